@@ -105,7 +105,7 @@ migrate: build ## bring the database's schema up to date
 	@$(DATABASE); bin/worker migrate up
 
 .PHONY: page
-page: ## build the page of httpapi/web/assets; needs node and npm
+page: ## build the page of internal/httpapi/web/assets; needs node and npm
 	@scripts/page
 
 .PHONY: pictures

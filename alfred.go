@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"alfred/db"
-	"alfred/follow"
+	"alfred/internal/follow"
+	"alfred/internal/pg"
 	"alfred/jobs"
-	"alfred/pg"
 )
 
 type (

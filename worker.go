@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 	"alfred/internal/engine"
+	"alfred/internal/llm"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/llm/offline"
+	"alfred/internal/llm/provider"
 	"alfred/internal/prompt"
+	"alfred/internal/recall"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/llm/lexical"
-	"alfred/llm/offline"
-	"alfred/llm/provider"
-	"alfred/recall"
 )
 
 type (

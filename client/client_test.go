@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/client"
-	"alfred/httpapi"
+	"alfred/internal/httpapi"
 )
 
 // The clients are made of openapi.json, which has to be what the API says of itself.

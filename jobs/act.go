@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
 	"alfred/internal/exact"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/llm"
 	"alfred/nodes"
-	"alfred/pg"
 )
 
 // act is one decision of one step. It runs the decision's tool calls within its commit. What the user has approved is

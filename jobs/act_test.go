@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
 	"alfred/jobs"
 	"alfred/nodes"
 	"alfred/registry"

@@ -14,10 +14,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"alfred/db"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/llm"
 	"alfred/nodes"
-	"alfred/pg"
 )
 
 // noModel is recorded as the model of a text that code wrote.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
+	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/pg"
 )
 
 // bundle is a transaction of decisions that are committed together: one, and those that code makes from it. It ends

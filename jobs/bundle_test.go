@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
 	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/registry"

@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
+	"alfred/internal/llm"
 	"alfred/jobs"
-	"alfred/llm"
 	"alfred/registry"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"alfred/db"
 	"alfred/internal/dbtest"
+	"alfred/internal/llm"
 	"alfred/jobs"
-	"alfred/llm"
 )
 
 // K06: a database whose clock is set back keeps times that have yet to come: of jobs that are due, leases, turns that

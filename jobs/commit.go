@@ -15,9 +15,9 @@ import (
 
 	"alfred/db"
 	"alfred/internal/exact"
+	"alfred/internal/pg"
 	"alfred/internal/view"
 	"alfred/nodes"
-	"alfred/pg"
 	"alfred/registry"
 )
 

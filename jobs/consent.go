@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
 	"alfred/internal/view"
 	"alfred/nodes"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
+	"alfred/internal/crud"
 	"alfred/nodes"
 )
 

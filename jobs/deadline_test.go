@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/llm"
 	"alfred/jobs"
-	"alfred/llm"
 )
 
 // hang behaves like a server that never answers a node's requests.

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // What happens to a message that arrives while a turn is running.

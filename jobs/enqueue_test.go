@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/pg"
 	"alfred/jobs"
-	"alfred/pg"
 )
 
 func TestEnqueueErrors(t *testing.T) {

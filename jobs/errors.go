@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 var (

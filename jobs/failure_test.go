@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/llm"
 	"alfred/jobs"
-	"alfred/llm"
 )
 
 func TestCancelStopsTheRunAndStartsTheNext(t *testing.T) {

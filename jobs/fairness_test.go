@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/llm"
 	"alfred/jobs"
-	"alfred/llm"
 )
 
 // K08: however many conversations a user has, a limited number of their turns run concurrently; other users' turns

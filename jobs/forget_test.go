@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/llm"
 	"alfred/jobs"
-	"alfred/llm"
 )
 
 // forget deletes the session in the background; the channel receives its error.

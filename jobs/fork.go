@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
 )
 
 // Fork is a session that begins where another one stood.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
 	"alfred/nodes"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/crud"
+	"alfred/internal/crud"
 	"alfred/nodes"
 )
 

@@ -1,8 +1,8 @@
 package jobs
 
 import (
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
 	"alfred/nodes"
 )
 

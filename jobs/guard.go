@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/db"
+	"alfred/internal/llm"
 	"alfred/internal/view"
-	"alfred/llm"
 )
 
 // guard is one decision's gate: it checks every prompt before a model sees it and every reply before the user does, and

@@ -10,8 +10,8 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/llm"
 	"alfred/jobs"
-	"alfred/llm"
 )
 
 const leaked = "01900000-0000-7000-8000-00000000000a"

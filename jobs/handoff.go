@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"alfred/db"
+	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/pg"
 )
 
 // A commit completes its job and inserts the next one as already running on the same worker: no trip through the queue,

@@ -15,17 +15,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/crud"
 	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/script"
+	"alfred/internal/pg"
 	"alfred/internal/prompt"
 	"alfred/internal/view"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/llm/script"
 	"alfred/nodes"
-	"alfred/pg"
 	"alfred/registry"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 const (

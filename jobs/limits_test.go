@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/internal/view"
 	"alfred/jobs"
-	"alfred/llm"
 	"alfred/nodes"
-	"alfred/pg"
 )
 
 // limited enqueues under limits; it returns the limits' error, or nil.

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/pg"
 )
 
 // load checks the fence first: a stale job must not buy an answer.

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
-	"alfred/llm"
-	"alfred/telemetry"
+	"alfred/internal/llm"
+	"alfred/internal/telemetry"
 )
 
 // observer measures decisions and model calls. Names follow OpenTelemetry's conventions for generative AI where they

@@ -19,8 +19,8 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"alfred/internal/telemetry"
 	"alfred/jobs"
-	"alfred/telemetry"
 )
 
 // spans receives traces like a collector.

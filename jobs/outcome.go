@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/llm"
-	"alfred/pg"
 )
 
 // The codes a turn fails with.

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 func TestJudge(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"alfred/internal/exact"
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // How long a piece of a request must be, in bytes, to be stored apart: a row of its own and its index entry cost some 250

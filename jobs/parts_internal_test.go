@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // whole puts the parts back, as v_llm_calls does.

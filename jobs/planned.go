@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"alfred/crud"
+	"alfred/internal/crud"
 	"alfred/internal/view"
 	"alfred/nodes"
 )

@@ -13,10 +13,10 @@ import (
 
 	"alfred/db"
 	"alfred/internal/exact"
-	"alfred/llm"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
+	"alfred/internal/telemetry"
 	"alfred/nodes"
-	"alfred/pg"
-	"alfred/telemetry"
 )
 
 const (

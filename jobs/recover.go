@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/domain"
-	"alfred/pg"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
 )
 
 const scanInterval = 500 * time.Millisecond

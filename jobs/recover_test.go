@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/llm"
 	"alfred/jobs"
-	"alfred/llm"
 )
 
 // died makes the turn's job look as if a worker had fetched it and vanished.

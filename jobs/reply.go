@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/db"
-	"alfred/llm"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/nodes"
-	"alfred/pg"
 )
 
 // shortReply is below how many bytes a reply is probably its own summary.

@@ -20,13 +20,13 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
-	"alfred/crud"
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/crud"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/llm"
 	"alfred/nodes"
-	"alfred/pg"
 	"alfred/registry"
 )
 

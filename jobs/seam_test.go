@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
+	"alfred/internal/pg"
 	"alfred/jobs"
-	"alfred/pg"
 )
 
 // The SQL functions write river_job by hand. This compares them with what River's own client writes.

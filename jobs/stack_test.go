@@ -5,11 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
+	"alfred/internal/crud"
+	"alfred/internal/llm/lexical"
 	"alfred/internal/prompt"
+	"alfred/internal/recall"
 	"alfred/jobs"
-	"alfred/llm/lexical"
-	"alfred/recall"
 )
 
 // real replaces the fakes by what a real worker uses.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/crud"
 	"alfred/internal/exact"
 	"alfred/internal/view"
 	"alfred/nodes"

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/pg"
 )
 
 // stray creates a turn whose job a worker fetched this long ago without receiving it: the connection broke between the

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/db"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 const (

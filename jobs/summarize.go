@@ -8,9 +8,9 @@ import (
 
 	"alfred/db"
 	"alfred/internal/exact"
-	"alfred/llm"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/nodes"
-	"alfred/pg"
 )
 
 // openTurns is how many turns a question waits for its answer.

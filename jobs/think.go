@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"alfred/llm"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/nodes"
-	"alfred/pg"
 )
 
 // think plans the turn, or proposes, or asks.

@@ -11,11 +11,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"alfred/crud"
 	"alfred/db"
-	"alfred/llm"
+	"alfred/internal/crud"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/nodes"
-	"alfred/pg"
 	"alfred/registry"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"alfred/crud"
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/crud"
+	"alfred/internal/domain"
 	"alfred/nodes"
 	"alfred/registry"
 )

@@ -14,10 +14,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"alfred/db"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/llm"
 	"alfred/nodes"
-	"alfred/pg"
 )
 
 // worker hands the jobs of one node to the runner. All five nodes are worked the same way.

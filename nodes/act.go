@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // maxCalls bounds one decision; a batch of rows is one call.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"alfred/internal/answer"
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // maxRepairs is how often a model may repair one answer.

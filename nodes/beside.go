@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // BesideStep is a later step that needs nothing of the one being decided, and of which the same answer may hold the calls:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // cleaned removes from an answer what Postgres cannot store: NUL, invalid UTF-8 and, in JSON, escapes for NUL or half a

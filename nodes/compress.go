@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // Compress writes two short texts for a range of older turns, in one answer. Retryable errors are returned, since

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // Section is one heading of a prompt and the text below it. A section with an empty body is left out.

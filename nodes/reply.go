@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // Reply words the answer and streams it. If the model refuses or answers nothing, the reply made from facts replaces

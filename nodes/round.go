@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"alfred/internal/exact"
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // Round is the model call before this one within a step. The next one continues it: the same messages, the answer, and

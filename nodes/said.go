@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // Speaks reports whether the reply that an answer contains waits for nothing: no row is read, written or drafted, and

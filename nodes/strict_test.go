@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm"
-	"alfred/llm/wire"
+	"alfred/internal/llm"
+	"alfred/internal/llm/wire"
 	"alfred/nodes"
 )
 

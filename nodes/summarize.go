@@ -3,7 +3,7 @@ package nodes
 import (
 	"context"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 var (

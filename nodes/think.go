@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 var (

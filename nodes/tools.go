@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // Names of the tools an act decision may call.

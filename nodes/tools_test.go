@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 	"alfred/nodes"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // Understand resolves what the message refers to, decides what stays in view and says what the user wants. An answer

@@ -7,7 +7,7 @@ import (
 	"maps"
 
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
 	"alfred/internal/exact"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // The pure half of translating what the database returned: what to register (collect) and what a model sees instead

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"alfred/domain"
 	"alfred/internal/dbtest"
+	"alfred/internal/domain"
 )
 
 func openKitchen(t testing.TB, pool *pgxpool.Pool) *domain.Domain {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // The way back from models: where a key belongs, refs become keys. Anywhere else, a text that looks like a ref remains

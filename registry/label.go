@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // label completes the labels of sightings before they are registered, so that a ref is not first named after itself and

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
 	"alfred/internal/dbtest"
+	"alfred/internal/domain"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }

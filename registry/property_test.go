@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // Properties of the translator's pure half, over schemas, rows and nestings that no kitchen has. More cases: go test

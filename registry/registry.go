@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // Actor is who caused a change.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // maxSuggestions is how many similar refs an error names.

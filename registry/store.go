@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"alfred/db"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // change is an entry's current state and the event that led to it.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // token matches whatever might be a ref; only an exact lookup decides.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // LabelReader reads row labels by key, as the tenant; rows it cannot see are absent.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 func labelReader(labels map[string]string, asked *[]string) LabelReader {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // translation is what is known when results are rewritten for a model.

@@ -11,7 +11,7 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
-	"alfred/directory"
+	"alfred/internal/directory"
 )
 
 // placed is a user and the database that serves them.

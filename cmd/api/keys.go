@@ -11,11 +11,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"alfred/auth"
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
-	"alfred/pg"
+	"alfred/internal/auth"
+	"alfred/internal/pg"
 )
 
 type keysCommand struct {

@@ -19,7 +19,7 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }

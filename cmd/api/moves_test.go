@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/cmd/internal/settings"
-	"alfred/directory"
-	"alfred/domain"
 	"alfred/internal/dbtest"
-	"alfred/mover"
-	"alfred/pg"
+	"alfred/internal/directory"
+	"alfred/internal/domain"
+	"alfred/internal/mover"
+	"alfred/internal/pg"
 )
 
 // town is the API over two databases, with a user in the first who has a conversation.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"alfred/cmd/internal/program"
-	"alfred/httpapi"
+	"alfred/internal/httpapi"
 )
 
 type openapiCommand struct {

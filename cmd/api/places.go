@@ -12,15 +12,15 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"golang.org/x/sync/errgroup"
 
-	"alfred/auth"
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
-	"alfred/directory"
-	"alfred/httpapi"
+	"alfred/internal/auth"
+	"alfred/internal/directory"
+	"alfred/internal/httpapi"
+	"alfred/internal/pg"
 	"alfred/internal/router"
-	"alfred/pg"
-	"alfred/telemetry"
+	"alfred/internal/telemetry"
 )
 
 // places makes the API of each database.

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/cmd/internal/settings"
-	"alfred/directory"
 	"alfred/internal/dbtest"
+	"alfred/internal/directory"
 )
 
 // The API over two databases: keys are made where the directory puts their user, requests find them, and a user without a

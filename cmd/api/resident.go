@@ -12,12 +12,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sync/errgroup"
 
-	"alfred/auth"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
-	"alfred/directory"
-	"alfred/follow"
-	"alfred/mcpserver"
+	"alfred/internal/auth"
+	"alfred/internal/directory"
+	"alfred/internal/follow"
+	"alfred/internal/mcpserver"
 )
 
 // resident is a user for whom one process works as long as a client keeps it. Where a directory spreads users over several

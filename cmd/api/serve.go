@@ -13,14 +13,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
-	"alfred/auth"
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/crud"
 	"alfred/db"
-	"alfred/httpapi"
+	"alfred/internal/auth"
+	"alfred/internal/crud"
+	"alfred/internal/httpapi"
+	"alfred/internal/pg"
 	"alfred/internal/preview"
-	"alfred/pg"
 )
 
 type serveCommand struct {

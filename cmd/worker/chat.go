@@ -17,8 +17,8 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
-	"alfred/follow"
-	"alfred/pg"
+	"alfred/internal/follow"
+	"alfred/internal/pg"
 )
 
 type chatCommand struct {

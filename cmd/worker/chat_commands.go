@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/cmd/internal/program"
-	"alfred/crud"
 	"alfred/db"
-	"alfred/pg"
+	"alfred/internal/crud"
+	"alfred/internal/pg"
 	"alfred/registry"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/crud"
 	"alfred/db"
-	"alfred/follow"
+	"alfred/internal/crud"
+	"alfred/internal/follow"
 )
 
 // screen shows a chat to a person or a program.

@@ -17,7 +17,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/follow"
+	"alfred/internal/follow"
 )
 
 // chatting is a database for which a worker can be started.

@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/cmd/internal/program"
-	"alfred/crud"
 	"alfred/db"
-	"alfred/follow"
+	"alfred/internal/crud"
+	"alfred/internal/follow"
 )
 
 // textScreen prints for a person.

@@ -15,7 +15,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/db"
-	"alfred/follow"
+	"alfred/internal/follow"
 	"alfred/jobs"
 )
 

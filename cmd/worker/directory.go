@@ -9,7 +9,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/directory"
+	"alfred/internal/directory"
 )
 
 type directoryCommand struct {

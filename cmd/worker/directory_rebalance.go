@@ -14,9 +14,9 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/directory"
-	"alfred/mover"
-	"alfred/pg"
+	"alfred/internal/directory"
+	"alfred/internal/mover"
+	"alfred/internal/pg"
 )
 
 type directoryRebalanceCommand struct {

@@ -10,7 +10,7 @@ import (
 
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // A database that does not answer is left out of the plan, which says so: its users cannot be moved, nor others to it.

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/cmd/internal/settings"
-	"alfred/directory"
 	"alfred/internal/dbtest"
-	"alfred/pg"
+	"alfred/internal/directory"
+	"alfred/internal/pg"
 )
 
 // An operator makes a directory, adds databases, looks, plans, moves a user and gives a move up.

@@ -9,7 +9,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 type doctorCommand struct {

@@ -14,11 +14,11 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/domain"
-	"alfred/llm"
-	"alfred/llm/offline"
-	"alfred/llm/provider"
-	"alfred/recall"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/offline"
+	"alfred/internal/llm/provider"
+	"alfred/internal/recall"
 )
 
 // probeTimeout is how long a model may take for a one-word answer.

@@ -10,8 +10,8 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/llm"
-	"alfred/llm/provider"
+	"alfred/internal/llm"
+	"alfred/internal/llm/provider"
 	"alfred/nodes"
 )
 

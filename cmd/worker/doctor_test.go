@@ -10,7 +10,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/llm/wiretest"
+	"alfred/internal/llm/wiretest"
 )
 
 func TestDoctorAsksTheModels(t *testing.T) {

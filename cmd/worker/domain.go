@@ -13,7 +13,7 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 type domainCommand struct {

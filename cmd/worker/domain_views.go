@@ -15,7 +15,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 type domainInitCommand struct {

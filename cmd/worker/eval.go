@@ -16,11 +16,11 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/domain"
-	"alfred/eval"
+	"alfred/internal/domain"
+	"alfred/internal/eval"
+	"alfred/internal/llm/provider"
+	"alfred/internal/recall"
 	"alfred/jobs"
-	"alfred/llm/provider"
-	"alfred/recall"
 )
 
 type evalCommand struct {

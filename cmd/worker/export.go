@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"alfred/domain"
-	"alfred/pg"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
 )
 
 // engineTables are the engine's tables in an export; of says how a table's rows belong to a set of sessions. River's

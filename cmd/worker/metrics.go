@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"alfred/telemetry"
+	"alfred/internal/telemetry"
 )
 
 // serveMetrics serves /metrics and /healthz on addr until the returned function is called; with "" it serves nothing.

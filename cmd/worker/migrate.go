@@ -8,7 +8,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // migrateConns: one holds the lock, goose and River take the others.

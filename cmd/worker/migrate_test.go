@@ -9,7 +9,7 @@ import (
 
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 func TestMigrate(t *testing.T) {

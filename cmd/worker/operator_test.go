@@ -13,7 +13,7 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 func operate(t *testing.T, url string, args ...string) (string, error) {

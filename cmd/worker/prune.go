@@ -15,7 +15,7 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 type pruneCommand struct {

@@ -9,12 +9,12 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/domain"
+	"alfred/internal/domain"
 	"alfred/internal/engine"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
+	"alfred/internal/recall"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/pg"
-	"alfred/recall"
 )
 
 type runCommand struct {

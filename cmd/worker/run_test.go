@@ -10,7 +10,7 @@ import (
 
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 func TestRunAnswersWhatPsqlEnqueued(t *testing.T) {

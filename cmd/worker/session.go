@@ -13,7 +13,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 type sessionCommand struct {

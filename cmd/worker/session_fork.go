@@ -10,9 +10,9 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/crud"
+	"alfred/internal/crud"
+	"alfred/internal/pg"
 	"alfred/jobs"
-	"alfred/pg"
 )
 
 type sessionForkCommand struct {

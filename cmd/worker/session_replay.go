@@ -16,8 +16,8 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/domain"
-	"alfred/eval"
+	"alfred/internal/domain"
+	"alfred/internal/eval"
 	"alfred/nodes"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/internal/pg"
 	"alfred/jobs"
-	"alfred/pg"
 )
 
 type turnCommand struct {

@@ -10,9 +10,9 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/directory"
-	"alfred/domain"
-	"alfred/mover"
+	"alfred/internal/directory"
+	"alfred/internal/domain"
+	"alfred/internal/mover"
 )
 
 type userMoveCommand struct {

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // speaker is a participant in the conversation: the calls of each turn, and their cost at each provider.

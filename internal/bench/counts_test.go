@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }

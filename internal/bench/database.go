@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // database is created for a run and dropped after it.

@@ -17,10 +17,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"alfred/httpapi"
+	"alfred/internal/httpapi"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/pg"
 )
 
 // wording is how long the model takes to its first text, and from there to its last; streamed pieces are deleted when

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // statement is one write with precomputed values.

@@ -20,8 +20,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"alfred/internal/pg"
 	"alfred/jobs"
-	"alfred/pg"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 	"alfred/nodes"
 )
 

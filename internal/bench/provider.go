@@ -1,6 +1,6 @@
 package main
 
-import "alfred/llm"
+import "alfred/internal/llm"
 
 // runesPerToken is llm.EstimateTokens's ratio, for the ends of prefixes.
 const runesPerToken = 4

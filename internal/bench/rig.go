@@ -13,14 +13,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 	"alfred/internal/engine"
+	"alfred/internal/llm"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/pg"
 	"alfred/internal/prompt"
+	"alfred/internal/recall"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/llm/lexical"
-	"alfred/pg"
-	"alfred/recall"
 )
 
 const (

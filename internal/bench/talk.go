@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"alfred/domain"
-	"alfred/llm"
-	"alfred/llm/offline"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/offline"
 	"alfred/nodes"
 )
 
@@ -135,7 +135,7 @@ func (m *listening) Generate(ctx context.Context, req *llm.Request) (*llm.Respon
 		m.tools[tool.Name] = tool
 		tools.WriteString(tool.Name + tool.Description + string(tool.Schema))
 	}
-	// The marks are those of package llm/anthropic.
+	// The marks are those of package internal/llm/anthropic.
 	c.Parts = []part{{tools.String() + string(req.Schema), true}, {req.System, true}}
 	for i, said := range req.Messages {
 		text := said.Content

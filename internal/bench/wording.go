@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 	"alfred/nodes"
 )
 

@@ -20,15 +20,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 	"alfred/internal/engine"
+	"alfred/internal/llm"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/llm/script"
+	"alfred/internal/pg"
 	"alfred/internal/prompt"
+	"alfred/internal/recall"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/llm/lexical"
-	"alfred/llm/script"
-	"alfred/pg"
-	"alfred/recall"
 )
 
 // envFailpoints names a folder: the worker appends every statement of a decision to its file "boundaries", and kills

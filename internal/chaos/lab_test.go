@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // TestMain runs the tests or, if a test has re-executed this binary, a worker with failpoints.

@@ -22,7 +22,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"alfred/auth"
+	"alfred/internal/auth"
 )
 
 // zoo is what the monkey disturbs: workers, an API and the server.

@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // fleet is two databases and a directory, each on a server of its own, with users who are moved while they talk.

@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // oddity is what is unusual about a database.

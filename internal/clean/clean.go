@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 var (

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 const (

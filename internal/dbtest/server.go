@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/internal/pg"
 	"alfred/internal/scratch"
-	"alfred/pg"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"os"
 	"os/signal"
 
+	"alfred/internal/pg"
 	"alfred/internal/tour"
-	"alfred/pg"
 )
 
 func main() {

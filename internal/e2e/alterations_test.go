@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm"
-	"alfred/llm/script"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/script"
 )
 
 // reader plans one step that reads a table, and reports the result or that it could not.

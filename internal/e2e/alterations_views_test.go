@@ -13,15 +13,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
-	"alfred/domain"
-	"alfred/httpapi"
+	"alfred/internal/crud"
 	"alfred/internal/dbtest"
-	"alfred/llm"
-	"alfred/llm/lexical"
-	"alfred/llm/script"
-	"alfred/pg"
-	"alfred/recall"
+	"alfred/internal/domain"
+	"alfred/internal/httpapi"
+	"alfred/internal/llm"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/llm/script"
+	"alfred/internal/pg"
+	"alfred/internal/recall"
 )
 
 // shopSteps are the steps of a turn that reads each table that the shop's orders need; the next turn sends order_2

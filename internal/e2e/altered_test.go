@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm/offline"
+	"alfred/internal/llm/offline"
 )
 
 // K01: renaming a column while the worker runs affects only turns that need it; the worker notices and names it.

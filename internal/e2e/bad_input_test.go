@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
 )
 
 // meddler is a model during whose calls somebody else does something: once before the first call of a node in a turn.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
-	"alfred/llm/offline"
+	"alfred/internal/llm/offline"
 )
 
 // inChat addresses an element within <alfred-chat>.
@@ -221,7 +221,7 @@ func TestElementsScript(t *testing.T) {
 	require.Equal(t, http.StatusOK, newest.StatusCode)
 	require.Equal(t, "no-cache", newest.Header.Get("Cache-Control"))
 	require.Equal(t, "cross-origin", newest.Header.Get("Cross-Origin-Resource-Policy"))
-	names, err := filepath.Glob("../../httpapi/web/dist/assets/alfred-*.js")
+	names, err := filepath.Glob("../httpapi/web/dist/assets/alfred-*.js")
 	require.NoError(t, err)
 	require.Len(t, names, 1)
 	hashed := get("/assets/" + filepath.Base(names[0]))

@@ -18,10 +18,10 @@ var axe = sync.OnceValues(func() (string, error) {
 	if _, err := exec.LookPath("npm"); err != nil && os.Getenv("CI") == "" {
 		return "", nil
 	}
-	if out, err := exec.Command("bash", "../../scripts/npm-ci", "../../httpapi/web").CombinedOutput(); err != nil {
+	if out, err := exec.Command("bash", "../../scripts/npm-ci", "../httpapi/web").CombinedOutput(); err != nil {
 		return "", &installError{string(out), err}
 	}
-	source, err := os.ReadFile("../../httpapi/web/node_modules/axe-core/axe.min.js")
+	source, err := os.ReadFile("../httpapi/web/node_modules/axe-core/axe.min.js")
 
 	return string(source), err
 })

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm/offline"
+	"alfred/internal/llm/offline"
 )
 
 // W06: operations are buttons on a row's card. What has to be confirmed is asked with the owner's own preview, and what

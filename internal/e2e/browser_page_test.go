@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm/offline"
+	"alfred/internal/llm/offline"
 )
 
 func offlineHouse(t *testing.T) *house {

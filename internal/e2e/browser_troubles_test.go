@@ -17,9 +17,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm"
-	"alfred/llm/offline"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/offline"
 )
 
 // gate lets a model's calls through one by one. A reply pauses at its first piece until released.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
-	"alfred/domain"
+	"alfred/internal/crud"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/llm/script"
 	"alfred/internal/prompt"
-	"alfred/llm"
-	"alfred/llm/lexical"
-	"alfred/llm/script"
-	"alfred/recall"
+	"alfred/internal/recall"
 )
 
 // deployments are conversations that begin under one declaration and continue under another. The second turn runs

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm/script"
+	"alfred/internal/domain"
+	"alfred/internal/llm/script"
 )
 
 // K01: the same on views: while the owner has detached them to alter tables, turns that need them say so and others

@@ -13,11 +13,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/offline"
+	"alfred/internal/llm/script"
 	"alfred/internal/tour"
-	"alfred/llm"
-	"alfred/llm/offline"
-	"alfred/llm/script"
 )
 
 // claims is what a reply says when it says that rows were changed.

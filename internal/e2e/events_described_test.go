@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/client"
-	"alfred/llm/offline"
+	"alfred/internal/llm/offline"
 )
 
 // Y16: streamed events match the API's description, field by field, so that clients' types are correct.

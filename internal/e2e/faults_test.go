@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm"
-	"alfred/llm/script"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/script"
 )
 
 // wrong answers for a structured node, each three times: the answer and both repairs.

@@ -10,15 +10,15 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
 	"alfred/internal/dbtest"
+	"alfred/internal/domain"
 	"alfred/internal/engine"
+	"alfred/internal/llm"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/llm/script"
 	"alfred/internal/prompt"
+	"alfred/internal/recall"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/llm/lexical"
-	"alfred/llm/script"
-	"alfred/recall"
 )
 
 // foreign is a conversation about a schema that no line of Go knows: it is declared by domain.Init alone, and turns are

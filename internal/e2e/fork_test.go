@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
+	"alfred/internal/crud"
+	"alfred/internal/llm/offline"
 	"alfred/internal/tour"
 	"alfred/jobs"
-	"alfred/llm/offline"
 )
 
 func (c *talk) fork(turn int) *talk {

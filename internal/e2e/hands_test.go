@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm"
-	"alfred/llm/script"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/script"
 )
 
 // moment runs something once, when a node is asked for the nth time in a turn.

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
-	"alfred/llm/offline"
-	"alfred/pg"
+	"alfred/internal/llm/offline"
+	"alfred/internal/pg"
 )
 
 // Nobody is a superuser on a managed Postgres: the provider creates the extensions, and a role that owns the database

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm/offline"
+	"alfred/internal/llm/offline"
 )
 
 // K12: a message that names more things than a turn can add adds none that was not named, and says what it did.

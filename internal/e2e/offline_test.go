@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm/offline"
+	"alfred/internal/llm/offline"
 )
 
 // said is a message, what its reply must contain (in any case), and what must then hold.

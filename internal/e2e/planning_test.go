@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm"
+	"alfred/internal/llm"
 )
 
 // planning are the messages of testdata/planning.yaml.

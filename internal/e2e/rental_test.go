@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm/script"
+	"alfred/internal/domain"
+	"alfred/internal/llm/script"
 )
 
 // rentalReview is what the owner adds to what init writes.

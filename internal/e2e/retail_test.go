@@ -9,12 +9,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm/script"
+	"alfred/internal/domain"
+	"alfred/internal/llm/script"
 )
 
 // shopTables is the shop of a public benchmark, as its owner has it.
-const shopTables = "../../eval/suites/shop/tables.sql"
+const shopTables = "../eval/suites/shop/tables.sql"
 
 // reviewed is what an owner adds to the shop's declaration written by init: what may be written, and the shop's own
 // functions as operations.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
 )
 
 // severalCalls is a turn whose steps take several calls each: a read that looks twice and asks for a table's columns, a write

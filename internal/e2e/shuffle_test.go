@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
 	"alfred/internal/dbtest"
-	"alfred/llm"
-	"alfred/llm/script"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/script"
 )
 
 // unsteady is a model with random delays.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm"
-	"alfred/llm/script"
-	"alfred/llm/wire"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/script"
+	"alfred/internal/llm/wire"
 )
 
 // cutting is a provider whose answers have no room for two decisions.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/llm"
-	"alfred/llm/lexical"
+	"alfred/internal/llm"
+	"alfred/internal/llm/lexical"
 )
 
 // read is a turn with one planned read in the pantry.

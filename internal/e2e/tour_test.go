@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/llm/offline"
 	"alfred/internal/tour"
-	"alfred/llm/offline"
 )
 
 // The README's conversation leaves every row that it promises, without a network or a key.

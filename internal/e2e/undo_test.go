@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/offline"
 	"alfred/internal/tour"
-	"alfred/llm"
-	"alfred/llm/offline"
 )
 
 // undoable is what the API says about a turn that wrote.

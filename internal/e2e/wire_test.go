@@ -5,11 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
-	"alfred/llm"
-	"alfred/llm/openai"
-	"alfred/llm/script"
-	"alfred/llm/wiretest"
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/openai"
+	"alfred/internal/llm/script"
+	"alfred/internal/llm/wiretest"
 )
 
 // A server that speaks Chat Completions drives the whole pipeline: schemas, tools, streams, failures.

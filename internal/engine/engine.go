@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"alfred/crud"
+	"alfred/internal/crud"
 	"alfred/internal/prompt"
+	"alfred/internal/recall"
 	"alfred/jobs"
-	"alfred/recall"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // ErrUnproven refuses a domain of which nobody knows whether it keeps users apart.

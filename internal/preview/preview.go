@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"alfred/domain"
+	"alfred/internal/domain"
 	"alfred/internal/prompt"
 	"alfred/internal/view"
 	"alfred/nodes"

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/llm"
 	"alfred/internal/prompt"
 	"alfred/internal/testfactory"
 	"alfred/internal/view"
-	"alfred/llm"
 	"alfred/nodes"
 )
 

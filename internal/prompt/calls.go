@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // analysisFramework tells an analyze step how to reach a conclusion that the next step and the reply can rely on.

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
-	"alfred/domain"
 	"alfred/internal/dbtest"
+	"alfred/internal/domain"
 	"alfred/internal/prompt"
 	"alfred/internal/testfactory"
 	"alfred/internal/view"

@@ -15,9 +15,9 @@ import (
 
 	"alfred/db"
 	"alfred/internal/dbtest"
+	"alfred/internal/llm"
 	"alfred/internal/prompt"
 	"alfred/internal/testfactory"
-	"alfred/llm"
 	"alfred/nodes"
 )
 

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"alfred/db"
-	"alfred/domain"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/internal/say"
 	"alfred/internal/view"
 	"alfred/nodes"

@@ -7,8 +7,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"alfred/db"
-	"alfred/domain"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/nodes"
 )
 

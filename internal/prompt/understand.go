@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"alfred/domain"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/internal/say"
 	"alfred/internal/view"
 )

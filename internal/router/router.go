@@ -13,9 +13,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"alfred/auth"
-	"alfred/directory"
-	"alfred/httpapi/problem"
+	"alfred/internal/auth"
+	"alfred/internal/directory"
+	"alfred/internal/httpapi/problem"
 )
 
 // Config is what a router works with.

@@ -16,10 +16,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/auth"
-	"alfred/directory"
-	"alfred/httpapi/problem"
+	"alfred/internal/auth"
 	"alfred/internal/dbtest"
+	"alfred/internal/directory"
+	"alfred/internal/httpapi/problem"
 	"alfred/internal/router"
 )
 

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"alfred/domain"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/internal/exact"
 	"alfred/internal/view"
 )

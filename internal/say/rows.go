@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"alfred/db"
-	"alfred/domain"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/internal/view"
 	"alfred/nodes"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // sweepLock is held while old databases are dropped.

@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"alfred/auth"
 	"alfred/client"
 	"alfred/db"
-	"alfred/pg"
+	"alfred/internal/auth"
+	"alfred/internal/pg"
 )
 
 // ErrFact says that the database lacks what a message must leave.

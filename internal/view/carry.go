@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/pg"
 	"alfred/nodes"
-	"alfred/pg"
 )
 
 // Changes are what a decision's commit did to what its view shows. What others write meanwhile is not included; the

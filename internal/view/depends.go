@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // Depends reports whether a step needs an earlier one's result and must not run if that one failed: it concerns the

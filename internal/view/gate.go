@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/db"
-	"alfred/domain"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 )
 
 // ErrLeak says that a text contained an identifier. The text returned with it is clean.

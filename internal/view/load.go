@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
 	"alfred/nodes"
-	"alfred/pg"
 )
 
 // pastLimit bounds how many older turns are read; no prompt has room for more.

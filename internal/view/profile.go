@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/clean"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // zone is the user's time zone.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"alfred/db"
-	"alfred/domain"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/internal/exact"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
 )
 
 // DecisionsOf counts the decisions a node has made in this turn.

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // changedByUser is the registry action for a row that its user changed outside the conversation.

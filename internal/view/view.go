@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"alfred/db"
-	"alfred/domain"
+	"alfred/internal/domain"
 	"alfred/nodes"
 )
 

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"alfred/cmd/internal/settings"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // ErrUnwell is returned if a check of doctor failed, for the exit status.

@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/settings"
-	"alfred/directory"
-	"alfred/domain"
+	"alfred/internal/directory"
+	"alfred/internal/domain"
 	"alfred/internal/engine"
-	"alfred/llm/provider"
-	"alfred/recall"
+	"alfred/internal/llm/provider"
+	"alfred/internal/recall"
 )
 
 // OpenDomain binds the domain with that name or path to the database.

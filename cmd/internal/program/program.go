@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/settings"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 // Console is where commands print: results to Out (JSON with --json), messages to Errs. Both escape control characters

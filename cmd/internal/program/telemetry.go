@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"alfred/telemetry"
+	"alfred/internal/telemetry"
 )
 
 const telemetryGrace = 5 * time.Second

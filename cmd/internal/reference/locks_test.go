@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
-	"alfred/pg"
+	"alfred/internal/pg"
 )
 
 const locksIntro = `# What migrations lock

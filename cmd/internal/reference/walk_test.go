@@ -27,27 +27,27 @@ const (
 
 // walked are the packages whose functions the walk follows. What lies below registry, crud, recall, llm and db is not
 // followed, nor how the past is read and how a prompt is worded: each of those is one call on the way.
-var walked = []string{"alfred/httpapi", "alfred/jobs", "alfred/nodes"}
+var walked = []string{"alfred/internal/httpapi", "alfred/jobs", "alfred/nodes"}
 
 // starts are where a turn begins, and where River brings its decisions to a worker.
-var starts = []string{"(*alfred/httpapi.api).turnEnqueue", "(*alfred/jobs.worker[A]).Work"}
+var starts = []string{"(*alfred/internal/httpapi.api).turnEnqueue", "(*alfred/jobs.worker[A]).Work"}
 
 // ends are what a turn is made of. A function is on the way if it is reached from a start and reaches one of these: what a
 // function on the way asks of others, and gets back, is said by their names.
 var ends = []string{
-	"alfred/jobs.EnqueueTurn",             // the message becomes a turn
-	"(*alfred/internal/view.Loader).Open", // what a decision knows of the past
-	"(alfred/jobs.Prompts).Think",         // what its model is shown of it
-	"(alfred/llm.Model).Generate",         // what the model answers
-	"alfred/jobs.afterThink",              // what follows from that
-	"alfred/pg.CommitWith",                // and all of it is written
+	"alfred/jobs.EnqueueTurn",              // the message becomes a turn
+	"(*alfred/internal/view.Loader).Open",  // what a decision knows of the past
+	"(alfred/jobs.Prompts).Think",          // what its model is shown of it
+	"(alfred/internal/llm.Model).Generate", // what the model answers
+	"alfred/jobs.afterThink",               // what follows from that
+	"alfred/internal/pg.CommitWith",        // and all of it is written
 }
 
 // stands says which of a method's implementations the walk takes: the node that is read as an example, and the model that
 // every node is given.
 var stands = map[string]string{
-	"(alfred/jobs.decision).":     "(*alfred/jobs.think).",
-	"(alfred/llm.Model).Generate": "(*alfred/jobs.recorder).Generate",
+	"(alfred/jobs.decision).":              "(*alfred/jobs.think).",
+	"(alfred/internal/llm.Model).Generate": "(*alfred/jobs.recorder).Generate",
 }
 
 // aside are functions that write for themselves, beside the decision.
@@ -176,7 +176,7 @@ func TestFilesOfATurn(t *testing.T) {
 	t.Parallel()
 
 	s := readSource(t)
-	require.Contains(t, s.mentions["(*alfred/httpapi.api).registerTurns"], starts[0], "the route of POST /v1/sessions/{id}/turns")
+	require.Contains(t, s.mentions["(*alfred/internal/httpapi.api).registerTurns"], starts[0], "the route of POST /v1/sessions/{id}/turns")
 	mentioned := map[string]bool{}
 	for _, all := range s.mentions {
 		for _, name := range all {

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"alfred/httpapi"
-	"alfred/llm"
-	"alfred/llm/provider"
+	"alfred/internal/httpapi"
+	"alfred/internal/llm"
+	"alfred/internal/llm/provider"
 )
 
 // setter parses a value into its place. value is "" for a setting that is unset and has no default; e is for settings

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"alfred/auth"
-	"alfred/httpapi"
+	"alfred/internal/auth"
+	"alfred/internal/httpapi"
+	"alfred/internal/llm"
+	"alfred/internal/llm/provider"
 	"alfred/internal/prompt"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/llm/provider"
 )
 
 // Errors that callers distinguish.

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/engine"
+	"alfred/internal/llm"
+	"alfred/internal/llm/provider"
 	"alfred/internal/prompt"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/llm/provider"
 )
 
 func TestModelSettings(t *testing.T) {

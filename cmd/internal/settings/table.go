@@ -3,7 +3,7 @@ package settings
 import (
 	"strings"
 
-	"alfred/llm/provider"
+	"alfred/internal/llm/provider"
 )
 
 // Program is who reads a setting.

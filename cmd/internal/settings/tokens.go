@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"alfred/httpapi"
+	"alfred/internal/httpapi"
 )
 
 // checkTokens rejects an incomplete configuration: a token whose issuer or audience nobody checks could be anybody's.

@@ -12,12 +12,12 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/internal/engine"
+	"alfred/internal/llm"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/llm/script"
 	"alfred/internal/prompt"
+	"alfred/internal/recall"
 	"alfred/jobs"
-	"alfred/llm"
-	"alfred/llm/lexical"
-	"alfred/llm/script"
-	"alfred/recall"
 )
 
 // fact is something said once in a long conversation, and how it is asked for later.

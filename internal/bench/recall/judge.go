@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/llm/lexical"
-	"alfred/recall"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/recall"
 )
 
 // the evidence must be among the first turns

@@ -19,9 +19,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/pgvector/pgvector-go"
 
-	"alfred/domain"
-	"alfred/pg"
-	"alfred/recall"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/internal/recall"
 )
 
 func main() {

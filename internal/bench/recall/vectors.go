@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/pgvector/pgvector-go"
 
-	"alfred/recall"
+	"alfred/internal/recall"
 )
 
 const (

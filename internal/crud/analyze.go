@@ -1,0 +1,254 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+)
+
+// maxAggregates bounds the aggregates of one call.
+const maxAggregates = 20
+
+// analyzeOp is db_analyze: aggregates over rows. It mints no refs.
+type analyzeOp struct {
+	args   analyzeArgs
+	entity *domain.Entity
+	group  []*domain.Column
+	rows   []map[string]any
+	total  int
+}
+
+func (d *decision) newAnalyze(s *step) (operation, *Error) {
+	op := &analyzeOp{}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	e, err := d.tools.entity(op.args.Table, d.bounds.Tables)
+	if err != nil {
+		return nil, err
+	}
+	op.entity, s.entity = e, e
+
+	return op, op.check()
+}
+
+func (op *analyzeOp) check() *Error {
+	if n := len(op.args.Aggregates); n == 0 || n > maxAggregates {
+		return fail(CodeBadArgument, "aggregates has to hold 1 to %d entries.", maxAggregates)
+	}
+	op.args.Limit = unlessZero(op.args.Limit)
+	if op.args.Limit != nil && *op.args.Limit < 1 {
+		return fail(CodeBadArgument, "limit has to be at least 1.")
+	}
+	if dir := op.args.OrderDir; dir != "" && dir != "asc" && dir != "desc" {
+		return fail(CodeBadArgument, "order_dir is asc or desc.")
+	}
+	for _, name := range op.args.GroupBy {
+		c, err := column(op.entity, name)
+		if err != nil {
+			return err
+		}
+		if c.Kind == domain.KindArray || c.Kind == domain.KindJSON || c == op.entity.Key {
+			return failColumn(CodeBadArgument, name, "Rows cannot be grouped by %s.", name)
+		}
+		if slices.Contains(op.group, c) {
+			return failColumn(CodeBadArgument, name, "group_by names %s twice.", name)
+		}
+		op.group = append(op.group, c)
+	}
+
+	return op.checkAggregates()
+}
+
+var aliasForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,59}$`)
+
+func (op *analyzeOp) checkAggregates() *Error {
+	var names []string
+	for _, c := range op.group {
+		names = append(names, c.Name)
+	}
+	for i := range op.args.Aggregates {
+		a := &op.args.Aggregates[i]
+		if err := op.checkAggregate(a); err != nil {
+			return err
+		}
+		if slices.Contains(names, a.As) {
+			return fail(CodeBadArgument, "Two results are named %s; name them by as.", a.As)
+		}
+		names = append(names, a.As)
+	}
+	if by := op.args.OrderBy; by != "" && !slices.Contains(names, by) {
+		return fail(CodeBadArgument, "order_by has to be one of %s.", strings.Join(names, ", "))
+	}
+
+	return nil
+}
+
+// checkAggregate checks one aggregate and names it if the model did not.
+func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
+	if !slices.Contains([]string{"count", "sum", "avg", "min", "max"}, a.Fn) {
+		return fail(CodeBadArgument, "fn is count, sum, avg, min or max.")
+	}
+	if a.As == "" {
+		a.As = strings.Trim(a.Fn+"_"+strings.Trim(a.Column, "*"), "_")
+	}
+	if !aliasForm.MatchString(a.As) {
+		return fail(CodeBadArgument, "as is a short name of lower-case letters, digits and _.")
+	}
+	if a.Column == "" || a.Column == "*" {
+		if a.Fn != "count" {
+			return fail(CodeBadArgument, "%s needs a column.", a.Fn)
+		}
+		a.Column = ""
+
+		return nil
+	}
+	c, err := column(op.entity, a.Column)
+	if err != nil {
+		return err
+	}
+	isKey := c.FK != nil || c == op.entity.Key
+	switch a.Fn {
+	case "sum", "avg":
+		if c.Kind != domain.KindNumber || isKey {
+			return failColumn(CodeBadArgument, c.Name, "%s needs a column of numbers; %s is none.", a.Fn, c.Name)
+		}
+	case "min", "max":
+		if isKey || !slices.Contains([]domain.Kind{domain.KindNumber, domain.KindDate, domain.KindTimestamp, domain.KindTime, domain.KindText}, c.Kind) {
+			return failColumn(CodeBadArgument, c.Name, "%s has no order for %s.", c.Name, a.Fn)
+		}
+	}
+
+	return nil
+}
+
+func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	filters, err := d.conditions(ctx, op.entity, op.args.Filters, nil)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(filters, func(c condition) bool { return c.distance != "" }) {
+		return failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; it cannot be counted by.", semanticField)
+	}
+	if err := d.tools.resolveNames(ctx, tx, op.entity, filters); err != nil {
+		return err
+	}
+	s := op.sql(d.tools, filters)
+	rows, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters))
+	}
+	var raw []byte
+	_, err = pgx.ForEachRow(rows, []any{&raw, &op.total}, func() error {
+		var row map[string]any
+		if err := exact.Decode(raw, &row); err != nil {
+			return err
+		}
+		op.rows = append(op.rows, row)
+
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters))
+	}
+
+	return nil
+}
+
+func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
+	s := &statement{}
+	var group, list []string
+	for _, c := range op.group {
+		group = append(group, c.SQL())
+		list = append(list, c.SQL()+" AS "+quoted(c.Name))
+	}
+	for _, a := range op.args.Aggregates {
+		list = append(list, op.aggregateSQL(a)+" AS "+quoted(a.As))
+	}
+	s.add("SELECT to_jsonb(r) - '_total', r._total FROM (SELECT ", strings.Join(list, ", "), ", count(*) OVER () AS _total FROM ",
+		table(t.domain, op.entity), " WHERE ", op.entity.Owned(), " AND ")
+	t.where(s, op.entity, filters, nil)
+	if len(group) > 0 {
+		s.add(" GROUP BY ", strings.Join(group, ", "))
+	}
+	s.add(" ORDER BY ")
+	if op.args.OrderBy != "" {
+		s.add(quoted(op.args.OrderBy), map[bool]string{true: " DESC", false: ""}[op.args.OrderDir == "desc"], " NULLS LAST, ")
+	}
+	for i := range group {
+		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))
+	}
+	limit := maxRows
+	if op.args.Limit != nil {
+		limit = min(limit, *op.args.Limit)
+	}
+	s.add("1 LIMIT ", s.value(limit), ") AS r")
+
+	return s
+}
+
+func (op *analyzeOp) aggregateSQL(a aggregate) string {
+	if a.Column == "" {
+		return "count(*)"
+	}
+	c, _ := column(op.entity, a.Column) // checked by newAnalyze
+
+	return a.Fn + "(" + c.SQL() + ")"
+}
+
+func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	for _, c := range op.group {
+		if c.FK == nil {
+			continue
+		}
+		if err := d.nameGroup(ctx, tx, c, op.rows); err != nil {
+			return record{}, err
+		}
+	}
+
+	return record{rows: op.rows, total: op.total}, nil
+}
+
+// nameGroup replaces a group's key by its ref, if the session has one, and its label.
+func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, rows []map[string]any) error {
+	var ids []string
+	for _, row := range rows {
+		if row[c.Name] != nil {
+			ids = append(ids, fmt.Sprint(row[c.Name]))
+		}
+	}
+	target := c.FK.Entity
+	if target == nil || len(ids) == 0 {
+		return nil
+	}
+	entries, err := d.registry.LookupKeys(ctx, target.Type, ids)
+	if err != nil {
+		return err
+	}
+	labels, err := d.tools.labels(tx, d.scope)(ctx, target, ids)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row[c.Name] == nil {
+			continue
+		}
+		id := fmt.Sprint(row[c.Name])
+		delete(row, c.Name)
+		if entry, known := entries[id]; known {
+			row[c.Name] = entry.Ref
+		}
+		if label := labels[id]; label != "" {
+			row["_"+c.Name+"_label"] = label
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,216 @@
+package crud
+
+import (
+	"slices"
+	"strings"
+
+	"alfred/internal/answer"
+	"alfred/internal/domain"
+	"alfred/registry"
+)
+
+// semanticField is the pseudo-column of a semantic search.
+const semanticField = "_semantic"
+
+// keyField is the models' name for the key, whatever its column is called.
+const keyField = "id"
+
+type readArgs struct {
+	Table     string            `json:"table"`
+	Filters   []registry.Filter `json:"filters"`
+	OrFilters []registry.Filter `json:"or_filters"`
+	Columns   []string          `json:"columns"`
+	Detail    string            `json:"detail"`
+	Limit     *int              `json:"limit"`
+	OrderBy   string            `json:"order_by"`
+	OrderDir  string            `json:"order_dir"`
+}
+
+type createArgs struct {
+	changeArgs
+
+	Table   string         `json:"table"`
+	Rows    []rowArgs      `json:"rows"`
+	Data    any            `json:"data"`
+	FromRef string         `json:"from_ref"`
+	Patch   map[string]any `json:"patch"`
+}
+
+type updateArgs struct {
+	changeArgs
+
+	Table   string            `json:"table"`
+	Filters []registry.Filter `json:"filters"`
+	Data    map[string]any    `json:"data"`
+}
+
+type deleteArgs struct {
+	Table   string            `json:"table"`
+	Filters []registry.Filter `json:"filters"`
+}
+
+type analyzeArgs struct {
+	Table      string            `json:"table"`
+	Aggregates []aggregate       `json:"aggregates"`
+	GroupBy    []string          `json:"group_by"`
+	Filters    []registry.Filter `json:"filters"`
+	Limit      *int              `json:"limit"`
+	OrderBy    string            `json:"order_by"`
+	OrderDir   string            `json:"order_dir"`
+}
+
+type aggregate struct {
+	Fn     string `json:"fn"`
+	Column string `json:"column"`
+	As     string `json:"as"`
+}
+
+type generateArgs struct {
+	Creates []generateCreate `json:"creates"`
+	Updates []generateUpdate `json:"updates"`
+}
+
+type generateCreate struct {
+	changeArgs
+
+	Type    string         `json:"type"`
+	Content map[string]any `json:"content"`
+}
+
+type generateUpdate struct {
+	changeArgs
+
+	Ref     string         `json:"ref"`
+	Content map[string]any `json:"content"`
+}
+
+type calculateArgs struct {
+	Expressions []string `json:"expressions"`
+}
+
+type recallArgs struct {
+	Query string `json:"query"`
+	Limit *int   `json:"limit"`
+}
+
+// parse decodes a call's arguments strictly: an unknown argument is an error, because ignoring it would widen the
+// query. All faults are reported at once.
+func parse(call Call, into any) *Error {
+	if err := answer.Decode(call.Args, into); err != nil {
+		return fail(CodeBadArgument, "The arguments of %s cannot be used: %s.", call.Tool, registry.Scrub(err.Error()))
+	}
+
+	return nil
+}
+
+// unlessZero returns nil for 0, which stands for "not given" in a schema without null.
+func unlessZero(n *int) *int {
+	if n != nil && *n == 0 {
+		return nil
+	}
+
+	return n
+}
+
+// Searches reports whether calls search by meaning, so that [Tools.Prepare] waits for an embedder.
+func Searches(calls []Call) bool {
+	return slices.ContainsFunc(calls, func(call Call) bool { return len(searchTexts(call)) > 0 })
+}
+
+// searchTexts returns the texts of a call's semantic searches. Arguments that do not parse have none; Execute reports
+// what is wrong with them.
+func searchTexts(call Call) []string {
+	switch call.Tool {
+	case ToolRecall:
+		var args recallArgs
+		if parse(call, &args) == nil && args.Query != "" {
+			return []string{args.Query}
+		}
+	case ToolRead:
+		var args readArgs
+		if parse(call, &args) != nil {
+			return nil
+		}
+		var texts []string
+		for _, filter := range append(args.Filters, args.OrFilters...) {
+			if text, ok := filter.Value.(string); ok && filter.Field == semanticField && text != "" {
+				texts = append(texts, text)
+			}
+		}
+
+		return texts
+	}
+
+	return nil
+}
+
+// entity finds the table a call names, by table, type or alias, and checks that the step may name it.
+func (t *Tools) entity(name string, tables []string) (*domain.Entity, *Error) {
+	e := t.domain.Entity(name)
+	if e == nil && tables != nil && len(tables) == 0 { // a plan made under another declaration
+		return nil, fail(CodeUnknownTable, "There is no table %q any more, and no other that this step is about.", registry.Scrub(name))
+	}
+	if e == nil {
+		return nil, fail(CodeUnknownTable, "There is no table %q. Tables: %s.", registry.Scrub(name), strings.Join(t.tableNames(tables), ", "))
+	}
+	if tables != nil && !slices.Contains(tables, e.Table) && !t.childOf(e, tables) {
+		return nil, fail(CodeUnknownTable, "Table %s is not part of this step, which may use %s.", e.Table, strings.Join(tables, ", "))
+	}
+
+	return e, nil
+}
+
+// childOf reports whether the entity's rows belong to rows of one of the tables.
+func (t *Tools) childOf(e *domain.Entity, tables []string) bool {
+	return slices.ContainsFunc(tables, func(name string) bool {
+		parent := t.domain.ByTable(name)
+
+		return parent != nil && slices.ContainsFunc(parent.Children, func(c *domain.Child) bool { return c.Entity == e })
+	})
+}
+
+func (t *Tools) tableNames(tables []string) []string {
+	if tables != nil {
+		return tables
+	}
+	names := make([]string, len(t.domain.Entities))
+	for i, e := range t.domain.Entities {
+		names[i] = e.Table
+	}
+
+	return names
+}
+
+// column finds a column that a model may see, by name; "id" is the key.
+func column(e *domain.Entity, name string) (*domain.Column, *Error) {
+	if name == keyField {
+		return e.Key, nil
+	}
+	c := e.Column(name)
+	if c == nil || (c.Hidden && c != e.Key) || c.Kind == domain.KindVector {
+		return nil, failColumn(CodeUnknownColumn, name, "%s has no column %q. Columns: %s.",
+			e.Table, registry.Scrub(name), strings.Join(visibleNames(e), ", "))
+	}
+
+	return c, nil
+}
+
+func visible(e *domain.Entity) []*domain.Column {
+	var columns []*domain.Column
+	for _, c := range e.Columns {
+		if c == e.Key || (!c.Hidden && c.Kind != domain.KindVector) {
+			columns = append(columns, c)
+		}
+	}
+
+	return columns
+}
+
+func visibleNames(e *domain.Entity) []string {
+	var names []string
+	for _, c := range visible(e) {
+		names = append(names, c.Name)
+	}
+
+	return names
+}

@@ -1,0 +1,158 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// AnyVersion matches every version of a draft.
+const AnyVersion = 0
+
+// ChangeDraft replaces a draft's whole content for the user, as a new version, and checks it as generate does. version
+// is the one the user saw: if it is no longer the newest, the error is CodeStale. A ref that is not a draft is a
+// *registry.RefError. The user's session must be given.
+func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref string, version int, content json.RawMessage) error {
+	d, e, err := t.draftOf(ctx, tx, user, ref)
+	if err != nil {
+		return err
+	}
+	object, fault := rowObject(content)
+	if fault != nil {
+		return fault
+	}
+	clean, fault := draftContent(e, object)
+	if fault != nil {
+		return fault
+	}
+	refs := map[*domain.Entity][]string{}
+	gatherRefs(refs, e, clean)
+	if _, err = d.resolveRefs(ctx, refs); err != nil {
+		return t.asFault(ctx, tx, user, e, err)
+	}
+	if err := d.atVersion(ctx, ref, version); err != nil {
+		return err
+	}
+	raw, err := jsonRows(clean)
+	if err != nil {
+		return err
+	}
+	_, err = d.registry.UpdateEntityData(ctx, ref, raw)
+
+	return err
+}
+
+// DropDraft discards a draft for the user; its versions remain readable. version and errors are as in ChangeDraft.
+func (t *Tools) DropDraft(ctx context.Context, tx pgx.Tx, user User, ref string, version int) error {
+	d, _, err := t.draftOf(ctx, tx, user, ref)
+	if err != nil {
+		return err
+	}
+	if err := d.atVersion(ctx, ref, version); err != nil {
+		return err
+	}
+
+	return d.registry.Forget(ctx, ref, "discarded by the user")
+}
+
+// SaveDraft writes a draft's rows as db_create with from_ref does, at the user's direct request instead of a model's.
+// version and errors are as in ChangeDraft; what a table refuses is an *Error.
+func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string, version int) (Row, error) {
+	d, e, err := t.draftOf(ctx, tx, user, ref)
+	if err != nil {
+		return Row{}, err
+	}
+	args, err := json.Marshal(createArgs{Table: e.Table, FromRef: ref})
+	if err != nil {
+		return Row{}, err
+	}
+	d.bounds = Bounds{StepType: "write"}
+	d.steps = []*step{{call: Call{Tool: ToolCreate, Args: args}}}
+	// As in a model's decision, rows are written before the registry is locked, so that the two cannot deadlock; then
+	// the version is checked.
+	if err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) }); err != nil {
+		err = unwrapCall(err)
+		if late, ok := errors.AsType[*registry.RefError](err); ok && late.Reason == registry.ReasonSaved {
+			return Row{}, late // somebody else was faster
+		}
+
+		return Row{}, t.asFault(ctx, tx, user, e, err)
+	}
+	d.registry = registry.New(tx, t.domain, d.scope)
+	if err := d.newestIs(ctx, ref, version); err != nil {
+		return Row{}, err
+	}
+
+	if err := wrote(ctx, tx, user); err != nil {
+		return Row{}, err
+	}
+
+	return t.Get(ctx, tx, user, e.Type, d.steps[0].record.changes[0].ID)
+}
+
+// unwrapCall unwraps an error from the call it belongs to.
+func unwrapCall(err error) error {
+	if blamed, ok := errors.AsType[*callError](err); ok {
+		return blamed.err
+	}
+
+	return err
+}
+
+// asFault words an error, or returns it unchanged.
+func (t *Tools) asFault(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, err error) error {
+	fault, err := t.fault(ctx, tx, user.ID, e, err)
+	if err != nil {
+		return err
+	}
+
+	return fault
+}
+
+// draftOf enters the user's session and finds a draft in it.
+func (t *Tools) draftOf(ctx context.Context, tx pgx.Tx, user User, ref string) (*decision, *domain.Entity, error) {
+	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
+	if user.Session == nil {
+		return nil, nil, fail(CodeNotFound, "A draft is of a session.")
+	}
+	if err := d.enter(ctx, tx, *user.Session); err != nil {
+		return nil, nil, err
+	}
+	d.registry = registry.New(tx, t.domain, d.scope)
+	entry, err := d.registry.ResolveDraft(ctx, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	return d, t.domain.ByType(entry.Type), nil
+}
+
+// atVersion locks the draft and checks that it is as the user saw it.
+func (d *decision) atVersion(ctx context.Context, ref string, version int) error {
+	if err := d.registry.LockDraft(ctx, ref); err != nil {
+		return err
+	}
+
+	return d.newestIs(ctx, ref, version)
+}
+
+func (d *decision) newestIs(ctx context.Context, ref string, version int) error {
+	if version == AnyVersion {
+		return nil
+	}
+	newest, err := d.registry.NewestVersions(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if newest[ref] != version {
+		return fail(CodeStale, "%s was changed in the meantime: look at it again.", ref)
+	}
+
+	return nil
+}

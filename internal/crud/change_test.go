@@ -1,0 +1,207 @@
+package crud_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+)
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+
+	t.Run("KeepsTheRefAndTellsTheChange", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("read", crud.ToolRead, `{"table": "inventory"}`)
+		milk := query[string](b, `SELECT ref FROM entity_refs WHERE label = 'Milk'`)
+		result := b.ok("write", crud.ToolUpdate, sprintf(`{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": %q}], "data": {"quantity": 2}}`, milk))
+		require.Equal(t, []string{milk}, result.Refs)
+		require.Equal(t, "updated", query[string](b, `SELECT action FROM entity_refs WHERE ref = $1`, milk))
+		row := b.rows(result)[0]
+		require.InDelta(t, 2, row["quantity"], 0)
+		require.Equal(t, map[string]any{"quantity": 1.0}, row["_was"])
+	})
+
+	t.Run("RenameLinksAnew", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		result := b.ok("write", crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "milk"}], "data": {"name": "oat milk"}}`)
+		require.Equal(t, "oat milk", b.rows(result)[0]["_ingredient_id_label"])
+		result = b.ok("write", crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "oat milk"}], "data": {"name": "zzz"}}`)
+		require.Nil(t, b.rows(result)[0]["ingredient_id"], "a name that means nothing keeps no old link")
+	})
+
+	t.Run("NullClears", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Pad See Ew"}], "data": {"description": null, "servings": "", "occasions": null}}`)
+		require.True(t, query[bool](b, `SELECT description IS NULL AND servings IS NULL AND occasions = '{}' FROM kitchen.recipes WHERE name = 'Pad See Ew'`))
+		b.refused("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Pad See Ew"}], "data": {"name": null}}`, crud.CodeViolation)
+	})
+
+	t.Run("ChildRowByRef", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Pad See Ew"}], "detail": "rows"}`)
+		ref := query[string](b, `SELECT ref FROM entity_refs WHERE label = 'gai lan' AND entity_type = 'ri'`)
+		b.ok("write", crud.ToolUpdate, sprintf(`{"table": "recipe_ingredients", "filters": [{"field": "id", "op": "=", "value": %q}], "data": {"name": "broccoli", "notes": "gai lan in season"}}`, ref))
+		require.Equal(t, "broccoli", query[string](b, `SELECT i.name FROM kitchen.recipe_ingredients AS r JOIN kitchen.ingredients AS i ON i.id = r.ingredient_id WHERE r.notes = 'gai lan in season'`))
+		message := b.refused("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"recipe_ingredients": []}}`, crud.CodeBadArgument)
+		require.Contains(t, message, "one by one")
+	})
+
+	t.Run("ANameMeansTheClosestRows", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'Peanut butter')`, b.scope.UserID)
+		result := b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "butter"}]}`)
+		require.Equal(t, 1, result.RowCount)
+		require.Equal(t, "Peanut butter", query[string](b, `SELECT name FROM kitchen.inventory WHERE name ILIKE '%butter%'`))
+	})
+
+	t.Run("EachOfSeveralNames", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'Peanut butter')`, b.scope.UserID)
+		result := b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "in", "value": ["butter", "chiken thighs"]}]}`)
+		require.ElementsMatch(t, []string{"Butter", "Chicken thighs"}, column[string](b.rows(result), "name"))
+	})
+
+	t.Run("Refuses", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		for args, code := range map[string]crud.Code{
+			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {}}`:                            crud.CodeBadArgument,
+			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": []}`:                            crud.CodeBadArgument,
+			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"title": "x"}}`:                crud.CodeUnknownColumn,
+			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"difficulty": "expert"}}`:      crud.CodeBadValue,
+			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_9"}], "data": {"name": "x"}}`:                 crud.CodeUnknownRef,
+			`{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "light"}], "data": {"name": "x"}}`:       crud.CodeBadFilter,
+			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"parent_recipe_id": "inv_3"}}`: crud.CodeUnknownRef,
+		} {
+			b.refused("write", crud.ToolUpdate, args, code)
+		}
+	})
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+
+	t.Run("LeavesATombstone", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("read", crud.ToolRead, `{"table": "recipes", "detail": "rows"}`)
+		result := b.ok("write", crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_2"}]}`)
+		require.Equal(t, []string{"recipe_2"}, result.Refs)
+		require.Equal(t, "Pad See Ew", b.rows(result)[0]["name"])
+		require.Equal(t, "deleted", query[string](b, `SELECT state::text FROM entity_refs WHERE ref = 'recipe_2'`))
+		require.Equal(t, 11, query[int](b, `SELECT count(*)::int FROM entity_refs WHERE state = 'deleted' AND entity_type = 'ri'`), "rows that went with it have no refs any more")
+		b.nextTurn()
+		b.refused("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_2"}]}`, crud.CodeUnknownRef)
+	})
+
+	t.Run("V16: RowsWithoutRefGetOneAndAnEvent", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		result := b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "Cod"}]}`)
+		require.Equal(t, 1, result.RowCount)
+		require.Equal(t, []string{"inv_1"}, result.Refs)
+		require.Equal(t, "deleted Cod assistant", query[string](b, `SELECT v.action || ' ' || (v.data ->> 'label') || ' ' || v.actor FROM entity_events AS v
+			WHERE v.session_id = $1 AND v.data ->> 'entity_id' IS NOT NULL AND v.ref = 'inv_1'`, b.scope.SessionID))
+		require.Equal(t, "hidden", query[string](b, `SELECT tier FROM v_entities WHERE session_id = $1 AND ref = 'inv_1'`, b.scope.SessionID))
+	})
+
+	t.Run("NothingMatches", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		require.Zero(t, b.ok("write", crud.ToolDelete, `{"table": "tasks", "filters": []}`).RowCount)
+	})
+}
+
+func TestApproval(t *testing.T) {
+	t.Parallel()
+
+	asked := func(t *testing.T, b *bundle, calls ...crud.Call) *crud.Approval {
+		t.Helper()
+
+		outcome := b.decide("write", calls...)
+		require.NotNil(t, outcome.Approval)
+		require.Equal(t, crud.CodeApprovalNeeded, outcome.Results[0].ErrorCode)
+		require.Equal(t, 12, query[int](b, `SELECT count(*)::int FROM kitchen.inventory WHERE user_id = $1`, b.scope.UserID))
+		require.NotRegexp(t, hexID, outcome.Approval.Text)
+
+		return outcome.Approval
+	}
+
+	t.Run("WithoutFilter", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		approval := asked(t, b, call(crud.ToolDelete, `{"table": "inventory", "filters": []}`))
+		require.Contains(t, approval.Text, "delete 12 pantry items")
+		require.Len(t, approval.Calls[0].Keys, 12)
+	})
+
+	t.Run("ManyRows", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("read", crud.ToolRead, `{"table": "inventory"}`)
+		asked(t, b, call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "quantity", "op": ">", "value": 0}], "data": {"notes": "x"}}`))
+	})
+
+	t.Run("UnseenSet", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		freezer := call(crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`)
+		approval := asked(t, b, freezer)
+		require.Contains(t, approval.Text, "3 pantry items: Chicken thighs, Cod, Peas")
+
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name, location) VALUES ($1, 'Ice', 'freezer')`, b.scope.UserID)
+		payload, err := json.Marshal(approval)
+		require.NoError(t, err)
+		outcome, err := b.tools.ExecuteApproved(t.Context(), b.tx, b.scope, payload)
+		require.NoError(t, err)
+		require.False(t, outcome.Failed(), "%+v", outcome)
+		require.Equal(t, 3, outcome.Results[0].RowCount)
+		require.Equal(t, "Ice", query[string](b, `SELECT string_agg(name, ' ') FROM kitchen.inventory WHERE location = 'freezer'`), "exactly the rows of the question")
+	})
+
+	t.Run("SeenSetRuns", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("read", crud.ToolRead, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`)
+		require.Equal(t, 3, b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`).RowCount)
+	})
+
+	t.Run("WholeDecisionWaits", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		approval := asked(t, b, call(crud.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`), call(crud.ToolDelete, `{"table": "inventory", "filters": []}`))
+		require.Zero(t, query[int](b, `SELECT count(*)::int FROM kitchen.tasks`))
+		payload, err := json.Marshal(approval)
+		require.NoError(t, err)
+		outcome, err := b.tools.ExecuteApproved(t.Context(), b.tx, b.scope, payload)
+		require.NoError(t, err)
+		require.False(t, outcome.Failed(), "%+v", outcome)
+		require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM kitchen.tasks`))
+		require.Zero(t, query[int](b, `SELECT count(*)::int FROM kitchen.inventory`))
+	})
+}

@@ -1,0 +1,175 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+)
+
+// writtenRows are rows of one type that a call wrote.
+type writtenRows struct {
+	entity *domain.Entity
+	keys   []string
+	call   int
+}
+
+// wrote notes rows that the decision knows from now on, and for the checks, which come
+// when all its calls are done: one may put right what another leaves wrong for a while.
+func (d *decision) wrote(e *domain.Entity, keys []string) {
+	d.written = append(d.written, writtenRows{e, keys, d.running})
+}
+
+// hasWritten says that the row is what this decision has made of it.
+func (d *decision) hasWritten(e *domain.Entity, key string) bool {
+	return slices.ContainsFunc(d.written, func(w writtenRows) bool { return w.entity == e && slices.Contains(w.keys, key) })
+}
+
+// settle runs the deferred constraints as the tenant, while it is still known which call violated them. Later calls of
+// the decision may again violate them temporarily.
+func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
+	if !t.domain.Deferred || !slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, tool) && t.domain.Operation(tool) == nil {
+		return nil
+	}
+	for _, mode := range []string{"IMMEDIATE", "DEFERRED"} {
+		if _, err := tenant.Exec(ctx, "SET CONSTRAINTS ALL "+mode); err != nil {
+			return fmt.Errorf("check deferred constraints: %w", err)
+		}
+	}
+
+	return nil
+}
+
+// checkWritten runs the owner's checks on what was written.
+func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
+	for _, w := range d.written {
+		if len(w.entity.Checks) == 0 || len(w.keys) == 0 {
+			continue
+		}
+		s := &statement{}
+		s.add("SELECT * FROM ", table(d.tools.domain, w.entity), " WHERE ", qualified(w.entity, w.entity.Key), " = ANY(", s.castList(w.keys, w.entity.Key.Type), ")")
+		if err := d.check(ctx, tx, w.entity, s); err != nil {
+			return &callError{index: w.call, entity: w.entity, err: err}
+		}
+	}
+
+	return nil
+}
+
+// check fails with what the owner's checks report for the rows of a query.
+func (d *decision) check(ctx context.Context, tx pgx.Tx, e *domain.Entity, source *statement) error {
+	var said []string
+	for _, check := range e.Checks {
+		rows, err := tx.Query(ctx, domain.CheckSQL(source.String(), check), source.args...)
+		if err != nil {
+			return fmt.Errorf("check %s: %w", e.Table, err)
+		}
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("check %s: %w", e.Table, err)
+		}
+		said = append(said, found...)
+	}
+	if len(said) == 0 {
+		return nil
+	}
+
+	return fail(CodeViolation, "%s", spoken(said[:min(len(said), namedInQuestion)]...))
+}
+
+// check runs the owner's checks on what the drafts would write, together with the session's other drafts: a plan
+// consists of several.
+func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
+	contents := map[string]json.RawMessage{}
+	types := map[string][]string{} // ref or position -> type
+	for i, create := range op.creates {
+		at := strconv.Itoa(i)
+		contents[at], types[create.Type] = create.Content, append(types[create.Type], at)
+	}
+	if !d.tools.checked() {
+		return nil
+	}
+	pending, err := d.registry.PendingDrafts(ctx)
+	if err != nil {
+		return err
+	}
+	var refs []string
+	for _, entry := range pending {
+		refs, types[entry.Type] = append(refs, entry.Ref), append(types[entry.Type], entry.Ref)
+	}
+	stored, err := d.registry.GetEntityData(ctx, refs)
+	if err != nil {
+		return err
+	}
+	maps.Copy(contents, stored)
+	for _, update := range op.updates {
+		if contents[update.Ref], err = jsonRows(update.Content); err != nil {
+			return err
+		}
+	}
+	for _, e := range d.tools.domain.Entities {
+		var rows []map[string]any
+		for _, at := range types[e.Type] {
+			var row map[string]any
+			if err := exact.Decode(contents[at], &row); err == nil {
+				rows = append(rows, row)
+			}
+		}
+		if err := d.checkDrafts(ctx, tx, e, rows); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// checked reports whether any type has checks.
+func (t *Tools) checked() bool {
+	return slices.ContainsFunc(t.domain.Entities, func(e *domain.Entity) bool { return len(e.Checks) > 0 })
+}
+
+// checkDrafts runs the checks on what drafts of one type would write. References are replaced by keys, except those to
+// other drafts.
+func (d *decision) checkDrafts(ctx context.Context, tx pgx.Tx, e *domain.Entity, drafts []map[string]any) error {
+	if len(e.Checks) == 0 || len(drafts) == 0 {
+		return nil
+	}
+	byType := map[*domain.Entity][]string{}
+	for _, draft := range drafts {
+		gatherRefs(byType, e, draft)
+	}
+	entries, err := d.registry.Lookup(ctx, slices.Concat(slices.Collect(maps.Values(byType))...))
+	if err != nil {
+		return err
+	}
+	rows := make([]map[string]any, len(drafts))
+	for i, draft := range drafts {
+		rows[i] = map[string]any{}
+		for _, c := range e.Columns {
+			value, given := draft[c.Name]
+			ref, _ := value.(string)
+			switch entry, known := entries[ref]; {
+			case !given || c.Expr != "" || c == e.Key:
+			case c.FK == nil:
+				rows[i][c.Name] = value
+			case known && !entry.Pending():
+				rows[i][c.Name] = entry.ID
+			}
+		}
+	}
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return err
+	}
+	s := &statement{}
+	s.add("SELECT * FROM jsonb_populate_recordset(NULL::", table(d.tools.domain, e), ", ", s.value(string(raw)), "::text::jsonb)")
+
+	return d.check(ctx, tx, e, s)
+}

@@ -1,0 +1,289 @@
+package crud
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+	"alfred/registry"
+)
+
+// maxBatch bounds the rows of one call, against runaway models.
+const maxBatch = 200
+
+// createOp is db_create: rows as given, or a draft saved unchanged.
+type createOp struct {
+	args    createArgs
+	entity  *domain.Entity
+	rows    []map[string]any
+	stored  json.RawMessage // the draft as it was read
+	removed string          // what the patch removes, in words
+	saved   *saved
+	found   *loaded
+}
+
+func (d *decision) newCreate(s *step) (operation, *Error) {
+	op := &createOp{}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	e, err := d.writableEntity(s.call, op.args.Table, domain.Create)
+	if err != nil {
+		return nil, err
+	}
+	op.entity, s.entity = e, e
+	if err := op.args.build(e); err != nil {
+		return nil, err
+	}
+	if op.args.FromRef != "" {
+		if op.args.Data != nil {
+			return nil, fail(CodeBadArgument, "db_create takes rows or from_ref, not both; set and clear change a draft.")
+		}
+
+		return op, nil
+	}
+	if op.args.Patch != nil {
+		return nil, fail(CodeBadArgument, "A patch goes with from_ref.")
+	}
+	op.rows, err = rowList(op.args.Data)
+
+	return op, err
+}
+
+// writableEntity is entity for a type whose declaration allows the verb and which the step may write.
+func (d *decision) writableEntity(call Call, name string, verb domain.Verb) (*domain.Entity, *Error) {
+	e, err := d.tools.entity(name, d.bounds.Tables)
+	if err == nil {
+		err = allowed(e, verb)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if writable := d.bounds.Writable; writable != nil && !slices.Contains(writable[call.Tool], e.Table) && !d.tools.childOf(e, writable[call.Tool]) {
+		return nil, fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, orWord(strings.Join(writable[call.Tool], ", "), "nothing"))
+	}
+
+	return e, nil
+}
+
+// allowed refuses what the declaration does not allow, in words for model and user.
+func allowed(e *domain.Entity, verb domain.Verb) *Error {
+	switch {
+	case e.May(verb):
+		return nil
+	case e.Reference:
+		return fail(CodeNotAllowed, "%s is shared reference data and cannot be changed.", e.Table)
+	case len(e.Writes) == 0:
+		return fail(CodeNotAllowed, "Rows of %s can be read, and not written.", e.Table)
+	}
+	ways := make([]string, len(e.Writes))
+	for i, one := range e.Writes {
+		ways[i] = string(one)
+	}
+
+	return fail(CodeNotAllowed, "%s of %s is not possible; what is: %s.", verbNouns[verb], e.Table, strings.Join(ways, ", "))
+}
+
+var verbNouns = map[domain.Verb]string{domain.Create: "Creating rows", domain.Update: "Changing rows", domain.Delete: "Deleting rows"}
+
+// rowList reads one row or a list of rows.
+func rowList(data any) ([]map[string]any, *Error) {
+	if text, ok := data.(string); ok { // JSON within JSON
+		_ = exact.Decode([]byte(text), &data)
+	}
+	list, isList := data.([]any)
+	if !isList {
+		list = []any{data}
+	}
+	if len(list) == 0 || len(list) > maxBatch {
+		return nil, fail(CodeBadArgument, "rows has to hold 1 to %d rows.", maxBatch)
+	}
+	rows := make([]map[string]any, len(list))
+	for i, item := range list {
+		row, ok := item.(map[string]any)
+		if !ok || len(row) == 0 {
+			return nil, fail(CodeBadArgument, "rows has to be a list of rows.")
+		}
+		rows[i] = row
+	}
+
+	return rows, nil
+}
+
+func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	if err := d.plainTexts(ctx, op.entity, append(op.rows, op.args.Patch)...); err != nil {
+		return err
+	}
+	if op.args.FromRef != "" {
+		if err := op.compile(ctx, d); err != nil {
+			return err
+		}
+	}
+	payloads, err := d.payloads(ctx, op.entity, op.rows)
+	if err != nil {
+		return err
+	}
+	if op.saved, err = d.save(ctx, tx, op.entity, payloads); err != nil {
+		return err
+	}
+	if op.found, err = d.tools.byKeys(ctx, tx, op.entity, all(op.entity), op.saved.keys); err != nil {
+		return err
+	}
+	if fault := compareAll(op.entity, op.saved, op.found); fault != nil {
+		return fault
+	}
+	if op.args.FromRef != "" {
+		d.registry.Presume(op.args.FromRef, op.saved.keys[0])
+		d.journal.savedDraft(op.entity, op.saved.keys[0], op.args.FromRef)
+	}
+
+	return nil
+}
+
+// payloads replaces refs by keys, with one lookup for all rows, and checks the rows.
+func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[string]any) ([]*payload, error) {
+	nested := make([]any, len(rows))
+	var unknown faults
+	for i, row := range rows {
+		unknown.add(rowFault(knownNames(e, row), i, len(rows)))
+		nested[i] = row
+	}
+	if fault := unknown.one(); fault != nil {
+		return nil, fault
+	}
+	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: nested})
+	if err != nil {
+		return nil, err
+	}
+	list, ok := translated[e.Table].([]any)
+	if !ok {
+		return nil, fail(CodeBadArgument, "rows has to be a list of rows.")
+	}
+	payloads := make([]*payload, len(list))
+	var wrong faults
+	for i, item := range list {
+		row, _ := item.(map[string]any)
+		one, fault := newPayload(e, row, nil)
+		wrong.add(rowFault(fault, i, len(list)))
+		payloads[i] = one
+	}
+	if fault := wrong.one(); fault != nil {
+		return nil, fault
+	}
+
+	return payloads, nil
+}
+
+// rowFault says which of several rows is at fault.
+func rowFault(fault *Error, i, rows int) *Error {
+	if rows == 1 || fault == nil {
+		return fault
+	}
+
+	return failColumn(fault.Code, fault.Column, "Row %d: %s", i+1, fault.Message)
+}
+
+// compile builds the row to save from the stored draft. The model names the draft and retypes nothing, so that what is
+// saved is what was shown.
+func (op *createOp) compile(ctx context.Context, d *decision) error {
+	entry, err := d.registry.Resolve(ctx, op.args.FromRef, registry.Want{Type: op.entity.Type})
+	if err != nil {
+		return err
+	}
+	if !entry.Pending() {
+		return fail(CodeConflict, "%s is saved already. Change it with db_update.", op.args.FromRef)
+	}
+	contents, err := d.registry.GetEntityData(ctx, []string{op.args.FromRef})
+	if err != nil {
+		return err
+	}
+	op.stored = contents[op.args.FromRef]
+	var row map[string]any
+	if err := exact.Decode(op.stored, &row); err != nil {
+		return fmt.Errorf("read draft: %w", err)
+	}
+	patched, removed, fault := patchDraft(op.entity, row, op.args.Patch)
+	if fault != nil {
+		return fault
+	}
+	op.rows, op.removed = []map[string]any{patched}, removed
+
+	return nil
+}
+
+func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	if op.args.FromRef != "" && len(op.found.rows) == 1 {
+		key := op.saved.keys[0] // its label comes with the row, below
+		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.versions[op.entity.Type][key])
+		if err != nil {
+			return record{}, err
+		}
+		if err := op.unchanged(ctx, d); err != nil {
+			return record{}, err
+		}
+	}
+	created, updated := registry.ActionCreated, registry.ActionUpdated
+	if d.scope.Actor == registry.ActorUser {
+		created, updated = registry.ActionCreatedUser, registry.ActionUpdatedUser
+	}
+	parts := []registry.Result{
+		{Entity: op.entity, Action: created, Sets: all(op.entity).sets, Versions: op.found.versions},
+		{Entity: op.entity, Action: updated, Sets: all(op.entity).sets, Versions: op.found.versions},
+	}
+	var result record
+	for _, row := range op.found.rows {
+		key, part := keyText(row, op.entity), 0
+		if op.wasMerged(key) {
+			part = 1
+		}
+		parts[part].Rows = append(parts[part].Rows, row)
+		result.changes = append(result.changes, Change{EntityType: op.entity.Type, ID: key, Action: parts[part].Action})
+	}
+	translated, err := d.translate(ctx, tx, parts...)
+	if err != nil {
+		return record{}, err
+	}
+	for _, part := range translated {
+		result.rows = append(result.rows, part.Rows...)
+		result.refs = append(result.refs, part.Refs...)
+	}
+	result.total, result.notice = len(result.rows), op.removed
+
+	return result, nil
+}
+
+// unchanged refuses to save a draft that its user has changed while it was being saved. The preceding promotion holds
+// the registry's lock.
+func (op *createOp) unchanged(ctx context.Context, d *decision) error {
+	ref := op.args.FromRef
+	contents, err := d.registry.GetEntityData(ctx, []string{ref})
+	if err != nil {
+		return err
+	}
+	versions, err := d.registry.NewestVersions(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(contents[ref], op.stored) || versions[ref] != d.expected(ref, versions[ref]) {
+		return fail(CodeStale, "%s was changed in the meantime: look at it again.", ref)
+	}
+
+	return nil
+}
+
+func (op *createOp) wasMerged(key string) bool {
+	for i, one := range op.saved.keys {
+		if one == key {
+			return op.saved.merged[i]
+		}
+	}
+
+	return false
+}

@@ -1,0 +1,158 @@
+package crud
+
+import (
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"alfred/db"
+	"alfred/internal/domain"
+	"alfred/internal/recall"
+)
+
+// Call is one call of a data tool, with its arguments as the model wrote them.
+type Call struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+}
+
+// The data tools.
+const (
+	ToolAnalyze   = "db_analyze"
+	ToolCalculate = "calculate"
+	ToolCreate    = "db_create"
+	ToolDelete    = "db_delete"
+	ToolGenerate  = "generate"
+	ToolRead      = "db_read"
+	ToolRecall    = "recall"
+	ToolUpdate    = "db_update"
+)
+
+// Tools that appear in results but that no model calls.
+const (
+	ToolMention  = "mention"
+	ToolUIChange = "ui_change"
+)
+
+// toolsOf lists the tools a step of each type may use. It is enforced here, whatever a prompt said.
+var toolsOf = map[string][]string{
+	"analyze":  {ToolAnalyze, ToolCalculate, ToolRecall},
+	"generate": {ToolCalculate, ToolGenerate},
+	"read":     {ToolCalculate, ToolRead, ToolRecall},
+	"write":    {ToolCreate, ToolDelete, ToolRead, ToolUpdate},
+}
+
+// StepTools lists the data tools that a step of this type may use, in alphabetical order; none for an unknown type.
+func StepTools(stepType string) []string { return append([]string(nil), toolsOf[stepType]...) }
+
+// Tools are the data tools of one domain. They hold no state and are safe for
+// concurrent use.
+type Tools struct {
+	domain *domain.Domain
+	search *recall.Searcher
+}
+
+// New returns the tools of a domain.
+func New(d *domain.Domain, search *recall.Searcher) *Tools {
+	return &Tools{domain: d, search: search}
+}
+
+// Prepared is one decision's calls with the results of their searches.
+type Prepared struct {
+	calls   []Call
+	vectors recall.Vectors
+	found   found
+}
+
+// Calls returns the prepared calls.
+func (p Prepared) Calls() []Call { return p.calls }
+
+// Outcome is the result of one decision.
+type Outcome struct {
+	// Results has one entry per call, in order, followed by reads of the rows that somebody else changed meanwhile.
+	Results []Result
+	// Approval is set if the user has to agree first; then nothing was changed.
+	Approval *Approval
+	// Undo tells the user whether what was written can be undone: that it cannot be, or that deleted rows can be
+	// restored; "" for nothing.
+	Undo string
+	// Aftermath says which tables' triggers may have written elsewhere, which no undo reverses; "" for none.
+	Aftermath string
+}
+
+// Failed reports whether a call failed, in which case the decision changed nothing.
+func (o *Outcome) Failed() bool {
+	for i := range o.Results {
+		if o.Results[i].ErrorCode != "" {
+			return true
+		}
+	}
+
+	return false
+}
+
+// Result is one call's result. Its rows are in turn_step_results.
+type Result struct {
+	Call         int // number in the step, from 1
+	Tool         string
+	EntityType   string // "" if the tool has none
+	RowCount     int    // rows that matched
+	Shown        int    // rows in the result
+	Refs         []string
+	Changes      []Change
+	Told         string // what the call did, in words; "" if it failed
+	Notice       string // what the result itself does not show, such as a degraded search
+	ErrorCode    Code
+	ErrorMessage string
+	// Stored is its row in turn_step_results.
+	Stored *db.TurnStepResultInsertParams
+}
+
+// Change is one row that a decision wrote, for jobs that follow a write, such as embedding. ID is the row's key and
+// never leaves the program.
+type Change struct {
+	EntityType string
+	ID         string
+	Action     string // created, updated, deleted
+}
+
+// Approval is the payload of an approve question.
+type Approval struct {
+	Text    string           `json:"text"`
+	Options []ApprovalOption `json:"options"`
+	// Calls are the decision's calls with the rows they were about to change.
+	Calls []ApprovedCall `json:"calls"`
+}
+
+// ApprovalOption is one answer the user may give.
+type ApprovalOption struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+}
+
+// The options of a yes-or-no question.
+const (
+	OptionNo  = "no"
+	OptionYes = "yes"
+)
+
+// ApprovedCall is one call and exactly the rows it may change.
+type ApprovedCall struct {
+	Tool       string          `json:"tool"`
+	Args       json.RawMessage `json:"args"`
+	EntityType string          `json:"entity_type,omitempty"`
+	// Preview is what the user was told an operation would do.
+	Preview string `json:"preview,omitempty"`
+	// Keys are row keys as text. They stay in the database: of a question's payload, only text and options are shown.
+	Keys []string `json:"keys,omitempty"`
+	// Versions are the rows' versions when the user was asked, by key; for an operation, which may name rows of several
+	// types, by type and key.
+	Versions map[string]string `json:"versions,omitempty"`
+}
+
+// User is the user on whose behalf a user interface acts.
+type User struct {
+	ID uuid.UUID
+	// Session, if not nil, is where the change is registered as the user's.
+	Session *uuid.UUID
+}

@@ -1,0 +1,122 @@
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"alfred/internal/domain"
+	"alfred/registry"
+)
+
+// deleteOp is db_delete.
+type deleteOp struct {
+	args   deleteArgs
+	entity *domain.Entity
+	step   *step
+	gone   *loaded
+}
+
+func (d *decision) newDelete(s *step) (operation, *Error) {
+	op := &deleteOp{step: s}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	e, err := d.writableEntity(s.call, op.args.Table, domain.Delete)
+	if err != nil {
+		return nil, err
+	}
+	op.entity, s.entity = e, e
+
+	return op, nil
+}
+
+func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	targets, err := d.targets(ctx, tx, op.step, op.args.Filters)
+	if err != nil || d.approval != nil || len(targets.rows) == 0 {
+		return err
+	}
+	op.gone = targets
+
+	return d.delete(ctx, tx, op.entity, targets)
+}
+
+// delete removes rows. The keys of children deleted with them are read first, because their refs have to be closed too.
+func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targets *loaded) error {
+	for _, child := range e.Children {
+		if !cascades(child) {
+			continue
+		}
+		if err := d.tools.loadChildren(ctx, tx, e, child, targets); err != nil {
+			return err
+		}
+	}
+	if err := d.journal.deleting(ctx, tx, e, targets.keys(e)); err != nil {
+		return err
+	}
+	s := &statement{}
+	s.add("DELETE FROM ", table(d.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(targets.keys(e), e.Key.Type),
+		") AND ", e.Owned())
+	tag, err := tx.Exec(ctx, s.String(), s.args...)
+	if err != nil {
+		return fmt.Errorf("delete from %s: %w", e.Table, d.inUse(e, err))
+	}
+
+	return written(e, tag, len(targets.rows))
+}
+
+// written refuses a write that affected other rows than those found: rows the tenant may not update cannot be locked,
+// and somebody else was faster.
+func written(e *domain.Entity, tag pgconn.CommandTag, rows int) error {
+	if tag.RowsAffected() != int64(rows) {
+		return fail(CodeStale, "Rows of %s were changed by somebody else in the meantime: read them again.", e.Table)
+	}
+
+	return nil
+}
+
+// inUse names the rows that prevent a delete, if the owner's constraint has no message.
+func (d *decision) inUse(e *domain.Entity, err error) error {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || pgErr.Code != pgerrcode.ForeignKeyViolation || raised(pgErr) {
+		return err
+	}
+	by := "other rows"
+	if other := d.tools.domain.ByTable(pgErr.TableName); other != nil {
+		by = other.Plural
+	}
+
+	return fail(CodeConflict, "The %s is still in use by %s.", e.Name, by)
+}
+
+func (op *deleteOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	if op.gone == nil {
+		return record{}, nil
+	}
+	result := record{total: len(op.gone.rows)}
+	for _, row := range op.gone.rows {
+		result.changes = append(result.changes, Change{EntityType: op.entity.Type, ID: keyText(row, op.entity), Action: registry.ActionDeleted})
+	}
+	translated, err := d.translate(ctx, tx, registry.Result{Entity: op.entity, Rows: op.gone.rows, Action: registry.ActionDeleted})
+	if err != nil {
+		return record{}, err
+	}
+	result.rows, result.refs = translated[0].Rows, translated[0].Refs
+	for _, row := range result.rows {
+		for _, child := range op.entity.Children {
+			delete(row, child.Entity.Table)
+		}
+	}
+
+	return result, nil
+}
+
+// cascades reports whether child rows are deleted with their parent.
+func cascades(child *domain.Child) bool {
+	return child.FK.FK != nil && strings.EqualFold(child.FK.FK.OnDelete, "cascade")
+}

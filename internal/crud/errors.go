@@ -1,0 +1,291 @@
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// Code classifies a call's fault; a model and a user interface may act on it.
+type Code string
+
+// The codes of an [Error].
+const (
+	CodeApprovalNeeded Code = "approval_needed" // the user has to agree first
+	CodeBadArgument    Code = "bad_argument"    // the shape of the arguments
+	CodeBadFilter      Code = "bad_filter"      // a filter's operator, column or value
+	CodeBadValue       Code = "bad_value"       // a value its column cannot hold
+	CodeConflict       Code = "conflict"        // it already exists: a unique constraint, a saved draft
+	CodeNotAllowed     Code = "not_allowed"     // the step may not do this
+	CodeNotExecuted    Code = "not_executed"    // another call of the decision failed
+	CodeNotFound       Code = "not_found"       // no such row for this user
+	CodePendingRef     Code = "pending_ref"     // a draft where a saved row is needed
+	CodeSchemaChanged  Code = "schema_changed"  // the table has changed since this program started
+	CodeStale          Code = "stale"           // changed by somebody else since it was read
+	CodeTypeMismatch   Code = "type_mismatch"   // a ref of another type
+	CodeUnknownColumn  Code = "unknown_column"  // no such column
+	CodeUnknownRef     Code = "unknown_ref"     // no such ref in this session
+	CodeUnknownTable   Code = "unknown_table"   // no such table, or not for this step
+	CodeUnknownTool    Code = "unknown_tool"    // no such tool
+	CodeValueChanged   Code = "value_changed"   // the database would store another value
+	CodeViolation      Code = "rule_violation"  // a rule of the table
+	CodeUnavailable    Code = "unavailable"     // the embedder does not answer
+)
+
+// Error is a call that cannot be carried out as written. Message is a sentence for the model: it names column and rule,
+// and contains no SQL, row or key.
+type Error struct {
+	Code    Code
+	Column  string // "" if no single column is at fault
+	Message string
+	// Refused: the database's rules refused it, rather than the form of the call.
+	Refused bool
+}
+
+// Error returns the code and the message.
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+func fail(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+func failColumn(code Code, column, format string, args ...any) *Error {
+	return &Error{Code: code, Column: column, Message: fmt.Sprintf(format, args...)}
+}
+
+// faults collects everything wrong with an input, so that a model can correct it in one answer.
+type faults []*Error
+
+// maxFaults is how many are reported; more would help nobody.
+const maxFaults = 12
+
+func (f *faults) add(fault *Error) {
+	if fault != nil {
+		*f = append(*f, fault)
+	}
+}
+
+// one combines them into one error with the first one's code; nil for none.
+func (f faults) one() *Error {
+	switch len(f) {
+	case 0:
+		return nil
+	case 1:
+		return f[0]
+	}
+	messages := make([]string, 0, maxFaults)
+	for _, fault := range f[:min(len(f), maxFaults)] {
+		if !slices.Contains(messages, fault.Message) {
+			messages = append(messages, fault.Message)
+		}
+	}
+	if more := len(f) - maxFaults; more > 0 {
+		messages = append(messages, fmt.Sprintf("%d more like these.", more))
+	}
+
+	return failColumn(f[0].Code, f[0].Column, "%s", strings.Join(messages, " "))
+}
+
+// callError says which call of a decision failed, and on which type.
+type callError struct {
+	index  int
+	entity *domain.Entity
+	err    error
+}
+
+func (e *callError) Error() string { return e.err.Error() }
+func (e *callError) Unwrap() error { return e.err }
+
+// changed explains an error by a difference between the catalog and the declaration since this program started: the
+// first one in the call's own table, else in another. A function of the owner's may need what no declaration names, and a
+// view what only its owner may do: the database says what that is. Nil for an error of our own.
+func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) (*Error, error) {
+	pgErr, _ := errors.AsType[*pgconn.PgError](err)
+	within := pgErr != nil && pgErr.Where != "" && strings.HasPrefix(pgErr.Code, classOfNames) && !raised(pgErr)
+	if !within && !pg.IsSchemaChange(err) {
+		return nil, nil
+	}
+	differences, lookupErr := domain.Drift(ctx, tx, t.domain)
+	switch {
+	case lookupErr != nil:
+		return nil, lookupErr
+	case len(differences) == 0 && (within || pgErr.Code == pgerrcode.InsufficientPrivilege):
+		return fail(CodeSchemaChanged, "The database cannot do this as it is now: %s", spoken(pgErr.Message)), nil
+	case len(differences) == 0:
+		return nil, nil
+	}
+	at := slices.IndexFunc(differences, func(d domain.Difference) bool { return e != nil && d.Table == e.Table })
+	d := differences[max(at, 0)]
+
+	return failColumn(CodeSchemaChanged, d.Column, "The tables were changed while this program runs: %s. What does not need it still works.", d), nil
+}
+
+// classOfNames is the SQLSTATE class of what a statement names wrongly, or may not use.
+const classOfNames = "42"
+
+// explain converts a database error caused by the data to an *Error and returns any other error unchanged. It must run
+// outside the savepoint that the error aborted, because it looks up the constraint.
+func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entity, err error) error {
+	var pgErr *pgconn.PgError
+	if !errors.As(err, &pgErr) {
+		return err
+	}
+	switch {
+	case raised(pgErr):
+		return fail(CodeViolation, "%s", spoken(pgErr.Message, pgErr.Detail, pgErr.Hint))
+	case pgErr.Code == pgerrcode.InsufficientPrivilege:
+		return fail(CodeNotFound, "There is no such row, or it may not be changed.")
+	case pgErr.Code == pgerrcode.NotNullViolation:
+		return failColumn(CodeViolation, pgErr.ColumnName, "%s needs a value.", pgErr.ColumnName)
+	case pgErr.Code == pgerrcode.WithCheckOptionViolation:
+		return fail(CodeNotFound, "The row would belong to somebody else, or point at what does not exist.")
+	case pgerrcode.IsDataException(pgErr.Code):
+		return fail(CodeBadValue, "A value does not fit its column: %s.", dataRule(pgErr.Code))
+	case !pgerrcode.IsIntegrityConstraintViolation(pgErr.Code):
+		return err
+	}
+	rule, lookupErr := constraint(ctx, tx, orWord(pgErr.SchemaName, schema), pgErr.TableName, pgErr.ConstraintName)
+	if lookupErr != nil {
+		return lookupErr
+	}
+
+	if entity != nil && entity.Owner != nil {
+		rule.columns = slices.DeleteFunc(rule.columns, func(name string) bool { return name == entity.Owner.Name })
+	}
+
+	if entity != nil && entity.Singleton && pgErr.Code == pgerrcode.UniqueViolation && len(rule.columns) == 0 {
+		return fail(CodeConflict, "There can be one row of %s, and there is one: change it with db_update.", entity.Table)
+	}
+
+	return violation(pgErr.Code, rule)
+}
+
+// raised reports whether the message is the owner's own sentence: from a RAISE with any SQLSTATE, or with an SQLSTATE
+// that is not Postgres's. Errors that the program has to retry are excluded.
+func raised(err *pgconn.PgError) bool {
+	switch {
+	case pgerrcode.IsTransactionRollback(err.Code), pgerrcode.IsOperatorIntervention(err.Code), pgerrcode.IsInsufficientResources(err.Code):
+		return false
+	case strings.HasPrefix(err.Code, "AL"): // Alfred's own, such as the fence's
+		return false
+	case err.Routine == "exec_stmt_raise", err.Code == pgerrcode.RaiseException, pgerrcode.IsExternalRoutineException(err.Code):
+		return true
+	default:
+		return len(err.Code) == sqlStateLength && !slices.Contains(ownClasses, err.Code[:2])
+	}
+}
+
+const sqlStateLength = 5
+
+// ownClasses are the SQLSTATE classes that Postgres itself raises.
+var ownClasses = strings.Fields("00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX")
+
+// spoken joins the owner's texts into sentences, without anything shaped like a key.
+func spoken(parts ...string) string {
+	var sentences []string
+	for _, part := range parts {
+		if part = strings.TrimSpace(registry.Scrub(part)); part == "" {
+			continue
+		}
+		if !strings.ContainsAny(part[len(part)-1:], ".!?:") {
+			part += "."
+		}
+		sentences = append(sentences, part)
+	}
+
+	return strings.Join(sentences, " ")
+}
+
+func violation(code string, rule constraintRule) *Error {
+	columns := rule.columns
+	names := strings.Join(columns, ", ")
+	column := ""
+	if len(columns) > 0 {
+		column = columns[len(columns)-1]
+	}
+	if rule.comment != "" { // in the owner's words
+		return failColumn(violationCode(code), column, "%s", spoken(rule.comment))
+	}
+	switch code {
+	case pgerrcode.UniqueViolation:
+		return failColumn(CodeConflict, column, "There is already a row with the same %s.", orWord(names, "key"))
+	case pgerrcode.ForeignKeyViolation:
+		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", orWord(column, "A reference"))
+	default:
+		return failColumn(CodeViolation, column, "%s %s.", orWord(names, "A value"), ruleInWords(rule.definition))
+	}
+}
+
+func violationCode(code string) Code {
+	if code == pgerrcode.UniqueViolation {
+		return CodeConflict
+	}
+
+	return CodeViolation
+}
+
+func orWord(word, otherwise string) string {
+	if word == "" {
+		return otherwise
+	}
+
+	return word
+}
+
+// dataRule words a data exception.
+func dataRule(code string) string {
+	switch code {
+	case pgerrcode.NumericValueOutOfRange:
+		return "a number is out of range"
+	case pgerrcode.StringDataRightTruncationDataException:
+		return "a text is too long"
+	case pgerrcode.InvalidDatetimeFormat, pgerrcode.DatetimeFieldOverflow:
+		return "a date or time is not valid"
+	case pgerrcode.DivisionByZero:
+		return "division by zero"
+	case pgerrcode.CheckViolation:
+		return "it breaks a rule of its type"
+	default:
+		return "its form is not valid"
+	}
+}
+
+const constraintFacts = `
+	SELECT coalesce((SELECT array_agg(a.attname::text ORDER BY k.n)
+	                 FROM unnest(c.conkey) WITH ORDINALITY AS k (attnum, n)
+	                 JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k.attnum), '{}'),
+	       CASE WHEN c.contype = 'c' THEN pg_get_expr(c.conbin, c.conrelid, true) ELSE '' END,
+	       coalesce(obj_description(c.oid, 'pg_constraint'), '')
+	FROM pg_constraint AS c
+	LEFT JOIN pg_class AS t ON t.oid = c.conrelid
+	WHERE c.conname = $3 AND c.connamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+	ORDER BY (t.relname = $2) DESC NULLS LAST
+	LIMIT 1`
+
+// constraintRule is what the catalog says about a constraint. definition is a CHECK's condition, comment the owner's;
+// "" for none.
+type constraintRule struct {
+	columns             []string
+	definition, comment string
+}
+
+// constraint looks up a constraint. Names are unique only within a table.
+func constraint(ctx context.Context, tx pgx.Tx, schema, table, name string) (constraintRule, error) {
+	var rule constraintRule
+	err := tx.QueryRow(ctx, constraintFacts, schema, table, name).Scan(&rule.columns, &rule.definition, &rule.comment)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return rule, fmt.Errorf("look up constraint: %w", err)
+	}
+
+	return rule, nil
+}

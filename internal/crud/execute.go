@@ -1,0 +1,321 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/internal/recall"
+	"alfred/registry"
+)
+
+// operation is one parsed call. run works under the tenant's role; record afterwards replaces keys by refs as the
+// engine, the only role that may write the registry.
+type operation interface {
+	run(ctx context.Context, d *decision, tx pgx.Tx) error
+	record(ctx context.Context, d *decision, tx pgx.Tx) (record, error)
+}
+
+// record is what a call leaves behind.
+type record struct {
+	rows    []map[string]any
+	refs    []string
+	total   int
+	changes []Change
+	notice  string
+}
+
+// decision is one decision while it runs.
+type decision struct {
+	tools    *Tools
+	scope    registry.Scope
+	bounds   Bounds
+	vectors  recall.Vectors
+	found    found
+	registry *registry.Registry
+	steps    []*step
+	lastCall int32 // of the plan's step, before this decision; -1 until it is known
+	approval *Approval
+	journal  *journal // nil outside a turn
+	// drafted are the versions of drafts that this decision made, by ref.
+	drafted map[string]int
+	// written is what the calls have written so far; running is the call that does now.
+	written []writtenRows
+	running int
+	merging bool // its merges are locked
+	// newer are rows that have changed since the decision was made, to be shown.
+	newer *newer
+}
+
+// step is one call of the decision.
+type step struct {
+	call   Call
+	entity *domain.Entity
+	keys   []string // rows that the user approved; nil if no question was asked
+	// versions are the versions of keys.
+	versions map[string]string
+	// approved: the user agreed to an operation after being told preview.
+	approved bool
+	preview  string
+	sure     bool // nobody has to be asked
+	asks     bool // the user is asked about the keys
+	record   record
+	fault    *Error
+}
+
+// Bounds are what a step may do: which tools, on which tables.
+type Bounds struct {
+	StepType string
+	Tables   []string            // that its calls may name; nil: any
+	Writable map[string][]string // of these, the tables each write tool may name; nil: any
+	// Operations that a write step may run; nil: any.
+	Operations []string
+	// Message is what the user said: what it names may be deleted without being asked about.
+	Message string
+	// Seen is what the decision was based on.
+	Seen Seen
+}
+
+// Execute runs one decision's calls in the caller's transaction, all or none, and
+// writes their results.
+//
+// A faulty call is reported in the Outcome; an error means that the database failed,
+// and the caller's transaction with it.
+func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds Bounds, prepared Prepared) (Outcome, error) {
+	d := &decision{tools: t, scope: scope, bounds: bounds, vectors: prepared.vectors, found: prepared.found}
+	for _, call := range prepared.calls {
+		d.steps = append(d.steps, &step{call: call})
+	}
+
+	return d.execute(ctx, tx)
+}
+
+// ExecuteApproved runs the calls in an approve question's payload, on exactly the rows the question was about. Rows
+// that no longer exist are skipped.
+func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (Outcome, error) {
+	var approval Approval
+	if err := json.Unmarshal(payload, &approval); err != nil {
+		return Outcome{}, fmt.Errorf("read approval: %w", err)
+	}
+	d := &decision{tools: t, scope: scope, bounds: Bounds{StepType: "write"}}
+	for _, approved := range approval.Calls {
+		keys := approved.Keys
+		if keys == nil && (approved.Tool == ToolUpdate || approved.Tool == ToolDelete) {
+			keys = []string{} // nothing was approved, which differs from everything
+		}
+		d.steps = append(d.steps, &step{call: Call{Tool: approved.Tool, Args: approved.Args}, keys: keys, versions: approved.Versions, approved: true, preview: approved.Preview})
+	}
+
+	return d.execute(ctx, tx)
+}
+
+func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
+	if err := d.countCalls(ctx, tx); err != nil {
+		return Outcome{}, err
+	}
+	err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) })
+	if err = d.markFailed(ctx, tx, err); err != nil {
+		return Outcome{}, err
+	}
+	if err = d.showNewer(ctx, tx); err != nil {
+		return Outcome{}, err
+	}
+
+	return d.store(ctx, tx)
+}
+
+// run does the work under a savepoint; an error undoes all of it.
+func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
+	d.registry, d.journal = registry.New(tx, d.tools.domain, d.scope), &journal{tools: d.tools}
+	d.drafted, d.written = map[string]int{}, nil
+	operations := make([]operation, len(d.steps))
+	var first error
+	for i, s := range d.steps {
+		op, err := d.operation(s)
+		if fault, ok := errors.AsType[*Error](err); ok {
+			s.fault = fault // check all calls, so that their faults are reported together
+		}
+		if err != nil && first == nil {
+			first = &callError{index: i, entity: s.entity, err: err}
+		}
+		operations[i] = op
+	}
+	if first != nil {
+		return first
+	}
+	for _, op := range operations { // a lock taken later would be a round trip of its own
+		if create, ok := op.(*createOp); ok && (create.entity.Merge != nil || create.entity.Singleton) {
+			if err := d.lockMerges(ctx, tx); err != nil {
+				return err
+			}
+		}
+	}
+	err := pg.ActAsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
+		for i, op := range operations {
+			d.running = i
+			err := traced(ctx, d.steps[i].call.Tool, func(ctx context.Context) error { return op.run(ctx, d, tenant) })
+			if err == nil {
+				err = d.tools.settle(ctx, tenant, d.steps[i].call.Tool)
+			}
+			if err != nil {
+				return &callError{index: i, entity: d.steps[i].entity, err: err}
+			}
+		}
+
+		if err := d.checkWritten(ctx, tenant); err != nil {
+			return err
+		}
+		if err := d.warn(ctx, tenant, operations); err != nil {
+			return err
+		}
+
+		return d.journal.look(ctx, tenant)
+	})
+	if err != nil {
+		return err
+	}
+	if d.approval != nil {
+		d.approval.Calls = d.approvedCalls()
+
+		return errApproval
+	}
+	for i, op := range operations {
+		if d.steps[i].record, err = op.record(ctx, d, tx); err != nil {
+			return &callError{index: i, entity: d.steps[i].entity, err: err}
+		}
+	}
+
+	return nil
+}
+
+// traced records a tool's run as a span, if ctx is traced.
+func traced(ctx context.Context, tool string, run func(context.Context) error) error {
+	ctx, span := trace.SpanFromContext(ctx).TracerProvider().Tracer("alfred").Start(ctx, "execute_tool "+tool, trace.WithAttributes(
+		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", tool)))
+	defer span.End()
+	err := run(ctx)
+	if err != nil {
+		span.SetStatus(codes.Error, "failed") // the text may quote rows
+	}
+
+	return err
+}
+
+// errApproval rolls back a decision that needs the user's approval.
+var errApproval = errors.New("the user has to agree")
+
+// operation parses a call and checks that this step may make it.
+func (d *decision) operation(s *step) (operation, error) {
+	if o := d.tools.domain.Operation(s.call.Tool); o != nil && d.bounds.StepType == "write" && (d.bounds.Operations == nil || slices.Contains(d.bounds.Operations, o.Name)) {
+		op, err := newOperation(s, o)
+		if err != nil {
+			return nil, err
+		}
+
+		return op, nil
+	}
+	allowed := StepTools(d.bounds.StepType)
+	if !slices.Contains(slices.Concat(toolsOf["read"], toolsOf["analyze"], toolsOf["generate"], toolsOf["write"]), s.call.Tool) {
+		return nil, fail(CodeUnknownTool, "There is no tool %s; this step may use %s.", registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
+	}
+	if !slices.Contains(allowed, s.call.Tool) {
+		return nil, fail(CodeNotAllowed, "A %s step may not use %s; it may use %s.", d.bounds.StepType, registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
+	}
+	build := map[string]func(*step) (operation, *Error){
+		ToolAnalyze: d.newAnalyze, ToolCalculate: d.newCalculate, ToolCreate: d.newCreate, ToolDelete: d.newDelete,
+		ToolGenerate: d.newGenerate, ToolRead: d.newRead, ToolRecall: d.newRecall, ToolUpdate: d.newUpdate,
+	}
+	op, err := build[s.call.Tool](s)
+	if err != nil {
+		return nil, err
+	}
+
+	return op, nil
+}
+
+// markFailed finds the call an error belongs to and marks all calls as failed. It
+// returns errors that belong to no call.
+func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, errApproval) {
+		d.journal = nil
+		for _, s := range d.steps {
+			s.fault = fail(CodeApprovalNeeded, "Nothing was changed: the user has to agree first.")
+		}
+
+		return nil
+	}
+	at, ok := errors.AsType[*callError](err)
+	if !ok {
+		return err
+	}
+	fault, err := d.tools.fault(ctx, tx, d.scope.UserID, at.entity, at.err)
+	if err != nil {
+		return err
+	}
+	d.journal, d.approval = nil, nil // nobody is asked about a decision that has failed
+	for i, s := range d.steps {
+		s.record = record{}
+		switch {
+		case i == at.index:
+			s.fault = fault
+		case s.fault == nil:
+			s.fault = fail(CodeNotExecuted, "Nothing was changed, because another call of the same decision failed.")
+		}
+	}
+
+	return nil
+}
+
+// fault converts an error for a model or a user interface; an error that concerns neither is returned unchanged.
+func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) (*Error, error) {
+	if suspect, ok := errors.AsType[*valueError](err); ok {
+		err = t.refusedColumn(ctx, tx, user, suspect)
+	}
+	if fault, err := t.changed(ctx, tx, e, err); fault != nil || err != nil {
+		return fault, err
+	}
+	_, refused := errors.AsType[*pgconn.PgError](err)
+	err = explain(ctx, tx, t.domain.Schema, e, err)
+	if fault, ok := errors.AsType[*Error](err); ok {
+		fault.Refused = refused
+
+		return fault, nil
+	}
+	if refs, ok := errors.AsType[registry.RefErrors](err); ok {
+		return &Error{Code: refCode(refs[0].Reason), Message: refs.Error()}, nil
+	}
+	if ref, ok := errors.AsType[*registry.RefError](err); ok {
+		return &Error{Code: refCode(ref.Reason), Message: ref.Error()}, nil
+	}
+	if errors.Is(err, registry.ErrRefused) {
+		return &Error{Code: CodeNotAllowed, Message: err.Error()}, nil
+	}
+
+	return nil, err
+}
+
+func refCode(reason registry.Reason) Code {
+	switch reason {
+	case registry.ReasonPending:
+		return CodePendingRef
+	case registry.ReasonWrongType, registry.ReasonSaved:
+		return CodeTypeMismatch
+	default:
+		return CodeUnknownRef
+	}
+}

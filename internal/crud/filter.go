@@ -1,0 +1,243 @@
+package crud
+
+import (
+	"slices"
+	"strings"
+
+	"alfred/internal/domain"
+	"alfred/registry"
+)
+
+// The operators of a filter. A row without a value in the column matches only is_null.
+const (
+	opContains  = "contains"
+	opEqual     = "="
+	opGreater   = ">"
+	opGreaterEq = ">="
+	opILike     = "ilike"
+	opIn        = "in"
+	opIsNotNull = "is_not_null"
+	opIsNull    = "is_null"
+	opLess      = "<"
+	opLessEq    = "<="
+	opNotEqual  = "!="
+	opNotIn     = "not_in"
+	opSimilar   = "similar"
+)
+
+var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opSimilar}
+
+// opsOf lists the operators that a column supports.
+func opsOf(e *domain.Entity, c *domain.Column) []string {
+	ops := []string{opEqual, opNotEqual, opIsNull, opIsNotNull}
+	switch {
+	case c.FK != nil && c.Kind != domain.KindArray, c == e.Key, c.Kind == domain.KindBool, c.Kind == domain.KindUUID:
+		return append(ops, opIn, opNotIn)
+	case c.Kind == domain.KindArray, c.Kind == domain.KindJSON:
+		return append(ops, opContains)
+	case c == nameColumn(e):
+		ops = append(ops, opSimilar)
+	}
+	ops = append(ops, opIn, opNotIn, opGreater, opGreaterEq, opLess, opLessEq)
+	if c.Kind == domain.KindText {
+		ops = append(ops, opILike, opContains)
+	}
+
+	return ops
+}
+
+// nameColumn is the column by which people name rows of the type: the match rule's, else the label's only text column;
+// nil if there is none.
+func nameColumn(e *domain.Entity) *domain.Column {
+	if e.Match != nil {
+		return e.Column(e.Match.Column)
+	}
+	names := e.Label.Columns()
+	if len(names) != 1 {
+		return nil
+	}
+	if c := e.Column(names[0]); c != nil && c.Kind == domain.KindText && len(c.Enum) == 0 && c.FK == nil {
+		return c
+	}
+
+	return nil
+}
+
+// condition is one checked filter.
+type condition struct {
+	column *domain.Column
+	op     string
+	kind   domain.Kind // of the values; row keys are text, whatever their type
+	// texts are the values in the form that Postgres parses: list elements for in, not_in and contains, otherwise one.
+	texts []string
+	// value is the value itself, for rows that are not in the database.
+	value any
+	// found is, for lookups by name, what each text may mean.
+	found []named
+	// none and all: the condition is decided, because all its refs are drafts.
+	none, all bool
+	// distance is the text of a semantic search, which ranks rows and excludes none.
+	distance string
+}
+
+// isLookup reports whether the condition finds rows by name, tolerantly.
+func (c *condition) isLookup(e *domain.Entity) bool {
+	return c.column != nil && c.column == nameColumn(e) && slices.Contains([]string{opEqual, opIn, opSimilar}, c.op)
+}
+
+// conditions checks filters against the type. Refs must either all have been replaced by keys before, or remain refs.
+func conditions(e *domain.Entity, filters []registry.Filter) ([]condition, *Error) {
+	list := make([]condition, 0, len(filters))
+	for _, filter := range filters {
+		c, err := newCondition(e, filter)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+
+	return list, nil
+}
+
+func newCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) {
+	if filter.Field == "" || filter.Op == "" {
+		return condition{}, fail(CodeBadFilter, "A filter is {field, op, value}; one has no field or no op.")
+	}
+	if !slices.Contains(allOps, filter.Op) {
+		return condition{}, failColumn(CodeBadFilter, filter.Field, "There is no operator %q. Operators: %s.", registry.Scrub(filter.Op), strings.Join(allOps, " "))
+	}
+	if filter.Field == semanticField {
+		return semanticCondition(e, filter)
+	}
+	c, err := column(e, filter.Field)
+	if err != nil {
+		return condition{}, err
+	}
+	if ops := opsOf(e, c); !slices.Contains(ops, filter.Op) {
+		return condition{}, failColumn(CodeBadFilter, c.Name, "%s does not take %s; it takes %s.", c.Name, filter.Op, strings.Join(ops, " "))
+	}
+
+	return withValue(condition{column: c, op: filter.Op, value: filter.Value, kind: comparedKind(e, c)})
+}
+
+func semanticCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) {
+	text, ok := filter.Value.(string)
+	switch {
+	case filter.Op != opSimilar:
+		return condition{}, failColumn(CodeBadFilter, semanticField, "%s takes only %s.", semanticField, opSimilar)
+	case e.Semantic.IsZero():
+		return condition{}, failColumn(CodeBadFilter, semanticField, "%s cannot be searched by meaning.", e.Table)
+	case !ok || strings.TrimSpace(text) == "":
+		return condition{}, failColumn(CodeBadFilter, semanticField, "%s needs a text to search for.", semanticField)
+	}
+
+	return condition{op: opSimilar, distance: text}, nil
+}
+
+// comparedKind is the kind of the values that a column, or one of its elements, is compared with.
+func comparedKind(e *domain.Entity, c *domain.Column) domain.Kind {
+	switch {
+	case c.FK != nil || c == e.Key:
+		return domain.KindUUID
+	case c.Kind == domain.KindArray:
+		return c.Elem
+	default:
+		return c.Kind
+	}
+}
+
+// withValue checks the value's shape for the operator and converts it to text.
+func withValue(c condition) (condition, *Error) {
+	name := c.column.Name
+	if text, ok := c.value.(string); ok && text == "" && emptyIsNull(c.column) {
+		c.value = nil
+	}
+	if c.value == nil {
+		// "= null" is unambiguous, so it is accepted.
+		switch c.op {
+		case opEqual, opIsNull:
+			c.op = opIsNull
+		case opNotEqual, opIsNotNull:
+			c.op = opIsNotNull
+		default:
+			return c, failColumn(CodeBadFilter, name, "%s on %s needs a value.", c.op, name)
+		}
+
+		return c, nil
+	}
+
+	var err *Error
+	switch c.op {
+	case opIsNull, opIsNotNull:
+		if c.value != true {
+			return c, failColumn(CodeBadFilter, name, "%s on %s takes no value.", c.op, name)
+		}
+	case opIn, opNotIn:
+		c.texts, err = listTexts(c.column, c.kind, c.value, c.op)
+	case opContains:
+		c.texts, err = containsTexts(c.column, c.kind, c.value)
+	case opILike:
+		c.texts, err = patternText(c.column, c.value)
+	default:
+		c.texts, err = valueTexts(c.column, c.kind, c.value)
+	}
+
+	return c, err
+}
+
+func valueTexts(c *domain.Column, kind domain.Kind, value any) ([]string, *Error) {
+	if c.Kind != domain.KindArray {
+		text, err := scalar(c, kind, value)
+
+		return []string{text}, err
+	}
+	list, ok := value.([]any)
+	if !ok {
+		return nil, failColumn(CodeBadFilter, c.Name, "%s is a list: use contains for one of its elements.", c.Name)
+	}
+	if len(list) == 0 {
+		return []string{}, nil
+	}
+
+	return listTexts(c, kind, value, opEqual)
+}
+
+func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]string, *Error) {
+	list, ok := value.([]any)
+	if !ok || len(list) == 0 {
+		return nil, failColumn(CodeBadFilter, c.Name, "%s on %s needs a list with at least one value.", op, c.Name)
+	}
+	texts := make([]string, len(list))
+	for i, item := range list {
+		text, err := scalar(c, kind, item)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = text
+	}
+
+	return texts, nil
+}
+
+func containsTexts(c *domain.Column, kind domain.Kind, value any) ([]string, *Error) {
+	switch _, isList := value.([]any); {
+	case c.Kind == domain.KindArray && isList:
+		return listTexts(c, kind, value, opContains)
+	case c.Kind == domain.KindArray:
+		return listTexts(c, kind, []any{value}, opContains)
+	default:
+		return valueTexts(c, kind, value)
+	}
+}
+
+func patternText(c *domain.Column, value any) ([]string, *Error) {
+	text, ok := value.(string)
+	if !ok {
+		return nil, failColumn(CodeBadFilter, c.Name, "ilike on %s needs a text; %% stands for anything.", c.Name)
+	}
+	if (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1 {
+		return nil, failColumn(CodeBadFilter, c.Name, `The pattern for %s must not end with a single \.`, c.Name)
+	}
+
+	return []string{text}, nil
+}

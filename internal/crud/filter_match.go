@@ -1,0 +1,217 @@
+package crud
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+)
+
+// matches evaluates conditions on a row that is not in the database: a draft, whose foreign keys are refs. The result
+// is the same as in SQL.
+func matches(e *domain.Entity, row map[string]any, filters, or []condition) bool {
+	for i := range filters {
+		if !filters[i].matches(e, row) {
+			return false
+		}
+	}
+
+	return len(or) == 0 || slices.ContainsFunc(or, func(c condition) bool { return c.matches(e, row) })
+}
+
+func (c *condition) matches(e *domain.Entity, row map[string]any) bool {
+	if c.distance != "" {
+		return true
+	}
+	value := row[c.column.Name]
+	if value == nil {
+		return c.op == opIsNull
+	}
+	if c.isLookup(e) {
+		holds := containsFold
+		if e.Match != nil {
+			holds = holdsWords
+		}
+
+		return slices.ContainsFunc(c.texts, func(text string) bool { return holds(fmt.Sprint(value), strings.TrimSpace(text)) })
+	}
+	switch c.op {
+	case opIsNull:
+		return false
+	case opIsNotNull:
+		return true
+	case opContains:
+		return c.contains(value)
+	case opILike:
+		return likeMatches(c.texts[0], fmt.Sprint(value))
+	case opIn:
+		return c.anyEqual(value)
+	case opNotIn:
+		return !c.anyEqual(value)
+	default:
+		return c.compares(value)
+	}
+}
+
+func (c *condition) anyEqual(value any) bool {
+	return slices.ContainsFunc(c.texts, func(text string) bool { return compare(c.column, c.column.Kind, value, text) == 0 })
+}
+
+func (c *condition) compares(value any) bool {
+	if c.column.Kind == domain.KindArray {
+		list, _ := value.([]any)
+		equal := slices.EqualFunc(list, c.texts, func(item any, text string) bool { return compare(c.column, c.column.Elem, item, text) == 0 })
+
+		return equal == (c.op == opEqual)
+	}
+	order := compare(c.column, c.column.Kind, value, c.texts[0])
+	switch c.op {
+	case opEqual:
+		return order == 0
+	case opNotEqual:
+		return order != 0
+	case opGreater:
+		return order > 0
+	case opGreaterEq:
+		return order >= 0
+	case opLess:
+		return order < 0
+	default:
+		return order <= 0
+	}
+}
+
+func (c *condition) contains(value any) bool {
+	switch c.column.Kind {
+	case domain.KindArray:
+		list, _ := value.([]any)
+
+		return !slices.ContainsFunc(c.texts, func(text string) bool {
+			return !slices.ContainsFunc(list, func(item any) bool { return compare(c.column, c.column.Elem, item, text) == 0 })
+		})
+	case domain.KindJSON:
+		return jsonContains(value, parsed(c.texts[0]))
+	default:
+		return containsFold(fmt.Sprint(value), c.texts[0])
+	}
+}
+
+// compare orders a value and a text of the same kind.
+func compare(c *domain.Column, kind domain.Kind, value any, text string) int {
+	switch kind { //nolint:exhaustive // the other kinds are ordered by their text
+	case domain.KindNumber:
+		a, okA := rat(value)
+		b, okB := rat(text)
+		if okA && okB {
+			return a.Cmp(b)
+		}
+	case domain.KindTimestamp:
+		a, okA := instant(value)
+		b, okB := instant(text)
+		if okA && okB {
+			return a.Compare(b)
+		}
+	case domain.KindJSON:
+		if sameJSON(value, parsed(text)) {
+			return 0
+		}
+
+		return 1
+	case domain.KindText:
+		if at := slices.Index(c.Enum, text); at >= 0 && c.Type != "text" && !strings.HasPrefix(c.Type, "character") {
+			return slices.Index(c.Enum, fmt.Sprint(value)) - at
+		}
+	}
+
+	if c.Fold {
+		value = strings.ToLower(fmt.Sprint(value))
+	}
+
+	return strings.Compare(fmt.Sprint(value), text)
+}
+
+func parsed(text string) any {
+	var value any
+	if err := exact.Decode([]byte(text), &value); err != nil {
+		return nil
+	}
+
+	return value
+}
+
+// jsonContains is Postgres's @>: objects by key, lists as sets, and a top-level list contains a scalar equal to one of
+// its elements.
+func jsonContains(whole, part any) bool {
+	if list, ok := whole.([]any); ok && !isContainer(part) {
+		return slices.ContainsFunc(list, func(item any) bool { return sameJSON(item, part) })
+	}
+
+	return nestedContains(whole, part)
+}
+
+func nestedContains(whole, part any) bool {
+	switch part := part.(type) {
+	case map[string]any:
+		object, ok := whole.(map[string]any)
+		if !ok {
+			return false
+		}
+		for key, value := range part {
+			if other, has := object[key]; !has || !nestedContains(other, value) {
+				return false
+			}
+		}
+
+		return true
+	case []any:
+		list, ok := whole.([]any)
+
+		return ok && !slices.ContainsFunc(part, func(value any) bool {
+			return !slices.ContainsFunc(list, func(item any) bool { return nestedContains(item, value) })
+		})
+	default:
+		return sameJSON(whole, part)
+	}
+}
+
+func isContainer(value any) bool {
+	switch value.(type) {
+	case map[string]any, []any:
+		return true
+	}
+
+	return false
+}
+
+func containsFold(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// likeMatches is ILIKE: % for anything, _ for one character, \ takes the next literally.
+func likeMatches(pattern, text string) bool {
+	var b strings.Builder
+	b.WriteString(`(?is)\A`)
+	escaped := false
+	for _, r := range pattern {
+		switch {
+		case escaped:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+			escaped = false
+		case r == '\\':
+			escaped = true
+		case r == '%':
+			b.WriteString(`.*`)
+		case r == '_':
+			b.WriteString(`.`)
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	b.WriteString(`\z`)
+	compiled, err := regexp.Compile(b.String())
+
+	return err == nil && compiled.MatchString(text)
+}

@@ -1,0 +1,109 @@
+package crud
+
+import (
+	"strings"
+
+	"alfred/internal/domain"
+)
+
+// where writes the conditions of a read: all of filters and, if given, any one of or. Without conditions it writes
+// TRUE.
+func (t *Tools) where(s *statement, e *domain.Entity, filters, or []condition) {
+	s.add("TRUE")
+	for i := range filters {
+		s.add(" AND ")
+		t.condition(s, e, &filters[i])
+	}
+	if len(or) == 0 {
+		return
+	}
+	for i := range or {
+		s.add(map[bool]string{true: " AND (", false: " OR "}[i == 0])
+		t.condition(s, e, &or[i])
+	}
+	s.add(")")
+}
+
+func (t *Tools) condition(s *statement, e *domain.Entity, c *condition) {
+	switch {
+	case c.none:
+		s.add("FALSE")
+	case c.all || c.distance != "":
+		s.add("TRUE")
+	case c.isLookup(e):
+		t.lookupCondition(s, e, c)
+	default:
+		s.add("(")
+		columnCondition(s, e, c)
+		s.add(")")
+	}
+}
+
+func columnCondition(s *statement, e *domain.Entity, c *condition) {
+	sql := operand(c.column)
+	switch c.op {
+	case opIsNull:
+		s.add(c.column.SQL(), " IS NULL")
+	case opIsNotNull:
+		s.add(c.column.SQL(), " IS NOT NULL")
+	case opIn:
+		s.add(sql, " = ANY(", s.castList(c.texts, comparedAs(e, c.column)), ")")
+	case opNotIn:
+		s.add(sql, " <> ALL(", s.castList(c.texts, comparedAs(e, c.column)), ")")
+	case opILike:
+		s.add(sql, "::text ILIKE ", s.value(c.texts[0]))
+	case opContains:
+		containsCondition(s, c)
+	default:
+		s.add(sql, " ", map[bool]string{true: "<>", false: c.op}[c.op == opNotEqual], " ", comparand(s, e, c))
+	}
+}
+
+// operand is the column as it is compared. Text is ordered by code point, the same on every server; json has no
+// equality operator, jsonb has.
+func operand(c *domain.Column) string {
+	switch {
+	case c.Kind == domain.KindJSON:
+		return c.SQL() + "::jsonb"
+	case c.Fold && c.Kind == domain.KindArray:
+		return "lower(" + c.SQL() + "::text)::" + c.Type
+	case c.Fold:
+		return "lower(" + c.SQL() + ") COLLATE \"C\""
+	case c.Type == "text" || strings.HasPrefix(c.Type, "character"):
+		return c.SQL() + ` COLLATE "C"`
+	default:
+		return c.SQL()
+	}
+}
+
+// comparedAs is the type a value is compared as: numbers as numeric, because the column's own type would round or
+// reject what it cannot hold.
+func comparedAs(e *domain.Entity, c *domain.Column) string {
+	if c.Kind == domain.KindNumber && c.FK == nil && c != e.Key {
+		return "numeric"
+	}
+
+	return c.Type
+}
+
+func comparand(s *statement, e *domain.Entity, c *condition) string {
+	switch c.column.Kind {
+	case domain.KindArray:
+		return s.castList(c.texts, strings.TrimSuffix(c.column.Type, "[]"))
+	case domain.KindJSON:
+		return s.cast(c.texts[0], "jsonb")
+	default:
+		return s.cast(c.texts[0], comparedAs(e, c.column))
+	}
+}
+
+func containsCondition(s *statement, c *condition) {
+	switch c.column.Kind {
+	case domain.KindArray:
+		s.add(operand(c.column), " @> ", s.castList(c.texts, strings.TrimSuffix(c.column.Type, "[]")))
+	case domain.KindJSON:
+		s.add(operand(c.column), " @> ", s.cast(c.texts[0], "jsonb"))
+	default:
+		s.add(c.column.SQL(), "::text ILIKE ", s.value(literal(c.texts[0])))
+	}
+}

@@ -1,0 +1,348 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+	"alfred/registry"
+)
+
+// maxDrafts bounds the drafts of one call.
+const maxDrafts = 50
+
+// generateOp is generate: unsaved content.
+type generateOp struct {
+	args    generateArgs
+	step    *step
+	creates []registry.Draft
+	updates []generateUpdate
+	removed string          // what the updates remove, in words
+	had     map[string]bool // refs that the drafts already contained
+	read    map[string]int  // versions of the drafts to be updated
+}
+
+func (d *decision) newGenerate(s *step) (operation, *Error) {
+	op := &generateOp{step: s, had: map[string]bool{}}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	if n := len(op.args.Creates) + len(op.args.Updates); n == 0 || n > maxDrafts {
+		return nil, fail(CodeBadArgument, "generate needs creates or updates, %d at most.", maxDrafts)
+	}
+	var wrong faults
+	for i, create := range op.args.Creates {
+		e := d.tools.domain.Entity(create.Type)
+		if e == nil || !e.May(domain.Create) {
+			wrong.add(fail(CodeUnknownTable, "There is no type %q to generate.", registry.Scrub(create.Type)))
+
+			continue
+		}
+		s.entity = e
+		given, err := contentOf(e, create.Content, &create.changeArgs)
+		wrong.add(rowFault(err, i, len(op.args.Creates)))
+		content, err := draftContent(e, given)
+		wrong.add(rowFault(err, i, len(op.args.Creates)))
+		raw, encodeErr := json.Marshal(content)
+		if encodeErr != nil {
+			wrong.add(fail(CodeBadArgument, "The content of a %s cannot be stored.", e.Name))
+		}
+		op.creates = append(op.creates, registry.Draft{Type: e.Type, Content: raw})
+	}
+
+	return op, wrong.one()
+}
+
+// draftContent checks content as a row of its type, with refs in place of keys, and converts it to stored form.
+func draftContent(e *domain.Entity, content map[string]any) (map[string]any, *Error) {
+	p, err := newPayload(e, content, nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return p.content(), nil
+}
+
+func (p *payload) content() map[string]any {
+	content := map[string]any{}
+	maps.Copy(content, p.columns)
+	for child, rows := range p.children {
+		list := make([]any, len(rows))
+		for i, row := range rows {
+			list[i] = row.content()
+		}
+		content[child.Entity.Table] = list
+	}
+
+	return content
+}
+
+// run checks that every ref in the contents has the type required there; a draft may reference a draft.
+func (op *generateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	refs := map[*domain.Entity][]string{}
+	for i, create := range op.creates {
+		e := d.tools.domain.ByType(create.Type)
+		var content map[string]any
+		if err := exact.Decode(create.Content, &content); err != nil {
+			return fmt.Errorf("read draft: %w", err)
+		}
+		if err := d.plainTexts(ctx, e, content); err != nil {
+			return err
+		}
+		raw, err := jsonRows(content)
+		if err != nil {
+			return err
+		}
+		op.creates[i].Content = raw
+		gatherRefs(refs, e, content)
+	}
+	if err := op.checkUpdates(ctx, d, refs); err != nil {
+		return err
+	}
+	entries, err := d.resolveRefs(ctx, refs)
+	if err != nil {
+		return err
+	}
+
+	if err := notExcluded(slices.DeleteFunc(entries, func(e registry.Entry) bool { return op.had[e.Ref] })); err != nil {
+		return err
+	}
+
+	return op.check(ctx, d, tx)
+}
+
+// resolveRefs looks up refs by the type required where they appear.
+func (d *decision) resolveRefs(ctx context.Context, refs map[*domain.Entity][]string) ([]registry.Entry, error) {
+	var all []registry.Entry
+	for _, e := range d.tools.domain.Entities {
+		if len(refs[e]) == 0 {
+			continue
+		}
+		entries, err := d.registry.ResolveAll(ctx, refs[e], registry.Want{Type: e.Type})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+	}
+
+	return all, nil
+}
+
+// notExcluded refuses a draft that references what the user rejected.
+func notExcluded(entries []registry.Entry) error {
+	for _, entry := range entries {
+		if entry.ExcludedReason != "" {
+			return fail(CodeNotAllowed, "%s is excluded (%s): draft without it.", entry.Ref, entry.ExcludedReason)
+		}
+	}
+
+	return nil
+}
+
+func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*domain.Entity][]string) error {
+	names := make([]string, len(op.args.Updates))
+	for i, update := range op.args.Updates {
+		names[i] = update.Ref
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	entries, err := d.registry.ResolveAll(ctx, names, registry.Want{})
+	if err != nil {
+		return err
+	}
+	if op.read, err = d.registry.NewestVersions(ctx, names...); err != nil {
+		return err
+	}
+	stored, err := d.registry.GetEntityData(ctx, names)
+	if err != nil {
+		return err
+	}
+	op.updates = nil
+	var wrong faults
+	for i, entry := range entries {
+		e := d.tools.domain.ByType(entry.Type)
+		patch, fault := contentOf(e, op.args.Updates[i].Content, &op.args.Updates[i].changeArgs)
+		if fault != nil {
+			return fault
+		}
+		if err := d.plainTexts(ctx, e, patch); err != nil {
+			return err
+		}
+		content, fault := op.patched(entry, e, stored[entry.Ref], patch)
+		wrong.add(fault)
+		op.updates = append(op.updates, generateUpdate{Ref: entry.Ref, Content: content})
+		gatherRefs(refs, e, content)
+	}
+	if fault := wrong.one(); fault != nil {
+		return fault
+	}
+
+	return nil
+}
+
+// patched returns a draft's content with an update applied.
+func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, stored json.RawMessage, patch map[string]any) (map[string]any, *Error) {
+	if !entry.Pending() {
+		return nil, fail(CodeTypeMismatch, "%s is not a draft: change saved rows with db_update.", entry.Ref)
+	}
+	var was map[string]any
+	if err := exact.Decode(stored, &was); err != nil {
+		return nil, fail(CodeBadValue, "%s cannot be read.", entry.Ref)
+	}
+	if len(op.args.Updates) > 1 && slices.ContainsFunc(op.updates, func(u generateUpdate) bool { return u.Ref == entry.Ref }) {
+		return nil, fail(CodeBadArgument, "%s is updated twice in one call; give its changes together.", entry.Ref)
+	}
+	before := map[*domain.Entity][]string{}
+	gatherRefs(before, e, was)
+	for _, refs := range before {
+		for _, ref := range refs {
+			op.had[ref] = patch == nil || !names(patch, ref)
+		}
+	}
+	whole, removed, fault := patchDraft(e, was, patch)
+	if fault != nil {
+		return nil, fault
+	}
+	op.removed = strings.TrimSpace(op.removed + " " + removed)
+
+	return draftContent(e, whole)
+}
+
+// names reports whether a value contains the text anywhere.
+func names(value any, text string) bool {
+	switch v := value.(type) {
+	case string:
+		return v == text
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return names(one, text) })
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), func(one any) bool { return names(one, text) })
+	default:
+		return false
+	}
+}
+
+// gatherRefs collects the refs in a content by the type required where they appear.
+func gatherRefs(refs map[*domain.Entity][]string, e *domain.Entity, content map[string]any) {
+	for _, c := range e.Columns {
+		if c.FK == nil || c.FK.Entity == nil || content[c.Name] == nil {
+			continue
+		}
+		values, isList := content[c.Name].([]any)
+		if !isList {
+			values = []any{content[c.Name]}
+		}
+		for _, value := range values {
+			refs[c.FK.Entity] = append(refs[c.FK.Entity], fmt.Sprint(value))
+		}
+	}
+	for _, child := range e.Children {
+		rows, _ := content[child.Entity.Table].([]any)
+		for _, row := range rows {
+			if row, ok := row.(map[string]any); ok {
+				gatherRefs(refs, child.Entity, row)
+			}
+		}
+	}
+}
+
+// hold locks the drafts to be changed, so that no concurrent change is lost. Changes by earlier calls of this decision
+// are built upon.
+func (op *generateOp) hold(ctx context.Context, d *decision) error {
+	if len(op.updates) == 0 {
+		return nil
+	}
+	built := false
+	for _, update := range op.updates {
+		if err := d.registry.LockDraft(ctx, update.Ref); err != nil {
+			return err
+		}
+		_, own := d.drafted[update.Ref]
+		built = built || own
+	}
+	versions, err := d.registry.NewestVersions(ctx, slices.Collect(maps.Keys(op.read))...)
+	if err != nil {
+		return err
+	}
+	for ref, version := range versions {
+		if version != d.expected(ref, op.read[ref]) {
+			return fail(CodeStale, "%s was changed while you decided: nothing was written. Look at what it is now, and decide again.", ref)
+		}
+		d.drafted[ref] = version
+	}
+	if !built {
+		return nil
+	}
+	op.had, op.removed = map[string]bool{}, ""
+
+	return op.checkUpdates(ctx, d, map[*domain.Entity][]string{})
+}
+
+func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	scope := d.scope
+	scope.Call = d.number(op.step) // drafts of one call belong together
+	drafts := registry.New(tx, d.tools.domain, scope)
+	if err := op.hold(ctx, d); err != nil {
+		return record{}, err
+	}
+	entries := []registry.Entry{}
+	contents := []map[string]any{}
+	for _, update := range op.updates {
+		raw, err := jsonRows(update.Content)
+		if err != nil {
+			return record{}, err
+		}
+		entry, err := drafts.UpdateEntityData(ctx, update.Ref, raw)
+		if err != nil {
+			return record{}, err
+		}
+		d.drafted[update.Ref]++
+		entries, contents = append(entries, entry), append(contents, update.Content)
+	}
+	made, err := drafts.Generate(ctx, op.creates)
+	if err != nil {
+		return record{}, err
+	}
+	for i, entry := range made {
+		var content map[string]any
+		if err := exact.Decode(op.creates[i].Content, &content); err != nil {
+			return record{}, fmt.Errorf("read draft: %w", err)
+		}
+		entries, contents = append(entries, entry), append(contents, content)
+	}
+
+	result, err := d.draftRecord(ctx, entries, contents)
+	result.notice = op.removed
+
+	return result, err
+}
+
+func (d *decision) draftRecord(ctx context.Context, entries []registry.Entry, contents []map[string]any) (record, error) {
+	result := record{total: len(entries)}
+	byType := map[*domain.Entity][]map[string]any{}
+	for i, entry := range entries {
+		e := d.tools.domain.ByType(entry.Type)
+		row := contents[i]
+		row[e.Key.Name] = entry.Ref
+		byType[e] = append(byType[e], row)
+		result.rows = append(result.rows, row)
+		if !slices.Contains(result.refs, entry.Ref) {
+			result.refs = append(result.refs, entry.Ref)
+		}
+	}
+	for e, rows := range byType {
+		if err := d.labelDrafts(ctx, e, rows); err != nil {
+			return record{}, err
+		}
+	}
+
+	return result, nil
+}

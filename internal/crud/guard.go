@@ -1,0 +1,266 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/registry"
+)
+
+const (
+	// maxUnasked is how many rows a call may change without approval.
+	maxUnasked = 10
+
+	// namedInQuestion is how many rows a question names.
+	namedInQuestion = 5
+)
+
+// targets finds and locks the rows of an update or delete. If the user has to agree first, it sets d.approval. Approved
+// rows are used as approved, without their filters.
+func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []registry.Filter) (*loaded, error) {
+	q := &query{sel: ownColumns(s.entity), lock: true}
+	if s.keys != nil {
+		q.where = func(sql *statement) {
+			sql.add(qualified(s.entity, s.entity.Key), " = ANY(", sql.castList(s.keys, s.entity.Key.Type), ")")
+		}
+		found, err := d.tools.load(ctx, tx, s.entity, q)
+		if err != nil {
+			return nil, err
+		}
+
+		return found, d.askAgain(ctx, tx, s, found)
+	}
+	list, err := d.conditions(ctx, s.entity, filters, nil)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(list, func(c condition) bool { return c.distance != "" }); i >= 0 {
+		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; find the rows with db_read and name them.", semanticField)
+	}
+	if err := d.tools.resolveNames(ctx, tx, s.entity, list); err != nil {
+		return nil, err
+	}
+	q.where = func(sql *statement) { d.tools.where(sql, s.entity, list, nil) }
+	found, err := d.tools.load(ctx, tx, s.entity, q)
+	if err != nil {
+		return nil, suspectFilters(err, s.entity, list)
+	}
+	narrow(s.entity, found, list)
+	if fault := missed(s.entity, found, list); fault != nil {
+		return nil, fault
+	}
+	if err := d.requireSeen(ctx, tx, s.entity, found); err != nil {
+		return nil, err
+	}
+	ask, err := d.mustAsk(ctx, s, found, list)
+	if err != nil {
+		return nil, err
+	}
+
+	return found, d.note(ctx, tx, s, found, ask)
+}
+
+// missed refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
+// not happen either.
+func missed(e *domain.Entity, found *loaded, list []condition) *Error {
+	named := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
+	switch {
+	case !named || len(found.rows) > 0:
+		return nil
+	case len(list) == 1:
+		return fail(CodeNotFound, "There is no such %s any more. Nothing was changed.", e.Name)
+	default:
+		return fail(CodeNotFound, "The %s that is named does not fit the other filters. Nothing was changed: read it again.", e.Name)
+	}
+}
+
+// narrow reduces the rows found by name to those with exactly that name, if any, or else to those linked to exactly
+// what the name means: "butter" changes the butter and leaves the peanut butter alone. A read shows both.
+func narrow(e *domain.Entity, found *loaded, list []condition) {
+	for i := range list {
+		c := &list[i]
+		if !c.isLookup(e) {
+			continue
+		}
+		var kept []map[string]any
+		for n := range c.texts {
+			kept = append(kept, c.closest(e, n, found.rows)...)
+		}
+		found.rows = slices.DeleteFunc(found.rows, func(row map[string]any) bool {
+			return !slices.ContainsFunc(kept, func(one map[string]any) bool { return keyText(one, e) == keyText(row, e) })
+		})
+	}
+}
+
+// closest returns the rows that best match the nth name of a lookup.
+func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []map[string]any {
+	name := func(row map[string]any) string { return fmt.Sprint(row[c.column.Name]) }
+	meaning := named{}
+	if n < len(c.found) {
+		meaning = c.found[n]
+	}
+	for _, fits := range []func(map[string]any) bool{
+		func(row map[string]any) bool { return folded(name(row)) == folded(c.texts[n]) },
+		func(row map[string]any) bool {
+			return e.Match != nil && row[e.Match.Link.Name] != nil && slices.Contains(meaning.keys, fmt.Sprint(row[e.Match.Link.Name]))
+		},
+		func(row map[string]any) bool {
+			if e.Match == nil && c.op != opSimilar {
+				return holdsWords(name(row), c.texts[n]) // part of a word suffices to show a row, not to change it
+			}
+
+			return len(c.texts) == 1 || holdsWords(name(row), c.texts[n]) ||
+				slices.ContainsFunc(meaning.names, func(one string) bool { return holdsWords(name(row), one) })
+		},
+	} {
+		if some := slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return !fits(row) }); len(some) > 0 {
+			return some
+		}
+	}
+
+	return nil
+}
+
+// verbs maps tools to what they do to existing rows.
+var verbs = map[string]domain.Verb{ToolUpdate: domain.Update, ToolDelete: domain.Delete}
+
+// mustAsk reports whether the user has to agree: if the type's declaration says so, without a filter, for many rows, to
+// delete more rows than were named, or several that a model has found without the user having seen or named them, and for
+// a set (neither a name nor a ref) of which nothing was shown in this session.
+func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []condition) (bool, error) {
+	e := s.entity
+	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })
+	switch {
+	case len(found.rows) == 0:
+		return false, nil
+	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(found.rows) > maxUnasked:
+		return true, nil
+	case s.call.Tool == ToolDelete && moreThanNamed(e, found, list):
+		return true, nil
+	}
+	byName := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
+	byRef := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
+	if byName || byRef && (s.call.Tool != ToolDelete || len(found.rows) == 1) {
+		return false, nil
+	}
+	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys(e))
+	if err != nil {
+		return false, err
+	}
+	if byRef {
+		return d.unknownToUser(entries) > 1, nil
+	}
+	for _, entry := range entries {
+		if entry.Action != registry.ActionLinked {
+			return false, nil
+		}
+	}
+
+	return true, nil
+}
+
+// unknownToUser counts the rows that this turn was the first to find and that its message does not name.
+func (d *decision) unknownToUser(entries map[string]registry.Entry) int {
+	n := 0
+	for _, entry := range entries {
+		if entry.TurnCreated == d.scope.Turn && !holdsWords(d.bounds.Message, entry.Label) {
+			n++
+		}
+	}
+
+	return n
+}
+
+// moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.
+func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
+	for i := range list {
+		if list[i].isLookup(e) && len(found.rows) > len(list[i].texts) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// note keeps the rows for the question, should any call of the decision need one.
+func (d *decision) note(ctx context.Context, tx pgx.Tx, s *step, found *loaded, ask bool) error {
+	s.keys, s.versions, s.asks = found.keys(s.entity), found.versions[s.entity.Type], ask
+	if !ask {
+		return nil
+	}
+	rows := make([]map[string]any, 0, namedInQuestion)
+	for _, row := range found.rows[:min(len(found.rows), namedInQuestion)] {
+		rows = append(rows, maps.Clone(row))
+	}
+	if err := d.tools.nameLinks(ctx, tx, s.entity, rows); err != nil {
+		return err
+	}
+	d.ask(question(s, rows, len(found.rows)))
+
+	return nil
+}
+
+// ask adds a question that the user has to agree to.
+func (d *decision) ask(text string) {
+	if d.approval == nil {
+		d.approval = &Approval{Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}}}
+	}
+	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
+}
+
+// question names the first of the rows that a call would change.
+func question(s *step, rows []map[string]any, count int) string {
+	verb := map[string]string{ToolDelete: "delete", ToolUpdate: "change"}[s.call.Tool]
+	noun := s.entity.Name
+	if count > 1 {
+		noun = s.entity.Plural
+	}
+	labels := make([]string, 0, len(rows))
+	for _, row := range rows {
+		labels = append(labels, registry.Scrub(s.entity.Label.Render(row)))
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what distinguishes equal names
+		for i := range labels {
+			labels[i] = registry.Scrub(s.entity.Spoken.Render(withoutKeys(s.entity, rows[i])))
+		}
+	}
+	more := ""
+	if rest := count - len(labels); rest > 0 {
+		more = fmt.Sprintf(" and %d more", rest)
+	}
+
+	return fmt.Sprintf("This would %s %d %s: %s%s. %s", verb, count, noun, strings.Join(labels, ", "), more, shallI)
+}
+
+// withoutKeys returns a row without any row keys.
+func withoutKeys(e *domain.Entity, row map[string]any) map[string]any {
+	plain := map[string]any{}
+	for name, value := range row {
+		c := e.Column(name)
+		if c != nil && c != e.Key && c.FK == nil && !c.Hidden || c == nil && strings.HasPrefix(name, "_") {
+			plain[name] = value
+		}
+	}
+
+	return plain
+}
+
+// approvedCalls returns all calls of a decision that awaits approval, with the rows that each would change.
+func (d *decision) approvedCalls() []ApprovedCall {
+	calls := make([]ApprovedCall, 0, len(d.steps))
+	for _, s := range d.steps {
+		one := ApprovedCall{Tool: s.call.Tool, Args: s.call.Args, Keys: s.keys, Versions: s.versions, Preview: s.preview}
+		if s.entity != nil {
+			one.EntityType = s.entity.Type
+		}
+		calls = append(calls, one)
+	}
+
+	return calls
+}

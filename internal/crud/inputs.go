@@ -1,0 +1,281 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+type uiChange struct {
+	Action     string `json:"action"`
+	EntityType string `json:"entity_type"`
+	EntityID   string `json:"entity_id"`
+	ID         string `json:"id"` // the name older interfaces use
+	Label      string `json:"label"`
+}
+
+type mention struct {
+	RefType string `json:"ref_type"`
+	UUID    string `json:"uuid"`
+	Label   string `json:"label"`
+}
+
+// input is one row that the user changed or pointed at.
+type input struct {
+	tool   string
+	action string
+	entity *domain.Entity // nil for an unknown type
+	id     string
+	label  string
+}
+
+// token matches @[Label](type:id) in a message.
+var token = regexp.MustCompile(`@\[([^\]\n]{1,300})\]\(([A-Za-z_]{1,60}):([A-Za-z0-9_-]{1,100})\)`)
+
+// withoutTokens replaces a message's tokens by their labels.
+func withoutTokens(message string) string { return token.ReplaceAllString(message, "$1") }
+
+// ApplyInputs registers the rows that the user changed outside the chat or pointed at, tokens in the message included,
+// and stores them as results of step 0, together with rows changed through Create, Patch and Delete since the previous
+// turn. Every row is first read as the tenant. For one that does not exist or belongs to another user, nothing is
+// registered and a notice is returned, a sentence for the model and the user.
+func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error) {
+	inputs, notices, err := t.inputs(message, uiChanges, mentions)
+	if err != nil {
+		return nil, err
+	}
+	if inputs, err = t.changedBefore(ctx, tx, scope, inputs); err != nil || len(inputs) == 0 {
+		return notices, err
+	}
+	scope.Step, scope.Call, scope.Actor = 0, 0, registry.ActorUser
+	rows, err := t.readInputs(ctx, tx, scope, inputs)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]registry.Result, 0, len(inputs))
+	var kept []input
+	for _, in := range inputs {
+		result, notice := in.result(rows[in.entity])
+		if notice != "" {
+			notices = append(notices, notice)
+
+			continue
+		}
+		results, kept = append(results, result), append(kept, in)
+	}
+	if len(kept) == 0 {
+		return notices, nil
+	}
+
+	return notices, t.recordInputs(ctx, tx, scope, kept, results)
+}
+
+// inputs reads what came with a turn: changes in order, then mentions, each row once.
+func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]input, []string, error) {
+	var changed []uiChange
+	if err := unmarshalList(uiChanges, &changed); err != nil {
+		return nil, nil, fmt.Errorf("read UI changes: %w", err)
+	}
+	var mentioned []mention
+	if err := unmarshalList(mentions, &mentioned); err != nil {
+		return nil, nil, fmt.Errorf("read mentions: %w", err)
+	}
+	for _, found := range token.FindAllStringSubmatch(message, -1) {
+		mentioned = append(mentioned, mention{Label: found[1], RefType: found[2], UUID: found[3]})
+	}
+	var list []input
+	var notices []string
+	for _, c := range changed {
+		action := strings.TrimSuffix(c.Action, ":user") + ":user"
+		if !slices.Contains([]string{registry.ActionCreatedUser, registry.ActionUpdatedUser, registry.ActionDeletedUser}, action) {
+			notices = append(notices, missingNotice(t.domain.Entity(c.EntityType), c.Label))
+
+			continue
+		}
+		list = append(list, input{tool: ToolUIChange, action: action, entity: t.domain.Entity(c.EntityType), id: orWord(c.EntityID, c.ID), label: c.Label})
+	}
+	for _, m := range mentioned {
+		in := input{tool: ToolMention, action: registry.ActionMentionedUser, entity: t.domain.Entity(m.RefType), id: m.UUID, label: m.Label}
+		if !slices.ContainsFunc(list, func(o input) bool { return o.tool == in.tool && o.entity == in.entity && o.id == in.id }) {
+			list = append(list, in)
+		}
+	}
+
+	return list, notices, nil
+}
+
+// changedBefore prepends what was registered for this turn before it began, except rows that the turn itself brings
+// along.
+func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input) ([]input, error) {
+	found, err := db.New().EntityEventListUser(ctx, tx, &db.EntityEventListUserParams{SessionID: scope.SessionID, TurnNumber: int32(scope.Turn)})
+	if err != nil {
+		return nil, fmt.Errorf("read changes: %w", err)
+	}
+	var before []input
+	for _, row := range found {
+		in := input{tool: ToolUIChange, action: row.Action, entity: t.domain.ByType(row.EntityType), id: *row.EntityID, label: row.Label}
+		if !slices.ContainsFunc(inputs, func(o input) bool { return o.tool == in.tool && o.entity == in.entity && o.id == in.id }) {
+			before = append(before, in)
+		}
+	}
+
+	return append(before, inputs...), nil
+}
+
+func unmarshalList(raw json.RawMessage, into any) error {
+	if len(raw) == 0 {
+		return nil
+	}
+
+	return json.Unmarshal(raw, into)
+}
+
+// readInputs reads the rows as the tenant, one statement per type.
+func (t *Tools) readInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input) (map[*domain.Entity]*loaded, error) {
+	rows := map[*domain.Entity]*loaded{}
+	for _, e := range t.domain.Entities {
+		var keys []string
+		for _, in := range inputs {
+			if in.entity == e && isKeyOf(e, in.id) {
+				keys = append(keys, in.id)
+			}
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		found, err := t.readAs(ctx, tx, scope.UserID, e, all(e), keys)
+		if err != nil {
+			return nil, err
+		}
+		rows[e] = found
+	}
+
+	return rows, nil
+}
+
+// readAs reads rows by key as the user: other users' rows do not exist.
+func (t *Tools) readAs(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
+	var found *loaded
+	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
+		var err error
+		found, err = t.byKeys(ctx, tenant, e, sel, keys)
+
+		return err
+	})
+
+	return found, err
+}
+
+// isKeyOf reports whether a text can be a key of the type, so that Postgres can parse it.
+func isKeyOf(e *domain.Entity, id string) bool {
+	switch e.Key.Kind {
+	case domain.KindUUID:
+		_, err := uuid.Parse(id)
+
+		return err == nil && len(id) == 36
+	case domain.KindNumber:
+		return regexp.MustCompile(`^[0-9]{1,18}$`).MatchString(id)
+	default:
+		return id != ""
+	}
+}
+
+// keyForm is a key as Postgres writes it.
+func keyForm(e *domain.Entity, id string) string {
+	if e.Key.Kind == domain.KindUUID {
+		return strings.ToLower(id)
+	}
+
+	return id
+}
+
+// result converts the input for the registry, or returns a notice if there is no such row.
+func (in *input) result(rows *loaded) (registry.Result, string) {
+	var row map[string]any
+	if in.entity != nil && rows != nil {
+		for _, one := range rows.rows {
+			if keyText(one, in.entity) == keyForm(in.entity, in.id) {
+				row = one
+			}
+		}
+	}
+	if in.action == registry.ActionDeletedUser {
+		return in.deletion(row)
+	}
+	if row == nil {
+		return registry.Result{}, missingNotice(in.entity, in.label)
+	}
+
+	return registry.Result{Entity: in.entity, Rows: []map[string]any{row}, Action: in.action, Sets: all(in.entity).sets, Versions: rows.versions}, ""
+}
+
+// deletion closes the ref of a row that is gone. A row that still exists was not deleted, whatever the interface says.
+func (in *input) deletion(row map[string]any) (registry.Result, string) {
+	switch {
+	case in.entity == nil || !isKeyOf(in.entity, in.id):
+		return registry.Result{}, missingNotice(in.entity, in.label)
+	case row != nil:
+		return registry.Result{}, noticeName(in.entity, in.label) + " was not deleted: it is still there."
+	}
+
+	return registry.Result{Entity: in.entity, Rows: []map[string]any{{in.entity.Key.Name: keyForm(in.entity, in.id)}}, Action: in.action}, ""
+}
+
+func missingNotice(e *domain.Entity, label string) string {
+	return noticeName(e, label) + " could not be found: it does not exist, or not any more."
+}
+
+func noticeName(e *domain.Entity, label string) string {
+	if label = strings.TrimSpace(registry.Scrub(label)); label != "" {
+		runes := []rune(label)
+
+		return string(runes[:min(len(runes), 100)])
+	}
+	if e != nil {
+		return "The " + e.Name
+	}
+
+	return "The thing you pointed at"
+}
+
+// recordInputs writes refs and events at once, and each input as a result.
+func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input, results []registry.Result) error {
+	last, err := db.New().TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: scope.TurnID, Step: 0})
+	if err != nil {
+		return fmt.Errorf("number inputs: %w", err)
+	}
+	translated, err := registry.New(tx, t.domain, scope).TranslateRows(ctx, results, t.labels(tx, scope))
+	if err != nil {
+		return err
+	}
+	queue := &pg.Batch{}
+	for i, in := range inputs {
+		rows := translated[i].Rows
+		if in.action == registry.ActionDeletedUser {
+			for _, row := range rows {
+				row["label"] = noticeName(in.entity, in.label)
+			}
+		}
+		result := Result{Call: int(last) + i + 1, Tool: in.tool, EntityType: in.entity.Type, RowCount: len(rows), Shown: len(rows), Refs: translated[i].Refs}
+		args, err := jsonRows(map[string]string{"action": in.action})
+		if err != nil {
+			return err
+		}
+		if err := storeResult(queue, scope.TurnID, 0, &result, args, rows); err != nil {
+			return err
+		}
+	}
+
+	return queue.Send(ctx, tx)
+}

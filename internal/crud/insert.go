@@ -1,0 +1,230 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+)
+
+// insert writes rows and returns their keys in order. Rows are written in the order given, because a table may number
+// them: one statement per run of rows with the same columns, so that the other columns get their defaults. The owner
+// column is never set: its default knows the user, whatever its type.
+func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
+	wide := withNulls(e, rows)
+	keys := make([]string, 0, len(rows))
+	for from := 0; from < len(wide); {
+		columns := slices.Sorted(maps.Keys(wide[from]))
+		to := from + 1
+		for to < len(wide) && slices.Equal(slices.Sorted(maps.Keys(wide[to])), columns) {
+			to++
+		}
+		found, err := d.insertGroup(ctx, tx, e, wide[from:to])
+		if err != nil {
+			return nil, err
+		}
+		keys, from = append(keys, found...), to
+	}
+	d.journal.created(e, keys)
+
+	return keys, nil
+}
+
+// withNulls gives all rows the columns that any of them has, if omitting a column means null: rows that differ only in
+// these then share a statement.
+func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
+	named := map[string]any{}
+	for _, row := range rows {
+		for name := range row {
+			if c := e.Column(name); c != nil && c.Nullable && !c.HasDefault {
+				named[name] = nil
+			}
+		}
+	}
+	wide := make([]map[string]any, len(rows))
+	for i, row := range rows {
+		wide[i] = maps.Clone(named)
+		maps.Copy(wide[i], row)
+	}
+
+	return wide
+}
+
+// insertGroup names the columns: an omitted column gets its default, one given as null does not.
+func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
+	if len(rows[0]) == 0 {
+		return d.insertDefaults(ctx, tx, e, rows)
+	}
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return nil, err
+	}
+	var names, values []string
+	for _, name := range slices.Sorted(maps.Keys(rows[0])) {
+		names = append(names, quoted(name))
+		values = append(values, "r."+quoted(name))
+	}
+	s := &statement{}
+	into := table(d.tools.domain, e)
+	s.add("INSERT INTO ", into, " (", strings.Join(names, ", "), ") SELECT ", strings.Join(values, ", "),
+		" FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) WITH ORDINALITY AS j (value, n)",
+		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n RETURNING ", qualified(e, e.Key), "::text")
+	found, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
+	}
+	keys, err := pgx.CollectRows(found, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
+	}
+
+	return keys, nil
+}
+
+// insertDefaults writes rows without any values, each in its own statement: no other form of INSERT omits every column.
+func (d *decision) insertDefaults(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
+	keys := make([]string, len(rows))
+	for i := range rows {
+		s := &statement{}
+		s.add("INSERT INTO ", table(d.tools.domain, e), " DEFAULT VALUES RETURNING ", qualified(e, e.Key), "::text")
+		if err := tx.QueryRow(ctx, s.String()).Scan(&keys[i]); err != nil {
+			return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
+		}
+	}
+
+	return keys, nil
+}
+
+// saved are the written rows, with what became of each.
+type saved struct {
+	keys    []string
+	merged  []bool // the row was added to an existing one
+	written []map[string]any
+}
+
+// save writes payloads and their children: a fixed number of statements per type, however many rows there are.
+func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, payloads []*payload) (*saved, error) {
+	rows := make([]map[string]any, len(payloads))
+	for i, p := range payloads {
+		rows[i] = p.columns
+	}
+	if err := d.linkRows(ctx, tx, e, rows); err != nil {
+		return nil, err
+	}
+	result, err := d.mergeOrInsert(ctx, tx, e, rows)
+	if err != nil {
+		return nil, err
+	}
+	d.wrote(e, result.keys)
+	for _, child := range e.Children {
+		if err := d.saveChildren(ctx, tx, child, payloads, result.keys); err != nil {
+			return nil, err
+		}
+	}
+
+	return result, nil
+}
+
+func (d *decision) mergeOrInsert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
+	switch {
+	case e.Merge != nil:
+		return d.merge(ctx, tx, e, rows)
+	case e.Singleton:
+		return d.mergeSingle(ctx, tx, e, rows)
+	}
+	keys, err := d.insert(ctx, tx, e, rows)
+
+	return &saved{keys: keys, merged: make([]bool, len(keys)), written: rows}, err
+}
+
+func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents []*payload, keys []string) error {
+	var rows []*payload
+	for i, parent := range parents {
+		for _, row := range parent.children[child] {
+			row.columns[child.FK.Name] = keys[i]
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	result, err := d.save(ctx, tx, child.Entity, rows)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(result.merged, true) {
+		return nil // sums differ from what was written; that is their purpose
+	}
+
+	return d.verify(ctx, tx, child.Entity, result)
+}
+
+// verify reads the rows back and compares them with what was written.
+func (d *decision) verify(ctx context.Context, tx pgx.Tx, e *domain.Entity, result *saved) error {
+	found, err := d.tools.byKeys(ctx, tx, e, selection{columns: visible(e)}, result.keys)
+	if err != nil {
+		return err
+	}
+
+	return compareAll(e, result, found)
+}
+
+func compareAll(e *domain.Entity, result *saved, found *loaded) error {
+	byKey := map[string]map[string]any{}
+	for _, row := range found.rows {
+		byKey[keyText(row, e)] = row
+	}
+	for i, key := range result.keys {
+		if result.merged[i] {
+			continue
+		}
+		if fault := compareStored(e, result.written[i], byKey[key]); fault != nil {
+			return fault
+		}
+	}
+
+	return nil
+}
+
+// linkRows links each row to the canonical row of its name, unless it names one itself, and fills in the columns that
+// the match rule copies.
+func (d *decision) linkRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+	m := e.Match
+	if m == nil {
+		return nil
+	}
+	var texts []string
+	var at []int
+	for i, row := range rows {
+		name, ok := row[m.Column].(string)
+		if ok && row[m.Link.Name] == nil {
+			texts, at = append(texts, name), append(at, i)
+		}
+	}
+	found, err := d.tools.candidates(ctx, tx, m, texts)
+	if err != nil {
+		return err
+	}
+	for n, i := range at {
+		linkRow(m, rows[i], link(texts[n], found[n]))
+	}
+
+	return nil
+}
+
+func linkRow(m *domain.Match, row map[string]any, canonical *candidate) {
+	if canonical == nil {
+		return
+	}
+	row[m.Link.Name] = canonical.key
+	for own, target := range m.Copy {
+		if row[own] == nil {
+			row[own] = canonical.copied[target]
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package crud
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// journal records what a turn's decision does to rows, with what is needed to undo it. Outside a turn there is none: a
+// nil journal records nothing.
+type journal struct {
+	tools  *Tools
+	writes []*rowChange
+	now    map[*domain.Entity]map[string]image // the rows as the decision left them
+	unread bool                                // now is still to be read
+}
+
+// rowChange is one row of row_changes while its decision runs.
+type rowChange struct {
+	EntityType string            `json:"entity_type"`
+	EntityID   string            `json:"entity_id"`
+	Action     string            `json:"action"`
+	Before     any               `json:"before"`
+	After      map[string]string `json:"after"`
+	Draft      *string           `json:"draft"`
+	Lost       *string           `json:"lost"`
+
+	entity *domain.Entity
+	// unseen: Lost describes rows deleted with this one, rather than a missing privilege to restore it.
+	unseen bool
+	// was is the row before an update; columns are those the update wrote.
+	was     image
+	columns []string
+}
+
+// Action of an operation, which is not part of any lifecycle.
+const actionCalled = "called"
+
+// image is a row as stored, column by column, in Postgres's own JSON.
+type image map[string]json.RawMessage
+
+// images reads whole rows, hidden columns included, by the column that identifies them.
+func (t *Tools) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string) (map[string]image, error) {
+	found := map[string]image{}
+	if len(keys) == 0 {
+		return found, nil
+	}
+	s := t.imagesSQL(e, by, keys)
+	rows, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s as it is: %w", e.Table, err)
+	}
+
+	return found, collectImages(e, rows, found)
+}
+
+func (t *Tools) imagesSQL(e *domain.Entity, by *domain.Column, keys []string) *statement {
+	s := &statement{}
+	s.add("SELECT ", qualified(e, e.Key), "::text, to_jsonb(", quoted(e.Table), ".*) FROM ", table(t.domain, e),
+		" WHERE ", qualified(e, by), " = ANY(", s.castList(keys, by.Type), ") AND ", e.Owned(), " ORDER BY ", qualified(e, e.Key))
+
+	return s
+}
+
+func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error {
+	var (
+		key string
+		raw []byte
+	)
+	_, err := pgx.ForEachRow(rows, []any{&key, &raw}, func() error {
+		var one image
+		into[key] = nil
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return err
+		}
+		delete(one, rowVersion)
+		into[key] = one
+
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read %s as it is: %w", e.Table, err)
+	}
+
+	return nil
+}
+
+// created records inserted rows.
+func (j *journal) created(e *domain.Entity, keys []string) {
+	if j == nil {
+		return
+	}
+	var lost *string
+	if !e.Removable {
+		lost = said("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural)
+	}
+	for _, key := range keys {
+		j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: registry.ActionCreated, Lost: lost, entity: e})
+	}
+}
+
+// savedDraft records which draft a row came from. The row must have been recorded already.
+func (j *journal) savedDraft(e *domain.Entity, key, ref string) {
+	if j == nil {
+		return
+	}
+	if w := j.noted(e, key); w != nil {
+		w.Draft = &ref
+	}
+}
+
+// updating records rows about to be updated. columns are those that the statement writes.
+func (j *journal) updating(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys, columns []string) error {
+	if j == nil {
+		return nil
+	}
+	were, err := j.tools.images(ctx, tx, e, e.Key, keys)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(were)) {
+		j.update(e, key, were[key], columns)
+	}
+
+	return nil
+}
+
+// noted returns the last write of a row in this decision, nil for none.
+func (j *journal) noted(e *domain.Entity, key string) *rowChange {
+	for _, w := range slices.Backward(j.writes) {
+		if w.entity == e && w.EntityID == key {
+			return w
+		}
+	}
+
+	return nil
+}
+
+// update records one row. Several updates of a row in one decision count as one; an update of a row that the decision
+// created does not count.
+func (j *journal) update(e *domain.Entity, key string, was image, columns []string) {
+	w := j.noted(e, key)
+	switch {
+	case w == nil || w.Action == actionCalled:
+		j.writes = append(j.writes, &rowChange{
+			EntityType: e.Type, EntityID: key, Action: registry.ActionUpdated, entity: e, was: was, columns: slices.Clone(columns),
+		})
+	case w.Action == registry.ActionUpdated:
+		w.columns = append(w.columns, columns...)
+	}
+}
+
+// look reads how the decision left its rows, in one query per type that is sent with the next statements.
+func (j *journal) look(ctx context.Context, tx pgx.Tx) error {
+	if j == nil || len(j.writes) == 0 {
+		return nil
+	}
+	keys := map[*domain.Entity][]string{}
+	for _, w := range j.writes {
+		keys[w.entity] = append(keys[w.entity], w.EntityID)
+	}
+	reads := &pg.Batch{}
+	j.now = map[*domain.Entity]map[string]image{}
+	for _, e := range j.tools.domain.Entities {
+		if len(keys[e]) == 0 {
+			continue
+		}
+		j.now[e], j.unread = map[string]image{}, true
+		s := j.tools.imagesSQL(e, e.Key, keys[e])
+		reads.Query("read rows as they were left", s.String(), s.args, func(rows pgx.Rows) error {
+			j.unread = false
+
+			return collectImages(e, rows, j.now[e])
+		})
+	}
+
+	return reads.Later(ctx, tx)
+}
+
+// finish says of each write how it left its row, once that is read. An update that changed nothing is not a write.
+func (j *journal) finish() {
+	if j == nil {
+		return
+	}
+	for _, w := range j.writes {
+		now := j.now[w.entity][w.EntityID]
+		if w.Action == registry.ActionUpdated {
+			w.Before = replaced(w.was, now, w.columns)
+		}
+		if w.Action != registry.ActionDeleted && now != nil {
+			w.After = fingerprint(w.entity, now, w.was, w.columns)
+		}
+	}
+	j.writes = slices.DeleteFunc(j.writes, func(w *rowChange) bool {
+		was, isUpdate := w.Before.(image)
+
+		return w.Action == registry.ActionUpdated && isUpdate && len(was) == 0
+	})
+}
+
+// replaced returns the columns' previous values where they differ. now is nil for a row that a later write of the
+// decision deleted.
+func replaced(was, now image, columns []string) image {
+	old := image{}
+	for _, name := range columns {
+		if value, ok := was[name]; ok && (now == nil || string(value) != string(now[name])) {
+			old[name] = value
+		}
+	}
+
+	return old
+}
+
+// fingerprint is a short hash of each column's value. It omits columns that the database sets by itself: those known to
+// be, and those that an update changed without naming them.
+func fingerprint(e *domain.Entity, now, was image, written []string) map[string]string {
+	marks := map[string]string{}
+	for _, c := range e.Columns {
+		value, ok := now[c.Name]
+		bySelf := was != nil && !slices.Contains(written, c.Name) && string(was[c.Name]) != string(value)
+		if ok && !c.Automatic() && !bySelf {
+			marks[c.Name] = mark(c, value)
+		}
+	}
+
+	return marks
+}
+
+// mark hashes one value. A timestamp hashes the same in whatever time zone a connection prints it.
+func mark(c *domain.Column, value json.RawMessage) string {
+	var text string
+	if c.Kind == domain.KindTimestamp && json.Unmarshal(value, &text) == nil {
+		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			value = json.RawMessage(at.UTC().Format(time.RFC3339Nano))
+		}
+	}
+	sum := sha256.Sum256(value)
+
+	return hex.EncodeToString(sum[:6])
+}
+
+// store queues what was recorded.
+func (j *journal) store(queue *pg.Batch, scope registry.Scope) error {
+	if j == nil || len(j.writes) == 0 {
+		return nil
+	}
+	changes, err := jsonRows(j.writes)
+	if err != nil {
+		return err
+	}
+	queue.Exec("keep what was written", db.RowChangeInsert, &db.RowChangeInsertParams{
+		Step: int32(scope.Step), Call: int32(scope.Call), Changes: changes, TurnID: scope.TurnID,
+	})
+
+	return nil
+}

@@ -1,0 +1,140 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// deleting records rows about to be deleted, after everything deleted or changed with them: undone in reverse order, a
+// row exists before whatever references it.
+func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
+	if j == nil {
+		return nil
+	}
+
+	return j.goes(ctx, tx, e, e.Key, keys, map[string]bool{})
+}
+
+// goes records the rows that a column references, deepest first. seen breaks cycles.
+func (j *journal) goes(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[string]bool) error {
+	were, err := j.tools.images(ctx, tx, e, by, keys)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(were, func(key string, _ image) bool { return seen[e.Type+" "+key] })
+	if len(were) == 0 {
+		return nil
+	}
+	gone := slices.Sorted(maps.Keys(were))
+	for _, key := range gone {
+		seen[e.Type+" "+key] = true
+	}
+	for _, dependent := range j.tools.domain.Dependents(e) {
+		if dependent.Cascade {
+			err = j.goes(ctx, tx, dependent.Entity, dependent.Column, gone, seen)
+		} else {
+			err = j.released(ctx, tx, dependent, gone, seen)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	lost, err := j.tools.unseen(ctx, tx, e, gone)
+	if err != nil {
+		return err
+	}
+	unseen := lost != nil
+	if lost == nil && !e.Restorable {
+		lost = said("Deleted %s cannot be brought back: the database does not allow it.", e.Plural)
+	}
+	for _, key := range gone {
+		j.writes = append(j.writes, &rowChange{
+			EntityType: e.Type, EntityID: key, Action: registry.ActionDeleted, Before: given(e, were[key]), Lost: lost, unseen: unseen, entity: e,
+		})
+	}
+
+	return nil
+}
+
+func said(format string, args ...any) *string {
+	text := fmt.Sprintf(format, args...)
+
+	return &text
+}
+
+// released records rows whose reference is cleared when the referenced row is deleted.
+func (j *journal) released(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[string]bool) error {
+	e := dependent.Entity
+	were, err := j.tools.images(ctx, tx, e, dependent.Column, keys)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(were)) {
+		if !seen[e.Type+" "+key] {
+			j.update(e, key, were[key], []string{dependent.Column.Name})
+			if !dependent.Column.SetBack {
+				j.noted(e, key).Lost = said("The %s that name it lose that for good: the database does not allow to set it back.", e.Plural)
+			}
+		}
+	}
+
+	return nil
+}
+
+// unseen describes invisible rows that are deleted with the given ones, nil for none. The tenant cannot see them, so
+// the engine looks; where it may not, there may be some.
+func (t *Tools) unseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*string, error) {
+	for _, unseen := range e.Unseen {
+		there, err := t.dependsUnseen(ctx, tx, e, unseen, keys)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			return said("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, strings.ReplaceAll(unseen.Name, "_", " ")), nil
+		}
+	}
+
+	return nil, nil
+}
+
+func (t *Tools) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
+	err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
+		var may bool
+		if err := engine.QueryRow(ctx, `SELECT coalesce(has_table_privilege(to_regclass($1), 'SELECT'), false) AND has_schema_privilege(split_part($1, '.', 1), 'USAGE')`, unseen.Table).Scan(&may); err != nil {
+			return err
+		}
+		if there = true; !may || unseen.Column == "" {
+			return nil
+		}
+		s := &statement{}
+		s.add("SELECT EXISTS (SELECT FROM ", unseen.Table, " WHERE ", quoted(unseen.Column), " = ANY(", s.castList(keys, e.Key.Type), "))")
+
+		return engine.QueryRow(ctx, s.String(), s.args...).Scan(&there)
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for rows of %s: %w", unseen.Name, err)
+	}
+
+	return there, nil
+}
+
+// given returns a row as an insert may write it.
+func given(e *domain.Entity, row image) image {
+	whole := image{}
+	for _, c := range e.Columns {
+		if value, ok := row[c.Name]; ok && !c.Derived && c.Expr == "" {
+			whole[c.Name] = value
+		}
+	}
+
+	return whole
+}

@@ -1,0 +1,177 @@
+package crud
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/registry"
+)
+
+// ListParams bounds a list. Query, if not "", keeps the rows whose name contains it or, if the name is not a single
+// text column, those whose label or line does.
+type ListParams struct {
+	Limit   int
+	After   string // Next of the previous list, "" for the beginning
+	Query   string
+	Order   string            // a column, prefixed with - for descending; "" is the type's order
+	Filters []registry.Filter // all must hold; values are keys, not refs
+}
+
+// RowList is one page of a list.
+type RowList struct {
+	Rows  []Row
+	Total int    // rows on all pages
+	Next  string // for the next page; "" on the last
+}
+
+// list is ListParams checked against a type.
+type list struct {
+	entity  *domain.Entity
+	params  ListParams
+	filters []condition
+	order   *domain.Column
+	after   position
+}
+
+// List returns rows of a type, without children.
+func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType string, params ListParams) (RowList, error) {
+	e, fault := t.rowType(entityType)
+	if fault != nil {
+		return RowList{}, fault
+	}
+	l, fault := newList(e, params)
+	if fault != nil {
+		return RowList{}, fault
+	}
+	limit := maxRows
+	if params.Limit > 0 {
+		limit = min(limit, params.Limit)
+	}
+	found := &loaded{}
+	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+		err := t.resolveNames(ctx, tenant, e, l.filters)
+		if err == nil {
+			found, err = t.load(ctx, tenant, e, l.query(t, limit+1)) // one extra row shows whether there are more
+		}
+		if l.after != nil && nameless(err) {
+			return errPosition
+		}
+
+		return suspectFilters(err, e, l.filters)
+	})
+	if err != nil {
+		return RowList{}, err
+	}
+	answer := RowList{Rows: make([]Row, min(limit, len(found.rows))), Total: found.total}
+	for i := range answer.Rows {
+		answer.Rows[i] = found.row(e, i)
+	}
+	if len(found.rows) > limit {
+		answer.Next, err = found.at[limit-1].encode(e, l.name())
+	}
+
+	return answer, err
+}
+
+func newList(e *domain.Entity, params ListParams) (*list, *Error) {
+	l := &list{entity: e, params: params}
+	var fault *Error
+	if l.filters, fault = conditions(e, params.Filters); fault != nil {
+		return nil, fault
+	}
+	for i := range l.filters {
+		if l.filters[i].distance != "" {
+			return nil, failColumn(CodeBadFilter, semanticField, "Lists are not ranked by meaning.")
+		}
+	}
+	terms := len(defaultOrder(e))
+	if name := strings.TrimPrefix(params.Order, "-"); name != "" {
+		if l.order, fault = column(e, name); fault != nil {
+			return nil, fault
+		}
+		if l.order.Kind == domain.KindJSON || l.order.Kind == domain.KindArray {
+			return nil, failColumn(CodeBadArgument, name, "Rows cannot be ordered by %s.", name)
+		}
+		terms++
+	} else if l.searched() {
+		terms++
+	}
+	l.after, fault = decodePosition(params.After, e, l.name(), terms)
+
+	return l, fault
+}
+
+// name identifies a list: a cursor of one is meaningless in another.
+func (l *list) name() string {
+	if l.params.Order == "" && len(l.params.Filters) == 0 {
+		return l.params.Query
+	}
+	raw, err := jsonRows([]any{l.params.Query, l.params.Order, l.params.Filters})
+	if err != nil { // what came as JSON goes as JSON
+		return err.Error()
+	}
+
+	return string(raw)
+}
+
+// searched reports whether rows are compared with a query.
+func (l *list) searched() bool { return l.params.Query != "" }
+
+// searchedSQL is the text that the query is compared with: the column that people name rows by, else everything in a
+// row's label and line, including the names of referenced rows.
+func (t *Tools) searchedSQL(e *domain.Entity) string {
+	if name := nameColumn(e); name != nil {
+		return name.SQL() + "::text"
+	}
+	const deepest = 2 // a line includes the name of its order, which includes the name of its customer
+	names := slices.Concat(e.Label.Columns(), e.Display.Columns())
+
+	return t.wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), deepest)
+}
+
+// wordsSQL is the text of these columns of a row.
+func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
+	parts := []string{"' '"}
+	for _, name := range names {
+		switch c := e.Column(name); {
+		case c == nil || c.Hidden:
+		case c.FK == nil:
+			parts = append(parts, c.SQL()+"::text")
+		case c.FK.Entity != nil && c.FK.Entity != e && c.Kind != domain.KindArray && deep > 0:
+			other := c.FK.Entity
+			parts = append(parts, "(SELECT "+t.wordsSQL(other, other.Label.Columns(), deep-1)+" FROM "+table(t.domain, other)+
+				" WHERE "+qualified(other, other.Key)+" = "+qualified(e, c)+" AND "+other.Owned()+")")
+		}
+	}
+
+	return "concat_ws(" + strings.Join(parts, ", ") + ")"
+}
+
+func (l *list) query(t *Tools, limit int) *query {
+	return &query{sel: ownColumns(l.entity), limit: limit, page: &page{after: l.after, first: l.first(t)}, where: func(s *statement) {
+		t.where(s, l.entity, l.filters, nil)
+		if l.searched() {
+			s.add(" AND ", t.searchedSQL(l.entity), " ILIKE ", s.value(literal(l.params.Query)))
+		}
+	}}
+}
+
+// first is the requested order; in a search, rows that begin with the text precede rows that merely contain it.
+func (l *list) first(t *Tools) func(*statement) *term {
+	switch {
+	case l.order != nil:
+		return func(*statement) *term {
+			return &term{sql: l.order.SQL(), sqlType: l.order.Type, desc: strings.HasPrefix(l.params.Order, "-")}
+		}
+	case l.searched():
+		return func(s *statement) *term {
+			return &term{sql: "(" + t.searchedSQL(l.entity) + " NOT ILIKE " + s.value(likeEscaper.Replace(l.params.Query)+"%") + ")", sqlType: "boolean"}
+		}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,280 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+)
+
+const (
+	// maxRows bounds what one result holds; further matches are only counted.
+	maxRows = 500
+
+	setRows    = "rows"
+	setSummary = "summary"
+	setText    = "text"
+	detailFull = "full"
+)
+
+// selection is which columns and children a read returns.
+type selection struct {
+	columns  []*domain.Column
+	children []*domain.Child
+	// sets are the column sets that the selection contains completely.
+	sets []string
+}
+
+// all is everything visible of a type, children included.
+func all(e *domain.Entity) selection {
+	return selection{columns: visible(e), children: e.Children, sets: wholeSets(e, visible(e), e.Children)}
+}
+
+// ownColumns is everything visible of a type, without children.
+func ownColumns(e *domain.Entity) selection {
+	return selection{columns: visible(e), sets: wholeSets(e, visible(e), nil)}
+}
+
+// selected is what detail or columns ask for. Key and label columns are always included: without them a row has neither
+// ref nor name.
+func selected(e *domain.Entity, detail string, columns []string) (selection, *Error) {
+	if len(columns) > 0 {
+		return selectedColumns(e, columns)
+	}
+	var sel selection
+	names := e.Sets[setSummary]
+	switch detail {
+	case "", setSummary:
+	case setText:
+		names = e.Sets[setText]
+	case setRows:
+		sel.children = e.Children
+	case detailFull:
+		names, sel.children = e.Sets[setText], e.Children
+	default:
+		return sel, fail(CodeBadArgument, "detail is summary, text, rows or full.")
+	}
+	if names == nil {
+		names = e.Sets[setSummary]
+	}
+	for _, c := range e.Columns {
+		if slices.Contains(names, c.Name) || c == e.Key {
+			sel.columns = append(sel.columns, c)
+		}
+	}
+	sel.sets = wholeSets(e, sel.columns, sel.children)
+
+	return sel, nil
+}
+
+func selectedColumns(e *domain.Entity, names []string) (selection, *Error) {
+	sel := selection{columns: []*domain.Column{e.Key}}
+	for _, name := range append(e.Label.Columns(), names...) {
+		child := slices.IndexFunc(e.Children, func(c *domain.Child) bool { return c.Entity.Table == name })
+		if child >= 0 {
+			sel.children = append(sel.children, e.Children[child])
+
+			continue
+		}
+		c, err := column(e, name)
+		if err != nil {
+			return sel, err
+		}
+		if !slices.Contains(sel.columns, c) {
+			sel.columns = append(sel.columns, c)
+		}
+	}
+	sel.sets = wholeSets(e, sel.columns, sel.children)
+
+	return sel, nil
+}
+
+// wholeSets returns the column sets whose columns are all present.
+func wholeSets(e *domain.Entity, columns []*domain.Column, children []*domain.Child) []string {
+	var sets []string
+	for _, set := range []string{setSummary, setText} {
+		names, has := e.Sets[set]
+		whole := has && !slices.ContainsFunc(names, func(name string) bool {
+			return !slices.ContainsFunc(columns, func(c *domain.Column) bool { return c.Name == name })
+		})
+		if whole {
+			sets = append(sets, set)
+		}
+	}
+	if len(children) > 0 && len(children) == len(e.Children) {
+		sets = append(sets, setRows)
+	}
+
+	return sets
+}
+
+// loaded are rows as stored, with their keys.
+type loaded struct {
+	rows     []map[string]any
+	versions map[string]map[string]string // of the rows and their children, by type and key
+	total    int                          // rows that matched
+	at       []position                   // of each row, for a query with a page
+}
+
+// keys returns the rows' keys as text, in order.
+func (l *loaded) keys(e *domain.Entity) []string {
+	keys := make([]string, len(l.rows))
+	for i, row := range l.rows {
+		keys[i] = keyText(row, e)
+	}
+
+	return keys
+}
+
+func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(row[e.Key.Name]) }
+
+// query is a read: what to select, from which rows, in which order.
+type query struct {
+	sel   selection
+	where func(*statement)
+	join  func(*statement) // beside the table; nil for none
+	order func(*statement) // nil: the type's order
+	limit int              // 0: no limit
+	page  *page            // nil: from the beginning, without a next page
+	lock  bool
+}
+
+// load runs a query and reads the children of what it found: one statement, plus one per child type.
+func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
+	s := t.loadSQL(e, q)
+	rows, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", e.Table, err)
+	}
+	versions := map[string]string{}
+	result := &loaded{versions: map[string]map[string]string{e.Type: versions}}
+	var (
+		raw     []byte
+		version string
+		at      position
+	)
+	_, err = pgx.ForEachRow(rows, []any{&raw, &version, &result.total, &at}, func() error {
+		var row map[string]any
+		if err := exact.Decode(raw, &row); err != nil {
+			return err
+		}
+		result.rows = append(result.rows, row)
+		versions[keyText(row, e)] = version
+		result.at = append(result.at, at)
+
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", e.Table, err)
+	}
+	for _, child := range q.sel.children {
+		if err := t.loadChildren(ctx, tx, e, child, result); err != nil {
+			return nil, err
+		}
+	}
+
+	return result, nil
+}
+
+// loadSQL returns rows as JSON, which keeps every type exact, along with each row's version and position and the number
+// of matching rows.
+func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
+	s := &statement{}
+	terms := defaultOrder(e)
+	at, after := "NULL::text[]", ""
+	if q.page != nil {
+		at, after, terms = q.page.terms(s, terms)
+	}
+	s.add("SELECT to_jsonb(r) - ARRAY['", rowVersion, "', '_total', '_at', '_after'], r.", rowVersion, ", r._total, r._at FROM (SELECT ",
+		columnList(q.sel.columns), ", ", e.VersionSQL(), " AS ", rowVersion, ", ", at, " AS _at, ")
+	if after != "" {
+		s.add(after, " AS _after, ")
+	}
+	lock := q.lock && e.Lockable
+	if lock {
+		s.add("0::bigint AS _total") // FOR UPDATE cannot be combined with a window function
+	} else {
+		s.add("count(*) OVER () AS _total")
+	}
+	s.add(" FROM ", table(t.domain, e))
+	if q.join != nil {
+		q.join(s)
+	}
+	s.add(" WHERE ", e.Owned(), " AND (")
+	q.where(s)
+	s.add(") ORDER BY ")
+	if q.order != nil {
+		q.order(s)
+		s.add(", ")
+	}
+	s.add(orderSQL(terms))
+	if after != "" { // earlier pages are counted too, hence out here
+		s.add(") AS r WHERE r._after")
+	}
+	if q.limit > 0 {
+		s.add(" LIMIT ", s.value(q.limit))
+	}
+	if lock {
+		s.add(" FOR UPDATE OF ", quoted(e.Table))
+	}
+	if after == "" {
+		s.add(") AS r")
+	}
+
+	return s
+}
+
+// byKeys selects rows by key, in the order of the keys.
+func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
+	list := func(s *statement) string { return s.castList(keys, e.Key.Type) }
+
+	return t.load(ctx, tx, e, &query{
+		sel:   sel,
+		where: func(s *statement) { s.add(qualified(e, e.Key), " = ANY(", list(s), ")") },
+		order: func(s *statement) { s.add("array_position(", list(s), ", ", qualified(e, e.Key), ")") },
+	})
+}
+
+// loadChildren puts the child rows of all parents under the child table's name.
+func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, e *domain.Entity, child *domain.Child, parents *loaded) error {
+	byKey := make(map[string]map[string]any, len(parents.rows))
+	keys := make([]string, 0, len(parents.rows))
+	for _, parent := range parents.rows {
+		parent[child.Entity.Table] = []any{}
+		byKey[keyText(parent, e)] = parent
+		keys = append(keys, keyText(parent, e))
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := t.load(ctx, tx, child.Entity, &query{
+		sel:   all(child.Entity),
+		where: func(s *statement) { s.add(child.FK.SQL(), " = ANY(", s.castList(keys, child.FK.Type), ")") },
+	})
+	if err != nil {
+		return err
+	}
+	maps.Copy(parents.versions, found.versions)
+	for _, row := range found.rows {
+		parent := byKey[fmt.Sprint(row[child.FK.Name])]
+		parent[child.Entity.Table] = append(parent[child.Entity.Table].([]any), row)
+	}
+
+	return nil
+}
+
+// jsonRows encodes rows for a parameter or a result.
+func jsonRows(rows any) (json.RawMessage, error) {
+	raw, err := json.Marshal(rows)
+	if err != nil {
+		return nil, fmt.Errorf("encode rows: %w", err)
+	}
+
+	return raw, nil
+}

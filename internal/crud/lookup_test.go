@@ -1,0 +1,94 @@
+package crud_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+)
+
+func TestNameLookup(t *testing.T) {
+	t.Parallel()
+
+	names := func(b *bundle, table, filters string) []string {
+		b.t.Helper()
+
+		list := column[string](b.rows(b.ok("read", crud.ToolRead, sprintf(`{"table": %q, %s}`, table, filters))), "name")
+		slices.Sort(list)
+
+		return list
+	}
+	stock := func(b *bundle) {
+		b.t.Helper()
+
+		b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": [{"name": "chicken"}, {"name": "chicken breasts"}, {"name": "chicken thighs"}, {"name": "salmon"}, {"name": "cod"}]}`)
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'leftover chicken'), ($1, 'chiken stock')`, b.scope.UserID)
+	}
+
+	t.Run("FindsVariantsAndUnlinkedRows", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		stock(b)
+		family := []string{"chicken", "chicken breasts", "chicken thighs", "leftover chicken"}
+		require.Equal(t, family, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "Chicken"}]`))
+		require.Equal(t, append([]string{"chicken", "chicken breasts", "chicken thighs", "chiken stock"}, "leftover chicken"),
+			names(b, "inventory", `"filters": [{"field": "name", "op": "similar", "value": "chiken"}]`), "a slip is understood, and found literally too")
+		require.Equal(t, []string{"chicken thighs"}, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "chicken thighs"}]`))
+		require.Equal(t, []string{"cod"}, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "cod"}]`))
+	})
+
+	t.Run("NoMatchIsEmpty", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		stock(b)
+		require.Empty(t, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "dragonfruit"}]`))
+		require.Empty(t, names(b, "inventory", `"filters": [{"field": "name", "op": "similar", "value": "xyzzy"}]`))
+		require.Empty(t, names(b, "shopping_list", `"filters": [{"field": "name", "op": "=", "value": "chicken"}]`))
+	})
+
+	t.Run("WholeWords", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'eggplant'), ($1, 'two dozen eggs'), ($1, 'Egg noodles'), ($1, 'brown rice'), ($1, 'C++ (tin)'), ($1, 'dried berries')`, b.scope.UserID)
+		for name, want := range map[string][]string{
+			"egg": {"Egg noodles", "two dozen eggs"}, "Eggs": {"Egg noodles", "two dozen eggs"}, "ice": {}, "rice": {"brown rice"}, "C++": {"C++ (tin)"}, "berry": {"dried berries"}, "berries": {"dried berries"},
+		} {
+			got := names(b, "inventory", sprintf(`"filters": [{"field": "name", "op": "=", "value": %q}]`, name))
+			require.Equal(t, want, append([]string{}, got...), name)
+		}
+		b.exec(`INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, 'Rice pudding')`, b.scope.UserID)
+		require.Equal(t, []string{"Rice pudding"}, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "ric"}]`), "a title is found by a part")
+		require.Zero(t, b.ok("write", crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "ice"}]}`).RowCount, "and not deleted by one")
+	})
+
+	t.Run("InOrLists", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		stock(b)
+		require.Equal(t, []string{"chicken", "chicken breasts", "chicken thighs", "cod", "leftover chicken"},
+			names(b, "inventory", `"or_filters": [{"field": "name", "op": "=", "value": "chicken"}, {"field": "name", "op": "=", "value": "cod"}]`))
+		require.Equal(t, []string{"cod", "salmon"}, names(b, "inventory", `"filters": [{"field": "name", "op": "in", "value": ["cod", "salmon"]}]`))
+	})
+
+	t.Run("WildcardsAreLiteral", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		require.Empty(t, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "%"}]`))
+		require.Empty(t, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "_"}]`))
+	})
+
+	t.Run("WithoutMatchRule", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		require.Equal(t, []string{"Shakshuka Classic"}, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "shakshuka"}]`))
+		require.Equal(t, []string{"Shakshuka Classic"}, names(b, "recipes", `"filters": [{"field": "name", "op": "similar", "value": "shakshooka"}]`))
+	})
+}

@@ -1,0 +1,289 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+)
+
+const (
+	// linkSimilarity is how similar a name and a canonical one must be to be linked on write; searchSimilarity applies
+	// to reads: a wrong link stays, a wrong hit is visible.
+	linkSimilarity   = 0.85
+	searchSimilarity = 0.45
+)
+
+// named is what a name may mean: rows of the canonical table.
+type named struct {
+	keys     []string
+	names    []string // canonical names, lower case
+	families []string // families, meaning every member
+}
+
+// candidate is a canonical row whose name is similar.
+type candidate struct {
+	key, name, family string
+	exact             bool
+	similarity        float64
+	copied            map[string]any
+}
+
+// candidates finds, for each text, the canonical rows it may name. The table is shared and has no row-level security,
+// so its trigram index is used.
+func (t *Tools) candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, texts []string) ([][]candidate, error) {
+	found := make([][]candidate, len(texts))
+	if len(texts) == 0 {
+		return found, nil
+	}
+	s := t.candidateSQL(m, texts)
+	rows, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return nil, fmt.Errorf("match names: %w", err)
+	}
+	var (
+		n   int
+		one candidate
+	)
+	_, err = pgx.ForEachRow(rows, []any{&n, &one.key, &one.name, &one.family, &one.exact, &one.similarity, &one.copied}, func() error {
+		found[n] = append(found[n], one)
+		one.copied = nil
+
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("match names: %w", err)
+	}
+
+	return found, nil
+}
+
+func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
+	numbers, forms := []int32{}, []string{}
+	for i, text := range texts {
+		for _, form := range wordForms(text) {
+			numbers, forms = append(numbers, int32(i)), append(forms, form)
+		}
+	}
+	name := "lower(" + qualified(m.Target, m.Target.Column(m.TargetName)) + ")"
+	exact := name + " = f.form"
+	if m.TargetAliases != "" {
+		exact += " OR EXISTS (SELECT FROM unnest(" + qualified(m.Target, m.Target.Column(m.TargetAliases)) + ") AS a (alias) WHERE lower(a.alias) = f.form)"
+	}
+	family := "''"
+	if m.TargetFamily != "" {
+		family = "coalesce(" + qualified(m.Target, m.Target.Column(m.TargetFamily)) + "::text, '')"
+	}
+	s := &statement{}
+	s.add("SELECT f.n, ", qualified(m.Target, m.Target.Key), "::text, ", name, ", ", family, ", ",
+		"bool_or(", exact, "), max(similarity(", name, ", f.form))::float8, ", copies(m),
+		" FROM unnest(", s.value(numbers), "::int[], ", s.value(forms), "::text[]) AS f (n, form) JOIN ", table(t.domain, m.Target),
+		" ON ", m.Target.Owned(), " AND (", exact, " OR ", name, " % f.form OR strpos(f.form, ", name, ") > 0)",
+		" GROUP BY f.n, ", qualified(m.Target, m.Target.Key), " ORDER BY 1, 3")
+
+	return s
+}
+
+// copies is a JSON object of the canonical row's columns that a linked row copies.
+func copies(m *domain.Match) string {
+	var parts []string
+	for _, target := range m.Copy {
+		parts = append(parts, "'"+target+"', "+qualified(m.Target, m.Target.Column(target)))
+	}
+	slices.Sort(parts)
+
+	return "jsonb_build_object(" + strings.Join(parts, ", ") + ")"
+}
+
+// wordForms are the ways a name may be written in the canonical table: unchanged, without anything after a comma or in
+// brackets, with its last word in the singular.
+func wordForms(text string) []string {
+	whole := strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	forms := []string{whole}
+	if core := coreName(whole); core != "" {
+		forms = append(forms, core, singularName(core))
+	}
+	slices.Sort(forms)
+
+	return slices.Compact(forms)
+}
+
+func coreName(name string) string {
+	if at := strings.IndexAny(name, ",("); at > 0 {
+		name = name[:at]
+	}
+
+	return strings.TrimSpace(name)
+}
+
+func singularName(name string) string {
+	fields := strings.Fields(name)
+	if len(fields) == 0 {
+		return name
+	}
+	fields[len(fields)-1] = domain.Singular(fields[len(fields)-1])
+
+	return strings.Join(fields, " ")
+}
+
+// link returns the canonical row to which a written name is linked, or nil.
+func link(text string, list []candidate) *candidate {
+	best := func(fits func(*candidate) bool, score func(*candidate) float64) *candidate {
+		var top *candidate
+		for i := range list {
+			c := &list[i]
+			if fits(c) && (top == nil || score(c) > score(top) || score(c) == score(top) && len(c.name) < len(top.name)) {
+				top = c
+			}
+		}
+
+		return top
+	}
+	alike := func(c *candidate) float64 { return c.similarity }
+	if top := best(func(c *candidate) bool { return c.exact }, alike); top != nil {
+		return top
+	}
+	if top := best(func(c *candidate) bool { return c.similarity >= linkSimilarity }, alike); top != nil {
+		return top
+	}
+	words := nameWords(coreName(strings.ToLower(text)))
+
+	return best(func(c *candidate) bool { return headed(words, nameWords(c.name)) },
+		func(c *candidate) float64 { return float64(len(nameWords(c.name))) })
+}
+
+// headed reports whether the written name contains all words of a canonical name, and its last word, which says what
+// the thing is, is among them: "frozen broccoli" is broccoli, "lime leaves" is not lime.
+func headed(words, canonical []string) bool {
+	if len(words) == 0 || len(canonical) == 0 || !slices.Contains(canonical, words[len(words)-1]) {
+		return false
+	}
+
+	return !slices.ContainsFunc(canonical, func(word string) bool { return !slices.Contains(words, word) })
+}
+
+func nameWords(name string) []string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, word := range words {
+		words[i] = domain.Singular(word)
+	}
+
+	return words
+}
+
+// meant returns what a searched name may mean: exact names and aliases; else names whose words it contains; else the
+// most similar.
+func meant(text string, list []candidate) named {
+	var picked []candidate
+	for _, c := range list {
+		if c.exact {
+			picked = append(picked, c)
+		}
+	}
+	if top := link(text, list); len(picked) == 0 && top != nil {
+		picked = []candidate{*top}
+	}
+	if len(picked) == 0 {
+		picked = mostAlike(list)
+	}
+	forms := wordForms(text)
+	var result named
+	for _, c := range picked {
+		result.keys = append(result.keys, c.key)
+		result.names = append(result.names, c.name)
+		// "chicken" means all its cuts; "chicken thighs" means only these.
+		if family := strings.ToLower(c.family); family != "" && (family == c.name || slices.Contains(forms, family)) {
+			result.families = append(result.families, c.family)
+		}
+	}
+
+	return result
+}
+
+func mostAlike(list []candidate) []candidate {
+	var top []candidate
+	for _, c := range list {
+		switch {
+		case c.similarity < searchSimilarity:
+		case len(top) == 0 || c.similarity > top[0].similarity:
+			top = []candidate{c}
+		case c.similarity == top[0].similarity && len(c.name) < len(top[0].name):
+			top = []candidate{c}
+		}
+	}
+
+	return top
+}
+
+// resolveNames fills in what the names in lookups may mean, in one statement.
+func (t *Tools) resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]condition) error {
+	if e.Match == nil {
+		return nil
+	}
+	var texts []string
+	for _, list := range lists {
+		for i := range list {
+			if list[i].isLookup(e) {
+				texts = append(texts, list[i].texts...)
+			}
+		}
+	}
+	found, err := t.candidates(ctx, tx, e.Match, texts)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for _, list := range lists {
+		for i := range list {
+			if !list[i].isLookup(e) {
+				continue
+			}
+			for _, text := range list[i].texts {
+				list[i].found = append(list[i].found, meant(text, found[at]))
+				at++
+			}
+		}
+	}
+
+	return nil
+}
+
+// lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
+// because a row may not be linked. Names of things match whole words; titles also match in part.
+func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) {
+	sql := c.column.SQL() + "::text"
+	for i, text := range c.texts {
+		s.add(map[bool]string{true: "(", false: " OR "}[i == 0], sql)
+		if e.Match != nil {
+			s.add(" ~* ", s.value(sqlWords(text)))
+		} else {
+			s.add(" ILIKE ", s.value(literal(strings.TrimSpace(text))))
+		}
+		if c.op == opSimilar && e.Match == nil {
+			s.add(" OR word_similarity(", s.value(text), ", ", sql, ") >= ", s.value(searchSimilarity), "::float8")
+		}
+		if i < len(c.found) {
+			t.linkedCondition(s, e, sql, &c.found[i])
+		}
+	}
+	s.add(")")
+}
+
+func (t *Tools) linkedCondition(s *statement, e *domain.Entity, sql string, found *named) {
+	m := e.Match
+	for _, name := range found.names {
+		s.add(" OR ", sql, " ~* ", s.value(sqlWords(name)))
+	}
+	if len(found.keys) > 0 {
+		s.add(" OR ", m.Link.SQL(), " = ANY(", s.castList(found.keys, m.Target.Key.Type), ")")
+	}
+	if len(found.families) > 0 {
+		s.add(" OR ", m.Link.SQL(), " IN (SELECT ", qualified(m.Target, m.Target.Key), " FROM ", table(t.domain, m.Target),
+			" WHERE ", m.Target.Owned(), " AND ", qualified(m.Target, m.Target.Column(m.TargetFamily)), "::text = ANY(", s.value(found.families), "::text[]))")
+	}
+}

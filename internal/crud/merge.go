@@ -1,0 +1,243 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+)
+
+// merge adds rows to existing ones that mean the same thing (the shopping list's eggs), and inserts the rest. Equal
+// rows within one call are combined.
+func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
+	if err := d.lockMerges(ctx, tx); err != nil {
+		return nil, err
+	}
+	unique, at := unite(e, rows)
+	existing, err := d.sameAs(ctx, tx, e, unique)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]string, len(unique))
+	var fresh, added []map[string]any
+	for i, row := range unique {
+		if keys[i] = keyOfSame(e, row, existing); keys[i] == "" {
+			fresh = append(fresh, row)
+		} else {
+			added = append(added, withKey(e, row, keys[i]))
+		}
+	}
+	if err := d.addUp(ctx, tx, e, added); err != nil {
+		return nil, err
+	}
+	inserted, err := d.insert(ctx, tx, e, fresh)
+	if err != nil {
+		return nil, err
+	}
+	merged := make([]bool, len(unique))
+	for i := range unique {
+		if merged[i] = keys[i] != ""; !merged[i] {
+			keys[i], inserted = inserted[0], inserted[1:]
+		}
+	}
+	result := &saved{}
+	for _, i := range at {
+		result.keys = append(result.keys, keys[i])
+		result.merged = append(result.merged, merged[i])
+		result.written = append(result.written, unique[i])
+	}
+
+	return result, nil
+}
+
+// lockMerges makes the user's other sessions wait until this transaction ends: they may add the same thing, and no row
+// exists yet that could be locked. There is no unique key, since bought items may repeat. One lock covers all tables,
+// so that two decisions cannot deadlock.
+func (d *decision) lockMerges(ctx context.Context, tx pgx.Tx) error {
+	if d.merging {
+		return nil
+	}
+	d.merging = true
+	lock := &pg.Batch{}
+	lock.Exec("lock merges", `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "alfred.merge."+d.scope.UserID.String())
+
+	return lock.Later(ctx, tx)
+}
+
+// unite combines equal rows; at says where each row ended up.
+func unite(e *domain.Entity, rows []map[string]any) ([]map[string]any, []int) {
+	var unique []map[string]any
+	at := make([]int, len(rows))
+	for i, row := range rows {
+		n := slices.IndexFunc(unique, func(other map[string]any) bool { return takesPart(e, row) && sameThing(e, row, other) })
+		if n < 0 {
+			n = len(unique)
+			unique = append(unique, row)
+		} else {
+			unique[n][e.Merge.Sum] = sum(unique[n][e.Merge.Sum], row[e.Merge.Sum])
+			for _, name := range e.Merge.Join {
+				unique[n][name] = joined(unique[n][name], row[name])
+			}
+		}
+		at[i] = n
+	}
+
+	return unique, at
+}
+
+func takesPart(e *domain.Entity, row map[string]any) bool {
+	return e.Merge.Unless == "" || row[e.Merge.Unless] != true
+}
+
+// sameThing reports whether the merge rule makes two rows one. Two rows linked to the same canonical row have the same
+// name, whatever their text.
+func sameThing(e *domain.Entity, a, b map[string]any) bool {
+	if !takesPart(e, a) || !takesPart(e, b) {
+		return false
+	}
+
+	return !slices.ContainsFunc(e.Merge.By, func(name string) bool {
+		if e.Match != nil && name == e.Match.Column {
+			linkA, linkB := a[e.Match.Link.Name], b[e.Match.Link.Name]
+			if linkA != nil && linkB != nil {
+				return fmt.Sprint(linkA) != fmt.Sprint(linkB) // a number from the database, its text from a lookup
+			}
+		}
+
+		return folded(a[name]) != folded(b[name])
+	})
+}
+
+func folded(value any) string {
+	if value == nil {
+		return ""
+	}
+
+	return strings.ToLower(strings.TrimSpace(fmt.Sprint(value)))
+}
+
+func sum(a, b any) any {
+	x, okX := rat(a)
+	y, okY := rat(b)
+	switch {
+	case a == nil || !okX:
+		return b
+	case b == nil || !okY:
+		return a
+	}
+	total := new(big.Rat).Add(x, y)
+	if total.IsInt() {
+		return json.Number(total.Num().String())
+	}
+
+	return json.Number(strings.TrimRight(total.FloatString(20), "0"))
+}
+
+// joined keeps both texts, unless the first already contains the second.
+func joined(a, b any) any {
+	x, _ := a.(string)
+	y, _ := b.(string)
+	switch {
+	case x == "":
+		return b
+	case y == "" || strings.Contains(strings.ToLower(x), strings.ToLower(y)):
+		return a
+	default:
+		return x + ", " + y
+	}
+}
+
+// sameAs reads and locks the rows that any of the given ones may duplicate.
+func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*loaded, error) {
+	by := e.Column(e.Merge.By[0])
+	var names, links []string
+	for _, row := range rows {
+		names = append(names, folded(row[by.Name]))
+		if e.Match != nil && row[e.Match.Link.Name] != nil {
+			links = append(links, fmt.Sprint(row[e.Match.Link.Name]))
+		}
+	}
+
+	return d.tools.load(ctx, tx, e, &query{sel: selection{columns: visible(e)}, lock: true, where: func(s *statement) {
+		s.add("(lower(", by.SQL(), "::text) = ANY(", s.value(names), "::text[])")
+		if len(links) > 0 {
+			s.add(" OR ", e.Match.Link.SQL(), " = ANY(", s.castList(links, e.Match.Link.Type), ")")
+		}
+		s.add(")")
+		if e.Merge.Unless != "" {
+			s.add(" AND ", quoted(e.Merge.Unless), " IS NOT TRUE")
+		}
+	}})
+}
+
+func keyOfSame(e *domain.Entity, row map[string]any, existing *loaded) string {
+	for _, other := range existing.rows {
+		if sameThing(e, row, other) {
+			return keyText(other, e)
+		}
+	}
+
+	return ""
+}
+
+func withKey(e *domain.Entity, row map[string]any, key string) map[string]any {
+	copied := map[string]any{e.Key.Name: key}
+	maps.Copy(copied, row)
+
+	return copied
+}
+
+// addUp adds the sums to existing rows and fills their empty columns. The database does the addition, so that
+// concurrent ones both count.
+func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return err
+	}
+	keys := make([]string, len(rows))
+	for i, row := range rows {
+		keys[i] = keyText(row, e)
+	}
+	own := func(name string) string { return quoted(e.Table) + "." + quoted(name) }
+	names := map[string]any{}
+	for _, row := range rows {
+		for name := range row {
+			names[name] = nil
+		}
+	}
+	var sets []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		switch {
+		case name == e.Merge.Sum:
+			sets = append(sets, fmt.Sprintf("%s = coalesce(%s + r.%s, %s, r.%s)", quoted(name), own(name), quoted(name), own(name), quoted(name)))
+		case slices.Contains(e.Merge.Join, name):
+			sets = append(sets, fmt.Sprintf("%[1]s = CASE WHEN coalesce(%[2]s, '') = '' THEN r.%[1]s WHEN coalesce(r.%[1]s, '') = '' OR strpos(lower(%[2]s), lower(r.%[1]s)) > 0 THEN %[2]s ELSE %[2]s || ', ' || r.%[1]s END",
+				quoted(name), own(name)))
+		case name != e.Key.Name && name != e.Merge.Unless:
+			sets = append(sets, fmt.Sprintf("%s = coalesce(%s, r.%s)", quoted(name), own(name), quoted(name)))
+		}
+	}
+	s := &statement{}
+	into := table(d.tools.domain, e)
+	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
+		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name), " AND ", e.Owned())
+	if err := d.journal.updating(ctx, tx, e, keys, slices.Sorted(maps.Keys(names))); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
+		return fmt.Errorf("add to %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
+	}
+
+	return nil
+}

@@ -1,0 +1,291 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"alfred/internal/domain"
+	"alfred/registry"
+)
+
+// operateOp calls a function of the domain's owner.
+type operateOp struct {
+	declared *domain.Operation
+	args     map[string]any // with refs
+	keys     map[string]any // with keys
+	step     *step
+	before   map[*domain.Entity]map[string]string // versions by key
+	named    map[string]string                    // versions of the rows that the arguments name, by type and key
+	told     []string
+	changed  []registry.Result
+	this     string
+}
+
+// operationTimeout bounds a function: an endless loop must not block a turn and the rows it has locked.
+const operationTimeout = "10s"
+
+func newOperation(s *step, o *domain.Operation) (*operateOp, *Error) {
+	op := &operateOp{declared: o, step: s, before: map[*domain.Entity]map[string]string{}}
+	s.entity = o.On
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(op.args)) {
+		if o.Args.Column(name) == nil {
+			return nil, fail(CodeBadArgument, "%s has no argument %s; it has %s.", o.Name, registry.Scrub(name), strings.Join(visibleNames(o.Args), ", "))
+		}
+	}
+	for _, c := range o.Args.Columns {
+		if op.args[c.Name] == nil && !c.HasDefault {
+			return nil, failColumn(CodeBadArgument, c.Name, "%s needs %s.", o.Name, c.Name)
+		}
+	}
+
+	return op, nil
+}
+
+func (op *operateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	var err error
+	if op.keys, err = d.registry.TranslatePayload(ctx, op.declared.Args, op.args); err != nil {
+		return err
+	}
+
+	return op.carryOut(ctx, d, tx)
+}
+
+// carryOut is run with keys in place of refs.
+func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error {
+	for _, c := range op.declared.Args.Columns {
+		value, fault := stored(c, op.keys[c.Name])
+		if fault != nil {
+			return fault
+		}
+		op.keys[c.Name] = value
+	}
+	op.this = fmt.Sprint(op.keys[op.declared.This])
+	if err := op.lock(ctx, d, tx); err != nil {
+		return err
+	}
+	ask, err := op.mustAsk(ctx, d, tx)
+	if err != nil || ask {
+		return err
+	}
+	d.journal.called(op.declared, op.this, op.keys)
+	for _, e := range op.declared.Changes {
+		if op.before[e], err = d.tools.versions(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	if op.told, err = op.call(ctx, tx, op.declared.Call); err != nil {
+		return err
+	}
+	if err := op.compare(ctx, d, tx); err != nil {
+		return err
+	}
+	for _, one := range op.changed {
+		d.journal.reached(op.declared, one.Entity, one.Rows)
+	}
+
+	return nil
+}
+
+// lock locks the rows that the arguments name. Rows the user cannot see do not exist.
+func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
+	op.named = map[string]string{}
+	for _, c := range op.declared.Args.Columns {
+		value := op.keys[c.Name]
+		if c.FK == nil || value == nil {
+			continue
+		}
+		list, isList := value.([]any)
+		if !isList {
+			list = []any{value}
+		}
+		keys := make([]string, len(list))
+		for i, key := range list {
+			keys[i] = fmt.Sprint(key)
+		}
+		slices.Sort(keys)
+		keys = slices.Compact(keys)
+		e := c.FK.Entity
+		found, err := d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
+			s.add(qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ")")
+		}})
+		if err != nil {
+			return err
+		}
+		if len(found.rows) != len(keys) {
+			return failColumn(CodeNotFound, c.Name, "%s names a %s that does not exist.", c.Name, e.Name)
+		}
+		if err := d.requireSeen(ctx, tx, e, found); err != nil {
+			return err
+		}
+		for key, version := range found.versions[e.Type] {
+			op.named[e.Type+" "+key] = version
+		}
+	}
+
+	return nil
+}
+
+// mustAsk follows the declaration on when the user has to agree. The user agrees to what was shown: if the function
+// would now do something else, it asks again.
+func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {
+	if op.step.sure {
+		return false, nil
+	}
+	needed, err := op.confirmed(ctx, d, tx)
+	if err != nil {
+		return false, err
+	}
+	changed := op.step.approved && op.changedSinceAsked()
+	op.step.versions = op.named
+	if !needed && !changed {
+		return false, nil
+	}
+	preview := []string{op.sentence(ctx, d, tx)}
+	if op.declared.Preview != "" {
+		if preview, err = op.call(ctx, tx, op.declared.Preview); err != nil {
+			return false, err
+		}
+	}
+	text := spoken(preview...)
+	if op.step.approved && op.step.preview == text && !changed {
+		return false, nil
+	}
+	op.step.preview = text
+	if op.step.approved {
+		text = spoken("This has changed since I asked.") + " " + text
+	}
+	d.ask(text + " " + shallI)
+
+	return true, nil
+}
+
+// changedSinceAsked reports whether the rows changed since the user was asked. If the owner has a preview function, its
+// sentences are what the user agreed to.
+func (op *operateOp) changedSinceAsked() bool {
+	return op.declared.Preview == "" && op.step.versions != nil && !maps.Equal(op.step.versions, op.named)
+}
+
+func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {
+	switch c := op.declared.Confirm; {
+	case c.Never:
+		return false, nil
+	case c.When == "":
+		return true, nil
+	default:
+		e := op.declared.On
+		s := &statement{}
+		s.add("SELECT coalesce((", c.When, "), true) FROM ", table(d.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ", s.cast(op.this, e.Key.Type))
+		var ask bool
+		if err := tx.QueryRow(ctx, s.String(), s.args...).Scan(&ask); err != nil {
+			return true, fmt.Errorf("ask whether %s needs a confirmation: %w", op.declared.Name, err)
+		}
+
+		return ask, nil
+	}
+}
+
+// sentence says what would be done if the owner has no function for that.
+func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) string {
+	label := op.declared.On.Name
+	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.rows) == 1 && op.declared.On.Label.Complete(found.rows[0]) {
+		label += " " + op.declared.On.Label.Render(found.rows[0])
+	}
+	var with []string
+	for _, c := range op.declared.Args.Columns[1:] {
+		if c.FK == nil && op.keys[c.Name] != nil {
+			with = append(with, strings.ReplaceAll(c.Name, "_", " ")+" "+fmt.Sprint(op.keys[c.Name]))
+		}
+	}
+
+	return strings.TrimSpace(fmt.Sprintf("This would %s: %s %s", strings.ReplaceAll(op.declared.Name, "_", " "), label, strings.Join(with, ", ")))
+}
+
+// call calls a function with named arguments; omitted ones have their defaults. It returns the function's text, if any.
+func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]string, error) {
+	s := &statement{}
+	var args []string
+	for _, c := range op.declared.Args.Columns {
+		if op.keys[c.Name] == nil && c.HasDefault {
+			continue
+		}
+		// The function determines the types; the tenant may not be allowed to name them.
+		args = append(args, quoted(c.Name)+" => "+s.value(argument(op.keys[c.Name])))
+	}
+	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+operationTimeout+"'"); err != nil {
+		return nil, fmt.Errorf("bound %s: %w", op.declared.Name, err)
+	}
+	rows, err := tx.Query(ctx, "SELECT CASE WHEN jsonb_typeof(to_jsonb(r)) = 'string' THEN to_jsonb(r) #>> '{}' ELSE '' END FROM "+function+"("+strings.Join(args, ", ")+") AS r", s.args...)
+	if err != nil {
+		return nil, op.fault(ctx, err)
+	}
+	said, err := pgx.CollectRows(rows, pgx.RowTo[*string])
+	if err != nil {
+		return nil, op.fault(ctx, err)
+	}
+	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout TO DEFAULT"); err != nil {
+		return nil, fmt.Errorf("unbound %s: %w", op.declared.Name, err)
+	}
+	var sentences []string
+	for _, one := range said {
+		if one != nil && *one != "" {
+			sentences = append(sentences, *one)
+		}
+	}
+
+	return sentences, nil
+}
+
+// fault words a function's failure for its caller.
+func (op *operateOp) fault(ctx context.Context, err error) error {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok || ctx.Err() != nil:
+	case pgErr.Code == pgerrcode.QueryCanceled:
+		return fail(CodeViolation, "%s took too long and was stopped; nothing was changed.", op.declared.Name)
+	case pgErr.Where == "" && slices.Contains([]string{pgerrcode.UndefinedFunction, pgerrcode.InvalidSchemaName, pgerrcode.UndefinedTable}, pgErr.Code):
+		return fail(CodeNotAllowed, "%s is not available any more.", op.declared.Name)
+	}
+
+	return fmt.Errorf("call %s: %w", op.declared.Name, err)
+}
+
+// argument formats a value so that every Postgres type can parse it.
+func argument(value any) any {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case []any:
+		parts := make([]string, len(v))
+		for i, item := range v {
+			if item == nil {
+				parts[i] = "NULL"
+
+				continue
+			}
+			parts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(fmt.Sprint(item)) + `"`
+		}
+
+		return "{" + strings.Join(parts, ",") + "}"
+	case map[string]any:
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil
+		}
+
+		return string(raw)
+	default:
+		return fmt.Sprint(v)
+	}
+}

@@ -1,0 +1,197 @@
+package crud_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/dbtest"
+)
+
+// depotFunctions are typical functions of an owner, and their failures.
+const depotFunctions = depotSQL + `
+CREATE FUNCTION depot.move(this bigint, shelf integer) RETURNS void LANGUAGE sql AS $$ UPDATE depot.crates SET shelf = move.shelf WHERE id = this $$;
+CREATE FUNCTION depot.send_back(this bigint, reason text) RETURNS text LANGUAGE sql AS $$ DELETE FROM depot.crates WHERE id = this RETURNING 'Sent back: ' || reason $$;
+CREATE FUNCTION depot.weigh(this bigint, weight numeric) RETURNS void LANGUAGE sql AS $$ UPDATE depot.crates SET weight = weigh.weight WHERE id = this $$;
+CREATE FUNCTION depot.told(this bigint, weight numeric) RETURNS SETOF text LANGUAGE sql AS $$ SELECT format('%s would weigh %s.', name, told.weight) FROM depot.crates WHERE id = this $$;
+CREATE FUNCTION depot.stuck(this bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'The lift is out of order.' USING HINT = 'It runs again on Monday.'; END $$;
+CREATE FUNCTION depot.spin(this bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN LOOP PERFORM pg_sleep(0.01); END LOOP; END $$;
+CREATE FUNCTION depot.all_crates(this bigint) RETURNS SETOF depot.crates LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS $$ SELECT * FROM depot.crates ORDER BY id $$;
+CREATE TABLE depot.slips (crate bigint); GRANT INSERT ON depot.slips TO alfred_tenant;
+CREATE FUNCTION depot.slip(this bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN INSERT INTO depot.slips VALUES (this); END $$;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA depot TO alfred_tenant;`
+
+const depotOperations = depotYAML + `
+operations:
+  - {name: move_crate, function: move, on: crate, confirm: never}
+  - {name: send_back, function: send_back, on: crate, confirm: always}
+  - {name: weigh_crate, function: weigh, on: crate, confirm: always, preview: told}
+  - {name: lift_crate, function: stuck, on: crate, confirm: never}
+  - {name: spin_crate, function: spin, on: crate, confirm: never}
+  - {name: print_slip, function: slip, on: crate, confirm: never}
+  - {name: list_crates, function: all_crates, on: crate, confirm: never, trusted: true}
+`
+
+// setupOperations has the user's crate_1, and a crate of somebody else.
+func setupOperations(t *testing.T) *bundle {
+	t.Helper()
+
+	b := setupDeclared(t, depotFunctions, depotOperations)
+	b.exec(`INSERT INTO depot.crates (user_id, name) VALUES ($1, 'Secret crate')`, uuid.New())
+	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 10}}`)
+
+	return b
+}
+
+func (b *bundle) crate(column string) string {
+	b.t.Helper()
+
+	return query[string](b, `SELECT coalesce(string_agg(`+column+`::text, ','), 'gone') FROM depot.crates WHERE name = 'Lamps'`)
+}
+
+// seenNow marks the crate as seen by the model in its current state.
+func (b *bundle) seenNow() {
+	b.t.Helper()
+
+	b.seen.Rows = map[string]map[string]string{"crate": {b.crate("id"): b.crate("xmin")}}
+}
+
+// K03: an operation without approval is refused on a row that has changed since the model saw it.
+func TestK03OperationsOnRowsThatChanged(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	b.seenNow()
+	b.exec(`UPDATE depot.crates SET weight = 400 WHERE name = 'Lamps'`)
+	outcome := b.decide("write", call("move_crate", `{"this": "crate_1", "shelf": 9}`))
+	require.Equal(t, crud.CodeStale, outcome.Results[0].ErrorCode, outcome.Results[0].ErrorMessage)
+	require.Len(t, outcome.Results, 2, "and what it is now")
+	require.EqualValues(t, 400, b.rows(outcome.Results[1])[0]["weight"])
+	require.Equal(t, "gone", b.crate("shelf"))
+
+	b.seenNow()
+	b.ok("write", "move_crate", `{"this": "crate_1", "shelf": 9}`)
+	require.Equal(t, "9", b.crate("shelf"))
+}
+
+// K03: the user agreed to a row's state at the time, unless the owner's preview says what would be done.
+func TestK03ApprovedOperationsOnRowsThatChanged(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	asked := b.decide("write", call("send_back", `{"this": "crate_1", "reason": "too heavy"}`)).Approval
+	require.NotNil(t, asked)
+	require.Equal(t, []crud.ApprovalOption{{ID: crud.OptionYes, Label: "Yes"}, {ID: crud.OptionNo, Label: "No"}}, asked.Options)
+	b.exec(`UPDATE depot.crates SET weight = 2 WHERE name = 'Lamps'`)
+	again := b.approve(asked).Approval
+	require.NotNil(t, again, "it is asked again")
+	require.Contains(t, again.Text, "This has changed since I asked.")
+	require.NotEqual(t, "gone", b.crate("id"))
+	require.Nil(t, b.approve(again).Approval)
+	require.Equal(t, "gone", b.crate("id"))
+
+	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 10}}`)
+	asked = b.decide("write", call("weigh_crate", `{"this": "crate_2", "weight": 30}`)).Approval
+	require.Equal(t, "Lamps would weigh 30. Weigh crate cannot be taken back. Shall I?", asked.Text)
+	b.exec(`UPDATE depot.crates SET shelf = 77 WHERE name = 'Lamps'`)
+	require.Nil(t, b.approve(asked).Approval, "what the owner's preview says is the same")
+	require.Equal(t, "30", b.crate("weight"))
+}
+
+// W06: whatever is wrong with an owner's function is reported, and nothing is changed.
+func TestW06FunctionsThatFail(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	require.Equal(t, "The lift is out of order. It runs again on Monday.", b.refused("write", "lift_crate", `{"this": "crate_1"}`, crud.CodeViolation))
+	b.refused("write", "move_crate", `{"this": "crate_9", "shelf": 1}`, crud.CodeUnknownRef)
+	b.refused("write", "move_crate", `{"this": "crate_1", "shelf": "high"}`, crud.CodeBadValue)
+	b.refused("write", "move_crate", `{"this": "crate_1"}`, crud.CodeBadArgument)
+	b.refused("read", "move_crate", `{"this": "crate_1", "shelf": 1}`, crud.CodeUnknownTool)
+
+	listed := b.decide("write", call("list_crates", `{"this": "crate_1"}`)).Results[0]
+	require.Empty(t, listed.ErrorMessage)
+	require.Empty(t, b.rows(listed), "rows that it returns and did not change are none of the model's")
+	require.Zero(t, query[int64](b, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND label LIKE 'Secret%'`, b.scope.SessionID))
+
+	asked := b.decide("write", call("send_back", `{"this": "crate_1", "reason": "x"}`)).Approval
+	b.exec(`DROP FUNCTION depot.send_back`)
+	outcome := b.approve(asked)
+	require.Equal(t, crud.CodeNotAllowed, outcome.Results[0].ErrorCode)
+	require.Equal(t, "send_back is not available any more.", outcome.Results[0].ErrorMessage)
+	require.NotEqual(t, "gone", b.crate("id"))
+}
+
+// K01: what a function of the owner's needs is dropped, renamed or closed under a running worker: it is said in the
+// database's words, and nothing is changed.
+func TestK01FunctionsWhoseTablesChange(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	b.ok("write", "print_slip", `{"this": "crate_1"}`)
+	for sql, says := range map[string]string{
+		`REVOKE INSERT ON depot.slips FROM alfred_tenant`:          "permission denied for table slips",
+		`ALTER TABLE depot.slips DROP COLUMN crate`:                "INSERT has more expressions than target columns",
+		`ALTER TABLE depot.slips ALTER crate TYPE date USING null`: `column "crate" is of type date but expression is of type bigint`,
+		`DROP TABLE depot.slips`:                                   `relation "depot.slips" does not exist`,
+	} {
+		b.exec(`SAVEPOINT before`)
+		b.exec(sql)
+		require.Contains(t, b.refused("write", "print_slip", `{"this": "crate_1"}`, crud.CodeSchemaChanged), says)
+		b.exec(`ROLLBACK TO before`)
+	}
+	b.ok("write", "print_slip", `{"this": "crate_1"}`)
+}
+
+// An endless function is stopped, and its locks are released.
+func TestW06FunctionThatLoops(t *testing.T) {
+	t.Parallel()
+	dbtest.Whole(t)
+
+	b := setupOperations(t)
+	require.Equal(t, "spin_crate took too long and was stopped; nothing was changed.", b.refused("write", "spin_crate", `{"this": "crate_1"}`, crud.CodeViolation))
+	b.ok("write", "move_crate", `{"this": "crate_1", "shelf": 3}`)
+}
+
+// A person's operation is bound to what the person saw and was told before confirming.
+func TestK03APersonsOperation(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	user, id := crud.User{ID: b.scope.UserID}, b.crate("id")
+	operate := func(asked crud.Asked) error {
+		_, err := b.tools.Operate(t.Context(), b.tx, user, "crate", id, asked)
+
+		return err
+	}
+	seen := b.crate("xmin")
+	move := crud.Asked{Operation: "move_crate", Args: json.RawMessage(`{"shelf": 4}`), Version: "1"}
+	fault := &crud.Error{}
+	require.ErrorAs(t, operate(move), &fault)
+	require.Equal(t, crud.CodeStale, fault.Code)
+	move.Version = seen
+	require.NoError(t, operate(move))
+	require.Equal(t, "4", b.crate("shelf"))
+
+	weigh, ask := crud.Asked{Operation: "weigh_crate", Args: json.RawMessage(`{"weight": 20}`)}, &crud.ConfirmError{}
+	require.ErrorAs(t, operate(weigh), &ask)
+	require.Equal(t, "Lamps would weigh 20.", ask.Text)
+	weigh.Told = "Lamps would weigh 19."
+	require.ErrorAs(t, operate(weigh), &ask, "something else was said before")
+	weigh.Told = ask.Text
+	require.NoError(t, operate(weigh))
+	require.Equal(t, "20", b.crate("weight"))
+	back := crud.Asked{Operation: "send_back", Args: json.RawMessage(`{"reason": "broken"}`)}
+	require.ErrorAs(t, operate(back), &ask)
+	back.Told = ask.Text
+	require.NoError(t, operate(back))
+
+	require.Equal(t, []string{
+		"crate Lamps called by move_crate, user", "crate Lamps updated by move_crate, user", "crate Lamps called by weigh_crate, user", "crate Lamps updated by weigh_crate, user",
+		"crate  called by send_back, user", "crate  deleted by send_back, user",
+	}, query[[]string](b, `SELECT array_agg(concat_ws(' ', entity_type, label, action, 'by', operation) || ', ' || actor ORDER BY at) FROM v_row_events
+		WHERE user_id = $1 AND entity_id = $2 AND session_id IS NULL`, user.ID, id), "who did what to which row, beside all conversations")
+}

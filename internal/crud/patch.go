@@ -1,0 +1,206 @@
+package crud
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/internal/domain"
+)
+
+// patchDraft applies a merge patch (RFC 7396) to a draft's content and says in words what it removes. A list of child
+// rows or of long texts may also be given as an object whose names are positions from 1: {"2": {...}} changes the
+// second, null removes it, a position past the end appends. A whole list replaces the existing one; it may not be
+// shorter or share nothing with it, because an answer that names only what changes would lose the rest. null and []
+// empty a list.
+func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any, string, *Error) {
+	patched := maps.Clone(content)
+	if patched == nil {
+		patched = map[string]any{}
+	}
+	var (
+		wrong   faults
+		removed []string
+	)
+	for _, name := range slices.Sorted(maps.Keys(patch)) {
+		was, _ := content[name].([]any)
+		l := &listPatch{name: name, child: childNamed(e, name), was: was}
+		if l.child == nil && !isLongList(e, name) {
+			patched[name] = mergeJSON(content[name], patch[name])
+			if patch[name] == nil {
+				delete(patched, name)
+			}
+
+			continue
+		}
+		list, fault := l.apply(patch[name])
+		wrong.add(fault)
+		patched[name] = list
+		if gone := l.gone(list); gone != "" && fault == nil {
+			removed = append(removed, gone)
+		}
+	}
+
+	return patched, strings.Join(removed, " "), wrong.one()
+}
+
+// isLongList reports whether a column is a list of texts that makes up most of a draft, such as the steps of a method.
+func isLongList(e *domain.Entity, name string) bool {
+	c := e.Column(name)
+
+	return c != nil && c.Kind == domain.KindArray && slices.Contains(e.Sets[setText], name) && !slices.Contains(e.Sets[setSummary], name)
+}
+
+// mergeJSON is RFC 7396.
+func mergeJSON(target, patch any) any {
+	changes, isObject := patch.(map[string]any)
+	if !isObject {
+		return patch
+	}
+	object, _ := target.(map[string]any)
+	merged := maps.Clone(object)
+	if merged == nil {
+		merged = map[string]any{}
+	}
+	for name, value := range changes {
+		if value == nil {
+			delete(merged, name)
+
+			continue
+		}
+		merged[name] = mergeJSON(merged[name], value)
+	}
+
+	return merged
+}
+
+// listPatch is the patch of one list of a draft.
+type listPatch struct {
+	name  string
+	child *domain.Child // nil for a list of texts
+	was   []any
+}
+
+func (l *listPatch) apply(patch any) ([]any, *Error) {
+	switch change := patch.(type) {
+	case nil:
+		return []any{}, nil
+	case map[string]any:
+		return l.byPosition(change)
+	case []any:
+		return l.whole(change)
+	default:
+		return l.whole([]any{change})
+	}
+}
+
+func (l *listPatch) whole(list []any) ([]any, *Error) {
+	shared := slices.ContainsFunc(list, func(one any) bool {
+		return slices.ContainsFunc(l.was, func(other any) bool { return l.called(one) == l.called(other) })
+	})
+	switch {
+	case len(list) == 0 || len(l.was) == 0, len(list) >= len(l.was) && (shared || len(list) > 1):
+		return list, nil
+	case l.child == nil && len(list) > 1 && (shared || 2*len(list) >= len(l.was)): // a list condensed into fewer texts
+		return list, nil
+	default:
+		return nil, failColumn(CodeBadArgument, l.name, `%s has %d entries and this would leave %d. Change single ones by position: {%q: {"2": ..., "3": null}}, `+
+			`where null removes one and "%d" adds one; or give the whole list.`, l.name, len(l.was), len(list), l.name, len(l.was)+1)
+	}
+}
+
+func (l *listPatch) byPosition(changes map[string]any) ([]any, *Error) {
+	list := slices.Clone(l.was)
+	var added []any
+	drop := map[int]bool{}
+	for _, name := range l.positions(changes) {
+		at, fault := l.position(name)
+		if fault != nil {
+			return nil, fault
+		}
+		switch change := changes[name]; {
+		case at > len(list) && change != nil:
+			added = append(added, change)
+		case at > len(list):
+		case change == nil:
+			drop[at-1] = true
+		case l.child != nil:
+			list[at-1] = mergeJSON(list[at-1], change)
+		default:
+			list[at-1] = change
+		}
+	}
+	kept := make([]any, 0, len(list)+len(added))
+	for i, one := range list {
+		if !drop[i] {
+			kept = append(kept, one)
+		}
+	}
+
+	return append(kept, added...), nil
+}
+
+// positions returns the names in numerical order.
+func (l *listPatch) positions(changes map[string]any) []string {
+	names := slices.Sorted(maps.Keys(changes))
+	slices.SortStableFunc(names, func(a, b string) int { return number(a) - number(b) })
+
+	return names
+}
+
+func number(text string) int {
+	n, _ := strconv.Atoi(text[strings.LastIndexByte(text, '_')+1:])
+
+	return n
+}
+
+// position parses "2", or "ri_2" as rows without a ref are called.
+func (l *listPatch) position(name string) (int, *Error) {
+	digits := name
+	if l.child != nil {
+		digits = strings.TrimPrefix(strings.TrimPrefix(name, "gen_"), l.child.Entity.Type+"_")
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 {
+		return 0, failColumn(CodeBadArgument, l.name, "%s is changed by position: %q is none of 1 to %d; %d adds one.", l.name, shownName(name), len(l.was), len(l.was)+1)
+	}
+
+	return n, nil
+}
+
+func shownName(name string) string {
+	runes := []rune(name)
+
+	return string(runes[:min(len(runes), 40)])
+}
+
+// called is what identifies an entry to people: a row's label, or the text itself.
+func (l *listPatch) called(entry any) string {
+	row, isRow := entry.(map[string]any)
+	if !isRow || l.child == nil {
+		return folded(entry)
+	}
+
+	return folded(l.child.Entity.Label.Render(row))
+}
+
+// gone names the entries that are no longer in the list.
+func (l *listPatch) gone(now []any) string {
+	var names []string
+	left := slices.Clone(now)
+	for _, one := range l.was {
+		at := slices.IndexFunc(left, func(other any) bool { return l.called(one) == l.called(other) })
+		if at < 0 {
+			names = append(names, shownName(l.called(one)))
+		} else {
+			left = slices.Delete(left, at, at+1)
+		}
+	}
+	if len(names) == 0 || len(now) >= len(l.was) && l.child == nil {
+		return ""
+	}
+
+	return fmt.Sprintf("Taken out of %s: %s.", l.name, strings.Join(names, ", "))
+}

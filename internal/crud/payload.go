@@ -1,0 +1,214 @@
+package crud
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"alfred/internal/domain"
+	"alfred/registry"
+)
+
+// payload is one row to be written: checked columns in stored form, and children by type.
+type payload struct {
+	columns  map[string]any
+	children map[*domain.Child][]*payload
+}
+
+// newPayload checks a row to be created. Refs must have been replaced by keys.
+func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*payload, *Error) {
+	p := &payload{columns: map[string]any{}, children: map[*domain.Child][]*payload{}}
+	var wrong faults
+	bad := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		if child := childNamed(e, name); child != nil {
+			if err := allowed(child.Entity, domain.Create); err != nil {
+				return nil, err
+			}
+			rows, err := childPayloads(child, data[name])
+			p.children[child] = rows
+			wrong.add(err)
+
+			continue
+		}
+		if isAnnotation(e, name) {
+			continue
+		}
+		c, value, err := writable(e, name, data[name])
+		if err == nil && parent != nil && c == parent.FK {
+			err = failColumn(CodeBadValue, name, "%s is set by the row above; leave it out.", name)
+		}
+		if err != nil {
+			wrong.add(err)
+			bad[name] = true
+
+			continue
+		}
+		if value == nil && c.HasDefault {
+			continue // omitted, so that the default applies
+		}
+		p.columns[c.Name] = value
+	}
+	for _, c := range missing(e, p, parent) {
+		if !bad[c.Name] {
+			wrong.add(failColumn(CodeViolation, c.Name, "%s needs a value.", c.Name))
+		}
+	}
+
+	return p, wrong.one()
+}
+
+func childNamed(e *domain.Entity, name string) *domain.Child {
+	for _, child := range e.Children {
+		if child.Entity.Table == name {
+			return child
+		}
+	}
+
+	return nil
+}
+
+func childPayloads(child *domain.Child, value any) ([]*payload, *Error) {
+	list, ok := value.([]any)
+	if !ok && value != nil {
+		return nil, failColumn(CodeBadArgument, child.Entity.Table, "%s has to be a list of rows.", child.Entity.Table)
+	}
+	rows := make([]*payload, 0, len(list))
+	var wrong faults
+	for i, item := range list {
+		object, ok := item.(map[string]any)
+		if !ok {
+			wrong.add(failColumn(CodeBadArgument, child.Entity.Table, "Row %d of %s has to be an object.", i+1, child.Entity.Table))
+
+			continue
+		}
+		row, err := newPayload(child.Entity, object, child)
+		if err != nil {
+			wrong.add(failColumn(err.Code, err.Column, "Row %d of %s: %s", i+1, child.Entity.Table, err.Message))
+		}
+		rows = append(rows, row)
+	}
+
+	return rows, wrong.one()
+}
+
+// knownNames checks that every name in a row is a writable column or child. It runs before refs are looked up, which
+// would report an owner's id as an unknown ref.
+func knownNames(e *domain.Entity, data map[string]any) *Error {
+	var wrong faults
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		if isAnnotation(e, name) {
+			continue
+		}
+		child := childNamed(e, name)
+		if child == nil {
+			_, err := writableColumn(e, name)
+			wrong.add(err)
+
+			continue
+		}
+		rows, _ := data[name].([]any)
+		for _, row := range rows {
+			if row, ok := row.(map[string]any); ok {
+				wrong.add(knownNames(child.Entity, row))
+			}
+		}
+	}
+
+	return wrong.one()
+}
+
+// isAnnotation reports whether a read adds this name beside the columns, such as _recipe_id_label, which a model may
+// send back.
+func isAnnotation(e *domain.Entity, name string) bool {
+	inner, ok := strings.CutPrefix(name, "_")
+	inner, isLabel := strings.CutSuffix(inner, "_label")
+
+	return ok && isLabel && e.Column(inner) != nil
+}
+
+// writable checks that a model may write the column and converts the value to stored form.
+func writable(e *domain.Entity, name string, value any) (*domain.Column, any, *Error) {
+	c, err := writableColumn(e, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	value, err = stored(c, value)
+
+	return c, value, err
+}
+
+func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
+	if name == keyField || name == e.Key.Name {
+		return nil, failColumn(CodeBadArgument, name, "%s is set by the database; leave it out.", name)
+	}
+	c, err := column(e, name)
+	if err != nil {
+		return nil, failColumn(err.Code, name, "%s has no column %q to write. Columns: %s.", e.Table, registry.Scrub(name), strings.Join(writableNames(e), ", "))
+	}
+	switch {
+	case c.Generated:
+		return nil, failColumn(CodeBadArgument, name, "%s is computed; leave it out.", name)
+	case !c.Writable:
+		return nil, failColumn(CodeNotAllowed, name, "%s can be read, and not written. Columns: %s.", name, strings.Join(writableNames(e), ", "))
+	}
+
+	return c, nil
+}
+
+func writableNames(e *domain.Entity) []string {
+	var names []string
+	for _, c := range visible(e) {
+		if c.Writable {
+			names = append(names, c.Name)
+		}
+	}
+	for _, child := range e.Children {
+		if child.Entity.May(domain.Create) {
+			names = append(names, child.Entity.Table)
+		}
+	}
+
+	return names
+}
+
+// missing returns the required columns without a value.
+func missing(e *domain.Entity, p *payload, parent *domain.Child) []*domain.Column {
+	var columns []*domain.Column
+	for _, c := range e.Columns {
+		needed := !c.Nullable && !c.HasDefault && !c.Generated && c != e.Key && c != e.Owner && (parent == nil || c != parent.FK)
+		if needed && p.columns[c.Name] == nil {
+			columns = append(columns, c)
+		}
+	}
+
+	return columns
+}
+
+// compareStored checks that the database stored what was written: otherwise a value that it rounded or truncated would
+// be saved as something the user never saw.
+func compareStored(e *domain.Entity, written, read map[string]any) *Error {
+	for _, name := range slices.Sorted(maps.Keys(written)) {
+		c := e.Column(name)
+		if c == nil || c.Hidden || c.Kind == domain.KindVector {
+			continue
+		}
+		if !same(c, c.Kind, written[name], read[name]) {
+			return failColumn(CodeValueChanged, name, "%s would be stored as %s, not as %s.", name, shown(read[name]), shown(written[name]))
+		}
+	}
+
+	return nil
+}
+
+func shown(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return registry.Scrub(fmt.Sprint(value))
+	}
+	text := []rune(registry.Scrub(string(raw)))
+
+	return string(text[:min(len(text), 80)])
+}

@@ -1,0 +1,139 @@
+package crud
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"alfred/internal/domain"
+)
+
+// position is a row's place in a list: the values of the order's terms, as text. Unlike an offset, it stays valid while
+// others write.
+type position []*string
+
+// errPosition rejects cursors that List did not issue, or issued for another list.
+var errPosition = fail(CodeBadArgument, "This cursor is not one of ours; start again without it.")
+
+// page reads a list page by page.
+type page struct {
+	after position               // nil: from the beginning
+	first func(*statement) *term // what precedes the type's order, nil for nothing
+}
+
+// term is one term of an order: an expression and its type.
+type term struct {
+	sql, sqlType string
+	desc         bool
+}
+
+func (t *term) order() string {
+	if t.desc {
+		return t.sql + " DESC NULLS LAST"
+	}
+
+	return t.sql + " NULLS LAST"
+}
+
+// defaultOrder is the type's order with the key as the final tie-breaker, so that the same rows always come in the same
+// order and get the same refs.
+func defaultOrder(e *domain.Entity) []*term {
+	var terms []*term
+	for _, by := range e.Order {
+		if c := e.Column(by.Column); c != nil {
+			terms = append(terms, &term{sql: c.SQL(), sqlType: c.Type, desc: by.Desc})
+		}
+	}
+
+	return append(terms, &term{sql: qualified(e, e.Key), sqlType: e.Key.Type})
+}
+
+// terms returns the complete order, the SQL of a row's position, and the condition for rows after the previous page, ""
+// on the first.
+func (p *page) terms(s *statement, order []*term) (at, after string, all []*term) {
+	if p.first != nil {
+		order = append([]*term{p.first(s)}, order...)
+	}
+	if p.after != nil {
+		after = afterSQL(s, order, p.after)
+	}
+
+	return positionSQL(order), after, order
+}
+
+func orderSQL(terms []*term) string {
+	parts := make([]string, len(terms))
+	for i, t := range terms {
+		parts[i] = t.order()
+	}
+
+	return strings.Join(parts, ", ")
+}
+
+// positionSQL is the SQL of a row's position.
+func positionSQL(terms []*term) string {
+	parts := make([]string, len(terms))
+	for i, t := range terms {
+		parts[i] = "(" + t.sql + ")::text"
+	}
+
+	return "ARRAY[" + strings.Join(parts, ", ") + "]"
+}
+
+// afterSQL matches the rows after a position: the first term in which they differ sorts later. Nulls sort last.
+func afterSQL(s *statement, terms []*term, after position) string {
+	ways := []string{"FALSE"}
+	same := ""
+	for i, t := range terms {
+		if after[i] == nil {
+			same += t.sql + " IS NULL AND "
+
+			continue
+		}
+		value := s.cast(*after[i], t.sqlType)
+		later := " > "
+		if t.desc {
+			later = " < "
+		}
+		ways = append(ways, same+"("+t.sql+later+value+" OR "+t.sql+" IS NULL)")
+		same += t.sql + " = " + value + " AND "
+	}
+
+	return "(" + strings.Join(ways, " OR ") + ")"
+}
+
+// encode makes an opaque cursor of a position: clients return it and read nothing in it.
+func (p position) encode(e *domain.Entity, query string) (string, error) {
+	raw, err := jsonRows(listed{Type: e.Type, Query: query, At: p})
+
+	return base64.RawURLEncoding.EncodeToString(raw), err
+}
+
+// listed is a decoded cursor: which list, and where.
+type listed struct {
+	Type  string   `json:"type"`
+	Query string   `json:"query"`
+	At    position `json:"at"`
+}
+
+// decodePosition decodes a cursor of the same list; "" is nil.
+func decodePosition(text string, e *domain.Entity, query string, terms int) (position, *Error) {
+	if text == "" {
+		return nil, nil
+	}
+	var found listed
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(raw, &found)
+	}
+	if err != nil || found.Type != e.Type || found.Query != query || len(found.At) != terms {
+		return nil, errPosition
+	}
+	for _, value := range found.At {
+		if value != nil && strings.ContainsRune(*value, 0) {
+			return nil, errPosition
+		}
+	}
+
+	return found.At, nil
+}

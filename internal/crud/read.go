@@ -1,0 +1,300 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// rankedRows is how many rows a ranked search returns without a limit.
+const rankedRows = 20
+
+// readOp is db_read.
+type readOp struct {
+	args   readArgs
+	entity *domain.Entity
+	sel    selection
+	drafts []draft
+	tested []condition // of the query, for a value that Postgres cannot parse
+	found  *loaded
+	notice string
+}
+
+func (d *decision) newRead(s *step) (operation, *Error) {
+	op := &readOp{}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	e, err := d.tools.entity(op.args.Table, d.bounds.Tables)
+	if err != nil {
+		return nil, err
+	}
+	op.entity, s.entity = e, e
+	op.args.Limit = unlessZero(op.args.Limit)
+	if op.args.Limit != nil && *op.args.Limit < 1 {
+		return nil, fail(CodeBadArgument, "limit has to be at least 1.")
+	}
+	op.sel, err = selected(e, op.args.Detail, op.args.Columns)
+
+	return op, err
+}
+
+func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	if err := op.loadDrafts(ctx, d); err != nil {
+		return err
+	}
+	q, err := op.query(ctx, d, tx)
+	if err != nil || q == nil {
+		return err
+	}
+	op.found, err = d.tools.load(ctx, tx, op.entity, q)
+
+	return suspectFilters(err, op.entity, op.tested)
+}
+
+// query selects the stored rows; nil if only drafts are asked for.
+func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, error) {
+	filters, err := d.conditions(ctx, op.entity, op.args.Filters, op.drafts)
+	if err != nil {
+		return nil, err
+	}
+	or, err := d.conditions(ctx, op.entity, op.args.OrFilters, op.drafts)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(or, func(c condition) bool { return c.distance != "" }) {
+		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none, so it belongs in filters, not in or_filters.", semanticField)
+	}
+	if ranking := slices.DeleteFunc(slices.Clone(filters), func(c condition) bool { return c.distance == "" }); len(ranking) > 1 {
+		return nil, failColumn(CodeBadFilter, semanticField, "%s can rank rows by one text only.", semanticField)
+	}
+	if slices.ContainsFunc(filters, func(c condition) bool { return c.none }) {
+		return nil, nil
+	}
+	if err := d.tools.resolveNames(ctx, tx, op.entity, filters, or); err != nil {
+		return nil, err
+	}
+	order, fault := op.order(d, slices.Concat(filters, or))
+	if fault != nil {
+		return nil, fault
+	}
+	op.tested = slices.Concat(filters, or)
+	limit := maxRows
+	if order != nil && op.args.OrderBy == "" {
+		limit = rankedRows
+	}
+	if op.args.Limit != nil {
+		limit = min(maxRows, *op.args.Limit)
+	}
+
+	return &query{sel: op.sel, limit: limit, order: order, join: op.ranked(d, filters), where: func(s *statement) {
+		d.tools.where(s, op.entity, filters, or)
+	}}, nil
+}
+
+// ranked joins the result of a semantic filter's search; nil without one.
+func (op *readOp) ranked(d *decision, filters []condition) func(*statement) {
+	for i := range filters {
+		if filters[i].distance != "" {
+			return d.joinRanked(op.entity, filters[i].distance)
+		}
+	}
+
+	return nil
+}
+
+// order ranks by meaning or similarity if the read searches for it, else by order_by.
+func (op *readOp) order(d *decision, conditions []condition) (func(*statement), *Error) {
+	if dir := op.args.OrderDir; dir != "" && dir != "asc" && dir != "desc" {
+		return nil, fail(CodeBadArgument, "order_dir is asc or desc.")
+	}
+	var terms []func(*statement)
+	for i := range conditions {
+		c := &conditions[i]
+		switch {
+		case c.distance != "":
+			if d.vectors.Notice != "" {
+				op.notice = d.vectors.Notice
+			}
+			terms = append(terms, func(s *statement) { d.rankByMeaning(s, op.entity, c.distance) })
+		case c.op == opSimilar:
+			terms = append(terms, func(s *statement) {
+				s.add("similarity(", c.column.SQL(), "::text, ", s.value(c.texts[0]), ") DESC NULLS LAST")
+			})
+		}
+	}
+	if op.args.OrderBy != "" {
+		c, err := column(op.entity, op.args.OrderBy)
+		if err != nil {
+			return nil, err
+		}
+		if c.Kind == domain.KindJSON {
+			return nil, failColumn(CodeBadArgument, c.Name, "Rows cannot be ordered by %s.", c.Name)
+		}
+		terms = append(terms, func(s *statement) { s.add((&term{sql: c.SQL(), desc: op.args.OrderDir == "desc"}).order()) })
+	}
+	if len(terms) == 0 {
+		return nil, nil
+	}
+
+	return func(s *statement) {
+		for i, term := range terms {
+			if i > 0 {
+				s.add(", ")
+			}
+			term(s)
+		}
+	}, nil
+}
+
+// rankByMeaning orders by the search that ran before this transaction, which ranked all rows regardless of filters.
+// Rows without an embedding follow, ordered by their words.
+func (d *decision) rankByMeaning(s *statement, e *domain.Entity, text string) {
+	var parts []string
+	for _, name := range e.Semantic.Columns() {
+		if c := e.Column(name); c != nil {
+			parts = append(parts, c.SQL()+"::text")
+		}
+	}
+	s.add("_ranked._place NULLS LAST, CASE WHEN _ranked._place IS NULL THEN word_similarity(", s.value(text),
+		", concat_ws(' ', ", strings.Join(parts, ", "), ")) END DESC NULLS LAST")
+}
+
+// joinRanked joins each row's rank in that search.
+func (d *decision) joinRanked(e *domain.Entity, text string) func(*statement) {
+	return func(s *statement) {
+		s.add(" LEFT JOIN (SELECT u._key::", e.Key.Type, " AS _key, u._place FROM unnest(", s.value(d.found.orders[orderKey{e.Type, text}]),
+			"::text[]) WITH ORDINALITY AS u (_key, _place)) AS _ranked ON _ranked._key = ", qualified(e, e.Key))
+	}
+}
+
+// conditions replaces refs by keys and checks the filters. Drafts that the read handles itself are removed first,
+// because the table does not contain them.
+func (d *decision) conditions(ctx context.Context, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
+	if _, fault := conditions(e, filters); fault != nil {
+		return nil, fault // check the shape first: it needs no lookup and yields a better error
+	}
+	without, decided := withoutDrafts(e, filters, drafts)
+	translated, err := d.registry.TranslateFilters(ctx, e, without)
+	if err != nil {
+		return nil, err
+	}
+	list, fault := conditions(e, translated)
+	if fault != nil {
+		return nil, fault
+	}
+
+	return append(list, decided...), nil
+}
+
+func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	var result record
+	for _, one := range op.drafts {
+		if one.content != nil {
+			result.rows = append(result.rows, op.draftRow(one))
+			result.refs = append(result.refs, one.ref)
+		}
+	}
+	if _, err := d.registry.Touch(ctx, namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))); err != nil {
+		return record{}, err
+	}
+	if err := d.labelDrafts(ctx, op.entity, result.rows); err != nil {
+		return record{}, err
+	}
+	result.total = len(result.rows)
+	if op.found == nil {
+		return result, nil
+	}
+	translated, err := d.translate(ctx, tx, registry.Result{
+		Entity: op.entity, Rows: op.found.rows, Action: registry.ActionRead, Sets: op.sel.sets, Versions: op.found.versions,
+	})
+	if err != nil {
+		return record{}, err
+	}
+	result.rows = append(result.rows, translated[0].Rows...)
+	result.refs = append(result.refs, translated[0].Refs...)
+	result.total += op.found.total
+	result.notice = op.notice
+
+	return result, nil
+}
+
+// translate replaces keys by refs; labels of rows known only by a foreign key are read as the tenant.
+func (d *decision) translate(ctx context.Context, tx pgx.Tx, results ...registry.Result) ([]registry.Translated, error) {
+	return d.registry.TranslateRows(ctx, results, d.tools.labels(tx, d.scope))
+}
+
+// labels reads row labels as the tenant, one statement per type.
+func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
+	return func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
+		labels := make(map[string]string, len(ids))
+		err := pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
+			sel, fault := selectedColumns(e, nil)
+			if fault != nil {
+				return fault
+			}
+			found, err := t.byKeys(ctx, tenant, e, sel, ids)
+			if err != nil {
+				return err
+			}
+			if err := t.nameLinks(ctx, tenant, e, found.rows); err != nil {
+				return err
+			}
+			for _, row := range found.rows {
+				if e.Label.Complete(row) {
+					labels[keyText(row, e)] = e.Label.Render(row)
+				}
+			}
+
+			return nil
+		})
+
+		return labels, err
+	}
+}
+
+// nameLinks puts the labels of what rows point to beside their keys, where their own label names it: a planned meal is
+// called by its dish.
+func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+	for _, name := range e.Label.Links() {
+		c := e.Column(name)
+		if c == nil || c.FK == nil || c.FK.Entity == nil || c.FK.Column != "" && c.FK.Column != c.FK.Entity.Key.Name {
+			continue
+		}
+		target, keys := c.FK.Entity, []string{}
+		for _, row := range rows {
+			if row[name] != nil {
+				keys = append(keys, fmt.Sprint(row[name]))
+			}
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		sel, fault := selectedColumns(target, nil)
+		if fault != nil {
+			return fault
+		}
+		found, err := t.byKeys(ctx, tenant, target, sel, keys)
+		if err != nil {
+			return err
+		}
+		labels := map[string]string{}
+		for _, row := range found.rows {
+			labels[keyText(row, target)] = target.Label.Render(row)
+		}
+		for _, row := range rows {
+			if label := labels[fmt.Sprint(row[name])]; label != "" {
+				row["_"+name+"_label"] = label
+			}
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,119 @@
+package crud_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+)
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+
+	t.Run("Summary", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		result := b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		require.Equal(t, []string{"recipe_1", "recipe_2", "recipe_3"}, result.Refs)
+		require.Equal(t, 3, result.RowCount)
+		rows := b.rows(result)
+		require.Equal(t, []string{"Butter Chicken", "Pad See Ew", "Shakshuka Classic"}, column[string](rows, "name"))
+		require.NotContains(t, rows[0], "instructions", "a list is not the full text")
+		require.NotContains(t, rows[0], "user_id")
+		require.InDelta(t, 45, rows[0]["total_time_minutes"], 0)
+		require.Contains(t, query[string](b, `SELECT loaded::text FROM entity_refs WHERE ref = 'recipe_1'`), "summary")
+	})
+
+	t.Run("FullHasChildrenWithRefs", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "pad see ew"}], "detail": "full"}`))
+		require.Len(t, rows, 1)
+		require.Len(t, rows[0]["instructions"], 6)
+		children, ok := rows[0]["recipe_ingredients"].([]any)
+		require.True(t, ok)
+		require.Len(t, children, 11)
+		first, ok := children[0].(map[string]any)
+		require.True(t, ok)
+		require.Equal(t, "ri_1", first["id"], "ingredient rows have handles")
+		require.Equal(t, "wide rice noodles", first["name"])
+		require.Equal(t, "recipe_1", first["recipe_id"])
+	})
+
+	t.Run("ColumnsKeepKeyAndLabel", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipe", "columns": ["cuisine"], "limit": 1, "order_by": "cuisine", "order_dir": "desc"}`))
+		require.Equal(t, []map[string]any{{"id": "recipe_1", "name": "Pad See Ew", "cuisine": "thai"}}, rows)
+	})
+
+	t.Run("LimitIsCounted", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		result := b.ok("read", crud.ToolRead, `{"table": "inventory", "limit": 5}`)
+		require.Equal(t, 12, result.RowCount)
+		require.Equal(t, 5, result.Shown)
+	})
+
+	t.Run("ZeroRowsIsAResult", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		require.Zero(t, b.ok("read", crud.ToolRead, `{"table": "tasks"}`).RowCount)
+	})
+
+	t.Run("Refuses", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		for args, code := range map[string]crud.Code{
+			`{"table": "spaceships"}`:                                                                            crud.CodeUnknownTable,
+			`{"table": "recipes", "filter": []}`:                                                                 crud.CodeBadArgument,
+			`{"table": "recipes", "filters": {}}`:                                                                crud.CodeBadFilter,
+			`{"table": "recipes", "limit": -1}`:                                                                  crud.CodeBadArgument,
+			`{"table": "recipes", "columns": ["user_id"]}`:                                                       crud.CodeUnknownColumn,
+			`{"table": "recipes", "filters": [{"field": "limit", "op": "=", "value": 3}]}`:                       crud.CodeUnknownColumn,
+			`{"table": "recipes", "filters": [{"field": "name", "op": "not_ilike", "value": "x"}]}`:              crud.CodeBadFilter,
+			`{"table": "recipes", "filters": [{"field": "name"}]}`:                                               crud.CodeBadFilter,
+			`{"table": "recipes", "filters": [{"field": "tags", "op": ">", "value": 3}]}`:                        crud.CodeBadFilter,
+			`{"table": "recipes", "filters": [{"field": "servings", "op": "=", "value": "many"}]}`:               crud.CodeBadValue,
+			`{"table": "recipes", "filters": [{"field": "difficulty", "op": "=", "value": "expert"}]}`:           crud.CodeBadValue,
+			`{"table": "recipes", "filters": [{"field": "servings", "op": "in", "value": []}]}`:                  crud.CodeBadFilter,
+			`{"table": "recipes", "or_filters": [{"field": "cuisine", "op": "is_null", "value": false}]}`:        crud.CodeBadFilter,
+			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_99"}]}`:                crud.CodeUnknownRef,
+			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "` + demoUser + `"}]}`:         crud.CodeUnknownRef,
+			`{"table": "meal_plans", "filters": [{"field": "recipe_id", "op": "=", "value": "Butter Chicken"}]}`: crud.CodeUnknownRef,
+			`{"table": "meal_plans", "filters": [{"field": "date", "op": ">", "value": "next tuesday"}]}`:        crud.CodeBadValue,
+			`{"table": "inventory", "filters": [{"field": "_semantic", "op": "similar", "value": "green"}]}`:     crud.CodeBadFilter,
+			`{"table": "recipes", "or_filters": [{"field": "_semantic", "op": "similar", "value": "green"}]}`:    crud.CodeBadFilter,
+			`{"table": "recipes", "detail": "everything"}`:                                                       crud.CodeBadArgument,
+		} {
+			message := b.refused("read", crud.ToolRead, args, code)
+			require.NotContains(t, message, "SELECT")
+		}
+	})
+
+	t.Run("StepTypeDecidesTools", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.refused("read", crud.ToolDelete, `{"table": "inventory", "filters": []}`, crud.CodeNotAllowed)
+		b.refused("analyze", crud.ToolRead, `{"table": "inventory"}`, crud.CodeNotAllowed)
+		b.refused("generate", crud.ToolCreate, `{"table": "tasks", "data": {"title": "x"}}`, crud.CodeNotAllowed)
+		require.Equal(t, 12, query[int](b, `SELECT count(*)::int FROM kitchen.inventory`))
+	})
+
+	t.Run("OtherUsersRowsAreNotThere", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.user()
+		result := b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "ilike", "value": "%secret%"}]}`)
+		require.Zero(t, result.RowCount)
+	})
+}

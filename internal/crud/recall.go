@@ -1,0 +1,169 @@
+package crud
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/recall"
+	"alfred/registry"
+)
+
+const (
+	defaultHits = 8
+	maxHits     = 20
+	maxHitText  = 600
+)
+
+// recallOp is recall: a search of past turns and the user's rows.
+type recallOp struct {
+	args recallArgs
+	hits []recall.Hit
+}
+
+func (d *decision) newRecall(s *step) (operation, *Error) {
+	op := &recallOp{}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(op.args.Query) == "" {
+		return nil, fail(CodeBadArgument, "recall needs a query.")
+	}
+	op.args.Limit = unlessZero(op.args.Limit)
+	if op.args.Limit != nil && (*op.args.Limit < 1 || *op.args.Limit > maxHits) {
+		return nil, fail(CodeBadArgument, "limit is 1 to %d.", maxHits)
+	}
+
+	return op, nil
+}
+
+// run uses what was found before this transaction began.
+func (op *recallOp) run(_ context.Context, d *decision, _ pgx.Tx) error {
+	hits, searched := d.found.hits[recallKey{op.args.Query, op.args.limit()}]
+	if !searched {
+		return errors.New("recall: not searched for before")
+	}
+	op.hits = hits
+
+	return nil
+}
+
+// record lists the hits in order, best first. Rows get refs; turns are identified by number, except those of other
+// conversations.
+func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	rows, err := op.rows(ctx, d, tx)
+	if err != nil {
+		return record{}, err
+	}
+	var result record
+	for _, hit := range op.hits {
+		if hit.Kind == recall.KindTurn {
+			result.rows = append(result.rows, turnRow(d.scope.SessionID, hit))
+
+			continue
+		}
+		row, found := rows[hit.Kind+"/"+hit.ID]
+		if !found {
+			continue // deleted since it was embedded
+		}
+		result.rows = append(result.rows, row)
+		if ref, ok := row[d.tools.domain.ByType(hit.Kind).Key.Name].(string); ok {
+			result.refs = append(result.refs, ref)
+		}
+	}
+	result.notice = d.vectors.Notice
+	result.total = len(result.rows)
+
+	return result, nil
+}
+
+// rows reads the rows among the hits, one statement per type, and replaces keys by refs. The map's key is type/key.
+func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]any, error) {
+	var results []registry.Result
+	for _, e := range d.tools.domain.Entities {
+		var keys []string
+		for _, hit := range op.hits {
+			if hit.Kind == e.Type {
+				keys = append(keys, hit.ID)
+			}
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		found, err := d.tools.asTenant(ctx, tx, d.scope.UserID, e, keys)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, registry.Result{Entity: e, Rows: found.rows, Action: registry.ActionRead, Sets: []string{setSummary}, Versions: found.versions})
+	}
+	rows := map[string]map[string]any{}
+	if len(results) == 0 {
+		return rows, nil
+	}
+	translated, err := d.translate(ctx, tx, results...)
+	if err != nil {
+		return nil, err
+	}
+	for i, result := range results {
+		for n, row := range result.Rows {
+			shown := translated[i].Rows[n]
+			shown["type"] = result.Entity.Type
+			shown["ref"] = shown[result.Entity.Key.Name]
+			shown["label"] = registry.Scrub(result.Entity.Label.Render(namedAs(result.Entity, row, shown)))
+			rows[result.Entity.Type+"/"+keyText(row, result.Entity)] = shown
+		}
+	}
+
+	return rows, nil
+}
+
+// asTenant reads the summaries of rows by key as the user.
+func (t *Tools) asTenant(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, keys []string) (*loaded, error) {
+	sel, fault := selected(e, setSummary, nil)
+	if fault != nil {
+		return nil, fault
+	}
+
+	return t.readAs(ctx, tx, user, e, sel, keys)
+}
+
+func turnRow(session uuid.UUID, hit recall.Hit) map[string]any {
+	row := map[string]any{"type": recall.KindTurn, "message": hitText(hit.Message), "reply": hitText(hit.Reply)}
+	for name, text := range map[string]string{"summary": hit.Summary, "before": hit.Before, "after": hit.After} {
+		if text != "" {
+			row[name] = hitText(text)
+		}
+	}
+	if hit.SessionID == session {
+		row["turn"] = hit.Turn
+	} else {
+		row["date"] = hit.At.Format("2006-01-02")
+	}
+
+	return row
+}
+
+// hitText is a past turn's text without what has lost its meaning: mention tokens and ids.
+func hitText(text string) string {
+	runes := []rune(registry.Scrub(withoutTokens(text)))
+	if len(runes) > maxHitText {
+		return string(runes[:maxHitText]) + "…"
+	}
+
+	return string(runes)
+}
+
+// namedAs is a row with the labels of what it points to, as they stand in its translation.
+func namedAs(e *domain.Entity, row, translated map[string]any) map[string]any {
+	named := maps.Clone(row)
+	for _, name := range e.Label.Links() {
+		named["_"+name+"_label"] = translated["_"+name+"_label"]
+	}
+
+	return named
+}

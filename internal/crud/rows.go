@@ -1,0 +1,303 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// Row is one row for a user interface, keys included. Version changes with every write and serves as an ETag.
+type Row struct {
+	Key     string
+	Data    map[string]any
+	Version string
+	// Was is what a change without a version overwrote, by column.
+	Was map[string]any
+	// Parts are the rows that belong to it, as Data holds them under their tables' names.
+	Parts []Row
+}
+
+func (l *loaded) row(e *domain.Entity, i int) Row {
+	row := l.seen(e, l.rows[i])
+	for _, child := range e.Children {
+		parts, _ := row.Data[child.Entity.Table].([]any)
+		for _, part := range parts {
+			if data, ok := part.(map[string]any); ok {
+				row.Parts = append(row.Parts, l.seen(child.Entity, data))
+			}
+		}
+	}
+
+	return row
+}
+
+func (l *loaded) seen(e *domain.Entity, data map[string]any) Row {
+	key := keyText(data, e)
+
+	return Row{Key: key, Data: data, Version: l.versions[e.Type][key]}
+}
+
+// Get returns one row with its children, or an *Error with CodeNotFound.
+func (t *Tools) Get(ctx context.Context, tx pgx.Tx, user User, entityType, id string) (Row, error) {
+	e, fault := t.rowType(entityType)
+	if fault != nil {
+		return Row{}, fault
+	}
+	var row Row
+	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+		found, err := t.one(ctx, tenant, e, id)
+		if err == nil {
+			row = found.row(e, 0)
+		}
+
+		return err
+	})
+
+	return row, err
+}
+
+// Create writes a row, with children under the child table's name.
+func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType string, data json.RawMessage) (Row, error) {
+	return t.change(ctx, tx, user, entityType, domain.Create, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+		object, fault := rowObject(data)
+		if fault != nil {
+			return nil, fault
+		}
+		p, fault := newPayload(e, object, nil)
+		if fault != nil {
+			return nil, fault
+		}
+		result, err := d.save(ctx, tenant, e, []*payload{p})
+		if err != nil {
+			return nil, err
+		}
+		found, err := t.byKeys(ctx, tenant, e, all(e), result.keys)
+		if err != nil {
+			return nil, err
+		}
+		if fault := compareAll(e, result, found); fault != nil {
+			return nil, fault
+		}
+
+		return found, nil
+	})
+}
+
+// Patch changes the columns that data names; null clears one. version, if not "", must be the row's, else the error is
+// CodeStale. Without one, the row's Was holds what was overwritten, so that no write is lost silently.
+func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string, data json.RawMessage) (Row, error) {
+	var was map[string]any
+	row, err := t.change(ctx, tx, user, entityType, domain.Update, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+		object, fault := rowObject(data)
+		if fault != nil {
+			return nil, fault
+		}
+		written, fault := changes(e, object)
+		if fault != nil {
+			return nil, fault
+		}
+		before, err := t.locked(ctx, tenant, e, id, version)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := d.update(ctx, tenant, e, []string{id}, written); err != nil {
+			return nil, err
+		}
+		after, err := t.one(ctx, tenant, e, id)
+		if err == nil && version == "" {
+			was = differing(written, before.rows[0], after.rows[0])
+		}
+
+		return after, err
+	})
+	row.Was = was
+
+	return row, err
+}
+
+// differing returns the written columns whose value changed.
+func differing(written, before, after map[string]any) map[string]any {
+	was := map[string]any{}
+	for name := range written {
+		if !reflect.DeepEqual(before[name], after[name]) {
+			was[name] = before[name]
+		}
+	}
+
+	return was
+}
+
+// Delete removes a row and its children. version works as in Patch: without one Was is the row that went, parts included.
+func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string) (Row, error) {
+	row, err := t.change(ctx, tx, user, entityType, domain.Delete, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+		found, err := t.locked(ctx, tenant, e, id, version)
+		if err != nil {
+			return nil, err
+		}
+
+		return found, d.delete(ctx, tenant, e, found)
+	})
+	if version == "" {
+		row.Was = maps.Clone(row.Data)
+	}
+
+	return row, err
+}
+
+// rowType finds a type by its name or its table's.
+func (t *Tools) rowType(name string) (*domain.Entity, *Error) {
+	if e := t.domain.ByType(name); e != nil {
+		return e, nil
+	}
+	if e := t.domain.ByTable(name); e != nil {
+		return e, nil
+	}
+
+	return nil, fail(CodeUnknownTable, "There is no type %q.", registry.Scrub(name))
+}
+
+func rowObject(data json.RawMessage) (map[string]any, *Error) {
+	var object map[string]any
+	if err := exact.Decode(data, &object); err != nil || object == nil {
+		return nil, fail(CodeBadArgument, "The row has to be a JSON object.")
+	}
+	exact.WithoutNUL(object)
+
+	return object, nil
+}
+
+// one reads a whole row, or fails with CodeNotFound.
+func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string) (*loaded, error) {
+	if !isKeyOf(e, id) {
+		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+	}
+	found, err := t.byKeys(ctx, tx, e, all(e), []string{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(found.rows) == 0 {
+		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+	}
+
+	return found, nil
+}
+
+// locked reads and locks a row and compares its version.
+func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
+	if !isKeyOf(e, id) {
+		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+	}
+	found, err := t.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
+		s.add(qualified(e, e.Key), " = ", s.cast(id, e.Key.Type))
+	}})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found.rows) == 0:
+		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+	case version != "" && found.row(e, 0).Version != version:
+		return nil, fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
+	}
+
+	return found, nil
+}
+
+// asUser runs work under the tenant's role and words its errors.
+func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, work func(pgx.Tx) error) error {
+	err := pg.AsTenant(ctx, tx, user.ID, work)
+	if err == nil {
+		return nil
+	}
+	fault, err := t.fault(ctx, tx, user.ID, e, err)
+	if err != nil {
+		return err
+	}
+
+	return fault
+}
+
+var userActions = map[domain.Verb]string{
+	domain.Create: registry.ActionCreatedUser, domain.Update: registry.ActionUpdatedUser, domain.Delete: registry.ActionDeletedUser,
+}
+
+// change runs a write as the user and registers it in the user's session.
+func (t *Tools) change(
+	ctx context.Context, tx pgx.Tx, user User, entityType string, verb domain.Verb, write func(*decision, pgx.Tx, *domain.Entity) (*loaded, error),
+) (Row, error) {
+	e, fault := t.rowType(entityType)
+	if fault != nil {
+		return Row{}, fault
+	}
+	if fault := allowed(e, verb); fault != nil {
+		return Row{}, fault
+	}
+	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
+	if user.Session != nil {
+		if err := d.enter(ctx, tx, *user.Session); err != nil {
+			return Row{}, err
+		}
+	}
+	var found *loaded
+	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+		var err error
+		if found, err = write(d, tenant, e); err != nil {
+			return err
+		}
+
+		if err := d.checkWritten(ctx, tenant); err != nil {
+			return unwrapCall(err)
+		}
+
+		return t.settle(ctx, tenant, ToolUpdate)
+	})
+	if err != nil {
+		return Row{}, err
+	}
+	row := found.row(e, 0)
+	if user.Session == nil {
+		return row, errors.Join(keepEvents(ctx, tx, user, nil, rowEvent{e, found.rows[0], past[verb]}), wrote(ctx, tx, user))
+	}
+	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{{
+		Entity: e, Rows: found.rows, Action: userActions[verb], Sets: all(e).sets, Versions: found.versions,
+	}}, t.labels(tx, d.scope))
+	if err != nil {
+		return row, err
+	}
+
+	return row, wrote(ctx, tx, user)
+}
+
+// wrote tells the user's running turns that rows have changed.
+func wrote(ctx context.Context, tx pgx.Tx, user User) error {
+	if _, err := db.New().UserChange(ctx, tx, user.ID); err != nil {
+		return fmt.Errorf("note the change: %w", err)
+	}
+
+	return nil
+}
+
+// enter attributes the change to the session's next turn, and notifies the running one. The session must be the user's.
+func (d *decision) enter(ctx context.Context, tx pgx.Tx, session uuid.UUID) error {
+	last, err := db.New().SessionChange(ctx, tx, &db.SessionChangeParams{ID: session, UserID: d.scope.UserID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fail(CodeNotFound, "There is no such session.")
+	}
+	if err != nil {
+		return fmt.Errorf("enter session: %w", err)
+	}
+	d.scope.SessionID, d.scope.Turn = session, int(last)+1
+
+	return nil
+}

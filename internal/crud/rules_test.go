@@ -1,0 +1,190 @@
+package crud_test
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/recall"
+	"alfred/registry"
+)
+
+// depotSQL has rules that explain themselves in the owner's words: in a trigger, with an SQLSTATE of the owner's own,
+// as a commented constraint, and deferred to the end of the transaction.
+const depotSQL = `
+CREATE SCHEMA depot;
+GRANT USAGE ON SCHEMA depot TO alfred_tenant;
+CREATE TABLE depot.crates (
+	id bigint GENERATED ALWAYS AS IDENTITY (START WITH 770001) PRIMARY KEY,
+	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
+	name text NOT NULL, secret text,
+	weight numeric CONSTRAINT not_too_heavy CHECK (weight <= 500),
+	shelf integer CONSTRAINT one_each UNIQUE,
+	UNIQUE (user_id, id));
+COMMENT ON CONSTRAINT not_too_heavy ON depot.crates IS 'The lift carries 500 kg at most';
+COMMENT ON CONSTRAINT one_each ON depot.crates IS 'A shelf holds one crate.';
+CREATE TABLE depot.labels (
+	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
+	crate_id bigint NOT NULL, text text NOT NULL,
+	UNIQUE (user_id, id), FOREIGN KEY (user_id, crate_id) REFERENCES depot.crates (user_id, id));
+CREATE FUNCTION depot.rules() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NEW.name = 'many' THEN
+		RAISE EXCEPTION 'At most 50 crates' USING DETAIL = 'You have 50 already', HINT = 'Send one back first.';
+	ELSIF NEW.name = 'own state' THEN
+		RAISE EXCEPTION 'No crates on Sundays.' USING ERRCODE = 'DEP01';
+	ELSIF NEW.name = 'as check' THEN
+		RAISE EXCEPTION 'A crate needs a lid.' USING ERRCODE = 'check_violation';
+	ELSIF NEW.name = 'key' THEN
+		RAISE EXCEPTION 'Crate 0190f3a5-0000-7000-8000-000000000001 is locked.';
+	END IF;
+	RETURN NEW;
+END $$;
+CREATE TRIGGER rules BEFORE INSERT OR UPDATE ON depot.crates FOR EACH ROW EXECUTE FUNCTION depot.rules();
+CREATE FUNCTION depot.late() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM depot.labels WHERE crate_id = NEW.id) AND NEW.name LIKE 'labelled%' THEN
+		RAISE EXCEPTION 'A labelled crate needs a label.';
+	END IF;
+	RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER late AFTER INSERT OR UPDATE ON depot.crates DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION depot.late();
+ALTER TABLE depot.crates ENABLE ROW LEVEL SECURITY;
+ALTER TABLE depot.labels ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON depot.crates TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+CREATE POLICY tenant ON depot.labels TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+GRANT SELECT, DELETE, INSERT (name, weight, shelf), UPDATE (name, weight, shelf) ON depot.crates TO alfred_tenant;
+GRANT SELECT, INSERT (crate_id, text) ON depot.labels TO alfred_tenant;`
+
+const depotYAML = `
+name: depot
+schema: depot
+owner: user_id
+persona: You keep crates.
+entities:
+  - type: crate
+    table: crates
+    label: "{name}"
+    order: [name]
+    writes: [create, update, delete]
+    columns: [name, weight, shelf]
+    children: [{type: label}]
+  - {type: label, table: labels, label: "{text}", writes: [create], columns: [crate_id, text]}
+subdomains:
+  - {name: crates, description: All., tables: [crates, labels], guidance: none}
+`
+
+func setupDepot(t *testing.T) *bundle {
+	t.Helper()
+
+	return setupDeclared(t, depotSQL, depotYAML)
+}
+
+// setupDeclared is a session of the demo user over its own tables.
+func setupDeclared(t *testing.T, tables, declaration string) *bundle {
+	t.Helper()
+
+	b := &bundle{t: t, tx: dbtest.Tx(t)}
+	b.exec(tables)
+	var err error
+	b.kit, err = domain.Open(t.Context(), b.tx, fstest.MapFS{"depot.yaml": {Data: []byte(declaration)}}, "depot.yaml")
+	require.NoError(t, err)
+	b.tools = crud.New(b.kit, recall.New(b.kit, lexical.Embedder{}))
+	b.scope = registry.Scope{SessionID: uuid.New(), UserID: uuid.MustParse(demoUser), Step: 1, Actor: registry.ActorAssistant}
+	b.exec(`INSERT INTO sessions (id, user_id) VALUES ($1, $2)`, b.scope.SessionID, b.scope.UserID)
+	b.nextTurn()
+
+	return b
+}
+
+// W01, V17: the owner's own sentence for a refusal reaches model and user.
+func TestW01OwnersMessagesAreShown(t *testing.T) {
+	t.Parallel()
+
+	b := setupDepot(t)
+	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "first", "shelf": 1}}`)
+	for args, want := range map[string]string{
+		`{"name": "many"}`:                 "At most 50 crates. You have 50 already. Send one back first.",
+		`{"name": "own state"}`:            "No crates on Sundays.",
+		`{"name": "as check"}`:             "A crate needs a lid.",
+		`{"name": "key"}`:                  "Crate [id] is locked.",
+		`{"name": "heavy", "weight": 501}`: "The lift carries 500 kg at most.",
+		`{"name": "labelled, not really"}`: "A labelled crate needs a label.",
+	} {
+		require.Equal(t, want, b.refused("write", crud.ToolCreate, sprintf(`{"table": "crates", "data": %s}`, args), crud.CodeViolation))
+	}
+	require.Equal(t, "A shelf holds one crate.", b.refused("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "second", "shelf": 1}}`, crud.CodeConflict))
+	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM depot.crates`))
+}
+
+// A deferred rule is attributed to the call that broke it, and a violation that the call itself fixes does not count.
+func TestW01DeferredRules(t *testing.T) {
+	t.Parallel()
+
+	b := setupDepot(t)
+	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
+	outcome := b.decide("write",
+		call(crud.ToolCreate, `{"table": "crates", "data": {"name": "plain"}}`),
+		call(crud.ToolUpdate, `{"table": "crates", "filters": [{"field": "name", "op": "=", "value": "plain"}], "data": {"name": "labelled too"}}`),
+		call(crud.ToolCreate, `{"table": "crates", "data": {"name": "after"}}`))
+	require.Equal(t, crud.CodeNotExecuted, outcome.Results[0].ErrorCode)
+	require.Equal(t, "A labelled crate needs a label.", outcome.Results[1].ErrorMessage)
+	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM depot.crates`))
+
+	_, err := b.tools.Create(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "crate", []byte(`{"name": "labelled by hand"}`))
+	require.EqualError(t, err, "rule_violation: A labelled crate needs a label.")
+}
+
+// W05: an update or delete whose filters do not match the named row fails the decision: its precondition does not hold.
+func TestW05MissedGuardFailsTheDecision(t *testing.T) {
+	t.Parallel()
+
+	b := setupDepot(t)
+	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "sent", "weight": 3}}`)
+	outcome := b.decide("write",
+		call(crud.ToolCreate, `{"table": "crates", "data": {"name": "refund"}}`),
+		call(crud.ToolUpdate, `{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}, {"field": "name", "op": "=", "value": "open"}], "data": {"weight": 0}}`))
+	require.Equal(t, crud.CodeNotFound, outcome.Results[1].ErrorCode)
+	require.Equal(t, "The crate that is named does not fit the other filters. Nothing was changed: read it again.", outcome.Results[1].ErrorMessage)
+	require.Equal(t, "sent 3", query[string](b, `SELECT string_agg(name || ' ' || weight, ', ') FROM depot.crates`))
+	b.refused("write", crud.ToolDelete, `{"table": "crates", "filters": [{"field": "id", "op": "in", "value": ["crate_1"]}, {"field": "weight", "op": ">", "value": 5}]}`, crud.CodeNotFound)
+	require.Zero(t, b.ok("write", crud.ToolDelete, `{"table": "crates", "filters": [{"field": "name", "op": "=", "value": "nothing called so"}]}`).RowCount,
+		"what is not named by ref may be nothing")
+}
+
+// W10: refusing to delete a referenced row names the rows that reference it.
+func TestW10RowInUse(t *testing.T) {
+	t.Parallel()
+
+	b := setupDepot(t)
+	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
+	require.Equal(t, "The crate is still in use by labels.", b.refused("write", crud.ToolDelete,
+		`{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict))
+}
+
+// W02: what the declaration forbids is refused by name, whatever a model or a user interface sends.
+func TestW02OnlyWhatIsDeclared(t *testing.T) {
+	t.Parallel()
+
+	b := setupDepot(t)
+	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
+	require.Equal(t, "secret can be read, and not written. Columns: name, weight, shelf, labels.",
+		b.refused("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "x", "secret": "y"}}`, crud.CodeNotAllowed))
+	require.Equal(t, "Changing rows of labels is not possible; what is: create.",
+		b.refused("write", crud.ToolUpdate, `{"table": "labels", "filters": [], "data": {"text": "y"}}`, crud.CodeNotAllowed))
+	b.refused("write", crud.ToolDelete, `{"table": "labels", "filters": []}`, crud.CodeNotAllowed)
+	user := crud.User{ID: b.scope.UserID}
+	_, err := b.tools.Patch(t.Context(), b.tx, user, "label", "1", "", []byte(`{"text": "y"}`))
+	require.ErrorContains(t, err, "not_allowed: Changing rows of labels is not possible")
+	_, err = b.tools.Create(t.Context(), b.tx, user, "crate", []byte(`{"name": "x", "secret": "y"}`))
+	require.ErrorContains(t, err, "not_allowed: secret can be read, and not written")
+	require.Contains(t, b.kit.ByType("label").Describe(), "labels (label), create only")
+	require.Contains(t, b.kit.ByType("crate").Describe(), "- secret: text, never written")
+}

@@ -1,0 +1,67 @@
+package crud_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+)
+
+// stews are recipes of the demo user with embeddings; those with 77 servings are the farthest from any query.
+func (b *bundle) stews(n int) {
+	b.exec(`INSERT INTO kitchen.recipes (user_id, name, servings) SELECT $1, 'Stew ' || n, CASE WHEN n % 10000 = 0 THEN 77 ELSE 4 END FROM generate_series(1, $2::int) AS n`, demoUser, n)
+	b.exec(`INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
+		SELECT 'recipe', r.id::text, 'lexical-2', r.user_id, 256, '\x00', (CASE WHEN r.servings = 77 THEN q.away ELSE q.near END)
+		FROM kitchen.recipes AS r
+		CROSS JOIN (SELECT array_fill(-1, ARRAY[256])::vector AS away, array_fill(1, ARRAY[256])::vector AS near) AS q
+		WHERE r.name LIKE 'Stew %'`)
+}
+
+// An index that finds the nearest rows first and filters afterwards would find none of these.
+func TestFilterIsNotStarved(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.stews(30000)
+	rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "limit": 3, "filters": [
+		{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}, {"field": "servings", "op": "=", "value": 77}]}`))
+	require.Len(t, rows, 3)
+	for _, row := range rows {
+		require.InDelta(t, 77, row["servings"], 0)
+	}
+}
+
+// V27: the transaction that writes compares no vectors; the ranking was computed before it, in one pass.
+func TestSemanticReadSearchesBeforeTheTransaction(t *testing.T) {
+	t.Parallel()
+
+	b := searchable(t)
+	b.stews(2000)
+	read := call(crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}]}`)
+	past := call(crud.ToolRecall, `{"query": "poached eggs in spiced tomato sauce"}`)
+	visited := func() int {
+		return query[int](b, `SELECT sum(pg_stat_get_xact_numscans(c.oid) + pg_stat_get_xact_tuples_returned(c.oid))::int FROM pg_class AS c
+			WHERE c.oid IN (SELECT 'embeddings'::regclass UNION SELECT indexrelid FROM pg_index WHERE indrelid = 'embeddings'::regclass)`)
+	}
+	before := visited()
+	prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{read, past})
+	require.NoError(t, err)
+	searched := visited()
+	require.Greater(t, searched, before)
+	require.Less(t, searched-before, 100000, "not each row's vector for each row")
+	outcome, err := b.tools.Execute(t.Context(), b.tx, b.scope, crud.Bounds{StepType: "read"}, prepared)
+	require.NoError(t, err)
+	require.False(t, outcome.Failed(), fmt.Sprint(outcome))
+	require.Equal(t, searched, visited())
+	require.Equal(t, "Shakshuka Classic", b.rows(outcome.Results[0])[0]["name"])
+}
+
+func TestTwoSemanticFiltersAreRefused(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.refused("read", crud.ToolRead, `{"table": "recipes", "filters": [
+		{"field": "_semantic", "op": "similar", "value": "soup"}, {"field": "_semantic", "op": "similar", "value": "cake"}]}`, crud.CodeBadFilter)
+}

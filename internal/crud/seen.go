@@ -1,0 +1,167 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// Seen is what a decision was based on. If a row or draft has another version by now, its user or another program wrote
+// it meanwhile: the decision must not overwrite it, and is made again on the current state.
+type Seen struct {
+	Drafts map[string]int               // versions by ref
+	Rows   map[string]map[string]string // versions by type and key
+	// Shown are the columns of rows that the prompt contained, by type and key. Nil if no prompt was sent.
+	Shown map[string]map[string][]string
+}
+
+// newer are rows of one type that changed since the decision was made.
+type newer struct {
+	entity *domain.Entity
+	keys   []string
+}
+
+// requireSeen refuses to write rows that have changed since the decision's prompt was built.
+func (d *decision) requireSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity, found *loaded) error {
+	keys, err := d.changedSince(ctx, tx, d.bounds.Seen.Rows[e.Type], found.versions[e.Type])
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	d.newer = &newer{entity: e, keys: keys}
+
+	return fail(CodeStale, "Nothing was written: of these %s, %d changed while you decided. What they are now follows; decide again.", e.Plural, len(keys))
+}
+
+// asShown refuses to write over what the decision's prompt did not show, by whatever filters the rows were found: a value
+// that nobody has looked at is not replaced by what may have been meant as a change of another one. What this decision
+// has written itself it knows.
+func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) error {
+	if d.bounds.Seen.Shown == nil {
+		return nil
+	}
+	var keys []string
+	for _, key := range found.keys(e) {
+		if d.hasWritten(e, key) {
+			continue
+		}
+		shown := d.bounds.Seen.Shown[e.Type][key]
+		if slices.ContainsFunc(columns, func(name string) bool { return !slices.Contains(shown, name) }) {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	d.newer = &newer{entity: e, keys: keys}
+
+	return fail(CodeStale, "Nothing was written: you have not seen what would be changed of %d of these %s. What they are follows; decide again.", len(keys), e.Plural)
+}
+
+// askAgain asks the user again about rows that changed after the question.
+func (d *decision) askAgain(ctx context.Context, tx pgx.Tx, s *step, found *loaded) error {
+	keys, err := d.changedSince(ctx, tx, s.versions, found.versions[s.entity.Type])
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	if err := d.note(ctx, tx, s, found, true); err != nil {
+		return err
+	}
+	d.approval.Text = spoken("This has changed since I asked.") + " " + d.approval.Text
+
+	return nil
+}
+
+// changedSince returns the keys whose version differs from the one seen, not counting this transaction's own writes,
+// triggers included.
+func (d *decision) changedSince(ctx context.Context, tx pgx.Tx, seen, now map[string]string) ([]string, error) {
+	var keys, versions []string
+	for key, version := range now {
+		if was, known := seen[key]; known && was != version {
+			keys, versions = append(keys, key), append(versions, version)
+		}
+	}
+	if len(keys) == 0 || len(d.steps) == 1 {
+		return keys, nil
+	}
+	own, err := ownVersions(ctx, tx, versions)
+	if err != nil {
+		return nil, err
+	}
+	var others []string
+	for i, key := range keys {
+		if !slices.Contains(own, versions[i]) {
+			others = append(others, key)
+		}
+	}
+
+	return others, nil
+}
+
+// ownSQL selects, of the row versions visible to this transaction, those it wrote itself: of other transactions it sees
+// none that began after its snapshot or is still running. A version is a transaction id without its epoch; the nearest
+// one is assumed.
+const ownSQL = `
+	SELECT v.version
+	FROM unnest($1::text[]) AS v (version)
+	CROSS JOIN (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next) AS s
+	CROSS JOIN LATERAL (SELECT s.next / 4294967296 * 4294967296 + CASE WHEN v.version ~ '^[0-9]{1,10}$' THEN v.version::bigint ELSE 0 END AS id) AS a
+	CROSS JOIN LATERAL (SELECT a.id + CASE WHEN a.id - s.next > 2147483648 THEN -4294967296 WHEN s.next - a.id > 2147483648 THEN 4294967296 ELSE 0 END AS id) AS x
+	WHERE x.id > 0 AND CASE WHEN x.id >= s.next THEN true ELSE pg_xact_status(x.id::text::xid8) = 'in progress' END`
+
+func ownVersions(ctx context.Context, tx pgx.Tx, versions []string) ([]string, error) {
+	rows, err := tx.Query(ctx, ownSQL, versions)
+	if err != nil {
+		return nil, fmt.Errorf("ask whose versions these are: %w", err)
+	}
+	own, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("ask whose versions these are: %w", err)
+	}
+
+	return own, nil
+}
+
+// showNewer adds a read of what changed meanwhile to the decision's results, so that the next decision is based on it.
+func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
+	if d.newer == nil {
+		return nil
+	}
+	e := d.newer.entity
+	read := &readOp{entity: e, sel: ownColumns(e)}
+	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) (err error) {
+		read.found, err = d.tools.byKeys(ctx, tenant, e, read.sel, d.newer.keys)
+
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.registry = registry.New(tx, d.tools.domain, d.scope)
+	s := &step{call: Call{Tool: ToolRead}, entity: e}
+	if s.record, err = read.record(ctx, d, tx); err != nil {
+		return err
+	}
+	s.call.Args, err = json.Marshal(readArgs{Table: e.Table, Filters: []registry.Filter{{Field: keyField, Op: opIn, Value: s.record.refs}}})
+	d.steps = append(d.steps, s)
+
+	return err
+}
+
+// expected is the version a draft must have to be overwritten: the one that was seen, or the one this decision made.
+func (d *decision) expected(ref string, read int) int {
+	if own, ok := d.drafted[ref]; ok {
+		return own
+	}
+	if seen, ok := d.bounds.Seen.Drafts[ref]; ok {
+		return seen
+	}
+
+	return read
+}

@@ -1,0 +1,173 @@
+package crud_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+)
+
+// flour is the key of the row that is called so, and its version as read for a prompt.
+func (b *bundle) flour() (key, version string) {
+	b.t.Helper()
+
+	found := query[[]string](b, sprintf(`SELECT ARRAY[id::text, xmin::text] FROM kitchen.inventory WHERE user_id = '%s' AND name = 'flour'`, b.scope.UserID))
+
+	return found[0], found[1]
+}
+
+// K03: what somebody else wrote to a row after the model saw it is not overwritten: the model is shown the current
+// state, and decides again.
+func TestK03RowsChangedSinceTheyWereSeen(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 1}}`)
+	key, seen := b.flour()
+	b.exec(`UPDATE kitchen.inventory SET quantity = 7 WHERE name = 'flour' AND user_id = $1`, b.scope.UserID)
+	b.seen.Rows = map[string]map[string]string{"inv": {key: seen}}
+
+	for _, args := range []string{
+		`{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`,
+		`{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"quantity": 2}}`,
+	} {
+		outcome := b.decide("write", call(crud.ToolUpdate, args))
+		require.Equal(t, crud.CodeStale, outcome.Results[0].ErrorCode)
+		require.Len(t, outcome.Results, 2, "and what it is now")
+		require.EqualValues(t, 7, b.rows(outcome.Results[1])[0]["quantity"])
+		require.Equal(t, []string{"inv_1"}, outcome.Results[1].Refs)
+	}
+	require.Equal(t, crud.CodeStale, b.decide("write", call(crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}]}`)).Results[0].ErrorCode)
+	require.Equal(t, "7", query[string](b, `SELECT quantity::text FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
+
+	_, now := b.flour()
+	require.Equal(t, now, query[string](b, `SELECT row_version FROM entity_refs WHERE session_id = $1 AND ref = 'inv_1'`, b.scope.SessionID))
+	b.seen.Rows["inv"][key] = now
+	b.ok("write", crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`)
+}
+
+// What the decision itself writes, also through a trigger, does not count as somebody else's change.
+func TestK03OwnWritesDoNotCount(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 1}}`)
+	key, seen := b.flour()
+	b.seen.Rows = map[string]map[string]string{"inv": {key: seen}}
+	outcome := b.decide("write",
+		call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`),
+		call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"quantity": 3}}`))
+	require.False(t, outcome.Failed(), "%+v", outcome.Results)
+	require.Equal(t, "3", query[string](b, `SELECT quantity::text FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
+}
+
+// approve carries out what the user agreed to.
+func (b *bundle) approve(asked *crud.Approval) crud.Outcome {
+	b.t.Helper()
+
+	payload, err := json.Marshal(asked)
+	require.NoError(b.t, err)
+	outcome, err := b.tools.ExecuteApproved(b.t.Context(), b.tx, b.scope, payload)
+	require.NoError(b.t, err)
+
+	return outcome
+}
+
+// The user agreed to the state at the time of the question.
+func TestK03ApprovedRowsThatChanged(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.ok("write", crud.ToolCreate, `{"table": "inventory", "rows": [{"set": [{"column": "name", "value": "flour"}]}, {"set": [{"column": "name", "value": "salt"}]}]}`)
+	asked := b.decide("write", call(crud.ToolDelete, `{"table": "inventory", "filters": []}`)).Approval
+	require.NotNil(t, asked)
+	b.exec(`UPDATE kitchen.inventory SET quantity = 7 WHERE name = 'flour' AND user_id = $1`, b.scope.UserID)
+	again := b.approve(asked).Approval
+	require.NotNil(t, again, "it is asked again")
+	require.Contains(t, again.Text, "This has changed since I asked. This would delete 2")
+	require.Nil(t, b.approve(again).Approval)
+	require.Zero(t, query[int64](b, `SELECT count(*) FROM kitchen.inventory WHERE user_id = $1`, b.scope.UserID))
+}
+
+// K03: the same for drafts, between a model and a person, and between two calls of one decision.
+func TestK03DraftsChangedSinceTheyWereSeen(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Toast", "servings": 1}}]}`)
+	b.seen.Drafts = map[string]int{"gen_recipe_1": 1}
+	session := b.scope.SessionID
+	require.NoError(t, b.tools.ChangeDraft(t.Context(), b.tx, crud.User{ID: b.scope.UserID, Session: &session}, "gen_recipe_1", 1, []byte(`{"name": "Toast", "servings": 6}`)))
+
+	b.refused("generate", crud.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"servings": 2}}]}`, crud.CodeStale)
+	b.refused("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeStale)
+
+	b.seen.Drafts["gen_recipe_1"] = 2
+	outcome := b.decide("generate",
+		call(crud.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"name": "French toast"}}]}`),
+		call(crud.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"description": "Sweet"}}]}`))
+	require.False(t, outcome.Failed(), "%+v", outcome.Results)
+	b.seen.Drafts = nil
+	b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
+	require.Equal(t, "French toast Sweet 6", query[string](b, `SELECT concat_ws(' ', name, description, servings) FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID))
+}
+
+// V06: what a decision writes over stood in its prompt, however its filters find the row: a handle, a name or a place is
+// no look at it. It is shown what there is, and decides again.
+func TestV06AWriteIsHeldToWhatItsPromptShowed(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 5, "location": "pantry"}}`)
+	key, _ := b.flour()
+	update := func(field, op, value string) string {
+		return sprintf(`{"table": "inventory", "filters": [{"field": %q, "op": %q, "value": %q}], "data": {"quantity": 2}}`, field, op, value)
+	}
+	filters := map[string]string{"ref": update("id", "=", "inv_1"), "name": update("name", "=", "flour"), "column": update("location", "=", "pantry"), "part": update("name", "ilike", "flo%")}
+	for name, args := range filters {
+		for shown, columns := range map[string][]string{"nothing of it": nil, "other columns": {"name", "location"}} {
+			b.seen.Shown = map[string]map[string][]string{"inv": {key: columns}}
+			outcome := b.decide("write", call(crud.ToolUpdate, args))
+			require.Equal(t, crud.CodeStale, outcome.Results[0].ErrorCode, "%s, shown %s", name, shown)
+			require.Len(t, outcome.Results, 2, "and what it is")
+			require.EqualValues(t, 5, b.rows(outcome.Results[1])[0]["quantity"])
+		}
+	}
+	require.Equal(t, "5", query[string](b, `SELECT quantity::text FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
+
+	b.seen.Shown = map[string]map[string][]string{"inv": {key: {"name", "quantity"}}}
+	for name, args := range filters {
+		outcome := b.decide("write", call(crud.ToolUpdate, args))
+		require.False(t, outcome.Failed(), name)
+	}
+	b.seen.Shown = map[string]map[string][]string{}
+	b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}]}`) // a handle is enough
+}
+
+// V06: what a decision has written itself it knows; what the user is asked about the user looks at.
+func TestV06OwnRowsAndAskedOnesNeedNoLook(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.seen.Shown = map[string]map[string][]string{}
+	outcome := b.decide("write",
+		call(crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 5}}`),
+		call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"quantity": 6}}`))
+	require.False(t, outcome.Failed(), "%+v", outcome.Results)
+
+	unasked := `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"notes": "old"}}`
+	all := call(crud.ToolUpdate, `{"table": "inventory", "filters": [], "data": {"location": "fridge"}}`)
+	asked := b.decide("write", all)
+	require.NotNil(t, asked.Approval)
+	agreed := b.approve(asked.Approval)
+	require.False(t, agreed.Failed())
+	require.Equal(t, "fridge", query[string](b, `SELECT location FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
+
+	for name, calls := range map[string][]crud.Call{"before": {call(crud.ToolUpdate, unasked), all}, "behind": {all, call(crud.ToolUpdate, unasked)}} {
+		outcome := b.decide("write", calls...)
+		require.Nil(t, outcome.Approval, "%s: a yes to one call is none to look at the rows of another", name)
+		require.True(t, outcome.Failed())
+	}
+}

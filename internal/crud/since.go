@@ -1,0 +1,171 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+)
+
+// What has happened to a row since a conversation saw it.
+const (
+	SinceChanged = "changed"
+	SinceGone    = "deleted"
+	SinceMade    = "created"
+)
+
+// Since is a row that differs from what a fork knows: rows are current, whenever the fork begins.
+type Since struct {
+	Ref        string `json:"ref,omitempty" doc:"Missing for a row that the fork does not know."`
+	EntityType string `json:"entity_type"`
+	Label      string `json:"label"`
+	Change     string `json:"change" enum:"changed,deleted,created"`
+	Turn       int    `json:"turn,omitempty" doc:"The turn of the conversation it was forked from that did it last; missing where none did."`
+}
+
+// since is what is known about rows that may differ from what a fork knows.
+type since struct {
+	*Tools
+
+	known []*db.EntityRefVersionsRow
+	later map[rowKey]*db.RowChangeSinceRow
+	order []rowKey // of later
+	now   map[rowKey]string
+}
+
+// Since returns the rows that were changed or deleted since a fork's parent last saw them at the turn where the fork
+// begins, and those that the parent's later turns created. Undone changes do not count.
+func (t *Tools) Since(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) ([]Since, error) {
+	s := &since{Tools: t, later: map[rowKey]*db.RowChangeSinceRow{}}
+	if err := s.load(ctx, tx, user, fork); err != nil {
+		return nil, err
+	}
+	same, err := s.takenBack(ctx, tx, user)
+	if err != nil {
+		return nil, err
+	}
+	found, seen := []Since{}, map[rowKey]bool{}
+	for _, row := range s.known {
+		at := rowKey{row.EntityType, row.EntityID}
+		seen[at] = true
+		version, there := s.now[at]
+		if t.domain.ByType(row.EntityType) == nil || version == row.RowVersion || same[at] {
+			continue
+		}
+		one := Since{Ref: row.Ref, EntityType: row.EntityType, Label: row.Label, Change: SinceGone}
+		if there {
+			one.Change = SinceChanged
+		}
+		if later := s.later[at]; later != nil {
+			one.Turn = int(later.Number)
+		}
+		found = append(found, one)
+	}
+	for _, at := range s.order {
+		row := s.later[at]
+		if _, there := s.now[at]; row.Created && there && !seen[at] && row.Label != "" && !t.isChild(row.EntityType) {
+			found = append(found, Since{EntityType: row.EntityType, Label: row.Label, Change: SinceMade, Turn: int(row.Number)})
+		}
+	}
+
+	return found, nil
+}
+
+func (s *since) load(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) (err error) {
+	if s.known, err = db.New().EntityRefVersions(ctx, tx, fork); err != nil {
+		return fmt.Errorf("read what a fork knows: %w", err)
+	}
+	later, err := db.New().RowChangeSince(ctx, tx, fork)
+	if err != nil {
+		return fmt.Errorf("read what was done since: %w", err)
+	}
+	keys := map[string][]string{}
+	for _, row := range s.known {
+		keys[row.EntityType] = append(keys[row.EntityType], row.EntityID)
+	}
+	for _, row := range later {
+		at := rowKey{row.EntityType, row.EntityID}
+		s.later[at], s.order = row, append(s.order, at)
+		keys[row.EntityType] = append(keys[row.EntityType], row.EntityID)
+	}
+	s.now, err = s.versionsOf(ctx, tx, user, keys)
+
+	return err
+}
+
+// takenBack returns the rows that later turns wrote and that are unchanged, because all of those writes were undone.
+func (s *since) takenBack(ctx context.Context, tx pgx.Tx, user uuid.UUID) (map[rowKey]bool, error) {
+	keys, same := map[string][]string{}, map[rowKey]bool{}
+	for _, at := range s.order {
+		if s.later[at].Number == 0 {
+			keys[at.entityType] = append(keys[at.entityType], at.id)
+		}
+	}
+	if len(keys) == 0 {
+		return same, nil
+	}
+
+	return same, pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
+		for _, e := range s.domain.Entities {
+			rows, err := s.images(ctx, tenant, e, e.Key, keys[e.Type])
+			if err != nil {
+				return err
+			}
+			for key, row := range rows {
+				var left map[string]string
+				if err := unmarshal(s.later[rowKey{e.Type, key}].After, &left); err != nil {
+					return fmt.Errorf("read what was done since: %w", err)
+				}
+				same[rowKey{e.Type, key}] = differs(e, row, left) == "" && left != nil
+			}
+		}
+
+		return nil
+	})
+}
+
+// isChild reports whether rows of this type are reported with their parents.
+func (t *Tools) isChild(entityType string) bool {
+	return slices.ContainsFunc(t.domain.Entities, func(e *domain.Entity) bool {
+		return slices.ContainsFunc(e.Children, func(child *domain.Child) bool { return child.Entity.Type == entityType })
+	})
+}
+
+// versionsOf returns the current versions of the user's rows: one query per type, sent together.
+func (t *Tools) versionsOf(ctx context.Context, tx pgx.Tx, user uuid.UUID, keys map[string][]string) (map[rowKey]string, error) {
+	versions, batch := map[rowKey]string{}, &pgx.Batch{}
+	for _, e := range t.domain.Entities {
+		if len(keys[e.Type]) > 0 {
+			s := t.versionsSQL(e, keys[e.Type])
+			batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error {
+				var key, version string
+				_, err := pgx.ForEachRow(rows, []any{&key, &version}, func() error {
+					versions[rowKey{e.Type, key}] = version
+
+					return nil
+				})
+
+				return err
+			})
+		}
+	}
+	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error { return tenant.SendBatch(ctx, batch).Close() })
+	if err != nil {
+		return nil, fmt.Errorf("read the versions of rows: %w", err)
+	}
+
+	return versions, nil
+}
+
+func (t *Tools) versionsSQL(e *domain.Entity, keys []string) *statement {
+	s := &statement{}
+	s.add("SELECT ", qualified(e, e.Key), "::text, ", e.VersionSQL(), " FROM ", table(t.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ") AND ", e.Owned())
+
+	return s
+}

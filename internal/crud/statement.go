@@ -1,0 +1,72 @@
+package crud
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+)
+
+// statement is SQL under construction. Values enter it only through value, so that nothing a model wrote can become
+// SQL.
+type statement struct {
+	strings.Builder
+	args []any
+}
+
+// add appends SQL that this package or the catalog produced.
+func (s *statement) add(parts ...string) {
+	for _, part := range parts {
+		s.WriteString(part)
+	}
+}
+
+// value adds a parameter and returns its placeholder.
+func (s *statement) value(v any) string {
+	s.args = append(s.args, v)
+
+	return "$" + strconv.Itoa(len(s.args))
+}
+
+// cast adds a parameter given as text and cast to the type. Postgres parses it, enums and domains included, without any
+// type being registered with pgx.
+func (s *statement) cast(text, sqlType string) string {
+	return s.value(text) + "::text::" + sqlType
+}
+
+// castList is cast for a list.
+func (s *statement) castList(texts []string, sqlType string) string {
+	return s.value(texts) + "::text[]::" + sqlType + "[]"
+}
+
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// table is the table in a FROM clause. It is never aliased, because computed columns may name it.
+func table(d *domain.Domain, e *domain.Entity) string {
+	return pgx.Identifier{d.Schema, e.Table}.Sanitize()
+}
+
+// qualified is a real column for use beside a subquery whose table also has columns.
+func qualified(e *domain.Entity, c *domain.Column) string {
+	return pgx.Identifier{e.Table, c.Name}.Sanitize()
+}
+
+// rowVersion is the name of the row version among its columns. It never reaches a model.
+const rowVersion = "_version"
+
+// columnList is the SQL list of columns, each under its own name.
+func columnList(columns []*domain.Column) string {
+	parts := make([]string, 0, len(columns)+1)
+	for _, c := range columns {
+		parts = append(parts, c.SQL()+" AS "+quoted(c.Name))
+	}
+
+	return strings.Join(parts, ", ")
+}
+
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// literal is an ILIKE pattern that finds the text anywhere, taken literally.
+func literal(text string) string { return "%" + likeEscaper.Replace(text) + "%" }

@@ -1,0 +1,105 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/exact"
+	"alfred/internal/pg"
+)
+
+// countCalls asks for the number of the step's last call; number returns a call's once something has been sent since.
+func (d *decision) countCalls(ctx context.Context, tx pgx.Tx) error {
+	d.lastCall = -1
+	count := &pg.Batch{}
+	count.Scan("number calls", db.TurnStepResultLastCall, &db.TurnStepResultLastCallParams{TurnID: d.scope.TurnID, Step: int32(d.scope.Step)}, &d.lastCall)
+
+	return count.Later(ctx, tx)
+}
+
+func (d *decision) number(s *step) int { return int(d.lastCall) + slices.Index(d.steps, s) + 1 }
+
+// store writes the results' rows and summarizes them.
+func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
+	outcome, rows := Outcome{Approval: d.approval}, &pg.Batch{}
+	if d.lastCall < 0 || d.journal != nil && d.journal.unread { // nothing has been sent since they were asked for
+		if err := rows.Send(ctx, tx); err != nil {
+			return Outcome{}, err
+		}
+	}
+	for _, s := range d.steps {
+		result := Result{Call: d.number(s), Tool: s.call.Tool, RowCount: s.record.total, Shown: len(s.record.rows), Refs: s.record.refs, Changes: s.record.changes, Notice: s.record.notice}
+		if s.entity != nil {
+			result.EntityType = s.entity.Type
+		}
+		if s.fault != nil {
+			result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
+		} else {
+			result.Told = s.told(&result)
+		}
+		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.record.rows); err != nil {
+			return Outcome{}, err
+		}
+		outcome.Results = append(outcome.Results, result)
+	}
+	d.journal.finish()
+	outcome.Undo, outcome.Aftermath = d.journal.prospect(), d.journal.aftermath()
+	if err := d.journal.store(rows, d.scope); err != nil {
+		return Outcome{}, err
+	}
+
+	return outcome, rows.Later(ctx, tx)
+}
+
+// storeResult queues a result's row. A notice goes into the first row, where a model will read it, or into an empty
+// result as the message.
+func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args json.RawMessage, rows []map[string]any) error {
+	if rows == nil {
+		rows = []map[string]any{}
+	}
+	message := result.ErrorMessage
+	if result.Notice != "" && len(rows) > 0 {
+		rows[0]["_notice"] = result.Notice
+	} else if result.Notice != "" {
+		message = result.Notice
+	}
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return err
+	}
+	result.Stored = &db.TurnStepResultInsertParams{
+		TurnID: turn, Step: int32(step), Call: int32(result.Call), Tool: result.Tool,
+		EntityType: textOrNil(result.EntityType), Params: storedArgs(args), Rows: raw, RowCount: int32(result.RowCount),
+		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(message),
+	}
+	queue.Exec("store result", db.TurnStepResultInsert, result.Stored)
+
+	return nil
+}
+
+// storedArgs keeps the arguments as the model wrote them, as far as jsonb can store them.
+func storedArgs(args json.RawMessage) json.RawMessage {
+	var tree any
+	if err := exact.Decode(args, &tree); err != nil {
+		return json.RawMessage("{}")
+	}
+	clean, err := exact.Storable(tree)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+
+	return clean
+}
+
+func textOrNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+
+	return &text
+}

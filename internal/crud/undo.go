@@ -1,0 +1,280 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// ToolUndo is the tool recorded for an undo. No model calls it.
+const ToolUndo = "undo"
+
+// Undoing is what to undo.
+type Undoing struct {
+	Turn   uuid.UUID
+	Number int  // of that turn, for texts
+	Agreed bool // the user agreed to what the declaration does not allow
+}
+
+// undoing is the undo of one turn.
+type undoing struct {
+	*decision
+	Undoing
+
+	writes []*formerWrite
+	later  map[rowKey]*db.RowChangeLaterRow
+	// done are the undone writes, in order; settled are their rows.
+	done    []*formerWrite
+	settled map[rowKey]bool
+	// operated is what the inverses of operations changed.
+	operated []registry.Result
+}
+
+// formerWrite is one write of the turn to undo.
+type formerWrite struct {
+	*db.RowChangeListRow
+
+	entity *domain.Entity
+	before image
+	after  map[string]string
+	now    image // the row before the undo
+}
+
+type rowKey struct{ entityType, id string }
+
+func (w *formerWrite) at() rowKey { return rowKey{w.EntityType, w.EntityID} }
+
+// asBefore compares the rows with their state before the turn. If triggers alter what is restored, the undo fails.
+func (u *undoing) asBefore() error {
+	were := map[rowKey]image{}
+	for _, w := range u.done {
+		switch w.Action {
+		case registry.ActionCreated:
+			delete(were, w.at())
+		case registry.ActionDeleted, registry.ActionUpdated:
+			if were[w.at()] == nil || w.Action == registry.ActionDeleted {
+				were[w.at()] = image{}
+			}
+			maps.Copy(were[w.at()], w.before)
+		}
+	}
+	for _, w := range u.done {
+		now := u.journal.now[w.entity][w.EntityID]
+		for _, c := range w.entity.Columns {
+			was, counts := were[w.at()][c.Name]
+			if counts && !c.Automatic() && mark(c, was) != mark(c, now[c.Name]) {
+				return fail(CodeConflict, "The database would not leave the %s%s as it was (%s). Nothing was taken back.",
+					w.entity.Name, spaced(labelOf(w.entity, were[w.at()])), c.Name)
+			}
+		}
+	}
+
+	return nil
+}
+
+func spaced(label string) string {
+	if label == "" {
+		return ""
+	}
+
+	return " " + label
+}
+
+// Undo undoes everything a turn wrote, in the caller's transaction, or nothing: every row must be as the turn left it,
+// and nothing else may be deleted with them. The Outcome says in a sentence what prevents it; an error means that the
+// database failed.
+func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what Undoing) (Outcome, error) {
+	scope.Actor = registry.ActorUser
+	args, err := jsonRows(map[string]any{"turn": what.Number})
+	if err != nil {
+		return Outcome{}, err
+	}
+	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: Call{Tool: ToolUndo, Args: args}}}}, Undoing: what}
+	if err := u.countCalls(ctx, tx); err != nil {
+		return Outcome{}, err
+	}
+	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return u.takeBack(ctx, tx) })
+	if row, ok := errors.AsType[*moved](err); ok {
+		text, whoErr := u.changedBy(ctx, tx, row)
+		err = errors.Join(whoErr, &callError{err: fail(CodeStale, "%s", text)})
+	}
+	if fault, ok := errors.AsType[*Error](err); ok {
+		err = &callError{err: fault}
+	}
+	if err != nil {
+		u.steps = u.steps[:1]
+	}
+	if err := u.markFailed(ctx, tx, err); err != nil {
+		return Outcome{}, err
+	}
+	if fault := u.steps[0].fault; fault != nil && fault.Code == CodeBadValue { // the database once held this very value
+		fault.Code, fault.Message = CodeSchemaChanged, fmt.Sprintf("The tables were changed since turn %d, so that an old value does not fit its column any more. Nothing was taken back.", u.Number)
+	}
+
+	return u.store(ctx, tx)
+}
+
+func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {
+	if err := u.read(ctx, tx); err != nil {
+		return err
+	}
+	if u.mustAgree() {
+		return errApproval
+	}
+	u.registry, u.journal = registry.New(tx, u.tools.domain, u.scope), &journal{tools: u.tools}
+	err := pg.AsUndo(ctx, tx, u.scope.UserID, func(tenant pgx.Tx) error {
+		rest := u.writes
+		for len(rest) > 0 {
+			from := len(rest) - 1
+			for from > 0 && rest[from-1].Step == rest[from].Step && rest[from-1].Call == rest[from].Call {
+				from--
+			}
+			if err := u.decided(ctx, tenant, rest[from:]); err != nil {
+				return err
+			}
+			rest = rest[:from]
+		}
+
+		if err := errors.Join(u.journal.look(ctx, tenant), (&pg.Batch{}).Send(ctx, tenant)); err != nil {
+			return err
+		}
+
+		return u.asBefore()
+	})
+	if err != nil {
+		return err
+	}
+
+	return u.settleRefs(ctx, tx)
+}
+
+// read loads what the turn wrote, and what has happened to it since.
+func (u *undoing) read(ctx context.Context, tx pgx.Tx) error {
+	q := db.New()
+	rows, err := q.RowChangeList(ctx, tx, u.Turn)
+	if err != nil {
+		return fmt.Errorf("read what was written: %w", err)
+	}
+	if len(rows) == 0 {
+		return fail(CodeNotFound, "What turn %d wrote is no longer kept, so that it cannot be taken back.", u.Number)
+	}
+	for _, row := range rows {
+		w := &formerWrite{RowChangeListRow: row, entity: u.tools.domain.ByType(row.EntityType)}
+		if w.entity == nil {
+			return fail(CodeSchemaChanged, "Rows of the type %s are not known any more. Nothing was changed.", row.EntityType)
+		}
+		if row.Lost != nil {
+			return fail(CodeNotAllowed, "%s Nothing was changed.", *row.Lost)
+		}
+		if row.Action != actionCalled {
+			err = errors.Join(err, unmarshal(row.Before, &w.before))
+		}
+		if err = errors.Join(err, unmarshal(row.After, &w.after)); err != nil {
+			return fmt.Errorf("read what was written: %w", err)
+		}
+		if fault := w.fits(); fault != nil {
+			return fault
+		}
+		u.writes = append(u.writes, w)
+	}
+	later, err := q.RowChangeLater(ctx, tx, u.Turn)
+	if err != nil {
+		return fmt.Errorf("read what was written since: %w", err)
+	}
+	u.later = make(map[rowKey]*db.RowChangeLaterRow, len(later))
+	for _, row := range later {
+		u.later[rowKey{row.EntityType, row.EntityID}] = row
+	}
+
+	return nil
+}
+
+func unmarshal(raw json.RawMessage, into any) error {
+	if len(raw) == 0 {
+		return nil
+	}
+
+	return json.Unmarshal(raw, into)
+}
+
+// fits checks that the table still has the columns to restore.
+func (w *formerWrite) fits() *Error {
+	for _, name := range slices.Sorted(maps.Keys(w.before)) {
+		if w.entity.Column(name) == nil {
+			return failColumn(CodeSchemaChanged, name, "%s has no column %s any more, so that its old value cannot be set. Nothing was changed.", w.entity.Table, name)
+		}
+	}
+
+	return nil
+}
+
+// mustAgree reports whether undoing does something the declaration does not let the assistant do, and asks.
+func (u *undoing) mustAgree() bool {
+	effects := map[string]bool{}
+	for _, w := range u.writes {
+		verb, what := map[string]domain.Verb{
+			registry.ActionCreated: domain.Delete, registry.ActionDeleted: domain.Create, registry.ActionUpdated: domain.Update,
+		}[w.Action], map[string]string{registry.ActionCreated: "delete ", registry.ActionDeleted: "bring back ", registry.ActionUpdated: "change "}[w.Action]
+		switch {
+		case w.Action == actionCalled:
+			if was, err := w.called(); err == nil && !was.Reached {
+				u.mustCall(was, effects)
+			}
+		case !w.entity.May(verb):
+			effects[what+w.entity.Plural] = true
+		}
+	}
+	if len(effects) == 0 || u.Agreed {
+		return false
+	}
+	u.approval = &Approval{
+		Text:    fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s", u.Number, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
+		Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}},
+		Calls:   []ApprovedCall{{Tool: ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}},
+	}
+
+	return true
+}
+
+// mustCall adds the inverse of an operation to what the user has to agree to. A conditional approval is always asked
+// for.
+func (u *undoing) mustCall(was formerCall, effects map[string]bool) {
+	if o := u.inverse(was); o != nil && !o.Confirm.Never {
+		effects["do "+spokenName(o)] = true
+	}
+}
+
+// decided undoes the writes of one decision. All are checked before any is undone, because what triggers did to one on
+// behalf of another is undone with that other.
+func (u *undoing) decided(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
+	if err := u.check(ctx, tx, writes); err != nil {
+		return err
+	}
+	for len(writes) > 0 {
+		from := len(writes) - 1
+		for from > 0 && writes[from-1].entity == writes[from].entity && writes[from-1].Action == writes[from].Action && writes[from].Action != actionCalled {
+			from--
+		}
+		if err := u.reverse(ctx, tx, writes[from:]); err != nil {
+			return &callError{entity: writes[from].entity, err: err}
+		}
+		if err := u.tools.settle(ctx, tx, ToolUpdate); err != nil {
+			return &callError{entity: writes[from].entity, err: err}
+		}
+		writes = writes[:from]
+	}
+
+	return nil
+}

@@ -1,0 +1,177 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+	"alfred/registry"
+)
+
+// moved is a row that is not as the turn left it.
+type moved struct {
+	entity *domain.Entity
+	key    string
+	label  string
+	what   string
+	later  *db.RowChangeLaterRow // who changed it, if a turn did
+}
+
+func (m *moved) Error() string { return m.entity.Type + " " + m.what }
+
+// check compares each row with how the decision left it, and locks it. What a later decision of the turn did to it has
+// been undone by now: that one was compared.
+func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
+	rows, err := u.there(ctx, tx, writes)
+	if err != nil {
+		return err
+	}
+	last := map[rowKey]*formerWrite{}
+	for _, w := range writes {
+		w.now = rows[w.entity][w.EntityID]
+		last[w.at()] = w
+	}
+	for _, w := range writes {
+		if u.settled[w.at()] || last[w.at()] != w {
+			continue
+		}
+		if err := u.asLeft(w); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (u *undoing) there(ctx context.Context, tx pgx.Tx, writes []*formerWrite) (map[*domain.Entity]map[string]image, error) {
+	batch, found := &pgx.Batch{}, map[*domain.Entity]map[string]image{}
+	for _, e := range u.tools.domain.Entities { // in a fixed order, so that two undos cannot deadlock
+		var keys []string
+		for _, w := range writes {
+			if w.entity == e {
+				keys = append(keys, w.EntityID)
+			}
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		found[e] = map[string]image{}
+		s := u.tools.imagesSQL(e, e.Key, keys)
+		if e.Lockable {
+			s.add(" FOR UPDATE OF ", quoted(e.Table))
+		}
+		batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error { return collectImages(e, rows, found[e]) })
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read rows as they are: %w", err)
+	}
+
+	return found, nil
+}
+
+// asLeft compares one row. If later turns changed it and all of that was undone, it is compared with what the last of
+// those left: the database's own counters have advanced.
+func (u *undoing) asLeft(w *formerWrite) error {
+	later := u.later[w.at()]
+	gone, marks := w.after == nil, w.after
+	if later != nil && later.Cancelled {
+		var newest map[string]string
+		if err := unmarshal(later.After, &newest); err != nil {
+			return fmt.Errorf("read what was written since: %w", err)
+		}
+		if !gone && newest != nil {
+			marks = newest
+		}
+	}
+	what := ""
+	switch {
+	case gone && w.now != nil:
+		what = "is there again"
+	case !gone && w.now == nil:
+		what = "is gone"
+	case !gone:
+		if name := differs(w.entity, w.now, marks); name != "" {
+			what = "has changed since (" + name + ")"
+		}
+	}
+	if what == "" {
+		return nil
+	}
+
+	return u.moved(w.entity, w.EntityID, w.now, what)
+}
+
+// differs names a column of a row that does not match its marks, "" for none.
+func differs(e *domain.Entity, row image, marks map[string]string) string {
+	for _, c := range e.Columns {
+		value, ok := row[c.Name]
+		if left, counts := marks[c.Name]; counts && ok && !c.Automatic() && mark(c, value) != left {
+			return c.Name
+		}
+	}
+
+	return ""
+}
+
+func (u *undoing) moved(e *domain.Entity, key string, row image, what string) *moved {
+	m := &moved{entity: e, key: key, what: what, label: labelOf(e, row)}
+	if later := u.later[rowKey{e.Type, key}]; later != nil && !later.Cancelled {
+		m.later = later
+	}
+
+	return m
+}
+
+// labelOf is what people call a row, "" if its own columns do not say.
+func labelOf(e *domain.Entity, row image) string {
+	plain := make(map[string]any, len(row))
+	for name, raw := range row {
+		var value any
+		if exact.Decode(raw, &value) == nil {
+			plain[name] = value
+		}
+	}
+	if len(row) == 0 || !e.Label.Complete(plain) {
+		return ""
+	}
+
+	return registry.Scrub(e.Label.Render(plain))
+}
+
+// changedBy says which row is in the way, and who changed it.
+func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, error) {
+	if m.label == "" {
+		known, err := registry.New(tx, u.tools.domain, u.scope).LookupKeys(ctx, m.entity.Type, []string{m.key})
+		if err != nil {
+			return "", err
+		}
+		if entry := known[m.key]; !entry.LabelIsPlaceholder {
+			m.label = entry.Label
+		}
+	}
+	name := strings.TrimSpace("The " + m.entity.Name + " " + m.label)
+	by := "by another program, or the database itself"
+	switch {
+	case m.later != nil && m.later.SameSession:
+		by = fmt.Sprintf("by turn %d", m.later.Number)
+	case m.later != nil:
+		by = "by you in another conversation"
+	default:
+		user, err := db.New().TurnUndoUserChange(ctx, tx, &db.TurnUndoUserChangeParams{
+			SessionID: u.scope.SessionID, EntityType: m.entity.Type, EntityID: m.key, TurnID: u.Turn,
+		})
+		if err != nil {
+			return "", fmt.Errorf("look for who changed a row: %w", err)
+		}
+		if user {
+			by = "by you, outside the chat"
+		}
+	}
+
+	return fmt.Sprintf("%s %s, %s. Nothing was taken back.", name, m.what, by), nil
+}

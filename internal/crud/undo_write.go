@@ -1,0 +1,345 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// reverse undoes writes of one kind to rows of one type.
+func (u *undoing) reverse(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
+	e, keys := writes[0].entity, make([]string, len(writes))
+	for i, w := range writes {
+		keys[i] = w.EntityID
+	}
+	var err error
+	switch writes[0].Action {
+	case registry.ActionCreated:
+		err = u.remove(ctx, tx, e, keys)
+	case registry.ActionDeleted:
+		err = u.restore(ctx, tx, e, writes, keys)
+	case registry.ActionUpdated:
+		err = u.setBack(ctx, tx, e, writes, keys)
+	default:
+		err = u.callInverse(ctx, tx, writes[0])
+	}
+	if err != nil {
+		return err
+	}
+	for _, w := range slices.Backward(writes) {
+		u.done, u.settled[w.at()] = append(u.done, w), true
+		if noted := u.journal.noted(e, w.EntityID); noted != nil && w.Draft != nil {
+			noted.Draft = w.Draft
+		}
+	}
+
+	return nil
+}
+
+// remove deletes rows that the turn created. Nothing else may be deleted or changed with them.
+func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
+	before := len(u.journal.writes)
+	if err := u.journal.deleting(ctx, tx, e, keys); err != nil {
+		return err
+	}
+	for _, w := range u.journal.writes[before:] {
+		switch {
+		case w.unseen:
+			return fail(CodeConflict, "%s Nothing was taken back.", *w.Lost)
+		case w.entity != e || !slices.Contains(keys, w.EntityID):
+			row := w.was
+			if row == nil {
+				row, _ = w.Before.(image)
+			}
+
+			return u.moved(w.entity, w.EntityID, row, "came later and belongs to it")
+		}
+	}
+	s := &statement{}
+	s.add("DELETE FROM ", table(u.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ") AND ", e.Owned())
+	tag, err := tx.Exec(ctx, s.String(), s.args...)
+	if err != nil {
+		return fmt.Errorf("delete from %s: %w", e.Table, u.inUse(e, err))
+	}
+
+	return written(e, tag, len(keys))
+}
+
+// restore inserts rows that the turn deleted, with their keys, as they were.
+func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writes []*formerWrite, keys []string) error {
+	rows := make([]image, len(writes))
+	for i, w := range writes {
+		rows[len(writes)-1-i] = w.before
+	}
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return err
+	}
+	var names, values []string
+	for _, name := range slices.Sorted(maps.Keys(rows[0])) {
+		if c := e.Column(name); c != nil && !c.Derived {
+			names, values = append(names, quoted(name)), append(values, "r."+quoted(name))
+		}
+	}
+	s, into := &statement{}, table(u.tools.domain, e)
+	s.add("INSERT INTO ", into, " (", strings.Join(names, ", "), ") OVERRIDING SYSTEM VALUE SELECT ", strings.Join(values, ", "),
+		" FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) WITH ORDINALITY AS j (value, n)",
+		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n")
+	tag, err := tx.Exec(ctx, s.String(), s.args...)
+	if err != nil {
+		return fmt.Errorf("bring back rows of %s: %w", e.Table, err)
+	}
+	u.journal.created(e, keys)
+
+	return written(e, tag, len(keys))
+}
+
+// setBack restores the previous values of the columns that the turn changed.
+func (u *undoing) setBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, writes []*formerWrite, keys []string) error {
+	var columns []string
+	for _, w := range writes {
+		columns = append(columns, slices.Collect(maps.Keys(w.before))...)
+	}
+	slices.Sort(columns)
+	if err := u.journal.updating(ctx, tx, e, keys, slices.Compact(columns)); err != nil {
+		return err
+	}
+	batch, reached := &pgx.Batch{}, 0
+	for _, w := range slices.Backward(writes) {
+		s, err := u.setBackSQL(e, w)
+		if err != nil {
+			return err
+		}
+		batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				reached++
+			}
+
+			return rows.Err()
+		})
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("set back rows of %s: %w", e.Table, err)
+	}
+	if reached != len(writes) {
+		return fail(CodeStale, "Rows of %s were changed by somebody else in the meantime. Nothing was taken back.", e.Table)
+	}
+
+	return nil
+}
+
+func (u *undoing) setBackSQL(e *domain.Entity, w *formerWrite) (*statement, error) {
+	raw, err := jsonRows(w.before)
+	if err != nil {
+		return nil, err
+	}
+	var sets []string
+	for _, name := range slices.Sorted(maps.Keys(w.before)) {
+		sets = append(sets, quoted(name)+" = r."+quoted(name))
+	}
+	s, into := &statement{}, table(u.tools.domain, e)
+	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(string(raw)), "::text::jsonb) AS r WHERE ",
+		qualified(e, e.Key), " = ", s.cast(w.EntityID, e.Key.Type), " AND ", e.Owned(), " RETURNING 1")
+
+	return s, nil
+}
+
+// called decodes what the write recorded about an operation.
+func (w *formerWrite) called() (formerCall, error) {
+	var was formerCall
+	if err := exact.Decode(w.Before, &was); err != nil {
+		return was, fmt.Errorf("read operation: %w", err)
+	}
+
+	return was, nil
+}
+
+// inverse is the operation that undoes one, nil for none.
+func (u *undoing) inverse(was formerCall) *domain.Operation {
+	if o := u.tools.domain.Operation(was.Operation); o != nil {
+		return o.Inverse
+	}
+
+	return nil
+}
+
+// callInverse calls an operation's inverse, with those of the same arguments that it takes.
+func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) error {
+	was, err := w.called()
+	if err != nil || was.Reached {
+		return err
+	}
+	o, args := u.inverse(was), was.Args
+	if o == nil {
+		return fail(CodeNotAllowed, "%s cannot be taken back. Nothing was changed.", capital(strings.ReplaceAll(was.Operation, "_", " ")))
+	}
+	if args == nil {
+		args = map[string]any{}
+	}
+	maps.DeleteFunc(args, func(name string, value any) bool { return o.Args.Column(name) == nil || value == nil })
+	args[o.This] = w.EntityID
+	s := &step{call: Call{Tool: o.Name}, entity: o.On, sure: true}
+	op := &operateOp{declared: o, args: args, keys: args, step: s, before: map[*domain.Entity]map[string]string{}}
+	if err := op.carryOut(ctx, u.decision, tx); err != nil {
+		return err
+	}
+	u.operated = append(u.operated, op.changed...)
+
+	return nil
+}
+
+// settleRefs updates refs to what the rows have become: saved drafts are drafts again, restored rows exist.
+func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
+	drafts := map[rowKey]string{}
+	for _, w := range u.done {
+		if w.Draft == nil {
+			continue
+		}
+		ref, err := u.settleDraft(ctx, w)
+		if err != nil {
+			return err
+		}
+		drafts[rowKey{w.EntityType, w.EntityID}] = ref
+	}
+	args := u.steps[0].call.Args
+	u.steps = nil
+	parts, err := u.parts(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		s := &step{call: Call{Tool: ToolUndo, Args: args}, entity: part.Entity}
+		for _, row := range part.Rows {
+			key := keyText(row, part.Entity)
+			s.record.changes = append(s.record.changes, Change{EntityType: part.Entity.Type, ID: key, Action: part.Action})
+		}
+		s.record.total = len(part.Rows)
+		var saved []string
+		if part.Action == registry.ActionDeletedUser { // a row that is a draft again must not be buried
+			part.Rows = slices.DeleteFunc(part.Rows, func(row map[string]any) bool {
+				ref := drafts[rowKey{part.Entity.Type, keyText(row, part.Entity)}]
+				if ref != "" {
+					saved = append(saved, ref)
+				}
+
+				return ref != ""
+			})
+		}
+		translated, err := u.translate(ctx, tx, part)
+		if err != nil {
+			return err
+		}
+		s.record.rows, s.record.refs = translated[0].Rows, slices.Concat(saved, translated[0].Refs)
+		u.steps = append(u.steps, s)
+	}
+
+	return nil
+}
+
+// settleDraft turns a saved row back into its draft, or saves it again. It returns the draft's ref if it is a draft
+// now.
+func (u *undoing) settleDraft(ctx context.Context, w *formerWrite) (string, error) {
+	if w.Action == registry.ActionDeleted {
+		_, err := u.registry.SaveAgain(ctx, *w.Draft, w.EntityType, w.EntityID)
+
+		return "", err
+	}
+	again, err := u.registry.Unsave(ctx, *w.Draft, w.EntityID)
+	if !again {
+		return "", err
+	}
+
+	return *w.Draft, err
+}
+
+var undone = map[string]string{
+	registry.ActionCreated: registry.ActionDeletedUser, registry.ActionDeleted: registry.ActionCreatedUser, registry.ActionUpdated: registry.ActionUpdatedUser,
+}
+
+// parts returns the rows that the undo affected, by type and by what became of them. Existing rows are read in their
+// current state.
+func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, error) {
+	final, order := map[rowKey]*formerWrite{}, []rowKey{}
+	for _, w := range u.done {
+		at := rowKey{w.EntityType, w.EntityID}
+		if undone[w.Action] == "" {
+			continue // an operation: what its inverse changed is in operated
+		}
+		if final[at] == nil {
+			order = append(order, at)
+		}
+		final[at] = w
+	}
+	var parts []registry.Result
+	for _, at := range order {
+		w := final[at]
+		i := slices.IndexFunc(parts, func(p registry.Result) bool { return p.Entity == w.entity && p.Action == undone[w.Action] })
+		if i < 0 {
+			i, parts = len(parts), append(parts, registry.Result{Entity: w.entity, Action: undone[w.Action]})
+		}
+		parts[i].Rows = append(parts[i].Rows, w.row(final))
+	}
+	err := pg.AsTenant(ctx, tx, u.scope.UserID, func(tenant pgx.Tx) error {
+		for i := range parts {
+			if err := u.tools.reread(ctx, tenant, &parts[i]); err != nil {
+				return err
+			}
+		}
+
+		return nil
+	})
+	for _, one := range u.operated {
+		one.Action = byUser[one.Action]
+		parts = append(parts, one)
+	}
+
+	return parts, err
+}
+
+// reread replaces what is known of rows by their current state, except for those that are gone.
+func (t *Tools) reread(ctx context.Context, tx pgx.Tx, part *registry.Result) error {
+	if part.Action == registry.ActionDeletedUser {
+		return nil
+	}
+	keys := make([]string, len(part.Rows))
+	for i, row := range part.Rows {
+		keys[i] = keyText(row, part.Entity)
+	}
+	found, err := t.byKeys(ctx, tx, part.Entity, ownColumns(part.Entity), keys)
+	if err != nil {
+		return err
+	}
+	part.Rows, part.Sets, part.Versions = found.rows, ownColumns(part.Entity).sets, found.versions
+
+	return nil
+}
+
+// row returns the row as models may see it, before the undo. References to rows that are removed too are left out: they
+// would get refs for nothing.
+func (w *formerWrite) row(final map[rowKey]*formerWrite) map[string]any {
+	row := map[string]any{w.entity.Key.Name: w.EntityID}
+	for _, c := range visible(w.entity) {
+		var value any
+		raw, ok := w.now[c.Name]
+		if !ok || c == w.entity.Key || exact.Decode(raw, &value) != nil {
+			continue
+		}
+		if c.FK != nil && c.FK.Entity != nil {
+			if target := final[rowKey{c.FK.Entity.Type, fmt.Sprint(value)}]; target != nil && target.Action == registry.ActionCreated {
+				continue
+			}
+		}
+		row[c.Name] = value
+	}
+
+	return row
+}

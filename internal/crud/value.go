@@ -1,0 +1,306 @@
+package crud
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"alfred/internal/domain"
+)
+
+// emptyIsNull reports whether "" in such a column means null, because it cannot be a value.
+func emptyIsNull(c *domain.Column) bool {
+	return c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText
+}
+
+// scalar returns the text of a value of this kind, for Postgres to parse, or a phrase that says what the value has to
+// be.
+func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
+	switch kind {
+	case domain.KindBool:
+		return boolText(c, value)
+	case domain.KindNumber:
+		return numberText(c, value)
+	case domain.KindDate:
+		return timeText(c, value, "a date such as 2026-01-31", time.DateOnly, dateLayouts)
+	case domain.KindTimestamp:
+		return timeText(c, value, "a time such as 2026-01-31T18:30:00Z", time.RFC3339Nano, timestampLayouts)
+	case domain.KindJSON:
+		text, err := json.Marshal(value)
+		if err != nil {
+			return "", failColumn(CodeBadValue, c.Name, "%s has to be JSON.", c.Name)
+		}
+
+		return string(text), nil
+	default:
+		return enumText(c, value)
+	}
+}
+
+func boolText(c *domain.Column, value any) (string, *Error) {
+	switch value {
+	case true, "true":
+		return "true", nil
+	case false, "false":
+		return "false", nil
+	}
+
+	return "", failColumn(CodeBadValue, c.Name, "%s has to be true or false.", c.Name)
+}
+
+func numberText(c *domain.Column, value any) (string, *Error) {
+	text := ""
+	switch v := value.(type) {
+	case json.Number:
+		text = v.String()
+	case string:
+		text = strings.TrimSpace(v)
+	}
+	// The exponent is bounded because a Rat is written out in full.
+	if len(text) == 0 || len(text) > 60 || strings.ContainsAny(text, "/_xXpP") {
+		return "", failColumn(CodeBadValue, c.Name, "%s has to be a number.", c.Name)
+	}
+	if _, exponent, has := strings.Cut(strings.ToLower(text), "e"); has && len(strings.TrimLeft(exponent, "+-0")) > 2 {
+		return "", failColumn(CodeBadValue, c.Name, "%s is out of range.", c.Name)
+	}
+	if _, ok := new(big.Rat).SetString(text); !ok {
+		return "", failColumn(CodeBadValue, c.Name, "%s has to be a number.", c.Name)
+	}
+
+	return text, nil
+}
+
+var (
+	dateLayouts      = []string{time.DateOnly, time.RFC3339, "2006-01-02 (Mon)", "2006-01-02 (Monday)", "Mon 2006-01-02"} // as prompts print dates
+	timestampLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly}
+)
+
+func timeText(c *domain.Column, value any, what, out string, layouts []string) (string, *Error) {
+	text, ok := value.(string)
+	if ok {
+		for _, layout := range layouts {
+			at, err := time.Parse(layout, strings.TrimSpace(text))
+			switch {
+			case err != nil:
+			case strings.Contains(layout, "Mon") && !strings.EqualFold(at.Format(layout), strings.TrimSpace(text)):
+				return "", failColumn(CodeBadValue, c.Name, "%s: %s is a %s.", c.Name, at.Format(time.DateOnly), at.Weekday())
+			default:
+				return at.Format(out), nil
+			}
+		}
+	}
+
+	return "", failColumn(CodeBadValue, c.Name, "%s has to be %s.", c.Name, what)
+}
+
+func enumText(c *domain.Column, value any) (string, *Error) {
+	text, ok := value.(string)
+	if !ok {
+		return "", failColumn(CodeBadValue, c.Name, "%s has to be a text.", c.Name)
+	}
+	if c.Fold {
+		return strings.ToLower(strings.TrimSpace(text)), nil
+	}
+	if len(c.Enum) == 0 || c.Kind == domain.KindArray {
+		return text, nil
+	}
+	at := slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, strings.TrimSpace(text)) })
+	if at < 0 {
+		return "", failColumn(CodeBadValue, c.Name, "%s has to be one of %s.", c.Name, strings.Join(c.Enum, ", "))
+	}
+
+	return c.Enum[at], nil
+}
+
+// integral reports whether a column holds only whole numbers.
+func integral(c *domain.Column) bool {
+	return c.Type == "integer" || c.Type == "bigint" || c.Type == "smallint"
+}
+
+// integerBits is the number of bits, without the sign, of the column's integer type. Postgres reports an out-of-range
+// number without naming the column.
+func integerBits(c *domain.Column) int {
+	switch c.Type {
+	case "smallint":
+		return 15
+	case "integer":
+		return 31
+	default:
+		return 63
+	}
+}
+
+// stored converts a value to the form in which it is written: checked against the column, "" as null if it cannot be a
+// value, numbers as numbers. Keys of other rows must have been substituted before.
+func stored(c *domain.Column, value any) (any, *Error) {
+	if text, ok := value.(string); ok && text == "" && emptyIsNull(c) {
+		value = nil
+	}
+	switch {
+	case value == nil:
+		return nil, nil
+	case c.FK != nil && c.Kind != domain.KindArray:
+		return reference(c, value)
+	case c.Kind == domain.KindArray:
+		return storedList(c, value)
+	case c.Kind == domain.KindJSON:
+		return value, nil
+	}
+	text, err := scalar(c, c.Kind, value)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Kind {
+	case domain.KindBool:
+		return text == "true", nil
+	case domain.KindNumber:
+		return storedNumber(c, text)
+	default:
+		return text, nil
+	}
+}
+
+// reference is the key or ref of another row; whether that exists is checked elsewhere. A user interface may send a
+// numeric key as a number.
+func reference(c *domain.Column, value any) (any, *Error) {
+	if number, ok := value.(json.Number); ok && (c.Kind == domain.KindNumber || c.Elem == domain.KindNumber) {
+		return number.String(), nil
+	}
+	text, ok := value.(string)
+	if !ok {
+		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a ref.", c.Name)
+	}
+
+	return text, nil
+}
+
+func storedNumber(c *domain.Column, text string) (any, *Error) {
+	if rat, _ := new(big.Rat).SetString(text); integral(c) {
+		if !rat.IsInt() {
+			return nil, failColumn(CodeBadValue, c.Name, "%s has to be a whole number.", c.Name)
+		}
+		if rat.Num().BitLen() > integerBits(c) {
+			return nil, failColumn(CodeBadValue, c.Name, "%s is out of range.", c.Name)
+		}
+		text = rat.Num().String()
+	}
+	if !json.Valid([]byte(text)) { // ".5", "+1": numbers to people, not to JSON
+		rat, _ := new(big.Rat).SetString(text)
+		text = strings.TrimSuffix(strings.TrimRight(rat.FloatString(20), "0"), ".")
+	}
+
+	return json.Number(text), nil
+}
+
+func storedList(c *domain.Column, value any) (any, *Error) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a list.", c.Name)
+	}
+	out := make([]any, len(list))
+	for i, item := range list {
+		if c.FK != nil {
+			ref, err := reference(c, item)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = ref
+
+			continue
+		}
+		text, err := scalar(c, c.Elem, item)
+		if err != nil {
+			return nil, err
+		}
+		switch c.Elem {
+		case domain.KindNumber:
+			out[i] = json.Number(text)
+		case domain.KindBool:
+			out[i] = text == "true"
+		case domain.KindJSON:
+			out[i] = item
+		default:
+			out[i] = text
+		}
+	}
+
+	return out, nil
+}
+
+// same reports whether the database stored what was written. Numbers compare by value and times by instant; everything
+// else exactly.
+func same(c *domain.Column, kind domain.Kind, written, read any) bool {
+	if written == nil || read == nil {
+		return written == nil && read == nil
+	}
+	if c.FK != nil && kind != domain.KindArray {
+		return fmt.Sprint(written) == fmt.Sprint(read)
+	}
+	switch kind {
+	case domain.KindArray:
+		a, okA := written.([]any)
+		b, okB := read.([]any)
+
+		return okA && okB && slices.EqualFunc(a, b, func(x, y any) bool { return same(c, c.Elem, x, y) })
+	case domain.KindNumber:
+		a, okA := rat(written)
+		b, okB := rat(read)
+
+		return okA && okB && a.Cmp(b) == 0
+	case domain.KindTimestamp:
+		a, okA := instant(written)
+		b, okB := instant(read)
+
+		return okA && okB && a.Equal(b)
+	case domain.KindTime, domain.KindUUID:
+		return true // Postgres reformats their text without losing anything
+	case domain.KindJSON:
+		return sameJSON(written, read)
+	default:
+		return fmt.Sprint(written) == fmt.Sprint(read)
+	}
+}
+
+func rat(value any) (*big.Rat, bool) { return new(big.Rat).SetString(fmt.Sprint(value)) }
+
+func instant(value any) (time.Time, bool) {
+	for _, layout := range append([]string{"2006-01-02T15:04:05.999999999"}, timestampLayouts...) {
+		if at, err := time.Parse(layout, fmt.Sprint(value)); err == nil {
+			return at, true
+		}
+	}
+
+	return time.Time{}, false
+}
+
+func sameJSON(a, b any) bool {
+	switch a := a.(type) {
+	case json.Number:
+		x, okX := rat(a)
+		y, okY := rat(b)
+
+		return okX && okY && x.Cmp(y) == 0
+	case []any:
+		b, ok := b.([]any)
+
+		return ok && slices.EqualFunc(a, b, sameJSON)
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for key := range a {
+			other, has := b[key]
+			if !has || !sameJSON(a[key], other) {
+				return false
+			}
+		}
+
+		return true
+	default:
+		return a == b
+	}
+}

@@ -1,0 +1,251 @@
+package crud_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+)
+
+const curry = `{"creates": [{"type": "recipe", "content": {
+	"name": "Thai Curry", "cuisine": "thai", "servings": 2, "prep_time_minutes": 10, "cook_time_minutes": 20,
+	"instructions": ["Fry the paste.", "Add the rest."], "tags": ["smoky"],
+	"recipe_ingredients": [
+		{"name": "chicken thighs", "quantity": 1.5, "unit": "lb", "notes": "cut up"},
+		{"name": "lime", "quantity": 1, "unit": "piece", "is_optional": true},
+		{"name": "salt"}
+	]}}]}`
+
+func TestGenerate(t *testing.T) {
+	t.Parallel()
+
+	t.Run("DraftsAreNotRows", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		result := b.ok("generate", crud.ToolGenerate, curry)
+		require.Equal(t, []string{"gen_recipe_1"}, result.Refs)
+		require.Equal(t, 3, query[int](b, `SELECT count(*)::int FROM kitchen.recipes`))
+		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "gen_recipe_1"}]}`))
+		require.Len(t, rows, 1)
+		require.Equal(t, "Thai Curry", rows[0]["name"])
+		require.Len(t, rows[0]["recipe_ingredients"], 3)
+	})
+
+	t.Run("MixedListsAreUnited", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("generate", crud.ToolGenerate, curry)
+		b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		in := `{"table": "recipes", "filters": [{"field": "id", "op": "in", "value": ["gen_recipe_1", "recipe_2"]}%s]}`
+		require.Equal(t, []string{"gen_recipe_1", "recipe_2"}, b.ok("read", crud.ToolRead, sprintf(in, "")).Refs)
+		require.Equal(t, []string{"gen_recipe_1"}, b.ok("read", crud.ToolRead, sprintf(in, `, {"field": "servings", "op": "=", "value": 2}, {"field": "tags", "op": "contains", "value": "smoky"}`)).Refs)
+		require.Equal(t, []string{"recipe_2"}, b.ok("read", crud.ToolRead, sprintf(in, `, {"field": "name", "op": "ilike", "value": "pad%"}`)).Refs)
+		require.Empty(t, b.ok("read", crud.ToolRead, sprintf(in, `, {"field": "cuisine", "op": "=", "value": "french"}`)).Refs)
+	})
+
+	t.Run("UpdatesAndCreatesTogether", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("generate", crud.ToolGenerate, curry)
+		result := b.ok("generate", crud.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"name": "Thai Curry", "tags": []}}],
+			"creates": [{"type": "task", "content": {"title": "Buy limes", "recipe_id": "gen_recipe_1"}}]}`)
+		require.Equal(t, []string{"gen_recipe_1", "gen_task_1"}, result.Refs)
+	})
+
+	t.Run("Refuses", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		for args, code := range map[string]crud.Code{
+			`{"creates": [{"type": "recipe", "content": {"name": "X", "ingredient_name": "y"}}]}`:                            crud.CodeUnknownColumn,
+			`{"creates": [{"type": "recipe", "content": {"name": "X", "recipe_ingredients": [{"expiration_date": "y"}]}}]}`:  crud.CodeUnknownColumn,
+			`{"creates": [{"type": "recipe", "content": {"cuisine": "thai"}}]}`:                                              crud.CodeViolation,
+			`{"creates": [{"type": "ing", "content": {"name": "X"}}]}`:                                                       crud.CodeUnknownTable,
+			`{"creates": [{"type": "meal", "content": {"date": "2026-01-12", "meal_type": "brunch"}}]}`:                      crud.CodeBadValue,
+			`{"creates": [{"type": "meal", "content": {"date": "2026-01-12", "meal_type": "lunch", "recipe_id": "inv_1"}}]}`: crud.CodeUnknownRef,
+			`{"creates": [{"type": "recipe", "content": ["a"]}]}`:                                                            crud.CodeBadArgument,
+			`{"updates": [{"ref": "recipe_1", "content": {"name": "X"}}]}`:                                                   crud.CodeTypeMismatch,
+			`{"updates": [{"ref": "gen_recipe_9", "content": {"name": "X"}}]}`:                                               crud.CodeUnknownRef,
+			`{}`: crud.CodeBadArgument,
+		} {
+			b.refused("generate", crud.ToolGenerate, args, code)
+		}
+	})
+}
+
+func TestSaveDraft(t *testing.T) {
+	t.Parallel()
+
+	t.Run("StoredEqualsShown", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("generate", crud.ToolGenerate, curry)
+		b.nextTurn()
+		result := b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
+		require.Equal(t, []string{"gen_recipe_1"}, result.Refs)
+		require.Equal(t, "promoted", query[string](b, `SELECT state::text FROM entity_refs WHERE ref = 'gen_recipe_1'`))
+		require.Equal(t, "created", query[string](b, `SELECT action FROM entity_refs WHERE ref = 'gen_recipe_1'`))
+		stored := query[string](b, `SELECT concat_ws('|', name, cuisine, servings, prep_time_minutes, cook_time_minutes, instructions, tags) FROM kitchen.recipes WHERE name = 'Thai Curry'`)
+		require.Equal(t, `Thai Curry|thai|2|10|20|{"Fry the paste.","Add the rest."}|{smoky}`, stored)
+		children := query[string](b, `SELECT string_agg(concat_ws('|', name, quantity, unit, notes, is_optional, ingredient_id IS NOT NULL), ' ' ORDER BY position)
+			FROM kitchen.recipe_ingredients WHERE recipe_id = (SELECT id FROM kitchen.recipes WHERE name = 'Thai Curry')`)
+		require.Equal(t, `chicken thighs|1.5|lb|cut up|f|t lime|1|piece|t|t salt|f|t`, children)
+		require.Equal(t, "ri_1", b.rows(result)[0]["recipe_ingredients"].([]any)[0].(map[string]any)["id"])
+	})
+
+	t.Run("PatchChangesWhatItNames", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("generate", crud.ToolGenerate, curry)
+		b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1", "patch": {"servings": 4, "cuisine": null}}`)
+		require.Equal(t, "4 null Thai Curry", query[string](b, `SELECT servings || ' ' || coalesce(cuisine, 'null') || ' ' || name FROM kitchen.recipes WHERE name = 'Thai Curry'`))
+	})
+
+	t.Run("OneDecisionSavesAndUses", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("generate", crud.ToolGenerate, curry)
+		outcome := b.decide("write", call(crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`),
+			call(crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-01-16", "meal_type": "dinner", "recipe_id": "gen_recipe_1"}}`))
+		require.False(t, outcome.Failed(), "%+v", outcome)
+		require.Equal(t, "Thai Curry", query[string](b, `SELECT r.name FROM kitchen.meal_plans AS m JOIN kitchen.recipes AS r ON r.id = m.recipe_id`))
+		require.Equal(t, "gen_recipe_1", b.rows(outcome.Results[1])[0]["recipe_id"])
+	})
+
+	t.Run("PendingRefIsNoRow", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("generate", crud.ToolGenerate, curry)
+		message := b.refused("write", crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-01-16", "meal_type": "dinner", "recipe_id": "gen_recipe_1"}}`, crud.CodePendingRef)
+		require.Contains(t, message, "gen_recipe_1")
+		b.refused("read", crud.ToolRead, `{"table": "meal_plans", "filters": [{"field": "recipe_id", "op": "=", "value": "gen_recipe_1"}]}`, crud.CodePendingRef)
+	})
+
+	t.Run("FailingChildUndoesTheParent", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupApart(t)
+		b.ok("generate", crud.ToolGenerate, curry)
+		b.exec(`ALTER TABLE kitchen.recipe_ingredients ADD CONSTRAINT no_lime CHECK (name <> 'lime')`)
+		message := b.refused("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeViolation)
+		require.Contains(t, message, "name")
+		require.Equal(t, 3, query[int](b, `SELECT count(*)::int FROM kitchen.recipes`))
+		require.Equal(t, "pending", query[string](b, `SELECT state::text FROM entity_refs WHERE ref = 'gen_recipe_1'`))
+		b.exec(`ALTER TABLE kitchen.recipe_ingredients DROP CONSTRAINT no_lime`)
+		b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
+		require.Equal(t, 4, query[int](b, `SELECT count(*)::int FROM kitchen.recipes`))
+		b.refused("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeConflict)
+	})
+
+	t.Run("SilentRoundingIsAnError", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupApart(t)
+		b.exec(`ALTER TABLE kitchen.inventory ALTER COLUMN quantity TYPE numeric(6, 2)`)
+		message := b.refused("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "saffron", "quantity": 1.239}}`, crud.CodeValueChanged)
+		require.Contains(t, message, "1.24")
+		require.Equal(t, 12, query[int](b, `SELECT count(*)::int FROM kitchen.inventory`))
+	})
+}
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+
+	t.Run("BatchLinksAndFills", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		result := b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": [
+			{"name": "eggs", "quantity": 12, "unit": "count", "location": "Fridge"},
+			{"name": "fresh broccoli\u0000", "location": "freezer", "expiry_date": ""},
+			{"name": "unobtainium", "category": "metals"}]}`)
+		require.Equal(t, []string{"inv_1", "inv_2", "inv_3"}, result.Refs)
+		rows := b.rows(result)
+		require.Equal(t, []string{"eggs", "fresh broccoli", "unobtainium"}, column[string](rows, "name"))
+		require.Equal(t, "fridge", rows[0]["location"])
+		require.Equal(t, "produce", rows[1]["category"], "taken over from the canonical row")
+		require.Equal(t, "metals", rows[2]["category"])
+		require.Equal(t, "broccoli", rows[1]["_ingredient_id_label"])
+		require.Nil(t, rows[2]["ingredient_id"])
+		require.Equal(t, "created", query[string](b, `SELECT action FROM entity_refs WHERE ref = 'inv_2'`))
+	})
+
+	t.Run("ShoppingMerges", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		first := b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "eggs", "quantity": 6, "unit": "count"}, {"name": "Egg", "quantity": 2, "unit": "count"}, {"name": "milk"}]}`)
+		require.Equal(t, []string{"shop_1", "shop_2"}, first.Refs)
+		second := b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "Eggs", "quantity": 4, "unit": "count", "notes": "large"}}`)
+		require.Equal(t, []string{"shop_1"}, second.Refs)
+		require.Equal(t, "12 large", query[string](b, `SELECT quantity || ' ' || notes FROM kitchen.shopping_list WHERE name = 'eggs'`))
+		require.Equal(t, 2, query[int](b, `SELECT count(*)::int FROM kitchen.shopping_list`))
+		require.Equal(t, "updated", query[string](b, `SELECT action FROM entity_refs WHERE ref = 'shop_1'`))
+		b.exec(`UPDATE kitchen.shopping_list SET is_purchased = true`)
+		b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "eggs", "quantity": 1, "unit": "count"}}`)
+		require.Equal(t, 3, query[int](b, `SELECT count(*)::int FROM kitchen.shopping_list`), "what is bought takes no part")
+	})
+
+	t.Run("Refuses", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		for args, code := range map[string]crud.Code{
+			`{"table": "inventory", "data": {"quantity": 2}}`:                             crud.CodeViolation,
+			`{"table": "inventory", "data": {"name": "x", "quantity": -2}}`:               crud.CodeViolation,
+			`{"table": "inventory", "data": {"name": "x", "quantity": "plenty"}}`:         crud.CodeBadValue,
+			`{"table": "inventory", "data": {"name": "x", "id": "inv_9"}}`:                crud.CodeBadArgument,
+			`{"table": "inventory", "data": {"name": "x", "user_id": "y"}}`:               crud.CodeUnknownColumn,
+			`{"table": "inventory", "data": []}`:                                          crud.CodeBadArgument,
+			`{"table": "inventory", "data": ["eggs"]}`:                                    crud.CodeBadArgument,
+			`{"table": "ingredients", "data": {"name": "x"}}`:                             crud.CodeNotAllowed,
+			`{"table": "recipes", "data": {"name": "x", "total_time_minutes": 3}}`:        crud.CodeBadArgument,
+			`{"table": "recipes", "data": {"name": "x", "servings": 2.5}}`:                crud.CodeBadValue,
+			`{"table": "recipes", "data": {"name": "x", "tags": "spicy"}}`:                crud.CodeBadValue,
+			`{"table": "tasks", "data": {"title": "x", "recipe_id": "` + demoUser + `"}}`: crud.CodeUnknownRef,
+			`{"table": "tasks", "data": {"title": "x", "meal_plan_id": "recipe_1"}}`:      crud.CodeTypeMismatch,
+			`{"table": "recipe_ingredients", "data": {"name": "x", "recipe_id": null}}`:   crud.CodeViolation,
+			`{"table": "tasks", "data": {"title": "x"}, "from_ref": "gen_task_1"}`:        crud.CodeBadArgument,
+			`{"table": "recipes", "data": {"name": "` + longText + `"}}`:                  crud.CodeViolation,
+		} {
+			message := b.refused("write", crud.ToolCreate, args, code)
+			require.NotContains(t, message, "user_id,", args)
+		}
+	})
+
+	t.Run("OneFaultUndoesTheDecision", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		outcome := b.decide("write", call(crud.ToolCreate, `{"table": "tasks", "data": {"title": "a"}}`), call(crud.ToolCreate, `{"table": "tasks", "data": {}}`))
+		require.Equal(t, crud.CodeNotExecuted, outcome.Results[0].ErrorCode)
+		require.Equal(t, crud.CodeBadArgument, outcome.Results[1].ErrorCode)
+		require.Zero(t, query[int](b, `SELECT count(*)::int FROM kitchen.tasks`))
+		require.Zero(t, query[int](b, `SELECT count(*)::int FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
+		next := b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "a"}}`)
+		require.Equal(t, 3, next.Call, "calls go on counting within the step")
+		require.Equal(t, []string{"task_1"}, next.Refs)
+	})
+
+	t.Run("ArgumentsAreStoredAsWritten", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		result := b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "a"}}`)
+		params := query[[]byte](b, `SELECT params FROM turn_step_results WHERE turn_id = $1 AND call = $2`, b.scope.TurnID, result.Call)
+		var args map[string]any
+		require.NoError(t, json.Unmarshal(params, &args))
+		require.Equal(t, "tasks", args["table"])
+	})
+}

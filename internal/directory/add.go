@@ -1,0 +1,117 @@
+package directory
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db/entries"
+	"alfred/internal/pg"
+)
+
+// NameTakenError names users of a database whose names belong to others already.
+type NameTakenError struct{ Names []string }
+
+func (e *NameTakenError) Error() string {
+	return "these names belong to users of another database: " + strings.Join(e.Names, ", ") + "; rename them there (UPDATE users SET name ...) and add the database again"
+}
+
+// AddDatabase makes a database known, or gives it another address, and takes in its users and keys: those of before
+// stay where they are, and a database that has rows of theirs, too, refuses them from now on. It returns how many users are
+// new. Errors: [*NameTakenError], and nothing is changed.
+func (d *Directory) AddDatabase(ctx context.Context, database Database) (int64, error) {
+	var (
+		added     int64
+		elsewhere []*entries.UserElsewhereRow
+	)
+	source, err := pg.Open(ctx, pg.Config{AppName: "alfred directory", MaxConns: 1, URL: database.URL})
+	if err != nil {
+		return 0, err
+	}
+	defer source.Close()
+	err = pg.InTx(ctx, d.pool, func(tx pgx.Tx) error {
+		if _, err := d.q.DatabaseAdd(ctx, tx, &entries.DatabaseAddParams{Name: database.Name, Url: database.URL}); err != nil {
+			return fmt.Errorf("add database: %w", err)
+		}
+
+		return pg.InReadTx(ctx, source, func(from pgx.Tx) (err error) {
+			added, elsewhere, err = d.takeIn(ctx, tx, from, database.Name)
+
+			return err
+		})
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, user := range elsewhere {
+		if _, err := source.Exec(ctx, `SELECT user_place_set($1, $2, 0, 'away')`, user.ID, user.Epoch); err != nil {
+			return added, fmt.Errorf("refuse a user of another database: %w", err)
+		}
+	}
+
+	return added, nil
+}
+
+const takenAtATime = 10_000
+
+// takeIn reads the users of a database in parts: there may be millions. A user who is away is somebody else's to bring.
+func (d *Directory) takeIn(ctx context.Context, tx, from pgx.Tx, database string) (added int64, elsewhere []*entries.UserElsewhereRow, err error) {
+	for last := uuid.Nil; ; {
+		var (
+			users entries.UserAddParams
+			keys  entries.KeyAddParams
+		)
+		if users.Ids, users.Names, err = page[string](ctx, from, `SELECT u.id, u.name FROM users AS u
+			WHERE u.id > $1 AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = u.id AND p.state IN ('away', 'coming')) ORDER BY u.id LIMIT $2`, last, takenAtATime); err != nil {
+			return 0, nil, err
+		}
+		if len(users.Ids) == 0 {
+			return added, elsewhere, nil
+		}
+		taken, err := d.q.UserNamed(ctx, tx, &entries.UserNamedParams{Ids: users.Ids, Names: users.Names})
+		if err != nil {
+			return 0, nil, fmt.Errorf("compare names: %w", err)
+		}
+		if len(taken) > 0 {
+			return 0, nil, &NameTakenError{taken}
+		}
+		users.Database = database
+		n, err := d.q.UserAdd(ctx, tx, &users)
+		if err != nil {
+			return 0, nil, fmt.Errorf("add users: %w", err)
+		}
+		others, err := d.q.UserElsewhere(ctx, tx, &entries.UserElsewhereParams{Ids: users.Ids, Database: database})
+		if err != nil {
+			return 0, nil, fmt.Errorf("compare places: %w", err)
+		}
+		elsewhere = append(elsewhere, others...)
+		if keys.UserIds, keys.Hashes, err = page[[]byte](ctx, from, `SELECT k.user_id, k.key_hash FROM api_keys AS k WHERE k.revoked_at IS NULL AND k.user_id = ANY ($1)`, users.Ids); err != nil {
+			return 0, nil, err
+		}
+		if err := d.q.KeyAdd(ctx, tx, &keys); err != nil {
+			return 0, nil, fmt.Errorf("add keys: %w", err)
+		}
+		added, last = added+n, users.Ids[len(users.Ids)-1]
+	}
+}
+
+// page reads ids and what stands beside them.
+func page[T any](ctx context.Context, from pgx.Tx, query string, args ...any) (ids []uuid.UUID, beside []T, err error) {
+	rows, _ := from.Query(ctx, query, args...) // a failed query shows when its rows are read
+	var (
+		id    uuid.UUID
+		value T
+	)
+	if _, err := pgx.ForEachRow(rows, []any{&id, &value}, func() error {
+		ids, beside = append(ids, id), append(beside, value)
+
+		return nil
+	}); err != nil {
+		return nil, nil, fmt.Errorf("read the database's users: %w", err)
+	}
+
+	return ids, beside, nil
+}

@@ -1,0 +1,74 @@
+package domain_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+)
+
+func TestInitIntegerKeys(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, library)
+
+	text, err := domain.Init(t.Context(), tx, "library")
+	require.NoError(t, err)
+
+	d, err := bindText(t, tx, text)
+	require.NoError(t, err, text)
+	require.Contains(t, text, `owner: "member_id" # unsure`)
+	require.Contains(t, text, "# left out, members: it holds the tenants themselves")
+	require.Contains(t, text, "# left out, visits: it has no single-column primary key")
+
+	book, loan, shelf := d.ByType("book"), d.ByType("loan"), d.ByType("shelf")
+	require.True(t, book.Reference)
+	require.Equal(t, "bigint", book.Key.Type)
+	require.Equal(t, []string{"novel", "essay", "poet's own"}, book.Column("genre").Enum)
+	require.Equal(t, "Dune [novel] pages:412", book.Display.Render(map[string]any{"title": "Dune", "genre": "novel", "pages": 412}))
+	require.Equal(t, "bigint", loan.Owner.Type)
+	require.Same(t, book, loan.Column("book_id").FK.Entity)
+	require.Same(t, shelf, loan.Column("shelf_id").FK.Entity)
+	require.Same(t, loan, shelf.Children[0].Entity)
+	require.Equal(t, "Jan 12 Dune", loan.Label.Render(map[string]any{"due_on": "2026-01-12", "_book_id_label": "Dune"}))
+	require.Equal(t, []string{"shelves", "loans"}, d.Subdomains[0].Tables)
+	require.Equal(t, []string{"books"}, d.Subdomains[0].Readable)
+	require.Len(t, d.Snapshot, 1)
+}
+
+func TestInitTextKeys(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, tracker)
+
+	text, err := domain.Init(t.Context(), tx, "tracker")
+	require.NoError(t, err)
+
+	d, err := bindText(t, tx, text)
+	require.NoError(t, err, text)
+
+	issue, project := d.ByType("issue"), d.ByType("project")
+	require.Equal(t, "key", issue.Key.Name)
+	require.Equal(t, domain.KindText, project.Key.Kind, "a domain type counts as its base type")
+	require.Equal(t, "text", issue.Owner.Type)
+	require.Same(t, issue, issue.Column("blocked_by").FK.Entity)
+	require.Same(t, project, issue.Column("project_code").FK.Entity)
+	require.Equal(t, []string{"open", "in progress", "done"}, project.Column("state").Enum)
+	require.Equal(t, []string{"open", "in progress", "done"}, issue.Column("states").Enum)
+	require.Equal(t, domain.KindText, issue.Column("states").Elem)
+	require.True(t, issue.Column("where_at").Hidden, "a type that no model can read")
+	require.NotContains(t, issue.Sets["summary"], "body")
+	require.Contains(t, issue.Sets["text"], "body")
+	require.Contains(t, text, "#   body text: What is wrong, in detail.")
+}
+
+func TestInitUnknownSchema(t *testing.T) {
+	t.Parallel()
+
+	_, err := domain.Init(t.Context(), dbtest.Tx(t), "nowhere")
+	require.ErrorContains(t, err, `schema "nowhere" does not exist or has no tables`)
+}

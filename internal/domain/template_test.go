@@ -1,0 +1,103 @@
+package domain_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"alfred/internal/domain"
+)
+
+func TestTemplateRender(t *testing.T) {
+	t.Parallel()
+
+	day := time.Date(2026, 1, 12, 0, 0, 0, 0, time.UTC)
+
+	for _, c := range []struct {
+		source string
+		row    map[string]any
+		want   string
+	}{
+		{"{name}", map[string]any{"name": "Eggs"}, "Eggs"},
+		{"{name}", map[string]any{"name": nil}, ""},
+		{"{name}", nil, ""},
+		{"{date:Jan 2} [{meal_type}]", map[string]any{"date": "2026-01-12", "meal_type": "lunch"}, "Jan 12 [lunch]"},
+		{"{date:Jan 2}", map[string]any{"date": day}, "Jan 12"},
+		{"{at:15:04}", map[string]any{"at": "2026-01-12T18:30:00Z"}, "18:30"},
+		{"{at:2006-01-02}", map[string]any{"at": "2026-01-12T18:30:00.123456+00:00"}, "2026-01-12"},
+		{"{date}", map[string]any{"date": day}, "2026-01-12"},
+		{"{at}", map[string]any{"at": day.Add(90 * time.Minute)}, "2026-01-12 01:30"},
+		{"{date:Jan 2}", map[string]any{"date": "some day"}, "some day"},
+		{"{q}", map[string]any{"q": 12.0}, "12"},
+		{"{q}", map[string]any{"q": json.Number("12.50")}, "12.5"},
+		{"{q}", map[string]any{"q": json.Number("9007199254740993")}, "9007199254740993"},
+		{"{q}", map[string]any{"q": int64(3)}, "3"},
+		{"{tags}", map[string]any{"tags": []any{"a", "b"}}, "a, b"},
+		{"{tags}", map[string]any{"tags": []string{"a"}}, "a"},
+		{"{done}", map[string]any{"done": true}, "yes"},
+		{"{data}", map[string]any{"data": map[string]any{"a": 1}}, `{"a":1}`},
+		{"{n}{?q: ({q}{?u: {u}})}", map[string]any{"n": "x", "q": 1, "u": "kg"}, "x (1 kg)"},
+		{"{n}{?q: ({q}{?u: {u}})}", map[string]any{"n": "x", "q": 1}, "x (1)"},
+		{"{n}{?q: ({q}{?u: {u}})}", map[string]any{"n": "x", "u": "kg"}, "x"},
+		{"{n}{?tags: {tags}}{?done: done}", map[string]any{"n": "x", "tags": []any{}, "done": false}, "x"},
+		{"{n}{!done: open}", map[string]any{"n": "x", "done": false}, "x open"},
+		{"{n}{!done: open}", map[string]any{"n": "x"}, "x"},
+		{"{{{n}}}", map[string]any{"n": "x"}, "{x}"},
+		{"{n} {{", map[string]any{"n": "x"}, "x {"},
+	} {
+		template, err := domain.ParseTemplate(c.source)
+		require.NoError(t, err, c.source)
+		require.Equal(t, c.want, template.Render(c.row), "%s with %v", c.source, c.row)
+		require.Equal(t, c.source, template.String())
+	}
+}
+
+// Columns outside optional parts make a label complete; a read without them must not overwrite a better label.
+func TestTemplateComplete(t *testing.T) {
+	t.Parallel()
+
+	template, err := domain.ParseTemplate("{date:Jan 2} [{meal_type}]{?_recipe_id_label: {_recipe_id_label}}")
+	require.NoError(t, err)
+	require.Equal(t, []string{"date", "meal_type", "recipe_id"}, template.Columns())
+	require.True(t, template.Complete(map[string]any{"date": "2026-01-12", "meal_type": "lunch"}))
+	require.False(t, template.Complete(map[string]any{"date": "2026-01-12"}))
+	require.False(t, template.Complete(map[string]any{"date": "2026-01-12", "meal_type": nil}))
+	require.False(t, domain.Template{}.Complete(nil))
+	require.True(t, domain.Template{}.IsZero())
+}
+
+func TestTemplateErrors(t *testing.T) {
+	t.Parallel()
+
+	for _, source := range []string{"{", "{a", "{a}}", "{}", "{?a}", "{?a: b", "{a b}", "{a:{b}}", "}", "{!: x}"} {
+		_, err := domain.ParseTemplate(source)
+		require.Error(t, err, source)
+	}
+}
+
+// Templates and rows are untrusted: neither may crash a process.
+func TestTemplateNeverPanics(t *testing.T) {
+	t.Parallel()
+
+	rapid.Check(t, func(t *rapid.T) {
+		template, err := domain.ParseTemplate(rapid.StringOf(rapid.SampledFrom([]rune("{}?!:ab _2"))).Draw(t, "source"))
+		if err == nil {
+			template.Render(map[string]any{"a": rapid.String().Draw(t, "a"), "b": nil})
+		}
+	})
+}
+
+func TestFold(t *testing.T) {
+	t.Parallel()
+
+	for word, want := range map[string]string{
+		"Meal Plans": "meal_plan", "meal-plan": "meal_plan", "meal_plans": "meal_plan", "berries": "berry", "dishes": "dish",
+		"tomatoes": "tomato", "boxes": "box", "glass": "glass", "asparagus": "asparagus", "eggs": "egg", "Inventory": "inventory",
+		"gas": "gas", "shelves": "shelf", "olives": "olive", "": "", "recipes": "recipe",
+	} {
+		require.Equal(t, want, domain.Fold(word), word)
+	}
+}

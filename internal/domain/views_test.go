@@ -1,0 +1,228 @@
+package domain_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+)
+
+// harbour has only composite keys, an enum, sequences, rules in triggers, a table without a key, and its own view.
+const harbour = `
+CREATE SCHEMA harbour;
+CREATE TYPE harbour.kind AS ENUM ('sail', 'motor');
+CREATE TABLE harbour.members (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE harbour.boats (
+    club text NOT NULL, number integer NOT NULL, member_id integer NOT NULL REFERENCES harbour.members, name text NOT NULL,
+    kind harbour.kind NOT NULL DEFAULT 'sail', length numeric(4, 1) CHECK (length > 0), doubled numeric GENERATED ALWAYS AS (length * 2) STORED,
+    PRIMARY KEY (club, number));
+COMMENT ON TABLE harbour.boats IS 'Boats of members.';
+COMMENT ON COLUMN harbour.boats.length IS 'In metres.';
+CREATE TABLE harbour.trips (
+    club text NOT NULL, number integer NOT NULL, nth serial NOT NULL, sailed_on date NOT NULL, note text,
+    with_club text, with_number integer,
+    PRIMARY KEY (club, number, nth), FOREIGN KEY (club, number) REFERENCES harbour.boats ON DELETE CASCADE,
+    FOREIGN KEY (with_club, with_number) REFERENCES harbour.boats);
+CREATE TABLE harbour.log (line text);
+CREATE TABLE harbour.places (id integer PRIMARY KEY, member_id integer NOT NULL REFERENCES harbour.members, label text NOT NULL, fee numeric);
+CREATE VIEW harbour.long_boats AS SELECT * FROM harbour.boats WHERE length > 10;
+CREATE VIEW harbour.longest AS SELECT * FROM harbour.long_boats WHERE length > 20;
+CREATE TABLE harbour.audit (id bigserial PRIMARY KEY, what text);
+CREATE FUNCTION harbour.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NEW.note = 'storm' THEN RAISE EXCEPTION 'Nobody sails in a storm.'; END IF;
+    INSERT INTO harbour.audit (what) VALUES (NEW.note); RETURN NEW; END $$;
+CREATE TRIGGER note BEFORE INSERT OR UPDATE ON harbour.trips FOR EACH ROW EXECUTE FUNCTION harbour.note();
+INSERT INTO harbour.members VALUES (1, 'Ada'), (2, 'Eve');
+INSERT INTO harbour.boats VALUES ('a:b', 1, 1, 'Swan'), ('a', 1, 2, 'Crow');
+INSERT INTO harbour.trips (club, number, sailed_on) VALUES ('a:b', 1, '2026-01-01'), ('a', 1, '2026-01-02');
+INSERT INTO harbour.places VALUES (1, 1, 'Pier', 10), (2, 2, 'Bay', 20);`
+
+const (
+	adaID = "0190a000-0000-7000-8000-00000000000a"
+	eveID = "0190a000-0000-7000-8000-00000000000e"
+)
+
+// attached declares the harbour with its owner's edits, and creates its views.
+func attached(t *testing.T, tx pgx.Tx, review *strings.Replacer) (*domain.Domain, []string) {
+	t.Helper()
+
+	text, err := domain.InitViews(t.Context(), tx, "harbour")
+	require.NoError(t, err)
+
+	files := fstest.MapFS{"harbour.yaml": {Data: []byte(review.Replace(text))}}
+	decl, err := domain.Load(files, "harbour.yaml")
+	require.NoError(t, err, text)
+
+	sql, notes, err := domain.Views(t.Context(), tx, decl)
+	require.NoError(t, err)
+	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql), sql)
+
+	d, err := domain.Bind(t.Context(), tx, decl)
+	require.NoError(t, err, "%s\n%s", sql, text)
+	exec(t, tx, `INSERT INTO harbour_alfred.alfred_accounts VALUES ('`+adaID+`', 1), ('`+eveID+`', 2)`)
+
+	return d, notes
+}
+
+// as runs one statement as a user, and returns its value or the error's message.
+func as(t *testing.T, tx pgx.Tx, user, sql string) string {
+	t.Helper()
+
+	inner, err := tx.Begin(t.Context())
+	require.NoError(t, err)
+
+	defer func() { require.NoError(t, inner.Rollback(t.Context())) }()
+
+	_, err = inner.Exec(t.Context(), `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', $1, true)`, user)
+	require.NoError(t, err)
+
+	var value *string
+	if err := inner.QueryRow(t.Context(), sql).Scan(&value); err != nil {
+		return err.Error()
+	}
+
+	if value == nil {
+		return ""
+	}
+
+	return *value
+}
+
+var harbourReview = strings.NewReplacer(
+	"\n  - type: boat\n", "\n  - type: boat\n    writes: [create, update, delete]\n    columns: [club, number, name, kind, length]\n",
+	"\n  - type: trip\n", "\n  - type: trip\n    writes: [create, update, delete]\n    columns: [boat_key, sailed_on, note]\n",
+	"\n  - type: place\n", "\n  - type: place\n    writes: [update, delete]\n    columns: [label]\n",
+)
+
+// W03, W07: composite keys, views that know what their tables know, and user isolation.
+func TestW03CompositeKeys(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, harbour)
+	d, notes := attached(t, tx, harbourReview)
+	require.Len(t, notes, 2, notes)
+	require.Contains(t, notes[0], "long_boats is itself a view")
+	require.Contains(t, notes[1], "longest is itself a view", "a view over a view")
+
+	boat, trip := d.ByType("boat"), d.ByType("trip")
+	require.Equal(t, "Boats of members.", boat.Comment)
+	require.Equal(t, "In metres.", boat.Column("length").Comment)
+	require.Contains(t, boat.Column("length").Check, "length > ")
+	require.Equal(t, []string{"sail", "motor"}, boat.Column("kind").Enum)
+	require.Equal(t, `"kind"::text`, boat.Column("kind").SQL(), "the tenant may not name the owner's type")
+	require.True(t, boat.Column("doubled").Generated)
+	require.False(t, boat.Column("name").Nullable)
+	require.Same(t, boat, trip.Column("boat_key").FK.Entity)
+	require.Nil(t, d.ByType("log"), "a table without a key")
+
+	keys := `SELECT string_agg(key, ' ') FROM harbour_alfred.`
+	require.Equal(t, `a\:b:1`, as(t, tx, adaID, keys+`boats`))
+	require.Equal(t, `a:1`, as(t, tx, eveID, keys+`boats`))
+	require.Equal(t, `a:1:2`, as(t, tx, eveID, keys+`trips`))
+	require.Empty(t, as(t, tx, "0190a000-0000-7000-8000-0000000000ff", keys+`boats`), "an unknown user sees nothing")
+	require.Contains(t, as(t, tx, adaID, `SELECT name FROM harbour.boats`), "permission denied for schema harbour")
+	require.Contains(t, as(t, tx, adaID, `UPDATE harbour_alfred.places SET fee = 0 RETURNING 'x'`), "permission denied")
+}
+
+// Writing goes through the view where Postgres can do that, else through a function with the owner's privileges, and
+// never to another user's row.
+func TestW03Writing(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, harbour)
+	attached(t, tx, harbourReview)
+
+	require.Equal(t, "Quay", as(t, tx, adaID, `UPDATE harbour_alfred.places SET label = 'Quay' RETURNING label`))
+	require.Equal(t, "no rows in result set", as(t, tx, adaID, `UPDATE harbour_alfred.places SET label = 'Quay' WHERE id = 2 RETURNING label`))
+	require.Contains(t, as(t, tx, adaID, `UPDATE harbour_alfred.places SET _version = '1' RETURNING label`), "cannot update column")
+	require.Equal(t, "1", as(t, tx, adaID, `SELECT id::text FROM harbour_alfred.places FOR UPDATE`), "rows can be locked")
+
+	require.Equal(t, `z:7`, as(t, tx, adaID, `INSERT INTO harbour_alfred.boats (club, number, name) VALUES ('z', 7, 'Gull') RETURNING key`))
+	require.Equal(t, "no rows in result set", as(t, tx, adaID, `DELETE FROM harbour_alfred.boats WHERE key = 'a:1' RETURNING key`))
+	require.Regexp(t, `^a\\:b:1:\d+$`, as(t, tx, adaID, `INSERT INTO harbour_alfred.trips (boat_key, sailed_on) VALUES ('a\:b:1', '2026-02-01') RETURNING key`),
+		"a number from the owner's sequence, and the owner's books are kept")
+	require.Contains(t, as(t, tx, adaID, `INSERT INTO harbour_alfred.trips (boat_key, sailed_on) VALUES ('a:1', '2026-02-01') RETURNING key`),
+		"There is no such row of boats.", "another's boat")
+	require.Contains(t, as(t, tx, adaID, `UPDATE harbour_alfred.trips SET note = 'storm' RETURNING key`), "Nobody sails in a storm.")
+	require.Equal(t, "calm", as(t, tx, adaID, `UPDATE harbour_alfred.trips SET note = 'calm' RETURNING note`))
+}
+
+// Tables with their own row-level security are named, with what their owner can do; the owner's own roles still see
+// what they saw.
+func TestW03OwnersRowLevelSecurity(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "mooring"))
+	exec(t, tx, `ALTER TABLE mooring.places ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON mooring.places USING (member_id = nullif(current_setting('mooring.member', true), '')::integer)`)
+
+	text, err := domain.InitViews(t.Context(), tx, "mooring")
+	require.NoError(t, err)
+	decl, err := domain.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml")
+	require.NoError(t, err)
+	sql, notes, err := domain.Views(t.Context(), tx, decl)
+	require.NoError(t, err)
+	require.Len(t, notes, 3)
+	require.Contains(t, notes[2], `places has row-level security of its own`)
+	require.Contains(t, notes[2], `CREATE POLICY alfred_views ON "mooring"."places" TO "alfred_views_mooring_alfred" USING (true)`)
+
+	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
+	exec(t, tx, `INSERT INTO mooring_alfred.alfred_accounts VALUES ('`+adaID+`', 1), ('`+eveID+`', 2)`)
+	labels := `SELECT string_agg(label, ' ') FROM mooring_alfred.places`
+	require.Empty(t, as(t, tx, adaID, labels), "nothing rather than too much")
+	exec(t, tx, `CREATE POLICY alfred_views ON "mooring"."places" TO "alfred_views_mooring_alfred" USING (true)`)
+	require.Equal(t, "Pier", as(t, tx, adaID, labels))
+	require.Equal(t, "Bay", as(t, tx, eveID, labels))
+}
+
+// A view blocks changes to its tables; once detached, the tables can be altered, and the account mapping stays.
+func TestW03DetachAttachDrop(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "dock"))
+	text, err := domain.InitViews(t.Context(), tx, "dock")
+	require.NoError(t, err)
+	decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(text)}}, "d.yaml")
+	require.NoError(t, err)
+	sql, _, err := domain.Views(t.Context(), tx, decl)
+	require.NoError(t, err)
+	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
+	exec(t, tx, `INSERT INTO dock_alfred.alfred_accounts VALUES ('`+adaID+`', 1)`)
+
+	require.Error(t, tryExec(t, tx, `ALTER TABLE dock.places DROP COLUMN fee`), "the view shows it")
+	require.NoError(t, domain.Detach(t.Context(), tx, decl))
+	exec(t, tx, `ALTER TABLE dock.places DROP COLUMN fee`)
+	sql, _, err = domain.Views(t.Context(), tx, decl)
+	require.NoError(t, err)
+	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
+	require.Equal(t, "Pier", as(t, tx, adaID, `SELECT label FROM dock_alfred.places`))
+
+	require.NoError(t, domain.Drop(t.Context(), tx, decl))
+
+	var left int
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT count(*) FROM pg_class c, aclexplode(c.relacl) x
+		WHERE c.relnamespace = 'dock'::regnamespace AND x.grantee <> c.relowner`).Scan(&left))
+	require.Zero(t, left, "no grant is left")
+}
+
+func tryExec(t *testing.T, tx pgx.Tx, sql string) error {
+	t.Helper()
+
+	inner, err := tx.Begin(t.Context())
+	require.NoError(t, err)
+
+	defer func() { require.NoError(t, inner.Rollback(t.Context())) }()
+
+	_, err = inner.Exec(t.Context(), sql)
+
+	return err
+}

@@ -1,0 +1,95 @@
+package eval_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+	"alfred/internal/eval"
+	"alfred/internal/pg"
+	"alfred/jobs"
+)
+
+// hold holds a conversation with the offline model in a regular database.
+func hold(t *testing.T, pool *pgxpool.Pool, messages ...string) (session uuid.UUID, bound *domain.Domain) {
+	t.Helper()
+	files, file := domain.Find("kitchen")
+	bound, err := domain.Open(t.Context(), pool, files, file)
+	require.NoError(t, err)
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session('ada')`).Scan(&session))
+	_, err = pool.Exec(t.Context(), `SELECT kitchen.seed_demo(user_id) FROM sessions WHERE id = $1`, session)
+	require.NoError(t, err)
+	config, _, err := lab(t).Worker(t.Context(), pool, bound, "offline")
+	require.NoError(t, err)
+	runner, err := jobs.NewRunner(config)
+	require.NoError(t, err)
+	require.NoError(t, runner.Start(t.Context()))
+	for _, message := range messages {
+		require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			_, err := jobs.EnqueueTurn(t.Context(), tx, jobs.EnqueueParams{SessionID: session, Message: message})
+
+			return err
+		}))
+		awaitRest(t, pool, session)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	require.NoError(t, runner.Stop(ctx))
+
+	return session, bound
+}
+
+// awaitRest waits until nothing of a session is left to do, in the background neither: a fork also copies the turns that are not
+// compressed yet.
+func awaitRest(t *testing.T, pool *pgxpool.Pool, session uuid.UUID) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var over bool
+		err := pool.QueryRow(t.Context(), `SELECT bool_and(summarized_at IS NOT NULL) AND NOT EXISTS (SELECT FROM river_job WHERE finalized_at IS NULL)
+			FROM turns WHERE session_id = $1`, session).Scan(&over)
+
+		return err == nil && over
+	}, time.Minute, 20*time.Millisecond)
+}
+
+// A conversation becomes a case that begins with the rows from before its first message and that the same model passes.
+// Corrected, it fails.
+func TestACaseFromASession(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	session, bound := hold(t, pool, "Show my recipes", "Delete the shakshuka", "Add 12 eggs to the fridge", "Set the milk to 2 litres", "Delete everything in the freezer", "yes")
+	src := &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}
+	suite, notes, err := eval.FromSession(t.Context(), src, session)
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	var b strings.Builder
+	require.NoError(t, suite.YAML(&b))
+	require.NotContains(t, b.String(), "user_id", "the owner's column fills itself")
+	again, err := eval.Parse([]byte(b.String()), os.DirFS("."))
+	require.NoError(t, err, b.String())
+	again.Cases[0].Turns[0].Expect.SQL = []eval.Query{
+		{SQL: "SELECT string_agg(name, ', ' ORDER BY name) FROM recipes", Is: "Butter Chicken, Pad See Ew, Shakshuka Classic"},
+		{SQL: "SELECT count(*), count(*) FILTER (WHERE ingredient_id IS NOT NULL) FROM recipe_ingredients", Rows: [][]any{{37, 37}}},
+		{SQL: "SELECT quantity, unit FROM inventory WHERE name = 'Milk'", Rows: [][]any{{1, "l"}}},
+		{SQL: "SELECT count(*) FROM inventory", Is: 12},
+	}
+	report := run(t, lab(t), again)
+	require.Empty(t, report.Verdict(1), text(t, report))
+
+	none := []string{}
+	again.Cases[0].Turns[1].Expect.Writes = &none
+	report = run(t, lab(t), again)
+	require.Contains(t, text(t, report), "turn 2: tables written: want none, got recipe_ingredients, recipes")
+
+	_, _, err = eval.FromSession(t.Context(), src, uuid.New())
+	require.ErrorIs(t, err, eval.ErrNoTurns)
+}

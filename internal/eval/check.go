@@ -1,0 +1,232 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/pg"
+)
+
+// Fault is an expectation that was not met.
+type Fault struct {
+	Turn  int    `json:"turn,omitempty"` // the turn's number; 0 for the whole conversation
+	Check string `json:"check"`          // what was checked
+	Want  string `json:"want"`
+	Got   string `json:"got"`
+	// Broken: it could not be checked, because the case itself is wrong.
+	Broken bool `json:"broken,omitempty"`
+}
+
+func (f Fault) String() string {
+	where := "in the end"
+	if f.Turn > 0 {
+		where = fmt.Sprintf("turn %d", f.Turn)
+	}
+	if f.Broken {
+		return fmt.Sprintf("%s: %s: %s", where, f.Check, f.Got)
+	}
+
+	return fmt.Sprintf("%s: %s: want %s, got %s", where, f.Check, f.Want, f.Got)
+}
+
+// checker inspects one trial's database.
+type checker struct {
+	pool    *pgxpool.Pool
+	user    uuid.UUID
+	session uuid.UUID
+	schema  string // of the domain
+
+	faults []Fault
+}
+
+func (c *checker) fault(turn int, check, want, got string) {
+	c.faults = append(c.faults, Fault{Turn: turn, Check: check, Want: want, Got: got})
+}
+
+// look checks what must be true after a turn or, if turn has nothing but writes, at the end.
+func (c *checker) look(ctx context.Context, e *Expect, turn *Played) error {
+	n := turn.Number
+	if n > 0 || e.Status != "" {
+		if want := or(e.Status, "succeeded"); turn.Status != want {
+			c.fault(n, "status", want, strings.TrimSpace(turn.Status+" "+turn.Error))
+		}
+	}
+	if e.Asks != nil && !asked(*e.Asks, turn.Asks) {
+		c.fault(n, "question", *e.Asks, or(turn.Asks, "none"))
+	}
+	c.words(n, &e.Reply, turn.Reply)
+	if e.Writes != nil {
+		want := slices.Sorted(slices.Values(*e.Writes))
+		if got := tables(turn.writes); !slices.Equal(got, want) {
+			c.fault(n, "tables written", list(want), list(got))
+		}
+	}
+	if err := c.refs(ctx, n, e.Refs); err != nil {
+		return err
+	}
+	for i := range e.SQL {
+		if err := c.sql(ctx, n, &e.SQL[i]); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// asked accepts "any" for every kind of question and "none" for no question.
+func asked(want, got string) bool {
+	switch want {
+	case "any":
+		return got != ""
+	case "none":
+		return got == ""
+	}
+
+	return want == got
+}
+
+func (c *checker) words(turn int, w *Words, reply string) {
+	low := strings.ToLower(reply)
+	for _, word := range w.Has {
+		if !strings.Contains(low, strings.ToLower(word)) {
+			c.fault(turn, "reply", "the words "+word, oneLine(reply))
+		}
+	}
+	for _, word := range w.Lacks {
+		if strings.Contains(low, strings.ToLower(word)) {
+			c.fault(turn, "reply", "no word of "+word, oneLine(reply))
+		}
+	}
+	if w.Matches != "" && !regexp.MustCompile("(?is)"+w.Matches).MatchString(reply) {
+		c.fault(turn, "reply", "something like "+w.Matches, oneLine(reply))
+	}
+}
+
+// refs compares states, or last actions.
+func (c *checker) refs(ctx context.Context, turn int, want map[string]string) error {
+	if len(want) == 0 {
+		return nil
+	}
+	known := map[string][2]string{}
+	rows, _ := c.pool.Query(ctx, `SELECT ref, state::text, action FROM alfred.entity_refs WHERE session_id = $1`, c.session)
+	var ref, state, action string
+	if _, err := pgx.ForEachRow(rows, []any{&ref, &state, &action}, func() error {
+		known[ref] = [2]string{state, action}
+
+		return nil
+	}); err != nil {
+		return fmt.Errorf("read refs: %w", err)
+	}
+	for _, name := range sorted(want) {
+		is, there := known[name]
+		switch {
+		case !there:
+			if want[name] != "none" {
+				c.fault(turn, "ref "+name, want[name], "no such ref")
+			}
+		case want[name] != is[0] && want[name] != is[1]:
+			c.fault(turn, "ref "+name, want[name], is[0]+" "+is[1])
+		}
+	}
+
+	return nil
+}
+
+// sql runs a statement, as the user unless it says otherwise. A statement that fails is the case's fault, not the
+// assistant's.
+func (c *checker) sql(ctx context.Context, turn int, q *Query) error {
+	var got [][]*string
+	read := func(tx pgx.Tx) (err error) {
+		if _, err = tx.Exec(ctx, alsoIn, pgx.Identifier{c.schema}.Sanitize(), true); err != nil {
+			return err
+		}
+		got, err = texts(ctx, tx, q.SQL)
+
+		return err
+	}
+	run := func() error { return asUser(ctx, c.pool, c.user, read) }
+	if q.As == "owner" {
+		run = func() error { return pg.InReadTx(ctx, c.pool, read) }
+	}
+	if err := run(); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		c.faults = append(c.faults, Fault{Turn: turn, Check: oneLine(q.SQL), Got: err.Error(), Broken: true})
+
+		return nil
+	}
+	want := q.Rows
+	if want == nil {
+		want = [][]any{{q.Is}}
+	}
+	if !same(want, got) {
+		c.fault(turn, oneLine(q.SQL), shown(want, yamlText), shown(got, sqlText))
+	}
+
+	return nil
+}
+
+// alsoIn adds the domain's schema to the search path, for the transaction or permanently.
+const alsoIn = `SELECT set_config('search_path', current_setting('search_path') || ', ' || $1, $2)`
+
+// texts returns a query's rows in Postgres's text format.
+func texts(ctx context.Context, tx pgx.Tx, sql string) ([][]*string, error) {
+	rows, err := tx.Query(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all [][]*string
+	for rows.Next() {
+		var row []*string
+		for _, value := range rows.RawValues() {
+			if value == nil {
+				row = append(row, nil)
+
+				continue
+			}
+			text := string(value)
+			row = append(row, &text)
+		}
+		all = append(all, row)
+	}
+
+	return all, rows.Err()
+}
+
+func same(want [][]any, got [][]*string) bool {
+	return slices.EqualFunc(want, got, func(w []any, g []*string) bool { return slices.EqualFunc(w, g, equal) })
+}
+
+// equal compares a YAML value with Postgres's text of a value.
+func equal(want any, got *string) bool {
+	switch w := want.(type) {
+	case nil:
+		return got == nil
+	case bool:
+		return got != nil && slices.Contains(map[bool][]string{true: {"t", "true"}, false: {"f", "false"}}[w], *got)
+	}
+	if got == nil {
+		return false
+	}
+	text := fmt.Sprint(want)
+	if text == *got {
+		return true
+	}
+	if _, isText := want.(string); isText {
+		return false
+	}
+	a, okA := new(big.Rat).SetString(text)
+	b, okB := new(big.Rat).SetString(*got)
+
+	return okA && okB && a.Cmp(b) == 0
+}

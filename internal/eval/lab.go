@@ -1,0 +1,247 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/pg"
+	"alfred/internal/recall"
+	"alfred/internal/scratch"
+	"alfred/jobs"
+)
+
+// Lab runs suites: it has a server for scratch databases, and a way to build a worker.
+type Lab struct {
+	Address string // of any database on the server; its role must be allowed to create databases
+	// Worker builds a worker for a model, named as on the command line.
+	Worker func(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, model string) (jobs.Config, *recall.Index, error)
+	Person *Asked // plays users; nil: their cases' messages are sent
+	Judge  *Asked // judges by rubrics; nil: no judging
+
+	Trials   int           // per case; 0: 1
+	Parallel int           // concurrent trials; 0: 1
+	Timeout  time.Duration // per trial; 0: 10 minutes
+	Only     string        // a pattern for the names of the cases to run; "": all
+
+	// Models, if set, wraps the models that answer. For tests.
+	Models func(func(node string) llm.Model) func(node string) llm.Model
+	// Progress, if set, is called after each trial, by one goroutine at a time.
+	Progress func(name string, trial int, result *Trial)
+}
+
+const scratchPrefix = "alfred_eval_"
+
+// Run runs every case of a suite with a model. An error means that nothing could be run; faults of a case are in its
+// result.
+func (l *Lab) Run(ctx context.Context, s *Suite, model string) (*Run, error) {
+	if err := s.only(l.Only); err != nil {
+		return nil, err
+	}
+	var run *Run
+	err := l.onServer(ctx, s, func(server *scratch.Server, template string) (err error) {
+		run, err = l.all(ctx, s, model, server, template)
+
+		return err
+	})
+
+	return run, err
+}
+
+// onServer calls work with the server, cleaned of leftovers, and the template database of the suite's trials.
+func (l *Lab) onServer(ctx context.Context, s *Suite, work func(server *scratch.Server, template string) error) error {
+	server, err := scratch.Open(ctx, l.Address, scratchPrefix)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	if err := server.Sweep(ctx); err != nil {
+		return err
+	}
+	template, drop, err := s.template(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer drop()
+
+	return work(server, template)
+}
+
+// all runs the trials, some of them concurrently.
+func (l *Lab) all(ctx context.Context, s *Suite, model string, server *scratch.Server, template string) (*Run, error) {
+	trials := max(l.Trials, 1)
+	run := &Run{Suite: s.Suite, Model: model, Trials: trials, Started: time.Now().UTC().Truncate(time.Second), Cases: make([]Result, len(s.Cases))}
+	places := make(chan struct{}, max(l.Parallel, 1))
+	var (
+		wait sync.WaitGroup
+		told sync.Mutex
+	)
+	for i := range s.Cases {
+		run.Cases[i] = Result{Case: s.Cases[i].Case, About: s.Cases[i].About, Trials: make([]Trial, trials)}
+		for n := range trials {
+			places <- struct{}{}
+			wait.Go(func() {
+				defer func() { <-places }()
+				result := &run.Cases[i].Trials[n]
+				*result = l.try(ctx, s, &s.Cases[i], model, server, template)
+				told.Lock()
+				defer told.Unlock()
+				if l.Progress != nil {
+					l.Progress(s.Cases[i].Case, n+1, result)
+				}
+			})
+		}
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("the suite was interrupted: %w", err)
+	}
+	run.count()
+
+	return run, nil
+}
+
+// try runs one trial on its own database.
+func (l *Lab) try(ctx context.Context, s *Suite, c *Case, model string, server *scratch.Server, template string) Trial {
+	if ctx.Err() != nil {
+		return Trial{Outcome: Broken, Error: ctx.Err().Error()}
+	}
+	name, address, err := server.Create(ctx, template)
+	if err != nil {
+		return Trial{Outcome: Broken, Error: err.Error()}
+	}
+	defer dropped(ctx, server, name)
+
+	return (&trial{lab: l, suite: s, c: c, model: model}).run(ctx, address)
+}
+
+// dropped drops a database even after the timeout; the next run sweeps up what remains.
+func dropped(ctx context.Context, server *scratch.Server, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	_ = server.Drop(ctx, name)
+}
+
+// template creates the database that trials are copies of, with the engine's tables and the domain's.
+func (s *Suite) template(ctx context.Context, server *scratch.Server) (name string, drop func(), err error) {
+	name, address, err := server.Create(ctx, "template0")
+	if err != nil {
+		return "", nil, err
+	}
+	drop = func() { dropped(ctx, server, name) }
+	if err := s.build(ctx, address); err != nil {
+		drop()
+
+		return "", nil, fmt.Errorf("make the scratch database: %w", err)
+	}
+
+	return name, drop, nil
+}
+
+func (s *Suite) build(ctx context.Context, address string) error {
+	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred eval", MaxConns: trialConns, URL: address})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	migrator, err := pg.NewMigrator(pool, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if _, err := migrator.Up(ctx); err != nil {
+		return err
+	}
+	for _, file := range s.Schema {
+		sql, err := fs.ReadFile(s.files, file)
+		if err != nil {
+			return fmt.Errorf("%w: schema: %w", ErrSuite, err)
+		}
+		if _, err := pool.Exec(ctx, string(sql)); err != nil {
+			return fmt.Errorf("schema %s: %w", file, err)
+		}
+	}
+	// Remove what reaches other databases before there are any rows.
+	if _, err := pool.Exec(ctx, s.schema+noServers); err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
+	if err := s.attach(ctx, pool); err != nil {
+		return err
+	}
+	// Every connection of every trial reads the catalog: without the migrations' dead rows, that takes half as long.
+	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
+		return fmt.Errorf("vacuum: %w", err)
+	}
+
+	return nil
+}
+
+const noServers = `
+;DO $$ DECLARE server text; BEGIN
+	FOR server IN SELECT srvname FROM pg_foreign_server LOOP EXECUTE format('DROP SERVER %I CASCADE', server); END LOOP;
+END $$`
+
+// attach creates the views of a domain that uses them.
+func (s *Suite) attach(ctx context.Context, pool *pgxpool.Pool) error {
+	decl, err := s.declaration()
+	if err != nil || decl.Source.Schema == "" {
+		return err
+	}
+	sql, _, err := domain.Views(ctx, pool, decl)
+	if err != nil {
+		return err
+	}
+
+	return domain.Attach(ctx, pool, decl, sql)
+}
+
+// declaration reads the domain's declaration, which is beside the suite unless it is built in.
+func (s *Suite) declaration() (*domain.Declaration, error) {
+	if domain.BuiltIn(s.Domain) {
+		return domain.Load(domain.Find(s.Domain))
+	}
+
+	return domain.Load(s.files, s.Domain)
+}
+
+// open binds the domain to a trial's database; source is the schema of its tables if they are accessed through views.
+func (s *Suite) open(ctx context.Context, pool *pgxpool.Pool) (bound *domain.Domain, source string, err error) {
+	decl, err := s.declaration()
+	if err != nil {
+		return nil, "", err
+	}
+	bound, err = domain.Bind(ctx, pool, decl)
+
+	return bound, decl.Source.Schema, err
+}
+
+// Use replaces the declaration by another one of the same tables, given by path or built-in name.
+func (s *Suite) Use(nameOrPath string) {
+	if s.Domain = nameOrPath; !domain.BuiltIn(nameOrPath) {
+		files, file := domain.Find(nameOrPath)
+		s.files, s.Domain = overlay{over: files, file: file, under: s.files}, file
+	}
+}
+
+// overlay is a suite's folder with a declaration from elsewhere.
+type overlay struct {
+	over  fs.FS
+	file  string
+	under fs.FS
+}
+
+// Open implements fs.FS: the declaration and the files it names are in their own folder.
+func (o overlay) Open(name string) (fs.File, error) {
+	file, err := o.over.Open(name)
+	if err == nil || o.under == nil {
+		return file, err
+	}
+
+	return o.under.Open(name)
+}

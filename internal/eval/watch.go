@@ -1,0 +1,170 @@
+package eval
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+)
+
+//go:embed watch.sql
+var watchSQL string
+
+// watch records every row written in the domain's tables, whoever writes it: a tool, an operation, a trigger or a
+// cascade. This works because a scratch database's tables may get triggers.
+type watch struct {
+	pool *pgxpool.Pool
+	user uuid.UUID
+	// schema contains the tables, which may be accessed through views in another schema.
+	schema string
+	bound  *domain.Domain
+	// own are the keys of the rows that the user has seen so far, by relation.
+	own map[string]map[string]bool
+}
+
+// write is one row written.
+type write struct {
+	ID       int64           `json:"-"`
+	Relation string          `json:"relation"` // with its schema
+	Op       string          `json:"op"`       // insert, update or delete
+	Old      json.RawMessage `json:"old,omitempty"`
+	New      json.RawMessage `json:"new,omitempty"`
+}
+
+func startWatch(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, source string, user uuid.UUID) (*watch, error) {
+	if _, err := pool.Exec(ctx, watchSQL); err != nil {
+		return nil, fmt.Errorf("watch the tables: %w", err)
+	}
+	w := &watch{pool: pool, user: user, schema: source, bound: bound}
+	if w.schema == "" {
+		w.schema = bound.Schema
+	}
+	var err error
+	w.own, err = w.keys(ctx)
+
+	return w, err
+}
+
+// mark is the position in the record after everything written so far.
+func (w *watch) mark(ctx context.Context) (at int64, err error) {
+	if err = w.pool.QueryRow(ctx, `SELECT coalesce(max(id), 0) FROM alfred_watch.writes`).Scan(&at); err != nil {
+		err = fmt.Errorf("read what was written: %w", err)
+	}
+
+	return at, err
+}
+
+// since returns what was written after a mark.
+func (w *watch) since(ctx context.Context, mark int64) ([]write, error) {
+	// A failed query surfaces when its rows are collected.
+	rows, _ := w.pool.Query(ctx, `SELECT id, relation, op, old, new FROM alfred_watch.writes WHERE id > $1 ORDER BY id`, mark)
+	writes, err := pgx.CollectRows(rows, pgx.RowToStructByPos[write])
+	if err != nil {
+		return nil, fmt.Errorf("read what was written: %w", err)
+	}
+
+	return writes, nil
+}
+
+// tables returns the names of the tables written to, without their schema.
+func tables(writes []write) []string {
+	names := map[string]bool{}
+	for _, one := range writes {
+		_, name, _ := strings.Cut(one.Relation, ".")
+		names[name] = true
+	}
+
+	return slices.Sorted(maps.Keys(names))
+}
+
+// outside returns the written rows of types with an owner that the user saw neither before nor afterwards.
+func (w *watch) outside(ctx context.Context, writes []write) ([]write, error) {
+	now, err := w.keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	strays := slices.DeleteFunc(slices.Clone(writes), func(one write) bool {
+		entity := w.entity(one.Relation)
+		if entity == nil {
+			return true
+		}
+		for _, row := range []json.RawMessage{one.Old, one.New} {
+			if key := keyOf(row, entity.Key.Name); key != "" && !w.own[one.Relation][key] && !now[one.Relation][key] {
+				return false
+			}
+		}
+
+		return true
+	})
+	for relation, keys := range now {
+		maps.Copy(w.own[relation], keys)
+	}
+
+	return strays, nil
+}
+
+// entity is the type with an owner whose rows a relation holds.
+func (w *watch) entity(relation string) *domain.Entity {
+	schema, table, _ := strings.Cut(relation, ".")
+	if e := w.bound.ByTable(table); schema == w.schema && e != nil && !e.Reference {
+		return e
+	}
+
+	return nil
+}
+
+// keys returns those of the rows that the user sees, by relation.
+func (w *watch) keys(ctx context.Context) (map[string]map[string]bool, error) {
+	own := map[string]map[string]bool{}
+	err := asUser(ctx, w.pool, w.user, func(tx pgx.Tx) error {
+		for _, e := range w.bound.Entities {
+			if e.Reference {
+				continue
+			}
+			rows, _ := tx.Query(ctx, "SELECT "+pgx.Identifier{e.Key.Name}.Sanitize()+"::text FROM "+pgx.Identifier{w.bound.Schema, e.Table}.Sanitize())
+			keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				return fmt.Errorf("read the keys of %s: %w", e.Table, err)
+			}
+			set := make(map[string]bool, len(keys))
+			for _, key := range keys {
+				set[key] = true
+			}
+			own[w.schema+"."+e.Table] = set
+		}
+
+		return nil
+	})
+
+	return own, err
+}
+
+// keyOf returns a column of a row as text; "" if it has none.
+func keyOf(row json.RawMessage, column string) string {
+	var values map[string]json.RawMessage
+	if len(row) == 0 || json.Unmarshal(row, &values) != nil {
+		return ""
+	}
+	var text string
+	if json.Unmarshal(values[column], &text) == nil {
+		return text
+	}
+
+	return string(values[column])
+}
+
+// asUser runs reads as the user.
+func asUser(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID, work func(tx pgx.Tx) error) error {
+	return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, user, work) })
+}

@@ -1,0 +1,136 @@
+package agui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/auth"
+	"alfred/internal/follow"
+	"alfred/internal/httpapi/door"
+	"alfred/internal/httpapi/problem"
+	"alfred/internal/httpapi/sse"
+	"alfred/jobs"
+)
+
+// input is the part of AG-UI's RunAgentInput that is read. Conversation and state are kept on the server; the
+// page's tools are not called.
+type input struct {
+	ThreadID string            `json:"threadId"` //nolint:tagliatelle // AG-UI's name
+	RunID    string            `json:"runId"`    //nolint:tagliatelle // AG-UI's name
+	Messages []json.RawMessage `json:"messages"`
+}
+
+// Refs reads a session's refs as the API shows them, at most so many.
+type Refs func(ctx context.Context, tx pgx.Tx, session uuid.UUID, most int) (any, error)
+
+type server struct {
+	*door.Door
+
+	refs Refs
+}
+
+// Register serves the protocol: a run is a turn, a thread a session.
+func Register(mux *http.ServeMux, d *door.Door, refs Refs) {
+	s := &server{d, refs}
+	mux.HandleFunc("POST /v1/agui", d.Admit(s.run, problem.Write))
+}
+
+// run returns errors that occur before the stream is open; later ones are events.
+func (s *server) run(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := s.UntilStopping(ctx)
+	defer cancel()
+	in := &input{}
+	if err := door.ReadBody(w, r, in); err != nil {
+		return err
+	}
+	message, err := in.message()
+	if err != nil {
+		return err
+	}
+	closed, err := s.Gate.OpenStream(auth.CallerOf(ctx))
+	if err != nil {
+		return err
+	}
+	defer closed()
+	session, made, err := s.enqueue(ctx, in, message)
+	if err != nil {
+		return err
+	}
+	w.Header().Set(door.SessionHeader, session.String())
+	w.Header().Set(door.TurnHeader, made.TurnID.String())
+	run := &run{server: s, out: sse.Open(w), in: in, session: session, turn: made.TurnID}
+	if err := run.play(ctx); err != nil {
+		problem.Note(ctx, err)
+		p := problem.Of(err)
+		_ = run.out.Data(map[string]any{"type": "RUN_ERROR", "message": p.Detail, "code": p.Code}) // a disconnected client needs no answer
+	}
+
+	return nil
+}
+
+// message returns the user's last message.
+func (in *input) message() (string, error) {
+	if in.ThreadID == "" || in.RunID == "" {
+		return "", problem.Invalid("threadId and runId are missing.")
+	}
+	for i := range in.Messages {
+		var message door.Message
+		if err := json.Unmarshal(in.Messages[len(in.Messages)-1-i], &message); err != nil {
+			return "", problem.Invalid("A message is not an object with role and content.")
+		}
+		if message.Role == door.RoleUser {
+			return message.Text()
+		}
+	}
+
+	return "", problem.Invalid("There is no message of the role user.")
+}
+
+// enqueue finds the thread's session and makes the run a turn there. A run that is sent again maps to the same turn.
+func (s *server) enqueue(ctx context.Context, in *input, message string) (uuid.UUID, *jobs.Enqueued, error) {
+	session, err := s.SessionID(ctx, in.ThreadID)
+	if err != nil && problem.Of(err) == problem.ErrNotFound {
+		session, err = s.NamedSession(ctx, "thread:"+in.ThreadID, "")
+	}
+	if err != nil {
+		return uuid.Nil, nil, err
+	}
+	var made *jobs.Enqueued
+	err = s.Write(ctx, func(tx pgx.Tx) (err error) {
+		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
+			SessionID: session, Message: message, IdempotencyKey: "agui:" + in.RunID, Limits: s.Limits,
+		})
+
+		return err
+	})
+
+	return session, made, err
+}
+
+// play reports the run from beginning to end.
+func (r *run) play(ctx context.Context) error {
+	if err := r.send("RUN_STARTED", map[string]any{"threadId": r.in.ThreadID, "runId": r.in.RunID}); err != nil {
+		return err
+	}
+	err := r.Relay(ctx, r.out, r.turn, func(event follow.Event) error { return r.event(ctx, &event) })
+	if err != nil {
+		return err
+	}
+	turn, err := r.Reader(ctx).Turn(ctx, r.turn)
+	if err != nil {
+		return fmt.Errorf("read turn: %w", err)
+	}
+	if p := door.ProblemOf(turn); p != nil {
+		return p
+	}
+
+	return errors.Join(r.finishSpeech(turn), r.finishSteps(), r.snapshot(ctx), r.send("RUN_FINISHED", map[string]any{
+		"threadId": r.in.ThreadID, "runId": r.in.RunID, "result": map[string]any{"turn_id": turn.ID, "usage": turn.Usage},
+	}))
+}

@@ -1,0 +1,117 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/internal/auth"
+	"alfred/internal/crud"
+	"alfred/internal/domain"
+	"alfred/internal/httpapi/agui"
+	"alfred/internal/httpapi/door"
+	"alfred/internal/httpapi/openai"
+	"alfred/internal/pg"
+	"alfred/internal/preview"
+	"alfred/internal/recall"
+	"alfred/internal/telemetry"
+	"alfred/jobs"
+)
+
+// Config is what the API needs. Budget, Tokens, UserOf, OpenUser, Origins and Stopping are optional.
+type Config struct {
+	Pool     *pgxpool.Pool
+	Listener *pg.Listener
+	// Rows are the domain's rows for user interfaces.
+	Rows    *crud.Tools
+	Preview *preview.Preview
+	// Search finds rows and turns.
+	Search *recall.Searcher
+	// Domain is the domain of new sessions.
+	Domain *domain.Domain
+	// Limits are what a user may use per day; zero: unlimited.
+	Limits jobs.Limits
+	// Budget, Tokens, UserOf and OpenUser are described in [auth.Config].
+	Budget   auth.Budget
+	Tokens   *auth.Tokens
+	UserOf   func(ctx context.Context, name string) (uuid.UUID, error)
+	OpenUser uuid.UUID
+	// Origins are the additional origins whose pages may call the API from a browser.
+	Origins []string
+	// Stopping, if not nil, is closed before the server shuts down: streams and waits end, and clients resume
+	// elsewhere.
+	Stopping <-chan struct{}
+	// Telemetry, if not nil, records requests and serves /metrics.
+	Telemetry *telemetry.Telemetry
+	// RiverUI, if not nil, is served under /riverui/.
+	RiverUI http.Handler
+	Logger  *slog.Logger
+	Version string
+}
+
+type api struct {
+	Config
+
+	q     *db.Queries
+	huma  huma.API
+	door  *door.Door
+	gate  *auth.Gate
+	drift drift
+}
+
+// New returns the handler of the whole API and the page.
+func New(config Config) http.Handler {
+	mux := http.NewServeMux()
+	a := &api{Config: config, q: db.New(), gate: auth.NewGate(auth.Config{
+		Pool: config.Pool, Budget: config.Budget, OpenUser: config.OpenUser, Tokens: config.Tokens, UserOf: config.UserOf,
+	})}
+	a.door = &door.Door{Pool: a.Pool, Listener: a.Listener, Gate: a.gate, Domain: a.Domain, Limits: a.Limits, Stopping: a.Stopping}
+	a.register(mux)
+	openai.Register(mux, a.door)
+	agui.Register(mux, a.door, a.refs)
+	a.registerMCP(mux)
+	a.registerHealth(mux)
+	a.registerOperator(mux)
+	registerPage(mux, config.RiverUI != nil)
+
+	return a.logRequests(drainBodies(securityHeaders(a.guardOrigin(a.traced(fallback(mux))))))
+}
+
+// register describes every route and serves it.
+func (a *api) register(mux *http.ServeMux) {
+	a.huma = newHuma(mux, a.Version)
+	a.huma.UseMiddleware(a.authenticate)
+	a.registerSessions()
+	a.registerTurns()
+	a.registerEvents()
+	a.registerWatch()
+	a.registerTimeline()
+	a.registerCalls()
+	a.registerEntities()
+	a.registerDecisions()
+	a.registerArtifacts()
+	a.registerPins()
+	a.registerFeedback()
+	a.registerRows()
+	a.registerTypes()
+	a.registerMentions()
+	a.registerSearch()
+	documentErrors(a.huma.OpenAPI())
+	a.registerReference(mux)
+}
+
+// read runs work in one read-only transaction that sees only the caller's rows.
+func (a *api) read(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return a.door.Read(ctx, work)
+}
+
+// write runs work in one transaction under the tenant's role: it may only call the SQL functions granted to it.
+func (a *api) write(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return a.door.Write(ctx, work)
+}

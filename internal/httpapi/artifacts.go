@@ -1,0 +1,193 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/crud"
+	"alfred/internal/httpapi/door"
+	"alfred/internal/httpapi/problem"
+	"alfred/internal/pg"
+)
+
+// artifact is a draft: generated content that is, or was, unsaved.
+type artifact struct {
+	Ref      string                 `json:"ref"`
+	Type     string                 `json:"type"`
+	Label    string                 `json:"label"`
+	State    db.RefState            `enum:"pending,promoted,dropped,deleted" json:"state"`
+	Saved    bool                   `doc:"It is a row now; entity_id is its key." json:"saved"`
+	EntityID *string                `json:"entity_id"`
+	Version  int32                  `doc:"Of the content; the newest unless another was asked for." json:"version"`
+	Content  stored[map[string]any] `doc:"Columns by name, children under the child table's name, foreign keys as refs." json:"content"`
+	Versions []artifactVersion      `doc:"Newest first, the last 100." json:"versions"`
+}
+
+type artifactVersion struct {
+	Version    int32     `json:"version"`
+	TurnNumber int32     `json:"turn_number"`
+	Actor      string    `enum:"assistant,user" json:"actor"`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+const maxVersions = 100
+
+type artifactGetIn struct {
+	RefPath
+
+	Version int32 `doc:"An older version." minimum:"1" query:"version"`
+}
+
+// ArtifactChange names a draft to change.
+type ArtifactChange struct {
+	RefPath
+
+	IfMatch string `doc:"ETag of the draft as you saw it; 412 if it changed since." header:"If-Match"`
+}
+
+// artifactChanges is the requested change of a draft.
+type artifactChanges struct {
+	Content map[string]any `doc:"The whole new content." json:"content"`
+}
+
+type artifactPatchIn struct {
+	ArtifactChange
+
+	Body artifactChanges
+}
+
+type artifactOut struct {
+	ETag string `header:"ETag"` //nolint:tagliatelle // its name
+	Body artifact
+}
+
+func (a *api) registerArtifacts() {
+	const path = "/v1/sessions/{id}/artifacts/{ref}"
+	huma.Register(a.huma, operation(http.MethodGet, path, "get-artifact", "A draft with its versions", http.StatusOK), a.artifactGet)
+	huma.Register(a.huma, operation(http.MethodPatch, path, "patch-artifact", "Change a draft: its whole content, as a new version", http.StatusOK,
+		http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.artifactPatch)
+	huma.Register(a.huma, operation(http.MethodDelete, path, "drop-artifact", "Discard a draft", http.StatusNoContent,
+		http.StatusConflict, http.StatusPreconditionFailed), a.artifactDrop)
+	huma.Register(a.huma, operation(http.MethodPost, path+"/save", "save-artifact", "Save a draft as it stands: the row it became", http.StatusCreated,
+		http.StatusConflict, http.StatusPreconditionFailed), a.artifactSave)
+}
+
+func (a *api) artifactGet(ctx context.Context, in *artifactGetIn) (*artifactOut, error) {
+	var version *int32
+	if in.Version > 0 {
+		version = &in.Version
+	}
+	out, err := a.artifact(ctx, in.RefPath, version)
+
+	return out, failed(ctx, err)
+}
+
+// artifact reads a draft in any state: a discarded one can still be viewed.
+func (a *api) artifact(ctx context.Context, path RefPath, version *int32) (*artifactOut, error) {
+	if !utf8.ValidString(path.Ref) || strings.ContainsRune(path.Ref, 0) {
+		return nil, problem.ErrNotFound
+	}
+	out := &artifactOut{}
+	err := a.readSession(ctx, path.ID, func(tx pgx.Tx, session *db.SessionGetRow) error {
+		row, err := a.q.ArtifactGet(ctx, tx, &db.ArtifactGetParams{SessionID: session.ID, Ref: path.Ref, Version: version})
+		if err != nil {
+			return fmt.Errorf("get draft: %w", err)
+		}
+		versions, err := a.q.ArtifactVersions(ctx, tx, &db.ArtifactVersionsParams{SessionID: session.ID, Ref: path.Ref, PageSize: maxVersions})
+		if err != nil {
+			return fmt.Errorf("list its versions: %w", err)
+		}
+		out.Body = artifact{
+			Ref: row.Ref, Type: row.EntityType, Label: row.Label, State: row.State, Saved: row.EntityID != nil, EntityID: row.EntityID,
+			Version: row.Version, Content: stored[map[string]any]{row.Content}, Versions: make([]artifactVersion, len(versions)),
+		}
+		for i, v := range versions {
+			out.Body.Versions[i] = artifactVersion(*v)
+		}
+
+		return nil
+	})
+	out.ETag = strconv.Quote(strconv.Itoa(int(out.Body.Version)))
+
+	return out, err
+}
+
+func (a *api) artifactPatch(ctx context.Context, in *artifactPatchIn) (*artifactOut, error) {
+	content, err := json.Marshal(in.Body.Content)
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("encode draft: %w", err))
+	}
+	err = a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) error {
+		return a.Rows.ChangeDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch), content)
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	out, err := a.artifact(ctx, in.RefPath, nil)
+
+	return out, failed(ctx, err)
+}
+
+func (a *api) artifactDrop(ctx context.Context, in *ArtifactChange) (*struct{}, error) {
+	err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) error {
+		return a.Rows.DropDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
+	})
+
+	return &struct{}{}, failed(ctx, err)
+}
+
+func (a *api) artifactSave(ctx context.Context, in *ArtifactChange) (*rowOut, error) {
+	var row crud.Row
+	err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (err error) {
+		row, err = a.Rows.SaveDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+
+	return rowAnswer(row), nil
+}
+
+// changeDraft changes a draft on behalf of its user, between two turns.
+func (a *api) changeDraft(ctx context.Context, sessionID string, change func(pgx.Tx, crud.User) error) error {
+	id, err := door.ParseID(sessionID)
+	if err != nil {
+		return err
+	}
+	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		return change(tx, crud.User{ID: userOf(ctx), Session: &id})
+	})
+
+	if refused, ok := errors.AsType[*crud.Error](err); ok && refused.Code == crud.CodeViolation {
+		return problem.Invalid(refused.Message) // about a row that does not exist yet
+	}
+
+	return rowProblem(err)
+}
+
+// draftVersionOf is the version in an If-Match; an invalid one matches no version.
+func draftVersionOf(etag string) int {
+	text := versionOf(etag)
+	if text == "" {
+		return crud.AnyVersion
+	}
+	version, err := strconv.Atoi(text)
+	if err != nil || version < 1 {
+		return -1
+	}
+
+	return version
+}

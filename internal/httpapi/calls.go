@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/httpapi/door"
+	"alfred/internal/llm"
+)
+
+// CallLine is one model call, including failed and repaired ones. It is exported because LLMCall embeds it.
+type CallLine struct {
+	ID           uuid.UUID  `json:"id"`
+	SessionID    uuid.UUID  `json:"session_id"`
+	TurnID       *uuid.UUID `doc:"None for compressions, which belong to no turn." json:"turn_id"`
+	Node         string     `enum:"understand,think,act,reply,summarize,compress" json:"node"`
+	Step         *int32     `doc:"Of the plan; none outside act." json:"step"`
+	Call         int32      `doc:"Which decision of the node, or of act's step." json:"call"`
+	Attempt      int32      `doc:"Which request of that decision; above 1 it mends the one before." json:"attempt"`
+	Provider     string     `json:"provider"`
+	Model        string     `json:"model"`
+	InputTokens  int32      `doc:"Cached ones included." json:"input_tokens"`
+	OutputTokens int32      `json:"output_tokens"`
+	CachedTokens int32      `json:"cached_tokens"`
+	CostUsd      float64    `json:"cost_usd"`
+	LatencyMs    int32      `json:"latency_ms"`
+	ErrorCode    *string    `json:"error_code"`
+	TraceID      *string    `json:"trace_id"`
+	CreatedAt    time.Time  `doc:"When the answer arrived." json:"created_at"`
+}
+
+// LLMCall is a model call with its full content, and why each item was in the prompt.
+type LLMCall struct {
+	CallLine
+
+	Request  stored[llm.Request] `json:"request"`
+	Response *stored[llmAnswer]  `doc:"None when nothing was answered." json:"response,omitempty"`
+	Context  []contextItem       `json:"context"`
+}
+
+// llmAnswer describes what llm_calls.response holds.
+type llmAnswer struct {
+	Text      string         `json:"text"`
+	ToolCalls []llm.ToolCall `json:"tool_calls" nullable:"true"`
+}
+
+type callsOut struct {
+	Body Page[CallLine]
+}
+
+type callOut struct {
+	Body LLMCall
+}
+
+type callPath struct {
+	ID string `doc:"Id of the call." path:"id"`
+}
+
+func (a *api) registerCalls() {
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/calls", "list-calls", "A turn's requests to models", http.StatusOK), a.callList)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/calls/{id}", "get-call", "One request to a model: what was asked and answered, and why it stood in the prompt", http.StatusOK), a.callGet)
+}
+
+func (a *api) callList(ctx context.Context, in *turnPageIn) (*callsOut, error) {
+	after, err := parseIDCursor(in.Cursor)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var rows []*db.LlmCallPageTurnRow
+	err = a.readTurn(ctx, in.ID, func(tx pgx.Tx, id uuid.UUID) error {
+		rows, err = a.q.LlmCallPageTurn(ctx, tx, &db.LlmCallPageTurnParams{TurnID: &id, AfterID: after, PageSize: int32(in.Limit)})
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+
+	return &callsOut{Body: pageOf(rows, in.Limit,
+		func(r *db.LlmCallPageTurnRow) CallLine { return CallLine(*r) },
+		func(r *db.LlmCallPageTurnRow) string { return r.ID.String() })}, nil
+}
+
+func (a *api) callGet(ctx context.Context, in *callPath) (*callOut, error) {
+	id, err := door.ParseID(in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	out := &callOut{}
+	err = a.read(ctx, func(tx pgx.Tx) error {
+		row, err := a.q.LlmCallGet(ctx, tx, id)
+		if err != nil {
+			return fmt.Errorf("get call: %w", err)
+		}
+		items, err := a.q.ContextItemListCall(ctx, tx, id)
+		if err != nil {
+			return fmt.Errorf("list its context: %w", err)
+		}
+		out.Body = callOf(row, items)
+
+		return nil
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+
+	return out, nil
+}
+
+func callOf(r *db.LlmCallGetRow, items []*db.ContextItemListCallRow) LLMCall {
+	call := LLMCall{
+		CallLine: CallLine{
+			ID: r.ID, SessionID: r.SessionID, TurnID: r.TurnID, Node: r.Node, Step: r.Step, Call: r.Call, Attempt: r.Attempt,
+			Provider: r.Provider, Model: r.Model, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CachedTokens: r.CachedTokens,
+			CostUsd: r.CostUsd, LatencyMs: r.LatencyMs, ErrorCode: r.ErrorCode, TraceID: r.TraceID, CreatedAt: r.CreatedAt,
+		},
+		Request: stored[llm.Request]{r.Request}, Context: make([]contextItem, len(items)),
+	}
+	if r.Response != nil {
+		call.Response = &stored[llmAnswer]{r.Response}
+	}
+	for i, item := range items {
+		call.Context[i] = contextItem{Section: item.Section, Ref: item.Ref, TurnNumber: int(item.TurnNumber), Reason: item.Reason, Tokens: int(item.Tokens)}
+	}
+
+	return call
+}

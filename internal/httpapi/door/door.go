@@ -1,0 +1,341 @@
+package door
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/internal/auth"
+	"alfred/internal/domain"
+	"alfred/internal/follow"
+	"alfred/internal/httpapi/problem"
+	"alfred/internal/httpapi/sse"
+	"alfred/internal/pg"
+	"alfred/jobs"
+)
+
+// Where an answer says which session and turn it is of.
+const (
+	SessionHeader = "X-Session-Id"
+	TurnHeader    = "X-Turn-Id"
+)
+
+// The roles of messages whose texts are read.
+const (
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+)
+
+const (
+	// maxBody bounds a request: it contains the conversation so far, although only the last message counts.
+	maxBody = 8 << 20
+
+	bodyReadTimeout = 10 * time.Second
+
+	maxTitle = 200 // characters
+)
+
+// Door is what the protocols share.
+type Door struct {
+	Pool     *pgxpool.Pool
+	Listener *pg.Listener
+	Gate     *auth.Gate
+	// Domain is the domain of new sessions.
+	Domain *domain.Domain
+	Limits jobs.Limits
+	// Stopping, if not nil, is closed before the server shuts down.
+	Stopping <-chan struct{}
+}
+
+// Handler answers requests, or says why it does not.
+type Handler func(ctx context.Context, w http.ResponseWriter, r *http.Request) error
+
+// Admit authenticates requests. Errors that occur before the answer begins are refused in the protocol's own words.
+func (d *Door) Admit(handle Handler, refuse func(http.ResponseWriter, *problem.Problem)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		who, err := d.Gate.Admit(r.Context(), r.Header.Get("Authorization"), r.Method)
+		if err == nil {
+			err = handle(auth.With(r.Context(), who), w, r)
+		}
+		if err != nil {
+			problem.Note(r.Context(), err)
+			refuse(w, problem.Of(err))
+		}
+	}
+}
+
+var errStopping = problem.New(http.StatusServiceUnavailable, "unavailable", "This server is being stopped; ask another for the turn.")
+
+// UntilStopping is ctx, cancelled also when the server is about to stop.
+func (d *Door) UntilStopping(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-d.Stopping:
+			cancel(errStopping)
+		case <-ctx.Done():
+		}
+	}()
+
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// ReadBody decodes a JSON body. Unknown fields are part of the protocol, not errors.
+func ReadBody(w http.ResponseWriter, r *http.Request, into any) error {
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyReadTimeout)); err != nil {
+		return fmt.Errorf("set read deadline: %w", err)
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return problem.New(http.StatusRequestEntityTooLarge, "message_too_large", "The request is larger than 8 MiB.")
+	}
+	if err != nil {
+		return problem.Invalid("The request could not be read.")
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return problem.Invalid("The request is not the JSON that it should be: " + problem.OneLine(err.Error()))
+	}
+	// The server detects a disconnecting client by reading; that must not hit the deadline.
+	if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil {
+		return fmt.Errorf("clear read deadline: %w", err)
+	}
+
+	return nil
+}
+
+// Message is one of the conversation that a client resends.
+type Message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// Text reads the content: a text, or a list of text parts.
+func (m *Message) Text() (string, error) {
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		return text, nil
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(m.Content, &parts); err != nil {
+		return "", problem.Invalid("A message's content is a text, or a list of parts of type text.")
+	}
+	texts := make([]string, 0, len(parts))
+	for _, part := range parts {
+		if part.Type != "text" {
+			return "", problem.Invalid("Parts of type " + problem.OneLine(part.Type) + " cannot be read here; send text.")
+		}
+		texts = append(texts, part.Text)
+	}
+
+	return strings.Join(texts, "\n"), nil
+}
+
+// ParseID parses an id that a caller sent. A malformed one gets the same answer as one that does not exist.
+func ParseID(text string) (uuid.UUID, error) {
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return uuid.Nil, problem.ErrNotFound
+	}
+
+	return id, nil
+}
+
+// Session is the caller's session of that id. [problem.Of] calls an error about one that does not exist
+// [problem.ErrNotFound].
+func (d *Door) Session(ctx context.Context, text string) (*db.SessionGetRow, error) {
+	id, err := ParseID(text)
+	if err != nil {
+		return nil, err
+	}
+	var row *db.SessionGetRow
+	err = d.Read(ctx, func(tx pgx.Tx) error {
+		row, err = db.New().SessionGet(ctx, tx, id)
+
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get session: %w", err)
+	}
+
+	return row, nil
+}
+
+// SessionID is [Door.Session] for who needs no more of it than that it is the caller's.
+func (d *Door) SessionID(ctx context.Context, text string) (uuid.UUID, error) {
+	row, err := d.Session(ctx, text)
+	if err != nil {
+		return uuid.Nil, err
+	}
+
+	return row.ID, nil
+}
+
+// NamedSession is the caller's session of that name, created if missing. Its id is derived from user and name, so that
+// two concurrent first messages, or one resent after its answer was lost, share one session.
+func (d *Door) NamedSession(ctx context.Context, name, title string) (uuid.UUID, error) {
+	user := auth.CallerOf(ctx).User
+	id := uuid.NewSHA1(user, []byte(name))
+	title = problem.OneLine(title)
+	if runes := []rune(title); len(runes) > maxTitle {
+		title = string(runes[:maxTitle])
+	}
+	err := db.New().SessionEnsure(ctx, d.Pool, &db.SessionEnsureParams{ID: id, UserID: user, Domain: d.Domain.Name, Title: title})
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("make session: %w", err)
+	}
+
+	return id, nil
+}
+
+// NewSession makes a session of the caller's.
+func (d *Door) NewSession(ctx context.Context) (uuid.UUID, error) {
+	row, err := db.New().SessionInsert(ctx, d.Pool, &db.SessionInsertParams{UserID: auth.CallerOf(ctx).User, Domain: d.Domain.Name, Mode: "plan"})
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("make session: %w", err)
+	}
+
+	return row.ID, nil
+}
+
+// Read runs work in one read-only transaction that sees only the caller's rows.
+func (d *Door) Read(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InReadTx(ctx, d.Pool, func(tx pgx.Tx) error {
+		return pg.AsTenant(ctx, tx, auth.CallerOf(ctx).User, work)
+	})
+}
+
+// Write runs work in one transaction under the tenant's role: it may only call the SQL functions granted to it.
+func (d *Door) Write(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InTx(ctx, d.Pool, func(tx pgx.Tx) error {
+		return pg.AsTenant(ctx, tx, auth.CallerOf(ctx).User, work)
+	})
+}
+
+// Reader reads the caller's turns, also of one who moves to another database meanwhile: the message is stored, so the request
+// cannot be sent again there.
+func (d *Door) Reader(ctx context.Context) *follow.Reader {
+	return d.readerAt(d.Gate, auth.CallerOf(ctx), auth.PlaceOf(ctx))
+}
+
+const (
+	// movePause stands between two looks for a user who is being moved, which are taken for movePatience at most.
+	movePause    = 100 * time.Millisecond
+	movePatience = 20 * time.Second
+	readPatience = 10 * time.Second
+)
+
+var errMoving = problem.New(http.StatusServiceUnavailable, "unavailable", "The message is kept, and its user is being moved to another database: ask for the turn in a moment.")
+
+func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place) *follow.Reader {
+	r := &follow.Reader{
+		Pool: gate.Pool, Listener: d.Listener, UserID: who.User,
+		StillGood: func(ctx context.Context) error { return gate.StillGood(ctx, who) },
+		Moved: func(ctx context.Context, cause error) (*follow.Reader, error) {
+			return d.arrive(ctx, gate, who, place, cause)
+		},
+	}
+	if place != nil { // a database that falls silent may be one that the caller has left
+		r.Patience = readPatience
+		r.StillGood = func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, readPatience)
+			defer cancel()
+
+			return gate.StillGood(ctx, who)
+		}
+	}
+
+	return r
+}
+
+// arrive reads where the caller has moved to, and waits while they are being moved. A database that does not answer may be
+// the one that they have left.
+func (d *Door) arrive(ctx context.Context, gate *auth.Gate, who auth.Caller, place auth.Place, cause error) (*follow.Reader, error) {
+	for until := time.Now().Add(movePatience); ; {
+		elsewhere := errors.Is(cause, auth.ErrElsewhere)
+		if errors.Is(cause, auth.ErrUnauthorized) || ctx.Err() != nil || place == nil && !elsewhere {
+			return nil, cause
+		}
+		if place == nil || time.Now().After(until) {
+			return nil, errMoving
+		}
+		pool, err := place(ctx)
+		switch {
+		case !elsewhere && (err != nil || pool == gate.Pool):
+			return nil, cause
+		case err != nil:
+			return nil, errors.Join(errMoving, err)
+		case pool != gate.Pool:
+			gate = gate.At(pool)
+		case !auth.Pause(ctx, movePause):
+			return nil, fmt.Errorf("wait for the end of a move: %w", context.Cause(ctx))
+		}
+		if cause = gate.StillGood(ctx, who); cause == nil {
+			return d.readerAt(gate, who, place), nil
+		}
+	}
+}
+
+// Relay passes a turn's events to one client as they occur, with comments during long silences, and returns nil when
+// the turn has ended.
+func (d *Door) Relay(ctx context.Context, out *sse.Writer, turn uuid.UUID, pass func(follow.Event) error) error {
+	tail := d.Reader(ctx).Tail(turn, 0)
+	defer tail.Close()
+	for {
+		events, err := tail.Next(ctx, sse.PingEvery)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			if err := out.Comment("ping"); err != nil {
+				return err
+			}
+		}
+		for _, event := range events {
+			if err := pass(event); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ProblemOf says as an HTTP error why a turn has no reply; nil if it has one.
+func ProblemOf(turn *follow.Turn) *problem.Problem {
+	if turn.Status == db.TurnStatusSucceeded {
+		return nil
+	}
+	p := problem.New(http.StatusInternalServerError, string(turn.Status), "The turn has no reply.")
+	if turn.Error == nil {
+		return p
+	}
+	p.Code, p.Detail = turn.Error.Code, turn.Error.Message
+	switch turn.Error.Code {
+	case "cancelled":
+		p.Status = http.StatusConflict
+	case "context_overflow", "model_refused":
+		p.Status = http.StatusBadRequest
+	case "limit_exceeded":
+		p.Status = http.StatusTooManyRequests
+	case "model_unavailable":
+		p.Status = http.StatusServiceUnavailable
+	case "timed_out":
+		p.Status = http.StatusGatewayTimeout
+	}
+
+	return p
+}

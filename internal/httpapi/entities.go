@@ -1,0 +1,281 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/httpapi/problem"
+	"alfred/nodes"
+)
+
+// entity is one ref of the registry.
+type entity struct {
+	Ref         string      `json:"ref"`
+	EntityType  string      `json:"type"`
+	Label       string      `json:"label"`
+	Action      string      `json:"action"`
+	State       db.RefState `enum:"stored,pending,promoted,dropped,deleted" json:"state"`
+	Tier        string      `enum:"generated,recent,retained,excluded,background" json:"tier"`
+	Reason      *string     `json:"reason"`
+	TurnCreated int32       `json:"turn_created"`
+	TurnLastRef int32       `json:"turn_last_ref"`
+	Key         string      `doc:"Of its row, as in /v1/data/{type}; only if asked for by keys, none for drafts and what is gone." json:"key,omitempty"`
+}
+
+// entityPage is a page of the registry.
+type entityPage struct {
+	Page[entity]
+
+	CurrentTurn int32 `doc:"Turn from which tiers are counted." json:"current_turn"`
+}
+
+type entitiesOut struct {
+	Body entityPage
+}
+
+type entitiesIn struct {
+	SessionPath
+
+	Turn   int32  `doc:"As it was when that turn ended; now if left out." minimum:"1" query:"turn"`
+	Keys   bool   `doc:"Name each row's key too." query:"keys"`
+	Limit  int    `default:"1000" doc:"Items per page." maximum:"1000" minimum:"1" query:"limit"`
+	Cursor string `doc:"next_cursor of the page before." query:"cursor"`
+}
+
+type contextIn struct {
+	SessionPath
+
+	Node string `default:"think" enum:"understand,think,act,reply" query:"node"`
+}
+
+// contextItem says why something is in a prompt.
+type contextItem struct {
+	Section    string `json:"section"`
+	Ref        string `json:"ref,omitempty"`
+	TurnNumber int    `json:"turn_number,omitempty"`
+	Reason     string `json:"reason"`
+	Tokens     int    `json:"tokens"`
+}
+
+// contextPreview is what a node would see now.
+type contextPreview struct {
+	Node  string        `json:"node"`
+	Turn  int           `doc:"The coming turn." json:"turn"`
+	Text  string        `doc:"What the node would see, as it would see it." json:"text"`
+	Items []contextItem `json:"items"`
+}
+
+type contextOut struct {
+	Body contextPreview
+}
+
+// summary is what is remembered about a turn.
+type summary struct {
+	TurnNumber          int32           `json:"turn_number"`
+	UserMessage         string          `json:"user_message"`
+	Goal                string          `json:"goal"`
+	Steps               json.RawMessage `json:"steps"`
+	CurationSummary     string          `json:"curation_summary"`
+	RetainedRefs        []string        `json:"retained_refs"`
+	DemotedRefs         []string        `json:"demoted_refs"`
+	ExcludedRefs        []string        `json:"excluded_refs"`
+	AnalysisConclusions string          `json:"analysis_conclusions"`
+	ResponseSummary     string          `json:"response_summary"`
+	ConversationPhase   string          `json:"conversation_phase"`
+	Tone                string          `json:"tone"`
+	WhatUserExpressed   string          `json:"what_user_expressed"`
+	WhatWeAcknowledged  string          `json:"what_we_acknowledged"`
+	NaturalNext         string          `json:"natural_next"`
+	Model               string          `json:"model"`
+}
+
+type summariesOut struct {
+	Body Page[summary]
+}
+
+func (a *api) registerEntities() {
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/entities", "list-entities", "What the session knows, by tier", http.StatusOK), a.entityList)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/context", "preview-context", "What a node would see now, and why", http.StatusOK), a.contextPreview)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/summaries", "list-summaries", "What is remembered of each turn", http.StatusOK), a.summaryList)
+}
+
+func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, error) {
+	after, err := parseEntityCursor(in.Cursor, in.Turn)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	out := &entitiesOut{}
+	var refs []*db.EntityListRow
+	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
+		out.Body.CurrentTurn = row.LastTurn
+		params := after.params(row.ID, int32(in.Limit))
+		if in.Turn == 0 {
+			refs, err = a.q.EntityList(ctx, tx, params)
+
+			return err
+		}
+		if in.Turn > row.LastTurn {
+			return problem.New(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
+		}
+		out.Body.CurrentTurn = in.Turn
+		refs, err = a.entitiesAt(ctx, tx, in.Turn, params)
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("list entities: %w", err))
+	}
+	out.Body.Page = pageOf(refs, in.Limit,
+		func(r *db.EntityListRow) entity {
+			e := entity(*r)
+			if !in.Keys {
+				e.Key = ""
+			}
+
+			return e
+		},
+		func(r *db.EntityListRow) string {
+			return entityCursor{Turn: in.Turn, Tier: r.Tier, Type: r.EntityType, TurnCreated: r.TurnCreated, Ref: r.Ref}.String()
+		})
+
+	return out, nil
+}
+
+func (a *api) entitiesAt(ctx context.Context, tx pgx.Tx, turn int32, params *db.EntityListParams) ([]*db.EntityListRow, error) {
+	rows, err := a.q.EntityListAt(ctx, tx, &db.EntityListAtParams{
+		SessionID: params.SessionID, TurnNumber: turn, AfterRef: params.AfterRef, AfterTier: params.AfterTier,
+		AfterType: params.AfterType, AfterTurn: params.AfterTurn, AfterNumber: params.AfterNumber, PageSize: params.PageSize,
+	})
+	refs := make([]*db.EntityListRow, len(rows))
+	for i, row := range rows {
+		refs[i] = (*db.EntityListRow)(row)
+	}
+
+	return refs, err
+}
+
+// entityCursor is a position in the registry's order, as of a turn; 0 is now.
+type entityCursor struct {
+	Turn        int32  `json:"turn"`
+	Tier        string `json:"tier"`
+	Type        string `json:"type"`
+	TurnCreated int32  `json:"turn_created"`
+	Ref         string `json:"ref"`
+}
+
+// String encodes the cursor for clients.
+func (c entityCursor) String() string {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// refForm matches every ref; anything else cannot be in a cursor of ours.
+var refForm = regexp.MustCompile(`^[a-z][a-z0-9_]*_[0-9]{1,18}$`)
+
+// parseEntityCursor parses a registry cursor as of the same turn.
+func parseEntityCursor(cursor string, turn int32) (entityCursor, error) {
+	var c entityCursor
+	if cursor == "" {
+		return c, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	tiers := []string{"generated", "recent", "retained", "excluded", "background"}
+	if err != nil || c.Turn != turn || !slices.Contains(tiers, c.Tier) || !refForm.MatchString(c.Ref) || strings.ContainsRune(c.Type, 0) {
+		return c, errCursor
+	}
+
+	return c, nil
+}
+
+func (c entityCursor) params(session uuid.UUID, size int32) *db.EntityListParams {
+	params := &db.EntityListParams{SessionID: session, AfterTier: c.Tier, AfterType: c.Type, AfterTurn: c.TurnCreated, PageSize: size}
+	if c.Ref != "" {
+		params.AfterRef, params.AfterNumber = &c.Ref, refNumber(c.Ref)
+	}
+
+	return params
+}
+
+// refNumber is the n of a well-formed ref.
+func refNumber(ref string) int64 {
+	n, err := strconv.ParseInt(ref[strings.LastIndexByte(ref, '_')+1:], 10, 64)
+	if err != nil {
+		panic(err) // refForm has matched it
+	}
+
+	return n
+}
+
+func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, error) {
+	row, err := a.door.Session(ctx, in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var frame nodes.Frame
+	err = a.read(ctx, func(tx pgx.Tx) error {
+		frame, err = a.Preview.Frame(ctx, tx, row.ID, in.Node)
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("preview context: %w", err))
+	}
+	out := &contextOut{}
+	out.Body.Node, out.Body.Turn, out.Body.Text = in.Node, int(row.LastTurn)+1, nodes.RenderBlocks(frame.Blocks)
+	out.Body.Items = make([]contextItem, 0, len(frame.Items))
+	for _, i := range frame.Items {
+		out.Body.Items = append(out.Body.Items, contextItem{Section: i.Section, Ref: i.Ref, TurnNumber: i.Turn, Reason: i.Reason, Tokens: i.Tokens})
+	}
+
+	return out, nil
+}
+
+func (a *api) summaryList(ctx context.Context, in *sessionPageIn) (*summariesOut, error) {
+	after, err := parseNumberCursor(in.Cursor)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var rows []*db.TurnSummaryPageRow
+	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
+		rows, err = a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)})
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("list summaries: %w", err))
+	}
+
+	return &summariesOut{Body: pageOf(rows, in.Limit,
+		func(r *db.TurnSummaryPageRow) summary { return summary(*r) },
+		func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) })}, nil
+}
+
+// refs are a session's refs, as other protocols show them.
+func (a *api) refs(ctx context.Context, tx pgx.Tx, session uuid.UUID, most int) (any, error) {
+	rows, err := a.q.EntityList(ctx, tx, &db.EntityListParams{SessionID: session, PageSize: int32(most)})
+	refs := make([]entity, len(rows))
+	for i, row := range rows {
+		refs[i] = entity(*row)
+	}
+
+	return refs, err
+}

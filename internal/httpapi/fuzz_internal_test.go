@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/internal/httpapi/problem"
+)
+
+// FuzzPositions: whatever a client sends as a cursor or event id is accepted or rejected; nothing else happens.
+func FuzzPositions(f *testing.F) {
+	for _, seed := range []string{"", "1", "1.2", "-1", ".", "9999999999", "1.2.3", "MjAyNi0wMS0wMVQwMDowMDowMFp8", "\x00", "a.b.c"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if seq, err := parseSeq(text); err == nil {
+			require.GreaterOrEqual(t, seq, int32(0))
+		}
+		if number, seq, err := parseNumberSeq(text); err == nil {
+			require.GreaterOrEqual(t, min(number, seq), int32(0))
+		}
+		if params, err := (&sessionListIn{PageQuery: PageQuery{Cursor: text}}).after(); err == nil && text != "" {
+			row := &db.SessionPageRow{ID: *params.BeforeID, LastActivityAt: *params.BeforeAt}
+			if *params.BeforePinned {
+				row.PinnedAt = params.BeforeAt
+			}
+			again, err := (&sessionListIn{PageQuery: PageQuery{Cursor: sessionCursor(row)}}).after()
+			require.NoError(t, err)
+			require.True(t, params.BeforeAt.Equal(*again.BeforeAt))
+			require.Equal(t, *params.BeforePinned, *again.BeforePinned)
+			require.Equal(t, params.BeforeID, again.BeforeID)
+		}
+		if c, err := parseEntityCursor(text, 0); err == nil && text != "" {
+			again, err := parseEntityCursor(c.String(), 0)
+			require.NoError(t, err)
+			require.Equal(t, c, again)
+		}
+		require.NotRegexp(t, `[\x00-\x1f\x7f]`, problem.OneLine(text))
+	})
+}

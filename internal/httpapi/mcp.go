@@ -1,0 +1,59 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+
+	"alfred/internal/auth"
+	"alfred/internal/httpapi/problem"
+	"alfred/internal/mcpserver"
+)
+
+// registerMCP serves the Model Context Protocol. A read key is enough to connect; the tool that sends messages requires
+// a chat key.
+func (a *api) registerMCP(mux *http.ServeMux) {
+	handler := mcpserver.New(mcpserver.Config{
+		Pool: a.Pool, Listener: a.Listener, Domain: a.Domain, Preview: a.Preview, Search: a.Search, Limits: a.Limits,
+		Logger: a.Logger, Version: a.Version, Explain: explain,
+	}).Handler(func(r *http.Request) mcpserver.Caller {
+		who := auth.CallerOf(r.Context())
+
+		return mcpserver.Caller{UserID: who.User, MaySend: who.May(http.MethodPost), Turns: a.door.Reader(r.Context())}
+	})
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
+		closed := func() {}
+		if err == nil && r.Method == http.MethodPost {
+			err = a.gate.Stays(r.Context(), who) // what a tool is refused is no answer of HTTP any more
+		}
+		if err == nil && r.Method == http.MethodPost {
+			closed, err = a.gate.OpenStream(who) // a tool may wait for a reply, and its answer is a stream
+		}
+		if err != nil {
+			problem.Note(r.Context(), err)
+			problem.Write(w, problem.Of(err))
+
+			return
+		}
+		defer closed()
+		ctx, cancel := a.door.UntilStopping(auth.With(r.Context(), who))
+		defer cancel()
+		handler.ServeHTTP(w, r.WithContext(ctx))
+	}
+	mux.HandleFunc("POST /mcp", serve)
+	mux.HandleFunc("GET /mcp", serve) // answered as the protocol requires of servers without sessions
+	mux.HandleFunc("DELETE /mcp", serve)
+}
+
+// explain says to a tool's caller what became of who they are while it waited.
+func explain(err error) *mcpserver.Error {
+	known, ok := errors.AsType[*problem.Problem](err)
+	if !ok && (errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere)) {
+		known, ok = problem.Of(err), true
+	}
+	if !ok {
+		return nil
+	}
+
+	return &mcpserver.Error{Code: known.Code, Sentence: known.Detail}
+}

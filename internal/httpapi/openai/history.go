@@ -1,0 +1,217 @@
+package openai
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/auth"
+	"alfred/internal/httpapi/door"
+	"alfred/internal/pg"
+	"alfred/jobs"
+)
+
+// Clients that were made for OpenAI name no conversation: they resend what was
+// said with every message. So each turn keeps a hash of what was sent with it,
+// and the message after it is known by resending exactly that, and the answer.
+
+// maxHistories is how many conversations that began alike are compared by their last answers, the newest first.
+const maxHistories = 20
+
+// history is what a client sent with a message.
+type history struct {
+	whole  []byte // hash of all that was said by either, up to the message
+	before []byte // the whole of the message before it; nil for a first one
+	answer string // what the client has of the answer to that
+}
+
+// history hashes what either said. How clients write the instructions of a
+// system is none of it: some put the time of day there.
+func (c *request) history() history {
+	var said []door.Message
+	for _, message := range c.Messages {
+		if message.Role == door.RoleUser || message.Role == door.RoleAssistant {
+			said = append(said, message)
+		}
+	}
+	for len(said) > 0 && said[len(said)-1].Role != door.RoleUser {
+		said = said[:len(said)-1]
+	}
+	h := history{whole: hashOf(said)}
+	said = said[:max(0, len(said)-1)]
+	var answers []string
+	for len(said) > 0 && said[len(said)-1].Role == door.RoleAssistant {
+		answers = append(answers, textOf(&said[len(said)-1]))
+		said = said[:len(said)-1]
+	}
+	if len(said) > 0 {
+		slices.Reverse(answers)
+		h.before, h.answer = hashOf(said), strings.Join(answers, "\n")
+	}
+
+	return h
+}
+
+// textOf is what a message of a history says, however it says it.
+func textOf(m *door.Message) string {
+	text, err := m.Text()
+	if err != nil {
+		text = string(m.Content)
+	}
+
+	return strings.TrimSpace(text)
+}
+
+func hashOf(said []door.Message) []byte {
+	sum := sha256.New()
+	for i := range said {
+		for _, part := range []string{said[i].Role, textOf(&said[i])} {
+			sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+			sum.Write([]byte(part))
+		}
+	}
+
+	return sum.Sum(nil)
+}
+
+// sentTurn is a message with what its client sent beside it.
+type sentTurn struct {
+	Session uuid.UUID // the nil id where the request names none
+	Message string
+	Key     string
+	History history
+	Again   bool // the client says that it sent this before
+}
+
+// enqueueSent makes a message a turn of the session that it names, else of the
+// one that its history is of, else of a new one. Where that conversation went on
+// since, as it does when somebody edits a message or asks for another answer,
+// the turn begins a fork of it.
+func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
+	made, session, err := s.sentBefore(ctx, sent)
+	if made != nil || err != nil {
+		return made, session, err
+	}
+	from := 0
+	if session = sent.Session; session == uuid.Nil {
+		if session, from, err = s.resent(ctx, &sent.History); err != nil {
+			return nil, uuid.Nil, err
+		}
+	}
+	if session == uuid.Nil {
+		if session, err = s.NewSession(ctx); err != nil {
+			return nil, uuid.Nil, err
+		}
+	}
+	err = pg.InTx(ctx, s.Pool, func(tx pgx.Tx) error {
+		err := pg.AsTenant(ctx, tx, auth.CallerOf(ctx).User, func(tx pgx.Tx) (err error) {
+			if from > 0 {
+				if session, err = jobs.ForkSession(ctx, tx, session, from); err != nil {
+					return err
+				}
+			}
+			made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: sent.Message, IdempotencyKey: sent.Key, Limits: s.Limits})
+
+			return err
+		})
+		if err != nil || made.Existing {
+			return err
+		}
+
+		return db.New().TurnHistorySet(ctx, tx, &db.TurnHistorySetParams{ID: made.TurnID, UserID: auth.CallerOf(ctx).User, HistoryHash: sent.History.whole})
+	})
+
+	return made, session, err
+}
+
+// sentBefore is the turn that this request made when it was sent first, or nil.
+func (s *server) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
+	if !sent.Again && sent.Key == "" {
+		return nil, uuid.Nil, nil
+	}
+	rows, err := s.turnsOf(ctx, sent.History.whole)
+	if err != nil {
+		return nil, uuid.Nil, err
+	}
+	for _, row := range rows {
+		if sent.Session != uuid.Nil && row.SessionID != sent.Session {
+			continue
+		}
+		same := !row.WentOn && row.Recent
+		if sent.Key != "" {
+			same = row.IdempotencyKey != nil && *row.IdempotencyKey == sent.Key
+		}
+		if same {
+			return &jobs.Enqueued{TurnID: row.ID, Number: int(row.Number), Status: row.Status, Existing: true}, row.SessionID, nil
+		}
+	}
+
+	return nil, uuid.Nil, nil
+}
+
+// resent is the session that a history is of, and the turn to fork it after, 0
+// where it goes on at its end. Without one it is the nil id.
+func (s *server) resent(ctx context.Context, h *history) (session uuid.UUID, from int, err error) {
+	if h.before == nil {
+		return uuid.Nil, 0, nil
+	}
+	rows, err := s.turnsOf(ctx, h.before)
+	if err != nil {
+		return uuid.Nil, 0, err
+	}
+	for _, row := range rows {
+		matches, err := s.answered(ctx, row, h.answer)
+		if err != nil {
+			return uuid.Nil, 0, err
+		}
+		if !matches {
+			continue
+		}
+		if row.WentOn {
+			from = int(row.Number)
+		}
+
+		return row.SessionID, from, nil
+	}
+
+	return uuid.Nil, 0, nil
+}
+
+// answered says whether an answer is what a client may have of a turn's: all of
+// it, its beginning where somebody stopped it, or with words before it that
+// were streamed and not kept. One that is still being made matches any.
+func (s *server) answered(ctx context.Context, row *db.TurnHistoryListRow, answer string) (bool, error) {
+	if row.Status != db.TurnStatusSucceeded {
+		return answer == "" || row.Status == db.TurnStatusQueued || row.Status == db.TurnStatusRunning, nil
+	}
+	reader := s.Reader(ctx)
+	reader.Moved = nil // nothing is stored yet: the request is answered anew where the user is
+	turn, err := reader.Turn(ctx, row.ID)
+	if err != nil {
+		return false, err
+	}
+	said := strings.TrimSpace(turn.Said())
+
+	return strings.HasPrefix(said, answer) || strings.HasSuffix(answer, said), nil
+}
+
+func (s *server) turnsOf(ctx context.Context, hash []byte) ([]*db.TurnHistoryListRow, error) {
+	var rows []*db.TurnHistoryListRow
+	err := s.Read(ctx, func(tx pgx.Tx) (err error) {
+		rows, err = db.New().TurnHistoryList(ctx, tx, &db.TurnHistoryListParams{UserID: auth.CallerOf(ctx).User, HistoryHash: hash, Lim: maxHistories})
+
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find turns by their history: %w", err)
+	}
+
+	return rows, nil
+}

@@ -1,0 +1,190 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"alfred/internal/auth"
+	"alfred/internal/follow"
+	"alfred/internal/httpapi/door"
+	"alfred/internal/httpapi/problem"
+	"alfred/internal/httpapi/sse"
+	"alfred/jobs"
+)
+
+// modelName is the assistant's model name.
+const modelName = "alfred"
+
+type server struct{ *door.Door }
+
+// Register serves the protocol, so that clients made for it can talk to the assistant. The server keeps the
+// conversation by session: only the user's last message is answered, and the others find its session.
+func Register(mux *http.ServeMux, d *door.Door) {
+	s := &server{d}
+	mux.HandleFunc("GET /v1/models", d.Admit(s.modelList, refuse))
+	mux.HandleFunc("GET /v1/models/{model}", d.Admit(s.modelGet, refuse))
+	mux.HandleFunc("POST /v1/chat/completions", d.Admit(s.create, refuse))
+}
+
+func (s *server) modelList(_ context.Context, w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, map[string]any{"object": "list", "data": []any{modelObject()}})
+}
+
+func (s *server) modelGet(_ context.Context, w http.ResponseWriter, r *http.Request) error {
+	if err := checkModel(r.PathValue("model")); err != nil {
+		return err
+	}
+
+	return writeJSON(w, modelObject())
+}
+
+func modelObject() map[string]any {
+	return map[string]any{"id": modelName, "object": "model", "created": 0, "owned_by": modelName}
+}
+
+func checkModel(name string) error {
+	if name != modelName {
+		return problem.New(http.StatusNotFound, "model_not_found", "There is one model here: "+modelName+".")
+	}
+
+	return nil
+}
+
+func (s *server) create(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := s.UntilStopping(ctx)
+	defer cancel()
+	in := &request{}
+	if err := door.ReadBody(w, r, in); err != nil {
+		return err
+	}
+	message, err := in.message()
+	if err != nil {
+		return err
+	}
+	closed, err := s.Gate.OpenStream(auth.CallerOf(ctx)) // a request waiting for its answer counts like one that streams
+	if err != nil {
+		return err
+	}
+	defer closed()
+	made, err := s.enqueue(ctx, w, r, in, message)
+	if err != nil {
+		return err
+	}
+	w.Header().Set(door.TurnHeader, made.TurnID.String())
+	w.Header().Set("X-Should-Retry", "false") // the message is stored; from now on, failures are the turn's
+	if in.Stream {
+		return s.stream(ctx, w, made.TurnID, in.StreamOptions.IncludeUsage)
+	}
+	reader := s.Reader(ctx)
+	if err := reader.Wait(ctx, made.TurnID); err != nil {
+		return fmt.Errorf("wait for turn: %w", err)
+	}
+	turn, err := reader.Turn(ctx, made.TurnID)
+	if err != nil {
+		return err
+	}
+	if p := door.ProblemOf(turn); p != nil {
+		return p
+	}
+
+	return writeJSON(w, completionOf(turn))
+}
+
+// enqueue finds the session and enqueues the message there.
+func (s *server) enqueue(ctx context.Context, w http.ResponseWriter, r *http.Request, in *request, message string) (*jobs.Enqueued, error) {
+	key, named := r.Header.Get("Idempotency-Key"), r.Header.Get(door.SessionHeader)
+	again := r.Header.Get("X-Stainless-Retry-Count")
+	sent := &sentTurn{Message: message, Key: key, History: in.history(), Again: key == "" && again != "" && again != "0"}
+	var err error
+	switch {
+	case named != "":
+		sent.Session, err = s.SessionID(ctx, named)
+	case in.User != "":
+		sent.Session, err = s.NamedSession(ctx, "user:"+in.User, in.User)
+	case key != "" && sent.History.before == nil:
+		// One that is sent again does not know the session that it made, so that has its name from the key.
+		sent.Session, err = s.NamedSession(ctx, "key:"+key, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, session, err := s.enqueueSent(ctx, sent)
+	if err != nil {
+		return nil, err
+	}
+	w.Header().Set(door.SessionHeader, session.String())
+
+	return made, nil
+}
+
+// stream streams the reply while it is generated.
+func (s *server) stream(ctx context.Context, w http.ResponseWriter, turnID uuid.UUID, includeUsage bool) error {
+	out := sse.Open(w)
+	stream := &writer{out: out, id: completionID(turnID)}
+	if err := s.relay(ctx, stream, turnID, includeUsage); err != nil {
+		problem.Note(ctx, err)
+		if err := out.Data(errorOfProblem(problem.Of(err))); err != nil {
+			return nil //nolint:nilerr // the client has gone; the answer has begun and can be no other
+		}
+	}
+
+	return nil
+}
+
+func (s *server) relay(ctx context.Context, stream *writer, turnID uuid.UUID, includeUsage bool) error {
+	if err := stream.delta(delta{Role: door.RoleAssistant}, nil); err != nil {
+		return err
+	}
+	speech := &follow.Speech{}
+	err := s.Relay(ctx, stream.out, turnID, func(event follow.Event) error {
+		piece, err := speech.Hear(&event)
+		if err != nil {
+			return err
+		}
+
+		return stream.say(piece)
+	})
+	if err != nil {
+		return err
+	}
+	turn, err := s.Reader(ctx).Turn(ctx, turnID)
+	if err != nil {
+		return err
+	}
+	if p := door.ProblemOf(turn); p != nil {
+		return p
+	}
+	rest, corrected := speech.Rest(turn.Said())
+	if corrected {
+		rest = "\n\n" + rest
+	}
+	if err := errors.Join(stream.say(rest), stream.delta(delta{}, new("stop"))); err != nil {
+		return err
+	}
+	if includeUsage {
+		if err := stream.usage(turn); err != nil {
+			return err
+		}
+	}
+
+	return stream.done()
+}
+
+func completionID(turnID uuid.UUID) string {
+	return "chatcmpl-" + strings.ReplaceAll(turnID.String(), "-", "")
+}
+
+func writeJSON(w http.ResponseWriter, value any) error {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(value); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+
+	return nil
+}

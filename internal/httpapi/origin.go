@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"alfred/internal/httpapi/problem"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// guardOrigin lets pages of the configured origins call the API. If no key is required, it rejects every other page:
+// what runs in the user's browser can reach a loopback address too.
+func (a *api) guardOrigin(next http.Handler) http.Handler {
+	if a.OpenUser != [16]byte{} {
+		next = loopbackOnly(a.sameOrigin(next))
+	}
+	if len(a.Origins) == 0 {
+		return next
+	}
+
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		if !slices.Contains(a.Origins, origin) || !strings.HasPrefix(r.URL.Path, "/v1/") {
+			next.ServeHTTP(w, r)
+
+			return
+		}
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Expose-Headers", "ETag")
+		if r.Method != http.MethodOptions {
+			next.ServeHTTP(w, r)
+
+			return
+		}
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID")
+		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+		h.Set("Access-Control-Max-Age", "600")
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+// sameOrigin rejects what a browser sends on behalf of another site's page.
+func (a *api) sameOrigin(next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	for _, origin := range a.Origins {
+		if err := protection.AddTrustedOrigin(origin); err != nil {
+			panic(err) // CheckOrigin has passed it
+		}
+	}
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		problem.Write(w, problem.New(http.StatusForbidden, "forbidden", "Pages of other sites may not do that."))
+	}))
+
+	return protection.Handler(next)
+}
+
+// loopbackOnly rejects host names that somebody pointed at this machine (DNS rebinding): to the browser, such a site
+// has the same origin as we do.
+func loopbackOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !Loopback(r.Host) {
+			problem.Write(w, problem.New(http.StatusForbidden, "forbidden", "Without keys this server answers to localhost alone."))
+
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Loopback reports whether a host, with or without a port, is this machine's own
+// loopback address.
+func Loopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.Trim(hostport, "[]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+
+	return ip != nil && ip.IsLoopback()
+}
+
+// CheckOrigin says what is wrong with an origin for Config, such as a path.
+func CheckOrigin(origin string) error {
+	return http.NewCrossOriginProtection().AddTrustedOrigin(origin)
+}

@@ -1,0 +1,213 @@
+package problem
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/auth"
+	"alfred/internal/pg"
+	"alfred/jobs"
+	"alfred/registry"
+)
+
+// Problem is every error of the API: RFC 9457 problem JSON with a stable code.
+type Problem struct { //nolint:errname // the name of RFC 9457
+	Type   string   `json:"type"`
+	Title  string   `json:"title"`
+	Status int      `json:"status"`
+	Code   string   `doc:"Stable: decide on this, not on the texts." enum:"invalid_request,unauthorized,forbidden,not_found,turn_running,session_archived,question_closed,confirmation_needed,conflict,message_too_large,limit_exceeded,unavailable,internal" json:"code"`
+	Detail string   `json:"detail"`
+	TurnID string   `json:"turn_id,omitempty"`
+	Errors []string `json:"errors,omitempty"`
+
+	// Challenge says how to authenticate; "" is Bearer.
+	Challenge string `json:"-"`
+
+	retryAfter time.Duration // 0: unknown
+	elsewhere  bool          // another database serves the user
+}
+
+func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
+
+// GetStatus makes a problem an error that Huma answers with.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType is the media type of problems.
+func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+// GetHeaders are what Huma sends with it.
+func (p *Problem) GetHeaders() http.Header {
+	h := http.Header{}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", cmp.Or(p.Challenge, "Bearer"))
+	}
+	if p.elsewhere {
+		h.Set(ElsewhereHeader, "true")
+	}
+	if p.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(p.retryAfter.Seconds()))))
+	}
+
+	return h
+}
+
+// ErrNotFound is the answer for what does not exist, and for what is another user's.
+var ErrNotFound = New(http.StatusNotFound, "not_found", "There is no such thing here.")
+
+// New is a problem with a stable code.
+func New(status int, code, detail string) *Problem {
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
+}
+
+// Invalid says what is wrong with a request.
+func Invalid(detail string) *Problem {
+	return New(http.StatusBadRequest, "invalid_request", detail)
+}
+
+// Unprocessable says why a well-formed request cannot be carried out.
+func Unprocessable(detail string) *Problem {
+	return New(http.StatusUnprocessableEntity, "invalid_request", detail)
+}
+
+// ElsewhereHeader marks the answer of a database that does not serve the user, for who knows of other databases.
+const ElsewhereHeader = "Alfred-Elsewhere"
+
+// moving is told to whom nobody could lead elsewhere.
+func moving() *Problem {
+	p := New(http.StatusServiceUnavailable, "unavailable", "This user is being moved to another database; try again.")
+	p.elsewhere, p.retryAfter = true, time.Second
+
+	return p
+}
+
+// FromHuma is how Huma makes errors: of validation, of bodies it cannot read.
+func FromHuma(status int, message string, errs ...error) huma.StatusError {
+	code := map[int]string{
+		http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found",
+		http.StatusRequestEntityTooLarge: "message_too_large", http.StatusTooManyRequests: "limit_exceeded",
+	}[status]
+	switch {
+	case code != "":
+	case status == http.StatusUnprocessableEntity:
+		status, code = http.StatusBadRequest, "invalid_request"
+	case status < http.StatusInternalServerError:
+		code = "invalid_request"
+	default:
+		code = "internal"
+	}
+	p := New(status, code, message)
+	for _, err := range errs {
+		p.Errors = append(p.Errors, err.Error())
+	}
+
+	return p
+}
+
+// Of is the only place that maps an error to what the caller is told. Anything unknown is internal and does not
+// reveal its cause; the log does.
+func Of(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if running, ok := errors.AsType[*jobs.TurnRunningError](err); ok {
+		p := New(http.StatusConflict, "turn_running", "A turn is running in this session.")
+		p.TurnID = running.TurnID.String()
+
+		return p
+	}
+	if bad, ok := errors.AsType[*jobs.InvalidError](err); ok {
+		return Invalid(bad.Message)
+	}
+	if no, ok := errors.AsType[*jobs.CannotUndoError](err); ok {
+		return New(http.StatusConflict, "conflict", no.Message)
+	}
+	if usedUp, ok := errors.AsType[*jobs.LimitError](err); ok {
+		return New(http.StatusTooManyRequests, "limit_exceeded", "You have used up what you may use in a day ("+usedUp.What+"). Please come back tomorrow.")
+	}
+	if bad, ok := errors.AsType[*registry.RefError](err); ok {
+		if bad.Reason == registry.ReasonSaved {
+			return New(http.StatusConflict, "conflict", bad.Sentence)
+		}
+
+		return New(http.StatusNotFound, "not_found", bad.Sentence)
+	}
+	if p := authProblem(err); p != nil {
+		return p
+	}
+	switch {
+	case errors.Is(err, jobs.ErrSessionNotFound), errors.Is(err, jobs.ErrTurnNotFound), errors.Is(err, pgx.ErrNoRows):
+		return ErrNotFound
+	case errors.Is(err, jobs.ErrSessionArchived):
+		return New(http.StatusConflict, "session_archived", "The session is archived: reopen it to go on.")
+	case errors.Is(err, jobs.ErrQuestionClosed):
+		return New(http.StatusConflict, "question_closed", "The question was answered, has expired or gave way to another.")
+	case errors.Is(err, jobs.ErrMessageTooLarge):
+		return New(http.StatusRequestEntityTooLarge, "message_too_large", "A message has at most 32 KiB.")
+	case errors.Is(err, jobs.ErrLimit):
+		return New(http.StatusTooManyRequests, "limit_exceeded", "Too many messages are waiting in this session.")
+	case unstorable(pg.Code(err)):
+		return Invalid("A text or value is not one that can be stored, such as a NUL character.")
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), pg.IsTransient(err):
+		return New(http.StatusServiceUnavailable, "unavailable", "This took too long or was interrupted; try again.")
+	}
+
+	return New(http.StatusInternalServerError, "internal", "Something went wrong on our side.")
+}
+
+// authProblem maps the errors of package auth; nil for others.
+func authProblem(err error) *Problem {
+	if much, ok := errors.AsType[*auth.BudgetError](err); ok {
+		p := New(http.StatusTooManyRequests, "limit_exceeded", much.Detail)
+		p.retryAfter = much.RetryAfter
+
+		return p
+	}
+	switch {
+	case errors.Is(err, auth.ErrElsewhere), pg.IsElsewhere(err):
+		return moving()
+	case errors.Is(err, auth.ErrForbidden):
+		return New(http.StatusForbidden, "forbidden", "This key may not do that.")
+	case errors.Is(err, auth.ErrNoKeys):
+		return New(http.StatusServiceUnavailable, "unavailable", "The keys that tokens are checked with cannot be fetched from their issuer; try again, or use an API key.")
+	case errors.Is(err, auth.ErrUnauthorized):
+		return New(http.StatusUnauthorized, "unauthorized", "Send a valid key: Authorization: Bearer <key>.")
+	default:
+		return nil
+	}
+}
+
+// unstorable: Postgres rejects the value itself. Our own values are valid, so the caller's must be at fault.
+func unstorable(sqlstate string) bool {
+	return pgerrcode.IsDataException(sqlstate) || pgerrcode.IsProgramLimitExceeded(sqlstate)
+}
+
+// Write answers with a problem.
+func Write(w http.ResponseWriter, p *Problem) {
+	maps.Copy(w.Header(), p.GetHeaders())
+	w.Header().Set("Content-Type", p.ContentType(""))
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) //nolint:errchkjson // a client that has gone needs no answer
+}
+
+// OneLine prevents client input from breaking the log or a header.
+func OneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+
+		return r
+	}, text)
+}

@@ -1,0 +1,301 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/crud"
+	"alfred/internal/exact"
+	"alfred/internal/httpapi/problem"
+	"alfred/internal/pg"
+)
+
+// RowsPath names a type of rows.
+type RowsPath struct {
+	Type    string `doc:"Entity type of the domain." path:"type"`
+	Session string `doc:"Session that learns of the change at its next message." query:"session"`
+}
+
+// RowPath names one row.
+type RowPath struct {
+	RowsPath
+
+	ID string `doc:"Key of the row." path:"id"`
+}
+
+type rowListIn struct {
+	RowsPath
+	PageQuery
+
+	Q       string `doc:"Part of the name or, where no single column is one, of the label and the line." query:"q"`
+	Order   string `doc:"Column to sort by, with - before it from the greatest; the type's own order if left out." query:"order"`
+	Filters string `doc:"JSON list of {field, op, value}, all of which hold; op is = != > >= < <= in not_in ilike is_null is_not_null or contains." query:"filters"`
+}
+
+// rowPage is a page of rows, with the total.
+type rowPage struct {
+	Page[map[string]any]
+
+	Total int `json:"total"`
+}
+
+type rowListOut struct {
+	Body rowPage
+}
+
+type rowOut struct {
+	ETag string         `header:"ETag"` //nolint:tagliatelle // its name
+	Body map[string]any `doc:"Its columns, and the rows that belong to it under their table's name, each with its own ETag as _etag."`
+}
+
+type rowCreateIn struct {
+	RowsPath
+	IdempotencyHeader
+
+	Body map[string]json.RawMessage
+}
+
+type rowChangeIn struct {
+	RowPath
+
+	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since. Without it the last write stands, and _was in the answer is what it wrote over." header:"If-Match"`
+	Body    map[string]json.RawMessage
+}
+
+type rowDeleteIn struct {
+	RowPath
+
+	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds." header:"If-Match"`
+	Prefer  string `doc:"return=representation: answer 200 with the row that went whatever it held, in _was."                header:"Prefer"`
+}
+
+func (a *api) registerRows() {
+	a.registerRowBatch()
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}", "list-rows", "Rows of a type", http.StatusOK), a.rowList)
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}", "create-row", "Create a row", http.StatusCreated, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowCreate)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}", "get-row", "One row with its parts", http.StatusOK), a.rowGet)
+	huma.Register(a.huma, operation(http.MethodPatch, "/v1/data/{type}/{id}", "patch-row", "Change a row; null clears a column", http.StatusOK, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.rowPatch)
+	huma.Register(a.huma, operation(http.MethodDelete, "/v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusNoContent, http.StatusConflict, http.StatusPreconditionFailed), a.rowDelete)
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}/{id}/{operation}", "operate-row", "Do to a row what the domain declares; 409 confirmation_needed says what it would do", http.StatusOK, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.rowOperate)
+}
+
+type operationIn struct {
+	RowPath
+	IdempotencyHeader
+
+	IfMatch   string `doc:"ETag of the row as you saw it; 412 if it changed since." header:"If-Match"`
+	Operation string `doc:"Name of an operation of the type." path:"operation"`
+	Confirm   string `doc:"What the 409 confirmation_needed said would be done: carries it out if that still holds." query:"confirm"`
+	Body      map[string]json.RawMessage
+}
+
+func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) {
+	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		args, err := json.Marshal(in.Body)
+		if err != nil {
+			return crud.Row{}, fmt.Errorf("encode arguments: %w", err)
+		}
+
+		var row crud.Row
+		asked := crud.Asked{Operation: in.Operation, Args: args, Told: in.Confirm, Version: versionOf(in.IfMatch)}
+		request := []any{"operate-row", in.RowPath, in.Operation, in.Confirm, in.Body}
+		_, again, err := a.once(ctx, tx, in.IdempotencyKey, request, func() (string, error) {
+			row, err = a.Rows.Operate(ctx, tx, user, in.Type, in.ID, asked)
+
+			return in.ID, err
+		})
+		if again {
+			row, err = a.Rows.Get(ctx, tx, user, in.Type, in.ID)
+		}
+
+		return row, err
+	})
+}
+
+// rowUser says for whom, and in which session, rows are changed.
+func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) {
+	user := crud.User{ID: userOf(ctx)}
+	if sessionID == "" {
+		return user, nil
+	}
+	row, err := a.door.Session(ctx, sessionID)
+	if err != nil {
+		return user, err
+	}
+	user.Session = &row.ID
+
+	return user, nil
+}
+
+func (a *api) rowList(ctx context.Context, in *rowListIn) (*rowListOut, error) {
+	params := crud.ListParams{Limit: in.Limit, After: in.Cursor, Query: in.Q, Order: in.Order}
+	if in.Filters != "" {
+		if err := exact.Decode([]byte(in.Filters), &params.Filters); err != nil {
+			return nil, failed(ctx, problem.Invalid("filters is a JSON list of {field, op, value}."))
+		}
+	}
+	var list crud.RowList
+	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
+		list, err = a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, params)
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, rowProblem(err))
+	}
+	out := &rowListOut{Body: rowPage{Total: list.Total}}
+	out.Body.NextCursor, out.Body.Items = list.Next, make([]map[string]any, len(list.Rows))
+	for i, row := range list.Rows {
+		out.Body.Items[i] = row.Data
+	}
+
+	return out, nil
+}
+
+func (a *api) rowGet(ctx context.Context, in *RowPath) (*rowOut, error) {
+	var row crud.Row
+	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
+		row, err = a.Rows.Get(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, in.ID)
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, rowProblem(err))
+	}
+
+	return rowAnswer(row), nil
+}
+
+func (a *api) rowCreate(ctx context.Context, in *rowCreateIn) (*rowOut, error) {
+	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		data, err := json.Marshal(in.Body)
+		if err != nil {
+			return crud.Row{}, fmt.Errorf("encode row: %w", err)
+		}
+
+		var row crud.Row
+		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-row", in.RowsPath, in.Body}, func() (string, error) {
+			row, err = a.Rows.Create(ctx, tx, user, in.Type, data)
+
+			return row.Key, err
+		})
+		if again {
+			row, err = a.Rows.Get(ctx, tx, user, in.Type, made)
+		}
+
+		return row, err
+	})
+}
+
+func (a *api) rowPatch(ctx context.Context, in *rowChangeIn) (*rowOut, error) {
+	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		data, err := json.Marshal(in.Body)
+		if err != nil {
+			return crud.Row{}, fmt.Errorf("encode row: %w", err)
+		}
+
+		return a.Rows.Patch(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch), data)
+	})
+}
+
+// rowGone says what a row held that was deleted by somebody who did not say what they had seen of it.
+type rowGone struct {
+	Status int
+	Body   map[string]any
+}
+
+func (a *api) rowDelete(ctx context.Context, in *rowDeleteIn) (*rowGone, error) {
+	row, err := a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		return a.Rows.Delete(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if in.Prefer == "return=representation" {
+		return &rowGone{Status: http.StatusOK, Body: map[string]any{"_was": row.Body["_was"]}}, nil
+	}
+
+	return &rowGone{Status: http.StatusNoContent}, nil
+}
+
+func (a *api) changeRow(ctx context.Context, sessionID string, change func(pgx.Tx, crud.User) (crud.Row, error)) (*rowOut, error) {
+	user, err := a.rowUser(ctx, sessionID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var row crud.Row
+	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		row, err = change(tx, user)
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, rowProblem(err))
+	}
+
+	return rowAnswer(row), nil
+}
+
+func rowAnswer(row crud.Row) *rowOut {
+	if len(row.Was) > 0 {
+		row.Data["_was"] = row.Was
+	}
+
+	for _, part := range row.Parts {
+		part.Data["_etag"] = etagOf(part)
+	}
+
+	return &rowOut{ETag: etagOf(row), Body: row.Data}
+}
+
+func etagOf(row crud.Row) string { return strconv.Quote(row.Version) }
+
+// versionOf is the row version in an If-Match, "" for any.
+func versionOf(etag string) string {
+	if etag == "*" {
+		return ""
+	}
+	if unquoted, err := strconv.Unquote(etag); err == nil {
+		return unquoted
+	}
+
+	return etag
+}
+
+// rowProblem maps the data tools' refusals; other errors pass through.
+func rowProblem(err error) error {
+	if ask, ok := errors.AsType[*crud.ConfirmError](err); ok {
+		return problem.New(http.StatusConflict, "confirmation_needed", ask.Text)
+	}
+	refused, ok := errors.AsType[*crud.Error](err)
+	if !ok {
+		return err
+	}
+	switch refused.Code {
+	case crud.CodeNotFound, crud.CodeUnknownTable, crud.CodeUnknownTool:
+		return problem.ErrNotFound
+	case crud.CodeStale:
+		return problem.New(http.StatusPreconditionFailed, "conflict", refused.Message)
+	case crud.CodeConflict, crud.CodePendingRef:
+		return problem.New(http.StatusConflict, "conflict", refused.Message)
+	case crud.CodeViolation:
+		if !refused.Refused {
+			return problem.Invalid(refused.Message)
+		}
+
+		return problem.New(http.StatusBadRequest, string(refused.Code), refused.Message)
+	case crud.CodeSchemaChanged:
+		return problem.New(http.StatusServiceUnavailable, string(refused.Code), refused.Message)
+	case crud.CodeNotAllowed:
+		return problem.New(http.StatusForbidden, "forbidden", refused.Message)
+	default:
+		return problem.Invalid(refused.Message)
+	}
+}

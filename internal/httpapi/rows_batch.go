@@ -1,0 +1,180 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/crud"
+	"alfred/internal/httpapi/problem"
+	"alfred/internal/pg"
+)
+
+// rowChange is one change of a batch.
+type rowChange struct {
+	Action string                     `enum:"create,update,delete"                    json:"action"`
+	ID     string                     `doc:"Key of the row; not of one to be created." json:"id,omitempty"`
+	ETag   string                     `doc:"Of the row as you saw it: a change of a row that changed since is refused as stale; without it the last write stands." json:"etag,omitempty"`
+	Data   map[string]json.RawMessage `doc:"What create and patch take."              json:"data,omitempty"`
+}
+
+type rowBatch struct {
+	Changes []rowChange `json:"changes"                                   maxItems:"1000" minItems:"1" nullable:"false"`
+	Preview bool        `doc:"Say what would be wrong, and write nothing." json:"preview,omitempty"`
+}
+
+type rowBatchIn struct {
+	RowsPath
+	IdempotencyHeader
+
+	Body rowBatch
+}
+
+// rowFault is what is wrong with one change of a batch.
+type rowFault struct {
+	Index   int    `doc:"Of the change, from 0." json:"index"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// rowWas is what a change without an ETag overwrote.
+type rowWas struct {
+	Index int            `doc:"Of the change, from 0."                   json:"index"`
+	Was   map[string]any `doc:"What its columns held before, by column; the whole row, if it was deleted." json:"was"`
+}
+
+type rowBatchOut struct {
+	Body struct {
+		Written     int        `doc:"How many changes were written: all or none." json:"written"`
+		Errors      []rowFault `json:"errors"`
+		Overwritten []rowWas   `doc:"What changes without an ETag wrote over, or deleted." json:"overwritten"`
+	}
+}
+
+// errNotWritten rolls back a batch that is a dry run or has a fault.
+var errNotWritten = errors.New("nothing is written")
+
+func (a *api) registerRowBatch() {
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}/batch", "batch-rows", "Create, change and delete many rows, all or none; what is wrong is said of each", http.StatusOK, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowBatch)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}/history", "row-history", "Who changed a row, in which conversation or beside them, newest first", http.StatusOK), a.rowHistory)
+}
+
+func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error) {
+	user, err := a.rowUser(ctx, in.Session)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	out := &rowBatchOut{}
+	out.Body.Errors, out.Body.Overwritten = []rowFault{}, []rowWas{}
+	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		_, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"batch-rows", in.RowsPath, in.Body}, func() (string, error) {
+			out.Body.Errors, out.Body.Overwritten, err = a.rowChanges(ctx, tx, user, in.Type, in.Body.Changes)
+			if err == nil && (in.Body.Preview || len(out.Body.Errors) > 0) {
+				err = errNotWritten
+			}
+
+			return "", err
+		})
+
+		return err
+	})
+	switch {
+	case err == nil:
+		out.Body.Written = len(in.Body.Changes)
+	case !errors.Is(err, errNotWritten):
+		return nil, failed(ctx, err)
+	}
+
+	return out, nil
+}
+
+// rowChanges applies each change under a savepoint, so that all faults are found.
+func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, changes []rowChange) ([]rowFault, []rowWas, error) {
+	faults, overwritten := []rowFault{}, []rowWas{}
+	for i, change := range changes {
+		var row crud.Row
+		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
+			row, err = a.rowChange(ctx, tx, user, entityType, change)
+
+			return err
+		})
+		refused, ok := errors.AsType[*crud.Error](err)
+		switch {
+		case ok:
+			faults = append(faults, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
+		case err != nil:
+			return nil, nil, err
+		case len(row.Was) > 0:
+			overwritten = append(overwritten, rowWas{Index: i, Was: row.Was})
+		}
+	}
+
+	return faults, overwritten, nil
+}
+
+func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, change rowChange) (row crud.Row, err error) {
+	data, err := json.Marshal(change.Data)
+	if err != nil {
+		return row, fmt.Errorf("encode row: %w", err)
+	}
+	switch change.Action {
+	case "create":
+		row, err = a.Rows.Create(ctx, tx, user, entityType, data)
+	case "update":
+		row, err = a.Rows.Patch(ctx, tx, user, entityType, change.ID, versionOf(change.ETag), data)
+	default:
+		row, err = a.Rows.Delete(ctx, tx, user, entityType, change.ID, versionOf(change.ETag))
+	}
+
+	return row, err
+}
+
+// rowEvent is a row change made through Alfred.
+type rowEvent struct {
+	Action    string     `doc:"called: an operation was done to it." enum:"created,updated,deleted,called" json:"action"`
+	Operation *string    `doc:"Which operation did it, where it was called without a session."           json:"operation,omitempty"`
+	Actor     string     `enum:"assistant,user,system"               json:"actor"`
+	SessionID *uuid.UUID `doc:"Absent where it was done without one." json:"session_id,omitempty"`
+	Title     string     `doc:"Of the session."                      json:"title"`
+	Number    int32      `doc:"Of the turn in which it was made, or learned of; 0 without a session." json:"number"`
+	At        time.Time  `json:"at"`
+}
+
+type rowHistoryOut struct {
+	Body struct {
+		Items []rowEvent `json:"items"`
+	}
+}
+
+const shownEvents = 100
+
+func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOut, error) {
+	entity := a.Domain.Entity(in.Type)
+	if entity == nil {
+		return nil, failed(ctx, problem.ErrNotFound)
+	}
+	var rows []*db.RowEventListRow
+	err := a.read(ctx, func(tx pgx.Tx) (err error) {
+		rows, err = a.q.RowEventList(ctx, tx, &db.RowEventListParams{UserID: userOf(ctx), EntityType: entity.Type, EntityID: in.ID, MostEvents: shownEvents})
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("list changes of row: %w", err))
+	}
+	out := &rowHistoryOut{}
+	out.Body.Items = make([]rowEvent, len(rows))
+	for i, r := range rows {
+		out.Body.Items[i] = rowEvent{Action: r.Action, Operation: r.Operation, Actor: r.Actor, SessionID: r.SessionID, Title: r.Title, Number: r.Number, At: r.At}
+	}
+
+	return out, nil
+}

@@ -1,0 +1,115 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/google/uuid"
+
+	"alfred/internal/auth"
+	"alfred/internal/httpapi/problem"
+	"alfred/internal/httpapi/sse"
+)
+
+const eventBatch = 200
+
+// subscribe subscribes to the listener's signals until stop is called.
+type subscribe func(id uuid.UUID) (signal <-chan struct{}, stop func())
+
+// stream responds with the source's events, waiting for the listener's signal between reads. No transaction is open
+// while it waits.
+func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hctx huma.Context) {
+		_, w := humago.Unwrap(hctx)
+		closed, err := a.gate.OpenStream(auth.CallerOf(hctx.Context()))
+		if err != nil {
+			a.fail(hctx, err)
+
+			return
+		}
+		defer closed()
+		signal, stop := to(topic)
+		defer stop()
+		ping := time.NewTicker(sse.PingEvery)
+		defer ping.Stop()
+		p := &pump{out: sse.Open(w), next: a.whileGood(next), signal: signal, ping: ping.C, stopping: a.Stopping}
+		if err := p.run(hctx.Context()); err != nil {
+			problem.Note(hctx.Context(), err)
+		}
+	}}
+}
+
+// whileGood ends a source when the request's key is revoked or its token expires: it may not see what happens
+// afterwards. It ends one whose user moves, too: what it had is read, and goes on where the client resumes.
+func (a *api) whileGood(next source) source {
+	return func(ctx context.Context) ([]event, bool, error) {
+		events, over, err := next(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		err = a.stillGood(ctx) // checked after reading: nothing read is newer than the check
+		if errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere) {
+			return nil, true, nil
+		}
+
+		return events, over, err
+	}
+}
+
+// pump moves events from a source to one client.
+type pump struct {
+	out      *sse.Writer
+	next     source
+	signal   <-chan struct{}
+	ping     <-chan time.Time
+	stopping <-chan struct{}
+}
+
+func (p *pump) run(ctx context.Context) error {
+	if err := p.out.Comment("stream open"); err != nil {
+		return err
+	}
+	for {
+		over, err := p.drain(ctx)
+		if err != nil || over {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.stopping:
+			return nil
+		case <-p.signal:
+		case <-p.ping:
+			if err := p.out.Comment("ping"); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// drain writes all available events and reports whether the stream is over.
+func (p *pump) drain(ctx context.Context) (bool, error) {
+	for {
+		events, over, err := p.next(ctx)
+		if err != nil {
+			return false, err
+		}
+		for _, ev := range events {
+			if err := p.out.Event(ev.id, ev.name, ev.data); err != nil {
+				return false, err
+			}
+		}
+		if len(events) > 0 {
+			if err := p.out.Flush(); err != nil {
+				return false, err
+			}
+		}
+		if over || len(events) < eventBatch {
+			return over, nil
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/auth"
+	"alfred/internal/httpapi/problem"
+	"alfred/internal/httpapi/sse"
+)
+
+const maxWait = 5 * time.Minute
+
+// waitForTurn returns when the turn has ended or the timeout expires. It subscribes before it looks, so that an end in
+// between is not missed.
+func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summarized bool) error {
+	atMost, err := time.ParseDuration(wait)
+	if err != nil || atMost < 0 || atMost > maxWait {
+		return problem.Invalid("wait is a duration up to 5m, such as 30s")
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(0, atMost-auth.Waited(ctx)))
+	defer cancel()
+	signal, stop := a.Listener.Subscribe(id)
+	defer stop()
+	again := time.NewTicker(sse.PingEvery)
+	defer again.Stop()
+	for {
+		ended, err := a.turnEnded(ctx, id, summarized)
+		if err != nil {
+			err = a.believed(ctx, err)
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ended {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.Stopping:
+			return nil
+		case <-signal:
+		case <-again.C:
+			if err := a.stillGood(ctx); errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere) {
+				return err
+			}
+		}
+	}
+}
+
+// believed is an error, or why nothing follows from it: what is not here may be where the user is now.
+func (a *api) believed(ctx context.Context, err error) error {
+	return cmp.Or(a.stillGood(ctx), err)
+}
+
+func (a *api) turnEnded(ctx context.Context, id uuid.UUID, summarized bool) (bool, error) {
+	var status *db.TurnStatusGetRow
+	err := a.read(ctx, func(tx pgx.Tx) error {
+		var err error
+		status, err = a.q.TurnStatusGet(ctx, tx, id)
+
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("look at turn: %w", err)
+	}
+	switch status.Status {
+	case db.TurnStatusQueued, db.TurnStatusRunning:
+		return false, nil
+	case db.TurnStatusSucceeded:
+		return !summarized || status.SummarizedAt != nil, nil
+	default:
+		return true, nil
+	}
+}

@@ -1,0 +1,94 @@
+package gemini
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"alfred/internal/llm"
+	"alfred/internal/llm/wire"
+)
+
+func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateContentConfig) {
+	config := &genai.GenerateContentConfig{MaxOutputTokens: int32(req.MaxTokens)}
+	if system := wire.System(req); system != "" {
+		config.SystemInstruction = genai.NewContentFromText(system, genai.RoleUser)
+	}
+	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
+		config.Temperature = new(float32(*req.Temperature))
+	}
+	if schema := object(req.Schema); schema != nil && !m.dropped.Has(wire.ResponseFormat) {
+		schema["title"] = req.SchemaName
+		config.ResponseMIMEType, config.ResponseJsonSchema = "application/json", schema
+	}
+	if len(req.Tools) > 0 {
+		config.Tools = []*genai.Tool{{FunctionDeclarations: functions(req.Tools)}}
+		if m.strict(req.Tools) {
+			config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeValidated}}
+		}
+	}
+	return m.contents(req.Messages), config
+}
+
+func (m *Model) contents(given []llm.Message) []*genai.Content {
+	if m.dropped.Has(wire.Exchanges) {
+		given = wire.Flat(given)
+	}
+	contents := make([]*genai.Content, 0, len(given))
+	for _, group := range wire.Groups(given) {
+		role, parts := genai.Role(genai.RoleUser), []*genai.Part{}
+		if group.Role == llm.RoleAssistant {
+			role = genai.RoleModel
+		}
+		if group.Content != "" {
+			parts = append(parts, genai.NewPartFromText(group.Content))
+		}
+		for _, call := range group.ToolCalls {
+			parts = append(parts, called(&call, group.Provider == provider))
+		}
+		for i, result := range group.Results {
+			parts = append(parts, genai.NewPartFromFunctionResponse(group.Names[i], map[string]any{"output": result}))
+		}
+		contents = append(contents, genai.NewContentFromParts(parts, role))
+	}
+	return contents
+}
+
+// called is a call with what the server signed it with, which newer models want back; own is false for another
+// provider's.
+func called(call *llm.ToolCall, own bool) *genai.Part {
+	part := genai.NewPartFromFunctionCall(call.Name, object(call.Args))
+	if signature, err := base64.StdEncoding.DecodeString(call.Signature); own && err == nil && len(signature) > 0 {
+		part.ThoughtSignature = signature
+	}
+	return part
+}
+
+// strict reports whether the server can enforce the tools' schemas.
+func (m *Model) strict(tools []llm.Tool) bool {
+	lax := func(tool llm.Tool) bool { return !wire.Strict(tool.Schema) }
+	return !m.dropped.Has(wire.Promise) && !slices.ContainsFunc(tools, lax)
+}
+
+func functions(tools []llm.Tool) []*genai.FunctionDeclaration {
+	list := make([]*genai.FunctionDeclaration, 0, len(tools))
+	for _, tool := range tools {
+		declaration := &genai.FunctionDeclaration{Name: tool.Name, Description: tool.Description}
+		if schema := object(tool.Schema); schema != nil {
+			declaration.ParametersJsonSchema = schema
+		}
+		list = append(list, declaration)
+	}
+	return list
+}
+
+// object parses a schema; nil if it is not an object.
+func object(schema json.RawMessage) map[string]any {
+	var fields map[string]any
+	if json.Unmarshal(schema, &fields) != nil {
+		return nil
+	}
+	return fields
+}

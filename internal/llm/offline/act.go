@@ -1,0 +1,312 @@
+package offline
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/nodes"
+)
+
+// actor makes one decision of one step.
+type actor struct {
+	*scene
+	in    *nodes.ActInput
+	op    *op
+	kind  *domain.Entity
+	calls []llm.ToolCall
+	words string // introduce what is drafted
+}
+
+type args = map[string]any
+
+func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
+	a := &actor{scene: s, in: in, op: opOf(in.Step.Description)}
+	if mine := a.results(); len(mine) > 0 && mine[len(mine)-1].Error != "" {
+		a.blocked("tool_failure", mine[len(mine)-1].Error)
+		return "", a.calls
+	}
+	switch {
+	case a.op == nil && len(in.Step.Refs) > 0: // code added the step to the plan
+		for _, group := range byKind(s.these(in.Step.Refs, s.lex.domain.Entities...)) {
+			a.call(nodes.ToolRead, args{"table": s.lex.byType[group[0].Type].Table, "filters": []filter{refFilter(refsOf(group))}, "detail": "full"})
+		}
+		a.complete("Read what the next step needs.")
+	case a.op == nil: // quick: the step was not planned; the message says what to read
+		c := s.read()
+		if a.op, a.kind = (&op{act: opRead}), c.kind; c.verb == verbList {
+			a.op = s.listOp(c)
+		}
+		a.carryOut()
+	default:
+		a.kind = s.lex.byTable[a.op.table]
+		a.carryOut()
+	}
+	if !in.Introduces {
+		a.words = ""
+	}
+	return a.words, a.calls
+}
+
+// results are what the calls of this step returned.
+func (a *actor) results() []nodes.Result {
+	return filtered(a.Results, func(r nodes.Result) bool { return r.Current && r.Step == a.in.Step.Number })
+}
+
+func (a *actor) call(tool string, arguments args) {
+	a.calls = append(a.calls, llm.ToolCall{Name: tool, Args: []byte(flat(arguments))})
+}
+
+func (a *actor) complete(summary string) { a.call(nodes.ToolStepComplete, args{"summary": summary}) }
+
+func (a *actor) conclude(summary, conclusions string) {
+	a.call(nodes.ToolStepComplete, args{"summary": summary, "conclusions": conclusions})
+}
+
+func (a *actor) blocked(code, details string) {
+	a.call(nodes.ToolBlocked, args{"code": code, "details": details, "next": "fail"})
+}
+
+// writeTools maps ops to the tools that perform them.
+var writeTools = map[string]string{opCreate: nodes.ToolCreate, opSave: nodes.ToolCreate, opUpdate: nodes.ToolUpdate, opDelete: nodes.ToolDelete}
+
+func (a *actor) carryOut() {
+	tool := writeTools[a.op.act]
+	if a.op.act == opNote {
+		tool = nodes.ToolUpdate
+		if a.profile() == nil {
+			tool = nodes.ToolCreate
+		}
+	}
+	switch {
+	case a.kind == nil && a.op.act != opRecall:
+		a.blocked("plan_invalid", "There is nothing like that to look up.")
+		return
+	case tool != "" && !slices.Contains(a.in.Writable[tool], a.kind.Table):
+		a.blocked("plan_invalid", "That may not be done with the "+a.kind.Plural+" here; nothing was changed.")
+		return
+	}
+	switch a.op.act {
+	case opRead:
+		a.call(nodes.ToolRead, a.op.read(a.kind))
+		a.complete("Looked up the " + a.kind.Plural + ".")
+	case opRecall:
+		a.call(nodes.ToolRecall, args{"query": a.op.About})
+		a.complete("Looked for " + a.op.About + ".")
+	case opCount:
+		a.count()
+	case opMatch:
+		a.match()
+	case opDraft:
+		a.draft()
+	case opRevise:
+		a.revise()
+	case opPlan:
+		a.planDays()
+	case opCreate:
+		a.create()
+	case opSave:
+		a.save()
+	case opNote:
+		a.note(tool)
+	case opUpdate, opDelete:
+		a.change(tool)
+	}
+}
+
+func (a *actor) count() {
+	done := a.results()
+	if len(done) == 0 {
+		arguments := args{"table": a.kind.Table, "aggregates": []args{{"fn": "count", "as": "count"}}}
+		if len(a.op.Where) > 0 {
+			arguments["filters"] = a.op.Where
+		}
+		if a.op.By != "" {
+			arguments["group_by"] = []string{a.op.By}
+		}
+		a.call(nodes.ToolAnalyze, arguments)
+		return
+	}
+	var parts []string
+	for _, row := range done[len(done)-1].Rows {
+		parts = append(parts, strings.TrimPrefix(asText(row[a.op.By])+": "+asText(row["count"]), ": "))
+	}
+	where := ""
+	for _, f := range a.op.Where {
+		where += " (" + human(f.Field) + ": " + asText(f.Value) + ")"
+	}
+	text := capitalize(a.kind.Plural) + " by " + human(a.op.By) + ": " + strings.Join(parts, ", ") + "."
+	if a.op.By == "" {
+		text = "There are " + strings.Join(parts, "") + " " + a.kind.Plural + where + "."
+		if parts[0] == "1" {
+			text = "There is 1 " + a.kind.Name + where + "."
+		}
+	}
+	a.conclude("Counted the "+a.kind.Plural+".", text)
+}
+
+// match says which rows contain a thing among their parts and, if the turn has looked, how much of it there is.
+func (a *actor) match() {
+	isThing := func(e *domain.Entity, row map[string]any) bool {
+		name := stems(asText(row[labelColumn(e).Name]))
+		return slices.ContainsFunc(a.lex.covers(a.op.About), func(w string) bool { return indexWords(name, stems(w)) >= 0 })
+	}
+	text := ""
+	for _, e := range a.which(func(e *nodes.Entity) bool { return e.Type == a.kind.Type && !e.Deleted && !e.Pending }) {
+		for _, child := range a.kind.Children {
+			for _, row := range filtered(e.Children[child.Entity.Table], func(row map[string]any) bool { return isThing(child.Entity, row) }) {
+				text += "\n- " + e.Label + ": " + a.line(child.Entity, row)
+			}
+		}
+	}
+	if text == "" {
+		text = "None of your " + a.kind.Plural + " has " + a.op.About + " in it."
+	} else {
+		text = capitalize(a.kind.Plural) + " with " + a.op.About + ":" + text
+	}
+	for _, r := range a.Results {
+		if stock := a.lex.stock(); r.Current && stock != nil && r.Type == stock.Type && r.Tool == nodes.ToolRead {
+			held := filtered(r.Rows, func(row map[string]any) bool { return isThing(stock, row) })
+			have := mapped(held, func(row map[string]any) string { return a.line(stock, row) })
+			if len(have) == 0 {
+				have = []string{"no " + a.op.About}
+			}
+			text += "\nAt home: " + list(have, "and") + "."
+		}
+	}
+	a.conclude("Looked for "+a.op.About+" in the "+a.kind.Plural+".", text)
+}
+
+// pick finds the one stored thing with a name. If there is none or more than one, it ends the step itself.
+func (a *actor) pick(e *domain.Entity) *nodes.Entity {
+	found := filtered(a.find(a.op.Name, e).entities, func(x *nodes.Entity) bool { return !x.Pending })
+	switch len(found) {
+	case 1:
+		return found[0]
+	case 0:
+		a.blocked("insufficient_info", "I found no "+e.Name+" called "+a.op.Name+".")
+	default:
+		a.call(nodes.ToolAskUser, args{"question": whichOne(found)})
+	}
+	return nil
+}
+
+// create adds rows; a row that references a thing by name takes its ref from what was read.
+func (a *actor) create() {
+	rows := a.op.Rows
+	schedule, day, link := a.lex.schedule()
+	if a.op.Name != "" && schedule == a.kind {
+		target := a.pick(link.FK.Entity)
+		if target == nil {
+			return
+		}
+		rows[0][link.Name] = target.Ref
+	}
+	var data any = rows
+	if len(rows) == 1 {
+		data = rows[0]
+	}
+	a.call(nodes.ToolCreate, args{"table": a.kind.Table, "data": data})
+	if schedule == a.kind && a.refs[asText(rows[0][link.Name])] != nil {
+		a.complete("Planned " + slotText(schedule, day, rows[0]) + ": " + a.refs[asText(rows[0][link.Name])].Label + ".")
+		return
+	}
+	names := mapped(rows, func(row map[string]any) string { return a.line(a.kind, row) })
+	a.complete("Added " + list(names, "and") + " to the " + a.kind.Plural + ".")
+}
+
+// change updates or deletes rows: by ref, by filter, or by a name that a read has found.
+func (a *actor) change(tool string) {
+	what := "the " + a.kind.Plural
+	if a.op.Name != "" {
+		target := a.pick(a.kind)
+		if target == nil {
+			return
+		}
+		a.op.Refs, a.op.Name = []string{target.Ref}, ""
+	}
+	if len(a.op.Refs) > 0 {
+		what = list(labelsOf(a.these(a.op.Refs, a.lex.domain.Entities...)), "and")
+	}
+	arguments := args{"table": a.kind.Table, "filters": a.op.filters(a.kind)}
+	summary := "Deleted " + what + "."
+	if tool == nodes.ToolUpdate {
+		arguments["data"] = a.op.Rows[0]
+		summary = "Updated " + what + ": " + a.changeText(a.op.Rows[0]) + "."
+	}
+	a.call(tool, arguments)
+	a.complete(summary)
+}
+
+// changeText words new values.
+func (a *actor) changeText(row map[string]any) string {
+	row = maps.Clone(row)
+	var out []string
+	if q, u := quantityColumn(a.kind), unitColumn(a.kind); q != nil && row[q.Name] != nil {
+		text := "now " + asText(row[q.Name])
+		if u != nil && row[u.Name] != nil {
+			text += " " + asText(row[u.Name])
+			delete(row, u.Name)
+		}
+		delete(row, q.Name)
+		out = append(out, text)
+	}
+	for _, k := range sortedKeys(row) {
+		text := human(k) + ": " + asText(row[k])
+		if at, err := time.Parse(dayFormat, asText(row[k])); err == nil {
+			text = human(k) + ": " + at.Format("Monday, Jan 2")
+		}
+		text = strings.TrimSuffix(text, ": true")
+		if before, isFalse := strings.CutSuffix(text, ": false"); isFalse {
+			text = "not " + before
+		}
+		out = append(out, text)
+	}
+	return a.plain(strings.Join(out, ", "))
+}
+
+// profile is the only row of a singleton type, or nil.
+func (a *actor) profile() *nodes.Entity {
+	rows := a.which(func(e *nodes.Entity) bool { return e.Type == a.kind.Type && !e.Deleted && !e.Pending })
+	return append(rows, nil)[0]
+}
+
+// note adds a fact about the user to a singleton row, which may not exist yet.
+func (a *actor) note(tool string) {
+	col, row := a.kind.Column(a.op.By), a.profile()
+	data := args{col.Name: typed(col, a.op.About, a.Today)}
+	arguments := args{"table": a.kind.Table, "data": data}
+	var known []string
+	if row != nil {
+		known, arguments["filters"] = texts(row.Columns[col.Name]), []filter{refFilter([]string{row.Ref})}
+	}
+	if col.Kind == domain.KindArray {
+		for _, w := range splitList(a.op.About) {
+			if w = trimName(w); !slices.Contains(known, w) {
+				known = append(known, w)
+			}
+		}
+		data[col.Name] = known
+	}
+	a.call(tool, arguments)
+	a.complete("Noted " + a.op.About + " under " + human(col.Name) + ".")
+}
+
+// save saves drafts unchanged. A draft that references another unsaved one is not saved without asking.
+func (a *actor) save() {
+	drafts := a.these(a.op.Refs, a.lex.domain.Entities...)
+	for _, e := range drafts {
+		for _, v := range e.Draft {
+			if linked := a.refs[asText(v)]; linked != nil && linked.Pending {
+				a.calls = nil
+				a.call(nodes.ToolAskUser, args{"question": linked.Label + " is not saved yet, and this refers to it. Shall I save it too?"})
+				return
+			}
+		}
+		a.call(nodes.ToolCreate, args{"table": a.kind.Table, "from_ref": e.Ref})
+	}
+	a.complete("Saved " + list(labelsOf(drafts), "and") + ".")
+}

@@ -1,0 +1,203 @@
+package offline
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"alfred/internal/domain"
+	"alfred/nodes"
+)
+
+// verb is what the user wants.
+type verb string
+
+const (
+	verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule verb = "add", "change", "remove", "note", "save", "schedule"
+	verbDraft, verbRevise, verbPlan                                   verb = "draft", "revise", "plan"
+	verbList, verbShow, verbSearch, verbUses, verbCount               verb = "list", "show", "search", "uses", "count"
+	verbRecall, verbPending, verbCancel                               verb = "recall", "pending", "cancel"
+	verbClear, verbForget, verbReject, verbRetain                     verb = "clear", "forget", "reject", "retain"
+	verbGreet, verbThanks, verbIdentity, verbConfirm, verbDeny        verb = "greet", "thanks", "identity", "confirm", "deny"
+	verbChat                                                          verb = "chat" // nothing the rules recognize
+)
+
+// command is a message as the rules read it.
+type command struct {
+	verb   verb
+	text   string // without courtesies
+	object string // the words for its object
+	value  string // the words for the new value
+	kind   *domain.Entity
+	also   []*domain.Entity
+	values []value
+	column *domain.Column
+
+	answers bool            // it answers the open question
+	agreed  bool            // with a yes
+	chosen  []*nodes.Entity // what the answer, or the accepted offer, names
+}
+
+// rule recognizes a command by the form of its sentence. If build refuses, the next rule is tried.
+type rule struct {
+	pattern *regexp.Regexp
+	build   func(s *scene, c *command, m []string) bool
+}
+
+// say compiles a pattern that must match a whole message.
+func say(pattern string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:` + pattern + `)[\s.!?]*$`)
+}
+
+var sentenceEnd = regexp.MustCompile(`[.!?;]\s+`)
+
+// parse applies the first rule that matches the message or one of its first sentences. Messages longer than maxMessage
+// bytes match no rule.
+func (s *scene) parse(message string) *command {
+	const maxMessage = 1000
+	if len(message) > maxMessage {
+		return &command{verb: verbChat, text: "(a long message)"}
+	}
+	text := bare(message)
+	c := s.parseOne(text)
+	for _, sentence := range sentenceEnd.Split(text, 8) {
+		if d := s.parseOne(bare(sentence)); c.verb == verbChat && d.verb != verbConfirm && d.verb != verbDeny {
+			c = d
+		}
+	}
+	return c
+}
+
+func (s *scene) parseOne(text string) *command {
+	for _, r := range s.lex.rules {
+		if m := r.pattern.FindStringSubmatch(text); m != nil {
+			c := &command{text: text}
+			if r.build(s, c, m) {
+				return c
+			}
+		}
+	}
+	return &command{verb: verbChat, text: text}
+}
+
+// offerWords begin every offer made by reply.go.
+const offerWords = "Shall I save "
+
+// read is what the user wants: the message or, if it answers the open question, the earlier message that the question
+// was about.
+func (s *scene) read() *command {
+	c := s.parse(s.Message)
+	switch n := len(s.Said); {
+	case s.Question == nil && c.verb == verbConfirm && n > 0 && strings.Contains(s.Said[n-1].Reply, offerWords):
+		return &command{verb: verbSave, text: c.text, agreed: true, chosen: s.offered()}
+	case s.Question == nil:
+		return c
+	case c.verb == verbDeny:
+		c.answers = true
+		return c
+	}
+	asked := s.asked()
+	asked.answers = true
+	if c.verb == verbConfirm {
+		return s.agree(asked, c)
+	}
+	if asked.chosen = s.choose(c); len(asked.chosen) == 1 || s.completes(asked, c) {
+		return asked
+	}
+	return c
+}
+
+// offered are the drafts of the last turn, else all drafts.
+func (s *scene) offered() []*nodes.Entity {
+	if list := s.focus(nil); len(list) > 0 && list[0].Pending {
+		return list
+	}
+	return s.drafts()
+}
+
+// agree handles a yes: to an offer of drafts it saves them; otherwise it is the earlier request with the user's
+// consent.
+func (s *scene) agree(asked, c *command) *command {
+	asked.agreed, asked.text = true, cmp.Or(asked.text, c.text)
+	asked.chosen = filtered(s.options(), isPending)
+	switch asked.verb {
+	case verbDraft, verbRevise, verbPlan, verbPending, verbShow, verbChat, verbSave:
+		asked.verb = verbSave
+		if len(asked.chosen) == 0 {
+			asked.chosen = s.offered()
+		}
+	default:
+	}
+	return asked
+}
+
+// asked is the request behind the open question: the message of the turn that asked, or of the newest turn before it
+// that requested something.
+func (s *scene) asked() *command {
+	for _, x := range slices.Backward(s.Said) {
+		c := s.parse(x.Message)
+		if x.Turn <= s.Question.Turn && c.verb != verbConfirm && c.verb != verbDeny && c.verb != verbChat {
+			return c
+		}
+	}
+	return &command{verb: verbChat}
+}
+
+// maxAnswer is how many words an answer has at most; a longer message is a request.
+const maxAnswer = 8
+
+// choose finds the options that a message selects by position or by words.
+func (s *scene) choose(c *command) []*nodes.Entity {
+	options := s.options()
+	if len(options) == 0 || len(words(s.Message)) > maxAnswer || c.verb == verbAdd || c.verb == verbDraft {
+		return nil
+	}
+	r := found{text: s.Message}
+	if s.byPlace(&r, nil) {
+		return r.entities
+	}
+	said := trimName(oneOf.ReplaceAllString(s.Message, " "))
+	same := filtered(options, func(e *nodes.Entity) bool { return slices.Equal(stems(e.Label), stems(said)) })
+	if len(same) == 1 {
+		return same
+	}
+	return filtered(options, func(e *nodes.Entity) bool {
+		return within(e.Label, said) || within(said, e.Label) || strings.Contains(s.Message, e.Ref)
+	})
+}
+
+var intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto|for|at)\s+`)
+
+// ownQuestion matches a message that asks instead of answering.
+var ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|why|show|list)\b.*\?\s*$`)
+
+// completes adds what a request lacked if the message supplies exactly that.
+func (s *scene) completes(asked, c *command) bool {
+	if ownQuestion.MatchString(s.Message) {
+		return false
+	}
+	answer := trimName(intoWhat.ReplaceAllString(bare(s.Message), ""))
+	plain := len(words(answer)) <= maxAnswer && slices.Contains([]verb{verbChat, verbList, verbShow, verbSearch}, c.verb)
+	kind, values := s.lex.place(answer)
+	schedule, _, _ := s.lex.schedule()
+	switch {
+	case !plain:
+		return false
+	case asked.verb == verbAdd && asked.kind == nil && kind != nil && (len(values) > 0 || trimName(s.lex.cutTypes(answer, kind)) == ""):
+		asked.kind, asked.values = kind, values
+	case asked.verb == verbAdd && asked.kind != nil && asked.object == "" && c.verb == verbChat:
+		asked.object = answer
+	case asked.verb == verbSchedule && len(dates(s.Message, s.Today)) > 0:
+		asked.text += " on " + answer
+		if vs := s.lex.valuesIn(answer, schedule); len(vs) > 0 {
+			asked.values = vs
+		}
+	case asked.verb == verbChange || asked.verb == verbRemove || asked.verb == verbShow:
+		asked.chosen = s.find(answer, asked.kind).entities
+		return len(asked.chosen) == 1
+	default:
+		return false
+	}
+	return true
+}

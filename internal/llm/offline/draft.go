@@ -1,0 +1,316 @@
+package offline
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/internal/domain"
+	"alfred/nodes"
+)
+
+var (
+	titleNoise = regexp.MustCompile(`(?i)\b(?:an?|the|some|me|us|my|new|simple|quick|easy|nice|good|great|another|ideas?|drafts?|suggestions?|please|something|anything|` +
+		`(?:with |from |using )?(?:what (?:i|we) have|what's in.*|what is in.*))(?:\s|$)`)
+	forPeople = regexp.MustCompile(`(?i)\bfor\s+(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b(?:\s+(?:people|persons|of us|guests|adults|servings))?`)
+	wishes    = regexp.MustCompile(`(?i)\bwith (.+)$`)
+	unwanted  = regexp.MustCompile(`(?i)\b(?:without|with no|but no)\s+(?:any\s+)?(.+)$`)
+	edges     = regexp.MustCompile(`(?i)^(?:for|of|with|called|named)\s+|\s+(?:for|of|with|to|on|in)$`)
+)
+
+func (a *actor) draft() {
+	if a.lex.draftable() == nil {
+		a.blocked("insufficient_info", "This domain declares nothing to draft from.")
+		return
+	}
+	content := a.compose(a.op.About)
+	a.call(nodes.ToolGenerate, args{"creates": []args{{"type": a.lex.Draft.Type, "content": content}}})
+	a.words = "Here is a draft of " + asText(content[a.lex.Draft.Title]) + ". It is not saved yet. " + offerWords + "it?"
+	a.complete("Drafted " + asText(content[a.lex.Draft.Title]) + ".")
+}
+
+// revise changes a draft by the user's words.
+func (a *actor) revise() {
+	targets := a.these(a.op.Refs)
+	if len(targets) == 0 || len(targets[0].Draft) == 0 {
+		a.blocked("insufficient_info", "The draft's content is not in view.")
+		return
+	}
+	content := clone(targets[0].Draft)
+	before := flat(content)
+	if len(a.op.Rows) > 0 {
+		maps.Copy(content, a.op.Rows[0])
+	} else if a.kind == a.lex.draftable() {
+		a.applyChanges(content, a.op.About)
+		a.scale(content, a.op.About)
+		a.applyWords(content, a.op.About)
+	}
+	if flat(content) == before {
+		a.complete("I do not know how to do that to the draft; it is unchanged.")
+		return
+	}
+	a.call(nodes.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": changed(targets[0].Draft, content)}}})
+	a.words = "This is the draft of " + cmp.Or(asText(content[a.lex.Draft.Title]), targets[0].Label) + " now. It is not saved yet. " + offerWords + "it?"
+	a.complete("Changed the draft " + targets[0].Label + ".")
+}
+
+// changed is the merge patch from one content to another. Lists are changed by position: a shortened list would be
+// rejected as incomplete.
+func changed(was, now map[string]any) map[string]any {
+	patch := map[string]any{}
+	for name, v := range now {
+		before, isList := was[name].([]any)
+		after, stillList := v.([]any)
+		switch {
+		case flat(was[name]) == flat(v):
+		case isList && stillList && len(after) > 0 && len(after) < len(before):
+			patch[name] = shortened(before, after)
+		default:
+			patch[name] = v
+		}
+	}
+	return patch
+}
+
+// shortened says by position what happens to each entry of a list: the nearest remaining one replaces it, or it is
+// removed.
+func shortened(before, after []any) map[string]any {
+	patch, surplus := map[string]any{}, len(before)-len(after)
+	for i, entry := range before {
+		switch {
+		case len(after) > 0 && flat(entry) == flat(after[0]):
+			after = after[1:]
+		case surplus > 0:
+			patch[strconv.Itoa(i+1)], surplus = nil, surplus-1
+		default:
+			patch[strconv.Itoa(i+1)], after = instead(entry, after[0]), after[1:]
+		}
+	}
+	return patch
+}
+
+// instead replaces one row by another: fields that only the old one had are cleared.
+func instead(was, now any) any {
+	row, isRow := now.(map[string]any)
+	if !isRow {
+		return now
+	}
+	row = clone(row)
+	before, _ := was.(map[string]any)
+	for name := range before {
+		if _, has := row[name]; !has {
+			row[name] = nil
+		}
+	}
+	return row
+}
+
+// compose fills the template with the longest phrase in the text, else the last one. The user's own words become the
+// name if they are one: a single word is an ingredient of the template's dish.
+func (s *scene) compose(text string) map[string]any {
+	d := s.lex.Draft
+	title := strings.Join(strings.Fields(titleNoise.ReplaceAllString(s.lex.cutTypes(forPeople.ReplaceAllString(text, " "), s.lex.draftable())+" ", " ")), " ")
+	title = titleCase(strings.Trim(edges.ReplaceAllString(title, ""), ` "'“”.,;:!?-`))
+	t := slices.MaxFunc(append(slices.Clone(d.Templates[len(d.Templates)-1:]), d.Templates...), func(a, b domain.OfflineTemplate) int {
+		return len(longestWord(a.Words, text)) - len(longestWord(b.Words, text))
+	})
+	fill := []string{"{title}", title}
+	for name, slot := range d.Slots {
+		w := cmp.Or(longestWord(slot.Words, text), t.Slots[name], slot.Default)
+		fill = append(fill, "{"+name+"}", w, "{"+capitalize(name)+"}", titleCase(w))
+	}
+	content := clone(t.Content)
+	mapText(content, strings.NewReplacer(fill...).Replace)
+	const most = 60 // characters; longer text is a description
+	if len(strings.Fields(title)) > 1 && len(title) <= most || asText(content[d.Title]) == "" {
+		content[d.Title] = cmp.Or(title, "New "+s.lex.draftable().Name)
+	}
+	text = forPeople.ReplaceAllStringFunc(text, func(m string) string { s.scale(content, m); return "" })
+	if m := wishes.FindStringSubmatch(unwanted.ReplaceAllString(text, "")); m != nil && !fromStock.MatchString(text) {
+		for _, item := range splitList(m[1]) {
+			if !within(flat(content[d.Child]), trimName(item)) && len(strings.Fields(item)) < 4 {
+				s.addPart(content, item)
+			}
+		}
+	}
+	s.applyChanges(content, text)
+	if m := unwanted.FindStringSubmatch(text); m != nil {
+		s.leaveOut(content, orComma.Split(m[1], -1))
+	}
+	s.leaveOut(content, s.avoided())
+	return content
+}
+
+func longestWord(list []string, text string) string {
+	ws, best := stems(text), ""
+	for _, w := range list {
+		if indexWords(ws, stems(w)) >= 0 && len(w) > len(best) {
+			best = w
+		}
+	}
+	return best
+}
+
+// applyChanges applies the declared changes whose words the text contains.
+func (s *scene) applyChanges(content map[string]any, text string) {
+	for _, ch := range s.lex.Draft.Changes {
+		if longestWord(ch.Words, text) == "" {
+			continue
+		}
+		s.leaveOut(content, ch.Remove)
+		replace(content, ch.Replace...)
+		title := asText(content[s.lex.Draft.Title])
+		if ch.Prefix != "" && !strings.HasPrefix(title, ch.Prefix) {
+			content[s.lex.Draft.Title] = ch.Prefix + " " + title
+		}
+		for column, v := range ch.Set {
+			if _, isList := v.([]any); isList { // lists grow
+				have := texts(content[column])
+				v = slices.Concat(have, filtered(texts(v), func(w string) bool { return !slices.Contains(have, w) }))
+			}
+			content[column] = v
+		}
+	}
+}
+
+// replace replaces words in every text, longest first and in one pass, so that fish sauce is not taken for fish, and
+// nothing is replaced twice.
+func replace(content map[string]any, rules ...domain.OfflineReplace) {
+	to := map[string]string{}
+	for _, r := range rules {
+		for _, from := range r.From {
+			to[strings.ToLower(from)] = r.To
+		}
+	}
+	if len(to) == 0 {
+		return
+	}
+	every := regexp.MustCompile(`(?i)\b(` + alternatives(slices.Collect(maps.Keys(to))) + `)(?:s|es)?\b`)
+	mapText(content, func(text string) string {
+		return every.ReplaceAllStringFunc(text, func(found string) string {
+			word := to[strings.ToLower(every.FindStringSubmatch(found)[1])]
+			if found[:1] != strings.ToLower(found[:1]) {
+				return titleCase(word)
+			}
+			return word
+		})
+	})
+}
+
+// scale makes a draft serve the number of people in the text, or a multiple of the present number.
+func (s *scene) scale(content map[string]any, text string) {
+	d, child := s.lex.Draft, s.lex.byTable[s.lex.Draft.Child]
+	have, ok := content[d.Serves].(float64)
+	if !ok || have <= 0 || quantityColumn(child) == nil {
+		return
+	}
+	want := have
+	for word, by := range map[string]float64{"double": 2, "twice": 2, "triple": 3, "halve": 0.5, "half as much": 0.5} {
+		if within(text, word) {
+			want = have * by
+		}
+	}
+	if m := forPeople.FindStringSubmatch(text); m != nil {
+		want, _ = number(m[1])
+	}
+	content[d.Serves] = want
+	for _, row := range objects(content[d.Child]) {
+		if n, ok := row[quantityColumn(child).Name].(float64); ok {
+			row[quantityColumn(child).Name] = float64(int(n*want/have*100+0.5)) / 100
+		}
+	}
+}
+
+var (
+	useInstead = regexp.MustCompile(`(?i)(?:use|swap in|with|take)\s+(.+?)\s+(?:instead of|rather than|in place of)\s+(?:the\s+)?(.+)$`)
+	swapFor    = regexp.MustCompile(`(?i)(?:swap|replace|substitute|exchange)\s+(?:the\s+)?(.+?)\s+(?:for|with|by)\s+(.+)$`)
+	addTo      = regexp.MustCompile(`(?i)^(?:and )?(?:add|put in|include|with|put)\s+(.+?)(?:\s+(?:at|to|in|into|for|on)\s+(?:the\s+(?:end|beginning|start|top)|it|that|this|the draft))*$`)
+	takeOut    = regexp.MustCompile(`(?i)(?:remove|take out|leave out|without|skip|no more|no|not)\s+(?:the\s+|any\s+)?(.+?)(?:\s+(?:from|in)\s+(?:it|that|this|the draft))?$`)
+	callIt     = regexp.MustCompile(`(?i)(?:rename|call)\s+(?:it|that|this|the draft)\s+(?:to\s+|as\s+)?(.+)$`)
+)
+
+// applyWords handles the changes of a draft that need no declaration.
+func (s *scene) applyWords(content map[string]any, text string) {
+	if m := swapFor.FindStringSubmatch(text); m != nil {
+		text = "use " + m[2] + " instead of " + m[1]
+	}
+	if m := useInstead.FindStringSubmatch(text); m != nil {
+		from := []string{trimName(m[2])}
+		for _, row := range objects(content[s.lex.Draft.Child]) { // chicken breasts become tofu, not tofu breasts
+			if item := asText(row[s.lex.Draft.Item]); strings.HasPrefix(strings.ToLower(item), strings.ToLower(from[0])) {
+				from = append(from, item)
+			}
+		}
+		replace(content, domain.OfflineReplace{From: from, To: strings.ToLower(trimName(m[1]))})
+	} else if m := callIt.FindStringSubmatch(text); m != nil {
+		content[s.lex.Draft.Title] = strings.Trim(m[1], ` "'.!`)
+	} else if m := addTo.FindStringSubmatch(text); m != nil {
+		for _, item := range splitList(m[1]) {
+			s.addPart(content, item)
+		}
+	} else if m := takeOut.FindStringSubmatch(text); m != nil {
+		s.leaveOut(content, orComma.Split(m[1], -1))
+	}
+}
+
+// addPart adds a part and a sentence about it.
+func (s *scene) addPart(content map[string]any, item string) {
+	d, row := s.lex.Draft, map[string]any{}
+	if child := s.lex.byTable[d.Child]; quantityColumn(child) != nil {
+		item = s.takeAmount(item, child, row)
+	}
+	row[d.Item] = trimName(item)
+	parts, _ := content[d.Child].([]any)
+	steps, _ := content[d.Steps].([]any)
+	content[d.Child] = append(parts, row)
+	content[d.Steps] = append(steps, "Add the "+trimName(item)+" and heat through.")
+}
+
+// leaveOut removes the parts that are one of the things or of its family, and the things from the texts that name them.
+func (s *scene) leaveOut(content map[string]any, things []string) {
+	d := s.lex.Draft
+	for _, thing := range things {
+		for _, word := range s.lex.covers(trimName(thing)) {
+			parts := objects(content[d.Child])
+			kept := filtered(parts, func(row map[string]any) bool { return !within(asText(row[d.Item]), word) })
+			if len(kept) == len(parts) {
+				continue
+			}
+			title := content[d.Title]
+			cut := regexp.MustCompile(`(?i)(?:,? and|,) (?:the )?` + regexp.QuoteMeta(word) + `(?:e?s)?\b|\b(?:the )?` + regexp.QuoteMeta(word) + `(?:e?s)?(?: and|,) `)
+			mapText(content, func(text string) string { return cut.ReplaceAllString(text, "") })
+			steps := filtered(texts(content[d.Steps]), func(text string) bool { return !within(text, word) }) // texts about nothing else
+			content[d.Title], content[d.Child], content[d.Steps] = title, anys(kept), anys(steps)
+		}
+	}
+}
+
+func anys[T any](items []T) []any { return mapped(items, func(x T) any { return x }) }
+
+// planDays drafts a row for each day, assigning the next available thing to each.
+func (a *actor) planDays() {
+	_, day, link := a.lex.schedule()
+	wish, choices := unwanted.ReplaceAllString(a.op.About, ""), a.choices(link.FK.Entity)
+	if m := unwanted.FindStringSubmatch(a.op.About); m != nil {
+		terms := orComma.Split(m[1], -1)
+		choices = filtered(choices, func(x *nodes.Entity) bool { return !a.holdsAny(x, terms) })
+	}
+	if named := a.find(wish, link.FK.Entity); named.exact {
+		choices = filtered(named.entities, func(x *nodes.Entity) bool { return slices.Contains(choices, x) })
+	}
+	if len(choices) == 0 {
+		a.complete("There is nothing yet to plan with.")
+		return
+	}
+	var creates []args
+	for i, row := range a.op.Rows {
+		row[link.Name] = choices[i%len(choices)].Ref
+		creates = append(creates, args{"type": a.kind.Type, "content": row})
+	}
+	a.call(nodes.ToolGenerate, args{"creates": creates})
+	a.words = "Here is a plan. It is not saved yet. " + offerWords + "it?"
+	a.complete("Drafted a plan from " + asText(a.op.Rows[0][day.Name]) + " on.")
+}

@@ -1,0 +1,302 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"alfred/internal/domain"
+)
+
+// lexicon is every word that the catalog and the declaration provide for things and values.
+type lexicon struct {
+	*domain.Offline
+	domain   *domain.Domain
+	byType   map[string]*domain.Entity
+	byTable  map[string]*domain.Entity
+	children map[*domain.Entity]bool
+	ranked   []*domain.Entity // what the user owns first, then children, then shared reference rows
+	phrases  []phrase
+	names    []name // longest first
+	values   []value
+	rules    []rule
+}
+
+// name is a word for an entity type, value a word for a column's value.
+type name struct {
+	words  []string // in the singular
+	entity *domain.Entity
+}
+
+type value struct {
+	words  []string
+	entity *domain.Entity
+	column *domain.Column
+	value  string
+}
+
+// phrase is a way to state a fact about oneself, or an act that implies its type.
+type phrase struct {
+	pattern *regexp.Regexp
+	kind    *domain.Entity
+	column  *domain.Column
+	value   string
+}
+
+func newLexicon(d *domain.Domain) *lexicon {
+	lex := &lexicon{domain: d, Offline: cmp.Or(d.Offline, &domain.Offline{}), rules: rules(),
+		byType: map[string]*domain.Entity{}, byTable: map[string]*domain.Entity{}, children: map[*domain.Entity]bool{}}
+	for _, e := range d.Entities {
+		lex.byType[e.Type], lex.byTable[e.Table] = e, e
+		for _, c := range e.Children {
+			lex.children[c.Entity] = true
+		}
+	}
+	rank := func(e *domain.Entity) int { return btoi(lex.children[e]) + 2*btoi(e.Reference) }
+	lex.ranked = slices.SortedStableFunc(slices.Values(d.Entities), func(a, b *domain.Entity) int { return rank(a) - rank(b) })
+	for _, e := range lex.ranked {
+		lex.addNames(e, append([]string{e.Name, e.Plural, e.Type, human(e.Table)}, e.Aliases...)...)
+		for _, c := range e.Columns {
+			for _, v := range c.Enum {
+				lex.addValue(e, c, human(v), v)
+			}
+		}
+	}
+	for _, s := range d.Subdomains {
+		if len(s.Tables) > 0 {
+			lex.addNames(lex.byTable[s.Tables[0]], append([]string{human(s.Name)}, s.Aliases...)...)
+		}
+	}
+	lex.addDeclared()
+	slices.SortStableFunc(lex.values, func(a, b value) int { return len(b.words) - len(a.words) })
+	slices.SortStableFunc(lex.names, func(a, b name) int { return len(b.words) - len(a.words) })
+	return lex
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (lex *lexicon) addNames(e *domain.Entity, said ...string) {
+	for _, s := range said {
+		if w := stems(s); e != nil && len(w) > 0 {
+			lex.names = append(lex.names, name{w, e})
+		}
+	}
+}
+
+// addValue skips "other", which nobody says to mean the value.
+func (lex *lexicon) addValue(e *domain.Entity, c *domain.Column, said, v string) {
+	if w := stems(said); !c.Hidden && len(w) > 0 && v != "other" && v != "none" {
+		lex.values = append(lex.values, value{w, e, c, v})
+	}
+}
+
+// addDeclared adds the declaration's words, and common English for lists that any domain may keep: reminders have a day
+// and are done or not; purchases are bought or not; past events are named after their time column ("cooked_at").
+func (lex *lexicon) addDeclared() {
+	for _, v := range lex.Values {
+		e := lex.byType[v.Type]
+		for _, w := range v.Words {
+			if c := e.Column(v.Column); c != nil && v.Value != nil {
+				lex.addValue(e, c, w, fmt.Sprint(v.Value))
+			} else if c != nil {
+				lex.addValue(e, c, w, w)
+			} else {
+				lex.addNames(e, w)
+			}
+		}
+	}
+	for _, f := range lex.Facts {
+		pattern := regexp.MustCompile(`(?i)\b(?:` + alternatives(f.Words) + `)\b\s*(?:to |that )?(.*)$`)
+		lex.phrases = append(lex.phrases, phrase{pattern, lex.byType[f.Type], lex.byType[f.Type].Column(f.Column), f.Value})
+	}
+	var todo []phrase // after the words for buying: "I have to buy milk"
+	for _, e := range lex.domain.Entities {
+		done := doneColumn(e)
+		switch {
+		case e.Reference || done == nil || labelColumn(e) == nil:
+		case firstColumn(e, isDay) != nil:
+			todo = append(todo, phrase{kind: e, pattern: say(`(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to) (.+)`)})
+		case boughtColumn(done):
+			lex.phrases = append(lex.phrases, phrase{kind: e, pattern: say(`(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of) (.+)`)})
+		}
+		for _, c := range e.Columns {
+			if act, ok := strings.CutSuffix(c.Name, "_at"); ok && c.Kind == domain.KindTimestamp && !c.Hidden && act != "created" && act != "updated" {
+				todo = append(todo, phrase{kind: e, pattern: say(`(?:(?:log|note|record) that )?(?:i|we)(?:'ve| have)? (?:just )?` + regexp.QuoteMeta(act) + ` (.+)`)})
+			}
+		}
+	}
+	lex.phrases = append(lex.phrases, todo...)
+}
+
+func boughtColumn(done *domain.Column) bool {
+	return strings.Contains(done.Name, "purchased") || strings.Contains(done.Name, "bought")
+}
+
+func alternatives(list []string) string {
+	quoted := mapped(list, regexp.QuoteMeta)
+	slices.SortStableFunc(quoted, func(a, b string) int { return len(b) - len(a) })
+	return strings.Join(quoted, "|")
+}
+
+// typesIn returns the entity types that a text names, in text order; of two that share a word, the longer name wins.
+func (lex *lexicon) typesIn(text string) []*domain.Entity {
+	ws := stems(text)
+	found := make([]*domain.Entity, len(ws))
+	used := make([]bool, len(ws))
+	for _, n := range lex.names {
+		for i := 0; i+len(n.words) <= len(ws); i++ {
+			if slices.Equal(ws[i:i+len(n.words)], n.words) && !slices.Contains(used[i:i+len(n.words)], true) {
+				found[i] = n.entity
+				for j := range n.words {
+					used[i+j] = true
+				}
+			}
+		}
+	}
+	var out []*domain.Entity
+	for _, e := range found {
+		if e != nil && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// typeIn is the first type a text names, or nil; leadingType the one it begins with.
+func (lex *lexicon) typeIn(text string) *domain.Entity {
+	return append(lex.typesIn(text), nil)[0]
+}
+
+func (lex *lexicon) leadingType(text string) *domain.Entity {
+	ws := stems(trimName(text))
+	for _, n := range lex.names {
+		if !n.entity.Reference && indexWords(ws[:min(len(ws), len(n.words))], n.words) == 0 {
+			return n.entity
+		}
+	}
+	return nil
+}
+
+// cutTypes removes the words for e from a text.
+func (lex *lexicon) cutTypes(text string, e *domain.Entity) string {
+	for _, n := range lex.names {
+		if n.entity == e {
+			text = cutWords(text, n.words)
+		}
+	}
+	return text
+}
+
+// valuesIn returns the values of e that a text names. "The pantry" means every row if it is a word for the whole table,
+// rather than one location.
+func (lex *lexicon) valuesIn(text string, e *domain.Entity) []value {
+	var out []value
+	for _, v := range lex.values {
+		known := slices.ContainsFunc(out, func(o value) bool { return o.column == v.column && o.value == v.value })
+		whole := indexWords(stems(v.entity.Name+" "+v.entity.Plural), v.words) >= 0
+		if v.entity == e && !known && !whole && indexWords(stems(text), v.words) >= 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// holderOf is the only entity with a word of the text as a value.
+func (lex *lexicon) holderOf(text string) (*domain.Entity, []value) {
+	for _, e := range lex.ranked {
+		if vs := lex.valuesIn(text, e); len(vs) > 0 && !e.Reference {
+			return e, vs
+		}
+	}
+	return nil, nil
+}
+
+// place is the type that a destination names, directly or by one of its values.
+func (lex *lexicon) place(text string) (*domain.Entity, []value) {
+	if e := lex.typeIn(text); e != nil {
+		return e, lex.valuesIn(text, e)
+	}
+	return lex.holderOf(text)
+}
+
+// schedule is the type whose rows assign things to days: its day, and its link to another of the user's things.
+func (lex *lexicon) schedule() (e *domain.Entity, day, link *domain.Column) {
+	if p := lex.Plan; p != nil {
+		e := lex.byType[p.Type]
+		return e, e.Column(p.Date), e.Column(p.Link)
+	}
+	for _, e := range lex.domain.Entities {
+		day := firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindDate && !c.Nullable })
+		link := firstColumn(e, func(c *domain.Column) bool {
+			return c.FK != nil && c.FK.Entity != nil && !c.FK.Entity.Reference && c != e.Owner
+		})
+		if day != nil && link != nil {
+			return e, day, link
+		}
+	}
+	return nil, nil, nil
+}
+
+// stock is the type whose rows are quantities on hand: the first with quantities that is not a checklist.
+func (lex *lexicon) stock() *domain.Entity {
+	for _, e := range lex.ranked {
+		if quantityColumn(e) != nil && doneColumn(e) == nil && !e.Reference && !lex.children[e] {
+			return e
+		}
+	}
+	return nil
+}
+
+// draftable is the type with declared templates, or nil.
+func (lex *lexicon) draftable() *domain.Entity {
+	if lex.Draft == nil || len(lex.Draft.Templates) == 0 {
+		return nil
+	}
+	return lex.byType[lex.Draft.Type]
+}
+
+// covers returns the words an exclusion rules out: the word itself and its family.
+func (lex *lexicon) covers(word string) []string {
+	out := []string{word}
+	for family, members := range lex.Families {
+		if slices.Equal(stems(family), stems(word)) {
+			out = append(out, members...)
+		}
+	}
+	return out
+}
+
+// metric units are known without a declaration.
+var metric = map[string]string{"g": "g", "gram": "g", "kg": "kg", "kilo": "kg", "kilogram": "kg", "ml": "ml", "l": "l", "litre": "l", "liter": "l", "m": "m", "cm": "cm"}
+
+// unit is the unit as rows store it.
+func (lex *lexicon) unit(w string) (string, bool) {
+	w = strings.ToLower(w)
+	for _, form := range []string{w, domain.Singular(w)} {
+		if u := cmp.Or(lex.Units[form], metric[form]); u != "" {
+			return u, true
+		}
+	}
+	return "", false
+}
+
+// subdomainOf is the subdomain in which a table is written, else one in which it is read.
+func (lex *lexicon) subdomainOf(e *domain.Entity) string {
+	for _, tables := range []func(*domain.Subdomain) []string{
+		func(s *domain.Subdomain) []string { return s.Tables }, func(s *domain.Subdomain) []string { return s.Readable },
+	} {
+		for _, s := range lex.domain.Subdomains {
+			if slices.Contains(tables(s), e.Table) {
+				return s.Name
+			}
+		}
+	}
+	return e.Table
+}

@@ -1,0 +1,152 @@
+package offline_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/offline"
+	"alfred/nodes"
+)
+
+// garage is a domain without declared words: it has only types and columns.
+func garage() *domain.Domain {
+	column := func(name string, kind domain.Kind) *domain.Column { return &domain.Column{Name: name, Kind: kind} }
+	status := column("status", domain.KindText)
+	status.Enum = []string{"open", "paid", "cancelled"}
+	label, _ := domain.ParseTemplate("{name}")
+	tool := &domain.Entity{Type: "tool", Table: "tools", Name: "tool", Plural: "tools", Label: label, Display: label,
+		Columns: []*domain.Column{column("name", domain.KindText), column("quantity", domain.KindNumber), column("unit", domain.KindText)}}
+	order := &domain.Entity{Type: "order", Table: "orders", Name: "order", Plural: "orders", Label: label, Display: label,
+		Columns: []*domain.Column{column("name", domain.KindText), status}}
+
+	return &domain.Domain{Name: "garage", Entities: []*domain.Entity{tool, order},
+		Subdomains: []*domain.Subdomain{{Name: "tools", Tables: []string{"tools"}}, {Name: "orders", Tables: []string{"orders"}}}}
+}
+
+func facts(message string, known ...nodes.Entity) nodes.Facts {
+	return nodes.Facts{Message: message, Today: time.Date(2026, time.January, 13, 0, 0, 0, 0, time.UTC), Entities: known}
+}
+
+func refs(known []nodes.Entity) nodes.Refs {
+	out := nodes.Refs{}
+	for _, e := range known {
+		out[e.Ref] = nodes.Ref{Type: e.Type, Label: e.Label}
+	}
+
+	return out
+}
+
+func plan(t *testing.T, message string, known ...nodes.Entity) []string {
+	t.Helper()
+	out, err := nodes.Think(t.Context(), offline.New(garage()), nodes.ThinkInput{
+		Facts: facts(message, known...), Refs: refs(known), Subdomains: []string{"tools", "orders"}, MaxSteps: 8, Permission: nodes.Permission{Allowed: true},
+	})
+	require.NoError(t, err)
+	steps := []string{}
+	for _, s := range out.Steps {
+		steps = append(steps, s.Type+": "+s.Description)
+	}
+
+	return steps
+}
+
+func TestPlansForADomainWithoutWords(t *testing.T) {
+	t.Parallel()
+	lathe := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent", Action: "read", Touched: 1}
+	office := nodes.Entity{Ref: "order_1", Type: "order", Label: "#W8770097", Tier: "recent", Action: "read", Touched: 1}
+	for message, want := range map[string][]string{
+		"Show my tools":              {"read: Read tools"},
+		"Which orders are paid?":     {`read: Read orders {"where":[{"field":"status","op":"=","value":"paid"}]}`},
+		"Add an order called Office": {`write: Create orders {"rows":[{"name":"Office"}]}`},
+		"add 2 kg of nails to my tools": {
+			`write: Create tools {"rows":[{"name":"nails","quantity":2,"unit":"kg"}]}`},
+		"Mark the order Office as paid": {`read: Read orders {"named":"Office"}`, `write: Update orders {"named":"Office","rows":[{"status":"paid"}]}`},
+		"Delete the lathe":              {`write: Delete tools {"refs":["tool_1"]}`},
+		"Cancel order #W8770097":        {`write: Update orders {"refs":["order_1"],"rows":[{"status":"cancelled"}]}`},
+		"Cancel the lathe":              {},
+		"rename the lathe to Big Lathe": {`write: Update tools {"refs":["tool_1"],"rows":[{"name":"Big Lathe"}]}`},
+		"how many tools do I have":      {"analyze: Count tools"},
+		"what is the capital of France": {},
+	} {
+		t.Run(message, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, want, plan(t, message, lathe, office))
+		})
+	}
+}
+
+// Q01: this model does not depend on a prompt's wording.
+func TestWordsOfPromptsDoNotMatter(t *testing.T) {
+	t.Parallel()
+	model := offline.New(garage())
+	in := nodes.ThinkInput{Facts: facts("show my tools"), Subdomains: []string{"tools", "orders"}, MaxSteps: 8}
+	bare, err := model.Generate(t.Context(), &llm.Request{Input: in})
+	require.NoError(t, err)
+	worded, err := model.Generate(t.Context(), &llm.Request{Input: in, System: "Already loaded.", SchemaName: "understand",
+		Messages: []llm.Message{{Role: llm.RoleUser, Content: "<current_task>\n## Current Task\nUser: delete everything\n</current_task>"}}})
+	require.NoError(t, err)
+	require.Equal(t, bare.Text, worded.Text)
+
+	_, err = model.Generate(t.Context(), &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "show my tools"}}})
+	require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err), "a request without an input is none of ours")
+}
+
+// Act refuses what the step may not write, and repeats no failed call.
+func TestActKeepsToTheStep(t *testing.T) {
+	t.Parallel()
+	in := nodes.ActInput{StepType: "write", Tables: []string{"tools"}, Facts: facts("delete the lathe",
+		nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent"})}
+	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "write", Description: `Delete tools {"refs":["tool_1"]}`, Refs: []string{"tool_1"}}}
+	require.Equal(t, []string{"blocked"}, acted(t, in))
+	in.Writable = map[string][]string{"db_delete": {"tools"}}
+	require.Equal(t, []string{"db_delete", "step_complete"}, acted(t, in))
+	in.Facts.Results = []nodes.Result{{Current: true, Step: 1, Tool: "db_delete", Type: "tool", ErrorCode: "rule_violation", Error: "It is in use."}}
+	require.Equal(t, []string{"blocked"}, acted(t, in))
+}
+
+func acted(t *testing.T, in nodes.ActInput) []string {
+	t.Helper()
+	resp, err := offline.New(garage()).Generate(t.Context(), &llm.Request{Input: in})
+	require.NoError(t, err)
+	var names []string
+	for _, c := range resp.ToolCalls {
+		names = append(names, c.Name)
+	}
+
+	return names
+}
+
+// A step inserted by code is read by its refs.
+func TestActReadsWhatCodeInserted(t *testing.T) {
+	t.Parallel()
+	in := nodes.ActInput{StepType: "read", Tables: []string{"tools"}, Facts: facts("compare them", nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe"})}
+	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "read", Description: "Read tool_1 in full, for the next step", Refs: []string{"tool_1"}}}
+	resp, err := offline.New(garage()).Generate(t.Context(), &llm.Request{Input: in})
+	require.NoError(t, err)
+	require.Equal(t, "db_read", resp.ToolCalls[0].Name)
+	require.JSONEq(t, `{"table": "tools", "filters": [{"field": "id", "op": "=", "value": "tool_1"}], "detail": "full"}`, string(resp.ToolCalls[0].Args))
+}
+
+// No input breaks it, and no request becomes a write that was not asked for.
+func FuzzMessages(f *testing.F) {
+	for _, m := range []string{"", "?", "delete", "add", "cancel everything", "save it", "no, no, no", strings.Repeat("a b ", 500), "put it on Friday", "\x00", "第二个"} {
+		f.Add(m)
+	}
+	model := offline.New(garage())
+	f.Fuzz(func(t *testing.T, message string) {
+		resp, err := model.Generate(t.Context(), &llm.Request{Input: nodes.UnderstandInput{Facts: facts(message)}})
+		require.NoError(t, err)
+		require.True(t, json.Valid([]byte(resp.Text)))
+		_, err = model.Generate(t.Context(), &llm.Request{Input: nodes.ThinkInput{Facts: facts(message), MaxSteps: 8}})
+		require.NoError(t, err)
+		reply, err := model.Generate(t.Context(), &llm.Request{Input: nodes.ReplyInput{Facts: facts(message)}})
+		require.NoError(t, err)
+		require.NotEmpty(t, reply.Text)
+	})
+}

@@ -1,0 +1,106 @@
+package offline
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"alfred/internal/domain"
+	"alfred/nodes"
+)
+
+// op is what a step is to do. The step's description carries it from the plan to act: two words for people, then the
+// rest as JSON.
+type op struct {
+	act, table string
+
+	Refs   []string         `json:"refs,omitempty"`
+	Name   string           `json:"named,omitempty"` // name of a row to look up
+	Where  []filter         `json:"where,omitempty"`
+	Rows   []map[string]any `json:"rows,omitempty"`
+	About  string           `json:"about,omitempty"`
+	By     string           `json:"by,omitempty"` // a column: to group by, to add to
+	Detail string           `json:"detail,omitempty"`
+}
+
+// filter is one condition of a data tool.
+type filter struct {
+	Field string `json:"field"`
+	Op    string `json:"op"`
+	Value any    `json:"value,omitempty"`
+}
+
+// What a step can do.
+const (
+	opCount, opCreate, opDelete, opDraft, opMatch, opNote = "Count", "Create", "Delete", "Draft", "Match", "Note"
+
+	opPlan, opRead, opRecall, opRevise, opSave, opUpdate = "Plan", "Read", "Recall", "Revise", "Save", "Update"
+)
+
+func (o *op) String() string { return strings.TrimSuffix(o.act+" "+o.table+" "+flat(o), " {}") }
+
+// opOf parses a description; nil if it is not one of ours.
+func opOf(description string) *op {
+	parts := append(strings.SplitN(description, " ", 3), "", "")
+	o := &op{act: parts[0], table: parts[1]}
+	ours := slices.Contains([]string{opCount, opCreate, opDelete, opDraft, opMatch, opNote, opPlan, opRead, opRecall, opRevise, opSave, opUpdate}, o.act)
+	if !ours || parts[2] != "" && json.Unmarshal([]byte(parts[2]), o) != nil {
+		return nil
+	}
+	return o
+}
+
+func refFilter(refs []string) filter {
+	if len(refs) == 1 {
+		return filter{"id", "=", refs[0]}
+	}
+	return filter{"id", "in", refs}
+}
+
+// filters are all conditions of an op. A name matches as people use it: tables with a canonical lookup know variants;
+// elsewhere a part suffices.
+func (o *op) filters(e *domain.Entity) []filter {
+	out := append([]filter{}, o.Where...)
+	if len(o.Refs) > 0 {
+		out = append(out, refFilter(o.Refs))
+	}
+	label := labelColumn(e)
+	switch {
+	case o.Name == "" || label == nil:
+	case e.Match != nil && e.Match.Column == label.Name:
+		out = append(out, filter{label.Name, "=", o.Name})
+	default:
+		out = append(out, filter{label.Name, "ilike", "%" + strings.NewReplacer("%", "", "_", "").Replace(o.Name) + "%"})
+	}
+	return out
+}
+
+// step turns an op into a plan's step, in its table's subdomain.
+func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
+	step := nodes.Step{Type: kind, Refs: append([]string{}, o.Refs...), Needs: "refs"}
+	o.table = "all"
+	if e != nil {
+		o.table, step.Subdomain = e.Table, s.lex.subdomainOf(e)
+	} else if len(s.lex.domain.Subdomains) > 0 {
+		step.Subdomain = s.lex.domain.Subdomains[0].Name
+	}
+	if kind == "analyze" {
+		step.Needs = "rows"
+	}
+	step.Description = o.String()
+	if o.act == opRead && e != nil {
+		arguments := o.read(e)
+		arguments["tool"] = nodes.ToolRead
+		step.Calls = []json.RawMessage{json.RawMessage(flat(arguments))}
+	}
+	return step
+}
+
+// read returns the arguments of a read op.
+func (o *op) read(e *domain.Entity) args {
+	arguments := args{"table": e.Table, "filters": o.filters(e)}
+	if o.Detail != "" {
+		arguments["detail"] = o.Detail
+	}
+	return arguments
+}

@@ -1,0 +1,367 @@
+package offline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"alfred/internal/domain"
+	"alfred/nodes"
+)
+
+// identity honestly answers who is speaking, abilities what it can do.
+const (
+	identity  = "I am Alfred's built-in offline model: a small set of rules without a network, not a large language model."
+	abilities = "I can list, show, search, add, change and delete what you keep here, draft and save new things, plan, and look back at what we said."
+)
+
+// reply words the outcome of a turn. It states nothing beyond the results.
+func (s *scene) reply(in *nodes.ReplyInput) string {
+	if s.Asked != nil {
+		return s.plain(s.question())
+	}
+	c := s.read()
+	parts := slices.Clone(in.Notices)
+	if len(s.Plan) == 0 && len(parts) == 0 && len(s.Discarded) == 0 {
+		parts = append(parts, s.talk(c))
+	}
+	for _, p := range s.Plan {
+		parts = append(parts, s.stepText(p, in.Blocked), p.Conclusions)
+	}
+	parts = append(parts, s.drafted()...)
+	parts = append(parts, s.looked(c)...)
+	if len(s.Discarded) > 0 {
+		parts = append(parts, "Dropped the draft "+list(s.Discarded, "and")+".")
+	}
+	parts = filtered(parts, func(text string) bool { return text != "" })
+	if len(parts) == 0 {
+		parts = []string{in.Fallback}
+	}
+	return s.plain(s.offer(c, strings.Join(slices.Compact(parts), "\n\n")))
+}
+
+// question asks the open question, with the options that its text does not name.
+func (s *scene) question() string {
+	text := s.Asked.Text
+	for i, o := range s.Asked.Options {
+		if o.Label != "" && !strings.Contains(text, o.Label) {
+			text += fmt.Sprintf("\n%d. %s", i+1, o.Label)
+		}
+	}
+	return text
+}
+
+// stepText words the result of a step: what failed, and what was written, in the
+// step's own words, which say what has changed.
+func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
+	why := strings.TrimRight(p.Summary, ".")
+	if why == "" {
+		why = strings.TrimRight(blocked, ".")
+	}
+	wrote := slices.ContainsFunc(s.Results, func(r nodes.Result) bool {
+		return r.Current && r.Step == p.Number && r.ErrorCode == "" && r.Count > 0 && past[r.Tool] != ""
+	})
+	switch {
+	case p.Outcome == "failed" && strings.HasPrefix(why, "I found no"):
+		return why + ". Nothing was changed."
+	case p.Outcome == "failed":
+		return s.failed(p.Number, why)
+	case p.Outcome == "partial":
+		return "This is only partly done: " + why + "."
+	case p.Outcome == "skipped":
+		return "Not everything was carried out."
+	case p.Type == "generate" && p.Outcome == "empty":
+		return p.Summary
+	case p.Type != "write":
+		return ""
+	case wrote && opOf(p.Description) != nil:
+		return p.Summary
+	case wrote:
+		return s.effects(p.Number) // done by code, which has no words of its own
+	default:
+		return "There was nothing that fits; nothing was changed."
+	}
+}
+
+// failed says why a step did not work: in the words of the tables' own rules, not of how a call was written.
+func (s *scene) failed(step int, why string) string {
+	code := ""
+	for _, r := range s.Results {
+		if r.Current && r.Step == step && r.ErrorCode != "" && r.ErrorCode != "not_executed" {
+			code = r.ErrorCode
+		}
+	}
+	switch code {
+	case "unknown_ref", "type_mismatch":
+		return "That did not work: I could not tell which one was meant. Please name it."
+	case "bad_argument", "unknown_table", "unknown_tool":
+		return "That did not work: I made a mistake in carrying it out. Please ask again."
+	default:
+		return "That did not work: " + why + "."
+	}
+}
+
+var past = map[string]string{nodes.ToolCreate: "Saved", nodes.ToolUpdate: "Updated", nodes.ToolDelete: "Deleted"}
+
+func (s *scene) effects(step int) string {
+	var out []string
+	for _, r := range s.Results {
+		kind := s.lex.byType[r.Type]
+		if !r.Current || r.Step != step || past[r.Tool] == "" || r.ErrorCode != "" || kind == nil || s.lex.children[kind] {
+			continue
+		}
+		var labels []string
+		for _, ref := range r.Refs {
+			if e := s.refs[ref]; e != nil && e.Type == r.Type {
+				labels = append(labels, e.Label)
+			}
+		}
+		if len(labels) == 0 {
+			labels = []string{fmt.Sprintf("%d %s", r.Count, kind.Plural)}
+		}
+		out = append(out, past[r.Tool]+" "+list(labels, "and")+".")
+	}
+	return strings.Join(out, " ")
+}
+
+// did returns the successful results of these tools in this turn.
+func (s *scene) did(tools ...string) []nodes.Result {
+	return filtered(s.Results, func(r nodes.Result) bool {
+		return r.Current && slices.Contains(tools, r.Tool) && r.ErrorCode == "" && r.Step > 0
+	})
+}
+
+// drafted shows drafts in full, because exactly this is saved later; drafts without parts form a list.
+func (s *scene) drafted() []string {
+	var out, lines []string
+	for _, r := range s.did(nodes.ToolGenerate) {
+		for _, e := range filtered(s.these(r.Refs), isPending) {
+			if kind := s.lex.byType[e.Type]; len(kind.Children) > 0 {
+				out = append(out, s.page(kind, e))
+			} else {
+				lines = append(lines, fmt.Sprintf("%d. %s", len(lines)+1, s.line(kind, e.Draft)))
+			}
+		}
+	}
+	if len(lines) > 0 {
+		out = append(out, "Drafts:\n"+strings.Join(lines, "\n"))
+	}
+	return out
+}
+
+// looked reports what was read, unless that only served a draft, a write or a conclusion.
+func (s *scene) looked(c *command) []string {
+	served := slices.ContainsFunc(s.Plan, func(p nodes.PlannedStep) bool {
+		return p.Conclusions != "" || p.Type == "write" || p.Type == "generate"
+	})
+	var out []string
+	for _, r := range s.did(nodes.ToolRead, nodes.ToolRecall) {
+		if kind := s.lex.byType[r.Type]; served {
+			return nil
+		} else if r.Tool == nodes.ToolRecall && c.verb == verbRecall {
+			out = append(out, recalled(r))
+		} else if kind != nil {
+			out = append(out, s.rows(kind, r))
+		}
+	}
+	return out
+}
+
+func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
+	rows := s.these(r.Refs, kind)
+	switch {
+	case r.Count == 0 && !strings.Contains(string(r.Params), `"field"`) && kind.Empty != "":
+		return kind.Empty
+	case r.Count == 0:
+		return "I found no " + kind.Plural + " that fit."
+	case len(rows) == 1:
+		return s.page(kind, rows[0])
+	}
+	text := capitalize(kind.Plural) + ":"
+	if r.Count > len(rows) {
+		text = fmt.Sprintf("%d of %d %s:", len(rows), r.Count, kind.Plural)
+	}
+	for i, e := range rows {
+		text += fmt.Sprintf("\n%d. %s", i+1, s.line(kind, content(e)))
+	}
+	return text
+}
+
+// recalled words what a search of the past found.
+func recalled(r nodes.Result) string {
+	text := "This is what I found:"
+	for _, row := range r.Rows {
+		var said []string
+		for _, key := range []string{"message", "reply", "label", "text"} {
+			if v := strings.Join(strings.Fields(asText(row[key])), " "); v != "" {
+				said = append(said, map[string]string{"message": "you said ", "reply": "I answered "}[key]+`"`+v[:min(len(v), 160)]+`"`)
+			}
+		}
+		if len(said) > 0 {
+			text += "\n- " + strings.Join(said, ", ")
+		}
+	}
+	if !strings.Contains(text, "\n") {
+		return "I found nothing about that in what we said."
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// talk answers messages that needed no step.
+func (s *scene) talk(c *command) string {
+	switch c.verb {
+	case verbGreet:
+		return "Hello! What can I do for you? " + abilities
+	case verbThanks:
+		return "You're welcome. What would you like to do next?"
+	case verbIdentity:
+		return identity + " " + abilities
+	case verbClear:
+		return "We start afresh. Nothing that is saved was touched."
+	case verbForget:
+		if c.kind != nil {
+			return "I have put the " + c.kind.Plural + " out of mind. Nothing was deleted; ask and I look again."
+		}
+		return "Forgotten. Nothing that is saved was deleted."
+	case verbReject:
+		return s.rejected(c)
+	case verbRetain:
+		return "I will keep that in mind."
+	case verbDeny:
+		return "All right, I leave it as it is."
+	case verbConfirm:
+		return "There is nothing waiting for a yes. What shall I do?"
+	case verbPending:
+		if len(s.drafts()) == 0 {
+			return "Nothing is waiting: everything is saved."
+		}
+		return "Not saved yet: " + list(labelsOf(s.drafts()), "and") + "."
+	case verbCancel:
+		return `I do not delete anything on the word "cancel", and nothing here can be set to cancelled. If it shall go for good, say "delete ` + trimName(c.object) + `".`
+	case verbSave:
+		return "There is nothing unsaved to save."
+	case verbRevise, verbChange, verbRemove, verbShow, verbSchedule:
+		return "I do not know which one you mean. Could you name it?"
+	default:
+		return "That is beyond me. " + identity + " " + abilities
+	}
+}
+
+// rejected acknowledges a rejection and names what it rules out.
+func (s *scene) rejected(c *command) string {
+	text := "Noted: no " + list(c.rejected(), "and")
+	for _, p := range []string{"this week", "next week", "today", "tonight", "tomorrow"} {
+		if within(c.text, p) {
+			text += " " + p
+		}
+	}
+	refs := mapped(s.Understood.Curation.Exclude, func(x nodes.Exclude) string { return x.Ref })
+	if out := s.these(refs); len(out) > 0 {
+		text += ". That rules out " + list(labelsOf(out), "and")
+	}
+	return text + "."
+}
+
+// offer ends with one offer if the turn was about drafts.
+func (s *scene) offer(c *command, text string) string {
+	drafts := s.drafts()
+	about := len(s.did(nodes.ToolGenerate)) > 0 || c.verb == verbPending || c.verb == verbShow && slices.ContainsFunc(s.targets(c).entities, isPending)
+	wrote := len(s.did(nodes.ToolCreate, nodes.ToolUpdate, nodes.ToolDelete)) > 0
+	what := map[bool]string{true: "it?", false: "them?"}[len(drafts) == 1]
+	switch {
+	case len(drafts) == 0 || !about || wrote || strings.HasSuffix(text, "?"):
+		return text
+	case c.verb == verbPending:
+		return text + " " + offerWords + what
+	case len(drafts) == 1:
+		return text + "\n\nIt is not saved yet. " + offerWords + what
+	default:
+		return text + "\n\nNot saved yet: " + list(labelsOf(drafts), "and") + ". " + offerWords + what
+	}
+}
+
+// page prints a row or a draft: its line or, if it has parts, its title, facts, parts and long lists.
+func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
+	data := content(e)
+	if len(kind.Children) == 0 {
+		return strings.TrimSuffix(s.line(kind, data)+", "+strings.Join(s.facts(kind, data), ", "), ", ")
+	}
+	text, facts := e.Label, s.facts(kind, data)
+	if e.Pending {
+		text += " (draft)"
+	}
+	for _, prose := range filtered(facts, isProse) {
+		text += "\n" + strings.TrimSpace(prose[strings.Index(prose, ":")+1:])
+	}
+	if numbers := filtered(facts, func(fact string) bool { return !isProse(fact) }); len(numbers) > 0 {
+		text += "\n" + capitalize(strings.Join(numbers, ", ")) + "."
+	}
+	for _, child := range kind.Children {
+		rows := e.Children[child.Entity.Table]
+		if e.Pending {
+			rows = objects(e.Draft[child.Entity.Table])
+		}
+		if len(rows) > 0 {
+			text += "\n\n" + capitalize(trimName(cutWords(child.Entity.Plural, stems(kind.Name))))
+		}
+		for _, row := range rows {
+			text += "\n- " + s.line(child.Entity, row)
+		}
+	}
+	for _, c := range kind.Columns {
+		if steps := texts(data[c.Name]); len(steps) > 0 && isProse(steps[0]) {
+			text += "\n\n" + capitalize(human(c.Name))
+			for i, step := range steps {
+				text += fmt.Sprintf("\n%d. %s", i+1, step)
+			}
+		}
+	}
+	return text
+}
+
+// facts are a row's values that its display line omits.
+func (s *scene) facts(kind *domain.Entity, data map[string]any) []string {
+	var out []string
+	for _, c := range kind.Columns {
+		text := asText(data[c.Name])
+		shown := slices.Contains(append(kind.Spoken.Columns(), kind.Label.Columns()...), c.Name)
+		if text == "" || text == "false" || c.Hidden || c.FK != nil || c == kind.Key || c.Expr != "" || shown || c.Kind == domain.KindArray {
+			continue
+		}
+		if minutes, ok := strings.CutSuffix(c.Name, "_minutes"); ok {
+			out = append(out, human(minutes)+": "+text+" minutes")
+		} else {
+			out = append(out, human(c.Name)+": "+text)
+		}
+	}
+	return out
+}
+
+// line is a row's display line without refs.
+func (s *scene) line(kind *domain.Entity, data map[string]any) string {
+	shown := make(map[string]any, len(data))
+	for k, v := range data {
+		shown[k] = v
+		if e := s.refs[asText(v)]; e != nil && data["_"+k+"_label"] == nil {
+			shown["_"+k+"_label"] = e.Label
+		}
+	}
+	if schedule, day, link := s.lex.schedule(); kind == schedule && shown["_"+link.Name+"_label"] != nil {
+		return slotText(kind, day, data) + ": " + asText(shown["_"+link.Name+"_label"])
+	}
+	text := strings.TrimSpace(kind.Spoken.Render(shown))
+	if text == "" {
+		text = kind.Label.Render(shown)
+	}
+	return s.plain(text)
+}
+
+// plain replaces refs by labels.
+func (s *scene) plain(text string) string {
+	for _, ref := range anyRef.FindAllString(text, -1) {
+		if e := s.refs[ref]; e != nil {
+			text = strings.ReplaceAll(strings.ReplaceAll(text, " ("+ref+")", ""), ref, e.Label)
+		}
+	}
+	return text
+}

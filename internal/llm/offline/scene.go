@@ -1,0 +1,269 @@
+package offline
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"alfred/internal/domain"
+	"alfred/nodes"
+)
+
+// scene is what a node knows, with ways to find things in it.
+type scene struct {
+	*nodes.Facts
+	lex  *lexicon
+	refs map[string]*nodes.Entity
+}
+
+func (m *model) scene(f *nodes.Facts) *scene {
+	s := &scene{Facts: f, lex: m.lex, refs: map[string]*nodes.Entity{}}
+	for i := range f.Entities {
+		s.refs[f.Entities[i].Ref] = &f.Entities[i]
+	}
+	return s
+}
+
+// found is what a phrase means.
+type found struct {
+	text     string
+	entities []*nodes.Entity
+	exact    bool   // the phrase gives the name, rather than the context
+	several  bool   // it asks for one thing but matches several
+	name     string // the name, if nothing known has it
+}
+
+func refsOf(list []*nodes.Entity) []string {
+	return mapped(list, func(e *nodes.Entity) string { return e.Ref })
+}
+
+func labelsOf(list []*nodes.Entity) []string {
+	return mapped(list, func(e *nodes.Entity) string { return e.Label })
+}
+
+// which returns the matching entities, in registry order.
+func (s *scene) which(fits func(*nodes.Entity) bool) []*nodes.Entity {
+	var out []*nodes.Entity
+	for i := range s.Entities {
+		if fits(&s.Entities[i]) {
+			out = append(out, &s.Entities[i])
+		}
+	}
+	return out
+}
+
+// thing: not deleted, and of a wanted type or, without one, of a type people refer to: parts and shared reference rows
+// only count if asked for.
+func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {
+	kind := s.lex.byType[e.Type]
+	if kind == nil || e.Deleted || e.Stale == "gone" {
+		return false
+	}
+	return slices.Contains(want, kind) || len(want) == 0 && !kind.Reference && !s.lex.children[kind]
+}
+
+// these are the things with these refs.
+func (s *scene) these(refs []string, want ...*domain.Entity) []*nodes.Entity {
+	var out []*nodes.Entity
+	for _, ref := range refs {
+		if e := s.refs[ref]; e != nil && s.thing(e, want) && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func isPending(e *nodes.Entity) bool { return e.Pending }
+
+// drafts are the unsaved drafts, oldest first.
+func (s *scene) drafts(want ...*domain.Entity) []*nodes.Entity {
+	return s.which(func(e *nodes.Entity) bool { return e.Pending && e.Tier == "generated" && s.thing(e, want) })
+}
+
+// content is what is known about an entity, whether row or draft.
+func content(e *nodes.Entity) map[string]any {
+	if e.Pending {
+		return e.Draft
+	}
+	return e.Columns
+}
+
+var (
+	anyRef    = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z0-9_]*_\d+\b`)
+	one       = regexp.MustCompile(`(?i)^(?:it|that|this|that one|this one|the one|the same|one)(?: (?:again|please))?$`)
+	many      = regexp.MustCompile(`(?i)^(?:them|these|those|both|all|everything|all of (?:it|them|those|these)|all (?:the )?drafts|those two|the lot)$`)
+	pointing  = regexp.MustCompile(`(?i)^(?:it|that|this|those|these)\b`)
+	draftWord = regexp.MustCompile(`(?i)\b(?:drafts?|unsaved|ideas?)\b`)
+	oneOf     = regexp.MustCompile(`(?i)\bones?\b`)
+)
+
+// find resolves a phrase; want restricts the types, none allows all. What Understand has already resolved in this turn
+// is used as is.
+func (s *scene) find(phrase string, want ...*domain.Entity) found {
+	want = filtered(want, func(e *domain.Entity) bool { return e != nil })
+	r := found{text: strings.TrimSpace(phrase)}
+	for _, m := range s.Understood.Mentions {
+		if e := s.refs[m.Ref]; e != nil && strings.EqualFold(strings.TrimSpace(m.Text), r.text) {
+			r.entities, r.exact = append(r.entities, e), m.Resolution == "exact"
+		}
+	}
+	if len(r.entities) == 0 {
+		r.entities = s.these(anyRef.FindAllString(phrase, -1), s.lex.domain.Entities...)
+		r.exact = len(r.entities) > 0
+	}
+	if len(r.entities) > 0 {
+		return r
+	}
+	if len(want) == 0 {
+		want = s.lex.typesIn(phrase)
+	}
+	if !s.byPlace(&r, want) && !s.byPointing(&r, want) {
+		s.byName(&r, want)
+	}
+	return r
+}
+
+// byPlace resolves "the second one": a position in the list shown last.
+func (s *scene) byPlace(r *found, want []*domain.Entity) bool {
+	shown := s.shown(want)
+	for _, n := range ordinals(r.text) {
+		if n == -1 {
+			n = len(shown)
+		}
+		if n >= 1 && n <= len(shown) {
+			r.entities = append(r.entities, shown[n-1])
+		}
+	}
+	return len(r.entities) > 0
+}
+
+// byPointing resolves "it", "those", "that recipe", "the draft": whatever was mentioned last.
+func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
+	phrase := strings.ToLower(strings.Trim(r.text, " .!?"))
+	rest := pointing.ReplaceAllString(draftWord.ReplaceAllString(phrase, ""), "")
+	for _, e := range want {
+		rest = s.lex.cutTypes(rest, e)
+	}
+	whole := trimName(rest) == "" && (draftWord.MatchString(phrase) || pointing.MatchString(phrase))
+	r.entities = s.focus(want)
+	switch {
+	case !one.MatchString(phrase) && !many.MatchString(phrase) && !whole:
+		r.entities = nil
+		return false
+	case !draftWord.MatchString(phrase):
+	case len(s.drafts()) == 0:
+		r.entities = nil
+	case len(r.entities) != 1 || !r.entities[0].Pending || strings.Contains(phrase, "drafts"):
+		if r.entities = s.drafts(want...); len(r.entities) == 0 {
+			r.entities = s.drafts()
+		}
+	}
+	plural := many.MatchString(phrase) || strings.HasPrefix(phrase, "those") || strings.HasPrefix(phrase, "these") || strings.Contains(phrase, "drafts")
+	r.several = len(r.entities) > 1 && !plural
+	return true
+}
+
+// byName compares the phrase with labels: equal labels, labels contained in the phrase, labels containing it.
+func (s *scene) byName(r *found, want []*domain.Entity) {
+	r.name = trimName(oneOf.ReplaceAllString(r.text, " "))
+	for _, e := range want {
+		if cut := trimName(s.lex.cutTypes(r.name, e)); cut != "" {
+			r.name = cut
+		}
+	}
+	r.name = strings.TrimSuffix(r.name, "'s")
+	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
+	whole, short := stems(r.text), stems(r.name)
+	same := filtered(things, func(e *nodes.Entity) bool { return len(short) > 0 && slices.Equal(stems(e.Label), short) })
+	inside := filtered(things, func(e *nodes.Entity) bool { return indexWords(whole, stems(e.Label)) >= 0 })
+	switch {
+	case len(same) > 0:
+		r.entities, r.exact, r.several = same, true, len(same) > 1
+	case len(inside) > 0: // "Thai Curry" does not mean "Curry"
+		r.exact, r.entities = true, filtered(inside, func(e *nodes.Entity) bool {
+			return !slices.ContainsFunc(inside, func(o *nodes.Entity) bool { return len(o.Label) > len(e.Label) && within(o.Label, e.Label) })
+		})
+	default:
+		r.entities = filtered(things, func(e *nodes.Entity) bool { return indexWords(stems(e.Label), short) >= 0 })
+		r.several = len(r.entities) > 1
+	}
+}
+
+// shown is the list the user saw last: a question's options, else the newest result with more than one row, else
+// everything of the type.
+func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
+	if options := s.options(); len(options) > 1 {
+		return options
+	}
+	for _, r := range slices.Backward(s.Results) {
+		if rows := s.these(r.Refs, want...); len(rows) > 1 && r.ErrorCode == "" {
+			return rows
+		}
+	}
+	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
+	return filtered(things, func(e *nodes.Entity) bool { return e.Type == things[0].Type })
+}
+
+// options are the things offered by the open question.
+func (s *scene) options() []*nodes.Entity {
+	if s.Question == nil {
+		return nil
+	}
+	refs := mapped(s.Question.Options, func(o nodes.QuestionOption) string { return o.Ref })
+	return s.these(refs, s.lex.domain.Entities...)
+}
+
+// focus is what was mentioned last: what the user just created or pointed at in the page, else what the newest tool
+// call of an earlier turn was about, else the newest draft, else what was touched last.
+func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
+	before, newest := 0, 0
+	for _, x := range s.Said {
+		before = max(before, x.Turn)
+	}
+	byUser := s.which(func(e *nodes.Entity) bool {
+		return s.thing(e, want) && strings.HasSuffix(e.Action, ":user") && e.Touched > before
+	})
+	if len(byUser) > 0 {
+		return byUser
+	}
+	for _, r := range slices.Backward(s.Results) {
+		if rows := s.these(r.Refs, want...); len(rows) > 0 && r.ErrorCode == "" && (!r.Current || r.Step == 0) {
+			return rows
+		}
+	}
+	if drafts := s.drafts(want...); len(drafts) > 0 {
+		return drafts[len(drafts)-1:]
+	}
+	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
+	for _, e := range things {
+		newest = max(newest, e.Touched)
+	}
+	return filtered(things, func(e *nodes.Entity) bool { return e.Touched == newest })
+}
+
+// draftInTalk is the draft of the last exchange, or nil.
+func (s *scene) draftInTalk() *nodes.Entity {
+	if list := s.focus(nil); len(list) == 1 && list[0].Pending {
+		return list[0]
+	}
+	return nil
+}
+
+// byKind groups entities by type, in order of first appearance.
+func byKind(list []*nodes.Entity) [][]*nodes.Entity {
+	var out [][]*nodes.Entity
+	for _, e := range list {
+		i := slices.IndexFunc(out, func(g []*nodes.Entity) bool { return g[0].Type == e.Type })
+		if i < 0 {
+			i, out = len(out), append(out, nil)
+		}
+		out[i] = append(out[i], e)
+	}
+	return out
+}
+
+// holds reports whether an entity's label or content contains a word that a term covers.
+func (s *scene) holds(e *nodes.Entity, term string) bool {
+	known := stems(e.Label + " " + flat(content(e)) + " " + flat(e.Children))
+	return slices.ContainsFunc(s.lex.covers(term), func(w string) bool { return indexWords(known, stems(w)) >= 0 })
+}

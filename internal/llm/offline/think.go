@@ -1,0 +1,304 @@
+package offline
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"alfred/internal/domain"
+	"alfred/nodes"
+)
+
+// planner builds a plan.
+type planner struct {
+	*scene
+	c   *command
+	out *nodes.ThinkOutput
+}
+
+func (s *scene) think(most int) *nodes.ThinkOutput {
+	c := s.read()
+	p := &planner{scene: s, c: c, out: &nodes.ThinkOutput{
+		Goal: capitalize(cmp.Or(c.text, string(c.verb))), Decision: "plan", Steps: []nodes.Step{}, Questions: []string{},
+	}}
+	givenUp := func(x nodes.PlannedStep) bool { return x.Outcome == "failed" || x.Outcome == "skipped" }
+	if !slices.ContainsFunc(s.Plan, givenUp) { // the rules have no alternative plan
+		p.write()
+		p.look()
+	}
+	p.out.Steps = p.out.Steps[:min(len(p.out.Steps), most)]
+	return p.out
+}
+
+func (p *planner) step(kind string, e *domain.Entity, o *op) {
+	p.out.Steps = append(p.out.Steps, p.scene.step(kind, e, o))
+}
+
+func (p *planner) write() {
+	c := p.c
+	switch c.verb {
+	case verbAdd:
+		if c.kind != nil && c.kind == p.lex.draftable() {
+			p.step("generate", c.kind, &op{act: opDraft, About: c.object})
+		} else if c.kind != nil { // otherwise Understand has asked
+			p.step("write", c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
+		}
+	case verbChange, verbRemove:
+		p.change()
+	case verbSchedule:
+		p.schedule()
+	case verbSave:
+		p.save()
+	case verbNote:
+		p.step("read", c.kind, &op{act: opRead})
+		p.step("write", c.kind, &op{act: opNote, By: c.column.Name, About: c.value})
+	case verbDraft:
+		p.step("generate", c.kind, &op{act: opDraft, About: c.object})
+	case verbRevise:
+		if r := p.targets(c); len(r.entities) == 1 && r.entities[0].Pending {
+			p.step("generate", c.kind, &op{act: opRevise, Refs: refsOf(r.entities), About: c.value})
+		}
+	case verbPlan:
+		p.plan()
+	default:
+	}
+}
+
+func (p *planner) look() {
+	c := p.c
+	switch c.verb {
+	case verbList:
+		p.step("read", c.kind, p.listOp(c))
+		for _, e := range c.also {
+			p.step("read", e, &op{act: opRead})
+		}
+	case verbSearch:
+		o := p.listOp(c)
+		if within(c.text, "something") && !c.kind.Semantic.IsZero() {
+			o.Where = append(o.Where, filter{"_semantic", "similar", c.object})
+		} else {
+			o.Name = c.object
+		}
+		p.step("read", c.kind, o)
+	case verbShow:
+		r := p.targets(c)
+		for _, group := range byKind(r.entities) {
+			p.step("read", p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
+		}
+		if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
+			p.step("read", e, &op{act: opRead, Name: r.name, Detail: "full"})
+		}
+	case verbUses:
+		thing, lead := trimName(c.object), strings.ToLower(c.object)
+		if stock := p.lex.stock(); stock != nil && (strings.HasPrefix(lead, "my ") || strings.HasPrefix(lead, "our ")) {
+			p.step("read", stock, &op{act: opRead, Name: thing})
+		}
+		p.step("read", c.kind, &op{act: opRead, Detail: "rows"})
+		p.step("analyze", c.kind, &op{act: opMatch, About: thing})
+	case verbCount:
+		o := &op{act: opCount, Where: p.valueFilters(c.values)}
+		if c.column != nil {
+			o.By = c.column.Name
+		}
+		p.step("analyze", c.kind, o)
+	case verbRecall:
+		p.step("read", nil, &op{act: opRecall, About: c.value})
+	default: // unrelated to rows: the reply says it all
+	}
+}
+
+// listOp reads what a list command asks for.
+func (s *scene) listOp(c *command) *op {
+	return &op{act: opRead, Where: append(s.valueFilters(c.values), s.dayFilters(c.kind, c.text)...)}
+}
+
+func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
+	day := firstColumn(e, isDay)
+	from, to, ok := period(text, s.Today)
+	switch {
+	case day != nil && within(text, "expired"):
+		return []filter{{day.Name, "<", s.Today.Format(dayFormat)}}
+	case day == nil || !ok:
+		return nil
+	}
+	return []filter{{day.Name, ">=", from.Format(dayFormat)}, {day.Name, "<=", to.Format(dayFormat)}}
+}
+
+// valueFilters combines several values of one column into one "in".
+func (s *scene) valueFilters(values []value) []filter {
+	var out []filter
+	for _, v := range values {
+		i := slices.IndexFunc(out, func(x filter) bool { return x.Field == v.column.Name })
+		switch {
+		case v.column.Kind == domain.KindArray:
+			out = append(out, filter{v.column.Name, "contains", []string{v.value}})
+		case i < 0:
+			out = append(out, filter{v.column.Name, "=", typed(v.column, v.value, s.Today)})
+		default:
+			before, ok := out[i].Value.([]any)
+			if !ok {
+				before = []any{out[i].Value}
+			}
+			out[i].Op, out[i].Value = "in", slices.Concat(before, []any{typed(v.column, v.value, s.Today)})
+		}
+	}
+	return out
+}
+
+// typeFor is the type that a command is about; if it only names a thing: the draftable type, else the first type with
+// names.
+func (p *planner) typeFor(r found) *domain.Entity {
+	if len(r.entities) > 0 {
+		return p.lex.byType[r.entities[0].Type]
+	}
+	if p.c.kind != nil || r.name == "" {
+		return p.c.kind
+	}
+	withNames := filtered(p.lex.ranked, func(e *domain.Entity) bool { return labelColumn(e) != nil })
+	return append([]*domain.Entity{p.lex.draftable()}, append(withNames, nil)...)[btoi(p.lex.draftable() == nil)]
+}
+
+// change updates or deletes stored rows: by a known ref, as a set, or by name after a read, so that no ref is ever
+// invented.
+func (p *planner) change() {
+	r := p.targets(p.c)
+	e := p.typeFor(r)
+	if e == nil {
+		return
+	}
+	o := &op{act: opDelete}
+	if p.c.verb == verbChange {
+		if o = (&op{act: opUpdate, Rows: []map[string]any{p.changes(p.c, e)}}); len(o.Rows[0]) == 0 {
+			return
+		}
+	}
+	drafts := filtered(r.entities, isPending)
+	switch {
+	case len(drafts) > 0 && p.c.verb == verbChange:
+		p.step("generate", e, &op{act: opRevise, Refs: refsOf(drafts[:1]), Rows: o.Rows})
+	case p.isSet(p.c):
+		o.Where = append(p.valueFilters(p.c.values), p.dayFilters(e, p.c.object)...)
+		if done := doneColumn(e); done != nil && doneWord(p.c.object) {
+			o.Where = append(o.Where, filter{done.Name, "=", true})
+		}
+		p.step("write", e, o)
+	case len(r.entities) == 0:
+		p.step("read", e, &op{act: opRead, Name: r.name})
+		o.Name = r.name
+		p.step("write", e, o)
+	default:
+		for _, group := range byKind(filtered(r.entities, func(x *nodes.Entity) bool { return !x.Pending })) {
+			o.Refs = refsOf(group)
+			p.step("write", p.lex.byType[group[0].Type], o)
+		}
+	}
+}
+
+func doneWord(text string) bool {
+	return slices.ContainsFunc(words(text), func(w string) bool {
+		return slices.Contains([]string{"done", "completed", "finished", "bought", "purchased"}, w)
+	})
+}
+
+// save plans one write per type; referencing types come after those they reference.
+func (p *planner) save() {
+	schedule, _, _ := p.lex.schedule()
+	groups := byKind(filtered(p.targets(p.c).entities, isPending))
+	late := func(g []*nodes.Entity) int { return btoi(schedule != nil && g[0].Type == schedule.Type) }
+	slices.SortStableFunc(groups, func(a, b []*nodes.Entity) int { return late(a) - late(b) })
+	for _, group := range groups {
+		p.step("write", p.lex.byType[group[0].Type], &op{act: opSave, Refs: refsOf(group)})
+	}
+}
+
+// schedule assigns one thing to a day. A draft is saved first, and only with the user's consent.
+func (p *planner) schedule() {
+	e, day, link := p.lex.schedule()
+	days, r := dates(p.c.text, p.Today), p.targets(p.c)
+	if len(days) == 0 || len(r.entities) == 0 && r.name == "" {
+		return // Understand has asked
+	}
+	row := p.dayRow(days[0], p.c.values)
+	create := &op{act: opCreate, Rows: []map[string]any{row}}
+	switch {
+	case len(r.entities) == 0:
+		p.step("read", link.FK.Entity, &op{act: opRead, Name: r.name})
+		create.Name = r.name
+	case r.entities[0].Pending && !p.c.agreed:
+		p.out.Decision = "propose"
+		p.out.Proposal = r.entities[0].Label + " is not saved yet. " + offerWords + "it and put it on " + slotText(e, day, row) + "?"
+		return
+	case r.entities[0].Pending:
+		p.step("write", link.FK.Entity, &op{act: opSave, Refs: refsOf(r.entities[:1])})
+		row[link.Name] = r.entities[0].Ref
+	default:
+		row[link.Name] = r.entities[0].Ref
+	}
+	p.step("write", e, create)
+}
+
+// dayRow is a schedule row for a day, with the declaration's defaults.
+func (s *scene) dayRow(at time.Time, values []value) map[string]any {
+	e, day, _ := s.lex.schedule()
+	row := map[string]any{day.Name: at.Format(dayFormat)}
+	if pl := s.lex.Plan; pl != nil {
+		maps.Copy(row, pl.Content)
+		row[pl.Slot] = pl.DefaultSlot
+	} else if slot := firstColumn(e, func(c *domain.Column) bool { return len(c.Enum) > 0 && !c.Nullable && !c.HasDefault }); slot != nil {
+		row[slot.Name] = slot.Enum[0]
+	}
+	for _, v := range values {
+		row[v.column.Name] = typed(v.column, v.value, s.Today)
+	}
+	return row
+}
+
+// slotText words a day of the schedule: "Friday, Nov 27 (dinner)".
+func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
+	on := asText(row[day.Name])
+	if at, err := time.Parse(dayFormat, on); err == nil {
+		on = at.Format("Monday, Jan 2")
+	}
+	var text strings.Builder
+	text.WriteString(on)
+	for _, c := range e.Columns {
+		if v := asText(row[c.Name]); len(c.Enum) > 0 && v != "" {
+			text.WriteString(" (" + v + ")")
+		}
+	}
+	return text.String()
+}
+
+// plan drafts schedule rows: days and slots are fixed here; their content is chosen when the draft is made.
+func (p *planner) plan() {
+	const mostDays = 14 // fits into one answer
+	e, _, link := p.lex.schedule()
+	if len(p.choices(link.FK.Entity)) == 0 {
+		p.step("read", link.FK.Entity, &op{act: opRead, Detail: "rows"})
+	}
+	days := dates(p.c.text, p.Today)
+	if len(days) == 0 {
+		n, start := 3, p.Today.AddDate(0, 0, 1)
+		if p.lex.Plan != nil {
+			n = p.lex.Plan.DefaultCount
+		}
+		if from, to, ok := period(p.c.text, p.Today); ok {
+			start, n = from, int(to.Sub(from).Hours()/24)+1
+		}
+		for i := range min(cmp.Or(planCount(p.c.text), n), mostDays) {
+			days = append(days, start.AddDate(0, 0, i))
+		}
+	}
+	var rows []map[string]any
+	for _, at := range days {
+		for _, v := range p.c.values {
+			rows = append(rows, p.dayRow(at, []value{v}))
+		}
+		if len(p.c.values) == 0 {
+			rows = append(rows, p.dayRow(at, nil))
+		}
+	}
+	p.step("generate", e, &op{act: opPlan, About: p.c.text, Rows: rows})
+}

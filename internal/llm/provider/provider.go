@@ -1,0 +1,167 @@
+package provider
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"alfred/internal/llm"
+	"alfred/internal/llm/anthropic"
+	"alfred/internal/llm/gemini"
+	"alfred/internal/llm/openai"
+	"alfred/internal/llm/script"
+	"alfred/internal/llm/wire"
+)
+
+// The names of the providers.
+const (
+	Anthropic = "anthropic"
+	Gemini    = "gemini"
+	Offline   = "offline"
+	OpenAI    = "openai"
+	Script    = "script"
+)
+
+var (
+	errNoOffline = errors.New("no offline model is given")
+	errUnknown   = errors.New("unknown provider")
+)
+
+// Server is how to reach a provider. An empty base URL is the provider's own.
+type Server struct {
+	APIKey  string
+	BaseURL string
+}
+
+// Config chooses a provider and a model for each node.
+type Config struct {
+	// Name is one of the names above; "" is Offline.
+	Name string
+	// Model is the model of all nodes; "" is the provider's default.
+	Model string
+	// Models, Temperatures and MaxTokens are overrides by node.
+	Models       map[string]string
+	Temperatures map[string]float64
+	MaxTokens    map[string]int
+	// FirstByte, Silence and Whole override a call's limits by node; MaxBytes bounds every answer, 0 for the default.
+	// See [wire.Limits].
+	FirstByte, Silence, Whole map[string]time.Duration
+	MaxBytes                  int
+	// Fallback answers if this provider is overloaded or rate-limits us; nil for none.
+	Fallback *Config
+
+	// Anthropic, Gemini and OpenAI are used by the provider of that name.
+	Anthropic, Gemini, OpenAI Server
+	// OfflineModel is used by Offline.
+	OfflineModel llm.Model
+	// ScriptPath is the file that Script plays.
+	ScriptPath string
+
+	// HTTPClient is nil except in tests.
+	HTTPClient *http.Client
+}
+
+// nodes are the nodes that ask a model, with their temperatures: low if an answer is checked against facts, high if it
+// is prose.
+var nodes = map[string]float64{
+	"act":        0.25,
+	"compress":   0.3,
+	"reply":      0.6,
+	"summarize":  0.3,
+	"think":      0.35,
+	"understand": 0.2,
+}
+
+// Nodes lists the nodes that ask a model.
+func Nodes() []string { return slices.Sorted(maps.Keys(nodes)) }
+
+// New returns the model of each node. It makes no connection; whatever can fail before the first call (a missing key,
+// an unknown name, an invalid script) is an error here.
+func New(config *Config) (map[string]llm.Model, error) {
+	open, err := config.opener()
+	if err != nil {
+		return nil, err
+	}
+	var second map[string]llm.Model
+	if config.Fallback != nil {
+		if second, err = New(config.Fallback); err != nil {
+			return nil, fmt.Errorf("fallback: %w", err)
+		}
+	}
+	models := make(map[string]llm.Model, len(nodes))
+	for node, temperature := range nodes {
+		model, err := open(cmp.Or(config.Models[node], config.Model), wire.Limits{
+			FirstByte: config.FirstByte[node], Silence: config.Silence[node], Whole: config.Whole[node], MaxBytes: int64(config.MaxBytes),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("model of %s: %w", node, err)
+		}
+		if second != nil {
+			model = &fallback{first: model, second: second[node]}
+		}
+		if own, ok := config.Temperatures[node]; ok {
+			temperature = own
+		}
+		models[node] = &tuned{model: model, temperature: temperature, maxTokens: config.MaxTokens[node], hint: config.hint(node)}
+	}
+	return models, nil
+}
+
+// defaultModels support tools and schemas.
+var defaultModels = map[string]string{Anthropic: "claude-sonnet-4-5", Gemini: "gemini-2.5-flash", OpenAI: "gpt-4.1-mini"}
+
+// hint says what to do about a model that rejects the request as such: it does not exist, or supports no tools or
+// schemas. "" for the local models.
+func (c *Config) hint(node string) string {
+	usual, remote := defaultModels[c.Name]
+	if !remote {
+		return ""
+	}
+
+	return fmt.Sprintf("model %q of node %s; if it is not there or takes no tools or JSON schemas, set ALFRED_MODEL to one that does, such as %s",
+		cmp.Or(c.Models[node], c.Model, usual), node, usual)
+}
+
+// opener returns a constructor for the configured provider's models.
+func (c *Config) opener() (func(model string, limits wire.Limits) (llm.Model, error), error) {
+	switch cmp.Or(c.Name, Offline) {
+	case Anthropic:
+		return func(model string, limits wire.Limits) (llm.Model, error) {
+			return anthropic.New(&anthropic.Config{
+				APIKey: c.Anthropic.APIKey, BaseURL: c.Anthropic.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, defaultModels[Anthropic]),
+			})
+		}, nil
+	case Gemini:
+		return func(model string, limits wire.Limits) (llm.Model, error) {
+			return gemini.New(&gemini.Config{
+				APIKey: c.Gemini.APIKey, BaseURL: c.Gemini.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, defaultModels[Gemini]),
+			})
+		}, nil
+	case OpenAI:
+		return func(model string, limits wire.Limits) (llm.Model, error) {
+			return openai.New(&openai.Config{
+				APIKey: c.OpenAI.APIKey, BaseURL: c.OpenAI.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, defaultModels[OpenAI]),
+			})
+		}, nil
+	}
+	model, err := c.local()
+	return func(string, wire.Limits) (llm.Model, error) { return model, nil }, err
+}
+
+// local returns the only model of a provider that needs no network.
+func (c *Config) local() (llm.Model, error) {
+	switch cmp.Or(c.Name, Offline) {
+	case Offline:
+		if c.OfflineModel == nil {
+			return nil, errNoOffline
+		}
+		return c.OfflineModel, nil
+	case Script:
+		return script.Load(c.ScriptPath)
+	}
+	return nil, fmt.Errorf("%w %q: use offline, openai, anthropic, gemini or script", errUnknown, c.Name)
+}

@@ -1,0 +1,247 @@
+package script
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"alfred/internal/llm"
+)
+
+// The nodes whose entries have their own form.
+const (
+	actNode      = "act"
+	compressNode = "compress"
+	replyNode    = "reply"
+)
+
+var (
+	errForm  = errors.New("unexpected form")
+	errSteps = errors.New("either all act entries of a turn carry a step or none")
+)
+
+// file is the YAML document. Node entries stay untyped, because an output's fields are mixed with the script's own
+// keys.
+type file struct {
+	Turns    []turn `yaml:"turns"`
+	Compress any    `yaml:"compress"`
+}
+
+type turn struct {
+	Understand any `yaml:"understand"`
+	Think      any `yaml:"think"`
+	Act        any `yaml:"act"`
+	Reply      any `yaml:"reply"`
+	Summarize  any `yaml:"summarize"`
+	Compress   any `yaml:"compress"`
+}
+
+// extras are the script's own keys of an entry.
+type extras struct {
+	Delay   duration `json:"delay"`
+	Error   *failure `json:"error"`
+	Raw     *string  `json:"raw"`
+	Repairs []any    `json:"repairs"`
+	Step    int      `json:"step"`
+}
+
+// call is one tool call of an act entry.
+type call struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+	Raw  *string         `json:"raw"`
+}
+
+// duration is written as 200ms.
+type duration time.Duration
+
+// UnmarshalText accepts what time.ParseDuration does.
+func (d *duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	*d = duration(parsed)
+	return err
+}
+
+// Parse parses a script. Unknown keys are errors.
+func Parse(text []byte) (*Model, error) {
+	var parsed file
+	if err := yaml.UnmarshalWithOptions(text, &parsed, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("parse script: %w", err)
+	}
+	model := &Model{failed: map[*entry]int{}}
+	for i, t := range parsed.Turns {
+		nodes, err := t.entries()
+		if err != nil {
+			return nil, fmt.Errorf("parse script: turn %d: %w", i+1, err)
+		}
+		model.turns = append(model.turns, nodes)
+	}
+	compress, err := entries(compressNode, parsed.Compress)
+	if err != nil {
+		return nil, fmt.Errorf("parse script: %w", err)
+	}
+	model.compress = compress
+	return model, nil
+}
+
+func (t *turn) entries() (map[string][]*entry, error) {
+	nodes := map[string][]*entry{}
+	for node, value := range map[string]any{
+		"understand": t.Understand, "think": t.Think, actNode: t.Act,
+		replyNode: t.Reply, "summarize": t.Summarize, compressNode: t.Compress,
+	} {
+		list, err := entries(node, value)
+		if err != nil {
+			return nil, err
+		}
+		nodes[node] = list
+	}
+	if act := nodes[actNode]; stepped(act) && len(ofStep(act, 0)) > 0 {
+		return nil, errSteps
+	}
+	return nodes, nil
+}
+
+// entries parses what is below a node: nothing, one entry or a list.
+func entries(node string, value any) ([]*entry, error) {
+	if value == nil {
+		return nil, nil
+	}
+	values, isList := value.([]any)
+	if !isList {
+		values = []any{value}
+	}
+	list := make([]*entry, 0, len(values))
+	for i, v := range values {
+		e, err := newEntry(node, v)
+		if err != nil {
+			return nil, fmt.Errorf("%s entry %d: %w", node, i+1, err)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+func newEntry(node string, value any) (*entry, error) {
+	if text, ok := value.(string); ok {
+		return textEntry(node, text)
+	}
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%w: %T", errForm, value)
+	}
+	output, own := split(fields)
+	var x extras
+	if err := convert(own, &x); err != nil {
+		return nil, err
+	}
+	if x.Error != nil {
+		if err := x.Error.check(); err != nil {
+			return nil, err
+		}
+	}
+	e := &entry{step: x.Step, delay: time.Duration(x.Delay), failure: x.Error}
+	if err := e.answer(node, output, x.Raw); err != nil {
+		return nil, err
+	}
+	for i, v := range x.Repairs {
+		repair, err := newEntry(node, v)
+		if err != nil {
+			return nil, fmt.Errorf("repair %d: %w", i+1, err)
+		}
+		e.repairs = append(e.repairs, repair)
+	}
+	return e, nil
+}
+
+// textEntry is the short form for nodes whose output is a text.
+func textEntry(node, text string) (*entry, error) {
+	switch node {
+	case replyNode:
+		return &entry{text: text}, nil
+	case compressNode:
+		e := &entry{}
+		return e, e.answer(node, map[string]any{"text": text}, nil)
+	}
+	return nil, fmt.Errorf("%w: a text", errForm)
+}
+
+// split separates the node's output from the script's own keys.
+func split(fields map[string]any) (output, own map[string]any) {
+	output, own = maps.Clone(fields), map[string]any{}
+	for _, key := range []string{"delay", "error", "raw", "repairs", "step"} {
+		if value, ok := fields[key]; ok {
+			own[key] = value
+			delete(output, key)
+		}
+	}
+	return output, own
+}
+
+// answer sets what the entry answers.
+func (e *entry) answer(node string, output map[string]any, raw *string) error {
+	switch {
+	case raw != nil:
+		e.text = *raw
+		return nil
+	case node == actNode:
+		return e.answerCalls(output)
+	case node == replyNode:
+		text, isText := output["text"].(string)
+		if e.failure == nil && (!isText || len(output) != 1) {
+			return fmt.Errorf("%w: a reply is a text, or {text: ...}", errForm)
+		}
+		e.text = text
+		return nil
+	}
+	encoded, err := json.Marshal(output)
+	if err != nil {
+		return fmt.Errorf("encode output: %w", err)
+	}
+	e.text = string(encoded)
+	return nil
+}
+
+func (e *entry) answerCalls(output map[string]any) error {
+	var act struct {
+		Calls []call `json:"calls"`
+		Text  string `json:"text"`
+	}
+	if err := convert(output, &act); err != nil {
+		return err
+	}
+	e.text = act.Text
+	for _, c := range act.Calls {
+		e.calls = append(e.calls, llm.ToolCall{Name: c.Tool, Args: c.args()})
+	}
+	return nil
+}
+
+func (c *call) args() json.RawMessage {
+	switch {
+	case c.Raw != nil:
+		return json.RawMessage(*c.Raw)
+	case c.Args == nil:
+		return json.RawMessage(`{}`)
+	}
+	return c.Args
+}
+
+// convert decodes untyped fields into a struct and rejects unknown keys.
+func convert(fields map[string]any, into any) error {
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return fmt.Errorf("encode entry: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("read entry: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+
+	"alfred/internal/llm"
+)
+
+// End says how a provider ended an answer.
+type End int
+
+// The ends of an answer.
+const (
+	EndIncomplete End = iota // the stream broke off
+	EndWhole
+	EndCutOff
+	EndOverflow // the context window was full
+	EndRefused
+)
+
+// errWindow is the cause if an answer filled the context window.
+var errWindow = errors.New("the context window is full")
+
+// Finish completes an answer: it finds JSON in the text of a structured one and gives calls without arguments {}. An
+// incomplete answer becomes a typed error returned with the response, so that its tokens are counted.
+func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, error) {
+	fail := func(kind llm.Kind, cause error) (*llm.Response, error) {
+		return response, &llm.Error{Kind: kind, Provider: response.Provider, Err: cause}
+	}
+	switch end {
+	case EndIncomplete:
+		return fail(llm.KindOverloaded, ErrIncomplete)
+	case EndCutOff:
+		return fail(llm.KindInvalidOutput, ErrCutOff)
+	case EndOverflow:
+		return fail(llm.KindContextOverflow, errWindow)
+	case EndRefused:
+		return fail(llm.KindRefusal, ErrRefused)
+	case EndWhole:
+	}
+	if response.Text == "" && len(response.ToolCalls) == 0 {
+		return fail(llm.KindInvalidOutput, ErrEmpty)
+	}
+	if len(req.Schema) > 0 {
+		response.Text = JSON(response.Text)
+	}
+	for i, call := range response.ToolCalls {
+		if len(call.Args) == 0 {
+			response.ToolCalls[i].Args = json.RawMessage(`{}`)
+		}
+	}
+	return response, nil
+}

@@ -1,0 +1,140 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"alfred/internal/llm"
+)
+
+var fence = regexp.MustCompile("(?s)```[a-zA-Z]*\\s*\n(.*?)```")
+
+// System returns req's instructions. The schema is added in words, for servers that ignore or do not support structured
+// output.
+func System(req *llm.Request) string {
+	if len(req.Schema) == 0 {
+		return req.System
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, req.Schema) != nil {
+		return req.System
+	}
+	const format = "%s\n\nAnswer with one JSON object named %q that follows this JSON schema, and with nothing else:\n%s"
+	return strings.TrimSpace(fmt.Sprintf(format, req.System, req.SchemaName, plainSigns.Replace(compact.String())))
+}
+
+// plainSigns undoes what encoding/json does to signs for the sake of HTML: a model reads operators as they are written.
+var plainSigns = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+
+// JSON returns the JSON object in text: all of it, a fenced block, or the first
+// object that stands in prose. Without any it returns text as it is; whoever
+// decodes it then knows best what to ask for.
+func JSON(text string) string {
+	trimmed := strings.TrimSpace(text)
+	if isObject(trimmed) {
+		return trimmed
+	}
+	for _, block := range fence.FindAllStringSubmatch(text, -1) {
+		if body := strings.TrimSpace(block[1]); isObject(body) {
+			return body
+		}
+	}
+	if object := firstObject(text); object != "" {
+		return object
+	}
+	return text
+}
+
+func isObject(text string) bool {
+	return strings.HasPrefix(text, "{") && json.Valid([]byte(text))
+}
+
+// firstObject tries the opening braces one by one; the decoder stops after the object's end. The number of tries is
+// bounded, because a text of only braces would take quadratic time.
+func firstObject(text string) string {
+	const maxTries = 50
+	from := 0
+	for range maxTries {
+		open := strings.IndexByte(text[from:], '{')
+		if open < 0 {
+			return ""
+		}
+		from += open
+		var object json.RawMessage
+		if json.NewDecoder(strings.NewReader(text[from:])).Decode(&object) == nil {
+			return string(object)
+		}
+		from++
+	}
+	return ""
+}
+
+// Strict reports whether OpenAI's strict mode can enforce schema: every object closed, every property required and
+// typed.
+func Strict(schema json.RawMessage) bool {
+	var root any
+	if json.Unmarshal(schema, &root) != nil {
+		return false
+	}
+	object, ok := root.(map[string]any)
+	return ok && object["type"] == "object" && strict(object)
+}
+
+func strict(node map[string]any) bool {
+	for key := range node {
+		if !slices.Contains(strictKeywords, key) {
+			return false
+		}
+	}
+	if node["$ref"] == nil && node["type"] == nil && node["anyOf"] == nil && node["enum"] == nil && node["const"] == nil {
+		return false
+	}
+	if properties, ok := node["properties"].(map[string]any); ok || node["type"] == "object" {
+		if !strictObject(node, properties) {
+			return false
+		}
+	}
+	return strictChildren(node)
+}
+
+var strictKeywords = []string{
+	"$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum", "exclusiveMinimum",
+	"format", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern", "properties", "required", "title", "type",
+}
+
+func strictObject(node, properties map[string]any) bool {
+	required, _ := node["required"].([]any)
+	if node["additionalProperties"] != false {
+		return false
+	}
+	for name := range properties {
+		if !slices.Contains(required, any(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+func strictChildren(node map[string]any) bool {
+	var children []any
+	for _, key := range []string{"properties", "$defs"} {
+		named, _ := node[key].(map[string]any)
+		for _, child := range named {
+			children = append(children, child)
+		}
+	}
+	if alternatives, ok := node["anyOf"].([]any); ok {
+		children = append(children, alternatives...)
+	}
+	if items, ok := node["items"]; ok {
+		children = append(children, items)
+	}
+	return !slices.ContainsFunc(children, func(child any) bool {
+		object, ok := child.(map[string]any)
+		return !ok || !strict(object)
+	})
+}

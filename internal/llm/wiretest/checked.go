@@ -1,0 +1,118 @@
+package wiretest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"alfred/internal/llm"
+	"alfred/internal/llm/anthropic"
+	"alfred/internal/llm/gemini"
+	"alfred/internal/llm/openai"
+)
+
+// Checked returns model with the same answers, but also sends every request to stand-ins for all three providers and
+// passes every answer through them. The test fails if one rejects a request by its rules, or an answer arrives changed.
+func Checked(t testing.TB, model llm.Model) llm.Model {
+	t.Helper()
+	return &checked{Model: model, t: t}
+}
+
+type checked struct {
+	llm.Model
+
+	t testing.TB
+}
+
+// Prepare passes on what llm.Prepare looks for.
+func (c *checked) Prepare(req *llm.Request) { llm.Prepare(c.Model, req) }
+
+// Generate implements llm.Model.
+func (c *checked) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	response, err := c.Model.Generate(ctx, req)
+	if err == nil {
+		for _, protocol := range []Protocol{Anthropic, Gemini, OpenAI} {
+			c.check(ctx, protocol, req, response)
+		}
+	}
+	return response, err
+}
+
+// maxChecked bounds the answers that are played back; of longer ones, only the request is checked.
+const maxChecked = 1 << 16
+
+func (c *checked) check(ctx context.Context, protocol Protocol, req *llm.Request, want *llm.Response) {
+	if len(want.Text) > maxChecked {
+		want = &llm.Response{Text: "{}"}
+	}
+	server := newServer(protocol, func(context.Context, *Call) Reply {
+		return Reply{Text: want.Text, ToolCalls: want.ToolCalls, Usage: want.Usage}
+	})
+	asked := *req
+	asked.OnFailed, asked.OnRefused = nil, nil
+	if req.OnDelta != nil {
+		asked.OnDelta = func(string) {}
+	}
+	got, err := server.model().Generate(ctx, &asked)
+	if ctx.Err() != nil {
+		return // the turn was stopped meanwhile
+	}
+	if refusals := server.Refusals(); len(refusals) > 0 {
+		c.t.Errorf("%s refuses a request of %s: %v", protocol, req.Node, refusals)
+	}
+	if err != nil || wellFormed(want) != nil {
+		return // a scripted answer that no wire format can carry: cut off, empty, broken arguments
+	}
+	if len(req.Schema) == 0 && got.Text != want.Text {
+		c.t.Errorf("%s, %s: the text %q arrives as %q", protocol, req.Node, want.Text, got.Text)
+	}
+	if len(got.ToolCalls) != len(want.ToolCalls) {
+		c.t.Errorf("%s, %s: %d tool calls arrive as %d", protocol, req.Node, len(want.ToolCalls), len(got.ToolCalls))
+	}
+}
+
+var errBroken = errors.New("arguments that are no object")
+
+func wellFormed(response *llm.Response) error {
+	for _, call := range response.ToolCalls {
+		var arguments map[string]any
+		if len(call.Args) > 0 && json.Unmarshal(call.Args, &arguments) != nil {
+			return errBroken
+		}
+	}
+	return nil
+}
+
+// model is the provider's model for the server, without a socket in between.
+func (s *Server) model() llm.Model {
+	client := &http.Client{Transport: direct{s.mux}}
+	var (
+		model llm.Model
+		err   error
+	)
+	switch s.protocol {
+	case Anthropic:
+		model, err = anthropic.New(&anthropic.Config{APIKey: Key, BaseURL: "http://stand-in", HTTPClient: client, Model: "claude"})
+	case Gemini:
+		model, err = gemini.New(&gemini.Config{APIKey: Key, BaseURL: "http://stand-in", HTTPClient: client, Model: "gemini"})
+	case OpenAI:
+		model, err = openai.New(&openai.Config{APIKey: Key, BaseURL: "http://stand-in/v1", HTTPClient: client, Model: "gpt-4.1"})
+	}
+	if err != nil {
+		panic(err) // the configuration is complete
+	}
+	return model
+}
+
+// direct passes requests to a handler.
+type direct struct{ handler http.Handler }
+
+// RoundTrip implements http.RoundTripper.
+func (d direct) RoundTrip(request *http.Request) (*http.Response, error) {
+	recorded := httptest.NewRecorder()
+	d.handler.ServeHTTP(recorded, request)
+	return recorded.Result(), nil
+}

@@ -1,0 +1,131 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"alfred/internal/domain"
+	"alfred/internal/follow"
+	"alfred/internal/pg"
+	"alfred/internal/preview"
+	"alfred/internal/recall"
+	"alfred/jobs"
+)
+
+// Config is what the tools need. The listener must be running.
+type Config struct {
+	Pool     *pgxpool.Pool
+	Listener *pg.Listener
+	Domain   *domain.Domain
+	Preview  *preview.Preview
+	Search   *recall.Searcher
+	Limits   jobs.Limits
+	Logger   *slog.Logger
+	Version  string
+	// Explain, if not nil, says what a caller may know of an error of Caller.Turns; nil: nothing.
+	Explain func(error) *Error
+}
+
+// Caller is on whose behalf a server acts.
+type Caller struct {
+	UserID uuid.UUID
+	// MaySend offers send_message; otherwise all tools are read-only.
+	MaySend bool
+	// Turns, if not nil, reads the caller's turns, and looks whether they may, while a tool waits.
+	Turns *follow.Reader
+}
+
+// Factory creates servers, one per caller.
+type Factory struct {
+	config  Config
+	schemas *mcp.SchemaCache
+}
+
+// New returns a factory.
+func New(config Config) *Factory { return &Factory{config: config, schemas: mcp.NewSchemaCache()} }
+
+// For returns a server that acts for this caller only.
+func (f *Factory) For(caller Caller) *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "alfred", Title: "Alfred", Version: f.config.Version}, &mcp.ServerOptions{
+		Instructions: instructions, SchemaCache: f.schemas, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
+	f.Into(server, caller)
+
+	return server
+}
+
+// Into has a server's tools be those of this factory.
+func (f *Factory) Into(server *mcp.Server, caller Caller) {
+	t := &tools{Config: f.config, caller: caller, turns: caller.Turns}
+	if t.turns == nil {
+		t.turns = &follow.Reader{Pool: f.config.Pool, Listener: f.config.Listener, UserID: caller.UserID}
+	}
+	t.register(server)
+}
+
+const instructions = "Alfred is an assistant over the user's rows in Postgres. A session is one conversation; search_history finds sessions and turns. " +
+	"A ref such as recipe_1 names a row within its session, gen_recipe_1 a draft that is not saved."
+
+// Handler serves streamable HTTP. It keeps no protocol sessions, so that any instance can answer any request; callerOf
+// says for whom a request acts.
+func (f *Factory) Handler(callerOf func(*http.Request) Caller) http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server { return f.For(callerOf(r)) },
+		&mcp.StreamableHTTPOptions{Stateless: true, Logger: f.config.Logger, DisableLocalhostProtection: true})
+}
+
+// Error is a tool's answer if it cannot do what was requested.
+type Error struct {
+	Code     string // as in the HTTP API
+	Sentence string
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Sentence }
+
+var (
+	errNotFound = &Error{"not_found", "There is no such thing here."}
+	errMoving   = &Error{"unavailable", "This user is being moved to another database; try again in a moment."}
+	errInternal = &Error{"internal", "Something went wrong on our side."}
+)
+
+// callerError is an error as the caller may know it; what is unknown goes to the log alone.
+func (t *tools) callerError(ctx context.Context, tool string, err error) error {
+	if known, ok := errors.AsType[*Error](err); ok {
+		return known
+	}
+	if t.Explain != nil {
+		if known := t.Explain(err); known != nil {
+			return known
+		}
+	}
+	if bad, ok := errors.AsType[*jobs.InvalidError](err); ok {
+		return &Error{"invalid_request", bad.Message}
+	}
+	if usedUp, ok := errors.AsType[*jobs.LimitError](err); ok {
+		return &Error{"limit_exceeded", "The day's limit is used up (" + usedUp.What + ")."}
+	}
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), errors.Is(err, jobs.ErrTurnNotFound), errors.Is(err, jobs.ErrSessionNotFound):
+		return errNotFound
+	case errors.Is(err, jobs.ErrSessionArchived):
+		return &Error{"session_archived", "The session is archived."}
+	case errors.Is(err, jobs.ErrMessageTooLarge):
+		return &Error{"message_too_large", "A message has at most 32 KiB."}
+	case errors.Is(err, jobs.ErrLimit):
+		return &Error{"limit_exceeded", "Too many messages are waiting in this session."}
+	case pg.IsElsewhere(err):
+		return errMoving
+	case pgerrcode.IsDataException(pg.Code(err)):
+		return &Error{"invalid_request", "A text or value is not one that can be stored."}
+	}
+	t.Logger.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", tool), slog.Any("error", err))
+
+	return errInternal
+}

@@ -1,0 +1,310 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"alfred/db"
+	"alfred/internal/follow"
+	"alfred/internal/pg"
+	"alfred/internal/recall"
+	"alfred/jobs"
+	"alfred/nodes"
+)
+
+// tools are the tools of one caller.
+type tools struct {
+	Config
+
+	caller Caller
+	turns  *follow.Reader
+}
+
+func (t *tools) register(server *mcp.Server) {
+	add(server, t, "list_entities", "What a session knows: refs with label, tier and the reason why they are kept.", t.listEntities)
+	add(server, t, "search_history", "Past turns by words and meaning, best first; without a query the newest turn of each of the newest sessions.", t.searchHistory)
+	add(server, t, "explain_context", "What stood in the prompts of a turn, and why; of a session what a node would see of its coming turn, with the text.", t.explainContext)
+	add(server, t, "get_turn", "A turn: message, plan, steps, reply, question, cost.", t.getTurn)
+	if t.caller.MaySend {
+		add(server, t, "send_message", "Say something to Alfred, in a session or a new one, and wait for the reply.", t.sendMessage)
+	}
+}
+
+// add registers a tool; what it takes and answers is described by the types.
+func add[In, Out any](server *mcp.Server, t *tools, name, description string, work func(context.Context, In) (*Out, error)) {
+	sends := name == "send_message"
+	tool := &mcp.Tool{
+		Name: name, Description: description,
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !sends, DestructiveHint: &sends, OpenWorldHint: new(false)},
+	}
+	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, *Out, error) {
+		out, err := work(ctx, in)
+		if err != nil {
+			return nil, nil, t.callerError(ctx, name, err)
+		}
+
+		return nil, out, nil
+	})
+}
+
+func (t *tools) read(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InReadTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.caller.UserID, work) })
+}
+
+// parseID parses an id; a malformed one is treated as unknown.
+func parseID(text string) (uuid.UUID, error) {
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return uuid.Nil, errNotFound
+	}
+
+	return id, nil
+}
+
+type entitiesIn struct {
+	SessionID string `json:"session_id" jsonschema:"id of the session"`
+}
+
+const maxEntities = 1000
+
+func (t *tools) listEntities(ctx context.Context, in entitiesIn) (*entitiesOut, error) {
+	id, err := parseID(in.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	out := &entitiesOut{SessionID: id.String(), Entities: []entity{}}
+	err = t.read(ctx, func(tx pgx.Tx) error {
+		session, err := db.New().SessionGet(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		out.LastNumber = session.LastTurn
+		refs, err := db.New().EntityList(ctx, tx, &db.EntityListParams{SessionID: id, PageSize: maxEntities})
+		for _, r := range refs {
+			out.Entities = append(out.Entities, entityOf(r))
+		}
+
+		return err
+	})
+
+	return out, err
+}
+
+type turnIn struct {
+	TurnID string `json:"turn_id" jsonschema:"id of the turn"`
+}
+
+func (t *tools) getTurn(ctx context.Context, in turnIn) (*turnOut, error) {
+	id, err := parseID(in.TurnID)
+	if err != nil {
+		return nil, err
+	}
+
+	return t.turn(ctx, id)
+}
+
+func (t *tools) turn(ctx context.Context, id uuid.UUID) (*turnOut, error) {
+	turn, err := t.turns.Turn(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+
+	return turnOf(turn), nil
+}
+
+type contextIn struct {
+	TurnID    string `json:"turn_id,omitempty" jsonschema:"id of a past turn; this or session_id"`
+	SessionID string `json:"session_id,omitempty" jsonschema:"id of the session whose coming turn is meant"`
+	Node      string `json:"node,omitempty" jsonschema:"of the coming turn: understand, think (default), act or reply"`
+}
+
+func (t *tools) explainContext(ctx context.Context, in contextIn) (*contextOut, error) {
+	if (in.TurnID == "") == (in.SessionID == "") {
+		return nil, &Error{"invalid_request", "Say a turn_id or a session_id, one of the two."}
+	}
+	if in.TurnID != "" {
+		return t.explainTurn(ctx, in.TurnID)
+	}
+	id, err := parseID(in.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	switch in.Node {
+	case "":
+		in.Node = "think"
+	case "understand", "think", "act", "reply":
+	default:
+		return nil, &Error{"invalid_request", "node is understand, think, act or reply."}
+	}
+	var frame nodes.Frame
+	err = t.read(ctx, func(tx pgx.Tx) error {
+		frame, err = t.Preview.Frame(ctx, tx, id, in.Node)
+
+		return err
+	})
+	out := &contextOut{SessionID: id.String(), Text: nodes.RenderBlocks(frame.Blocks), Held: []held{}}
+	for _, i := range frame.Items {
+		one := held{Node: in.Node, Section: i.Section, Reason: i.Reason, Items: 1, Tokens: int32(i.Tokens), Refs: []string{}}
+		if i.Ref != "" {
+			one.Refs = append(one.Refs, i.Ref)
+		}
+		out.Held = append(out.Held, one)
+	}
+
+	return out, err
+}
+
+func (t *tools) explainTurn(ctx context.Context, turn string) (*contextOut, error) {
+	id, err := parseID(turn)
+	if err != nil {
+		return nil, err
+	}
+	out := &contextOut{TurnID: id.String(), Held: []held{}}
+	err = t.read(ctx, func(tx pgx.Tx) error {
+		of, err := db.New().TurnGet(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		out.SessionID = of.SessionID.String()
+		rows, err := db.New().ContextItemSumTurn(ctx, tx, &id)
+		for _, row := range rows {
+			out.Held = append(out.Held, heldOf(row))
+		}
+
+		return err
+	})
+
+	return out, err
+}
+
+type searchIn struct {
+	Query string `json:"query,omitempty" jsonschema:"what to look for, in words"`
+}
+
+const (
+	maxFound   = 20
+	maxQuery   = 1000
+	maxNewest  = 10
+	maxExcerpt = 300
+)
+
+func (t *tools) searchHistory(ctx context.Context, in searchIn) (*foundOut, error) {
+	if in.Query == "" {
+		return t.newest(ctx)
+	}
+	if len(in.Query) > maxQuery {
+		return nil, &Error{"invalid_request", "A query has at most 1000 bytes."}
+	}
+	vectors, err := t.Search.EmbedTexts(ctx, []string{in.Query})
+	if err != nil {
+		return nil, fmt.Errorf("embed query: %w", err)
+	}
+	out := &foundOut{Turns: []found{}, Notice: vectors.Notice}
+	err = t.read(ctx, func(tx pgx.Tx) error {
+		hits, err := t.Search.Search(ctx, tx, &recall.Query{UserID: t.caller.UserID, Text: in.Query, Vectors: vectors, Limit: maxFound, Kinds: []string{recall.KindTurn}})
+		for _, hit := range hits {
+			out.Turns = append(out.Turns, found{
+				TurnID: hit.ID, SessionID: hit.SessionID.String(), Number: int32(hit.Turn), At: hit.At,
+				Message: excerpt(hit.Message), Reply: excerpt(hit.Reply), Summary: excerpt(hit.Summary),
+			})
+		}
+
+		return err
+	})
+
+	return out, err
+}
+
+func (t *tools) newest(ctx context.Context) (*foundOut, error) {
+	out := &foundOut{Turns: []found{}}
+	err := t.read(ctx, func(tx pgx.Tx) error {
+		sessions, err := db.New().SessionPage(ctx, tx, &db.SessionPageParams{UserID: t.caller.UserID, PageSize: maxNewest})
+		if err != nil {
+			return err
+		}
+		for _, s := range sessions {
+			last, err := db.New().TurnLast(ctx, tx, s.ID)
+			if errors.Is(err, pgx.ErrNoRows) {
+				last = &db.TurnLastRow{}
+			} else if err != nil {
+				return err
+			}
+			out.Turns = append(out.Turns, found{
+				TurnID: idOf(last.ID), SessionID: s.ID.String(), Number: s.LastTurn, Title: s.Title, At: s.LastActivityAt, Message: excerpt(last.Message),
+			})
+		}
+
+		return nil
+	})
+
+	return out, err
+}
+
+func excerpt(text string) string {
+	if runes := []rune(text); len(runes) > maxExcerpt {
+		return string(runes[:maxExcerpt-1]) + "…"
+	}
+
+	return text
+}
+
+type messageIn struct {
+	Message        string `json:"message" jsonschema:"what to say, at most 32 KiB"`
+	SessionID      string `json:"session_id,omitempty" jsonschema:"the session to say it in; without it a new one"`
+	IdempotencyKey string `json:"idempotency_key,omitempty" jsonschema:"the same key once more gives the first message's turn"`
+}
+
+// sendPatience is how long to wait for a reply; get_turn finds it later.
+const sendPatience = 2 * time.Minute
+
+func (t *tools) sendMessage(ctx context.Context, in messageIn) (*turnOut, error) {
+	session, err := t.sessionOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var made *jobs.Enqueued
+	err = pg.InTx(ctx, t.Pool, func(tx pgx.Tx) error {
+		return pg.AsTenant(ctx, tx, t.caller.UserID, func(tx pgx.Tx) error {
+			made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
+				SessionID: session, Message: in.Message, IdempotencyKey: in.IdempotencyKey, Limits: t.Limits,
+			})
+
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, sendPatience)
+	defer cancel()
+	if err := t.turns.Wait(waiting, made.TurnID); err != nil && waiting.Err() == nil {
+		return nil, err
+	}
+
+	return t.turn(ctx, made.TurnID)
+}
+
+// sessionOf derives a new session's id from the idempotency key, so that a resent message finds it.
+func (t *tools) sessionOf(ctx context.Context, in messageIn) (uuid.UUID, error) {
+	if in.SessionID != "" {
+		return parseID(in.SessionID)
+	}
+	if in.IdempotencyKey == "" {
+		made, err := db.New().SessionInsert(ctx, t.Pool, &db.SessionInsertParams{UserID: t.caller.UserID, Domain: t.Domain.Name, Mode: "plan"})
+		if err != nil {
+			return uuid.Nil, err
+		}
+
+		return made.ID, nil
+	}
+	id := uuid.NewSHA1(t.caller.UserID, []byte("mcp:"+in.IdempotencyKey))
+	err := db.New().SessionEnsure(ctx, t.Pool, &db.SessionEnsureParams{ID: id, UserID: t.caller.UserID, Domain: t.Domain.Name})
+
+	return id, err
+}

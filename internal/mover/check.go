@@ -1,0 +1,207 @@
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/directory"
+	"alfred/internal/pg"
+)
+
+// RefusedError says what is in the way of a move, and what to do about it.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+
+// detail is what an error says, in one line.
+func detail(err error) string {
+	if raised, ok := errors.AsType[*pgconn.PgError](err); ok && raised.Detail != "" {
+		return raised.Detail
+	}
+
+	return strings.Join(strings.Fields(err.Error()), " ")
+}
+
+// check looks for what would stop a move on its way, before anything is done. Errors: [*RefusedError].
+func (m *Mover) check(ctx context.Context, user directory.User, to directory.Database) error {
+	under, closed, err := m.begin(ctx, &directory.Move{User: user, Source: user.Database, Target: to, Step: directory.StepBegun})
+	if err != nil {
+		return err
+	}
+	defer closed()
+	for _, look := range []func(context.Context) error{under.checkClocks, under.checkUser, under.checkDomain, under.checkColumns, under.checkReferences, under.checkShared, under.checkKeys, under.checkOnline} {
+		if err := look(ctx); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// checkUser: the target has nobody of that name.
+func (u *move) checkUser(ctx context.Context) error {
+	var there, away bool
+	err := u.target.QueryRow(ctx, `SELECT EXISTS (SELECT FROM users AS u WHERE u.name = $2 AND u.id <> $1),
+		EXISTS (SELECT FROM user_places AS p WHERE p.user_id = $1 AND p.state = 'here') OR EXISTS (SELECT FROM users AS u WHERE u.id = $1 AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = u.id))`,
+		u.User.ID, u.User.Name).Scan(&there, &away)
+	if err != nil {
+		return fmt.Errorf("look for the user at %s: %w", u.Target.Name, err)
+	}
+	if there {
+		return refused("%s has another user of the name %s", u.Target.Name, u.User.Name)
+	}
+	if away {
+		return refused("%s serves this user already, against what the directory says: one of the two is to be deleted by hand", u.Target.Name)
+	}
+	if err := u.source.QueryRow(ctx, `SELECT EXISTS (SELECT FROM users AS u WHERE u.id = $1)`, u.User.ID).Scan(&there); err != nil {
+		return fmt.Errorf("look for the user at %s: %w", u.Source.Name, err)
+	}
+	if !there {
+		return refused("%s does not know this user yet: they have never sent anything", u.Source.Name)
+	}
+
+	return nil
+}
+
+// checkDomain: the conversations are of the domain whose rows move along, and the target has it.
+func (u *move) checkDomain(ctx context.Context) error {
+	bound, err := u.bind(ctx, u.target, u.Target.Name)
+	if err != nil {
+		return err
+	}
+	rows, _ := u.source.Query(ctx, `SELECT DISTINCT s.domain FROM sessions AS s WHERE s.user_id = $1`, u.User.ID) // a failed query shows when its rows are collected
+	domains, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("look for the user's domains: %w", err)
+	}
+	if other := slices.DeleteFunc(domains, func(name string) bool { return name == bound.Name }); len(other) > 0 {
+		return refused("the user has conversations of the domain %s, whose rows this command does not know: set ALFRED_DOMAIN to it", strings.Join(other, ", "))
+	}
+
+	return nil
+}
+
+const columnsSQL = `SELECT string_agg(format('%s %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END, a.attgenerated), ', ' ORDER BY a.attname)
+	FROM pg_attribute AS a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`
+
+// checkColumns: both have the same tables.
+func (u *move) checkColumns(ctx context.Context) error {
+	for _, t := range u.tables {
+		var here, there *string
+		if err := u.source.QueryRow(ctx, columnsSQL, t.name).Scan(&here); err != nil {
+			return fmt.Errorf("read the columns of %s: %w", t.name, err)
+		}
+		if err := u.target.QueryRow(ctx, columnsSQL, t.name).Scan(&there); err != nil {
+			return fmt.Errorf("read the columns of %s: %w", t.name, err)
+		}
+		if there == nil || *here != *there {
+			return refused("%s has other columns at %s than at %s", t.name, u.Target.Name, u.Source.Name)
+		}
+	}
+
+	return nil
+}
+
+const referencesSQL = `
+	SELECT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname), p.condition
+	FROM pg_constraint AS k
+	JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+	JOIN pg_class AS r ON r.oid = k.confrelid JOIN pg_namespace AS m ON m.oid = r.relnamespace
+	CROSS JOIN LATERAL (
+	    SELECT string_agg(format('o.%I = x.%I', a.attname, b.attname), ' AND ') AS condition
+	    FROM unnest(k.conkey, k.confkey) AS pair (a, b)
+	    JOIN pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = pair.a
+	    JOIN pg_attribute AS b ON b.attrelid = k.confrelid AND b.attnum = pair.b) AS p
+	WHERE k.contype = 'f' AND k.conparentid = 0 AND NOT c.relispartition`
+
+// checkReferences: no table that stays has rows that refer to rows that go.
+func (u *move) checkReferences(ctx context.Context) error {
+	type reference struct{ From, To, Condition string }
+	rows, _ := u.source.Query(ctx, referencesSQL) // a failed query shows when its rows are collected
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[reference])
+	if err != nil {
+		return fmt.Errorf("read foreign keys: %w", err)
+	}
+	for _, r := range all {
+		to := slices.IndexFunc(u.tables, func(t table) bool { return unquoted(t.name) == unquoted(r.To) })
+		if to < 0 || slices.ContainsFunc(u.tables, func(t table) bool { return unquoted(t.name) == unquoted(r.From) }) {
+			continue
+		}
+		var stays bool
+		err := pg.InReadTx(ctx, u.source, func(tx pgx.Tx) error {
+			return tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM `+r.From+` AS o JOIN `+r.To+` AS x ON `+r.Condition+` WHERE `+u.tables[to].rows+`)`).Scan(&stays)
+		})
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", r.From, err)
+		}
+		if stays {
+			return refused("%s has rows that refer to the user's rows of %s, and the domain does not declare it: they would be left behind", r.From, r.To)
+		}
+	}
+
+	return nil
+}
+
+// checkShared: rows of all users that the user's rows refer to are the same ones at the target.
+func (u *move) checkShared(ctx context.Context) error {
+	for _, t := range u.tables {
+		if t.entity == nil {
+			continue
+		}
+		for _, column := range t.entity.Columns {
+			if column.FK == nil || column.FK.Entity == nil || !column.FK.Entity.Reference || column.Expr != "" {
+				continue
+			}
+			if err := u.compareShared(ctx, t, column.Name, pgx.Identifier{column.FK.Entity.Table}.Sanitize(), column.FK.Column, column.FK.Entity.Label.Columns()); err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+// compareShared compares keys and names.
+func (u *move) compareShared(ctx context.Context, t table, column, shared, key string, label []string) error {
+	schema, _, _ := strings.Cut(t.name, ".")
+	shared, key = schema+"."+shared, pgx.Identifier{key}.Sanitize()
+	names := []string{key + "::text"}
+	for _, name := range label {
+		names = append(names, pgx.Identifier{name}.Sanitize()+"::text")
+	}
+	said := `concat_ws(' ', ` + strings.Join(names, ", ") + `)`
+	known := func(pool *pgxpool.Pool, where string, args ...any) ([]string, error) {
+		rows, _ := pool.Query(ctx, `SELECT `+said+` FROM `+shared+` AS r WHERE `+where+` ORDER BY r.`+key, args...) // a failed query shows when its rows are collected
+
+		return pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	rows, _ := u.source.Query(ctx, `SELECT DISTINCT x.`+pgx.Identifier{column}.Sanitize()+`::text FROM `+t.name+` AS x WHERE x.`+pgx.Identifier{column}.Sanitize()+` IS NOT NULL AND `+t.rows)
+	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("look for the shared rows of %s: %w", t.name, err)
+	}
+	here, err := known(u.source, `r.`+key+`::text = ANY ($1)`, keys)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", shared, err)
+	}
+	there, err := known(u.target, `r.`+key+`::text = ANY ($1)`, keys)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", shared, err)
+	}
+	for _, row := range here {
+		if !slices.Contains(there, row) {
+			return refused("%s has not the row %q that the user's %s refer to: shared rows must have the same keys in every database (worker directory add brings them to a new one)", u.Target.Name, row, t.name)
+		}
+	}
+
+	return nil
+}

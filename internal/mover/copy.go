@@ -1,0 +1,215 @@
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"alfred/internal/directory"
+	"alfred/internal/pg"
+)
+
+// copy brings all rows over in one transaction, and compares what has arrived with what was sent. What an earlier attempt
+// left is deleted first.
+func (u *move) copy(ctx context.Context) error {
+	// An attempt that failed may have opened the source again.
+	if err := u.setPlace(ctx, u.source, u.Epoch, placeAway); err != nil {
+		return err
+	}
+	if busy, err := u.busy(ctx); busy || err != nil {
+		return errors.Join(err, ErrTurnRuns)
+	}
+	err := u.transfer(ctx, func(from, to pgx.Tx) error {
+		if err := u.renumber(ctx, from, to); err != nil {
+			return err
+		}
+		if err := u.bringAll(ctx, from, to); err != nil {
+			return err
+		}
+		if err := u.shareParts(ctx, from, to, "true"); err != nil {
+			return err
+		}
+
+		return u.settle(ctx, from, to)
+	})
+	if err != nil {
+		return err
+	}
+
+	return u.Directory.Advance(ctx, u.Move, directory.StepCopied)
+}
+
+// transfer works on what the source has at one moment, and on the target, which keeps all of it or nothing.
+func (u *move) transfer(ctx context.Context, work func(from, to pgx.Tx) error) error {
+	return u.snapshot(ctx, func(from pgx.Tx) error {
+		return pg.InTx(ctx, u.target, func(to pgx.Tx) error {
+			if err := u.setPlace(ctx, to, u.Epoch+1, placeComing); err != nil {
+				return err
+			}
+			if _, err := to.Exec(ctx, moving); err != nil {
+				return fmt.Errorf("say that a user moves: %w", err)
+			}
+
+			return work(from, to)
+		})
+	})
+}
+
+// bringAll copies all rows in place of what an earlier attempt left, and compares.
+func (u *move) bringAll(ctx context.Context, from, to pgx.Tx) error {
+	if err := wipe(ctx, to, u.tables, u.User.ID); err != nil {
+		return err
+	}
+	u.report.Rows = 0
+	for i := range u.tables {
+		if err := u.bring(ctx, from, to, &u.tables[i], u.tables[i].rows); err != nil {
+			return err
+		}
+	}
+	err := u.verify(ctx, from, to, everyRow)
+	if errors.Is(err, errDiffers) {
+		return refused("%s: a trigger of that table at %s changes or skips them", err, u.Target.Name)
+	}
+
+	return err
+}
+
+// settle brings along what stands beside the rows.
+func (u *move) settle(ctx context.Context, from, to pgx.Tx) error {
+	if err := u.carryVersions(ctx, from, to); err != nil {
+		return err
+	}
+
+	return advanceSequences(ctx, from, to, u.tables)
+}
+
+// snapshot reads the source as it is at one moment.
+func (u *move) snapshot(ctx context.Context, work func(from pgx.Tx) error) error {
+	from, err := u.source.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("read the source: %w", err)
+	}
+	defer func() { _ = from.Rollback(context.WithoutCancel(ctx)) }() // nothing was changed
+	if _, err := from.Exec(ctx, moving); err != nil {
+		return fmt.Errorf("read the source: %w", err)
+	}
+
+	return work(from)
+}
+
+// bring copies rows of a table.
+func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table, rows string) error {
+	copied, err := stream(ctx, from, to, t.name, t.name, t.sent, t.columns, rows)
+	if err != nil {
+		return u.copyError(t, err)
+	}
+	u.report.Rows += copied
+
+	return nil
+}
+
+var errDiffers = errors.New("rows do not arrive as they were sent")
+
+// everyRow has all rows of the user compared.
+func everyRow(t *table) string { return t.rows }
+
+// verify compares both sides table by table: how many rows there are that a condition over x names, and what they hold.
+// Errors: errDiffers.
+func (u *move) verify(ctx context.Context, from, to pgx.Tx, looked func(*table) string) error {
+	var sums [2][]sum
+	group, within := errgroup.WithContext(ctx)
+	for i, tx := range []pgx.Tx{from, to} {
+		group.Go(func() (err error) {
+			sums[i], err = digests(within, tx, u.tables, looked, tx == from)
+
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, t := range u.tables {
+		if sums[0][i] != sums[1][i] {
+			return fmt.Errorf("%s: %w", t.name, errDiffers)
+		}
+	}
+
+	return nil
+}
+
+// copyError says what only the owner of the tables can mend.
+func (u *move) copyError(t *table, err error) error {
+	switch pg.Code(err) {
+	case pgerrcode.UniqueViolation:
+		return u.keyTaken(t, detail(err))
+	case pgerrcode.ForeignKeyViolation:
+		return refused("a row of %s refers to one that is not there (%s): rows that all users share must be the same in every database", t.name, detail(err))
+	case pgerrcode.InsufficientPrivilege:
+		return refused("the role of this address may not read or write all rows of %s (%s)", t.name, detail(err))
+	case pgerrcode.CheckViolation:
+		return refused("a row of %s has no place there, such as a partition (%s)", t.name, detail(err))
+	default:
+		return fmt.Errorf("copy %s: %w", t.name, err)
+	}
+}
+
+func (u *move) keyTaken(t *table, key string) error {
+	fresh := ", or have rows that a sequence numbers get new keys with --off --new-keys"
+	if u.NewKeys {
+		fresh = ""
+	}
+
+	return refused("a row of %s has a key that another user's row has there (%s): move this user to a database that has none of these keys, such as a new one%s; sequences with ranges of their own in each database prevent it", t.name, key, fresh)
+}
+
+// sum is of a table's rows of the user.
+type sum struct {
+	rows int64
+	hash string
+}
+
+// digests are the same for the same rows, in whatever order they come.
+func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table) string, source bool) ([]sum, error) {
+	batch, sums := &pgx.Batch{}, make([]sum, len(tables))
+	for i, t := range tables {
+		columns := t.columns
+		if source {
+			columns = t.sent
+		}
+		batch.Queue(`SELECT count(*), coalesce(sum(hashtextextended(ROW(` + columns + `)::text, 0)::numeric), 0)::text FROM ` + t.name + ` AS x WHERE ` + looked(&t)).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&sums[i].rows, &sums[i].hash) })
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("compare rows: %w", err)
+	}
+
+	return sums, nil
+}
+
+// advanceSequences moves the target's counters past the source's, which has given all numbers of the user's rows. They are
+// never set back: another session may have taken a number meanwhile.
+func advanceSequences(ctx context.Context, from, to pgx.Tx, tables []table) error {
+	for _, t := range tables {
+		rows, _ := from.Query(ctx, `SELECT s.name FROM pg_attribute AS a CROSS JOIN LATERAL (SELECT pg_get_serial_sequence($1, a.attname) AS name) AS s
+			WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped AND s.name IS NOT NULL`, t.name) // a failed query shows when its rows are collected
+		sequences, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("look for the counters of %s: %w", t.name, err)
+		}
+		for _, sequence := range sequences {
+			var last int64
+			if err := from.QueryRow(ctx, `SELECT last_value FROM `+sequence).Scan(&last); err != nil {
+				return fmt.Errorf("read the counter %s: %w", sequence, err)
+			}
+			if _, err := to.Exec(ctx, `SELECT setval($1::regclass, $2) FROM `+sequence+` WHERE last_value < $2`, sequence, last); err != nil {
+				return fmt.Errorf("set the counter %s: %w", sequence, err)
+			}
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,310 @@
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/directory"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+)
+
+// Config is what a mover works with.
+type Config struct {
+	Directory *directory.Directory
+	// Domain finds the declaration whose rows move along.
+	Domain func() (fs.FS, string)
+	// Patience is how long the user's running turn may take to end; new ones wait meanwhile.
+	Patience time.Duration
+	// Grace is how long the source keeps its rows after the target serves, for who is still reading there.
+	Grace time.Duration
+	// Off copies while nothing is served, which needs no replication.
+	Off bool
+	// NewKeys, with Off, gives rows new keys that a sequence numbers and whose keys others' rows have at the target.
+	NewKeys bool
+	// ComparedRows is how many rows are compared by what they hold while nothing is served; 0 means 50,000. Of more, the
+	// domain's and those of the engine's that changed since all were copied and compared.
+	ComparedRows int64
+	Logger       *slog.Logger
+	// At, if set, is called before each step: tests stop there.
+	At func(directory.Step)
+}
+
+// Mover moves users.
+type Mover struct{ Config }
+
+// New returns a mover.
+func New(config Config) *Mover { return &Mover{config} }
+
+var (
+	// ErrHere says that the user is there already.
+	ErrHere = errors.New("the user is in this database already")
+
+	// ErrNoWayBack says that a move has passed the point where it can be given up.
+	ErrNoWayBack = errors.New("the user is the target's already: carry the move on, and move them back")
+
+	// ErrNewKeys says that rows cannot get new keys while conversations go on that know them.
+	ErrNewKeys = errors.New("rows get new keys only while nothing is served: say --off, too")
+
+	// ErrOtherMove says that an open move leads elsewhere.
+	ErrOtherMove = errors.New("an open move leads to another database: carry it on, or give it up with --abort")
+
+	// ErrTurnRuns says that the user's turn did not end in time. They are served where they were.
+	ErrTurnRuns = errors.New("a turn of this user did not end in time: try again")
+
+	// ErrSlotWaits says that the source cannot be followed yet. The user is served where they were.
+	ErrSlotWaits = errors.New("a transaction that is open on the source's server does not end, and a replication slot waits for all: try again, or move this user with --off")
+)
+
+// Report says what a move did.
+type Report struct {
+	Rows int64
+	// Changed counts those of them that were brought again because they had changed since they were copied.
+	Changed int64
+	// Again: what had changed could not be brought alone, so all were copied again in the pause.
+	Again bool
+	// Renumbered counts the keys that rows have lost to others' at the target, those of deleted rows among them.
+	Renumbered int64
+	// Paused is how long nothing was served, from the end of the running turn until the target served; 0 where another
+	// process had begun.
+	Paused time.Duration
+	Whole  time.Duration
+}
+
+// move is one move under way.
+type move struct {
+	*Mover
+	*directory.Move
+
+	source, target *pgxpool.Pool
+	sourceErr      error // why there is no source
+	targetErr      error // why there is no target
+	tables         []table
+	changes        *changes // nil while the source is not followed
+	closed         time.Time
+	report         Report
+}
+
+// Move moves a user to a database, or carries on an open move that leads there. Errors: those of [directory.Directory.Hold]
+// and of this package; [*RefusedError] says what is in the way, and nothing has happened.
+func (m *Mover) Move(ctx context.Context, name, target string) (Report, error) {
+	if m.NewKeys && !m.Off {
+		return Report{}, ErrNewKeys
+	}
+
+	return m.held(ctx, name, func(user directory.User) (Report, error) {
+		to, err := m.Directory.Database(ctx, target)
+		if err != nil {
+			return Report{}, err
+		}
+		open, err := m.Directory.OpenMove(ctx, user)
+		switch {
+		case errors.Is(err, directory.ErrNoMove) && user.Database == to:
+			return Report{}, ErrHere
+		case errors.Is(err, directory.ErrNoMove):
+			if err := m.check(ctx, user, to); err != nil {
+				return Report{}, err
+			}
+		case err != nil:
+			return Report{}, err
+		case open.Target != to || open.Step == directory.StepAborting:
+			return Report{}, ErrOtherMove
+		}
+		taken, err := m.Directory.Take(ctx, user, target)
+		if err != nil {
+			return Report{}, err
+		}
+
+		return m.carry(ctx, taken)
+	})
+}
+
+// Abort gives an open move up: the user is served where they were. Errors: [ErrNoWayBack], [directory.ErrNoMove].
+func (m *Mover) Abort(ctx context.Context, name string) error {
+	_, err := m.held(ctx, name, func(user directory.User) (Report, error) {
+		open, err := m.Directory.OpenMove(ctx, user)
+		if err != nil {
+			return Report{}, err
+		}
+		if open, err = m.Directory.Take(ctx, user, open.Target.Name); err != nil {
+			return Report{}, err
+		}
+		if open.Step == directory.StepSwitched || open.Step == directory.StepOpened {
+			return Report{}, ErrNoWayBack
+		}
+		if err := m.Directory.Advance(ctx, open, directory.StepAborting); err != nil {
+			return Report{}, err
+		}
+		under, closed, err := m.begin(ctx, open)
+		if err != nil {
+			return Report{}, err
+		}
+		defer closed()
+
+		return Report{}, under.abort(ctx)
+	})
+
+	return err
+}
+
+// held works on a user whom no other process moves meanwhile.
+func (m *Mover) held(ctx context.Context, name string, work func(directory.User) (Report, error)) (Report, error) {
+	user, err := m.Directory.ByName(ctx, name)
+	if err != nil {
+		return Report{}, err
+	}
+	release, err := m.Directory.Hold(ctx, user.ID)
+	if err != nil {
+		return Report{}, err
+	}
+	defer release()
+	if user, err = m.Directory.ByName(ctx, name); err != nil { // as it is now that nobody else moves them
+		return Report{}, err
+	}
+
+	return work(user)
+}
+
+const conns = 4
+
+// begin opens both databases. Once the user is the target's, a source that does not answer keeps them from nothing, nor does
+// a target of a move that is given up.
+func (m *Mover) begin(ctx context.Context, open *directory.Move) (*move, func(), error) {
+	under := &move{Mover: m, Move: open}
+	closed := func() {
+		if under.changes != nil {
+			under.changes.stop(ctx)
+		}
+		for _, pool := range []*pgxpool.Pool{under.source, under.target} {
+			if pool != nil {
+				pool.Close()
+			}
+		}
+	}
+	var err error
+	if under.target, err = m.open(ctx, open.Target); err != nil && open.Step != directory.StepAborting {
+		return nil, nil, err
+	}
+	under.targetErr = err
+	under.source, err = m.open(ctx, open.Source)
+	listed, name := under.source, open.Source.Name
+	if err != nil && open.Step == directory.StepSwitched {
+		under.sourceErr, listed, name, err = err, under.target, open.Target.Name, nil
+	}
+	if err == nil {
+		under.tables, err = m.list(ctx, listed, name, open.User.ID)
+	}
+	if err != nil {
+		closed()
+
+		return nil, nil, err
+	}
+
+	return under, closed, nil
+}
+
+func (m *Mover) open(ctx context.Context, database directory.Database) (*pgxpool.Pool, error) {
+	pool, err := pg.Open(ctx, pg.Config{URL: database.URL, AppName: "alfred mover", MaxConns: conns})
+	if err == nil {
+		if err = pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
+			pool.Close()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("database %s: %w", database.Name, err)
+	}
+
+	return pool, nil
+}
+
+// carry takes the steps that are left.
+func (m *Mover) carry(ctx context.Context, open *directory.Move) (Report, error) {
+	started := time.Now()
+	under, closed, err := m.begin(ctx, open)
+	if err != nil {
+		return Report{}, errors.Join(err, m.Directory.Failed(context.WithoutCancel(ctx), open, err))
+	}
+	defer closed()
+	if err := under.resume(ctx); err != nil {
+		return Report{}, under.failed(context.WithoutCancel(ctx), err)
+	}
+	steps := under.steps()
+	for open.Step != directory.StepDone {
+		if m.At != nil {
+			m.At(open.Step)
+		}
+		step := open.Step
+		if err := steps[step](ctx); err != nil {
+			return Report{}, under.failed(context.WithoutCancel(ctx), fmt.Errorf("after the step %s: %w", step, err))
+		}
+		m.Logger.InfoContext(ctx, "moved on", slog.String("user", open.User.Name), slog.String("step", string(open.Step)), slog.Duration("after", time.Since(started)))
+	}
+	under.report.Whole = time.Since(started)
+
+	return under.report, nil
+}
+
+// steps are what is to be done after each step.
+func (u *move) steps() map[directory.Step]func(context.Context) error {
+	steps := map[directory.Step]func(context.Context) error{
+		directory.StepBegun: u.publish, directory.StepPublished: u.accompany, directory.StepFollowed: u.close, directory.StepClosed: u.finish,
+		directory.StepCopied: u.change, directory.StepSwitched: u.serve, directory.StepOpened: u.forget,
+	}
+	if u.Off {
+		steps[directory.StepBegun], steps[directory.StepClosed] = u.close, u.copy
+	}
+
+	return steps
+}
+
+// retreatTimeout bounds what has the user served again. It is longer than a statement of it may wait for a lock.
+const retreatTimeout = 30 * time.Second
+
+// failed has the user served where they were, if they are not the target's already: what is tried again begins anew.
+func (u *move) failed(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, retreatTimeout)
+	defer cancel()
+	if refused, ok := errors.AsType[*RefusedError](err); ok { // nothing that trying again mends
+		return errors.Join(refused, u.abort(ctx))
+	}
+	err = errors.Join(err, u.Directory.Failed(ctx, u.Move, err))
+	if u.Step == directory.StepSwitched || u.Step == directory.StepOpened || errors.Is(err, directory.ErrTakenOver) {
+		return err
+	}
+	// The directory first: if it has the step that failed as done, or as taken over, the source stays closed.
+	if back := u.Directory.Advance(ctx, u.Move, directory.StepBegun); back != nil {
+		return errors.Join(err, back)
+	}
+
+	return errors.Join(err, u.setPlace(ctx, u.source, u.Epoch, placeHere), u.unpublish(ctx))
+}
+
+func (u *move) change(ctx context.Context) error {
+	if err := u.awaitClock(ctx); err != nil {
+		return err
+	}
+
+	return u.Directory.Switch(ctx, u.Move)
+}
+
+// bind is the domain in a database. Errors: [*RefusedError].
+func (m *Mover) bind(ctx context.Context, pool *pgxpool.Pool, database string) (*domain.Domain, error) {
+	files, file := m.Domain()
+	bound, err := domain.Open(ctx, pool, files, file)
+	if other, ok := errors.AsType[*domain.CheckError](err); ok {
+		first, more := other.Problems[0], ""
+		if rest := len(other.Problems) - 1; rest > 0 {
+			more = fmt.Sprintf(", and %d more", rest)
+		}
+
+		return nil, refused("%s has another domain than this command, whose %s:%d says: %s%s (ALFRED_DOMAIN; worker domain check lists all)", database, other.File, first.Line, first.Message, more)
+	}
+
+	return bound, err
+}

@@ -1,0 +1,174 @@
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/directory"
+	"alfred/internal/pg"
+)
+
+const (
+	// slotPatience is how long a slot may wait for the transactions that are open on the server, and how long its reader, once
+	// all is copied, for what was written by then. The user is served meanwhile.
+	slotPatience = 5 * time.Minute
+	// readPatience is how long the user may wait for the server to send what is written already; then they are served again.
+	readPatience = 20 * time.Second
+	// comparedRows are compared in less than a second on a core of their own.
+	comparedRows = 50_000
+)
+
+// publish has the source tell what is written for the user from now on.
+func (u *move) publish(ctx context.Context) error {
+	if err := u.identify(ctx); err != nil {
+		return err
+	}
+	if err := pg.InTx(ctx, u.source, func(tx pgx.Tx) error { return u.createPublication(ctx, tx) }); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, slotPatience)
+	defer cancel()
+	var err error
+	if u.changes, err = follow(waiting, u.source, u.publication(), u.tables); err != nil {
+		if waiting.Err() != nil && ctx.Err() == nil {
+			err = errors.Join(ErrSlotWaits, err)
+		}
+
+		return err
+	}
+	// A commit stands in the WAL before others see it (for as long as a synchronous standby does not answer), and the slot tells
+	// nothing of one that stood there before it: the copy must see all of those.
+	if err := u.setPlace(ctx, u.source, u.Epoch, placeHere); err != nil {
+		return err
+	}
+
+	return u.Directory.Advance(ctx, u.Move, directory.StepPublished)
+}
+
+// unpublish ends what publish began, by whichever process. A slot ends with its connection, which may outlive a mover's machine.
+func (u *move) unpublish(ctx context.Context) error {
+	if u.changes != nil {
+		u.changes.stop(ctx)
+		u.changes = nil
+	}
+	if _, err := u.source.Exec(ctx, `SELECT pg_terminate_backend(s.active_pid, 5000) FROM pg_replication_slots AS s WHERE s.slot_name = $1 AND s.active_pid IS NOT NULL`, u.publication()); err != nil {
+		return fmt.Errorf("end the replication slot: %w", err)
+	}
+	if _, err := u.source.Exec(ctx, `DROP PUBLICATION IF EXISTS `+u.publication()); err != nil {
+		return fmt.Errorf("drop the publication: %w", err)
+	}
+
+	return nil
+}
+
+// resume goes back to the first step where what led behind it died with its mover: the stream of changes.
+func (u *move) resume(ctx context.Context) error {
+	switch u.Step {
+	case directory.StepSwitched, directory.StepOpened, directory.StepCopied:
+		return nil
+	case directory.StepPublished, directory.StepFollowed:
+	case directory.StepClosed:
+		if u.Off {
+			return u.unpublish(ctx)
+		}
+	default:
+		return u.unpublish(ctx)
+	}
+	if err := u.Directory.Advance(ctx, u.Move, directory.StepBegun); err != nil {
+		return err
+	}
+	if err := u.setPlace(ctx, u.source, u.Epoch, placeHere); err != nil {
+		return err
+	}
+
+	return u.unpublish(ctx)
+}
+
+// accompany copies while the user is served, and reads what has changed meanwhile.
+func (u *move) accompany(ctx context.Context) error {
+	err := u.transfer(ctx, func(from, to pgx.Tx) error {
+		if err := u.bringAll(ctx, from, to); err != nil {
+			return err
+		}
+
+		if err := u.shareParts(ctx, from, to, "true"); err != nil {
+			return err
+		}
+
+		return advanceSequences(ctx, from, to, u.tables) // the target's other users go on taking numbers
+	})
+	if err != nil {
+		return err
+	}
+	reading, cancel := context.WithTimeout(ctx, slotPatience)
+	defer cancel()
+	if err := u.changes.catchUp(reading, u.source); err != nil {
+		return err
+	}
+
+	return u.Directory.Advance(ctx, u.Move, directory.StepFollowed)
+}
+
+// finish brings what has changed since it was copied. Whatever that does not bring over as it is, the whole copy does, for
+// which the user waits longer.
+func (u *move) finish(ctx context.Context) error {
+	reading, cancel := context.WithTimeout(ctx, readPatience)
+	defer cancel()
+	if err := u.changes.catchUp(reading, u.source); err != nil {
+		return err
+	}
+	u.changes.stop(ctx) // what is brought in steps must not become more between them
+	err, copied := errDiffers, u.report.Rows
+	if !u.changes.incomplete() {
+		err = u.transfer(ctx, func(from, to pgx.Tx) error {
+			if err := u.bringChanged(ctx, from, to); err != nil {
+				return err
+			}
+			if err := u.verify(ctx, from, to, u.looked(copied)); err != nil {
+				return err
+			}
+
+			return u.settle(ctx, from, to)
+		})
+	}
+	if _, ok := errors.AsType[*RefusedError](err); ok || errors.Is(err, errDiffers) {
+		u.Logger.WarnContext(ctx, "what changed while rows were copied cannot be brought alone: all are copied again", slog.String("user", u.User.Name), slog.Any("error", err))
+		u.report.Again = true
+
+		return u.copy(ctx)
+	}
+	if err != nil {
+		return err
+	}
+
+	return u.Directory.Advance(ctx, u.Move, directory.StepCopied)
+}
+
+// looked says which rows the pause has time to compare by what they hold: of many those of the domain, whose triggers and
+// foreign keys may touch others than the changed ones, and of the engine's those that changed, as all the others have been
+// compared when they were copied, and whatever was written since is among the changes.
+func (u *move) looked(copied int64) func(*table) string {
+	limit := u.ComparedRows
+	if limit == 0 {
+		limit = comparedRows
+	}
+	if copied <= limit {
+		return everyRow
+	}
+
+	return func(t *table) string {
+		switch keys := u.changes.changed(t); {
+		case t.entity != nil:
+			return t.rows
+		case keys == "":
+			return "false"
+		default:
+			return t.among("x", keys)
+		}
+	}
+}

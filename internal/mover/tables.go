@@ -1,0 +1,186 @@
+package mover
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+)
+
+// table is a table with rows of the user.
+type table struct {
+	name    string // qualified and quoted
+	rows    string // a condition over x: the user's
+	columns string // of a row as it is stored: generated ones make themselves
+	sent    string // the same as the source sends them: columns, unless [move.renumber] has changed that
+	owned   string // the same condition by the owner's column alone, without an alias
+	entity  *domain.Entity
+	refers  []string // to these tables, named without quotes
+	key     []keyColumn
+}
+
+// keyColumn is one of those by which the source tells a table's rows apart.
+type keyColumn struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+func (t *table) keyed(column string) bool {
+	return t != nil && slices.ContainsFunc(t.key, func(k keyColumn) bool { return k.Name == column })
+}
+
+// list finds the tables that hold rows of a user, those that others refer to first: the engine's by the catalog, so that
+// none can be forgotten, the domain's by its declaration. Errors: [*RefusedError].
+func (m *Mover) list(ctx context.Context, pool *pgxpool.Pool, database string, user uuid.UUID) ([]table, error) {
+	bound, err := m.bind(ctx, pool, database)
+	if err != nil {
+		return nil, err
+	}
+	var tables []table
+	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		if tables, err = engineTables(ctx, tx, user); err != nil {
+			return err
+		}
+		more, err := domainTables(ctx, tx, bound, user)
+		if err != nil {
+			return err
+		}
+		tables, err = inOrder(ctx, tx, append(tables, more...))
+
+		return err
+	})
+	for i := range tables {
+		tables[i].sent = tables[i].columns
+	}
+
+	return tables, err
+}
+
+// engineTablesSQL: what always belongs to a session or turn is found by that, because keys have the user last.
+const engineTablesSQL = `
+	SELECT format('%I.%I', n.nspname, c.relname),
+	       CASE WHEN c.relname = 'users' THEN 'x.id = %[1]s'
+	            WHEN c.relname NOT IN ('sessions', 'turns') AND 'session_id' = ANY (a.certain) THEN 'x.session_id IN (SELECT s.id FROM alfred.sessions AS s WHERE s.user_id = %[1]s) AND x.user_id = %[1]s'
+	            WHEN c.relname <> 'turns' AND 'turn_id' = ANY (a.certain) THEN 'x.turn_id IN (SELECT t.id FROM alfred.turns AS t WHERE t.user_id = %[1]s) AND x.user_id = %[1]s'
+	            ELSE 'x.user_id = %[1]s' END,
+	       a.stored
+	FROM pg_class AS c
+	JOIN pg_namespace AS n ON n.oid = c.relnamespace
+	CROSS JOIN LATERAL (
+	    SELECT array_agg(a.attname::text) AS names, array_agg(a.attname::text) FILTER (WHERE a.attnotnull) AS certain,
+	           string_agg(quote_ident(a.attname), ', ' ORDER BY a.attname) FILTER (WHERE a.attgenerated = '') AS stored
+	    FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS a
+	WHERE n.nspname = 'alfred' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+	  AND (c.relname = 'users' OR 'user_id' = ANY (a.names) AND c.relname <> 'user_places')`
+
+// users is the one engine table whose rows are not found by user_id.
+const users = "alfred.users"
+
+func engineTables(ctx context.Context, tx pgx.Tx, user uuid.UUID) ([]table, error) {
+	rows, _ := tx.Query(ctx, engineTablesSQL) // a failed query shows when its rows are read
+	var (
+		tables []table
+		t      table
+	)
+	_, err := pgx.ForEachRow(rows, []any{&t.name, &t.rows, &t.columns}, func() error {
+		id := "'" + user.String() + "'::uuid"
+		t.rows, t.owned = fmt.Sprintf(t.rows, id), "user_id = "+id
+		if t.name == users {
+			t.owned = "id = " + id
+		}
+		tables = append(tables, t)
+
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the engine's tables: %w", err)
+	}
+
+	return tables, nil
+}
+
+// domainTables are those of the declaration. The owner's column need not hold the user's id: its default says whose a row is.
+func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uuid.UUID) ([]table, error) {
+	var tables []table
+	for _, entity := range bound.Entities {
+		if entity.Reference {
+			continue
+		}
+		name := pgx.Identifier{bound.Schema, entity.Table}.Sanitize()
+		if entity.Viewed || entity.Owner == nil || entity.Owner.Default == "" {
+			return nil, refused("rows of %s are reached through a view, so where they are stored nobody has said: users of this domain cannot be moved, not even with --off", name)
+		}
+		var owner string
+		err := pg.AsTenant(ctx, tx, user, func(tx pgx.Tx) error {
+			return tx.QueryRow(ctx, `SELECT coalesce((`+entity.Owner.Default+`)::text, '')`).Scan(&owner)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("ask %s whose rows these are: %w", name, err)
+		}
+		owned := pgx.Identifier{entity.Owner.Name}.Sanitize() + " = '" + strings.ReplaceAll(owner, "'", "''") + "'::" + entity.Owner.Type
+		t := table{name: name, entity: entity, rows: "x." + owned, owned: owned}
+		err = tx.QueryRow(ctx, storedSQL, name).Scan(&t.columns)
+		if err != nil {
+			return nil, fmt.Errorf("read the columns of %s: %w", name, err)
+		}
+		tables = append(tables, t)
+	}
+
+	return tables, nil
+}
+
+// storedSQL lists a table's columns but for generated ones, which make themselves.
+const storedSQL = `SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attname) FROM pg_attribute AS a
+	WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''`
+
+// inOrder sorts tables so that each stands behind those that it refers to.
+func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
+	rows, _ := tx.Query(ctx, `SELECT DISTINCT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname)
+		FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		JOIN pg_class AS r ON r.oid = k.confrelid JOIN pg_namespace AS m ON m.oid = r.relnamespace
+		WHERE k.contype = 'f'`) // a failed query shows when its rows are read
+	refers := map[string][]string{}
+	var from, to string
+	if _, err := pgx.ForEachRow(rows, []any{&from, &to}, func() error {
+		refers[unquoted(from)] = append(refers[unquoted(from)], unquoted(to))
+
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read foreign keys: %w", err)
+	}
+	ordered := make([]table, 0, len(tables))
+	for len(tables) > 0 {
+		free := slices.IndexFunc(tables, func(t table) bool {
+			return !slices.ContainsFunc(tables, func(other table) bool {
+				return other.name != t.name && slices.Contains(refers[unquoted(t.name)], unquoted(other.name))
+			})
+		})
+		if free < 0 {
+			return nil, refused("these tables refer to each other in a circle: %s", names(tables))
+		}
+		tables[free].refers = refers[unquoted(tables[free].name)]
+		ordered = append(ordered, tables[free])
+		tables = slices.Delete(tables, free, free+1)
+	}
+
+	return ordered, nil
+}
+
+// unquoted compares names however much of them is quoted.
+func unquoted(name string) string { return strings.ReplaceAll(name, `"`, "") }
+
+func names(tables []table) string {
+	all := make([]string, len(tables))
+	for i, t := range tables {
+		all[i] = t.name
+	}
+
+	return strings.Join(all, ", ")
+}

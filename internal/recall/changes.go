@@ -1,0 +1,82 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+)
+
+// lookedAtAnyway is how many checks pass before a table is read although Postgres counted no change: its counters may
+// be switched off, and lag behind a busy connection.
+const lookedAtAnyway = 12
+
+// mark is what a table's last sweep saw: Postgres's change count, and the oldest running transaction. What an
+// unfinished transaction wrote has that id or a higher one.
+type mark struct {
+	changes int64
+	horizon string
+	passed  int // checks since then without any change
+}
+
+// SweepChanged embeds what other programs wrote since its last call; the first call only records the state, so [Sweep]
+// comes after it. It reads all tables' change counters in one statement, and in changed tables only the rows written by
+// transactions since then. While another process sweeps, it does nothing.
+func (x *Index) SweepChanged(ctx context.Context) error {
+	return pg.Alone(ctx, x.pool, sweepLock, func(*pgxpool.Conn) error {
+		entities, marks, err := x.look(ctx)
+		if err != nil {
+			return err
+		}
+		var refused error
+		for i, e := range entities {
+			before, known := x.marks[e.Table]
+			if known && before.changes == marks[i].changes && before.passed < lookedAtAnyway {
+				before.passed++
+				x.marks[e.Table] = before
+
+				continue
+			}
+			if known {
+				if refused, err = settle(refused, x.sweepType(ctx, e, before.horizon)); err != nil {
+					return err
+				}
+			}
+			x.marks[e.Table] = marks[i]
+		}
+
+		return refused
+	})
+}
+
+// look reads the marks of the searched tables.
+func (x *Index) look(ctx context.Context) ([]*domain.Entity, []mark, error) {
+	var (
+		entities []*domain.Entity
+		tables   []string
+	)
+	for _, e := range x.searcher.domain.Entities {
+		if searched(e) {
+			entities = append(entities, e)
+			tables = append(tables, pgx.Identifier{x.searcher.domain.Schema, e.Table}.Sanitize())
+		}
+	}
+	rows, err := x.q.RecallChanges(ctx, x.pool, tables)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for changes: %w", err)
+	}
+	if len(rows) != len(entities) {
+		return nil, nil, errors.New("look for changes: a table is gone")
+	}
+	marks := make([]mark, len(rows))
+	for i, row := range rows {
+		marks[i] = mark{changes: row.Changes, horizon: row.Horizon}
+	}
+
+	return entities, marks, nil
+}

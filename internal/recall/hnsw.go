@@ -1,0 +1,78 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/internal/llm"
+)
+
+// sweepLock is the key of the sweeping process's advisory lock, from "recall".
+const sweepLock = 0x726563616c6c
+
+// buildMemory is the memory limit for building an index: a graph that does not fit is built many times slower.
+const buildMemory = "256MB"
+
+// graph is an index's density. With pgvector's defaults m = 16 and ef_construction = 64, one in twenty of the nearest
+// among a hundred thousand clustered vectors is never found, however long a search takes. With these values, one in a
+// hundred is missed at half the search effort; docs/recall.md has the numbers. Building takes longer.
+const graph = "m = 24, ef_construction = 200"
+
+// indexesAtMost bounds how many users have an index: whatever is planned on the table looks at each of them, 0.3 ms for
+// fifty. Users beyond have their vectors compared one by one, however many.
+const indexesAtMost = 50
+
+// model identifies an embedder.
+type model struct {
+	Model      string
+	Dimensions int
+}
+
+func modelOf(embedder llm.Embedder) model {
+	return model{Model: embedder.Model(), Dimensions: embedder.Dimensions()}
+}
+
+// tendIndexes gives users with very many vectors an index of their own, and drops those of others: who has fewer now, was
+// erased or moved away. An index for all would make everybody's turns pay for searches of a few, and lose hits that
+// others' vectors crowd out. A search uses an index once it is whole. Only this process waits.
+func (x *Index) tendIndexes(ctx context.Context, conn *pgxpool.Conn) error {
+	due, err := x.q.EmbeddingIndexesDue(ctx, conn, &db.EmbeddingIndexesDueParams{MoreThan: x.searcher.exactUpTo, AtMost: indexesAtMost})
+	if err != nil {
+		return fmt.Errorf("look at the vector indexes: %w", err)
+	}
+	for _, index := range due {
+		if index.Stands {
+			if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS alfred.`+pgx.Identifier{index.Name}.Sanitize()); err != nil {
+				return fmt.Errorf("drop the index %s: %w", index.Name, err)
+			}
+		}
+		if index.Wanted {
+			if err := buildIndex(ctx, conn, index); err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+func buildIndex(ctx context.Context, conn *pgxpool.Conn, index *db.EmbeddingIndexesDueRow) error {
+	for _, sql := range []string{
+		`SELECT set_config('maintenance_work_mem', '` + buildMemory + `', false)
+		 WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('` + buildMemory + `')`,
+		fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON alfred.embeddings USING hnsw ((embedding::vector(%d)) vector_cosine_ops) WITH (`+graph+`)
+			WHERE user_id = '%s' AND model = %s AND dimensions = %d`,
+			pgx.Identifier{index.Name}.Sanitize(), index.Dimensions, index.UserID, literal(index.Model), index.Dimensions),
+		`RESET maintenance_work_mem`,
+	} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("make the index of user %s: %w", index.UserID, err)
+		}
+	}
+
+	return nil
+}

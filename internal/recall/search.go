@@ -1,0 +1,223 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/domain"
+)
+
+// KindTurn is the kind of a hit that is a turn; other kinds are entity types.
+const KindTurn = "turn"
+
+const (
+	// ExactUpTo is how many embeddings of a user and model are compared one by one, in at most a tenth of a second.
+	// Above that, a sweep gives the user an HNSW index, which answers faster but misses some hits (docs/recall.md).
+	ExactUpTo = 100_000
+
+	// maxOrdered bounds how many rows an order contains.
+	maxOrdered = 100_000
+
+	// beyondLimit is how many extra hits are fetched, because some are already in view or repeat others.
+	beyondLimit = 20
+)
+
+// Query is one search.
+type Query struct {
+	UserID     uuid.UUID
+	ExceptTurn uuid.UUID // the turn that asks
+	// Session's turns from ShownFrom on are left out: the asker has them in view. uuid.Nil leaves none out.
+	Session   uuid.UUID
+	ShownFrom int
+	Kinds     []string // KindTurn and entity types to search; nil: all
+	Text      string
+	Vectors   Vectors
+	Limit     int
+}
+
+// Hit is one result.
+type Hit struct {
+	Kind  string // KindTurn or an entity type
+	ID    string // key of the row or turn; never for a model
+	Score float64
+
+	// For turns only. Before and After are summaries of the neighbouring turns.
+	SessionID                              uuid.UUID
+	Turn                                   int
+	At                                     time.Time
+	Message, Reply, Summary, Before, After string
+}
+
+// Search finds turns and rows by words and by meaning, best first, each text once, in one statement. tx runs as the
+// tenant and therefore sees only its rows. If a vector index is searched, its settings hold until tx ends.
+func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, error) {
+	w, m := s.weights(q.Vectors.Model), s.modelFor(&q.Vectors)
+	params := &db.RecallSearchParams{
+		UserID: q.UserID, ExceptTurn: q.ExceptTurn, ShownFrom: int32(q.ShownFrom), Query: q.Text,
+		Vector: literalOrNil(&q.Vectors, q.Text), Model: m.Model, Dimensions: int32(m.Dimensions),
+		ComparedUpTo: s.exactUpTo, Meaning: w.Meaning, Beside: w.Beside, Day: w.Day,
+		Lim: int32(q.Limit + beyondLimit), Found: int32(q.Limit + 2*beyondLimit),
+	}
+	if q.Session != uuid.Nil {
+		params.Session = &q.Session
+	}
+	named, err := namedDays(ctx, tx, q.Text)
+	if err != nil {
+		return nil, err
+	}
+	for _, day := range named {
+		params.Since, params.Until = append(params.Since, day.since), append(params.Until, day.until)
+	}
+	s.among(params, q.Kinds)
+	rows, err := db.New().RecallSearch(ctx, tx, params)
+	if err != nil {
+		return nil, fmt.Errorf("recall: %w", err)
+	}
+	hits := make([]Hit, 0, len(rows))
+	for _, row := range rows {
+		hits = append(hits, hitOf(row)) // turns' own fields are zero for rows
+	}
+
+	return onlyOnce(hits, q.Limit), nil
+}
+
+// among fills in what is searched: turns, and rows of types that belong to the user; shared rows are not the user's
+// memory.
+func (s *Searcher) among(params *db.RecallSearchParams, kinds []string) {
+	wanted := func(kind string) bool { return kinds == nil || slices.Contains(kinds, kind) }
+	params.Kinds = []string{}
+	if wanted(KindTurn) {
+		params.Kinds = append(params.Kinds, KindTurn)
+	}
+	for _, e := range s.domain.Entities {
+		if e.Semantic.IsZero() || e.Reference || !wanted(e.Type) {
+			continue
+		}
+		params.Kinds = append(params.Kinds, e.Type)
+		if c := nameColumn(e); c != nil {
+			params.NamedKinds = append(params.NamedKinds, e.Type)
+			params.NamedSources = append(params.NamedSources, pgx.Identifier{s.domain.Schema, e.Table}.Sanitize())
+			params.NamedKeys = append(params.NamedKeys, e.Key.Name)
+			params.NamedOwners = append(params.NamedOwners, e.Owner.Name)
+			params.NamedNames = append(params.NamedNames, c.Name)
+		}
+	}
+}
+
+func hitOf(row *db.RecallSearchRow) Hit {
+	return Hit{
+		Kind: row.Kind, ID: row.ID, Score: row.Score, SessionID: row.SessionID, Turn: int(row.Number), At: row.CreatedAt,
+		Message: row.Message, Reply: row.Reply, Summary: row.Summary, Before: row.Before, After: row.After,
+	}
+}
+
+// onlyOnce drops turns that repeat a better hit, and the repeated half of other turns: otherwise the same question or
+// reply, given four times, would crowd out everything else.
+func onlyOnce(hits []Hit, limit int) []Hit {
+	kept := make([]Hit, 0, limit)
+	said := map[string]bool{}
+	for _, hit := range hits {
+		if len(kept) == limit {
+			break
+		}
+		if hit.Kind == KindTurn {
+			reply, turn := sameText(hit.Reply), sameText(hit.Message)+"\n"+sameText(hit.Reply)
+			if said["turn "+turn] {
+				continue
+			}
+			if reply != "" && said["reply "+reply] {
+				hit.Reply = ""
+			}
+			said["turn "+turn], said["reply "+reply] = true, true
+		}
+		kept = append(kept, hit)
+	}
+
+	return kept
+}
+
+func sameText(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+
+// Order ranks a type's rows by a question, best first, and returns the keys of those that have embeddings. tx runs as
+// the tenant. Call it before the transaction that uses the result.
+func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text string, vectors *Vectors) ([]string, error) {
+	if !searched(e) {
+		return nil, nil
+	}
+	m := s.modelFor(vectors)
+	keys, err := db.New().RecallOrder(ctx, tx, &db.RecallOrderParams{
+		Query: text, Kind: e.Type, Shared: e.Reference, Vector: literalOrNil(vectors, text), Model: m.Model,
+		Dimensions: int32(m.Dimensions), Weight: s.weights(vectors.Model).Meaning, Lim: maxOrdered,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("rank rows of %s: %w", e.Table, err)
+	}
+
+	return keys, nil
+}
+
+// modelFor is the model whose texts are searched: without vectors the configured one, whose words are stored with its
+// embeddings.
+func (s *Searcher) modelFor(v *Vectors) model {
+	if v.Model != "" {
+		return model{Model: v.Model, Dimensions: v.Dimensions}
+	}
+
+	return modelOf(s.embedder)
+}
+
+// Weights are the weights of a score's parts, relative to all of a question's words (rare ones count more), which are
+// 1.
+type Weights struct {
+	Meaning float64 // a cosine of 1
+	Beside  float64 // the words of the better of a turn's two neighbours
+	Day     float64 // a day that the question names, relative to an equally rare word
+}
+
+// Weigh overrides the measured weights, whatever the embedder: for measurements.
+func (s *Searcher) Weigh(w Weights) { s.weighed = &w }
+
+// weights are measured (docs/recall.md). Lexical embeddings break ties between words and find misspellings; semantic
+// ones count as much as the words.
+func (s *Searcher) weights(model string) Weights {
+	switch {
+	case s.weighed != nil:
+		return *s.weighed
+	case strings.HasPrefix(model, "lexical"):
+		return Weights{Meaning: 0.2, Beside: 0.5, Day: 1.5}
+	default:
+		return Weights{Meaning: 1, Beside: 0.5, Day: 1.5}
+	}
+}
+
+func literalOrNil(v *Vectors, text string) *string {
+	if literal := v.Literal(text); literal != "" {
+		return &literal
+	}
+
+	return nil
+}
+
+// nameColumn is the column that people know a row by: its label's only one, if it has an index the tenant can use; else
+// nil.
+func nameColumn(e *domain.Entity) *domain.Column {
+	names := e.Label.Columns()
+	if len(names) != 1 || e.Viewed || e.Owner == nil || e.Owner.Kind != domain.KindUUID {
+		return nil
+	}
+	if c := e.Column(names[0]); c != nil && c.Kind == domain.KindText && c.Expr == "" && len(c.Enum) == 0 {
+		return c
+	}
+
+	return nil
+}
+
+// literal is a name from the catalog as an SQL string.
+func literal(name string) string { return "'" + strings.ReplaceAll(name, "'", "''") + "'" }

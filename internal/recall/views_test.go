@@ -1,0 +1,102 @@
+package recall_test
+
+import (
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+	"alfred/internal/pg"
+	"alfred/internal/recall"
+)
+
+const harbour = `
+CREATE SCHEMA harbour;
+CREATE TABLE harbour.members (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE harbour.trips (id integer PRIMARY KEY, member_id integer NOT NULL REFERENCES harbour.members, title text NOT NULL, story text);
+INSERT INTO harbour.members VALUES (1, 'Ada'), (2, 'Eve');
+INSERT INTO harbour.trips VALUES (1, 1, 'Calm crossing', 'Seals on the sandbank'), (2, 2, 'Rough crossing', 'Thunder before the lighthouse')`
+
+const eve = "0190a000-0000-7000-8000-00000000000e"
+
+// views is the harbour's domain, accessed through views that show each user only their own rows, and none without a
+// user.
+func views(t *testing.T, pool *pgxpool.Pool) *domain.Domain {
+	t.Helper()
+
+	exec(t, pool, harbour)
+	text, err := domain.InitViews(t.Context(), pool, "harbour")
+	require.NoError(t, err)
+	files := fstest.MapFS{"harbour.yaml": {Data: []byte(text)}}
+	decl, err := domain.Load(files, "harbour.yaml")
+	require.NoError(t, err, text)
+	sql, _, err := domain.Views(t.Context(), pool, decl)
+	require.NoError(t, err)
+	require.NoError(t, domain.Attach(t.Context(), pool, decl, sql), sql)
+	d, err := domain.Open(t.Context(), pool, files, "harbour.yaml")
+	require.NoError(t, err, text)
+	exec(t, pool, `INSERT INTO users (id, name) VALUES ('`+eve+`', 'Eve')`)
+	exec(t, pool, `INSERT INTO harbour_alfred.alfred_accounts VALUES ('`+demoUser+`', 1), ('`+eve+`', 2)`)
+	exec(t, pool, `INSERT INTO sessions (user_id) VALUES ('`+demoUser+`'), ('`+eve+`')`)
+
+	return d
+}
+
+// ranked returns the keys of a user's trips ranked by a question.
+func ranked(t *testing.T, pool *pgxpool.Pool, searcher *recall.Searcher, d *domain.Domain, user, question string) (keys []string) {
+	t.Helper()
+
+	vectors, err := searcher.EmbedTexts(t.Context(), []string{question})
+	require.NoError(t, err)
+	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		return pg.AsTenant(t.Context(), tx, uuid.MustParse(user), func(tx pgx.Tx) (err error) {
+			keys, err = searcher.Order(t.Context(), tx, d.ByType("trip"), question, &vectors)
+
+			return err
+		})
+	}))
+
+	return keys
+}
+
+// V39: rows behind views have embeddings for each user who sees them, and what another program writes is embedded
+// within seconds.
+func TestV39RowsBehindViews(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	d := views(t, pool)
+	embedder := &counting{}
+	searcher := recall.New(d, embedder)
+	index := recall.NewIndex(searcher, pool)
+	require.NoError(t, index.SweepChanged(t.Context()))
+	require.NoError(t, index.Sweep(t.Context()))
+	require.Equal(t, []string{"1"}, ranked(t, pool, searcher, d, demoUser, "seals"))
+	require.Equal(t, []string{"2"}, ranked(t, pool, searcher, d, eve, "thunder"))
+
+	other, err := pool.Acquire(t.Context())
+	require.NoError(t, err)
+	defer other.Release()
+	_, err = other.Exec(t.Context(), `INSERT INTO harbour.trips VALUES (3, 2, 'Fog', 'Nothing was seen')`)
+	require.NoError(t, err)
+	_, err = other.Exec(t.Context(), `SELECT pg_stat_force_next_flush()`)
+	require.NoError(t, err)
+	before := embedder.texts.Load()
+	require.Eventually(t, func() bool {
+		require.NoError(t, index.SweepChanged(t.Context()))
+
+		return embedder.texts.Load() == before+1
+	}, 20*time.Second, 50*time.Millisecond)
+	require.Equal(t, []string{"3", "2"}, ranked(t, pool, searcher, d, eve, "fog"))
+
+	exec(t, pool, `UPDATE harbour.trips SET member_id = 1 WHERE id = 3`)
+	user := uuid.MustParse(eve)
+	require.NoError(t, index.EmbedRows(t.Context(), user, "trip", []string{"2", "3"}))
+	require.Equal(t, []string{"2"}, ranked(t, pool, searcher, d, eve, "fog"), "she does not see it any more")
+}
