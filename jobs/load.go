@@ -59,12 +59,12 @@ func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) e
 		return nil
 	}
 
-	return r.inLoadTx(ctx, func(tx pgx.Tx) error { return r.compareWith(ctx, tx, d, v) })
+	return r.inLoadTx(ctx, func(tx pgx.Tx) error { return r.compareWith(ctx, tx, d, v, true) })
 }
 
 // compareWith is compareCarried for what tx sees.
-func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view.View) error {
-	loaded, err := r.loadIn(ctx, tx, d, false)
+func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view.View, last bool) error {
+	loaded, err := r.loadIn(ctx, tx, d, false, last)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view
 
 func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.View, err error) {
 	err = r.inLoadTx(ctx, func(tx pgx.Tx) error {
-		v, err = r.loadIn(ctx, tx, d, void)
+		v, err = r.loadIn(ctx, tx, d, void, true)
 
 		return err
 	})
@@ -92,7 +92,8 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 	return v, err
 }
 
-func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void bool) (*view.View, error) {
+// loadIn reads all that a decision needs; last says that nothing else follows in tx, which is then over.
+func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void, last bool) (*view.View, error) {
 	v, err := r.loader.Open(ctx, tx, d.TurnID, d.Position)
 	if err != nil {
 		return nil, staleIfGone(err)
@@ -113,7 +114,7 @@ func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void bool) (
 		return v, err
 	}
 
-	return view.Probe(ctx, tx, v, true)
+	return view.Probe(ctx, tx, v, last)
 }
 
 // staleIfGone reports a turn whose session was forgotten as one that has moved on.

@@ -214,10 +214,10 @@ func (r *Runner) riverConfig() *river.Config {
 	}
 }
 
-// reindexed are River's indexes without the two that the schema drops; River warns about missing ones.
+// reindexed are River's indexes without those that the schema drops; River warns about missing ones.
 func reindexed() []string {
 	return slices.DeleteFunc(river.ReindexerIndexNamesDefault(), func(name string) bool {
-		return name == "river_job_args_index" || name == "river_job_metadata_index"
+		return slices.Contains([]string{"river_job_args_index", "river_job_kind", "river_job_metadata_index"}, name)
 	})
 }
 

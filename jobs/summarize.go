@@ -41,7 +41,7 @@ func (s *summarize) frame() *nodes.Frame {
 	return &s.in.Frame
 }
 
-// run never fails because of the model: the facts are already stored.
+// run never fails because of the model: the facts follow from rows.
 func (s *summarize) run(ctx context.Context, model llm.Model) error {
 	fallback := s.in.Fallback
 	fallback.Fallback = true

@@ -11,7 +11,7 @@ var (
 	tones  = []string{"collaborative", "informative", "clarifying"}
 )
 
-// Summarize words what happened in a turn. The facts are already stored, so a failing model costs only the wording: the
+// Summarize words what happened in a turn. The facts follow from rows, so a failing model costs only the wording: the
 // fallback is used at once, and the next turn does not wait.
 func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*SummarizeOutput, error) {
 	s, err := schemaOf[SummarizeOutput](in.Prompts, "summarize", map[string][]string{"conversation_phase": phases, "tone": tones})

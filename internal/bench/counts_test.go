@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,8 +51,9 @@ func TestCountsOfATurn(t *testing.T) {
 	dbtest.Whole(t)
 
 	r, sessions := startTestRig(t)
-	least, roundTrips := map[string]int{}, maxRoundTrips+1
-	for i := range 8 {
+	least, roundTrips := map[string]int{}, math.MaxInt
+	// A loaded machine adds round trips to most turns: an answer whose commit is late is stored alone.
+	for i := 0; i < 8 || roundTrips > maxRoundTrips && i < 50; i++ {
 		countsBefore, namesBefore := r.meter.counts(), r.meter.names()
 		require.NoError(t, r.playOut(t.Context(), sessions, 1))
 		trips := r.meter.counts().minus(countsBefore).RoundTrips

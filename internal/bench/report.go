@@ -133,7 +133,7 @@ func (r *report) writeGoals(b *strings.Builder) {
 	commits := float64(last.Counts.Commits) / float64(last.Counted)
 	fmt.Fprintf(b, "| at most %d transactions that may write | %.1f | %s | one to enqueue, six decisions, the reply's first words, its end, the background; of those above 11 most are answers stored alone, because their commit had not begun to end after 50 ms |\n",
 		goalCommits, commits, verdict(commits <= goalCommits))
-	fmt.Fprintf(b, "| at most %d kB of WAL | %.1f kB | %s | what prompts hold and why it stands there, in llm_calls, is the largest part; then events and river_job |\n",
+	fmt.Fprintf(b, "| at most %d kB of WAL | %.1f kB | %s | requests with the reasons for their parts, in llm_calls, are the largest part; then events and river_job |\n",
 		goalWal/1000, float64(walBytes)/1000, verdict(walBytes <= goalWal))
 	fmt.Fprintf(b, "| at least %.1f of the floor | %.2f | %s | processor time of reading and of building prompts, which the floor has none of |\n", goalRatio, last.ratio(), verdict(last.ratio() >= goalRatio))
 	one := r.Results[0]

@@ -200,6 +200,7 @@ func holdOffline(t *testing.T, conversations map[string][]said) {
 				}
 			}
 			c.fact("0", `SELECT count(*) FROM llm_calls WHERE session_id = $1 AND (attempt > 1 OR error_code IS NOT NULL)`)
+			c.fact("0", `SELECT count(*) FROM river_job WHERE attempt > 1 AND args ->> 'turn_id' IN (SELECT id::text FROM turns WHERE session_id = $1)`)
 		})
 	}
 }
