@@ -49,15 +49,15 @@ build: ## build bin/worker and bin/api
 .PHONY: cassettes
 cassettes: ## record the providers' answers anew, of those whose key is set; costs a few cents
 	@for name in openai anthropic gemini; do key=$$(tr a-z A-Z <<< $$name)_API_KEY; \
-	if [ -n "$${!key-}" ]; then go test ./llm/$$name -run Cassettes -count=1 -record; else echo "$$name: $$key is not set, its cassettes stay as they are"; fi; done
+	if [ -n "$${!key-}" ]; then go test ./internal/llm/$$name -run Cassettes -count=1 -record; else echo "$$name: $$key is not set, its cassettes stay as they are"; fi; done
 
 .PHONY: disturbed
 disturbed: ## the demo's conversation 500 times, and each case of the suites, with errors in the models' answers, for a nightly job; says how many ended right, told, wrong
-	@$(TEST_DATABASE); DISTURBED=$(or $(TIMES),500) go test -count=1 -timeout 180m -v -run 'TestDisturbed|TestEachCaseFails' ./internal/e2e ./eval
+	@$(TEST_DATABASE); DISTURBED=$(or $(TIMES),500) go test -count=1 -timeout 180m -v -run 'TestDisturbed|TestEachCaseFails' ./internal/e2e ./internal/eval
 
 .PHONY: regret
 regret: ## 1,000 random conversations with random undos, while workers are killed: the rows of all end as they began
-	@$(TEST_DATABASE); ALFRED_UNDO_CONVERSATIONS=$(or $(TIMES),1000) go test -count=1 -timeout 180m -v -run 'TestUndoUnderKill|TestRandomUndos' ./internal/chaos ./crud
+	@$(TEST_DATABASE); ALFRED_UNDO_CONVERSATIONS=$(or $(TIMES),1000) go test -count=1 -timeout 180m -v -run 'TestUndoUnderKill|TestRandomUndos' ./internal/chaos ./internal/crud
 
 .PHONY: chaos
 chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement
@@ -79,6 +79,11 @@ db/reset: build ## drop and rebuild Alfred's schema; with DATABASE_URL set needs
 .PHONY: demo
 demo: ## a real conversation without a person; its exit status says whether all went well
 	@scripts/demo
+
+.PHONY: fuzz
+fuzz: ## run each fuzz test for ten seconds, or TIME=1m
+	@$(TEST_DATABASE); grep -ro '^func Fuzz[A-Za-z]*' --include='*_test.go' . | while IFS=: read -r file name; do \
+	go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$${name#func }$$" -fuzztime $(or $(TIME),10s); done
 
 .PHONY: generate
 generate: ## write db/ from sql/, client/ from the API, the page from its sources, and the documents that say what catalog and code hold

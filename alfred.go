@@ -21,17 +21,6 @@ import (
 	"alfred/jobs"
 )
 
-type (
-	// EnqueueParams is one message. Only its session and its text are required.
-	EnqueueParams = jobs.EnqueueParams
-	// Enqueued is the turn that a message became.
-	Enqueued = jobs.Enqueued
-	// Event is one entry of a turn's stream.
-	Event = follow.Event
-	// Turn is a message and what became of it.
-	Turn = follow.Turn
-)
-
 const (
 	// conns is how many connections a database has open at most, unless pool_max_conns in its address says otherwise.
 	conns = 20
@@ -125,19 +114,21 @@ func StartSession(ctx context.Context, tx pgx.Tx, user, title string) (uuid.UUID
 }
 
 // Enqueue makes a message a turn of its session: the turn starts when the caller's transaction commits and does not exist
-// if it rolls back. Errors: those of [jobs.EnqueueTurn].
+// if it rolls back. The session's row stays locked until then, so keep the transaction short; after an error it can
+// only be rolled back. Errors: [ErrSessionNotFound], [ErrSessionArchived], [ErrQuestionClosed], [ErrLimit],
+// [ErrMessageTooLarge], [TurnRunningError], [LimitError], [InvalidError].
 func Enqueue(ctx context.Context, tx pgx.Tx, params EnqueueParams) (*Enqueued, error) {
 	return jobs.EnqueueTurn(ctx, tx, params)
 }
 
 // Cancel ends a queued or running turn, in the caller's transaction. It returns false if the turn had already ended.
-// Errors: [jobs.ErrTurnNotFound].
+// Errors: [ErrTurnNotFound].
 func Cancel(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
 	return jobs.CancelTurn(ctx, tx, turnID)
 }
 
 // Follow yields a turn's events in order as they are committed, from the first, until the turn has ended or ctx has. An
-// error is the last thing that it yields. Errors: [jobs.ErrTurnNotFound].
+// error is the last thing that it yields. Errors: [ErrTurnNotFound].
 func (a *Assistant) Follow(ctx context.Context, turnID uuid.UUID) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		reader, err := a.reader(ctx, turnID)
@@ -167,7 +158,7 @@ func (a *Assistant) Follow(ctx context.Context, turnID uuid.UUID) iter.Seq2[Even
 	}
 }
 
-// Turn is the turn as it stands. Errors: [jobs.ErrTurnNotFound].
+// Turn is the turn as it stands. Errors: [ErrTurnNotFound].
 func (a *Assistant) Turn(ctx context.Context, turnID uuid.UUID) (*Turn, error) {
 	reader, err := a.reader(ctx, turnID)
 	if err != nil {
@@ -194,7 +185,7 @@ func (a *Assistant) Wait(ctx context.Context, turnID uuid.UUID) (*Turn, error) {
 func (a *Assistant) reader(ctx context.Context, turnID uuid.UUID) (*follow.Reader, error) {
 	turn, err := db.New().TurnGet(ctx, a.pool, turnID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, jobs.ErrTurnNotFound
+		return nil, ErrTurnNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for the turn: %w", err)

@@ -15,7 +15,6 @@ import (
 
 	"alfred"
 	"alfred/internal/dbtest"
-	"alfred/jobs"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -93,9 +92,9 @@ func TestCancelByAHostProgram(t *testing.T) {
 	require.EqualValues(t, "cancelled", done.Status)
 
 	_, err = assistant.Wait(t.Context(), uuid.New())
-	require.ErrorIs(t, err, jobs.ErrTurnNotFound)
+	require.ErrorIs(t, err, alfred.ErrTurnNotFound)
 	for _, err := range assistant.Follow(t.Context(), uuid.New()) {
-		require.ErrorIs(t, err, jobs.ErrTurnNotFound)
+		require.ErrorIs(t, err, alfred.ErrTurnNotFound)
 	}
 }
 
@@ -105,7 +104,7 @@ type refusing struct{ asked chan string }
 func (r refusing) Generate(_ context.Context, req *alfred.Request) (*alfred.Response, error) {
 	r.asked <- req.Node
 
-	return nil, &alfred.ModelError{Kind: "refusal", Provider: "own", Err: errors.New("not today")}
+	return nil, &alfred.ModelError{Kind: alfred.KindRefusal, Provider: "own", Err: errors.New("not today")}
 }
 
 func TestOwnModelIsAsked(t *testing.T) {

@@ -17,28 +17,6 @@ import (
 	"alfred/jobs"
 )
 
-type (
-	// Model answers requests; see its methods for what an own one has to do.
-	Model = llm.Model
-	// Request is what a model is asked.
-	Request = llm.Request
-	// Response is a model's whole answer.
-	Response = llm.Response
-	// ToolCall is one call of a tool in an answer.
-	ToolCall = llm.ToolCall
-	// Usage is what an answer has cost in tokens.
-	Usage = llm.Usage
-	// ModelError is every error of a model or an embedder; its kind says whether to try again.
-	ModelError = llm.Error
-	// Embedder turns texts into vectors.
-	Embedder = llm.Embedder
-	// Provider chooses among the models of Anthropic, Gemini and OpenAI, of servers that speak like it, and the model by
-	// rules, which needs no network.
-	Provider = provider.Config
-	// Limits bound what a user may use per day.
-	Limits = jobs.Limits
-)
-
 // Worker says how a program works its turns. Its zero value is the built-in kitchen and the model by rules.
 type Worker struct {
 	// Types names the declaration of the entity types: a built-in one, or a file. "" is the kitchen. An own one must have

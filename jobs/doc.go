@@ -11,6 +11,6 @@
 // (package view), how a tool works (package crud), nor any HTTP. Only the SQL
 // functions of one migration file write to River's table.
 //
-// A program that only enqueues needs [EnqueueTurn] and [CancelTurn]. To follow a turn,
-// read the files that AGENTS.md lists, in its order.
+// Host programs use package alfred; what is exported here is for Alfred's own packages
+// and may change. To follow a turn, read the files that AGENTS.md lists, in its order.
 package jobs

@@ -1,4 +1,4 @@
-package jobs_test
+package alfred_test
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred"
 	"alfred/internal/dbtest"
-	"alfred/jobs"
 )
 
 // shop stands for a program with its own tables: a pool on Alfred's database, and a customer's session.
@@ -34,7 +34,7 @@ func shop(ctx context.Context) (pool *pgxpool.Pool, session uuid.UUID, shut func
 }
 
 // One transaction, two effects: the order and the turn both exist, or neither does.
-func ExampleEnqueueTurn() {
+func ExampleEnqueue() {
 	ctx := context.Background()
 	pool, session, shut := shop(ctx)
 	defer shut()
@@ -43,7 +43,7 @@ func ExampleEnqueueTurn() {
 		if _, err := tx.Exec(ctx, `INSERT INTO orders (item) VALUES ('2 kg of rice')`); err != nil {
 			return err
 		}
-		_, err := jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: "What can I cook with this order?"})
+		_, err := alfred.Enqueue(ctx, tx, alfred.EnqueueParams{SessionID: session, Message: "What can I cook with this order?"})
 
 		return err
 	})
@@ -58,14 +58,14 @@ func ExampleEnqueueTurn() {
 }
 
 // A second message with the same key returns the first one's turn, however often it is sent.
-func ExampleEnqueueTurn_again() {
+func ExampleEnqueue_again() {
 	ctx := context.Background()
 	pool, session, shut := shop(ctx)
 	defer shut()
 
 	for range 2 {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-			turn, err := jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: "Where is my order?", IdempotencyKey: "mail-4711"})
+			turn, err := alfred.Enqueue(ctx, tx, alfred.EnqueueParams{SessionID: session, Message: "Where is my order?", IdempotencyKey: "mail-4711"})
 			if err != nil {
 				return err
 			}
@@ -88,9 +88,9 @@ func ExampleTurnRunningError() {
 	pool, session, shut := shop(ctx)
 	defer shut()
 
-	for _, ifBusy := range []string{jobs.IfBusyEnqueue, jobs.IfBusyEnqueue, jobs.IfBusyReject} {
+	for _, ifBusy := range []string{alfred.IfBusyEnqueue, alfred.IfBusyEnqueue, alfred.IfBusyReject} {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-			turn, err := jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: "What can I cook?", IfBusy: ifBusy})
+			turn, err := alfred.Enqueue(ctx, tx, alfred.EnqueueParams{SessionID: session, Message: "What can I cook?", IfBusy: ifBusy})
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func ExampleTurnRunningError() {
 
 			return nil
 		})
-		if _, busy := errors.AsType[*jobs.TurnRunningError](err); busy {
+		if _, busy := errors.AsType[*alfred.TurnRunningError](err); busy {
 			fmt.Println("refused: a turn is running")
 		}
 	}
@@ -109,17 +109,17 @@ func ExampleTurnRunningError() {
 }
 
 // A turn can be cancelled by whoever enqueued it; the session's next one starts.
-func ExampleCancelTurn() {
+func ExampleCancel() {
 	ctx := context.Background()
 	pool, session, shut := shop(ctx)
 	defer shut()
 
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		turn, err := jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: "What can I cook?"})
+		turn, err := alfred.Enqueue(ctx, tx, alfred.EnqueueParams{SessionID: session, Message: "What can I cook?"})
 		if err != nil {
 			return err
 		}
-		cancelled, err := jobs.CancelTurn(ctx, tx, turn.TurnID)
+		cancelled, err := alfred.Cancel(ctx, tx, turn.TurnID)
 		fmt.Println("cancelled:", cancelled)
 
 		return err
