@@ -112,6 +112,23 @@ func (q *Queries) EmbeddingDelete(ctx context.Context, db DBTX, arg *EmbeddingDe
 	return err
 }
 
+const EmbeddingForget = `-- name: EmbeddingForget :exec
+DELETE FROM embedded_models AS m
+WHERE (m.model <> $1 OR m.dimensions <> $2)
+  AND NOT EXISTS (SELECT FROM embeddings AS e WHERE e.model = m.model AND e.dimensions = m.dimensions OFFSET 0)
+`
+
+type EmbeddingForgetParams struct {
+	Model      string
+	Dimensions int32
+}
+
+// EmbeddingForget forgets models other than the given one that were complete and have no embeddings any more.
+func (q *Queries) EmbeddingForget(ctx context.Context, db DBTX, arg *EmbeddingForgetParams) error {
+	_, err := db.Exec(ctx, EmbeddingForget, arg.Model, arg.Dimensions)
+	return err
+}
+
 const EmbeddingHashes = `-- name: EmbeddingHashes :many
 SELECT coalesce(user_id::text, '')::text AS user_id, owner_id, content_hash FROM embeddings
 WHERE owner_kind = $1 AND model = $2 AND dimensions = $3 AND owner_id = ANY ($4::text[])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"alfred/internal/crud"
@@ -20,7 +21,7 @@ const (
 	RetentionDecay = 20
 
 	// changesInterval is how often to look for rows that other programs wrote, sweepInterval how often to go through
-	// everything.
+	// everything, and at vector indexes.
 	changesInterval = 5 * time.Second
 	sweepInterval   = 10 * time.Minute
 )
@@ -44,7 +45,10 @@ func Run(ctx context.Context, config jobs.Config, index *recall.Index) error {
 		return err
 	}
 	config.Logger.InfoContext(ctx, "worker started", slog.String("worker", runner.ID()), slog.String("domain", config.Domain.Name))
+	var tending sync.WaitGroup
+	tending.Go(func() { tend(ctx, index, config.Logger) })
 	sweep(ctx, index, config.Logger)
+	tending.Wait()
 
 	return runner.Stop(context.WithoutCancel(ctx))
 }
@@ -61,6 +65,22 @@ func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
 		}
 		if err != nil && ctx.Err() == nil {
 			logger.WarnContext(ctx, "sweep failed", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// tend makes and drops vector indexes until ctx ends. What an index waits for may take hours, which no sweep is to wait for.
+func tend(ctx context.Context, index *recall.Index, logger *slog.Logger) {
+	ticker := time.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	for {
+		if err := index.Tend(ctx); err != nil && ctx.Err() == nil {
+			logger.WarnContext(ctx, "vector indexes failed", slog.Any("error", err))
 		}
 		select {
 		case <-ctx.Done():

@@ -106,6 +106,8 @@ func TestModelsStayComplete(t *testing.T) {
 			COMMENT ON INDEX embeddings_hnsw_%d_2 IS '{"model": "%s", "dimensions": 2}'`, i, model, i, model))
 		require.NoError(t, err)
 	}
+	_, err = bundle.pool.Exec(t.Context(), `INSERT INTO embeddings (owner_kind, owner_id, model, dimensions, content_hash, embedding) SELECT 'recipe', '1', m, 2, '', '[1,0]' FROM unnest('{old,new}'::text[]) AS m`)
+	require.NoError(t, err)
 	_, err = bundle.migrator.Up(t.Context())
 	require.NoError(t, err)
 	var models string

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -9,13 +10,20 @@ import (
 
 	"alfred/db"
 	"alfred/internal/llm"
+	"alfred/internal/pg"
 )
 
-// sweepLock is the key of the sweeping process's advisory lock, from "recall".
-const sweepLock = 0x726563616c6c
+// sweepLock is the key of the sweeping process's advisory lock, from "recall", and tendLock of that which makes indexes.
+const (
+	sweepLock = 0x726563616c6c
+	tendLock  = sweepLock + 1
+)
 
 // buildMemory is the memory limit for building an index: a graph that does not fit is built many times slower.
 const buildMemory = "256MB"
+
+const allowMemory = `SELECT set_config('maintenance_work_mem', '` + buildMemory + `', false)
+	WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('` + buildMemory + `')`
 
 // graph is an index's density. With pgvector's defaults m = 16 and ef_construction = 64, one in twenty of the nearest
 // among a hundred thousand clustered vectors is never found, however long a search takes. With these values, one in a
@@ -36,42 +44,60 @@ func modelOf(embedder llm.Embedder) model {
 	return model{Model: embedder.Model(), Dimensions: embedder.Dimensions()}
 }
 
-// tendIndexes gives users with very many vectors an index of their own, and drops those of others: who has fewer now, was
-// erased or moved away. An index for all would make everybody's turns pay for searches of a few, and lose hits that
-// others' vectors crowd out. A search uses an index once it is whole. Only this process waits.
-func (x *Index) tendIndexes(ctx context.Context, conn *pgxpool.Conn) error {
-	due, err := x.q.EmbeddingIndexesDue(ctx, conn, &db.EmbeddingIndexesDueParams{MoreThan: x.searcher.exactUpTo, AtMost: indexesAtMost})
-	if err != nil {
-		return fmt.Errorf("look at the vector indexes: %w", err)
-	}
-	for _, index := range due {
-		if index.Stands {
-			if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS alfred.`+pgx.Identifier{index.Name}.Sanitize()); err != nil {
-				return fmt.Errorf("drop the index %s: %w", index.Name, err)
-			}
+// Tend gives users with very many vectors an index of their own, and drops those of others: who has fewer now, was
+// erased or moved away, or has a model that no longer serves. An index for all would make everybody's turns pay for
+// searches of a few, and lose hits that others' vectors crowd out. A search uses an index once it is whole.
+//
+// Making or dropping one waits for every older transaction of the database to end, a dump's too, so call it beside
+// [Index.Sweep]. An index that cannot be made is reported, and keeps no other from being made. While another process
+// tends, it does nothing.
+func (x *Index) Tend(ctx context.Context) error {
+	return pg.Alone(ctx, x.pool, tendLock, func(conn *pgxpool.Conn) error {
+		due, err := x.due(ctx, conn)
+		if err != nil || len(due) == 0 {
+			return err
 		}
-		if index.Wanted {
-			if err := buildIndex(ctx, conn, index); err != nil {
-				return err
-			}
+		if _, err := conn.Exec(ctx, allowMemory); err != nil {
+			return fmt.Errorf("allow memory for vector indexes: %w", err)
 		}
-	}
+		var failed error
+		for _, index := range due {
+			if conn.Conn().IsClosed() {
+				return failed
+			}
+			failed = errors.Join(failed, tendIndex(ctx, conn, index))
+		}
+		if _, err := conn.Exec(ctx, `RESET maintenance_work_mem`); err != nil { // the pool gives the connection to others
+			return errors.Join(failed, fmt.Errorf("reset the memory for vector indexes: %w", err), conn.Conn().Close(ctx))
+		}
 
-	return nil
+		return failed
+	})
 }
 
-func buildIndex(ctx context.Context, conn *pgxpool.Conn, index *db.EmbeddingIndexesDueRow) error {
-	for _, sql := range []string{
-		`SELECT set_config('maintenance_work_mem', '` + buildMemory + `', false)
-		 WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('` + buildMemory + `')`,
-		fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON alfred.embeddings USING hnsw ((embedding::vector(%d)) vector_cosine_ops) WITH (`+graph+`)
-			WHERE user_id = '%s' AND model = %s AND dimensions = %d`,
-			pgx.Identifier{index.Name}.Sanitize(), index.Dimensions, index.UserID, literal(index.Model), index.Dimensions),
-		`RESET maintenance_work_mem`,
-	} {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("make the index of user %s: %w", index.UserID, err)
+func (x *Index) due(ctx context.Context, conn *pgxpool.Conn) ([]*db.EmbeddingIndexesDueRow, error) {
+	due, err := x.q.EmbeddingIndexesDue(ctx, conn, &db.EmbeddingIndexesDueParams{MoreThan: x.searcher.exactUpTo, AtMost: indexesAtMost})
+	if err != nil {
+		return nil, fmt.Errorf("look at the vector indexes: %w", err)
+	}
+
+	return due, nil
+}
+
+func tendIndex(ctx context.Context, conn *pgxpool.Conn, index *db.EmbeddingIndexesDueRow) error {
+	if index.Stands {
+		if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS alfred.`+pgx.Identifier{index.Name}.Sanitize()); err != nil {
+			return fmt.Errorf("drop the index %s: %w", index.Name, err)
 		}
+	}
+	if !index.Wanted {
+		return nil
+	}
+	sql := fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON alfred.embeddings USING hnsw ((embedding::vector(%d)) vector_cosine_ops) WITH (`+graph+`)
+		WHERE user_id = '%s' AND model = %s AND dimensions = %d`,
+		pgx.Identifier{index.Name}.Sanitize(), index.Dimensions, index.UserID, literal(index.Model), index.Dimensions)
+	if _, err := conn.Exec(ctx, sql); err != nil {
+		return fmt.Errorf("make the index of user %s: %w", index.UserID, err)
 	}
 
 	return nil

@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -29,6 +30,10 @@ func (x *Index) retire(ctx context.Context, conn *pgxpool.Conn) error {
 	if x.retired {
 		return nil
 	}
+	own := modelOf(x.searcher.embedder)
+	if err := x.q.EmbeddingForget(ctx, conn, &db.EmbeddingForgetParams{Model: own.Model, Dimensions: int32(own.Dimensions)}); err != nil {
+		return fmt.Errorf("forget models without vectors: %w", err)
+	}
 	others, err := x.others(ctx, conn)
 	if err != nil {
 		return err
@@ -37,17 +42,31 @@ func (x *Index) retire(ctx context.Context, conn *pgxpool.Conn) error {
 		if other.Used {
 			continue
 		}
-		if err := x.q.EmbeddingIncomplete(ctx, conn, &db.EmbeddingIncompleteParams{Model: other.Model, Dimensions: other.Dimensions}); err != nil {
-			return fmt.Errorf("have %s serve no longer: %w", other.Model, err)
-		}
-		for deleted := int64(1); deleted > 0; {
-			deleted, err = x.q.EmbeddingRetire(ctx, conn, &db.EmbeddingRetireParams{Model: other.Model, Dimensions: other.Dimensions, Lim: retiredAtOnce})
-			if err != nil {
-				return fmt.Errorf("delete the vectors of %s: %w", other.Model, err)
-			}
+		if err := x.retireModel(ctx, conn, other); err != nil {
+			return err
 		}
 	}
 	x.retired = len(others) == 0
+
+	return nil
+}
+
+// retireModel has a model serve no longer, and deletes its vectors once no index is left to drop: a graph is repaired at
+// each vector that vacuum takes out of it.
+func (x *Index) retireModel(ctx context.Context, conn *pgxpool.Conn, m *db.EmbeddingOthersRow) error {
+	if err := x.q.EmbeddingIncomplete(ctx, conn, &db.EmbeddingIncompleteParams{Model: m.Model, Dimensions: m.Dimensions}); err != nil {
+		return fmt.Errorf("have %s serve no longer: %w", m.Model, err)
+	}
+	due, err := x.due(ctx, conn)
+	if err != nil || slices.ContainsFunc(due, func(d *db.EmbeddingIndexesDueRow) bool { return !d.Wanted }) {
+		return err
+	}
+	for deleted := int64(1); deleted > 0; {
+		deleted, err = x.q.EmbeddingRetire(ctx, conn, &db.EmbeddingRetireParams{Model: m.Model, Dimensions: m.Dimensions, Lim: retiredAtOnce})
+		if err != nil {
+			return fmt.Errorf("delete the vectors of %s: %w", m.Model, err)
+		}
+	}
 
 	return nil
 }

@@ -22,9 +22,9 @@ const soonFor = "12 hours"
 
 // Sweep embeds what no job covers: rows written by other programs, and rows and turns
 // from before the embedder was configured. When nothing is left the model is complete and
-// serves. The next sweep, once every process has noticed, deletes the embeddings of
-// earlier models. It also makes and drops the indexes of users with very many vectors.
-// While another process sweeps, it does nothing.
+// serves. A later sweep, once every process has noticed and [Index.Tend] has dropped their
+// indexes, deletes the embeddings of earlier models. While another process sweeps, it does
+// nothing.
 //
 // [ErrVector] says that some texts have no embedding because the embedder's was
 // refused; the others have theirs.
@@ -37,9 +37,6 @@ func (x *Index) Sweep(ctx context.Context) error {
 		stood, err := x.complete(ctx, conn)
 		if err == nil && stood {
 			err = x.retire(ctx, conn)
-		}
-		if err == nil {
-			err = x.tendIndexes(ctx, conn)
 		}
 
 		return errors.Join(refused, err)

@@ -28,6 +28,12 @@ DELETE FROM embeddings
 WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[])
   AND (sqlc.narg(user_id)::uuid IS NULL OR user_id = sqlc.narg(user_id)::uuid);
 
+-- EmbeddingForget forgets models other than the given one that were complete and have no embeddings any more.
+-- name: EmbeddingForget :exec
+DELETE FROM embedded_models AS m
+WHERE (m.model <> @model OR m.dimensions <> @dimensions)
+  AND NOT EXISTS (SELECT FROM embeddings AS e WHERE e.model = m.model AND e.dimensions = m.dimensions OFFSET 0);
+
 -- EmbeddingHashes returns the text hashes of stored embeddings with their owners; "" for shared ones.
 -- name: EmbeddingHashes :many
 SELECT coalesce(user_id::text, '')::text AS user_id, owner_id, content_hash FROM embeddings

@@ -22,9 +22,15 @@ FROM embedding_models() WITH ORDINALITY AS m (model, dimensions, age) ORDER BY m
 CREATE OR REPLACE FUNCTION embedding_models() RETURNS TABLE (model text, dimensions integer)
 LANGUAGE sql STABLE
 SET search_path = alfred, public, pg_temp
-AS $$ SELECT m.model, m.dimensions FROM embedded_models AS m ORDER BY m.completed_at DESC, m.model $$;
+AS $$
+    SELECT m.model, m.dimensions FROM embedded_models AS m
+    -- A worker of the version before deletes an earlier model's vectors and knows nothing of its row. Where nothing is to embed, none has any.
+    WHERE NOT EXISTS (SELECT FROM embedded_models AS o WHERE o.model <> m.model)
+       OR EXISTS (SELECT FROM embeddings AS e WHERE e.model = m.model AND e.dimensions = m.dimensions OFFSET 0)
+    ORDER BY m.completed_at DESC, m.model
+$$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION embedding_models IS 'Models whose every text has a vector, the newest first.';
+COMMENT ON FUNCTION embedding_models IS 'Models whose every text has a vector, the newest first; of several, those that have any.';
 
 -- +goose StatementBegin
 CREATE FUNCTION embedding_index(owner uuid, model text, dimensions integer) RETURNS text
@@ -45,11 +51,15 @@ AS $$
     ), owners AS (
         SELECT o.user_id, m.model, m.dimensions, o.vectors, embedding_index(o.user_id, m.model, m.dimensions) AS name
         FROM embedded_models AS m
-        CROSS JOIN LATERAL (SELECT e.user_id, count(*) AS vectors FROM embeddings AS e WHERE e.model = m.model AND e.user_id IS NOT NULL GROUP BY 1) AS o
-    ), large AS ( -- one that stands is kept down to half the number, so that none comes and goes
-        SELECT o.* FROM owners AS o LEFT JOIN standing AS s ON s.name = o.name
-        WHERE o.vectors > CASE WHEN s.name IS NULL THEN embedding_indexes_due.more_than ELSE embedding_indexes_due.more_than / 2 END
-        ORDER BY s.name IS NULL, o.vectors DESC, o.name LIMIT embedding_indexes_due.at_most
+        CROSS JOIN LATERAL (SELECT e.user_id, count(*) AS vectors FROM embeddings AS e
+                            WHERE e.model = m.model AND e.dimensions = m.dimensions AND e.user_id IS NOT NULL GROUP BY 1) AS o
+    ), large AS ( -- the vectors of one that stands whole count double, so that none comes and goes
+        SELECT o.*
+        FROM owners AS o
+        LEFT JOIN standing AS s ON s.name = o.name AND s.valid
+        CROSS JOIN LATERAL (SELECT CASE WHEN s.name IS NULL THEN o.vectors ELSE 2 * o.vectors END AS vectors) AS w
+        WHERE w.vectors > embedding_indexes_due.more_than
+        ORDER BY w.vectors DESC, o.name LIMIT embedding_indexes_due.at_most
     )
     SELECT coalesce(s.name, l.name), s.name IS NOT NULL, l.name IS NOT NULL, l.user_id, l.model, l.dimensions
     FROM standing AS s FULL JOIN large AS l ON l.name = s.name
@@ -57,12 +67,12 @@ AS $$
     ORDER BY l.name IS NOT NULL, 1
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION embedding_indexes_due IS 'Vector indexes that a worker is to drop because they stand and are not wanted, to make because they are wanted and do not stand, or to do both with because building them was interrupted. Wanted is one for each user with more than so many vectors of a complete model, at most so many in all.';
+COMMENT ON FUNCTION embedding_indexes_due IS 'Vector indexes that a worker is to drop because they stand and are not wanted, to make because they are wanted and do not stand, or to do both with because building them was interrupted. Wanted is one for each user with more than so many vectors of a complete model, at most so many in all: for those with the most, where what has an index counts double.';
 REVOKE EXECUTE ON FUNCTION embedding_index(uuid, text, integer), embedding_indexes_due(integer, integer) FROM PUBLIC;
 
 COMMENT ON TABLE embeddings IS 'Vectors of rows and turns. A user who has very many of a model gets an HNSW index of their own, which a worker makes and drops; all others'' are compared one by one.';
 
--- compared_up_to is for a worker to look at, who makes the indexes. The scan of one goes on until enough rows have passed the filter by kind.
+-- The scan of an index goes on until enough rows have passed the filter by kind.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION recall_nearest(vector text, model text, dimensions integer, kinds text[], compared_up_to integer, lim integer)
 RETURNS TABLE (owner_kind text, owner_id text, likeness double precision)
@@ -97,8 +107,10 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
+COMMENT ON FUNCTION recall_nearest IS 'The tenant''s rows and turns whose vectors are nearest to one, with the cosine between them; none without a vector. compared_up_to counts for nothing: programs of the version before pass it.';
 
 -- +goose Down
+-- Which models are complete is forgotten with the table: the older program's next sweep makes its model's index again, and with it the model complete.
 -- +goose StatementBegin
 DO $$
 DECLARE
@@ -146,6 +158,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
+COMMENT ON FUNCTION recall_nearest IS 'The tenant''s rows and turns whose vectors are nearest to one, with the cosine between them; none without a vector.';
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION embedding_models() RETURNS TABLE (model text, dimensions integer)
 LANGUAGE sql STABLE
