@@ -21,12 +21,17 @@ import (
 // words never stand in a stop list, and are their own stems.
 var words = []string{"bak", "dorf", "glim", "hulk", "jomp", "krat", "lomp", "mirk"}
 
-// reference ranks turns as [recall.Searcher.Search] does by words, but looks at all of them.
+// namedDay adds three words to a question, which no turn holds.
+const namedDay = "2023-07-21"
+
+// reference ranks turns as [recall.Searcher.Search] does by words and a day, but looks at all of them.
 type reference struct {
-	messages []string
+	messages []string  // of one conversation and then of another
+	first    int       // how many are of the first
 	sizes    []float64 // words of each turn's summary, its owner's included
 	asked    []string
-	beside   float64
+	dated    map[int]bool // the turns of the day that is named, if one is
+	weights  recall.Weights
 }
 
 // presence is term frequency, saturated as in BM25 over what ts_rank makes of it.
@@ -39,9 +44,13 @@ func presence(times int, size, average float64) float64 {
 	return 2.2 * frequency / (frequency + 0.0607927*1.2*(0.25+0.75*size/average))
 }
 
-func (r *reference) scores() []float64 {
-	all := float64(len(r.messages))
-	rarity, average, most := map[string]float64{}, 0.0, 0.0
+func (r *reference) rarity(holders float64) float64 {
+	return math.Log(1 + (float64(len(r.messages))-holders+0.5)/(holders+0.5))
+}
+
+// words are the turns' scores by words, and the most that a turn could have by all.
+func (r *reference) words() (own []float64, most float64) {
+	rarity, average := map[string]float64{}, 0.0
 	for _, word := range r.asked {
 		holders, size := 0.0, 0.0
 		for i, message := range r.messages {
@@ -49,40 +58,59 @@ func (r *reference) scores() []float64 {
 				holders, size = holders+1, size+r.sizes[i]
 			}
 		}
-		rarity[word] = math.Log(1 + (all-holders+0.5)/(holders+0.5))
+		rarity[word] = r.rarity(holders)
 		average += size / holders / float64(len(r.asked))
 		most += rarity[word]
 	}
-	own := make([]float64, len(r.messages)+2)
+	if len(r.dated) > 0 {
+		most += 3*r.rarity(0) + r.day()
+	}
+	own = make([]float64, len(r.messages))
 	for i, message := range r.messages {
 		for _, word := range r.asked {
-			own[i+1] += rarity[word] * presence(strings.Count(message, word), r.sizes[i], average)
+			own[i] += rarity[word] * presence(strings.Count(message, word), r.sizes[i], average)
 		}
 	}
-	scores := make([]float64, len(r.messages))
-	for i := range scores {
-		if own[i+1] > 0 {
-			scores[i] = (own[i+1] + r.beside*max(own[i], own[i+2])) / max(most, 1)
+
+	return own, max(most, 1)
+}
+
+func (r *reference) day() float64 {
+	return r.weights.Day * r.rarity(float64(len(r.dated)))
+}
+
+func (r *reference) scores() []float64 {
+	own, most := r.words()
+	scores := make([]float64, len(own))
+	for i := range own {
+		score, neighbour := own[i], 0.0
+		if r.dated[i] {
+			score += r.day()
+		}
+		for _, n := range []int{i - 1, i + 1} {
+			if n >= 0 && n < len(own) && (n < r.first) == (i < r.first) {
+				neighbour = max(neighbour, own[n])
+			}
+		}
+		if score > 0 {
+			scores[i] = (score + r.weights.Beside*neighbour) / most
 		}
 	}
 
 	return scores
 }
 
-// best are the turns found, best first, below a number.
-func (r *reference) best(below, limit int) []int {
-	scores := r.scores()
-	var numbers []int
-	for n := 1; n < below && n <= len(scores); n++ {
-		if scores[n-1] > 0 {
-			numbers = append(numbers, n)
+// best are the scores of the turns found, best first; those of the first conversation below a number.
+func (r *reference) best(below, limit int) []float64 {
+	var best []float64
+	for i, score := range r.scores() {
+		if score > 0 && (i >= r.first || i+1 < below) {
+			best = append(best, score)
 		}
 	}
-	slices.SortFunc(numbers, func(one, other int) int {
-		return cmp.Or(cmp.Compare(scores[other-1], scores[one-1]), cmp.Compare(other, one))
-	})
+	slices.SortFunc(best, func(one, other float64) int { return cmp.Compare(other, one) })
 
-	return numbers[:min(limit, len(numbers))]
+	return best[:min(limit, len(best))]
 }
 
 // talkOf makes turns of which few hold the first words and many the last.
@@ -118,24 +146,37 @@ func TestTheBestTurnsAreThoseOfTheWholeRanking(t *testing.T) {
 
 	pool := dbtest.Pool(t)
 	user := stranger(t, pool)
-	messages := talkOf(600)
-	session := said(t, pool, user, messages...)
-	sizes := sizesOf(t, pool, session)
+	messages := talkOf(660)
+	session, other := said(t, pool, user, messages[:600]...), said(t, pool, user, messages[600:]...) // with turns 1 to 60 each
+	sizes := append(sizesOf(t, pool, session), sizesOf(t, pool, other)...)
+	exec(t, pool, `UPDATE turns SET created_at = $2::text::timestamptz + interval '12 hours' WHERE session_id = $1 AND number % 70 = 1`, session, namedDay)
+	dated := map[int]bool{}
+	for i := 0; i < 600; i += 70 {
+		dated[i] = true
+	}
 	searcher := recall.New(kitchen(t, pool), brokenEmbedder{})
-	for _, beside := range []float64{0, 0.5, 2} {
-		searcher.Weigh(recall.Weights{Beside: beside})
+	for _, weights := range []recall.Weights{{Day: 1.5}, {Beside: 0.5, Day: 1.5}, {Beside: 2, Day: 0.3}} {
+		searcher.Weigh(weights)
 		for from := range words {
-			for _, shownFrom := range []int{601, 150} {
-				r := reference{messages, sizes, words[from:min(from+3, len(words))], beside}
-				numbers, hits := found(t, pool, searcher, recall.Query{
-					UserID: uuid.MustParse(user), Text: strings.Join(r.asked, " "), Limit: 30, Kinds: []string{recall.KindTurn}, Session: session, ShownFrom: shownFrom,
-				})
-				scores, wanted := r.scores(), r.best(shownFrom, 30)
-				require.Len(t, hits, len(wanted), "%v, %v", r.asked, beside)
-				for i, hit := range hits {
-					require.InDelta(t, scores[wanted[i]-1], hit.Score, 1e-6, "place %d of %v, %v: turn %d instead of %d", i, r.asked, beside, numbers[i], wanted[i])
-				}
-			}
+			r := &reference{messages: messages, first: 600, sizes: sizes, asked: words[from:min(from+3, len(words))], weights: weights}
+			r.compare(t, pool, searcher, user, session, strings.Join(r.asked, " "))
+			r.dated = dated
+			r.compare(t, pool, searcher, user, session, strings.Join(r.asked, " ")+" on "+namedDay)
+		}
+	}
+}
+
+func (r *reference) compare(t *testing.T, pool *pgxpool.Pool, searcher *recall.Searcher, user string, session uuid.UUID, question string) {
+	t.Helper()
+
+	for _, shownFrom := range []int{601, 150} {
+		numbers, hits := found(t, pool, searcher, recall.Query{
+			UserID: uuid.MustParse(user), Text: question, Limit: 30, Kinds: []string{recall.KindTurn}, Session: session, ShownFrom: shownFrom,
+		})
+		wanted := r.best(shownFrom, 30)
+		require.Len(t, hits, len(wanted), "%q, %v", question, r.weights)
+		for i, hit := range hits {
+			require.InDelta(t, wanted[i], hit.Score, 1e-6, "place %d of %q, %v: turn %d", i, question, r.weights, numbers[i])
 		}
 	}
 }
