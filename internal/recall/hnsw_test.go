@@ -98,9 +98,9 @@ func TestIndexesFollowTheirUsers(t *testing.T) {
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM embedding_indexes_due(1000, 2)`).Scan(&surplus))
 	require.Zero(t, surplus, "one that stands gives way to none with less than twice as many vectors")
 	fill(t, pool, more, 20)
-	var wanted string
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT user_id::text FROM embedding_indexes_due(1000, 2) WHERE wanted`).Scan(&wanted))
-	require.Equal(t, more, wanted, "who has most gets one")
+	var owner string
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT user_id::text FROM embedding_indexes_due(1000, 2) WHERE wanted`).Scan(&owner))
+	require.Equal(t, more, owner, "who has most gets one")
 	exec(t, pool, `DELETE FROM users WHERE id = $1`, more)
 
 	exec(t, pool, `DELETE FROM embeddings WHERE ctid = ANY (ARRAY(SELECT ctid FROM embeddings WHERE user_id = $1 LIMIT 400))`, large)
