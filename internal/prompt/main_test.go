@@ -64,7 +64,7 @@ func (b *testBundle) exec(t *testing.T, sql string, args ...any) {
 // view is the turn's stored view; the caller's changes to the turn row take precedence.
 func (b *testBundle) view(t *testing.T, tx pgx.Tx, turn *db.Turns) *view.View {
 	t.Helper()
-	v, err := b.loader.Open(t.Context(), tx, turn.ID, int(turn.Position))
+	v, err := b.loader.Open(t.Context(), tx, turn.ID, int(turn.Position)+1) // past the first decision, before which there is no step
 	require.NoError(t, err)
 	v.Turn = turn
 	require.NoError(t, b.loader.Fill(t.Context(), tx, v, view.All()))
