@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,64 +45,71 @@ type Config struct {
 	Worker *Worker
 }
 
-// Assistant is an open database in which turns are worked on and followed.
+// ErrClosed ends what waits for a turn when its assistant is closed.
+var ErrClosed = errors.New("the assistant is closed")
+
+// Assistant is an open database in which turns are worked on and followed. It is safe for concurrent use.
 type Assistant struct {
 	pool     *pgxpool.Pool
-	logger   *slog.Logger
 	listener *pg.Listener
-	running  errgroup.Group // what runs until stop
-	stop     func()
+	open     context.Context // until Close
+	shut     func() error    // once
 }
 
 // Open connects, and starts what the configuration asks for. It refuses a schema that is not this program's, types that
-// do not fit the tables, and a provider without its key. The caller closes the assistant.
+// do not fit the tables, a provider without its key, and a worker that cannot start. Nothing ends by itself after that:
+// what a database that is away interrupts is tried again until Close, and Logger told. ctx bounds Open alone. The caller
+// closes the assistant.
 func Open(ctx context.Context, config Config) (*Assistant, error) {
 	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred host", IdleInTxTimeout: idleInTx, MaxConns: conns, URL: config.URL})
 	if err != nil {
 		return nil, err
 	}
-	a := &Assistant{pool: pool, logger: cmp.Or(config.Logger, slog.Default())}
-	a.listener = pg.NewListener(pool.Config().ConnConfig, a.logger)
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	a.stop = stop
-	if err := a.start(ctx, running, &config); err != nil {
-		return nil, errors.Join(err, a.Close())
+	logger := cmp.Or(config.Logger, slog.Default())
+	stop, err := config.start(ctx, pool, logger)
+	if err != nil {
+		pool.Close()
+
+		return nil, err
 	}
-	a.running.Go(func() error { return a.listener.Run(running) })
+	open, end := context.WithCancel(context.WithoutCancel(ctx))
+	a := &Assistant{pool: pool, listener: pg.NewListener(pool.Config().ConnConfig, logger), open: open}
+	var listening errgroup.Group
+	listening.Go(func() error { return a.listener.Run(open) })
+	a.shut = sync.OnceValue(func() error {
+		end()
+		defer pool.Close()
+
+		return errors.Join(stop(), listening.Wait())
+	})
 
 	return a, nil
 }
 
-// start does within ctx what Open answers for, and what goes on within running.
-func (a *Assistant) start(ctx, running context.Context, config *Config) error {
-	if config.Migrate {
-		migrator, err := pg.NewMigrator(a.pool, a.logger)
+// start returns what stops the worker, if there is one.
+func (c *Config) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (stop func() error, err error) {
+	if c.Migrate {
+		migrator, err := pg.NewMigrator(pool, logger)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := migrator.Up(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := pg.CheckSchema(ctx, a.pool, a.logger); err != nil || config.Worker == nil {
-		return err
+	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
+		return nil, err
 	}
-	work, err := config.Worker.open(ctx, a)
-	if err == nil {
-		a.running.Go(func() error { return work(running) })
+	if c.Worker == nil {
+		return func() error { return nil }, nil
 	}
 
-	return err
+	return c.Worker.start(ctx, pool, logger)
 }
 
-// Close stops the worker, which has ten seconds to finish its decisions, and ends the connections.
-func (a *Assistant) Close() error {
-	a.stop()
-	err := a.running.Wait()
-	a.pool.Close()
-
-	return err
-}
+// Close ends what waits for turns, with [ErrClosed], stops the worker, which has ten seconds to finish its decisions, and
+// ends the connections. Calls after the first return what that one did.
+func (a *Assistant) Close() error { return a.shut() }
 
 // StartSession starts a conversation with the user of that name, who is made if missing, in the caller's transaction.
 func StartSession(ctx context.Context, tx pgx.Tx, user, title string) (uuid.UUID, error) {
@@ -128,68 +136,75 @@ func Cancel(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
 }
 
 // Follow yields a turn's events in order as they are committed, from the first, until the turn has ended or ctx has. An
-// error is the last thing that it yields. Errors: [ErrTurnNotFound].
+// error is the last thing that it yields. Errors: [ErrTurnNotFound], [ErrClosed].
 func (a *Assistant) Follow(ctx context.Context, turnID uuid.UUID) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		reader, err := a.reader(ctx, turnID)
-		if err != nil {
-			yield(Event{}, err)
-
-			return
-		}
-		tail := reader.Tail(turnID, 0)
-		defer tail.Close()
-		for {
-			events, err := tail.Next(ctx, patience)
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err != nil {
-				yield(Event{}, err)
-
-				return
-			}
-			for _, event := range events {
-				if !yield(event, nil) {
-					return
+		err := a.read(ctx, turnID, func(ctx context.Context, reader *follow.Reader) error {
+			tail := reader.Tail(turnID, 0)
+			defer tail.Close()
+			for {
+				events, err := tail.Next(ctx, patience)
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				if err != nil {
+					return err
+				}
+				for _, event := range events {
+					if !yield(event, nil) {
+						return nil
+					}
 				}
 			}
+		})
+		if err != nil {
+			yield(Event{}, err)
 		}
 	}
 }
 
-// Turn is the turn as it stands. Errors: [ErrTurnNotFound].
-func (a *Assistant) Turn(ctx context.Context, turnID uuid.UUID) (*Turn, error) {
-	reader, err := a.reader(ctx, turnID)
-	if err != nil {
-		return nil, err
-	}
+// Turn is the turn as it stands. Errors: [ErrTurnNotFound], [ErrClosed].
+func (a *Assistant) Turn(ctx context.Context, turnID uuid.UUID) (turn *Turn, err error) {
+	err = a.read(ctx, turnID, func(ctx context.Context, reader *follow.Reader) error {
+		turn, err = reader.Turn(ctx, turnID)
 
-	return reader.Turn(ctx, turnID)
+		return err
+	})
+
+	return turn, err
 }
 
 // Wait is Turn once it has ended.
-func (a *Assistant) Wait(ctx context.Context, turnID uuid.UUID) (*Turn, error) {
-	reader, err := a.reader(ctx, turnID)
-	if err != nil {
-		return nil, err
-	}
-	if err := reader.Wait(ctx, turnID); err != nil {
-		return nil, err
-	}
+func (a *Assistant) Wait(ctx context.Context, turnID uuid.UUID) (turn *Turn, err error) {
+	err = a.read(ctx, turnID, func(ctx context.Context, reader *follow.Reader) error {
+		if err := reader.Wait(ctx, turnID); err != nil {
+			return err
+		}
+		turn, err = reader.Turn(ctx, turnID)
 
-	return reader.Turn(ctx, turnID)
+		return err
+	})
+
+	return turn, err
 }
 
-// reader reads as the user whose turn it is: a host program may read all of its users' turns.
-func (a *Assistant) reader(ctx context.Context, turnID uuid.UUID) (*follow.Reader, error) {
+// read reads as the user whose turn it is, since a host program may read all of its users' turns, until Close.
+func (a *Assistant) read(ctx context.Context, turnID uuid.UUID, work func(context.Context, *follow.Reader) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(a.open, func() { cancel(ErrClosed) })() //nolint:contextcheck // the assistant ends it too
 	turn, err := db.New().TurnGet(ctx, a.pool, turnID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, ErrTurnNotFound
+	if err == nil {
+		err = work(ctx, &follow.Reader{Pool: a.pool, Listener: a.listener, UserID: turn.UserID})
 	}
-	if err != nil {
-		return nil, fmt.Errorf("look for the turn: %w", err)
+	switch {
+	case err != nil && a.open.Err() != nil:
+		return ErrClosed
+	case errors.Is(err, pgx.ErrNoRows):
+		return ErrTurnNotFound
+	case err != nil:
+		return fmt.Errorf("read turn %s: %w", turnID, err)
 	}
 
-	return &follow.Reader{Pool: a.pool, Listener: a.listener, UserID: turn.UserID}, nil
+	return nil
 }

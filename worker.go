@@ -5,6 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/internal/domain"
 	"alfred/internal/engine"
@@ -37,9 +40,9 @@ type Worker struct {
 	Turns int
 }
 
-// open puts the worker together; what it returns works jobs until its context ends.
-func (w *Worker) open(ctx context.Context, a *Assistant) (func(context.Context) error, error) {
-	bound, err := w.bind(ctx, a)
+// start puts the worker together and starts it.
+func (w *Worker) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (stop func() error, err error) {
+	bound, err := w.bind(ctx, pool)
 	if err != nil {
 		return nil, err
 	}
@@ -52,27 +55,27 @@ func (w *Worker) open(ctx context.Context, a *Assistant) (func(context.Context) 
 		return nil, err
 	}
 	searcher := recall.New(bound, w.embedder())
-	searcher.Follow(a.pool, new(provider.EmbedderConfig).Earlier)
+	searcher.Follow(pool, new(provider.EmbedderConfig).Earlier)
 	config := jobs.Config{
-		Pool: a.pool, Domain: bound, Logger: a.logger, Models: models, Prices: prices, Limits: w.Limits, TurnWorkers: w.Turns,
+		Pool: pool, Domain: bound, Logger: logger, Models: models, Prices: prices, Limits: w.Limits, TurnWorkers: w.Turns,
 		Deadline: engine.Deadline, RetentionDecayTurns: engine.RetentionDecay,
 	}
 	index := engine.Furnish(&config, searcher, prompt.DefaultConfig())
 
-	return func(ctx context.Context) error { return engine.Run(ctx, config, index) }, nil
+	return engine.Start(ctx, config, index)
 }
 
-func (w *Worker) bind(ctx context.Context, a *Assistant) (*domain.Domain, error) {
+func (w *Worker) bind(ctx context.Context, pool *pgxpool.Pool) (*domain.Domain, error) {
 	files, file := domain.Find(cmp.Or(w.Types, "kitchen"))
 	if w.Files != nil {
 		files, file = w.Files, w.Types
 	}
-	bound, err := domain.Open(ctx, a.pool, files, file)
+	bound, err := domain.Open(ctx, pool, files, file)
 	if err != nil {
 		return nil, err
 	}
 
-	return bound, engine.Proven(ctx, a.pool, files, file)
+	return bound, engine.Proven(ctx, pool, files, file)
 }
 
 func (w *Worker) models(bound *domain.Domain) (func(node string) Model, error) {

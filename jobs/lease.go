@@ -60,6 +60,7 @@ func (l *lease) take(ctx context.Context) error {
 	}
 	if err != nil {
 		l.beats.Close()
+		l.hangUp(ctx)
 	}
 
 	return err
@@ -182,16 +183,20 @@ func (l *lease) giveUp(ctx context.Context) func(pgx.Tx) error {
 func (l *lease) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
+	defer l.hangUp(ctx)
 	defer l.beats.Close()
-	err := pg.InTx(ctx, l.beats, l.giveUp(ctx))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn != nil && !l.conn.IsClosed() {
-		l.conn.Close(ctx) // the lock goes with the connection
-	}
-	if err != nil {
+	if err := pg.InTx(ctx, l.beats, l.giveUp(ctx)); err != nil {
 		return fmt.Errorf("give up the lease: %w", err)
 	}
 
 	return nil
+}
+
+// hangUp ends the connection, and with it the lock.
+func (l *lease) hangUp(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil && !l.conn.IsClosed() {
+		l.conn.Close(ctx) // it is not needed again
+	}
 }

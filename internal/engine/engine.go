@@ -37,20 +37,38 @@ func Furnish(config *jobs.Config, searcher *recall.Searcher, windows prompt.Conf
 
 // Run works jobs until ctx ends, then stops within the grace period.
 func Run(ctx context.Context, config jobs.Config, index *recall.Index) error {
-	runner, err := jobs.NewRunner(config)
+	stop, err := Start(ctx, config, index)
 	if err != nil {
 		return err
 	}
+	<-ctx.Done()
+
+	return stop()
+}
+
+// Start works jobs until stop is called, which waits for the grace period at most. ctx bounds the start alone: what can
+// fail, fails there, and what fails later is tried again.
+func Start(ctx context.Context, config jobs.Config, index *recall.Index) (stop func() error, err error) {
+	runner, err := jobs.NewRunner(config)
+	if err != nil {
+		return nil, err
+	}
 	if err := runner.Start(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	config.Logger.InfoContext(ctx, "worker started", slog.String("worker", runner.ID()), slog.String("domain", config.Domain.Name))
-	var tending sync.WaitGroup
-	tending.Go(func() { tend(ctx, index, config.Logger) })
-	sweep(ctx, index, config.Logger)
-	tending.Wait()
+	lasting := context.WithoutCancel(ctx)
+	beside, end := context.WithCancel(lasting)
+	var besides sync.WaitGroup
+	besides.Go(func() { sweep(beside, index, config.Logger) })
+	besides.Go(func() { tend(beside, index, config.Logger) })
 
-	return runner.Stop(context.WithoutCancel(ctx))
+	return func() error {
+		end()
+		besides.Wait()
+
+		return runner.Stop(lasting)
+	}, nil
 }
 
 // sweep embeds what no job covers, until ctx ends. Several workers may do so: a text is identified by its hash.
