@@ -82,16 +82,28 @@ func Inline(text string, most int) string {
 // defused neutralizes tags and the markers of models' chat templates: some servers' tokenizers interpret them anywhere
 // in a prompt.
 func defused(text string) string {
+	if strings.IndexByte(text, '<') >= 0 {
+		text = untagged(text)
+	}
+	if strings.IndexByte(text, '[') >= 0 { // few texts have either, and the patterns take a hundred times as long
+		text = markerPattern.ReplaceAllString(text, "($1)")
+	}
+
+	return text
+}
+
+// untagged neutralizes tags, but not addresses: "Mei <mei@example.org>" stays unchanged.
+func untagged(text string) string {
 	addresses := addressPattern.FindAllStringIndex(text, -1)
 	var b strings.Builder
 	at := 0
-	for _, found := range addresses { // "Mei <mei@example.org>" is not a tag, and stays unchanged
+	for _, found := range addresses {
 		b.WriteString(withoutTags(text[at:found[0]]) + text[found[0]:found[1]])
 		at = found[1]
 	}
 	b.WriteString(withoutTags(text[at:]))
 
-	return markerPattern.ReplaceAllString(b.String(), "($1)")
+	return b.String()
 }
 
 func withoutTags(text string) string { return tagPattern.ReplaceAllString(text, "‹$1") }
@@ -109,9 +121,13 @@ func Block(text string) string {
 		}
 	}, text)
 	text = defused(text)
-	text = headingPattern.ReplaceAllString(text, `$1\$2`)
+	if strings.ContainsAny(text, "#<") {
+		text = headingPattern.ReplaceAllString(text, `$1\$2`)
+	}
 	text = speakerPattern.ReplaceAllString(text, `$1\$2`)
-	text = refLinePattern.ReplaceAllString(text, `$1\$2`)
+	if strings.IndexByte(text, '_') >= 0 {
+		text = refLinePattern.ReplaceAllString(text, `$1\$2`)
+	}
 	text, _ = Redact(text)
 
 	return strings.TrimSpace(text)

@@ -26,6 +26,9 @@ type Names struct {
 // Unref replaces the refs in a text: a known one by its label, an unknown one by its type's name, a range by its size
 // and type.
 func (n *Names) Unref(text string) string {
+	if strings.IndexByte(text, '_') < 0 {
+		return text // no ref is without one, and the patterns take long
+	}
 	text = rangePattern.ReplaceAllStringFunc(text, func(match string) string {
 		parts := rangePattern.FindStringSubmatch(match)
 		stem := strings.ToLower(parts[1])
