@@ -52,6 +52,10 @@ func cut(req *llm.Request) (*cutRequest, error) {
 	}
 	text, done := string(encoded), 0
 	c := &cutRequest{parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
+	declared, err := exact.Storable(strings.Join(req.Declared, "\n"))
+	if err != nil {
+		return nil, fmt.Errorf("encode what is declared: %w", err)
+	}
 	var outline strings.Builder
 	take := func(from, to int, of *pieces) {
 		if to-from < of.least {
@@ -70,7 +74,11 @@ func cut(req *llm.Request) (*cutRequest, error) {
 			value.ForEach(func(_, message gjson.Result) bool {
 				content := message.Get("content")
 				for _, s := range sections(content.Raw) {
-					take(content.Index+s.from, content.Index+s.to, &c.own)
+					of := &c.own
+					if strings.Contains(string(declared), trimmed(content.Raw[s.from:s.to])) {
+						of = &c.shared
+					}
+					take(content.Index+s.from, content.Index+s.to, of)
 				}
 				for _, name := range []string{"tool_calls", "reasoning"} { // every later call of the step repeats them
 					said := message.Get(name)
@@ -89,12 +97,23 @@ func cut(req *llm.Request) (*cutRequest, error) {
 	return c, nil
 }
 
+// lineBreak is one within a JSON string.
+const lineBreak = `\n`
+
+// trimmed is a piece of a JSON string without the line breaks at its end.
+func trimmed(quoted string) string {
+	for strings.HasSuffix(quoted, lineBreak) {
+		quoted = strings.TrimSuffix(quoted, lineBreak)
+	}
+
+	return quoted
+}
+
 type span struct{ from, to int }
 
 // sections divides a JSON string, without its quotes, where a section begins: at a heading or a tag behind a line break.
 // Where one stands by chance, in somebody's text, one more cut does no harm.
 func sections(quoted string) []span {
-	const lineBreak = `\n`
 	if len(quoted) < 2 {
 		return nil // an empty content is left out
 	}

@@ -91,3 +91,22 @@ func TestCutTakesCallsOut(t *testing.T) {
 	require.JSONEq(t, string(req.Messages[1].ToolCalls[0].Args), string(again.Messages[1].ToolCalls[0].Args))
 	require.Equal(t, "1 row", again.Messages[2].Content)
 }
+
+// What the declaration says within a message is stored once for all users, and nothing that stands beside it.
+func TestCutSharesWhatIsDeclared(t *testing.T) {
+	t.Parallel()
+
+	declared := "## Schema\n" + strings.Repeat("name: \"text\", <required>\n", minShared/20) + "end"
+	req := &llm.Request{Declared: []string{"## Guidance\nbe brief", declared}, Messages: []llm.Message{
+		{Role: llm.RoleUser, Content: "<step>\n" + declared + "\n\n## Goal\n" + strings.Repeat("a stew ", minShared) + "\n" + declared + " of mine\n</step>"},
+	}}
+	c, err := cut(req)
+	require.NoError(t, err)
+	require.Len(t, c.shared.texts, 1)
+	require.Contains(t, c.shared.texts[0], "Schema")
+	require.NotContains(t, c.shared.texts[0], "stew")
+	require.NotContains(t, c.shared.texts[0], "mine")
+	var again llm.Request
+	require.NoError(t, json.Unmarshal([]byte(c.whole()), &again))
+	require.Equal(t, req.Messages, again.Messages)
+}

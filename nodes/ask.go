@@ -102,6 +102,7 @@ func (q *question[T]) request() (*llm.Request, error) {
 	req := &llm.Request{
 		System:   system,
 		Messages: q.frame.messages(),
+		Declared: q.frame.declared(),
 		Tools:    q.tools,
 		Input:    q.input,
 		Node:     q.node,
@@ -134,6 +135,19 @@ func (f *Frame) messages() []llm.Message {
 		list = append(list, llm.Message{Role: llm.RoleTool, Content: result})
 	}
 	return list
+}
+
+// declared returns the sections that say nothing of a conversation.
+func (f *Frame) declared() []string {
+	var texts []string
+	for _, block := range f.Blocks {
+		for _, section := range block.Sections {
+			if section.Declared {
+				texts = append(texts, renderSections([]Section{section}))
+			}
+		}
+	}
+	return texts
 }
 
 // shared returns the leading blocks that other prompts of this turn and the next also begin with.

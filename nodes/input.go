@@ -12,6 +12,8 @@ import (
 type Section struct {
 	Heading string // including its hashes: "## Recent Context (last 2 turns)"
 	Body    string
+	// Declared: the program and the declaration alone say it.
+	Declared bool
 }
 
 // Block is one tagged part of a prompt: <entity_context> ... </entity_context>.

@@ -32,8 +32,8 @@ func Prepare(model Model, req *Request) {
 }
 
 // Request is a model's input. Its JSON form is what v_llm_calls.request shows, the same for every provider, and contains
-// no database identifiers. System, Tools and Schema come from the program and the declaration alone: they are stored once,
-// for all users, so nothing of a conversation may stand in them.
+// no database identifiers. System, Tools, Schema and Declared come from the program and the declaration alone: they are
+// stored once, for all users, so nothing of a conversation may stand in them.
 type Request struct {
 	System      string          `json:"system"`
 	Messages    []Message       `json:"messages"`
@@ -46,6 +46,8 @@ type Request struct {
 	// Input is the node's typed input: the messages' content as data. Only an in-process model may read it; it is
 	// neither sent nor recorded.
 	Input any `json:"-"`
+	// Declared are texts that may stand in Messages and come from the program and the declaration alone, as System does.
+	Declared []string `json:"-"`
 	// Node is the node that asks. With Turn, Step and Call it lets the script model find its entry; no provider sends
 	// any of them.
 	Node string `json:"-"`

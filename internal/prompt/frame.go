@@ -66,7 +66,7 @@ func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 		}
 		body := blankLines.ReplaceAllString(strings.TrimRight(s.body.String(), "\n "), "\n\n")
 		block := &f.Blocks[len(f.Blocks)-1]
-		block.Sections = append(block.Sections, nodes.Section{Heading: s.heading, Body: body})
+		block.Sections = append(block.Sections, nodes.Section{Heading: s.heading, Body: body, Declared: rule.declared})
 		for _, item := range s.items {
 			item.Section = s.name(rule.tag)
 			f.Items = append(f.Items, item)

@@ -36,6 +36,7 @@ func TestHostileTextsStayData(t *testing.T) {
 			for node, frame := range prompts(t, attack) {
 				require.Equal(t, skeleton(harmless[node]), skeleton(frame), "%s:\n%s", node, text(frame))
 				require.Equal(t, harmless[node].Persona, frame.Persona)
+				require.Equal(t, declared(harmless[node]), declared(frame), "all users share its record")
 				require.NotRegexp(t, `(?i)[0-9a-f]{8}-[0-9a-f]{4}-|\b[0-9a-f]{32}\b`, text(frame), node)
 				requireUnbroken(t, frame)
 			}
@@ -87,6 +88,20 @@ func prompts(t *testing.T, attack string) map[string]nodes.Frame {
 	all["compress"] = b.compress(t, 1).Frame
 
 	return all
+}
+
+// declared are the bodies of the sections that say nothing of a conversation.
+func declared(f nodes.Frame) []string {
+	var bodies []string
+	for _, block := range f.Blocks {
+		for _, section := range block.Sections {
+			if section.Declared {
+				bodies = append(bodies, section.Body)
+			}
+		}
+	}
+
+	return bodies
 }
 
 // structure matches what gives a line meaning: tags, headings, refs, table rows, speakers.

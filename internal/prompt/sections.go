@@ -17,6 +17,7 @@ type rule struct {
 	budget    string // names of the budgets that bound it; "" where it is bounded by itself
 	reasons   string // why an item may appear here, as in context_items.reason
 	told      told   // in act: how a conversation says that it has changed
+	declared  bool   // it is the same for all users
 	unless    func(t *page) bool
 	write     func(t *page, s *section)
 }
@@ -192,13 +193,13 @@ func table() []rule {
 		{node: "act", tag: "entity_context", heading: "This Turn", told: toldByLine,
 			source: "entities_at", window: "current",
 			budget: "Entities", reasons: "current, mentioned", write: (*page).firstSeenNow},
-		{node: "act", tag: "step_context", heading: "Guidance",
+		{node: "act", tag: "step_context", heading: "Guidance", declared: true,
 			source: "the domain, fixed text", window: "own subdomain, the step's type",
 			budget: "", reasons: "", write: (*page).stepGuidance},
 		{node: "act", tag: "step_context", heading: "User Preferences",
 			source: "the domain's guidance query", window: "own subdomain, not in read steps",
 			budget: "Guidance", reasons: "profile", unless: reads, write: (*page).preferences},
-		{node: "act", tag: "step_context", heading: "Schema", told: toldByTable,
+		{node: "act", tag: "step_context", heading: "Schema", told: toldByTable, declared: true,
 			source: "the catalog", window: "own subdomain's tables and those asked for, not in analyze steps",
 			budget: "Schema", reasons: "schema", unless: analyzes, write: (*page).schema},
 		{node: "act", tag: "step_context", heading: "Current Step", told: toldByLine,
