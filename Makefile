@@ -88,7 +88,7 @@ fuzz: ## run each fuzz test for ten seconds, or TIME=1m
 .PHONY: generate
 generate: ## write db/ from sql/, client/ from the API, the page from its sources, and the documents that say what catalog and code hold
 	@$(TOOL) sqlc generate
-	@$(TEST_DATABASE); go test -count=1 ./cmd/internal/reference -run Documented -update
+	@$(TEST_DATABASE); go test -count=1 . ./cmd/internal/reference -run Documented -update
 	@scripts/clients
 	@scripts/page
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ import (
 )
 
 const (
-	// conns is how many connections a database has open at most, unless pool_max_conns in its address says otherwise.
+	// conns bounds the connections where the address does not.
 	conns = 20
 
 	// idleInTx ends the transactions of a stopped process, whose row locks would hide its jobs from recovery.
@@ -35,7 +36,8 @@ const (
 
 // Config is what a host program chooses.
 type Config struct {
-	// URL is the database's address, as in DATABASE_URL: direct, past any pooler that works by transactions.
+	// URL is the database's address, as in DATABASE_URL: direct, past any pooler that works by transactions. Its role owns
+	// Alfred's schema. pool_max_conns in it bounds the connections; 20 otherwise.
 	URL string
 	// Logger is nil for [slog.Default].
 	Logger *slog.Logger
@@ -61,7 +63,7 @@ type Assistant struct {
 // what a database that is away interrupts is tried again until Close, and Logger told. ctx bounds Open alone. The caller
 // closes the assistant.
 func Open(ctx context.Context, config Config) (*Assistant, error) {
-	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred host", IdleInTxTimeout: idleInTx, MaxConns: conns, URL: config.URL})
+	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred host", IdleInTxTimeout: idleInTx, MaxConns: maxConns(config.URL), URL: config.URL})
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +88,14 @@ func Open(ctx context.Context, config Config) (*Assistant, error) {
 	return a, nil
 }
 
+func maxConns(address string) int32 {
+	if strings.Contains(address, "pool_max_conns") {
+		return 0 // what it says
+	}
+
+	return conns
+}
+
 // start returns what stops the worker, if there is one.
 func (c *Config) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (stop func() error, err error) {
 	if c.Migrate {
@@ -107,7 +117,7 @@ func (c *Config) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Log
 	return c.Worker.start(ctx, pool, logger)
 }
 
-// Close ends what waits for turns, with [ErrClosed], stops the worker, which has ten seconds to finish its decisions, and
+// Close ends what waits for turns, with [ErrClosed], stops the worker, which has its grace to finish its decisions, and
 // ends the connections. Calls after the first return what that one did.
 func (a *Assistant) Close() error { return a.shut() }
 

@@ -7,11 +7,16 @@ import (
 	"net/url"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"alfred"
 	"alfred/internal/dbtest"
@@ -117,6 +122,33 @@ func TestOwnModelIsAsked(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, "failed", done.Status)
 	require.Equal(t, "understand", <-model.asked)
+}
+
+// overloaded is a server that never answers.
+type overloaded struct{}
+
+func (overloaded) Generate(context.Context, *alfred.Request) (*alfred.Response, error) {
+	return nil, &alfred.ModelError{Kind: alfred.KindOverloaded, Provider: "own", Err: errors.New("busy")}
+}
+
+func TestTurnFailsAtItsDeadline(t *testing.T) {
+	t.Parallel()
+
+	address, spans := dbtest.URL(t), tracetest.NewSpanRecorder()
+	reader := metric.NewManualReader()
+	assistant := open(t, alfred.Config{URL: address, Worker: &alfred.Worker{
+		Model: overloaded{}, Deadline: time.Millisecond, Grace: time.Second,
+		Traces: trace.NewTracerProvider(trace.WithSpanProcessor(spans)), Metrics: metric.NewMeterProvider(metric.WithReader(reader)),
+	}})
+	turn := enqueue(t, host(t, address), alfred.EnqueueParams{Message: "What is in my pantry?"})
+	done, err := assistant.Wait(t.Context(), turn.TurnID)
+	require.NoError(t, err)
+	require.Equal(t, alfred.TurnFailed, done.Status)
+	require.NoError(t, assistant.Close())
+	require.NotEmpty(t, spans.Ended())
+	var told metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(t.Context(), &told))
+	require.NotEmpty(t, told.ScopeMetrics)
 }
 
 func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {

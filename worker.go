@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	"alfred/internal/domain"
 	"alfred/internal/engine"
@@ -36,8 +40,19 @@ type Worker struct {
 
 	// Limits hold for each user; zero: none.
 	Limits Limits
+	// Prices go before the built-in ones, by model. One that has none costs nothing, and no limit of cost holds for it.
+	Prices map[string]Price
+
 	// Turns is how many decisions run at a time; 0: 500.
 	Turns int
+	// Deadline is how long a turn may try for one decision before it fails; 0: five minutes.
+	Deadline time.Duration
+	// Grace is how long Close lets decisions finish before it hands them back to the queue; 0: ten seconds.
+	Grace time.Duration
+
+	// Traces and Metrics are told of every turn; nil: nothing is.
+	Traces  trace.TracerProvider
+	Metrics metric.MeterProvider
 }
 
 // start puts the worker together and starts it.
@@ -54,11 +69,13 @@ func (w *Worker) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Log
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(prices, w.Prices)
 	searcher := recall.New(bound, w.embedder())
 	searcher.Follow(pool, new(provider.EmbedderConfig).Earlier)
 	config := jobs.Config{
 		Pool: pool, Domain: bound, Logger: logger, Models: models, Prices: prices, Limits: w.Limits, TurnWorkers: w.Turns,
-		Deadline: engine.Deadline, RetentionDecayTurns: engine.RetentionDecay,
+		Deadline: cmp.Or(w.Deadline, engine.Deadline), RetentionDecayTurns: engine.RetentionDecay, Grace: w.Grace,
+		Traces: w.Traces, Metrics: w.Metrics,
 	}
 	index := engine.Furnish(&config, searcher, prompt.DefaultConfig())
 

@@ -45,8 +45,8 @@ type Answer struct {
 
 // MentionedEntity is a row that the user pointed at.
 type MentionedEntity struct {
-	RefType string          `json:"ref_type"`
-	UUID    string          `json:"uuid"` // the row's key, of whatever type
+	RefType string          `json:"ref_type"` // its entity type, as declared
+	UUID    string          `json:"uuid"`     // the row's key, of whatever type
 	Label   string          `json:"label"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }

@@ -35,9 +35,10 @@ func Prepare(model Model, req *Request) {
 // no database identifiers. System, Tools, Schema and Declared come from the program and the declaration alone: they are
 // stored once, for all users, so nothing of a conversation may stand in them.
 type Request struct {
-	System      string          `json:"system"`
-	Messages    []Message       `json:"messages"`
-	Tools       []Tool          `json:"tools,omitempty"`
+	System   string    `json:"system"`
+	Messages []Message `json:"messages"`
+	Tools    []Tool    `json:"tools,omitempty"` // that may be called instead of answering, or besides
+	// Schema is the JSON schema that the answer's text must fit, of the given name; empty: prose.
 	SchemaName  string          `json:"schema_name,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`

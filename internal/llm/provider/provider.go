@@ -39,7 +39,7 @@ type Server struct {
 
 // Config chooses a provider and a model for each node.
 type Config struct {
-	// Name is one of the names above; "" is Offline.
+	// Name is anthropic, gemini, offline, openai or script; "" is offline.
 	Name string
 	// Model is the model of all nodes; "" is the provider's default.
 	Model string
@@ -47,8 +47,8 @@ type Config struct {
 	Models       map[string]string
 	Temperatures map[string]float64
 	MaxTokens    map[string]int
-	// FirstByte, Silence and Whole override a call's limits by node; MaxBytes bounds every answer, 0 for the default.
-	// See [wire.Limits].
+	// FirstByte, Silence and Whole override, by node, how long an answer may take to begin (90 s), to go on (30 s) and in
+	// all (3 min); MaxBytes bounds every answer, 0: 4 MiB.
 	FirstByte, Silence, Whole map[string]time.Duration
 	MaxBytes                  int
 	// Fallback answers if this provider is overloaded or rate-limits us; nil for none.
@@ -56,9 +56,9 @@ type Config struct {
 
 	// Anthropic, Gemini and OpenAI are used by the provider of that name.
 	Anthropic, Gemini, OpenAI Server
-	// OfflineModel is used by Offline.
+	// OfflineModel answers for offline; package alfred sets it.
 	OfflineModel llm.Model
-	// ScriptPath is the file that Script plays.
+	// ScriptPath is the file that script plays.
 	ScriptPath string
 
 	// HTTPClient is nil except in tests.
