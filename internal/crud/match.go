@@ -26,16 +26,15 @@ type named struct {
 	families []string // families, meaning every member
 }
 
-// candidate is a canonical row whose name is similar.
+// candidate is a canonical row that a text may name.
 type candidate struct {
 	key, name, family string
-	exact             bool
-	similarity        float64
+	exact             bool    // a form of the text is its name or one of its aliases
+	similarity        float64 // of its name to the text's most similar form
 	copied            map[string]any
 }
 
-// candidates finds, for each text, the canonical rows it may name. The table is shared and has no row-level security,
-// so its trigram index is used.
+// candidates finds, for each text, the canonical rows it may name.
 func (t *Tools) candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, texts []string) ([][]candidate, error) {
 	found := make([][]candidate, len(texts))
 	if len(texts) == 0 {
@@ -51,7 +50,7 @@ func (t *Tools) candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, text
 		one candidate
 	)
 	_, err = pgx.ForEachRow(rows, []any{&n, &one.key, &one.name, &one.family, &one.exact, &one.similarity, &one.copied}, func() error {
-		found[n] = append(found[n], one)
+		found[n] = merged(found[n], one)
 		one.copied = nil
 
 		return nil
@@ -63,28 +62,46 @@ func (t *Tools) candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, text
 	return found, nil
 }
 
+// merged adds a candidate to a list in which those of one row follow each other.
+func merged(list []candidate, one candidate) []candidate {
+	if len(list) == 0 || list[len(list)-1].key != one.key {
+		return append(list, one)
+	}
+	last := &list[len(list)-1]
+	last.exact, last.similarity = last.exact || one.exact, max(last.similarity, one.similarity)
+
+	return list
+}
+
+// candidateSQL finds rows whose name is like one of a text's forms, is one or the end of one, or that have one as an
+// alias. Each is a part of its own: a trigram index serves the first, and the others read the table once for all texts.
 func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
-	numbers, forms := []int32{}, []string{}
+	numbers, forms, whole := []int32{}, []string{}, []bool{}
 	for i, text := range texts {
-		for _, form := range wordForms(text) {
-			numbers, forms = append(numbers, int32(i)), append(forms, form)
+		full := wordForms(text)
+		for at, form := range slices.Concat(full, nameEnds(full)) {
+			numbers, forms, whole = append(numbers, int32(i)), append(forms, form), append(whole, at < len(full))
 		}
 	}
-	name := "lower(" + qualified(m.Target, m.Target.Column(m.TargetName)) + ")"
-	exact := name + " = f.form"
-	if m.TargetAliases != "" {
-		exact += " OR EXISTS (SELECT FROM unnest(" + qualified(m.Target, m.Target.Column(m.TargetAliases)) + ") AS a (alias) WHERE lower(a.alias) = f.form)"
-	}
-	family := "''"
+	name, family := qualified(m.Target, m.Target.Column(m.TargetName))+"::text", "''"
 	if m.TargetFamily != "" {
 		family = "coalesce(" + qualified(m.Target, m.Target.Column(m.TargetFamily)) + "::text, '')"
 	}
 	s := &statement{}
-	s.add("SELECT f.n, ", qualified(m.Target, m.Target.Key), "::text, ", name, ", ", family, ", ",
-		"bool_or(", exact, "), max(similarity(", name, ", f.form))::float8, ", copies(m),
-		" FROM unnest(", s.value(numbers), "::int[], ", s.value(forms), "::text[]) AS f (n, form) JOIN ", table(t.domain, m.Target),
-		" ON ", m.Target.Owned(), " AND (", exact, " OR ", name, " % f.form OR strpos(f.form, ", name, ") > 0)",
-		" GROUP BY f.n, ", qualified(m.Target, m.Target.Key), " ORDER BY 1, 3")
+	part := func(exact, from, on string) {
+		s.add(" SELECT f.n, ", qualified(m.Target, m.Target.Key), "::text, lower(", name, "), ", family, ", ", exact,
+			", CASE WHEN f.whole THEN similarity(", name, ", f.form) ELSE 0 END::float8, ", copies(m),
+			" FROM f JOIN ", table(t.domain, m.Target), from, " ON ", m.Target.Owned(), " AND ", on)
+	}
+	s.add("WITH f AS (SELECT * FROM unnest(", s.value(numbers), "::int[], ", s.value(forms), "::text[], ", s.value(whole), "::bool[]) AS f (n, form, whole))")
+	part("false", "", "f.whole AND "+name+" % f.form")
+	s.add(" UNION ALL")
+	part("f.whole", "", "lower("+name+") = f.form")
+	if m.TargetAliases != "" {
+		s.add(" UNION ALL")
+		part("true", " CROSS JOIN unnest("+qualified(m.Target, m.Target.Column(m.TargetAliases))+") AS a (alias)", "f.whole AND lower(a.alias) = f.form")
+	}
+	s.add(" ORDER BY 1, 3, 2")
 
 	return s
 }
@@ -111,6 +128,24 @@ func wordForms(text string) []string {
 	slices.Sort(forms)
 
 	return slices.Compact(forms)
+}
+
+// nameEnds are the ends of the forms that begin with a word: what a thing is stands last, so that "frozen broccoli" may
+// name broccoli.
+func nameEnds(forms []string) []string {
+	var ends []string
+	for _, form := range forms {
+		form, inside := strings.TrimRightFunc(form, func(r rune) bool { return !isWordRune(r) }), true
+		for at, r := range form {
+			if isWordRune(r) && !inside {
+				ends = append(ends, form[at:])
+			}
+			inside = isWordRune(r)
+		}
+	}
+	slices.Sort(ends)
+
+	return slices.DeleteFunc(slices.Compact(ends), func(end string) bool { return slices.Contains(forms, end) })
 }
 
 func coreName(name string) string {

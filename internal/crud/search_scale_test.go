@@ -1,12 +1,17 @@
 package crud_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/dbtest"
+	"alfred/internal/pg"
 )
 
 // stews are recipes of the demo user with embeddings; those with 77 servings are the farthest from any query.
@@ -64,4 +69,35 @@ func TestTwoSemanticFiltersAreRefused(t *testing.T) {
 	b := setup(t)
 	b.refused("read", crud.ToolRead, `{"table": "recipes", "filters": [
 		{"field": "_semantic", "op": "similar", "value": "soup"}, {"field": "_semantic", "op": "similar", "value": "cake"}]}`, crud.CodeBadFilter)
+}
+
+// A large canonical table's trigram index finds what a written name is like.
+func TestNamesAreMatchedByTheIndex(t *testing.T) {
+	t.Parallel()
+
+	config, err := pgx.ParseConfig(dbtest.URL(t))
+	require.NoError(t, err)
+	config.RuntimeParams["search_path"] = pg.SearchPath
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	for _, sql := range []string{
+		`INSERT INTO kitchen.ingredients (name, category, family) SELECT 'thing ' || md5(n::text), 'pantry', 'thing' FROM generate_series(1, 20000) AS n`,
+		`VACUUM ANALYZE kitchen.ingredients`, // what an index has still to sort in makes it dear to the planner
+	} {
+		_, err := conn.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	tx, err := conn.Begin(t.Context())
+	require.NoError(t, err)
+	b := setupIn(t, tx, uuid.MustParse(demoUser))
+	scans := func() int {
+		return query[int](b, `SELECT pg_stat_get_xact_numscans('kitchen.ingredients_name_trgm'::regclass)::int`)
+	}
+	before := scans()
+	rows := b.rows(b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "frozen broccoli"}, {"name": "Ripe tomatoes"}, {"name": "something else"}]}`))
+	require.Greater(t, scans(), before)
+	require.NotNil(t, rows[0]["ingredient_id"])
+	require.NotNil(t, rows[1]["ingredient_id"])
+	require.Nil(t, rows[2]["ingredient_id"])
 }
