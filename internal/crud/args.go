@@ -26,6 +26,34 @@ type readArgs struct {
 	OrderDir  string            `json:"order_dir"`
 }
 
+// limit bounds how many rows a read returns.
+func (a *readArgs) limit() int {
+	switch limit := unlessZero(a.Limit); {
+	case limit != nil:
+		return min(maxRows, *limit)
+	case a.ranks() && a.OrderBy == "":
+		return rankedRows
+	default:
+		return maxRows
+	}
+}
+
+// ranks reports whether a read asks for what is like a text.
+func (a *readArgs) ranks() bool {
+	return slices.ContainsFunc(slices.Concat(a.Filters, a.OrFilters), func(f registry.Filter) bool { return f.Field == semanticField || f.Op == opSimilar })
+}
+
+// ordered is how many rows of a search a read needs, 0 for all of them: a filter may refuse any number of the best. A few
+// more than it returns may be deleted before it reads them.
+func (a *readArgs) ordered() int {
+	const spare = 20
+	if len(a.Filters) != 1 || len(a.OrFilters) > 0 || a.OrderBy != "" {
+		return 0
+	}
+
+	return max(0, a.limit()+spare)
+}
+
 type createArgs struct {
 	changeArgs
 

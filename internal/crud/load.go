@@ -140,6 +140,7 @@ type query struct {
 	where func(*statement)
 	join  func(*statement) // beside the table; nil for none
 	order func(*statement) // nil: the type's order
+	top   []string         // only these keys are read, but all rows counted; nil: every row
 	limit int              // 0: no limit
 	page  *page            // nil: from the beginning, without a next page
 	lock  bool
@@ -197,9 +198,12 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 		s.add(after, " AS _after, ")
 	}
 	lock := q.lock && e.Lockable
-	if lock {
+	switch {
+	case lock:
 		s.add("0::bigint AS _total") // FOR UPDATE cannot be combined with a window function
-	} else {
+	case q.top != nil:
+		s.add("(SELECT count(*) FROM ", table(t.domain, e), " WHERE ", e.Owned(), ") AS _total")
+	default:
 		s.add("count(*) OVER () AS _total")
 	}
 	s.add(" FROM ", table(t.domain, e))
@@ -207,6 +211,9 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 		q.join(s)
 	}
 	s.add(" WHERE ", e.Owned(), " AND (")
+	if q.top != nil {
+		s.add(qualified(e, e.Key), " = ANY(", s.castList(q.top, e.Key.Type), ") AND ")
+	}
 	q.where(s)
 	s.add(") ORDER BY ")
 	if q.order != nil {

@@ -23,7 +23,10 @@ type recallKey struct {
 	limit int
 }
 
-type orderKey struct{ entity, text string }
+type orderKey struct {
+	entity, text string
+	most         int // 0: all
+}
 
 // Asker says on whose behalf a decision searches.
 type Asker struct {
@@ -96,11 +99,11 @@ func (t *Tools) lookRead(ctx context.Context, tx pgx.Tx, call Call, into *Prepar
 		return nil
 	}
 	for _, text := range searchTexts(call) {
-		keys, err := t.search.Order(ctx, tx, e, text, &into.vectors)
+		keys, err := t.search.Order(ctx, tx, e, text, &into.vectors, args.ordered())
 		if err != nil {
 			return err
 		}
-		into.found.orders[orderKey{e.Type, text}] = keys
+		into.found.orders[orderKey{e.Type, text, args.ordered()}] = keys
 	}
 
 	return nil

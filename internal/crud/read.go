@@ -55,6 +55,10 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	op.found, err = d.tools.load(ctx, tx, op.entity, q)
+	if err == nil && q.top != nil && len(op.found.rows) < min(q.limit, op.found.total) { // many of the best have just been deleted
+		q.top = nil
+		op.found, err = d.tools.load(ctx, tx, op.entity, q)
+	}
 
 	return suspectFilters(err, op.entity, op.tested)
 }
@@ -86,28 +90,24 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 		return nil, fault
 	}
 	op.tested = slices.Concat(filters, or)
-	limit := maxRows
-	if order != nil && op.args.OrderBy == "" {
-		limit = rankedRows
-	}
-	if op.args.Limit != nil {
-		limit = min(maxRows, *op.args.Limit)
+	q := &query{sel: op.sel, limit: op.args.limit(), order: order, where: func(s *statement) { d.tools.where(s, op.entity, filters, or) }}
+	if i := slices.IndexFunc(filters, func(c condition) bool { return c.distance != "" }); i >= 0 {
+		op.rank(d, filters[i].distance, q)
 	}
 
-	return &query{sel: op.sel, limit: limit, order: order, join: op.ranked(d, filters), where: func(s *statement) {
-		d.tools.where(s, op.entity, filters, or)
-	}}, nil
+	return q, nil
 }
 
-// ranked joins the result of a semantic filter's search; nil without one.
-func (op *readOp) ranked(d *decision, filters []condition) func(*statement) {
-	for i := range filters {
-		if filters[i].distance != "" {
-			return d.joinRanked(op.entity, filters[i].distance)
-		}
+// rank joins each row's rank in a search. If nothing else is asked of the rows, only the best are read.
+func (op *readOp) rank(d *decision, text string, q *query) {
+	keys := d.found.orders[orderKey{op.entity.Type, text, op.args.ordered()}]
+	if op.args.ordered() > 0 && len(keys) >= q.limit {
+		q.top = keys
 	}
-
-	return nil
+	q.join = func(s *statement) {
+		s.add(" LEFT JOIN (SELECT u._key::", op.entity.Key.Type, " AS _key, u._place FROM unnest(", s.value(keys),
+			"::text[]) WITH ORDINALITY AS u (_key, _place)) AS _ranked ON _ranked._key = ", qualified(op.entity, op.entity.Key))
+	}
 }
 
 // order ranks by meaning or similarity if the read searches for it, else by order_by.
@@ -165,14 +165,6 @@ func (d *decision) rankByMeaning(s *statement, e *domain.Entity, text string) {
 	}
 	s.add("_ranked._place NULLS LAST, CASE WHEN _ranked._place IS NULL THEN word_similarity(", s.value(text),
 		", concat_ws(' ', ", strings.Join(parts, ", "), ")) END DESC NULLS LAST")
-}
-
-// joinRanked joins each row's rank in that search.
-func (d *decision) joinRanked(e *domain.Entity, text string) func(*statement) {
-	return func(s *statement) {
-		s.add(" LEFT JOIN (SELECT u._key::", e.Key.Type, " AS _key, u._place FROM unnest(", s.value(d.found.orders[orderKey{e.Type, text}]),
-			"::text[]) WITH ORDINALITY AS u (_key, _place)) AS _ranked ON _ranked._key = ", qualified(e, e.Key))
-	}
 }
 
 // conditions replaces refs by keys and checks the filters. Drafts that the read handles itself are removed first,

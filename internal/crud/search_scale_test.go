@@ -38,6 +38,25 @@ func TestFilterIsNotStarved(t *testing.T) {
 	}
 }
 
+// A search by itself reads its best rows only. It counts all, and finds others for those that have gone since they were ranked.
+func TestASearchByItselfReadsTheBest(t *testing.T) {
+	t.Parallel()
+
+	b := searchable(t)
+	b.stews(2000)
+	read := func() []map[string]any {
+		outcome := b.ok("read", crud.ToolRead, `{"table": "recipes", "limit": 5, "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}]}`)
+		require.Equal(t, query[int](b, `SELECT count(*)::int FROM kitchen.recipes WHERE user_id = $1`, demoUser), outcome.RowCount)
+
+		return b.rows(outcome)
+	}
+	rows := read()
+	require.Len(t, rows, 5)
+	require.Equal(t, "Shakshuka Classic", rows[0]["name"])
+	b.exec(`DELETE FROM kitchen.recipes WHERE name LIKE 'Stew %' AND name !~ '^Stew .$'`)
+	require.Len(t, read(), 5)
+}
+
 // V27: the transaction that writes compares no vectors; the ranking was computed before it, in one pass.
 func TestSemanticReadSearchesBeforeTheTransaction(t *testing.T) {
 	t.Parallel()

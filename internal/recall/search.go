@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -145,16 +146,16 @@ func onlyOnce(hits []Hit, limit int) []Hit {
 
 func sameText(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
-// Order ranks a type's rows by a question, best first, and returns the keys of those that have embeddings. tx runs as
-// the tenant. Call it before the transaction that uses the result.
-func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text string, vectors *Vectors) ([]string, error) {
+// Order ranks a type's rows by a question, best first, and returns the keys of the first most (0: all) that have
+// embeddings. tx runs as the tenant. Call it before the transaction that uses the result.
+func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text string, vectors *Vectors, most int) ([]string, error) {
 	if !searched(e) {
 		return nil, nil
 	}
 	m := s.modelFor(vectors)
 	keys, err := db.New().RecallOrder(ctx, tx, &db.RecallOrderParams{
 		Query: text, Kind: e.Type, Shared: e.Reference, Vector: literalOrNil(vectors, text), Model: m.Model,
-		Dimensions: int32(m.Dimensions), Weight: s.weights(vectors.Model).Meaning, Lim: maxOrdered,
+		Dimensions: int32(m.Dimensions), Weight: s.weights(vectors.Model).Meaning, Lim: int32(cmp.Or(most, maxOrdered)),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rank rows of %s: %w", e.Table, err)

@@ -56,7 +56,7 @@ func ranked(t *testing.T, pool *pgxpool.Pool, searcher *recall.Searcher, d *doma
 	require.NoError(t, err)
 	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
 		return pg.AsTenant(t.Context(), tx, uuid.MustParse(user), func(tx pgx.Tx) (err error) {
-			keys, err = searcher.Order(t.Context(), tx, d.ByType("trip"), question, &vectors)
+			keys, err = searcher.Order(t.Context(), tx, d.ByType("trip"), question, &vectors, 0)
 
 			return err
 		})
