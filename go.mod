@@ -1,6 +1,8 @@
 module alfred
 
-go 1.26.8
+go 1.26.0
+
+toolchain go1.26.8
 
 require (
 	charm.land/bubbles/v2 v2.1.1
