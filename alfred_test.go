@@ -151,6 +151,52 @@ func TestTurnFailsAtItsDeadline(t *testing.T) {
 	require.NotEmpty(t, told.ScopeMetrics)
 }
 
+const lendingSQL = `
+	CREATE SCHEMA lending;
+	GRANT USAGE ON SCHEMA lending TO alfred_tenant;
+	CREATE TABLE lending.loans (
+		id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id uuid NOT NULL DEFAULT alfred.tenant_id() REFERENCES alfred.users (id), title text NOT NULL);
+	ALTER TABLE lending.loans ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY tenant ON lending.loans TO alfred_tenant USING (user_id = (SELECT alfred.tenant_id()));
+	GRANT SELECT ON lending.loans TO alfred_tenant;
+	INSERT INTO alfred.users (name) VALUES ('ada'), ('bob');
+	INSERT INTO lending.loans (user_id, title) SELECT id, CASE name WHEN 'ada' THEN 'Dune' ELSE 'Emma' END FROM alfred.users WHERE name IN ('ada', 'bob')`
+
+// A program brings its types along, and has them tried where it runs first.
+func TestOwnTypesAreTriedFirst(t *testing.T) {
+	t.Parallel()
+
+	address := dbtest.URL(t)
+	pool := host(t, address)
+	_, err := pool.Exec(t.Context(), lendingSQL)
+	require.NoError(t, err)
+	config := alfred.Config{URL: address, Logger: slog.New(slog.DiscardHandler), Worker: &alfred.Worker{Types: "lending.yaml", Files: fstest.MapFS{"lending.yaml": {Data: []byte(`
+name: lending
+schema: lending
+owner: user_id
+persona: You are brief.
+entities:
+  - {type: loan, table: loans, label: "{title}"}
+subdomains:
+  - {name: loans, description: What was lent., tables: [loans]}
+`)}}}}
+	_, err = alfred.Open(t.Context(), config)
+	require.ErrorContains(t, err, "Worker.Probe")
+
+	config.Worker.Probe = true
+	assistant := open(t, config)
+	turn := enqueue(t, pool, alfred.EnqueueParams{Message: "Show my loans"})
+	done, err := assistant.Wait(t.Context(), turn.TurnID)
+	require.NoError(t, err)
+	require.Contains(t, done.Text(), "Dune")
+	require.NotContains(t, done.Text(), "Emma")
+
+	_, err = pool.Exec(t.Context(), `ALTER POLICY tenant ON lending.loans USING (true)`)
+	require.NoError(t, err)
+	_, err = alfred.Open(t.Context(), config)
+	require.ErrorContains(t, err, "does not keep users apart")
+}
+
 func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 

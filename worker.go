@@ -3,10 +3,12 @@ package alfred
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -26,11 +28,13 @@ import (
 
 // Worker says how a program works its turns. Its zero value is the built-in kitchen and the model by rules.
 type Worker struct {
-	// Types names the declaration of the entity types: a built-in one, or a file. "" is the kitchen. An own one must have
-	// been tried by worker domain check --probe.
+	// Types names the declaration of the entity types: a built-in one, or a file. "" is the kitchen. Whether an own one
+	// keeps users apart must have been tried since it or its tables changed: by worker domain check --probe, or by Probe.
 	Types string
 	// Files holds the declaration and what it refers to, if they are not on disk: an [embed.FS], for example.
 	Files fs.FS
+	// Probe tries it where nobody has, in a transaction that is rolled back, and tells Logger what it had no rows for.
+	Probe bool
 
 	// Model answers for every node; nil leaves it to Provider.
 	Model    Model
@@ -57,7 +61,7 @@ type Worker struct {
 
 // start puts the worker together and starts it.
 func (w *Worker) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (stop func() error, err error) {
-	bound, err := w.bind(ctx, pool)
+	bound, err := w.bind(ctx, pool, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +86,7 @@ func (w *Worker) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Log
 	return engine.Start(ctx, config, index)
 }
 
-func (w *Worker) bind(ctx context.Context, pool *pgxpool.Pool) (*domain.Domain, error) {
+func (w *Worker) bind(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (*domain.Domain, error) {
 	files, file := domain.Find(cmp.Or(w.Types, "kitchen"))
 	if w.Files != nil {
 		files, file = w.Files, w.Types
@@ -91,8 +95,25 @@ func (w *Worker) bind(ctx context.Context, pool *pgxpool.Pool) (*domain.Domain, 
 	if err != nil {
 		return nil, err
 	}
+	err = engine.Proven(ctx, pool, files, file)
+	if !errors.Is(err, engine.ErrUnproven) {
+		return bound, err
+	}
+	if !w.Probe {
+		return nil, fmt.Errorf("%w, or set Worker.Probe", err)
+	}
+	proof, err := engine.Prove(ctx, pool, files, file)
+	if err != nil {
+		return nil, err
+	}
+	if len(proof.Broken) > 0 {
+		return nil, fmt.Errorf("%s does not keep users apart: %s", file, strings.Join(proof.Broken, "; "))
+	}
+	if len(proof.Untried) > 0 {
+		logger.WarnContext(ctx, "whether users are kept apart was not tried in all", slog.String("types", file), slog.Any("not_tried", proof.Untried))
+	}
 
-	return bound, engine.Proven(ctx, pool, files, file)
+	return bound, nil
 }
 
 func (w *Worker) models(bound *domain.Domain) (func(node string) Model, error) {

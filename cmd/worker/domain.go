@@ -12,8 +12,8 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/internal/engine"
 )
 
 type domainCommand struct {
@@ -86,21 +86,12 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *p
 
 // probe probes the domain and records that it held.
 func (r *domainReport) probe(ctx context.Context, pool *pgxpool.Pool, name string) error {
-	decl, err := domain.Load(domain.Find(name))
-	if err != nil {
-		return err
-	}
-	proof, err := domain.Probe(ctx, pool, decl)
+	files, file := domain.Find(name)
+	proof, err := engine.Prove(ctx, pool, files, file)
 	if err != nil {
 		return err
 	}
 	r.Broken, r.Untried, r.Proven = proof.Broken, proof.Untried, len(proof.Broken) == 0
-	if !r.Proven {
-		return nil
-	}
-	if err := db.New().DomainProofUpsert(ctx, pool, &db.DomainProofUpsertParams{Name: decl.Name, Hash: proof.Hash}); err != nil {
-		return fmt.Errorf("remember the proof: %w", err)
-	}
 
 	return nil
 }

@@ -47,3 +47,20 @@ func Proven(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string) e
 
 	return nil
 }
+
+// Prove probes a domain and, if nothing is broken, remembers that.
+func Prove(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string) (*domain.Proof, error) {
+	decl, err := domain.Load(files, file)
+	if err != nil {
+		return nil, err
+	}
+	proof, err := domain.Probe(ctx, pool, decl)
+	if err != nil || len(proof.Broken) > 0 {
+		return proof, err
+	}
+	if err := db.New().DomainProofUpsert(ctx, pool, &db.DomainProofUpsertParams{Name: decl.Name, Hash: proof.Hash}); err != nil {
+		return nil, fmt.Errorf("remember the proof: %w", err)
+	}
+
+	return proof, nil
+}
