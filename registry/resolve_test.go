@@ -175,3 +175,43 @@ func TestArtifacts(t *testing.T) {
 		require.ErrorIs(t, err, ErrRefused, content)
 	}
 }
+
+// A saved draft whose row is taken back is a draft again, and its row's once more when that is taken back in turn, unless
+// the row has got another ref in the meantime.
+func TestDraftsAreSavedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}, {Type: "recipe", Content: json.RawMessage(`{"name": "Cake"}`)}})
+	require.NoError(t, err)
+	require.NoError(t, b.at(1).Promote(ctx, "gen_recipe_1", idOf("Pie"), "Pie", ""))
+	again, err := b.at(2).Unsave(ctx, "gen_recipe_1", idOf("another"))
+	require.NoError(t, err)
+	require.False(t, again, "it stands for another row")
+	again, err = b.at(2).Unsave(ctx, "gen_recipe_1", idOf("Pie"))
+	require.NoError(t, err)
+	require.True(t, again)
+	draft, err := b.at(2).ResolveDraft(ctx, "gen_recipe_1")
+	require.NoError(t, err)
+	require.True(t, draft.Pending())
+	saved, err := b.at(3).SaveAgain(ctx, "gen_recipe_1", "recipe", idOf("Pie"))
+	require.NoError(t, err)
+	require.True(t, saved)
+	_, err = b.at(3).ResolveDraft(ctx, "gen_recipe_1")
+	requireReasonOf(t, err, ReasonSaved)
+
+	again, err = b.at(4).Unsave(ctx, "gen_recipe_1", idOf("Pie"))
+	require.NoError(t, err)
+	require.True(t, again)
+	b.read(t, 4, "recipe", "Pie")
+	saved, err = b.at(5).SaveAgain(ctx, "gen_recipe_1", "recipe", idOf("Pie"))
+	require.NoError(t, err)
+	require.False(t, saved, "the row is recipe_1 by now")
+
+	require.NoError(t, b.at(5).Forget(ctx, "gen_recipe_2", ""))
+	for ref, reason := range map[string]Reason{"gen_recipe_2": ReasonDropped, "gen_recipe_7": ReasonUnknown} {
+		_, err = b.at(5).ResolveDraft(ctx, ref)
+		requireReasonOf(t, err, reason)
+	}
+}

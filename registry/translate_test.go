@@ -148,6 +148,41 @@ func TestTranslateDeletedRows(t *testing.T) {
 	require.Empty(t, b.tiers(t, 2))
 }
 
+// A key that stands where no column says what it identifies becomes a ref, if a row of the session has it.
+func TestTranslateLooseKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "recipe", "Known", "Other")
+	results, err := b.at(2).TranslateRows(t.Context(), []Result{{
+		Entity: b.kitchen.ByType("recipe"), Action: ActionRead,
+		Rows: []map[string]any{{
+			"id": idOf("Curry"), "name": "Curry", "like": idOf("Known"),
+			"about": map[string]any{"of": []any{idOf("Other"), idOf("nobody's"), "hot"}},
+		}},
+	}}, nil)
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"id": "recipe_3", "name": "Curry", "like": "recipe_1", "about": {"of": ["recipe_2", "[id]", "hot"]}}]`, encode(t, results[0].Rows))
+}
+
+// What a row is called by another's name is what rows that point to it call it, and nothing that has a name is asked for.
+func TestTranslateLabelsThroughLinks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "recipe", "Soup")
+	var asked []string
+	results, err := b.at(2).TranslateRows(t.Context(), []Result{
+		{Entity: b.kitchen.ByType("meal"), Action: ActionRead, Rows: []map[string]any{{"id": idOf("Dinner"), "date": "2026-01-12", "meal_type": "dinner", "recipe_id": idOf("Soup")}}},
+		{Entity: b.kitchen.ByType("task"), Action: ActionRead, Rows: []map[string]any{{"id": idOf("Shop"), "title": "Shop", "meal_plan_id": idOf("Dinner")}}},
+	}, labelReader(nil, &asked))
+	require.NoError(t, err)
+	require.Equal(t, "Mon Jan 12 [dinner] Soup", results[0].Entries[0].Label)
+	require.Equal(t, "Mon Jan 12 [dinner] Soup", results[1].Rows[0]["_meal_plan_id_label"])
+	require.NotContains(t, asked, "recipe")
+	require.NotContains(t, asked, "task")
+}
+
 func TestTranslateError(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -188,6 +223,33 @@ func TestTranslateFilters(t *testing.T) {
 	} {
 		_, err = b.at(2).TranslateFilters(ctx, recipe, []Filter{{"id", "in", []any{"recipe_2", value}}})
 		requireReasonOf(t, err, reason)
+	}
+}
+
+// Prompts show many refs on one line as a range; a filter that names one means each ref that exists.
+func TestTranslateRanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "recipe", "Soup", "Curry", "Pie")
+	soup, curry, pie := idOf("Soup"), idOf("Curry"), idOf("Pie")
+	for _, one := range []struct {
+		op, asks string
+		value    any
+		keys     []any
+	}{
+		{"in", "in", []any{"recipe_1..recipe_3"}, []any{soup, curry, pie}},
+		{"in", "in", []any{"recipe_3", "recipe_1..2"}, []any{pie, soup, curry}},
+		{"=", "in", "recipe_2...recipe_9", []any{curry, pie}},
+		{"!=", "not_in", "recipe_1..recipe_1", []any{soup}},
+	} {
+		filters, err := b.at(1).TranslateFilters(t.Context(), b.kitchen.ByType("meal"), []Filter{{"recipe_id", one.op, one.value}})
+		require.NoError(t, err)
+		require.Equal(t, []Filter{{"recipe_id", one.asks, one.keys}}, filters, "%v", one.value)
+	}
+	for _, wrong := range []string{"recipe_7..recipe_9", "recipe_1..inv_3", "recipe_3..recipe_1"} {
+		_, err := b.at(1).TranslateFilters(t.Context(), b.kitchen.ByType("meal"), []Filter{{"recipe_id", "in", []any{wrong}}})
+		requireReasonOf(t, err, ReasonUnknown)
 	}
 }
 
@@ -246,6 +308,7 @@ func TestScrub(t *testing.T) {
 		"20260112-1830":                                                                "20260112-1830",
 		"2026-01-12 to 2026-01-15":                                                     "2026-01-12 to 2026-01-15",
 		"0123456789":                                                                   "0123456789",
+		"99999999-9999-4999-8999-ffffffffffff FFFFFFFF-FFFF-4FFF-AFFF-999999999999":    "[id] [id]",
 		"no. 00000000000000000007000003001000.":                                        "no. [id].", // digits alone can also be a key
 		"decade-old beef-face":                                                         "decade-old beef-face",
 	} {
