@@ -185,17 +185,22 @@ type Weights struct {
 // Weigh overrides the measured weights, whatever the embedder: for measurements.
 func (s *Searcher) Weigh(w Weights) { s.weighed = &w }
 
-// weights are measured (docs/recall.md). Lexical embeddings break ties between words and find misspellings; semantic
-// ones count as much as the words.
 func (s *Searcher) weights(model string) Weights {
-	switch {
-	case s.weighed != nil:
+	if s.weighed != nil {
 		return *s.weighed
-	case strings.HasPrefix(model, "lexical"):
-		return Weights{Meaning: 0.2, Beside: 0.5, Day: 1.5}
-	default:
-		return Weights{Meaning: 1, Beside: 0.5, Day: 1.5}
 	}
+
+	return WeightsFor(model)
+}
+
+// WeightsFor returns the weights for an embedder's vectors, as measured (docs/recall.md). Lexical embeddings break ties
+// between words and find misspellings; semantic ones count as much as the words.
+func WeightsFor(model string) Weights {
+	if strings.HasPrefix(model, "lexical") {
+		return Weights{Meaning: 0.2, Beside: 0.5, Day: 1.5}
+	}
+
+	return Weights{Meaning: 1, Beside: 0.5, Day: 1.5}
 }
 
 func literalOrNil(v *Vectors, text string) *string {

@@ -13,7 +13,6 @@ import (
 
 	"alfred/internal/engine"
 	"alfred/internal/llm"
-	"alfred/internal/llm/lexical"
 	"alfred/internal/llm/script"
 	"alfred/internal/prompt"
 	"alfred/internal/recall"
@@ -74,7 +73,7 @@ func (b *bench) conversation(ctx context.Context, turns int) error {
 	if err != nil {
 		return err
 	}
-	searcher := recall.New(b.domain, lexical.Embedder{})
+	searcher := recall.New(b.domain, b.embedder)
 	started := time.Now()
 	if err := recall.NewIndex(searcher, b.pool).Sweep(ctx); err != nil {
 		return err
@@ -141,8 +140,8 @@ func (b *bench) talk(ctx context.Context, session, user uuid.UUID, turns int, sa
 // evidence measures whether the turn with the answer is among the five best.
 func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID, said []fact, turnOf map[int]int, turns int) error {
 	b.printf("## Evidence in a conversation of %d turns\n\nEach of %d facts was said once, among chatter that uses the same words; the share of questions for which "+
-		"the turn that said it is among the five best. Embedder: lexical, so nothing here knows synonyms.\n\n"+
-		"| question | full text | vectors | hybrid |\n|---|---|---|---|\n", turns, len(said))
+		"the turn that said it is among the five best. Embedder: %s; the lexical one knows no synonyms.\n\n"+
+		"| question | full text | vectors | hybrid |\n|---|---|---|---|\n", turns, len(said), b.embedder.Model())
 	var times, wordTimes []time.Duration
 	for _, kind := range []struct {
 		name string
@@ -193,11 +192,11 @@ func among(hits []recall.Hit, turn int) int {
 }
 
 func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string, limit int) (map[int]int, error) {
-	vector, err := lexical.Embedder{}.Embed(ctx, []string{text})
+	vector, err := b.embedder.Embed(ctx, []string{text})
 	if err != nil {
 		return nil, err
 	}
-	best, err := b.exact(ctx, user, lexical.Embedder{}.Model(), vector[0], limit)
+	best, err := b.exact(ctx, user, b.embedder.Model(), vector[0], limit)
 	if err != nil {
 		return nil, err
 	}
@@ -220,12 +219,12 @@ func (b *bench) embedding(ctx context.Context, turns int, swept time.Duration) {
 		texts[i] = strings.Repeat(fmt.Sprintf("turn %d: %s. ", i, chatter[i%len(chatter)]), 8)
 	}
 	started := time.Now()
-	_, err := lexical.Embedder{}.Embed(ctx, texts)
+	_, err := b.embedder.Embed(ctx, texts)
 	alone := time.Since(started)
 	if err != nil {
 		return
 	}
-	b.printf("## Embedding\n\nThe lexical embedder makes %.0f vectors a second of texts of %d characters on one core. A sweep, reading, hashing and storing included, took %.1f s for %d turns and the domain's rows: %.0f a second.\n\n",
+	b.printf("## Embedding\n\nThe embedder makes %.0f vectors a second of texts of %d characters. A sweep, reading, hashing and storing included, took %.1f s for %d turns and the domain's rows: %.0f a second.\n\n",
 		float64(len(texts))/alone.Seconds(), len(texts[0]), swept.Seconds(), turns, float64(turns)/swept.Seconds())
 }
 
@@ -277,7 +276,7 @@ func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
 }
 
 func (b *bench) runner(model llm.Model) (*jobs.Runner, error) {
-	search := recall.New(b.domain, lexical.Embedder{})
+	search := recall.New(b.domain, b.embedder)
 	windows := prompt.DefaultConfig()
 	windows.CompressOlder = false
 	config := jobs.Config{

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/internal/llm/lexical"
 	"alfred/internal/recall"
 )
 
@@ -28,7 +27,7 @@ func (b *bench) people(ctx context.Context, dir string) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	searcher := recall.New(b.domain, lexical.Embedder{})
+	searcher := recall.New(b.domain, b.embedder)
 	heards := make([][]heard, len(found))
 	for i, one := range found {
 		for _, t := range one.talks {
@@ -46,8 +45,8 @@ func (b *bench) people(ctx context.Context, dir string) error {
 		return err
 	}
 	b.printf("## Evidence in conversations that people had\n\nThe share of questions for which a turn that holds the answer, by the set's own labels, is among the first %d; turns beside a hit do not count. "+
-		"Two lines are a turn. BM25 over words and over stems are computed apart from Alfred, with every word's true frequency (k1 = 1.2, b = 0.75).\n\n"+
-		"| | questions | turns | BM25, words | BM25, stems | vectors | Alfred, words alone | fused | fused, with neighbours |\n|---|---|---|---|---|---|---|---|---|\n", firstTurns)
+		"Two lines are a turn; embedder: %s. BM25 over words and over stems are computed apart from Alfred, with every word's true frequency (k1 = 1.2, b = 0.75).\n\n"+
+		"| | questions | turns | BM25, words | BM25, stems | vectors | Alfred, words alone | fused | fused, with neighbours |\n|---|---|---|---|---|---|---|---|---|\n", firstTurns, b.embedder.Model())
 	for i, one := range found {
 		if err := b.judge(ctx, searcher, one.name, heards[i]); err != nil {
 			return err
@@ -59,7 +58,7 @@ func (b *bench) people(ctx context.Context, dir string) error {
 
 // judge writes a set's row.
 func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, heards []heard) error {
-	measured := recall.Weights{Meaning: 0.2, Beside: 0.5, Day: 1.5}
+	measured := recall.WeightsFor(b.embedder.Model())
 	alone := recall.Weights{Day: measured.Day}
 	fused := recall.Weights{Meaning: measured.Meaning, Day: measured.Day}
 	var plain, stems, vectors, questions, turns float64
@@ -112,9 +111,10 @@ func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w
 // tuned tunes the weights on each set, and reports their results on the others.
 func (b *bench) tuned(ctx context.Context, s *recall.Searcher, found []set, heards [][]heard) error {
 	var grid []recall.Weights
+	builtIn := recall.WeightsFor(b.embedder.Model())
 	for _, beside := range []float64{0, 0.3, 0.5, 0.7} {
-		for _, meaning := range []float64{0, 0.2, 0.4} {
-			grid = append(grid, recall.Weights{Meaning: meaning, Beside: beside, Day: 1.5})
+		for _, share := range []float64{0, 0.5, 1, 2} {
+			grid = append(grid, recall.Weights{Meaning: share * builtIn.Meaning, Beside: beside, Day: builtIn.Day})
 		}
 	}
 	shares := make([][]float64, len(found))
@@ -127,7 +127,7 @@ func (b *bench) tuned(ctx context.Context, s *recall.Searcher, found []set, hear
 			shares[i] = append(shares[i], share)
 		}
 	}
-	b.printf("\nWhat is tuned on one set is reported on the others: of %d weights (a neighbour's share 0 to 0.7, a vector's 0 to 0.4), the best on the set at the left.\n\n| tuned on | neighbour's share | vector's |", len(grid))
+	b.printf("\nWhat is tuned on one set is reported on the others: of %d weights (a neighbour's share 0 to 0.7, a vector's 0 to twice what is built in), the best on the set at the left.\n\n| tuned on | neighbour's share | vector's |", len(grid))
 	for _, one := range found {
 		b.printf(" %s |", one.name)
 	}

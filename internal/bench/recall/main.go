@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -20,6 +21,9 @@ import (
 	"github.com/pgvector/pgvector-go"
 
 	"alfred/internal/domain"
+	"alfred/internal/llm"
+	"alfred/internal/llm/lexical"
+	"alfred/internal/llm/openai"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
 )
@@ -39,9 +43,25 @@ func main() {
 
 // bench is the database and the report under construction.
 type bench struct {
-	pool   *pgxpool.Pool
-	domain *domain.Domain
-	report strings.Builder
+	pool     *pgxpool.Pool
+	domain   *domain.Domain
+	embedder llm.Embedder
+	report   strings.Builder
+}
+
+// configured is the embedder that the programs' own settings name: lexical, or a server that speaks OpenAI's protocol.
+func configured() (llm.Embedder, error) {
+	if cmp.Or(os.Getenv("ALFRED_EMBEDDER"), "lexical") != "openai" {
+		return lexical.Embedder{}, nil
+	}
+	length, err := strconv.Atoi(cmp.Or(os.Getenv("ALFRED_EMBEDDER_DIMENSIONS"), "1536"))
+	if err != nil {
+		return nil, fmt.Errorf("ALFRED_EMBEDDER_DIMENSIONS: %w", err)
+	}
+
+	return openai.NewEmbedder(&openai.Config{
+		APIKey: os.Getenv("OPENAI_API_KEY"), BaseURL: os.Getenv("OPENAI_BASE_URL"), Model: cmp.Or(os.Getenv("ALFRED_EMBEDDER_MODEL"), "text-embedding-3-small"),
+	}, length)
 }
 
 // ownDatabase is created for a run and dropped after it.
@@ -73,6 +93,10 @@ func makeDatabase(ctx context.Context, address string) (own string, drop func() 
 }
 
 func run(ctx context.Context, address, out, users, people string, turns int) (err error) {
+	embedder, err := configured()
+	if err != nil {
+		return err
+	}
 	own, drop, err := makeDatabase(ctx, address)
 	if err != nil {
 		return err
@@ -95,7 +119,7 @@ func run(ctx context.Context, address, out, users, people string, turns int) (er
 	if err != nil {
 		return err
 	}
-	b := &bench{pool: pool, domain: kitchen}
+	b := &bench{pool: pool, domain: kitchen, embedder: embedder}
 	b.head(ctx)
 	if err := b.people(ctx, people); err != nil {
 		return err
