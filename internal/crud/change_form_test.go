@@ -16,11 +16,12 @@ func TestConstrainedForm(t *testing.T) {
 	t.Run("DraftSaveUpdate", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.ok("generate", crud.ToolGenerate, `{"updates": [], "creates": [{"type": "recipe",
+		drafted := b.ok("generate", crud.ToolGenerate, `{"updates": [], "creates": [{"type": "recipe",
 			"set": [{"column": "name", "value": "Thai Curry"}, {"column": "servings", "value": 2}, {"column": "tags", "value": ["smoky"]}],
 			"children": [
 				{"table": "recipe_ingredients", "set": [{"column": "name", "value": "salt"}]},
 				{"table": "recipe_ingredients", "set": [{"column": "name", "value": "lime"}, {"column": "quantity", "value": "1"}]}]}]}`)
+		require.Equal(t, []string{"Thai Curry"}, column[string](b.rows(drafted), "name"))
 		b.ok("write", crud.ToolCreate, `{"table": "recipes", "rows": [], "from_ref": "gen_recipe_1", "clear": ["tags"], "children": [],
 			"set": [{"column": "cuisine", "value": "thai"}]}`)
 		require.Equal(t, "2 thai 0 lime,salt", query[string](b, `SELECT r.servings || ' ' || r.cuisine || ' ' || coalesce(cardinality(r.tags), 0) || ' ' || string_agg(i.name, ',' ORDER BY i.name)

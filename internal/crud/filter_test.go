@@ -301,3 +301,17 @@ func sortedKeys(m map[string][]any) []string {
 
 	return keys
 }
+
+// A number is compared as such, whatever its column can hold.
+func TestFiltersByNumbersBeyondTheColumn(t *testing.T) {
+	t.Parallel()
+
+	b := setupThings(t)
+	b.ok("write", crud.ToolCreate, `{"table": "things", "data": [{"n": 1, "title": "one"}, {"n": 2, "title": "two"}]}`)
+	for filter, titles := range map[string][]string{
+		`"op": "=", "value": 3000000000`: {}, `"op": "<", "value": 3000000000`: {"one", "two"}, `"op": ">", "value": 1.5`: {"two"}, `"op": "=", "value": 1.2`: {},
+	} {
+		read := b.ok("read", crud.ToolRead, `{"table": "things", "filters": [{"field": "n", `+filter+`}]}`)
+		require.Equal(t, titles, column[string](b.rows(read), "title"), filter)
+	}
+}

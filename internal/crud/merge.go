@@ -128,9 +128,9 @@ func sum(a, b any) any {
 	x, okX := rat(a)
 	y, okY := rat(b)
 	switch {
-	case a == nil || !okX:
+	case !okX:
 		return b
-	case b == nil || !okY:
+	case !okY:
 		return a
 	}
 	total := new(big.Rat).Add(x, y)

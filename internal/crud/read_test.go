@@ -117,3 +117,21 @@ func TestRead(t *testing.T) {
 		require.Zero(t, result.RowCount)
 	})
 }
+
+// Hidden columns are not shown, whether a row is read or written, nor may they be named.
+func TestHiddenColumnsAreNotShown(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	for _, result := range []crud.Result{
+		b.ok("write", crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-03-02", "meal_type": "dinner", "notes": "soup"}}`),
+		b.ok("read", crud.ToolRead, `{"table": "meal_plans", "detail": "full"}`),
+	} {
+		for _, row := range b.rows(result) {
+			require.Contains(t, row, "meal_type")
+			require.NotContains(t, row, "slot_order")
+		}
+		b.scope.Call++
+	}
+	b.refused("read", crud.ToolRead, `{"table": "meal_plans", "columns": ["slot_order"]}`, crud.CodeUnknownColumn)
+}

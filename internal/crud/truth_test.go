@@ -49,6 +49,22 @@ func TestV01AnUpdateOfADraftIsAMergePatch(t *testing.T) {
 	require.Empty(t, rowsIn(b.draft()))
 }
 
+// A list of texts may be condensed to half as many or worded anew; fewer would lose what the model left out. What was
+// only worded anew was not taken out.
+func TestV01TextsOfADraftAreCondensed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Curry", "instructions": ["Chop.", "Fry.", "Simmer.", "Serve."]}}]}`)
+	require.Contains(t, b.refused("generate", crud.ToolGenerate, change(`{"instructions": ["Cook."]}`), crud.CodeBadArgument), "has 4 entries and this would leave 1")
+	worded := b.ok("generate", crud.ToolGenerate, change(`{"instructions": ["Cut.", "Brown.", "Boil.", "Eat."]}`))
+	require.NotContains(t, worded.Notice, "Taken out")
+	b.ok("generate", crud.ToolGenerate, change(`{"instructions": ["Cut and brown.", "Boil and eat."]}`))
+	require.Equal(t, []any{"Cut and brown.", "Boil and eat."}, b.draft()["instructions"])
+
+	b.ok("generate", crud.ToolGenerate, change(`{"instructions": {"3": "Rest.", "4": "Wash up.", "5": "Sleep."}}`))
+	require.Contains(t, b.refused("generate", crud.ToolGenerate, change(`{"instructions": ["Cook.", "Clean."]}`), crud.CodeBadArgument), "has 5 entries and this would leave 2")
+}
+
 func rowsIn(draft map[string]any) []map[string]any {
 	list, _ := draft["recipe_ingredients"].([]any)
 	rows := make([]map[string]any, 0, len(list))

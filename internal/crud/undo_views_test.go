@@ -39,10 +39,10 @@ CREATE TRIGGER calm BEFORE INSERT OR UPDATE ON quay.trips FOR EACH ROW EXECUTE F
 CREATE TABLE quay.titles (was text);
 CREATE FUNCTION quay.note_title() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN INSERT INTO quay.titles VALUES (OLD.title); RETURN NULL; END $$;
 CREATE TRIGGER note_title AFTER UPDATE ON quay.lists FOR EACH ROW EXECUTE FUNCTION quay.note_title();
-CREATE FUNCTION quay.moor(list_id uuid, at numeric) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+CREATE FUNCTION quay.moor(list_id uuid, at numeric, why text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
     UPDATE quay.boats AS b SET moored = true, fee = at FROM quay.lists AS l WHERE l.id = list_id AND b.member_id = l.member_id; RETURN 'All are moored.'; END $$;
-CREATE FUNCTION quay.unmoor(list_id uuid) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
-    UPDATE quay.boats AS b SET moored = false, fee = 10 FROM quay.lists AS l WHERE l.id = list_id AND b.member_id = l.member_id; RETURN 'All are free.'; END $$;
+CREATE FUNCTION quay.unmoor(list_id uuid, at numeric) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+    UPDATE quay.boats AS b SET moored = false, fee = 22 - at FROM quay.lists AS l WHERE l.id = list_id AND b.member_id = l.member_id; RETURN 'All are free.'; END $$;
 CREATE FUNCTION quay.sink(list_id uuid) RETURNS text LANGUAGE sql AS $$ SELECT 'Nothing is left.' $$;
 INSERT INTO quay.members VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO quay.boats (club, number, member_id, name) VALUES ('a:b', 1, 1, 'Swan'), ('a', 2, 1, 'Gull'), ('a', 1, 2, 'Crow');
@@ -243,8 +243,8 @@ func TestUndoSaysWhatTriggersWroteElsewhere(t *testing.T) {
 	require.Equal(t, 2, query[int](b, `SELECT count(*)::int FROM quay.titles`))
 }
 
-// An operation is undone by its declared inverse, with the user's approval, and only while all rows it affected are as
-// it left them; an operation without one says so at once.
+// An operation is undone by its declared inverse with those of the same arguments that it takes, with the user's approval,
+// and only while all rows it affected are as it left them; an operation without one says so at once.
 func TestUndoOfOperations(t *testing.T) {
 	t.Parallel()
 	b := setupQuay(t)
@@ -252,7 +252,7 @@ func TestUndoOfOperations(t *testing.T) {
 	list := b.named("list", "Ropes")
 	b.nextTurn()
 	before := b.afloat()
-	b.ok("write", "moor_all", `{"list_id": "`+list+`", "at": 12}`)
+	b.ok("write", "moor_all", `{"list_id": "`+list+`", "at": 12, "why": "a storm"}`)
 	moored, number, after := b.scope.TurnID, b.scope.Turn, b.afloat()
 	require.NotEqual(t, before, after)
 	require.Equal(t, "possible", b.undoable())
