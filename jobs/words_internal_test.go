@@ -1,0 +1,78 @@
+package jobs
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/internal/crud"
+	"alfred/internal/llm"
+)
+
+func TestNamesTheFirstAndCountsTheRest(t *testing.T) {
+	t.Parallel()
+
+	for _, c := range []struct {
+		labels []string
+		all    int
+		want   string
+	}{
+		{nil, 1, "the draft"},
+		{nil, 2, "the 2 drafts"},
+		{[]string{"Soup"}, 1, "Soup"},
+		{[]string{"Soup", "Pie"}, 2, "Soup and Pie"},
+		{[]string{"Soup", "Pie", "Stew"}, 3, "Soup, Pie and Stew"},
+		{[]string{"Soup", "Pie", "Stew", "Salad"}, 4, "Soup, Pie, Stew and 1 more"},
+		{[]string{"Soup"}, 3, "Soup and 2 more"},
+	} {
+		require.Equal(t, c.want, named(c.labels, c.all))
+	}
+}
+
+// What a user approved ends the turn's steps, however it went: a write of no rows is empty, of one or more is done.
+func TestWhatWasApprovedEnds(t *testing.T) {
+	t.Parallel()
+
+	rows := func(n int) *crud.Outcome {
+		return &crud.Outcome{Results: []crud.Result{{Tool: crud.ToolDelete, RowCount: n}}}
+	}
+	refused := rows(0)
+	refused.Results[0].ErrorCode, refused.Results[0].ErrorMessage = crud.CodeNotFound, "It is gone."
+	for _, c := range []struct {
+		outcome *crud.Outcome
+		want    db.StepOutcome
+	}{{rows(0), db.StepOutcomeEmpty}, {rows(1), db.StepOutcomeOk}, {rows(2), db.StepOutcomeOk}, {refused, db.StepOutcomeFailed}} {
+		m := afterApproved(c.outcome)
+		require.Equal(t, c.want, m.end.outcome)
+		require.Equal(t, nodeReply, m.next)
+		require.True(t, m.skip)
+	}
+	require.Equal(t, "Nothing was changed: It is gone.", afterApproved(refused).end.summary)
+}
+
+// A provider that says when to come back is asked again then, as long as that is soon and has not happened too often.
+func TestProvidersPausesAreKept(t *testing.T) {
+	t.Parallel()
+
+	for _, c := range []struct {
+		after   time.Duration
+		snoozes int
+		want    verdict
+	}{
+		{time.Second, 0, verdictSnooze},
+		{maxSnooze, maxSnoozes - 1, verdictSnooze},
+		{maxSnooze + 1, 0, verdictRetry},
+		{time.Second, maxSnoozes, verdictRetry},
+		{0, 0, verdictRetry},
+	} {
+		for _, kind := range []llm.Kind{llm.KindRateLimit, llm.KindOverloaded} {
+			out := judgeModel(&llm.Error{Kind: kind, RetryAfter: c.after}, 1, c.snoozes)
+			require.Equal(t, c.want, out.verdict, "%s after %s, %d times before", kind, c.after, c.snoozes)
+			if c.want == verdictSnooze {
+				require.Equal(t, c.after, out.after)
+			}
+		}
+	}
+}
