@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -116,11 +117,7 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
 	q := &question{kind: askDisambiguate, text: d.Question}
 	for _, ref := range d.Options {
-		label := refs[ref].Label
-		if label == "" {
-			label = ref
-		}
-		q.options = append(q.options, option{ID: ref, Label: label, Ref: ref})
+		q.options = append(q.options, option{ID: ref, Label: cmp.Or(refs[ref].Label, ref), Ref: ref})
 	}
 
 	return q

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -157,18 +158,12 @@ type Runner struct {
 
 // NewRunner prepares a runner; nothing runs before Start.
 func NewRunner(config Config) (*Runner, error) {
-	if config.Grace == 0 {
-		config.Grace = defaultGrace
-	}
+	config.Grace = cmp.Or(config.Grace, defaultGrace)
 	if config.Wall == nil {
 		config.Wall = time.Now
 	}
-	if config.TurnWorkers == 0 {
-		config.TurnWorkers = defaultTurnWorkers
-	}
-	if config.SlowAfter == 0 {
-		config.SlowAfter = defaultSlow
-	}
+	config.TurnWorkers = cmp.Or(config.TurnWorkers, defaultTurnWorkers)
+	config.SlowAfter = cmp.Or(config.SlowAfter, defaultSlow)
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"

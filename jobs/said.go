@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/nodes"
 )
 
@@ -91,11 +92,6 @@ func (s *state) wentAsWritten(call *uuid.UUID) bool {
 			return false
 		}
 	}
-	for _, r := range s.Results {
-		if r.TurnID == s.Turn.ID && r.Failed() {
-			return false
-		}
-	}
 
-	return true
+	return !slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID && r.Failed() })
 }

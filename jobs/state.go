@@ -53,13 +53,7 @@ func newActMade(out *nodes.ActOutput, outcome *crud.Outcome) actMade {
 }
 
 func (m *actMade) failed() bool {
-	for _, r := range m.Results {
-		if r.ErrorCode != "" {
-			return true
-		}
-	}
-
-	return false
+	return slices.ContainsFunc(m.Results, func(r actResult) bool { return r.ErrorCode != "" })
 }
 
 // carriedCalls returns the decision that the plan or an earlier step wrote out for a step, if the step has not started;
@@ -121,18 +115,6 @@ func (s *state) later() []later {
 	return rest
 }
 
-// count counts the turn's decisions of a node.
-func (s *state) count(node string) int {
-	n := 0
-	for _, run := range s.Runs {
-		if run.Node == node {
-			n++
-		}
-	}
-
-	return n
-}
-
 // at locates the next decision and returns its ordinal among the node's decisions in this turn that a model made.
 func (s *state) at(node string) (at nodes.At, ordinal int) {
 	ordinal = 1
@@ -141,7 +123,7 @@ func (s *state) at(node string) (at nodes.At, ordinal int) {
 			ordinal++
 		}
 	}
-	at = nodes.At{Turn: int(s.Turn.Number), Call: s.count(node) + 1}
+	at = nodes.At{Turn: int(s.Turn.Number), Call: s.DecisionsOf(node) + 1}
 	step := s.Step()
 	if node != nodeAct || step == nil {
 		return at, ordinal
@@ -178,7 +160,7 @@ func (r *Runner) asker(s *state) crud.Asker {
 }
 
 // planned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.
-func (s *state) planned() bool { return s.count(nodeThink) > 0 }
+func (s *state) planned() bool { return s.DecisionsOf(nodeThink) > 0 }
 
 // approved returns the payload of the approve question that this turn carries out, or nil.
 func (s *state) approved() json.RawMessage {
@@ -212,7 +194,7 @@ func (s *state) acted(out *nodes.ActOutput) (acted, error) {
 	step := s.Step()
 	in := acted{
 		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.later(),
-		replans: max(s.count(nodeThink)-1, 0), quick: s.quick(),
+		replans: max(s.DecisionsOf(nodeThink)-1, 0), quick: s.quick(),
 	}
 	seen := map[string]bool{}
 	for _, run := range s.Runs {

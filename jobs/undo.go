@@ -169,10 +169,7 @@ func (r *Runner) undone(ctx context.Context, c *commit, outcome *crud.Outcome) (
 			}
 		}
 		action := result.Changes[0].Action
-		verb := verbs[action]
-		if verb == "" {
-			verb = "changed"
-		}
+		verb := cmp.Or(verbs[action], "changed")
 		e := r.Domain.Entity(result.EntityType)
 		if rows := len(result.Changes) - len(drafts); rows > 0 && (len(labels) == 0 || r.belongs(e, outcome)) {
 			parts = append(parts, fmt.Sprintf("%s %d %s", verb, rows, nounOf(e, rows)))

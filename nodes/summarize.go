@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 
 	"alfred/internal/llm"
@@ -38,9 +39,7 @@ func readSummarize(resp *llm.Response, fallback SummarizeOutput) (*SummarizeOutp
 	if err := decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
-	if out.ResponseSummary == "" {
-		out.ResponseSummary = fallback.ResponseSummary
-	}
+	out.ResponseSummary = cmp.Or(out.ResponseSummary, fallback.ResponseSummary)
 	if err := oneOf("conversation_phase", &out.ConversationPhase, fallback.ConversationPhase, phases...); err != nil {
 		return nil, err
 	}

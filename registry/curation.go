@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -17,9 +18,7 @@ const pinReason = "pinned"
 func (r *Registry) Retain(ctx context.Context, ref, reason string, confidence *float32) error {
 	return r.curate(ctx, curation{"retain", "retained", ref, reason}, func(e *Entry) error {
 		e.retain(cleanText(reason, maxReason), confidence)
-		if e.Reason == "" {
-			e.Reason = "kept"
-		}
+		e.Reason = cmp.Or(e.Reason, "kept")
 
 		return nil
 	})
@@ -52,9 +51,7 @@ func (r *Registry) Forget(ctx context.Context, ref, reason string) error {
 func (r *Registry) Exclude(ctx context.Context, ref, reason string, constraintID *uuid.UUID) error {
 	return r.curate(ctx, curation{"exclude", "excluded", ref, reason}, func(e *Entry) error {
 		e.exclude(cleanText(reason, maxReason), constraintID)
-		if e.ExcludedReason == "" {
-			e.ExcludedReason = "rejected"
-		}
+		e.ExcludedReason = cmp.Or(e.ExcludedReason, "rejected")
 
 		return nil
 	})

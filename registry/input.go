@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -207,7 +208,7 @@ func (s *substitution) filterTarget(e *domain.Entity, f Filter) *domain.Entity {
 
 // gatherRow walks in a fixed order, so that the errors of one input are always worded the same.
 func (s *substitution) gatherRow(e *domain.Entity, data map[string]any) {
-	for _, name := range sortedKeys(data) {
+	for _, name := range slices.Sorted(maps.Keys(data)) {
 		if to := target(e, name); to != nil {
 			s.gather(data[name], Want{Type: to.Type, Stored: true})
 
@@ -310,15 +311,4 @@ func (s *substitution) keys(value any) any {
 	}
 
 	return s.found[refText(value)].ID
-}
-
-func sortedKeys(data map[string]any) []string {
-	names := make([]string, 0, len(data))
-	for name := range data {
-		names = append(names, name)
-	}
-
-	slices.Sort(names)
-
-	return names
 }

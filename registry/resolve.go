@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -153,11 +154,7 @@ func (r *Registry) refError(e *Entry, a ask, reason Reason) *RefError {
 	case ReasonWrongType:
 		err.Sentence = fmt.Sprintf("%s is a %s, but a %s is needed here", titled(e), r.noun(e.Type), r.noun(a.want.Type))
 	case ReasonUnknown:
-		if name == "" {
-			name = "An empty ref"
-		}
-
-		err.Sentence = name + " does not exist in this conversation"
+		err.Sentence = cmp.Or(name, "An empty ref") + " does not exist in this conversation"
 	}
 
 	return err
@@ -200,7 +197,7 @@ func (r *Registry) suggest(ctx context.Context, failed RefErrors) error {
 		}
 	}
 
-	near, err := r.q.EntityRefSuggest(ctx, r.tx, &db.EntityRefSuggestParams{SessionID: r.scope.SessionID, EntityTypes: keysOf(types)})
+	near, err := r.q.EntityRefSuggest(ctx, r.tx, &db.EntityRefSuggestParams{SessionID: r.scope.SessionID, EntityTypes: slices.Sorted(maps.Keys(types))})
 	if err != nil {
 		return fmt.Errorf("look up near refs: %w", err)
 	}
@@ -210,17 +207,6 @@ func (r *Registry) suggest(ctx context.Context, failed RefErrors) error {
 	}
 
 	return nil
-}
-
-func keysOf(set map[string]bool) []string {
-	list := make([]string, 0, len(set))
-	for k := range set {
-		list = append(list, k)
-	}
-
-	slices.Sort(list)
-
-	return list
 }
 
 // nearTypes are the types that may have been meant: the required one, else the one that the word names, else all.

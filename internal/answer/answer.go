@@ -2,6 +2,7 @@ package answer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -215,10 +216,7 @@ func (w *walk) number(path string, value any, t reflect.Type) any {
 }
 
 func (w *walk) wrong(path, needed string, value any) any {
-	if path == "" {
-		path = "the answer"
-	}
-	w.faults = append(w.faults, fmt.Sprintf("%s has to be %s, not %s", path, needed, kind(value)))
+	w.faults = append(w.faults, fmt.Sprintf("%s has to be %s, not %s", cmp.Or(path, "the answer"), needed, kind(value)))
 
 	return nil
 }

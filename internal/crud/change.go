@@ -61,7 +61,7 @@ func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
 		return nil, err
 	}
 	for _, given := range r.Children {
-		child := childNamed(e, given.Table)
+		child := e.Child(given.Table)
 		if child == nil {
 			return nil, failColumn(CodeBadArgument, given.Table, "Rows of %q do not stand in a %s.", registry.Scrub(given.Table), e.Name)
 		}

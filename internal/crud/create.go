@@ -2,6 +2,7 @@ package crud
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,7 +68,7 @@ func (d *decision) writableEntity(call Call, name string, verb domain.Verb) (*do
 		return nil, err
 	}
 	if writable := d.bounds.Writable; writable != nil && !slices.Contains(writable[call.Tool], e.Table) && !d.tools.childOf(e, writable[call.Tool]) {
-		return nil, fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, orWord(strings.Join(writable[call.Tool], ", "), "nothing"))
+		return nil, fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, cmp.Or(strings.Join(writable[call.Tool], ", "), "nothing"))
 	}
 
 	return e, nil

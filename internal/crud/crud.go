@@ -2,6 +2,7 @@ package crud
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -82,13 +83,7 @@ type Outcome struct {
 
 // Failed reports whether a call failed, in which case the decision changed nothing.
 func (o *Outcome) Failed() bool {
-	for i := range o.Results {
-		if o.Results[i].ErrorCode != "" {
-			return true
-		}
-	}
-
-	return false
+	return slices.ContainsFunc(o.Results, func(r Result) bool { return r.ErrorCode != "" })
 }
 
 // Result is one call's result. Its rows are in turn_step_results.

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,7 +155,7 @@ func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entit
 	case !pgerrcode.IsIntegrityConstraintViolation(pgErr.Code):
 		return err
 	}
-	rule, lookupErr := constraint(ctx, tx, orWord(pgErr.SchemaName, schema), pgErr.TableName, pgErr.ConstraintName)
+	rule, lookupErr := constraint(ctx, tx, cmp.Or(pgErr.SchemaName, schema), pgErr.TableName, pgErr.ConstraintName)
 	if lookupErr != nil {
 		return lookupErr
 	}
@@ -218,11 +219,11 @@ func violation(code string, rule constraintRule) *Error {
 	}
 	switch code {
 	case pgerrcode.UniqueViolation:
-		return failColumn(CodeConflict, column, "There is already a row with the same %s.", orWord(names, "key"))
+		return failColumn(CodeConflict, column, "There is already a row with the same %s.", cmp.Or(names, "key"))
 	case pgerrcode.ForeignKeyViolation:
-		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", orWord(column, "A reference"))
+		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", cmp.Or(column, "A reference"))
 	default:
-		return failColumn(CodeViolation, column, "%s %s.", orWord(names, "A value"), ruleInWords(rule.definition))
+		return failColumn(CodeViolation, column, "%s %s.", cmp.Or(names, "A value"), ruleInWords(rule.definition))
 	}
 }
 
@@ -232,14 +233,6 @@ func violationCode(code string) Code {
 	}
 
 	return CodeViolation
-}
-
-func orWord(word, otherwise string) string {
-	if word == "" {
-		return otherwise
-	}
-
-	return word
 }
 
 // dataRule words a data exception.

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -84,11 +85,11 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 // inputs reads what came with a turn: changes in order, then mentions, each row once.
 func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]input, []string, error) {
 	var changed []uiChange
-	if err := unmarshalList(uiChanges, &changed); err != nil {
+	if err := unmarshal(uiChanges, &changed); err != nil {
 		return nil, nil, fmt.Errorf("read UI changes: %w", err)
 	}
 	var mentioned []mention
-	if err := unmarshalList(mentions, &mentioned); err != nil {
+	if err := unmarshal(mentions, &mentioned); err != nil {
 		return nil, nil, fmt.Errorf("read mentions: %w", err)
 	}
 	for _, found := range token.FindAllStringSubmatch(message, -1) {
@@ -103,7 +104,7 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 
 			continue
 		}
-		list = append(list, input{tool: ToolUIChange, action: action, entity: t.domain.Entity(c.EntityType), id: orWord(c.EntityID, c.ID), label: c.Label})
+		list = append(list, input{tool: ToolUIChange, action: action, entity: t.domain.Entity(c.EntityType), id: cmp.Or(c.EntityID, c.ID), label: c.Label})
 	}
 	for _, m := range mentioned {
 		in := input{tool: ToolMention, action: registry.ActionMentionedUser, entity: t.domain.Entity(m.RefType), id: m.UUID, label: m.Label}
@@ -131,14 +132,6 @@ func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Sco
 	}
 
 	return append(before, inputs...), nil
-}
-
-func unmarshalList(raw json.RawMessage, into any) error {
-	if len(raw) == 0 {
-		return nil
-	}
-
-	return json.Unmarshal(raw, into)
 }
 
 // readInputs reads the rows as the tenant, one statement per type.

@@ -26,7 +26,7 @@ func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any
 	)
 	for _, name := range slices.Sorted(maps.Keys(patch)) {
 		was, _ := content[name].([]any)
-		l := &listPatch{name: name, child: childNamed(e, name), was: was}
+		l := &listPatch{name: name, child: e.Child(name), was: was}
 		if l.child == nil && !isLongList(e, name) {
 			patched[name] = mergeJSON(content[name], patch[name])
 			if patch[name] == nil {

@@ -23,7 +23,7 @@ func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*p
 	var wrong faults
 	bad := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(data)) {
-		if child := childNamed(e, name); child != nil {
+		if child := e.Child(name); child != nil {
 			if err := allowed(child.Entity, domain.Create); err != nil {
 				return nil, err
 			}
@@ -60,16 +60,6 @@ func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*p
 	return p, wrong.one()
 }
 
-func childNamed(e *domain.Entity, name string) *domain.Child {
-	for _, child := range e.Children {
-		if child.Entity.Table == name {
-			return child
-		}
-	}
-
-	return nil
-}
-
 func childPayloads(child *domain.Child, value any) ([]*payload, *Error) {
 	list, ok := value.([]any)
 	if !ok && value != nil {
@@ -102,7 +92,7 @@ func knownNames(e *domain.Entity, data map[string]any) *Error {
 		if isAnnotation(e, name) {
 			continue
 		}
-		child := childNamed(e, name)
+		child := e.Child(name)
 		if child == nil {
 			_, err := writableColumn(e, name)
 			wrong.add(err)

@@ -56,7 +56,7 @@ type plainTexts struct {
 
 func (p *plainTexts) row(e *domain.Entity, row map[string]any, with func(column, text string) string) {
 	for name, value := range row {
-		if child := childNamed(e, name); child != nil {
+		if child := e.Child(name); child != nil {
 			p.children(child, value, with)
 
 			continue

@@ -80,7 +80,7 @@ func changes(e *domain.Entity, data map[string]any) (map[string]any, *Error) {
 	written := map[string]any{}
 	var wrong faults
 	for _, name := range slices.Sorted(maps.Keys(data)) {
-		if childNamed(e, name) != nil {
+		if e.Child(name) != nil {
 			wrong.add(failColumn(CodeBadArgument, name, "Rows of %s are changed one by one: use db_update, db_create or db_delete on %s.", name, name))
 
 			continue

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -244,17 +245,9 @@ func refType(name string) bool {
 
 func defaultNames(e *Entity) {
 	spoken := strings.ReplaceAll(e.Table, "_", " ")
-	if e.Plural == "" {
-		e.Plural = spoken
-	}
-
-	if e.Name == "" {
-		e.Name = strings.ReplaceAll(Fold(spoken), "_", " ")
-	}
-
-	if e.Empty == "" {
-		e.Empty = "There are no " + e.Plural + "."
-	}
+	e.Plural = cmp.Or(e.Plural, spoken)
+	e.Name = cmp.Or(e.Name, strings.ReplaceAll(Fold(spoken), "_", " "))
+	e.Empty = cmp.Or(e.Empty, "There are no "+e.Plural+".")
 }
 
 // bindKey finds the single column that identifies a row globally: with a key unique only per tenant, two tenants' rows

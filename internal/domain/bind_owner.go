@@ -1,5 +1,7 @@
 package domain
 
+import "cmp"
+
 func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 	if e.Reference {
 		return
@@ -38,10 +40,7 @@ func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 
 // bindViewOwner finds the view's owner column, if it has one. The view itself separates users and fills it.
 func (b *binder) bindViewOwner(i int, e *Entity, table *catalogTable) {
-	name := b.decl.Entities[i].Owner
-	if name == "" {
-		name = b.decl.Owner
-	}
+	name := cmp.Or(b.decl.Entities[i].Owner, b.decl.Owner)
 
 	owner := e.Column(name)
 	if owner == nil || owner == e.Key {

@@ -82,23 +82,9 @@ func (t *catalogTable) column(name string) *Column {
 
 // unique reports whether these columns alone identify a row.
 func (t *catalogTable) unique(columns ...string) bool {
-	for _, set := range append([][]string{t.primary}, t.uniques...) {
-		if len(set) == len(columns) && len(set) > 0 && containsAll(columns, set) {
-			return true
-		}
-	}
-
-	return false
-}
-
-func containsAll(have, want []string) bool {
-	for _, w := range want {
-		if !slices.Contains(have, w) {
-			return false
-		}
-	}
-
-	return true
+	return slices.ContainsFunc(append([][]string{t.primary}, t.uniques...), func(set []string) bool {
+		return len(set) == len(columns) && len(set) > 0 && len(without(set, columns)) == 0
+	})
 }
 
 const factsSQL = `

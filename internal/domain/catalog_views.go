@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -226,9 +227,7 @@ func (t *catalogTable) inherit(col, base *Column, comment, relationComment strin
 	col.HasDefault = col.HasDefault || base.HasDefault
 	col.Generated, col.Derived, col.below = base.Generated, base.Derived, base.below
 
-	if col.Comment == "" {
-		col.Comment = comment
-	}
+	col.Comment = cmp.Or(col.Comment, comment)
 
 	if t.Comment == "" && len(t.bases) == 1 {
 		t.Comment = relationComment

@@ -297,6 +297,17 @@ func Verbs() []Verb { return []Verb{Create, Update, Delete} }
 // May reports whether the declaration allows the verb for rows of this type.
 func (e *Entity) May(verb Verb) bool { return slices.Contains(e.Writes, verb) }
 
+// Child returns the child whose rows are of that table, or nil.
+func (e *Entity) Child(table string) *Child {
+	for _, child := range e.Children {
+		if child.Entity.Table == table {
+			return child
+		}
+	}
+
+	return nil
+}
+
 // Column returns the column of that name, or nil.
 func (e *Entity) Column(name string) *Column {
 	for _, c := range e.Columns {

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -309,10 +310,7 @@ func (w *initWriter) writeSubdomain(e *initEntity) {
 		}
 	}
 
-	description := oneLine(e.table.Comment)
-	if description == "" {
-		description = "The " + strings.ReplaceAll(e.table.Name, "_", " ") + "."
-	}
+	description := cmp.Or(oneLine(e.table.Comment), "The "+strings.ReplaceAll(e.table.Name, "_", " ")+".")
 
 	w.linef("  - name: %s", yamlText(e.table.Name))
 	w.linef("    description: %s", yamlText(description))

@@ -38,13 +38,7 @@ func Singular(word string) string {
 }
 
 func hasSuffix(word string, suffixes ...string) bool {
-	for _, suffix := range suffixes {
-		if strings.HasSuffix(word, suffix) {
-			return true
-		}
-	}
-
-	return false
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(word, suffix) })
 }
 
 // Entity finds an entity by type, table, name or alias, in any case, singular or plural; nil if there is none. Every

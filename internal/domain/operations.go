@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,10 +180,7 @@ func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *
 		return err
 	}
 
-	o := &Operation{Name: decl.Name, Description: decl.Description, On: on, Confirm: decl.Confirm, Changes: []*Entity{on}}
-	if o.Description == "" {
-		o.Description = f.comment
-	}
+	o := &Operation{Name: decl.Name, Description: cmp.Or(decl.Description, f.comment), On: on, Confirm: decl.Confirm, Changes: []*Entity{on}}
 
 	through, err := b.throughViews(ctx, tx, decl, f)
 	if err != nil {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,11 +71,7 @@ Tell no more than is needed at that point, invent nothing that the part does not
 
 // simulate lets a model play the user. A turn's expectations apply to the turn with that number.
 func (t *trial) simulate(ctx context.Context) error {
-	most := t.c.User.Messages
-	if most == 0 {
-		most = mostMessages
-	}
-	for range most {
+	for range cmp.Or(t.c.User.Messages, mostMessages) {
 		var next struct {
 			Message string `json:"message"`
 			Done    bool   `json:"done"`

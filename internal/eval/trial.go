@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,10 +42,7 @@ const evaluated = "evaluated"
 
 // run holds the conversation. Whatever goes wrong is in the result.
 func (t *trial) run(ctx context.Context, address string) Trial {
-	limit := t.lab.Timeout
-	if limit == 0 {
-		limit = usual
-	}
+	limit := cmp.Or(t.lab.Timeout, usual)
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := t.hold(bounded, address)

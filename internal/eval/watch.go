@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -45,10 +46,7 @@ func startWatch(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, s
 	if _, err := pool.Exec(ctx, watchSQL); err != nil {
 		return nil, fmt.Errorf("watch the tables: %w", err)
 	}
-	w := &watch{pool: pool, user: user, schema: source, bound: bound}
-	if w.schema == "" {
-		w.schema = bound.Schema
-	}
+	w := &watch{pool: pool, user: user, schema: cmp.Or(source, bound.Schema), bound: bound}
 	var err error
 	w.own, err = w.keys(ctx)
 

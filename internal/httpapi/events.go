@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/follow"
 	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
 )
@@ -91,11 +93,7 @@ func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResp
 }
 
 func (in *eventsIn) resumeAfter() string {
-	if in.LastEventID != "" {
-		return in.LastEventID
-	}
-
-	return in.After
+	return cmp.Or(in.LastEventID, in.After)
 }
 
 // parseSeq parses an event id of a turn's stream.
@@ -149,7 +147,7 @@ func (a *api) turnSource(id uuid.UUID, after int32) source {
 		}
 		events := make([]event, 0, len(rows))
 		for _, r := range rows {
-			after, over = r.Seq, terminal(r.Type)
+			after, over = r.Seq, follow.Terminal(r.Type)
 			events = append(events, event{id: strconv.Itoa(int(r.Seq)), name: r.Type, data: r.Data})
 		}
 
@@ -201,8 +199,4 @@ func (a *api) sessionSource(id uuid.UUID, number, after int32) source {
 
 		return events, gone, nil
 	}
-}
-
-func terminal(eventType string) bool {
-	return eventType == "turn.finished" || eventType == "turn.failed" || eventType == "turn.cancelled"
 }

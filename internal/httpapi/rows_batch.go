@@ -173,7 +173,7 @@ func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOut, erro
 	out := &rowHistoryOut{}
 	out.Body.Items = make([]rowEvent, len(rows))
 	for i, r := range rows {
-		out.Body.Items[i] = rowEvent{Action: r.Action, Operation: r.Operation, Actor: r.Actor, SessionID: r.SessionID, Title: r.Title, Number: r.Number, At: r.At}
+		out.Body.Items[i] = rowEvent(*r)
 	}
 
 	return out, nil

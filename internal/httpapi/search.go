@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,10 +124,7 @@ func (a *api) label(ctx context.Context, hits []recall.Hit) ([]found, error) {
 }
 
 func foundTurn(hit recall.Hit) found {
-	text := hit.Summary
-	if text == "" {
-		text = hit.Reply
-	}
+	text := cmp.Or(hit.Summary, hit.Reply)
 
 	return found{
 		Type: hit.Kind, ID: hit.ID, Label: cut(hit.Message), Score: hit.Score,

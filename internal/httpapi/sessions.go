@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -105,9 +106,7 @@ func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionO
 	if in.Body != nil {
 		body = *in.Body
 	}
-	if body.Mode == "" {
-		body.Mode = "plan"
-	}
+	body.Mode = cmp.Or(body.Mode, "plan")
 	var row *db.SessionGetRow
 	err := pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
 		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-session", body}, func() (string, error) {

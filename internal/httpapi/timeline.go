@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/follow"
 )
 
 type turnPageIn struct {
@@ -21,16 +22,16 @@ type turnPageIn struct {
 
 // timelineLine is one thing that happened in a turn.
 type timelineLine struct {
-	Seq        int32     `doc:"Order in the turn. While the turn runs, what is committed late may still move up." json:"seq"`
-	At         time.Time `json:"at"`
-	Kind       string    `enum:"message,node,tool,entity,decision,question,reply,failed,cancelled" json:"kind"`
-	Node       *string   `json:"node"`
-	Step       *int32    `json:"step"`
-	Call       *int32    `json:"call"`
-	Ref        *string   `json:"ref"`
-	Text       string    `json:"text"`
-	DurationMS *int32    `json:"duration_ms"`
-	Usage      *usage    `doc:"Of a node's line: what its calls of models used." json:"usage,omitempty"`
+	Seq        int32         `doc:"Order in the turn. While the turn runs, what is committed late may still move up." json:"seq"`
+	At         time.Time     `json:"at"`
+	Kind       string        `enum:"message,node,tool,entity,decision,question,reply,failed,cancelled" json:"kind"`
+	Node       *string       `json:"node"`
+	Step       *int32        `json:"step"`
+	Call       *int32        `json:"call"`
+	Ref        *string       `json:"ref"`
+	Text       string        `json:"text"`
+	DurationMS *int32        `json:"duration_ms"`
+	Usage      *follow.Usage `doc:"Of a node's line: what its calls of models used." json:"usage,omitempty"`
 }
 
 type timelineOut struct {
@@ -83,7 +84,7 @@ func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
 		Seq: r.Seq, At: r.At, Kind: r.Kind, Node: r.Node, Step: r.Step, Call: r.Call, Ref: r.Ref, Text: r.Text, DurationMS: r.DurationMs,
 	}
 	if r.Kind == "node" {
-		line.Usage = &usage{Calls: r.Calls, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CachedTokens: r.CachedTokens, CostUSD: r.CostUsd}
+		line.Usage = &follow.Usage{Calls: r.Calls, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CachedTokens: r.CachedTokens, CostUSD: r.CostUsd}
 	}
 
 	return line

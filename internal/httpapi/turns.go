@@ -77,9 +77,9 @@ type TurnFacts struct {
 type turn struct {
 	TurnFacts
 
-	Steps    []step    `json:"steps"`
-	Question *question `json:"question,omitempty"`
-	Usage    usage     `json:"usage"`
+	Steps    []step       `json:"steps"`
+	Question *question    `json:"question,omitempty"`
+	Usage    follow.Usage `json:"usage"`
 }
 
 type step struct {
@@ -110,14 +110,6 @@ type option struct {
 type turnError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
-}
-
-type usage struct {
-	Calls        int32   `json:"calls"`
-	InputTokens  int64   `json:"input_tokens"`
-	OutputTokens int64   `json:"output_tokens"`
-	CachedTokens int64   `json:"cached_tokens"`
-	CostUSD      float64 `json:"cost_usd"`
 }
 
 // TurnPath names a turn.
@@ -305,16 +297,13 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 			Undo: undoOf(row.Undo, row.UndoReason, row.UndoneBy), Undoes: row.Undoes, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
 		},
 		Steps: make([]step, 0, len(steps)), Question: asked,
-		Usage: usage{
+		Usage: follow.Usage{
 			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens,
 			CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
 		},
 	}
 	for _, s := range steps {
-		t.Steps = append(t.Steps, step{
-			Step: s.Step, StepType: s.StepType, Subdomain: s.Subdomain, Description: s.Description, Refs: s.Refs,
-			Outcome: s.Outcome, Summary: s.Summary, Note: s.Note,
-		})
+		t.Steps = append(t.Steps, step(*s))
 	}
 
 	return t, nil

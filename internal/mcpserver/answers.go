@@ -109,10 +109,6 @@ type held struct {
 	Refs    []string `json:"refs" jsonschema:"the rows among them"`
 }
 
-func heldOf(h *db.ContextItemSumTurnRow) held {
-	return held{Node: h.Node, Step: h.Step, Call: h.Call, Section: h.Section, Reason: h.Reason, Items: h.Items, Tokens: h.Tokens, Refs: h.Refs}
-}
-
 // idOf is how an id is written, "" for none.
 func idOf(id uuid.UUID) string {
 	if id == uuid.Nil {

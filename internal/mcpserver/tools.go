@@ -174,7 +174,7 @@ func (t *tools) explainTurn(ctx context.Context, turn string) (*contextOut, erro
 		out.SessionID = of.SessionID.String()
 		rows, err := db.New().ContextItemSumTurn(ctx, tx, &id)
 		for _, row := range rows {
-			out.Held = append(out.Held, heldOf(row))
+			out.Held = append(out.Held, held(*row))
 		}
 
 		return err

@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,10 +154,7 @@ func (u *move) finish(ctx context.Context) error {
 // foreign keys may touch others than the changed ones, and of the engine's those that changed, as all the others have been
 // compared when they were copied, and whatever was written since is among the changes.
 func (u *move) looked(copied int64) func(*table) string {
-	limit := u.ComparedRows
-	if limit == 0 {
-		limit = comparedRows
-	}
+	limit := cmp.Or(u.ComparedRows, comparedRows)
 	if copied <= limit {
 		return everyRow
 	}

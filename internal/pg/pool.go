@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -108,9 +109,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	if c.MaxConns > 0 {
 		poolConfig.MaxConns = c.MaxConns
 	}
-	if poolConfig.ConnConfig.ConnectTimeout == 0 {
-		poolConfig.ConnConfig.ConnectTimeout = connectTimeout
-	}
+	poolConfig.ConnConfig.ConnectTimeout = cmp.Or(poolConfig.ConnConfig.ConnectTimeout, connectTimeout)
 	params := poolConfig.ConnConfig.RuntimeParams
 	params["application_name"] = c.AppName
 	maps.Copy(params, fixed)

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -18,7 +19,7 @@ func (t *page) conversationFlow(s *section) {
 
 		return
 	}
-	s.line("This is turn ", strconv.Itoa(t.Number), " of a conversation. Phase: ", say.OrWord(last.ConversationPhase, "exploring"), ". Tone: ", say.OrWord(last.Tone, "collaborative"), ".")
+	s.line("This is turn ", strconv.Itoa(t.Number), " of a conversation. Phase: ", cmp.Or(last.ConversationPhase, "exploring"), ". Tone: ", cmp.Or(last.Tone, "collaborative"), ".")
 	s.line("Last exchange:")
 	s.line("- User: ", clean.Quote(t.WithLabels(last.Message), shortMessage))
 	if said := clean.Inline(t.WithLabels(last.WhatUserExpressed), say.MaxFact); said != "" && !last.SummaryIsLate && said != clean.Inline(t.WithLabels(last.Message), say.MaxFact) {

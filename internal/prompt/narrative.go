@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -97,7 +98,7 @@ func (t *page) pastSteps(data json.RawMessage) string {
 	var b strings.Builder
 	b.WriteString("Steps:\n")
 	for i, step := range steps {
-		line := strconv.Itoa(i+1) + ". " + clean.Inline(step.Description, say.MaxFact) + " (" + step.StepType + ", " + clean.Inline(step.Subdomain, say.ShortLine) + "): " + say.OrWord(step.Status, "open")
+		line := strconv.Itoa(i+1) + ". " + clean.Inline(step.Description, say.MaxFact) + " (" + step.StepType + ", " + clean.Inline(step.Subdomain, say.ShortLine) + "): " + cmp.Or(step.Status, "open")
 		if outcome := clean.Inline(step.Outcome, say.MaxFact); outcome != "" {
 			line += ". " + outcome
 		}

@@ -60,7 +60,7 @@ func (t *Teller) draft(kind *domain.Entity, content map[string]any) (line string
 	}
 	for _, name := range ColumnOrder(kind, content) {
 		switch value := content[name]; {
-		case view.ChildOf(kind, name) != nil:
+		case kind.Child(name) != nil:
 		case isProse(value):
 			prose = append(prose, clean.Block(clean.Value(value)))
 		case !IsLong(value):

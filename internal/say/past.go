@@ -1,6 +1,7 @@
 package say
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -72,15 +73,6 @@ func (t *Teller) WithLabels(text string) string {
 // MaxFact bounds a sentence of the narrative, in characters.
 const MaxFact = 500
 
-// OrWord returns a text, or word if it is empty.
-func OrWord(text, word string) string {
-	if text == "" {
-		return word
-	}
-
-	return text
-}
-
 // RefWords names refs in registry order, consecutive ones as inv_1..inv_59.
 func (t *Teller) RefWords(refs []string) string {
 	wanted := map[string]bool{}
@@ -136,7 +128,7 @@ func (t *Teller) EarlierTurn(p *db.TurnListPastRow) string {
 		return strings.TrimSpace(line + "(" + string(p.Status) + ") " + clean.Clip(clean.Inline(p.Reply, 0), ShortLine))
 	}
 
-	return line + clean.Clip(OrWord(clean.Inline(p.Goal, ShortLine), clean.Quote(t.WithLabels(p.Message), ShortLine))+" → "+t.ResponseSummary(p), 2*ShortLine)
+	return line + clean.Clip(cmp.Or(clean.Inline(p.Goal, ShortLine), clean.Quote(t.WithLabels(p.Message), ShortLine))+" → "+t.ResponseSummary(p), 2*ShortLine)
 }
 
 // CompressedByCode compresses a range of turns without a model: a line per turn, oldest words dropped first, preceded

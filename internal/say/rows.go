@@ -95,7 +95,7 @@ func (t *Teller) lineOf(def *domain.Entity, columns map[string]any, to hearer, w
 // fact is one further column of a display line, or "".
 func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, to hearer) string {
 	value := columns[name]
-	if name == def.Key.Name || view.ChildOf(def, name) != nil || isCanonical(def, name) || clean.IsEmpty(value) || value == false {
+	if name == def.Key.Name || def.Child(name) != nil || isCanonical(def, name) || clean.IsEmpty(value) || value == false {
 		return ""
 	}
 	if inner, labels := strings.CutPrefix(name, "_"); labels {

@@ -1,6 +1,7 @@
 package testfactory
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ func User(t testing.TB, tx pgx.Tx, timezone string) uuid.UUID {
 	t.Helper()
 	var id uuid.UUID
 	require.NoError(t, tx.QueryRow(t.Context(), `INSERT INTO users (name, timezone) VALUES ($1, $2) RETURNING id`,
-		"user "+uuid.NewString(), orText(timezone, "UTC")).Scan(&id))
+		"user "+uuid.NewString(), cmp.Or(timezone, "UTC")).Scan(&id))
 
 	return id
 }
@@ -51,9 +52,7 @@ type TurnOpts struct {
 // and took half a minute.
 func Turn(t testing.TB, tx pgx.Tx, session uuid.UUID, o TurnOpts) *db.Turns {
 	t.Helper()
-	if o.Status == "" {
-		o.Status = db.TurnStatusSucceeded
-	}
+	o.Status = cmp.Or(o.Status, db.TurnStatusSucceeded)
 	started := Epoch().Add(time.Duration(o.Number) * time.Minute)
 	ended := started.Add(30 * time.Second)
 	var finished, replied *time.Time
@@ -62,7 +61,7 @@ func Turn(t testing.TB, tx pgx.Tx, session uuid.UUID, o TurnOpts) *db.Turns {
 		finished = &ended
 	}
 	if o.Status == db.TurnStatusSucceeded {
-		text := orText(o.Reply, "reply "+strconv.Itoa(o.Number))
+		text := cmp.Or(o.Reply, "reply "+strconv.Itoa(o.Number))
 		reply, replied = &text, &ended
 	}
 	if o.Status == db.TurnStatusFailed {
@@ -73,7 +72,7 @@ func Turn(t testing.TB, tx pgx.Tx, session uuid.UUID, o TurnOpts) *db.Turns {
 	require.NoError(t, tx.QueryRow(t.Context(), `
 		INSERT INTO turns (session_id, user_id, number, message, mode, status, goal, reply, replied_at, summarized_at, error_code, error_message, started_at, finished_at)
 		SELECT id, user_id, $2, $3, $4, $5, nullif($6, ''), $7, $8, $8, $9, $10, $11, $12 FROM sessions WHERE id = $1 RETURNING id`,
-		session, o.Number, orText(o.Message, "message "+strconv.Itoa(o.Number)), orText(o.Mode, "plan"), o.Status, o.Goal,
+		session, o.Number, cmp.Or(o.Message, "message "+strconv.Itoa(o.Number)), cmp.Or(o.Mode, "plan"), o.Status, o.Goal,
 		reply, replied, code, message, started, finished).Scan(&id))
 	_, err := tx.Exec(t.Context(), `UPDATE sessions SET last_turn = greatest(last_turn, $2) WHERE id = $1`, session, o.Number)
 	require.NoError(t, err)
@@ -117,7 +116,7 @@ func Ref(t testing.TB, tx pgx.Tx, session uuid.UUID, o RefOpts) {
 	_, err := tx.Exec(t.Context(), `
 		INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref, turn_promoted, active_reason, excluded_reason, demoted_at_turn)
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, nullif($10, 0), nullif($11, ''), nullif($12, ''), nullif($13, 0))`,
-		session, o.Ref, kind, o.ID, o.State, o.Action, orText(o.Label, o.Ref), o.Created, o.LastRef, o.Promoted, o.Retained, o.Excluded, o.Demoted)
+		session, o.Ref, kind, o.ID, o.State, o.Action, cmp.Or(o.Label, o.Ref), o.Created, o.LastRef, o.Promoted, o.Retained, o.Excluded, o.Demoted)
 	require.NoError(t, err)
 }
 
@@ -154,16 +153,14 @@ type StepOpts struct {
 func Step(t testing.TB, tx pgx.Tx, turn *db.Turns, o StepOpts) {
 	t.Helper()
 	o.Step = max(1, o.Step)
-	if o.Type == "" {
-		o.Type = db.StepTypeRead
-	}
+	o.Type = cmp.Or(o.Type, db.StepTypeRead)
 	if o.Refs == nil {
 		o.Refs = []string{}
 	}
 	_, err := tx.Exec(t.Context(), `
 		INSERT INTO turn_steps (turn_id, step, step_type, subdomain, description, refs, outcome, summary, conclusions, note)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, ''), nullif($9, ''), nullif($10, ''))`,
-		turn.ID, o.Step, o.Type, orText(o.Subdomain, "recipes"), orText(o.Description, "step "+strconv.Itoa(o.Step)), o.Refs, o.Outcome, o.Summary, o.Conclusions, o.Note)
+		turn.ID, o.Step, o.Type, cmp.Or(o.Subdomain, "recipes"), cmp.Or(o.Description, "step "+strconv.Itoa(o.Step)), o.Refs, o.Outcome, o.Summary, o.Conclusions, o.Note)
 	require.NoError(t, err)
 }
 
@@ -183,7 +180,7 @@ type ResultOpts struct {
 func StepResult(t testing.TB, tx pgx.Tx, turn *db.Turns, o ResultOpts) {
 	t.Helper()
 	var rows []map[string]any
-	require.NoError(t, json.Unmarshal([]byte(orText(o.Rows, "[]")), &rows))
+	require.NoError(t, json.Unmarshal([]byte(cmp.Or(o.Rows, "[]")), &rows))
 	refs := []string{}
 	for _, row := range rows {
 		if ref, ok := row["id"].(string); ok {
@@ -197,7 +194,7 @@ func StepResult(t testing.TB, tx pgx.Tx, turn *db.Turns, o ResultOpts) {
 	_, err := tx.Exec(t.Context(), `
 		INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
 		VALUES ($1, $2, $3, $4, nullif($5, ''), $6, $7, $8, $9, nullif($10, ''), nullif($11, ''))`,
-		turn.ID, o.Step, max(1, o.Call), orText(o.Tool, "db_read"), o.Type, json.RawMessage(orText(o.Params, "{}")), json.RawMessage(orText(o.Rows, "[]")),
+		turn.ID, o.Step, max(1, o.Call), cmp.Or(o.Tool, "db_read"), o.Type, json.RawMessage(cmp.Or(o.Params, "{}")), json.RawMessage(cmp.Or(o.Rows, "[]")),
 		max(len(rows), o.Count), refs, code, o.Error)
 	require.NoError(t, err)
 }
@@ -215,12 +212,4 @@ func Summary(t testing.TB, tx pgx.Tx, turn *db.Turns) {
 	t.Helper()
 	_, err := tx.Exec(t.Context(), `SELECT turn_summary_write_facts($1)`, turn.ID)
 	require.NoError(t, err)
-}
-
-func orText(text, fallback string) string {
-	if text == "" {
-		return fallback
-	}
-
-	return text
 }

@@ -211,7 +211,7 @@ func (t *Scene) Own() map[string]bool {
 
 func (t *Scene) ownInRow(def *domain.Entity, columns map[string]any, own map[string]bool) {
 	for name, value := range columns {
-		child := ChildOf(def, name)
+		child := def.Child(name)
 		list, isList := value.([]any)
 		if child == nil || !isList {
 			t.ownIn(def, name, value, own)

@@ -117,7 +117,7 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 		t.Rows.ByRef[ref] = r
 	}
 	for name, value := range columns {
-		if child := ChildOf(def, name); child != nil {
+		if child := def.Child(name); child != nil {
 			t.mergeChildren(r, child, value, from)
 
 			continue
@@ -152,17 +152,6 @@ func before(earlier, later any) any {
 	maps.Copy(both, first)
 
 	return both
-}
-
-// ChildOf returns the child of a type whose table has this name, or nil.
-func ChildOf(def *domain.Entity, name string) *domain.Child {
-	for _, child := range def.Children {
-		if child.Entity.Table == name {
-			return child
-		}
-	}
-
-	return nil
 }
 
 // mergeChildren adds a list of child rows. The newest list determines which children exist.

@@ -12,9 +12,9 @@ import (
 )
 
 // DecisionsOf counts the decisions a node has made in this turn.
-func (t *Scene) DecisionsOf(node string) int {
+func (v *View) DecisionsOf(node string) int {
 	n := 0
-	for _, run := range t.Runs {
+	for _, run := range v.Runs {
 		if run.Node == node {
 			n++
 		}
@@ -34,13 +34,9 @@ func (t *Scene) SubdomainName(word string) string {
 
 // Replanned reports whether a plan of this turn was abandoned.
 func (t *Scene) Replanned() bool {
-	for _, step := range t.Steps {
-		if step.Outcome != nil && (*step.Outcome == db.StepOutcomeSkipped || *step.Outcome == db.StepOutcomeFailed) {
-			return true
-		}
-	}
-
-	return false
+	return slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
+		return step.Outcome != nil && (*step.Outcome == db.StepOutcomeSkipped || *step.Outcome == db.StepOutcomeFailed)
+	})
 }
 
 // QuestionPayload is the common payload of all questions.
@@ -169,13 +165,7 @@ func (t *Scene) ForgottenNow() []string {
 
 // IsChild reports whether rows of a type are parts of another type's rows.
 func (t *Scene) IsChild(def *domain.Entity) bool {
-	for _, parent := range t.Domain.Entities {
-		if ChildOf(parent, def.Table) != nil {
-			return true
-		}
-	}
-
-	return false
+	return slices.ContainsFunc(t.Domain.Entities, func(parent *domain.Entity) bool { return parent.Child(def.Table) != nil })
 }
 
 // Place returns a step's position in the current plan and the plan's length. Steps dropped by a replan do not count.

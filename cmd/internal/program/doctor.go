@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -68,7 +69,7 @@ func PrintSettings(out io.Writer, e settings.Env, by settings.Program, asJSON bo
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SETTING\tVALUE\tDEFAULT\tMEANING")
 	for _, s := range shown {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Name, orDash(s.Value), orDash(s.Default), strings.ReplaceAll(s.Meaning, "`", ""))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Name, cmp.Or(s.Value, "-"), cmp.Or(s.Default, "-"), strings.ReplaceAll(s.Meaning, "`", ""))
 	}
 	for _, name := range unknown {
 		fmt.Fprintf(table, "%s\t\t\tno setting: nobody reads it\n", name)
@@ -78,12 +79,4 @@ func PrintSettings(out io.Writer, e settings.Env, by settings.Program, asJSON bo
 	}
 
 	return nil
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-
-	return text
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"alfred/internal/llm/wire"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -161,7 +163,7 @@ func newRequest(r *http.Request, secrets []string) (*request, error) {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	text := []byte(scrub(string(body), secrets))
+	text := []byte(wire.Scrub(string(body), secrets...))
 	if !json.Valid(text) {
 		quoted, err := json.Marshal(string(text))
 		if err != nil {
@@ -200,7 +202,7 @@ func newResponse(r *http.Response, secrets []string) (*response, error) {
 			header[name] = value
 		}
 	}
-	return &response{Status: r.StatusCode, Header: header, Lines: strings.SplitAfter(scrub(string(body), secrets), "\n")}, nil
+	return &response{Status: r.StatusCode, Header: header, Lines: strings.SplitAfter(wire.Scrub(string(body), secrets...), "\n")}, nil
 }
 
 func (r *response) http(request *http.Request) *http.Response {
@@ -213,13 +215,4 @@ func (r *response) http(request *http.Request) *http.Response {
 		Status: http.StatusText(r.Status), StatusCode: r.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: request,
 	}
-}
-
-func scrub(text string, secrets []string) string {
-	for _, secret := range secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "[secret]")
-		}
-	}
-	return text
 }

@@ -3,7 +3,6 @@ package gemini
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"google.golang.org/genai"
@@ -11,12 +10,6 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/wire"
 )
-
-// maxBatch is how many texts the server accepts per request.
-const maxBatch = 100
-
-// errVectors is the cause if an answer's vectors do not match the request.
-var errVectors = errors.New("the server returned other vectors than asked for")
 
 // Embedder makes vectors with a Gemini embedding model.
 type Embedder struct {
@@ -46,17 +39,7 @@ func (e *Embedder) Model() string { return e.config.Model }
 
 // Embed embeds texts, in batches.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, 0, len(texts))
-	for len(texts) > 0 {
-		batch := texts[:min(len(texts), maxBatch)]
-		texts = texts[len(batch):]
-		got, err := e.embed(ctx, batch)
-		if err != nil {
-			return nil, err
-		}
-		vectors = append(vectors, got...)
-	}
-	return vectors, nil
+	return wire.Embed(ctx, texts, e.embed)
 }
 
 func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -71,12 +54,12 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 		return nil, err
 	}
 	if len(answer.Embeddings) != len(texts) {
-		return nil, mismatch(fmt.Errorf("%w: %d instead of %d", errVectors, len(answer.Embeddings), len(texts)))
+		return nil, mismatch(fmt.Errorf("%w: %d instead of %d", wire.ErrVectors, len(answer.Embeddings), len(texts)))
 	}
 	vectors := make([][]float32, len(texts))
 	for i, embedding := range answer.Embeddings {
 		if embedding == nil || len(embedding.Values) != e.dimensions {
-			return nil, mismatch(errVectors)
+			return nil, mismatch(wire.ErrVectors)
 		}
 		vectors[i] = embedding.Values
 	}

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"alfred/internal/domain"
@@ -214,10 +215,5 @@ func (s *scene) choices(target *domain.Entity) []*nodes.Entity {
 }
 
 func (s *scene) holdsAny(e *nodes.Entity, terms []string) bool {
-	for _, term := range terms {
-		if s.holds(e, term) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(terms, func(term string) bool { return s.holds(e, term) })
 }

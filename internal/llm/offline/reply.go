@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,10 +55,7 @@ func (s *scene) question() string {
 // stepText words the result of a step: what failed, and what was written, in the
 // step's own words, which say what has changed.
 func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
-	why := strings.TrimRight(p.Summary, ".")
-	if why == "" {
-		why = strings.TrimRight(blocked, ".")
-	}
+	why := cmp.Or(strings.TrimRight(p.Summary, "."), strings.TrimRight(blocked, "."))
 	wrote := slices.ContainsFunc(s.Results, func(r nodes.Result) bool {
 		return r.Current && r.Step == p.Number && r.ErrorCode == "" && r.Count > 0 && past[r.Tool] != ""
 	})

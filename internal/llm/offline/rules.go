@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,9 +66,7 @@ var recallLead = regexp.MustCompile(`(?i)^.*?\b(?:about|regarding|on|concerning)
 
 func recall(_ *scene, c *command, m []string) bool {
 	c.verb, c.value = verbRecall, trimName(recallLead.ReplaceAllString(m[1]+m[2], ""))
-	if c.value == "" {
-		c.value = c.text
-	}
+	c.value = cmp.Or(c.value, c.text)
 	return true
 }
 
@@ -156,10 +155,7 @@ func (c *command) rejected() []string {
 }
 
 func save(s *scene, c *command, m []string) bool {
-	c.verb, c.object = verbSave, m[1]
-	if c.object == "" {
-		c.object = "it"
-	}
+	c.verb, c.object = verbSave, cmp.Or(m[1], "it")
 	return len(s.drafts()) > 0 || one.MatchString(c.object) || many.MatchString(c.object) || draftWord.MatchString(c.object)
 }
 

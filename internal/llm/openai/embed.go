@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/openai/openai-go/v3"
@@ -11,12 +10,6 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/wire"
 )
-
-// maxBatch is how many texts go into one request; some servers accept no more.
-const maxBatch = 100
-
-// errVectors is the cause if an answer's vectors do not match the request.
-var errVectors = errors.New("the server returned other vectors than asked for")
 
 // Embedder makes vectors with a server's embedding model.
 type Embedder struct {
@@ -46,17 +39,7 @@ func (e *Embedder) Model() string { return e.config.Model }
 
 // Embed embeds texts, in batches.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, 0, len(texts))
-	for len(texts) > 0 {
-		batch := texts[:min(len(texts), maxBatch)]
-		texts = texts[len(batch):]
-		got, err := e.embed(ctx, batch)
-		if err != nil {
-			return nil, err
-		}
-		vectors = append(vectors, got...)
-	}
-	return vectors, nil
+	return wire.Embed(ctx, texts, e.embed)
 }
 
 func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -77,12 +60,12 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 	vectors := make([][]float32, len(texts))
 	for _, item := range answer.Data {
 		if item.Index < 0 || int(item.Index) >= len(texts) || len(item.Embedding) != e.dimensions {
-			return nil, e.mismatch(fmt.Errorf("%w: index %d with %d dimensions", errVectors, item.Index, len(item.Embedding)))
+			return nil, e.mismatch(fmt.Errorf("%w: index %d with %d dimensions", wire.ErrVectors, item.Index, len(item.Embedding)))
 		}
 		vectors[item.Index] = narrow(item.Embedding)
 	}
 	if len(answer.Data) != len(texts) {
-		return nil, e.mismatch(fmt.Errorf("%w: %d instead of %d", errVectors, len(answer.Data), len(texts)))
+		return nil, e.mismatch(fmt.Errorf("%w: %d instead of %d", wire.ErrVectors, len(answer.Data), len(texts)))
 	}
 	return vectors, nil
 }

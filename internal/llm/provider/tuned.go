@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,7 @@ func (t *tuned) Prepare(req *llm.Request) {
 		temperature := t.temperature
 		req.Temperature = &temperature
 	}
-	if req.MaxTokens == 0 {
-		req.MaxTokens = t.maxTokens
-	}
+	req.MaxTokens = cmp.Or(req.MaxTokens, t.maxTokens)
 }
 
 // Generate does not modify req: a request that changes while in flight would not match its record.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -123,9 +124,7 @@ func strictChildren(node map[string]any) bool {
 	var children []any
 	for _, key := range []string{"properties", "$defs"} {
 		named, _ := node[key].(map[string]any)
-		for _, child := range named {
-			children = append(children, child)
-		}
+		children = slices.AppendSeq(children, maps.Values(named))
 	}
 	if alternatives, ok := node["anyOf"].([]any); ok {
 		children = append(children, alternatives...)
