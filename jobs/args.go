@@ -42,6 +42,11 @@ type TurnArgs struct {
 
 func (a TurnArgs) turn() TurnArgs { return a }
 
+// InsertOpts match job_insert.
+func (TurnArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{MaxAttempts: maxAttempts, Queue: queueTurns}
+}
+
 // turnArgs are the arguments of a turn's five nodes.
 type turnArgs interface {
 	river.JobArgs
@@ -54,17 +59,11 @@ type UnderstandArgs struct{ TurnArgs }
 // Kind is the node's name.
 func (UnderstandArgs) Kind() string { return nodeUnderstand }
 
-// InsertOpts match job_insert.
-func (UnderstandArgs) InsertOpts() river.InsertOpts { return turnOpts() }
-
 // ThinkArgs are the arguments of a plan.
 type ThinkArgs struct{ TurnArgs }
 
 // Kind is the node's name.
 func (ThinkArgs) Kind() string { return nodeThink }
-
-// InsertOpts match job_insert.
-func (ThinkArgs) InsertOpts() river.InsertOpts { return turnOpts() }
 
 // ActArgs are the arguments of one decision of a step.
 type ActArgs struct{ TurnArgs }
@@ -72,26 +71,17 @@ type ActArgs struct{ TurnArgs }
 // Kind is the node's name.
 func (ActArgs) Kind() string { return nodeAct }
 
-// InsertOpts match job_insert.
-func (ActArgs) InsertOpts() river.InsertOpts { return turnOpts() }
-
 // ReplyArgs are the arguments of a reply.
 type ReplyArgs struct{ TurnArgs }
 
 // Kind is the node's name.
 func (ReplyArgs) Kind() string { return nodeReply }
 
-// InsertOpts match job_insert.
-func (ReplyArgs) InsertOpts() river.InsertOpts { return turnOpts() }
-
 // SummarizeArgs are the arguments of a summary.
 type SummarizeArgs struct{ TurnArgs }
 
 // Kind is the node's name.
 func (SummarizeArgs) Kind() string { return nodeSummarize }
-
-// InsertOpts match job_insert.
-func (SummarizeArgs) InsertOpts() river.InsertOpts { return turnOpts() }
 
 // EmbedArgs request embeddings for what a turn changed up to a position.
 type EmbedArgs struct{ TurnArgs }
@@ -114,10 +104,6 @@ func (CompressArgs) Kind() string { return nodeCompress }
 
 // InsertOpts match job_insert.
 func (CompressArgs) InsertOpts() river.InsertOpts { return backgroundOpts() }
-
-func turnOpts() river.InsertOpts {
-	return river.InsertOpts{MaxAttempts: maxAttempts, Queue: queueTurns}
-}
 
 func backgroundOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: maxAttempts, Queue: queueBackground}

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"github.com/google/uuid"
@@ -22,13 +21,8 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 	}
 	var exclusions []uuid.UUID
 	for _, x := range u.out.Constraints {
-		value := x.Value
-		if len(value) == 0 {
-			value = json.RawMessage("null")
-		}
 		id, err := reg.AddConstraint(ctx, registry.Constraint{
-			Text: x.Text, Kind: x.Kind, Value: value, Scope: x.Scope, SourceTurn: reg.Scope().Turn,
-			ExpiresAt: expiry(x, u.began),
+			Text: x.Text, Kind: x.Kind, Value: x.Value, Scope: x.Scope, ExpiresAt: expiry(x, u.began),
 		}, replaced(inForce, x.Replaces))
 		if err != nil {
 			return nil, err

@@ -240,7 +240,7 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 	reg := c.registry()
 	curation := u.out.Curation
 	if curation.ClearAll {
-		if _, err := reg.ClearAll(ctx, u.out.CurationSummary); err != nil {
+		if err := reg.ClearAll(ctx, u.out.CurationSummary); err != nil {
 			return err
 		}
 	}

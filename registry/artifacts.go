@@ -315,15 +315,6 @@ func (r *Registry) resave(ctx context.Context, ref, event string, how func(*Entr
 
 // PendingDrafts returns all drafts, oldest first.
 func (r *Registry) PendingDrafts(ctx context.Context) ([]Entry, error) {
-	return r.drafts(ctx, StatePending)
-}
-
-// JustPromoted returns the drafts saved in this turn, oldest first.
-func (r *Registry) JustPromoted(ctx context.Context) ([]Entry, error) {
-	return r.drafts(ctx, StatePromoted)
-}
-
-func (r *Registry) drafts(ctx context.Context, state db.RefState) ([]Entry, error) {
 	rows, err := r.q.EntityRefListDrafts(ctx, r.tx, &db.EntityRefListDraftsParams{SessionID: r.scope.SessionID, TurnNumber: r.turn()})
 	if err != nil {
 		return nil, fmt.Errorf("list drafts: %w", err)
@@ -332,7 +323,7 @@ func (r *Registry) drafts(ctx context.Context, state db.RefState) ([]Entry, erro
 	var entries []Entry
 
 	for _, row := range rows {
-		if row.State != state {
+		if row.State != StatePending {
 			continue
 		}
 

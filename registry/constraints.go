@@ -13,13 +13,12 @@ import (
 
 // Constraint is something the user wants observed.
 type Constraint struct {
-	ID         uuid.UUID
-	Text       string
-	Kind       string // count, date_range, exclude, require, budget, other
-	Value      json.RawMessage
-	Scope      string // session or lasting
-	SourceTurn int
-	ExpiresAt  *time.Time
+	ID        uuid.UUID
+	Text      string
+	Kind      string // count, date_range, exclude, require, budget, other
+	Value     json.RawMessage
+	Scope     string // session or lasting
+	ExpiresAt *time.Time
 }
 
 const scopeSession = "session"
@@ -58,18 +57,10 @@ func (r *Registry) Constraints(ctx context.Context) ([]Constraint, error) {
 
 	list := make([]Constraint, len(rows))
 	for i, row := range rows {
-		list[i] = Constraint{
-			ID: row.ID, Text: row.Text, Kind: row.Kind, Value: row.Value, Scope: row.Scope,
-			SourceTurn: int(row.SourceTurn), ExpiresAt: row.ExpiresAt,
-		}
+		list[i] = Constraint{ID: row.ID, Text: row.Text, Kind: row.Kind, Value: row.Value, Scope: row.Scope, ExpiresAt: row.ExpiresAt}
 	}
 
 	return list, nil
-}
-
-// EndConstraint ends a constraint and the exclusions that came with it; it returns the affected refs of this session.
-func (r *Registry) EndConstraint(ctx context.Context, id uuid.UUID) ([]string, error) {
-	return r.endConstraints(ctx, []uuid.UUID{id}, nil)
 }
 
 // ExpireConstraints ends all expired constraints, as the system, and returns this session's refs that are no longer
@@ -83,15 +74,15 @@ func (r *Registry) ExpireConstraints(ctx context.Context, now time.Time) ([]stri
 	return r.as(ActorSystem).endConstraints(ctx, over, nil)
 }
 
-func (r *Registry) endSessionConstraints(ctx context.Context) (int, error) {
+func (r *Registry) endSessionConstraints(ctx context.Context) error {
 	ids, err := r.constraintIDs(ctx, func(c Constraint) bool { return c.Scope == scopeSession })
 	if err != nil {
-		return 0, err
+		return err
 	}
 
 	_, err = r.endConstraints(ctx, ids, nil)
 
-	return len(ids), err
+	return err
 }
 
 func (r *Registry) constraintIDs(ctx context.Context, which func(Constraint) bool) ([]uuid.UUID, error) {

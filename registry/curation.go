@@ -78,38 +78,6 @@ func (r *Registry) Unpin(ctx context.Context, ref string) error {
 	})
 }
 
-// Restore reverts a demotion, an exclusion or a Forget; the decision log keeps what was decided before.
-func (r *Registry) Restore(ctx context.Context, ref string) error {
-	if err := r.lock(ctx); err != nil {
-		return err
-	}
-
-	known, err := r.load(ctx, []string{ref})
-	if err != nil {
-		return err
-	}
-
-	e := known[ref]
-	if e == nil {
-		_, err := r.Resolve(ctx, ref, Want{})
-
-		return err
-	}
-
-	_, err = r.apply(ctx, []*Entry{e}, "restored", func(e *Entry) {
-		e.DemotedAtTurn = nil
-		e.include()
-
-		if e.State == StateDropped && e.ID == "" {
-			e.State = StatePending
-		} else if e.State == StateDropped {
-			e.revive()
-		}
-	})
-
-	return err
-}
-
 // curation is one decision about a ref.
 type curation struct{ action, event, ref, reason string }
 
@@ -164,68 +132,49 @@ func (r *Registry) turnID() *uuid.UUID {
 	return &r.scope.TurnID
 }
 
-// Cleared is what ClearAll did.
-type Cleared struct {
-	Dropped     []Entry // drafts, which the reply names
-	Demoted     int
-	Constraints int
-	Questions   int
-}
-
 // ClearAll starts afresh: it drops drafts, demotes all other refs, ends retentions, exclusions and session constraints,
 // and expires the open question. Domain rows, lasting constraints and counters stay.
-func (r *Registry) ClearAll(ctx context.Context, reason string) (Cleared, error) {
+func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	if err := r.lock(ctx); err != nil {
-		return Cleared{}, err
+		return err
 	}
 
-	var (
-		done Cleared
-		err  error
-	)
-
-	if done.Dropped, err = r.dropDrafts(ctx, cleanText(reason, maxReason)); err != nil {
-		return Cleared{}, err
+	if err := r.dropDrafts(ctx, cleanText(reason, maxReason)); err != nil {
+		return err
 	}
 
-	demoted, err := r.q.EntityRefClear(ctx, r.tx, &db.EntityRefClearParams{
+	if _, err := r.q.EntityRefClear(ctx, r.tx, &db.EntityRefClearParams{
 		TurnNumber: r.turn(), SessionID: r.scope.SessionID, Actor: string(r.scope.Actor),
-	})
-	if err != nil {
-		return Cleared{}, fmt.Errorf("demote all refs: %w", err)
+	}); err != nil {
+		return fmt.Errorf("demote all refs: %w", err)
 	}
 
-	done.Demoted = int(demoted)
-
-	if done.Constraints, err = r.endSessionConstraints(ctx); err != nil {
-		return Cleared{}, err
+	if err := r.endSessionConstraints(ctx); err != nil {
+		return err
 	}
 
 	// A question is open for -1 turns: the one just asked expires too.
-	questions, err := r.q.QuestionExpire(ctx, r.tx, &db.QuestionExpireParams{
+	if _, err := r.q.QuestionExpire(ctx, r.tx, &db.QuestionExpireParams{
 		SessionID: r.scope.SessionID, OpenTurns: -1, TurnNumber: r.turn(),
-	})
-	if err != nil {
-		return Cleared{}, fmt.Errorf("expire question: %w", err)
+	}); err != nil {
+		return fmt.Errorf("expire question: %w", err)
 	}
-
-	done.Questions = int(questions)
 
 	if err := r.q.DecisionInsertClearAll(ctx, r.tx, &db.DecisionInsertClearAllParams{
 		SessionID: r.scope.SessionID, TurnID: r.turnID(), TurnNumber: r.turn(),
 		Reason: cleanText(reason, maxReason), Actor: string(r.scope.Actor),
 	}); err != nil {
-		return Cleared{}, fmt.Errorf("log clear_all: %w", err)
+		return fmt.Errorf("log clear_all: %w", err)
 	}
 
-	return done, nil
+	return nil
 }
 
 // dropDrafts logs each draft as a separate decision, so that the reply can name what is gone.
-func (r *Registry) dropDrafts(ctx context.Context, reason string) ([]Entry, error) {
+func (r *Registry) dropDrafts(ctx context.Context, reason string) error {
 	drafts, err := r.PendingDrafts(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 
 	pointers, refs := make([]*Entry, len(drafts)), make([]string, len(drafts))
@@ -233,12 +182,11 @@ func (r *Registry) dropDrafts(ctx context.Context, reason string) ([]Entry, erro
 		pointers[i], refs[i] = &drafts[i], drafts[i].Ref
 	}
 
-	dropped, err := r.apply(ctx, pointers, "dropped", func(e *Entry) { e.drop() })
-	if err != nil {
-		return nil, err
+	if _, err := r.apply(ctx, pointers, "dropped", func(e *Entry) { e.drop() }); err != nil {
+		return err
 	}
 
-	return dropped, r.decide(ctx, "forget", refs, reason)
+	return r.decide(ctx, "forget", refs, reason)
 }
 
 // ExpireRetentions ends retentions neither renewed nor touched for decayTurns turns, as the system, and returns their

@@ -82,9 +82,7 @@ func TestDropAndRestore(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM artifacts WHERE session_id = $1`), "versions stay")
 
 	require.Equal(t, []string{"recipe_1"}, refsOf(b.read(t, 2, "recipe", "Soup")), "read again, it has its old ref")
-	require.NoError(t, b.at(2).Restore(ctx, "gen_recipe_1"))
-	require.Equal(t, map[string]string{"recipe_1": TierRecent, "gen_recipe_1": TierGenerated}, b.tiers(t, 2))
-	requireReasonOf(t, b.at(2).Restore(ctx, "recipe_9"), ReasonUnknown)
+	require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 2))
 	requireReasonOf(t, b.at(2).Retain(ctx, "recipe_9", "", nil), ReasonUnknown)
 }
 
@@ -142,7 +140,7 @@ func TestExclusionEnds(t *testing.T) {
 	require.Len(t, live, 1)
 	require.Equal(t, other, live[0].ID)
 	exclude(&other)
-	refs, err = b.at(1).EndConstraint(ctx, other)
+	refs, err = b.at(1).endConstraints(ctx, []uuid.UUID{other}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"recipe_1"}, refs)
 	free()
@@ -164,7 +162,7 @@ func TestConstraintEndsInEverySession(t *testing.T) {
 	other.read(t, 1, "recipe", "Cod")
 	require.NoError(t, other.at(1).Exclude(ctx, "recipe_1", "no cod", &id))
 
-	refs, err := b.at(1).EndConstraint(ctx, id)
+	refs, err := b.at(1).endConstraints(ctx, []uuid.UUID{id}, nil)
 	require.NoError(t, err)
 	require.Empty(t, refs)
 	require.Equal(t, map[string]string{"recipe_1": TierRecent}, other.tiers(t, 1))
@@ -187,12 +185,10 @@ func TestClearAll(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.at(1).Demote(ctx, "recipe_3", ""))
 
-	done, err := b.at(2).ClearAll(ctx, "fresh start")
-	require.NoError(t, err)
-	require.Equal(t, []string{"gen_recipe_1"}, refsOf(done.Dropped))
-	require.Equal(t, "Pie", done.Dropped[0].Label)
-	require.Equal(t, 2, done.Demoted)
-	require.Equal(t, 1, done.Constraints)
+	require.NoError(t, b.at(2).ClearAll(ctx, "fresh start"))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND ref = 'gen_recipe_1' AND label = 'Pie' AND state = 'dropped'`))
+	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND demoted_at_turn = 2`))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM constraints WHERE session_id = $1 AND ended_turn = 2`))
 	require.Empty(t, b.tiers(t, 2))
 	require.Zero(t, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1
 		AND (active_reason IS NOT NULL OR excluded_reason IS NOT NULL OR pinned OR active_turn IS NOT NULL)`))

@@ -275,24 +275,6 @@ func (r *Registry) buryUnseen(ctx context.Context, entityType string, rows []gon
 	return entries, r.write(ctx, changes)
 }
 
-// Relabel sets labels (ref -> label) and records it; empty labels and unknown refs are ignored.
-func (r *Registry) Relabel(ctx context.Context, labels map[string]string) error {
-	if err := r.lock(ctx); err != nil {
-		return err
-	}
-
-	known, err := r.load(ctx, slices.Collect(maps.Keys(labels)))
-	if err != nil {
-		return err
-	}
-
-	_, err = r.apply(ctx, refOrder(slices.Collect(maps.Values(known))), actionRelabelled, func(e *Entry) {
-		e.relabel(labels[e.Ref])
-	})
-
-	return err
-}
-
 // apply changes entries, writes those that differ afterwards, and returns all.
 func (r *Registry) apply(ctx context.Context, entries []*Entry, event string, how func(*Entry)) ([]Entry, error) {
 	var changes []change

@@ -141,11 +141,11 @@ func TestArtifacts(t *testing.T) {
 	require.NoError(t, b.at(5).Promote(ctx, "gen_recipe_2", idOf("saved"), "Renamed", "7"))
 	require.Equal(t, map[string]string{"gen_recipe_1": TierGenerated, "gen_recipe_2": TierRecent}, b.tiers(t, 5), "drafts never age out")
 
-	saved, err := b.at(5).JustPromoted(ctx)
+	saved, err := b.at(5).load(ctx, []string{"gen_recipe_2"})
 	require.NoError(t, err)
-	require.Equal(t, []string{"gen_recipe_2"}, refsOf(saved))
-	require.Equal(t, "Renamed", saved[0].Label)
-	require.Equal(t, ActionCreated, saved[0].Action)
+	require.Equal(t, StatePromoted, saved["gen_recipe_2"].State)
+	require.Equal(t, "Renamed", saved["gen_recipe_2"].Label)
+	require.Equal(t, ActionCreated, saved["gen_recipe_2"].Action)
 
 	pending, err := b.at(5).PendingDrafts(ctx)
 	require.NoError(t, err)

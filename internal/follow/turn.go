@@ -54,7 +54,7 @@ type Question struct {
 
 // Option is one of a question's answers; jobs.Answer refers to it by its id.
 type Option struct {
-	ID    string `json:"id"`
+	ID    string `doc:"What answer.option_id says." json:"id,omitempty"`
 	Label string `json:"label"`
 	Ref   string `json:"ref,omitempty"`
 }
@@ -157,14 +157,16 @@ func load(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (*Turn, error) {
 	if row.ErrorCode != nil {
 		turn.Error = &Error{Code: *row.ErrorCode, Message: orEmpty(row.ErrorMessage)}
 	}
-	if row.QuestionID != nil {
-		turn.Question, err = questionOf(row)
-	}
+	turn.Question, err = QuestionOf(row)
 
 	return turn, err
 }
 
-func questionOf(row *db.TurnDetailRow) (*Question, error) {
+// QuestionOf is what a turn asked, nil if it asked nothing.
+func QuestionOf(row *db.TurnDetailRow) (*Question, error) {
+	if row.QuestionID == nil {
+		return nil, nil
+	}
 	q := &Question{}
 	if err := json.Unmarshal(row.QuestionPayload, q); err != nil {
 		return nil, fmt.Errorf("read question: %w", err)

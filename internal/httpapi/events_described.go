@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/db"
+	"alfred/internal/follow"
 )
 
 // EventHead is in every event's data.
@@ -115,11 +116,11 @@ type (
 	questionEvent struct {
 		EventHead
 
-		Type    string    `enum:"question" json:"type"`
-		ID      uuid.UUID `json:"id"`
-		Kind    string    `enum:"clarify,disambiguate,propose,ask_user,approve" json:"kind"`
-		Text    string    `json:"text"`
-		Options []option  `json:"options"`
+		Type    string          `enum:"question" json:"type"`
+		ID      uuid.UUID       `json:"id"`
+		Kind    string          `enum:"clarify,disambiguate,propose,ask_user,approve" json:"kind"`
+		Text    string          `json:"text"`
+		Options []follow.Option `json:"options"`
 	}
 	turnFinishedEvent struct {
 		EventHead

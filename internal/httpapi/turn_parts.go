@@ -2,31 +2,9 @@ package httpapi
 
 import (
 	"encoding/json"
-	"fmt"
 
-	"alfred/db"
 	"alfred/internal/follow"
 )
-
-func questionOf(row *db.TurnDetailRow) (*question, error) {
-	if row.QuestionID == nil {
-		return nil, nil
-	}
-	q := &question{ID: *row.QuestionID, Kind: *row.QuestionKind, Status: *row.QuestionStatus}
-	var payload struct {
-		Text    string   `json:"text"`
-		Options []option `json:"options"`
-	}
-	if err := json.Unmarshal(row.QuestionPayload, &payload); err != nil {
-		return nil, fmt.Errorf("read question: %w", err)
-	}
-	q.Text, q.Options = payload.Text, payload.Options
-	if q.Options == nil {
-		q.Options = []option{}
-	}
-
-	return q, nil
-}
 
 func errorOf(code, message *string) *turnError {
 	if code == nil {

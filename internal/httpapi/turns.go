@@ -77,9 +77,9 @@ type TurnFacts struct {
 type turn struct {
 	TurnFacts
 
-	Steps    []step       `json:"steps"`
-	Question *question    `json:"question,omitempty"`
-	Usage    follow.Usage `json:"usage"`
+	Steps    []step           `json:"steps"`
+	Question *follow.Question `json:"question,omitempty"`
+	Usage    follow.Usage     `json:"usage"`
 }
 
 type step struct {
@@ -91,20 +91,6 @@ type step struct {
 	Outcome     *db.StepOutcome `enum:"ok,partial,empty,failed,skipped" json:"outcome"`
 	Summary     *string         `json:"summary"`
 	Note        *string         `json:"note"`
-}
-
-type question struct {
-	ID      uuid.UUID `json:"id"`
-	Kind    string    `json:"kind"`
-	Status  string    `json:"status"`
-	Text    string    `json:"text"`
-	Options []option  `json:"options"`
-}
-
-type option struct {
-	ID    string `doc:"What answer.option_id says." json:"id,omitempty"`
-	Label string `json:"label"`
-	Ref   string `json:"ref,omitempty"`
 }
 
 type turnError struct {
@@ -286,7 +272,7 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("get turn's steps: %w", err)
 	}
-	asked, err := questionOf(row)
+	asked, err := follow.QuestionOf(row)
 	if err != nil {
 		return nil, err
 	}

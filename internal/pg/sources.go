@@ -131,12 +131,7 @@ func (s *gooseSource) run(work func(provider *goose.Provider) ([]*goose.Migratio
 	}
 	steps := make([]Step, 0, len(results))
 	for _, result := range results {
-		steps = append(steps, Step{
-			DurationMS: result.Duration.Milliseconds(),
-			Name:       result.Source.Path,
-			Source:     s.source,
-			Version:    result.Source.Version,
-		})
+		steps = append(steps, Step{DurationMS: result.Duration.Milliseconds(), Name: result.Source.Path, Source: s.source, Version: result.Source.Version})
 	}
 
 	return steps, nil
@@ -192,12 +187,7 @@ func (s *riverSource) migrate(ctx context.Context, direction rivermigrate.Direct
 	}
 	steps := make([]Step, 0, len(result.Versions))
 	for _, version := range result.Versions {
-		steps = append(steps, Step{
-			DurationMS: version.Duration.Milliseconds(),
-			Name:       version.Name,
-			Source:     s.name(),
-			Version:    int64(version.Version),
-		})
+		steps = append(steps, Step{DurationMS: version.Duration.Milliseconds(), Name: version.Name, Source: s.name(), Version: int64(version.Version)})
 	}
 
 	return steps, nil

@@ -44,7 +44,6 @@ type TurnOpts struct {
 	Status  db.TurnStatus // succeeded
 	Reply   string        // "reply n"; of succeeded turns
 	Goal    string
-	Mode    string // plan
 	Error   string // the sentence of a failed turn
 }
 
@@ -72,7 +71,7 @@ func Turn(t testing.TB, tx pgx.Tx, session uuid.UUID, o TurnOpts) *db.Turns {
 	require.NoError(t, tx.QueryRow(t.Context(), `
 		INSERT INTO turns (session_id, user_id, number, message, mode, status, goal, reply, replied_at, summarized_at, error_code, error_message, started_at, finished_at)
 		SELECT id, user_id, $2, $3, $4, $5, nullif($6, ''), $7, $8, $8, $9, $10, $11, $12 FROM sessions WHERE id = $1 RETURNING id`,
-		session, o.Number, cmp.Or(o.Message, "message "+strconv.Itoa(o.Number)), cmp.Or(o.Mode, "plan"), o.Status, o.Goal,
+		session, o.Number, cmp.Or(o.Message, "message "+strconv.Itoa(o.Number)), "plan", o.Status, o.Goal,
 		reply, replied, code, message, started, finished).Scan(&id))
 	_, err := tx.Exec(t.Context(), `UPDATE sessions SET last_turn = greatest(last_turn, $2) WHERE id = $1`, session, o.Number)
 	require.NoError(t, err)
@@ -172,7 +171,6 @@ type ResultOpts struct {
 	Type   string // entity type
 	Params string // {}
 	Rows   string // JSON list of rows; their refs are taken from "id"
-	Count  int    // as many as there are rows
 	Error  string // sentence; the code then is invalid_value
 }
 
@@ -195,7 +193,7 @@ func StepResult(t testing.TB, tx pgx.Tx, turn *db.Turns, o ResultOpts) {
 		INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
 		VALUES ($1, $2, $3, $4, nullif($5, ''), $6, $7, $8, $9, nullif($10, ''), nullif($11, ''))`,
 		turn.ID, o.Step, max(1, o.Call), cmp.Or(o.Tool, "db_read"), o.Type, json.RawMessage(cmp.Or(o.Params, "{}")), json.RawMessage(cmp.Or(o.Rows, "[]")),
-		max(len(rows), o.Count), refs, code, o.Error)
+		len(rows), refs, code, o.Error)
 	require.NoError(t, err)
 }
 

@@ -40,7 +40,7 @@ func NewLoader(d *domain.Domain, windows Windows) *Loader {
 // rest, if there is anything to decide. An unknown turn is pgx.ErrNoRows.
 func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position int) (*View, error) {
 	var (
-		v       = &View{Domain: l.domain, Windows: l.windows, Steps: []*db.TurnSteps{}}
+		v       = &View{Domain: l.domain, Steps: []*db.TurnSteps{}}
 		turns   []*db.Turns
 		context []*db.TurnContextRow
 		b       = &pg.Batch{}
@@ -255,7 +255,7 @@ func (l *Loader) Coming(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*V
 
 func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*View, error) {
 	var (
-		v        = &View{Domain: l.domain, Windows: l.windows}
+		v        = &View{Domain: l.domain}
 		sessions []*db.SessionGetContextRow
 		b        = &pg.Batch{}
 	)

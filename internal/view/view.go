@@ -31,8 +31,7 @@ func (w *Windows) Full(last int) int {
 
 // View is what is loaded about one turn and the turns before it. It is plain data; only its Loader changes it.
 type View struct {
-	Domain  *domain.Domain
-	Windows Windows
+	Domain *domain.Domain
 
 	Turn *db.Turns
 	// Before is when the turn began, in the user's time zone. Later writes by other jobs (a compressed history, a late
