@@ -239,6 +239,7 @@ func (r *reader) await(t *testing.T) {
 // comes twice, however often the user moves.
 func TestStreamsFollowTheirUser(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	w := openTown(t)
 	one, two, three := w.message("one"), w.message("two"), w.message("three")
@@ -359,6 +360,7 @@ func TestWaitsOutliveTheOldDatabase(t *testing.T) {
 // The state that an AG-UI client is shown at the end is that of the place where its turn has run.
 func TestSnapshotsFollowTheirUser(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	w := openTown(t)
 	one, two, answered := w.wait("ag-ui")

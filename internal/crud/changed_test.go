@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 )
 
@@ -48,6 +49,7 @@ func alterations(kit *domain.Domain) []alteration {
 // that names it, and other calls continue.
 func TestK01TablesChangeUnderneath(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	b := setupApart(t)
 	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)

@@ -65,6 +65,7 @@ func awaitRest(t *testing.T, pool *pgxpool.Pool, session uuid.UUID) {
 // Corrected, it fails.
 func TestACaseFromASession(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	pool := dbtest.Pool(t)
 	session, bound := hold(t, pool, "Show my recipes", "Delete the shakshuka", "Add 12 eggs to the fridge", "Set the milk to 2 litres", "Delete everything in the freezer", "yes")
 	src := &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}

@@ -151,6 +151,7 @@ func work(t *testing.T, pool *pgxpool.Pool, bound *domain.Domain, session uuid.U
 // ALFRED_REPLAY_TURNS. The time per turn that is not spent waiting for a model is the cost of replaying itself.
 func TestALongReplayGoesOn(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	turns, err := strconv.Atoi(os.Getenv("ALFRED_REPLAY_TURNS"))
 	if err != nil {
 		turns = 24
@@ -221,6 +222,7 @@ func fork(t *testing.T, pool *pgxpool.Pool, bound *domain.Domain, parent uuid.UU
 // copy where the parent is forgotten.
 func TestReplayOfAFork(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	pool := dbtest.Pool(t)
 	parent, bound := hold(t, pool, "Show my recipes", "Add 12 eggs to the fridge", "What is in my pantry?", "hello", "Show my recipes", "thanks", "What are my tasks?", "Delete the shakshuka")
 	session := fork(t, pool, bound, parent, 7, "Set the milk to 2 litres")

@@ -25,6 +25,7 @@ import (
 // turns are unchanged and the differences are reported. The live rows are never touched.
 func TestReplay(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	pool := dbtest.Pool(t)
 	session, bound := hold(t, pool, "Show my recipes", "Add 12 eggs to the fridge", "What is in my pantry?", "Set the milk to 2 litres", "Delete the shakshuka", "Draft a Thai basil chicken", "Save it", "undo that")
 	src := &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/directory"
 	"alfred/internal/mover"
 	"alfred/internal/pg"
@@ -89,6 +90,7 @@ func (f *fleet) moveUntil(to string, step directory.Step) (err error) {
 // Whoever dies when: at most one database takes messages, the move is carried on by the same command, and all rows arrive.
 func TestMoveIsCarriedOn(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	before, at := f.kept("a"), "a"
@@ -112,6 +114,7 @@ func TestMoveIsCarriedOn(t *testing.T) {
 // One way is carried on the other: what was followed is copied while nothing is served, and what was closed serves again.
 func TestMoveIsCarriedOnTheOtherWay(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	before, at := f.kept("a"), "a"
@@ -136,6 +139,7 @@ func TestMoveIsCarriedOnTheOtherWay(t *testing.T) {
 // Until the switch a move can be given up: the user is served where they were, and nothing is left at the other database.
 func TestMoveIsGivenUp(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	before := f.kept("a")
