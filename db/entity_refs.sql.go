@@ -372,43 +372,6 @@ func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefList
 	return items, nil
 }
 
-const EntityRefListActive = `-- name: EntityRefListActive :many
-SELECT a.ref::text AS ref, a.tier::text AS tier
-FROM entities_at($1::uuid, $2::int, $3::int) AS a
-`
-
-type EntityRefListActiveParams struct {
-	SessionID   uuid.UUID
-	TurnNumber  int32
-	TurnsWindow int32
-}
-
-type EntityRefListActiveRow struct {
-	Ref  string
-	Tier string
-}
-
-// EntityRefListActive returns the refs in a tier as of a turn, in display order.
-func (q *Queries) EntityRefListActive(ctx context.Context, db DBTX, arg *EntityRefListActiveParams) ([]*EntityRefListActiveRow, error) {
-	rows, err := db.Query(ctx, EntityRefListActive, arg.SessionID, arg.TurnNumber, arg.TurnsWindow)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*EntityRefListActiveRow
-	for rows.Next() {
-		var i EntityRefListActiveRow
-		if err := rows.Scan(&i.Ref, &i.Tier); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const EntityRefListByKey = `-- name: EntityRefListByKey :many
 SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
 WHERE session_id = $1

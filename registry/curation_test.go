@@ -26,11 +26,10 @@ func TestTiersInDisplayOrder(t *testing.T) {
 	b.read(t, 4, "recipe", "Dish 10", "Dish 3")
 	b.read(t, 6, "inv", "Eggs")
 
-	active, err := b.at(6).Active(ctx, 6, 2)
-	require.NoError(t, err)
-	require.Equal(t, []string{"gen_meal_1", "inv_1", "recipe_3", "recipe_10", "recipe_2", "gen_meal_2", "recipe_1"}, refsOf(active))
-	require.Equal(t, []string{"generated", "recent", "recent", "recent", "retained", "excluded", "excluded"}, tiersOf(active))
-	require.InDelta(t, 0.2, float64(*active[4].Confidence), 1e-6)
+	refs, tiers := b.active(t, 6)
+	require.Equal(t, []string{"gen_meal_1", "inv_1", "recipe_3", "recipe_10", "recipe_2", "gen_meal_2", "recipe_1"}, refs)
+	require.Equal(t, []string{"generated", "recent", "recent", "recent", "retained", "excluded", "excluded"}, tiers)
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND ref = 'recipe_2' AND retain_confidence = 0.2::real`))
 }
 
 // A demoted ref leaves the lists at once and returns when it is named or, V28, read again.
@@ -225,15 +224,6 @@ func TestExpireRetentions(t *testing.T) {
 
 	require.NoError(t, b.asUser(21).Unpin(ctx, "recipe_4"))
 	require.NotContains(t, b.tiers(t, 21), "recipe_4")
-}
-
-func tiersOf(entries []Entry) []string {
-	tiers := make([]string, len(entries))
-	for i, e := range entries {
-		tiers[i] = e.Tier
-	}
-
-	return tiers
 }
 
 func requireReasonOf(t *testing.T, err error, reason Reason) {

@@ -84,19 +84,28 @@ func (b *bundle) register(t testing.TB, turn int, entityType, action string, lab
 	return entries
 }
 
+// active lists the refs in a tier as of a turn, in display order; a touch lasts two turns.
+func (b *bundle) active(t testing.TB, turn int) (refs, tiers []string) {
+	t.Helper()
+
+	err := b.tx.QueryRow(t.Context(), `SELECT coalesce(array_agg(a.ref ORDER BY a.n), '{}'), coalesce(array_agg(a.tier ORDER BY a.n), '{}')
+		FROM (SELECT ref, tier, row_number() OVER () AS n FROM entities_at($1, $2, 2)) AS a`, b.scope.SessionID, turn).Scan(&refs, &tiers)
+	require.NoError(t, err)
+
+	return refs, tiers
+}
+
 // tiers is the active set, as ref -> tier.
 func (b *bundle) tiers(t testing.TB, turn int) map[string]string {
 	t.Helper()
 
-	active, err := b.at(turn).Active(t.Context(), turn, 2)
-	require.NoError(t, err)
-
-	tiers := map[string]string{}
-	for _, e := range active {
-		tiers[e.Ref] = e.Tier
+	refs, tiers := b.active(t, turn)
+	byRef := map[string]string{}
+	for i, ref := range refs {
+		byRef[ref] = tiers[i]
 	}
 
-	return tiers
+	return byRef
 }
 
 func (b *bundle) count(t testing.TB, sql string) int {

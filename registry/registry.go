@@ -92,9 +92,8 @@ type Entry struct {
 	Type  string
 	ID    string // the row's key as text; "" while pending. Never for a model.
 	State db.RefState
-	// Action is what last happened. Tier is set only by Active and Newest, "" elsewhere.
+	// Action is what last happened.
 	Action string
-	Tier   string
 	// Label is what people call it; while LabelIsPlaceholder is true, it is the ref.
 	Label              string
 	LabelIsPlaceholder bool

@@ -88,11 +88,6 @@ RETURNING session_id, ref;
 -- name: EntityRefList :many
 SELECT * FROM entity_refs WHERE session_id = @session_id AND ref = ANY(@refs::text[]);
 
--- EntityRefListActive returns the refs in a tier as of a turn, in display order.
--- name: EntityRefListActive :many
-SELECT a.ref::text AS ref, a.tier::text AS tier
-FROM entities_at(@session_id::uuid, @turn_number::int, @turns_window::int) AS a;
-
 -- EntityRefListByKey returns the refs of rows; types and ids are parallel.
 -- name: EntityRefListByKey :many
 SELECT * FROM entity_refs
