@@ -2,6 +2,7 @@ package crud_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -73,6 +74,18 @@ func TestApplyInputs(t *testing.T) {
 		require.Len(t, apply(b, "", `[{"action": "deleted", "entity_type": "recipe", "entity_id": "`+paneer.String()+`", "label": "Butter Paneer"}, {"action": "deleted", "entity_type": "recipe", "entity_id": "`+butterChicken+`"}]`, ``), 1)
 		require.Equal(t, "deleted:user", action(b, "recipe_1"))
 		require.Equal(t, "updated:user", action(b, "recipe_2"), "what is still there was not deleted")
+	})
+
+	t.Run("LongNamesAreCut", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		gone := func(label string) string {
+			return apply(b, "", `[{"action": "updated", "entity_type": "recipe", "entity_id": "`+uuid.NewString()+`", "label": "`+label+`"}]`, ``)[0]
+		}
+		hundred := strings.Repeat("ü", 100)
+		require.Equal(t, hundred+" could not be found: it does not exist, or not any more.", gone(hundred))
+		require.Equal(t, gone(hundred), gone(hundred+"x"))
 	})
 }
 

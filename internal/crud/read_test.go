@@ -118,7 +118,7 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// Hidden columns are not shown, whether a row is read or written, nor may they be named.
+// Hidden columns are not shown, whether a row is read or written, may not be named, and no refusal offers them.
 func TestHiddenColumnsAreNotShown(t *testing.T) {
 	t.Parallel()
 
@@ -134,4 +134,7 @@ func TestHiddenColumnsAreNotShown(t *testing.T) {
 		b.scope.Call++
 	}
 	b.refused("read", crud.ToolRead, `{"table": "meal_plans", "columns": ["slot_order"]}`, crud.CodeUnknownColumn)
+	listed := b.refused("read", crud.ToolRead, `{"table": "meal_plans", "columns": ["nothing"]}`, crud.CodeUnknownColumn)
+	require.Contains(t, listed, "meal_type")
+	require.NotContains(t, listed, "slot_order")
 }

@@ -194,6 +194,11 @@ func TestCreate(t *testing.T) {
 		b.exec(`UPDATE kitchen.shopping_list SET is_purchased = true`)
 		b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "eggs", "quantity": 1, "unit": "count"}}`)
 		require.Equal(t, 3, query[int](b, `SELECT count(*)::int FROM kitchen.shopping_list`), "what is bought takes no part")
+
+		for _, name := range []string{"Birthday candles", "birthday candles"} {
+			b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "`+name+`", "notes": "for Ada"}}`)
+		}
+		require.Equal(t, "Birthday candles", query[string](b, `SELECT string_agg(name, ', ') FROM kitchen.shopping_list WHERE name ILIKE '%candles%'`), "the same name is the same thing, unit or none, known to the catalog or not")
 	})
 
 	t.Run("Refuses", func(t *testing.T) {
