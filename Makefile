@@ -16,6 +16,7 @@ TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$u
 TEST_BUILD := -vet=off -ldflags='-s -w'
 # In any order, and whole: a shuffled run's result is never taken from Go's cache.
 TEST_FLAGS := -shuffle=on $(TEST_BUILD)
+GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
 
@@ -108,6 +109,10 @@ logs: ## follow the logs of make run
 .PHONY: migrate
 migrate: build ## bring the database's schema up to date
 	@$(DATABASE); bin/worker migrate up
+
+.PHONY: mutants
+mutants: ## alter the code of PACKAGE in one place after the other and list what its tests let live, in minutes to hours
+	@$(TEST_DATABASE); GOFLAGS=-short go run $(GREMLINS) unleash --workers 2 --timeout-coefficient 10 --output-statuses lt ./$(or $(PACKAGE),registry)
 
 .PHONY: page
 page: ## build the page of internal/httpapi/web/assets; needs node and npm
