@@ -18,6 +18,7 @@ import (
 // began. Nothing waits until the clock is there again.
 func TestK06DatabaseSetBackWhileNothingRuns(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	for name, left := range map[string]func(h *harness, turn *jobs.Enqueued){
 		"AJobThatIsDue": func(*harness, *jobs.Enqueued) {},

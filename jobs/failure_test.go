@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/jobs"
 )
@@ -134,6 +135,7 @@ func TestPanicFailsTheTurnAndNotTheWorker(t *testing.T) {
 // The next turn waits for the last summary, but not longer than 3 s; the late summary still improves on the facts.
 func TestNextTurnWaitsThreeSecondsForASummary(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	h := setup(t, chat(2))
 	release := make(chan struct{})

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/view"
@@ -155,6 +156,7 @@ func TestPromptTooLongIsTriedShorter(t *testing.T) {
 
 func TestOlderTurnsTooLongAreTriedShorter(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	h := setup(t, chat(5))
 	h.config.Windows.CompressEvery = 1

@@ -89,6 +89,7 @@ func jobRow(t *testing.T, tx pgx.Tx, id int64) map[string]any {
 // second later.
 func TestIdleWorkerStartsAtOnce(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	h := setup(t, chat(5))
 	h.start()

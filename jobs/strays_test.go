@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/jobs"
@@ -85,6 +86,7 @@ func TestStopLeavesNoStray(t *testing.T) {
 // While the database is slow, an answer waits to be stored: it has been paid for, and a summary's is not replaced.
 func TestAnswersAreStoredLate(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	h := setup(t, chat(1))
 	locked := make(chan pgx.Tx, 1)

@@ -28,6 +28,7 @@ func openKitchen(t testing.TB, pool *pgxpool.Pool) *domain.Domain {
 // other instead of deadlocking.
 func TestConcurrentTransactionsMintOneRef(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	kitchen := openKitchen(t, pool)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 )
 
 const manyRefs = 100_000
@@ -77,6 +78,7 @@ func (b *bundle) explain(t *testing.T, function string, args ...string) string {
 // The active set of a session with 100,000 refs is one index range.
 func TestActiveSetIsOneIndexScan(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	b := setup(t)
 	b.fill(t, manyRefs)
 
@@ -91,6 +93,7 @@ func TestActiveSetIsOneIndexScan(t *testing.T) {
 // What a prompt sees is looked up by key, whatever a cached plan assumes about a LIMIT.
 func TestViewIsReadByKeys(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	b := setup(t)
 	b.fill(t, 20_000)
 	_, err := b.tx.Exec(t.Context(), `SET LOCAL plan_cache_mode = force_generic_plan`)

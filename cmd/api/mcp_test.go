@@ -67,6 +67,7 @@ func TestMCPOnStandardInput(t *testing.T) {
 // A client that was started long ago finds its user, and gets what it waits for, where they are now.
 func TestMCPFollowsItsUser(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	for name, ends := range map[string]func(*power){"the old database stays": nil, "it is switched off": (*power).switchOff, "it falls silent": (*power).fallSilent} {
 		t.Run(name, func(t *testing.T) {

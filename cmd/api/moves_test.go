@@ -334,6 +334,7 @@ func TestWaitsFollowTheirUser(t *testing.T) {
 // A wait goes on though the database that its user has left is switched off meanwhile, and so does a stream.
 func TestWaitsOutliveTheOldDatabase(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	for name := range waits {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 // key is nobody.
 func TestServeManyDatabases(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	e := settings.Env{"ALFRED_DIRECTORY_URL": dbtest.EmptyURL(t), "ALFRED_ADDR": "127.0.0.1:0"}
 	_, err := api(t, e, "serve")

@@ -13,6 +13,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/internal/dbtest"
 )
 
 // typist sits at a pseudo terminal with a chat in it.
@@ -89,6 +90,7 @@ func (term *typist) leaves() {
 // something is said from the beginning on, and replies are drawn.
 func TestY17ChatOnATerminal(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	c := newChatting(t)
 	c.work(t)
@@ -113,6 +115,7 @@ func TestY17ChatOnATerminal(t *testing.T) {
 // either.
 func TestY17TypingAhead(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	c := newChatting(t)
 	term := c.open(t)
@@ -136,6 +139,7 @@ func TestY17TypingAhead(t *testing.T) {
 // Y17: Ctrl-C takes away what is written, then stops the answer and gives back what was to be said after it.
 func TestY17StopsAnAnswer(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	c := newChatting(t)
 	term := c.open(t)

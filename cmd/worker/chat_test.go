@@ -17,6 +17,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/internal/dbtest"
 	"alfred/internal/follow"
 )
 
@@ -184,6 +185,7 @@ func TestChatRefuses(t *testing.T) {
 // Running a script again sends nothing twice.
 func TestChatAgain(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	c := newChatting(t)
 	c.work(t)

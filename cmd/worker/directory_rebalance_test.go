@@ -16,6 +16,7 @@ import (
 // A database that does not answer is left out of the plan, which says so: its users cannot be moved, nor others to it.
 func TestRebalanceWithoutADatabase(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	e := settings.Env{"ALFRED_DIRECTORY_URL": dbtest.EmptyURL(t)}
 	_, err := worker(t, e, "directory", "init")

@@ -16,6 +16,7 @@ import (
 // An operator makes a directory, adds databases, looks, plans, moves a user and gives a move up.
 func TestDirectoryCommands(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	_, err := worker(t, settings.Env{}, "directory", "show")
 	require.ErrorIs(t, err, errNoDirectory)

@@ -10,11 +10,13 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/internal/dbtest"
 	"alfred/internal/llm/wiretest"
 )
 
 func TestDoctorAsksTheModels(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	url, _ := database(t)
 	reply := wiretest.Reply{Status: http.StatusUnauthorized, Message: "Incorrect API key provided"}

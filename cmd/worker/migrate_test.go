@@ -14,6 +14,7 @@ import (
 
 func TestMigrate(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	e := settings.Env{"DATABASE_URL": dbtest.EmptyURL(t)}
 

@@ -27,6 +27,7 @@ func (b *bundle) stews(n int) {
 // An index that finds the nearest rows first and filters afterwards would find none of these.
 func TestFilterIsNotStarved(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	b := setup(t)
 	b.stews(30000)
@@ -93,6 +94,7 @@ func TestTwoSemanticFiltersAreRefused(t *testing.T) {
 // A large canonical table's trigram index finds what a written name is like.
 func TestNamesAreMatchedByTheIndex(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	config, err := pgx.ParseConfig(dbtest.URL(t))
 	require.NoError(t, err)

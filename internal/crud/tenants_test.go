@@ -215,6 +215,7 @@ func TestNoToolLeadsToAnotherUser(t *testing.T) {
 // Row-level security is not the only protection: without any policy, the statements themselves still filter by owner.
 func TestNoToolLeadsToAnotherUserWithoutPolicies(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	e := newEstate(t)
 	rows, err := e.tx.Query(t.Context(), `SELECT format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY', c.oid::regclass)

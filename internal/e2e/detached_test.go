@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 	"alfred/internal/llm/script"
 )
@@ -13,6 +14,7 @@ import (
 // continue; once reattached, everything works, and views that the tables can no longer provide are rejected by name.
 func TestK01ViewsDetachedUnderARunningWorker(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	c := talkOver(t, shopTables)
 	pool := c.pool
 	d, decl := shopOf(t, pool)

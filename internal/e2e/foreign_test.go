@@ -171,6 +171,7 @@ turns:`+act("read", "read", "orders", `{tool: db_read, args: {table: products}},
 // An asset register with text keys and organisations identified by a text.
 func TestForeignAssets(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	c := foreign(t, "assets", `
 turns:`+act("read", "read", "assets", `{tool: db_read, args: {table: rooms}}, {tool: db_read, args: {table: vendors}}`)+
 		act("write", "write", "assets", `{tool: db_create, args: {table: assets, data: [

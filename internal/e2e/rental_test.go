@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 	"alfred/internal/llm/script"
 )
@@ -38,11 +39,13 @@ END $$`
 // no difference before, meanwhile and after.
 func TestW03CompositeKeysInConversation(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	hireTools(t, "")
 }
 
 func TestW03RowLevelSecurityInConversation(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	hireTools(t, rowLevelSecurity)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 	"alfred/internal/llm/script"
 )
@@ -73,6 +74,7 @@ func shopOf(t *testing.T, pool *pgxpool.Pool) (*domain.Domain, *domain.Declarati
 // difference.
 func TestW03ShopThroughViews(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	c := talkOver(t, shopTables)
 	owners, before := c.plain(ownersView), ownersProgram(t, c.pool)
 	d, decl := shopOf(t, c.pool)

@@ -31,6 +31,7 @@ func (m unsteady) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 // happens: refs are numbered in the order in which rows are seen, which the data determines.
 func TestSameScriptSameRefs(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	yaml := `
 turns:` + act("read", "read", "recipes", `{tool: db_read, args: {table: recipes, detail: full}}, {tool: db_read, args: {table: inventory, order_by: expiry_date, order_dir: desc}}`) +
 		draft(basil) + save +

@@ -23,6 +23,7 @@ import (
 // A fault of one case is reported, and the next one still runs.
 func TestWhatIsWrongWithACaseStopsNoOther(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	suite := parse(t, `
   - case: no such column
     turns: [{say: Show my recipes, expect: {sql: [{sql: SELECT flavour FROM recipes, is: 1}]}}]
@@ -98,6 +99,7 @@ func requireReports(t *testing.T, report *eval.Report) {
 // A turn whose model never answers only blocks its own trial.
 func TestAModelThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	suite := parse(t, `
   - case: silence
     turns: [{say: Hello}, {say: And now?}]
@@ -157,6 +159,7 @@ func TestPersonAndJudge(t *testing.T) {
 // Trials with different results are counted like in tau-bench.
 func TestPassHat(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	suite := parse(t, `
   - case: once in four
     turns: [{say: Add 12 eggs to the pantry, expect: {writes: [inventory]}}]
@@ -203,6 +206,7 @@ func TestSuitesThatCannotBeRead(t *testing.T) {
 // What a killed run left is dropped by the next one; what a running one has is not.
 func TestTheReaper(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	address := dbtest.Server(t)
 	dead, err := scratch.Open(t.Context(), address, "alfred_eval_")
 	require.NoError(t, err)

@@ -71,6 +71,7 @@ func nothing(*eval.ReplayedTurn) error { return nil }
 // and in force; with other prompts, the models receive those.
 func TestReplayHasTheClockOfThen(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	pool := dbtest.Pool(t)
 	session, bound := hold(t, pool, "Show my recipes", "No shakshuka this week", "Plan dinners for Monday and Tuesday")
 	const ago = 40 * 24 * time.Hour
@@ -115,6 +116,7 @@ func TestReplayHasTheClockOfThen(t *testing.T) {
 // What the undo button undid is undone again, without asking a model.
 func TestReplayRepeatsUndos(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	pool := dbtest.Pool(t)
 	session, bound := hold(t, pool, "Delete the shakshuka", "Show my recipes")
 	var target uuid.UUID
@@ -251,6 +253,7 @@ func TestReplayOfAFork(t *testing.T) {
 // What is no longer kept is said: old values, which are not wound back, and answers, which are bought.
 func TestReplayOfWhatIsNoLongerKept(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	pool := dbtest.Pool(t)
 	session, bound := hold(t, pool, "Show my recipes", "Delete the shakshuka", "Show my recipes")
 	_, err := pool.Exec(t.Context(), `WITH calls AS (DELETE FROM llm_calls) DELETE FROM row_changes`)

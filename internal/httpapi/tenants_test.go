@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/httpapi"
 	"alfred/internal/testfactory"
 )
@@ -281,6 +282,7 @@ func (e *estate) send(t *testing.T, p probe, names map[string]string) *answer {
 // for things that do not exist.
 func TestNoRouteLeadsToAnotherUser(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	e := newEstate(t)
 	all := e.probes(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/auth"
+	"alfred/internal/dbtest"
 	"alfred/internal/httpapi"
 )
 
@@ -80,6 +81,7 @@ func TestEveryProtocolCountsStreams(t *testing.T) {
 // A wait that is sent again, because its user has moved, does not begin anew.
 func TestWaitsCountFromTheirArrival(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	var config httpapi.Config
 	b := setup(t, func(c *httpapi.Config) { config = *c })

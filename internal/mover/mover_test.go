@@ -45,6 +45,7 @@ func TestMoveThereAndBack(t *testing.T) {
 // What waits at the source starts at the target, and jobs that were not done are made anew.
 func TestMoveTakesWorkAlong(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	turn := f.text("a", `SELECT enqueue_turn($1, 'runs')::text`, f.session)
@@ -232,6 +233,7 @@ func TestMoveRefuses(t *testing.T) {
 // A turn that does not end keeps the user where they are.
 func TestMoveWaitsForATurnNoLongerThanItMay(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	f.exec("a", `SELECT enqueue_turn($1, 'for ever')`, f.session)
@@ -284,6 +286,7 @@ func TestPlan(t *testing.T) {
 // or not.
 func TestMoveCarriesVersions(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	f.exec("a", `UPDATE entity_refs AS r SET row_version = x.xmin::text FROM kitchen.recipes AS x WHERE r.session_id = $1 AND x.id = r.entity_id::uuid`, f.session)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/directory"
 	"alfred/internal/mover"
 )
@@ -78,6 +79,7 @@ func (f *fleet) movesWhatIsWritten(compared int64) {
 // What replaces something that has arrived is new, and of the same table.
 func TestMoveOfAConstraintThatIsReplaced(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	const insert = `INSERT INTO constraints (user_id, session_id, text, kind, source_turn) VALUES ($1, $2, 'for six', 'count', 1) RETURNING id`
@@ -97,6 +99,7 @@ func TestMoveOfAConstraintThatIsReplaced(t *testing.T) {
 // Nobody needs to be superuser: the owner of the tables needs the attribute REPLICATION, and is told.
 func TestMoveNeedsNoSuperuser(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	role := "mover_" + strings.ReplaceAll(uuid.NewString(), "-", "")
@@ -133,6 +136,7 @@ func (f *fleet) requireRefused(err error, says string) {
 // Tables that cannot be published for one user alone are named, before anything is done, and move with --off.
 func TestMoveRefusesToFollow(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	for _, c := range []struct{ says, spoil, mend string }{
@@ -157,6 +161,7 @@ func TestMoveRefusesToFollow(t *testing.T) {
 // A turn that had arrived while it replied, and was stopped then, says at the target what it had said.
 func TestMoveOfATurnThatIsStopped(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	turn := f.text("a", `SELECT enqueue_turn(start_session($1), 'talk')::text`, who)
@@ -176,6 +181,7 @@ func TestMoveOfATurnThatIsStopped(t *testing.T) {
 // What cannot be brought by rows is copied whole while the source is closed: nothing is lost.
 func TestMoveCopiesAgain(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	m := f.mover()

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/directory"
 	"alfred/internal/mover"
 )
@@ -79,6 +80,7 @@ func pass(client net.Conn, server string) {
 // An address behind which nothing can be followed is found before anything is done.
 func TestMoveRefusesThePoolersAddress(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	direct := f.lead("a", "")
@@ -93,6 +95,7 @@ func TestMoveRefusesThePoolersAddress(t *testing.T) {
 // What --off does not help against is refused with it, too, and says so.
 func TestMoveRefusesWithOffToo(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	theirs := f.text("a", `SELECT id::text FROM kitchen.tasks WHERE user_id = $1 LIMIT 1`, f.user)
@@ -129,6 +132,7 @@ func TestMoveRefusesWithOffToo(t *testing.T) {
 // the user stays.
 func TestMoveWaitsForTheTargetsClock(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	m := f.mover()

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/dbtest"
 	"alfred/internal/directory"
 	"alfred/internal/domain"
 	"alfred/internal/llm/lexical"
@@ -156,6 +157,7 @@ func (d *desk) says() string {
 // conversation's refs, and what an undo needs.
 func TestMoveGivesNewKeys(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	d := openDesk(t)
 	d.call("write", crud.ToolCreate, `{"table": "folders", "data": {"name": "work"}}`)

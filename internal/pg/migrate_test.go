@@ -92,6 +92,7 @@ func TestMigratorDown(t *testing.T) {
 // Once, a model was complete when an index of all its vectors stood.
 func TestModelsStayComplete(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	bundle := setupEmpty(t)
 	_, err := bundle.migrator.Up(t.Context())
@@ -155,6 +156,7 @@ func TestMigratorStatus(t *testing.T) {
 // migrate it further, and can rebuild it.
 func TestMigratorAltered(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	bundle := setupEmpty(t)
 	ctx := t.Context()
@@ -181,6 +183,7 @@ func TestMigratorAltered(t *testing.T) {
 // Of four processes started at once on a new database, one applies everything and nobody fails.
 func TestMigratorUpAtOnce(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	url := dbtest.EmptyURL(t)
 	counts := make([]int, 4)

@@ -14,6 +14,7 @@ import (
 // Running the printed SQL has the same result as Up.
 func TestMigratorPrintIsWhatUpDoes(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	psql, err := osexec.LookPath("psql")
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/internal/prompt"
 	"alfred/internal/testfactory"
@@ -69,6 +70,7 @@ func (b *testBundle) sizes(t *testing.T, turn *db.Turns) map[string]int {
 // Budgets bound a prompt's size, not the length of the conversation.
 func TestPromptsStayFlat(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	short := setup(t)
 	medium := short.sizes(t, longSession(t, short, 200))
 	long := setup(t)

@@ -79,6 +79,7 @@ func TestPlanByCount(t *testing.T) {
 
 func TestIndexesFollowTheirUsers(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	searcher := recall.New(kitchen(t, pool), newShort())
@@ -115,6 +116,7 @@ func TestIndexesFollowTheirUsers(t *testing.T) {
 // A build that was interrupted leaves an index that holds nothing, and that Postgres maintains.
 func TestInterruptedBuildIsMadeAnew(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	searcher := recall.New(kitchen(t, pool), newShort())
@@ -137,6 +139,7 @@ func TestInterruptedBuildIsMadeAnew(t *testing.T) {
 
 func TestIndexOfAllIsReplaced(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	searcher := recall.New(kitchen(t, pool), newShort())
@@ -187,6 +190,7 @@ func single(t *testing.T, pool *pgxpool.Pool) *pgxpool.Pool {
 // Indexes wait for dumps and moves; what other programs write is found meanwhile.
 func TestTendingHindersNoSweep(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	searcher := recall.New(kitchen(t, pool), newShort())
@@ -224,6 +228,7 @@ func TestTendingHindersNoSweep(t *testing.T) {
 
 func TestAnEarlierModelsIndexesGoBeforeItsVectors(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	kit := kitchen(t, pool)

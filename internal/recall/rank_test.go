@@ -138,6 +138,7 @@ func TestMisspeltWord(t *testing.T) {
 // A vector alone scores little: where enough turns hold the words, only their vectors are compared.
 func TestVectorsAreComparedWhereTheyMatter(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	user := stranger(t, pool)

@@ -143,6 +143,7 @@ func sizesOf(t *testing.T, pool *pgxpool.Pool, session uuid.UUID) []float64 {
 
 func TestTheBestTurnsAreThoseOfTheWholeRanking(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	user := stranger(t, pool)

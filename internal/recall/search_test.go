@@ -115,6 +115,7 @@ func stranger(t *testing.T, pool *pgxpool.Pool) string {
 // Scanning all rows of a user with a long history would make every question slow.
 func TestWordsGoThroughIndexes(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	searcher := recall.New(kitchen(t, pool), lexical.Embedder{})
@@ -311,6 +312,7 @@ func TestSweepsAtOnce(t *testing.T) {
 
 func TestSweepTakesAllTurns(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool, _, index := setup(t)
 	talk(t, pool, demoUser, 1200, "turn %s")

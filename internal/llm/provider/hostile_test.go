@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/internal/llm/provider"
 )
@@ -276,6 +277,7 @@ func asking(streamed bool) *llm.Request {
 // K02, K05, K07: whatever a server does, a call ends in time, in bounded memory and with an error that
 // says what happened. One after the other, so that each one's memory can be told.
 func TestK05HostileServers(t *testing.T) { //nolint:paralleltest // memory is told of one at a time
+	dbtest.Whole(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	t.Run("Behaviours", func(t *testing.T) { //nolint:paralleltest // the same
