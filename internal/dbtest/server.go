@@ -43,16 +43,17 @@ func serverURL(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the project's root: %w", err)
 	}
+	script := filepath.Join("scripts", "postgres") // not go.mod: the bench's module lies inside the project
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, script)); err == nil {
 			break
 		}
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("no go.mod above the test's folder: set TEST_DATABASE_URL")
+			return "", errors.New("no scripts/postgres above the test's folder: set TEST_DATABASE_URL")
 		}
 		dir = filepath.Dir(dir)
 	}
-	command := exec.CommandContext(ctx, filepath.Join(dir, "scripts", "postgres"), "test-url")
+	command := exec.CommandContext(ctx, filepath.Join(dir, script), "test-url")
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {
