@@ -127,7 +127,7 @@ const PlansReset = `-- name: PlansReset :exec
 SELECT set_config('plan_cache_mode', NULL, true), set_config('enable_seqscan', NULL, true)
 `
 
-// PlansReset ends LoadPlans and DecisionHandOff's settings within their transaction.
+// PlansReset ends LoadPlans and DecisionKeep's settings within their transaction.
 func (q *Queries) PlansReset(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, PlansReset)
 	return err

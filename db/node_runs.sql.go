@@ -12,61 +12,24 @@ import (
 	"github.com/google/uuid"
 )
 
-const DecisionEnd = `-- name: DecisionEnd :exec
-SELECT job_complete($1::bigint, $2::int)
-FROM decision_keep($3::uuid, $4::int, $5::text, $6::int, $7::int, $8::jsonb, $1::bigint,
-                   $9::uuid, $10::int, $11::jsonb, $12::text, $13::text) AS kept
-`
-
-type DecisionEndParams struct {
-	RiverJobID int64
-	Attempt    int32
-	TurnID     uuid.UUID
-	Position   int32
-	Node       string
-	Step       *int32
-	Call       int32
-	Output     json.RawMessage
-	LlmCallID  *uuid.UUID
-	DurationMs int32
-	Events     json.RawMessage
-	NextNode   *string
-	Goal       *string
-}
-
-// DecisionEnd stores a decision with its events and, unless the turn ends with it, the next node, and completes its job.
-func (q *Queries) DecisionEnd(ctx context.Context, db DBTX, arg *DecisionEndParams) error {
-	_, err := db.Exec(ctx, DecisionEnd,
-		arg.RiverJobID,
-		arg.Attempt,
-		arg.TurnID,
-		arg.Position,
-		arg.Node,
-		arg.Step,
-		arg.Call,
-		arg.Output,
-		arg.LlmCallID,
-		arg.DurationMs,
-		arg.Events,
-		arg.NextNode,
-		arg.Goal,
-	)
-	return err
-}
-
-const DecisionHandOff = `-- name: DecisionHandOff :one
-SELECT job_hand_off($1::bigint, $2::int, $3::text, $4::text, $5::jsonb)::bigint AS next_id,
+const DecisionKeep = `-- name: DecisionKeep :one
+SELECT CASE WHEN $1::text IS NULL THEN (SELECT 0 FROM job_complete($2::bigint, $3::int))
+            ELSE job_hand_off($2::bigint, $3::int, $1::text, $4::text, $5::jsonb) END::bigint AS next_id,
+       (SELECT s.version FROM sessions AS s WHERE s.id = $6::uuid)::bigint AS session_version,
+       (SELECT u.version FROM users AS u WHERE u.id = $7::uuid)::bigint AS user_version,
        set_config('plan_cache_mode', 'force_generic_plan', true) AS plans, set_config('enable_seqscan', 'off', true) AS scans
-FROM decision_keep($6::uuid, $7::int, $8::text, $9::int, $10::int, $11::jsonb, $1::bigint,
-                   $12::uuid, $13::int, $14::jsonb, $15::text, $16::text) AS kept
+FROM decision_keep($8::uuid, $9::int, $10::text, $11::int, $12::int, $13::jsonb, $2::bigint,
+                   $14::uuid, $15::int, $16::jsonb, $17::text, $18::text) AS kept
 `
 
-type DecisionHandOffParams struct {
+type DecisionKeepParams struct {
+	Client     *string
 	RiverJobID int64
 	Attempt    int32
-	Client     string
 	Kind       string
 	Args       json.RawMessage
+	SessionID  uuid.UUID
+	UserID     uuid.UUID
 	TurnID     uuid.UUID
 	Position   int32
 	Node       string
@@ -80,21 +43,26 @@ type DecisionHandOffParams struct {
 	Goal       *string
 }
 
-type DecisionHandOffRow struct {
-	NextID int64
-	Plans  string
-	Scans  string
+type DecisionKeepRow struct {
+	NextID         int64
+	SessionVersion int64
+	UserVersion    int64
+	Plans          string
+	Scans          string
 }
 
-// DecisionHandOff is DecisionEnd for a worker that continues with the turn: it returns the next job. What the commit
-// reads after it for the next decision is planned as LoadPlans says.
-func (q *Queries) DecisionHandOff(ctx context.Context, db DBTX, arg *DecisionHandOffParams) (*DecisionHandOffRow, error) {
-	row := db.QueryRow(ctx, DecisionHandOff,
+// DecisionKeep stores a decision with its events and, unless the turn ends with it, the next node. It completes the job, or
+// with a client hands the turn on to it: then it returns the next job, the versions that others' writes raise, and what
+// the commit reads after it for the next decision is planned as LoadPlans says.
+func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepParams) (*DecisionKeepRow, error) {
+	row := db.QueryRow(ctx, DecisionKeep,
+		arg.Client,
 		arg.RiverJobID,
 		arg.Attempt,
-		arg.Client,
 		arg.Kind,
 		arg.Args,
+		arg.SessionID,
+		arg.UserID,
 		arg.TurnID,
 		arg.Position,
 		arg.Node,
@@ -107,8 +75,14 @@ func (q *Queries) DecisionHandOff(ctx context.Context, db DBTX, arg *DecisionHan
 		arg.NextNode,
 		arg.Goal,
 	)
-	var i DecisionHandOffRow
-	err := row.Scan(&i.NextID, &i.Plans, &i.Scans)
+	var i DecisionKeepRow
+	err := row.Scan(
+		&i.NextID,
+		&i.SessionVersion,
+		&i.UserVersion,
+		&i.Plans,
+		&i.Scans,
+	)
 	return &i, err
 }
 

@@ -573,35 +573,6 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 	return items, nil
 }
 
-const TurnPulse = `-- name: TurnPulse :one
-SELECT t.status, t.position, s.version AS session_version, u.version AS user_version
-FROM turns AS t
-JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
-JOIN users AS u ON u.id = t.user_id
-WHERE t.id = $1
-`
-
-type TurnPulseRow struct {
-	Status         TurnStatus
-	Position       int32
-	SessionVersion int64
-	UserVersion    int64
-}
-
-// TurnPulse reports whether a turn is still where a carried view expects it, and the versions that others' writes
-// raise.
-func (q *Queries) TurnPulse(ctx context.Context, db DBTX, id uuid.UUID) (*TurnPulseRow, error) {
-	row := db.QueryRow(ctx, TurnPulse, id)
-	var i TurnPulseRow
-	err := row.Scan(
-		&i.Status,
-		&i.Position,
-		&i.SessionVersion,
-		&i.UserVersion,
-	)
-	return &i, err
-}
-
 const TurnReply = `-- name: TurnReply :exec
 WITH touched AS (
     UPDATE sessions SET last_activity_at = clock_timestamp() WHERE sessions.id = $1 RETURNING sessions.id

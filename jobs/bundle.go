@@ -41,14 +41,10 @@ func (c *commit) bundles() bool { return !c.reload && c.d.attempt == 1 && c.d.sn
 // goOn makes the next decision in the same transaction if code makes it, or commits. carried is the view after this
 // decision.
 func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.View) (*delivery, error) {
-	var (
-		locked = int64(1)
-		pulse  []*db.TurnPulseRow
-	)
+	locked := int64(1)
 	if next.node == nodeReply { // waiting for it would break the order of locks
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
 	}
-	pg.Rows(&c.last, "read versions", db.TurnPulse, c.d.TurnID, &pulse)
 	switch {
 	case probes(next.node):
 		c.last.Exec("mark where a probe begins", view.Savepoint, nil)
@@ -60,7 +56,7 @@ func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.
 	}
 	c.size++
 	next.carried = carried()
-	if next.carried != nil && locked == 1 && len(pulse) == 1 && next.carried.Current(pulse[0]) {
+	if next.carried != nil && locked == 1 {
 		after, made, err := c.follow(ctx, *next)
 		if made || err != nil {
 			return after, err

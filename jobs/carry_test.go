@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -70,4 +71,31 @@ func TestCarriedViewFollowsOthers(t *testing.T) {
 			require.Equal(t, slices.Repeat([]int{1}, len(held)-1), held[1:])
 		})
 	}
+}
+
+// A commit that raises the user's version itself does not hide that somebody else raised it while the model was asked.
+func TestCarriedViewFollowsOthersWhoWriteMeanwhile(t *testing.T) {
+	t.Parallel()
+	h := setup(t, readOnce)
+	var once sync.Once
+	h.model.before = func(_ context.Context, req *llm.Request) error {
+		if req.Node == "act" {
+			once.Do(func() {
+				h.exec(`INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn)
+					SELECT user_id, id, 'no cod', 'other', 'null', 'lasting', 1 FROM sessions WHERE id = $1`, h.session)
+				h.exec(`UPDATE users SET version = version + 1 WHERE id = (SELECT user_id FROM sessions WHERE id = $1)`, h.session)
+			})
+		}
+
+		return nil
+	}
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		changed := crud.Result{Call: 1, Tool: crud.ToolUpdate, EntityType: "recipe", RowCount: 1, Changes: []crud.Change{{}}}
+
+		return crud.Outcome{Results: []crud.Result{changed}}, nil
+	}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+
+	require.Equal(t, []int{0, 0, 0, 1}, h.prompts.constraints()[:4])
 }

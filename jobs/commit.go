@@ -125,8 +125,8 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 			return nil, err
 		}
 	}
-	made := &db.DecisionEndParams{
-		TurnID: c.d.TurnID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
+	made := &db.DecisionKeepParams{
+		TurnID: c.d.TurnID, SessionID: c.s.Turn.SessionID, UserID: c.s.Turn.UserID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
 		Output: output, RiverJobID: c.d.jobID, Attempt: int32(c.d.attempt), LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
 	}
 	if made.Events, err = c.events.encoded(); err != nil {

@@ -18,12 +18,12 @@ import (
 
 // handOn ends a decision's transaction: its effects, the hand-over and the commit are one round trip. It returns the
 // next job, or nil if there is none or another worker must take it because this one is stopping.
-func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionEndParams) (*delivery, error) {
+func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams) (*delivery, error) {
 	next := delivery{
 		TurnArgs: TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
 	}
 	if m.next == "" || c.runner.Stopping() {
-		c.last.Exec("keep decision", db.DecisionEnd, made)
+		c.last.Exec("keep decision", db.DecisionKeep, made)
 		c.prune()
 		if m.next != "" {
 			if err := c.insertJob(m.next, queueTurns, next.TurnArgs); err != nil {
@@ -34,32 +34,29 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionEndParams)
 
 		return nil, pg.CommitWith(ctx, c.tx, &c.last)
 	}
-	args, err := json.Marshal(next.TurnArgs)
-	if err != nil {
+	var err error
+	if made.Args, err = json.Marshal(next.TurnArgs); err != nil {
 		return nil, fmt.Errorf("encode arguments: %w", err)
 	}
-	c.last.Scan("keep decision", db.DecisionHandOff, &db.DecisionHandOffParams{
-		TurnID: made.TurnID, Position: made.Position, Node: made.Node, Step: made.Step, Call: made.Call, Output: made.Output, RiverJobID: made.RiverJobID,
-		LlmCallID: made.LlmCallID, DurationMs: made.DurationMs, Events: made.Events, NextNode: made.NextNode, Goal: made.Goal, Attempt: made.Attempt,
-		Client: c.runner.id, Kind: m.next, Args: args,
-	}, &next.jobID, nil, nil)
-	c.prune()
-	userVersion := int64(0)
-	if c.changed.Rows || c.lasting {
-		c.last.Scan("note the change", db.UserChange, c.s.Turn.UserID, &userVersion)
+	if c.changed.User = c.changed.Rows || c.lasting; c.changed.User {
+		c.last.Exec("note the change", db.UserChange, made.UserID)
 	}
+	made.Client, made.Kind = &c.runner.id, m.next
+	var versions view.Written
+	c.last.Scan("keep decision", db.DecisionKeep, made, &next.jobID, &versions.Session, &versions.User, nil, nil)
+	c.prune()
 	carried, err := c.runner.loader.Follow(&c.last, c.s.View, &c.changed)
 	if err != nil {
 		return nil, fmt.Errorf("carry the view: %w", err)
 	}
 	if m.coded && c.bundles() {
-		return c.goOn(ctx, &next, func() *view.View { return carried.View(userVersion) })
+		return c.goOn(ctx, &next, func() *view.View { return carried.View(versions) })
 	}
 	if err := pg.CommitWith(ctx, c.tx, &c.last); err != nil {
 		return nil, err
 	}
 	if !c.reload {
-		next.carried = carried.View(userVersion)
+		next.carried = carried.View(versions)
 	}
 
 	return &next, nil

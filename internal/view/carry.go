@@ -24,7 +24,13 @@ type Changes struct {
 	Registry, Questions, Curation, Drafts bool
 	// Rows: the domain's rows changed, so what its queries returned is out of date.
 	Rows bool
+	// User: the commit raised the user's version.
+	User bool
 }
+
+// Written are the versions of a session and its user, as a commit sees them when it ends. Whoever writes what the user's
+// turns show raises one of them.
+type Written struct{ Session, User int64 }
 
 // Followed is a view being carried across a commit.
 type Followed struct {
@@ -43,6 +49,9 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes) (*Followed, error) {
 	next.OlderCounts, next.Events = nil, nil // only the curator needs them, and it runs first
 	if c.Rows {
 		next.Profile = Profile{}
+	}
+	if c.User {
+		next.written.User++
 	}
 	if err := next.addResults(c.Results); err != nil {
 		return nil, err
@@ -90,10 +99,13 @@ func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
 	return nil
 }
 
-// View returns the view once the commit has been acknowledged. It is nil if its texts name something that was not
-// looked up with it: then it must be loaded. userVersion is 0 unless the commit raised it.
-func (f *Followed) View(userVersion int64) *View {
+// View returns the view once the commit has been acknowledged. It is nil, so that it must be loaded, if somebody else
+// has written what it shows, or if its texts name something that was not looked up with it.
+func (f *Followed) View(written Written) *View {
 	v := f.view
+	if v.written != written {
+		return nil
+	}
 	if f.reread {
 		v.setDrafts(f.drafts)
 	}
@@ -101,8 +113,6 @@ func (f *Followed) View(userVersion int64) *View {
 	if !v.asked.covers(v.spoken) {
 		return nil
 	}
-	v.userVersion = max(v.userVersion, userVersion)
-
 	return v
 }
 
@@ -122,40 +132,31 @@ func (s *spoken) covers(other *spoken) bool {
 	return true
 }
 
-// Renew brings a carried view up to date by comparing its rows with the database in one round trip. It returns nil if
-// the view must be loaded again, because somebody else wrote what it shows or because that could not be determined.
+// Renew brings a view that was carried a moment ago up to date by comparing its rows with the database, in one round trip
+// at most. It returns nil if that fails: then the view must be loaded.
 func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, rows bool) *View {
 	var (
 		b     = &pg.Batch{}
 		next  = v.probed()
-		pulse []*db.TurnPulseRow
 		known map[string][]*Entity
 	)
-	pg.Rows(b, "read versions", db.TurnPulse, v.Turn.ID, &pulse)
 	if rows {
 		known = v.known()
 	}
 	profile := need.Profile && !v.Profile.known
-	if profile || len(known) > 0 {
-		b.BecomeTenant(v.Turn.UserID, v.zone())
+	if !profile && len(known) == 0 {
+		return next
 	}
+	b.BecomeTenant(v.Turn.UserID, v.zone())
 	next.queueVersions(b, known)
 	if profile {
 		next.queueProfile(b)
 	}
-	if b.Send(ctx, pool) != nil || len(pulse) == 0 {
-		return nil
-	}
-	if !v.Current(pulse[0]) {
+	if b.Send(ctx, pool) != nil {
 		return nil
 	}
 
 	return next
-}
-
-// Current reports whether the turn is where the view expects it and nobody else has raised a version.
-func (v *View) Current(now *db.TurnPulseRow) bool {
-	return now.Status == v.Turn.Status && now.Position == v.Turn.Position && now.SessionVersion == v.sessionVersion && now.UserVersion == v.userVersion
 }
 
 // batcher is implemented by a pool.

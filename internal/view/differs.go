@@ -12,7 +12,7 @@ import (
 // Differs describes how a view differs from one loaded at the same moment; "" if it does not, or if somebody wrote in
 // between. Values that vary from load to load (row versions, results of the domain's queries) are not compared.
 func (v *View) Differs(loaded *View) string {
-	if v.sessionVersion != loaded.sessionVersion || v.userVersion != loaded.userVersion {
+	if v.written != loaded.written {
 		return ""
 	}
 	mine, theirs := v.parts(), loaded.parts()

@@ -60,7 +60,7 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 		return nil, fmt.Errorf("load turn: %w", pgx.ErrNoRows)
 	}
 	v.Turn, v.HasInputs = turns[0], context[0].HasInputs
-	v.sessionVersion, v.userVersion = context[0].SessionVersion, context[0].UserVersion
+	v.written = Written{Session: context[0].SessionVersion, User: context[0].UserVersion}
 	v.begin(context[0].At, context[0].Timezone)
 
 	return v, nil

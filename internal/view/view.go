@@ -63,8 +63,8 @@ type View struct {
 
 	spoken *spoken // what its texts name
 	asked  *spoken // what was looked up in the registry for them
-	// The versions of session and user when the view was loaded: they show whether others have written since.
-	sessionVersion, userVersion int64
+	// written is as of the load: it shows whether others have written since.
+	written Written
 }
 
 // Versions are what a decision was based on. A commit does not overwrite what somebody else has written since.

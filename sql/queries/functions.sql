@@ -23,7 +23,7 @@ SELECT jobs_supersede(@client::text, 'fetched, but not delivered', @working::big
 -- name: LoadPlans :exec
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true);
 
--- PlansReset ends LoadPlans and DecisionHandOff's settings within their transaction.
+-- PlansReset ends LoadPlans and DecisionKeep's settings within their transaction.
 -- name: PlansReset :exec
 SELECT set_config('plan_cache_mode', NULL, true), set_config('enable_seqscan', NULL, true);
 

@@ -1,13 +1,11 @@
--- DecisionEnd stores a decision with its events and, unless the turn ends with it, the next node, and completes its job.
--- name: DecisionEnd :exec
-SELECT job_complete(@river_job_id::bigint, @attempt::int)
-FROM decision_keep(@turn_id::uuid, @position::int, @node::text, sqlc.narg(step)::int, @call::int, @output::jsonb, @river_job_id::bigint,
-                   sqlc.narg(llm_call_id)::uuid, @duration_ms::int, sqlc.narg(events)::jsonb, sqlc.narg(next_node)::text, sqlc.narg(goal)::text) AS kept;
-
--- DecisionHandOff is DecisionEnd for a worker that continues with the turn: it returns the next job. What the commit
--- reads after it for the next decision is planned as LoadPlans says.
--- name: DecisionHandOff :one
-SELECT job_hand_off(@river_job_id::bigint, @attempt::int, @client::text, @kind::text, @args::jsonb)::bigint AS next_id,
+-- DecisionKeep stores a decision with its events and, unless the turn ends with it, the next node. It completes the job, or
+-- with a client hands the turn on to it: then it returns the next job, the versions that others' writes raise, and what
+-- the commit reads after it for the next decision is planned as LoadPlans says.
+-- name: DecisionKeep :one
+SELECT CASE WHEN sqlc.narg(client)::text IS NULL THEN (SELECT 0 FROM job_complete(@river_job_id::bigint, @attempt::int))
+            ELSE job_hand_off(@river_job_id::bigint, @attempt::int, sqlc.narg(client)::text, @kind::text, @args::jsonb) END::bigint AS next_id,
+       (SELECT s.version FROM sessions AS s WHERE s.id = @session_id::uuid)::bigint AS session_version,
+       (SELECT u.version FROM users AS u WHERE u.id = @user_id::uuid)::bigint AS user_version,
        set_config('plan_cache_mode', 'force_generic_plan', true) AS plans, set_config('enable_seqscan', 'off', true) AS scans
 FROM decision_keep(@turn_id::uuid, @position::int, @node::text, sqlc.narg(step)::int, @call::int, @output::jsonb, @river_job_id::bigint,
                    sqlc.narg(llm_call_id)::uuid, @duration_ms::int, sqlc.narg(events)::jsonb, sqlc.narg(next_node)::text, sqlc.narg(goal)::text) AS kept;

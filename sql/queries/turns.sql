@@ -116,15 +116,6 @@ WHERE t.session_id = @session_id AND t.number > @after_number
 ORDER BY t.number
 LIMIT @page_size;
 
--- TurnPulse reports whether a turn is still where a carried view expects it, and the versions that others' writes
--- raise.
--- name: TurnPulse :one
-SELECT t.status, t.position, s.version AS session_version, u.version AS user_version
-FROM turns AS t
-JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
-JOIN users AS u ON u.id = t.user_id
-WHERE t.id = @id;
-
 -- TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked first: the turn's is found by
 -- it.
 -- name: TurnReply :exec
