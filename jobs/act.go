@@ -12,6 +12,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -163,7 +164,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 
 // carry keeps what the answer holds for the steps beside this one, once this one has ended.
 func (a *act) carry(c *commit, m *move) error {
-	if m.end == nil || m.next != nodeAct {
+	if m.end == nil || m.next != vocab.NodeAct {
 		return nil
 	}
 	next := c.nextStep(*m)
@@ -239,7 +240,7 @@ func (a *act) remember(c *commit, outcome *crud.Outcome) {
 		if result.Stored != nil {
 			c.changed.Results = append(c.changed.Results, result.Stored)
 		}
-		c.changed.Drafts = c.changed.Drafts || result.Tool == crud.ToolGenerate || !reading(result.Tool) && len(c.s.Drafts) > 0
+		c.changed.Drafts = c.changed.Drafts || result.Tool == vocab.ToolGenerate || !reading(result.Tool) && len(c.s.Drafts) > 0
 		data := map[string]any{"step": c.at.Step, "call": result.Call, "tool": result.Tool, "row_count": result.RowCount}
 		if result.EntityType != "" {
 			data["entity_type"] = result.EntityType

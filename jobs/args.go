@@ -3,22 +3,14 @@ package jobs
 import (
 	"github.com/google/uuid"
 	"github.com/riverqueue/river"
+
+	"alfred/internal/vocab"
 )
 
 // The queues. Nobody waits for background work.
 const (
 	queueBackground = "background"
 	queueTurns      = "turns"
-)
-
-// The nodes, which are also the kinds of their jobs.
-const (
-	nodeUnderstand = "understand"
-	nodeThink      = "think"
-	nodeAct        = "act"
-	nodeReply      = "reply"
-	nodeSummarize  = "summarize"
-	nodeCompress   = "compress"
 )
 
 const kindEmbed = "embed"
@@ -57,31 +49,31 @@ type turnArgs interface {
 type UnderstandArgs struct{ TurnArgs }
 
 // Kind is the node's name.
-func (UnderstandArgs) Kind() string { return nodeUnderstand }
+func (UnderstandArgs) Kind() string { return vocab.NodeUnderstand }
 
 // ThinkArgs are the arguments of a plan.
 type ThinkArgs struct{ TurnArgs }
 
 // Kind is the node's name.
-func (ThinkArgs) Kind() string { return nodeThink }
+func (ThinkArgs) Kind() string { return vocab.NodeThink }
 
 // ActArgs are the arguments of one decision of a step.
 type ActArgs struct{ TurnArgs }
 
 // Kind is the node's name.
-func (ActArgs) Kind() string { return nodeAct }
+func (ActArgs) Kind() string { return vocab.NodeAct }
 
 // ReplyArgs are the arguments of a reply.
 type ReplyArgs struct{ TurnArgs }
 
 // Kind is the node's name.
-func (ReplyArgs) Kind() string { return nodeReply }
+func (ReplyArgs) Kind() string { return vocab.NodeReply }
 
 // SummarizeArgs are the arguments of a summary.
 type SummarizeArgs struct{ TurnArgs }
 
 // Kind is the node's name.
-func (SummarizeArgs) Kind() string { return nodeSummarize }
+func (SummarizeArgs) Kind() string { return vocab.NodeSummarize }
 
 // EmbedArgs request embeddings for what a turn changed up to a position.
 type EmbedArgs struct{ TurnArgs }
@@ -100,7 +92,7 @@ type CompressArgs struct {
 }
 
 // Kind is the node's name.
-func (CompressArgs) Kind() string { return nodeCompress }
+func (CompressArgs) Kind() string { return vocab.NodeCompress }
 
 // InsertOpts match job_insert.
 func (CompressArgs) InsertOpts() river.InsertOpts { return backgroundOpts() }

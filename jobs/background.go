@@ -17,6 +17,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -42,7 +43,7 @@ func (w *compressWorker) Timeout(*river.Job[CompressArgs]) time.Duration { retur
 // Work implements river.Worker.
 func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs]) error {
 	b := background{
-		kind: nodeCompress, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
+		kind: vocab.NodeCompress, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
 		takenOver: gjson.GetBytes(job.Metadata, "takeovers").Exists(),
 		attr:      slog.String("session_id", job.Args.SessionID.String()),
 	}
@@ -101,7 +102,7 @@ func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch
 func (w *compressWorker) write(ctx context.Context, b background, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
 	r := w.runner
 	rec := &recorder{
-		clock: r.clock, model: r.Models(nodeCompress), guard: r.guard(r.Pool, args.SessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, session: args.SessionID, ordinal: 1,
+		clock: r.clock, model: r.Models(vocab.NodeCompress), guard: r.guard(r.Pool, args.SessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, session: args.SessionID, ordinal: 1,
 		again: b.attempt > 1 || b.snoozes > 0 || b.takenOver,
 	}
 	var v *view.View
@@ -121,11 +122,11 @@ func (w *compressWorker) write(ctx context.Context, b background, args CompressA
 }
 
 func (w *compressWorker) ask(ctx context.Context, rec *recorder, in nodes.CompressInput) (*nodes.CompressOutput, error) {
-	ctx, cancel := context.WithTimeout(ctx, w.runner.Timeouts.of(nodeCompress))
+	ctx, cancel := context.WithTimeout(ctx, w.runner.Timeouts.of(vocab.NodeCompress))
 	defer cancel()
 	out, err := nodes.Compress(ctx, rec, in)
 	if rec.guard.leaks > 0 {
-		w.runner.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", nodeCompress), slog.String("session_id", rec.session.String()), slog.Int("leaks", rec.guard.leaks))
+		w.runner.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", vocab.NodeCompress), slog.String("session_id", rec.session.String()), slog.Int("leaks", rec.guard.leaks))
 	}
 	if err != nil {
 		fallback := in.Fallback

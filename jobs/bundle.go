@@ -11,6 +11,7 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/pg"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 )
 
 // bundle is a transaction of decisions that are committed together: one, and those that code makes from it. It ends
@@ -42,13 +43,13 @@ func (c *commit) bundles() bool { return !c.reload && c.d.attempt == 1 && c.d.sn
 // decision.
 func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.View) (*delivery, error) {
 	locked := int64(1)
-	if next.node == nodeReply { // waiting for it would break the order of locks
+	if next.node == vocab.NodeReply { // waiting for it would break the order of locks
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
 	}
 	switch {
 	case probes(next.node):
 		c.last.Exec("mark where a probe begins", view.Savepoint, nil)
-	case next.node == nodeSummarize:
+	case next.node == vocab.NodeSummarize:
 		c.due(&c.last)
 	}
 	if err := c.last.Send(ctx, c.tx); err != nil {
@@ -106,13 +107,13 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 }
 
 // probes reports whether a node's decision names rows, whose versions are read before it.
-func probes(node string) bool { return node == nodeThink || node == nodeAct }
+func probes(node string) bool { return node == vocab.NodeThink || node == vocab.NodeAct }
 
 // following is the state in which the next decision is made, nil if it takes a model or a search.
 func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.runner
 	s := &state{View: v, guard: r.guard(c.tx, v.Turn.SessionID), prompts: r.Prompts}
-	if step := v.Step(); d.node == nodeAct && step != nil {
+	if step := v.Step(); d.node == vocab.NodeAct && step != nil {
 		if carried := s.carriedCalls(step); carried != nil && crud.Searches(toolCalls(carried.Calls)) {
 			return nil, nil
 		}
@@ -128,7 +129,7 @@ func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 			return nil, err
 		}
 	}
-	if d.node == nodeThink {
+	if d.node == vocab.NodeThink {
 		s.plan, err = s.carried(r.Prompts, v.Carried())
 		if s.plan == nil || err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/prompt"
+	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/registry"
 )
@@ -76,7 +77,7 @@ func TestFailedCallEndsTheBundle(t *testing.T) {
 	h := setup(t, planned)
 	h.withPrompts()
 	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
-		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: crud.ToolRead, ErrorCode: crud.CodeNotFound, ErrorMessage: "no such table"}}}, nil
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, ErrorCode: crud.CodeNotFound, ErrorMessage: "no such table"}}}, nil
 	}
 	h.start()
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
@@ -102,7 +103,7 @@ func TestBundleIsCommittedWholeOrNotAtAll(t *testing.T) {
 			return crud.Outcome{}, errors.New("the connection broke")
 		}
 
-		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: crud.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2, Told: "found 2 recipes"}}}, nil
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2, Told: "found 2 recipes"}}}, nil
 	}
 	h.start()
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)

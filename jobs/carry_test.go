@@ -12,6 +12,7 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/registry"
 )
@@ -32,7 +33,7 @@ func TestCarriedIsHeldToLoaded(t *testing.T) {
 		_, err := tx.Exec(ctx, `INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn)
 			VALUES ($1, $2, 'no cod', 'other', 'null', 'session', 1)`, s.UserID, s.SessionID)
 
-		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: crud.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2}}}, err
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2}}}, err
 	}
 	h.start()
 	turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
@@ -77,20 +78,20 @@ func TestCarriedViewFollowsOthers(t *testing.T) {
 func TestCarriedViewFollowsOthersWhoWriteMeanwhile(t *testing.T) {
 	t.Parallel()
 	h := setup(t, readOnce)
-	var once sync.Once
+	write := sync.OnceFunc(func() {
+		h.exec(`INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn)
+			SELECT user_id, id, 'no cod', 'other', 'null', 'lasting', 1 FROM sessions WHERE id = $1`, h.session)
+		h.exec(`UPDATE users SET version = version + 1 WHERE id = (SELECT user_id FROM sessions WHERE id = $1)`, h.session)
+	})
 	h.model.before = func(_ context.Context, req *llm.Request) error {
 		if req.Node == "act" {
-			once.Do(func() {
-				h.exec(`INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn)
-					SELECT user_id, id, 'no cod', 'other', 'null', 'lasting', 1 FROM sessions WHERE id = $1`, h.session)
-				h.exec(`UPDATE users SET version = version + 1 WHERE id = (SELECT user_id FROM sessions WHERE id = $1)`, h.session)
-			})
+			write()
 		}
 
 		return nil
 	}
 	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
-		changed := crud.Result{Call: 1, Tool: crud.ToolUpdate, EntityType: "recipe", RowCount: 1, Changes: []crud.Change{{}}}
+		changed := crud.Result{Call: 1, Tool: vocab.ToolUpdate, EntityType: "recipe", RowCount: 1, Changes: []crud.Change{{}}}
 
 		return crud.Outcome{Results: []crud.Result{changed}}, nil
 	}

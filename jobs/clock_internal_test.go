@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"alfred/internal/vocab"
+
 	"github.com/google/uuid"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
@@ -29,9 +31,9 @@ func TestK06RetriesFollowTheDatabasesClock(t *testing.T) {
 			row := &rivertype.JobRow{Attempt: 1}
 
 			for node, next := range map[string]time.Time{
-				nodeThink:    (&worker[ThinkArgs]{runner: r}).NextRetry(&river.Job[ThinkArgs]{JobRow: row}),
-				nodeCompress: (&compressWorker{runner: r}).NextRetry(&river.Job[CompressArgs]{JobRow: row}),
-				kindEmbed:    (&embedWorker{runner: r}).NextRetry(&river.Job[EmbedArgs]{JobRow: row}),
+				vocab.NodeThink:    (&worker[ThinkArgs]{runner: r}).NextRetry(&river.Job[ThinkArgs]{JobRow: row}),
+				vocab.NodeCompress: (&compressWorker{runner: r}).NextRetry(&river.Job[CompressArgs]{JobRow: row}),
+				kindEmbed:          (&embedWorker{runner: r}).NextRetry(&river.Job[EmbedArgs]{JobRow: row}),
 			} {
 				require.WithinDuration(t, database.Add(firstPause), next, time.Minute, node)
 			}

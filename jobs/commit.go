@@ -17,6 +17,7 @@ import (
 	"alfred/internal/exact"
 	"alfred/internal/pg"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 	"alfred/registry"
 )
@@ -119,7 +120,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
-	if c.d.node == nodeSummarize && c.runner.Index != nil { // from now on, the turn and what it wrote can be found
+	if c.d.node == vocab.NodeSummarize && c.runner.Index != nil { // from now on, the turn and what it wrote can be found
 		args := TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}
 		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
 			return nil, err
@@ -132,10 +133,10 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if made.Events, err = c.events.encoded(); err != nil {
 		return nil, err
 	}
-	if c.d.node != nodeReply && c.d.node != nodeSummarize {
+	if c.d.node != vocab.NodeReply && c.d.node != vocab.NodeSummarize {
 		made.NextNode, made.Goal = &m.next, c.goal
 	}
-	if c.d.node == nodeAct && m.next == nodeAct && m.end == nil {
+	if c.d.node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
 		// What was played is on record as it was sent, which need not be how it would be written now.
 		c.reload = c.reload || rec.played > 0
 		if c.changed.Round, err = nodes.NewRound(rec.asked, rec.answered); err != nil {
@@ -167,7 +168,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 	if err := c.openQuestion(m.ask); err != nil {
 		return err
 	}
-	if c.d.node == nodeReply || c.d.node == nodeSummarize {
+	if c.d.node == vocab.NodeReply || c.d.node == vocab.NodeSummarize {
 		return nil // a reply has its own events; a summary has none
 	}
 	c.events.add("node.finished", nodeData(c.d.node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
@@ -183,7 +184,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 // announce emits what is about to start, so that no transaction is needed for it later.
 func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 	next := nodes.At{}
-	if m.next == nodeAct {
+	if m.next == vocab.NodeAct {
 		step := firstNew
 		if step == nil {
 			step = c.nextStep(m)

@@ -9,6 +9,7 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -176,7 +177,7 @@ func permit(intent string, a *answered) nodes.Permission {
 
 // proposes reports whether the question is about a write.
 func (a *answered) proposes() bool {
-	return a.payload.Permitted || len(a.payload.Writes) > 0 || a.kind == askPropose || a.kind == askApprove
+	return a.payload.Permitted || len(a.payload.Writes) > 0 || a.kind == vocab.AskPropose || a.kind == vocab.AskApprove
 }
 
 func (a *answered) permission(why string) nodes.Permission {
@@ -205,7 +206,7 @@ func (s *state) chosen() string {
 func (s *state) understood() (nodes.UnderstandOutput, error) {
 	var out nodes.UnderstandOutput
 	for _, run := range s.Runs {
-		if run.Node == nodeUnderstand {
+		if run.Node == vocab.NodeUnderstand {
 			if err := json.Unmarshal(run.Output, &out); err != nil {
 				return out, fmt.Errorf("read understand's output: %w", err)
 			}
@@ -240,7 +241,7 @@ func (s *state) done() (nodes.Done, error) {
 	done := nodes.Done{Curated: c.ClearAll || len(c.Retain)+len(c.Demote)+len(c.Forget)+len(c.Exclude)+len(out.Constraints) > 0}
 	for _, run := range s.Runs {
 		var made actMade
-		if run.Node != nodeAct {
+		if run.Node != vocab.NodeAct {
 			continue
 		}
 		if err := json.Unmarshal(run.Output, &made); err != nil {
@@ -254,8 +255,8 @@ func (s *state) done() (nodes.Done, error) {
 		}
 		for _, r := range made.Results {
 			changed := r.RowCount > 0
-			done.Drafted = done.Drafted || changed && r.Tool == crud.ToolGenerate
-			done.Wrote = done.Wrote || s.Domain.Operation(r.Tool) != nil || changed && slices.Contains([]string{crud.ToolCreate, crud.ToolUpdate, crud.ToolDelete}, r.Tool)
+			done.Drafted = done.Drafted || changed && r.Tool == vocab.ToolGenerate
+			done.Wrote = done.Wrote || s.Domain.Operation(r.Tool) != nil || changed && vocab.Writes(r.Tool)
 		}
 	}
 
@@ -268,7 +269,7 @@ func (s *state) offer() *question {
 	drafted := map[string]bool{}
 	for _, r := range s.Results {
 		for _, ref := range r.Refs {
-			drafted[ref] = drafted[ref] || r.TurnID == s.Turn.ID && r.Tool == crud.ToolGenerate && r.ErrorCode == nil
+			drafted[ref] = drafted[ref] || r.TurnID == s.Turn.ID && r.Tool == vocab.ToolGenerate && r.ErrorCode == nil
 		}
 	}
 	var refs, labels []string
@@ -286,7 +287,7 @@ func (s *state) offer() *question {
 	}
 
 	return &question{
-		kind: askPropose, text: "Shall I save " + named(labels, len(refs)) + "?", options: yesNo(),
+		kind: vocab.AskPropose, text: "Shall I save " + named(labels, len(refs)) + "?", options: yesNo(),
 		writes: []offer{{Description: "Save " + named(labels, len(refs)), Refs: refs, Save: true}},
 	}
 }

@@ -6,16 +6,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
 func TestV02ConsentIsSemantic(t *testing.T) {
 	t.Parallel()
 
-	offer := &answered{kind: askPropose, payload: questionPayload{Text: "Shall I save Thai Curry?", Writes: []offer{{Description: "Save Thai Curry", Refs: []string{"gen_recipe_1"}}}}}
-	question := &answered{kind: askUser, payload: questionPayload{Text: "Delete the two old ones?"}}
-	inTheWay := &answered{kind: askClarify, payload: questionPayload{Text: "Which day?", Permitted: true}}
-	idle := &answered{kind: askClarify, payload: questionPayload{Text: "For how many?"}}
+	offer := &answered{kind: vocab.AskPropose, payload: questionPayload{Text: "Shall I save Thai Curry?", Writes: []offer{{Description: "Save Thai Curry", Refs: []string{"gen_recipe_1"}}}}}
+	question := &answered{kind: vocab.AskUser, payload: questionPayload{Text: "Delete the two old ones?"}}
+	inTheWay := &answered{kind: vocab.AskClarify, payload: questionPayload{Text: "Which day?", Permitted: true}}
+	idle := &answered{kind: vocab.AskClarify, payload: questionPayload{Text: "For how many?"}}
 	clicked := func(a *answered, id string) *answered {
 		c := *a
 		c.chosen = id

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/vocab"
 )
 
 // errDeadline says that a decision was not made before the turn's deadline.
@@ -50,7 +51,7 @@ func (r *Runner) bounded(ctx context.Context, d delivery, s *state) (context.Con
 // tellSlow notifies waiting clients, once, when a run takes long: they may cancel it. The returned function must be
 // called when the run ends.
 func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
-	if d.node == nodeSummarize {
+	if d.node == vocab.NodeSummarize {
 		return func() {} // the user already has the reply
 	}
 	told := make(chan struct{})

@@ -10,6 +10,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -19,15 +20,6 @@ const (
 	maxStepRepairs    = 2 // failed decisions of a step after the first
 	maxReplans        = 2
 	maxSchemaRequests = 2 // per step
-)
-
-// The kinds of questions.
-const (
-	askApprove      = "approve"
-	askClarify      = "clarify"
-	askDisambiguate = "disambiguate"
-	askPropose      = "propose"
-	askUser         = "ask_user"
 )
 
 // move is what follows a decision: the graph's edge and what code adds to it.
@@ -96,26 +88,26 @@ type understood struct {
 func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 	switch {
 	case out.Disambiguation != nil:
-		return move{next: nodeReply, ask: disambiguation(out.Disambiguation, in.refs), coded: true}
+		return move{next: vocab.NodeReply, ask: disambiguation(out.Disambiguation, in.refs), coded: true}
 	case out.Clarification != nil:
-		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Clarification.Questions, " ")}, coded: true}
+		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskClarify, text: strings.Join(out.Clarification.Questions, " ")}, coded: true}
 	case out.Undo != nil && in.approve == "":
-		return move{next: nodeAct, coded: true, plan: []nodes.Step{{Type: "write", Subdomain: "general", Description: "Take back " + out.Undo.Words(), Needs: "refs"}}}
+		return move{next: vocab.NodeAct, coded: true, plan: []nodes.Step{{Type: vocab.StepWrite, Subdomain: "general", Description: "Take back " + out.Undo.Words(), Needs: "refs"}}}
 	case in.approve != "":
-		return move{next: nodeAct, coded: true, plan: []nodes.Step{{
-			Type: "write", Subdomain: in.subdomain, Description: "Do what the user has approved: " + in.approve, Needs: "refs",
+		return move{next: vocab.NodeAct, coded: true, plan: []nodes.Step{{
+			Type: vocab.StepWrite, Subdomain: in.subdomain, Description: "Do what the user has approved: " + in.approve, Needs: "refs",
 		}}}
 	case out.Quick != nil && in.subdomain != "":
-		return move{next: nodeAct, coded: len(in.calls) > 0, plan: []nodes.Step{{
-			Type: "read", Subdomain: in.subdomain, Description: "Read the " + in.plural + " that the message asks for", Needs: "refs", Calls: in.calls,
+		return move{next: vocab.NodeAct, coded: len(in.calls) > 0, plan: []nodes.Step{{
+			Type: vocab.StepRead, Subdomain: in.subdomain, Description: "Read the " + in.plural + " that the message asks for", Needs: "refs", Calls: in.calls,
 		}}}
 	default:
-		return move{next: nodeThink}
+		return move{next: vocab.NodeThink}
 	}
 }
 
 func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
-	q := &question{kind: askDisambiguate, text: d.Question}
+	q := &question{kind: vocab.AskDisambiguate, text: d.Question}
 	for _, ref := range d.Options {
 		q.options = append(q.options, option{ID: ref, Label: cmp.Or(refs[ref].Label, ref), Ref: ref})
 	}
@@ -135,20 +127,20 @@ type thought struct {
 }
 
 func afterThink(out *nodes.ThinkOutput, in thought) move {
-	writes := slices.ContainsFunc(out.Steps, func(s nodes.Step) bool { return s.Type == "write" })
+	writes := slices.ContainsFunc(out.Steps, func(s nodes.Step) bool { return s.Type == vocab.StepWrite })
 	switch {
 	case out.Decision == "propose":
-		return move{next: nodeReply, ask: &question{kind: askPropose, text: out.Proposal, options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
+		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskPropose, text: out.Proposal, options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
 	case out.Decision == "clarify":
-		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Questions, " ")}, skip: true, coded: true}
+		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskClarify, text: strings.Join(out.Questions, " ")}, skip: true, coded: true}
 	case len(out.Steps) == 0:
-		return move{next: nodeReply, skip: true, coded: in.said}
+		return move{next: vocab.NodeReply, skip: true, coded: in.said}
 	case writes && !in.writeAllowed:
-		return move{next: nodeReply, ask: &question{kind: askPropose, text: nodes.Proposal(out.Steps), options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
+		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskPropose, text: nodes.Proposal(out.Steps), options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
 	default:
 		plan := withReads(out.Steps, in)
 
-		return move{next: nodeAct, plan: plan, left: out.Left, skip: true, coded: len(plan[0].Calls) > 0}
+		return move{next: vocab.NodeAct, plan: plan, left: out.Left, skip: true, coded: len(plan[0].Calls) > 0}
 	}
 }
 
@@ -156,7 +148,7 @@ func afterThink(out *nodes.ThinkOutput, in thought) move {
 func offers(steps []nodes.Step) []offer {
 	var list []offer
 	for _, s := range steps {
-		if s.Type == "write" {
+		if s.Type == vocab.StepWrite {
 			list = append(list, offer{Description: s.Description, Refs: append([]string{}, s.Refs...)})
 		}
 	}
@@ -209,16 +201,16 @@ func beforeAct(out *nodes.ActOutput, in acted) *move {
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
-		return move{next: nodeReply, skip: true, ask: &question{kind: askApprove, text: outcome.Approval.Text, options: yesNo(), approval: outcome.Approval},
+		return move{next: vocab.NodeReply, skip: true, ask: &question{kind: vocab.AskApprove, text: outcome.Approval.Text, options: yesNo(), approval: outcome.Approval},
 			end: &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed: the user has to approve it first."}}
 	case len(out.Calls) > 0 && outcome.Failed():
 		if in.failures >= maxStepRepairs {
 			return *in.stop("Stopped, because it kept failing: " + lastError(outcome))
 		}
 
-		return move{next: nodeAct}
+		return move{next: vocab.NodeAct}
 	case out.AskUser != nil:
-		return move{next: nodeReply, skip: true, ask: askedBy(out.AskUser, in),
+		return move{next: vocab.NodeReply, skip: true, ask: askedBy(out.AskUser, in),
 			end: &ending{outcome: db.StepOutcomePartial, summary: "Waits for an answer of the user."}}
 	case out.Blocked != nil:
 		return blocked(out.Blocked, in)
@@ -227,17 +219,17 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	case (in.quick || in.carried || out.Words != "") && len(out.Calls) > 0:
 		return in.complete(&nodes.StepComplete{Summary: outcome.Told()}, outcome)
 	default:
-		return move{next: nodeAct}
+		return move{next: vocab.NodeAct}
 	}
 }
 
 // askedBy converts Act's question. In a write step, it proposes the step itself.
 func askedBy(ask *nodes.AskUser, in acted) *question {
-	q := &question{kind: askUser, text: ask.Question}
+	q := &question{kind: vocab.AskUser, text: ask.Question}
 	for _, label := range ask.Options {
 		q.options = append(q.options, option{ID: strconv.Itoa(len(q.options) + 1), Label: label})
 	}
-	if ask.WouldWrite || in.stepType == "write" {
+	if ask.WouldWrite || in.stepType == vocab.StepWrite {
 		q.writes = []offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}
 	}
 
@@ -245,10 +237,10 @@ func askedBy(ask *nodes.AskUser, in acted) *question {
 }
 
 func blocked(b *nodes.Blocked, in acted) move {
-	m := move{next: nodeReply, skip: true, end: &ending{outcome: db.StepOutcomeFailed, summary: b.Details}}
+	m := move{next: vocab.NodeReply, skip: true, end: &ending{outcome: db.StepOutcomeFailed, summary: b.Details}}
 	switch {
 	case b.Next == "replan" && in.replans < maxReplans:
-		m.next = nodeThink
+		m.next = vocab.NodeThink
 	case b.Next == "ask_user":
 		m.ask = askedBy(&nodes.AskUser{Question: b.Details}, in)
 	case b.Next == "fail":
@@ -268,9 +260,9 @@ func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 		end.outcome, end.summary = db.StepOutcomePartial, in.stopSummary("The last call failed and was not repeated.")
 	case !executed && in.failing:
 		end.outcome, end.summary = db.StepOutcomeFailed, in.stopSummary("The calls failed; nothing was done.")
-	case rows == 0 && in.stepType == "write": // a model's words must not accompany a write that did not happen
+	case rows == 0 && in.stepType == vocab.StepWrite: // a model's words must not accompany a write that did not happen
 		end = &ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}
-	case rows == 0 && in.stepType != "analyze":
+	case rows == 0 && in.stepType != vocab.StepAnalyze:
 		end.outcome = db.StepOutcomeEmpty
 	}
 
@@ -291,14 +283,14 @@ func (in acted) stop(why string) *move {
 // ended continues with the next step. Steps that need a failed step or a half-finished write are skipped: they were
 // planned for its success.
 func (in acted) ended(end *ending) move {
-	dropped := end.outcome == db.StepOutcomeFailed || end.outcome == db.StepOutcomePartial && in.stepType == "write"
-	m := move{next: nodeReply, end: end, skip: dropped, coded: in.quick || in.said}
+	dropped := end.outcome == db.StepOutcomeFailed || end.outcome == db.StepOutcomePartial && in.stepType == vocab.StepWrite
+	m := move{next: vocab.NodeReply, end: end, skip: dropped, coded: in.quick || in.said}
 	for _, s := range in.later {
 		if dropped && s.needs {
 			continue
 		}
-		if m.next != nodeAct {
-			m.next, m.coded = nodeAct, s.carries
+		if m.next != vocab.NodeAct {
+			m.next, m.coded = vocab.NodeAct, s.carries
 		}
 		if dropped {
 			m.keep = append(m.keep, s.step)

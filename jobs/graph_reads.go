@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/internal/crud"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -18,7 +18,7 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 	)
 	for i, s := range steps {
 		switch {
-		case s.Type == "read":
+		case s.Type == vocab.StepRead:
 			if needed := wanted(s, steps[i+1:], in); len(needed) > 0 {
 				s.Description = strings.TrimRight(s.Description, ". ") + " (" + strings.Join(needed, ", ") + " in full, for a later step)"
 			}
@@ -42,7 +42,7 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
 	return slices.DeleteFunc(slices.Clone(read.Refs), func(name string) bool {
 		return !slices.ContainsFunc(later, func(s nodes.Step) bool {
-			return s.Type != "read" && s.Needs == "rows" && slices.Contains(s.Refs, name) && lacks(s, in.refs[name])
+			return s.Type != vocab.StepRead && s.Needs == "rows" && slices.Contains(s.Refs, name) && lacks(s, in.refs[name])
 		})
 	})
 }
@@ -50,7 +50,7 @@ func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
 // lacks reports whether a step cannot see what it needs of a row: an analysis needs its summary, a write or draft all
 // of it.
 func lacks(s nodes.Step, ref nodes.Ref) bool {
-	if s.Type == "analyze" {
+	if s.Type == vocab.StepAnalyze {
 		return unloaded(ref)
 	}
 
@@ -84,7 +84,7 @@ func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
 	for _, subdomain := range order {
 		refs := missing[subdomain]
 		steps = append(steps, nodes.Step{
-			Type: "read", Subdomain: subdomain, Refs: refs, Needs: "refs",
+			Type: vocab.StepRead, Subdomain: subdomain, Refs: refs, Needs: "refs",
 			Description: "Read " + strings.Join(refs, ", ") + " in full, for the next step", Calls: readCalls(refs, in),
 		})
 	}
@@ -94,7 +94,7 @@ func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
 
 // readCall is a planned read of all columns.
 func readCall(table string, filters any) json.RawMessage {
-	call, err := json.Marshal(map[string]any{"tool": crud.ToolRead, "table": table, "detail": "full", "filters": filters})
+	call, err := json.Marshal(map[string]any{"tool": vocab.ToolRead, "table": table, "detail": "full", "filters": filters})
 	if err != nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func looks(s nodes.Step, earlier []nodes.Step, in thought, known map[string]bool
 	for _, call := range s.CarriedCalls() {
 		p := plannedCall(call)
 		switch {
-		case call.Tool != crud.ToolUpdate || p.Table == "" || len(p.Filters) == 0:
+		case call.Tool != vocab.ToolUpdate || p.Table == "" || len(p.Filters) == 0:
 		case p.byRef():
 			for _, name := range p.refs() {
 				if ref := in.refs[name]; ref.Type != "" && !known[name] && unloaded(ref) {
@@ -151,5 +151,5 @@ func looks(s nodes.Step, earlier []nodes.Step, in thought, known map[string]bool
 		return nil
 	}
 
-	return &nodes.Step{Type: "read", Subdomain: s.Subdomain, Refs: refs, Needs: "refs", Description: "Read what the next step changes", Calls: calls}
+	return &nodes.Step{Type: vocab.StepRead, Subdomain: s.Subdomain, Refs: refs, Needs: "refs", Description: "Read what the next step changes", Calls: calls}
 }

@@ -10,6 +10,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -24,13 +25,13 @@ func TestAfterUnderstand(t *testing.T) {
 		ask  string
 		plan []string
 	}{
-		"approval":                    {nodes.UnderstandOutput{Intent: "confirm"}, understood{approve: "Delete?", subdomain: "recipes"}, nodeAct, "", []string{"write"}},
-		"clarification":               {nodes.UnderstandOutput{Clarification: &nodes.Clarification{Questions: []string{"a?", "b?"}}}, understood{}, nodeReply, askClarify, nil},
-		"disambiguation":              {nodes.UnderstandOutput{Disambiguation: disambiguation}, understood{}, nodeReply, askDisambiguate, nil},
-		"disambiguation before quick": {nodes.UnderstandOutput{Disambiguation: disambiguation, Quick: &nodes.Quick{}}, understood{subdomain: "recipes"}, nodeReply, askDisambiguate, nil},
-		"plan":                        {nodes.UnderstandOutput{Intent: "write"}, understood{}, nodeThink, "", nil},
-		"quick":                       {nodes.UnderstandOutput{Quick: &nodes.Quick{EntityType: "inv"}}, understood{subdomain: "inventory"}, nodeAct, "", []string{"read"}},
-		"quick without a subdomain":   {nodes.UnderstandOutput{Quick: &nodes.Quick{EntityType: "x"}}, understood{}, nodeThink, "", nil},
+		"approval":                    {nodes.UnderstandOutput{Intent: "confirm"}, understood{approve: "Delete?", subdomain: "recipes"}, vocab.NodeAct, "", []string{"write"}},
+		"clarification":               {nodes.UnderstandOutput{Clarification: &nodes.Clarification{Questions: []string{"a?", "b?"}}}, understood{}, vocab.NodeReply, vocab.AskClarify, nil},
+		"disambiguation":              {nodes.UnderstandOutput{Disambiguation: disambiguation}, understood{}, vocab.NodeReply, vocab.AskDisambiguate, nil},
+		"disambiguation before quick": {nodes.UnderstandOutput{Disambiguation: disambiguation, Quick: &nodes.Quick{}}, understood{subdomain: "recipes"}, vocab.NodeReply, vocab.AskDisambiguate, nil},
+		"plan":                        {nodes.UnderstandOutput{Intent: "write"}, understood{}, vocab.NodeThink, "", nil},
+		"quick":                       {nodes.UnderstandOutput{Quick: &nodes.Quick{EntityType: "inv"}}, understood{subdomain: "inventory"}, vocab.NodeAct, "", []string{"read"}},
+		"quick without a subdomain":   {nodes.UnderstandOutput{Quick: &nodes.Quick{EntityType: "x"}}, understood{}, vocab.NodeThink, "", nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -83,20 +84,20 @@ func TestAfterThink(t *testing.T) {
 		ask   string
 		plan  []string
 	}{
-		"clarify":               {nodes.ThinkOutput{Decision: "clarify", Questions: []string{"How many?"}}, false, nodeReply, askClarify, nil},
-		"loaded and drafts":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "gen_recipe_1")}}, false, nodeAct, "", []string{"analyze"}},
-		"missing rows":          {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "recipe_2", "inv_1")}}, false, nodeAct, "", []string{"read", "read", "analyze"}},
-		"V06: only the summary": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("generate", "rows", "recipe_3", "recipe_4")}}, false, nodeAct, "", []string{"read", "generate"}},
-		"V06: what a change finds by name is read":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("name", "milk")}}, true, nodeAct, "", []string{"read", "write"}},
-		"V06: and a row that is not loaded":            {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "inv_1")}}, true, nodeAct, "", []string{"read", "write"}},
-		"V06: what is loaded is not read":              {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "recipe_3")}}, true, nodeAct, "", []string{"write"}},
-		"V06: what an earlier step reads is not twice": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{looking, changing("name", "milk")}}, true, nodeAct, "", []string{"read", "write"}},
-		"missing rows are read":                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, false, nodeAct, "", []string{"read", "analyze"}},
-		"no steps":                                     {nodes.ThinkOutput{Decision: "plan"}, false, nodeReply, "", nil},
-		"propose":                                      {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, false, nodeReply, askPropose, nil},
-		"write":                                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, true, nodeAct, "", []string{"write"}},
+		"clarify":               {nodes.ThinkOutput{Decision: "clarify", Questions: []string{"How many?"}}, false, vocab.NodeReply, vocab.AskClarify, nil},
+		"loaded and drafts":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "gen_recipe_1")}}, false, vocab.NodeAct, "", []string{"analyze"}},
+		"missing rows":          {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "recipe_2", "inv_1")}}, false, vocab.NodeAct, "", []string{"read", "read", "analyze"}},
+		"V06: only the summary": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("generate", "rows", "recipe_3", "recipe_4")}}, false, vocab.NodeAct, "", []string{"read", "generate"}},
+		"V06: what a change finds by name is read":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("name", "milk")}}, true, vocab.NodeAct, "", []string{"read", "write"}},
+		"V06: and a row that is not loaded":            {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "inv_1")}}, true, vocab.NodeAct, "", []string{"read", "write"}},
+		"V06: what is loaded is not read":              {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "recipe_3")}}, true, vocab.NodeAct, "", []string{"write"}},
+		"V06: what an earlier step reads is not twice": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{looking, changing("name", "milk")}}, true, vocab.NodeAct, "", []string{"read", "write"}},
+		"missing rows are read":                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, false, vocab.NodeAct, "", []string{"read", "analyze"}},
+		"no steps":                                     {nodes.ThinkOutput{Decision: "plan"}, false, vocab.NodeReply, "", nil},
+		"propose":                                      {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, false, vocab.NodeReply, vocab.AskPropose, nil},
+		"write":                                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, true, vocab.NodeAct, "", []string{"write"}},
 		// Exploring is no permission to save.
-		"write not allowed": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, false, nodeReply, askPropose, nil},
+		"write not allowed": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, false, vocab.NodeReply, vocab.AskPropose, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -147,23 +148,23 @@ func TestAfterAct(t *testing.T) {
 		ends    db.StepOutcome // "" continues
 		skip    bool
 	}{
-		"approval":          {nodes.ActOutput{Calls: call}, crud.Outcome{Approval: &crud.Approval{Text: "Sure?"}}, acted{stepType: "write"}, nodeReply, "partial", true},
-		"ask user":          {nodes.ActOutput{AskUser: &nodes.AskUser{Question: "?"}}, crud.Outcome{}, acted{later: []later{{step: 2, needs: true}}}, nodeReply, "partial", true},
-		"blocked":           {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "fail"}}, crud.Outcome{}, acted{later: []later{{step: 2, needs: true}}}, nodeReply, "failed", true},
-		"call":              {nodes.ActOutput{Calls: call}, ok("db_read", 2), acted{stepType: "read"}, nodeAct, "", false},
-		"call and complete": {nodes.ActOutput{Calls: call, StepComplete: complete}, ok("db_create", 1), acted{stepType: "write", later: []later{{step: 2, needs: true}}}, nodeAct, "ok", false},
+		"approval":          {nodes.ActOutput{Calls: call}, crud.Outcome{Approval: &crud.Approval{Text: "Sure?"}}, acted{stepType: "write"}, vocab.NodeReply, "partial", true},
+		"ask user":          {nodes.ActOutput{AskUser: &nodes.AskUser{Question: "?"}}, crud.Outcome{}, acted{later: []later{{step: 2, needs: true}}}, vocab.NodeReply, "partial", true},
+		"blocked":           {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "fail"}}, crud.Outcome{}, acted{later: []later{{step: 2, needs: true}}}, vocab.NodeReply, "failed", true},
+		"call":              {nodes.ActOutput{Calls: call}, ok("db_read", 2), acted{stepType: "read"}, vocab.NodeAct, "", false},
+		"call and complete": {nodes.ActOutput{Calls: call, StepComplete: complete}, ok("db_create", 1), acted{stepType: "write", later: []later{{step: 2, needs: true}}}, vocab.NodeAct, "ok", false},
 		// A completion counts only if the calls beside it succeeded.
-		"complete, call failed":         {nodes.ActOutput{Calls: call, StepComplete: complete}, bad, acted{stepType: "write"}, nodeAct, "", false},
-		"complete after a failure":      {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, later: []later{{step: 2, needs: true}}}, nodeReply, "failed", true},
-		"complete after half a success": {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, rows: 2, done: []string{"x"}, later: []later{{step: 2, needs: true}}}, nodeReply, "partial", true},
-		"empty read":                    {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "read", later: []later{{step: 2, needs: true}}}, nodeAct, "empty", false},
-		"empty write":                   {nodes.ActOutput{Calls: call, StepComplete: complete}, ok("db_read", 3), acted{stepType: "write"}, nodeReply, "empty", false},
-		"failed too often":              {nodes.ActOutput{Calls: call}, bad, acted{stepType: "write", failures: 2}, nodeReply, "failed", true},
-		"last step":                     {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "analyze"}, nodeReply, "ok", false},
-		"quick":                         {nodes.ActOutput{Calls: call}, ok("db_read", 2), acted{stepType: "read", quick: true}, nodeReply, "ok", false},
-		"replan":                        {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "replan"}}, crud.Outcome{}, acted{replans: 1}, nodeThink, "failed", true},
-		"replan too often":              {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "replan"}}, crud.Outcome{}, acted{replans: 2}, nodeReply, "failed", true},
-		"request schema":                {nodes.ActOutput{RequestSchema: &nodes.RequestSchema{Table: "t"}}, crud.Outcome{}, acted{}, nodeAct, "", false},
+		"complete, call failed":         {nodes.ActOutput{Calls: call, StepComplete: complete}, bad, acted{stepType: "write"}, vocab.NodeAct, "", false},
+		"complete after a failure":      {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, later: []later{{step: 2, needs: true}}}, vocab.NodeReply, "failed", true},
+		"complete after half a success": {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, rows: 2, done: []string{"x"}, later: []later{{step: 2, needs: true}}}, vocab.NodeReply, "partial", true},
+		"empty read":                    {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "read", later: []later{{step: 2, needs: true}}}, vocab.NodeAct, "empty", false},
+		"empty write":                   {nodes.ActOutput{Calls: call, StepComplete: complete}, ok("db_read", 3), acted{stepType: "write"}, vocab.NodeReply, "empty", false},
+		"failed too often":              {nodes.ActOutput{Calls: call}, bad, acted{stepType: "write", failures: 2}, vocab.NodeReply, "failed", true},
+		"last step":                     {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "analyze"}, vocab.NodeReply, "ok", false},
+		"quick":                         {nodes.ActOutput{Calls: call}, ok("db_read", 2), acted{stepType: "read", quick: true}, vocab.NodeReply, "ok", false},
+		"replan":                        {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "replan"}}, crud.Outcome{}, acted{replans: 1}, vocab.NodeThink, "failed", true},
+		"replan too often":              {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "replan"}}, crud.Outcome{}, acted{replans: 2}, vocab.NodeReply, "failed", true},
+		"request schema":                {nodes.ActOutput{RequestSchema: &nodes.RequestSchema{Table: "t"}}, crud.Outcome{}, acted{}, vocab.NodeAct, "", false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +189,7 @@ func TestV11IndependentStepsStillRun(t *testing.T) {
 
 	in := acted{stepType: "write", later: []later{{step: 2, needs: true}, {step: 3}}}
 	got := afterAct(&nodes.ActOutput{Blocked: &nodes.Blocked{Next: "fail"}}, &crud.Outcome{}, in)
-	require.Equal(t, nodeAct, got.next)
+	require.Equal(t, vocab.NodeAct, got.next)
 	require.True(t, got.skip)
 	require.Equal(t, []int{3}, got.keep)
 }

@@ -3,6 +3,7 @@ package jobs
 import (
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -27,11 +28,11 @@ func rowsOf(stepType string, outcome *crud.Outcome) int {
 }
 
 func weight(stepType, tool string, rows int) int {
-	reading := tool == crud.ToolRead || tool == crud.ToolRecall
+	reading := tool == vocab.ToolRead || tool == vocab.ToolRecall
 	switch {
-	case tool == crud.ToolCalculate:
+	case tool == vocab.ToolCalculate:
 		return 1
-	case stepType == "write" && reading:
+	case stepType == vocab.StepWrite && reading:
 		return 0
 	default:
 		return rows
@@ -47,9 +48,9 @@ func afterApproved(outcome *crud.Outcome) move {
 	switch {
 	case outcome.Failed():
 		end.outcome, end.summary = db.StepOutcomeFailed, "Nothing was changed: "+lastError(outcome)
-	case rowsOf("write", outcome) == 0:
+	case rowsOf(vocab.StepWrite, outcome) == 0:
 		end.outcome = db.StepOutcomeEmpty
 	}
 
-	return move{next: nodeReply, end: end, skip: true}
+	return move{next: vocab.NodeReply, end: end, skip: true}
 }

@@ -9,6 +9,7 @@ import (
 	"alfred/db"
 	"alfred/internal/pg"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 )
 
 // A commit completes its job and inserts the next one as already running on the same worker: no trip through the queue,
@@ -64,7 +65,7 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 
 // prune deletes the pieces of a reply once its last event is written.
 func (c *commit) prune() {
-	if c.d.node == nodeReply {
+	if c.d.node == vocab.NodeReply {
 		c.last.Exec("prune deltas", db.TurnEventPrune, c.d.TurnID)
 	}
 }

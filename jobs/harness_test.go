@@ -24,6 +24,7 @@ import (
 	"alfred/internal/pg"
 	"alfred/internal/prompt"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/nodes"
 	"alfred/registry"
@@ -313,7 +314,7 @@ func (f *fakeTools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope
 }
 
 func (f *fakeTools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (crud.Outcome, error) {
-	return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: crud.ToolDelete, EntityType: "recipe", RowCount: 11}}}, nil
+	return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolDelete, EntityType: "recipe", RowCount: 11}}}, nil
 }
 
 func (f *fakeTools) Undo(context.Context, pgx.Tx, registry.Scope, crud.Undoing) (crud.Outcome, error) {

@@ -10,6 +10,7 @@ import (
 	"alfred/db"
 	"alfred/internal/pg"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 )
 
 // load checks the fence first: a stale job must not buy an answer.
@@ -19,7 +20,7 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 		return nil, err
 	}
 	s := &state{View: v, guard: r.guard(r.Pool, v.Turn.SessionID)}
-	if d.node != nodeThink {
+	if d.node != vocab.NodeThink {
 		return s, nil
 	}
 	plan := v.Carried()
@@ -38,7 +39,7 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 // one.
 func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 	if d.carried != nil {
-		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.node, d.carried), d.node != nodeSummarize); v != nil {
+		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.node, d.carried), d.node != vocab.NodeSummarize); v != nil {
 			return v, r.compareCarried(ctx, d, v)
 		}
 	}
@@ -72,7 +73,7 @@ func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view
 	if differs == "" {
 		return nil
 	}
-	if d.node == nodeSummarize { // a late one: what it has not carried may be the next turn's
+	if d.node == vocab.NodeSummarize { // a late one: what it has not carried may be the next turn's
 		overtaken, err := db.New().TurnOvertaken(ctx, tx, d.TurnID)
 		if err != nil || overtaken {
 			return err
@@ -102,15 +103,15 @@ func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void, last b
 	switch {
 	case !current(v.Turn, d):
 		return nil, errStale
-	case d.node == nodeUnderstand && v.HasInputs:
+	case d.node == vocab.NodeUnderstand && v.HasInputs:
 		return nil, errInputs
 	}
-	if d.node == nodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // a bought answer may be used
+	if d.node == vocab.NodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // a bought answer may be used
 		if err := r.Limits.check(ctx, tx, v.Turn.SessionID, v.Turn.CreatedAt); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node == nodeSummarize {
+	if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node == vocab.NodeSummarize {
 		return v, err
 	}
 
@@ -142,7 +143,7 @@ func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error
 // current reports whether the turn still waits for this decision.
 func current(turn *db.Turns, d delivery) bool {
 	status := db.TurnStatusRunning
-	if d.node == nodeSummarize {
+	if d.node == vocab.NodeSummarize {
 		status = db.TurnStatusSucceeded
 	}
 

@@ -15,6 +15,7 @@ import (
 
 	"alfred/internal/llm"
 	"alfred/internal/telemetry"
+	"alfred/internal/vocab"
 )
 
 // observer measures decisions and model calls. Names follow OpenTelemetry's conventions for generative AI where they
@@ -75,9 +76,9 @@ func (o *observer) decided(ctx context.Context, p *report, out outcome, err erro
 	}
 	o.leaks.Add(ctx, int64(p.s.guard.leaks))
 	switch {
-	case out.verdict == verdictFail && p.node != nodeSummarize:
+	case out.verdict == verdictFail && p.node != vocab.NodeSummarize:
 		o.ended(ctx, p, "failed", out.code)
-	case out.verdict == verdictDone && p.node == nodeReply:
+	case out.verdict == verdictDone && p.node == vocab.NodeReply:
 		o.ended(ctx, p, "succeeded", "")
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"alfred/internal/crud"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -63,7 +63,7 @@ func carriable(known *view.Scene, call nodes.Call) bool {
 	for _, one := range p.Set {
 		columns = append(columns, one.Column)
 	}
-	if call.Tool == crud.ToolDelete {
+	if call.Tool == vocab.ToolDelete {
 		return known.Unchanged(refs)
 	}
 

@@ -10,6 +10,7 @@ import (
 	"alfred/db"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -153,11 +154,11 @@ func (r *reply) effects(_ context.Context, c *commit) (move, error) {
 	if err := c.openQuestion(r.offer); err != nil {
 		return move{}, err
 	}
-	c.events.add("node.finished", nodeData(nodeReply, c.at, nil))
+	c.events.add("node.finished", nodeData(vocab.NodeReply, c.at, nil))
 	c.events.add("reply", map[string]any{"text": r.out.Text})
 	c.events.add("turn.finished", map[string]any{"status": db.TurnStatusSucceeded})
-	c.changed.Turn = c.s.after(db.TurnStatusSucceeded, nodeSummarize)
+	c.changed.Turn = c.s.after(db.TurnStatusSucceeded, vocab.NodeSummarize)
 	c.changed.Turn.Reply, c.changed.Questions = &r.out.Text, r.offer != nil
 
-	return move{next: nodeSummarize, coded: r.code || len(r.out.Text) < shortReply}, nil
+	return move{next: vocab.NodeSummarize, coded: r.code || len(r.out.Text) < shortReply}, nil
 }

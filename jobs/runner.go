@@ -27,6 +27,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 	"alfred/registry"
 )
@@ -234,13 +235,13 @@ func (q quieter) WithGroup(name string) slog.Handler { return quieter{q.Handler.
 // decision returns an empty decision of a delivery's node.
 func (r *Runner) decision(d delivery) decision {
 	switch d.node {
-	case nodeUnderstand:
+	case vocab.NodeUnderstand:
 		return &understand{runner: r, d: d}
-	case nodeThink:
+	case vocab.NodeThink:
 		return &think{runner: r}
-	case nodeAct:
+	case vocab.NodeAct:
 		return &act{runner: r, d: d}
-	case nodeReply:
+	case vocab.NodeReply:
 		return &reply{runner: r, d: d}
 	default:
 		return &summarize{runner: r}

@@ -9,6 +9,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -35,7 +36,7 @@ func (s *state) said() (*said, error) {
 // introduced returns the words beside this turn's drafts. They hold if the step that made these ended the turn and
 // succeeded, and all before it prepared it.
 func (s *state) introduced() (*said, error) {
-	if len(s.Runs) == 0 || s.Runs[len(s.Runs)-1].Node != nodeAct {
+	if len(s.Runs) == 0 || s.Runs[len(s.Runs)-1].Node != vocab.NodeAct {
 		return nil, nil
 	}
 	run := s.Runs[len(s.Runs)-1]
@@ -62,7 +63,7 @@ func (s *state) generates() bool {
 // saidAtOnce returns the reply in Understand's answer. It holds if nothing had to be done, or if all that was done is
 // what the answer's own calls write, and all of them succeeded.
 func (s *state) saidAtOnce() (*said, error) {
-	if len(s.Runs) == 0 || s.Runs[0].Node != nodeUnderstand {
+	if len(s.Runs) == 0 || s.Runs[0].Node != vocab.NodeUnderstand {
 		return nil, nil
 	}
 	var made nodes.TogetherOutput

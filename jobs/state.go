@@ -12,6 +12,7 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/exact"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 	"alfred/registry"
 )
@@ -69,7 +70,7 @@ func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
 	}
 	var known *view.Scene
 	for _, call := range calls {
-		if call.Tool != crud.ToolUpdate && call.Tool != crud.ToolDelete {
+		if call.Tool != vocab.ToolUpdate && call.Tool != vocab.ToolDelete {
 			continue
 		}
 		if known == nil {
@@ -125,12 +126,12 @@ func (s *state) at(node string) (at nodes.At, ordinal int) {
 	}
 	at = nodes.At{Turn: int(s.Turn.Number), Call: s.DecisionsOf(node) + 1}
 	step := s.Step()
-	if node != nodeAct || step == nil {
+	if node != vocab.NodeAct || step == nil {
 		return at, ordinal
 	}
 	at.Step, at.Call = int(step.Step), 1
 	for _, run := range s.Runs {
-		if run.Node == nodeAct && run.Step != nil && *run.Step == step.Step {
+		if run.Node == vocab.NodeAct && run.Step != nil && *run.Step == step.Step {
 			at.Call++
 		}
 	}
@@ -160,12 +161,12 @@ func (r *Runner) asker(s *state) crud.Asker {
 }
 
 // planned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.
-func (s *state) planned() bool { return s.DecisionsOf(nodeThink) > 0 }
+func (s *state) planned() bool { return s.DecisionsOf(vocab.NodeThink) > 0 }
 
 // approved returns the payload of the approve question that this turn carries out, or nil.
 func (s *state) approved() json.RawMessage {
 	answered := s.Answered()
-	if s.planned() || len(s.Steps) == 0 || answered == nil || answered.Kind != askApprove {
+	if s.planned() || len(s.Steps) == 0 || answered == nil || answered.Kind != vocab.AskApprove {
 		return nil
 	}
 
@@ -181,7 +182,7 @@ func (s *state) quick() bool {
 func (s *state) stuck() bool {
 	for _, run := range s.Runs {
 		var made actMade
-		if run.Node == nodeAct && json.Unmarshal(run.Output, &made) == nil && (made.AskUser != nil || made.Blocked != nil) {
+		if run.Node == vocab.NodeAct && json.Unmarshal(run.Output, &made) == nil && (made.AskUser != nil || made.Blocked != nil) {
 			return true
 		}
 	}
@@ -194,11 +195,11 @@ func (s *state) acted(out *nodes.ActOutput) (acted, error) {
 	step := s.Step()
 	in := acted{
 		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.later(),
-		replans: max(s.DecisionsOf(nodeThink)-1, 0), quick: s.quick(),
+		replans: max(s.DecisionsOf(vocab.NodeThink)-1, 0), quick: s.quick(),
 	}
 	seen := map[string]bool{}
 	for _, run := range s.Runs {
-		if run.Node != nodeAct || run.Step == nil || *run.Step != step.Step {
+		if run.Node != vocab.NodeAct || run.Step == nil || *run.Step != step.Step {
 			continue
 		}
 		var made actMade
@@ -246,7 +247,7 @@ func (in *acted) add(made *actMade, seen map[string]bool) {
 }
 
 func reading(tool string) bool {
-	return tool == crud.ToolRead || tool == crud.ToolAnalyze || tool == crud.ToolRecall
+	return tool == vocab.ToolRead || tool == vocab.ToolAnalyze || tool == vocab.ToolRecall
 }
 
 // fingerprint is equal for calls that differ only in formatting.

@@ -10,6 +10,7 @@ import (
 	"alfred/internal/exact"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -145,5 +146,5 @@ func (s *summarize) compress(c *commit) error {
 		return nil
 	}
 
-	return c.insertJob(nodeCompress, queueBackground, CompressArgs{SessionID: c.s.Turn.SessionID, FromTurn: 1, ToTurn: to})
+	return c.insertJob(vocab.NodeCompress, queueBackground, CompressArgs{SessionID: c.s.Turn.SessionID, FromTurn: 1, ToTurn: to})
 }

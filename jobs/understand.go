@@ -15,6 +15,7 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 	"alfred/registry"
 )
@@ -79,7 +80,7 @@ func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) 
 	}
 	for i, text := range notices {
 		err := q.TurnStepResultInsert(ctx, tx, &db.TurnStepResultInsertParams{
-			TurnID: turnID, Call: last + int32(i) + 1, Tool: crud.ToolMention, Params: json.RawMessage(`{}`), Rows: json.RawMessage(`[]`),
+			TurnID: turnID, Call: last + int32(i) + 1, Tool: vocab.ToolMention, Params: json.RawMessage(`{}`), Rows: json.RawMessage(`[]`),
 			Refs: []string{}, ErrorCode: orNil(string(crud.CodeNotFound)), ErrorMessage: &text,
 		})
 		if err != nil {
@@ -132,7 +133,7 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 	if err != nil {
 		return fmt.Errorf("encode query: %w", err)
 	}
-	u.recall, err = u.runner.Tools.Prepare(ctx, u.runner.Pool, u.asker, []crud.Call{{Tool: crud.ToolRecall, Args: args}})
+	u.recall, err = u.runner.Tools.Prepare(ctx, u.runner.Pool, u.asker, []crud.Call{{Tool: vocab.ToolRecall, Args: args}})
 
 	return err
 }
@@ -168,13 +169,13 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	}
 	if quick := u.out.Quick; quick != nil && after.approve == "" {
 		after.subdomain, after.plural = u.runner.quick(quick.EntityType)
-		if plan := u.out.Think; plan != nil && len(plan.Steps) == 1 && plan.Steps[0].Type == "read" {
+		if plan := u.out.Think; plan != nil && len(plan.Steps) == 1 && plan.Steps[0].Type == vocab.StepRead {
 			after.calls = plan.Steps[0].Calls
 		}
 	}
 
 	m := afterUnderstand(u.out, after)
-	if m.next == nodeThink && len(u.recall.Calls()) == 0 {
+	if m.next == vocab.NodeThink && len(u.recall.Calls()) == 0 {
 		// The plan waits here to be followed, unless a question or a search comes first.
 		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think, Reply: u.out.Say}
 		m.coded = u.out.Think != nil
@@ -200,7 +201,7 @@ func (u *understand) consent(c *commit, after *understood, q *db.QuestionAnswerR
 		return err
 	}
 	c.permitted = permit(u.out.Intent, a).Allowed
-	if a.kind == askApprove && c.permitted && u.out.Intent == "confirm" {
+	if a.kind == vocab.AskApprove && c.permitted && u.out.Intent == "confirm" {
 		after.approve, after.subdomain = a.payload.Text, u.runner.approvedSubdomain(a.payload.Calls)
 	}
 
@@ -212,7 +213,7 @@ func (u *understand) search(ctx context.Context, c *commit) error {
 	if len(u.recall.Calls()) == 0 {
 		return nil
 	}
-	outcome, err := u.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), crud.Bounds{StepType: "read"}, u.recall)
+	outcome, err := u.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), crud.Bounds{StepType: vocab.StepRead}, u.recall)
 	for i := range outcome.Results {
 		c.changed.Results = append(c.changed.Results, outcome.Results[i].Stored)
 	}

@@ -15,6 +15,7 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 	"alfred/registry"
 )
@@ -85,7 +86,7 @@ func undoApproved(payload json.RawMessage) (*undoing, error) {
 	if err := json.Unmarshal(payload, &approval); err != nil {
 		return nil, fmt.Errorf("read approval: %w", err)
 	}
-	if len(approval.Calls) != 1 || approval.Calls[0].Tool != crud.ToolUndo || len(approval.Calls[0].Keys) != 1 {
+	if len(approval.Calls) != 1 || approval.Calls[0].Tool != vocab.ToolUndo || len(approval.Calls[0].Keys) != 1 {
 		return nil, nil
 	}
 	id, err := uuid.Parse(approval.Calls[0].Keys[0])
@@ -109,7 +110,7 @@ func (a *act) runUndo(ctx context.Context, c *commit) (move, error) {
 	if why := cannotUndo(target); why != "" {
 		a.remember(c, &outcome)
 
-		return move{next: nodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: why}, skip: true}, nil
+		return move{next: vocab.NodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: why}, skip: true}, nil
 	}
 	outcome, err = a.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: a.undo.agreed})
 	if err != nil {
@@ -120,13 +121,13 @@ func (a *act) runUndo(ctx context.Context, c *commit) (move, error) {
 	case outcome.Approval != nil:
 		return afterAct(&nodes.ActOutput{}, &outcome, acted{}), nil
 	case outcome.Failed():
-		return move{next: nodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: lastError(&outcome)}, skip: true}, nil
+		return move{next: vocab.NodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: lastError(&outcome)}, skip: true}, nil
 	}
 	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.d.TurnID})
 	told, err := a.runner.undone(ctx, c, &outcome)
 
 	return move{
-		next: nodeReply, skip: true,
+		next: vocab.NodeReply, skip: true,
 		end: &ending{outcome: db.StepOutcomeOk, summary: strings.TrimSpace(fmt.Sprintf("Took back turn %d: %s. %s", target.Number, told, outcome.Aftermath))},
 	}, err
 }

@@ -9,6 +9,7 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 func TestNamesTheFirstAndCountsTheRest(t *testing.T) {
@@ -36,7 +37,7 @@ func TestWhatWasApprovedEnds(t *testing.T) {
 	t.Parallel()
 
 	rows := func(n int) *crud.Outcome {
-		return &crud.Outcome{Results: []crud.Result{{Tool: crud.ToolDelete, RowCount: n}}}
+		return &crud.Outcome{Results: []crud.Result{{Tool: vocab.ToolDelete, RowCount: n}}}
 	}
 	refused := rows(0)
 	refused.Results[0].ErrorCode, refused.Results[0].ErrorMessage = crud.CodeNotFound, "It is gone."
@@ -46,7 +47,7 @@ func TestWhatWasApprovedEnds(t *testing.T) {
 	}{{rows(0), db.StepOutcomeEmpty}, {rows(1), db.StepOutcomeOk}, {rows(2), db.StepOutcomeOk}, {refused, db.StepOutcomeFailed}} {
 		m := afterApproved(c.outcome)
 		require.Equal(t, c.want, m.end.outcome)
-		require.Equal(t, nodeReply, m.next)
+		require.Equal(t, vocab.NodeReply, m.next)
 		require.True(t, m.skip)
 	}
 	require.Equal(t, "Nothing was changed: It is gone.", afterApproved(refused).end.summary)

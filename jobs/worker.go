@@ -17,6 +17,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -210,7 +211,7 @@ func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 	defer cancel()
 	q := db.New()
 	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
-		if d.node == nodeSummarize {
+		if d.node == vocab.NodeSummarize {
 			_, err := q.TurnSummaryFinish(ctx, tx, d.TurnID)
 
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 // maxCalls bounds one decision; a batch of rows is one call.
@@ -22,7 +23,7 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 	}
 	told := false
 	out, err := ask(ctx, in.introducing(model), question[ActOutput]{
-		node: "act", frame: in.Frame, input: in, tools: tools,
+		node: vocab.NodeAct, frame: in.Frame, input: in, tools: tools,
 		read: func(resp *llm.Response) (*ActOutput, error) {
 			out, err := in.readAct(resp)
 			if err == nil && in.Introduces && out.drafts() {
@@ -43,12 +44,12 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 
 // drafts reports whether the decision makes or changes drafts.
 func (o *ActOutput) drafts() bool {
-	return slices.ContainsFunc(o.Calls, func(call Call) bool { return call.Tool == ToolGenerate })
+	return slices.ContainsFunc(o.Calls, func(call Call) bool { return call.Tool == vocab.ToolGenerate })
 }
 
 // claimsNothing reports whether a write step is about to end although none of its calls changed anything.
 func (in *ActInput) claimsNothing(o *ActOutput) bool {
-	return in.StepType == "write" && !in.Changed && o.StepComplete != nil && len(o.Calls) == 0
+	return in.StepType == vocab.StepWrite && !in.Changed && o.StepComplete != nil && len(o.Calls) == 0
 }
 
 func (in *ActInput) readAct(resp *llm.Response) (*ActOutput, error) {
@@ -81,16 +82,16 @@ func (o *ActOutput) add(call llm.ToolCall) error {
 	}
 	var err error
 	switch call.Name {
-	case ToolStepComplete:
+	case vocab.ToolStepComplete:
 		o.StepComplete = &StepComplete{}
 		err = decode(args, o.StepComplete)
-	case ToolAskUser:
+	case vocab.ToolAskUser:
 		o.AskUser = &AskUser{}
 		err = decode(args, o.AskUser)
-	case ToolBlocked:
+	case vocab.ToolBlocked:
 		o.Blocked = &Blocked{}
 		err = decode(args, o.Blocked)
-	case ToolRequestSchema:
+	case vocab.ToolRequestSchema:
 		o.RequestSchema = &RequestSchema{}
 		err = decode(args, o.RequestSchema)
 	default:

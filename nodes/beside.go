@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 // BesideStep is a later step that needs nothing of the one being decided, and of which the same answer may hold the calls:
@@ -51,7 +52,7 @@ func (in *ActInput) divide(calls []llm.ToolCall) (own []llm.ToolCall, others []B
 
 // ended reports whether calls end their step.
 func ended(calls []llm.ToolCall) bool {
-	return len(calls) > 0 && calls[len(calls)-1].Name == ToolStepComplete
+	return len(calls) > 0 && calls[len(calls)-1].Name == vocab.ToolStepComplete
 }
 
 // takes reports whether calls are the step's work, to its end.
@@ -79,19 +80,19 @@ func (b *BesideStep) makes(call llm.ToolCall) bool {
 	}
 	own := slices.Contains(b.Tables, args.Table)
 	switch call.Name {
-	case ToolRead:
-		return b.Type == "read" && own
-	case ToolCreate:
-		return b.Type == "write" && own && (args.FromRef == "" || len(args.Set)+len(args.Clear)+len(args.Children) == 0)
-	case ToolUpdate, ToolDelete:
-		return b.Type == "write" && own
-	case ToolGenerate:
+	case vocab.ToolRead:
+		return b.Type == vocab.StepRead && own
+	case vocab.ToolCreate:
+		return b.Type == vocab.StepWrite && own && (args.FromRef == "" || len(args.Set)+len(args.Clear)+len(args.Children) == 0)
+	case vocab.ToolUpdate, vocab.ToolDelete:
+		return b.Type == vocab.StepWrite && own
+	case vocab.ToolGenerate:
 		for _, create := range args.Creates {
 			if !slices.Contains(b.EntityTypes, create.Type) {
 				return false
 			}
 		}
-		return b.Type == "generate" && len(args.Updates) == 0
+		return b.Type == vocab.StepGenerate && len(args.Updates) == 0
 	default:
 		return false
 	}

@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"alfred/internal/vocab"
+
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // carriable lists the tools whose calls a plan may write out, by step type.
 var carriable = map[string][]string{
-	"read":  {ToolRead},
-	"write": {ToolCreate, ToolUpdate, ToolDelete},
+	vocab.StepRead:  {vocab.ToolRead},
+	vocab.StepWrite: {vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete},
 }
 
 // CarriedCalls returns the calls that the planner wrote out for a step, in Act's form. If a plan may not write out one
@@ -67,9 +69,9 @@ func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 		if decode(call.Args, &said) != nil {
 			return nil
 		}
-		home, kind := in.Homes[said.text("table")], "write"
-		if call.Tool == ToolRead {
-			kind = "read"
+		home, kind := in.Homes[said.text("table")], vocab.StepWrite
+		if call.Tool == vocab.ToolRead {
+			kind = vocab.StepRead
 		}
 		if n := len(steps); n == 0 || steps[n-1].Type != kind || steps[n-1].Subdomain != home.Subdomain {
 			steps = append(steps, Step{Type: kind, Subdomain: home.Subdomain, Needs: "refs"})
@@ -134,7 +136,7 @@ func (c saidCall) words(tool, rows string) string {
 	for _, v := range values {
 		set = append(set, fmt.Sprint(v["column"], " ", strings.Join(texts(v["value"]), ", ")))
 	}
-	what := map[string]string{ToolRead: "Read the ", ToolCreate: "Add to the ", ToolUpdate: "Change the ", ToolDelete: "Delete the "}[tool] + rows
+	what := map[string]string{vocab.ToolRead: "Read the ", vocab.ToolCreate: "Add to the ", vocab.ToolUpdate: "Change the ", vocab.ToolDelete: "Delete the "}[tool] + rows
 	if draft := c.text("from_ref"); draft != "" {
 		what = "Save " + draft + " to the " + rows
 	}
@@ -196,7 +198,7 @@ func carriedCall(raw json.RawMessage) (Call, bool) {
 			delete(fields, name)
 		}
 	}
-	if set := fields["set"]; tool == ToolCreate && set != nil && fields["from_ref"] == nil {
+	if set := fields["set"]; tool == vocab.ToolCreate && set != nil && fields["from_ref"] == nil {
 		delete(fields, "set")
 		fields["rows"] = []any{map[string]any{"set": set}}
 	}
@@ -209,7 +211,7 @@ func carriedCall(raw json.RawMessage) (Call, bool) {
 func plannedCall() *jsonschema.Schema {
 	return object(fields{
 		"step": integer("Number of the step, from 1; 0 without steps."),
-		"tool": enum("", ToolRead, ToolCreate, ToolUpdate, ToolDelete), "table": text(""),
+		"tool": enum("", vocab.ToolRead, vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete), "table": text(""),
 		"filters":  filters(),
 		"detail":   text("Of a read: summary, text, rows or full; else empty."),
 		"from_ref": text("Of a create: the draft to save as it is; else empty."),

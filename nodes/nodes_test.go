@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -224,7 +225,7 @@ func TestThink(t *testing.T) {
 func TestAct(t *testing.T) {
 	t.Parallel()
 	in := func(stepType string) nodes.ActInput {
-		return nodes.ActInput{Frame: frame(), StepType: stepType, Tables: []string{"vases", "rooms"}, Writable: map[string][]string{nodes.ToolCreate: {"vases"}, nodes.ToolUpdate: {"vases"}, nodes.ToolDelete: {"vases"}}, EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1}
+		return nodes.ActInput{Frame: frame(), StepType: stepType, Tables: []string{"vases", "rooms"}, Writable: map[string][]string{vocab.ToolCreate: {"vases"}, vocab.ToolUpdate: {"vases"}, vocab.ToolDelete: {"vases"}}, EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1}
 	}
 	answer := func(calls ...llm.ToolCall) llm.Response { return llm.Response{ToolCalls: calls, Provider: "test"} }
 
@@ -284,7 +285,7 @@ func TestAct(t *testing.T) {
 			var beside []int
 			for _, part := range out.Beside {
 				beside = append(beside, part.Step)
-				require.Equal(t, nodes.ToolStepComplete, part.Calls[len(part.Calls)-1].Tool)
+				require.Equal(t, vocab.ToolStepComplete, part.Calls[len(part.Calls)-1].Tool)
 			}
 			require.Equal(t, tc.beside, beside)
 		})

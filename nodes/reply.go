@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 // Reply words the answer and streams it. If the model refuses or answers nothing, the reply made from facts replaces
@@ -13,7 +14,7 @@ import (
 func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, error) {
 	told := false
 	out, err := ask(ctx, streaming(model, in.OnDelta), question[ReplyOutput]{
-		node: "reply", frame: in.Frame, input: in,
+		node: vocab.NodeReply, frame: in.Frame, input: in,
 		read: func(resp *llm.Response) (*ReplyOutput, error) {
 			out, err := in.read(resp)
 			if err != nil {

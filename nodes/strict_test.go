@@ -9,6 +9,7 @@ import (
 
 	"alfred/internal/llm"
 	"alfred/internal/llm/wire"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -33,7 +34,7 @@ func TestSchemasAreStrict(t *testing.T) {
 	}
 
 	tables := []string{"vases"}
-	writable := map[string][]string{nodes.ToolCreate: tables, nodes.ToolUpdate: tables, nodes.ToolDelete: tables}
+	writable := map[string][]string{vocab.ToolCreate: tables, vocab.ToolUpdate: tables, vocab.ToolDelete: tables}
 	for _, stepType := range []string{"read", "analyze", "generate", "write", "whole turn"} {
 		var turn nodes.Tools
 		if stepType == "whole turn" {
@@ -56,7 +57,7 @@ func TestSchemasAreStrict(t *testing.T) {
 				schemas = append(schemas, tool.Schema)
 			}
 			check(t, schemas...)
-			require.Equal(t, turn != nil || stepType == "write", slices.ContainsFunc(m.requests[0].Tools, func(tool llm.Tool) bool { return tool.Name == nodes.ToolCreate }),
+			require.Equal(t, turn != nil || stepType == "write", slices.ContainsFunc(m.requests[0].Tools, func(tool llm.Tool) bool { return tool.Name == vocab.ToolCreate }),
 				"one list for all steps of a turn; without it each has its own")
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 var (
@@ -15,12 +16,12 @@ var (
 // Summarize words what happened in a turn. The facts follow from rows, so a failing model costs only the wording: the
 // fallback is used at once, and the next turn does not wait.
 func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*SummarizeOutput, error) {
-	s, err := schemaOf[SummarizeOutput](in.Prompts, "summarize", map[string][]string{"conversation_phase": phases, "tone": tones})
+	s, err := schemaOf[SummarizeOutput](in.Prompts, vocab.NodeSummarize, map[string][]string{"conversation_phase": phases, "tone": tones})
 	if err != nil {
 		return nil, err
 	}
 	out, err := ask(ctx, model, question[SummarizeOutput]{
-		node: "summarize", frame: in.Frame, input: in, schema: s,
+		node: vocab.NodeSummarize, frame: in.Frame, input: in, schema: s,
 		read: func(resp *llm.Response) (*SummarizeOutput, error) { return readSummarize(resp, in.Fallback) },
 	})
 	if err != nil {

@@ -6,24 +6,24 @@ import (
 	"strings"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 var (
 	decisions = []string{"plan", "propose", "clarify"}
-	stepTypes = []string{"read", "analyze", "generate", "write"}
 	needs     = []string{"refs", "rows"}
 )
 
 // Think makes a turn's plan, or a proposal, or asks. Code enforces the limits: a plan that remains too long is cut, and
 // one that writes without consent becomes a proposal.
 func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, error) {
-	s, err := schemaOf[thinkAnswer](in.Prompts, "think", in.enums(""))
+	s, err := schemaOf[thinkAnswer](in.Prompts, vocab.NodeThink, in.enums(""))
 	if err != nil {
 		return nil, err
 	}
 	reminded := false
 	out, err := ask(ctx, model, question[ThinkOutput]{
-		node: "think", frame: in.permissionFrame(), input: in, schema: s,
+		node: vocab.NodeThink, frame: in.permissionFrame(), input: in, schema: s,
 		read: func(resp *llm.Response) (*ThinkOutput, error) {
 			out, err := readThink(resp, in)
 			if err == nil && out.writes() && !in.Permission.Allowed {
@@ -45,7 +45,7 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 // enums returns a plan's allowed values, by field path below prefix.
 func (in *ThinkInput) enums(prefix string) map[string][]string {
 	return map[string][]string{
-		prefix + "steps.type": stepTypes, prefix + "steps.needs": needs, prefix + "steps.subdomain": in.Subdomains,
+		prefix + "steps.type": vocab.StepTypes, prefix + "steps.needs": needs, prefix + "steps.subdomain": in.Subdomains,
 	}
 }
 
@@ -148,9 +148,9 @@ func (o *ThinkOutput) implied() string {
 }
 
 func (s *Step) check(f *faults, number int, in ThinkInput) {
-	f.check(oneOf("type", &s.Type, "", stepTypes...))
+	f.check(oneOf("type", &s.Type, "", vocab.StepTypes...))
 	f.check(oneOf("needs", &s.Needs, "refs", needs...))
-	if s.Type == "analyze" {
+	if s.Type == vocab.StepAnalyze {
 		s.Needs = "rows"
 	}
 	s.Subdomain = in.subdomain(s.Subdomain)
@@ -188,7 +188,7 @@ func (o *ThinkOutput) checkLimits(f *faults, in ThinkInput) {
 }
 
 func (o *ThinkOutput) writes() bool {
-	return o.Decision == "plan" && slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Type == "write" })
+	return o.Decision == "plan" && slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Type == vocab.StepWrite })
 }
 
 // enforce makes a plan obey the limits its model ignored.

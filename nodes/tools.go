@@ -10,39 +10,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
-
-// Names of the tools an act decision may call.
-const (
-	ToolAnalyze       = "db_analyze"
-	ToolAskUser       = "ask_user"
-	ToolBlocked       = "blocked"
-	ToolCalculate     = "calculate"
-	ToolCreate        = "db_create"
-	ToolDelete        = "db_delete"
-	ToolGenerate      = "generate"
-	ToolRead          = "db_read"
-	ToolRecall        = "recall"
-	ToolRequestSchema = "request_schema"
-	ToolStepComplete  = "step_complete"
-	ToolUpdate        = "db_update"
-)
-
-// DataTools lists the tools that a step of this type may use on data; no other is offered or accepted.
-func DataTools(stepType string) []string {
-	switch stepType {
-	case "read":
-		return []string{ToolRead, ToolRecall, ToolCalculate}
-	case "analyze":
-		return []string{ToolAnalyze, ToolRecall, ToolCalculate}
-	case "generate":
-		return []string{ToolGenerate, ToolCalculate}
-	case "write":
-		return []string{ToolCreate, ToolUpdate, ToolDelete, ToolRead}
-	default:
-		return nil
-	}
-}
 
 // How many strict tools a provider's grammar supports; with more, none are enforced.
 const (
@@ -50,14 +19,11 @@ const (
 	maxUnions      = 16
 )
 
-// inTurn lists the tools of all steps, in a fixed order.
-var inTurn = []string{ToolRead, ToolRecall, ToolCalculate, ToolAnalyze, ToolGenerate, ToolCreate, ToolUpdate, ToolDelete}
-
 // EveryStep are the tools that end a step or ask, whatever its type.
-var EveryStep = []string{ToolStepComplete, ToolAskUser, ToolBlocked, ToolRequestSchema}
+var EveryStep = []string{vocab.ToolStepComplete, vocab.ToolAskUser, vocab.ToolBlocked, vocab.ToolRequestSchema}
 
 // Allowed lists the tools that the step may use on data, in a stable order.
-func (in *ActInput) Allowed() []string { return in.own().of(DataTools(in.StepType)) }
+func (in *ActInput) Allowed() []string { return in.own().of(vocab.StepTools(in.StepType)) }
 
 func (in *ActInput) own() *Toolbox {
 	return &Toolbox{Tables: in.Tables, Writable: in.Writable, Operations: in.Operations, EntityTypes: in.EntityTypes}
@@ -65,9 +31,7 @@ func (in *ActInput) own() *Toolbox {
 
 // of returns the named tools that have something to work on, and the operations.
 func (b *Toolbox) of(names []string) []string {
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, name) && len(b.Writable[name]) == 0
-	})
+	names = slices.DeleteFunc(names, func(name string) bool { return vocab.Writes(name) && len(b.Writable[name]) == 0 })
 	for _, o := range b.Operations {
 		names = append(names, o.Name)
 	}
@@ -78,7 +42,7 @@ func (b *Toolbox) of(names []string) []string {
 // of them a step may use, and code refuses the others. It returns nil if there are more than providers enforce: then a
 // step is offered only its own.
 func (b *Toolbox) TurnTools() (Tools, error) {
-	all, err := b.list(append(b.of(inTurn), EveryStep...))
+	all, err := b.list(append(b.of(vocab.DataTools()), EveryStep...))
 	if err != nil || !fits(all) {
 		return nil, err
 	}
@@ -90,9 +54,9 @@ func (in *ActInput) tools() (Tools, error) {
 	if in.Turn != nil {
 		return in.Turn, nil
 	}
-	names := append(in.Allowed(), ToolStepComplete, ToolAskUser, ToolBlocked)
+	names := append(in.Allowed(), vocab.ToolStepComplete, vocab.ToolAskUser, vocab.ToolBlocked)
 	if in.SchemaRequestsLeft > 0 {
-		names = append(names, ToolRequestSchema)
+		names = append(names, vocab.ToolRequestSchema)
 	}
 	return in.own().list(names)
 }
@@ -138,7 +102,7 @@ type toolSpec struct {
 type fields = map[string]*jsonschema.Schema
 
 var toolSpecs = map[string]toolSpec{
-	ToolRead: {"Read rows of a table. filters must all hold; of or_filters at least one. Zero rows is a valid result. Ids are refs such as those listed.",
+	vocab.ToolRead: {"Read rows of a table. filters must all hold; of or_filters at least one. Zero rows is a valid result. Ids are refs such as those listed.",
 		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"table": b.table(), "filters": filters(), "or_filters": filters(), "columns": list("Empty for all of the column set.", text("")),
@@ -147,21 +111,21 @@ var toolSpecs = map[string]toolSpec{
 				"order_by": text("A column; empty for the usual order."), "order_dir": enum("", "asc", "desc"),
 			})
 		}},
-	ToolCreate: {"Save new rows, each with its children; or from_ref, which saves a draft exactly as it is. set, clear and children change that draft first, as in generate, and are empty otherwise.",
+	vocab.ToolCreate: {"Save new rows, each with its children; or from_ref, which saves a draft exactly as it is. set, clear and children change that draft first, as in generate, and are empty otherwise.",
 		func(b *Toolbox) *jsonschema.Schema {
-			change := row(fields{"table": b.writable(ToolCreate), "from_ref": text("A draft: gen_...; empty for new rows."), "clear": list("Columns of the draft to empty.", text(""))})
+			change := row(fields{"table": b.writable(vocab.ToolCreate), "from_ref": text("A draft: gen_...; empty for new rows."), "clear": list("Columns of the draft to empty.", text(""))})
 			change.Properties["rows"] = list("New rows.", row(fields{}))
 			return change
 		}},
-	ToolUpdate: {"Change the rows that match all filters.",
+	vocab.ToolUpdate: {"Change the rows that match all filters.",
 		func(b *Toolbox) *jsonschema.Schema {
-			return object(fields{"table": b.writable(ToolUpdate), "filters": filters(), "set": set(), "clear": list("Columns to empty.", text(""))})
+			return object(fields{"table": b.writable(vocab.ToolUpdate), "filters": filters(), "set": set(), "clear": list("Columns to empty.", text(""))})
 		}},
-	ToolDelete: {"Delete the rows that match all filters.",
+	vocab.ToolDelete: {"Delete the rows that match all filters.",
 		func(b *Toolbox) *jsonschema.Schema {
-			return object(fields{"table": b.writable(ToolDelete), "filters": filters()})
+			return object(fields{"table": b.writable(vocab.ToolDelete), "filters": filters()})
 		}},
-	ToolAnalyze: {"Count, sum, average, minimum, maximum, also per group. Returns numbers, no rows with refs.",
+	vocab.ToolAnalyze: {"Count, sum, average, minimum, maximum, also per group. Returns numbers, no rows with refs.",
 		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"table": b.table(), "filters": filters(), "group_by": list("", text("")), "limit": integer("0 for all."),
@@ -171,37 +135,37 @@ var toolSpecs = map[string]toolSpec{
 				})),
 			})
 		}},
-	ToolGenerate: {"Draft content that is not saved. creates: one entry per new draft. updates: only what changes of a draft. Its children: with a position (from 1) that one changes, with an empty set it is removed, the position after the last adds one; without positions they are all there are.",
+	vocab.ToolGenerate: {"Draft content that is not saved. creates: one entry per new draft. updates: only what changes of a draft. Its children: with a position (from 1) that one changes, with an empty set it is removed, the position after the last adds one; without positions they are all there are.",
 		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"creates": list("", row(fields{"type": enum("", b.EntityTypes...)})),
 				"updates": list("", row(fields{"ref": text("A draft: gen_..."), "clear": list("Columns to empty.", text(""))})),
 			})
 		}},
-	ToolCalculate: {"Exact arithmetic: each expression is evaluated, e.g. \"2.5 * 4\".",
+	vocab.ToolCalculate: {"Exact arithmetic: each expression is evaluated, e.g. \"2.5 * 4\".",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"expressions": list("", text(""))})
 		}},
-	ToolRecall: {"Search earlier turns of this conversation and the user's rows by meaning and words.",
+	vocab.ToolRecall: {"Search earlier turns of this conversation and the user's rows by meaning and words.",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"query": text(""), "limit": integer("At most this many, 20 at most; 0 for a few.")})
 		}},
-	ToolStepComplete: {"End the step. summary: what came of it, one line. conclusions: what an analysis found. note: a hint for the next step.",
+	vocab.ToolStepComplete: {"End the step. summary: what came of it, one line. conclusions: what an analysis found. note: a hint for the next step.",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"summary": text(""), "conclusions": text("Empty for none."), "note": text("Empty for none.")})
 		}},
-	ToolAskUser: {"Ask the user something that only they can decide; ends the turn. Stands alone, without other calls.",
+	vocab.ToolAskUser: {"Ask the user something that only they can decide; ends the turn. Stands alone, without other calls.",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"question": text(""), "options": list("Answers to choose from, a few words each; empty for an open question.", text("")),
 				"would_write": {Type: "boolean", Description: "True when a yes asks for something to be saved, changed or deleted."},
 			})
 		}},
-	ToolBlocked: {"Say that the step cannot be done and what should happen next. Stands alone, without other calls.",
+	vocab.ToolBlocked: {"Say that the step cannot be done and what should happen next. Stands alone, without other calls.",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"code": enum("", blockedCodes...), "details": text(""), "next": enum("", blockedNexts...)})
 		}},
-	ToolRequestSchema: {"See the columns of another table. Stands alone, without other calls.",
+	vocab.ToolRequestSchema: {"See the columns of another table. Stands alone, without other calls.",
 		func(*Toolbox) *jsonschema.Schema { return object(fields{"table": text("")}) }},
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 // Understand resolves what the message refers to, decides what stays in view and says what the user wants. An answer
@@ -15,17 +16,17 @@ import (
 // fail because of its memory manager.
 func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*UnderstandOutput, error) {
 	q := question[UnderstandOutput]{
-		node: "understand", frame: in.Frame, input: in,
+		node: vocab.NodeUnderstand, frame: in.Frame, input: in,
 		read: func(resp *llm.Response) (*UnderstandOutput, error) { return readUnderstand(resp, in) },
 	}
 	var err error
-	if q.schema, err = schemaOf[understandAnswer](in.Prompts, "understand", in.enums()); err != nil {
+	if q.schema, err = schemaOf[understandAnswer](in.Prompts, vocab.NodeUnderstand, in.enums()); err != nil {
 		return nil, err
 	}
 	if in.Plan != nil {
 		alone := q // an answer that was cut off is requested again without the plan
 		alone.prompt = "together"
-		q.prompt, q.holds, q.shorter = "together", []string{"think"}, &alone
+		q.prompt, q.holds, q.shorter = "together", []string{vocab.NodeThink}, &alone
 		if q.schema, err = in.together(); err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func (in *UnderstandInput) enums() map[string][]string {
 func (in *UnderstandInput) together() (*schema, error) {
 	enums := in.Plan.enums("think.")
 	maps.Copy(enums, in.enums())
-	return schemaOf[togetherAnswer](in.Prompts, "understand", enums)
+	return schemaOf[togetherAnswer](in.Prompts, vocab.NodeUnderstand, enums)
 }
 
 // decodeUnderstand reads an answer of Understand. A faulty plan invalidates only itself.

@@ -13,6 +13,7 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/follow"
+	"alfred/internal/vocab"
 )
 
 // textScreen prints for a person.
@@ -84,7 +85,7 @@ func (s *textScreen) event(e *follow.Event) error {
 	switch e.Type {
 	case "turn.started":
 		s.said, s.open, s.pending = follow.Speech{}, false, ""
-		s.doing(doingWords["understand"])
+		s.doing(doingWords[vocab.NodeUnderstand])
 	case "node.started":
 		var node struct{ Node string }
 		if err := e.Decode(&node); err != nil {
@@ -96,7 +97,7 @@ func (s *textScreen) event(e *follow.Event) error {
 		if err := e.Decode(&step); err != nil {
 			return err
 		}
-		s.doing(cmp.Or(forPeople(step.Description), doingWords["act"]))
+		s.doing(cmp.Or(forPeople(step.Description), doingWords[vocab.NodeAct]))
 	case "plan":
 		return s.plan(e)
 	case "step.finished":
@@ -149,7 +150,7 @@ func forPeople(description string) string {
 }
 
 // doingWords say what a node is for.
-var doingWords = map[string]string{"understand": "Reading your message", "think": "Planning", "act": "Working", "reply": "Writing"}
+var doingWords = map[string]string{vocab.NodeUnderstand: "Reading your message", vocab.NodeThink: "Planning", vocab.NodeAct: "Working", vocab.NodeReply: "Writing"}
 
 // say prints a piece of a reply: as it comes, or on a terminal as soon as it is whole enough to be drawn.
 func (s *textScreen) say(piece string) {

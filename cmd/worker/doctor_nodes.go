@@ -12,6 +12,7 @@ import (
 	"alfred/cmd/internal/settings"
 	"alfred/internal/llm"
 	"alfred/internal/llm/provider"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -58,7 +59,7 @@ func small() nodes.Frame {
 
 func questions() []question {
 	all := []question{
-		{"understand", "understand", func(ctx context.Context, m llm.Model) error {
+		{"understand", vocab.NodeUnderstand, func(ctx context.Context, m llm.Model) error {
 			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}})
 			if err == nil && out.Degraded != "" {
 				err = errors.New(out.Degraded)
@@ -66,7 +67,7 @@ func questions() []question {
 
 			return err
 		}},
-		{"understand and think in one", "understand", func(ctx context.Context, m llm.Model) error {
+		{"understand and think in one", vocab.NodeUnderstand, func(ctx context.Context, m llm.Model) error {
 			plan := &nodes.ThinkInput{Subdomains: []string{"lists"}, MaxSteps: 3}
 			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}, Plan: plan})
 			switch {
@@ -78,33 +79,33 @@ func questions() []question {
 
 			return err
 		}},
-		{"think", "think", func(ctx context.Context, m llm.Model) error {
+		{"think", vocab.NodeThink, func(ctx context.Context, m llm.Model) error {
 			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(), Subdomains: []string{"lists"}, MaxSteps: 3, Permission: nodes.Permission{Allowed: true, Why: "the message asks for it"}})
 
 			return err
 		}},
-		{"reply", "reply", func(ctx context.Context, m llm.Model) error {
+		{"reply", vocab.NodeReply, func(ctx context.Context, m llm.Model) error {
 			_, err := nodes.Reply(ctx, m, nodes.ReplyInput{Frame: small(), OnDelta: func(string) {}})
 
 			return err
 		}},
-		{"summarize", "summarize", func(ctx context.Context, m llm.Model) error {
+		{"summarize", vocab.NodeSummarize, func(ctx context.Context, m llm.Model) error {
 			_, err := nodes.Summarize(ctx, m, nodes.SummarizeInput{Frame: small()})
 
 			return err
 		}},
-		{"compress", "compress", func(ctx context.Context, m llm.Model) error {
+		{"compress", vocab.NodeCompress, func(ctx context.Context, m llm.Model) error {
 			_, err := nodes.Compress(ctx, m, nodes.CompressInput{Frame: small()})
 
 			return err
 		}},
 	}
 	for _, stepType := range []string{"read", "analyze", "generate", "write"} {
-		all = append(all, question{"act, " + stepType, "act", func(ctx context.Context, m llm.Model) error {
+		all = append(all, question{"act, " + stepType, vocab.NodeAct, func(ctx context.Context, m llm.Model) error {
 			tables := []string{"items"}
 			_, err := nodes.Act(ctx, m, nodes.ActInput{
 				Frame: small(), StepType: stepType, Tables: tables, EntityTypes: []string{"item"}, SchemaRequestsLeft: 1,
-				Writable: map[string][]string{nodes.ToolCreate: tables, nodes.ToolUpdate: tables, nodes.ToolDelete: tables},
+				Writable: map[string][]string{vocab.ToolCreate: tables, vocab.ToolUpdate: tables, vocab.ToolDelete: tables},
 			})
 
 			return err

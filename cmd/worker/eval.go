@@ -20,6 +20,7 @@ import (
 	"alfred/internal/eval"
 	"alfred/internal/llm/provider"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 	"alfred/jobs"
 )
 
@@ -166,7 +167,7 @@ func asked(s *settings.Settings, name string) (*eval.Asked, error) {
 		return nil, fmt.Errorf("choose a model: %w", err)
 	}
 
-	return &eval.Asked{Model: models["reply"], Prices: s.Prices}, nil
+	return &eval.Asked{Model: models[vocab.NodeReply], Prices: s.Prices}, nil
 }
 
 // modelOf is the configuration with another model: a provider's name, PROVIDER:MODEL, or a model of the configured

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // Upper bounds for a turn's cost, background included.
 const (
 	maxCommits    = 10 // including read-only ones
-	maxQueries    = 118
+	maxQueries    = 115
 	maxRoundTrips = 40
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -70,9 +71,9 @@ func output(req *llm.Request) any {
 
 // act is the step's only decision: its data call and its end.
 func act(req *llm.Request) ([]llm.ToolCall, error) {
-	name, args := nodes.ToolRead, map[string]any{"table": "recipes"}
+	name, args := vocab.ToolRead, map[string]any{"table": "recipes"}
 	if req.Step == stepsOfTurn {
-		name = nodes.ToolCreate
+		name = vocab.ToolCreate
 		args = map[string]any{"table": "shopping_list", "data": map[string]any{"name": fmt.Sprintf("Item %d", req.Turn), "quantity": 1}}
 	}
 	call, err := json.Marshal(args)
@@ -81,5 +82,5 @@ func act(req *llm.Request) ([]llm.ToolCall, error) {
 	}
 	end, err := json.Marshal(nodes.StepComplete{Summary: "Done."})
 
-	return []llm.ToolCall{{Name: name, Args: call}, {Name: nodes.ToolStepComplete, Args: end}}, err
+	return []llm.ToolCall{{Name: name, Args: call}, {Name: vocab.ToolStepComplete, Args: end}}, err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/llm"
-	"alfred/nodes"
+	"alfred/internal/vocab"
 )
 
 // tokens returns a text estimated at n tokens.
@@ -142,7 +142,7 @@ func TestAnswersAreSpelledOut(t *testing.T) {
 func TestUsesInRounds(t *testing.T) {
 	t.Parallel()
 
-	read, write := used{Tool: nodes.ToolRead}, used{Tool: nodes.ToolCreate}
+	read, write := used{Tool: vocab.ToolRead}, used{Tool: vocab.ToolCreate}
 	require.Empty(t, inRounds(nil))
 	require.Equal(t, [][]used{{read, read}, {write}, {read}}, inRounds([]used{read, read, write, read}))
 }

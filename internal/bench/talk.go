@@ -14,7 +14,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/llm"
 	"alfred/internal/llm/offline"
-	"alfred/nodes"
+	"alfred/internal/vocab"
 )
 
 // message is one message of the conversation. If its plan is fully determined, Call is what a planner writes out
@@ -257,7 +257,7 @@ func inRounds(uses []used) [][]used {
 	var rounds [][]used
 	wrote := false
 	for _, u := range uses {
-		writes := u.Tool != nodes.ToolRead && slices.Contains(nodes.DataTools("write"), u.Tool)
+		writes := u.Tool != vocab.ToolRead && slices.Contains(vocab.StepTools("write"), u.Tool)
 		if len(rounds) == 0 || writes != wrote {
 			rounds = append(rounds, nil)
 		}
@@ -281,7 +281,7 @@ func instructions(d *domain.Domain) string {
 func dataTools(all map[string]llm.Tool) string {
 	var text strings.Builder
 	for _, step := range []string{"read", "analyze", "write"} {
-		for _, name := range nodes.DataTools(step) {
+		for _, name := range vocab.StepTools(step) {
 			tool := all[name]
 			text.WriteString(tool.Name + tool.Description + string(tool.Schema))
 			delete(all, name)

@@ -6,6 +6,7 @@ import (
 
 	"alfred/internal/answer"
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -149,12 +150,12 @@ func Searches(calls []Call) bool {
 // what is wrong with them.
 func searchTexts(call Call) []string {
 	switch call.Tool {
-	case ToolRecall:
+	case vocab.ToolRecall:
 		var args recallArgs
 		if parse(call, &args) == nil && args.Query != "" {
 			return []string{args.Query}
 		}
-	case ToolRead:
+	case vocab.ToolRead:
 		var args readArgs
 		if parse(call, &args) != nil {
 			return nil

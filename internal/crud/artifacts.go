@@ -9,6 +9,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -72,8 +73,8 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	if err != nil {
 		return Row{}, err
 	}
-	d.bounds = Bounds{StepType: "write"}
-	d.steps = []*step{{call: Call{Tool: ToolCreate, Args: args}}}
+	d.bounds = Bounds{StepType: vocab.StepWrite}
+	d.steps = []*step{{call: Call{Tool: vocab.ToolCreate, Args: args}}}
 	// As in a model's decision, rows are written before the registry is locked, so that the two cannot deadlock; then
 	// the version is checked.
 	if err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) }); err != nil {

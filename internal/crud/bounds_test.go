@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 )
 
 // A step may write its subdomain's tables and their children, but not tables it may only read.
 func TestStepsWriteWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	bounds := crud.Bounds{StepType: "write", Tables: []string{"meal_plans", "recipes", "inventory"}, Writable: map[string][]string{crud.ToolCreate: {"meal_plans", "recipes"}, crud.ToolUpdate: {"meal_plans", "recipes"}, crud.ToolDelete: {"meal_plans", "recipes"}}}
+	bounds := crud.Bounds{StepType: "write", Tables: []string{"meal_plans", "recipes", "inventory"}, Writable: map[string][]string{vocab.ToolCreate: {"meal_plans", "recipes"}, vocab.ToolUpdate: {"meal_plans", "recipes"}, vocab.ToolDelete: {"meal_plans", "recipes"}}}
 	decide := func(tool, args string) *crud.Outcome {
 		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{call(tool, args)})
 		require.NoError(t, err)
@@ -23,16 +24,16 @@ func TestStepsWriteWithinTheirBounds(t *testing.T) {
 		return &outcome
 	}
 	for tool, args := range map[string]string{
-		crud.ToolCreate: `{"table": "inventory", "data": {"name": "eggs"}}`,
-		crud.ToolUpdate: `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "eggs"}], "data": {"quantity": 1}}`,
-		crud.ToolDelete: `{"table": "inv", "filters": [{"field": "name", "op": "=", "value": "eggs"}]}`,
+		vocab.ToolCreate: `{"table": "inventory", "data": {"name": "eggs"}}`,
+		vocab.ToolUpdate: `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "eggs"}], "data": {"quantity": 1}}`,
+		vocab.ToolDelete: `{"table": "inv", "filters": [{"field": "name", "op": "=", "value": "eggs"}]}`,
 	} {
 		result := decide(tool, args).Results[0]
 		require.Equal(t, crud.CodeNotAllowed, result.ErrorCode, tool)
 		require.Equal(t, "This step may read inventory, but write only meal_plans, recipes.", result.ErrorMessage)
 	}
-	require.False(t, decide(crud.ToolRead, `{"table": "inventory"}`).Failed())
-	require.False(t, decide(crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "instructions": ["Boil."], "recipe_ingredients": [{"name": "water"}]}}`).Failed())
-	require.False(t, decide(crud.ToolCreate, `{"table": "recipe_ingredients", "data": {"recipe_id": "recipe_1", "name": "salt"}}`).Failed(), "a child of what it may write")
-	require.Equal(t, crud.CodeUnknownTable, decide(crud.ToolCreate, `{"table": "tasks", "data": {"title": "x"}}`).Results[0].ErrorCode)
+	require.False(t, decide(vocab.ToolRead, `{"table": "inventory"}`).Failed())
+	require.False(t, decide(vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "instructions": ["Boil."], "recipe_ingredients": [{"name": "water"}]}}`).Failed())
+	require.False(t, decide(vocab.ToolCreate, `{"table": "recipe_ingredients", "data": {"recipe_id": "recipe_1", "name": "salt"}}`).Failed(), "a child of what it may write")
+	require.Equal(t, crud.CodeUnknownTable, decide(vocab.ToolCreate, `{"table": "tasks", "data": {"title": "x"}}`).Results[0].ErrorCode)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 )
 
 // A constrained model fills in every argument: missing ones are null or an empty list, and rows are columns with
@@ -16,17 +17,17 @@ func TestConstrainedForm(t *testing.T) {
 	t.Run("DraftSaveUpdate", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		drafted := b.ok("generate", crud.ToolGenerate, `{"updates": [], "creates": [{"type": "recipe",
+		drafted := b.ok("generate", vocab.ToolGenerate, `{"updates": [], "creates": [{"type": "recipe",
 			"set": [{"column": "name", "value": "Thai Curry"}, {"column": "servings", "value": 2}, {"column": "tags", "value": ["smoky"]}],
 			"children": [
 				{"table": "recipe_ingredients", "set": [{"column": "name", "value": "salt"}]},
 				{"table": "recipe_ingredients", "set": [{"column": "name", "value": "lime"}, {"column": "quantity", "value": "1"}]}]}]}`)
 		require.Equal(t, []string{"Thai Curry"}, column[string](b.rows(drafted), "name"))
-		b.ok("write", crud.ToolCreate, `{"table": "recipes", "rows": [], "from_ref": "gen_recipe_1", "clear": ["tags"], "children": [],
+		b.ok("write", vocab.ToolCreate, `{"table": "recipes", "rows": [], "from_ref": "gen_recipe_1", "clear": ["tags"], "children": [],
 			"set": [{"column": "cuisine", "value": "thai"}]}`)
 		require.Equal(t, "2 thai 0 lime,salt", query[string](b, `SELECT r.servings || ' ' || r.cuisine || ' ' || coalesce(cardinality(r.tags), 0) || ' ' || string_agg(i.name, ',' ORDER BY i.name)
 			FROM kitchen.recipes r JOIN kitchen.recipe_ingredients i ON i.recipe_id = r.id WHERE r.name = 'Thai Curry' GROUP BY r.id`))
-		b.ok("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Thai Curry"}],
+		b.ok("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Thai Curry"}],
 			"set": [{"column": "servings", "value": 4}], "clear": ["cuisine"]}`)
 		require.Equal(t, "4 none", query[string](b, `SELECT servings || ' ' || coalesce(cuisine, 'none') FROM kitchen.recipes WHERE name = 'Thai Curry'`))
 	})
@@ -34,27 +35,27 @@ func TestConstrainedForm(t *testing.T) {
 	t.Run("Rows", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "from_ref": null, "clear": [], "set": [], "children": [], "rows": [
+		b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "from_ref": null, "clear": [], "set": [], "children": [], "rows": [
 			{"children": [], "set": [{"column": "name", "value": "eggs"}]}, {"children": [], "set": [{"column": "name", "value": "milk"}, {"column": "quantity", "value": 2}]}]}`)
 		require.Equal(t, "eggs,milk", query[string](b, `SELECT string_agg(name, ',' ORDER BY name) FROM kitchen.shopping_list WHERE name IN ('eggs', 'milk')`))
-		b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "set": [{"column": "name", "value": "flour"}]}`)
+		b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "set": [{"column": "name", "value": "flour"}]}`)
 	})
 
 	t.Run("JSONAsText", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.exec(`DELETE FROM kitchen.preferences`)
-		b.ok("write", crud.ToolCreate, `{"table": "preferences", "rows": [{"children": [], "set": [{"column": "subdomain_guidance", "value": "{\"recipes\": \"spicy\"}"}]}]}`)
+		b.ok("write", vocab.ToolCreate, `{"table": "preferences", "rows": [{"children": [], "set": [{"column": "subdomain_guidance", "value": "{\"recipes\": \"spicy\"}"}]}]}`)
 		require.Equal(t, "spicy", query[string](b, `SELECT subdomain_guidance ->> 'recipes' FROM kitchen.preferences`))
 	})
 
 	t.Run("ReadsWithNothingToSay", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		all := b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
-		same := b.ok("read", crud.ToolRead, `{"table": "recipes", "columns": [], "detail": "summary", "filters": [], "or_filters": [], "limit": null, "order_by": null, "order_dir": "asc"}`)
+		all := b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
+		same := b.ok("read", vocab.ToolRead, `{"table": "recipes", "columns": [], "detail": "summary", "filters": [], "or_filters": [], "limit": null, "order_by": null, "order_dir": "asc"}`)
 		require.ElementsMatch(t, all.Refs, same.Refs)
-		b.ok("analyze", crud.ToolAnalyze, `{"table": "recipes", "filters": [{"field": "cuisine", "op": "is_not_null", "value": null}], "group_by": [], "limit": null, "order_by": null,
+		b.ok("analyze", vocab.ToolAnalyze, `{"table": "recipes", "filters": [{"field": "cuisine", "op": "is_not_null", "value": null}], "group_by": [], "limit": null, "order_by": null,
 			"order_dir": "desc", "aggregates": [{"fn": "count", "column": null, "as": null}]}`)
 	})
 
@@ -68,8 +69,8 @@ func TestConstrainedForm(t *testing.T) {
 			`{"table": "recipes", "rows": [{"set": [{"column": "name", "value": "a"}]}], "set": [{"column": "name", "value": "b"}]}`:        "from_ref",
 			`{"table": "recipes", "from_ref": "gen_recipe_1", "set": [{"column": "name", "value": "a"}], "clear": ["name"]}`:                "both set and cleared",
 		} {
-			require.Contains(t, b.refused("write", crud.ToolCreate, args, crud.CodeBadArgument), says)
+			require.Contains(t, b.refused("write", vocab.ToolCreate, args, crud.CodeBadArgument), says)
 		}
-		require.Contains(t, b.refused("write", crud.ToolUpdate, `{"table": "recipes", "filters": [], "set": [], "clear": []}`, crud.CodeBadArgument), "at least one column")
+		require.Contains(t, b.refused("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [], "set": [], "clear": []}`, crud.CodeBadArgument), "at least one column")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 )
 
 func TestUpdate(t *testing.T) {
@@ -16,9 +17,9 @@ func TestUpdate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("read", crud.ToolRead, `{"table": "inventory"}`)
+		b.ok("read", vocab.ToolRead, `{"table": "inventory"}`)
 		milk := query[string](b, `SELECT ref FROM entity_refs WHERE label = 'Milk'`)
-		result := b.ok("write", crud.ToolUpdate, sprintf(`{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": %q}], "data": {"quantity": 2}}`, milk))
+		result := b.ok("write", vocab.ToolUpdate, sprintf(`{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": %q}], "data": {"quantity": 2}}`, milk))
 		require.Equal(t, []string{milk}, result.Refs)
 		require.Equal(t, "updated", query[string](b, `SELECT action FROM entity_refs WHERE ref = $1`, milk))
 		row := b.rows(result)[0]
@@ -30,9 +31,9 @@ func TestUpdate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		result := b.ok("write", crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "milk"}], "data": {"name": "oat milk"}}`)
+		result := b.ok("write", vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "milk"}], "data": {"name": "oat milk"}}`)
 		require.Equal(t, "oat milk", b.rows(result)[0]["_ingredient_id_label"])
-		result = b.ok("write", crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "oat milk"}], "data": {"name": "zzz"}}`)
+		result = b.ok("write", vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "oat milk"}], "data": {"name": "zzz"}}`)
 		require.Nil(t, b.rows(result)[0]["ingredient_id"], "a name that means nothing keeps no old link")
 	})
 
@@ -40,20 +41,20 @@ func TestUpdate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Pad See Ew"}], "data": {"description": null, "servings": "", "occasions": null}}`)
+		b.ok("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Pad See Ew"}], "data": {"description": null, "servings": "", "occasions": null}}`)
 		require.True(t, query[bool](b, `SELECT description IS NULL AND servings IS NULL AND occasions = '{}' FROM kitchen.recipes WHERE name = 'Pad See Ew'`))
-		b.refused("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Pad See Ew"}], "data": {"name": null}}`, crud.CodeViolation)
+		b.refused("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Pad See Ew"}], "data": {"name": null}}`, crud.CodeViolation)
 	})
 
 	t.Run("ChildRowByRef", func(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Pad See Ew"}], "detail": "rows"}`)
+		b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Pad See Ew"}], "detail": "rows"}`)
 		ref := query[string](b, `SELECT ref FROM entity_refs WHERE label = 'gai lan' AND entity_type = 'ri'`)
-		b.ok("write", crud.ToolUpdate, sprintf(`{"table": "recipe_ingredients", "filters": [{"field": "id", "op": "=", "value": %q}], "data": {"name": "broccoli", "notes": "gai lan in season"}}`, ref))
+		b.ok("write", vocab.ToolUpdate, sprintf(`{"table": "recipe_ingredients", "filters": [{"field": "id", "op": "=", "value": %q}], "data": {"name": "broccoli", "notes": "gai lan in season"}}`, ref))
 		require.Equal(t, "broccoli", query[string](b, `SELECT i.name FROM kitchen.recipe_ingredients AS r JOIN kitchen.ingredients AS i ON i.id = r.ingredient_id WHERE r.notes = 'gai lan in season'`))
-		message := b.refused("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"recipe_ingredients": []}}`, crud.CodeBadArgument)
+		message := b.refused("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"recipe_ingredients": []}}`, crud.CodeBadArgument)
 		require.Contains(t, message, "one by one")
 	})
 
@@ -62,7 +63,7 @@ func TestUpdate(t *testing.T) {
 
 		b := setup(t)
 		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'Peanut butter')`, b.scope.UserID)
-		result := b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "butter"}]}`)
+		result := b.ok("write", vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "butter"}]}`)
 		require.Equal(t, 1, result.RowCount)
 		require.Equal(t, "Peanut butter", query[string](b, `SELECT name FROM kitchen.inventory WHERE name ILIKE '%butter%'`))
 	})
@@ -72,7 +73,7 @@ func TestUpdate(t *testing.T) {
 
 		b := setup(t)
 		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'Peanut butter')`, b.scope.UserID)
-		result := b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "in", "value": ["butter", "chiken thighs"]}]}`)
+		result := b.ok("write", vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "in", "value": ["butter", "chiken thighs"]}]}`)
 		require.ElementsMatch(t, []string{"Butter", "Chicken thighs"}, column[string](b.rows(result), "name"))
 	})
 
@@ -80,7 +81,7 @@ func TestUpdate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
 		for args, code := range map[string]crud.Code{
 			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {}}`:                            crud.CodeBadArgument,
 			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": []}`:                            crud.CodeBadArgument,
@@ -90,7 +91,7 @@ func TestUpdate(t *testing.T) {
 			`{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "light"}], "data": {"name": "x"}}`:       crud.CodeBadFilter,
 			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"parent_recipe_id": "inv_3"}}`: crud.CodeUnknownRef,
 		} {
-			b.refused("write", crud.ToolUpdate, args, code)
+			b.refused("write", vocab.ToolUpdate, args, code)
 		}
 	})
 }
@@ -102,21 +103,21 @@ func TestDelete(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("read", crud.ToolRead, `{"table": "recipes", "detail": "rows"}`)
-		result := b.ok("write", crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_2"}]}`)
+		b.ok("read", vocab.ToolRead, `{"table": "recipes", "detail": "rows"}`)
+		result := b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_2"}]}`)
 		require.Equal(t, []string{"recipe_2"}, result.Refs)
 		require.Equal(t, "Pad See Ew", b.rows(result)[0]["name"])
 		require.Equal(t, "deleted", query[string](b, `SELECT state::text FROM entity_refs WHERE ref = 'recipe_2'`))
 		require.Equal(t, 11, query[int](b, `SELECT count(*)::int FROM entity_refs WHERE state = 'deleted' AND entity_type = 'ri'`), "rows that went with it have no refs any more")
 		b.nextTurn()
-		b.refused("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_2"}]}`, crud.CodeUnknownRef)
+		b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_2"}]}`, crud.CodeUnknownRef)
 	})
 
 	t.Run("V16: RowsWithoutRefGetOneAndAnEvent", func(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		result := b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "Cod"}]}`)
+		result := b.ok("write", vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "Cod"}]}`)
 		require.Equal(t, 1, result.RowCount)
 		require.Equal(t, []string{"inv_1"}, result.Refs)
 		require.Equal(t, "deleted Cod assistant", query[string](b, `SELECT v.action || ' ' || (v.data ->> 'label') || ' ' || v.actor FROM entity_events AS v
@@ -128,7 +129,7 @@ func TestDelete(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		require.Zero(t, b.ok("write", crud.ToolDelete, `{"table": "tasks", "filters": []}`).RowCount)
+		require.Zero(t, b.ok("write", vocab.ToolDelete, `{"table": "tasks", "filters": []}`).RowCount)
 	})
 }
 
@@ -151,7 +152,7 @@ func TestApproval(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		approval := asked(t, b, call(crud.ToolDelete, `{"table": "inventory", "filters": []}`))
+		approval := asked(t, b, call(vocab.ToolDelete, `{"table": "inventory", "filters": []}`))
 		require.Contains(t, approval.Text, "delete 12 pantry items")
 		require.Len(t, approval.Calls[0].Keys, 12)
 	})
@@ -160,15 +161,15 @@ func TestApproval(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("read", crud.ToolRead, `{"table": "inventory"}`)
-		asked(t, b, call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "quantity", "op": ">", "value": 0}], "data": {"notes": "x"}}`))
+		b.ok("read", vocab.ToolRead, `{"table": "inventory"}`)
+		asked(t, b, call(vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "quantity", "op": ">", "value": 0}], "data": {"notes": "x"}}`))
 	})
 
 	t.Run("UnseenSet", func(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		freezer := call(crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`)
+		freezer := call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`)
 		approval := asked(t, b, freezer)
 		require.Contains(t, approval.Text, "3 pantry items: Chicken thighs, Cod, Peas")
 
@@ -186,15 +187,15 @@ func TestApproval(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("read", crud.ToolRead, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`)
-		require.Equal(t, 3, b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`).RowCount)
+		b.ok("read", vocab.ToolRead, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`)
+		require.Equal(t, 3, b.ok("write", vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`).RowCount)
 	})
 
 	t.Run("WholeDecisionWaits", func(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		approval := asked(t, b, call(crud.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`), call(crud.ToolDelete, `{"table": "inventory", "filters": []}`))
+		approval := asked(t, b, call(vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`), call(vocab.ToolDelete, `{"table": "inventory", "filters": []}`))
 		require.Zero(t, query[int](b, `SELECT count(*)::int FROM kitchen.tasks`))
 		payload, err := json.Marshal(approval)
 		require.NoError(t, err)

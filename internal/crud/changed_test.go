@@ -9,6 +9,7 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 )
 
 // alteration is a change to a table that its owner makes while the program runs.
@@ -52,8 +53,8 @@ func TestK01TablesChangeUnderneath(t *testing.T) {
 	dbtest.Whole(t)
 
 	b := setupApart(t)
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
-	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Toast"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Toast"}}`)
 	tried := 0
 	for i, a := range alterations(b.kit) {
 		if testing.Short() && i%7 > 0 && a.column != "" {
@@ -90,7 +91,7 @@ func (b *bundle) readAll(a alteration) {
 
 	failed := false
 	for _, e := range b.kit.Entities {
-		result := b.decide("read", call(crud.ToolRead, sprintf(`{"table": %q, "detail": "full"}`, e.Table))).Results[0]
+		result := b.decide("read", call(vocab.ToolRead, sprintf(`{"table": %q, "detail": "full"}`, e.Table))).Results[0]
 		if result.ErrorCode == "" {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/exact"
+	"alfred/internal/vocab"
 )
 
 // writtenRows are rows of one type that a call wrote.
@@ -35,7 +36,7 @@ func (d *decision) hasWritten(e *domain.Entity, key string) bool {
 // settle runs the deferred constraints as the tenant, while it is still known which call violated them. Later calls of
 // the decision may again violate them temporarily.
 func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
-	if !t.domain.Deferred || !slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, tool) && t.domain.Operation(tool) == nil {
+	if !t.domain.Deferred || !vocab.Writes(tool) && t.domain.Operation(tool) == nil {
 		return nil
 	}
 	for _, mode := range []string{"IMMEDIATE", "DEFERRED"} {

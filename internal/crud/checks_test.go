@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 )
 
 // V23: the owner's checks apply to drafts and to writes, whoever writes, and are reported in the owner's words.
@@ -22,7 +23,7 @@ func TestV23ChecksOfMealPlans(t *testing.T) {
 	start := func(t *testing.T) *bundle {
 		t.Helper()
 		b := setupAlone(t)
-		b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Curry", "servings": 4}}`)
+		b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Curry", "servings": 4}}`)
 
 		return b
 	}
@@ -30,11 +31,11 @@ func TestV23ChecksOfMealPlans(t *testing.T) {
 	t.Run("Writes", func(t *testing.T) {
 		t.Parallel()
 		b := start(t)
-		require.Equal(t, before, b.refused("write", crud.ToolCreate, `{"table": "meal_plans", "data": `+rest+`}`, crud.CodeViolation))
-		outcome := b.decide("write", call(crud.ToolCreate, `{"table": "meal_plans", "data": `+rest+`}`), call(crud.ToolCreate, `{"table": "meal_plans", "data": `+cook+`}`))
+		require.Equal(t, before, b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": `+rest+`}`, crud.CodeViolation))
+		outcome := b.decide("write", call(vocab.ToolCreate, `{"table": "meal_plans", "data": `+rest+`}`), call(vocab.ToolCreate, `{"table": "meal_plans", "data": `+cook+`}`))
 		require.False(t, outcome.Failed(), "what a later call puts right is right: %+v", outcome.Results)
-		require.Equal(t, batch, b.refused("write", crud.ToolCreate, `{"table": "meal_plans", "data": `+tooMuch+`}`, crud.CodeViolation))
-		require.Contains(t, b.refused("write", crud.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "date", "op": "=", "value": "2026-12-02"}], "data": {"servings": 3}}`, crud.CodeViolation), "take 5")
+		require.Equal(t, batch, b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": `+tooMuch+`}`, crud.CodeViolation))
+		require.Contains(t, b.refused("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "date", "op": "=", "value": "2026-12-02"}], "data": {"servings": 3}}`, crud.CodeViolation), "take 5")
 		require.Equal(t, "2 4", query[string](b, `SELECT count(*) || ' ' || sum(servings) FROM kitchen.meal_plans WHERE user_id = $1`, b.scope.UserID))
 	})
 
@@ -42,11 +43,11 @@ func TestV23ChecksOfMealPlans(t *testing.T) {
 		t.Parallel()
 		b := start(t)
 		draft := func(content string) string { return `{"creates": [{"type": "meal", "content": ` + content + `}]}` }
-		require.Equal(t, before, b.refused("generate", crud.ToolGenerate, draft(rest), crud.CodeViolation))
-		b.ok("generate", crud.ToolGenerate, draft(cook))
-		b.ok("generate", crud.ToolGenerate, draft(rest))
-		require.Equal(t, batch, b.refused("generate", crud.ToolGenerate, draft(tooMuch), crud.CodeViolation))
-		require.Contains(t, b.refused("generate", crud.ToolGenerate, `{"updates": [{"ref": "gen_meal_2", "content": {"servings": 9}}]}`, crud.CodeViolation), "take 11")
+		require.Equal(t, before, b.refused("generate", vocab.ToolGenerate, draft(rest), crud.CodeViolation))
+		b.ok("generate", vocab.ToolGenerate, draft(cook))
+		b.ok("generate", vocab.ToolGenerate, draft(rest))
+		require.Equal(t, batch, b.refused("generate", vocab.ToolGenerate, draft(tooMuch), crud.CodeViolation))
+		require.Contains(t, b.refused("generate", vocab.ToolGenerate, `{"updates": [{"ref": "gen_meal_2", "content": {"servings": 9}}]}`, crud.CodeViolation), "take 11")
 	})
 
 	t.Run("Persons", func(t *testing.T) {

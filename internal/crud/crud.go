@@ -17,35 +17,6 @@ type Call struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// The data tools.
-const (
-	ToolAnalyze   = "db_analyze"
-	ToolCalculate = "calculate"
-	ToolCreate    = "db_create"
-	ToolDelete    = "db_delete"
-	ToolGenerate  = "generate"
-	ToolRead      = "db_read"
-	ToolRecall    = "recall"
-	ToolUpdate    = "db_update"
-)
-
-// Tools that appear in results but that no model calls.
-const (
-	ToolMention  = "mention"
-	ToolUIChange = "ui_change"
-)
-
-// toolsOf lists the tools a step of each type may use. It is enforced here, whatever a prompt said.
-var toolsOf = map[string][]string{
-	"analyze":  {ToolAnalyze, ToolCalculate, ToolRecall},
-	"generate": {ToolCalculate, ToolGenerate},
-	"read":     {ToolCalculate, ToolRead, ToolRecall},
-	"write":    {ToolCreate, ToolDelete, ToolRead, ToolUpdate},
-}
-
-// StepTools lists the data tools that a step of this type may use, in alphabetical order; none for an unknown type.
-func StepTools(stepType string) []string { return append([]string(nil), toolsOf[stepType]...) }
-
 // Tools are the data tools of one domain. They hold no state and are safe for
 // concurrent use.
 type Tools struct {

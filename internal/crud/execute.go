@@ -18,6 +18,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -109,10 +110,10 @@ func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.S
 	if err := json.Unmarshal(payload, &approval); err != nil {
 		return Outcome{}, fmt.Errorf("read approval: %w", err)
 	}
-	d := &decision{tools: t, scope: scope, bounds: Bounds{StepType: "write"}}
+	d := &decision{tools: t, scope: scope, bounds: Bounds{StepType: vocab.StepWrite}}
 	for _, approved := range approval.Calls {
 		keys := approved.Keys
-		if keys == nil && (approved.Tool == ToolUpdate || approved.Tool == ToolDelete) {
+		if keys == nil && (approved.Tool == vocab.ToolUpdate || approved.Tool == vocab.ToolDelete) {
 			keys = []string{} // nothing was approved, which differs from everything
 		}
 		d.steps = append(d.steps, &step{call: Call{Tool: approved.Tool, Args: approved.Args}, keys: keys, versions: approved.Versions, approved: true, preview: approved.Preview})
@@ -218,7 +219,7 @@ var errApproval = errors.New("the user has to agree")
 
 // operation parses a call and checks that this step may make it.
 func (d *decision) operation(s *step) (operation, error) {
-	if o := d.tools.domain.Operation(s.call.Tool); o != nil && d.bounds.StepType == "write" && (d.bounds.Operations == nil || slices.Contains(d.bounds.Operations, o.Name)) {
+	if o := d.tools.domain.Operation(s.call.Tool); o != nil && d.bounds.StepType == vocab.StepWrite && (d.bounds.Operations == nil || slices.Contains(d.bounds.Operations, o.Name)) {
 		op, err := newOperation(s, o)
 		if err != nil {
 			return nil, err
@@ -226,16 +227,16 @@ func (d *decision) operation(s *step) (operation, error) {
 
 		return op, nil
 	}
-	allowed := StepTools(d.bounds.StepType)
-	if !slices.Contains(slices.Concat(toolsOf["read"], toolsOf["analyze"], toolsOf["generate"], toolsOf["write"]), s.call.Tool) {
+	allowed := vocab.StepTools(d.bounds.StepType)
+	if !slices.Contains(vocab.DataTools(), s.call.Tool) {
 		return nil, fail(CodeUnknownTool, "There is no tool %s; this step may use %s.", registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
 	}
 	if !slices.Contains(allowed, s.call.Tool) {
 		return nil, fail(CodeNotAllowed, "A %s step may not use %s; it may use %s.", d.bounds.StepType, registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
 	}
 	build := map[string]func(*step) (operation, *Error){
-		ToolAnalyze: d.newAnalyze, ToolCalculate: d.newCalculate, ToolCreate: d.newCreate, ToolDelete: d.newDelete,
-		ToolGenerate: d.newGenerate, ToolRead: d.newRead, ToolRecall: d.newRecall, ToolUpdate: d.newUpdate,
+		vocab.ToolAnalyze: d.newAnalyze, vocab.ToolCalculate: d.newCalculate, vocab.ToolCreate: d.newCreate, vocab.ToolDelete: d.newDelete,
+		vocab.ToolGenerate: d.newGenerate, vocab.ToolRead: d.newRead, vocab.ToolRecall: d.newRecall, vocab.ToolUpdate: d.newUpdate,
 	}
 	op, err := build[s.call.Tool](s)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -119,14 +120,14 @@ func TestFiltersEqualOracle(t *testing.T) {
 	}
 	raw, err := json.Marshal(map[string]any{"table": "things", "data": rows})
 	require.NoError(t, err)
-	b.ok("write", crud.ToolCreate, string(raw))
+	b.ok("write", vocab.ToolCreate, string(raw))
 	var drafts []map[string]any
 	for _, row := range rows {
 		drafts = append(drafts, map[string]any{"type": "thing", "content": row})
 	}
 	raw, err = json.Marshal(map[string]any{"creates": drafts})
 	require.NoError(t, err)
-	refs := b.ok("generate", crud.ToolGenerate, string(raw)).Refs
+	refs := b.ok("generate", vocab.ToolGenerate, string(raw)).Refs
 
 	rapid.Check(t, func(rt *rapid.T) {
 		filters := rapid.SliceOfN(rapid.Custom(drawFilter), 1, 2).Draw(rt, "filters")
@@ -146,7 +147,7 @@ func TestFiltersEqualOracle(t *testing.T) {
 func read(rt *rapid.T, b *bundle, filters, or []registry.Filter) []float64 {
 	raw, err := json.Marshal(map[string]any{"table": "things", "filters": filters, "or_filters": or, "columns": []string{"n"}})
 	require.NoError(rt, err)
-	outcome := b.decide("read", call(crud.ToolRead, string(raw)))
+	outcome := b.decide("read", call(vocab.ToolRead, string(raw)))
 	require.Empty(rt, outcome.Results[0].ErrorMessage, string(raw))
 	var numbers []float64
 	for _, row := range b.rows(outcome.Results[0]) {
@@ -307,11 +308,11 @@ func TestFiltersByNumbersBeyondTheColumn(t *testing.T) {
 	t.Parallel()
 
 	b := setupThings(t)
-	b.ok("write", crud.ToolCreate, `{"table": "things", "data": [{"n": 1, "title": "one"}, {"n": 2, "title": "two"}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "things", "data": [{"n": 1, "title": "one"}, {"n": 2, "title": "two"}]}`)
 	for filter, titles := range map[string][]string{
 		`"op": "=", "value": 3000000000`: {}, `"op": "<", "value": 3000000000`: {"one", "two"}, `"op": ">", "value": 1.5`: {"two"}, `"op": "=", "value": 1.2`: {},
 	} {
-		read := b.ok("read", crud.ToolRead, `{"table": "things", "filters": [{"field": "n", `+filter+`}]}`)
+		read := b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": "n", `+filter+`}]}`)
 		require.Equal(t, titles, column[string](b.rows(read), "title"), filter)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -128,7 +129,7 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 }
 
 // verbs maps tools to what they do to existing rows.
-var verbs = map[string]domain.Verb{ToolUpdate: domain.Update, ToolDelete: domain.Delete}
+var verbs = map[string]domain.Verb{vocab.ToolUpdate: domain.Update, vocab.ToolDelete: domain.Delete}
 
 // mustAsk reports whether the user has to agree: if the type's declaration says so, without a filter, for many rows, to
 // delete more rows than were named, or several that a model has found without the user having seen or named them, and for
@@ -141,12 +142,12 @@ func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []c
 		return false, nil
 	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(found.rows) > maxUnasked:
 		return true, nil
-	case s.call.Tool == ToolDelete && moreThanNamed(e, found, list):
+	case s.call.Tool == vocab.ToolDelete && moreThanNamed(e, found, list):
 		return true, nil
 	}
 	byName := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
 	byRef := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
-	if byName || byRef && (s.call.Tool != ToolDelete || len(found.rows) == 1) {
+	if byName || byRef && (s.call.Tool != vocab.ToolDelete || len(found.rows) == 1) {
 		return false, nil
 	}
 	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys(e))
@@ -216,7 +217,7 @@ func (d *decision) ask(text string) {
 
 // question names the first of the rows that a call would change.
 func question(s *step, rows []map[string]any, count int) string {
-	verb := map[string]string{ToolDelete: "delete", ToolUpdate: "change"}[s.call.Tool]
+	verb := map[string]string{vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
 	noun := s.entity.Name
 	if count > 1 {
 		noun = s.entity.Plural

@@ -14,6 +14,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -66,7 +67,7 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 	t.Parallel()
 
 	b := setupLab(t)
-	b.ok("write", crud.ToolCreate, `{"table": "people", "data": {"name": "Ada", "badge": "A1", "rate": 12.5, "starts": "08:30", "pause": "45 min", "initials": "AL", "shifts": [1, 2]}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": {"name": "Ada", "badge": "A1", "rate": 12.5, "starts": "08:30", "pause": "45 min", "initials": "AL", "shifts": [1, 2]}}`)
 	for value, want := range map[string]string{
 		`"badge": "too long"`:        "badge cannot hold this value: a text is too long.",
 		`"rate": 12345`:              "rate cannot hold this value: a number is out of range.",
@@ -89,8 +90,8 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 		`"team_id": ["team_1"]`:      "team_1 does not exist in this conversation",
 	} {
 		for _, c := range []struct{ tool, args string }{
-			{crud.ToolCreate, `{"table": "people", "data": [{"name": "Eve", "badge": "E1"}, {"name": "Eve", ` + value + `}]}`},
-			{crud.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {` + value + `}}`},
+			{vocab.ToolCreate, `{"table": "people", "data": [{"name": "Eve", "badge": "E1"}, {"name": "Eve", ` + value + `}]}`},
+			{vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {` + value + `}}`},
 		} {
 			result := b.decide("write", call(c.tool, c.args)).Results[0]
 			require.Contains(t, result.ErrorMessage, want, c.args)
@@ -103,7 +104,7 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 		`{"field": "pause", "op": "in", "value": ["x"]}`:     "pause cannot hold this value: a date or time is not valid.",
 		`{"field": "team_id", "op": "=", "value": 990001}`:   "team_id has to be a text.",
 	} {
-		for tool, step := range map[string]string{crud.ToolRead: "read", crud.ToolDelete: "write"} {
+		for tool, step := range map[string]string{vocab.ToolRead: "read", vocab.ToolDelete: "write"} {
 			result := b.decide(step, call(tool, `{"table": "people", "filters": [`+filter+`]}`)).Results[0]
 			require.Contains(t, result.ErrorMessage, want, filter)
 		}
@@ -121,8 +122,8 @@ func TestKeepsWhatColumnsCanHold(t *testing.T) {
 		"name": "Zoë \x00\u202e ☕", "note": megabyte, "doc": json.RawMessage(deep), "badge": "", "team_id": "", "starts": "24:00",
 	}})
 	require.NoError(t, err)
-	b.ok("write", crud.ToolCreate, string(raw))
-	read := b.rows(b.ok("read", crud.ToolRead, `{"table": "people", "filters": [{"field": "note", "op": "contains", "value": "É1 é1"}, {"field": "team_id", "op": "is_null"}]}`))
+	b.ok("write", vocab.ToolCreate, string(raw))
+	read := b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "note", "op": "contains", "value": "É1 é1"}, {"field": "team_id", "op": "is_null"}]}`))
 	require.Len(t, read, 1)
 	require.Equal(t, "Zoë \u202e ☕", read[0]["name"])
 	require.Equal(t, megabyte, read[0]["note"])
@@ -130,7 +131,7 @@ func TestKeepsWhatColumnsCanHold(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, deep, string(doc))
 	require.Empty(t, read[0]["badge"])
-	b.ok("write", crud.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"note": "a\u0000b", "mentor_id": "", "at": ""}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"note": "a\u0000b", "mentor_id": "", "at": ""}}`)
 	require.True(t, query[bool](b, `SELECT note = 'ab' AND mentor_id IS NULL AND at IS NULL FROM lab.people`))
 }
 
@@ -139,14 +140,14 @@ func TestRowsInCircles(t *testing.T) {
 	t.Parallel()
 
 	b := setupLab(t)
-	b.ok("write", crud.ToolCreate, `{"table": "people", "data": [{"name": "Ada"}, {"name": "Bob"}]}`)
-	b.ok("write", crud.ToolCreate, `{"table": "teams", "data": {"name": "Red", "lead_id": "people_1"}}`)
-	b.ok("write", crud.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"team_id": "team_1", "mentor_id": "people_1"}}`)
-	b.ok("write", crud.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_2"}], "data": {"mentor_id": "people_1"}}`)
-	rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "people", "detail": "full", "order_by": "name"}`))
+	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": [{"name": "Ada"}, {"name": "Bob"}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "teams", "data": {"name": "Red", "lead_id": "people_1"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"team_id": "team_1", "mentor_id": "people_1"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_2"}], "data": {"mentor_id": "people_1"}}`)
+	rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "detail": "full", "order_by": "name"}`))
 	require.Equal(t, []string{"people_1", "people_1"}, column[string](rows, "mentor_id"))
 	require.Equal(t, []string{"Ada", "Ada"}, column[string](rows, "_mentor_id_label"))
-	require.Contains(t, b.refused("write", crud.ToolDelete, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}]}`, crud.CodeConflict), "still in use")
+	require.Contains(t, b.refused("write", vocab.ToolDelete, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}]}`, crud.CodeConflict), "still in use")
 	require.NotRegexp(t, `(99|88)000\d`, query[string](b, `SELECT string_agg(rows::text || coalesce(error_message, ''), '') FROM turn_step_results WHERE turn_id = $1`, b.scope.TurnID))
 }
 
@@ -157,13 +158,13 @@ func TestManyRows(t *testing.T) {
 
 	b := setupLab(t)
 	b.exec(`INSERT INTO lab.people (user_id, name, badge) SELECT $1, 'Person ' || n, n % 10 FROM generate_series(1, 10000) AS n`, b.scope.UserID)
-	result := b.ok("read", crud.ToolRead, `{"table": "people"}`)
+	result := b.ok("read", vocab.ToolRead, `{"table": "people"}`)
 	require.Equal(t, []int{10000, 500, 500}, []int{result.RowCount, result.Shown, len(result.Refs)})
 	require.Equal(t, 10000, query[int](b, `SELECT row_count FROM turn_step_results WHERE turn_id = $1`, b.scope.TurnID))
-	result = b.ok("read", crud.ToolRead, `{"table": "people", "filters": [{"field": "badge", "op": "=", "value": "7"}], "limit": 100000}`)
+	result = b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "badge", "op": "=", "value": "7"}], "limit": 100000}`)
 	require.Equal(t, []int{1000, 500}, []int{result.RowCount, result.Shown})
 
-	outcome := b.decide("write", call(crud.ToolUpdate, `{"table": "people", "filters": [{"field": "badge", "op": "is_not_null"}], "data": {"note": "x"}}`))
+	outcome := b.decide("write", call(vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "badge", "op": "is_not_null"}], "data": {"note": "x"}}`))
 	require.NotNil(t, outcome.Approval, "nothing of this size happens unasked")
 	require.Contains(t, outcome.Approval.Text, "This would change 10000 people")
 	require.Equal(t, 0, query[int](b, `SELECT count(*)::int FROM lab.people WHERE note = 'x'`))

@@ -18,6 +18,7 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 )
 
 // canary is in every text that must not become SQL.
@@ -169,26 +170,26 @@ func drawHostileCall(rt *rapid.T) (step string, c crud.Call) {
 	case 0:
 		columns := []any{word(rt, columnsOfThings...), word(rt, columnsOfThings...)}
 
-		return "read", call(crud.ToolRead, asJSON(object{
+		return "read", call(vocab.ToolRead, asJSON(object{
 			table, {"filters", drawConditions(rt)}, {"or_filters", drawConditions(rt)}, {"columns", columns}, {"order_by", word(rt, columnsOfThings...)}, direction, limit,
 		}))
 	case 1:
-		return "read", call(crud.ToolRead, asJSON(object{table, {"filters", drawConditions(rt)}, {"detail", word(rt, "summary", "full")}, limit}))
+		return "read", call(vocab.ToolRead, asJSON(object{table, {"filters", drawConditions(rt)}, {"detail", word(rt, "summary", "full")}, limit}))
 	case 2:
 		as, column := word(rt, "a", "b"), word(rt, columnsOfThings...)
 
-		return "analyze", call(crud.ToolAnalyze, asJSON(object{
+		return "analyze", call(vocab.ToolAnalyze, asJSON(object{
 			table, {"filters", drawConditions(rt)}, {"group_by", []any{word(rt, "txt", "flag", "day")}}, direction, limit,
 			{"aggregates", []any{object{{"fn", word(rt, "count", "min", "max", "sum")}, {"column", column}, {"as", as}}}}, {"order_by", word(rt, as, "txt", "flag")},
 		}))
 	case 3:
-		return "write", call(crud.ToolCreate, asJSON(object{table, {"data", drawRow(rt)}}))
+		return "write", call(vocab.ToolCreate, asJSON(object{table, {"data", drawRow(rt)}}))
 	case 4:
-		return "write", call(crud.ToolUpdate, asJSON(object{table, {"filters", drawConditions(rt)}, {"data", drawRow(rt)}}))
+		return "write", call(vocab.ToolUpdate, asJSON(object{table, {"filters", drawConditions(rt)}, {"data", drawRow(rt)}}))
 	case 5:
-		return "write", call(crud.ToolDelete, asJSON(object{table, {"filters", drawConditions(rt)}}))
+		return "write", call(vocab.ToolDelete, asJSON(object{table, {"filters", drawConditions(rt)}}))
 	default:
-		return "read", call(crud.ToolRecall, asJSON(object{{"query", drawHostile(rt)}}))
+		return "read", call(vocab.ToolRecall, asJSON(object{{"query", drawHostile(rt)}}))
 	}
 }
 
@@ -209,7 +210,7 @@ func TestNothingWrittenBecomesSQL(t *testing.T) {
 	tx, err := conn.Begin(t.Context())
 	require.NoError(t, err)
 	b := setupThingsIn(t, tx)
-	b.ok("write", crud.ToolCreate, `{"table": "things", "data": [{"n": 1, "txt": "a", "tags": ["a"]}, {"n": 2, "day": "2026-01-01", "doc": {"a": 1}}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "things", "data": [{"n": 1, "txt": "a", "tags": ["a"]}, {"n": 2, "day": "2026-01-01", "doc": {"a": 1}}]}`)
 	known := b.vocabulary()
 	rows := `SELECT string_agg(x::text, ' ' ORDER BY n) FROM things.things AS x`
 	before := query[string](b, rows)

@@ -15,6 +15,7 @@ import (
 	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -104,10 +105,10 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 
 			continue
 		}
-		list = append(list, input{tool: ToolUIChange, action: action, entity: t.domain.Entity(c.EntityType), id: cmp.Or(c.EntityID, c.ID), label: c.Label})
+		list = append(list, input{tool: vocab.ToolUIChange, action: action, entity: t.domain.Entity(c.EntityType), id: cmp.Or(c.EntityID, c.ID), label: c.Label})
 	}
 	for _, m := range mentioned {
-		in := input{tool: ToolMention, action: registry.ActionMentionedUser, entity: t.domain.Entity(m.RefType), id: m.UUID, label: m.Label}
+		in := input{tool: vocab.ToolMention, action: registry.ActionMentionedUser, entity: t.domain.Entity(m.RefType), id: m.UUID, label: m.Label}
 		if !slices.ContainsFunc(list, func(o input) bool { return o.tool == in.tool && o.entity == in.entity && o.id == in.id }) {
 			list = append(list, in)
 		}
@@ -125,7 +126,7 @@ func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Sco
 	}
 	var before []input
 	for _, row := range found {
-		in := input{tool: ToolUIChange, action: row.Action, entity: t.domain.ByType(row.EntityType), id: *row.EntityID, label: row.Label}
+		in := input{tool: vocab.ToolUIChange, action: row.Action, entity: t.domain.ByType(row.EntityType), id: *row.EntityID, label: row.Label}
 		if !slices.ContainsFunc(inputs, func(o input) bool { return o.tool == in.tool && o.entity == in.entity && o.id == in.id }) {
 			before = append(before, in)
 		}

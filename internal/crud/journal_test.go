@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 )
 
 // noted is a row of row_changes.
@@ -48,7 +49,7 @@ func TestWritesRecordTheirOldValues(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
 	require.Empty(t, b.undoable())
-	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "recipe_ingredients": [{"name": "water"}, {"name": "salt"}]}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "recipe_ingredients": [{"name": "water"}, {"name": "salt"}]}}`)
 	made := b.noted()
 	require.Equal(t, []string{"recipe", "ri", "ri"}, []string{made[0].EntityType, made[1].EntityType, made[2].EntityType})
 	require.Equal(t, "created", made[0].Action)
@@ -59,20 +60,20 @@ func TestWritesRecordTheirOldValues(t *testing.T) {
 	require.Equal(t, "possible", b.undoable())
 
 	b.nextTurn()
-	b.ok("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4, "name": "Soup"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4, "name": "Soup"}}`)
 	changed := b.noted()
 	require.Len(t, changed, 1)
 	require.Equal(t, map[string]any{"servings": 2.0}, changed[0].Before, "what stayed is not kept")
 
 	b.nextTurn()
-	b.ok("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4}}`)
 	require.Empty(t, b.noted(), "nothing changed")
 	require.Empty(t, b.undoable())
 
 	b.nextTurn()
-	b.ok("write", crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-02", "meal_type": "dinner", "recipe_id": "recipe_1"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-02", "meal_type": "dinner", "recipe_id": "recipe_1"}}`)
 	b.nextTurn()
-	b.ok("write", crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]}`)
 	gone := b.noted()
 	actions := map[string][]string{}
 	for _, one := range gone {
@@ -92,7 +93,7 @@ func TestWritesRecordTheirOldValues(t *testing.T) {
 func TestFailedDecisionsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
-	b.decide("write", call(crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`), call(crud.ToolCreate, `{"table": "tasks", "data": {"nothing": 1}}`))
+	b.decide("write", call(vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`), call(vocab.ToolCreate, `{"table": "tasks", "data": {"nothing": 1}}`))
 	require.Empty(t, b.noted())
 	require.Empty(t, b.undoable())
 }
@@ -101,10 +102,10 @@ func TestFailedDecisionsAreNotRecorded(t *testing.T) {
 func TestADecisionRecordsARowOnce(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
 	b.nextTurn()
 	update := func(title string) crud.Call {
-		return call(crud.ToolUpdate, sprintf(`{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": %q}}`, title))
+		return call(vocab.ToolUpdate, sprintf(`{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": %q}}`, title))
 	}
 	require.Empty(t, b.decide("write", update("Call Bob"), update("Call Eve")).Results[1].ErrorMessage)
 	changed := b.noted()
@@ -115,8 +116,8 @@ func TestADecisionRecordsARowOnce(t *testing.T) {
 	require.Empty(t, b.noted(), "in the end nothing changed")
 
 	b.nextTurn()
-	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "task", "content": {"title": "Buy a cake"}}]}`)
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "from_ref": "gen_task_1"}`)
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "task", "content": {"title": "Buy a cake"}}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "from_ref": "gen_task_1"}`)
 	saved := b.noted()
 	require.Len(t, saved, 1)
 	raw, err := json.Marshal(saved[0].Draft)

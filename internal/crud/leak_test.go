@@ -3,9 +3,9 @@ package crud_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"alfred/internal/vocab"
 
-	"alfred/internal/crud"
+	"github.com/stretchr/testify/require"
 )
 
 // TestNoKeyLeaves fills every kind of reference, arrays included, and reads all tables completely; the harness searches
@@ -21,16 +21,16 @@ func TestNoKeyLeaves(t *testing.T) {
 	b.exec(`INSERT INTO kitchen.shopping_list (user_id, name, notes) VALUES ($1, 'Odd', $2)`, b.scope.UserID, butterChicken)
 
 	for _, e := range b.kit.Entities {
-		require.Positive(t, b.ok("read", crud.ToolRead, sprintf(`{"table": %q, "detail": "full", "limit": 50}`, e.Table)).RowCount, e.Table)
-		b.ok("analyze", crud.ToolAnalyze, sprintf(`{"table": %q, "aggregates": [{"fn": "count"}]}`, e.Table))
+		require.Positive(t, b.ok("read", vocab.ToolRead, sprintf(`{"table": %q, "detail": "full", "limit": 50}`, e.Table)).RowCount, e.Table)
+		b.ok("analyze", vocab.ToolAnalyze, sprintf(`{"table": %q, "aggregates": [{"fn": "count"}]}`, e.Table))
 	}
-	rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "meal_plans"}`))
+	rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "meal_plans"}`))
 	require.Equal(t, "recipe_1", rows[0]["recipe_id"])
 	require.Equal(t, "Butter Chicken", rows[0]["_recipe_id_label"])
 
-	b.ok("write", crud.ToolUpdate, `{"table": "cooking_log", "filters": [{"field": "recipe_id", "op": "=", "value": "recipe_1"}], "data": {"recipe_id": "recipe_2", "rating": 5}}`)
-	b.ok("write", crud.ToolDelete, `{"table": "meal_plans", "filters": [{"field": "date", "op": "=", "value": "2026-01-12"}]}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "cooking_log", "filters": [{"field": "recipe_id", "op": "=", "value": "recipe_1"}], "data": {"recipe_id": "recipe_2", "rating": 5}}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "meal_plans", "filters": [{"field": "date", "op": "=", "value": "2026-01-12"}]}`)
 	for _, ref := range []string{"recipe_1", "recipe_2"} {
-		b.ok("write", crud.ToolDelete, sprintf(`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": %q}]}`, ref))
+		b.ok("write", vocab.ToolDelete, sprintf(`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": %q}]}`, ref))
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"alfred/internal/vocab"
 
-	"alfred/internal/crud"
+	"github.com/stretchr/testify/require"
 )
 
 func TestNameLookup(t *testing.T) {
@@ -15,7 +15,7 @@ func TestNameLookup(t *testing.T) {
 	names := func(b *bundle, table, filters string) []string {
 		b.t.Helper()
 
-		list := column[string](b.rows(b.ok("read", crud.ToolRead, sprintf(`{"table": %q, %s}`, table, filters))), "name")
+		list := column[string](b.rows(b.ok("read", vocab.ToolRead, sprintf(`{"table": %q, %s}`, table, filters))), "name")
 		slices.Sort(list)
 
 		return list
@@ -23,7 +23,7 @@ func TestNameLookup(t *testing.T) {
 	stock := func(b *bundle) {
 		b.t.Helper()
 
-		b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": [{"name": "chicken"}, {"name": "chicken breasts"}, {"name": "chicken thighs"}, {"name": "salmon"}, {"name": "cod"}]}`)
+		b.ok("write", vocab.ToolCreate, `{"table": "inventory", "data": [{"name": "chicken"}, {"name": "chicken breasts"}, {"name": "chicken thighs"}, {"name": "salmon"}, {"name": "cod"}]}`)
 		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'leftover chicken'), ($1, 'chiken stock')`, b.scope.UserID)
 	}
 
@@ -63,7 +63,7 @@ func TestNameLookup(t *testing.T) {
 		}
 		b.exec(`INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, 'Rice pudding')`, b.scope.UserID)
 		require.Equal(t, []string{"Rice pudding"}, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "ric"}]`), "a title is found by a part")
-		require.Zero(t, b.ok("write", crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "ice"}]}`).RowCount, "and not deleted by one")
+		require.Zero(t, b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "ice"}]}`).RowCount, "and not deleted by one")
 	})
 
 	t.Run("InOrLists", func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
+	"alfred/internal/vocab"
 )
 
 // If two conversations of one user add the same new thing at once, they create one row: the second waits for the first
@@ -20,8 +21,8 @@ func TestMergeAcrossSessions(t *testing.T) {
 	pool := dbtest.Pool(t)
 	add := func(b *bundle) error {
 		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{
-			call(crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "Dragon fruit", "quantity": 2, "unit": "piece"}, {"name": "oat milk"}]}`),
-			call(crud.ToolCreate, `{"table": "preferences", "data": {"allergies": ["nuts"]}}`),
+			call(vocab.ToolCreate, `{"table": "shopping_list", "data": [{"name": "Dragon fruit", "quantity": 2, "unit": "piece"}, {"name": "oat milk"}]}`),
+			call(vocab.ToolCreate, `{"table": "preferences", "data": {"allergies": ["nuts"]}}`),
 		})
 		if err != nil {
 			return err
@@ -68,15 +69,15 @@ func TestSingletonGrows(t *testing.T) {
 	state := func() string {
 		return query[string](b, `SELECT concat_ws(' ', allergies, favorite_cuisines, household_adults, count(*) OVER ()) FROM kitchen.preferences WHERE user_id = $1`, demoUser)
 	}
-	b.ok("write", crud.ToolCreate, `{"table": "preferences", "data": {"allergies": ["Peanuts"], "favorite_cuisines": ["Thai"], "household_adults": 2}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "preferences", "data": {"allergies": ["Peanuts"], "favorite_cuisines": ["Thai"], "household_adults": 2}}`)
 	require.Equal(t, "{peanuts} {thai} 2 1", state())
-	result := b.ok("write", crud.ToolCreate, `{"table": "preferences", "data": {"allergies": ["shellfish", "PEANUTS"], "household_adults": 3}}`)
+	result := b.ok("write", vocab.ToolCreate, `{"table": "preferences", "data": {"allergies": ["shellfish", "PEANUTS"], "household_adults": 3}}`)
 	require.Equal(t, "{peanuts,shellfish} {thai} 3 1", state())
 	require.Equal(t, []string{"pref_1"}, result.Refs)
 	require.Equal(t, "updated", result.Changes[0].Action)
-	b.ok("write", crud.ToolUpdate, `{"table": "preferences", "filters": [{"field": "id", "op": "=", "value": "pref_1"}], "data": {"allergies": ["shellfish"]}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "preferences", "filters": [{"field": "id", "op": "=", "value": "pref_1"}], "data": {"allergies": ["shellfish"]}}`)
 	require.Equal(t, "{shellfish} {thai} 3 1", state())
-	b.refused("write", crud.ToolCreate, `{"table": "preferences", "data": [{"allergies": ["x"]}, {"allergies": ["y"]}]}`, crud.CodeBadArgument)
+	b.refused("write", vocab.ToolCreate, `{"table": "preferences", "data": [{"allergies": ["x"]}, {"allergies": ["y"]}]}`, crud.CodeBadArgument)
 }
 
 // Tags and cuisines are free-form words: stored in lower case, matched in any case.
@@ -84,14 +85,14 @@ func TestFreeWords(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Laab", "cuisine": "Thai", "tags": ["Smoky ", "Hot"]}}]}`)
-	b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Laab", "cuisine": "Thai", "tags": ["Smoky ", "Hot"]}}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
 	require.Equal(t, "thai {smoky,hot}", query[string](b, `SELECT concat_ws(' ', cuisine, tags) FROM kitchen.recipes WHERE name = 'Laab'`))
 	b.exec(`UPDATE kitchen.recipes SET cuisine = 'THAI', tags = '{SMOKY}' WHERE name = 'Laab'`)
 	for _, filter := range []string{
 		`{"field": "cuisine", "op": "=", "value": "Thai"}, {"field": "name", "op": "=", "value": "laab"}`,
 		`{"field": "cuisine", "op": "in", "value": ["greek", "tHAI"]}, {"field": "tags", "op": "contains", "value": "Smoky"}`,
 	} {
-		require.Equal(t, []string{"Laab"}, column[string](b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [`+filter+`]}`)), "name"))
+		require.Equal(t, []string{"Laab"}, column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [`+filter+`]}`)), "name"))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
+	"alfred/internal/vocab"
 )
 
 // depotFunctions are typical functions of an owner, and their failures.
@@ -41,7 +42,7 @@ func setupOperations(t *testing.T) *bundle {
 
 	b := setupDeclared(t, depotFunctions, depotOperations)
 	b.exec(`INSERT INTO depot.crates (user_id, name) VALUES ($1, 'Secret crate')`, uuid.New())
-	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 10}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 10}}`)
 
 	return b
 }
@@ -93,7 +94,7 @@ func TestK03ApprovedOperationsOnRowsThatChanged(t *testing.T) {
 	require.Nil(t, b.approve(again).Approval)
 	require.Equal(t, "gone", b.crate("id"))
 
-	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 10}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 10}}`)
 	asked = b.decide("write", call("weigh_crate", `{"this": "crate_2", "weight": 30}`)).Approval
 	require.Equal(t, "Lamps would weigh 30. Weigh crate cannot be taken back. Shall I?", asked.Text)
 	b.exec(`UPDATE depot.crates SET shelf = 77 WHERE name = 'Lamps'`)

@@ -9,6 +9,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -69,7 +70,7 @@ func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, 
 // look searches for one call. A faulty call is reported when it is executed.
 func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, into *Prepared) error {
 	switch call.Tool {
-	case ToolRecall:
+	case vocab.ToolRecall:
 		var args recallArgs
 		if bad := parse(call, &args); bad != nil || strings.TrimSpace(args.Query) == "" {
 			return nil //nolint:nilerr // the call itself reports it
@@ -82,7 +83,7 @@ func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, in
 		into.found.hits[key] = hits
 
 		return err
-	case ToolRead:
+	case vocab.ToolRead:
 		return t.lookRead(ctx, tx, call, into)
 	}
 

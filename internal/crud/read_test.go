@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 )
 
 func TestRead(t *testing.T) {
@@ -15,7 +16,7 @@ func TestRead(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		result := b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		result := b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
 		require.Equal(t, []string{"recipe_1", "recipe_2", "recipe_3"}, result.Refs)
 		require.Equal(t, 3, result.RowCount)
 		rows := b.rows(result)
@@ -30,7 +31,7 @@ func TestRead(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "pad see ew"}], "detail": "full"}`))
+		rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "pad see ew"}], "detail": "full"}`))
 		require.Len(t, rows, 1)
 		require.Len(t, rows[0]["instructions"], 6)
 		children, ok := rows[0]["recipe_ingredients"].([]any)
@@ -47,7 +48,7 @@ func TestRead(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipe", "columns": ["cuisine"], "limit": 1, "order_by": "cuisine", "order_dir": "desc"}`))
+		rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipe", "columns": ["cuisine"], "limit": 1, "order_by": "cuisine", "order_dir": "desc"}`))
 		require.Equal(t, []map[string]any{{"id": "recipe_1", "name": "Pad See Ew", "cuisine": "thai"}}, rows)
 	})
 
@@ -55,7 +56,7 @@ func TestRead(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		result := b.ok("read", crud.ToolRead, `{"table": "inventory", "limit": 5}`)
+		result := b.ok("read", vocab.ToolRead, `{"table": "inventory", "limit": 5}`)
 		require.Equal(t, 12, result.RowCount)
 		require.Equal(t, 5, result.Shown)
 	})
@@ -64,7 +65,7 @@ func TestRead(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		require.Zero(t, b.ok("read", crud.ToolRead, `{"table": "tasks"}`).RowCount)
+		require.Zero(t, b.ok("read", vocab.ToolRead, `{"table": "tasks"}`).RowCount)
 	})
 
 	t.Run("Refuses", func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestRead(t *testing.T) {
 			`{"table": "recipes", "or_filters": [{"field": "_semantic", "op": "similar", "value": "green"}]}`:    crud.CodeBadFilter,
 			`{"table": "recipes", "detail": "everything"}`:                                                       crud.CodeBadArgument,
 		} {
-			message := b.refused("read", crud.ToolRead, args, code)
+			message := b.refused("read", vocab.ToolRead, args, code)
 			require.NotContains(t, message, "SELECT")
 		}
 	})
@@ -102,9 +103,9 @@ func TestRead(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.refused("read", crud.ToolDelete, `{"table": "inventory", "filters": []}`, crud.CodeNotAllowed)
-		b.refused("analyze", crud.ToolRead, `{"table": "inventory"}`, crud.CodeNotAllowed)
-		b.refused("generate", crud.ToolCreate, `{"table": "tasks", "data": {"title": "x"}}`, crud.CodeNotAllowed)
+		b.refused("read", vocab.ToolDelete, `{"table": "inventory", "filters": []}`, crud.CodeNotAllowed)
+		b.refused("analyze", vocab.ToolRead, `{"table": "inventory"}`, crud.CodeNotAllowed)
+		b.refused("generate", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "x"}}`, crud.CodeNotAllowed)
 		require.Equal(t, 12, query[int](b, `SELECT count(*)::int FROM kitchen.inventory`))
 	})
 
@@ -113,7 +114,7 @@ func TestRead(t *testing.T) {
 
 		b := setup(t)
 		b.user()
-		result := b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "ilike", "value": "%secret%"}]}`)
+		result := b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "ilike", "value": "%secret%"}]}`)
 		require.Zero(t, result.RowCount)
 	})
 }
@@ -124,8 +125,8 @@ func TestHiddenColumnsAreNotShown(t *testing.T) {
 
 	b := setup(t)
 	for _, result := range []crud.Result{
-		b.ok("write", crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-03-02", "meal_type": "dinner", "notes": "soup"}}`),
-		b.ok("read", crud.ToolRead, `{"table": "meal_plans", "detail": "full"}`),
+		b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-03-02", "meal_type": "dinner", "notes": "soup"}}`),
+		b.ok("read", vocab.ToolRead, `{"table": "meal_plans", "detail": "full"}`),
 	} {
 		for _, row := range b.rows(result) {
 			require.Contains(t, row, "meal_type")
@@ -133,8 +134,8 @@ func TestHiddenColumnsAreNotShown(t *testing.T) {
 		}
 		b.scope.Call++
 	}
-	b.refused("read", crud.ToolRead, `{"table": "meal_plans", "columns": ["slot_order"]}`, crud.CodeUnknownColumn)
-	listed := b.refused("read", crud.ToolRead, `{"table": "meal_plans", "columns": ["nothing"]}`, crud.CodeUnknownColumn)
+	b.refused("read", vocab.ToolRead, `{"table": "meal_plans", "columns": ["slot_order"]}`, crud.CodeUnknownColumn)
+	listed := b.refused("read", vocab.ToolRead, `{"table": "meal_plans", "columns": ["nothing"]}`, crud.CodeUnknownColumn)
 	require.Contains(t, listed, "meal_type")
 	require.NotContains(t, listed, "slot_order")
 }

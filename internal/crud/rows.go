@@ -15,6 +15,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/exact"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -260,7 +261,7 @@ func (t *Tools) change(
 			return unwrapCall(err)
 		}
 
-		return t.settle(ctx, tenant, ToolUpdate)
+		return t.settle(ctx, tenant, vocab.ToolUpdate)
 	})
 	if err != nil {
 		return Row{}, err

@@ -12,6 +12,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -109,7 +110,7 @@ func TestW01OwnersMessagesAreShown(t *testing.T) {
 	t.Parallel()
 
 	b := setupDepot(t)
-	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "first", "shelf": 1}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "first", "shelf": 1}}`)
 	for args, want := range map[string]string{
 		`{"name": "many"}`:                 "At most 50 crates. You have 50 already. Send one back first.",
 		`{"name": "own state"}`:            "No crates on Sundays.",
@@ -118,9 +119,9 @@ func TestW01OwnersMessagesAreShown(t *testing.T) {
 		`{"name": "heavy", "weight": 501}`: "The lift carries 500 kg at most.",
 		`{"name": "labelled, not really"}`: "A labelled crate needs a label.",
 	} {
-		require.Equal(t, want, b.refused("write", crud.ToolCreate, sprintf(`{"table": "crates", "data": %s}`, args), crud.CodeViolation))
+		require.Equal(t, want, b.refused("write", vocab.ToolCreate, sprintf(`{"table": "crates", "data": %s}`, args), crud.CodeViolation))
 	}
-	require.Equal(t, "A shelf holds one crate.", b.refused("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "second", "shelf": 1}}`, crud.CodeConflict))
+	require.Equal(t, "A shelf holds one crate.", b.refused("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "second", "shelf": 1}}`, crud.CodeConflict))
 	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM depot.crates`))
 }
 
@@ -129,11 +130,11 @@ func TestW01DeferredRules(t *testing.T) {
 	t.Parallel()
 
 	b := setupDepot(t)
-	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
 	outcome := b.decide("write",
-		call(crud.ToolCreate, `{"table": "crates", "data": {"name": "plain"}}`),
-		call(crud.ToolUpdate, `{"table": "crates", "filters": [{"field": "name", "op": "=", "value": "plain"}], "data": {"name": "labelled too"}}`),
-		call(crud.ToolCreate, `{"table": "crates", "data": {"name": "after"}}`))
+		call(vocab.ToolCreate, `{"table": "crates", "data": {"name": "plain"}}`),
+		call(vocab.ToolUpdate, `{"table": "crates", "filters": [{"field": "name", "op": "=", "value": "plain"}], "data": {"name": "labelled too"}}`),
+		call(vocab.ToolCreate, `{"table": "crates", "data": {"name": "after"}}`))
 	require.Equal(t, crud.CodeNotExecuted, outcome.Results[0].ErrorCode)
 	require.Equal(t, "A labelled crate needs a label.", outcome.Results[1].ErrorMessage)
 	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM depot.crates`))
@@ -147,15 +148,15 @@ func TestW05MissedGuardFailsTheDecision(t *testing.T) {
 	t.Parallel()
 
 	b := setupDepot(t)
-	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "sent", "weight": 3}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "sent", "weight": 3}}`)
 	outcome := b.decide("write",
-		call(crud.ToolCreate, `{"table": "crates", "data": {"name": "refund"}}`),
-		call(crud.ToolUpdate, `{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}, {"field": "name", "op": "=", "value": "open"}], "data": {"weight": 0}}`))
+		call(vocab.ToolCreate, `{"table": "crates", "data": {"name": "refund"}}`),
+		call(vocab.ToolUpdate, `{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}, {"field": "name", "op": "=", "value": "open"}], "data": {"weight": 0}}`))
 	require.Equal(t, crud.CodeNotFound, outcome.Results[1].ErrorCode)
 	require.Equal(t, "The crate that is named does not fit the other filters. Nothing was changed: read it again.", outcome.Results[1].ErrorMessage)
 	require.Equal(t, "sent 3", query[string](b, `SELECT string_agg(name || ' ' || weight, ', ') FROM depot.crates`))
-	b.refused("write", crud.ToolDelete, `{"table": "crates", "filters": [{"field": "id", "op": "in", "value": ["crate_1"]}, {"field": "weight", "op": ">", "value": 5}]}`, crud.CodeNotFound)
-	require.Zero(t, b.ok("write", crud.ToolDelete, `{"table": "crates", "filters": [{"field": "name", "op": "=", "value": "nothing called so"}]}`).RowCount,
+	b.refused("write", vocab.ToolDelete, `{"table": "crates", "filters": [{"field": "id", "op": "in", "value": ["crate_1"]}, {"field": "weight", "op": ">", "value": 5}]}`, crud.CodeNotFound)
+	require.Zero(t, b.ok("write", vocab.ToolDelete, `{"table": "crates", "filters": [{"field": "name", "op": "=", "value": "nothing called so"}]}`).RowCount,
 		"what is not named by ref may be nothing")
 }
 
@@ -164,8 +165,8 @@ func TestW10RowInUse(t *testing.T) {
 	t.Parallel()
 
 	b := setupDepot(t)
-	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
-	require.Equal(t, "The crate is still in use by labels.", b.refused("write", crud.ToolDelete,
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
+	require.Equal(t, "The crate is still in use by labels.", b.refused("write", vocab.ToolDelete,
 		`{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict))
 }
 
@@ -174,12 +175,12 @@ func TestW02OnlyWhatIsDeclared(t *testing.T) {
 	t.Parallel()
 
 	b := setupDepot(t)
-	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
 	require.Equal(t, "secret can be read, and not written. Columns: name, weight, shelf, labels.",
-		b.refused("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "x", "secret": "y"}}`, crud.CodeNotAllowed))
+		b.refused("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "x", "secret": "y"}}`, crud.CodeNotAllowed))
 	require.Equal(t, "Changing rows of labels is not possible; what is: create.",
-		b.refused("write", crud.ToolUpdate, `{"table": "labels", "filters": [], "data": {"text": "y"}}`, crud.CodeNotAllowed))
-	b.refused("write", crud.ToolDelete, `{"table": "labels", "filters": []}`, crud.CodeNotAllowed)
+		b.refused("write", vocab.ToolUpdate, `{"table": "labels", "filters": [], "data": {"text": "y"}}`, crud.CodeNotAllowed))
+	b.refused("write", vocab.ToolDelete, `{"table": "labels", "filters": []}`, crud.CodeNotAllowed)
 	user := crud.User{ID: b.scope.UserID}
 	_, err := b.tools.Patch(t.Context(), b.tx, user, "label", "1", "", []byte(`{"text": "y"}`))
 	require.ErrorContains(t, err, "not_allowed: Changing rows of labels is not possible")

@@ -12,6 +12,7 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 )
 
 // stews are recipes of the demo user with embeddings; those with 77 servings are the farthest from any query.
@@ -31,7 +32,7 @@ func TestFilterIsNotStarved(t *testing.T) {
 
 	b := setup(t)
 	b.stews(30000)
-	rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "limit": 3, "filters": [
+	rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "limit": 3, "filters": [
 		{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}, {"field": "servings", "op": "=", "value": 77}]}`))
 	require.Len(t, rows, 3)
 	for _, row := range rows {
@@ -46,7 +47,7 @@ func TestASearchByItselfReadsTheBest(t *testing.T) {
 	b := searchable(t)
 	b.stews(2000)
 	read := func() []map[string]any {
-		outcome := b.ok("read", crud.ToolRead, `{"table": "recipes", "limit": 5, "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}]}`)
+		outcome := b.ok("read", vocab.ToolRead, `{"table": "recipes", "limit": 5, "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}]}`)
 		require.Equal(t, query[int](b, `SELECT count(*)::int FROM kitchen.recipes WHERE user_id = $1`, demoUser), outcome.RowCount)
 
 		return b.rows(outcome)
@@ -64,8 +65,8 @@ func TestSemanticReadSearchesBeforeTheTransaction(t *testing.T) {
 
 	b := searchable(t)
 	b.stews(2000)
-	read := call(crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}]}`)
-	past := call(crud.ToolRecall, `{"query": "poached eggs in spiced tomato sauce"}`)
+	read := call(vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}]}`)
+	past := call(vocab.ToolRecall, `{"query": "poached eggs in spiced tomato sauce"}`)
 	visited := func() int {
 		return query[int](b, `SELECT sum(pg_stat_get_xact_numscans(c.oid) + pg_stat_get_xact_tuples_returned(c.oid))::int FROM pg_class AS c
 			WHERE c.oid IN (SELECT 'embeddings'::regclass UNION SELECT indexrelid FROM pg_index WHERE indrelid = 'embeddings'::regclass)`)
@@ -87,7 +88,7 @@ func TestTwoSemanticFiltersAreRefused(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	b.refused("read", crud.ToolRead, `{"table": "recipes", "filters": [
+	b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [
 		{"field": "_semantic", "op": "similar", "value": "soup"}, {"field": "_semantic", "op": "similar", "value": "cake"}]}`, crud.CodeBadFilter)
 }
 
@@ -116,7 +117,7 @@ func TestNamesAreMatchedByTheIndex(t *testing.T) {
 		return query[int](b, `SELECT pg_stat_get_xact_numscans('kitchen.ingredients_name_trgm'::regclass)::int`)
 	}
 	before := scans()
-	rows := b.rows(b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "frozen broccoli"}, {"name": "Ripe tomatoes"}, {"name": "something else"}]}`))
+	rows := b.rows(b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": [{"name": "frozen broccoli"}, {"name": "Ripe tomatoes"}, {"name": "something else"}]}`))
 	require.Greater(t, scans(), before)
 	require.NotNil(t, rows[0]["ingredient_id"])
 	require.NotNil(t, rows[1]["ingredient_id"])

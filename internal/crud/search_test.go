@@ -13,6 +13,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 )
 
 // searchable is a bundle on its own database whose rows have embeddings.
@@ -38,11 +39,11 @@ func TestSemanticFilter(t *testing.T) {
 		t.Parallel()
 
 		b := searchable(t)
-		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}]}`))
+		rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}]}`))
 		require.Equal(t, "Shakshuka Classic", rows[0]["name"])
-		rows = b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}, {"field": "cuisine", "op": "=", "value": "thai"}]}`))
+		rows = b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}, {"field": "cuisine", "op": "=", "value": "thai"}]}`))
 		require.Equal(t, []string{"Pad See Ew"}, column[string](rows, "name"), "no filter is starved")
-		rows = b.rows(b.ok("read", crud.ToolRead, `{"table": "ingredients", "filters": [{"field": "_semantic", "op": "similar", "value": "cheddar cheese"}], "limit": 3}`))
+		rows = b.rows(b.ok("read", vocab.ToolRead, `{"table": "ingredients", "filters": [{"field": "_semantic", "op": "similar", "value": "cheddar cheese"}], "limit": 3}`))
 		require.Contains(t, column[string](rows, "name"), "cheddar")
 	})
 
@@ -50,7 +51,7 @@ func TestSemanticFilter(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "eggs poached in tomato sauce"}]}`))
+		rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "eggs poached in tomato sauce"}]}`))
 		require.Equal(t, "Shakshuka Classic", rows[0]["name"])
 	})
 
@@ -59,7 +60,7 @@ func TestSemanticFilter(t *testing.T) {
 
 		b := searchable(t)
 		b.tools = crud.New(b.kit, recall.New(b.kit, brokenEmbedder{}))
-		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "shakshuka"}]}`))
+		rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "shakshuka"}]}`))
 		require.Equal(t, "Shakshuka Classic", rows[0]["name"])
 		require.Contains(t, rows[0]["_notice"], "not available", "an outage is not an empty result")
 	})
@@ -77,23 +78,23 @@ func TestRecall(t *testing.T) {
 	past("my grandmother's secret is nutmeg in the @[Mash](recipe:"+butterChicken+")", "Noted: nutmeg.")
 	past("what about dessert", "Maybe a crumble.")
 
-	result := b.ok("read", crud.ToolRecall, `{"query": "what was the secret of my grandmother?"}`)
+	result := b.ok("read", vocab.ToolRecall, `{"query": "what was the secret of my grandmother?"}`)
 	rows := b.rows(result)
 	require.Equal(t, "turn", rows[0]["type"])
 	require.InDelta(t, 1, rows[0]["turn"], 0)
 	require.Equal(t, "my grandmother's secret is nutmeg in the Mash", rows[0]["message"])
 
-	rows = b.rows(b.ok("read", crud.ToolRecall, `{"query": "shakshuka", "limit": 1}`))
+	rows = b.rows(b.ok("read", vocab.ToolRecall, `{"query": "shakshuka", "limit": 1}`))
 	require.Equal(t, "Shakshuka Classic", rows[0]["label"])
 	require.Equal(t, "recipe_1", rows[0]["ref"])
 
 	stranger, _ := b.user()
 	other := setupIn(t, b.tx, stranger)
-	for _, row := range other.rows(other.ok("read", crud.ToolRecall, `{"query": "grandmother's secret nutmeg shakshuka"}`)) {
+	for _, row := range other.rows(other.ok("read", vocab.ToolRecall, `{"query": "grandmother's secret nutmeg shakshuka"}`)) {
 		require.NotEqual(t, "turn", row["type"])
 		require.NotEqual(t, "Shakshuka Classic", row["label"])
 	}
-	b.refused("read", crud.ToolRecall, `{"query": " "}`, crud.CodeBadArgument)
+	b.refused("read", vocab.ToolRecall, `{"query": " "}`, crud.CodeBadArgument)
 }
 
 type brokenEmbedder struct{ lexical.Embedder }

@@ -10,6 +10,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -144,7 +145,7 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	d.registry = registry.New(tx, d.tools.domain, d.scope)
-	s := &step{call: Call{Tool: ToolRead}, entity: e}
+	s := &step{call: Call{Tool: vocab.ToolRead}, entity: e}
 	if s.record, err = read.record(ctx, d, tx); err != nil {
 		return err
 	}

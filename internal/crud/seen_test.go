@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 )
 
 // flour is the key of the row that is called so, and its version as read for a prompt.
@@ -24,7 +25,7 @@ func TestK03RowsChangedSinceTheyWereSeen(t *testing.T) {
 	t.Parallel()
 
 	b := setupAlone(t)
-	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 1}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 1}}`)
 	key, seen := b.flour()
 	b.exec(`UPDATE kitchen.inventory SET quantity = 7 WHERE name = 'flour' AND user_id = $1`, b.scope.UserID)
 	b.seen.Rows = map[string]map[string]string{"inv": {key: seen}}
@@ -33,19 +34,19 @@ func TestK03RowsChangedSinceTheyWereSeen(t *testing.T) {
 		`{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`,
 		`{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"quantity": 2}}`,
 	} {
-		outcome := b.decide("write", call(crud.ToolUpdate, args))
+		outcome := b.decide("write", call(vocab.ToolUpdate, args))
 		require.Equal(t, crud.CodeStale, outcome.Results[0].ErrorCode)
 		require.Len(t, outcome.Results, 2, "and what it is now")
 		require.EqualValues(t, 7, b.rows(outcome.Results[1])[0]["quantity"])
 		require.Equal(t, []string{"inv_1"}, outcome.Results[1].Refs)
 	}
-	require.Equal(t, crud.CodeStale, b.decide("write", call(crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}]}`)).Results[0].ErrorCode)
+	require.Equal(t, crud.CodeStale, b.decide("write", call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}]}`)).Results[0].ErrorCode)
 	require.Equal(t, "7", query[string](b, `SELECT quantity::text FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
 
 	_, now := b.flour()
 	require.Equal(t, now, query[string](b, `SELECT row_version FROM entity_refs WHERE session_id = $1 AND ref = 'inv_1'`, b.scope.SessionID))
 	b.seen.Rows["inv"][key] = now
-	b.ok("write", crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`)
 }
 
 // What the decision itself writes, also through a trigger, does not count as somebody else's change.
@@ -53,12 +54,12 @@ func TestK03OwnWritesDoNotCount(t *testing.T) {
 	t.Parallel()
 
 	b := setupAlone(t)
-	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 1}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 1}}`)
 	key, seen := b.flour()
 	b.seen.Rows = map[string]map[string]string{"inv": {key: seen}}
 	outcome := b.decide("write",
-		call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`),
-		call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"quantity": 3}}`))
+		call(vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`),
+		call(vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"quantity": 3}}`))
 	require.False(t, outcome.Failed(), "%+v", outcome.Results)
 	require.Equal(t, "3", query[string](b, `SELECT quantity::text FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
 }
@@ -80,8 +81,8 @@ func TestK03ApprovedRowsThatChanged(t *testing.T) {
 	t.Parallel()
 
 	b := setupAlone(t)
-	b.ok("write", crud.ToolCreate, `{"table": "inventory", "rows": [{"set": [{"column": "name", "value": "flour"}]}, {"set": [{"column": "name", "value": "salt"}]}]}`)
-	asked := b.decide("write", call(crud.ToolDelete, `{"table": "inventory", "filters": []}`)).Approval
+	b.ok("write", vocab.ToolCreate, `{"table": "inventory", "rows": [{"set": [{"column": "name", "value": "flour"}]}, {"set": [{"column": "name", "value": "salt"}]}]}`)
+	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "inventory", "filters": []}`)).Approval
 	require.NotNil(t, asked)
 	b.exec(`UPDATE kitchen.inventory SET quantity = 7 WHERE name = 'flour' AND user_id = $1`, b.scope.UserID)
 	again := b.approve(asked).Approval
@@ -96,21 +97,21 @@ func TestK03DraftsChangedSinceTheyWereSeen(t *testing.T) {
 	t.Parallel()
 
 	b := setupAlone(t)
-	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Toast", "servings": 1}}]}`)
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Toast", "servings": 1}}]}`)
 	b.seen.Drafts = map[string]int{"gen_recipe_1": 1}
 	session := b.scope.SessionID
 	require.NoError(t, b.tools.ChangeDraft(t.Context(), b.tx, crud.User{ID: b.scope.UserID, Session: &session}, "gen_recipe_1", 1, []byte(`{"name": "Toast", "servings": 6}`)))
 
-	b.refused("generate", crud.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"servings": 2}}]}`, crud.CodeStale)
-	b.refused("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeStale)
+	b.refused("generate", vocab.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"servings": 2}}]}`, crud.CodeStale)
+	b.refused("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeStale)
 
 	b.seen.Drafts["gen_recipe_1"] = 2
 	outcome := b.decide("generate",
-		call(crud.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"name": "French toast"}}]}`),
-		call(crud.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"description": "Sweet"}}]}`))
+		call(vocab.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"name": "French toast"}}]}`),
+		call(vocab.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"description": "Sweet"}}]}`))
 	require.False(t, outcome.Failed(), "%+v", outcome.Results)
 	b.seen.Drafts = nil
-	b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
 	require.Equal(t, "French toast Sweet 6", query[string](b, `SELECT concat_ws(' ', name, description, servings) FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID))
 }
 
@@ -120,7 +121,7 @@ func TestV06AWriteIsHeldToWhatItsPromptShowed(t *testing.T) {
 	t.Parallel()
 
 	b := setupAlone(t)
-	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 5, "location": "pantry"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 5, "location": "pantry"}}`)
 	key, _ := b.flour()
 	update := func(field, op, value string) string {
 		return sprintf(`{"table": "inventory", "filters": [{"field": %q, "op": %q, "value": %q}], "data": {"quantity": 2}}`, field, op, value)
@@ -129,7 +130,7 @@ func TestV06AWriteIsHeldToWhatItsPromptShowed(t *testing.T) {
 	for name, args := range filters {
 		for shown, columns := range map[string][]string{"nothing of it": nil, "other columns": {"name", "location"}} {
 			b.seen.Shown = map[string]map[string][]string{"inv": {key: columns}}
-			outcome := b.decide("write", call(crud.ToolUpdate, args))
+			outcome := b.decide("write", call(vocab.ToolUpdate, args))
 			require.Equal(t, crud.CodeStale, outcome.Results[0].ErrorCode, "%s, shown %s", name, shown)
 			require.Len(t, outcome.Results, 2, "and what it is")
 			require.EqualValues(t, 5, b.rows(outcome.Results[1])[0]["quantity"])
@@ -139,11 +140,11 @@ func TestV06AWriteIsHeldToWhatItsPromptShowed(t *testing.T) {
 
 	b.seen.Shown = map[string]map[string][]string{"inv": {key: {"name", "quantity"}}}
 	for name, args := range filters {
-		outcome := b.decide("write", call(crud.ToolUpdate, args))
+		outcome := b.decide("write", call(vocab.ToolUpdate, args))
 		require.False(t, outcome.Failed(), name)
 	}
 	b.seen.Shown = map[string]map[string][]string{}
-	b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}]}`) // a handle is enough
+	b.ok("write", vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}]}`) // a handle is enough
 }
 
 // V06: what a decision has written itself it knows; what the user is asked about the user looks at.
@@ -153,19 +154,19 @@ func TestV06OwnRowsAndAskedOnesNeedNoLook(t *testing.T) {
 	b := setupAlone(t)
 	b.seen.Shown = map[string]map[string][]string{}
 	outcome := b.decide("write",
-		call(crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 5}}`),
-		call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"quantity": 6}}`))
+		call(vocab.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 5}}`),
+		call(vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"quantity": 6}}`))
 	require.False(t, outcome.Failed(), "%+v", outcome.Results)
 
 	unasked := `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"notes": "old"}}`
-	all := call(crud.ToolUpdate, `{"table": "inventory", "filters": [], "data": {"location": "fridge"}}`)
+	all := call(vocab.ToolUpdate, `{"table": "inventory", "filters": [], "data": {"location": "fridge"}}`)
 	asked := b.decide("write", all)
 	require.NotNil(t, asked.Approval)
 	agreed := b.approve(asked.Approval)
 	require.False(t, agreed.Failed())
 	require.Equal(t, "fridge", query[string](b, `SELECT location FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
 
-	for name, calls := range map[string][]crud.Call{"before": {call(crud.ToolUpdate, unasked), all}, "behind": {all, call(crud.ToolUpdate, unasked)}} {
+	for name, calls := range map[string][]crud.Call{"before": {call(vocab.ToolUpdate, unasked), all}, "behind": {all, call(vocab.ToolUpdate, unasked)}} {
 		outcome := b.decide("write", calls...)
 		require.Nil(t, outcome.Approval, "%s: a yes to one call is none to look at the rows of another", name)
 		require.True(t, outcome.Failed())

@@ -13,6 +13,7 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 )
 
 // statements counts a connection's statements.
@@ -62,7 +63,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 
 		return "[" + strings.Join(items, ", ") + "]"
 	}
-	refs := b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": `+list(`{"name": "beet #"}`, 9)+`}`).Refs
+	refs := b.ok("write", vocab.ToolCreate, `{"table": "inventory", "data": `+list(`{"name": "beet #"}`, 9)+`}`).Refs
 	const most = 30 // including savepoints and role switches
 
 	for name, one := range map[string]struct {
@@ -70,27 +71,27 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 		call     func(n int) crud.Call
 	}{
 		"CreateBatch": {"write", func(n int) crud.Call {
-			return call(crud.ToolCreate, `{"table": "inventory", "data": `+list(`{"name": "carrot #", "quantity": 1}`, n)+`}`)
+			return call(vocab.ToolCreate, `{"table": "inventory", "data": `+list(`{"name": "carrot #", "quantity": 1}`, n)+`}`)
 		}},
 		"CreateMerged": {"write", func(n int) crud.Call {
-			return call(crud.ToolCreate, `{"table": "shopping_list", "data": `+list(`{"name": "zq#zq", "quantity": 1}`, n)+`}`)
+			return call(vocab.ToolCreate, `{"table": "shopping_list", "data": `+list(`{"name": "zq#zq", "quantity": 1}`, n)+`}`)
 		}},
 		"CreateWithChildren": {"write", func(n int) crud.Call {
-			return call(crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "recipe_ingredients": `+list(`{"name": "leek #"}`, n)+`}}`)
+			return call(vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "recipe_ingredients": `+list(`{"name": "leek #"}`, n)+`}}`)
 		}},
 		"Generate": {"generate", func(n int) crud.Call {
-			return call(crud.ToolGenerate, `{"creates": `+list(`{"type": "task", "content": {"title": "Do #"}}`, n)+`}`)
+			return call(vocab.ToolGenerate, `{"creates": `+list(`{"type": "task", "content": {"title": "Do #"}}`, n)+`}`)
 		}},
 		"ReadFull": {"read", func(n int) crud.Call {
-			return call(crud.ToolRead, sprintf(`{"table": "recipes", "detail": "full", "limit": %d}`, n))
+			return call(vocab.ToolRead, sprintf(`{"table": "recipes", "detail": "full", "limit": %d}`, n))
 		}},
 		"ReadByName": {"read", func(n int) crud.Call {
-			return call(crud.ToolRead, `{"table": "inventory", "filters": [{"field": "name", "op": "in", "value": `+list(`"carrot #"`, n)+`}]}`)
+			return call(vocab.ToolRead, `{"table": "inventory", "filters": [{"field": "name", "op": "in", "value": `+list(`"carrot #"`, n)+`}]}`)
 		}},
 		"Update": {"write", func(n int) crud.Call {
 			refs := strings.Join(refs[:n], `", "`)
 
-			return call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": ["`+refs+`"]}], "data": {"notes": "x"}}`)
+			return call(vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": ["`+refs+`"]}], "data": {"notes": "x"}}`)
 		}},
 	} {
 		count(one.stepType, one.call(1)) // exclude the cost of seeing a row for the first time

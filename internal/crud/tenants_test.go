@@ -21,7 +21,7 @@ import (
 	"alfred/internal/llm/lexical"
 	"alfred/internal/recall"
 	"alfred/internal/testfactory"
-	"alfred/nodes"
+	"alfred/internal/vocab"
 )
 
 // secret is in every text of Ada's, and in no answer to Bob.
@@ -106,8 +106,8 @@ func (e *estate) nameRows(session uuid.UUID) {
 	e.theirs["draft"], e.none["draft"] = "gen_recipe_55", "gen_recipe_56"
 	testfactory.Ref(e.t, e.tx, session, testfactory.RefOpts{Ref: "gen_recipe_55", Label: secret})
 	testfactory.Artifact(e.t, e.tx, session, "gen_recipe_55", `{"name": "`+secret+`"}`)
-	own := e.ok("read", crud.ToolRead, `{"table": "recipes", "limit": 1}`).Refs[0]
-	draft := e.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Toast"}}]}`).Refs[0]
+	own := e.ok("read", vocab.ToolRead, `{"table": "recipes", "limit": 1}`).Refs[0]
+	draft := e.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Toast"}}]}`).Refs[0]
 	for _, names := range []map[string]string{e.theirs, e.none} {
 		names["own"], names["own draft"] = own, draft
 	}
@@ -178,9 +178,9 @@ func (b *bundle) hear(a attempt) string {
 		err     error
 	)
 	switch a.tool {
-	case crud.ToolUIChange:
+	case vocab.ToolUIChange:
 		notices, err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, "", json.RawMessage(a.args), nil)
-	case crud.ToolMention:
+	case vocab.ToolMention:
 		notices, err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, "", nil, json.RawMessage(a.args))
 	case "message":
 		notices, err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, a.args, nil, nil)
@@ -228,7 +228,7 @@ func TestNoToolLeadsToAnotherUserWithoutPolicies(t *testing.T) {
 		e.exec(sql)
 	}
 	for i, a := range e.attempts() {
-		if testing.Short() && i%12 > 0 && a.tool != crud.ToolRecall && !strings.Contains(a.args, `"limit": 500`) {
+		if testing.Short() && i%12 > 0 && a.tool != vocab.ToolRecall && !strings.Contains(a.args, `"limit": 500`) {
 			continue
 		}
 		e.try(a, e.theirs)
@@ -243,14 +243,14 @@ func (e *estate) tryAll(all []attempt) {
 	tried := map[string]int{}
 	for _, a := range all {
 		heard := e.try(a, e.theirs)
-		if placeholder.MatchString(a.args) && a.tool != crud.ToolRecall { // an id's letters may match rows of Bob's
+		if placeholder.MatchString(a.args) && a.tool != vocab.ToolRecall { // an id's letters may match rows of Bob's
 			require.Equal(t, e.try(a, e.none), heard, "%s: %s", a.tool, a.args)
 		}
 		tried[a.tool]++
 	}
-	tools := []string{crud.ToolMention, crud.ToolUIChange}
+	tools := []string{vocab.ToolMention, vocab.ToolUIChange}
 	for _, step := range query[[]string](e.bundle, `SELECT enum_range(NULL::step_type)::text[]`) {
-		tools = append(tools, append(nodes.DataTools(step), crud.StepTools(step)...)...)
+		tools = append(tools, append(vocab.StepTools(step), vocab.StepTools(step)...)...)
 	}
 	for _, tool := range tools {
 		require.Positive(t, tried[tool], "%s has no probe: say how it might reach another user's rows", tool)
@@ -267,18 +267,18 @@ func (e *estate) attempts() []attempt {
 		filters := e.filters(kind)
 		for _, filter := range filters {
 			all = append(all,
-				attempt{"read", crud.ToolRead, sprintf(`{"table": %q, "filters": [%s], "detail": "full"}`, table, filter)},
-				attempt{"read", crud.ToolRead, sprintf(`{"table": %q, "or_filters": [%s, {"field": "id", "op": "in", "value": ["{own}"]}]}`, table, filter)},
-				attempt{"analyze", crud.ToolAnalyze, sprintf(`{"table": %q, "filters": [%s], "aggregates": [{"fn": "count"}]}`, table, filter)},
+				attempt{"read", vocab.ToolRead, sprintf(`{"table": %q, "filters": [%s], "detail": "full"}`, table, filter)},
+				attempt{"read", vocab.ToolRead, sprintf(`{"table": %q, "or_filters": [%s, {"field": "id", "op": "in", "value": ["{own}"]}]}`, table, filter)},
+				attempt{"analyze", vocab.ToolAnalyze, sprintf(`{"table": %q, "filters": [%s], "aggregates": [{"fn": "count"}]}`, table, filter)},
 			)
 			if !kind.Reference {
 				all = append(all,
-					attempt{"write", crud.ToolUpdate, sprintf(`{"table": %q, "filters": [%s], "data": {%s}}`, table, filter, minimal[table])},
-					attempt{"write", crud.ToolDelete, sprintf(`{"table": %q, "filters": [%s]}`, table, filter)},
+					attempt{"write", vocab.ToolUpdate, sprintf(`{"table": %q, "filters": [%s], "data": {%s}}`, table, filter, minimal[table])},
+					attempt{"write", vocab.ToolDelete, sprintf(`{"table": %q, "filters": [%s]}`, table, filter)},
 				)
 			}
 		}
-		all = append(all, attempt{"read", crud.ToolRead, sprintf(`{"table": %q, "detail": "full", "limit": 500}`, table)})
+		all = append(all, attempt{"read", vocab.ToolRead, sprintf(`{"table": %q, "detail": "full", "limit": 500}`, table)})
 		if !kind.Reference {
 			all = append(all, e.payloads(kind)...)
 		}
@@ -356,63 +356,63 @@ func (e *estate) payloads(kind *domain.Entity) []attempt {
 	for _, place := range places {
 		content := strings.Trim(minimal[table]+", "+place, ", ")
 		all = append(all,
-			attempt{"write", crud.ToolCreate, sprintf(`{"table": %q, "data": {%s}}`, table, content)},
-			attempt{"write", crud.ToolCreate, sprintf(`{"table": %q, "data": [{%s}, {%s}]}`, table, minimal[table], content)},
-			attempt{"generate", crud.ToolGenerate, sprintf(`{"creates": [{"type": %q, "content": {%s}}]}`, kind.Type, content)},
+			attempt{"write", vocab.ToolCreate, sprintf(`{"table": %q, "data": {%s}}`, table, content)},
+			attempt{"write", vocab.ToolCreate, sprintf(`{"table": %q, "data": [{%s}, {%s}]}`, table, minimal[table], content)},
+			attempt{"generate", vocab.ToolGenerate, sprintf(`{"creates": [{"type": %q, "content": {%s}}]}`, kind.Type, content)},
 		)
 		if table == "recipes" {
 			all = append(all,
-				attempt{"write", crud.ToolUpdate, sprintf(`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "{own}"}], "data": {%s}}`, place)},
-				attempt{"write", crud.ToolCreate, sprintf(`{"table": "recipes", "from_ref": "{own draft}", "patch": {%s}}`, place)},
-				attempt{"generate", crud.ToolGenerate, sprintf(`{"updates": [{"ref": "{own draft}", "content": {%s}}]}`, content)},
+				attempt{"write", vocab.ToolUpdate, sprintf(`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "{own}"}], "data": {%s}}`, place)},
+				attempt{"write", vocab.ToolCreate, sprintf(`{"table": "recipes", "from_ref": "{own draft}", "patch": {%s}}`, place)},
+				attempt{"generate", vocab.ToolGenerate, sprintf(`{"updates": [{"ref": "{own draft}", "content": {%s}}]}`, content)},
 			)
 		}
 	}
 	for _, name := range e.names(table) {
 		all = append(all,
-			attempt{"write", crud.ToolCreate, sprintf(`{"table": %q, "from_ref": %s}`, table, name)},
-			attempt{"generate", crud.ToolGenerate, sprintf(`{"updates": [{"ref": %s, "content": {%s}}]}`, name, minimal[table])},
-			attempt{"read", crud.ToolRecall, sprintf(`{"query": %s}`, name)},
-			attempt{"read", crud.ToolCalculate, sprintf(`{"expressions": ["{ref %s} + 1"]}`, table)},
+			attempt{"write", vocab.ToolCreate, sprintf(`{"table": %q, "from_ref": %s}`, table, name)},
+			attempt{"generate", vocab.ToolGenerate, sprintf(`{"updates": [{"ref": %s, "content": {%s}}]}`, name, minimal[table])},
+			attempt{"read", vocab.ToolRecall, sprintf(`{"query": %s}`, name)},
+			attempt{"read", vocab.ToolCalculate, sprintf(`{"expressions": ["{ref %s} + 1"]}`, table)},
 		)
 	}
 	for _, action := range []string{"created:user", "updated:user", "deleted:user", "read"} {
 		for _, field := range []string{"entity_id", "id"} {
-			all = append(all, attempt{"", crud.ToolUIChange, sprintf(`[{"action": %q, "entity_type": %q, %q: "{id %s}", "label": "Stew"}]`, action, kind.Type, field, table)})
+			all = append(all, attempt{"", vocab.ToolUIChange, sprintf(`[{"action": %q, "entity_type": %q, %q: "{id %s}", "label": "Stew"}]`, action, kind.Type, field, table)})
 		}
 	}
-	for _, tool := range []string{crud.ToolUpdate, crud.ToolDelete} {
+	for _, tool := range []string{vocab.ToolUpdate, vocab.ToolDelete} {
 		all = append(all, attempt{"", "approval", sprintf(`{"calls": [{"tool": %q, "args": {"table": %q%s}, "keys": ["{id %s}"]}]}`,
-			tool, table, map[string]string{crud.ToolUpdate: `, "data": {` + minimal[table] + `}`}[tool], table)})
+			tool, table, map[string]string{vocab.ToolUpdate: `, "data": {` + minimal[table] + `}`}[tool], table)})
 	}
 
 	return append(all,
-		attempt{"", crud.ToolMention, sprintf(`[{"ref_type": %q, "uuid": "{id %s}", "label": "Stew"}]`, kind.Type, table)},
+		attempt{"", vocab.ToolMention, sprintf(`[{"ref_type": %q, "uuid": "{id %s}", "label": "Stew"}]`, kind.Type, table)},
 		attempt{"", "message", sprintf(`again @[Stew](%s:{id %s}) and {ref %s}`, kind.Type, table, table)})
 }
 
 // freeAttempts belong to no table.
 func (e *estate) freeAttempts() []attempt {
 	all := []attempt{
-		{"write", crud.ToolCreate, `{"table": "recipes", "from_ref": "{draft}"}`},
-		{"write", crud.ToolCreate, `{"table": "recipes", "from_ref": "{draft}", "patch": {"name": "Mine"}}`},
-		{"generate", crud.ToolGenerate, `{"updates": [{"ref": "{draft}", "content": {"name": "Mine"}}]}`},
-		{"generate", crud.ToolGenerate, `{"creates": [{"type": "meal", "content": {"date": "2026-12-01", "meal_type": "dinner", "recipe_id": "{draft}"}}]}`},
-		{"read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "in", "value": ["{draft}", "{own}"]}]}`},
-		{"read", crud.ToolRead, `{"table": "recipes", "columns": ["name", "user_id"]}`},
-		{"read", crud.ToolRead, `{"table": "recipes", "order_by": "user_id"}`},
-		{"analyze", crud.ToolAnalyze, `{"table": "recipes", "group_by": ["user_id"], "aggregates": [{"fn": "count"}]}`},
-		{"analyze", crud.ToolAnalyze, `{"table": "recipes", "aggregates": [{"fn": "max", "column": "name"}, {"fn": "min", "column": "name"}, {"fn": "count"}]}`},
-		{"analyze", crud.ToolAnalyze, `{"table": "meal_plans", "group_by": ["recipe_id"], "aggregates": [{"fn": "count"}]}`},
-		{"read", crud.ToolCalculate, `{"expressions": ["{draft} + 1"]}`},
+		{"write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "{draft}"}`},
+		{"write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "{draft}", "patch": {"name": "Mine"}}`},
+		{"generate", vocab.ToolGenerate, `{"updates": [{"ref": "{draft}", "content": {"name": "Mine"}}]}`},
+		{"generate", vocab.ToolGenerate, `{"creates": [{"type": "meal", "content": {"date": "2026-12-01", "meal_type": "dinner", "recipe_id": "{draft}"}}]}`},
+		{"read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "in", "value": ["{draft}", "{own}"]}]}`},
+		{"read", vocab.ToolRead, `{"table": "recipes", "columns": ["name", "user_id"]}`},
+		{"read", vocab.ToolRead, `{"table": "recipes", "order_by": "user_id"}`},
+		{"analyze", vocab.ToolAnalyze, `{"table": "recipes", "group_by": ["user_id"], "aggregates": [{"fn": "count"}]}`},
+		{"analyze", vocab.ToolAnalyze, `{"table": "recipes", "aggregates": [{"fn": "max", "column": "name"}, {"fn": "min", "column": "name"}, {"fn": "count"}]}`},
+		{"analyze", vocab.ToolAnalyze, `{"table": "meal_plans", "group_by": ["recipe_id"], "aggregates": [{"fn": "count"}]}`},
+		{"read", vocab.ToolCalculate, `{"expressions": ["{draft} + 1"]}`},
 	}
 	for _, words := range []string{secret, "my " + secret, "{user}", "{draft}"} {
 		for _, step := range []string{"read", "analyze"} {
-			all = append(all, attempt{step, crud.ToolRecall, sprintf(`{"query": %q, "limit": 20}`, words)})
+			all = append(all, attempt{step, vocab.ToolRecall, sprintf(`{"query": %q, "limit": 20}`, words)})
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(crossSchema)) {
-		all = append(all, attempt{"read", crud.ToolRead, sprintf(`{"table": %q, "filters": [{"field": %q, "op": "=", "value": "{user}"}]}`, table, crossSchema[table])})
+		all = append(all, attempt{"read", vocab.ToolRead, sprintf(`{"table": %q, "filters": [{"field": %q, "op": "=", "value": "{user}"}]}`, table, crossSchema[table])})
 	}
 
 	return all

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 )
 
 // Told says what the calls did: "Created 1 meal: Spaghetti (meal_3)."; "" for no calls.
@@ -26,7 +27,7 @@ const maxTold = 3
 
 // toldWords are what a call did to the rows that it counts.
 var toldWords = map[string]string{
-	ToolRead: "found", ToolCreate: "created", ToolUpdate: "changed", ToolDelete: "deleted", ToolGenerate: "drafted",
+	vocab.ToolRead: "found", vocab.ToolCreate: "created", vocab.ToolUpdate: "changed", vocab.ToolDelete: "deleted", vocab.ToolGenerate: "drafted",
 }
 
 // told says what a call did, for people and models alike: "created 1 meal: Spaghetti (meal_3)". What was only read is
@@ -34,21 +35,21 @@ var toldWords = map[string]string{
 func (s *step) told(r *Result) string {
 	word := toldWords[r.Tool]
 	switch {
-	case r.Tool == ToolRecall:
+	case r.Tool == vocab.ToolRecall:
 		return "looked back: " + counted(r.RowCount, "hit", "hits")
-	case r.Tool == ToolCalculate:
+	case r.Tool == vocab.ToolCalculate:
 		return "calculated"
 	case s.entity == nil && word != "":
 		return word + " " + counted(r.RowCount, "row", "rows")
 	case s.entity == nil:
 		return strings.ReplaceAll(r.Tool, "_", " ")
-	case r.Tool == ToolAnalyze:
+	case r.Tool == vocab.ToolAnalyze:
 		return "counted " + s.entity.Plural + ": " + counted(r.RowCount, "result", "results")
 	case word == "": // an operation
 		return strings.ReplaceAll(r.Tool, "_", " ") + ": " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
 	}
 	text := word + " " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
-	if r.Tool == ToolRead {
+	if r.Tool == vocab.ToolRead {
 		return text
 	}
 

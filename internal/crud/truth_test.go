@@ -8,12 +8,13 @@ import (
 
 	"alfred/internal/crud"
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 )
 
 func (b *bundle) draft() map[string]any {
 	b.t.Helper()
 
-	return b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "gen_recipe_1"}]}`))[0]
+	return b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "gen_recipe_1"}]}`))[0]
 }
 
 func change(content string) string {
@@ -23,29 +24,29 @@ func change(content string) string {
 func TestV01AnUpdateOfADraftIsAMergePatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ok("generate", crud.ToolGenerate, curry)
+	b.ok("generate", vocab.ToolGenerate, curry)
 	before := b.draft()
 
-	b.ok("generate", crud.ToolGenerate, change(`{"name": "Tuna Spaghetti"}`))
+	b.ok("generate", vocab.ToolGenerate, change(`{"name": "Tuna Spaghetti"}`))
 	after := b.draft()
 	require.Equal(t, "Tuna Spaghetti", after["name"])
 	require.Equal(t, before["instructions"], after["instructions"])
 	require.Equal(t, before["recipe_ingredients"], after["recipe_ingredients"])
 
 	names := column[string](rowsIn(before), "name")
-	b.ok("generate", crud.ToolGenerate, change(`{"recipe_ingredients": {"2": {"quantity": 7}, "gen_ri_4": {"name": "Lime"}}}`))
+	b.ok("generate", vocab.ToolGenerate, change(`{"recipe_ingredients": {"2": {"quantity": 7}, "gen_ri_4": {"name": "Lime"}}}`))
 	rows := rowsIn(b.draft())
 	require.Equal(t, append(append([]string{}, names...), "Lime"), column[string](rows, "name"))
 	require.InDelta(t, 7, rows[1]["quantity"], 0)
 
-	message := b.refused("generate", crud.ToolGenerate, change(`{"recipe_ingredients": [{"name": "Lime"}]}`), crud.CodeBadArgument)
+	message := b.refused("generate", vocab.ToolGenerate, change(`{"recipe_ingredients": [{"name": "Lime"}]}`), crud.CodeBadArgument)
 	require.Contains(t, message, "has 4 entries and this would leave 1")
 	require.Len(t, rowsIn(b.draft()), 4, "nothing is lost by naming what is new")
 
-	result := b.ok("generate", crud.ToolGenerate, change(`{"recipe_ingredients": {"4": null}}`))
+	result := b.ok("generate", vocab.ToolGenerate, change(`{"recipe_ingredients": {"4": null}}`))
 	require.Contains(t, result.Notice, "lime", "what is taken out is told")
 	require.Len(t, rowsIn(b.draft()), 3)
-	b.ok("generate", crud.ToolGenerate, change(`{"recipe_ingredients": []}`))
+	b.ok("generate", vocab.ToolGenerate, change(`{"recipe_ingredients": []}`))
 	require.Empty(t, rowsIn(b.draft()))
 }
 
@@ -54,15 +55,15 @@ func TestV01AnUpdateOfADraftIsAMergePatch(t *testing.T) {
 func TestV01TextsOfADraftAreCondensed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Curry", "instructions": ["Chop.", "Fry.", "Simmer.", "Serve."]}}]}`)
-	require.Contains(t, b.refused("generate", crud.ToolGenerate, change(`{"instructions": ["Cook."]}`), crud.CodeBadArgument), "has 4 entries and this would leave 1")
-	worded := b.ok("generate", crud.ToolGenerate, change(`{"instructions": ["Cut.", "Brown.", "Boil.", "Eat."]}`))
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Curry", "instructions": ["Chop.", "Fry.", "Simmer.", "Serve."]}}]}`)
+	require.Contains(t, b.refused("generate", vocab.ToolGenerate, change(`{"instructions": ["Cook."]}`), crud.CodeBadArgument), "has 4 entries and this would leave 1")
+	worded := b.ok("generate", vocab.ToolGenerate, change(`{"instructions": ["Cut.", "Brown.", "Boil.", "Eat."]}`))
 	require.NotContains(t, worded.Notice, "Taken out")
-	b.ok("generate", crud.ToolGenerate, change(`{"instructions": ["Cut and brown.", "Boil and eat."]}`))
+	b.ok("generate", vocab.ToolGenerate, change(`{"instructions": ["Cut and brown.", "Boil and eat."]}`))
 	require.Equal(t, []any{"Cut and brown.", "Boil and eat."}, b.draft()["instructions"])
 
-	b.ok("generate", crud.ToolGenerate, change(`{"instructions": {"3": "Rest.", "4": "Wash up.", "5": "Sleep."}}`))
-	require.Contains(t, b.refused("generate", crud.ToolGenerate, change(`{"instructions": ["Cook.", "Clean."]}`), crud.CodeBadArgument), "has 5 entries and this would leave 2")
+	b.ok("generate", vocab.ToolGenerate, change(`{"instructions": {"3": "Rest.", "4": "Wash up.", "5": "Sleep."}}`))
+	require.Contains(t, b.refused("generate", vocab.ToolGenerate, change(`{"instructions": ["Cook.", "Clean."]}`), crud.CodeBadArgument), "has 5 entries and this would leave 2")
 }
 
 func rowsIn(draft map[string]any) []map[string]any {
@@ -80,18 +81,18 @@ func rowsIn(draft map[string]any) []map[string]any {
 func TestV01ADraftPatchedIntoWhatTheTypeRefusesStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ok("generate", crud.ToolGenerate, curry)
+	b.ok("generate", vocab.ToolGenerate, curry)
 	before := b.draft()
-	b.refused("generate", crud.ToolGenerate, change(`{"name": null}`), crud.CodeViolation)
-	b.refused("generate", crud.ToolGenerate, change(`{"servings": "many", "instructions": "Boil."}`), crud.CodeBadArgument)
+	b.refused("generate", vocab.ToolGenerate, change(`{"name": null}`), crud.CodeViolation)
+	b.refused("generate", vocab.ToolGenerate, change(`{"servings": "many", "instructions": "Boil."}`), crud.CodeBadArgument)
 	require.Equal(t, before, b.draft())
 }
 
 func TestV01SavingWithAPatchMeansTheSame(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ok("generate", crud.ToolGenerate, curry)
-	result := b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1", "patch": {"recipe_ingredients": {"1": {"notes": "fresh"}}}}`)
+	b.ok("generate", vocab.ToolGenerate, curry)
+	result := b.ok("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1", "patch": {"recipe_ingredients": {"1": {"notes": "fresh"}}}}`)
 	rows := rowsIn(b.rows(result)[0])
 	require.Len(t, rows, 3)
 	require.Equal(t, "fresh", rows[0]["notes"])
@@ -100,45 +101,45 @@ func TestV01SavingWithAPatchMeansTheSame(t *testing.T) {
 func TestV09ARangeOfRefsIsAFilter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
-	result := b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1..recipe_2"}]}`)
+	b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
+	result := b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1..recipe_2"}]}`)
 	require.Equal(t, []string{"recipe_1", "recipe_2"}, result.Refs)
 }
 
 func TestV11AllFaultsOfADecisionAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	message := b.refused("write", crud.ToolCreate, `{"table": "tasks", "data": [{"due_date": "soon", "completed": "perhaps"}, {"title": "x", "due_date": "never"}]}`, crud.CodeBadValue)
+	message := b.refused("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"due_date": "soon", "completed": "perhaps"}, {"title": "x", "due_date": "never"}]}`, crud.CodeBadValue)
 	for _, fault := range []string{"due_date", "completed", "title", "Row 2"} {
 		require.Contains(t, message, fault)
 	}
 	outcome := b.decide("write",
-		call(crud.ToolCreate, `{"table": "tasks", "date": {}}`), call(crud.ToolDelete, `{"table": "nowhere", "filters": []}`))
+		call(vocab.ToolCreate, `{"table": "tasks", "date": {}}`), call(vocab.ToolDelete, `{"table": "nowhere", "filters": []}`))
 	require.Equal(t, crud.CodeBadArgument, outcome.Results[0].ErrorCode)
 	require.Equal(t, crud.CodeUnknownTable, outcome.Results[1].ErrorCode)
 
-	b.ok("read", crud.ToolRead, `{"table": "recipes", "limit": "2", "columns": "name", "filters": {"field": "servings", "op": ">", "value": "1"}}`)
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": "{\"title\": \"call\"}"}`)
+	b.ok("read", vocab.ToolRead, `{"table": "recipes", "limit": "2", "columns": "name", "filters": {"field": "servings", "op": ">", "value": "1"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": "{\"title\": \"call\"}"}`)
 }
 
 func TestV15RefsAreNotText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+	b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
 	label := query[string](b, `SELECT label FROM entity_refs WHERE ref = 'recipe_1' AND session_id = $1`, b.scope.SessionID)
-	result := b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Cook recipe_1 tonight: `+label+` (recipe_1), not recipe_99"}}`)
+	result := b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Cook recipe_1 tonight: `+label+` (recipe_1), not recipe_99"}}`)
 	row := b.rows(result)[0]
 	require.Equal(t, "Cook "+label+" tonight: "+label+", not recipe_99", row["title"], "what is no ref is a text")
-	b.refused("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "recipe_1"}}`, crud.CodeBadValue)
-	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "task", "content": {"title": "Cook recipe_1"}}]}`)
+	b.refused("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "recipe_1"}}`, crud.CodeBadValue)
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "task", "content": {"title": "Cook recipe_1"}}]}`)
 	require.Contains(t, query[string](b, `SELECT content ->> 'title' FROM artifacts WHERE session_id = $1`, b.scope.SessionID), label)
 }
 
 func TestV18MoreRowsThanWereNamedAreNotDeletedUnasked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": [{"title": "Call mum", "due_date": "2027-01-01"}, {"title": "Call mum", "due_date": "2027-01-02"}]}`)
-	outcome := b.decide("write", call(crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "title", "op": "similar", "value": "Call mum"}]}`))
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Call mum", "due_date": "2027-01-01"}, {"title": "Call mum", "due_date": "2027-01-02"}]}`)
+	outcome := b.decide("write", call(vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "title", "op": "similar", "value": "Call mum"}]}`))
 	require.NotNil(t, outcome.Approval)
 	require.Contains(t, outcome.Approval.Text, "2 Jan 2027", "what tells them apart is said")
 	require.Equal(t, crud.OptionYes, outcome.Approval.Options[0].ID)
@@ -149,12 +150,12 @@ func TestV19WhatADeclarationWantsApprovedIsAskedEachTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.kit.ByType("task").Approve = []domain.Verb{domain.Delete}
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call mum"}}`)
-	outcome := b.decide("write", call(crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`))
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call mum"}}`)
+	outcome := b.decide("write", call(vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`))
 	require.NotNil(t, outcome.Approval, "one row, named by its ref")
 	require.Contains(t, outcome.Approval.Text, "This would delete 1 task: Call mum")
 	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM kitchen.tasks WHERE title = 'Call mum'`))
-	b.ok("write", crud.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "Call dad"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "Call dad"}}`)
 }
 
 func TestV22ChildRowsComeInTheOrderInWhichTheyWereMade(t *testing.T) {
@@ -163,10 +164,10 @@ func TestV22ChildRowsComeInTheOrderInWhichTheyWereMade(t *testing.T) {
 	for range 3 {
 		b := setupAlone(t)
 		for _, name := range []string{"Soup", "Stew", "Salad"} {
-			b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "`+name+`", "recipe_ingredients": [{"name": "`+name+` one"}, {"name": "`+name+` two"}]}}`)
+			b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "`+name+`", "recipe_ingredients": [{"name": "`+name+` one"}, {"name": "`+name+` two"}]}}`)
 		}
 		b.nextTurn()
-		names := column[string](b.rows(b.ok("read", crud.ToolRead, `{"table": "recipe_ingredients"}`)), "name")
+		names := column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipe_ingredients"}`)), "name")
 		if first == nil {
 			first = names
 		}
@@ -178,8 +179,8 @@ func TestV22ChildRowsComeInTheOrderInWhichTheyWereMade(t *testing.T) {
 func TestV24AMergedItemKeepsAllItsSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "Leeks", "quantity": 1, "source": "Soup"}, {"name": "Leeks", "quantity": 1, "source": "Stew"}]}`)
-	result := b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "Leeks", "quantity": 2, "source": "Quiche"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": [{"name": "Leeks", "quantity": 1, "source": "Soup"}, {"name": "Leeks", "quantity": 1, "source": "Stew"}]}`)
+	result := b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": {"name": "Leeks", "quantity": 2, "source": "Quiche"}}`)
 	row := b.rows(result)[0]
 	require.Equal(t, "Soup, Stew, Quiche", row["source"])
 	require.InDelta(t, 4, row["quantity"], 0)
@@ -193,32 +194,32 @@ func TestV12APlannedMealIsCalledByItsDish(t *testing.T) {
 	label := func(ref string) string {
 		return query[string](b, `SELECT label FROM entity_refs WHERE session_id = $1 AND ref = $2`, b.scope.SessionID, ref)
 	}
-	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Egg Curry"}}`)
-	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Stew"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Egg Curry"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Stew"}}`)
 
-	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "meal", "content": {"date": "2027-01-04", "meal_type": "dinner", "recipe_id": "recipe_1"}}]}`)
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "meal", "content": {"date": "2027-01-04", "meal_type": "dinner", "recipe_id": "recipe_1"}}]}`)
 	require.Equal(t, "Mon Jan 4 [dinner] Egg Curry", label("gen_meal_1"))
-	b.ok("generate", crud.ToolGenerate, `{"updates": [{"ref": "gen_meal_1", "content": {"recipe_id": "recipe_2"}}]}`)
+	b.ok("generate", vocab.ToolGenerate, `{"updates": [{"ref": "gen_meal_1", "content": {"recipe_id": "recipe_2"}}]}`)
 	require.Equal(t, "Mon Jan 4 [dinner] Stew", label("gen_meal_1"))
-	b.ok("write", crud.ToolCreate, `{"table": "meal_plans", "from_ref": "gen_meal_1"}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "from_ref": "gen_meal_1"}`)
 	require.Equal(t, "Mon Jan 4 [dinner] Stew", label("gen_meal_1"))
 
-	b.ok("write", crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2027-01-05", "meal_type": "dinner", "recipe_id": "recipe_1"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2027-01-05", "meal_type": "dinner", "recipe_id": "recipe_1"}}`)
 	require.Equal(t, "Tue Jan 5 [dinner] Egg Curry", label("meal_1"))
-	b.ok("read", crud.ToolRead, `{"table": "meal_plans", "columns": ["servings"], "filters": [{"field": "id", "op": "=", "value": "meal_1"}]}`)
+	b.ok("read", vocab.ToolRead, `{"table": "meal_plans", "columns": ["servings"], "filters": [{"field": "id", "op": "=", "value": "meal_1"}]}`)
 	require.Equal(t, "Tue Jan 5 [dinner] Egg Curry", label("meal_1"))
-	b.ok("write", crud.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_1"}], "data": {"recipe_id": "recipe_2"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_1"}], "data": {"recipe_id": "recipe_2"}}`)
 	require.Equal(t, "Tue Jan 5 [dinner] Stew", label("meal_1"))
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Thaw it", "meal_plan_id": "meal_1"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Thaw it", "meal_plan_id": "meal_1"}}`)
 
-	asked := b.decide("write", call(crud.ToolDelete, `{"table": "meal_plans", "filters": []}`)).Approval
+	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "meal_plans", "filters": []}`)).Approval
 	require.Contains(t, asked.Text, "This would delete 2 planned meals: Mon Jan 4 [dinner] Stew, Tue Jan 5 [dinner] Stew. ")
 
 	other := setupOn(t, b.tx, b.scope.UserID, b.kit) // a conversation in which nothing has a ref yet
-	other.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`)
-	other.ok("read", crud.ToolRead, `{"table": "tasks", "filters": [{"field": "title", "op": "=", "value": "Thaw it"}]}`)
+	other.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`)
+	other.ok("read", vocab.ToolRead, `{"table": "tasks", "filters": [{"field": "title", "op": "=", "value": "Thaw it"}]}`)
 	require.Equal(t, "Tue Jan 5 [dinner] Stew", query[string](other, `SELECT label FROM entity_refs WHERE session_id = $1 AND ref = 'meal_1'`, other.scope.SessionID))
-	gone := other.decide("write", call(crud.ToolDelete, `{"table": "meal_plans", "filters": [{"field": "date", "op": "=", "value": "2027-01-04"}]}`)).Approval
+	gone := other.decide("write", call(vocab.ToolDelete, `{"table": "meal_plans", "filters": [{"field": "date", "op": "=", "value": "2027-01-04"}]}`)).Approval
 	require.NotNil(t, gone)
 	done := other.approve(gone)
 	require.False(t, done.Failed())

@@ -15,11 +15,9 @@ import (
 	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
-
-// ToolUndo is the tool recorded for an undo. No model calls it.
-const ToolUndo = "undo"
 
 // Undoing is what to undo.
 type Undoing struct {
@@ -101,7 +99,7 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	if err != nil {
 		return Outcome{}, err
 	}
-	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: Call{Tool: ToolUndo, Args: args}}}}, Undoing: what}
+	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: Call{Tool: vocab.ToolUndo, Args: args}}}}, Undoing: what}
 	if err := u.countCalls(ctx, tx); err != nil {
 		return Outcome{}, err
 	}
@@ -242,7 +240,7 @@ func (u *undoing) mustAgree() bool {
 	u.approval = &Approval{
 		Text:    fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s", u.Number, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
 		Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}},
-		Calls:   []ApprovedCall{{Tool: ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}},
+		Calls:   []ApprovedCall{{Tool: vocab.ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}},
 	}
 
 	return true
@@ -270,7 +268,7 @@ func (u *undoing) decided(ctx context.Context, tx pgx.Tx, writes []*formerWrite)
 		if err := u.reverse(ctx, tx, writes[from:]); err != nil {
 			return &callError{entity: writes[from].entity, err: err}
 		}
-		if err := u.tools.settle(ctx, tx, ToolUpdate); err != nil {
+		if err := u.tools.settle(ctx, tx, vocab.ToolUpdate); err != nil {
 			return &callError{entity: writes[from].entity, err: err}
 		}
 		writes = writes[:from]

@@ -14,6 +14,7 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
 	"alfred/internal/testfactory"
+	"alfred/internal/vocab"
 )
 
 // conversations is how many random conversations to hold: a few, or ALFRED_UNDO_CONVERSATIONS.
@@ -101,23 +102,23 @@ func (c *randomTalk) write() crud.Call {
 	}
 	switch what := c.r.IntN(9); {
 	case what == 1 && len(recipes) > 0:
-		return call(crud.ToolUpdate, byRef("recipes", c.pick(recipes...), `, "data": {"servings": `+n+`, "tags": ["`+c.pick("a", "b")+`"]}`))
+		return call(vocab.ToolUpdate, byRef("recipes", c.pick(recipes...), `, "data": {"servings": `+n+`, "tags": ["`+c.pick("a", "b")+`"]}`))
 	case what == 2 && len(recipes) > 0:
-		return call(crud.ToolDelete, byRef("recipes", c.pick(recipes...), ""))
+		return call(vocab.ToolDelete, byRef("recipes", c.pick(recipes...), ""))
 	case what == 3 && len(recipes) > 0:
-		return call(crud.ToolCreate, sprintf(`{"table": "meal_plans", "data": {"date": "2026-11-0%s", "meal_type": "dinner", "recipe_id": %q}}`, n, c.pick(recipes...)))
+		return call(vocab.ToolCreate, sprintf(`{"table": "meal_plans", "data": {"date": "2026-11-0%s", "meal_type": "dinner", "recipe_id": %q}}`, n, c.pick(recipes...)))
 	case what == 4:
-		return call(crud.ToolCreate, sprintf(`{"table": "shopping_list", "data": {"name": %q, "quantity": %s, "unit": "piece"}}`, c.pick("eggs", "milk", "soap"), n))
+		return call(vocab.ToolCreate, sprintf(`{"table": "shopping_list", "data": {"name": %q, "quantity": %s, "unit": "piece"}}`, c.pick("eggs", "milk", "soap"), n))
 	case what == 5:
-		return call(crud.ToolCreate, sprintf(`{"table": "preferences", "data": {"allergies": [%q], "household_adults": %s}}`, c.pick("nuts", "eggs"), n))
+		return call(vocab.ToolCreate, sprintf(`{"table": "preferences", "data": {"allergies": [%q], "household_adults": %s}}`, c.pick("nuts", "eggs"), n))
 	case what == 6 && len(lines) > 0:
-		return call(c.pick(crud.ToolDelete), byRef("recipe_ingredients", c.pick(lines...), ""))
+		return call(c.pick(vocab.ToolDelete), byRef("recipe_ingredients", c.pick(lines...), ""))
 	case what == 7 && len(meals) > 0:
-		return call(crud.ToolCreate, sprintf(`{"table": "tasks", "data": {"title": "Cook", "meal_plan_id": %q}}`, c.pick(meals...)))
+		return call(vocab.ToolCreate, sprintf(`{"table": "tasks", "data": {"title": "Cook", "meal_plan_id": %q}}`, c.pick(meals...)))
 	case what == 8 && len(tasks) > 0:
-		return call(crud.ToolDelete, byRef("tasks", c.pick(tasks...), ""))
+		return call(vocab.ToolDelete, byRef("tasks", c.pick(tasks...), ""))
 	default:
-		return call(crud.ToolCreate, sprintf(`{"table": "recipes", "data": {"name": "Soup %s", "servings": 2, "recipe_ingredients": [{"name": "water"}, {"name": "salt", "quantity": %s}]}}`, n, n))
+		return call(vocab.ToolCreate, sprintf(`{"table": "recipes", "data": {"name": "Soup %s", "servings": 2, "recipe_ingredients": [{"name": "water"}, {"name": "salt", "quantity": %s}]}}`, n, n))
 	}
 }
 

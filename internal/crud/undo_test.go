@@ -9,6 +9,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 )
 
 // state is all rows of the user, except for what the database sets by itself.
@@ -74,18 +75,18 @@ func TestUndoBackwards(t *testing.T) {
 			require.Empty(t, r.ErrorMessage)
 		}
 	}
-	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Stew", "recipe_ingredients": [{"name": "beef"}]}}]}`)
-	write(call(crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "tags": ["quick"], "recipe_ingredients": [{"name": "water"}, {"name": "salt"}]}}`))
-	write(call(crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`))
-	write(call(crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-02", "meal_type": "dinner", "recipe_id": "recipe_1"}}`),
-		call(crud.ToolCreate, `{"table": "tasks", "data": {"title": "Buy salt", "recipe_id": "recipe_1"}}`))
-	write(call(crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4, "tags": ["slow", "soup"], "description": "Warm."}}`),
-		call(crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 6}}`))
-	write(call(crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "eggs", "quantity": 6, "unit": "piece"}]}`))
-	write(call(crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "eggs", "quantity": 4, "unit": "piece"}, {"name": "milk"}]}`))
-	write(call(crud.ToolCreate, `{"table": "preferences", "data": {"allergies": ["nuts"]}}`))
-	write(call(crud.ToolCreate, `{"table": "preferences", "data": {"allergies": ["eggs"], "household_adults": 2}}`))
-	write(call(crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]}`))
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Stew", "recipe_ingredients": [{"name": "beef"}]}}]}`)
+	write(call(vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "tags": ["quick"], "recipe_ingredients": [{"name": "water"}, {"name": "salt"}]}}`))
+	write(call(vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`))
+	write(call(vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-02", "meal_type": "dinner", "recipe_id": "recipe_1"}}`),
+		call(vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Buy salt", "recipe_id": "recipe_1"}}`))
+	write(call(vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4, "tags": ["slow", "soup"], "description": "Warm."}}`),
+		call(vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 6}}`))
+	write(call(vocab.ToolCreate, `{"table": "shopping_list", "data": [{"name": "eggs", "quantity": 6, "unit": "piece"}]}`))
+	write(call(vocab.ToolCreate, `{"table": "shopping_list", "data": [{"name": "eggs", "quantity": 4, "unit": "piece"}, {"name": "milk"}]}`))
+	write(call(vocab.ToolCreate, `{"table": "preferences", "data": {"allergies": ["nuts"]}}`))
+	write(call(vocab.ToolCreate, `{"table": "preferences", "data": {"allergies": ["eggs"], "household_adults": 2}}`))
+	write(call(vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]}`))
 	end := b.state()
 	require.Equal(t, "promoted created", b.ref("gen_recipe_1"))
 
@@ -116,7 +117,7 @@ func TestUndoRefuses(t *testing.T) {
 	b := setupAlone(t)
 	made := func() (uuid.UUID, int) {
 		b.nextTurn()
-		b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "recipe_ingredients": [{"name": "water"}]}}`)
+		b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "recipe_ingredients": [{"name": "water"}]}}`)
 
 		return b.scope.TurnID, b.scope.Turn
 	}
@@ -132,7 +133,7 @@ func TestUndoRefuses(t *testing.T) {
 
 	turn, number := made()
 	b.nextTurn()
-	b.ok("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4}}`)
 	require.Equal(t, sprintf("The recipe Soup has changed since (servings), by turn %d. Nothing was taken back.", b.scope.Turn), refused(turn, number))
 
 	b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
@@ -163,7 +164,7 @@ func TestUndoOfTwoDecisionsOnOneRow(t *testing.T) {
 	b := setupAlone(t)
 	start := b.state()
 	buy := func(n string) {
-		b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "soap", "quantity": `+n+`, "unit": "piece"}}`)
+		b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": {"name": "soap", "quantity": `+n+`, "unit": "piece"}}`)
 		b.scope.Call++
 	}
 	b.nextTurn()
@@ -181,9 +182,9 @@ func TestUndoOfTwoDecisionsOnOneRow(t *testing.T) {
 func TestUndoAfterASchemaChange(t *testing.T) {
 	t.Parallel()
 	b := setupApart(t)
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada", "category": "other"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada", "category": "other"}}`)
 	b.nextTurn()
-	b.ok("write", crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`)
 	turn, number := b.scope.TurnID, b.scope.Turn
 	require.True(t, b.altered(alteration{sql: `ALTER TABLE kitchen.tasks ADD COLUMN mood text DEFAULT 'calm'`}, func(inner *bundle) { inner.undone(turn, number) }))
 	require.True(t, b.altered(alteration{sql: `ALTER TABLE kitchen.tasks DROP COLUMN category CASCADE`}, func(inner *bundle) {
@@ -197,13 +198,13 @@ func TestUndoAfterASchemaChange(t *testing.T) {
 func TestUndoAfterColumnsWereRenamedOrRetyped(t *testing.T) {
 	t.Parallel()
 	b := setupApart(t)
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada", "due_date": "2026-12-01"}}`)
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Eve", "due_date": "2026-12-01"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada", "due_date": "2026-12-01"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Eve", "due_date": "2026-12-01"}}`)
 	b.nextTurn()
-	b.ok("write", crud.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_2"}], "data": {"title": "Write to Eve", "due_date": "2026-12-02"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_2"}], "data": {"title": "Write to Eve", "due_date": "2026-12-02"}}`)
 	updated, second := b.scope.TurnID, b.scope.Turn
 	b.nextTurn()
-	b.ok("write", crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`)
 	deleted, third := b.scope.TurnID, b.scope.Turn
 	for name, sql := range map[string]string{
 		"renamed": `ALTER TABLE kitchen.tasks RENAME COLUMN due_date TO due`,
@@ -226,7 +227,7 @@ func TestUndoAfterColumnsWereRenamedOrRetyped(t *testing.T) {
 func TestUndoAfterTriggersChangedRows(t *testing.T) {
 	t.Parallel()
 	b := setupApart(t)
-	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
 	require.True(t, b.altered(alteration{sql: `
 		CREATE FUNCTION kitchen.louder() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.due_date := '2026-12-01'; RETURN NEW; END $$;
 		CREATE TRIGGER louder BEFORE UPDATE ON kitchen.tasks FOR EACH ROW EXECUTE FUNCTION kitchen.louder();
@@ -238,7 +239,7 @@ func TestUndoAfterTriggersChangedRows(t *testing.T) {
 		}
 		update := func() (uuid.UUID, int) {
 			inner.nextTurn()
-			inner.ok("write", crud.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "Call Eve"}}`)
+			inner.ok("write", vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "Call Eve"}}`)
 
 			return inner.scope.TurnID, inner.scope.Turn
 		}
@@ -260,13 +261,13 @@ func TestUndoAfterRowsWereDeletedByACascade(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
 	start := b.state()
-	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "recipe_ingredients": [{"name": "water"}]}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "recipe_ingredients": [{"name": "water"}]}}`)
 	first, firstNumber := b.scope.TurnID, b.scope.Turn
 	b.nextTurn()
-	b.ok("write", crud.ToolUpdate, `{"table": "recipe_ingredients", "filters": [{"field": "id", "op": "=", "value": "ri_1"}], "data": {"name": "broth"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "recipe_ingredients", "filters": [{"field": "id", "op": "=", "value": "ri_1"}], "data": {"name": "broth"}}`)
 	turn, number := b.scope.TurnID, b.scope.Turn
 	b.nextTurn()
-	b.ok("write", crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]}`)
 	deleted, deletedNumber := b.scope.TurnID, b.scope.Turn
 	require.Equal(t, sprintf("The recipe ingredient broth is gone, by turn %d. Nothing was taken back.", deletedNumber), b.undo(turn, number).Results[0].ErrorMessage)
 	b.undone(deleted, deletedNumber)
@@ -275,9 +276,9 @@ func TestUndoAfterRowsWereDeletedByACascade(t *testing.T) {
 	require.JSONEq(t, start, b.state())
 
 	b.nextTurn()
-	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Stew", "recipe_ingredients": [{"name": "beef"}]}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Stew", "recipe_ingredients": [{"name": "beef"}]}}`)
 	b.nextTurn()
-	b.ok("write", crud.ToolDelete, `{"table": "recipe_ingredients", "filters": [{"field": "name", "op": "=", "value": "beef"}]}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "recipe_ingredients", "filters": [{"field": "name", "op": "=", "value": "beef"}]}`)
 	b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1 AND name = 'Stew'`, b.scope.UserID)
 	result := b.undo(b.scope.TurnID, b.scope.Turn).Results[0]
 	require.NotEmpty(t, result.ErrorMessage, "it has nothing to come back to")

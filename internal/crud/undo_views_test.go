@@ -13,6 +13,7 @@ import (
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 	"alfred/internal/testfactory"
+	"alfred/internal/vocab"
 )
 
 // quay is somebody's unaltered tables: composite keys, cascading and nulling foreign keys, generated numbers, a rule in
@@ -104,7 +105,7 @@ func (b *bundle) read(tables ...string) {
 	b.t.Helper()
 
 	for _, table := range tables {
-		b.ok("read", crud.ToolRead, `{"table": "`+table+`"}`)
+		b.ok("read", vocab.ToolRead, `{"table": "`+table+`"}`)
 		b.scope.Call++
 	}
 }
@@ -123,28 +124,28 @@ func TestUndoBehindViews(t *testing.T) {
 
 	for name, calls := range map[string]func(b *bundle) []crud.Call{
 		"create with a key of two columns": func(*bundle) []crud.Call {
-			return []crud.Call{call(crud.ToolCreate, `{"table": "boats", "data": {"club": "z:\\", "number": 7, "name": "Tern"}}`)}
+			return []crud.Call{call(vocab.ToolCreate, `{"table": "boats", "data": {"club": "z:\\", "number": 7, "name": "Tern"}}`)}
 		},
 		"create with a number": func(*bundle) []crud.Call {
-			return []crud.Call{call(crud.ToolCreate, `{"table": "bills", "data": [{"amount": 1}, {"amount": 2}]}`)}
+			return []crud.Call{call(vocab.ToolCreate, `{"table": "bills", "data": [{"amount": 1}, {"amount": 2}]}`)}
 		},
 		"create through the view itself": func(*bundle) []crud.Call {
-			return []crud.Call{call(crud.ToolCreate, `{"table": "lists", "data": {"title": "Sails"}}`)}
+			return []crud.Call{call(vocab.ToolCreate, `{"table": "lists", "data": {"title": "Sails"}}`)}
 		},
 		"update": func(b *bundle) []crud.Call {
 			return []crud.Call{
-				call(crud.ToolUpdate, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+b.named("list", "Ropes")+`"}], "data": {"title": "Lines"}}`),
-				call(crud.ToolUpdate, `{"table": "bills", "filters": [{"field": "amount", "op": "=", "value": 5}], "data": {"amount": 50}}`),
+				call(vocab.ToolUpdate, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+b.named("list", "Ropes")+`"}], "data": {"title": "Lines"}}`),
+				call(vocab.ToolUpdate, `{"table": "bills", "filters": [{"field": "amount", "op": "=", "value": 5}], "data": {"amount": 50}}`),
 			}
 		},
 		"delete": func(b *bundle) []crud.Call {
 			return []crud.Call{
-				call(crud.ToolDelete, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+b.named("list", "Ropes")+`"}]}`),
-				call(crud.ToolDelete, `{"table": "bills", "filters": [{"field": "amount", "op": "=", "value": 6}]}`),
+				call(vocab.ToolDelete, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+b.named("list", "Ropes")+`"}]}`),
+				call(vocab.ToolDelete, `{"table": "bills", "filters": [{"field": "amount", "op": "=", "value": 6}]}`),
 			}
 		},
 		"delete with what goes and what lets go": func(b *bundle) []crud.Call {
-			return []crud.Call{call(crud.ToolDelete, `{"table": "boats", "filters": [{"field": "id", "op": "=", "value": "`+b.named("boat", "Swan")+`"}]}`)}
+			return []crud.Call{call(vocab.ToolDelete, `{"table": "boats", "filters": [{"field": "id", "op": "=", "value": "`+b.named("boat", "Swan")+`"}]}`)}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -193,7 +194,7 @@ func TestUndoAsksForApproval(t *testing.T) {
 	b.read("keys")
 	b.nextTurn()
 	before := b.afloat()
-	b.ok("write", crud.ToolDelete, `{"table": "keys", "filters": [{"field": "id", "op": "=", "value": "`+b.named("key", "Shed")+`"}]}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "keys", "filters": [{"field": "id", "op": "=", "value": "`+b.named("key", "Shed")+`"}]}`)
 	wrote, number, gone := b.scope.TurnID, b.scope.Turn, b.afloat()
 	require.Equal(t, "possible", b.undoable(), "nothing stood in the log of this one")
 
@@ -213,7 +214,7 @@ func TestUndoRefusesUndeclaredCascades(t *testing.T) {
 	b := setupQuay(t)
 	b.read("keys")
 	b.nextTurn()
-	b.ok("write", crud.ToolDelete, `{"table": "keys", "filters": [{"field": "id", "op": "=", "value": "`+b.named("key", "Gate")+`"}]}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "keys", "filters": [{"field": "id", "op": "=", "value": "`+b.named("key", "Gate")+`"}]}`)
 	require.Equal(t, "impossible", b.undoable())
 	require.Equal(t, "With the key, rows of key log are deleted or changed that I do not see and cannot bring back.",
 		query[string](b, `SELECT undo_reason FROM turns WHERE id = $1`, b.scope.TurnID))
@@ -236,7 +237,7 @@ func TestUndoSaysWhatTriggersWroteElsewhere(t *testing.T) {
 	require.Contains(t, asked.Approval.Text, said+" Shall I?")
 	require.Empty(t, asked.Aftermath, "nothing is written yet")
 
-	b.ok("write", crud.ToolUpdate, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+list+`"}], "data": {"title": "Lines"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+list+`"}], "data": {"title": "Lines"}}`)
 	outcome := b.undo(b.scope.TurnID, b.scope.Turn)
 	require.Empty(t, outcome.Results[0].ErrorMessage)
 	require.Equal(t, said, outcome.Aftermath)
@@ -287,7 +288,7 @@ func TestUndoFailsIfATriggerAltersRows(t *testing.T) {
 	b.exec(`ALTER TABLE quay.trips DISABLE TRIGGER calm; UPDATE quay.trips SET note = ' far ' WHERE note = 'far'; ALTER TABLE quay.trips ENABLE TRIGGER calm`)
 	b.read("boats")
 	b.nextTurn()
-	b.ok("write", crud.ToolDelete, `{"table": "boats", "filters": [{"field": "id", "op": "=", "value": "`+b.named("boat", "Swan")+`"}]}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "boats", "filters": [{"field": "id", "op": "=", "value": "`+b.named("boat", "Swan")+`"}]}`)
 	after, wrote, number := b.afloat(), b.scope.TurnID, b.scope.Turn
 	b.nextTurn()
 	outcome, err := b.tools.Undo(t.Context(), b.tx, b.scope, crud.Undoing{Turn: wrote, Number: number, Agreed: true})

@@ -12,6 +12,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/exact"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -217,7 +218,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	for _, part := range parts {
-		s := &step{call: Call{Tool: ToolUndo, Args: args}, entity: part.Entity}
+		s := &step{call: Call{Tool: vocab.ToolUndo, Args: args}, entity: part.Entity}
 		for _, row := range part.Rows {
 			key := keyText(row, part.Entity)
 			s.record.changes = append(s.record.changes, Change{EntityType: part.Entity.Type, ID: key, Action: part.Action})

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 )
 
 const curry = `{"creates": [{"type": "recipe", "content": {
@@ -25,10 +26,10 @@ func TestGenerate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		result := b.ok("generate", crud.ToolGenerate, curry)
+		result := b.ok("generate", vocab.ToolGenerate, curry)
 		require.Equal(t, []string{"gen_recipe_1"}, result.Refs)
 		require.Equal(t, 3, query[int](b, `SELECT count(*)::int FROM kitchen.recipes`))
-		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "gen_recipe_1"}]}`))
+		rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "gen_recipe_1"}]}`))
 		require.Len(t, rows, 1)
 		require.Equal(t, "Thai Curry", rows[0]["name"])
 		require.Len(t, rows[0]["recipe_ingredients"], 3)
@@ -38,21 +39,21 @@ func TestGenerate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("generate", crud.ToolGenerate, curry)
-		b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		b.ok("generate", vocab.ToolGenerate, curry)
+		b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
 		in := `{"table": "recipes", "filters": [{"field": "id", "op": "in", "value": ["gen_recipe_1", "recipe_2"]}%s]}`
-		require.Equal(t, []string{"gen_recipe_1", "recipe_2"}, b.ok("read", crud.ToolRead, sprintf(in, "")).Refs)
-		require.Equal(t, []string{"gen_recipe_1"}, b.ok("read", crud.ToolRead, sprintf(in, `, {"field": "servings", "op": "=", "value": 2}, {"field": "tags", "op": "contains", "value": "smoky"}`)).Refs)
-		require.Equal(t, []string{"recipe_2"}, b.ok("read", crud.ToolRead, sprintf(in, `, {"field": "name", "op": "ilike", "value": "pad%"}`)).Refs)
-		require.Empty(t, b.ok("read", crud.ToolRead, sprintf(in, `, {"field": "cuisine", "op": "=", "value": "french"}`)).Refs)
+		require.Equal(t, []string{"gen_recipe_1", "recipe_2"}, b.ok("read", vocab.ToolRead, sprintf(in, "")).Refs)
+		require.Equal(t, []string{"gen_recipe_1"}, b.ok("read", vocab.ToolRead, sprintf(in, `, {"field": "servings", "op": "=", "value": 2}, {"field": "tags", "op": "contains", "value": "smoky"}`)).Refs)
+		require.Equal(t, []string{"recipe_2"}, b.ok("read", vocab.ToolRead, sprintf(in, `, {"field": "name", "op": "ilike", "value": "pad%"}`)).Refs)
+		require.Empty(t, b.ok("read", vocab.ToolRead, sprintf(in, `, {"field": "cuisine", "op": "=", "value": "french"}`)).Refs)
 	})
 
 	t.Run("UpdatesAndCreatesTogether", func(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("generate", crud.ToolGenerate, curry)
-		result := b.ok("generate", crud.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"name": "Thai Curry", "tags": []}}],
+		b.ok("generate", vocab.ToolGenerate, curry)
+		result := b.ok("generate", vocab.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"name": "Thai Curry", "tags": []}}],
 			"creates": [{"type": "task", "content": {"title": "Buy limes", "recipe_id": "gen_recipe_1"}}]}`)
 		require.Equal(t, []string{"gen_recipe_1", "gen_task_1"}, result.Refs)
 	})
@@ -61,7 +62,7 @@ func TestGenerate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
 		for args, code := range map[string]crud.Code{
 			`{"creates": [{"type": "recipe", "content": {"name": "X", "ingredient_name": "y"}}]}`:                            crud.CodeUnknownColumn,
 			`{"creates": [{"type": "recipe", "content": {"name": "X", "recipe_ingredients": [{"expiration_date": "y"}]}}]}`:  crud.CodeUnknownColumn,
@@ -74,7 +75,7 @@ func TestGenerate(t *testing.T) {
 			`{"updates": [{"ref": "gen_recipe_9", "content": {"name": "X"}}]}`:                                               crud.CodeUnknownRef,
 			`{}`: crud.CodeBadArgument,
 		} {
-			b.refused("generate", crud.ToolGenerate, args, code)
+			b.refused("generate", vocab.ToolGenerate, args, code)
 		}
 	})
 }
@@ -86,9 +87,9 @@ func TestSaveDraft(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("generate", crud.ToolGenerate, curry)
+		b.ok("generate", vocab.ToolGenerate, curry)
 		b.nextTurn()
-		result := b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
+		result := b.ok("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
 		require.Equal(t, []string{"gen_recipe_1"}, result.Refs)
 		require.Equal(t, "promoted", query[string](b, `SELECT state::text FROM entity_refs WHERE ref = 'gen_recipe_1'`))
 		require.Equal(t, "created", query[string](b, `SELECT action FROM entity_refs WHERE ref = 'gen_recipe_1'`))
@@ -104,8 +105,8 @@ func TestSaveDraft(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("generate", crud.ToolGenerate, curry)
-		b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1", "patch": {"servings": 4, "cuisine": null}}`)
+		b.ok("generate", vocab.ToolGenerate, curry)
+		b.ok("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1", "patch": {"servings": 4, "cuisine": null}}`)
 		require.Equal(t, "4 null Thai Curry", query[string](b, `SELECT servings || ' ' || coalesce(cuisine, 'null') || ' ' || name FROM kitchen.recipes WHERE name = 'Thai Curry'`))
 	})
 
@@ -113,9 +114,9 @@ func TestSaveDraft(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("generate", crud.ToolGenerate, curry)
-		outcome := b.decide("write", call(crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`),
-			call(crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-01-16", "meal_type": "dinner", "recipe_id": "gen_recipe_1"}}`))
+		b.ok("generate", vocab.ToolGenerate, curry)
+		outcome := b.decide("write", call(vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`),
+			call(vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-01-16", "meal_type": "dinner", "recipe_id": "gen_recipe_1"}}`))
 		require.False(t, outcome.Failed(), "%+v", outcome)
 		require.Equal(t, "Thai Curry", query[string](b, `SELECT r.name FROM kitchen.meal_plans AS m JOIN kitchen.recipes AS r ON r.id = m.recipe_id`))
 		require.Equal(t, "gen_recipe_1", b.rows(outcome.Results[1])[0]["recipe_id"])
@@ -125,26 +126,26 @@ func TestSaveDraft(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("generate", crud.ToolGenerate, curry)
-		message := b.refused("write", crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-01-16", "meal_type": "dinner", "recipe_id": "gen_recipe_1"}}`, crud.CodePendingRef)
+		b.ok("generate", vocab.ToolGenerate, curry)
+		message := b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-01-16", "meal_type": "dinner", "recipe_id": "gen_recipe_1"}}`, crud.CodePendingRef)
 		require.Contains(t, message, "gen_recipe_1")
-		b.refused("read", crud.ToolRead, `{"table": "meal_plans", "filters": [{"field": "recipe_id", "op": "=", "value": "gen_recipe_1"}]}`, crud.CodePendingRef)
+		b.refused("read", vocab.ToolRead, `{"table": "meal_plans", "filters": [{"field": "recipe_id", "op": "=", "value": "gen_recipe_1"}]}`, crud.CodePendingRef)
 	})
 
 	t.Run("FailingChildUndoesTheParent", func(t *testing.T) {
 		t.Parallel()
 
 		b := setupApart(t)
-		b.ok("generate", crud.ToolGenerate, curry)
+		b.ok("generate", vocab.ToolGenerate, curry)
 		b.exec(`ALTER TABLE kitchen.recipe_ingredients ADD CONSTRAINT no_lime CHECK (name <> 'lime')`)
-		message := b.refused("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeViolation)
+		message := b.refused("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeViolation)
 		require.Contains(t, message, "name")
 		require.Equal(t, 3, query[int](b, `SELECT count(*)::int FROM kitchen.recipes`))
 		require.Equal(t, "pending", query[string](b, `SELECT state::text FROM entity_refs WHERE ref = 'gen_recipe_1'`))
 		b.exec(`ALTER TABLE kitchen.recipe_ingredients DROP CONSTRAINT no_lime`)
-		b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
+		b.ok("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
 		require.Equal(t, 4, query[int](b, `SELECT count(*)::int FROM kitchen.recipes`))
-		b.refused("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeConflict)
+		b.refused("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeConflict)
 	})
 
 	t.Run("SilentRoundingIsAnError", func(t *testing.T) {
@@ -152,7 +153,7 @@ func TestSaveDraft(t *testing.T) {
 
 		b := setupApart(t)
 		b.exec(`ALTER TABLE kitchen.inventory ALTER COLUMN quantity TYPE numeric(6, 2)`)
-		message := b.refused("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "saffron", "quantity": 1.239}}`, crud.CodeValueChanged)
+		message := b.refused("write", vocab.ToolCreate, `{"table": "inventory", "data": {"name": "saffron", "quantity": 1.239}}`, crud.CodeValueChanged)
 		require.Contains(t, message, "1.24")
 		require.Equal(t, 12, query[int](b, `SELECT count(*)::int FROM kitchen.inventory`))
 	})
@@ -165,7 +166,7 @@ func TestCreate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		result := b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": [
+		result := b.ok("write", vocab.ToolCreate, `{"table": "inventory", "data": [
 			{"name": "eggs", "quantity": 12, "unit": "count", "location": "Fridge"},
 			{"name": "fresh broccoli\u0000", "location": "freezer", "expiry_date": ""},
 			{"name": "unobtainium", "category": "metals"}]}`)
@@ -184,19 +185,19 @@ func TestCreate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		first := b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "eggs", "quantity": 6, "unit": "count"}, {"name": "Egg", "quantity": 2, "unit": "count"}, {"name": "milk"}]}`)
+		first := b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": [{"name": "eggs", "quantity": 6, "unit": "count"}, {"name": "Egg", "quantity": 2, "unit": "count"}, {"name": "milk"}]}`)
 		require.Equal(t, []string{"shop_1", "shop_2"}, first.Refs)
-		second := b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "Eggs", "quantity": 4, "unit": "count", "notes": "large"}}`)
+		second := b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": {"name": "Eggs", "quantity": 4, "unit": "count", "notes": "large"}}`)
 		require.Equal(t, []string{"shop_1"}, second.Refs)
 		require.Equal(t, "12 large", query[string](b, `SELECT quantity || ' ' || notes FROM kitchen.shopping_list WHERE name = 'eggs'`))
 		require.Equal(t, 2, query[int](b, `SELECT count(*)::int FROM kitchen.shopping_list`))
 		require.Equal(t, "updated", query[string](b, `SELECT action FROM entity_refs WHERE ref = 'shop_1'`))
 		b.exec(`UPDATE kitchen.shopping_list SET is_purchased = true`)
-		b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "eggs", "quantity": 1, "unit": "count"}}`)
+		b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": {"name": "eggs", "quantity": 1, "unit": "count"}}`)
 		require.Equal(t, 3, query[int](b, `SELECT count(*)::int FROM kitchen.shopping_list`), "what is bought takes no part")
 
 		for _, name := range []string{"Birthday candles", "birthday candles"} {
-			b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "`+name+`", "notes": "for Ada"}}`)
+			b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": {"name": "`+name+`", "notes": "for Ada"}}`)
 		}
 		require.Equal(t, "Birthday candles", query[string](b, `SELECT string_agg(name, ', ') FROM kitchen.shopping_list WHERE name ILIKE '%candles%'`), "the same name is the same thing, unit or none, known to the catalog or not")
 	})
@@ -205,7 +206,7 @@ func TestCreate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+		b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
 		for args, code := range map[string]crud.Code{
 			`{"table": "inventory", "data": {"quantity": 2}}`:                             crud.CodeViolation,
 			`{"table": "inventory", "data": {"name": "x", "quantity": -2}}`:               crud.CodeViolation,
@@ -224,7 +225,7 @@ func TestCreate(t *testing.T) {
 			`{"table": "tasks", "data": {"title": "x"}, "from_ref": "gen_task_1"}`:        crud.CodeBadArgument,
 			`{"table": "recipes", "data": {"name": "` + longText + `"}}`:                  crud.CodeViolation,
 		} {
-			message := b.refused("write", crud.ToolCreate, args, code)
+			message := b.refused("write", vocab.ToolCreate, args, code)
 			require.NotContains(t, message, "user_id,", args)
 		}
 	})
@@ -233,12 +234,12 @@ func TestCreate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		outcome := b.decide("write", call(crud.ToolCreate, `{"table": "tasks", "data": {"title": "a"}}`), call(crud.ToolCreate, `{"table": "tasks", "data": {}}`))
+		outcome := b.decide("write", call(vocab.ToolCreate, `{"table": "tasks", "data": {"title": "a"}}`), call(vocab.ToolCreate, `{"table": "tasks", "data": {}}`))
 		require.Equal(t, crud.CodeNotExecuted, outcome.Results[0].ErrorCode)
 		require.Equal(t, crud.CodeBadArgument, outcome.Results[1].ErrorCode)
 		require.Zero(t, query[int](b, `SELECT count(*)::int FROM kitchen.tasks`))
 		require.Zero(t, query[int](b, `SELECT count(*)::int FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
-		next := b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "a"}}`)
+		next := b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "a"}}`)
 		require.Equal(t, 3, next.Call, "calls go on counting within the step")
 		require.Equal(t, []string{"task_1"}, next.Refs)
 	})
@@ -247,7 +248,7 @@ func TestCreate(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		result := b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "a"}}`)
+		result := b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "a"}}`)
 		params := query[[]byte](b, `SELECT params FROM turn_step_results WHERE turn_id = $1 AND call = $2`, b.scope.TurnID, result.Call)
 		var args map[string]any
 		require.NoError(t, json.Unmarshal(params, &args))

@@ -14,6 +14,7 @@ import (
 	"alfred/internal/follow"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/nodes"
 )
@@ -137,8 +138,8 @@ func (t *tools) explainContext(ctx context.Context, in contextIn) (*contextOut, 
 	}
 	switch in.Node {
 	case "":
-		in.Node = "think"
-	case "understand", "think", "act", "reply":
+		in.Node = vocab.NodeThink
+	case vocab.NodeUnderstand, vocab.NodeThink, vocab.NodeAct, vocab.NodeReply:
 	default:
 		return nil, &Error{"invalid_request", "node is understand, think, act or reply."}
 	}

@@ -20,6 +20,7 @@ import (
 	"alfred/internal/mover"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -160,12 +161,12 @@ func TestMoveGivesNewKeys(t *testing.T) {
 	dbtest.Whole(t)
 
 	d := openDesk(t)
-	d.call("write", crud.ToolCreate, `{"table": "folders", "data": {"name": "work"}}`)
-	d.call("write", crud.ToolCreate, `{"table": "notes", "data": [{"title": "first", "folder_id": "folder_1"}, {"title": "second"}]}`)
-	d.call("write", crud.ToolUpdate, `{"table": "notes", "filters": [{"field": "title", "op": "=", "value": "second"}], "data": {"parent_id": "note_1"}}`)
-	d.call("write", crud.ToolCreate, `{"table": "folders", "data": {"name": "play"}}`)
-	d.call("write", crud.ToolUpdate, `{"table": "notes", "filters": [{"field": "title", "op": "=", "value": "first"}], "data": {"folder_id": "folder_2", "title": "1st"}}`)
-	d.call("write", crud.ToolDelete, `{"table": "notes", "filters": [{"field": "id", "op": "=", "value": "note_2"}]}`)
+	d.call("write", vocab.ToolCreate, `{"table": "folders", "data": {"name": "work"}}`)
+	d.call("write", vocab.ToolCreate, `{"table": "notes", "data": [{"title": "first", "folder_id": "folder_1"}, {"title": "second"}]}`)
+	d.call("write", vocab.ToolUpdate, `{"table": "notes", "filters": [{"field": "title", "op": "=", "value": "second"}], "data": {"parent_id": "note_1"}}`)
+	d.call("write", vocab.ToolCreate, `{"table": "folders", "data": {"name": "play"}}`)
+	d.call("write", vocab.ToolUpdate, `{"table": "notes", "filters": [{"field": "title", "op": "=", "value": "first"}], "data": {"folder_id": "folder_2", "title": "1st"}}`)
+	d.call("write", vocab.ToolDelete, `{"table": "notes", "filters": [{"field": "id", "op": "=", "value": "note_2"}]}`)
 	require.Equal(t, "1st in play", d.says())
 	d.exec("a", `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding) VALUES ('note', '1', 'm', $1, 2, 'x', '[1,0.1]')`, d.user)
 	d.exec("a", `INSERT INTO row_events (user_id, entity_type, entity_id, action) VALUES ($1, 'note', '1', 'updated')`, d.user)
@@ -198,8 +199,8 @@ func TestMoveGivesNewKeys(t *testing.T) {
 	require.Equal(t, known, d.text("b", refs+`entity_refs AS e WHERE e.session_id = $1`, fork), "and who forks from it has rows of their own")
 	require.Equal(t, d.text("b", `SELECT id::text FROM desk.folders WHERE name = 'work'`), d.text("b", `SELECT mentioned_entities -> 0 ->> 'uuid' FROM turns WHERE id = $1`, d.turns[0]))
 	require.Equal(t, "superseded", d.text("b", `SELECT status FROM questions WHERE session_id = $1`, d.session), "what awaits approval by key is withdrawn")
-	d.call("read", crud.ToolRead, `{"table": "notes", "filters": [{"field": "id", "op": "=", "value": "note_1"}]}`)
-	d.call("write", crud.ToolCreate, `{"table": "notes", "data": {"title": "third", "parent_id": "note_1", "folder_id": "folder_1"}}`)
+	d.call("read", vocab.ToolRead, `{"table": "notes", "filters": [{"field": "id", "op": "=", "value": "note_1"}]}`)
+	d.call("write", vocab.ToolCreate, `{"table": "notes", "data": {"title": "third", "parent_id": "note_1", "folder_id": "folder_1"}}`)
 	require.Equal(t, "1st in play, third in work below 1st", d.says())
 
 	for _, c := range []struct {

@@ -8,6 +8,7 @@ import (
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/say"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -43,8 +44,8 @@ func (t *page) beside(s *section) {
 	if len(t.others) == 0 {
 		return
 	}
-	s.line("Steps beside this one need nothing of it. Write their calls in the same answer too: behind the `", nodes.ToolStepComplete, "` of this step, in this order, each ended by its own `",
-		nodes.ToolStepComplete, "`. A step that has to look at something first, changes a draft, or waits for what your calls return, is left out; it is asked for later.")
+	s.line("Steps beside this one need nothing of it. Write their calls in the same answer too: behind the `", vocab.ToolStepComplete, "` of this step, in this order, each ended by its own `",
+		vocab.ToolStepComplete, "`. A step that has to look at something first, changes a draft, or waits for what your calls return, is left out; it is asked for later.")
 	for i, step := range t.steps[1:] {
 		position, _ := t.Place(step.Step)
 		line := "- Step " + strconv.Itoa(position) + " (" + string(step.StepType) + ", " + clean.Inline(step.Subdomain, say.ShortLine) + "): " + clean.Inline(step.Description, 2*say.MaxFact)

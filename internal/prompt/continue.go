@@ -7,6 +7,7 @@ import (
 
 	"alfred/internal/clean"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -54,7 +55,7 @@ func (t *page) news(f *nodes.Frame, told string) ([]nodes.Block, bool) {
 	var news []nodes.Block
 	rows := strings.Split(body["data_to_analyze## Active Entities (Full Data)"], "\n")
 	for _, rule := range table() {
-		if rule.node != "act" || rule.told == toldByResults {
+		if rule.node != vocab.NodeAct || rule.told == toldByResults {
 			continue
 		}
 		title := rule.title(t.config)
@@ -251,7 +252,7 @@ func (t *page) returnedTo(round *nodes.Round) []string {
 	results := make([]string, 0, len(round.Answer.ToolCalls))
 	for _, call := range round.Answer.ToolCalls {
 		switch {
-		case call.Name == nodes.ToolRequestSchema:
+		case call.Name == vocab.ToolRequestSchema:
 			results = append(results, "Its columns stand below.")
 		case slices.Contains(nodes.EveryStep, call.Name):
 			results = append(results, "The step goes on.")
@@ -282,7 +283,7 @@ func (t *page) lastResults() (results []*view.Result, calls int) {
 			Calls   []json.RawMessage `json:"calls"`
 			Results []json.RawMessage `json:"results"`
 		}
-		if run.Node != "act" || run.Step == nil || *run.Step != t.step.Step || json.Unmarshal(run.Output, &made) != nil {
+		if run.Node != vocab.NodeAct || run.Step == nil || *run.Step != t.step.Step || json.Unmarshal(run.Output, &made) != nil {
 			continue
 		}
 		before, last, calls = before+last, len(made.Results), len(made.Calls)

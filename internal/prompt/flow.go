@@ -8,6 +8,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 )
 
 // conversationFlow tells the reply where the conversation stands, so that it continues instead of starting anew.
@@ -73,7 +74,7 @@ func (t *page) replyGuidance(s *section) {
 // already.
 func (t *page) draftedNow() bool {
 	return slices.ContainsFunc(t.OwnResults(), func(r *view.Result) bool {
-		return r.Tool == "generate" && !r.Failed() && slices.ContainsFunc(r.Refs, func(ref string) bool {
+		return r.Tool == vocab.ToolGenerate && !r.Failed() && slices.ContainsFunc(r.Refs, func(ref string) bool {
 			e := t.ByRef[ref]
 
 			return e != nil && e.Pending()

@@ -9,6 +9,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/say"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -60,7 +61,7 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 	}
 	at := nodes.At{Turn: t.Number, Call: 1}
 	if p.config.Apart {
-		in.Frame = t.frame("understand", p.domain.Persona, at)
+		in.Frame = t.frame(vocab.NodeUnderstand, p.domain.Persona, at)
 
 		return in
 	}
@@ -74,11 +75,11 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 // Need says which of the optional parts of a view a node's prompt shows.
 func (p *Prompts) Need(node string, v *view.View) view.Need {
 	switch node {
-	case "understand":
+	case vocab.NodeUnderstand:
 		return view.Need{Known: true, Profile: !p.config.Apart}
-	case "think":
+	case vocab.NodeThink:
 		return view.Need{Profile: v.Carried() == nil}
-	case "act":
+	case vocab.NodeAct:
 		step := v.Step()
 
 		return view.Need{Profile: step != nil && !onlyReads(append(v.Beside(step), step)), Round: true}
@@ -95,7 +96,7 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	in.Refs = t.Refs()
 	if v.Carried() == nil {
 		in.Facts = t.nodeFacts()
-		in.Frame = t.frame("think", t.plannerPersona(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf("think")})
+		in.Frame = t.frame(vocab.NodeThink, t.plannerPersona(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf(vocab.NodeThink)})
 	}
 
 	return in
@@ -173,7 +174,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
 	in.Introduces = t.introduces(step)
 	t.shown = map[string][]string{}
-	in.Frame = t.frame("act", p.domain.Persona, nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
+	in.Frame = t.frame(vocab.NodeAct, p.domain.Persona, nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
 	in.Shown = t.shown
 	t.goOn(&in.Frame, v.Continues())
 
@@ -190,7 +191,7 @@ func (t *page) bounds(step *db.TurnSteps) nodes.ActInput {
 // Reply builds the input from a turn whose steps have ended, without refs.
 func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 	t := p.page(v, false)
-	f := t.frame("reply", p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
+	f := t.frame(vocab.NodeReply, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
 
 	return nodes.ReplyInput{
 		Frame: t.withoutRefs(f), Facts: t.nodeFacts(), Outcome: t.Outcome(), Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(),
@@ -212,7 +213,7 @@ func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
 	t := p.page(v, false)
 
 	return nodes.SummarizeInput{
-		Frame: t.frame("summarize", p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Facts: t.nodeFacts(), Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
+		Frame: t.frame(vocab.NodeSummarize, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Facts: t.nodeFacts(), Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
 	}
 }
 
@@ -222,7 +223,7 @@ func (p *Prompts) Compress(v *view.View) nodes.CompressInput {
 	most := p.config.Budget.Earlier * clean.RunesPerToken
 
 	return nodes.CompressInput{
-		Frame:    t.frame("compress", p.domain.Persona, nodes.At{Turn: t.Number - 1, Call: 1}),
+		Frame:    t.frame(vocab.NodeCompress, p.domain.Persona, nodes.At{Turn: t.Number - 1, Call: 1}),
 		Fallback: nodes.CompressOutput{Conversation: t.CompressedByCode("conversation", most), Narrative: t.CompressedByCode("narrative", most)},
 	}
 }
@@ -231,11 +232,11 @@ func (p *Prompts) Compress(v *view.View) nodes.CompressInput {
 // first read step), reply or summarize. Any other name is an error.
 func (p *Prompts) Preview(v *view.View, node string) (nodes.Frame, error) {
 	switch node {
-	case "understand":
+	case vocab.NodeUnderstand:
 		return p.Understand(v).Frame, nil
-	case "think":
+	case vocab.NodeThink:
 		return p.Think(v).Frame, nil
-	case "act":
+	case vocab.NodeAct:
 		step := &db.TurnSteps{Step: 1, StepType: db.StepTypeRead, Description: "The first step of the coming turn."}
 		if len(p.domain.Subdomains) > 0 {
 			step.Subdomain = p.domain.Subdomains[0].Name
@@ -246,9 +247,9 @@ func (p *Prompts) Preview(v *view.View, node string) (nodes.Frame, error) {
 		in, err := p.act(&first, step)
 
 		return in.Frame, err
-	case "reply":
+	case vocab.NodeReply:
 		return p.Reply(v).Frame, nil
-	case "summarize":
+	case vocab.NodeSummarize:
 		return p.Summarize(v).Frame, nil
 	default:
 		return nodes.Frame{}, fmt.Errorf("unknown node %q", node)

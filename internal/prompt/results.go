@@ -6,7 +6,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
-	"alfred/nodes"
+	"alfred/internal/vocab"
 )
 
 // executionResults prints the facts of the turn that a reply may state: what was asked, how each step ended, the rows,
@@ -84,7 +84,7 @@ func (t *page) resultRows(s *section) {
 		for _, ref := range d.Refs {
 			lines := t.PlainRow(ref)
 			switch e := t.ByRef[ref]; {
-			case d.Result.Tool == nodes.ToolDelete:
+			case d.Result.Tool == vocab.ToolDelete:
 				lines = t.ShortRow(ref) // of what is gone nobody asks how it is made
 			case e != nil && e.Stale != "":
 				lines = "- " + e.Label + " (" + e.Stale + " since)" // what it was is not so any more
@@ -119,7 +119,7 @@ func (t *page) otherResults(s *section, budget *int) {
 			failed++
 		case r.Tool == view.ToolRecall:
 			t.toldRecall(s, r, budget, told)
-		case view.CarriesRows(r.Tool) || r.Tool == "generate" || len(r.Rows) == 0:
+		case vocab.CarriesRows(r.Tool) || r.Tool == vocab.ToolGenerate || len(r.Rows) == 0:
 		default:
 			line := "Computed: " + clean.Clip(clean.JSON(t.Guarded(r)), *budget*clean.RunesPerToken)
 			if told[line] {

@@ -9,6 +9,7 @@ import (
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -59,7 +60,7 @@ func (t *page) besides(s *section, described []string) {
 }
 
 var writeTools = map[domain.Verb]string{
-	domain.Create: nodes.ToolCreate, domain.Update: nodes.ToolUpdate, domain.Delete: nodes.ToolDelete,
+	domain.Create: vocab.ToolCreate, domain.Update: vocab.ToolUpdate, domain.Delete: vocab.ToolDelete,
 }
 
 // writable lists, by tool, the tables that a step may write.

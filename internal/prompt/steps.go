@@ -9,6 +9,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -33,7 +34,7 @@ func (t *page) currentStep(s *section) {
 		s.line("Note from the step before: ", note)
 	}
 	if t.introduces(step) {
-		s.line("Your reply begins here: before the call of ", nodes.ToolGenerate, ", in the same answer, write one or two sentences to the user, in their language: ",
+		s.line("Your reply begins here: before the call of ", vocab.ToolGenerate, ", in the same answer, write one or two sentences to the user, in their language: ",
 			"what you have drafted, what else was asked, and whether to save it. The drafts are shown below these words; do not repeat them.")
 		if summary := clean.Inline(t.Understood.CurationSummary, say.MaxFact); summary != "" {
 			s.line("Acknowledge briefly: ", summary)
@@ -50,7 +51,7 @@ func (t *page) toolsOf(s *section, step *db.TurnSteps) {
 	in := t.bounds(step)
 	s.line("Tools of this step: ", strings.Join(in.Allowed(), ", "), ", and in every step ", strings.Join(nodes.EveryStep, ", "), "; others are refused")
 	s.line("Tables: ", strings.Join(in.Tables, ", "))
-	for _, tool := range []string{nodes.ToolCreate, nodes.ToolUpdate, nodes.ToolDelete} {
+	for _, tool := range []string{vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete} {
 		if step.StepType == db.StepTypeWrite && len(in.Writable[tool]) > 0 && !slices.Equal(in.Writable[tool], in.Tables) {
 			s.line("Tables of ", tool, ": ", strings.Join(in.Writable[tool], ", "))
 		}
@@ -152,7 +153,7 @@ func (t *page) calledTool(r *view.Result) string {
 	if r.EntityType != nil {
 		line += " " + *r.EntityType
 	}
-	if params := clean.Content(r.Params); params != "{}" && r.Tool != "generate" {
+	if params := clean.Content(r.Params); params != "{}" && r.Tool != vocab.ToolGenerate {
 		line += " " + clean.Clip(params, 2*say.ShortLine)
 	}
 
@@ -168,11 +169,11 @@ func (t *page) returned(r *view.Result) string {
 	if notice := notice(r); notice != "" {
 		line += " (" + notice + ")"
 	}
-	if int(r.RowCount) > len(r.Rows) && view.CarriesRows(r.Tool) {
+	if int(r.RowCount) > len(r.Rows) && vocab.CarriesRows(r.Tool) {
 		line += " (" + strconv.Itoa(len(r.Rows)) + " of " + strconv.Itoa(int(r.RowCount)) + " shown)"
 	}
 	switch {
-	case !view.CarriesRows(r.Tool) && r.Tool != "generate" && len(r.Rows) > 0:
+	case !vocab.CarriesRows(r.Tool) && r.Tool != vocab.ToolGenerate && len(r.Rows) > 0:
 		line += ": " + clean.JSON(t.Guarded(r))
 	case len(r.Refs) > maxRefsNamed, len(r.Refs) > collapseOver && inOrder(r.Refs):
 		line += ": " + t.RefWords(r.Refs)

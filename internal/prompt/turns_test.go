@@ -14,6 +14,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/testfactory"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -143,10 +144,10 @@ func TestInstructionsNameRealThings(t *testing.T) {
 	b := setup(t)
 	known := []string{"item_3", "gen_item_1", "gen_...", "at risk", "id", "="}
 	for _, step := range stepTypes {
-		known = append(append(known, string(step)), nodes.DataTools(string(step))...)
+		known = append(append(known, string(step)), vocab.StepTools(string(step))...)
 	}
 	fields := regexp.MustCompile("json:\"([a-z_]+)[,\"]|\"([a-z_]+)\"")
-	for _, file := range []string{"../../nodes/output.go", "../../nodes/written.go", "../../nodes/tools.go", "../../nodes/understand.go", "../../nodes/think.go", "../../nodes/summarize.go", "../../nodes/compress.go"} {
+	for _, file := range []string{"../../nodes/output.go", "../../nodes/written.go", "../../nodes/tools.go", "../vocab/vocab.go", "../../nodes/understand.go", "../../nodes/think.go", "../../nodes/summarize.go", "../../nodes/compress.go"} {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, match := range fields.FindAllStringSubmatch(string(source), -1) {

@@ -9,6 +9,7 @@ import (
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -49,9 +50,9 @@ func questionWords(t *Teller, payload *view.QuestionPayload) string {
 // effectText words one effect: "You have 2 recipes:" and the rows.
 func (t *Teller) effectText(d *view.Effect) string {
 	switch {
-	case len(d.Result.Rows) == 0 && d.Result.Tool == "db_read":
+	case len(d.Result.Rows) == 0 && d.Result.Tool == vocab.ToolRead:
 		return t.sentence(t.Nothing(d))
-	case len(d.Refs) == 0 || (t.IsChild(d.Kind) && d.Result.Tool != "db_read"):
+	case len(d.Refs) == 0 || (t.IsChild(d.Kind) && d.Result.Tool != vocab.ToolRead):
 		return ""
 	}
 	nested := t.NestedRefs()

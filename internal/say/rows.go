@@ -10,7 +10,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/domain"
 	"alfred/internal/view"
-	"alfred/nodes"
+	"alfred/internal/vocab"
 )
 
 // DisplayLine is a row's line with every column that was read, its ref last: "Butter Chicken total_time:45min
@@ -236,11 +236,11 @@ const (
 // Verb is the past tense of what a tool does.
 func Verb(tool string) string {
 	switch tool {
-	case nodes.ToolCreate:
+	case vocab.ToolCreate:
 		return Saved
-	case nodes.ToolDelete:
+	case vocab.ToolDelete:
 		return Deleted
-	case nodes.ToolRead, "mention", "ui_change":
+	case vocab.ToolRead, vocab.ToolMention, vocab.ToolUIChange:
 		return "Found"
 	default: // one of the domain's operations changes what it returns
 		return Changed
@@ -254,7 +254,7 @@ func (t *Teller) Nothing(d *view.Effect) string {
 		OrFilters []any `json:"or_filters"`
 	}{}
 	filtered := json.Unmarshal(d.Result.Params, &filters) == nil && len(filters.Filters)+len(filters.OrFilters) > 0
-	if d.Result.Tool == "db_read" && !filtered && d.Kind.Empty != "" {
+	if d.Result.Tool == vocab.ToolRead && !filtered && d.Kind.Empty != "" {
 		return d.Kind.Empty
 	}
 

@@ -6,6 +6,7 @@ import (
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -71,7 +72,7 @@ func (t *Teller) BlockedBy() string {
 	details := ""
 	for _, run := range t.Runs {
 		var output nodes.ActOutput
-		if run.Node == "act" && json.Unmarshal(run.Output, &output) == nil && output.Blocked != nil {
+		if run.Node == vocab.NodeAct && json.Unmarshal(run.Output, &output) == nil && output.Blocked != nil {
 			details = clean.Inline(output.Blocked.Code+": "+output.Blocked.Details, MaxFact)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/domain"
 	"alfred/internal/exact"
+	"alfred/internal/vocab"
 )
 
 // wasField holds the previous values of an updated row's columns.
@@ -73,17 +74,6 @@ func decodeRows(data json.RawMessage, out *[]map[string]any) error {
 	}
 
 	return nil
-}
-
-// CarriesRows reports whether a tool's rows are domain rows. Other results (totals, formulas) appear under Step
-// Results.
-func CarriesRows(tool string) bool {
-	switch tool {
-	case "calculate", "db_analyze", "generate", "recall":
-		return false
-	default: // including the domain's operations
-		return true
-	}
 }
 
 // mergeRows goes from the newest result to the oldest, so that the first value found for a column is its newest.
@@ -235,7 +225,7 @@ func (t *Scene) kindOf(r *Result, columns map[string]any) *domain.Entity {
 		return nil
 	case r.Tool == ToolRecall:
 		return t.Domain.ByType(clean.Value(columns[TypeField]))
-	case CarriesRows(r.Tool) && r.EntityType != nil:
+	case vocab.CarriesRows(r.Tool) && r.EntityType != nil:
 		return t.Domain.ByType(*r.EntityType)
 	default:
 		return nil

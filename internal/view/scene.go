@@ -6,6 +6,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -57,7 +58,7 @@ func (v *View) Scene(known bool) *Scene {
 func (v *View) understood() nodes.UnderstandOutput {
 	var out nodes.UnderstandOutput
 	for _, run := range v.Runs {
-		if run.Node == "understand" && json.Unmarshal(run.Output, &out) != nil {
+		if run.Node == vocab.NodeUnderstand && json.Unmarshal(run.Output, &out) != nil {
 			out = nodes.UnderstandOutput{}
 		}
 	}

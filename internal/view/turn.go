@@ -9,6 +9,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 )
 
 // DecisionsOf counts the decisions a node has made in this turn.
@@ -115,7 +116,7 @@ func (d *Decision) same(other *Decision) bool {
 // WroteNothing returns the write steps of a turn that wrote nothing.
 func (t *Scene) WroteNothing() []*db.TurnSteps {
 	for _, d := range t.Effects() {
-		if d.Result.Tool != "db_read" && len(d.Refs) > 0 {
+		if d.Result.Tool != vocab.ToolRead && len(d.Refs) > 0 {
 			return nil
 		}
 	}
@@ -265,7 +266,7 @@ func (t *Scene) Effects() []*Effect {
 	told := map[string]bool{}
 	var effects []*Effect
 	for _, r := range slices.Backward(t.OwnResults()) {
-		if r.Failed() || !CarriesRows(r.Tool) || r.EntityType == nil || r.Step == 0 {
+		if r.Failed() || !vocab.CarriesRows(r.Tool) || r.EntityType == nil || r.Step == 0 {
 			continue
 		}
 		def := t.Domain.ByType(*r.EntityType)

@@ -7,6 +7,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -111,7 +112,7 @@ func (v *View) Carried() *nodes.ThinkOutput {
 	var made struct {
 		Think *nodes.ThinkOutput `json:"think"`
 	}
-	if last := v.Runs[len(v.Runs)-1]; last.Node != "understand" || json.Unmarshal(last.Output, &made) != nil {
+	if last := v.Runs[len(v.Runs)-1]; last.Node != vocab.NodeUnderstand || json.Unmarshal(last.Output, &made) != nil {
 		return nil
 	}
 
@@ -156,7 +157,7 @@ func (v *View) roundOf() *db.NodeRunListMadeRow {
 		return nil
 	}
 	last := v.Runs[len(v.Runs)-1]
-	if last.Node != "act" || last.Step == nil || *last.Step != step.Step || last.LlmCallID == nil {
+	if last.Node != vocab.NodeAct || last.Step == nil || *last.Step != step.Step || last.LlmCallID == nil {
 		return nil
 	}
 
@@ -166,7 +167,7 @@ func (v *View) roundOf() *db.NodeRunListMadeRow {
 // Calls counts the decisions a step has taken, and those that count against its limit: schema requests do not.
 func (v *View) Calls(step int) (taken, counted int) {
 	for _, run := range v.Runs {
-		if run.Node != "act" || run.Step == nil || int(*run.Step) != step {
+		if run.Node != vocab.NodeAct || run.Step == nil || int(*run.Step) != step {
 			continue
 		}
 		taken++

@@ -11,6 +11,7 @@ import (
 
 	"alfred/internal/follow"
 	"alfred/internal/httpapi/sse"
+	"alfred/internal/vocab"
 )
 
 // run reports one run's events in AG-UI's terms. Clients check that everything that was started ends before the
@@ -74,7 +75,7 @@ func (r *run) step(e *follow.Event) error {
 		name = fmt.Sprintf("step %d", s.Step)
 	}
 	switch {
-	case name == "act":
+	case name == vocab.NodeAct:
 		return nil
 	case e.Type == "node.started", e.Type == "step.started":
 		return r.startStep(name)

@@ -8,6 +8,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -32,7 +33,7 @@ func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 	switch {
 	case a.op == nil && len(in.Step.Refs) > 0: // code added the step to the plan
 		for _, group := range byKind(s.these(in.Step.Refs, s.lex.domain.Entities...)) {
-			a.call(nodes.ToolRead, args{"table": s.lex.byType[group[0].Type].Table, "filters": []filter{refFilter(refsOf(group))}, "detail": "full"})
+			a.call(vocab.ToolRead, args{"table": s.lex.byType[group[0].Type].Table, "filters": []filter{refFilter(refsOf(group))}, "detail": "full"})
 		}
 		a.complete("Read what the next step needs.")
 	case a.op == nil: // quick: the step was not planned; the message says what to read
@@ -60,25 +61,25 @@ func (a *actor) call(tool string, arguments args) {
 	a.calls = append(a.calls, llm.ToolCall{Name: tool, Args: []byte(flat(arguments))})
 }
 
-func (a *actor) complete(summary string) { a.call(nodes.ToolStepComplete, args{"summary": summary}) }
+func (a *actor) complete(summary string) { a.call(vocab.ToolStepComplete, args{"summary": summary}) }
 
 func (a *actor) conclude(summary, conclusions string) {
-	a.call(nodes.ToolStepComplete, args{"summary": summary, "conclusions": conclusions})
+	a.call(vocab.ToolStepComplete, args{"summary": summary, "conclusions": conclusions})
 }
 
 func (a *actor) blocked(code, details string) {
-	a.call(nodes.ToolBlocked, args{"code": code, "details": details, "next": "fail"})
+	a.call(vocab.ToolBlocked, args{"code": code, "details": details, "next": "fail"})
 }
 
 // writeTools maps ops to the tools that perform them.
-var writeTools = map[string]string{opCreate: nodes.ToolCreate, opSave: nodes.ToolCreate, opUpdate: nodes.ToolUpdate, opDelete: nodes.ToolDelete}
+var writeTools = map[string]string{opCreate: vocab.ToolCreate, opSave: vocab.ToolCreate, opUpdate: vocab.ToolUpdate, opDelete: vocab.ToolDelete}
 
 func (a *actor) carryOut() {
 	tool := writeTools[a.op.act]
 	if a.op.act == opNote {
-		tool = nodes.ToolUpdate
+		tool = vocab.ToolUpdate
 		if a.profile() == nil {
-			tool = nodes.ToolCreate
+			tool = vocab.ToolCreate
 		}
 	}
 	switch {
@@ -91,10 +92,10 @@ func (a *actor) carryOut() {
 	}
 	switch a.op.act {
 	case opRead:
-		a.call(nodes.ToolRead, a.op.read(a.kind))
+		a.call(vocab.ToolRead, a.op.read(a.kind))
 		a.complete("Looked up the " + a.kind.Plural + ".")
 	case opRecall:
-		a.call(nodes.ToolRecall, args{"query": a.op.About})
+		a.call(vocab.ToolRecall, args{"query": a.op.About})
 		a.complete("Looked for " + a.op.About + ".")
 	case opCount:
 		a.count()
@@ -127,7 +128,7 @@ func (a *actor) count() {
 		if a.op.By != "" {
 			arguments["group_by"] = []string{a.op.By}
 		}
-		a.call(nodes.ToolAnalyze, arguments)
+		a.call(vocab.ToolAnalyze, arguments)
 		return
 	}
 	var parts []string
@@ -168,7 +169,7 @@ func (a *actor) match() {
 		text = capitalize(a.kind.Plural) + " with " + a.op.About + ":" + text
 	}
 	for _, r := range a.Results {
-		if stock := a.lex.stock(); r.Current && stock != nil && r.Type == stock.Type && r.Tool == nodes.ToolRead {
+		if stock := a.lex.stock(); r.Current && stock != nil && r.Type == stock.Type && r.Tool == vocab.ToolRead {
 			held := filtered(r.Rows, func(row map[string]any) bool { return isThing(stock, row) })
 			have := mapped(held, func(row map[string]any) string { return a.line(stock, row) })
 			if len(have) == 0 {
@@ -189,7 +190,7 @@ func (a *actor) pick(e *domain.Entity) *nodes.Entity {
 	case 0:
 		a.blocked("insufficient_info", "I found no "+e.Name+" called "+a.op.Name+".")
 	default:
-		a.call(nodes.ToolAskUser, args{"question": whichOne(found)})
+		a.call(vocab.ToolAskUser, args{"question": whichOne(found)})
 	}
 	return nil
 }
@@ -209,7 +210,7 @@ func (a *actor) create() {
 	if len(rows) == 1 {
 		data = rows[0]
 	}
-	a.call(nodes.ToolCreate, args{"table": a.kind.Table, "data": data})
+	a.call(vocab.ToolCreate, args{"table": a.kind.Table, "data": data})
 	if schedule == a.kind && a.refs[asText(rows[0][link.Name])] != nil {
 		a.complete("Planned " + slotText(schedule, day, rows[0]) + ": " + a.refs[asText(rows[0][link.Name])].Label + ".")
 		return
@@ -233,7 +234,7 @@ func (a *actor) change(tool string) {
 	}
 	arguments := args{"table": a.kind.Table, "filters": a.op.filters(a.kind)}
 	summary := "Deleted " + what + "."
-	if tool == nodes.ToolUpdate {
+	if tool == vocab.ToolUpdate {
 		arguments["data"] = a.op.Rows[0]
 		summary = "Updated " + what + ": " + a.changeText(a.op.Rows[0]) + "."
 	}
@@ -302,11 +303,11 @@ func (a *actor) save() {
 		for _, v := range e.Draft {
 			if linked := a.refs[asText(v)]; linked != nil && linked.Pending {
 				a.calls = nil
-				a.call(nodes.ToolAskUser, args{"question": linked.Label + " is not saved yet, and this refers to it. Shall I save it too?"})
+				a.call(vocab.ToolAskUser, args{"question": linked.Label + " is not saved yet, and this refers to it. Shall I save it too?"})
 				return
 			}
 		}
-		a.call(nodes.ToolCreate, args{"table": a.kind.Table, "from_ref": e.Ref})
+		a.call(vocab.ToolCreate, args{"table": a.kind.Table, "from_ref": e.Ref})
 	}
 	a.complete("Saved " + list(labelsOf(drafts), "and") + ".")
 }

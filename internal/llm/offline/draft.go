@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -27,7 +28,7 @@ func (a *actor) draft() {
 		return
 	}
 	content := a.compose(a.op.About)
-	a.call(nodes.ToolGenerate, args{"creates": []args{{"type": a.lex.Draft.Type, "content": content}}})
+	a.call(vocab.ToolGenerate, args{"creates": []args{{"type": a.lex.Draft.Type, "content": content}}})
 	a.words = "Here is a draft of " + asText(content[a.lex.Draft.Title]) + ". It is not saved yet. " + offerWords + "it?"
 	a.complete("Drafted " + asText(content[a.lex.Draft.Title]) + ".")
 }
@@ -52,7 +53,7 @@ func (a *actor) revise() {
 		a.complete("I do not know how to do that to the draft; it is unchanged.")
 		return
 	}
-	a.call(nodes.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": changed(targets[0].Draft, content)}}})
+	a.call(vocab.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": changed(targets[0].Draft, content)}}})
 	a.words = "This is the draft of " + cmp.Or(asText(content[a.lex.Draft.Title]), targets[0].Label) + " now. It is not saved yet. " + offerWords + "it?"
 	a.complete("Changed the draft " + targets[0].Label + ".")
 }
@@ -310,7 +311,7 @@ func (a *actor) planDays() {
 		row[link.Name] = choices[i%len(choices)].Ref
 		creates = append(creates, args{"type": a.kind.Type, "content": row})
 	}
-	a.call(nodes.ToolGenerate, args{"creates": creates})
+	a.call(vocab.ToolGenerate, args{"creates": creates})
 	a.words = "Here is a plan. It is not saved yet. " + offerWords + "it?"
 	a.complete("Drafted a plan from " + asText(a.op.Rows[0][day.Name]) + " on.")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -84,13 +85,13 @@ func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
 	} else if len(s.lex.domain.Subdomains) > 0 {
 		step.Subdomain = s.lex.domain.Subdomains[0].Name
 	}
-	if kind == "analyze" {
+	if kind == vocab.StepAnalyze {
 		step.Needs = "rows"
 	}
 	step.Description = o.String()
 	if o.act == opRead && e != nil {
 		arguments := o.read(e)
-		arguments["tool"] = nodes.ToolRead
+		arguments["tool"] = vocab.ToolRead
 		step.Calls = []json.RawMessage{json.RawMessage(flat(arguments))}
 	}
 	return step

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -68,9 +69,9 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 		return "This is only partly done: " + why + "."
 	case p.Outcome == "skipped":
 		return "Not everything was carried out."
-	case p.Type == "generate" && p.Outcome == "empty":
+	case p.Type == vocab.StepGenerate && p.Outcome == "empty":
 		return p.Summary
-	case p.Type != "write":
+	case p.Type != vocab.StepWrite:
 		return ""
 	case wrote && opOf(p.Description) != nil:
 		return p.Summary
@@ -99,7 +100,7 @@ func (s *scene) failed(step int, why string) string {
 	}
 }
 
-var past = map[string]string{nodes.ToolCreate: "Saved", nodes.ToolUpdate: "Updated", nodes.ToolDelete: "Deleted"}
+var past = map[string]string{vocab.ToolCreate: "Saved", vocab.ToolUpdate: "Updated", vocab.ToolDelete: "Deleted"}
 
 func (s *scene) effects(step int) string {
 	var out []string
@@ -132,7 +133,7 @@ func (s *scene) did(tools ...string) []nodes.Result {
 // drafted shows drafts in full, because exactly this is saved later; drafts without parts form a list.
 func (s *scene) drafted() []string {
 	var out, lines []string
-	for _, r := range s.did(nodes.ToolGenerate) {
+	for _, r := range s.did(vocab.ToolGenerate) {
 		for _, e := range filtered(s.these(r.Refs), isPending) {
 			if kind := s.lex.byType[e.Type]; len(kind.Children) > 0 {
 				out = append(out, s.page(kind, e))
@@ -150,13 +151,13 @@ func (s *scene) drafted() []string {
 // looked reports what was read, unless that only served a draft, a write or a conclusion.
 func (s *scene) looked(c *command) []string {
 	served := slices.ContainsFunc(s.Plan, func(p nodes.PlannedStep) bool {
-		return p.Conclusions != "" || p.Type == "write" || p.Type == "generate"
+		return p.Conclusions != "" || p.Type == vocab.StepWrite || p.Type == vocab.StepGenerate
 	})
 	var out []string
-	for _, r := range s.did(nodes.ToolRead, nodes.ToolRecall) {
+	for _, r := range s.did(vocab.ToolRead, vocab.ToolRecall) {
 		if kind := s.lex.byType[r.Type]; served {
 			return nil
-		} else if r.Tool == nodes.ToolRecall && c.verb == verbRecall {
+		} else if r.Tool == vocab.ToolRecall && c.verb == verbRecall {
 			out = append(out, recalled(r))
 		} else if kind != nil {
 			out = append(out, s.rows(kind, r))
@@ -263,8 +264,8 @@ func (s *scene) rejected(c *command) string {
 // offer ends with one offer if the turn was about drafts.
 func (s *scene) offer(c *command, text string) string {
 	drafts := s.drafts()
-	about := len(s.did(nodes.ToolGenerate)) > 0 || c.verb == verbPending || c.verb == verbShow && slices.ContainsFunc(s.targets(c).entities, isPending)
-	wrote := len(s.did(nodes.ToolCreate, nodes.ToolUpdate, nodes.ToolDelete)) > 0
+	about := len(s.did(vocab.ToolGenerate)) > 0 || c.verb == verbPending || c.verb == verbShow && slices.ContainsFunc(s.targets(c).entities, isPending)
+	wrote := len(s.did(vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete)) > 0
 	what := map[bool]string{true: "it?", false: "them?"}[len(drafts) == 1]
 	switch {
 	case len(drafts) == 0 || !about || wrote || strings.HasSuffix(text, "?"):

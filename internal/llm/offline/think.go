@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -41,9 +42,9 @@ func (p *planner) write() {
 	switch c.verb {
 	case verbAdd:
 		if c.kind != nil && c.kind == p.lex.draftable() {
-			p.step("generate", c.kind, &op{act: opDraft, About: c.object})
+			p.step(vocab.StepGenerate, c.kind, &op{act: opDraft, About: c.object})
 		} else if c.kind != nil { // otherwise Understand has asked
-			p.step("write", c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
+			p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
 		}
 	case verbChange, verbRemove:
 		p.change()
@@ -52,13 +53,13 @@ func (p *planner) write() {
 	case verbSave:
 		p.save()
 	case verbNote:
-		p.step("read", c.kind, &op{act: opRead})
-		p.step("write", c.kind, &op{act: opNote, By: c.column.Name, About: c.value})
+		p.step(vocab.StepRead, c.kind, &op{act: opRead})
+		p.step(vocab.StepWrite, c.kind, &op{act: opNote, By: c.column.Name, About: c.value})
 	case verbDraft:
-		p.step("generate", c.kind, &op{act: opDraft, About: c.object})
+		p.step(vocab.StepGenerate, c.kind, &op{act: opDraft, About: c.object})
 	case verbRevise:
 		if r := p.targets(c); len(r.entities) == 1 && r.entities[0].Pending {
-			p.step("generate", c.kind, &op{act: opRevise, Refs: refsOf(r.entities), About: c.value})
+			p.step(vocab.StepGenerate, c.kind, &op{act: opRevise, Refs: refsOf(r.entities), About: c.value})
 		}
 	case verbPlan:
 		p.plan()
@@ -70,9 +71,9 @@ func (p *planner) look() {
 	c := p.c
 	switch c.verb {
 	case verbList:
-		p.step("read", c.kind, p.listOp(c))
+		p.step(vocab.StepRead, c.kind, p.listOp(c))
 		for _, e := range c.also {
-			p.step("read", e, &op{act: opRead})
+			p.step(vocab.StepRead, e, &op{act: opRead})
 		}
 	case verbSearch:
 		o := p.listOp(c)
@@ -81,30 +82,30 @@ func (p *planner) look() {
 		} else {
 			o.Name = c.object
 		}
-		p.step("read", c.kind, o)
+		p.step(vocab.StepRead, c.kind, o)
 	case verbShow:
 		r := p.targets(c)
 		for _, group := range byKind(r.entities) {
-			p.step("read", p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
+			p.step(vocab.StepRead, p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
 		}
 		if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
-			p.step("read", e, &op{act: opRead, Name: r.name, Detail: "full"})
+			p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name, Detail: "full"})
 		}
 	case verbUses:
 		thing, lead := trimName(c.object), strings.ToLower(c.object)
 		if stock := p.lex.stock(); stock != nil && (strings.HasPrefix(lead, "my ") || strings.HasPrefix(lead, "our ")) {
-			p.step("read", stock, &op{act: opRead, Name: thing})
+			p.step(vocab.StepRead, stock, &op{act: opRead, Name: thing})
 		}
-		p.step("read", c.kind, &op{act: opRead, Detail: "rows"})
-		p.step("analyze", c.kind, &op{act: opMatch, About: thing})
+		p.step(vocab.StepRead, c.kind, &op{act: opRead, Detail: "rows"})
+		p.step(vocab.StepAnalyze, c.kind, &op{act: opMatch, About: thing})
 	case verbCount:
 		o := &op{act: opCount, Where: p.valueFilters(c.values)}
 		if c.column != nil {
 			o.By = c.column.Name
 		}
-		p.step("analyze", c.kind, o)
+		p.step(vocab.StepAnalyze, c.kind, o)
 	case verbRecall:
-		p.step("read", nil, &op{act: opRecall, About: c.value})
+		p.step(vocab.StepRead, nil, &op{act: opRecall, About: c.value})
 	default: // unrelated to rows: the reply says it all
 	}
 }
@@ -177,21 +178,21 @@ func (p *planner) change() {
 	drafts := filtered(r.entities, isPending)
 	switch {
 	case len(drafts) > 0 && p.c.verb == verbChange:
-		p.step("generate", e, &op{act: opRevise, Refs: refsOf(drafts[:1]), Rows: o.Rows})
+		p.step(vocab.StepGenerate, e, &op{act: opRevise, Refs: refsOf(drafts[:1]), Rows: o.Rows})
 	case p.isSet(p.c):
 		o.Where = append(p.valueFilters(p.c.values), p.dayFilters(e, p.c.object)...)
 		if done := doneColumn(e); done != nil && doneWord(p.c.object) {
 			o.Where = append(o.Where, filter{done.Name, "=", true})
 		}
-		p.step("write", e, o)
+		p.step(vocab.StepWrite, e, o)
 	case len(r.entities) == 0:
-		p.step("read", e, &op{act: opRead, Name: r.name})
+		p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name})
 		o.Name = r.name
-		p.step("write", e, o)
+		p.step(vocab.StepWrite, e, o)
 	default:
 		for _, group := range byKind(filtered(r.entities, func(x *nodes.Entity) bool { return !x.Pending })) {
 			o.Refs = refsOf(group)
-			p.step("write", p.lex.byType[group[0].Type], o)
+			p.step(vocab.StepWrite, p.lex.byType[group[0].Type], o)
 		}
 	}
 }
@@ -209,7 +210,7 @@ func (p *planner) save() {
 	late := func(g []*nodes.Entity) int { return btoi(schedule != nil && g[0].Type == schedule.Type) }
 	slices.SortStableFunc(groups, func(a, b []*nodes.Entity) int { return late(a) - late(b) })
 	for _, group := range groups {
-		p.step("write", p.lex.byType[group[0].Type], &op{act: opSave, Refs: refsOf(group)})
+		p.step(vocab.StepWrite, p.lex.byType[group[0].Type], &op{act: opSave, Refs: refsOf(group)})
 	}
 }
 
@@ -224,19 +225,19 @@ func (p *planner) schedule() {
 	create := &op{act: opCreate, Rows: []map[string]any{row}}
 	switch {
 	case len(r.entities) == 0:
-		p.step("read", link.FK.Entity, &op{act: opRead, Name: r.name})
+		p.step(vocab.StepRead, link.FK.Entity, &op{act: opRead, Name: r.name})
 		create.Name = r.name
 	case r.entities[0].Pending && !p.c.agreed:
 		p.out.Decision = "propose"
 		p.out.Proposal = r.entities[0].Label + " is not saved yet. " + offerWords + "it and put it on " + slotText(e, day, row) + "?"
 		return
 	case r.entities[0].Pending:
-		p.step("write", link.FK.Entity, &op{act: opSave, Refs: refsOf(r.entities[:1])})
+		p.step(vocab.StepWrite, link.FK.Entity, &op{act: opSave, Refs: refsOf(r.entities[:1])})
 		row[link.Name] = r.entities[0].Ref
 	default:
 		row[link.Name] = r.entities[0].Ref
 	}
-	p.step("write", e, create)
+	p.step(vocab.StepWrite, e, create)
 }
 
 // dayRow is a schedule row for a day, with the declaration's defaults.
@@ -276,7 +277,7 @@ func (p *planner) plan() {
 	const mostDays = 14 // fits into one answer
 	e, _, link := p.lex.schedule()
 	if len(p.choices(link.FK.Entity)) == 0 {
-		p.step("read", link.FK.Entity, &op{act: opRead, Detail: "rows"})
+		p.step(vocab.StepRead, link.FK.Entity, &op{act: opRead, Detail: "rows"})
 	}
 	days := dates(p.c.text, p.Today)
 	if len(days) == 0 {
@@ -300,5 +301,5 @@ func (p *planner) plan() {
 			rows = append(rows, p.dayRow(at, nil))
 		}
 	}
-	p.step("generate", e, &op{act: opPlan, About: p.c.text, Rows: rows})
+	p.step(vocab.StepGenerate, e, &op{act: opPlan, About: p.c.text, Rows: rows})
 }

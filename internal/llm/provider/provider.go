@@ -15,6 +15,7 @@ import (
 	"alfred/internal/llm/openai"
 	"alfred/internal/llm/script"
 	"alfred/internal/llm/wire"
+	"alfred/internal/vocab"
 )
 
 // The names of the providers.
@@ -68,12 +69,12 @@ type Config struct {
 // nodes are the nodes that ask a model, with their temperatures: low if an answer is checked against facts, high if it
 // is prose.
 var nodes = map[string]float64{
-	"act":        0.25,
-	"compress":   0.3,
-	"reply":      0.6,
-	"summarize":  0.3,
-	"think":      0.35,
-	"understand": 0.2,
+	vocab.NodeAct:        0.25,
+	vocab.NodeCompress:   0.3,
+	vocab.NodeReply:      0.6,
+	vocab.NodeSummarize:  0.3,
+	vocab.NodeThink:      0.35,
+	vocab.NodeUnderstand: 0.2,
 }
 
 // Nodes lists the nodes that ask a model.
