@@ -51,10 +51,6 @@ type llmAnswer struct {
 	ToolCalls []llm.ToolCall `json:"tool_calls" nullable:"true"`
 }
 
-type callsOut struct {
-	Body Page[CallLine]
-}
-
 type callOut struct {
 	Body LLMCall
 }
@@ -64,28 +60,19 @@ type callPath struct {
 }
 
 func (a *api) registerCalls() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/calls", "list-calls", "A turn's requests to models", http.StatusOK), a.callList)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/calls", "list-calls", "A turn's requests to models", http.StatusOK), a.callList().ofTurn(a))
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/calls/{id}", "get-call", "One request to a model: what was asked and answered, and why it stood in the prompt", http.StatusOK), a.callGet)
 }
 
-func (a *api) callList(ctx context.Context, in *turnPageIn) (*callsOut, error) {
-	after, err := parseIDCursor(in.Cursor)
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) callList() list[*uuid.UUID, *db.LlmCallPageTurnRow, CallLine] {
+	return list[*uuid.UUID, *db.LlmCallPageTurnRow, CallLine]{
+		parse: parseIDCursor,
+		rows: func(ctx context.Context, tx pgx.Tx, turn uuid.UUID, after *uuid.UUID, size int32) ([]*db.LlmCallPageTurnRow, error) {
+			return a.q.LlmCallPageTurn(ctx, tx, &db.LlmCallPageTurnParams{TurnID: &turn, AfterID: after, PageSize: size})
+		},
+		item:   func(r *db.LlmCallPageTurnRow) CallLine { return CallLine(*r) },
+		cursor: func(r *db.LlmCallPageTurnRow) string { return r.ID.String() },
 	}
-	var rows []*db.LlmCallPageTurnRow
-	err = a.readTurn(ctx, in.ID, func(tx pgx.Tx, id uuid.UUID) error {
-		rows, err = a.q.LlmCallPageTurn(ctx, tx, &db.LlmCallPageTurnParams{TurnID: &id, AfterID: after, PageSize: int32(in.Limit)})
-
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return &callsOut{Body: pageOf(rows, in.Limit,
-		func(r *db.LlmCallPageTurnRow) CallLine { return CallLine(*r) },
-		func(r *db.LlmCallPageTurnRow) string { return r.ID.String() })}, nil
 }
 
 func (a *api) callGet(ctx context.Context, in *callPath) (*callOut, error) {

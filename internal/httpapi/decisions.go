@@ -13,11 +13,6 @@ import (
 	"alfred/db"
 )
 
-type sessionPageIn struct {
-	SessionPath
-	PageQuery
-}
-
 // decision is one line of the log of what was kept in view or removed from it.
 type decision struct {
 	TurnNumber int32     `json:"turn_number"`
@@ -26,10 +21,6 @@ type decision struct {
 	Reason     string    `json:"reason"`
 	Actor      string    `enum:"assistant,user,system" json:"actor"`
 	CreatedAt  time.Time `json:"created_at"`
-}
-
-type decisionsOut struct {
-	Body Page[decision]
 }
 
 // constraint is something the user wants observed.
@@ -48,51 +39,31 @@ type constraint struct {
 	InForce    bool            `json:"in_force"`
 }
 
-type constraintsOut struct {
-	Body Page[constraint]
-}
-
 func (a *api) registerDecisions() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/decisions", "list-decisions", "What was kept in view or taken out of it, and why", http.StatusOK), a.decisionList)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/constraints", "list-constraints", "What the user asked to hold, here and lastingly", http.StatusOK), a.constraintList)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/decisions", "list-decisions", "What was kept in view or taken out of it, and why", http.StatusOK), a.decisionList().ofSession(a))
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/constraints", "list-constraints", "What the user asked to hold, here and lastingly", http.StatusOK), a.constraintList().ofSession(a))
 }
 
-func (a *api) decisionList(ctx context.Context, in *sessionPageIn) (*decisionsOut, error) {
-	after, err := parseIDCursor(in.Cursor)
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) decisionList() list[*uuid.UUID, *db.DecisionPageRow, decision] {
+	return list[*uuid.UUID, *db.DecisionPageRow, decision]{
+		parse: parseIDCursor,
+		rows: func(ctx context.Context, tx pgx.Tx, session uuid.UUID, after *uuid.UUID, size int32) ([]*db.DecisionPageRow, error) {
+			return a.q.DecisionPage(ctx, tx, &db.DecisionPageParams{SessionID: session, AfterID: after, PageSize: size})
+		},
+		item: func(r *db.DecisionPageRow) decision {
+			return decision{TurnNumber: r.TurnNumber, Action: r.Action, Ref: r.Ref, Reason: r.Reason, Actor: r.Actor, CreatedAt: r.CreatedAt}
+		},
+		cursor: func(r *db.DecisionPageRow) string { return r.ID.String() },
 	}
-	var rows []*db.DecisionPageRow
-	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
-		rows, err = a.q.DecisionPage(ctx, tx, &db.DecisionPageParams{SessionID: row.ID, AfterID: after, PageSize: int32(in.Limit)})
-
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return &decisionsOut{Body: pageOf(rows, in.Limit, func(r *db.DecisionPageRow) decision {
-		return decision{TurnNumber: r.TurnNumber, Action: r.Action, Ref: r.Ref, Reason: r.Reason, Actor: r.Actor, CreatedAt: r.CreatedAt}
-	}, func(r *db.DecisionPageRow) string { return r.ID.String() })}, nil
 }
 
-func (a *api) constraintList(ctx context.Context, in *sessionPageIn) (*constraintsOut, error) {
-	after, err := parseIDCursor(in.Cursor)
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) constraintList() list[*uuid.UUID, *db.ConstraintPageRow, constraint] {
+	return list[*uuid.UUID, *db.ConstraintPageRow, constraint]{
+		parse: parseIDCursor,
+		rows: func(ctx context.Context, tx pgx.Tx, session uuid.UUID, after *uuid.UUID, size int32) ([]*db.ConstraintPageRow, error) {
+			return a.q.ConstraintPage(ctx, tx, &db.ConstraintPageParams{SessionID: session, UserID: userOf(ctx), AfterID: after, PageSize: size})
+		},
+		item:   func(r *db.ConstraintPageRow) constraint { return constraint(*r) },
+		cursor: func(r *db.ConstraintPageRow) string { return r.ID.String() },
 	}
-	var rows []*db.ConstraintPageRow
-	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
-		rows, err = a.q.ConstraintPage(ctx, tx, &db.ConstraintPageParams{SessionID: row.ID, UserID: userOf(ctx), AfterID: after, PageSize: int32(in.Limit)})
-
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return &constraintsOut{Body: pageOf(rows, in.Limit,
-		func(r *db.ConstraintPageRow) constraint { return constraint(*r) },
-		func(r *db.ConstraintPageRow) string { return r.ID.String() })}, nil
 }

@@ -101,14 +101,10 @@ type summary struct {
 	Model               string          `json:"model"`
 }
 
-type summariesOut struct {
-	Body Page[summary]
-}
-
 func (a *api) registerEntities() {
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/entities", "list-entities", "What the session knows, by tier", http.StatusOK), a.entityList)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/context", "preview-context", "What a node would see now, and why", http.StatusOK), a.contextPreview)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/summaries", "list-summaries", "What is remembered of each turn", http.StatusOK), a.summaryList)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/summaries", "list-summaries", "What is remembered of each turn", http.StatusOK), a.summaryList().ofSession(a))
 }
 
 func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, error) {
@@ -249,24 +245,15 @@ func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, e
 	return out, nil
 }
 
-func (a *api) summaryList(ctx context.Context, in *sessionPageIn) (*summariesOut, error) {
-	after, err := parseNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) summaryList() list[int32, *db.TurnSummaryPageRow, summary] {
+	return list[int32, *db.TurnSummaryPageRow, summary]{
+		parse: parseNumberCursor,
+		rows: func(ctx context.Context, tx pgx.Tx, session uuid.UUID, after, size int32) ([]*db.TurnSummaryPageRow, error) {
+			return a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: session, AfterNumber: after, PageSize: size})
+		},
+		item:   func(r *db.TurnSummaryPageRow) summary { return summary(*r) },
+		cursor: func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) },
 	}
-	var rows []*db.TurnSummaryPageRow
-	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
-		rows, err = a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)})
-
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("list summaries: %w", err))
-	}
-
-	return &summariesOut{Body: pageOf(rows, in.Limit,
-		func(r *db.TurnSummaryPageRow) summary { return summary(*r) },
-		func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) })}, nil
 }
 
 // refs are a session's refs, as other protocols show them.

@@ -41,6 +41,61 @@ func pageOf[R, T any](rows []R, limit int, item func(R) T, cursor func(R) string
 	return page
 }
 
+// PageOut is the answer of a list.
+type PageOut[T any] struct{ Body Page[T] }
+
+type sessionPageIn struct {
+	SessionPath
+	PageQuery
+}
+
+type turnPageIn struct {
+	TurnPath
+	PageQuery
+}
+
+// list is an endpoint that pages through what belongs to one session or turn.
+type list[Cursor, Row, Item any] struct {
+	parse  func(cursor string) (Cursor, error)
+	rows   func(ctx context.Context, tx pgx.Tx, of uuid.UUID, after Cursor, size int32) ([]Row, error)
+	item   func(Row) Item
+	cursor func(Row) string
+}
+
+// ofSession answers from one of the caller's sessions.
+func (l list[Cursor, Row, Item]) ofSession(a *api) func(context.Context, *sessionPageIn) (*PageOut[Item], error) {
+	return func(ctx context.Context, in *sessionPageIn) (*PageOut[Item], error) {
+		return l.page(ctx, in.PageQuery, func(work func(tx pgx.Tx, id uuid.UUID) error) error {
+			return a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error { return work(tx, row.ID) })
+		})
+	}
+}
+
+// ofTurn answers from one of the caller's turns.
+func (l list[Cursor, Row, Item]) ofTurn(a *api) func(context.Context, *turnPageIn) (*PageOut[Item], error) {
+	return func(ctx context.Context, in *turnPageIn) (*PageOut[Item], error) {
+		return l.page(ctx, in.PageQuery, func(work func(tx pgx.Tx, id uuid.UUID) error) error { return a.readTurn(ctx, in.ID, work) })
+	}
+}
+
+func (l list[Cursor, Row, Item]) page(ctx context.Context, in PageQuery, read func(work func(tx pgx.Tx, id uuid.UUID) error) error) (*PageOut[Item], error) {
+	after, err := l.parse(in.Cursor)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var rows []Row
+	err = read(func(tx pgx.Tx, id uuid.UUID) error {
+		rows, err = l.rows(ctx, tx, id, after, int32(in.Limit))
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+
+	return &PageOut[Item]{Body: pageOf(rows, in.Limit, l.item, l.cursor)}, nil
+}
+
 // errCursor rejects cursors that we did not issue.
 var errCursor = problem.Invalid("This cursor is not one of ours; start again without it.")
 

@@ -184,10 +184,6 @@ type sessionListIn struct {
 	Archived string `doc:"Only those that are, or are not; all if left out." enum:"true,false" query:"archived"`
 }
 
-type sessionListOut struct {
-	Body Page[session]
-}
-
 // likeEscaper escapes text for a LIKE pattern.
 var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
@@ -203,7 +199,7 @@ func (in *sessionListIn) filter(params *db.SessionPageParams) {
 	}
 }
 
-func (a *api) sessionList(ctx context.Context, in *sessionListIn) (*sessionListOut, error) {
+func (a *api) sessionList(ctx context.Context, in *sessionListIn) (*PageOut[session], error) {
 	params, err := in.after()
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -220,7 +216,7 @@ func (a *api) sessionList(ctx context.Context, in *sessionListIn) (*sessionListO
 		return nil, failed(ctx, fmt.Errorf("list sessions: %w", err))
 	}
 
-	return &sessionListOut{Body: pageOf(rows, in.Limit,
+	return &PageOut[session]{Body: pageOf(rows, in.Limit,
 		func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) },
 		sessionCursor)}, nil
 }

@@ -15,11 +15,6 @@ import (
 	"alfred/internal/follow"
 )
 
-type turnPageIn struct {
-	TurnPath
-	PageQuery
-}
-
 // timelineLine is one thing that happened in a turn.
 type timelineLine struct {
 	Seq        int32         `doc:"Order in the turn. While the turn runs, what is committed late may still move up." json:"seq"`
@@ -32,10 +27,6 @@ type timelineLine struct {
 	Text       string        `json:"text"`
 	DurationMS *int32        `json:"duration_ms"`
 	Usage      *follow.Usage `doc:"Of a node's line: what its calls of models used." json:"usage,omitempty"`
-}
-
-type timelineOut struct {
-	Body Page[timelineLine]
 }
 
 // toolResult is one call of a data tool and what it returned, as models see it.
@@ -52,31 +43,20 @@ type toolResult struct {
 	CreatedAt  time.Time                `json:"created_at"`
 }
 
-type resultsOut struct {
-	Body Page[toolResult]
-}
-
 func (a *api) registerTimeline() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/timeline", "get-timeline", "What happened in a turn, in order", http.StatusOK), a.turnTimeline)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/results", "list-results", "What a turn's tools were asked and returned", http.StatusOK), a.turnResults)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/timeline", "get-timeline", "What happened in a turn, in order", http.StatusOK), a.turnTimeline().ofTurn(a))
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/results", "list-results", "What a turn's tools were asked and returned", http.StatusOK), a.turnResults().ofTurn(a))
 }
 
-func (a *api) turnTimeline(ctx context.Context, in *turnPageIn) (*timelineOut, error) {
-	after, err := parseNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) turnTimeline() list[int32, *db.TurnTimelineRow, timelineLine] {
+	return list[int32, *db.TurnTimelineRow, timelineLine]{
+		parse: parseNumberCursor,
+		rows: func(ctx context.Context, tx pgx.Tx, turn uuid.UUID, after, size int32) ([]*db.TurnTimelineRow, error) {
+			return a.q.TurnTimeline(ctx, tx, &db.TurnTimelineParams{TurnID: turn, AfterSeq: after, PageSize: size})
+		},
+		item:   timelineLineOf,
+		cursor: func(r *db.TurnTimelineRow) string { return strconv.Itoa(int(r.Seq)) },
 	}
-	var rows []*db.TurnTimelineRow
-	err = a.readTurn(ctx, in.ID, func(tx pgx.Tx, id uuid.UUID) error {
-		rows, err = a.q.TurnTimeline(ctx, tx, &db.TurnTimelineParams{TurnID: id, AfterSeq: after, PageSize: int32(in.Limit)})
-
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return &timelineOut{Body: pageOf(rows, in.Limit, timelineLineOf, func(r *db.TurnTimelineRow) string { return strconv.Itoa(int(r.Seq)) })}, nil
 }
 
 func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
@@ -90,44 +70,40 @@ func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
 	return line
 }
 
-func (a *api) turnResults(ctx context.Context, in *turnPageIn) (*resultsOut, error) {
-	step, call, err := parseResultCursor(in.Cursor)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	var rows []*db.TurnStepResultPageRow
-	err = a.readTurn(ctx, in.ID, func(tx pgx.Tx, id uuid.UUID) error {
-		rows, err = a.q.TurnStepResultPage(ctx, tx, &db.TurnStepResultPageParams{TurnID: id, AfterStep: step, AfterCall: call, PageSize: int32(in.Limit)})
+// resultCursor is where a page of results ends.
+type resultCursor struct{ step, call int32 }
 
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) turnResults() list[resultCursor, *db.TurnStepResultPageRow, toolResult] {
+	return list[resultCursor, *db.TurnStepResultPageRow, toolResult]{
+		parse: parseResultCursor,
+		rows: func(ctx context.Context, tx pgx.Tx, turn uuid.UUID, after resultCursor, size int32) ([]*db.TurnStepResultPageRow, error) {
+			return a.q.TurnStepResultPage(ctx, tx, &db.TurnStepResultPageParams{TurnID: turn, AfterStep: after.step, AfterCall: after.call, PageSize: size})
+		},
+		item: func(r *db.TurnStepResultPageRow) toolResult {
+			return toolResult{
+				Step: r.Step, Call: r.Call, Tool: r.Tool, EntityType: r.EntityType, Params: stored[map[string]any]{r.Params}, Rows: stored[[]map[string]any]{r.Rows}, RowCount: r.RowCount,
+				Refs: r.Refs, Error: errorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt,
+			}
+		},
+		cursor: func(r *db.TurnStepResultPageRow) string {
+			return strconv.Itoa(int(r.Step)) + "." + strconv.Itoa(int(r.Call))
+		},
 	}
-
-	return &resultsOut{Body: pageOf(rows, in.Limit, func(r *db.TurnStepResultPageRow) toolResult {
-		return toolResult{
-			Step: r.Step, Call: r.Call, Tool: r.Tool, EntityType: r.EntityType, Params: stored[map[string]any]{r.Params}, Rows: stored[[]map[string]any]{r.Rows}, RowCount: r.RowCount,
-			Refs: r.Refs, Error: errorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt,
-		}
-	}, func(r *db.TurnStepResultPageRow) string {
-		return strconv.Itoa(int(r.Step)) + "." + strconv.Itoa(int(r.Call))
-	})}, nil
 }
 
 // parseResultCursor parses step.call; an empty one precedes all of them.
-func parseResultCursor(cursor string) (step, call int32, err error) {
+func parseResultCursor(cursor string) (c resultCursor, err error) {
 	if cursor == "" {
-		return -1, 0, nil
+		return resultCursor{step: -1}, nil
 	}
 	before, after, found := strings.Cut(cursor, ".")
 	if !found || before == "" || after == "" {
-		return 0, 0, errCursor
+		return c, errCursor
 	}
-	if step, err = parseNumberCursor(before); err != nil {
-		return 0, 0, err
+	if c.step, err = parseNumberCursor(before); err != nil {
+		return c, err
 	}
-	call, err = parseNumberCursor(after)
+	c.call, err = parseNumberCursor(after)
 
-	return step, call, err
+	return c, err
 }

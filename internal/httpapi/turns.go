@@ -121,10 +121,6 @@ type turnLine struct {
 	CostUSD float64 `json:"cost_usd"`
 }
 
-type turnListOut struct {
-	Body Page[turnLine]
-}
-
 // cancelledTurn is the result of a cancellation.
 type cancelledTurn struct {
 	Cancelled bool `doc:"False when the turn had ended already." json:"cancelled"`
@@ -144,7 +140,7 @@ func (a *api) registerTurns() {
 		}},
 	}}
 	huma.Register(a.huma, enqueue, a.turnEnqueue)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList().ofSession(a))
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}", "get-turn", "Get a turn, and wait for its end if asked to", http.StatusOK), a.turnGet)
 	huma.Register(a.huma, operation(http.MethodPost, "/v1/turns/{id}/cancel", "cancel-turn", "Cancel a turn", http.StatusOK), a.turnCancel)
 	huma.Register(a.huma, operation(http.MethodPost, "/v1/sessions/{id}/fork", "fork-session", "Begin a conversation as another stood after a turn", http.StatusCreated, http.StatusConflict, http.StatusRequestEntityTooLarge), a.sessionFork)
@@ -206,28 +202,21 @@ func (a *api) checkInputs(in newTurn) error {
 	return nil
 }
 
-func (a *api) turnList(ctx context.Context, in *sessionPageIn) (*turnListOut, error) {
-	after, err := parseNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) turnList() list[int32, *db.TurnPageRow, turnLine] {
+	return list[int32, *db.TurnPageRow, turnLine]{
+		parse: parseNumberCursor,
+		rows: func(ctx context.Context, tx pgx.Tx, session uuid.UUID, after, size int32) ([]*db.TurnPageRow, error) {
+			return a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: session, AfterNumber: after, PageSize: size})
+		},
+		item: func(r *db.TurnPageRow) turnLine {
+			return turnLine{CostUSD: r.CostUsd, TurnFacts: TurnFacts{
+				ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply, Said: r.Said,
+				Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
+				Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
+			}}
+		},
+		cursor: func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) },
 	}
-	var rows []*db.TurnPageRow
-	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
-		rows, err = a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)})
-
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("list turns: %w", err))
-	}
-
-	return &turnListOut{Body: pageOf(rows, in.Limit, func(r *db.TurnPageRow) turnLine {
-		return turnLine{CostUSD: r.CostUsd, TurnFacts: TurnFacts{
-			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply, Said: r.Said,
-			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
-			Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
-		}}
-	}, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) })}, nil
 }
 
 func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turnOut, error) {
