@@ -208,17 +208,6 @@ func (r *Runner) background(ctx context.Context, b background, work func(context
 	}
 	r.Logger.LogAttrs(ctx, level, "job", attrs...)
 	r.observe.worked(ctx, b.kind, o, time.Since(started))
-	switch o.verdict {
-	case verdictDone, verdictStale:
-		return nil
-	case verdictHandBack:
-		return river.JobSnooze(0)
-	case verdictSnooze:
-		return river.JobSnooze(o.after)
-	case verdictCancel, verdictFail:
-		return river.JobCancel(err)
-	case verdictRetry:
-	}
 
-	return err
+	return o.returned(err)
 }

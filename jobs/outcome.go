@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/riverqueue/river"
+
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/view"
@@ -89,6 +91,23 @@ type outcome struct {
 	after   time.Duration // for a snooze
 	code    string        // for a failure
 	text    string        // for a failure whose code is too general; otherwise the code's sentence
+}
+
+// returned is what River's worker returns for a job that ended so with an error.
+func (o outcome) returned(err error) error {
+	switch o.verdict {
+	case verdictDone, verdictStale:
+		return nil
+	case verdictHandBack:
+		return river.JobSnooze(0)
+	case verdictSnooze:
+		return river.JobSnooze(o.after)
+	case verdictCancel, verdictFail:
+		return river.JobCancel(err)
+	case verdictRetry:
+	}
+
+	return err
 }
 
 const (

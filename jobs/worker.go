@@ -189,19 +189,8 @@ func (r *Runner) settle(ctx context.Context, d delivery, report *report, err err
 	if d.handedOn {
 		return r.release(ctx, d, o, err)
 	}
-	switch o.verdict {
-	case verdictDone, verdictStale:
-		return nil
-	case verdictHandBack:
-		return river.JobSnooze(0)
-	case verdictSnooze:
-		return river.JobSnooze(o.after)
-	case verdictCancel, verdictFail:
-		return river.JobCancel(err)
-	case verdictRetry:
-	}
 
-	return err
+	return o.returned(err)
 }
 
 // fail ends the turn if it is still where this job found it. A summary that fails is replaced by one made from facts:
