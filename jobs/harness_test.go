@@ -18,11 +18,11 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
 	"alfred/internal/llm"
 	"alfred/internal/llm/script"
 	"alfred/internal/pg"
 	"alfred/internal/prompt"
+	"alfred/internal/testfactory"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/jobs"
@@ -52,9 +52,7 @@ func setup(t *testing.T, yaml string) *harness {
 	played, err := script.Parse([]byte(yaml))
 	require.NoError(t, err)
 	h.model = &countingModel{Model: played, calls: map[string]int{}}
-	fsys, path := domain.Find("kitchen")
-	bound, err := domain.Open(t.Context(), pool, fsys, path)
-	require.NoError(t, err)
+	bound := testfactory.Kitchen(t)
 	h.prompts = &fakePrompts{}
 	h.config = jobs.Config{
 		Pool: pool, Domain: bound, Windows: prompt.DefaultConfig().Windows, Prompts: h.prompts, Tools: h.tools, Index: noIndex{},

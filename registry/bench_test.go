@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"alfred/internal/dbtest"
+	"alfred/internal/testfactory"
 )
 
 // BenchmarkTranslate translates and registers a read of 10,000 rows, each with
@@ -38,7 +39,7 @@ func BenchmarkMint(b *testing.B) {
 	const sessions = 32
 
 	pool := dbtest.Pool(b)
-	kitchen := openKitchen(b, pool)
+	kitchen := testfactory.Kitchen(b)
 
 	scopes := make([]Scope, sessions)
 	for i := range scopes {

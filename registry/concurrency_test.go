@@ -6,23 +6,12 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
+	"alfred/internal/testfactory"
 )
-
-func openKitchen(t testing.TB, pool *pgxpool.Pool) *domain.Domain {
-	t.Helper()
-
-	fsys, file := domain.Find("kitchen")
-	kitchen, err := domain.Open(t.Context(), pool, fsys, file)
-	require.NoError(t, err)
-
-	return kitchen
-}
 
 // Two transactions of one session that see the same rows in opposite orders mint one ref per row, and wait for each
 // other instead of deadlocking.
@@ -31,7 +20,7 @@ func TestConcurrentTransactionsMintOneRef(t *testing.T) {
 	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
-	kitchen := openKitchen(t, pool)
+	kitchen := testfactory.Kitchen(t)
 	scope := newSession(t, pool)
 
 	names := numbered("Dish", 20)
@@ -89,7 +78,7 @@ func TestSessionsDoNotContend(t *testing.T) {
 	t.Parallel()
 
 	pool := dbtest.Pool(t)
-	kitchen := openKitchen(t, pool)
+	kitchen := testfactory.Kitchen(t)
 
 	held, err := pool.Begin(t.Context())
 	require.NoError(t, err)

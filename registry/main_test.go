@@ -11,6 +11,7 @@ import (
 
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
+	"alfred/internal/testfactory"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -26,9 +27,7 @@ func setup(t testing.TB) *bundle {
 	t.Helper()
 
 	tx := dbtest.Tx(t)
-	fsys, file := domain.Find("kitchen")
-	kitchen, err := domain.Open(t.Context(), tx, fsys, file)
-	require.NoError(t, err)
+	kitchen := testfactory.Kitchen(t)
 
 	return &bundle{tx: tx, kitchen: kitchen, scope: newSession(t, tx)}
 }

@@ -57,9 +57,7 @@ func setupApart(t *testing.T) *bundle {
 func setupIn(t *testing.T, tx pgx.Tx, user uuid.UUID) *bundle {
 	t.Helper()
 
-	fsys, file := domain.Find("kitchen")
-	kit, err := domain.Open(t.Context(), tx, fsys, file)
-	require.NoError(t, err)
+	kit := testfactory.Kitchen(t)
 
 	return setupOn(t, tx, user, kit)
 }

@@ -10,9 +10,9 @@ import (
 
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 	"alfred/internal/vocab"
 )
 
@@ -21,9 +21,7 @@ func searchable(t *testing.T) *bundle {
 	t.Helper()
 
 	pool := dbtest.Pool(t)
-	fsys, file := domain.Find("kitchen")
-	kit, err := domain.Open(t.Context(), pool, fsys, file)
-	require.NoError(t, err)
+	kit := testfactory.Kitchen(t)
 	require.NoError(t, recall.NewIndex(recall.New(kit, lexical.Embedder{}), pool).Sweep(t.Context()))
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)

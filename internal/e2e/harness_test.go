@@ -31,6 +31,7 @@ import (
 	"alfred/internal/preview"
 	"alfred/internal/prompt"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 	"alfred/jobs"
 )
 
@@ -71,10 +72,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	logger := testLogger(t)
 	d := f.domain
 	if d == nil {
-		var err error
-		fsys, path := domain.Find("kitchen")
-		d, err = domain.Open(t.Context(), pool, fsys, path)
-		require.NoError(t, err)
+		d = testfactory.Kitchen(t)
 	}
 	if f.embedder == nil {
 		f.embedder = lexical.Embedder{}

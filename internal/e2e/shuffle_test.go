@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
 	"alfred/internal/llm"
 	"alfred/internal/llm/script"
+	"alfred/internal/testfactory"
 )
 
 // unsteady is a model with random delays.
@@ -49,9 +49,7 @@ turns:` + act("read", "read", "recipes", `{tool: db_read, args: {table: recipes,
 	require.NoError(t, err)
 
 	pool := dbtest.Pool(t)
-	fsys, file := domain.Find("kitchen")
-	d, err := domain.Open(t.Context(), pool, fsys, file)
-	require.NoError(t, err)
+	d := testfactory.Kitchen(t)
 	h := &house{t: t, pool: pool}
 	var talks []*talk
 	for _, name := range []string{"ada", "bob", "cyn", "dee", "eve"} {

@@ -16,17 +16,16 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/eval"
 	"alfred/internal/pg"
+	"alfred/internal/testfactory"
 	"alfred/jobs"
 )
 
 // hold holds a conversation with the offline model in a regular database.
 func hold(t *testing.T, pool *pgxpool.Pool, messages ...string) (session uuid.UUID, bound *domain.Domain) {
 	t.Helper()
-	files, file := domain.Find("kitchen")
-	bound, err := domain.Open(t.Context(), pool, files, file)
-	require.NoError(t, err)
+	bound = testfactory.Kitchen(t)
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session('ada')`).Scan(&session))
-	_, err = pool.Exec(t.Context(), `SELECT kitchen.seed_demo(user_id) FROM sessions WHERE id = $1`, session)
+	_, err := pool.Exec(t.Context(), `SELECT kitchen.seed_demo(user_id) FROM sessions WHERE id = $1`, session)
 	require.NoError(t, err)
 	config, _, err := lab(t).Worker(t.Context(), pool, bound, "offline")
 	require.NoError(t, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/internal/domain"
 	"alfred/internal/pg"
+	"alfred/internal/testfactory"
 	"alfred/registry"
 )
 
@@ -20,10 +20,8 @@ func (b *bundle) draft(t *testing.T, session, entityType string, contents ...str
 	t.Helper()
 
 	turn := b.message(t, session, "Draft it")
-	fsys, file := domain.Find("kitchen")
-	kitchen, err := domain.Open(t.Context(), b.pool, fsys, file)
-	require.NoError(t, err)
-	err = pg.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
+	kitchen := testfactory.Kitchen(t)
+	err := pg.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
 		var drafts []registry.Draft
 		for _, content := range contents {
 			drafts = append(drafts, registry.Draft{Type: entityType, Content: json.RawMessage(content)})

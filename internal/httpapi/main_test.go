@@ -22,13 +22,13 @@ import (
 	"alfred/internal/auth"
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
 	"alfred/internal/httpapi"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/pg"
 	"alfred/internal/preview"
 	"alfred/internal/prompt"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -77,9 +77,7 @@ func setup(t *testing.T, change ...func(*httpapi.Config)) *bundle {
 func (b *bundle) serve(t *testing.T, change ...func(*httpapi.Config)) string {
 	t.Helper()
 
-	fsys, path := domain.Find("kitchen")
-	d, err := domain.Open(t.Context(), b.pool, fsys, path)
-	require.NoError(t, err)
+	d := testfactory.Kitchen(t)
 	logger := slog.New(slog.NewJSONHandler(b.log, nil))
 	stopping := make(chan struct{})
 	b.stop = func() { close(stopping) }

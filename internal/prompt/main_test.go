@@ -42,9 +42,7 @@ func setup(t *testing.T, change ...func(*prompt.Config)) *testBundle {
 
 func setupIn(t *testing.T, tx pgx.Tx, change ...func(*prompt.Config)) *testBundle {
 	t.Helper()
-	fsys, file := domain.Find("kitchen")
-	kitchen, err := domain.Open(t.Context(), tx, fsys, file)
-	require.NoError(t, err)
+	kitchen := testfactory.Kitchen(t)
 	cfg := prompt.DefaultConfig()
 	cfg.Apart = true
 	for _, c := range change {

@@ -8,6 +8,7 @@ import (
 
 	"alfred/internal/dbtest"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 )
 
 // V39: what another program writes is embedded at the next check, which reads nothing if nothing has changed.
@@ -16,7 +17,7 @@ func TestSweepChanged(t *testing.T) {
 
 	pool := dbtest.Pool(t)
 	embedder := &counting{}
-	index := recall.NewIndex(recall.New(kitchen(t, pool), embedder), pool)
+	index := recall.NewIndex(recall.New(testfactory.Kitchen(t), embedder), pool)
 	require.NoError(t, index.SweepChanged(t.Context()))
 	require.Zero(t, embedder.texts.Load(), "the first look takes note of where it begins")
 	require.NoError(t, index.Sweep(t.Context()))

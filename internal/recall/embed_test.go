@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -35,9 +35,7 @@ func setup(t *testing.T) (*pgxpool.Pool, *counting, *recall.Index) {
 	t.Helper()
 
 	pool := dbtest.Pool(t)
-	fsys, file := domain.Find("kitchen")
-	kit, err := domain.Open(t.Context(), pool, fsys, file)
-	require.NoError(t, err)
+	kit := testfactory.Kitchen(t)
 	embedder := &counting{}
 
 	return pool, embedder, recall.NewIndex(recall.New(kit, embedder), pool)

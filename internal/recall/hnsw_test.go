@@ -12,6 +12,7 @@ import (
 
 	"alfred/internal/dbtest"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 )
 
 // fill stores vectors for a user, ten of each, which share one node of an index.
@@ -50,7 +51,7 @@ func TestPlanByCount(t *testing.T) {
 	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
-	searcher := recall.New(kitchen(t, pool), newShort())
+	searcher := recall.New(testfactory.Kitchen(t), newShort())
 	searcher.CompareUpTo(5_000)
 	index := recall.NewIndex(searcher, pool)
 	other := stranger(t, pool)
@@ -82,7 +83,7 @@ func TestIndexesFollowTheirUsers(t *testing.T) {
 	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
-	searcher := recall.New(kitchen(t, pool), newShort())
+	searcher := recall.New(testfactory.Kitchen(t), newShort())
 	searcher.CompareUpTo(1000)
 	index := recall.NewIndex(searcher, pool)
 	large, erased := stranger(t, pool), stranger(t, pool)
@@ -119,7 +120,7 @@ func TestInterruptedBuildIsMadeAnew(t *testing.T) {
 	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
-	searcher := recall.New(kitchen(t, pool), newShort())
+	searcher := recall.New(testfactory.Kitchen(t), newShort())
 	searcher.CompareUpTo(1000)
 	fill(t, pool, demoUser, 1200)
 	var name string
@@ -142,7 +143,7 @@ func TestIndexOfAllIsReplaced(t *testing.T) {
 	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
-	searcher := recall.New(kitchen(t, pool), newShort())
+	searcher := recall.New(testfactory.Kitchen(t), newShort())
 	searcher.CompareUpTo(1000)
 	fill(t, pool, demoUser, 1200)
 	exec(t, pool, `CREATE INDEX embeddings_hnsw_f9b0078b_16 ON embeddings USING hnsw ((embedding::vector(16)) vector_cosine_ops) WHERE model = 'short' AND dimensions = 16`)
@@ -155,7 +156,7 @@ func TestAnIndexThatCannotBeMadeHindersNoOther(t *testing.T) {
 	t.Parallel()
 
 	pool := single(t, dbtest.Pool(t))
-	searcher := recall.New(kitchen(t, pool), newShort())
+	searcher := recall.New(testfactory.Kitchen(t), newShort())
 	searcher.CompareUpTo(1000)
 	users := []string{stranger(t, pool), stranger(t, pool)}
 	for _, user := range users {
@@ -193,7 +194,7 @@ func TestTendingHindersNoSweep(t *testing.T) {
 	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
-	searcher := recall.New(kitchen(t, pool), newShort())
+	searcher := recall.New(testfactory.Kitchen(t), newShort())
 	searcher.CompareUpTo(1000)
 	index := recall.NewIndex(searcher, pool)
 	fill(t, pool, demoUser, 1200)
@@ -231,7 +232,7 @@ func TestAnEarlierModelsIndexesGoBeforeItsVectors(t *testing.T) {
 	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
-	kit := kitchen(t, pool)
+	kit := testfactory.Kitchen(t)
 	before := recall.New(kit, newShort())
 	before.CompareUpTo(1000)
 	fill(t, pool, demoUser, 1200)
@@ -268,7 +269,7 @@ func TestAModelWithoutVectorsIsNotComplete(t *testing.T) {
 	}
 	exec(t, pool, `INSERT INTO embedded_models (model, dimensions) VALUES ('early', 16)`)
 	require.Equal(t, "early", complete(), "nothing is to embed")
-	index := recall.NewIndex(recall.New(kitchen(t, pool), newShort()), pool)
+	index := recall.NewIndex(recall.New(testfactory.Kitchen(t), newShort()), pool)
 	require.NoError(t, index.Sweep(t.Context()))
 	require.Equal(t, "short", complete())
 	require.NoError(t, index.Sweep(t.Context()))

@@ -14,6 +14,7 @@ import (
 	"alfred/internal/llm/lexical"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 )
 
 // said gives the user one session with these messages, each answered by "Noted <n>.", and returns it.
@@ -62,7 +63,7 @@ func TestRareWordsCountMore(t *testing.T) {
 	}
 	messages = append(messages, "the saffron is in the blue tin")
 	said(t, pool, user, messages...)
-	numbers, _ := found(t, pool, recall.New(kitchen(t, pool), brokenEmbedder{}), recall.Query{
+	numbers, _ := found(t, pool, recall.New(testfactory.Kitchen(t), brokenEmbedder{}), recall.Query{
 		UserID: uuid.MustParse(user), Text: "did we plan to cook dinner soup with saffron?", Limit: 5, Kinds: []string{recall.KindTurn},
 	})
 	require.Equal(t, 31, numbers[0], "one word that nobody else said beats four that all said")
@@ -75,7 +76,7 @@ func TestNeighboursLendTheirScore(t *testing.T) {
 	user := stranger(t, pool)
 	said(t, pool, user, "my wedding is in June", "hm", "nice weather", "what about the menu for that trip", "hm hm", "well well",
 		"the wedding needs flowers, a cake and a band", "the menu is fish", "so be it")
-	numbers, _ := found(t, pool, recall.New(kitchen(t, pool), brokenEmbedder{}), recall.Query{
+	numbers, _ := found(t, pool, recall.New(testfactory.Kitchen(t), brokenEmbedder{}), recall.Query{
 		UserID: uuid.MustParse(user), Text: "wedding menu", Limit: 2, Kinds: []string{recall.KindTurn},
 	})
 	require.ElementsMatch(t, []int{7, 8}, numbers, "what stands beside the wedding's turn is the menu that is meant")
@@ -90,7 +91,7 @@ func TestOnlyNeighboursOfTheSameConversationLend(t *testing.T) {
 	said(t, pool, user, "hm", "my wedding")
 	said(t, pool, user, "my wedding", "hm")
 	beside := said(t, pool, user, "hm", "the menu is meat", "my wedding")
-	_, hits := found(t, pool, recall.New(kitchen(t, pool), brokenEmbedder{}), recall.Query{
+	_, hits := found(t, pool, recall.New(testfactory.Kitchen(t), brokenEmbedder{}), recall.Query{
 		UserID: uuid.MustParse(user), Text: "wedding menu", Limit: 20, Kinds: []string{recall.KindTurn},
 	})
 	scores := map[uuid.UUID]float64{}
@@ -111,7 +112,7 @@ func TestDayInQuestionCounts(t *testing.T) {
 	user := stranger(t, pool)
 	session := said(t, pool, user, "dinner was fine", "dinner was great", "dinner was bad", "dinner was cold")
 	exec(t, pool, `UPDATE turns SET created_at = '2023-07-01'::timestamptz + number * interval '10 days' WHERE session_id = $1`, session)
-	numbers, _ := found(t, pool, recall.New(kitchen(t, pool), brokenEmbedder{}), recall.Query{
+	numbers, _ := found(t, pool, recall.New(testfactory.Kitchen(t), brokenEmbedder{}), recall.Query{
 		UserID: uuid.MustParse(user), Text: "how was dinner on 21 July 2023?", Limit: 4, Kinds: []string{recall.KindTurn},
 	})
 	require.Equal(t, 2, numbers[0])
@@ -127,7 +128,7 @@ func TestMisspeltWord(t *testing.T) {
 		messages = append(messages, fmt.Sprintf("my neighbour puts salt into the soup number %d", n))
 	}
 	said(t, pool, user, append(messages, "my neighbour puts salt into the casserole")...)
-	searcher := recall.New(kitchen(t, pool), lexical.Embedder{})
+	searcher := recall.New(testfactory.Kitchen(t), lexical.Embedder{})
 	require.NoError(t, recall.NewIndex(searcher, pool).Sweep(t.Context()))
 	numbers, _ := found(t, pool, searcher, recall.Query{
 		UserID: uuid.MustParse(user), Text: "what does my neighbour put into the cassreole?", Limit: 5, Kinds: []string{recall.KindTurn},
@@ -143,7 +144,7 @@ func TestVectorsAreComparedWhereTheyMatter(t *testing.T) {
 	pool := dbtest.Pool(t)
 	user := stranger(t, pool)
 	said(t, pool, user, append(slices.Repeat([]string{"nice weather"}, 900), slices.Repeat([]string{"lemon curd"}, 100)...)...)
-	searcher := recall.New(kitchen(t, pool), lexical.Embedder{})
+	searcher := recall.New(testfactory.Kitchen(t), lexical.Embedder{})
 	require.NoError(t, recall.NewIndex(searcher, pool).Sweep(t.Context()))
 	exec(t, pool, `VACUUM ANALYZE turn_summaries, turns, embeddings`)
 	compared := func(text string) (rows int) {
@@ -185,7 +186,7 @@ func TestOnlyWhatIsNotInViewOnce(t *testing.T) {
 	user := stranger(t, pool)
 	session := said(t, pool, user, "lemon curd please", "Lemon  curd please", "another lemon curd please", "lemon tart", "lemon pie", "lemon ice")
 	exec(t, pool, `UPDATE turns SET reply = 'Here is the lemon curd.' WHERE session_id = $1 AND number <= 3`, session)
-	searcher := recall.New(kitchen(t, pool), brokenEmbedder{})
+	searcher := recall.New(testfactory.Kitchen(t), brokenEmbedder{})
 	numbers, hits := found(t, pool, searcher, recall.Query{
 		UserID: uuid.MustParse(user), Session: session, ShownFrom: 5, Text: "lemon curd", Limit: 10, Kinds: []string{recall.KindTurn},
 	})
@@ -207,7 +208,7 @@ func TestKinds(t *testing.T) {
 
 	pool := dbtest.Pool(t)
 	said(t, pool, demoUser, "shakshuka again?")
-	searcher := recall.New(kitchen(t, pool), lexical.Embedder{})
+	searcher := recall.New(testfactory.Kitchen(t), lexical.Embedder{})
 	require.NoError(t, recall.NewIndex(searcher, pool).Sweep(t.Context()))
 	for _, kind := range []string{recall.KindTurn, "recipe"} {
 		_, hits := found(t, pool, searcher, recall.Query{UserID: uuid.MustParse(demoUser), Text: "shakshuka", Limit: 5, Kinds: []string{kind}})
@@ -226,6 +227,6 @@ func TestHostileQuestions(t *testing.T) {
 	user := stranger(t, pool)
 	said(t, pool, user, `it's "quoted" \ and & | ! <-> (`)
 	for _, text := range []string{`it's "quoted" \`, `' OR 1=1 --`, `& | ! ( ) <-> :*`, `the of and`, "a\tb\nc", "日本語", `\\''"":A`} {
-		found(t, pool, recall.New(kitchen(t, pool), lexical.Embedder{}), recall.Query{UserID: uuid.MustParse(user), Text: text, Limit: 5})
+		found(t, pool, recall.New(testfactory.Kitchen(t), lexical.Embedder{}), recall.Query{UserID: uuid.MustParse(user), Text: text, Limit: 5})
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"alfred/internal/dbtest"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 )
 
 // words never stand in a stop list, and are their own stems.
@@ -155,7 +156,7 @@ func TestTheBestTurnsAreThoseOfTheWholeRanking(t *testing.T) {
 	for i := 0; i < 600; i += 70 {
 		dated[i] = true
 	}
-	searcher := recall.New(kitchen(t, pool), brokenEmbedder{})
+	searcher := recall.New(testfactory.Kitchen(t), brokenEmbedder{})
 	for _, weights := range []recall.Weights{{Day: 1.5}, {Beside: 0.5, Day: 1.5}, {Beside: 2, Day: 0.3}} {
 		searcher.Weigh(weights)
 		for from := range words {

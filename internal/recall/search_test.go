@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
 	"alfred/internal/llm"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 )
 
 // short makes vectors of 16 dimensions, so that many are quick to index.
@@ -47,16 +47,6 @@ func (s *short) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 }
 
 func newShort() *short { return &short{model: "short", dims: 16} }
-
-func kitchen(t *testing.T, pool *pgxpool.Pool) *domain.Domain {
-	t.Helper()
-
-	fsys, file := domain.Find("kitchen")
-	kit, err := domain.Open(t.Context(), pool, fsys, file)
-	require.NoError(t, err)
-
-	return kit
-}
 
 // search searches as the user, and counts the index scans.
 func search(t *testing.T, pool *pgxpool.Pool, searcher *recall.Searcher, user, text, index string) ([]recall.Hit, int) {
@@ -118,7 +108,7 @@ func TestWordsGoThroughIndexes(t *testing.T) {
 	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
-	searcher := recall.New(kitchen(t, pool), lexical.Embedder{})
+	searcher := recall.New(testfactory.Kitchen(t), lexical.Embedder{})
 	other := stranger(t, pool)
 	talk(t, pool, demoUser, 3000, "what about dish number %s")
 	talk(t, pool, demoUser, 1, "grandmother puts nutmeg in the mash")
@@ -150,7 +140,7 @@ func TestReplyIsSearched(t *testing.T) {
 	talk(t, pool, demoUser, 3, "hello %s")
 	exec(t, pool, `UPDATE turns SET reply = 'The secret word is xylophone.' WHERE number = 2`)
 	exec(t, pool, `UPDATE turn_summaries SET response_summary = 'told a secret' WHERE turn_number = 2`)
-	hits, _ := search(t, pool, recall.New(kitchen(t, pool), brokenEmbedder{}), demoUser, "xylophone", "")
+	hits, _ := search(t, pool, recall.New(testfactory.Kitchen(t), brokenEmbedder{}), demoUser, "xylophone", "")
 	require.Len(t, hits, 1)
 	require.Equal(t, 2, hits[0].Turn)
 	require.Equal(t, "told a secret", hits[0].Summary)
@@ -165,7 +155,7 @@ func TestNeighbours(t *testing.T) {
 	exec(t, pool, `UPDATE turn_summaries SET response_summary = 'sum ' || turn_number`)
 	exec(t, pool, `UPDATE turns SET message = 'lemon curd' WHERE number = 2`)
 	exec(t, pool, `UPDATE turn_summaries SET user_message = 'lemon curd' WHERE turn_number = 2`)
-	hits, _ := search(t, pool, recall.New(kitchen(t, pool), brokenEmbedder{}), demoUser, "lemon curd", "")
+	hits, _ := search(t, pool, recall.New(testfactory.Kitchen(t), brokenEmbedder{}), demoUser, "lemon curd", "")
 	require.Equal(t, []string{"sum 1", "sum 2", "sum 3"}, []string{hits[0].Before, hits[0].Summary, hits[0].After})
 }
 
@@ -200,7 +190,7 @@ func TestUnusableVectorsAreRefused(t *testing.T) {
 			pool := dbtest.Pool(t)
 			embedder := newShort()
 			embedder.spoil = spoilt(how)
-			searcher := recall.New(kitchen(t, pool), embedder)
+			searcher := recall.New(testfactory.Kitchen(t), embedder)
 			err := recall.NewIndex(searcher, pool).Sweep(t.Context())
 			require.ErrorIs(t, err, recall.ErrVector)
 			require.ErrorContains(t, err, "short gave")
@@ -222,7 +212,7 @@ func TestModelChange(t *testing.T) {
 	t.Parallel()
 
 	pool := dbtest.Pool(t)
-	kit := kitchen(t, pool)
+	kit := testfactory.Kitchen(t)
 	require.NoError(t, recall.NewIndex(recall.New(kit, lexical.Embedder{}), pool).Sweep(t.Context()))
 
 	fresh := newShort()
@@ -284,7 +274,7 @@ func TestDimensionsChange(t *testing.T) {
 	t.Parallel()
 
 	pool := dbtest.Pool(t)
-	kit := kitchen(t, pool)
+	kit := testfactory.Kitchen(t)
 	require.NoError(t, recall.NewIndex(recall.New(kit, newShort()), pool).Sweep(t.Context()))
 	longer := &short{model: "short", dims: 32}
 	require.NoError(t, recall.NewIndex(recall.New(kit, longer), pool).Sweep(t.Context()))
