@@ -23,6 +23,9 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 	next := delivery{
 		TurnArgs: TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
 	}
+	if c.changed.User = c.changed.Rows || c.lasting; c.changed.User {
+		c.last.Exec("note the change", db.UserChange, made.UserID)
+	}
 	if m.next == "" || c.runner.Stopping() {
 		c.last.Exec("keep decision", db.DecisionKeep, made)
 		c.prune()
@@ -38,9 +41,6 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 	var err error
 	if made.Args, err = json.Marshal(next.TurnArgs); err != nil {
 		return nil, fmt.Errorf("encode arguments: %w", err)
-	}
-	if c.changed.User = c.changed.Rows || c.lasting; c.changed.User {
-		c.last.Exec("note the change", db.UserChange, made.UserID)
 	}
 	made.Client, made.Kind = &c.runner.id, m.next
 	var versions view.Written

@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/registry"
 )
@@ -132,6 +134,34 @@ func TestStopHandsBackAHandedOnJob(t *testing.T) {
 
 	h.start()
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
+}
+
+// What a worker writes while it stops, the user's other turns hear of.
+func TestStoppingWorkerTellsOfItsChanges(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, readOnce)
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		changed := crud.Result{Call: 1, Tool: vocab.ToolUpdate, EntityType: "recipe", RowCount: 1, Changes: []crud.Change{{}}}
+
+		return crud.Outcome{Results: []crud.Result{changed}}, nil
+	}
+	runner, err := jobs.NewRunner(h.config)
+	require.NoError(t, err)
+	stopped := make(chan error, 1)
+	h.once("act", func(context.Context) error {
+		go func() { stopped <- runner.Stop(t.Context()) }()
+		for !runner.Stopping() {
+			runtime.Gosched()
+		}
+
+		return nil
+	})
+	require.NoError(t, runner.Start(t.Context()))
+	h.enqueue(jobs.EnqueueParams{})
+	require.NoError(t, <-stopped)
+
+	require.Equal(t, []int64{1}, column[int64](h, `SELECT u.version FROM users AS u JOIN sessions AS s ON s.user_id = u.id WHERE s.id = $1`, h.session))
 }
 
 // A worker whose job was taken over commits nothing of it, even if the fence would let it.
