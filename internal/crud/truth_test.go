@@ -4,10 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/dbtest"
 	"alfred/internal/domain"
+	"alfred/internal/testfactory"
 	"alfred/internal/vocab"
 )
 
@@ -148,8 +151,9 @@ func TestV18MoreRowsThanWereNamedAreNotDeletedUnasked(t *testing.T) {
 
 func TestV19WhatADeclarationWantsApprovedIsAskedEachTime(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.kit.ByType("task").Approve = []domain.Verb{domain.Delete}
+	kit := testfactory.OwnKitchen(t)
+	kit.ByType("task").Approve = []domain.Verb{domain.Delete}
+	b := setupOn(t, dbtest.Tx(t), uuid.MustParse(demoUser), kit)
 	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call mum"}}`)
 	outcome := b.decide("write", call(vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`))
 	require.NotNil(t, outcome.Approval, "one row, named by its ref")

@@ -50,14 +50,10 @@ func TestGateKnowsTextKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Butter Chicken", ID: "sku-2041/A"})
-	recipes := b.domain.ByType("recipe")
-	was := recipes.Key
-	key := *was
-	key.Type = "text"
-	recipes.Key = &key
+	kitchen := testfactory.OwnKitchen(t)
+	kitchen.ByType("recipe").Key.Type = "text"
 	n := 0
-	gate := view.NewGate(b.domain, counted{b.tx, &n}, b.session)
-	recipes.Key = was
+	gate := view.NewGate(kitchen, counted{b.tx, &n}, b.session)
 
 	clean, found, err := gate.Check(t.Context(), "It is sku-2041/A, for 2 to 3 people on 2026-01-12, see sku-2042/A.")
 	require.NoError(t, err)
