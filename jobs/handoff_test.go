@@ -148,9 +148,9 @@ func TestStoppingWorkerTellsOfItsChanges(t *testing.T) {
 	}
 	runner, err := jobs.NewRunner(h.config)
 	require.NoError(t, err)
-	stopped := make(chan error, 1)
+	asked := make(chan struct{})
 	h.once("act", func(context.Context) error {
-		go func() { stopped <- runner.Stop(t.Context()) }()
+		close(asked)
 		for !runner.Stopping() {
 			runtime.Gosched()
 		}
@@ -159,7 +159,8 @@ func TestStoppingWorkerTellsOfItsChanges(t *testing.T) {
 	})
 	require.NoError(t, runner.Start(t.Context()))
 	h.enqueue(jobs.EnqueueParams{})
-	require.NoError(t, <-stopped)
+	<-asked
+	require.NoError(t, runner.Stop(t.Context()))
 
 	require.Equal(t, []int64{1}, column[int64](h, `SELECT u.version FROM users AS u JOIN sessions AS s ON s.user_id = u.id WHERE s.id = $1`, h.session))
 }
