@@ -3,8 +3,10 @@ package pg
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -95,10 +97,20 @@ func OpenPlain(ctx context.Context, config Config, searchPath string) (*pgxpool.
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
 
-		return nil, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+		return nil, noAnswer(ctx, err)
 	}
 
 	return pool, nil
+}
+
+// noAnswer is [ErrNoAnswer] with its reason. A connection in the making may notice the context's deadline before the
+// context does; the caller finds its context's error all the same.
+func noAnswer(ctx context.Context, err error) error {
+	if deadline, ok := ctx.Deadline(); ok && errors.Is(err, os.ErrDeadlineExceeded) && !time.Now().Before(deadline) {
+		err = errors.Join(context.DeadlineExceeded, err)
+	}
+
+	return fmt.Errorf("%w: %w", ErrNoAnswer, err)
 }
 
 func (c Config) pool() (*pgxpool.Config, error) {
@@ -138,13 +150,13 @@ const serverFactsSQL = `
 func readServerFacts(ctx context.Context, config *pgx.ConnConfig) (serverFacts, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return serverFacts{}, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+		return serverFacts{}, noAnswer(ctx, err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 
 	var facts serverFacts
 	if err := conn.QueryRow(ctx, serverFactsSQL).Scan(&facts.version, &facts.vector, &facts.elsewhere); err != nil {
-		return serverFacts{}, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+		return serverFacts{}, noAnswer(ctx, err)
 	}
 
 	return facts, nil
