@@ -246,7 +246,7 @@ func TestAStoppedReplyKeepsWhatItSaid(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, chat(1))
-	failed := false
+	failed, said := false, make(chan struct{})
 	h.model.before = func(ctx context.Context, req *llm.Request) error {
 		if req.Node != "reply" {
 			return nil
@@ -260,14 +260,17 @@ func TestAStoppedReplyKeepsWhatItSaid(t *testing.T) {
 		}
 		req.OnDelta("Hello, ")
 		req.OnDelta("Ada. ")
-		h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.delta' AND data ->> 'text' LIKE '%Ada.%'`) //nolint:contextcheck // the test's
-		h.cancel(column[uuid.UUID](h, `SELECT id FROM turns`)[0])                                                //nolint:contextcheck // the test's
+		close(said)
 		<-ctx.Done()
 
 		return ctx.Err()
 	}
 	h.start()
-	h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	turn := h.enqueue(jobs.EnqueueParams{}).TurnID
+	<-said
+	h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.delta' AND data ->> 'text' LIKE '%Ada.%'`)
+	require.True(t, h.cancel(turn))
+	h.ended(turn)
 	require.Equal(t, []string{"Hello, Ada."}, column[string](h, `SELECT trim(said) FROM turns`))
 }
 
