@@ -240,7 +240,7 @@ func (a *act) remember(c *commit, outcome *crud.Outcome) {
 		if result.Stored != nil {
 			c.changed.Results = append(c.changed.Results, result.Stored)
 		}
-		c.changed.Drafts = c.changed.Drafts || result.Tool == vocab.ToolGenerate || !reading(result.Tool) && len(c.s.Drafts) > 0
+		c.changed.Drafts = c.changed.Drafts || result.Tool == vocab.ToolGenerate || !vocab.Reads(result.Tool) && len(c.s.Drafts) > 0
 		data := map[string]any{"step": c.at.Step, "call": result.Call, "tool": result.Tool, "row_count": result.RowCount}
 		if result.EntityType != "" {
 			data["entity_type"] = result.EntityType

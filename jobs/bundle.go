@@ -41,7 +41,7 @@ func (c *commit) bundles() bool { return !c.reload && c.d.attempt == 1 && c.d.sn
 
 // goOn makes the next decision in the same transaction if code makes it, or commits. carried is the view after this
 // decision.
-func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.View) (*delivery, error) {
+func (c *commit) goOn(ctx context.Context, next *delivery, carried *view.Followed) (*delivery, error) {
 	locked := int64(1)
 	if next.node == vocab.NodeReply { // waiting for it would break the order of locks
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
@@ -56,7 +56,7 @@ func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.
 		return nil, err
 	}
 	c.size++
-	next.carried = carried()
+	next.carried = carried.View()
 	if next.carried != nil && locked == 1 {
 		after, made, err := c.follow(ctx, *next)
 		if made || err != nil {

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"alfred/internal/vocab"
-
 	"github.com/google/uuid"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/vocab"
 )
 
 // K06: a worker whose clock is an hour off, either way, schedules by the database's clock, and so does its River

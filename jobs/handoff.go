@@ -46,18 +46,18 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 	var versions view.Written
 	c.last.Scan("keep decision", db.DecisionKeep, made, &next.jobID, &versions.Session, &versions.User, nil, nil)
 	c.prune()
-	carried, err := c.runner.loader.Follow(&c.last, c.s.View, &c.changed)
+	carried, err := c.runner.loader.Follow(&c.last, c.s.View, &c.changed, &versions)
 	if err != nil {
 		return nil, fmt.Errorf("carry the view: %w", err)
 	}
 	if m.coded && c.bundles() {
-		return c.goOn(ctx, &next, func() *view.View { return carried.View(versions) })
+		return c.goOn(ctx, &next, carried)
 	}
 	if err := pg.CommitWith(ctx, c.tx, &c.last); err != nil {
 		return nil, err
 	}
 	if !c.reload {
-		next.carried = carried.View(versions)
+		next.carried = carried.View()
 	}
 
 	return &next, nil

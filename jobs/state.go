@@ -235,19 +235,15 @@ func (in *acted) add(made *actMade, seen map[string]bool) {
 		in.done = append(in.done, r.Told)
 	}
 	for _, call := range made.Calls {
-		if !reading(call.Tool) {
+		if !vocab.Reads(call.Tool) {
 			clear(seen)
 		}
 	}
 	for _, call := range made.Calls {
-		if reading(call.Tool) {
+		if vocab.Reads(call.Tool) {
 			seen[fingerprint(call)] = true
 		}
 	}
-}
-
-func reading(tool string) bool {
-	return tool == vocab.ToolRead || tool == vocab.ToolAnalyze || tool == vocab.ToolRecall
 }
 
 // fingerprint is equal for calls that differ only in formatting.

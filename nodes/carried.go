@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/internal/vocab"
-
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"alfred/internal/vocab"
 )
 
 // carriable lists the tools whose calls a plan may write out, by step type.
 var carriable = map[string][]string{
 	vocab.StepRead:  {vocab.ToolRead},
-	vocab.StepWrite: {vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete},
+	vocab.StepWrite: vocab.WriteTools(),
 }
 
 // CarriedCalls returns the calls that the planner wrote out for a step, in Act's form. If a plan may not write out one

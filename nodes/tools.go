@@ -19,9 +19,6 @@ const (
 	maxUnions      = 16
 )
 
-// EveryStep are the tools that end a step or ask, whatever its type.
-var EveryStep = []string{vocab.ToolStepComplete, vocab.ToolAskUser, vocab.ToolBlocked, vocab.ToolRequestSchema}
-
 // Allowed lists the tools that the step may use on data, in a stable order.
 func (in *ActInput) Allowed() []string { return in.own().of(vocab.StepTools(in.StepType)) }
 
@@ -42,7 +39,7 @@ func (b *Toolbox) of(names []string) []string {
 // of them a step may use, and code refuses the others. It returns nil if there are more than providers enforce: then a
 // step is offered only its own.
 func (b *Toolbox) TurnTools() (Tools, error) {
-	all, err := b.list(append(b.of(vocab.DataTools()), EveryStep...))
+	all, err := b.list(append(b.of(vocab.DataTools()), vocab.EveryStep...))
 	if err != nil || !fits(all) {
 		return nil, err
 	}

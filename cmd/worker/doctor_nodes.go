@@ -100,7 +100,7 @@ func questions() []question {
 			return err
 		}},
 	}
-	for _, stepType := range []string{"read", "analyze", "generate", "write"} {
+	for _, stepType := range vocab.StepTypes {
 		all = append(all, question{"act, " + stepType, vocab.NodeAct, func(ctx context.Context, m llm.Model) error {
 			tables := []string{"items"}
 			_, err := nodes.Act(ctx, m, nodes.ActInput{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -257,7 +256,7 @@ func inRounds(uses []used) [][]used {
 	var rounds [][]used
 	wrote := false
 	for _, u := range uses {
-		writes := u.Tool != vocab.ToolRead && slices.Contains(vocab.StepTools("write"), u.Tool)
+		writes := vocab.Writes(u.Tool)
 		if len(rounds) == 0 || writes != wrote {
 			rounds = append(rounds, nil)
 		}
@@ -280,7 +279,7 @@ func instructions(d *domain.Domain) string {
 // dataTools are the data tools among those Act was offered.
 func dataTools(all map[string]llm.Tool) string {
 	var text strings.Builder
-	for _, step := range []string{"read", "analyze", "write"} {
+	for _, step := range []string{vocab.StepRead, vocab.StepAnalyze, vocab.StepWrite} {
 		for _, name := range vocab.StepTools(step) {
 			tool := all[name]
 			text.WriteString(tool.Name + tool.Description + string(tool.Schema))

@@ -3,9 +3,9 @@ package crud_test
 import (
 	"testing"
 
-	"alfred/internal/vocab"
-
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/vocab"
 )
 
 // Rows keep the order in which they were shown, although some have more columns than others.

@@ -3,9 +3,9 @@ package crud_test
 import (
 	"testing"
 
-	"alfred/internal/vocab"
-
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/vocab"
 )
 
 // TestNoKeyLeaves fills every kind of reference, arrays included, and reads all tables completely; the harness searches

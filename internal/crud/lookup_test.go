@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"alfred/internal/vocab"
-
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/vocab"
 )
 
 func TestNameLookup(t *testing.T) {

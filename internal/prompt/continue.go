@@ -254,7 +254,7 @@ func (t *page) returnedTo(round *nodes.Round) []string {
 		switch {
 		case call.Name == vocab.ToolRequestSchema:
 			results = append(results, "Its columns stand below.")
-		case slices.Contains(nodes.EveryStep, call.Name):
+		case slices.Contains(vocab.EveryStep, call.Name):
 			results = append(results, "The step goes on.")
 		case len(mine) == 0 || made == 0: // so it is with those of the steps beside
 			results = append(results, "Not carried out.")

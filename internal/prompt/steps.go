@@ -10,7 +10,6 @@ import (
 	"alfred/internal/say"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
-	"alfred/nodes"
 )
 
 // currentStep tells Act what to do now.
@@ -49,9 +48,9 @@ func (t *page) currentStep(s *section) {
 // toolsOf says which of the turn's tools this step may use, and on what.
 func (t *page) toolsOf(s *section, step *db.TurnSteps) {
 	in := t.bounds(step)
-	s.line("Tools of this step: ", strings.Join(in.Allowed(), ", "), ", and in every step ", strings.Join(nodes.EveryStep, ", "), "; others are refused")
+	s.line("Tools of this step: ", strings.Join(in.Allowed(), ", "), ", and in every step ", strings.Join(vocab.EveryStep, ", "), "; others are refused")
 	s.line("Tables: ", strings.Join(in.Tables, ", "))
-	for _, tool := range []string{vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete} {
+	for _, tool := range vocab.WriteTools() {
 		if step.StepType == db.StepTypeWrite && len(in.Writable[tool]) > 0 && !slices.Equal(in.Writable[tool], in.Tables) {
 			s.line("Tables of ", tool, ": ", strings.Join(in.Writable[tool], ", "))
 		}

@@ -34,14 +34,15 @@ type Written struct{ Session, User int64 }
 
 // Followed is a view being carried across a commit.
 type Followed struct {
-	view   *View
-	drafts []*db.ArtifactListPendingRow
-	reread bool // the drafts to read again
+	view    *View
+	written *Written
+	drafts  []*db.ArtifactListPendingRow
+	reread  bool // the drafts to read again
 }
 
 // Follow turns a view into the one that a load after the commit would return. Whatever the commit's own statements do
-// not yield is read by statements queued here, to be sent last.
-func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes) (*Followed, error) {
+// not yield is read by statements queued here, to be sent last; written holds the versions once they have been sent.
+func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Followed, error) {
 	next := *v
 	next.Turn, next.Runs = c.Turn, append(slices.Clip(v.Runs), c.Run)
 	next.Answers, next.Void, next.Stale, next.Versions.Rows = nil, false, nil, nil
@@ -56,7 +57,7 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes) (*Followed, error) {
 	if err := next.addResults(c.Results); err != nil {
 		return nil, err
 	}
-	f := &Followed{view: &next, reread: c.Drafts}
+	f := &Followed{view: &next, written: written, reread: c.Drafts}
 	if c.Steps != nil {
 		next.Steps = c.Steps
 	}
@@ -101,9 +102,9 @@ func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
 
 // View returns the view once the commit has been acknowledged. It is nil, so that it must be loaded, if somebody else
 // has written what it shows, or if its texts name something that was not looked up with it.
-func (f *Followed) View(written Written) *View {
+func (f *Followed) View() *View {
 	v := f.view
-	if v.written != written {
+	if v.written != *f.written {
 		return nil
 	}
 	if f.reread {

@@ -59,24 +59,28 @@ const (
 	AskUser         = "ask_user"
 )
 
+// EveryStep lists the tools that end a step or ask, in the order in which models are offered them.
+var EveryStep = []string{ToolStepComplete, ToolAskUser, ToolBlocked, ToolRequestSchema}
+
 // Tool is a data tool.
 type Tool struct {
 	Name   string
 	Steps  []string // the types of the steps that may use it
 	Rows   bool     // its results are rows of the domain
+	Reads  bool     // it looks something up
 	Writes bool     // it changes rows of the domain
 }
 
 // Tools lists the data tools in the order in which models are offered them. The domain's operations come after them:
 // they write.
 var Tools = []Tool{
-	{Name: ToolAnalyze, Steps: []string{StepAnalyze}},
+	{Name: ToolAnalyze, Steps: []string{StepAnalyze}, Reads: true},
 	{Name: ToolGenerate, Steps: []string{StepGenerate}},
 	{Name: ToolCreate, Steps: []string{StepWrite}, Rows: true, Writes: true},
 	{Name: ToolUpdate, Steps: []string{StepWrite}, Rows: true, Writes: true},
 	{Name: ToolDelete, Steps: []string{StepWrite}, Rows: true, Writes: true},
-	{Name: ToolRead, Steps: []string{StepRead, StepWrite}, Rows: true},
-	{Name: ToolRecall, Steps: []string{StepRead, StepAnalyze}},
+	{Name: ToolRead, Steps: []string{StepRead, StepWrite}, Rows: true, Reads: true},
+	{Name: ToolRecall, Steps: []string{StepRead, StepAnalyze}, Reads: true},
 	{Name: ToolCalculate, Steps: []string{StepRead, StepAnalyze, StepGenerate}},
 }
 
@@ -89,17 +93,21 @@ func StepTools(stepType string) []string {
 // DataTools lists the data tools.
 func DataTools() []string { return names(func(*Tool) bool { return true }) }
 
+// WriteTools lists the data tools that change rows of the domain.
+func WriteTools() []string { return names(func(t *Tool) bool { return t.Writes }) }
+
 // Writes reports whether a data tool changes rows of the domain.
-func Writes(tool string) bool {
-	return slices.Contains(names(func(t *Tool) bool { return t.Writes }), tool)
+func Writes(tool string) bool { return slices.Contains(WriteTools(), tool) }
+
+// Reads reports whether a data tool looks something up, and neither writes, drafts nor calculates.
+func Reads(tool string) bool {
+	return slices.Contains(names(func(t *Tool) bool { return t.Reads }), tool)
 }
 
 // CarriesRows reports whether a tool's results are rows of the domain, as those of its operations are, and not totals,
 // formulas or drafts.
 func CarriesRows(tool string) bool {
-	i := slices.IndexFunc(Tools, func(t Tool) bool { return t.Name == tool })
-
-	return i < 0 || Tools[i].Rows
+	return !slices.Contains(names(func(t *Tool) bool { return !t.Rows }), tool)
 }
 
 func names(which func(*Tool) bool) (names []string) {

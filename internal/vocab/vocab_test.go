@@ -47,6 +47,25 @@ func TestEachStepHasItsTools(t *testing.T) {
 	} {
 		require.Equal(t, tools, vocab.StepTools(stepType))
 	}
-	require.True(t, vocab.CarriesRows("an_operation"), "operations return rows")
-	require.False(t, vocab.CarriesRows(vocab.ToolCalculate))
+}
+
+// What a tool does decides what a draft, a retry and a page make of its results. Operations of the domain write and
+// return rows, but are no data tools.
+func TestWhatEachToolDoes(t *testing.T) {
+	t.Parallel()
+	for tool, does := range map[string]struct{ reads, writes, rows bool }{
+		vocab.ToolRead:      {reads: true, rows: true},
+		vocab.ToolAnalyze:   {reads: true},
+		vocab.ToolRecall:    {reads: true},
+		vocab.ToolCalculate: {},
+		vocab.ToolGenerate:  {},
+		vocab.ToolCreate:    {writes: true, rows: true},
+		vocab.ToolUpdate:    {writes: true, rows: true},
+		vocab.ToolDelete:    {writes: true, rows: true},
+		"an_operation":      {rows: true},
+	} {
+		require.Equal(t, does.reads, vocab.Reads(tool), tool)
+		require.Equal(t, does.writes, vocab.Writes(tool), tool)
+		require.Equal(t, does.rows, vocab.CarriesRows(tool), tool)
+	}
 }

@@ -265,7 +265,7 @@ func (s *scene) rejected(c *command) string {
 func (s *scene) offer(c *command, text string) string {
 	drafts := s.drafts()
 	about := len(s.did(vocab.ToolGenerate)) > 0 || c.verb == verbPending || c.verb == verbShow && slices.ContainsFunc(s.targets(c).entities, isPending)
-	wrote := len(s.did(vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete)) > 0
+	wrote := len(s.did(vocab.WriteTools()...)) > 0
 	what := map[bool]string{true: "it?", false: "them?"}[len(drafts) == 1]
 	switch {
 	case len(drafts) == 0 || !about || wrote || strings.HasSuffix(text, "?"):
