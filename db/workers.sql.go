@@ -39,6 +39,7 @@ func (q *Queries) WorkerAlive(ctx context.Context, db DBTX) (bool, error) {
 }
 
 const WorkerBeat = `-- name: WorkerBeat :one
+WITH gone AS (DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes' AND id <> $1)
 INSERT INTO workers (id, version, host, clock_skew) VALUES ($1, $2, $3, $4::timestamptz - clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
 RETURNING beat_at
@@ -51,7 +52,7 @@ type WorkerBeatParams struct {
 	HostTime time.Time
 }
 
-// WorkerBeat renews a lease and returns the database's time.
+// WorkerBeat renews a lease and returns the database's time. It deletes workers that have been dead for long.
 func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams) (time.Time, error) {
 	row := db.QueryRow(ctx, WorkerBeat,
 		arg.ID,
@@ -110,15 +111,5 @@ type WorkerDiffersParams struct {
 // WorkerDiffers records differences between this worker's declaration and the domain's tables.
 func (q *Queries) WorkerDiffers(ctx context.Context, db DBTX, arg *WorkerDiffersParams) error {
 	_, err := db.Exec(ctx, WorkerDiffers, arg.Differences, arg.ID)
-	return err
-}
-
-const WorkerPrune = `-- name: WorkerPrune :exec
-DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes'
-`
-
-// WorkerPrune deletes workers that have been dead for long.
-func (q *Queries) WorkerPrune(ctx context.Context, db DBTX) error {
-	_, err := db.Exec(ctx, WorkerPrune)
 	return err
 }

@@ -99,31 +99,38 @@ func (r *Runner) bringBack(ctx context.Context) error {
 	return nil
 }
 
-// supersede replaces the running jobs of dead workers with new ones. A row is never reopened: a late report of the dead
-// worker would land on the live run. A job without attempts left gets no successor, and the next scan fails its turn.
-// That cannot happen in this transaction, which has locked jobs: turns are locked before jobs.
+// supersede replaces the running jobs of dead workers with new ones. Without any it begins no transaction.
 func (r *Runner) supersede(ctx context.Context) error {
+	dead, err := db.New().WorkerDead(ctx, r.Pool, r.id)
+	if err == nil && len(dead) > 0 {
+		err = pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error { return r.takeOver(ctx, tx) })
+	}
+	if err != nil {
+		return fmt.Errorf("supersede jobs: %w", err)
+	}
+
+	return nil
+}
+
+// takeOver asks again which workers are dead, for until the transaction ends no other scan then takes them over. A row
+// is never reopened: a late report of the dead worker would land on the live run. A job without attempts left gets no
+// successor, and the next scan fails its turn. That cannot happen here, where jobs are locked: turns are locked before
+// jobs.
+func (r *Runner) takeOver(ctx context.Context, tx pgx.Tx) error {
 	q := db.New()
-	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
-		dead, err := q.WorkerDead(ctx, tx, r.id)
+	dead, err := q.WorkerDead(ctx, tx, r.id)
+	if err != nil {
+		return err
+	}
+	for _, id := range dead {
+		n, err := q.JobSupersede(ctx, tx, &db.JobSupersedeParams{Client: id, Reason: "worker died: " + id})
 		if err != nil {
 			return err
 		}
-		for _, id := range dead {
-			n, err := q.JobSupersede(ctx, tx, &db.JobSupersedeParams{Client: id, Reason: "worker died: " + id})
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				r.observe.takeovers.Add(ctx, int64(n))
-				r.Logger.WarnContext(ctx, "jobs taken over", slog.String("worker", id), slog.Int("jobs", int(n)))
-			}
+		if n > 0 {
+			r.observe.takeovers.Add(ctx, int64(n))
+			r.Logger.WarnContext(ctx, "jobs taken over", slog.String("worker", id), slog.Int("jobs", int(n)))
 		}
-
-		return q.WorkerPrune(ctx, tx)
-	})
-	if err != nil {
-		return fmt.Errorf("supersede jobs: %w", err)
 	}
 
 	return nil

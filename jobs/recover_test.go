@@ -75,6 +75,23 @@ func TestManyDeadWorkers(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(second.TurnID).Status)
 }
 
+// A worker's beat deletes workers that died long ago, but never its own row: a host may sleep for longer.
+func TestBeatDeletesWorkersDeadForLong(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(0))
+	beat := func() []string {
+		_, err := db.New().WorkerBeat(t.Context(), h.pool, &db.WorkerBeatParams{ID: "alfred-asleep", Version: "v", Host: "h", HostTime: time.Now()})
+		require.NoError(t, err)
+
+		return column[string](h, `SELECT id FROM workers ORDER BY id`)
+	}
+	beat()
+	h.exec(`INSERT INTO workers (id, version, host, beat_at) SELECT 'alfred-' || n, 'v', 'h', clock_timestamp() - make_interval(mins => n) FROM unnest(ARRAY[9, 11]) AS n`)
+	h.exec(`UPDATE workers SET beat_at = clock_timestamp() - interval '1 hour' WHERE id = 'alfred-asleep'`)
+	require.Equal(t, []string{"alfred-9", "alfred-asleep"}, beat())
+}
+
 // A takeover is not the job's fault: a turn survives more of them than its jobs have attempts.
 func TestTakeoversSpendNoAttempts(t *testing.T) {
 	t.Parallel()

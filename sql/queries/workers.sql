@@ -2,8 +2,9 @@
 -- name: WorkerAlive :one
 SELECT EXISTS (SELECT FROM workers WHERE beat_at BETWEEN clock_timestamp() - interval '3 seconds' AND clock_timestamp() + interval '3 seconds')::boolean AS alive;
 
--- WorkerBeat renews a lease and returns the database's time.
+-- WorkerBeat renews a lease and returns the database's time. It deletes workers that have been dead for long.
 -- name: WorkerBeat :one
+WITH gone AS (DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes' AND id <> @id)
 INSERT INTO workers (id, version, host, clock_skew) VALUES (@id, @version, @host, sqlc.arg(host_time)::timestamptz - clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
 RETURNING beat_at;
@@ -14,10 +15,6 @@ SELECT c::text AS id FROM clients_dead(@self::text) AS c;
 
 -- name: WorkerDelete :exec
 DELETE FROM workers WHERE id = @id;
-
--- WorkerPrune deletes workers that have been dead for long.
--- name: WorkerPrune :exec
-DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes';
 
 -- WorkerDiffers records differences between this worker's declaration and the domain's tables.
 -- name: WorkerDiffers :exec
