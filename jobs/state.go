@@ -151,8 +151,19 @@ func (s *state) after(status db.TurnStatus, next string) *db.Turns {
 func (s *state) scope(at nodes.At) registry.Scope {
 	return registry.Scope{
 		SessionID: s.Turn.SessionID, UserID: s.Turn.UserID, TurnID: s.Turn.ID, Turn: at.Turn, Step: at.Step, Call: at.Call,
-		Actor: registry.ActorAssistant,
+		Results: s.results(at.Step), Actor: registry.ActorAssistant,
 	}
+}
+
+// results is the number of the last result that this turn has stored for a step.
+func (s *state) results(step int) (last int) {
+	for _, r := range s.Results {
+		if r.TurnID == s.Turn.ID && int(r.Step) == step {
+			last = max(last, int(r.Call))
+		}
+	}
+
+	return last
 }
 
 // asker says who is searching: what the turn's later prompts show in full is left out of the results.

@@ -61,9 +61,11 @@ type Scope struct {
 	TurnID uuid.UUID
 	Turn   int
 	// Step and Call are 0 outside act. UI changes and mentions also have step 0; only their events record it.
-	Step  int
-	Call  int
-	Actor Actor
+	Step int
+	Call int
+	// Results is the number of the last result that the turn has stored for the step, 0 before the first.
+	Results int
+	Actor   Actor
 }
 
 // Registry is the registry of one session within one transaction. It is not safe

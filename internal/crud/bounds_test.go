@@ -17,7 +17,7 @@ func TestStepsWriteWithinTheirBounds(t *testing.T) {
 	decide := func(tool, args string) *crud.Outcome {
 		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{call(tool, args)})
 		require.NoError(t, err)
-		outcome, err := b.tools.Execute(t.Context(), b.tx, b.scope, bounds, prepared)
+		outcome, err := b.tools.Execute(t.Context(), b.tx, b.at(), bounds, prepared)
 		require.NoError(t, err)
 		b.scope.Call++
 

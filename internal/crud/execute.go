@@ -47,7 +47,6 @@ type decision struct {
 	found    found
 	registry *registry.Registry
 	steps    []*step
-	lastCall int32 // of the plan's step, before this decision; -1 until it is known
 	approval *Approval
 	journal  *journal // nil outside a turn
 	// drafted are the versions of drafts that this decision made, by ref.
@@ -123,9 +122,6 @@ func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.S
 }
 
 func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
-	if err := d.countCalls(ctx, tx); err != nil {
-		return Outcome{}, err
-	}
 	err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) })
 	if err = d.markFailed(ctx, tx, err); err != nil {
 		return Outcome{}, err

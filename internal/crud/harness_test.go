@@ -103,6 +103,16 @@ func query[T any](b *bundle, sql string, args ...any) T {
 	return value
 }
 
+// at is the scope of the turn's next decision.
+func (b *bundle) at() registry.Scope {
+	b.t.Helper()
+
+	scope := b.scope
+	scope.Results = int(query[int32](b, `SELECT coalesce(max(call), 0) FROM turn_step_results WHERE turn_id = $1 AND step = $2`, scope.TurnID, scope.Step))
+
+	return scope
+}
+
 // asker has no turn in view.
 func (b *bundle) asker() crud.Asker { return crud.Asker{Scope: b.scope, ShownFrom: b.scope.Turn} }
 
@@ -114,7 +124,7 @@ func (b *bundle) decide(stepType string, calls ...crud.Call) crud.Outcome {
 
 	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), calls)
 	require.NoError(b.t, err)
-	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.scope, crud.Bounds{StepType: stepType, Seen: b.seen}, prepared)
+	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.at(), crud.Bounds{StepType: stepType, Seen: b.seen}, prepared)
 	require.NoError(b.t, err)
 	b.noIDs()
 

@@ -251,7 +251,7 @@ func TestNothingWrittenBecomesSQL(t *testing.T) {
 func (b *bundle) mustHear(rt *rapid.T, step string, c crud.Call) {
 	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), []crud.Call{c})
 	require.NoError(rt, err)
-	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.scope, crud.Bounds{StepType: step}, prepared)
+	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.at(), crud.Bounds{StepType: step}, prepared)
 	require.NoError(rt, err, string(c.Args))
 	require.NotContains(rt, outcome.Results[0].ErrorMessage, "SQLSTATE")
 }

@@ -27,7 +27,7 @@ func TestMergeAcrossSessions(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		outcome, err := b.tools.Execute(t.Context(), b.tx, b.scope, crud.Bounds{StepType: "write"}, prepared)
+		outcome, err := b.tools.Execute(t.Context(), b.tx, b.at(), crud.Bounds{StepType: "write"}, prepared)
 		if err == nil && outcome.Failed() {
 			return errors.New(outcome.Results[0].ErrorMessage + outcome.Results[1].ErrorMessage)
 		}

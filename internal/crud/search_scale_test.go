@@ -77,7 +77,7 @@ func TestSemanticReadSearchesBeforeTheTransaction(t *testing.T) {
 	searched := visited()
 	require.Greater(t, searched, before)
 	require.Less(t, searched-before, 100000, "not each row's vector for each row")
-	outcome, err := b.tools.Execute(t.Context(), b.tx, b.scope, crud.Bounds{StepType: "read"}, prepared)
+	outcome, err := b.tools.Execute(t.Context(), b.tx, b.at(), crud.Bounds{StepType: "read"}, prepared)
 	require.NoError(t, err)
 	require.False(t, outcome.Failed(), fmt.Sprint(outcome))
 	require.Equal(t, searched, visited())

@@ -70,7 +70,7 @@ func (b *bundle) approve(asked *crud.Approval) crud.Outcome {
 
 	payload, err := json.Marshal(asked)
 	require.NoError(b.t, err)
-	outcome, err := b.tools.ExecuteApproved(b.t.Context(), b.tx, b.scope, payload)
+	outcome, err := b.tools.ExecuteApproved(b.t.Context(), b.tx, b.at(), payload)
 	require.NoError(b.t, err)
 
 	return outcome

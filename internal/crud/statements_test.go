@@ -48,8 +48,9 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 
 		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), calls)
 		require.NoError(t, err)
+		scope := b.at()
 		before := counter.n.Load()
-		outcome, err := b.tools.Execute(t.Context(), b.tx, b.scope, crud.Bounds{StepType: stepType}, prepared)
+		outcome, err := b.tools.Execute(t.Context(), b.tx, scope, crud.Bounds{StepType: stepType}, prepared)
 		require.NoError(t, err)
 		require.False(t, outcome.Failed(), "%+v", outcome)
 

@@ -13,21 +13,12 @@ import (
 	"alfred/internal/pg"
 )
 
-// countCalls asks for the number of the step's last call; number returns a call's once something has been sent since.
-func (d *decision) countCalls(ctx context.Context, tx pgx.Tx) error {
-	d.lastCall = -1
-	count := &pg.Batch{}
-	count.Scan("number calls", db.TurnStepResultLastCall, &db.TurnStepResultLastCallParams{TurnID: d.scope.TurnID, Step: int32(d.scope.Step)}, &d.lastCall)
-
-	return count.Later(ctx, tx)
-}
-
-func (d *decision) number(s *step) int { return int(d.lastCall) + slices.Index(d.steps, s) + 1 }
+func (d *decision) number(s *step) int { return d.scope.Results + slices.Index(d.steps, s) + 1 }
 
 // store writes the results' rows and summarizes them.
 func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	outcome, rows := Outcome{Approval: d.approval}, &pg.Batch{}
-	if d.lastCall < 0 || d.journal != nil && d.journal.unread { // nothing has been sent since they were asked for
+	if d.journal != nil && d.journal.unread { // nothing has been sent since it was asked for
 		if err := rows.Send(ctx, tx); err != nil {
 			return Outcome{}, err
 		}

@@ -183,7 +183,7 @@ func (b *bundle) hear(a attempt) string {
 	case "message":
 		notices, err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, a.args, nil, nil)
 	case "approval":
-		outcome, err = b.tools.ExecuteApproved(b.t.Context(), b.tx, b.scope, json.RawMessage(a.args))
+		outcome, err = b.tools.ExecuteApproved(b.t.Context(), b.tx, b.at(), json.RawMessage(a.args))
 	default:
 		outcome = b.decide(a.step, call(a.tool, a.args))
 	}

@@ -100,9 +100,6 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 		return Outcome{}, err
 	}
 	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: Call{Tool: vocab.ToolUndo, Args: args}}}}, Undoing: what}
-	if err := u.countCalls(ctx, tx); err != nil {
-		return Outcome{}, err
-	}
 	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return u.takeBack(ctx, tx) })
 	if row, ok := errors.AsType[*moved](err); ok {
 		text, whoErr := u.changedBy(ctx, tx, row)

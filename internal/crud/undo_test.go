@@ -30,7 +30,7 @@ func (b *bundle) undo(turn uuid.UUID, number int) crud.Outcome {
 	b.t.Helper()
 
 	b.nextTurn()
-	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.scope, crud.Undoing{Turn: turn, Number: number})
+	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.at(), crud.Undoing{Turn: turn, Number: number})
 	require.NoError(b.t, err)
 	if !outcome.Failed() {
 		require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID}))

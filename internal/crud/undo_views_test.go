@@ -179,7 +179,7 @@ func (b *bundle) agreed(turn uuid.UUID, number int) {
 	b.t.Helper()
 
 	b.nextTurn()
-	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.scope, crud.Undoing{Turn: turn, Number: number, Agreed: true})
+	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.at(), crud.Undoing{Turn: turn, Number: number, Agreed: true})
 	require.NoError(b.t, err)
 	for _, r := range outcome.Results {
 		require.Empty(b.t, r.ErrorMessage)
@@ -199,7 +199,7 @@ func TestUndoAsksForApproval(t *testing.T) {
 	require.Equal(t, "possible", b.undoable(), "nothing stood in the log of this one")
 
 	b.nextTurn()
-	outcome, err := b.tools.Undo(t.Context(), b.tx, b.scope, crud.Undoing{Turn: wrote, Number: number})
+	outcome, err := b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: wrote, Number: number})
 	require.NoError(t, err)
 	require.NotNil(t, outcome.Approval)
 	require.Equal(t, sprintf("Taking back turn %d would bring back keys, which I may not do unasked. Shall I?", number), outcome.Approval.Text)
@@ -261,13 +261,13 @@ func TestUndoOfOperations(t *testing.T) {
 
 	b.exec(`UPDATE quay.boats SET fee = 13 WHERE name = 'Swan'`)
 	b.nextTurn()
-	outcome, err := b.tools.Undo(t.Context(), b.tx, b.scope, crud.Undoing{Turn: moored, Number: number, Agreed: true})
+	outcome, err := b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: moored, Number: number, Agreed: true})
 	require.NoError(t, err)
 	require.Equal(t, "The boat Swan has changed since (fee), by another program, or the database itself. Nothing was taken back.", outcome.Results[0].ErrorMessage)
 	b.exec(`UPDATE quay.boats SET fee = 12 WHERE name = 'Swan'`)
 
 	b.nextTurn()
-	outcome, err = b.tools.Undo(t.Context(), b.tx, b.scope, crud.Undoing{Turn: moored, Number: number})
+	outcome, err = b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: moored, Number: number})
 	require.NoError(t, err)
 	require.Equal(t, sprintf("Taking back turn %d would do unmoor all, which I may not do unasked. Shall I?", number), outcome.Approval.Text)
 	require.Equal(t, after, b.afloat())
@@ -291,7 +291,7 @@ func TestUndoFailsIfATriggerAltersRows(t *testing.T) {
 	b.ok("write", vocab.ToolDelete, `{"table": "boats", "filters": [{"field": "id", "op": "=", "value": "`+b.named("boat", "Swan")+`"}]}`)
 	after, wrote, number := b.afloat(), b.scope.TurnID, b.scope.Turn
 	b.nextTurn()
-	outcome, err := b.tools.Undo(t.Context(), b.tx, b.scope, crud.Undoing{Turn: wrote, Number: number, Agreed: true})
+	outcome, err := b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: wrote, Number: number, Agreed: true})
 	require.NoError(t, err)
 	require.Contains(t, outcome.Results[0].ErrorMessage, "The database would not leave the trip")
 	require.Equal(t, after, b.afloat())
