@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -167,12 +168,13 @@ func (w *town) move(to string, last func()) {
 	require.NoError(w.t, <-moved)
 }
 
-// reader follows a stream over as many connections as it takes, as browsers do.
+// reader follows a stream over as many connections as it takes, as browsers do. Its fields may be read once it is done.
 type reader struct {
 	seen  []string // "2.3 plan"
 	conns int
 	err   error
 	done  chan struct{}
+	last  atomic.Value // of seen, while it reads
 }
 
 func (w *town) read(path, last, until string) *reader {
@@ -215,13 +217,21 @@ func (w *town) readOnce(r *reader, path, last, until string) (string, error) {
 		case "event":
 			name = value
 		case "data":
-			if r.seen = append(r.seen, last+" "+name); r.seen[len(r.seen)-1] == until {
+			r.seen = append(r.seen, last+" "+name)
+			r.last.Store(last + " " + name)
+			if r.seen[len(r.seen)-1] == until {
 				return last, nil
 			}
 		}
 	}
 
 	return last, nil
+}
+
+// reaches waits until an event is the last one that has come, so that a move finds the reader where it was.
+func (r *reader) reaches(t *testing.T, event string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return r.last.Load() == event }, time.Minute, 10*time.Millisecond, event)
 }
 
 func (r *reader) await(t *testing.T) {
@@ -246,11 +256,13 @@ func TestStreamsFollowTheirUser(t *testing.T) {
 	all := w.read("/v1/sessions/"+w.session+"/events", "", "3.5 turn.finished")
 	waiting := w.read("/v1/turns/"+three+"/events", "", "5 turn.finished")
 	w.says("a", one, "a plan")
+	all.reaches(t, "1.3 plan")
 	w.move("b", func() {
 		w.says("a", one, "another")
 		w.replies("a", one, "first")
 	})
 	w.says("b", two, "a plan")
+	all.reaches(t, "2.3 plan")
 	w.move("a", func() { w.replies("b", two, "second") })
 	w.says("a", three, "a plan")
 	w.replies("a", three, "third")
