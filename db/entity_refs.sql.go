@@ -589,11 +589,10 @@ WITH labelled AS (
 )
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
-       e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier
+       e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier, coalesce(tier_rank(n.tier), 100)::int AS rank
 FROM named AS n
 CROSS JOIN LATERAL (SELECT r.session_id, r.user_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, r.label_is_placeholder, r.source_step, r.source_call, r.turn_created, r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, r.pinned, r.excluded_reason, r.excluded_constraint_id, r.demoted_at_turn, r.deleted_at_turn, r.loaded, r.row_version, r.created_at, r.updated_at, r.number, r.active_turn FROM entity_refs AS r
                     WHERE r.session_id = $1::uuid AND r.user_id = $2::uuid AND r.ref = n.ref LIMIT 1) AS e
-ORDER BY tier_rank(n.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number
 `
 
 type EntityRefListInViewParams struct {
@@ -629,12 +628,13 @@ type EntityRefListInViewRow struct {
 	Loaded             json.RawMessage
 	RowVersion         *string
 	Tier               string
+	Rank               int32
 }
 
-// EntityRefListInView returns what a prompt may name, with the tier that entities_at assigns as of a turn, in display
-// order: the refs in a tier, those with the given names, keys and labels, and the newest that have left the window.
-// Each part is an index range, and each ref is looked up by its whole key: a generic plan for an unknown LIMIT would
-// estimate the names at a tenth of the session, and read all of it; so would one made while the table was small.
+// EntityRefListInView returns what a prompt may name, with the tier that entities_at assigns as of a turn and its rank: the
+// refs in a tier, those with the given names, keys and labels, and the newest that have left the window. Each part is an
+// index range, and each ref is looked up by its whole key: a generic plan for an unknown LIMIT would estimate the names at
+// a tenth of the session, and read all of it; so would one made while the table was small.
 func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityRefListInViewParams) ([]*EntityRefListInViewRow, error) {
 	rows, err := db.Query(ctx, EntityRefListInView,
 		arg.SessionID,
@@ -675,6 +675,7 @@ func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityR
 			&i.Loaded,
 			&i.RowVersion,
 			&i.Tier,
+			&i.Rank,
 		); err != nil {
 			return nil, err
 		}
@@ -850,15 +851,15 @@ func (q *Queries) EntityRefVersions(ctx context.Context, db DBTX, sessionID uuid
 	return items, nil
 }
 
-const EntityRefWrite = `-- name: EntityRefWrite :exec
+const EntityRefWrite = `-- name: EntityRefWrite :many
 WITH written AS (
     INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
         source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason,
         excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version)
-    SELECT $5::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = $5::uuid), p.ref, p.entity_type, p.entity_id, p.state, p.action, p.label, p.label_is_placeholder, p.source_step,
+    SELECT $1::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1::uuid), p.ref, p.entity_type, p.entity_id, p.state, p.action, p.label, p.label_is_placeholder, p.source_step,
         p.source_call, p.turn_created, p.turn_last_ref, p.turn_promoted, p.active_reason, p.retain_confidence, p.pinned, p.excluded_reason,
         p.excluded_constraint_id, p.demoted_at_turn, p.deleted_at_turn, p.loaded, p.row_version
-    FROM jsonb_populate_recordset(NULL::entity_refs, $6::jsonb) AS p
+    FROM jsonb_populate_recordset(NULL::entity_refs, $2::jsonb) AS p
     ON CONFLICT (session_id, ref, user_id) DO UPDATE SET
         entity_id              = excluded.entity_id,
         state                  = excluded.state,
@@ -877,31 +878,107 @@ WITH written AS (
         loaded                 = excluded.loaded,
         row_version            = excluded.row_version,
         updated_at             = clock_timestamp()
-    RETURNING session_id, user_id, ref, entity_state(entity_refs) AS data
+    RETURNING session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, turn_created, turn_last_ref,
+        turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, demoted_at_turn, deleted_at_turn, loaded, row_version,
+        active_turn, entity_state(entity_refs) AS data
+), noted AS (
+    INSERT INTO entity_events (session_id, user_id, ref, turn_number, step, action, actor, data)
+    SELECT w.session_id, w.user_id, w.ref, $3::int, $4::int, $5::jsonb ->> w.ref, $6::text, w.data
+    FROM written AS w
+), seen AS (
+    SELECT $3::int AS turn, $7::int AS turns
+), placed AS (
+    SELECT w.ref, entity_tier(w.state, w.action, w.excluded_reason, w.demoted_at_turn, w.turn_last_ref, w.active_reason, s.turn, s.turns) AS tier
+    FROM written AS w
+    JOIN seen AS s ON w.active_turn >= s.turn - s.turns
 )
-INSERT INTO entity_events (session_id, user_id, ref, turn_number, step, action, actor, data)
-SELECT w.session_id, w.user_id, w.ref, $1::int, $2::int, $3::jsonb ->> w.ref, $4::text, w.data
-FROM written AS w
+SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
+       e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
+       e.loaded, e.row_version, coalesce(p.tier, '')::text AS tier, coalesce(tier_rank(p.tier), 100)::int AS rank
+FROM written AS e
+LEFT JOIN placed AS p ON p.ref = e.ref
 `
 
 type EntityRefWriteParams struct {
-	TurnNumber int32
-	Step       *int32
-	Events     json.RawMessage
-	Actor      string
-	SessionID  uuid.UUID
-	Refs       json.RawMessage
+	SessionID   uuid.UUID
+	Refs        json.RawMessage
+	TurnNumber  int32
+	Step        *int32
+	Events      json.RawMessage
+	Actor       string
+	TurnsWindow int32
 }
 
-// EntityRefWrite stores changed refs and an event for each (ref -> action) with the row's new state.
-func (q *Queries) EntityRefWrite(ctx context.Context, db DBTX, arg *EntityRefWriteParams) error {
-	_, err := db.Exec(ctx, EntityRefWrite,
+type EntityRefWriteRow struct {
+	Ref                string
+	EntityType         string
+	EntityID           *string
+	State              RefState
+	Action             string
+	Label              string
+	LabelIsPlaceholder bool
+	TurnCreated        int32
+	TurnLastRef        int32
+	TurnPromoted       *int32
+	ActiveReason       *string
+	RetainConfidence   *float32
+	Pinned             bool
+	ExcludedReason     *string
+	DemotedAtTurn      *int32
+	DeletedAtTurn      *int32
+	Loaded             json.RawMessage
+	RowVersion         *string
+	Tier               string
+	Rank               int32
+}
+
+// EntityRefWrite stores changed refs and an event for each (ref -> action) with the row's new state. It returns the rows as
+// EntityRefListInView does for this turn; one without a tier is not in view.
+func (q *Queries) EntityRefWrite(ctx context.Context, db DBTX, arg *EntityRefWriteParams) ([]*EntityRefWriteRow, error) {
+	rows, err := db.Query(ctx, EntityRefWrite,
+		arg.SessionID,
+		arg.Refs,
 		arg.TurnNumber,
 		arg.Step,
 		arg.Events,
 		arg.Actor,
-		arg.SessionID,
-		arg.Refs,
+		arg.TurnsWindow,
 	)
-	return err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefWriteRow
+	for rows.Next() {
+		var i EntityRefWriteRow
+		if err := rows.Scan(
+			&i.Ref,
+			&i.EntityType,
+			&i.EntityID,
+			&i.State,
+			&i.Action,
+			&i.Label,
+			&i.LabelIsPlaceholder,
+			&i.TurnCreated,
+			&i.TurnLastRef,
+			&i.TurnPromoted,
+			&i.ActiveReason,
+			&i.RetainConfidence,
+			&i.Pinned,
+			&i.ExcludedReason,
+			&i.DemotedAtTurn,
+			&i.DeletedAtTurn,
+			&i.Loaded,
+			&i.RowVersion,
+			&i.Tier,
+			&i.Rank,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -127,7 +127,7 @@ const PlansReset = `-- name: PlansReset :exec
 SELECT set_config('plan_cache_mode', NULL, true), set_config('enable_seqscan', NULL, true)
 `
 
-// PlansReset ends LoadPlans and DecisionKeep's settings within their transaction.
+// PlansReset ends DecisionKeep's settings within its transaction.
 func (q *Queries) PlansReset(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, PlansReset)
 	return err
@@ -139,6 +139,28 @@ SELECT queue_wake($1::text)
 
 func (q *Queries) QueueWake(ctx context.Context, db DBTX, queue string) error {
 	_, err := db.Exec(ctx, QueueWake, queue)
+	return err
+}
+
+const RowChangeKeep = `-- name: RowChangeKeep :exec
+SELECT row_changes_keep($1::uuid, $2::int, $3::int, $4::jsonb)
+`
+
+type RowChangeKeepParams struct {
+	TurnID  uuid.UUID
+	Step    int32
+	Call    int32
+	Changes json.RawMessage
+}
+
+// RowChangeKeep stores what a call wrote, in order, and records on the turn whether it can be undone.
+func (q *Queries) RowChangeKeep(ctx context.Context, db DBTX, arg *RowChangeKeepParams) error {
+	_, err := db.Exec(ctx, RowChangeKeep,
+		arg.TurnID,
+		arg.Step,
+		arg.Call,
+		arg.Changes,
+	)
 	return err
 }
 

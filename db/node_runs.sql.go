@@ -15,45 +15,49 @@ import (
 const DecisionKeep = `-- name: DecisionKeep :one
 SELECT CASE WHEN $1::text IS NULL THEN (SELECT 0 FROM job_complete($2::bigint, $3::int))
             ELSE job_hand_off($2::bigint, $3::int, $1::text, $4::text, $5::jsonb) END::bigint AS next_id,
-       (SELECT s.version FROM sessions AS s WHERE s.id = $6::uuid)::bigint AS session_version,
-       (SELECT u.version FROM users AS u WHERE u.id = $7::uuid)::bigint AS user_version,
-       set_config('plan_cache_mode', 'force_generic_plan', true) AS plans, set_config('enable_seqscan', 'off', true) AS scans
+       (SELECT s.version FROM sessions AS s WHERE s.id = $6::uuid)::bigint AS session_version, k.user_version::bigint AS user_version,
+       CASE WHEN $7::text IS NOT NULL
+            THEN set_config('plan_cache_mode', 'force_generic_plan', true) || set_config('enable_seqscan', 'off', true) END AS plans
 FROM decision_keep($8::uuid, $9::int, $10::text, $11::int, $12::int, $13::jsonb, $2::bigint,
-                   $14::uuid, $15::int, $16::jsonb, $17::text, $18::text) AS kept
+                   $14::uuid, $15::int, $16::jsonb, $7::text, $17::text,
+                   $18::boolean, $19::step_outcome, $20::text, $21::text, $22::text) AS k (user_version)
 `
 
 type DecisionKeepParams struct {
-	Client     *string
-	RiverJobID int64
-	Attempt    int32
-	Kind       string
-	Args       json.RawMessage
-	SessionID  uuid.UUID
-	UserID     uuid.UUID
-	TurnID     uuid.UUID
-	Position   int32
-	Node       string
-	Step       *int32
-	Call       int32
-	Output     json.RawMessage
-	LlmCallID  *uuid.UUID
-	DurationMs int32
-	Events     json.RawMessage
-	NextNode   *string
-	Goal       *string
+	Client      *string
+	RiverJobID  int64
+	Attempt     int32
+	Kind        string
+	Args        json.RawMessage
+	SessionID   uuid.UUID
+	NextNode    *string
+	TurnID      uuid.UUID
+	Position    int32
+	Node        string
+	Step        *int32
+	Call        int32
+	Output      json.RawMessage
+	LlmCallID   *uuid.UUID
+	DurationMs  int32
+	Events      json.RawMessage
+	Goal        *string
+	Wrote       bool
+	Outcome     *StepOutcome
+	Summary     *string
+	Conclusions *string
+	Note        *string
 }
 
 type DecisionKeepRow struct {
 	NextID         int64
 	SessionVersion int64
 	UserVersion    int64
-	Plans          string
-	Scans          string
+	Plans          interface{}
 }
 
-// DecisionKeep stores a decision with its events and, unless the turn ends with it, the next node. It completes the job, or
-// with a client hands the turn on to it: then it returns the next job, the versions that others' writes raise, and what
-// the commit reads after it for the next decision is planned as LoadPlans says.
+// DecisionKeep stores a decision with what it leaves behind. It completes the job, or with a client hands the turn on to it:
+// then it returns the next job and the versions that others' writes raise. What the commit of a turn that goes on reads after
+// it for the next decision is planned as LoadPlans says.
 func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepParams) (*DecisionKeepRow, error) {
 	row := db.QueryRow(ctx, DecisionKeep,
 		arg.Client,
@@ -62,7 +66,7 @@ func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepPa
 		arg.Kind,
 		arg.Args,
 		arg.SessionID,
-		arg.UserID,
+		arg.NextNode,
 		arg.TurnID,
 		arg.Position,
 		arg.Node,
@@ -72,8 +76,12 @@ func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepPa
 		arg.LlmCallID,
 		arg.DurationMs,
 		arg.Events,
-		arg.NextNode,
 		arg.Goal,
+		arg.Wrote,
+		arg.Outcome,
+		arg.Summary,
+		arg.Conclusions,
+		arg.Note,
 	)
 	var i DecisionKeepRow
 	err := row.Scan(
@@ -81,7 +89,6 @@ func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepPa
 		&i.SessionVersion,
 		&i.UserVersion,
 		&i.Plans,
-		&i.Scans,
 	)
 	return &i, err
 }

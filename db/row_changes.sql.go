@@ -12,43 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const RowChangeInsert = `-- name: RowChangeInsert :exec
-WITH added AS (
-    INSERT INTO row_changes (turn_id, user_id, seq, step, call, entity_type, entity_id, action, before, after, draft, lost)
-    SELECT t.id, t.user_id,
-           coalesce((SELECT max(r.seq) FROM row_changes AS r WHERE r.turn_id = t.id), 0) + c.n, $2, $3,
-           c.change ->> 'entity_type', c.change ->> 'entity_id', c.change ->> 'action',
-           nullif(c.change -> 'before', 'null'), nullif(c.change -> 'after', 'null'), c.change ->> 'draft', c.change ->> 'lost'
-    FROM turns AS t, jsonb_array_elements($4::jsonb) WITH ORDINALITY AS c (change, n)
-    WHERE t.id = $1
-    RETURNING row_changes.seq, row_changes.lost
-)
-UPDATE turns AS t
-SET undo = CASE WHEN t.undo = 'impossible' OR lost.reason IS NOT NULL THEN 'impossible' ELSE 'possible' END,
-    undo_reason = coalesce(t.undo_reason, lost.reason)
-FROM (SELECT (array_agg(a.lost ORDER BY a.seq) FILTER (WHERE a.lost IS NOT NULL))[1]::text AS reason FROM added AS a) AS lost
-WHERE t.id = $1
-`
-
-type RowChangeInsertParams struct {
-	TurnID  uuid.UUID
-	Step    int32
-	Call    int32
-	Changes json.RawMessage
-}
-
-// RowChangeInsert stores what a decision wrote, in order, and records on the turn whether it can be undone. changes is
-// [{entity_type, entity_id, action, before, after, draft, lost}].
-func (q *Queries) RowChangeInsert(ctx context.Context, db DBTX, arg *RowChangeInsertParams) error {
-	_, err := db.Exec(ctx, RowChangeInsert,
-		arg.TurnID,
-		arg.Step,
-		arg.Call,
-		arg.Changes,
-	)
-	return err
-}
-
 const RowChangeLater = `-- name: RowChangeLater :many
 SELECT r.entity_type, r.entity_id,
        (array_agg(r.action ORDER BY r.created_at DESC, r.seq DESC))[1]::text AS action,

@@ -191,14 +191,3 @@ func (q *Queries) TurnEventListTurn(ctx context.Context, db DBTX, arg *TurnEvent
 	}
 	return items, nil
 }
-
-const TurnEventPrune = `-- name: TurnEventPrune :exec
-DELETE FROM turn_events WHERE turn_id = $1 AND type IN ('reply.delta', 'reply.reset')
-`
-
-// TurnEventPrune deletes the pieces of a reply. It comes after the last append: the seq of a deleted event must not be
-// reused, because readers are past it.
-func (q *Queries) TurnEventPrune(ctx context.Context, db DBTX, turnID uuid.UUID) error {
-	_, err := db.Exec(ctx, TurnEventPrune, turnID)
-	return err
-}

@@ -28,33 +28,6 @@ func (q *Queries) TurnStepCarry(ctx context.Context, db DBTX, arg *TurnStepCarry
 	return err
 }
 
-const TurnStepEnd = `-- name: TurnStepEnd :exec
-UPDATE turn_steps
-SET outcome = $1::step_outcome, summary = $2::text, conclusions = $3, note = $4
-WHERE turn_id = $5 AND step = $6
-`
-
-type TurnStepEndParams struct {
-	Outcome     StepOutcome
-	Summary     string
-	Conclusions *string
-	Note        *string
-	TurnID      uuid.UUID
-	Step        int32
-}
-
-func (q *Queries) TurnStepEnd(ctx context.Context, db DBTX, arg *TurnStepEndParams) error {
-	_, err := db.Exec(ctx, TurnStepEnd,
-		arg.Outcome,
-		arg.Summary,
-		arg.Conclusions,
-		arg.Note,
-		arg.TurnID,
-		arg.Step,
-	)
-	return err
-}
-
 const TurnStepInsert = `-- name: TurnStepInsert :exec
 INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls, outcome, summary)
 SELECT t.id, t.user_id, s.step, s.step_type, s.subdomain, s.description, s.refs, s.needs, s.calls, s.outcome, s.summary

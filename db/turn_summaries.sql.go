@@ -82,19 +82,3 @@ func (q *Queries) TurnSummaryPage(ctx context.Context, db DBTX, arg *TurnSummary
 	}
 	return items, nil
 }
-
-const TurnSummaryWrite = `-- name: TurnSummaryWrite :exec
-SELECT turn_summary_write_facts($1::uuid, $2::jsonb, $3::text)
-`
-
-type TurnSummaryWriteParams struct {
-	TurnID uuid.UUID
-	Words  json.RawMessage
-	Model  string
-}
-
-// TurnSummaryWrite writes a turn's summary: facts from its rows, worded by a model.
-func (q *Queries) TurnSummaryWrite(ctx context.Context, db DBTX, arg *TurnSummaryWriteParams) error {
-	_, err := db.Exec(ctx, TurnSummaryWrite, arg.TurnID, arg.Words, arg.Model)
-	return err
-}

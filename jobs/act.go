@@ -234,9 +234,9 @@ func (a *act) remember(c *commit, outcome *crud.Outcome) {
 		}
 	}
 	refs := []string{}
-	c.changed.Registry = len(outcome.Results) > 0
 	for i := range outcome.Results {
 		result := &outcome.Results[i]
+		c.changed.Registry = c.changed.Registry || result.ErrorCode != "" // what was written before it may have been rolled back
 		if result.Stored != nil {
 			c.changed.Results = append(c.changed.Results, result.Stored)
 		}

@@ -112,7 +112,7 @@ func probes(node string) bool { return node == vocab.NodeThink || node == vocab.
 // following is the state in which the next decision is made, nil if it takes a model or a search.
 func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.runner
-	s := &state{View: v, guard: r.guard(c.tx, v.Turn.SessionID), prompts: r.Prompts}
+	s := &state{View: v, guard: r.guard(c.tx, v.Turn.SessionID), written: r.written(), prompts: r.Prompts}
 	if step := v.Step(); d.node == vocab.NodeAct && step != nil {
 		if carried := s.carriedCalls(step); carried != nil && crud.Searches(toolCalls(carried.Calls)) {
 			return nil, nil

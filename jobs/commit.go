@@ -71,7 +71,7 @@ func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision,
 }
 
 func newCommit(r *Runner, d delivery, s *state, in *bundle) *commit {
-	c := &commit{bundle: in, runner: r, q: db.New(), d: d, s: s}
+	c := &commit{bundle: in, runner: r, q: db.New(), d: d, s: s, changed: view.Changes{Refs: s.written}}
 	c.at, _ = s.at(d.node)
 
 	return c
@@ -127,7 +127,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 		}
 	}
 	made := &db.DecisionKeepParams{
-		TurnID: c.d.TurnID, SessionID: c.s.Turn.SessionID, UserID: c.s.Turn.UserID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
+		TurnID: c.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
 		Output: output, RiverJobID: c.d.jobID, Attempt: int32(c.d.attempt), LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
 	}
 	if made.Events, err = c.events.encoded(); err != nil {
@@ -143,6 +143,9 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 			return nil, err
 		}
 	}
+	if m.end != nil {
+		made.Outcome, made.Summary, made.Conclusions, made.Note = &m.end.outcome, &m.end.summary, orNil(m.end.conclusions), orNil(m.end.note)
+	}
 	c.changed.Run = &db.NodeRunListMadeRow{Position: made.Position, Node: made.Node, Step: made.Step, Call: made.Call, Output: made.Output, LlmCallID: made.LlmCallID}
 
 	return c.handOn(ctx, m, made)
@@ -151,10 +154,14 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 // apply writes a move: the step's end, the plan, the question, the events.
 func (c *commit) apply(m move, took time.Duration) error {
 	// Curating what a question offers may close it.
-	c.changed.Questions = c.changed.Questions || m.ask != nil || c.changed.Registry && len(c.s.Questions) > 0
+	curated := c.changed.Registry || len(c.s.written.Names) > 0
+	c.changed.Questions = c.changed.Questions || m.ask != nil || curated && len(c.s.Questions) > 0
 	c.endStep(m.end)
 	if m.skip && c.unfinished(m) {
-		keep := make([]int32, 0, len(m.keep))
+		keep := make([]int32, 0, len(m.keep)+1)
+		if m.end != nil { // which is written with the decision
+			keep = append(keep, int32(c.at.Step))
+		}
 		for _, step := range m.keep {
 			keep = append(keep, int32(step))
 		}
@@ -234,10 +241,6 @@ func (c *commit) endStep(end *ending) {
 	if end == nil {
 		return
 	}
-	c.last.Exec("end step", db.TurnStepEnd, &db.TurnStepEndParams{
-		TurnID: c.d.TurnID, Step: int32(c.at.Step), Outcome: end.outcome, Summary: end.summary,
-		Conclusions: orNil(end.conclusions), Note: orNil(end.note),
-	})
 	step := c.step()
 	step.Outcome, step.Summary, step.Conclusions, step.Note = &end.outcome, &end.summary, orNil(end.conclusions), orNil(end.note)
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})

@@ -9,7 +9,6 @@ import (
 	"alfred/db"
 	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/internal/vocab"
 )
 
 // A commit completes its job and inserts the next one as already running on the same worker: no trip through the queue,
@@ -23,12 +22,10 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 	next := delivery{
 		TurnArgs: TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
 	}
-	if c.changed.User = c.changed.Rows || c.lasting; c.changed.User {
-		c.last.Exec("note the change", db.UserChange, made.UserID)
-	}
+	c.changed.User = c.changed.Rows || c.lasting
+	made.Wrote = c.changed.User
 	if m.next == "" || c.runner.Stopping() {
 		c.last.Exec("keep decision", db.DecisionKeep, made)
-		c.prune()
 		if m.next != "" {
 			if err := c.insertJob(m.next, queueTurns, next.TurnArgs); err != nil {
 				return nil, err
@@ -44,8 +41,7 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 	}
 	made.Client, made.Kind = &c.runner.id, m.next
 	var versions view.Written
-	c.last.Scan("keep decision", db.DecisionKeep, made, &next.jobID, &versions.Session, &versions.User, nil, nil)
-	c.prune()
+	c.last.Scan("keep decision", db.DecisionKeep, made, &next.jobID, &versions.Session, &versions.User, nil)
 	carried, err := c.runner.loader.Follow(&c.last, c.s.View, &c.changed, &versions)
 	if err != nil {
 		return nil, fmt.Errorf("carry the view: %w", err)
@@ -61,13 +57,6 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 	}
 
 	return &next, nil
-}
-
-// prune deletes the pieces of a reply once its last event is written.
-func (c *commit) prune() {
-	if c.d.node == vocab.NodeReply {
-		c.last.Exec("prune deltas", db.TurnEventPrune, c.d.TurnID)
-	}
 }
 
 // release ends a handed-on job the way River would. A committed one is already completed.

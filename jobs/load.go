@@ -19,7 +19,7 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{View: v, guard: r.guard(r.Pool, v.Turn.SessionID)}
+	s := &state{View: v, guard: r.guard(r.Pool, v.Turn.SessionID), written: r.written()}
 	if d.node != vocab.NodeThink {
 		return s, nil
 	}

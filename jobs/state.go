@@ -25,6 +25,7 @@ type state struct {
 	guard   *guard
 	plan    *carried // came with Understand's answer and fits; nil: Think is asked
 	prompts Prompts
+	written *registry.Written
 	until   time.Time // when the turn stops retrying the current decision; zero: never
 }
 
@@ -151,8 +152,13 @@ func (s *state) after(status db.TurnStatus, next string) *db.Turns {
 func (s *state) scope(at nodes.At) registry.Scope {
 	return registry.Scope{
 		SessionID: s.Turn.SessionID, UserID: s.Turn.UserID, TurnID: s.Turn.ID, Turn: at.Turn, Step: at.Step, Call: at.Call,
-		Results: s.results(at.Step), Actor: registry.ActorAssistant,
+		Results: s.results(at.Step), Actor: registry.ActorAssistant, Written: s.written,
 	}
+}
+
+// written collects what a decision writes of the registry, for the view of its turn.
+func (r *Runner) written() *registry.Written {
+	return &registry.Written{Window: r.Windows.RetentionWindow}
 }
 
 // results is the number of the last result that this turn has stored for a step.

@@ -1,7 +1,9 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +25,7 @@ type summarize struct {
 	code   bool // a quick or short turn: no model is asked
 	in     nodes.SummarizeInput
 	out    *nodes.SummarizeOutput
+	words  json.RawMessage
 	model  string
 }
 
@@ -42,10 +45,23 @@ func (s *summarize) frame() *nodes.Frame {
 	return &s.in.Frame
 }
 
-// run never fails because of the model: the facts follow from rows.
 func (s *summarize) run(ctx context.Context, model llm.Model) error {
+	if err := s.word(ctx, model); err != nil {
+		return err
+	}
+	words, err := exact.Storable(s.out)
+	if err != nil {
+		return fmt.Errorf("encode summary: %w", err)
+	}
+	s.words = words
+
+	return nil
+}
+
+// word never fails because of the model: the facts follow from rows.
+func (s *summarize) word(ctx context.Context, model llm.Model) error {
 	fallback := s.in.Fallback
-	fallback.Fallback = true
+	fallback.Fallback, s.model = true, noModel
 	if s.code {
 		s.out = &fallback
 
@@ -56,8 +72,8 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 		out, err = &fallback, nil
 	}
 	s.out = out
-	if rec, ok := model.(*recorder); ok {
-		s.model = rec.modelName
+	if rec, ok := model.(*recorder); ok && err == nil && !out.Fallback {
+		s.model = cmp.Or(rec.modelName, noModel)
 	}
 
 	return err
@@ -67,14 +83,11 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 // started.
 func (s *summarize) fence(first *pg.Batch, c *commit) {
 	c.lockSession(first)
-	first.Exec("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position)})
+	first.Exec("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position), Words: s.words, Model: s.model})
 }
 
 func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = s.out
-	if err := s.write(c); err != nil {
-		return move{}, err
-	}
 	if err := s.cleanUp(ctx, c); err != nil {
 		return move{}, err
 	}
@@ -84,20 +97,6 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 	c.last.Scan("start next turn", db.TurnStartNext, &db.TurnStartNextParams{SessionID: c.s.Turn.SessionID}, &c.wake)
 
 	return move{}, nil
-}
-
-func (s *summarize) write(c *commit) error {
-	words, err := exact.Storable(s.out)
-	if err != nil {
-		return fmt.Errorf("encode summary: %w", err)
-	}
-	model := s.model
-	if s.out.Fallback || model == "" {
-		model = noModel
-	}
-	c.last.Exec("write summary", db.TurnSummaryWrite, &db.TurnSummaryWriteParams{TurnID: c.d.TurnID, Words: words, Model: model})
-
-	return nil
 }
 
 // due looks for what has expired.

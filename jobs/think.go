@@ -90,8 +90,6 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	if _, err := c.registry().Touch(ctx, named); err != nil {
 		return move{}, err
 	}
-	c.changed.Registry = len(named) > 0
-
 	said, err := c.s.said()
 	if err != nil {
 		return move{}, err

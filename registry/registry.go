@@ -66,6 +66,16 @@ type Scope struct {
 	// Results is the number of the last result that the turn has stored for the step, 0 before the first.
 	Results int
 	Actor   Actor
+	// Written, unless nil, collects what is written of the registry.
+	Written *Written
+}
+
+// Written is what a transaction writes of a session's registry.
+type Written struct {
+	Window int      // of the view it is for, in turns
+	Names  []string // the refs, known before they are written
+	// Refs are the same as a view shows them, in the order in which they were written, once all statements have been sent.
+	Refs []*db.EntityRefWriteRow
 }
 
 // Registry is the registry of one session within one transaction. It is not safe

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
 	"alfred/internal/pg"
@@ -153,14 +156,31 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 		return fmt.Errorf("encode events: %w", err)
 	}
 
-	if err := r.later(ctx, "write refs", db.EntityRefWrite, &db.EntityRefWriteParams{
+	written := r.scope.Written
+	if written == nil {
+		written = &Written{}
+	}
+
+	written.Names = slices.AppendSeq(written.Names, maps.Keys(events))
+
+	b := &pg.Batch{}
+	b.Query("write refs", db.EntityRefWrite, &db.EntityRefWriteParams{
 		TurnNumber: r.turn(), Step: r.step(strings.HasSuffix(changes[0].event, ":user")), Events: actions,
-		Actor: string(r.scope.Actor), SessionID: r.scope.SessionID, Refs: refs,
-	}); err != nil {
+		Actor: string(r.scope.Actor), SessionID: r.scope.SessionID, Refs: refs, TurnsWindow: int32(written.Window),
+	}, written.read)
+
+	if err := b.Later(ctx, r.tx); err != nil {
 		return err
 	}
 
 	return r.settle(ctx, changes)
+}
+
+func (w *Written) read(rows pgx.Rows) error {
+	refs, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[db.EntityRefWriteRow])
+	w.Refs = append(w.Refs, refs...)
+
+	return err
 }
 
 // settle closes the open question if these changes leave nothing of what it offers: a yes to it would permit a write

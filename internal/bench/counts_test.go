@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // Upper bounds for a turn's cost, background included.
 const (
 	maxCommits    = 8 // including read-only ones
-	maxQueries    = 109
-	maxRoundTrips = 36
+	maxQueries    = 100
+	maxRoundTrips = 35
 )
 
 // byTime are the statements that a worker makes periodically, with or without turns, each in its own round trip.

@@ -260,7 +260,7 @@ func (j *journal) store(queue *pg.Batch, scope registry.Scope) error {
 	if err != nil {
 		return err
 	}
-	queue.Exec("keep what was written", db.RowChangeInsert, &db.RowChangeInsertParams{
+	queue.Exec("keep what was written", db.RowChangeKeep, &db.RowChangeKeepParams{
 		Step: int32(scope.Step), Call: int32(scope.Call), Changes: changes, TurnID: scope.TurnID,
 	})
 

@@ -29,6 +29,7 @@ var functionCalls = []string{
 	`alfred.turn_events_append(':turn', '[{"type": "plan", "data": {}}]')`,
 	`alfred.fence_passed(1)`,
 	`alfred.decision_keep(':turn', 1, 'understand', NULL, 1, '{}', 1, NULL, 5, '[{"type": "plan"}]', 'think', 'a goal')`,
+	`alfred.row_changes_keep(':turn', 1, 1, '[]')`,
 	`alfred.turn_unwritten(':turn')`,
 	`alfred.turn_deeds(':turn')`,
 	`alfred.turn_summary_write_facts(':turn')`,

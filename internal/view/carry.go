@@ -3,13 +3,16 @@ package view
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
 	"alfred/internal/pg"
 	"alfred/nodes"
+	"alfred/registry"
 )
 
 // Changes are what a decision's commit did to what its view shows. What others write meanwhile is not included; the
@@ -22,6 +25,8 @@ type Changes struct {
 	Steps   []*db.TurnSteps // all of the turn's; nil: unchanged
 	// These parts are read again with the commit.
 	Registry, Questions, Curation, Drafts bool
+	// Refs are all that changed of the registry, unless it is read again.
+	Refs *registry.Written
 	// Rows: the domain's rows changed, so what its queries returned is out of date.
 	Rows bool
 	// User: the commit raised the user's version.
@@ -38,6 +43,7 @@ type Followed struct {
 	written *Written
 	drafts  []*db.ArtifactListPendingRow
 	reread  bool // the drafts to read again
+	refs    *registry.Written
 }
 
 // Follow turns a view into the one that a load after the commit would return. Whatever the commit's own statements do
@@ -71,11 +77,12 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Fo
 	if c.Drafts {
 		pg.Rows(b, "read drafts", db.ArtifactListPending, next.Turn.SessionID, &f.drafts)
 	}
-	if c.Registry {
-		next.asked = next.spokenOf()
-		params := l.inView(&next)
-		params.Refs, params.EntityTypes, params.EntityIds = next.asked.lists()
-		pg.Rows(b, "read entities", db.EntityRefListInView, params, &next.Registry)
+	f.refs = c.Refs
+	if c.Registry || len(c.Refs.Names) > 0 {
+		if spoken := next.spokenOf(); c.Registry || next.unknown(spoken, c.Refs.Names) {
+			f.refs, next.asked = nil, spoken
+			pg.Rows(b, "read entities", db.EntityRefListInView, l.inView(&next, spoken), &next.Registry)
+		}
 	}
 
 	return f, nil
@@ -111,26 +118,47 @@ func (f *Followed) View() *View {
 		v.setDrafts(f.drafts)
 	}
 	v.spoken = v.spokenOf()
-	if !v.asked.covers(v.spoken) {
+	if f.refs != nil {
+		v.setRefs(f.refs.Refs)
+	} else {
+		v.sort()
+	}
+	if v.unknown(v.spoken, nil) {
 		return nil
 	}
+
 	return v
 }
 
-// covers reports whether it contains everything in other.
-func (s *spoken) covers(other *spoken) bool {
-	for ref := range other.refs {
-		if !s.refs[ref] {
-			return false
-		}
+// setRefs replaces refs by what has been written of them. One that has no tier any more stays only as long as a text names it.
+func (v *View) setRefs(written []*db.EntityRefWriteRow) {
+	if len(written) == 0 {
+		return
 	}
-	for key := range other.keys {
-		if !s.keys[key] {
-			return false
-		}
+	newest := make(map[string]*db.EntityRefListInViewRow, len(written))
+	for _, row := range written {
+		newest[row.Ref] = (*db.EntityRefListInViewRow)(row)
+	}
+	v.Registry = slices.DeleteFunc(slices.Clone(v.Registry), func(e *db.EntityRefListInViewRow) bool { return newest[e.Ref] != nil })
+	v.Registry = slices.AppendSeq(v.Registry, maps.Values(newest))
+	v.Registry = slices.DeleteFunc(v.Registry, func(e *db.EntityRefListInViewRow) bool { return e.Tier == "" && !v.spoken.names(e) })
+	v.sort()
+}
+
+// sort puts the registry into display order.
+func (v *View) sort() {
+	slices.SortFunc(v.Registry, func(a, b *db.EntityRefListInViewRow) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.EntityType, b.EntityType), cmp.Compare(saved(a.Ref), saved(b.Ref)), numberOf(a.Ref)-numberOf(b.Ref))
+	})
+}
+
+// saved is 0 for a ref that began as a draft, and 1 for others.
+func saved(ref string) int {
+	if strings.HasPrefix(ref, "gen_") {
+		return 0
 	}
 
-	return true
+	return 1
 }
 
 // Renew brings a view that was carried a moment ago up to date by comparing its rows with the database, in one round trip

@@ -30,8 +30,10 @@ func (e *Entity) Has(set string) bool { return e.Stale == "" && slices.Contains(
 func (e *Entity) Pending() bool { return e.State == db.RefStatePending }
 
 // Number and Stem are the parts of a ref: inv_7 has 7 and inv.
-func (e *Entity) Number() int {
-	n, _ := strconv.Atoi(e.Ref[strings.LastIndexByte(e.Ref, '_')+1:])
+func (e *Entity) Number() int { return numberOf(e.Ref) }
+
+func numberOf(ref string) int {
+	n, _ := strconv.Atoi(ref[strings.LastIndexByte(ref, '_')+1:])
 
 	return n
 }

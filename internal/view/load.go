@@ -222,10 +222,9 @@ func (v *View) setResults(rows []*db.TurnStepResultListWindowRow) error {
 // lookUp reads the refs in view and those that the loaded texts name. For the curator (known) it also reads what the
 // message names by label, and the newest refs that have left the window.
 func (l *Loader) lookUp(ctx context.Context, tx pgx.Tx, v *View, known bool) error {
-	b, params := &pg.Batch{}, l.inView(v)
 	v.spoken = v.spokenOf()
 	v.asked = v.spoken
-	params.Refs, params.EntityTypes, params.EntityIds = v.spoken.lists()
+	b, params := &pg.Batch{}, l.inView(v, v.asked)
 	if known {
 		params.Labels, params.MaxOlder = labelsIn(v.Turn.Message), older
 	}
@@ -233,14 +232,18 @@ func (l *Loader) lookUp(ctx context.Context, tx pgx.Tx, v *View, known bool) err
 	if err := b.Send(ctx, tx); err != nil {
 		return fmt.Errorf("load entities: %w", err)
 	}
+	v.sort()
 
 	return nil
 }
 
-func (l *Loader) inView(v *View) *db.EntityRefListInViewParams {
-	return &db.EntityRefListInViewParams{
+func (l *Loader) inView(v *View, asked *spoken) *db.EntityRefListInViewParams {
+	params := &db.EntityRefListInViewParams{
 		SessionID: v.Turn.SessionID, UserID: v.Turn.UserID, CurrentTurn: v.Turn.Number, TurnsWindow: int32(l.windows.RetentionWindow), OldestTurn: l.oldest(v),
 	}
+	params.Refs, params.EntityTypes, params.EntityIds = asked.lists()
+
+	return params
 }
 
 // Coming returns the view that a session's next turn would have if it began now.

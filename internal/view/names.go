@@ -86,6 +86,30 @@ func (s *spoken) lists() (refs, types, ids []string) {
 	return slices.Sorted(maps.Keys(s.refs)), types, ids
 }
 
+// unknown reports whether a text names something that was not looked up, is not in view, and is not one of these refs.
+func (v *View) unknown(s *spoken, refs []string) bool {
+	known := &spoken{refs: map[string]bool{}, keys: map[[2]string]bool{}}
+	for _, ref := range refs {
+		known.refs[ref] = true
+	}
+	for _, e := range v.Registry {
+		known.refs[e.Ref] = true
+		known.keys[[2]string{e.EntityType, clean.Text(e.EntityID)}] = true
+	}
+	for ref := range s.refs {
+		if !v.asked.refs[ref] && !known.refs[ref] {
+			return true
+		}
+	}
+	for key := range s.keys {
+		if !v.asked.keys[key] && !known.keys[key] {
+			return true
+		}
+	}
+
+	return false
+}
+
 func (s *spoken) names(e *db.EntityRefListInViewRow) bool {
 	return s.refs[e.Ref] || e.EntityID != nil && s.keys[[2]string{e.EntityType, *e.EntityID}]
 }

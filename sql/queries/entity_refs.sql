@@ -114,10 +114,10 @@ WHERE session_id = @session_id
   AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = @turn_number::int))
 ORDER BY turn_created, created_at, ref;
 
--- EntityRefListInView returns what a prompt may name, with the tier that entities_at assigns as of a turn, in display
--- order: the refs in a tier, those with the given names, keys and labels, and the newest that have left the window.
--- Each part is an index range, and each ref is looked up by its whole key: a generic plan for an unknown LIMIT would
--- estimate the names at a tenth of the session, and read all of it; so would one made while the table was small.
+-- EntityRefListInView returns what a prompt may name, with the tier that entities_at assigns as of a turn and its rank: the
+-- refs in a tier, those with the given names, keys and labels, and the newest that have left the window. Each part is an
+-- index range, and each ref is looked up by its whole key: a generic plan for an unknown LIMIT would estimate the names at
+-- a tenth of the session, and read all of it; so would one made while the table was small.
 -- name: EntityRefListInView :many
 WITH labelled AS (
     SELECT l.ref FROM unnest(@labels::text[]) AS wanted(label)
@@ -146,11 +146,10 @@ WITH labelled AS (
 )
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
-       e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier
+       e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier, coalesce(tier_rank(n.tier), 100)::int AS rank
 FROM named AS n
 CROSS JOIN LATERAL (SELECT r.* FROM entity_refs AS r
-                    WHERE r.session_id = @session_id::uuid AND r.user_id = @user_id::uuid AND r.ref = n.ref LIMIT 1) AS e
-ORDER BY tier_rank(n.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number;
+                    WHERE r.session_id = @session_id::uuid AND r.user_id = @user_id::uuid AND r.ref = n.ref LIMIT 1) AS e;
 
 -- EntityRefListWords returns what words of a text mean in a session: refs by name, and rows of the given types by key.
 -- name: EntityRefListWords :many
@@ -181,8 +180,9 @@ CROSS JOIN LATERAL (
 ) AS n
 ORDER BY n.turn_last_ref DESC, n.ref;
 
--- EntityRefWrite stores changed refs and an event for each (ref -> action) with the row's new state.
--- name: EntityRefWrite :exec
+-- EntityRefWrite stores changed refs and an event for each (ref -> action) with the row's new state. It returns the rows as
+-- EntityRefListInView does for this turn; one without a tier is not in view.
+-- name: EntityRefWrite :many
 WITH written AS (
     INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
         source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason,
@@ -209,11 +209,25 @@ WITH written AS (
         loaded                 = excluded.loaded,
         row_version            = excluded.row_version,
         updated_at             = clock_timestamp()
-    RETURNING session_id, user_id, ref, entity_state(entity_refs) AS data
+    RETURNING session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, turn_created, turn_last_ref,
+        turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, demoted_at_turn, deleted_at_turn, loaded, row_version,
+        active_turn, entity_state(entity_refs) AS data
+), noted AS (
+    INSERT INTO entity_events (session_id, user_id, ref, turn_number, step, action, actor, data)
+    SELECT w.session_id, w.user_id, w.ref, @turn_number::int, sqlc.narg(step)::int, @events::jsonb ->> w.ref, @actor::text, w.data
+    FROM written AS w
+), seen AS (
+    SELECT @turn_number::int AS turn, @turns_window::int AS turns
+), placed AS (
+    SELECT w.ref, entity_tier(w.state, w.action, w.excluded_reason, w.demoted_at_turn, w.turn_last_ref, w.active_reason, s.turn, s.turns) AS tier
+    FROM written AS w
+    JOIN seen AS s ON w.active_turn >= s.turn - s.turns
 )
-INSERT INTO entity_events (session_id, user_id, ref, turn_number, step, action, actor, data)
-SELECT w.session_id, w.user_id, w.ref, @turn_number::int, sqlc.narg(step)::int, @events::jsonb ->> w.ref, @actor::text, w.data
-FROM written AS w;
+SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
+       e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
+       e.loaded, e.row_version, coalesce(p.tier, '')::text AS tier, coalesce(tier_rank(p.tier), 100)::int AS rank
+FROM written AS e
+LEFT JOIN placed AS p ON p.ref = e.ref;
 
 -- EntityRefVersions returns the rows that a session knows, with the versions it has seen.
 -- name: EntityRefVersions :many

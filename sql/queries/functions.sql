@@ -23,7 +23,7 @@ SELECT jobs_supersede(@client::text, 'fetched, but not delivered', @working::big
 -- name: LoadPlans :exec
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true);
 
--- PlansReset ends LoadPlans and DecisionKeep's settings within their transaction.
+-- PlansReset ends DecisionKeep's settings within its transaction.
 -- name: PlansReset :exec
 SELECT set_config('plan_cache_mode', NULL, true), set_config('enable_seqscan', NULL, true);
 
@@ -32,6 +32,10 @@ SELECT partitions_ensure()::int AS made;
 
 -- name: QueueWake :exec
 SELECT queue_wake(@queue::text);
+
+-- RowChangeKeep stores what a call wrote, in order, and records on the turn whether it can be undone.
+-- name: RowChangeKeep :exec
+SELECT row_changes_keep(@turn_id::uuid, @step::int, @call::int, @changes::jsonb);
 
 -- SessionStart may run on a host program's connection, whose search path is its own.
 -- name: SessionStart :one

@@ -48,8 +48,3 @@ FROM turn_events
 WHERE turn_id = @turn_id AND seq > @after_seq
 ORDER BY seq
 LIMIT @page_size;
-
--- TurnEventPrune deletes the pieces of a reply. It comes after the last append: the seq of a deleted event must not be
--- reused, because readers are past it.
--- name: TurnEventPrune :exec
-DELETE FROM turn_events WHERE turn_id = @turn_id AND type IN ('reply.delta', 'reply.reset');

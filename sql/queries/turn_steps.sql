@@ -1,8 +1,3 @@
--- name: TurnStepEnd :exec
-UPDATE turn_steps
-SET outcome = @outcome::step_outcome, summary = @summary::text, conclusions = sqlc.narg(conclusions), note = sqlc.narg(note)
-WHERE turn_id = @turn_id AND step = @step;
-
 -- TurnStepCarry keeps the calls that were written out for a step together with those of an earlier one.
 -- name: TurnStepCarry :exec
 UPDATE turn_steps SET calls = @calls WHERE turn_id = @turn_id AND step = @step;

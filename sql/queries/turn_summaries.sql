@@ -5,7 +5,3 @@ FROM turn_summaries
 WHERE session_id = @session_id AND turn_number > @after_number
 ORDER BY turn_number
 LIMIT @page_size;
-
--- TurnSummaryWrite writes a turn's summary: facts from its rows, worded by a model.
--- name: TurnSummaryWrite :exec
-SELECT turn_summary_write_facts(@turn_id::uuid, @words::jsonb, @model::text);

@@ -134,9 +134,9 @@ SELECT fence_passed(count(*)) FROM passed;
 -- name: TurnStatusGet :one
 SELECT status, summarized_at FROM turns WHERE id = @id;
 
--- TurnSummarized is the fence of a summary. The session's row must be locked first. A conversation titled by its first
--- message is retitled once by a turn's goal; a title set by the user stays. The session's version tells a later turn
--- that already runs that this one has ended.
+-- TurnSummarized is the fence of a summary and writes it. The session's row must be locked first. A conversation titled by
+-- its first message is retitled once by a turn's goal; a title set by the user stays. The session's version tells a later
+-- turn that already runs that this one has ended.
 -- name: TurnSummarized :exec
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
@@ -154,7 +154,7 @@ WITH done AS (
     FROM named AS n
     WHERE s.id = n.session_id AND s.user_id = n.user_id AND (n.titled OR n.late)
 )
-SELECT fence_passed(count(*)) FROM done;
+SELECT fence_passed(count(*)), turn_summary_write_facts(@id, @words::jsonb, @model::text) FROM done;
 
 -- TurnTimeline pages through what happened in a turn; a node's line includes the usage of its model calls.
 -- name: TurnTimeline :many
