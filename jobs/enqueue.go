@@ -113,6 +113,7 @@ func (p EnqueueParams) row() (*db.TurnEnqueueParams, error) {
 			return nil, fmt.Errorf("encode answer: %w", err)
 		}
 	}
+
 	return arg, nil
 }
 

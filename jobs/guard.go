@@ -43,6 +43,7 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 			if err := g.quoted(ctx, m); err != nil {
 				return err
 			}
+
 			continue
 		}
 		before := m.Content

@@ -33,12 +33,14 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 				told = true
 				return out, complainf("step_complete ends a write step in which nothing was saved, changed or deleted; call the tool that does it, or say with blocked what is in the way")
 			}
+
 			return out, err
 		},
 	})
 	if llm.KindOf(err) == llm.KindInvalidOutput {
 		return &ActOutput{Blocked: &Blocked{Code: "tool_failure", Details: "No usable decision was made for this step.", Next: "fail"}}, nil
 	}
+
 	return out, err
 }
 
@@ -72,6 +74,7 @@ func (in *ActInput) readAct(resp *llm.Response) (*ActOutput, error) {
 	if err := f.err(); err != nil {
 		return nil, err
 	}
+
 	return out, out.check()
 }
 
@@ -104,6 +107,7 @@ func (o *ActOutput) add(call llm.ToolCall) error {
 	if err != nil {
 		return complainf("the arguments of %s are wrong: %s", call.Name, err.Error())
 	}
+
 	return nil
 }
 
@@ -127,7 +131,9 @@ func (o *ActOutput) check() error {
 		if err := oneOf("code", &b.Code, "insufficient_info", blockedCodes...); err != nil {
 			return err
 		}
+
 		return oneOf("next", &b.Next, "fail", blockedNexts...)
 	}
+
 	return nil
 }

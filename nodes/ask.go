@@ -72,6 +72,7 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 			if req, err = q.request(); err != nil {
 				return nil, err
 			}
+
 			continue
 		}
 		req = withComplaint(req, resp, err)
@@ -91,6 +92,7 @@ func (q *question[T]) check(resp *llm.Response) (*T, error) {
 	if len(resp.Text) > maxAnswer {
 		return nil, complainf("the answer has %d bytes; answer briefly", len(resp.Text))
 	}
+
 	return q.read(cleaned(resp, q.schema != nil))
 }
 
@@ -114,6 +116,7 @@ func (q *question[T]) request() (*llm.Request, error) {
 	if q.schema != nil {
 		req.SchemaName, req.Schema = q.schema.name, q.schema.json
 	}
+
 	return req, nil
 }
 
@@ -134,6 +137,7 @@ func (f *Frame) messages() []llm.Message {
 	for _, result := range f.Results {
 		list = append(list, llm.Message{Role: llm.RoleTool, Content: result})
 	}
+
 	return list
 }
 
@@ -147,6 +151,7 @@ func (f *Frame) declared() []string {
 			}
 		}
 	}
+
 	return texts
 }
 
@@ -156,6 +161,7 @@ func (f *Frame) shared() []Block {
 	for n < len(f.Blocks) && slices.Contains([]string{"session_context", "conversation_history", "turn_narrative", "prior_turn_context"}, f.Blocks[n].Tag) {
 		n++
 	}
+
 	return f.Blocks[:n]
 }
 
@@ -178,6 +184,7 @@ func withComplaint(req *llm.Request, resp *llm.Response, problem error) *llm.Req
 		return &next
 	}
 	next.Messages = append(next.Messages, llm.Message{Role: llm.RoleUser, Content: said})
+
 	return &next
 }
 
@@ -188,6 +195,7 @@ func calledText(resp *llm.Response) string {
 		if clipAnswer(resp.Text) == "" {
 			return "Your answer was empty. "
 		}
+
 		return ""
 	}
 	var b strings.Builder
@@ -195,6 +203,7 @@ func calledText(resp *llm.Response) string {
 	for i, c := range resp.ToolCalls {
 		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, c.Name, clipAnswer(string(c.Args)))
 	}
+
 	return b.String()
 }
 
@@ -204,6 +213,7 @@ func clipAnswer(text string) string {
 	if len(text) > shown {
 		text = strings.ToValidUTF8(text[:shown], "") + " ..."
 	}
+
 	return text
 }
 
@@ -222,6 +232,7 @@ func (f *faults) err() error {
 	if len(*f) == 0 {
 		return nil
 	}
+
 	return &complaint{text: strings.Join(*f, "; ")}
 }
 
@@ -230,6 +241,7 @@ func decode(data []byte, out any) error {
 	if err := answer.Decode(data, out); err != nil {
 		return complainf("%s", err.Error())
 	}
+
 	return nil
 }
 
@@ -243,5 +255,6 @@ func oneOf(field string, value *string, fallback string, allowed ...string) erro
 		*value = allowed[at]
 		return nil
 	}
+
 	return complainf("%s is %q; it must be one of %s", field, *value, strings.Join(allowed, ", "))
 }

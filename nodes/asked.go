@@ -19,6 +19,7 @@ func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 		if len(asked) == 0 || !asks(text, in.Ask) {
 			return "", false
 		}
+
 		return bare(asked[len(asked)-1]), true
 	}
 	for _, one := range slices.Backward(asked) {
@@ -30,6 +31,7 @@ func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 	if last == "" || isEnglish(text) || names(last, in.Ask) != none {
 		return "", false
 	}
+
 	return bare(last), false
 }
 
@@ -41,6 +43,7 @@ func (in *ReplyInput) withQuestion(text string) string {
 	if asked, _ := in.Asked(text); asked != "" {
 		return text
 	}
+
 	return strings.TrimSpace(text + "\n\n" + in.Ask)
 }
 
@@ -74,6 +77,7 @@ func among(words, others []string) int {
 			found++
 		}
 	}
+
 	return found
 }
 
@@ -116,6 +120,7 @@ func namesEach(sentence, offer string) bool {
 			return false
 		}
 	}
+
 	return true
 }
 

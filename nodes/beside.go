@@ -47,6 +47,7 @@ func (in *ActInput) divide(calls []llm.ToolCall) (own []llm.ToolCall, others []B
 		}
 		others, left = append(others, one), left[at+1:]
 	}
+
 	return parts[0], others
 }
 
@@ -92,6 +93,7 @@ func (b *BesideStep) makes(call llm.ToolCall) bool {
 				return false
 			}
 		}
+
 		return b.Type == vocab.StepGenerate && len(args.Updates) == 0
 	default:
 		return false
@@ -106,5 +108,6 @@ func Carried(calls []Call) (*ActOutput, error) {
 			return nil, err
 		}
 	}
+
 	return out, nil
 }

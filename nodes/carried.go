@@ -29,6 +29,7 @@ func (s *Step) CarriedCalls() []Call {
 		}
 		calls = append(calls, call)
 	}
+
 	return calls
 }
 
@@ -50,6 +51,7 @@ func (o *ThinkOutput) settle(in *ThinkInput) {
 			for i := range o.Steps {
 				o.Steps[i].Calls = nil
 			}
+
 			return
 		}
 		o.Steps[at.Step-1].Calls = append(o.Steps[at.Step-1].Calls, raw)
@@ -81,6 +83,7 @@ func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 		step.Refs = append(step.Refs, in.Refs.in(said.refs())...)
 		step.Description = joined(step.Description, said.words(call.Tool, home.Plural))
 	}
+
 	return steps
 }
 
@@ -90,6 +93,7 @@ func (in *ThinkInput) described(calls []json.RawMessage) string {
 	for _, step := range in.stepsOf(calls) {
 		description = joined(description, step.Description)
 	}
+
 	return description
 }
 
@@ -103,6 +107,7 @@ func joined(before, more string) string {
 	if runes := []rune(more); len(runes) > maxDescription {
 		return string(runes[:maxDescription-1]) + "…"
 	}
+
 	return more
 }
 
@@ -120,6 +125,7 @@ func (c saidCall) refs() []string {
 			refs = append(refs, texts(f["value"])...)
 		}
 	}
+
 	return refs
 }
 
@@ -146,6 +152,7 @@ func (c saidCall) words(tool, rows string) string {
 	if len(set) > 0 {
 		what += ": " + strings.Join(set, ", ")
 	}
+
 	return what
 }
 
@@ -162,6 +169,7 @@ func (c saidCall) pairs(name string) []map[string]any {
 			list = append(list, one)
 		}
 	}
+
 	return list
 }
 
@@ -175,6 +183,7 @@ func texts(value any) []string {
 		for i := range v {
 			list[i] = fmt.Sprint(v[i])
 		}
+
 		return list
 	default:
 		return []string{fmt.Sprint(v)}
@@ -203,6 +212,7 @@ func carriedCall(raw json.RawMessage) (Call, bool) {
 		fields["rows"] = []any{map[string]any{"set": set}}
 	}
 	args, err := json.Marshal(fields)
+
 	return Call{Tool: tool, Args: args}, err == nil && tool != "" && fields["table"] != nil
 }
 

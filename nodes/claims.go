@@ -40,6 +40,7 @@ func (d Done) falseClaim(text string) string {
 			}
 		}
 	}
+
 	return ""
 }
 
@@ -47,5 +48,6 @@ func (d Done) words() string {
 	if d.Drafted {
 		return "in this turn drafts were made and nothing was saved, changed or deleted"
 	}
+
 	return "nothing was saved, changed or deleted in this turn"
 }

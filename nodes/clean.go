@@ -23,6 +23,7 @@ func cleaned(resp *llm.Response, structured bool) *llm.Response {
 			Name: cleanText(call.Name), Args: json.RawMessage(cleanEscapes(cleanText(string(call.Args)))),
 		})
 	}
+
 	return &clean
 }
 
@@ -51,6 +52,7 @@ func cleanEscapes(text string) string {
 		out.WriteString(kept)
 		text = text[length:]
 	}
+
 	return out.String() + text
 }
 
@@ -70,6 +72,7 @@ func cleanEscape(text, escape string) (kept string, length int) {
 			return pair, len(pair)
 		}
 	}
+
 	return `\ufffd`, len(escape)
 }
 
@@ -77,5 +80,6 @@ func cleanEscape(text, escape string) (kept string, length int) {
 func codeUnit(escape string) (rune, bool) {
 	digits, ok := strings.CutPrefix(escape, `\u`)
 	code, err := strconv.ParseUint(digits, 16, 16)
+
 	return rune(code), ok && err == nil && len(digits) == 4
 }

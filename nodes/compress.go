@@ -27,6 +27,7 @@ func Compress(ctx context.Context, model llm.Model, in CompressInput) (*Compress
 	default:
 		fallback := in.Fallback
 		fallback.Fallback = true
+
 		return &fallback, nil
 	}
 }
@@ -45,5 +46,6 @@ func readCompress(resp *llm.Response) (*CompressOutput, error) {
 	if out.Conversation == "" || out.Narrative == "" {
 		return nil, complainf("a text is empty")
 	}
+
 	return out, nil
 }

@@ -33,6 +33,7 @@ func (s *scripted) Generate(_ context.Context, req *llm.Request) (*llm.Response,
 	if req.OnDelta != nil {
 		req.OnDelta(answer.Text)
 	}
+
 	return &answer, nil
 }
 
@@ -41,6 +42,7 @@ func says(texts ...string) *scripted {
 	for _, t := range texts {
 		s.answers = append(s.answers, llm.Response{Text: t, Provider: "test"})
 	}
+
 	return s
 }
 
@@ -153,6 +155,7 @@ func indent(t *testing.T, raw json.RawMessage) string {
 	require.NoError(t, json.Unmarshal(raw, &v))
 	out, err := json.MarshalIndent(v, "", "  ")
 	require.NoError(t, err)
+
 	return string(out) + "\n"
 }
 
@@ -367,6 +370,7 @@ func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
+
 	return v
 }
 
@@ -378,6 +382,7 @@ func (c *cutOff) Generate(ctx context.Context, req *llm.Request) (*llm.Response,
 	if len(c.requests) == 1 {
 		return resp, &llm.Error{Kind: llm.KindInvalidOutput, Provider: "test", Err: errors.New("the answer was cut off")}
 	}
+
 	return resp, err
 }
 

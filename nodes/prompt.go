@@ -42,6 +42,7 @@ func OpenPrompts(files fs.FS) (*Prompts, error) {
 	if found == 0 {
 		return nil, errors.New("there is no prompt in the folder: its files are called as those of nodes/prompts, understand.md say")
 	}
+
 	return p, nil
 }
 
@@ -54,6 +55,7 @@ func (p *Prompts) read(name string) (string, error) {
 		}
 	}
 	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
+
 	return string(text), err
 }
 
@@ -71,6 +73,7 @@ func (p *Prompts) system(name, persona string) (string, error) {
 	if err := t.Execute(&b, struct{ Persona string }{strings.TrimSpace(persona)}); err != nil {
 		return "", fmt.Errorf("render the %s prompt: %w", name, err)
 	}
+
 	return strings.TrimSpace(b.String()), nil
 }
 
@@ -85,6 +88,7 @@ func (p *Prompts) part(name, heading string) (string, error) {
 		return "", fmt.Errorf("the %s prompt has no %q", name, heading)
 	}
 	part, _, _ := strings.Cut(rest, "\n## ")
+
 	return strings.TrimSpace(part), nil
 }
 
@@ -102,6 +106,7 @@ func RenderBlocks(blocks []Block) string {
 		}
 		fmt.Fprintf(&b, "<%s>\n%s\n</%s>", block.Tag, body, block.Tag)
 	}
+
 	return b.String()
 }
 
@@ -117,5 +122,6 @@ func renderSections(sections []Section) string {
 		}
 		parts = append(parts, body)
 	}
+
 	return strings.Join(parts, "\n\n")
 }

@@ -26,6 +26,7 @@ func (known Refs) expand(refs []string) []string {
 		}
 		out = append(out, within...)
 	}
+
 	return out
 }
 
@@ -33,6 +34,7 @@ func (known Refs) spelled(ref string) string {
 	if _, ok := known[ref]; ok {
 		return ref
 	}
+
 	return strings.ToLower(strings.Trim(ref, " `\"'()[]"))
 }
 
@@ -60,6 +62,7 @@ func (known Refs) within(text string) []string {
 	for i, one := range found {
 		refs[i] = one.ref
 	}
+
 	return refs
 }
 

@@ -28,6 +28,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 				return &ReplyOutput{Text: in.facts(), Fallback: true}, nil
 			}
 			told = true
+
 			return nil, complainf("it says %q, but %s; say what is so", claim, in.Done.words())
 		},
 	})
@@ -56,6 +57,7 @@ func (in *ReplyInput) facts() string {
 	if text = strings.TrimSpace(text); text == "" {
 		return "Nothing was saved, changed or deleted."
 	}
+
 	return text
 }
 
@@ -64,6 +66,7 @@ func (d *Done) withUndo(text string) string {
 	if d.Undo == "" || strings.Contains(strings.ToLower(text), strings.ToLower(strings.TrimSuffix(d.Undo, "."))) {
 		return text
 	}
+
 	return strings.TrimSpace(text + "\n\n" + d.Undo)
 }
 
@@ -75,6 +78,7 @@ func (in *ReplyInput) read(resp *llm.Response) (*ReplyOutput, error) {
 	case isJSON(text):
 		return nil, complainf("it is JSON; write the reply as a person would say it")
 	}
+
 	return &ReplyOutput{Text: text}, nil
 }
 
@@ -98,6 +102,7 @@ func streaming(model llm.Model, onDelta func(string)) llm.Model {
 		if onDelta != nil {
 			req.OnDelta = func(text string) { onDelta(cleanText(text)) }
 		}
+
 		return model.Generate(ctx, req)
 	})
 }

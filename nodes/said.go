@@ -30,6 +30,7 @@ func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
 		}
 	}
 	out.Text = in.Done.withUndo(out.Text)
+
 	return out
 }
 
@@ -49,6 +50,7 @@ func (in *ReplyInput) Introduced(words, drafts string, refs Refs) *ReplyOutput {
 	if in.Ask != "" && offered == "" {
 		out.Text += "\n\n" + in.Ask
 	}
+
 	return out
 }
 
@@ -65,6 +67,7 @@ func (in *ActInput) introducing(model llm.Model) llm.Model {
 		if in.Introduces && req.Attempt == 1 {
 			onDelta = in.OnDelta
 		}
+
 		return streaming(model, onDelta).Generate(ctx, req)
 	})
 }
@@ -78,6 +81,7 @@ func (in *UnderstandInput) speaking(model llm.Model) llm.Model {
 			s := &speech{in: in}
 			req.OnDelta = s.add
 		}
+
 		return model.Generate(ctx, req)
 	})
 }
@@ -136,5 +140,6 @@ func partOf(raw string) string {
 	if json.Unmarshal([]byte(`"`+strings.ToValidUTF8(raw[:end], "")+`"`), &text) != nil {
 		return ""
 	}
+
 	return text
 }

@@ -36,6 +36,7 @@ func schemaOf[T any](p *Prompts, name string, enums map[string][]string) (*schem
 	if err == nil {
 		p.schemas.Store(key, made)
 	}
+
 	return made, err
 }
 
@@ -62,6 +63,7 @@ func newSchema[T any](name string, enums map[string][]string) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
+
 	return &schema{name: name, json: data}, nil
 }
 
@@ -94,6 +96,7 @@ func constrained(s *jsonschema.Schema) *jsonschema.Schema {
 	}
 	s.Required = slices.Sorted(maps.Keys(s.Properties))
 	s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // false
+
 	return s
 }
 
@@ -107,6 +110,7 @@ func optional(s *jsonschema.Schema) *jsonschema.Schema {
 		s.Types, s.Type = []string{s.Type, "null"}, ""
 		return s
 	}
+
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
 }
 
@@ -115,6 +119,7 @@ func anys(values []string) []any {
 	for i, v := range values {
 		out[i] = v
 	}
+
 	return out
 }
 
@@ -130,5 +135,6 @@ func fieldAt(s *jsonschema.Schema, path string) (*jsonschema.Schema, error) {
 		}
 		s = next
 	}
+
 	return s, nil
 }

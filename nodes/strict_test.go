@@ -94,6 +94,7 @@ func countUnions(node any) int {
 			count += countUnions(child)
 		}
 	}
+
 	return count
 }
 
@@ -112,6 +113,7 @@ func objectDepth(node any) int {
 			deepest = max(deepest, objectDepth(child))
 		}
 	}
+
 	return deepest
 }
 

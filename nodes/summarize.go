@@ -30,8 +30,10 @@ func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*Summar
 		}
 		fallback := in.Fallback
 		fallback.Fallback = true
+
 		return &fallback, nil
 	}
+
 	return out, nil
 }
 
@@ -44,5 +46,6 @@ func readSummarize(resp *llm.Response, fallback SummarizeOutput) (*SummarizeOutp
 	if err := oneOf("conversation_phase", &out.ConversationPhase, fallback.ConversationPhase, phases...); err != nil {
 		return nil, err
 	}
+
 	return out, oneOf("tone", &out.Tone, fallback.Tone, tones...)
 }

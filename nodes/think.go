@@ -31,14 +31,17 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 					return out.asProposal(), nil
 				}
 				reminded = true
+
 				return out, complainf("the user has not asked to change anything; propose it instead of planning a write step")
 			}
+
 			return out, err
 		},
 	})
 	if out != nil && llm.KindOf(err) == llm.KindInvalidOutput {
 		return out.enforce(in), nil
 	}
+
 	return out, err
 }
 
@@ -62,6 +65,7 @@ func (in *ThinkInput) Carried(out *ThinkOutput) *ThinkOutput {
 	if len(f) > 0 || out.writes() && !in.Permission.Allowed {
 		return nil
 	}
+
 	return out
 }
 
@@ -77,6 +81,7 @@ func (in *ThinkInput) permissionFrame() Frame {
 			}
 		}
 	}
+
 	return f
 }
 
@@ -99,6 +104,7 @@ func (p *Permission) words() string {
 		}
 		lines = append(lines, line)
 	}
+
 	return strings.Join(lines, "\n")
 }
 
@@ -115,6 +121,7 @@ func readThink(resp *llm.Response, in ThinkInput) (*ThinkOutput, error) {
 		return nil, err
 	}
 	out.checkLimits(&f, in)
+
 	return out, f.err()
 }
 
@@ -171,6 +178,7 @@ func (in *ThinkInput) subdomain(name string) string {
 	if known, ok := in.SubdomainAliases[name]; ok {
 		return known
 	}
+
 	return name
 }
 
@@ -203,6 +211,7 @@ func (o *ThinkOutput) enforce(in ThinkInput) *ThinkOutput {
 		o.Left = o.Steps[in.MaxSteps:]
 		o.Steps = o.Steps[:in.MaxSteps]
 	}
+
 	return o
 }
 
@@ -217,5 +226,6 @@ func Proposal(steps []Step) string {
 	for _, s := range steps {
 		parts = append(parts, strings.TrimRight(s.Description, "."))
 	}
+
 	return "I would do this: " + strings.Join(parts, "; ") + ". Shall I?"
 }

@@ -32,6 +32,7 @@ func (b *Toolbox) of(names []string) []string {
 	for _, o := range b.Operations {
 		names = append(names, o.Name)
 	}
+
 	return names
 }
 
@@ -43,6 +44,7 @@ func (b *Toolbox) TurnTools() (Tools, error) {
 	if err != nil || !fits(all) {
 		return nil, err
 	}
+
 	return all, nil
 }
 
@@ -55,6 +57,7 @@ func (in *ActInput) tools() (Tools, error) {
 	if in.SchemaRequestsLeft > 0 {
 		names = append(names, vocab.ToolRequestSchema)
 	}
+
 	return in.own().list(names)
 }
 
@@ -71,6 +74,7 @@ func (b *Toolbox) list(names []string) (Tools, error) {
 		}
 		tools = append(tools, llm.Tool{Name: name, Description: spec.about, Schema: data})
 	}
+
 	return tools, nil
 }
 
@@ -81,6 +85,7 @@ func fits(tools Tools) bool {
 		text := string(tool.Schema)
 		alternatives += strings.Count(text, `"anyOf":`) + strings.Count(text, `"type":[`)
 	}
+
 	return len(tools) <= maxStrictTools && alternatives <= maxUnions
 }
 
@@ -112,6 +117,7 @@ var toolSpecs = map[string]toolSpec{
 		func(b *Toolbox) *jsonschema.Schema {
 			change := row(fields{"table": b.writable(vocab.ToolCreate), "from_ref": text("A draft: gen_...; empty for new rows."), "clear": list("Columns of the draft to empty.", text(""))})
 			change.Properties["rows"] = list("New rows.", row(fields{}))
+
 			return change
 		}},
 	vocab.ToolUpdate: {"Change the rows that match all filters.",
@@ -189,6 +195,7 @@ func row(beside fields) *jsonschema.Schema {
 	beside["children"] = list("Child rows, one entry each.", object(fields{
 		"table": text("A child table."), "set": set(), "position": integer("Which one of a draft, from 1; 0 in new content."),
 	}))
+
 	return object(beside)
 }
 
@@ -226,5 +233,6 @@ func enum(about string, values ...string) *jsonschema.Schema {
 	if len(values) > 0 {
 		s.Enum = anys(values)
 	}
+
 	return s
 }

@@ -14,6 +14,7 @@ func understandInput() nodes.UnderstandInput {
 	for _, ref := range []string{"vase_1", "vase_2", "vase_3", "vase_10"} {
 		known[ref] = nodes.Ref{Type: "vase"}
 	}
+
 	return nodes.UnderstandInput{Frame: frame(), Refs: known, EntityTypes: []string{"vase", "room"}, EntityAliases: map[string]string{"vases": "vase"}}
 }
 
@@ -22,6 +23,7 @@ func understood(t *testing.T, answer string) *nodes.UnderstandOutput {
 	out, err := nodes.Understand(t.Context(), says(answer), understandInput())
 	require.NoError(t, err)
 	require.Empty(t, out.Degraded)
+
 	return out
 }
 
@@ -93,6 +95,7 @@ func replied(t *testing.T, in nodes.ReplyInput, texts ...string) (*scripted, *no
 	in.Frame, in.Fallback = frame(), "Nothing was changed."
 	out, err := nodes.Reply(t.Context(), m, in)
 	require.NoError(t, err)
+
 	return m, out
 }
 

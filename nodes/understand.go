@@ -38,8 +38,10 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 		}
 		out.Degraded, out.Think, out.Say = err.Error(), nil, ""
 		out.keepKnownRefs(in.Refs)
+
 		return out, nil
 	}
+
 	return out, err
 }
 
@@ -64,6 +66,7 @@ func (in *UnderstandInput) enums() map[string][]string {
 func (in *UnderstandInput) together() (*schema, error) {
 	enums := in.Plan.enums("think.")
 	maps.Copy(enums, in.enums())
+
 	return schemaOf[togetherAnswer](in.Prompts, vocab.NodeUnderstand, enums)
 }
 
@@ -91,6 +94,7 @@ func decodeUnderstand(text string, in *UnderstandInput) (*UnderstandOutput, erro
 		think.settle(in.Plan)
 		out.Think, out.Say = think, strings.TrimSpace(say)
 	}
+
 	return out, nil
 }
 
@@ -108,6 +112,7 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 	}
 	out.keepWhatIsToBeDeleted(in.Refs)
 	out.notQuick(in.Refs)
+
 	return out, f.err()
 }
 
@@ -229,6 +234,7 @@ func (o *UnderstandOutput) refs() []string {
 	if o.Disambiguation != nil {
 		refs = append(refs, o.Disambiguation.Options...)
 	}
+
 	return refs
 }
 

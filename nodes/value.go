@@ -46,5 +46,6 @@ func plainValue(given json.RawMessage) json.RawMessage {
 	if err != nil {
 		return given
 	}
+
 	return encoded
 }

@@ -17,45 +17,36 @@ func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-
 	counts := map[string]int{}
 	contents := make([]content, len(drafts))
-
 	for i, d := range drafts {
 		e := r.domain.ByType(d.Type)
 		if e == nil {
 			return nil, fmt.Errorf("generate %q: no such type", d.Type)
 		}
-
 		c, err := r.newContent(ctx, e, d.Label, d.Content)
 		if err != nil {
 			return nil, fmt.Errorf("generate %s: %w", d.Type, err)
 		}
-
 		contents[i] = c
 		counts[d.Type]++
 	}
-
 	if err := r.lock(ctx); err != nil {
 		return nil, err
 	}
-
 	last, err := r.take(ctx, kindGen, counts)
 	if err != nil {
 		return nil, err
 	}
-
 	entries := make([]Entry, len(drafts))
 	changes := make([]change, len(drafts))
 	versions := make(map[string]json.RawMessage, len(drafts))
-
 	for i, d := range drafts {
 		last[d.Type]++
 		entries[i] = r.newDraft(d.Type, refName(d.Type, last[d.Type], true), contents[i].label)
 		changes[i] = change{&entries[i], ActionGenerated}
 		versions[entries[i].Ref] = contents[i].json
 	}
-
 	if err := r.write(ctx, changes); err != nil {
 		return nil, err
 	}
@@ -86,17 +77,14 @@ func (r *Registry) newContent(ctx context.Context, e *domain.Entity, label strin
 	if err := exact.Decode(raw, &fields); err != nil || fields == nil {
 		return content{}, fmt.Errorf("content must be one JSON object: %w", ErrRefused)
 	}
-
 	clean, err := exact.Storable(fields)
 	if err != nil {
 		return content{}, fmt.Errorf("encode content: %w", err)
 	}
-
 	if label == "" {
 		if fields, err = r.namingLinks(ctx, e, fields); err != nil {
 			return content{}, err
 		}
-
 		label = e.Label.Render(fields)
 	}
 
@@ -106,24 +94,19 @@ func (r *Registry) newContent(ctx context.Context, e *domain.Entity, label strin
 // namingLinks is a draft's fields with the labels of the refs that its own label names.
 func (r *Registry) namingLinks(ctx context.Context, e *domain.Entity, fields map[string]any) (map[string]any, error) {
 	var refs []string
-
 	for _, name := range e.Label.Links() {
 		if ref, ok := fields[name].(string); ok {
 			refs = append(refs, ref)
 		}
 	}
-
 	if len(refs) == 0 {
 		return fields, nil
 	}
-
 	known, err := r.Lookup(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
-
 	named := maps.Clone(fields)
-
 	for _, name := range e.Label.Links() {
 		if ref, ok := fields[name].(string); ok && !known[ref].LabelIsPlaceholder && known[ref].Label != "" {
 			named["_"+name+"_label"] = known[ref].Label
@@ -139,7 +122,6 @@ func (r *Registry) addVersions(ctx context.Context, versions map[string]json.Raw
 		arg.Refs = append(arg.Refs, ref)
 		arg.Contents = append(arg.Contents, version)
 	}
-
 	if err := r.q.ArtifactInsert(ctx, r.tx, arg); err != nil {
 		return fmt.Errorf("store drafts: %w", err)
 	}
@@ -154,20 +136,16 @@ func (r *Registry) UpdateEntityData(ctx context.Context, ref string, raw json.Ra
 	if err != nil {
 		return Entry{}, err
 	}
-
 	c, err := r.newContent(ctx, r.domain.ByType(e.Type), "", raw)
 	if err != nil {
 		return Entry{}, fmt.Errorf("update %s: %w", ref, err)
 	}
-
 	e.touch(r.scope.Turn)
 	e.relabel(c.label)
-
 	event := ActionUpdated
 	if r.scope.Actor == ActorUser {
 		event = ActionUpdatedUser
 	}
-
 	if err := r.write(ctx, []change{{&e, event}}); err != nil {
 		return Entry{}, err
 	}
@@ -198,7 +176,6 @@ func (r *Registry) NewestVersions(ctx context.Context, refs ...string) (map[stri
 	if err != nil {
 		return nil, fmt.Errorf("read drafts' versions: %w", err)
 	}
-
 	versions := make(map[string]int, len(rows))
 	for _, row := range rows {
 		versions[row.Ref] = int(row.Version)
@@ -212,17 +189,14 @@ func (r *Registry) ResolveDraft(ctx context.Context, ref string) (Entry, error) 
 	if !isRef(r.domain, ref) {
 		return r.Resolve(ctx, ref, Want{}) // says why
 	}
-
 	known, err := r.load(ctx, []string{ref})
 	if err != nil {
 		return Entry{}, err
 	}
-
 	e := known[ref]
 	if e == nil || e.State == StateDropped || e.State == StateDeleted {
 		return r.Resolve(ctx, ref, Want{})
 	}
-
 	if !e.Pending() {
 		return Entry{}, r.refError(e, ask{ref: ref}, ReasonSaved)
 	}
@@ -239,7 +213,6 @@ func (r *Registry) GetEntityData(ctx context.Context, refs []string) (map[string
 	if err != nil {
 		return nil, fmt.Errorf("read drafts: %w", err)
 	}
-
 	data := make(map[string]json.RawMessage, len(rows))
 	for _, row := range rows {
 		data[row.Ref] = row.Content
@@ -256,7 +229,6 @@ func (r *Registry) Promote(ctx context.Context, ref, entityID, label, rowVersion
 	if err != nil {
 		return err
 	}
-
 	delete(r.presumed, ref)
 	e.promote(entityID, label, rowVersion, r.scope.Turn)
 
@@ -270,7 +242,6 @@ func (r *Registry) Unsave(ctx context.Context, ref, entityID string) (bool, erro
 		if e.ID != entityID || e.State == StateDropped {
 			return false
 		}
-
 		e.unsave(r.scope.Turn)
 
 		return true
@@ -288,7 +259,6 @@ func (r *Registry) SaveAgain(ctx context.Context, ref, entityType, entityID stri
 		if !e.Pending() {
 			return false
 		}
-
 		e.promote(entityID, "", "", r.scope.Turn)
 
 		return true
@@ -299,12 +269,10 @@ func (r *Registry) resave(ctx context.Context, ref, event string, how func(*Entr
 	if err := r.lock(ctx); err != nil {
 		return false, err
 	}
-
 	known, err := r.load(ctx, []string{ref})
 	if err != nil {
 		return false, err
 	}
-
 	e := known[ref]
 	if e == nil || !how(e) {
 		return false, nil
@@ -319,19 +287,15 @@ func (r *Registry) PendingDrafts(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list drafts: %w", err)
 	}
-
 	var entries []Entry
-
 	for _, row := range rows {
 		if row.State != StatePending {
 			continue
 		}
-
 		e, err := entryOf(row)
 		if err != nil {
 			return nil, err
 		}
-
 		entries = append(entries, e)
 	}
 

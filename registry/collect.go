@@ -46,7 +46,6 @@ type sighted struct {
 
 func collect(d *domain.Domain, results []Result) *collected {
 	c := &collected{deleted: map[string][]gone{}}
-
 	for _, result := range results {
 		for _, row := range result.Rows {
 			c.row(d, result.Entity, row, result, false)
@@ -66,7 +65,6 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 		c.deleted[e.Type] = append(c.deleted[e.Type], gone{id, labelOf(e, row), nested, row})
 	default:
 		s := Sighting{Type: e.Type, ID: id, Label: labelOf(e, row), Action: of.Action, RowVersion: of.Versions[e.Type][id]}
-
 		if nested {
 			s.Action, s.Sets = nestedAction(of.Action), []string{"summary"}
 			c.nested = append(c.nested, &sighted{s, row})
@@ -80,17 +78,14 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 	if gone := of.Action == ActionDeleted || of.Action == ActionDeletedUser; !gone || !nested {
 		c.values(e, row)
 	}
-
 	for _, name := range slices.Sorted(maps.Keys(row)) {
 		if e.Column(name) != nil {
 			continue
 		}
-
 		child, inner := nestedRows(d, name, row[name])
 		if child == nil {
 			c.looseIn(row[name])
 		}
-
 		for _, one := range inner {
 			c.row(d, child, one, of, true)
 		}
@@ -127,7 +122,6 @@ func (c *collected) links(target *domain.Entity, value any) {
 
 		return
 	}
-
 	if id := keyText(value); id != "" {
 		c.linked = append(c.linked, &sighted{Sighting: Sighting{Type: target.Type, ID: id, Action: ActionLinked}})
 	}
@@ -168,7 +162,6 @@ func nestedRows(d *domain.Domain, name string, value any) (*domain.Entity, []map
 	if e == nil {
 		return nil, nil
 	}
-
 	switch v := value.(type) {
 	case map[string]any:
 		return e, []map[string]any{v}
@@ -176,13 +169,11 @@ func nestedRows(d *domain.Domain, name string, value any) (*domain.Entity, []map
 		return e, v
 	case []any:
 		rows := make([]map[string]any, 0, len(v))
-
 		for _, one := range v {
 			row, ok := one.(map[string]any)
 			if !ok {
 				return nil, nil
 			}
-
 			rows = append(rows, row)
 		}
 
@@ -265,7 +256,6 @@ func uuidText(text string) (string, bool) {
 	if len(text) < plainLen || len(text) > 45 || strings.ContainsAny(text, " \n") {
 		return "", false
 	}
-
 	id, err := uuid.Parse(text)
 	if err != nil {
 		return "", false

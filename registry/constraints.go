@@ -29,7 +29,6 @@ func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uu
 	if len(c.Value) == 0 {
 		c.Value = json.RawMessage("null")
 	}
-
 	id, err := r.q.ConstraintInsert(ctx, r.tx, &db.ConstraintInsertParams{
 		UserID: r.scope.UserID, SessionID: r.scope.SessionID, Text: cleanText(c.Text, maxReason), Kind: c.Kind,
 		Value: c.Value, Scope: c.Scope, SourceTurn: r.turn(), ExpiresAt: c.ExpiresAt,
@@ -37,7 +36,6 @@ func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uu
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("store constraint: %w", err)
 	}
-
 	if replaces != nil {
 		if _, err := r.endConstraints(ctx, []uuid.UUID{*replaces}, &id); err != nil {
 			return uuid.Nil, err
@@ -54,7 +52,6 @@ func (r *Registry) Constraints(ctx context.Context) ([]Constraint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list constraints: %w", err)
 	}
-
 	list := make([]Constraint, len(rows))
 	for i, row := range rows {
 		list[i] = Constraint{ID: row.ID, Text: row.Text, Kind: row.Kind, Value: row.Value, Scope: row.Scope, ExpiresAt: row.ExpiresAt}
@@ -79,7 +76,6 @@ func (r *Registry) endSessionConstraints(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-
 	_, err = r.endConstraints(ctx, ids, nil)
 
 	return err
@@ -90,9 +86,7 @@ func (r *Registry) constraintIDs(ctx context.Context, which func(Constraint) boo
 	if err != nil {
 		return nil, err
 	}
-
 	var ids []uuid.UUID
-
 	for _, c := range live {
 		if which(c) {
 			ids = append(ids, c.ID)
@@ -106,27 +100,22 @@ func (r *Registry) endConstraints(ctx context.Context, ids []uuid.UUID, replaced
 	if len(ids) == 0 {
 		return nil, nil
 	}
-
 	if err := r.lock(ctx); err != nil {
 		return nil, err
 	}
-
 	ended, err := r.q.ConstraintEnd(ctx, r.tx, &db.ConstraintEndParams{
 		TurnNumber: r.turn(), ReplacedBy: replacedBy, UserID: r.scope.UserID, Ids: ids,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("end constraints: %w", err)
 	}
-
 	freed, err := r.q.EntityRefEndExclusions(ctx, r.tx, &db.EntityRefEndExclusionsParams{
 		ConstraintIds: ended, SessionID: r.scope.SessionID, TurnNumber: r.turn(), Actor: string(r.scope.Actor), TurnID: r.turnID(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("end exclusions: %w", err)
 	}
-
 	var refs []string
-
 	for _, row := range freed {
 		if row.SessionID == r.scope.SessionID && row.Ref != nil {
 			refs = append(refs, *row.Ref)

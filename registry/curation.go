@@ -30,7 +30,6 @@ func (r *Registry) Demote(ctx context.Context, ref, reason string) error {
 		if e.Pending() {
 			return fmt.Errorf("%s is a draft and cannot be demoted; forget or exclude it: %w", ref, ErrRefused)
 		}
-
 		e.demote(r.scope.Turn)
 
 		return nil
@@ -87,17 +86,14 @@ func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry) erro
 	if err := r.lock(ctx); err != nil {
 		return err
 	}
-
 	e, err := r.Resolve(ctx, c.ref, Want{})
 	if err != nil {
 		return err
 	}
-
 	before := e
 	if err := how(&e); err != nil {
 		return err
 	}
-
 	if !e.equal(&before) {
 		if err := r.write(ctx, []change{{&e, c.event}}); err != nil {
 			return err
@@ -113,7 +109,6 @@ func (r *Registry) decide(ctx context.Context, action string, refs []string, rea
 	for i := range reasons {
 		reasons[i] = reason
 	}
-
 	if err := r.q.DecisionInsert(ctx, r.tx, &db.DecisionInsertParams{
 		SessionID: r.scope.SessionID, TurnID: r.turnID(), TurnNumber: r.turn(), Action: action,
 		Refs: refs, Reasons: reasons, Actor: string(r.scope.Actor),
@@ -138,17 +133,14 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	if err := r.lock(ctx); err != nil {
 		return err
 	}
-
 	if err := r.dropDrafts(ctx, cleanText(reason, maxReason)); err != nil {
 		return err
 	}
-
 	if _, err := r.q.EntityRefClear(ctx, r.tx, &db.EntityRefClearParams{
 		TurnNumber: r.turn(), SessionID: r.scope.SessionID, Actor: string(r.scope.Actor),
 	}); err != nil {
 		return fmt.Errorf("demote all refs: %w", err)
 	}
-
 	if err := r.endSessionConstraints(ctx); err != nil {
 		return err
 	}
@@ -159,7 +151,6 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	}); err != nil {
 		return fmt.Errorf("expire question: %w", err)
 	}
-
 	if err := r.q.DecisionInsertClearAll(ctx, r.tx, &db.DecisionInsertClearAllParams{
 		SessionID: r.scope.SessionID, TurnID: r.turnID(), TurnNumber: r.turn(),
 		Reason: cleanText(reason, maxReason), Actor: string(r.scope.Actor),
@@ -176,12 +167,10 @@ func (r *Registry) dropDrafts(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-
 	pointers, refs := make([]*Entry, len(drafts)), make([]string, len(drafts))
 	for i := range drafts {
 		pointers[i], refs[i] = &drafts[i], drafts[i].Ref
 	}
-
 	if _, err := r.apply(ctx, pointers, "dropped", func(e *Entry) { e.drop() }); err != nil {
 		return err
 	}
@@ -195,36 +184,28 @@ func (r *Registry) ExpireRetentions(ctx context.Context, decayTurns int) ([]stri
 	if decayTurns <= 0 {
 		return nil, nil
 	}
-
 	if err := r.lock(ctx); err != nil {
 		return nil, err
 	}
-
 	system := r.as(ActorSystem)
-
 	rows, err := r.q.EntityRefListDecayed(ctx, r.tx, &db.EntityRefListDecayedParams{
 		SessionID: r.scope.SessionID, TurnNumber: int32(r.scope.Turn - decayTurns),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list decayed retentions: %w", err)
 	}
-
 	entries := make([]*Entry, len(rows))
 	refs := make([]string, len(rows))
-
 	for i, row := range rows {
 		e, err := entryOf(row)
 		if err != nil {
 			return nil, err
 		}
-
 		entries[i], refs[i] = &e, e.Ref
 	}
-
 	if len(refs) == 0 {
 		return nil, nil
 	}
-
 	if _, err := system.apply(ctx, entries, "expired", func(e *Entry) { e.release() }); err != nil {
 		return nil, err
 	}

@@ -28,29 +28,23 @@ const keyField = "id"
 // that references to them can be cleaned up; drafts are refused (ResolveAll finds them beforehand).
 func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
 	s := &substitution{domain: r.domain}
-
 	filters, err := r.expandRanges(ctx, e, filters)
 	if err != nil {
 		return nil, err
 	}
-
 	for _, f := range filters {
 		if target := s.filterTarget(e, f); target != nil {
 			s.gather(f.Value, Want{Type: target.Type, Stored: true, Deleted: true})
 		}
 	}
-
 	if err := r.answer(ctx, s); err != nil {
 		return nil, err
 	}
-
 	out := slices.Clone(filters)
-
 	for i, f := range filters {
 		if s.filterTarget(e, f) != nil {
 			out[i].Value = s.keys(f.Value)
 		}
-
 		if f.Field == keyField && e.Column(keyField) == nil {
 			out[i].Field = e.Key.Name
 		}
@@ -69,26 +63,21 @@ const maxRange = 1000
 func (r *Registry) expandRanges(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
 	s := &substitution{domain: r.domain}
 	out := slices.Clone(filters)
-
 	for i, f := range filters {
 		if s.filterTarget(e, f) == nil {
 			continue
 		}
-
 		values, isList := asList(f.Value)
 		if !isList {
 			values = []any{f.Value}
 		}
-
 		expanded, changed, err := r.expand(ctx, values)
 		if err != nil {
 			return nil, err
 		}
-
 		if changed {
 			out[i].Value = expanded
 			out[i].Op = map[string]string{"=": "in", "!=": "not_in"}[f.Op]
-
 			if out[i].Op == "" {
 				out[i].Op = f.Op
 			}
@@ -100,44 +89,34 @@ func (r *Registry) expandRanges(ctx context.Context, e *domain.Entity, filters [
 
 func (r *Registry) expand(ctx context.Context, values []any) ([]any, bool, error) {
 	var out []any
-
 	changed := false
-
 	for _, value := range values {
 		text, _ := value.(string)
-
 		parts := refRange.FindStringSubmatch(text)
 		if parts == nil || parts[3] != "" && parts[3] != parts[1] {
 			out = append(out, value)
 
 			continue
 		}
-
 		from, _ := strconv.Atoi(parts[2])
 		to, _ := strconv.Atoi(parts[4])
-
 		var names []string
 		for n := from; n <= to && n-from < maxRange; n++ {
 			names = append(names, parts[1]+"_"+strconv.Itoa(n))
 		}
-
 		known, err := r.Lookup(ctx, names)
 		if err != nil {
 			return nil, false, err
 		}
-
 		found := false
-
 		for _, name := range names {
 			if _, ok := known[name]; ok {
 				out, found = append(out, name), true
 			}
 		}
-
 		if !found {
 			out = append(out, value) // so that the error names it
 		}
-
 		changed = changed || found
 	}
 
@@ -149,7 +128,6 @@ func (r *Registry) expand(ctx context.Context, values []any) ([]any, bool, error
 func (r *Registry) TranslatePayload(ctx context.Context, e *domain.Entity, data map[string]any) (map[string]any, error) {
 	s := &substitution{domain: r.domain}
 	s.gatherRow(e, data)
-
 	if err := r.answer(ctx, s); err != nil {
 		return nil, err
 	}
@@ -169,16 +147,13 @@ func (r *Registry) answer(ctx context.Context, s *substitution) error {
 	if len(s.asks) == 0 {
 		return nil
 	}
-
 	entries, failed, err := r.resolve(ctx, s.asks)
 	if err != nil {
 		return err
 	}
-
 	if len(failed) > 0 {
 		return failed
 	}
-
 	for i, a := range s.asks {
 		s.found[a.ref] = entries[i]
 	}
@@ -214,7 +189,6 @@ func (s *substitution) gatherRow(e *domain.Entity, data map[string]any) {
 
 			continue
 		}
-
 		if column := e.Column(name); column != nil {
 			if column.Kind == domain.KindUUID {
 				s.gather(data[name], Want{Stored: true}) // a key, though of an unknown type
@@ -222,7 +196,6 @@ func (s *substitution) gatherRow(e *domain.Entity, data map[string]any) {
 
 			continue
 		}
-
 		child, rows := nestedRows(s.domain, name, data[name])
 		for _, row := range rows {
 			s.gatherRow(child, row)
@@ -238,7 +211,6 @@ func (s *substitution) gather(value any, want Want) {
 
 		return
 	}
-
 	if value != nil && value != "" {
 		s.asks = append(s.asks, ask{refText(value), want})
 	}
@@ -249,7 +221,6 @@ func refText(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
-
 	if text := keyText(value); text != "" {
 		return text
 	}
@@ -259,10 +230,8 @@ func refText(value any) string {
 
 func (s *substitution) row(e *domain.Entity, data map[string]any) map[string]any {
 	out := make(map[string]any, len(data))
-
 	for name, value := range data {
 		column := e.Column(name)
-
 		switch {
 		case target(e, name) != nil && column == nil:
 			out[e.Key.Name] = s.keys(value)
@@ -283,11 +252,9 @@ func (s *substitution) nested(name string, value any) any {
 	if child == nil {
 		return value
 	}
-
 	if single, ok := value.(map[string]any); ok {
 		return s.row(child, single)
 	}
-
 	out := make([]any, len(rows))
 	for i, row := range rows {
 		out[i] = s.row(child, row)
@@ -305,7 +272,6 @@ func (s *substitution) keys(value any) any {
 
 		return out
 	}
-
 	if value == nil || value == "" {
 		return nil
 	}

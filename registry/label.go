@@ -14,27 +14,22 @@ import (
 // labelled by what they reference get theirs.
 func (c *collected) label(ctx context.Context, d *domain.Domain, b *book, read LabelReader) error {
 	names := c.named(b)
-
 	if read != nil {
 		if err := c.ask(ctx, d, names, read); err != nil {
 			return err
 		}
 	}
-
 	for _, s := range slices.Concat(c.rows, c.nested) {
 		if s.Label == "" {
 			s.Label = linkedLabel(d.ByType(s.Type), s.row, names)
 		}
-
 		if s.Label != "" {
 			names[key{s.Type, s.ID}] = s.Label
 		}
 	}
-
 	for _, s := range c.linked {
 		s.Label = names[key{s.Type, s.ID}]
 	}
-
 	for kind, rows := range c.deleted {
 		for i, one := range rows {
 			if one.label == "" && one.row != nil {
@@ -49,13 +44,11 @@ func (c *collected) label(ctx context.Context, d *domain.Domain, b *book, read L
 // named returns the known labels: the registry's, and those that rows yield.
 func (c *collected) named(b *book) map[key]string {
 	names := make(map[key]string, len(c.rows)+len(c.nested)+len(b.known))
-
 	for k, e := range b.known {
 		if !e.LabelIsPlaceholder {
 			names[k] = e.Label
 		}
 	}
-
 	for _, s := range slices.Concat(c.rows, c.nested) {
 		if s.Label != "" {
 			names[key{s.Type, s.ID}] = s.Label
@@ -68,26 +61,21 @@ func (c *collected) named(b *book) map[key]string {
 // ask reads the labels missing in names and adds them.
 func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]string, read LabelReader) error {
 	missing := map[string][]string{}
-
 	for _, s := range c.sightings() {
 		if k := (key{s.Type, s.ID}); names[k] == "" && (s.row == nil || plainLabel(d.ByType(s.Type), s.row) == "") {
 			missing[s.Type] = append(missing[s.Type], s.ID)
 		}
 	}
-
 	for _, e := range d.Entities {
 		ids := missing[e.Type]
 		if len(ids) == 0 {
 			continue
 		}
-
 		slices.Sort(ids)
-
 		labels, err := read(ctx, e, slices.Compact(ids))
 		if err != nil {
 			return fmt.Errorf("read labels of %s: %w", e.Table, err)
 		}
-
 		for id, label := range labels {
 			if label != "" {
 				names[key{e.Type, id}] = label
@@ -101,12 +89,10 @@ func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]str
 // linkedLabel is the label of a row named after what it references, "" if that is unknown too.
 func linkedLabel(e *domain.Entity, row map[string]any, names map[key]string) string {
 	whole := maps.Clone(row)
-
 	for _, column := range e.Columns {
 		if !refers(column) || column.Kind == domain.KindArray {
 			continue
 		}
-
 		if name := names[key{column.FK.Entity.Type, keyText(row[column.Name])}]; name != "" {
 			whole["_"+column.Name+"_label"] = name
 		}

@@ -31,30 +31,24 @@ func (r *Registry) register(ctx context.Context, sightings []*sighted, complete 
 	if len(sightings) == 0 {
 		return nil, nil
 	}
-
 	if err := r.lock(ctx); err != nil {
 		return nil, err
 	}
-
 	book, err := r.openBook(ctx, sightings)
 	if err != nil {
 		return nil, err
 	}
-
 	if err := complete(book); err != nil {
 		return nil, err
 	}
-
 	for _, s := range sightings {
 		book.enter(&s.Sighting)
 	}
-
 	for _, page := range book.pages {
 		if err := r.write(ctx, page); err != nil {
 			return nil, err
 		}
 	}
-
 	entries := make([]Entry, len(sightings))
 	for i, s := range sightings {
 		entries[i] = *book.known[key{s.Type, s.ID}]
@@ -86,26 +80,20 @@ type place struct{ page, line int }
 func (r *Registry) openBook(ctx context.Context, sightings []*sighted) (*book, error) {
 	keys := make([]key, 0, len(sightings))
 	seen := make(map[key]bool, len(sightings))
-
 	for _, s := range sightings {
 		if r.domain.ByType(s.Type) == nil || s.ID == "" || slices.Contains(notSeen, s.Action) {
 			return nil, fmt.Errorf("register %q as %q: no such type, no key, or no row was seen", s.Type, s.Action)
 		}
-
 		if k := (key{s.Type, s.ID}); !seen[k] {
 			seen[k] = true
-
 			keys = append(keys, k)
 		}
 	}
-
 	known, err := r.loadKeys(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-
 	keys = slices.DeleteFunc(keys, func(k key) bool { return known[k] != nil })
-
 	fresh, err := r.mint(ctx, keys)
 	if err != nil {
 		return nil, err
@@ -120,14 +108,11 @@ func (r *Registry) mint(ctx context.Context, keys []key) (map[key]string, error)
 	for _, k := range keys {
 		counts[k.entityType]++
 	}
-
 	last, err := r.take(ctx, kindRow, counts)
 	if err != nil {
 		return nil, err
 	}
-
 	fresh := make(map[key]string, len(keys))
-
 	for _, k := range keys {
 		last[k.entityType]++
 		fresh[k] = refName(k.entityType, last[k.entityType], false)
@@ -139,7 +124,6 @@ func (r *Registry) mint(ctx context.Context, keys []key) (map[key]string, error)
 // enter applies one sighting.
 func (b *book) enter(s *Sighting) {
 	k := key{s.Type, s.ID}
-
 	e, known := b.known[k]
 	if !known {
 		b.known[k] = newEntry(s, b.fresh[k], b.turn)
@@ -147,11 +131,9 @@ func (b *book) enter(s *Sighting) {
 
 		return
 	}
-
 	before := *e
 	after := before
 	after.see(s, b.turn)
-
 	event := s.Action
 	if event == ActionLinked { // nothing happened to it, but it may have got a name
 		event = actionRelabelled
@@ -176,14 +158,11 @@ func (b *book) note(e *Entry, event string) {
 
 			return
 		}
-
 		at.page++
 	}
-
 	if at.page == len(b.pages) {
 		b.pages = append(b.pages, nil)
 	}
-
 	at.line = len(b.pages[at.page])
 	b.pages[at.page] = append(b.pages[at.page], change{e, event})
 	b.noted[e.Ref] = at
@@ -217,21 +196,17 @@ func (r *Registry) bury(ctx context.Context, entityType string, rows []gone) ([]
 	if r.scope.Actor == ActorUser {
 		action = ActionDeletedUser
 	}
-
 	if err := r.lock(ctx); err != nil {
 		return nil, err
 	}
-
 	keys := make([]key, len(rows))
 	for i, row := range rows {
 		keys[i] = key{entityType, row.id}
 	}
-
 	known, err := r.loadKeys(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-
 	buried, err := r.apply(ctx, refOrder(slices.Collect(maps.Values(known))), action, func(e *Entry) {
 		if e.State != StateDropped && e.State != StateDeleted {
 			e.bury(r.scope.Turn, action)
@@ -240,7 +215,6 @@ func (r *Registry) bury(ctx context.Context, entityType string, rows []gone) ([]
 	if err != nil {
 		return nil, err
 	}
-
 	unseen, err := r.buryUnseen(ctx, entityType, rows, known, action)
 
 	return append(buried, unseen...), err
@@ -253,19 +227,15 @@ func (r *Registry) buryUnseen(ctx context.Context, entityType string, rows []gon
 	if len(rows) == 0 {
 		return nil, nil
 	}
-
 	keys := make([]key, len(rows))
 	for i, row := range rows {
 		keys[i] = key{entityType, row.id}
 	}
-
 	fresh, err := r.mint(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-
 	entries, changes := make([]Entry, len(rows)), make([]change, len(rows))
-
 	for i, row := range rows {
 		entries[i] = *newEntry(&Sighting{Type: entityType, ID: row.id, Label: row.label, Action: action}, fresh[keys[i]], r.scope.Turn)
 		entries[i].bury(r.scope.Turn, action)
@@ -278,17 +248,13 @@ func (r *Registry) buryUnseen(ctx context.Context, entityType string, rows []gon
 // apply changes entries, writes those that differ afterwards, and returns all.
 func (r *Registry) apply(ctx context.Context, entries []*Entry, event string, how func(*Entry)) ([]Entry, error) {
 	var changes []change
-
 	result := make([]Entry, len(entries))
-
 	for i, e := range entries {
 		before := *e
 		how(e)
-
 		if !e.equal(&before) {
 			changes = append(changes, change{e, event})
 		}
-
 		result[i] = *e
 	}
 

@@ -34,7 +34,6 @@ func (r *Registry) Resolve(ctx context.Context, ref string, want Want) (Entry, e
 	if err != nil {
 		return Entry{}, err
 	}
-
 	if len(failed) > 0 {
 		return Entry{}, failed[0]
 	}
@@ -48,12 +47,10 @@ func (r *Registry) ResolveAll(ctx context.Context, refs []string, want Want) ([]
 	for i, ref := range refs {
 		asks[i] = ask{ref, want}
 	}
-
 	entries, failed, err := r.resolve(ctx, asks)
 	if err != nil {
 		return nil, err
 	}
-
 	if len(failed) > 0 {
 		return nil, failed
 	}
@@ -68,28 +65,22 @@ func (r *Registry) Presume(ref, entityID string) { r.presumed[ref] = entityID }
 // resolve answers all asks with one lookup and, if any fails, one for suggestions.
 func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors, error) {
 	refs := make([]string, 0, len(asks))
-
 	for _, a := range asks {
 		if isRef(r.domain, a.ref) {
 			refs = append(refs, a.ref)
 		}
 	}
-
 	known, err := r.load(ctx, refs)
 	if err != nil {
 		return nil, nil, err
 	}
-
 	for ref, id := range r.presumed {
 		if e := known[ref]; e != nil && e.Pending() {
 			e.promote(id, "", "", r.scope.Turn)
 		}
 	}
-
 	entries := make([]Entry, len(asks))
-
 	var failed RefErrors
-
 	for i, a := range asks {
 		e := known[a.ref]
 		if reason := judge(e, a, r.scope.Turn); reason != "" {
@@ -97,7 +88,6 @@ func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors,
 
 			continue
 		}
-
 		entries[i] = *e
 	}
 
@@ -136,7 +126,6 @@ func (e RefErrors) add(one *RefError) RefErrors {
 func (r *Registry) refError(e *Entry, a ask, reason Reason) *RefError {
 	name := cleanText(a.ref, maxLabel)
 	err := &RefError{Ref: name, Reason: reason, wanted: a.want}
-
 	switch reason {
 	case ReasonUUID:
 		err.Sentence = "Database ids are not accepted; use a ref of this conversation."
@@ -179,29 +168,24 @@ func (r *Registry) noun(entityType string) string {
 // suggest completes the sentences of refs that are unknown or of another type.
 func (r *Registry) suggest(ctx context.Context, failed RefErrors) error {
 	var open RefErrors
-
 	for _, err := range failed {
 		if err.Reason == ReasonUnknown || err.Reason == ReasonWrongType {
 			open = append(open, err)
 		}
 	}
-
 	if len(open) == 0 {
 		return nil
 	}
-
 	types := map[string]bool{}
 	for _, err := range open {
 		for _, t := range r.nearTypes(err) {
 			types[t] = true
 		}
 	}
-
 	near, err := r.q.EntityRefSuggest(ctx, r.tx, &db.EntityRefSuggestParams{SessionID: r.scope.SessionID, EntityTypes: slices.Sorted(maps.Keys(types))})
 	if err != nil {
 		return fmt.Errorf("look up near refs: %w", err)
 	}
-
 	for _, err := range open {
 		err.complete(r.rank(err, near))
 	}
@@ -214,11 +198,9 @@ func (r *Registry) nearTypes(err *RefError) []string {
 	if err.wanted.Type != "" {
 		return []string{err.wanted.Type}
 	}
-
 	if e := r.named(err.Ref); e != nil {
 		return []string{e.Type}
 	}
-
 	all := make([]string, len(r.domain.Entities))
 	for i, e := range r.domain.Entities {
 		all[i] = e.Type
@@ -237,10 +219,8 @@ func (r *Registry) rank(err *RefError, near []*db.EntityRefSuggestRow) []*db.Ent
 	types := r.nearTypes(err)
 	word := domain.Fold(err.Ref)
 	number := err.Ref[len(strings.TrimRight(err.Ref, "0123456789")):]
-
 	score := func(row *db.EntityRefSuggestRow) int {
 		label := domain.Fold(row.Label)
-
 		switch {
 		case word != "" && label == word:
 			return 0
@@ -252,15 +232,12 @@ func (r *Registry) rank(err *RefError, near []*db.EntityRefSuggestRow) []*db.Ent
 			return 3
 		}
 	}
-
 	var fit []*db.EntityRefSuggestRow
-
 	for _, row := range near {
 		if slices.Contains(types, row.EntityType) && (!err.wanted.Stored || row.State != StatePending) {
 			fit = append(fit, row)
 		}
 	}
-
 	slices.SortStableFunc(fit, func(a, b *db.EntityRefSuggestRow) int { return cmp.Compare(score(a), score(b)) })
 
 	return fit[:min(len(fit), maxSuggestions)]
@@ -273,22 +250,17 @@ func (e *RefError) complete(near []*db.EntityRefSuggestRow) {
 
 		return
 	}
-
 	names := make([]string, len(near))
-
 	for i, row := range near {
 		e.Suggestions = append(e.Suggestions, row.Ref)
-
 		names[i] = row.Ref
 		if !row.LabelIsPlaceholder {
 			names[i] += ": " + row.Label
 		}
 	}
-
 	list := names[0]
 	if last := len(names) - 1; last > 0 {
 		list = strings.Join(names[:last], ", ") + " or " + names[last]
 	}
-
 	e.Sentence += "; did you mean " + list + "?"
 }

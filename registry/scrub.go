@@ -26,16 +26,13 @@ func replaceIDs(text string, with func(id string) string) string {
 	if start < 0 {
 		return text
 	}
-
 	var b strings.Builder
-
 	done := 0
 	for ; start >= 0; start, end = findID(text, done) {
 		b.WriteString(text[done:start])
 		b.WriteString(with(text[start:end]))
 		done = end
 	}
-
 	b.WriteString(text[done:])
 
 	return b.String()
@@ -53,16 +50,13 @@ func findID(text string, from int) (int, int) {
 	if len(text)-from < firstPart+1+nextPart {
 		return -1, -1
 	}
-
 	run := 0 // hex digits that end just before i
-
 	for i := from; i <= len(text); i++ {
 		if i < len(text) && isHex(text[i]) {
 			run++
 
 			continue
 		}
-
 		switch {
 		case run == plainLen:
 			return i - run, i
@@ -71,7 +65,6 @@ func findID(text string, from int) (int, int) {
 				return i - run, end
 			}
 		}
-
 		run = 0
 	}
 
@@ -83,7 +76,6 @@ func findID(text string, from int) (int, int) {
 func idEnd(text string, i int) int {
 	tail := idTail.FindString(text[i:])
 	end := i + len(tail)
-
 	if tail == "" || strings.Count(tail, "-") == 1 && !hasLetter(text[i-firstPart:end]) {
 		return 0
 	}

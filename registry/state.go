@@ -26,42 +26,34 @@ func (e *Entry) see(s *Sighting, turn int) {
 
 		return
 	}
-
 	if e.State == StateDropped || e.State == StateDeleted {
 		e.revive()
 	}
-
 	e.Action = s.Action
 	e.TurnLastRef = max(e.TurnLastRef, turn)
 
 	// A row that is read or written again is in use again: if it stayed hidden, "show the second one" would find
 	// nothing.
 	e.DemotedAtTurn = nil
-
 	if s.Action == ActionMentionedUser {
 		e.include()
 	}
-
 	e.learn(s, turn)
 }
 
 // learn adopts what a row revealed: label, loaded sets, version.
 func (e *Entry) learn(s *Sighting, turn int) {
 	e.relabel(s.Label)
-
 	if s.RowVersion != "" {
 		e.RowVersion = s.RowVersion
 	}
-
 	if len(s.Sets) == 0 {
 		return
 	}
-
 	e.Loaded = maps.Clone(e.Loaded)
 	if e.Loaded == nil {
 		e.Loaded = map[string]int{}
 	}
-
 	for _, set := range s.Sets {
 		e.Loaded[set] = max(e.Loaded[set], turn)
 	}
@@ -72,7 +64,6 @@ func (e *Entry) relabel(label string) {
 	if label = cleanText(label, maxLabel); label == "" {
 		return
 	}
-
 	e.Label = label
 	e.LabelIsPlaceholder = false
 }
@@ -83,7 +74,6 @@ func (e *Entry) revive() {
 	if e.TurnPromoted != nil {
 		e.State = StatePromoted
 	}
-
 	e.DeletedAtTurn = nil
 }
 
@@ -230,7 +220,6 @@ func entryOf(row *db.EntityRefs) (Entry, error) {
 		ExcludedReason: orEmpty(row.ExcludedReason), ConstraintID: row.ExcludedConstraintID,
 		DemotedAtTurn: orNil(row.DemotedAtTurn), DeletedAtTurn: orNil(row.DeletedAtTurn), RowVersion: orEmpty(row.RowVersion),
 	}
-
 	if err := json.Unmarshal(row.Loaded, &e.Loaded); err != nil {
 		return Entry{}, fmt.Errorf("read loaded sets of %s: %w", row.Ref, err)
 	}
@@ -258,7 +247,6 @@ func orNil(n *int32) *int {
 	if n == nil {
 		return nil
 	}
-
 	v := int(*n)
 
 	return &v
@@ -285,7 +273,6 @@ func cleanText(text string, limit int) string {
 	text = strings.Join(strings.FieldsFunc(Scrub(text), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
-
 	if runes := []rune(text); len(runes) > limit {
 		text = string(runes[:limit-1]) + "…"
 	}

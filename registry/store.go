@@ -26,7 +26,6 @@ func (r *Registry) lock(ctx context.Context) error {
 	if r.locked {
 		return nil
 	}
-
 	r.locked = true
 
 	return r.later(ctx, "lock registry", db.EntityRefLock, "alfred.registry."+r.scope.SessionID.String())
@@ -53,20 +52,16 @@ func (r *Registry) load(ctx context.Context, refs []string) (map[string]*Entry, 
 	if len(refs) == 0 {
 		return map[string]*Entry{}, nil
 	}
-
 	rows, err := read[db.EntityRefs](ctx, r, "look up refs", db.EntityRefList, &db.EntityRefListParams{SessionID: r.scope.SessionID, Refs: refs})
 	if err != nil {
 		return nil, err
 	}
-
 	entries := make(map[string]*Entry, len(rows))
-
 	for _, row := range rows {
 		e, err := entryOf(row)
 		if err != nil {
 			return nil, err
 		}
-
 		entries[e.Ref] = &e
 	}
 
@@ -82,22 +77,18 @@ func (r *Registry) loadKeys(ctx context.Context, keys []key) (map[key]*Entry, er
 	for i, k := range keys {
 		types[i], ids[i] = k.entityType, k.id
 	}
-
 	rows, err := read[db.EntityRefs](ctx, r, "look up rows", db.EntityRefListByKey, &db.EntityRefListByKeyParams{
 		SessionID: r.scope.SessionID, EntityTypes: types, EntityIds: ids,
 	})
 	if err != nil {
 		return nil, err
 	}
-
 	entries := make(map[key]*Entry, len(rows))
-
 	for _, row := range rows {
 		e, err := entryOf(row)
 		if err != nil {
 			return nil, err
 		}
-
 		entries[key{e.Type, e.ID}] = &e
 	}
 
@@ -107,23 +98,19 @@ func (r *Registry) loadKeys(ctx context.Context, keys []key) (map[key]*Entry, er
 // take reserves the next counts[type] numbers of each type and returns the last number before them.
 func (r *Registry) take(ctx context.Context, kind string, counts map[string]int) (map[string]int, error) {
 	arg := &db.RefCounterAdvanceParams{SessionID: r.scope.SessionID, Kind: kind}
-
 	for _, e := range r.domain.Entities { // in a fixed order
 		if n := counts[e.Type]; n > 0 {
 			arg.EntityTypes = append(arg.EntityTypes, e.Type)
 			arg.Counts = append(arg.Counts, int32(n))
 		}
 	}
-
 	if len(arg.EntityTypes) == 0 {
 		return map[string]int{}, nil
 	}
-
 	rows, err := read[db.RefCounterAdvanceRow](ctx, r, "take ref numbers", db.RefCounterAdvance, arg)
 	if err != nil {
 		return nil, err
 	}
-
 	before := make(map[string]int, len(rows))
 	for _, row := range rows {
 		before[row.EntityType] = int(row.LastNumber) - counts[row.EntityType]
@@ -137,38 +124,30 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-
 	records := make([]record, len(changes))
 	events := make(map[string]string, len(changes))
-
 	for i, c := range changes {
 		records[i] = c.entry.record()
 		events[c.entry.Ref] = c.event
 	}
-
 	refs, err := json.Marshal(records)
 	if err != nil {
 		return fmt.Errorf("encode refs: %w", err)
 	}
-
 	actions, err := json.Marshal(events)
 	if err != nil {
 		return fmt.Errorf("encode events: %w", err)
 	}
-
 	written := r.scope.Written
 	if written == nil {
 		written = &Written{}
 	}
-
 	written.Names = slices.AppendSeq(written.Names, maps.Keys(events))
-
 	b := &pg.Batch{}
 	b.Query("write refs", db.EntityRefWrite, &db.EntityRefWriteParams{
 		TurnNumber: r.turn(), Step: r.step(strings.HasSuffix(changes[0].event, ":user")), Events: actions,
 		Actor: string(r.scope.Actor), SessionID: r.scope.SessionID, Refs: refs, TurnsWindow: int32(written.Window),
 	}, written.read)
-
 	if err := b.Later(ctx, r.tx); err != nil {
 		return err
 	}
@@ -201,7 +180,6 @@ func (r *Registry) step(inputs bool) *int32 {
 	if r.scope.Step == 0 && !inputs {
 		return nil
 	}
-
 	step := int32(r.scope.Step)
 
 	return &step
@@ -214,9 +192,7 @@ func (r *Registry) Lookup(ctx context.Context, refs []string) (map[string]Entry,
 	if err != nil {
 		return nil, err
 	}
-
 	found := make(map[string]Entry, len(loaded))
-
 	for ref, e := range loaded {
 		if e.resolves(r.scope.Turn) {
 			found[ref] = *e
@@ -233,12 +209,10 @@ func (r *Registry) LookupKeys(ctx context.Context, entityType string, ids []stri
 	for i, id := range ids {
 		keys[i] = key{entityType, id}
 	}
-
 	loaded, err := r.loadKeys(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-
 	found := make(map[string]Entry, len(loaded))
 	for k, e := range loaded {
 		found[k.id] = *e

@@ -19,18 +19,14 @@ func (r *Registry) Touch(ctx context.Context, refs []string) ([]Entry, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
-
 	if err := r.lock(ctx); err != nil {
 		return nil, err
 	}
-
 	known, err := r.load(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
-
 	var live []*Entry
-
 	for _, ref := range refs {
 		e := known[ref]
 		if e != nil && e.resolves(r.scope.Turn) && e.State != StateDeleted {
@@ -49,7 +45,6 @@ func RefsIn(d *domain.Domain, text string) []string { return refsIn(d, text) }
 // refsIn lists the tokens of a text that are shaped like a ref, each once.
 func refsIn(d *domain.Domain, text string) []string {
 	var refs []string
-
 	for _, word := range token.FindAllString(text, -1) {
 		if isRef(d, word) && !slices.Contains(refs, word) {
 			refs = append(refs, word)
@@ -62,12 +57,10 @@ func refsIn(d *domain.Domain, text string) []string {
 // isRef reports whether a name is shaped like a ref of one of the domain's types, whether or not the ref exists.
 func isRef(d *domain.Domain, ref string) bool {
 	name, gen := strings.CutPrefix(ref, genPrefix)
-
 	cut := strings.LastIndexByte(name, '_')
 	if cut < 0 || d.ByType(name[:cut]) == nil {
 		return false
 	}
-
 	n, err := strconv.Atoi(name[cut+1:])
 
 	return err == nil && n >= 1 && refName(name[:cut], n, gen) == ref
@@ -87,7 +80,6 @@ func compareRefs(a, b string) int {
 	if a[:cutA] != b[:cutB] {
 		return strings.Compare(a, b)
 	}
-
 	if len(a) != len(b) { // numbers have no leading zeros
 		return len(a) - len(b)
 	}

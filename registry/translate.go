@@ -34,16 +34,13 @@ type Translated struct {
 func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels LabelReader) ([]Translated, error) {
 	found := collect(r.domain, results)
 	t := &translation{domain: r.domain, known: map[key]Entry{}, loose: map[string]string{}}
-
 	if err := r.registerAll(ctx, t, found, labels); err != nil {
 		return nil, err
 	}
-
 	var err error
 	if t.loose, err = r.looseRefs(ctx, found.loose); err != nil {
 		return nil, err
 	}
-
 	translated := make([]Translated, len(results))
 	for i, result := range results {
 		translated[i] = t.result(result)
@@ -61,18 +58,14 @@ func (r *Registry) registerAll(ctx context.Context, t *translation, found *colle
 	if err != nil {
 		return err
 	}
-
 	t.learn(entries)
-
 	for _, e := range r.domain.Entities {
 		if len(found.deleted[e.Type]) == 0 {
 			continue
 		}
-
 		if entries, err = r.bury(ctx, e.Type, found.deleted[e.Type]); err != nil {
 			return err
 		}
-
 		t.learn(entries)
 	}
 
@@ -91,11 +84,8 @@ func (r *Registry) looseRefs(ctx context.Context, ids []string) (map[string]stri
 	if len(ids) == 0 {
 		return refs, nil
 	}
-
 	slices.Sort(ids)
-
 	var keys []key
-
 	for _, id := range slices.Compact(ids) {
 		for _, e := range r.domain.Entities {
 			if e.Key.Kind == domain.KindUUID || e.Key.Kind == domain.KindText {
@@ -103,12 +93,10 @@ func (r *Registry) looseRefs(ctx context.Context, ids []string) (map[string]stri
 			}
 		}
 	}
-
 	known, err := r.loadKeys(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-
 	for k, e := range known {
 		refs[k.id] = e.Ref
 	}
@@ -120,7 +108,6 @@ func (r *Registry) looseRefs(ctx context.Context, ids []string) (map[string]stri
 // transaction, roll back to a savepoint first.
 func (r *Registry) TranslateError(ctx context.Context, text string) (string, error) {
 	var ids []string
-
 	replaceIDs(text, func(part string) string {
 		if id, ok := uuidText(part); ok {
 			ids = append(ids, id)
@@ -128,7 +115,6 @@ func (r *Registry) TranslateError(ctx context.Context, text string) (string, err
 
 		return part
 	})
-
 	refs, err := r.looseRefs(ctx, ids)
 	if err != nil {
 		return "", err

@@ -18,26 +18,22 @@ type translation struct {
 // row returns a copy of a row in which every key is a ref and every other id is removed. Hidden columns are left out.
 func (t *translation) row(e *domain.Entity, row map[string]any) map[string]any {
 	out := make(map[string]any, len(row)+2)
-
 	for name, value := range row {
 		if column := e.Column(name); column != nil {
 			t.column(out, e, column, value)
 
 			continue
 		}
-
 		child, inner := nestedRows(t.domain, name, value)
 		if child == nil {
 			out[Scrub(name)] = t.free(value)
 
 			continue
 		}
-
 		rows := make([]any, len(inner))
 		for i, one := range inner {
 			rows[i] = t.row(child, one)
 		}
-
 		out[name] = rows
 		if _, single := value.(map[string]any); single {
 			out[name] = rows[0]
@@ -57,7 +53,6 @@ func (t *translation) column(out map[string]any, e *domain.Entity, column *domai
 	case column.Hidden || column.Kind == domain.KindVector || column.FK != nil && column.FK.Entity == nil:
 	case refers(column):
 		out[column.Name] = t.refs(column.FK.Entity, value)
-
 		if label := t.labels(column.FK.Entity, value); label != nil {
 			out["_"+column.Name+"_label"] = label
 		}
@@ -71,7 +66,6 @@ func (t *translation) ref(e *domain.Entity, value any) any {
 	if value == nil {
 		return nil
 	}
-
 	if entry, ok := t.known[key{e.Type, keyText(value)}]; ok {
 		return entry.Ref
 	}
@@ -84,7 +78,6 @@ func (t *translation) refs(e *domain.Entity, value any) any {
 	if !ok {
 		return t.ref(e, value)
 	}
-
 	refs := make([]any, len(list))
 	for i, one := range list {
 		refs[i] = t.refs(e, one)
@@ -97,20 +90,17 @@ func (t *translation) refs(e *domain.Entity, value any) any {
 func (t *translation) labels(e *domain.Entity, value any) any {
 	if list, ok := asList(value); ok {
 		var labels []any
-
 		for _, one := range list {
 			if label := t.labels(e, one); label != nil {
 				labels = append(labels, label)
 			}
 		}
-
 		if labels == nil {
 			return nil
 		}
 
 		return labels
 	}
-
 	if entry, ok := t.known[key{e.Type, keyText(value)}]; ok && !entry.LabelIsPlaceholder {
 		return entry.Label
 	}
@@ -126,7 +116,6 @@ func (t *translation) free(value any) any {
 		if !HasID(v) {
 			return v
 		}
-
 		if id, ok := uuidText(v); ok && t.loose[id] != "" {
 			return t.loose[id]
 		}
@@ -146,12 +135,10 @@ func (t *translation) free(value any) any {
 
 		return out
 	}
-
 	list, ok := asList(value)
 	if !ok {
 		return value
 	}
-
 	out := make([]any, len(list))
 	for i, one := range list {
 		out[i] = t.free(one)
@@ -164,10 +151,8 @@ func (t *translation) free(value any) any {
 func (t *translation) result(result Result) Translated {
 	translated := Translated{Rows: make([]map[string]any, len(result.Rows))}
 	listed := map[string]bool{}
-
 	for i, row := range result.Rows {
 		translated.Rows[i] = t.row(result.Entity, row)
-
 		entry, ok := t.known[key{result.Entity.Type, keyText(row[result.Entity.Key.Name])}]
 		if ok && !listed[entry.Ref] {
 			listed[entry.Ref] = true
@@ -175,7 +160,6 @@ func (t *translation) result(result Result) Translated {
 			translated.Entries = append(translated.Entries, entry)
 		}
 	}
-
 	translated.Entries = slices.Clip(translated.Entries)
 
 	return translated

@@ -129,6 +129,7 @@ func seedTurns(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int
 			return fmt.Errorf("seed turns: %.50s: %w", strings.Join(strings.Fields(sql), " "), err)
 		}
 	}
+
 	return nil
 }
 

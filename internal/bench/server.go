@@ -16,6 +16,7 @@ func openServer(ctx context.Context, address string) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
+
 	return &server{conn: conn}, nil
 }
 

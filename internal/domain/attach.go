@@ -26,16 +26,13 @@ func script(ctx context.Context, db DB, what string, write func(tx pgx.Tx) (stri
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	defer rollback(ctx, tx)
-
 	sql, err := write(tx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-
 	if _, err := tx.Conn().PgConn().Exec(ctx, sql).ReadAll(); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

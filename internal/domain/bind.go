@@ -30,15 +30,12 @@ func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 		return nil, fmt.Errorf("bind domain: %w", err)
 	}
 	defer rollback(ctx, tx)
-
 	cat, err := readCatalog(ctx, tx, decl.Schema)
 	if err != nil {
 		return nil, err
 	}
-
 	b := &binder{decl: decl, cat: cat, check: &CheckError{File: decl.file}, tables: map[string]*catalogTable{}}
 	b.domain = Domain{Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Guidance: decl.Guidance, Offline: decl.Offline, Deferred: cat.deferred}
-
 	if err := b.bind(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -62,51 +59,41 @@ type binder struct {
 
 func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 	b.checkHead()
-
 	for i := range b.decl.Entities {
 		b.bindEntity(i)
 	}
-
 	if err := b.eachComputed(ctx, tx); err != nil {
 		return err
 	}
-
 	for i := range b.decl.Entities {
 		if e := b.entityAt(i); e != nil {
 			b.bindForeignKeys(i, e)
 			b.bindHidden(i, e)
 		}
 	}
-
 	for i := range b.decl.Entities {
 		if e := b.entityAt(i); e != nil {
 			b.bindTexts(i, e)
 			b.bindRelations(i, e)
 		}
 	}
-
 	for i := range b.decl.Entities {
 		if e := b.entityAt(i); e != nil {
 			b.bindWrites(i, e)
 		}
 	}
-
 	if err := b.bindUnseen(ctx, tx); err != nil {
 		return err
 	}
-
 	if err := b.bindOperations(ctx, tx); err != nil {
 		return err
 	}
-
 	b.checkWords()
 	b.bindSubdomains()
 	b.checkOffline()
-
 	if err := b.checkQueries(ctx, tx); err != nil {
 		return err
 	}
-
 	if err := b.eachCheck(ctx, tx); err != nil {
 		return err
 	}
@@ -118,15 +105,12 @@ func (b *binder) checkHead() {
 	if b.decl.Name == "" {
 		b.problemf("$.name", "the domain has no name")
 	}
-
 	if len(b.decl.Entities) == 0 {
 		b.problemf("$.entities", "the domain has no entities")
 	}
-
 	if !b.cat.tenantRole {
 		b.problemf("$.schema", "role alfred_tenant does not exist: run worker migrate up first")
 	}
-
 	if len(b.cat.tables) == 0 {
 		b.problemf("$.schema", "schema %q has no tables", b.decl.Schema)
 	} else if b.cat.tenantRole && !b.cat.tables[0].TenantUsage {
@@ -144,7 +128,6 @@ func (b *binder) entityProblemf(i int, field, format string, args ...any) {
 	if field != "" {
 		at += "." + field
 	}
-
 	b.problemf(at, b.decl.Entities[i].Type+": "+format, args...)
 }
 
@@ -182,32 +165,27 @@ func (b *binder) byTable(name string) *Entity {
 
 func (b *binder) bindEntity(i int) {
 	decl := &b.decl.Entities[i]
-
 	if !refType(decl.Type) {
 		b.entityProblemf(i, "type", "%q cannot be a ref prefix: lower-case words joined by _, each beginning with a letter, not gen", decl.Type)
 
 		return
 	}
-
 	if b.byType(decl.Type) != nil {
 		b.entityProblemf(i, "type", "declared twice")
 
 		return
 	}
-
 	if other := b.byTable(decl.Table); other != nil {
 		b.entityProblemf(i, "table", "table %s has the type %s already", decl.Table, other.Type)
 
 		return
 	}
-
 	table := b.cat.table(decl.Table)
 	if table == nil {
 		b.entityProblemf(i, "table", "table %s.%s does not exist", b.decl.Schema, decl.Table)
 
 		return
 	}
-
 	e := &Entity{
 		Type: decl.Type, Table: decl.Table, Name: decl.Name, Plural: decl.Plural, Aliases: decl.Aliases,
 		Comment: table.Comment, Columns: table.columns, Reference: decl.Reference, Empty: decl.Empty, Sets: map[string][]string{},
@@ -257,15 +235,12 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 	if name == "" && len(table.primary) == 1 {
 		name = table.primary[0]
 	}
-
 	if name == "" {
 		b.entityProblemf(i, "table", "table %s has no single-column primary key; name a unique column as key", e.Table)
 
 		return
 	}
-
 	key := e.Column(name)
-
 	switch {
 	case key == nil:
 		b.entityProblemf(i, "key", "column %s does not exist in %s", name, e.Table)
@@ -280,14 +255,12 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 	default:
 		e.Key = key
 	}
-
 	b.bindSpeakable(i, e)
 }
 
 // bindSpeakable exposes the key as a separate column, since the key itself always appears as a ref.
 func (b *binder) bindSpeakable(i int, e *Entity) {
 	e.Speakable = b.decl.Entities[i].Speakable
-
 	switch {
 	case !e.Speakable || e.Key == nil:
 	case e.Key.Kind == KindUUID:
@@ -321,7 +294,6 @@ func (b *binder) bindHidden(i int, e *Entity) {
 	decl := &b.decl.Entities[i]
 	b.columnsExist(i, "hidden", e, decl.Hidden)
 	b.columnsExist(i, "visible", e, decl.Visible)
-
 	for _, c := range e.Columns {
 		byDefault := c.Name == "created_at" || c.Name == "updated_at"
 		c.Hidden = c == e.Owner || c.Kind == KindVector || slices.Contains(decl.Hidden, c.Name) ||
@@ -341,11 +313,9 @@ func foreignID(c *Column) bool {
 // columnsExist reports names that are not columns of the entity, and whether all of them are.
 func (b *binder) columnsExist(i int, field string, e *Entity, names []string) bool {
 	ok := true
-
 	for _, name := range names {
 		if e.Column(name) == nil {
 			b.entityProblemf(i, field, "%s: column %s does not exist in %s", fieldName(field), name, e.Table)
-
 			ok = false
 		}
 	}

@@ -21,7 +21,6 @@ func (b *binder) eachCheck(ctx context.Context, tx pgx.Tx) error {
 		if e == nil {
 			continue
 		}
-
 		for n, check := range b.decl.Entities[i].Checks {
 			if err := b.bindCheck(ctx, tx, i, n, e, check); err != nil {
 				return err
@@ -35,23 +34,19 @@ func (b *binder) eachCheck(ctx context.Context, tx pgx.Tx) error {
 func (b *binder) bindCheck(ctx context.Context, tx pgx.Tx, i, n int, e *Entity, check string) error {
 	at := fmt.Sprintf("checks[%d]", n)
 	types, err := describe(ctx, tx, CheckSQL("SELECT * FROM "+pgx.Identifier{b.decl.Schema, e.Table}.Sanitize(), check))
-
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		b.entityProblemf(i, at, "check: %s", refused.Message)
 
 		return nil
 	}
-
 	if err != nil {
 		return fmt.Errorf("check a check of %s: %w", e.Type, err)
 	}
-
 	if len(types) != 1 || types[0].name != "text" {
 		b.entityProblemf(i, at, "check: the query returns %v, not one text", typeNames(types))
 
 		return nil
 	}
-
 	e.Checks = append(e.Checks, check)
 
 	return nil

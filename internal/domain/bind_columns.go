@@ -9,14 +9,12 @@ func (b *binder) bindFold(i int, e *Entity) {
 		if !b.columnsExist(i, field, e, []string{name}) {
 			continue
 		}
-
 		c := e.Column(name)
 		if words := c.Kind == KindText || c.Elem == KindText; !words || len(c.Enum) > 0 || c.FK != nil || c == e.Key || c.Generated {
 			b.entityProblemf(i, field, "fold: %s does not hold free words", name)
 
 			continue
 		}
-
 		c.Fold = true
 	}
 }
@@ -28,7 +26,6 @@ func (b *binder) checkLabel(i int, e *Entity) {
 		if c == nil || !e.Label.shows(name) {
 			continue
 		}
-
 		if c == e.Key {
 			b.entityProblemf(i, "label", "label: %s is the key, which no model sees", name)
 		} else if c.FK != nil {

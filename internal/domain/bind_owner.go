@@ -6,21 +6,17 @@ func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 	if e.Reference {
 		return
 	}
-
 	if table.view {
 		e.Viewed = true
 		b.bindViewOwner(i, e, table)
 
 		return
 	}
-
 	field, name := "owner", b.decl.Entities[i].Owner
 	if name == "" {
 		field, name = "table", b.decl.Owner
 	}
-
 	owner := e.Column(name)
-
 	switch {
 	case name == "":
 		b.entityProblemf(i, field, "no owner column; a table that all users share is declared reference: true")
@@ -33,7 +29,6 @@ func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 	case b.decl.Entities[i].may(Create) && !owner.HasDefault:
 		b.entityProblemf(i, field, "owner column %s has no default; give it one from current_setting('alfred.user_id', true), since inserts never name it", name)
 	}
-
 	e.Owner = owner
 	e.Singleton = owner != nil && table.unique(name)
 }
@@ -41,12 +36,10 @@ func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 // bindViewOwner finds the view's owner column, if it has one. The view itself separates users and fills it.
 func (b *binder) bindViewOwner(i int, e *Entity, table *catalogTable) {
 	name := cmp.Or(b.decl.Entities[i].Owner, b.decl.Owner)
-
 	owner := e.Column(name)
 	if owner == nil || owner == e.Key {
 		return
 	}
-
 	e.Owner = owner
 	e.Singleton = table.unique(name)
 }

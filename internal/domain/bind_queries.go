@@ -17,7 +17,6 @@ func (b *binder) eachComputed(ctx context.Context, tx pgx.Tx) error {
 		if e == nil {
 			continue
 		}
-
 		for n, decl := range b.decl.Entities[i].Computed {
 			if err := b.bindComputed(ctx, tx, i, fmt.Sprintf("computed[%d]", n), e, decl); err != nil {
 				return err
@@ -34,25 +33,20 @@ func (b *binder) bindComputed(ctx context.Context, tx pgx.Tx, i int, field strin
 
 		return nil
 	}
-
 	types, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, pgx.Identifier{b.decl.Schema, e.Table}.Sanitize()))
-
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		b.entityProblemf(i, field, "computed: %s: %s", decl.Name, refused.Message)
 
 		return nil
 	}
-
 	if err != nil {
 		return fmt.Errorf("check computed column %s: %w", decl.Name, err)
 	}
-
 	if len(types) != 1 {
 		b.entityProblemf(i, field, "computed: %s is not one value", decl.Name)
 
 		return nil
 	}
-
 	column := &Column{
 		Name: decl.Name, Type: types[0].name, FullType: types[0].name, Nullable: true, Generated: true,
 		Comment: decl.Comment, Expr: decl.SQL,
@@ -72,13 +66,11 @@ func (b *binder) checkQueries(ctx context.Context, tx pgx.Tx) error {
 	}{{"snapshot", b.decl.Snapshot, &b.domain.Snapshot}, {"profile", b.decl.Profile, &b.domain.Profile}} {
 		for n, decl := range group.decls {
 			*group.queries = append(*group.queries, Query(decl))
-
 			if err := b.checkQuery(ctx, tx, fmt.Sprintf("$.%s[%d].sql", group.at, n), decl.SQL, 1); err != nil {
 				return err
 			}
 		}
 	}
-
 	if b.decl.Guidance == "" {
 		return nil
 	}
@@ -89,17 +81,14 @@ func (b *binder) checkQueries(ctx context.Context, tx pgx.Tx) error {
 // checkQuery makes Postgres plan a statement, without running it.
 func (b *binder) checkQuery(ctx context.Context, tx pgx.Tx, at, sql string, columns int) error {
 	types, err := describe(ctx, tx, sql)
-
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		b.problemf(at, "%s", refused.Message)
 
 		return nil
 	}
-
 	if err != nil {
 		return fmt.Errorf("check query: %w", err)
 	}
-
 	text := !slices.ContainsFunc(types, func(t sqlType) bool { return t.name != "text" })
 	if len(types) != columns || !text {
 		b.problemf(at, "the query returns %v, not %d of type text", typeNames(types), columns)
@@ -127,17 +116,14 @@ func describe(ctx context.Context, tx pgx.Tx, sql string) ([]sqlType, error) {
 		return nil, fmt.Errorf("savepoint: %w", err)
 	}
 	defer rollback(ctx, inner)
-
 	statement, err := inner.Prepare(ctx, "", sql)
 	if err != nil {
 		return nil, err
 	}
-
 	oids := make([]uint32, len(statement.Fields))
 	for i, field := range statement.Fields {
 		oids[i] = field.DataTypeOID
 	}
-
 	rows, err := inner.Query(ctx, `
 SELECT format_type(t.oid, NULL), CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, NULL) ELSE '' END
 FROM unnest($1::oid[]) WITH ORDINALITY AS u (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = u.oid ORDER BY u.n`, oids)

@@ -13,7 +13,6 @@ import (
 func (b *binder) bindForeignKeys(i int, e *Entity) {
 	table := b.tables[e.Type]
 	plain := map[*Column]*Entity{}
-
 	for _, fk := range table.foreignKeys {
 		column, target, composite := b.foreignKey(e, fk)
 		if column == nil {
@@ -21,15 +20,12 @@ func (b *binder) bindForeignKeys(i int, e *Entity) {
 
 			continue
 		}
-
 		if column.FK == nil || composite {
 			column.FK = target
 		}
-
 		if target.Entity == nil {
 			continue
 		}
-
 		switch {
 		case composite, column == e.Owner: // the owner column itself cannot reference another user's row
 			plain[column] = nil
@@ -40,9 +36,7 @@ func (b *binder) bindForeignKeys(i int, e *Entity) {
 			}
 		}
 	}
-
 	b.bindReferences(i, e)
-
 	for _, c := range e.Columns {
 		switch target := plain[c]; {
 		case target == nil:
@@ -90,20 +84,16 @@ func (b *binder) foreignKey(e *Entity, fk catalogFK) (*Column, *ForeignKey, bool
 	} else {
 		target.Table = fk.schema + "." + fk.table
 	}
-
 	rest, restTarget, composite := fk.columns, fk.targets, false
-
 	if e.Owner != nil && target.Entity != nil && target.Entity.Owner != nil {
 		at := slices.Index(fk.columns, e.Owner.Name)
 		if at >= 0 && fk.targets[at] == target.Entity.Owner.Name && len(fk.columns) == 2 {
 			rest, restTarget, composite = fk.columns[1-at:2-at], fk.targets[1-at:2-at], true
 		}
 	}
-
 	if len(rest) != 1 {
 		return nil, nil, false
 	}
-
 	target.Column = restTarget[0]
 
 	// A reference to anything but the key, such as a code, is a plain value.
@@ -120,7 +110,6 @@ func (b *binder) bindReferences(i int, e *Entity) {
 	for _, name := range sortedKeys(b.decl.Entities[i].References) {
 		field := "references." + name
 		column, target := e.Column(name), b.byType(b.decl.Entities[i].References[name])
-
 		switch {
 		case column == nil:
 			b.entityProblemf(i, field, "references: column %s does not exist in %s", name, e.Table)
@@ -139,26 +128,20 @@ func (b *binder) bindReferences(i int, e *Entity) {
 // bindTexts compiles templates and orders and fills the column sets.
 func (b *binder) bindTexts(i int, e *Entity) {
 	decl := &b.decl.Entities[i]
-
 	label := decl.Label
 	if label == "" {
 		b.entityProblemf(i, "type", "no label")
 	}
-
 	e.Label = b.template(i, "label", e, label)
 	e.Display = b.template(i, "display", e, decl.Display)
 	e.Semantic = b.template(i, "semantic", e, decl.Semantic)
-
 	e.Spoken = b.template(i, "spoken", e, decl.Spoken)
-
 	if e.Display.IsZero() {
 		e.Display = e.Label
 	}
-
 	if e.Spoken.IsZero() {
 		e.Spoken = e.Display
 	}
-
 	b.checkLabel(i, e)
 	b.bindFold(i, e)
 	b.bindOrder(i, e)
@@ -172,7 +155,6 @@ func (b *binder) template(i int, field string, e *Entity, source string) Templat
 
 		return Template{}
 	}
-
 	if b.columnsExist(i, field, e, t.Columns()) {
 		for _, name := range t.Columns() {
 			if e.Column(name).Hidden {
@@ -188,18 +170,15 @@ func (b *binder) bindOrder(i int, e *Entity) {
 	for n, term := range b.decl.Entities[i].Order {
 		field := fmt.Sprintf("order[%d]", n)
 		words := strings.Fields(term)
-
 		if len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "desc" && words[1] != "asc" {
 			b.entityProblemf(i, field, "order: %q is not a column, or a column and desc", term)
 
 			continue
 		}
-
 		if b.columnsExist(i, field, e, words[:1]) {
 			e.Order = append(e.Order, OrderBy{Column: words[0], Desc: len(words) == 2 && words[1] == "desc"})
 		}
 	}
-
 	if columns := e.Label.Columns(); len(e.Order) == 0 && len(columns) > 0 {
 		e.Order = []OrderBy{{Column: columns[0]}}
 	}
@@ -209,40 +188,31 @@ func (b *binder) bindOrder(i int, e *Entity) {
 // further set is the summary plus its own columns.
 func (b *binder) bindSets(i int, e *Entity) {
 	decl := &b.decl.Entities[i]
-
 	var always, more []string
 	if e.Key != nil {
 		always = append(always, e.Key.Name)
 	}
-
 	always = appendNew(always, e.Label.Columns()...)
-
 	for _, name := range sortedKeys(decl.Sets) {
 		field := "sets." + name
 		if !slices.Contains([]string{"summary", "text"}, name) {
 			b.entityProblemf(i, field, "sets: %s is neither summary nor text (rows are the children)", name)
 		}
-
 		b.columnsExist(i, field, e, decl.Sets[name])
-
 		if name != "summary" {
 			more = append(more, decl.Sets[name]...)
 		}
 	}
-
 	summary := slices.Clone(always)
 	if declared, ok := decl.Sets["summary"]; ok {
 		summary = appendNew(summary, declared...)
 	} else {
 		summary = appendNew(summary, visible(e, more)...)
 	}
-
 	e.Sets["summary"] = summary
-
 	if text, ok := decl.Sets["text"]; ok {
 		e.Sets["text"] = appendNew(slices.Clone(summary), text...)
 	}
-
 	if len(decl.Children) > 0 {
 		e.Sets["rows"] = slices.Clone(summary)
 	}
@@ -250,7 +220,6 @@ func (b *binder) bindSets(i int, e *Entity) {
 
 func visible(e *Entity, without []string) []string {
 	var names []string
-
 	for _, c := range e.Columns {
 		if !c.Hidden && !slices.Contains(without, c.Name) {
 			names = append(names, c.Name)
@@ -263,21 +232,17 @@ func visible(e *Entity, without []string) []string {
 // bindRelations binds what connects entities: children, match and merge.
 func (b *binder) bindRelations(i int, e *Entity) {
 	decl := &b.decl.Entities[i]
-
 	for n, child := range decl.Children {
 		b.bindChild(i, fmt.Sprintf("children[%d]", n), e, child)
 	}
-
 	if decl.Match != nil {
 		b.bindMatch(i, e, decl.Match)
 	}
-
 	if m := decl.Merge; m != nil {
 		named := append(slices.Concat(m.By, m.Join), m.Sum)
 		if m.Unless != "" {
 			named = append(named, m.Unless)
 		}
-
 		if b.columnsExist(i, "merge", e, named) {
 			b.bindMerge(i, e, m)
 		}
@@ -288,17 +253,14 @@ func (b *binder) bindMerge(i int, e *Entity, m *MergeDecl) {
 	if e.Column(m.Sum).Kind != KindNumber {
 		b.entityProblemf(i, "merge.sum", "merge: %s is not a number", m.Sum)
 	}
-
 	if m.Unless != "" && e.Column(m.Unless).Kind != KindBool {
 		b.entityProblemf(i, "merge.unless", "merge: %s is not a boolean", m.Unless)
 	}
-
 	for _, name := range m.Join {
 		if e.Column(name).Kind != KindText {
 			b.entityProblemf(i, "merge.join", "merge: %s is not a text", name)
 		}
 	}
-
 	e.Merge = &Merge{By: m.By, Sum: m.Sum, Join: m.Join, Unless: m.Unless}
 }
 
@@ -309,15 +271,12 @@ func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {
 
 		return
 	}
-
 	var found []*Column
-
 	for _, c := range child.Columns {
 		if c.FK != nil && c.FK.Entity == e && (decl.Column == "" || decl.Column == c.Name) {
 			found = append(found, c)
 		}
 	}
-
 	switch len(found) {
 	case 0:
 		b.entityProblemf(i, field, "children: %s has no foreign key %sto %s", child.Table, strings.TrimLeft(decl.Column+" ", " "), e.Table)
@@ -327,7 +286,6 @@ func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {
 
 			return
 		}
-
 		e.Children = append(e.Children, &Child{Entity: child, FK: found[0]})
 	default:
 		b.entityProblemf(i, field, "children: %s has several foreign keys to %s; name the column", child.Table, e.Table)
@@ -343,30 +301,24 @@ func (b *binder) bindMatch(i int, e *Entity, decl *MatchDecl) {
 	if !b.columnsExist(i, "match", e, []string{decl.Column, decl.Link}) {
 		return
 	}
-
 	link := e.Column(decl.Link)
 	if link.FK == nil || link.FK.Entity == nil {
 		b.entityProblemf(i, "match.link", "match: %s refers to no entity type", decl.Link)
 
 		return
 	}
-
 	target := link.FK.Entity
 	named := []string{decl.Name}
-
 	for _, optional := range []string{decl.Aliases, decl.Family} {
 		if optional != "" {
 			named = append(named, optional)
 		}
 	}
-
 	ok := b.columnsExist(i, "match", target, named)
-
 	for _, column := range sortedKeys(decl.Copy) {
 		ok = b.columnsExist(i, "match.copy", e, []string{column}) && ok
 		ok = b.columnsExist(i, "match.copy", target, []string{decl.Copy[column]}) && ok
 	}
-
 	if ok {
 		e.Match = &Match{
 			Column: decl.Column, Link: link, Target: target, TargetName: decl.Name,

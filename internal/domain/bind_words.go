@@ -12,13 +12,11 @@ func (b *binder) checkWords() {
 		claim(own, e.Type, e)
 		claim(own, e.Table, e)
 	}
-
 	for i := range b.decl.Entities {
 		e := b.entityAt(i)
 		if e == nil {
 			continue
 		}
-
 		for n, alias := range b.decl.Entities[i].Aliases {
 			if holder := claim(own, alias, e); holder != e {
 				b.entityProblemf(i, fmt.Sprintf("aliases[%d]", n), "alias %q stands for %s already", alias, holder.Type)
@@ -29,26 +27,21 @@ func (b *binder) checkWords() {
 
 func (b *binder) bindSubdomains() {
 	seen := map[string]string{}
-
 	for i, decl := range b.decl.Subdomains {
 		at := fmt.Sprintf("$.subdomains[%d]", i)
 		s := Subdomain(decl)
 		b.domain.Subdomains = append(b.domain.Subdomains, &s)
-
 		if decl.Name == "" {
 			b.problemf(at, "a subdomain has no name")
 		}
-
 		for _, word := range append([]string{decl.Name}, decl.Aliases...) {
 			if holder := claim(seen, word, decl.Name); holder != decl.Name {
 				b.problemf(at, "subdomain %s: %q stands for %s already", decl.Name, word, holder)
 			}
 		}
-
 		if len(decl.Tables) == 0 {
 			b.problemf(at, "subdomain %s has no tables", decl.Name)
 		}
-
 		for _, table := range slices.Concat(decl.Tables, decl.Readable) {
 			if b.byTable(table) == nil {
 				b.problemf(at+".tables", "subdomain %s: no entity type has the table %s", decl.Name, table)
@@ -64,7 +57,6 @@ func (b *binder) checkOffline() {
 	if o == nil {
 		return
 	}
-
 	for i, v := range o.Values {
 		if v.Column == "" {
 			b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type)
@@ -72,19 +64,15 @@ func (b *binder) checkOffline() {
 			b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type, v.Column)
 		}
 	}
-
 	for i, f := range o.Facts {
 		b.offlineColumns(fmt.Sprintf("$.offline.facts[%d]", i), f.Type, f.Column)
 	}
-
 	for _, name := range sortedKeys(o.Defaults) {
 		b.offlineColumns("$.offline.defaults."+name, name, sortedKeys(o.Defaults[name])...)
 	}
-
 	if p := o.Plan; p != nil {
 		b.offlineColumns("$.offline.plan", p.Type, append(sortedKeys(p.Content), p.Date, p.Slot, p.Link)...)
 	}
-
 	if o.Draft != nil {
 		b.checkDraft(o.Draft)
 	}
@@ -93,20 +81,16 @@ func (b *binder) checkOffline() {
 func (b *binder) checkDraft(d *OfflineDraft) {
 	at := "$.offline.draft"
 	b.offlineColumns(at, d.Type, slices.DeleteFunc([]string{d.Title, d.Steps, d.Serves}, func(name string) bool { return name == "" })...)
-
 	child := b.byTable(d.Child)
 	if child == nil {
 		b.problemf(at+".child", "offline: no entity type has the table %s", d.Child)
 
 		return
 	}
-
 	b.offlineColumns(at, child.Type, d.Item)
-
 	for i, t := range d.Templates {
 		b.checkTemplate(fmt.Sprintf("%s.templates[%d]", at, i), d, child, t.Content)
 	}
-
 	for i, c := range d.Changes {
 		b.offlineColumns(fmt.Sprintf("%s.changes[%d]", at, i), d.Type, sortedKeys(c.Set)...)
 	}
@@ -115,7 +99,6 @@ func (b *binder) checkDraft(d *OfflineDraft) {
 func (b *binder) checkTemplate(at string, d *OfflineDraft, child *Entity, content map[string]any) {
 	columns := slices.DeleteFunc(sortedKeys(content), func(key string) bool { return key == d.Child })
 	b.offlineColumns(at, d.Type, columns...)
-
 	rows, _ := content[d.Child].([]any)
 	for _, row := range rows {
 		if fields, ok := row.(map[string]any); ok {
@@ -131,7 +114,6 @@ func (b *binder) offlineColumns(at, typ string, columns ...string) {
 
 		return
 	}
-
 	for _, name := range columns {
 		switch c := e.Column(name); {
 		case c == nil:

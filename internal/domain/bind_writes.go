@@ -13,11 +13,9 @@ func (b *binder) checkReading(i int, e *Entity, table *catalogTable) {
 	if !b.cat.tenantRole {
 		return
 	}
-
 	if !table.TenantSelect {
 		b.entityProblemf(i, "table", "alfred_tenant may not read %s: GRANT SELECT", e.Table)
 	}
-
 	switch {
 	case e.Reference:
 	case table.view && !table.barrier:
@@ -33,37 +31,30 @@ func (b *binder) checkReading(i int, e *Entity, table *catalogTable) {
 // bindWrites adopts what may be written, which is nothing unless declared, and requires exactly the grants for that.
 func (b *binder) bindWrites(i int, e *Entity) {
 	decl, table := &b.decl.Entities[i], b.tables[e.Type]
-
 	for n, verb := range decl.Writes {
 		if !slices.Contains(Verbs(), verb) {
 			b.entityProblemf(i, fmt.Sprintf("writes[%d]", n), "writes: %q is none of create, update, delete", verb)
 		}
 	}
-
 	for _, verb := range Verbs() {
 		if decl.may(verb) {
 			e.Writes = append(e.Writes, verb)
 		}
 	}
-
 	if e.Reference && len(e.Writes) > 0 {
 		b.entityProblemf(i, "writes", "writes: %s is shared by all users, and nothing of it may be written", e.Table)
 	}
-
 	sets := e.May(Create) || e.May(Update)
 	if sets && len(decl.Columns) == 0 {
 		b.entityProblemf(i, "writes", "writes: no columns; name under columns those that may be written")
 	} else if !sets && len(decl.Columns) > 0 {
 		b.entityProblemf(i, "columns", "columns: they are written by create and update, and writes allows neither")
 	}
-
 	b.bindWritable(i, e)
 	b.bindApprove(i, e)
-
 	if e.May(Create) {
 		b.checkCreatable(i, e)
 	}
-
 	if b.cat.tenantRole {
 		b.checkGrants(i, e, table)
 	}
@@ -89,7 +80,6 @@ func (b *binder) bindWritable(i int, e *Entity) {
 		if !b.columnsExist(i, field, e, []string{name}) {
 			continue
 		}
-
 		switch c := e.Column(name); {
 		case c == e.Key:
 			b.entityProblemf(i, field, "columns: %s is the key, which nobody writes", name)
@@ -103,7 +93,6 @@ func (b *binder) bindWritable(i int, e *Entity) {
 			c.Writable = true
 		}
 	}
-
 	if m := e.Match; m != nil && (e.May(Create) || e.May(Update)) {
 		for _, name := range append(sortedKeys(m.Copy), m.Link.Name) {
 			if !e.Column(name).Writable {
@@ -111,7 +100,6 @@ func (b *binder) bindWritable(i int, e *Entity) {
 			}
 		}
 	}
-
 	if (e.Merge != nil || e.Singleton) && e.May(Create) && !e.May(Update) {
 		b.entityProblemf(i, "writes", "writes: creating a row may add to one that is there, so update has to be allowed too")
 	}
@@ -140,13 +128,11 @@ func (b *binder) unfolded(e *Entity, c *Column) bool {
 // extra one bypasses the declaration.
 func (b *binder) checkGrants(i int, e *Entity, table *catalogTable) {
 	var columns []string
-
 	for _, c := range e.Columns {
 		if c.Writable {
 			columns = append(columns, c.Name)
 		}
 	}
-
 	for _, right := range []struct {
 		verb Verb
 		name string
@@ -156,18 +142,15 @@ func (b *binder) checkGrants(i int, e *Entity, table *catalogTable) {
 		if !e.May(right.verb) {
 			want = nil
 		}
-
 		if missing := without(want, right.have); len(missing) > 0 {
 			b.entityProblemf(i, "writes", "alfred_tenant may not write %s of %s: GRANT %s (%s)",
 				strings.Join(missing, ", "), e.Table, right.name, strings.Join(missing, ", "))
 		}
-
 		if extra := b.harmful(e, without(right.have, want)); len(extra) > 0 {
 			b.entityProblemf(i, "writes", "alfred_tenant may %s %s of %s, which the declaration does not allow: REVOKE %s",
 				right.verb, strings.Join(extra, ", "), e.Table, right.name)
 		}
 	}
-
 	switch {
 	case e.May(Delete) && !table.TenantDelete:
 		b.entityProblemf(i, "writes", "alfred_tenant may not delete from %s: GRANT DELETE", e.Table)

@@ -170,7 +170,6 @@ func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error
 	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred); err != nil {
 		return nil, fmt.Errorf("read catalog: %w", err)
 	}
-
 	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readConstraints, cat.readViews} {
 		if err := read(ctx, tx, schema); err != nil {
 			return nil, fmt.Errorf("read catalog: %w", err)
@@ -185,7 +184,6 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) erro
 	if err != nil {
 		return fmt.Errorf("tables: %w", err)
 	}
-
 	var t catalogTable
 	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.undoDelete, &t.oid, &t.view, &t.barrier, &t.owner, &t.triggers, &t.reacts},
 		func() error {
@@ -204,7 +202,6 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 	if err != nil {
 		return fmt.Errorf("columns: %w", err)
 	}
-
 	var (
 		table, base, elem string
 		number            int
@@ -213,19 +210,16 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 		insert, update    bool
 		col               Column
 	)
-
 	_, err = pgx.ForEachRow(rows, []any{&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault,
 		&col.Generated, &col.Comment, &col.Enum, &elem, &number, &plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived},
 		func() error {
 			column := col
 			column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
 			column.Enum = slices.Clone(col.Enum)
-
 			if t := c.table(table); t != nil {
 				if t.view && !nameable {
 					column.readAs(plain)
 				}
-
 				t.columns = append(t.columns, &column)
 				t.numbers[column.Name] = number
 				t.grant(column.Name, insert, update)
@@ -245,7 +239,6 @@ func (c *Column) readAs(plain string) {
 	case len(c.Enum) > 0:
 		plain = "text"
 	}
-
 	c.Type, c.FullType, c.cast = plain, plain, plain
 }
 
@@ -253,7 +246,6 @@ func (t *catalogTable) grant(column string, insert, update bool) {
 	if insert {
 		t.insertable = append(t.insertable, column)
 	}
-
 	if update {
 		t.updatable = append(t.updatable, column)
 	}
@@ -264,21 +256,17 @@ func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, schema string)
 	if err != nil {
 		return fmt.Errorf("constraints: %w", err)
 	}
-
 	var (
 		table, kind, onDelete, expr string
 		fk                          catalogFK
 	)
-
 	_, err = pgx.ForEachRow(rows, []any{&table, &kind, &fk.columns, &fk.schema, &fk.table, &fk.targets, &onDelete, &expr},
 		func() error {
 			t := c.table(table)
 			if t == nil {
 				return nil
 			}
-
 			columns := slices.Clone(fk.columns)
-
 			switch kind {
 			case "p":
 				t.primary = columns
@@ -313,26 +301,21 @@ func (t *catalogTable) check(columns []string, expr string) {
 	if len(columns) != 1 || strings.Contains(expr, "length(") {
 		return
 	}
-
 	col := t.column(columns[0])
 	if col == nil {
 		return
 	}
-
 	if found := listCheck.FindStringSubmatch(expr); found != nil && len(col.Enum) == 0 {
 		for _, value := range literal.FindAllStringSubmatch(found[1], -1) {
 			col.Enum = append(col.Enum, strings.ReplaceAll(value[1], "''", "'"))
 		}
-
 		if len(col.Enum) > 0 {
 			return
 		}
 	}
-
 	if col.Check != "" {
 		col.Check += " AND "
 	}
-
 	col.Check += expr
 }
 
@@ -357,11 +340,9 @@ func kindOf(base, elem string, enum bool) (Kind, Kind) {
 
 		return KindArray, inner
 	}
-
 	if kind, ok := kinds[base]; ok {
 		return kind, ""
 	}
-
 	if enum {
 		return KindText, ""
 	}

@@ -32,20 +32,16 @@ func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[or
 	direct := map[origin]origin{}
 	asked := map[uint32]bool{}
 	more := []uint32{}
-
 	for range viewDepth {
 		rows, err := tx.Query(ctx, rulesSQL, schema, more)
 		if err != nil {
 			return nil, fmt.Errorf("rules: %w", err)
 		}
-
 		var (
 			view uint32
 			rule string
 		)
-
 		more = []uint32{}
-
 		_, err = pgx.ForEachRow(rows, []any{&view, &rule}, func() error {
 			asked[view] = true
 			for number, from := range targets(rule) {
@@ -58,7 +54,6 @@ func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[or
 		if err != nil {
 			return nil, fmt.Errorf("rules: %w", err)
 		}
-
 		schema = ""
 		if more = unasked(more, asked); len(more) == 0 {
 			break
@@ -87,7 +82,6 @@ var targetEntry = regexp.MustCompile(`:resno (\d+) .*:resorigtbl (\d+) :resorigc
 func targets(rule string) map[int]origin {
 	found := map[int]origin{}
 	depth, start := 0, 0
-
 	for i := 0; i < len(rule); i++ {
 		switch rule[i] {
 		case '\\':
@@ -111,9 +105,7 @@ func targets(rule string) map[int]origin {
 // outer is a node's own fields, without nested nodes.
 func outer(node string) string {
 	var b strings.Builder
-
 	depth := 0
-
 	for i := 0; i < len(node); i++ {
 		switch {
 		case node[i] == '\\':
@@ -137,7 +129,6 @@ func target(entry string) (int, origin, bool) {
 	if parts == nil {
 		return 0, origin{}, false
 	}
-
 	number, _ := strconv.Atoi(parts[1])
 	relation, _ := strconv.ParseUint(parts[2], 10, 32)
 	column, _ := strconv.Atoi(parts[3])
@@ -164,25 +155,20 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.view }) {
 		return nil
 	}
-
 	direct, err := c.origins(ctx, tx, schema)
 	if err != nil {
 		return err
 	}
-
 	bases, shown := []uint32{}, map[origin][]viewColumn{}
-
 	for _, t := range c.tables {
 		if !t.view {
 			continue
 		}
-
 		for _, col := range t.columns {
 			from, ok := direct[origin{t.oid, t.numbers[col.Name]}]
 			for next, through := direct[from]; ok && through; next, through = direct[from] {
 				from = next
 			}
-
 			if ok {
 				t.from[col.Name], t.bases[from.relation] = from, true
 				shown[from] = append(shown[from], viewColumn{t, col})
@@ -190,12 +176,10 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 			}
 		}
 	}
-
 	rows, err := tx.Query(ctx, baseColumnsSQL, bases)
 	if err != nil {
 		return fmt.Errorf("tables of views: %w", err)
 	}
-
 	var (
 		relation                       uint32
 		number                         int
@@ -203,11 +187,9 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		table                          string
 		base                           Column
 	)
-
 	_, err = pgx.ForEachRow(rows, []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}, func() error {
 		c.attributes[origin{relation, number}] = name
 		base.below = below{table, name}
-
 		for _, at := range shown[origin{relation, number}] {
 			at.view.inherit(at.column, &base, comment, relationComment)
 		}
@@ -226,9 +208,7 @@ func (t *catalogTable) inherit(col, base *Column, comment, relationComment strin
 	col.Nullable = base.Nullable
 	col.HasDefault = col.HasDefault || base.HasDefault
 	col.Generated, col.Derived, col.below = base.Generated, base.Derived, base.below
-
 	col.Comment = cmp.Or(col.Comment, comment)
-
 	if t.Comment == "" && len(t.bases) == 1 {
 		t.Comment = relationComment
 	}
@@ -245,13 +225,11 @@ func (c *catalog) readConstraintsOf(ctx context.Context, tx pgx.Tx, bases []uint
 	if err != nil {
 		return fmt.Errorf("constraints of views: %w", err)
 	}
-
 	var (
 		relation, target     uint32
 		kind, onDelete, expr string
 		columns, targets     []string
 	)
-
 	_, err = pgx.ForEachRow(rows, []any{&relation, &kind, &columns, &target, &targets, &onDelete, &expr}, func() error {
 		for _, t := range c.tables {
 			if t.view && t.bases[relation] {
@@ -275,7 +253,6 @@ func (c *catalog) carry(t *catalogTable, relation uint32, kind string, columns [
 	if !ok {
 		return
 	}
-
 	switch {
 	case kind == "c":
 		t.check(own, expr)
@@ -298,7 +275,6 @@ func (c *catalog) carry(t *catalogTable, relation uint32, kind string, columns [
 // shown returns the view's names of a table's columns, and whether it shows all of them.
 func (c *catalog) shown(t *catalogTable, relation uint32, columns []string) ([]string, bool) {
 	names := make([]string, 0, len(columns))
-
 	for _, column := range columns {
 		for _, col := range t.columns {
 			from := t.from[col.Name]

@@ -124,17 +124,14 @@ func Load(fsys fs.FS, file string) (*Declaration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read domain: %w", err)
 	}
-
 	root, err := parser.ParseBytes(source, 0)
 	if err != nil {
 		return nil, yamlError(file, err)
 	}
-
 	decl := &Declaration{file: file, source: string(source), root: root}
 	if err := yaml.NewDecoder(bytes.NewReader(source), yaml.Strict()).Decode(decl); err != nil {
 		return nil, yamlError(file, err)
 	}
-
 	if err := decl.readSnippets(fsys); err != nil {
 		return nil, err
 	}
@@ -155,7 +152,6 @@ func yamlError(file string, err error) error {
 	if !errors.As(err, &located) {
 		return fmt.Errorf("read domain %s: %w", file, err)
 	}
-
 	problem := Problem{Message: located.GetMessage()}
 	if token := located.GetToken(); token != nil && token.Position != nil {
 		problem.Line = token.Position.Line
@@ -166,26 +162,21 @@ func yamlError(file string, err error) error {
 
 func (d *Declaration) readSnippets(fsys fs.FS) error {
 	texts := map[string]*string{"$.persona": &d.Persona}
-
 	for i := range d.Subdomains {
 		texts[fmt.Sprintf("$.subdomains[%d].guidance", i)] = &d.Subdomains[i].Guidance
 		texts[fmt.Sprintf("$.subdomains[%d].examples", i)] = &d.Subdomains[i].Examples
 	}
-
 	check := &CheckError{File: d.file}
-
 	for at, text := range texts {
 		if !strings.HasSuffix(*text, ".md") || strings.ContainsAny(*text, " \n") {
 			continue
 		}
-
 		content, err := fs.ReadFile(fsys, path.Join(path.Dir(d.file), *text))
 		if err != nil {
 			check.addf(d.line(at), "snippet %s cannot be read", *text)
 
 			continue
 		}
-
 		*text = strings.TrimSpace(string(content))
 	}
 
@@ -200,7 +191,6 @@ func (d *Declaration) line(at string) int {
 				return node.GetToken().Position.Line
 			}
 		}
-
 		at = at[:max(strings.LastIndexAny(at, ".["), 0)]
 	}
 

@@ -20,7 +20,6 @@ type Dependent struct {
 // Dependents returns the foreign keys by which deleting a row of e affects rows of the domain's types.
 func (d *Domain) Dependents(e *Entity) []Dependent {
 	var found []Dependent
-
 	for _, other := range d.Entities {
 		for _, c := range other.Columns {
 			if c.FK != nil && c.FK.Entity == e && slices.Contains([]string{"cascade", "set null", "set default"}, strings.ToLower(c.FK.OnDelete)) {
@@ -84,36 +83,29 @@ type reach struct {
 // bindUnseen finds what deleting a row would delete invisibly.
 func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 	bases, of := []uint32{}, map[uint32][]*Entity{}
-
 	for _, e := range b.domain.Entities {
 		table := b.tables[e.Type]
 		if !table.view {
 			bases, of[table.oid] = append(bases, table.oid), append(of[table.oid], e)
 		}
-
 		for oid := range table.bases {
 			bases, of[oid] = append(bases, oid), append(of[oid], e)
 		}
 	}
-
 	rows, err := tx.Query(ctx, reachingSQL, bases)
 	if err != nil {
 		return fmt.Errorf("read what depends on rows: %w", err)
 	}
-
 	var r reach
-
 	_, err = pgx.ForEachRow(rows, []any{&r.target, &r.from, &r.onDelete, &r.Table, &r.Name, &r.numbers, &r.columns, &r.targets}, func() error {
 		for _, e := range of[r.target] {
 			if slices.ContainsFunc(of[r.from], func(holder *Entity) bool { return b.shows(holder, e, &r) }) {
 				continue
 			}
-
 			one := r.Unseen
 			if at := slices.Index(r.targets, keyName(e)); at >= 0 {
 				one.Column = r.columns[at]
 			}
-
 			e.Unseen = append(e.Unseen, one)
 		}
 
@@ -130,22 +122,18 @@ func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 // what happens to its row.
 func (b *binder) shows(holder, target *Entity, r *reach) bool {
 	table, action := b.tables[holder.Type], deleteAction(r.onDelete)
-
 	for _, c := range holder.Columns {
 		at := origin{table.oid, table.numbers[c.Name]}
 		if table.view {
 			at = table.from[c.Name]
 		}
-
 		if c.FK != nil && c.FK.Entity == target && at.relation == r.from && slices.Contains(r.numbers, at.column) && strings.EqualFold(c.FK.OnDelete, action) {
 			return true
 		}
 	}
-
 	if !table.view {
 		return false
 	}
-
 	for _, name := range []string{foldedName(target.Type, r.columns...), foldedName(target.Type)} {
 		if c := holder.Column(name); c != nil && table.from[name] == (origin{}) && c.FK != nil && c.FK.Entity == target {
 			c.FK.OnDelete = action

@@ -11,32 +11,24 @@ import (
 func (e *Entity) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)", e.Table, e.Type)
-
 	b.WriteString(e.describeWrites())
-
 	if e.Singleton {
 		b.WriteString(", one row per user")
 	}
-
 	if e.Comment != "" {
 		b.WriteString(": " + e.Comment)
 	}
-
 	b.WriteString("\n")
-
 	for _, c := range e.Columns {
 		if !c.Hidden {
 			b.WriteString("- " + c.describe(e) + "\n")
 		}
 	}
-
 	e.describeSets(&b)
-
 	if e.Match != nil {
 		fmt.Fprintf(&b, "A look-up by %s finds variants of one family. %s is filled from %s.\n",
 			e.Match.Column, e.Match.Link.Name, e.Match.Column)
 	}
-
 	if e.Merge != nil {
 		fmt.Fprintf(&b, "Creating a row with the same %s adds up %s.\n", strings.Join(e.Merge.By, " and "), e.Merge.Sum)
 	}
@@ -54,7 +46,6 @@ func (e *Entity) describeWrites() string {
 	case len(e.Writes) == len(Verbs()):
 		return ""
 	}
-
 	ways := make([]string, len(e.Writes))
 	for i, verb := range e.Writes {
 		ways[i] = string(verb)
@@ -69,11 +60,9 @@ func (e *Entity) describeSets(b *strings.Builder) {
 	} else if len(e.Children) > 0 {
 		b.WriteString("detail: summary (default)")
 	}
-
 	for _, child := range e.Children {
 		fmt.Fprintf(b, ", rows adds %s", child.Entity.Table)
 	}
-
 	if len(e.Children) > 0 || e.Sets["text"] != nil {
 		b.WriteString("\n")
 	}
@@ -83,9 +72,7 @@ func (e *Entity) describeSets(b *strings.Builder) {
 func (c *Column) describe(e *Entity) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", c.Name, c.describeType(e))
-
 	fixed := c == e.Key || c.Generated || !c.Writable && len(e.Writes) > 0
-
 	switch {
 	case c.Expr != "":
 		b.WriteString(", computed")
@@ -94,15 +81,12 @@ func (c *Column) describe(e *Entity) string {
 	case !c.Nullable && !c.HasDefault:
 		b.WriteString(", required")
 	}
-
 	if len(c.Enum) > 0 {
 		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
 	}
-
 	if c.Check != "" && !fixed { // a value's rules matter only to those who can write it
 		b.WriteString(", " + c.Check)
 	}
-
 	if c.Comment != "" && c != e.Key {
 		b.WriteString(". " + c.Comment)
 	}
@@ -113,14 +97,12 @@ func (c *Column) describe(e *Entity) string {
 // describeType names the type as a model writes its values.
 func (c *Column) describeType(e *Entity) string {
 	target := ""
-
 	switch {
 	case c == e.Key:
 		target = e.Type
 	case c.FK != nil && c.FK.Entity != nil:
 		target = c.FK.Entity.Type
 	}
-
 	if target != "" {
 		if c.Kind == KindArray {
 			return fmt.Sprintf("list of refs (%s_1)", target)

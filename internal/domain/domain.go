@@ -215,7 +215,6 @@ func (c *Column) SQL() string {
 	if c.Expr != "" {
 		return "(" + c.Expr + ")"
 	}
-
 	if c.cast != "" {
 		return pgx.Identifier{c.Name}.Sanitize() + "::" + c.cast
 	}
@@ -315,5 +314,6 @@ func (e *Entity) Column(name string) *Column {
 			return c
 		}
 	}
+
 	return nil
 }

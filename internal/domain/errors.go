@@ -38,7 +38,6 @@ func (e *CheckError) orNil() error {
 	if len(e.Problems) == 0 {
 		return nil
 	}
-
 	slices.SortStableFunc(e.Problems, func(a, b Problem) int { return a.Line - b.Line })
 
 	return e

@@ -32,25 +32,20 @@ func initDomain(ctx context.Context, db DB, schema, views string) (string, error
 		return "", fmt.Errorf("init domain: %w", err)
 	}
 	defer rollback(ctx, tx)
-
 	cat, err := readCatalog(ctx, tx, schema)
 	if err != nil {
 		return "", err
 	}
-
 	if len(cat.tables) == 0 {
 		return "", fmt.Errorf("init domain: schema %q does not exist or has no tables", schema)
 	}
-
 	w := &initWriter{cat: cat, schema: schema}
 	w.owner = w.guessOwner()
-
 	if views != "" {
 		if err := w.overViews(views); err != nil {
 			return "", err
 		}
 	}
-
 	w.choose()
 	w.write()
 
@@ -61,12 +56,10 @@ func initDomain(ctx context.Context, db DB, schema, views string) (string, error
 // owner is reachable.
 func (w *initWriter) overViews(views string) error {
 	decl := &Declaration{Schema: views, Owner: w.owner, Source: SourceDecl{Schema: w.schema, Accounts: w.guessAccounts()}}
-
 	var err error
 	if w.source, err = newSource(decl, w.cat); err != nil {
 		return fmt.Errorf("init domain: %w", err)
 	}
-
 	for _, t := range w.cat.tables {
 		if len(w.source.key(t)) > 0 { // the set of types determines which keys are composite
 			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Reference: !w.source.owned(t)}
@@ -119,23 +112,19 @@ var (
 // choose decides which tables become types, and how they relate.
 func (w *initWriter) choose() {
 	taken := map[string]bool{}
-
 	for _, t := range w.cat.tables {
 		if reason := w.leaveOut(t); reason != "" {
 			w.left = append(w.left, fmt.Sprintf("%s: %s", t.Name, reason))
 
 			continue
 		}
-
 		e := &initEntity{table: t, kind: uniqueType(t.Name, taken), reference: t.column(w.owner) == nil}
 		if w.source != nil {
 			e.reference = !w.source.owned(t)
 			w.source.entities[t.Name].Type = e.kind
 		}
-
 		w.entities = append(w.entities, e)
 	}
-
 	for _, e := range w.entities {
 		w.adopt(e)
 		w.guessLabel(e)
@@ -145,7 +134,6 @@ func (w *initWriter) choose() {
 // guessOwner is the column by which most tables separate tenants.
 func (w *initWriter) guessOwner() string {
 	counts := map[string]int{}
-
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
 			if ownerNames.MatchString(c.Name) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
@@ -153,9 +141,7 @@ func (w *initWriter) guessOwner() string {
 			}
 		}
 	}
-
 	best := ""
-
 	for _, name := range sortedKeys(counts) {
 		if best == "" || counts[name] > counts[best] {
 			best = name
@@ -213,15 +199,12 @@ var notWord = regexp.MustCompile(`[^a-z]+`)
 func uniqueType(table string, taken map[string]bool) string {
 	words := strings.Trim(notWord.ReplaceAllString(strings.ToLower(table), "_"), "_")
 	name := Fold(words)
-
 	if !refType(name) {
 		name = "row_" + strings.TrimPrefix(name, "gen_")
 	}
-
 	for taken[name] {
 		name += "_other"
 	}
-
 	taken[name] = true
 
 	return name
@@ -240,17 +223,14 @@ func (w *initWriter) entity(table string) *initEntity {
 // parentOf is the one entity with whose rows this one's are deleted, if there is exactly one.
 func (w *initWriter) parentOf(e *initEntity) *initEntity {
 	var parent *initEntity
-
 	for _, fk := range e.table.foreignKeys {
 		target := w.entity(fk.table)
 		if target == nil || fk.schema != w.schema || target == e || target.reference || fk.onDelete != "cascade" || w.nullable(e, fk) {
 			continue
 		}
-
 		if parent != nil && parent != target {
 			return nil
 		}
-
 		parent = target
 	}
 
@@ -266,13 +246,11 @@ func (w *initWriter) adopt(e *initEntity) {
 	if parent == nil {
 		return
 	}
-
 	for above := parent; above != nil; above = above.parent {
 		if above == e { // tables that reference each other in a cycle
 			return
 		}
 	}
-
 	e.parent = parent
 	parent.children = append(parent.children, e)
 }
@@ -280,7 +258,6 @@ func (w *initWriter) adopt(e *initEntity) {
 // refColumns returns the columns that reference other entities, by name.
 func (w *initWriter) refColumns(e *initEntity) map[string]*initEntity {
 	refs := map[string]*initEntity{}
-
 	for _, fk := range e.table.foreignKeys {
 		if w.source != nil && len(fk.columns) > 1 {
 			if target := w.entity(fk.table); target != nil && fk.schema == w.schema && w.source.folded(target.table) {
@@ -289,7 +266,6 @@ func (w *initWriter) refColumns(e *initEntity) map[string]*initEntity {
 
 			continue
 		}
-
 		for _, name := range fk.columns {
 			if target := w.entity(fk.table); target != nil && fk.schema == w.schema && name != w.owner {
 				refs[name] = target
@@ -315,7 +291,6 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 // guessLabel picks a name, else any text, else a date and what the row references; never a key.
 func (w *initWriter) guessLabel(e *initEntity) {
 	plain := w.plain(e)
-
 	for _, name := range labelNames {
 		if slices.ContainsFunc(plain, func(c *Column) bool { return c.Name == name && c.Kind == KindText }) {
 			e.names, e.label = []string{name}, "{"+name+"}"
@@ -323,13 +298,11 @@ func (w *initWriter) guessLabel(e *initEntity) {
 			return
 		}
 	}
-
 	if w.speakable(e) {
 		e.names, e.label = []string{SpokenKey}, "{"+SpokenKey+"}"
 
 		return
 	}
-
 	for _, c := range plain {
 		if c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable && len(w.refColumns(e)) == 0 {
 			e.names, e.label = []string{c.Name}, "{"+c.Name+"}"
@@ -337,9 +310,7 @@ func (w *initWriter) guessLabel(e *initEntity) {
 			return
 		}
 	}
-
 	var parts []string
-
 	for _, c := range plain {
 		if c.Kind == KindDate || c.Kind == KindTimestamp {
 			parts, e.names = append(parts, "{"+c.Name+":Jan 2}"), append(e.names, c.Name)
@@ -347,13 +318,11 @@ func (w *initWriter) guessLabel(e *initEntity) {
 			break
 		}
 	}
-
 	for _, name := range sortedKeys(w.refColumns(e)) {
 		parts, e.names = append(parts, "{_"+name+"_label}"), append(e.names, name)
 
 		break
 	}
-
 	if e.label = strings.Join(parts, " "); e.label == "" {
 		e.label = strings.ReplaceAll(e.kind, "_", " ")
 	}
@@ -373,7 +342,6 @@ func (w *initWriter) speakable(e *initEntity) bool {
 	if w.source == nil || w.source.folded(e.table) || e.table.column(SpokenKey) != nil {
 		return false
 	}
-
 	key := e.table.column(w.source.key(e.table)[0])
 
 	return key.Kind == KindText && !key.HasDefault

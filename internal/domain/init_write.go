@@ -19,37 +19,28 @@ func (w *initWriter) write() {
 	w.linef("# then run: worker domain check")
 	w.linef("name: %s", yamlText(w.schema))
 	w.linef("schema: %s", yamlText(w.into()))
-
 	if w.source != nil {
 		w.linef("source: {schema: %s, accounts: %s} # the tables, of which nothing is altered", yamlText(w.schema), yamlText(w.source.decl.Source.Accounts))
 	}
-
 	if w.owner == "" {
 		w.linef("# unsure: no column that tells tenants apart was found, so every table counts as shared.")
 	} else {
 		w.linef("owner: %s # unsure", yamlText(w.owner))
 	}
-
 	w.linef("persona: %s", yamlText("You are an assistant for "+w.schema+". You are brief and precise, and you save nothing that you were not asked to save."))
-
 	for _, reason := range w.left {
 		w.linef("# left out, %s", reason)
 	}
-
 	w.linef("\nentities:")
-
 	for _, e := range w.entities {
 		w.writeEntity(e)
 	}
-
 	w.linef("\nsubdomains:")
-
 	for _, e := range w.entities {
 		if e.parent == nil && !e.reference || w.owner == "" {
 			w.writeSubdomain(e)
 		}
 	}
-
 	w.writeSnapshot()
 }
 
@@ -57,43 +48,32 @@ func yamlText(s string) string { return fmt.Sprintf("%q", s) }
 
 func (w *initWriter) writeEntity(e *initEntity) {
 	spoken := strings.ReplaceAll(e.kind, "_", " ")
-
 	w.linef("  - type: %s", e.kind)
 	w.linef("    table: %s", yamlText(e.table.Name))
-
 	if e.table.Comment != "" {
 		w.linef("    # %s", oneLine(e.table.Comment))
 	}
-
 	w.writeColumns(e)
 	w.writeSource(e)
 	w.linef("    name: %s", yamlText(spoken))
 	w.linef("    plural: %s", yamlText(strings.ReplaceAll(e.table.Name, "_", " ")))
-
 	if e.reference {
 		w.linef("    reference: true # unsure: it has no owner column, so all users share it, read only")
 	}
-
 	w.linef("    label: %s%s", yamlText(e.label), unsureLabel(e))
 	w.linef("    display: %s", yamlText(w.display(e)))
-
 	if semantic := w.semantic(e); semantic != "" {
 		w.linef("    semantic: %s", yamlText(semantic))
 	}
-
 	if len(e.names) > 0 {
 		w.linef("    order: [%s]", yamlText(e.names[0]))
 	}
-
 	if long := w.longTexts(e); len(long) > 0 {
 		w.linef("    sets: {text: [%s]} # unsure", strings.Join(long, ", "))
 	}
-
 	w.writeWrites(e)
-
 	if len(e.children) > 0 {
 		w.linef("    children: # unsure: rows that are deleted with theirs")
-
 		for _, child := range e.children {
 			w.linef("      - %s", w.childOf(e, child))
 		}
@@ -103,7 +83,6 @@ func (w *initWriter) writeEntity(e *initEntity) {
 // writeWrites allows what alfred_tenant may already do, and says where to allow more.
 func (w *initWriter) writeWrites(e *initEntity) {
 	var verbs []string
-
 	for _, right := range []struct {
 		verb    Verb
 		granted bool
@@ -112,26 +91,21 @@ func (w *initWriter) writeWrites(e *initEntity) {
 			verbs = append(verbs, string(right.verb))
 		}
 	}
-
 	if e.reference {
 		return
 	}
-
 	if len(verbs) == 0 {
 		w.linef("    # read only; to allow more: writes: [create, update, delete] and columns: [those that may be set]")
 
 		return
 	}
-
 	w.linef("    writes: [%s] # as granted to alfred_tenant", strings.Join(verbs, ", "))
-
 	columns := make([]string, 0, len(e.table.columns))
 	for _, name := range appendNew(slices.Clone(e.table.insertable), e.table.updatable...) {
 		if !e.table.column(name).Generated && name != w.owner && !slices.Contains(e.table.primary, name) {
 			columns = append(columns, yamlText(name))
 		}
 	}
-
 	if len(columns) > 0 {
 		w.linef("    columns: [%s]", strings.Join(columns, ", "))
 	}
@@ -142,25 +116,20 @@ func (w *initWriter) writeSource(e *initEntity) {
 	if w.source == nil {
 		return
 	}
-
 	if w.source.folded(e.table) {
 		w.linef("    key: %s # put together of %s", yamlText(w.source.keyColumn(e.table)), strings.Join(w.source.key(e.table), ", "))
 	}
-
 	if w.speakable(e) {
 		w.linef("    speakable: true # unsure: people call it by its key")
 	}
-
 	if fk, ok := w.source.ownedBy(e.table); ok && !e.reference {
 		w.linef("    owned_by: [%s] # unsure: its rows are those of whom the %s are", strings.Join(fk.columns, ", "), fk.table)
 	}
-
 	if folded := w.source.foldedKeys(e.table); len(folded) > 0 {
 		references := make([]string, len(folded))
 		for i, fk := range folded {
 			references[i] = fmt.Sprintf("%s: %s", w.source.foldedName(e.table, fk), w.source.entities[fk.table].Type)
 		}
-
 		w.linef("    references: {%s}", strings.Join(references, ", "))
 	}
 }
@@ -168,24 +137,20 @@ func (w *initWriter) writeSource(e *initEntity) {
 // childOf names a child, and its column if several reference the parent.
 func (w *initWriter) childOf(e, child *initEntity) string {
 	var columns []string
-
 	for _, fk := range child.table.foreignKeys {
 		if fk.table != e.table.Name || fk.schema != w.schema {
 			continue
 		}
-
 		name := fk.columns[len(fk.columns)-1]
 		if w.source != nil && w.source.folded(e.table) {
 			name = w.source.foldedName(child.table, fk)
 		}
-
 		if fk.onDelete == "cascade" {
 			columns = append([]string{name}, columns...)
 		} else {
 			columns = append(columns, name)
 		}
 	}
-
 	if len(columns) < 2 {
 		return "type: " + child.kind
 	}
@@ -204,29 +169,23 @@ func unsureLabel(e *initEntity) string {
 // writeColumns says in a comment what is read from the catalog automatically.
 func (w *initWriter) writeColumns(e *initEntity) {
 	refs := w.refColumns(e)
-
 	for _, c := range e.table.columns {
 		fact := c.FullType
-
 		switch {
 		case c.Name == w.owner:
 			fact += ", the owner"
 		case refs[c.Name] != nil:
 			fact += ", refers to " + refs[c.Name].kind
 		}
-
 		if len(c.Enum) > 0 {
 			fact += ", one of " + strings.Join(c.Enum, " | ")
 		}
-
 		if c.Check != "" {
 			fact += ", " + c.Check
 		}
-
 		if c.Comment != "" {
 			fact += ": " + c.Comment
 		}
-
 		w.linef("    #   %s %s", c.Name, oneLine(fact))
 	}
 }
@@ -236,13 +195,11 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // display is the label and a few short facts.
 func (w *initWriter) display(e *initEntity) string {
 	parts := []string{e.label}
-
 	for _, c := range w.plain(e) {
 		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || len(c.Enum) > 0
 		if !short || slices.Contains(e.names, c.Name) || len(parts) > displayFacts {
 			continue
 		}
-
 		if len(c.Enum) > 0 {
 			parts = append(parts, fmt.Sprintf("{?%s: [{%s}]}", c.Name, c.Name))
 		} else {
@@ -258,15 +215,12 @@ func (w *initWriter) semantic(e *initEntity) string {
 	if len(e.names) != 1 || e.table.column(e.names[0]) == nil || e.table.column(e.names[0]).Kind != KindText || w.refColumns(e)[e.names[0]] != nil {
 		return ""
 	}
-
 	var texts []string
-
 	for _, c := range w.plain(e) {
 		if c.Kind == KindText && c.Type == "text" && len(c.Enum) == 0 && c.Name != e.names[0] {
 			texts = append(texts, fmt.Sprintf("{?%s: {%s}.}", c.Name, c.Name))
 		}
 	}
-
 	if len(texts) == 0 {
 		return ""
 	}
@@ -276,7 +230,6 @@ func (w *initWriter) semantic(e *initEntity) string {
 
 func (w *initWriter) longTexts(e *initEntity) []string {
 	var names []string
-
 	for _, c := range w.plain(e) {
 		if slices.Contains(longTextNames, c.Name) && !slices.Contains(e.names, c.Name) {
 			names = append(names, yamlText(c.Name))
@@ -288,19 +241,15 @@ func (w *initWriter) longTexts(e *initEntity) []string {
 
 func (w *initWriter) writeSubdomain(e *initEntity) {
 	seen := append([]*initEntity{e}, e.children...)
-
 	tables := make([]string, len(seen))
 	for i, member := range seen {
 		tables[i] = yamlText(member.table.Name)
 	}
-
 	var readable []string
-
 	for i := 0; i < len(seen); i++ { // what everybody shares leads further: an item to its product
 		if i >= len(tables) && !seen[i].reference {
 			continue
 		}
-
 		refs := w.refColumns(seen[i])
 		for _, name := range sortedKeys(refs) {
 			if !slices.Contains(seen, refs[name]) {
@@ -309,13 +258,10 @@ func (w *initWriter) writeSubdomain(e *initEntity) {
 			}
 		}
 	}
-
 	description := cmp.Or(oneLine(e.table.Comment), "The "+strings.ReplaceAll(e.table.Name, "_", " ")+".")
-
 	w.linef("  - name: %s", yamlText(e.table.Name))
 	w.linef("    description: %s", yamlText(description))
 	w.linef("    tables: [%s]", strings.Join(tables, ", "))
-
 	if len(readable) > 0 {
 		w.linef("    readable: [%s]", strings.Join(readable, ", "))
 	}
@@ -323,7 +269,6 @@ func (w *initWriter) writeSubdomain(e *initEntity) {
 
 func (w *initWriter) writeSnapshot() {
 	w.linef("\nsnapshot:")
-
 	for _, e := range w.entities {
 		if e.parent == nil && (!e.reference || w.owner == "") {
 			w.linef("  - label: %s", yamlText(strings.ReplaceAll(e.table.Name, "_", " ")))

@@ -66,7 +66,6 @@ func New(d Domain) *Domain {
 	d.byTable = map[string]*Entity{}
 	d.entityWords = map[string]*Entity{}
 	d.subdomainWords = map[string]*Subdomain{}
-
 	for _, e := range d.Entities {
 		d.byType[e.Type] = e
 		d.byTable[e.Table] = e
@@ -83,11 +82,9 @@ func New(d Domain) *Domain {
 			}
 		}
 	}
-
 	for _, s := range d.Subdomains {
 		claim(d.subdomainWords, s.Name, s)
 	}
-
 	for _, s := range d.Subdomains {
 		for _, word := range append(append([]string(nil), s.Aliases...), s.Tables...) {
 			claim(d.subdomainWords, word, s)
@@ -103,7 +100,6 @@ func claim[T comparable](words map[string]T, word string, owner T) T {
 	if holder, taken := words[key]; taken {
 		return holder
 	}
-
 	if key != "" {
 		words[key] = owner
 	}

@@ -37,7 +37,6 @@ func (c *Confirm) UnmarshalYAML(source []byte) error {
 	var when struct {
 		When string `yaml:"when"`
 	}
-
 	switch word := strings.TrimSpace(string(source)); {
 	case word == "always":
 		return nil
@@ -50,11 +49,9 @@ func (c *Confirm) UnmarshalYAML(source []byte) error {
 
 		return nil
 	}
-
 	if err := yaml.UnmarshalWithOptions(source, &when, yaml.Strict()); err != nil || when.When == "" {
 		return errors.New("confirm is always, never, or when: and an expression")
 	}
-
 	c.When = when.When
 
 	return nil
@@ -105,7 +102,6 @@ func (d *Declaration) place(function string) (schema, name string) {
 	if schema, name, found := strings.Cut(function, "."); found {
 		return schema, name
 	}
-
 	if d.Source.Schema != "" {
 		return d.Source.Schema, function
 	}
@@ -116,23 +112,18 @@ func (d *Declaration) place(function string) (schema, name string) {
 // bindOperations binds operations to their functions.
 func (b *binder) bindOperations(ctx context.Context, tx pgx.Tx) error {
 	seen := map[string]bool{}
-
 	for i := range b.decl.Operations {
 		decl, at := &b.decl.Operations[i], fmt.Sprintf("$.operations[%d]", i)
-
 		if !isName(decl.Name) || seen[decl.Name] || slices.Contains(takenNames, decl.Name) {
 			b.problemf(at+".name", "operation %q: its name is no lower-case name of its own", decl.Name)
 
 			continue
 		}
-
 		seen[decl.Name] = true
-
 		if err := b.bindOperation(ctx, tx, at, decl); err != nil {
 			return err
 		}
 	}
-
 	for i := range b.decl.Operations {
 		b.bindInverse(fmt.Sprintf("$.operations[%d].inverse", i), &b.decl.Operations[i])
 	}
@@ -146,13 +137,11 @@ func (b *binder) bindInverse(at string, decl *OperationDecl) {
 	if decl.Inverse == "" || o == nil {
 		return
 	}
-
 	if inverse == nil || inverse.On != o.On {
 		b.problemf(at, "operation %s: there is no operation %q on %s that could take it back", decl.Name, decl.Inverse, o.On.Type)
 
 		return
 	}
-
 	for _, c := range inverse.Args.Columns {
 		if own := o.Args.Column(c.Name); own == nil && !c.HasDefault && c.Name != inverse.This || own != nil && own.Type != c.Type {
 			b.problemf(at, "operation %s: %s, which is to take it back, needs %s (%s), which %s does not take", decl.Name, decl.Inverse, c.Name, c.Type, decl.Name)
@@ -160,7 +149,6 @@ func (b *binder) bindInverse(at string, decl *OperationDecl) {
 			return
 		}
 	}
-
 	o.Inverse = inverse
 }
 
@@ -174,21 +162,16 @@ func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *
 
 		return nil
 	}
-
 	f, err := b.function(ctx, tx, at+".function", decl.Name, decl.Function)
 	if f == nil {
 		return err
 	}
-
 	o := &Operation{Name: decl.Name, Description: cmp.Or(decl.Description, f.comment), On: on, Confirm: decl.Confirm, Changes: []*Entity{on}}
-
 	through, err := b.throughViews(ctx, tx, decl, f)
 	if err != nil {
 		return err
 	}
-
 	b.bindParameters(at, decl, o, through)
-
 	for _, name := range decl.Changes {
 		if e := b.byType(name); e == nil {
 			b.problemf(at+".changes", "operation %s: there is no entity type %q", decl.Name, name)
@@ -196,28 +179,23 @@ func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *
 			o.Changes = append(o.Changes, e)
 		}
 	}
-
 	if o.Call, err = b.callable(ctx, tx, at, decl, f, decl.Function, wrapper(decl.Name)); err != nil {
 		return err
 	}
-
 	if decl.Preview != "" {
 		preview, err := b.function(ctx, tx, at+".preview", decl.Name, decl.Preview)
 		if preview == nil {
 			return err
 		}
-
 		if o.Preview, err = b.callable(ctx, tx, at, decl, preview, decl.Preview, previewWrapper(decl.Name)); err != nil {
 			return err
 		}
 	}
-
 	if decl.Confirm.When != "" {
 		if err := b.checkQuery(ctx, tx, at+".confirm", fmt.Sprintf("SELECT (%s)::text FROM %s", decl.Confirm.When, pgx.Identifier{b.decl.Schema, on.Table}.Sanitize()), 1); err != nil {
 			return err
 		}
 	}
-
 	b.domain.Operations = append(b.domain.Operations, o)
 
 	return nil
@@ -226,12 +204,10 @@ func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *
 // function finds the one function with a name.
 func (b *binder) function(ctx context.Context, tx pgx.Tx, at, operation, named string) (*catalogFunction, error) {
 	schema, name := b.decl.place(named)
-
 	found, err := functions(ctx, tx, schema, name)
 	if err != nil {
 		return nil, err
 	}
-
 	switch {
 	case len(found) == 0:
 		b.problemf(at, "operation %s: function %s.%s does not exist", operation, schema, name)
@@ -252,7 +228,6 @@ func (b *binder) throughViews(ctx context.Context, tx pgx.Tx, decl *OperationDec
 	if b.decl.Source.Schema == "" || !decl.Trusted {
 		return f, nil
 	}
-
 	made, err := functions(ctx, tx, b.decl.Schema, wrapper(decl.Name))
 	if err != nil || len(made) != 1 {
 		return f, err
@@ -265,7 +240,6 @@ func (b *binder) throughViews(ctx context.Context, tx pgx.Tx, decl *OperationDec
 // owner's privileges.
 func (b *binder) callable(ctx context.Context, tx pgx.Tx, at string, decl *OperationDecl, f *catalogFunction, named, through string) (string, error) {
 	schema, name := b.decl.place(named)
-
 	if b.decl.Source.Schema == "" || f.callable && !decl.Trusted {
 		if !f.callable {
 			b.problemf(at, "operation %s: alfred_tenant may not call %s.%s: GRANT EXECUTE, and USAGE ON SCHEMA", decl.Name, schema, name)
@@ -275,18 +249,15 @@ func (b *binder) callable(ctx context.Context, tx pgx.Tx, at string, decl *Opera
 
 		return pgx.Identifier{schema, name}.Sanitize(), nil
 	}
-
 	if !decl.Trusted {
 		b.problemf(at, "operation %s: alfred_tenant may not call %s.%s; with trusted: true it runs with the rights of its owner", decl.Name, schema, name)
 
 		return "", nil
 	}
-
 	made, err := functions(ctx, tx, b.decl.Schema, through)
 	if err != nil {
 		return "", err
 	}
-
 	if len(made) != 1 || !made[0].callable {
 		b.problemf(at, "operation %s: %s.%s does not exist: run worker domain attach", decl.Name, b.decl.Schema, through)
 	}
@@ -297,33 +268,27 @@ func (b *binder) callable(ctx context.Context, tx pgx.Tx, at string, decl *Opera
 // bindParameters turns parameters into columns.
 func (b *binder) bindParameters(at string, decl *OperationDecl, o *Operation, f *catalogFunction) {
 	o.Args = &Entity{Type: decl.Name, Table: decl.Name, Name: decl.Name, Key: &Column{Name: "\x00"}}
-
 	if len(f.names) != len(f.types) || slices.Contains(f.names, "") {
 		b.problemf(at+".function", "operation %s: every parameter of the function needs a name", decl.Name)
 
 		return
 	}
-
 	for i, name := range f.names {
 		c := &Column{Name: name, Type: f.types[i], FullType: f.types[i], Nullable: true, Writable: true, HasDefault: i >= len(f.names)-f.defaults}
 		if f.enums[i] != "" {
 			c.Enum = strings.Split(f.enums[i], "\x01")
 		}
-
 		if c.Kind, c.Elem = kindOf(f.bases[i], f.elems[i], len(c.Enum) > 0); c.Kind == KindVector {
 			b.problemf(at+".function", "operation %s: no model can give %s, which is %s; take its parts as parameters", decl.Name, name, f.types[i])
 		}
-
 		c.FK = b.keyOf(at, decl, i, c)
 		o.Args.Columns = append(o.Args.Columns, c)
 	}
-
 	if len(f.names) == 0 || o.Args.Columns[0].FK == nil {
 		b.problemf(at+".function", "operation %s: its first parameter has to be the key of a row of %s", decl.Name, o.On.Type)
 
 		return
 	}
-
 	o.This = f.names[0]
 }
 
@@ -347,12 +312,10 @@ func (b *binder) keyOf(at string, decl *OperationDecl, i int, c *Column) *Foreig
 
 		return nil
 	}
-
 	target := b.byType(decl.keyType(i, c.Name))
 	if target == nil || target.Key == nil {
 		return nil
 	}
-
 	if plain := strings.TrimSuffix(c.Type, "[]"); plain != target.Key.Type {
 		if i == 0 || decl.Arguments[c.Name] != "" {
 			b.problemf(at+".arguments", "operation %s: %s is %s, the key of %s is %s", decl.Name, c.Name, c.Type, target.Type, target.Key.Type)

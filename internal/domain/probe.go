@@ -27,32 +27,26 @@ func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("probe: %w", err)
 	}
 	defer rollback(ctx, tx)
-
 	p := &prober{domain: d, decl: decl, tx: tx, proof: &Proof{}}
 	if p.proof.Hash, err = Hash(ctx, tx, decl); err != nil {
 		return nil, err
 	}
-
 	if err := p.people(ctx); err != nil {
 		return nil, err
 	}
-
 	for _, e := range d.Entities {
 		if e.Reference {
 			continue
 		}
-
 		if err := p.isolation(ctx, e); err != nil {
 			return nil, err
 		}
 	}
-
 	for _, o := range d.Operations {
 		p.operation(ctx, o)
 	}
@@ -79,25 +73,20 @@ func (p *prober) people(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("probe: users: %w", err)
 	}
-
 	if p.users, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 		return fmt.Errorf("probe: users: %w", err)
 	}
-
 	if p.decl.Source.Schema != "" {
 		return p.mapped(ctx)
 	}
-
 	for _, e := range p.domain.Entities {
 		if e.Owner == nil || e.Owner.Kind != KindUUID {
 			continue
 		}
-
 		found, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %s::text FROM %s LIMIT %d", quote(e.Owner.Name), p.table(e), mostPeople))
 		if err != nil {
 			return err
 		}
-
 		p.users = appendNew(p.users, found...)
 	}
 
@@ -110,28 +99,23 @@ func (p *prober) mapped(ctx context.Context) error {
 	if err != nil || s.account == nil {
 		return err
 	}
-
 	for _, t := range s.cat.tables {
 		owner := s.ownerColumn(t)
 		if owner == "" || s.entities[t.Name] == nil {
 			continue
 		}
-
 		accounts, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %s::text FROM %s LIMIT %d", quote(owner), s.relation(t), mostPeople))
 		if err != nil {
 			return err
 		}
-
 		for _, account := range accounts {
 			user := uuid.NewString()
 			if _, err := p.texts(ctx, "", fmt.Sprintf("INSERT INTO %s (alfred_user, account) VALUES ('%s', %s) ON CONFLICT DO NOTHING RETURNING alfred_user::text",
 				s.function("alfred_accounts"), user, literalSQL(account))); err != nil {
 				return err
 			}
-
 			p.users = append(p.users, user)
 		}
-
 		if len(p.users) > mostPeople*2 {
 			break
 		}
@@ -154,23 +138,19 @@ func (p *prober) texts(ctx context.Context, user, sql string) ([]string, error) 
 		return nil, fmt.Errorf("probe: %w", err)
 	}
 	defer rollback(ctx, inner)
-
 	if user != "" {
 		if _, err := inner.Exec(ctx, `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', $1, true)`, user); err != nil {
 			return nil, fmt.Errorf("probe: %w", err)
 		}
 	}
-
 	rows, err := inner.Query(ctx, sql)
 	if err != nil {
 		return nil, fmt.Errorf("probe: %w", err)
 	}
-
 	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("probe: %w", err)
 	}
-
 	if user == "" {
 		if err := inner.Commit(ctx); err != nil {
 			return nil, fmt.Errorf("probe: %w", err)
@@ -187,29 +167,24 @@ func (p *prober) brokenf(format string, args ...any) {
 // isolation checks that a stranger sees nothing, that two users share no row, and that keys identify rows.
 func (p *prober) isolation(ctx context.Context, e *Entity) error {
 	count := "SELECT count(*)::text FROM " + p.table(e)
-
 	seen, err := p.texts(ctx, uuid.NewString(), count)
 	if err != nil {
 		p.brokenf("%s: a user without rows cannot read it: %s", e.Type, err)
 
 		return nil
 	}
-
 	if seen[0] != "0" {
 		p.brokenf("%s: a user who owns nothing sees %s rows", e.Type, seen[0])
 
 		return nil
 	}
-
 	keys := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1000", quote(e.Key.Name), p.table(e))
 	owner, holders := map[string]string{}, []string{}
-
 	for _, user := range p.users {
 		found, err := p.texts(ctx, user, keys)
 		if err != nil {
 			return err
 		}
-
 		for _, key := range found {
 			if other, taken := owner[key]; taken && other != user {
 				p.brokenf("%s: two users see the same row", e.Type)
@@ -220,15 +195,12 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 
 				return nil
 			}
-
 			owner[key] = user
 		}
-
 		if len(found) > 0 {
 			holders = append(holders, user)
 		}
 	}
-
 	if len(holders) < 2 {
 		p.proof.Untried = append(p.proof.Untried, e.Type+": fewer than two users have rows, so that they could not be compared")
 
@@ -244,36 +216,29 @@ func (p *prober) pointing(ctx context.Context, e *Entity, holders []string) erro
 		if !c.Writable || !e.May(Update) || c.FK == nil || c.FK.Entity == nil || c.FK.Entity.Reference || c.Kind == KindArray {
 			continue
 		}
-
 		target := c.FK.Entity
 		theirs := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1", quote(target.Key.Name), p.table(target))
 		tried := false
-
 		for _, other := range p.users {
 			if other == holders[0] {
 				continue
 			}
-
 			keys, err := p.texts(ctx, other, theirs)
 			if err != nil {
 				return err
 			}
-
 			if len(keys) == 0 {
 				continue
 			}
-
 			tried = true
 			done, err := p.texts(ctx, holders[0], fmt.Sprintf("UPDATE %s SET %s = %s WHERE %[4]s = (SELECT %[4]s FROM %[1]s LIMIT 1) RETURNING 'done'",
 				p.table(e), quote(c.Name), literalSQL(keys[0]), quote(e.Key.Name)))
-
 			if err == nil && len(done) > 0 {
 				p.brokenf("%s: %s can be made to point at another user's %s", e.Type, c.Name, target.Type)
 			}
 
 			break
 		}
-
 		if !tried {
 			p.proof.Untried = append(p.proof.Untried, fmt.Sprintf("%s: nobody else has a %s that %s could point at", e.Type, target.Type, c.Name))
 		}
@@ -285,27 +250,23 @@ func (p *prober) pointing(ctx context.Context, e *Entity, holders []string) erro
 // operation checks that it cannot be run on another user's row.
 func (p *prober) operation(ctx context.Context, o *Operation) {
 	theirs := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1", quote(o.On.Key.Name), p.table(o.On))
-
 	for _, owner := range p.users {
 		keys, err := p.texts(ctx, owner, theirs)
 		if err != nil || len(keys) == 0 {
 			continue
 		}
-
 		args := []string{quote(o.This) + " => " + literalSQL(keys[0])}
 		for _, c := range o.Args.Columns[1:] {
 			if !c.HasDefault {
 				args = append(args, quote(c.Name)+" => NULL")
 			}
 		}
-
 		if _, err := p.texts(ctx, uuid.NewString(), fmt.Sprintf("SELECT 'done' FROM %s(%s)", o.Call, strings.Join(args, ", "))); err == nil {
 			p.brokenf("operation %s: it takes the key of another user's %s", o.Name, o.On.Type)
 		}
 
 		return
 	}
-
 	p.proof.Untried = append(p.proof.Untried, fmt.Sprintf("operation %s: nobody has a %s", o.Name, o.On.Type))
 }
 
@@ -339,13 +300,11 @@ func Hash(ctx context.Context, tx pgx.Tx, decl *Declaration) (string, error) {
 	if decl.Source.Schema != "" {
 		schemas = append(schemas, quote(decl.Source.Schema))
 	}
-
 	for _, o := range decl.Operations {
 		if schema, _ := decl.place(o.Function); !slices.Contains(schemas, quote(schema)) {
 			schemas = append(schemas, quote(schema))
 		}
 	}
-
 	var catalog string
 	if err := tx.QueryRow(ctx, hashSQL, schemas).Scan(&catalog); err != nil {
 		return "", fmt.Errorf("hash the catalog: %w", err)

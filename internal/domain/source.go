@@ -42,7 +42,6 @@ func newSource(decl *Declaration, cat *catalog) (*source, error) {
 	if len(cat.tables) == 0 {
 		return nil, fmt.Errorf("schema %q does not exist or has no tables", decl.Source.Schema)
 	}
-
 	s := &source{decl: decl, cat: cat, entities: map[string]*EntityDecl{}}
 	for i := range decl.Entities {
 		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
@@ -56,16 +55,13 @@ func (s *source) findAccounts() error {
 		if s.accounts = s.cat.table(name); s.accounts == nil {
 			return fmt.Errorf("accounts: table %s.%s does not exist", s.decl.Source.Schema, name)
 		}
-
 		if len(s.accounts.primary) != 1 {
 			return fmt.Errorf("accounts: %s has no key of one column", name)
 		}
-
 		s.account = s.accounts.column(s.accounts.primary[0])
 
 		return nil
 	}
-
 	for _, t := range s.cat.tables {
 		if c := t.column(s.decl.Owner); c != nil && s.decl.Owner != "" {
 			s.account = c
@@ -73,7 +69,6 @@ func (s *source) findAccounts() error {
 			return nil
 		}
 	}
-
 	for _, e := range s.decl.Entities {
 		if !e.Reference {
 			return errors.New("no owner and no accounts: every type is reference: true then")
@@ -94,7 +89,6 @@ func (s *source) belongs(t *catalogTable, alias string, depth int) (string, erro
 	if fk, ok := s.ownedBy(t); ok {
 		parent := s.cat.table(fk.table)
 		above := fmt.Sprintf("p%d", depth)
-
 		inner, err := s.belongs(parent, above, depth+1)
 		if err != nil {
 			return "", err
@@ -102,7 +96,6 @@ func (s *source) belongs(t *catalogTable, alias string, depth int) (string, erro
 
 		return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", tuple(alias, fk.columns), bare(tuple(above, fk.targets)), s.relation(parent), above, inner), nil
 	}
-
 	if c := s.ownerColumn(t); c != "" {
 		return fmt.Sprintf("%s.%s = (SELECT %s())", alias, quote(c), s.function("account")), nil
 	}
@@ -124,7 +117,6 @@ func tuple(alias string, columns []string) string {
 	for i, c := range columns {
 		parts[i] = alias + "." + quote(c)
 	}
-
 	if len(parts) == 1 {
 		return parts[0]
 	}
@@ -141,12 +133,10 @@ func (s *source) ownerColumn(t *catalogTable) string {
 	if t == s.accounts {
 		return s.account.Name
 	}
-
 	name := s.decl.Owner
 	if e := s.entities[t.Name]; e != nil && e.Owner != "" {
 		name = e.Owner
 	}
-
 	if s.accounts != nil {
 		for _, fk := range t.foreignKeys {
 			toAccounts := fk.schema == s.decl.Source.Schema && fk.table == s.accounts.Name && len(fk.columns) == 1 && fk.targets[0] == s.account.Name
@@ -155,7 +145,6 @@ func (s *source) ownerColumn(t *catalogTable) string {
 			}
 		}
 	}
-
 	if c := t.column(name); c != nil && name != "" {
 		return name
 	}
@@ -173,11 +162,9 @@ func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
 			}
 		}
 	}
-
 	if t == s.accounts || s.ownerColumn(t) != "" {
 		return catalogFK{}, false
 	}
-
 	best, far := s.nearest(t, map[*catalogTable]bool{t: true})
 
 	return best, far > 0
@@ -190,7 +177,6 @@ func (s *source) nearest(t *catalogTable, seen map[*catalogTable]bool) (best cat
 		if fk.schema != s.decl.Source.Schema || slices.ContainsFunc(fk.columns, func(name string) bool { return t.column(name).Nullable }) {
 			continue
 		}
-
 		if far := s.distance(s.cat.table(fk.table), seen); far > 0 && (distance == 0 || far < distance) {
 			best, distance = fk, far
 		}
@@ -204,14 +190,11 @@ func (s *source) distance(t *catalogTable, seen map[*catalogTable]bool) int {
 	if t == nil || seen[t] || s.entities[t.Name] != nil && s.entities[t.Name].Reference {
 		return 0
 	}
-
 	if t == s.accounts || s.ownerColumn(t) != "" {
 		return 1
 	}
-
 	seen[t] = true
 	defer delete(seen, t)
-
 	if _, far := s.nearest(t, seen); far > 0 {
 		return far + 1
 	}
@@ -235,11 +218,9 @@ func (s *source) key(t *catalogTable) []string {
 	if e := s.entities[t.Name]; e != nil && e.Key != "" && t.column(e.Key) != nil {
 		return []string{e.Key}
 	}
-
 	if len(t.primary) > 0 {
 		return t.primary
 	}
-
 	for _, set := range t.uniques {
 		if !slices.ContainsFunc(set, func(name string) bool { return t.column(name).Nullable }) {
 			return set
@@ -265,7 +246,6 @@ func (s *source) keyColumn(t *catalogTable) string {
 	if !s.folded(t) {
 		return s.key(t)[0]
 	}
-
 	name := foldedKey
 	for t.column(name) != nil {
 		name = "view_" + name
@@ -277,7 +257,6 @@ func (s *source) keyColumn(t *catalogTable) string {
 // fold combines several columns into one text from which they can be recovered.
 func fold(alias string, t *catalogTable, columns []string, of []string) string {
 	parts := make([]string, len(columns))
-
 	for i, name := range columns {
 		parts[i] = alias + "." + quote(name) + "::text"
 		if c := t.column(of[i]); c == nil || c.Kind == KindText {

@@ -110,7 +110,6 @@ func (t Template) Complete(row map[string]any) bool {
 func render(b *strings.Builder, parts []part, row map[string]any) {
 	for _, p := range parts {
 		value, has := row[p.column]
-
 		switch p.kind {
 		case partText:
 			b.WriteString(p.text)
@@ -134,7 +133,6 @@ func labelled(column string) string {
 	if !ok {
 		return column
 	}
-
 	if name, ok := strings.CutSuffix(inner, "_label"); ok {
 		return name
 	}
@@ -147,7 +145,6 @@ func collectColumns(seen []string, parts []part) []string {
 		if p.kind != partText {
 			seen = appendNew(seen, labelled(p.column))
 		}
-
 		seen = collectColumns(seen, p.inner)
 	}
 
@@ -174,10 +171,8 @@ type templateParser struct {
 // parse reads parts up to the enclosing part's closing brace, or the end.
 func (p *templateParser) parse(depth int) ([]part, error) {
 	var parts []part
-
 	for p.pos < len(p.source) {
 		rest := p.source[p.pos:]
-
 		switch {
 		case strings.HasPrefix(rest, "{{") && depth == 0, strings.HasPrefix(rest, "}}") && depth == 0:
 			parts = append(parts, part{text: rest[:1]})
@@ -186,7 +181,6 @@ func (p *templateParser) parse(depth int) ([]part, error) {
 			if depth == 0 {
 				return nil, fmt.Errorf("unexpected } at %d", p.pos)
 			}
-
 			p.pos++
 
 			return parts, nil
@@ -195,19 +189,16 @@ func (p *templateParser) parse(depth int) ([]part, error) {
 			if err != nil {
 				return nil, err
 			}
-
 			parts = append(parts, next)
 		default:
 			end := strings.IndexAny(rest, "{}")
 			if end < 0 {
 				end = len(rest)
 			}
-
 			parts = append(parts, part{text: rest[:end]})
 			p.pos += end
 		}
 	}
-
 	if depth > 0 {
 		return nil, errMissingBrace
 	}
@@ -219,7 +210,6 @@ func (p *templateParser) parse(depth int) ([]part, error) {
 func (p *templateParser) part(depth int) (part, error) {
 	p.pos++
 	kind := partValue
-
 	switch {
 	case strings.HasPrefix(p.source[p.pos:], "?"):
 		kind = partPresent
@@ -228,29 +218,22 @@ func (p *templateParser) part(depth int) (part, error) {
 		kind = partEmpty
 		p.pos++
 	}
-
 	end := strings.IndexAny(p.source[p.pos:], ":{}")
 	if end < 0 {
 		return part{}, errMissingBrace
 	}
-
 	result := part{kind: kind, column: p.source[p.pos : p.pos+end]}
 	p.pos += end
-
 	if result.column == "" || strings.ContainsAny(result.column, " \t\n?!") {
 		return part{}, fmt.Errorf("%q is not a column name", result.column)
 	}
-
 	if kind == partValue {
 		return result, p.layout(&result)
 	}
-
 	if p.source[p.pos] != ':' {
 		return part{}, fmt.Errorf("missing : after %s", result.column)
 	}
-
 	p.pos++
-
 	var err error
 	result.inner, err = p.parse(depth + 1)
 
@@ -262,7 +245,6 @@ func (p *templateParser) layout(result *part) error {
 	if end < 0 || strings.ContainsRune(p.source[p.pos:p.pos+end], '{') {
 		return fmt.Errorf("missing } after %s", result.column)
 	}
-
 	result.text = strings.TrimPrefix(p.source[p.pos:p.pos+end], ":")
 	p.pos += end + 1
 

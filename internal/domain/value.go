@@ -24,7 +24,6 @@ func present(value any) bool {
 	case time.Time:
 		return !v.IsZero()
 	}
-
 	r := reflect.ValueOf(value)
 	switch r.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -91,7 +90,6 @@ func formatText(text, layout string) string {
 	if layout == "" {
 		return text
 	}
-
 	for _, known := range layouts {
 		if at, err := time.Parse(known, text); err == nil {
 			return at.Format(layout)

@@ -17,27 +17,22 @@ func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []s
 	if decl.Source.Schema == "" {
 		return "", nil, errors.New("the declaration names no source, the schema of the tables")
 	}
-
 	if decl.Source.Schema == decl.Schema {
 		return "", nil, errors.New("the views need a schema of their own: schema and source are the same")
 	}
-
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return "", nil, fmt.Errorf("write views: %w", err)
 	}
 	defer rollback(ctx, tx)
-
 	s, err := readSource(ctx, tx, decl)
 	if err != nil {
 		return "", nil, fmt.Errorf("write views: %w", err)
 	}
-
 	w := &viewWriter{source: s}
 	if w.functions, err = wrapped(ctx, tx, decl); err != nil {
 		return "", nil, err
 	}
-
 	if err := w.write(); err != nil {
 		return "", nil, fmt.Errorf("write views: %w", err)
 	}
@@ -70,11 +65,9 @@ func (s *source) notef(format string, args ...any) {
 
 func (w *viewWriter) write() error {
 	w.head()
-
 	if w.account != nil {
 		w.mapping()
 	}
-
 	for i := range w.decl.Entities {
 		if err := w.entity(&w.decl.Entities[i]); err != nil {
 			return err
@@ -87,11 +80,9 @@ func (w *viewWriter) write() error {
 			return err
 		}
 	}
-
 	for _, f := range w.functions {
 		w.operation(f)
 	}
-
 	w.linef("\nCOMMIT;")
 
 	return nil
@@ -99,7 +90,6 @@ func (w *viewWriter) write() error {
 
 func (w *viewWriter) head() {
 	schema := quote(w.decl.Schema)
-
 	w.linef("-- Lets Alfred reach the tables of %s through views of its own. Nothing of %s is altered: the only", w.decl.Source.Schema, w.decl.Source.Schema)
 	w.linef("-- statements on its objects are grants to the role %s, which owns the views.", w.role())
 	w.linef("-- Written by worker domain views from %s; worker domain drop takes all of it away.", w.decl.file)
@@ -116,7 +106,6 @@ func (w *viewWriter) head() {
 // once per statement.
 func (w *viewWriter) mapping() {
 	table := w.function("alfred_accounts")
-
 	w.linef("\n-- Which account a user of Alfred's is. Fill it, or let account() find out otherwise.")
 	w.linef("CREATE TABLE IF NOT EXISTS %s (alfred_user uuid PRIMARY KEY, account %s NOT NULL UNIQUE);", table, w.account.FullType)
 	w.linef("COMMENT ON TABLE %s IS 'Accounts of %s by user of Alfred''s.';", table, w.decl.Source.Schema)
@@ -135,29 +124,22 @@ func (w *viewWriter) entity(e *EntityDecl) error {
 	if t == nil {
 		return fmt.Errorf("table %s.%s does not exist", w.decl.Source.Schema, e.Table)
 	}
-
 	if len(w.key(t)) == 0 {
 		return fmt.Errorf("%s has no key: nothing tells its rows apart; add a unique column, or leave the type out", t.Name)
 	}
-
 	condition := ""
-
 	if !e.Reference {
 		found, err := w.belongs(t, "t", 1)
 		if err != nil {
 			return err
 		}
-
 		condition = "\nWHERE " + found
 	}
-
 	w.linef("\n-- %s", e.Type)
 	w.linef("GRANT SELECT ON %s TO %s;", w.relation(t), w.role())
-
 	for _, parent := range w.parents(t, e) {
 		w.linef("GRANT SELECT ON %s TO %s;", w.relation(parent), w.role())
 	}
-
 	w.linef("CREATE VIEW %s WITH (security_barrier = true) AS\nSELECT %s\nFROM %s AS t%s%s;",
 		w.view(t), strings.Join(w.columns(t), ", "), w.relation(t), condition, w.checkOption(t, e))
 	w.linef("ALTER VIEW %s OWNER TO %s;", w.view(t), w.role())
@@ -173,7 +155,6 @@ func (w *viewWriter) remark(t *catalogTable) {
 		w.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
 			t.Name, w.role(), w.relation(t), w.role())
 	}
-
 	if t.view {
 		w.notef("%s is itself a view: its rows have no version, so that a change of somebody else's is noticed by comparing all columns", t.Name)
 	}
@@ -182,13 +163,11 @@ func (w *viewWriter) remark(t *catalogTable) {
 // parents are the tables that the condition queries.
 func (w *viewWriter) parents(t *catalogTable, e *EntityDecl) []*catalogTable {
 	var found []*catalogTable
-
 	for !e.Reference {
 		fk, ok := w.ownedBy(t)
 		if !ok {
 			break
 		}
-
 		t = w.cat.table(fk.table)
 		found = append(found, t)
 	}
@@ -202,16 +181,13 @@ func (w *viewWriter) columns(t *catalogTable) []string {
 	for _, c := range t.columns {
 		columns = append(columns, "t."+quote(c.Name))
 	}
-
 	if w.folded(t) {
 		key := w.key(t)
 		columns = append(columns, fold("t", t, key, key)+" AS "+quote(w.keyColumn(t)))
 	}
-
 	for _, fk := range w.foldedKeys(t) {
 		columns = append(columns, fold("t", w.cat.table(fk.table), fk.columns, fk.targets)+" AS "+quote(w.foldedName(t, fk)))
 	}
-
 	version := "t.xmin::text"
 	if t.view {
 		version = "md5(t::text)"
@@ -223,7 +199,6 @@ func (w *viewWriter) columns(t *catalogTable) []string {
 // foldedKeys are foreign keys to composite keys.
 func (s *source) foldedKeys(t *catalogTable) []catalogFK {
 	var found []catalogFK
-
 	for _, fk := range t.foreignKeys {
 		target := s.cat.table(fk.table)
 		if fk.schema == s.decl.Source.Schema && target != nil && s.entities[fk.table] != nil && s.folded(target) && slices.Equal(s.key(target), fk.targets) {
@@ -239,7 +214,6 @@ func (s *source) foldedKeys(t *catalogTable) []catalogFK {
 func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
 	to, keys := s.entities[fk.table].Type, s.foldedKeys(t)
 	first := slices.IndexFunc(keys, func(other catalogFK) bool { return other.table == fk.table })
-
 	if slices.Equal(keys[first].columns, fk.columns) {
 		return foldedName(to)
 	}
@@ -277,13 +251,11 @@ func (w *viewWriter) triggered(t *catalogTable, e *EntityDecl) string {
 // guarded are the foreign keys that could be set to reference another person's row.
 func (w *viewWriter) guarded(t *catalogTable, e *EntityDecl) []catalogFK {
 	var found []catalogFK
-
 	for _, fk := range t.foreignKeys {
 		target := w.cat.table(fk.table)
 		if fk.schema != w.decl.Source.Schema || target == nil || target == w.accounts || !w.owned(target) {
 			continue
 		}
-
 		set := func(name string) bool { return slices.Contains(e.Columns, name) }
 		if slices.ContainsFunc(fk.columns, set) || w.entities[fk.table] != nil && w.folded(target) && slices.Equal(w.key(target), fk.targets) && set(w.foldedName(t, fk)) {
 			found = append(found, fk)

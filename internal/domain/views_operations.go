@@ -21,29 +21,23 @@ type wrappedFunction struct {
 // wrapped finds the functions that a declaration trusts to run with their owner's privileges.
 func wrapped(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrappedFunction, error) {
 	var found []wrappedFunction
-
 	for i := range decl.Operations {
 		o := &decl.Operations[i]
 		if !o.Trusted {
 			continue
 		}
-
 		for _, one := range []struct{ named, into string }{{o.Function, wrapper(o.Name)}, {o.Preview, previewWrapper(o.Name)}} {
 			if one.named == "" {
 				continue
 			}
-
 			schema, name := decl.place(one.named)
-
 			candidates, err := functions(ctx, tx, schema, name)
 			if err != nil {
 				return nil, err
 			}
-
 			if len(candidates) != 1 {
 				return nil, fmt.Errorf("operation %s: there are %d functions %s.%s, and one is needed", o.Name, len(candidates), schema, name)
 			}
-
 			found = append(found, wrappedFunction{candidates[0], o, pgx.Identifier{schema, name}.Sanitize(), one.into})
 		}
 	}
@@ -56,24 +50,18 @@ func wrapped(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrappedFuncti
 func (w *viewWriter) operation(f wrappedFunction) {
 	name := w.function(f.into)
 	arguments, parts := f.arguments, w.keyParts(f)
-
 	if len(parts) > 0 {
 		rest := strings.SplitN(f.arguments, ", ", len(parts)+1)[len(parts):]
 		arguments = strings.Join(append([]string{wholeKey + " text"}, rest...), ", ")
 	}
-
 	w.linef("\n-- %s", f.decl.Name)
 	w.linef("CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s LANGUAGE plpgsql SECURITY DEFINER SET search_path = %s, pg_temp AS $$", name, arguments, f.result, quote(w.decl.Source.Schema))
-
 	if len(parts) > 0 {
 		w.linef("DECLARE named record;")
 	}
-
 	w.linef("BEGIN")
-
 	args := w.passed(f, parts)
 	call := fmt.Sprintf("%s(%s)", f.name, strings.Join(args, ", "))
-
 	switch {
 	case strings.HasPrefix(f.result, "SETOF ") || strings.HasPrefix(f.result, "TABLE("):
 		w.linef("    RETURN QUERY SELECT * FROM %s;", call)
@@ -82,17 +70,14 @@ func (w *viewWriter) operation(f wrappedFunction) {
 	default:
 		w.linef("    RETURN %s;", call)
 	}
-
 	w.linef("END $$;")
 	w.linef("REVOKE ALL ON FUNCTION %s FROM PUBLIC;", name)
 	w.linef("GRANT EXECUTE ON FUNCTION %s TO alfred_tenant;", name)
 	w.linef("GRANT CREATE, USAGE ON SCHEMA %s TO %s;", quote(w.decl.Schema), f.owner)
 	w.linef("GRANT SELECT ON ALL TABLES IN SCHEMA %s TO %s;", quote(w.decl.Schema), f.owner)
-
 	if w.account != nil {
 		w.linef("GRANT EXECUTE ON FUNCTION %s() TO %s;", w.function("account"), f.owner)
 	}
-
 	w.linef("ALTER FUNCTION %s OWNER TO %s;", name, f.owner)
 	w.linef("REVOKE CREATE ON SCHEMA %s FROM %s;", quote(w.decl.Schema), f.owner)
 }
@@ -107,12 +92,10 @@ func (w *viewWriter) keyParts(f wrappedFunction) []string {
 	if at < 0 {
 		return nil
 	}
-
 	t := w.cat.table(w.decl.Entities[at].Table)
 	if t == nil || len(w.key(t)) < 2 || len(f.types) < len(w.key(t)) || slices.Contains(f.names, wholeKey) {
 		return nil
 	}
-
 	for i, name := range w.key(t) {
 		if t.column(name).Type != f.types[i] {
 			return nil
@@ -125,7 +108,6 @@ func (w *viewWriter) keyParts(f wrappedFunction) []string {
 // passed returns the arguments for the owner's function. It first checks the rows they name.
 func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
 	args := make([]string, len(f.names))
-
 	for i, parameter := range f.names {
 		switch {
 		case len(parts) == 0:
@@ -139,7 +121,6 @@ func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
 			w.visible(f, i, number)
 		}
 	}
-
 	if len(parts) > 0 {
 		e := w.decl.Entities[slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == f.decl.On })]
 		t := w.cat.table(e.Table)
@@ -155,27 +136,21 @@ func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
 // visible rejects a key of a row that the user does not see: the function's ith parameter, passed at position number.
 func (w *viewWriter) visible(f wrappedFunction, i, number int) {
 	target := f.decl.keyType(i, f.names[i])
-
 	at := slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == target })
 	if at < 0 {
 		return
 	}
-
 	e := &w.decl.Entities[at]
 	t := w.cat.table(e.Table)
-
 	if t == nil {
 		return
 	}
-
 	key := quote(w.keyColumn(t))
-
 	if strings.HasSuffix(f.types[i], "[]") {
 		w.linef("    IF EXISTS (SELECT FROM unnest($%d) AS x (k) WHERE x.k NOT IN (SELECT v.%s FROM %s AS v)) THEN", number, key, w.view(t))
 	} else {
 		w.linef("    IF $%d IS NOT NULL AND NOT EXISTS (SELECT FROM %s AS v WHERE v.%s = $%d) THEN", number, w.view(t), key, number)
 	}
-
 	w.noSuchRow("        ", t)
 	w.linef("    END IF;")
 }

@@ -17,11 +17,9 @@ func (w *viewWriter) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
 	if e.Reference || seen[e] || w.cat.table(e.Table).view {
 		return false
 	}
-
 	if slices.Contains(e.Writes, Create) || slices.Contains(e.Writes, Delete) {
 		return true
 	}
-
 	seen[e] = true
 
 	return slices.ContainsFunc(w.cat.table(e.Table).foreignKeys, func(fk catalogFK) bool {
@@ -42,17 +40,14 @@ func (w *viewWriter) target(fk catalogFK) *EntityDecl {
 // released are the view's columns that are set to null when the row they reference is deleted.
 func (w *viewWriter) released(t *catalogTable) []string {
 	var names []string
-
 	for _, fk := range t.foreignKeys {
 		parent := w.target(fk)
 		if t.view || parent == nil || !strings.HasPrefix(fk.onDelete, "set ") || !w.returns(parent) {
 			continue
 		}
-
 		if len(fk.columns) == 1 {
 			names = appendNew(names, fk.columns[0])
 		}
-
 		for _, folded := range w.foldedKeys(t) {
 			if slices.Equal(folded.columns, fk.columns) {
 				names = appendNew(names, w.foldedName(t, folded))
@@ -66,7 +61,6 @@ func (w *viewWriter) released(t *catalogTable) []string {
 // whole are the table's columns with which a row is restored.
 func (*viewWriter) whole(t *catalogTable) []string {
 	var names []string
-
 	for _, c := range t.columns {
 		if !c.Derived {
 			names = append(names, c.Name)
@@ -83,14 +77,11 @@ func (w *viewWriter) undoing(t *catalogTable, e *EntityDecl) {
 		if w.folded(t) {
 			names = append(names, w.keyColumn(t))
 		}
-
 		for _, fk := range w.foldedKeys(t) {
 			names = append(names, w.foldedName(t, fk))
 		}
-
 		w.linef("GRANT DELETE, INSERT (%s) ON %s TO alfred_undo; -- takes back what the assistant did, no more", quoteAll(names), w.view(t))
 	}
-
 	if names := w.released(t); len(names) > 0 {
 		w.linef("GRANT UPDATE (%s) ON %s TO alfred_undo; -- likewise", quoteAll(names), w.view(t))
 	}
@@ -102,7 +93,6 @@ func (w *viewWriter) restore(t *catalogTable) {
 	for _, name := range names {
 		values = append(values, "NEW."+quote(name))
 	}
-
 	w.linef("    IF TG_OP = 'INSERT' AND current_setting('role') = 'alfred_undo' THEN")
 	w.linef("        INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s);", w.relation(t), quoteAll(names), strings.Join(values, ", "))
 	w.seen(t, "NEW")

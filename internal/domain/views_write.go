@@ -17,11 +17,9 @@ func (w *viewWriter) writing(e *EntityDecl) error {
 		w.linef("\nGRANT UPDATE (%s) ON %s TO alfred_tenant; -- to lock rows of %s, no more", versionColumn, view, e.Type)
 		w.linef("GRANT UPDATE (%s) ON %s TO %s; -- likewise", quote(w.key(t)[0]), w.relation(t), w.role())
 	}
-
 	if !w.written(t, e) {
 		return nil
 	}
-
 	for _, verb := range e.Writes {
 		if right := map[Verb]string{Create: "INSERT", Update: "UPDATE", Delete: "DELETE"}[verb]; verb == Delete {
 			w.linef("GRANT DELETE ON %s TO alfred_tenant;", view)
@@ -29,9 +27,7 @@ func (w *viewWriter) writing(e *EntityDecl) error {
 			w.linef("GRANT %s (%s) ON %s TO alfred_tenant;", right, quoteAll(e.Columns), view)
 		}
 	}
-
 	w.undoing(t, e)
-
 	if why := w.triggered(t, e); why != "" {
 		if t.view {
 			w.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", t.Name, e.Type)
@@ -41,7 +37,6 @@ func (w *viewWriter) writing(e *EntityDecl) error {
 
 		return w.trigger(t, e, why)
 	}
-
 	w.plain(t, e)
 
 	return nil
@@ -61,11 +56,9 @@ func (w *viewWriter) plain(t *catalogTable, e *EntityDecl) {
 	if slices.Contains(e.Writes, Create) {
 		w.linef("ALTER VIEW %s ALTER COLUMN %s SET DEFAULT %s();", w.view(t), quote(w.ownerColumn(t)), w.function("account"))
 	}
-
 	if w.returns(e) {
 		w.linef("GRANT DELETE, INSERT (%s) ON %s TO %s;", quoteAll(w.whole(t)), w.relation(t), w.role())
 	}
-
 	if names := w.updatable(t, e); len(names) > 0 {
 		w.linef("GRANT UPDATE (%s) ON %s TO %s;", quoteAll(names), w.relation(t), w.role())
 	}
@@ -79,33 +72,26 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 	if err != nil {
 		return err
 	}
-
 	name, owner := w.function(t.Name+"_write"), t.owner
-
 	w.linef("-- Rows of %s are written by a function, because %s.", t.Name, why)
 	w.linef("CREATE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$", name)
 	w.linef("BEGIN")
 	w.guards(t, e)
-
 	if w.returns(e) {
 		w.restore(t)
 	}
-
 	if slices.Contains(e.Writes, Create) {
 		w.insert(t, e)
 	}
-
 	if len(w.updatable(t, e)) > 0 {
 		w.update(t, e, condition)
 	}
-
 	if w.returns(e) {
 		w.linef("    IF TG_OP = 'DELETE' THEN")
 		w.linef("        DELETE FROM %s AS t WHERE %s AND %s;", w.relation(t), w.same(t, "OLD"), condition)
 		w.linef("        RETURN CASE WHEN FOUND THEN OLD END;")
 		w.linef("    END IF;")
 	}
-
 	w.linef("    RAISE EXCEPTION %s;", literalSQL("This is not possible for "+t.Name+"."))
 	w.linef("END $$;")
 	w.linef("REVOKE ALL ON FUNCTION %s() FROM PUBLIC;", name)
@@ -126,29 +112,23 @@ func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) {
 			w.unfold(name, fk)
 		}
 	}
-
 	for _, fk := range w.guarded(t, e) {
 		target := w.cat.table(fk.table)
-
 		if !slices.ContainsFunc(fk.columns, func(name string) bool { return slices.Contains(e.Columns, name) }) { // split from a composite key
 			continue
 		}
-
 		row := make([]string, len(fk.columns))
 		for i, name := range fk.columns {
 			row[i] = "NEW." + quote(name)
 		}
-
 		where := w.view(target)
 		if w.entities[fk.table] == nil {
 			condition, err := w.belongs(target, "p", 1)
 			if err != nil {
 				continue
 			}
-
 			where = fmt.Sprintf("%s AS p WHERE %s", w.relation(target), condition)
 		}
-
 		w.linef("    IF TG_OP <> 'DELETE' AND num_nulls(%s) = 0 AND (%s) NOT IN (SELECT %s FROM %s) THEN",
 			strings.Join(row, ", "), strings.Join(row, ", "), quoteAll(fk.targets), where)
 		w.noSuchRow("        ", target)
@@ -165,11 +145,9 @@ func (w *viewWriter) noSuchRow(indent string, t *catalogTable) {
 func (w *viewWriter) unfold(name string, fk catalogFK) {
 	target := w.cat.table(fk.table)
 	key, into := quote(name), make([]string, len(fk.columns))
-
 	for i, column := range fk.columns {
 		into[i] = "NEW." + quote(column)
 	}
-
 	w.linef("    IF TG_OP <> 'DELETE' AND NEW.%s IS DISTINCT FROM OLD.%s THEN", key, key)
 	w.linef("        SELECT %s INTO %s FROM %s AS p WHERE p.%s = NEW.%s;", bare(tuple("p", fk.targets)), strings.Join(into, ", "), w.view(target), quote(w.keyColumn(target)), key)
 	w.linef("        IF NOT FOUND AND NEW.%s IS NOT NULL THEN", key)
@@ -181,13 +159,11 @@ func (w *viewWriter) unfold(name string, fk catalogFK) {
 // set are the table's columns that a writer may set, including those behind combined keys.
 func (w *viewWriter) set(t *catalogTable, e *EntityDecl) []string {
 	var names []string
-
 	for _, name := range w.settable(t, e) {
 		if t.column(name) != nil {
 			names = appendNew(names, name)
 		}
 	}
-
 	for _, fk := range w.foldedKeys(t) {
 		if slices.Contains(w.settable(t, e), w.foldedName(t, fk)) {
 			names = appendNew(names, fk.columns...)
@@ -199,32 +175,25 @@ func (w *viewWriter) set(t *catalogTable, e *EntityDecl) []string {
 
 func (w *viewWriter) insert(t *catalogTable, e *EntityDecl) {
 	var names, values []string
-
 	for _, name := range w.set(t, e) {
 		value := "NEW." + quote(name)
 		if expression := t.column(name).Default; expression != "" {
 			value = fmt.Sprintf("coalesce(%s, %s)", value, expression)
 		}
-
 		names, values = append(names, quote(name)), append(values, value)
 	}
-
 	if owner := w.ownerColumn(t); owner != "" && !slices.Contains(names, quote(owner)) {
 		names, values = append(names, quote(owner)), append(values, w.function("account")+"()")
 	}
-
 	key := w.key(t)
 	returning, into := bare(tuple("t", key)), make([]string, 0, len(key)+1)
-
 	for _, name := range key {
 		into = append(into, "NEW."+quote(name))
 	}
-
 	if w.folded(t) {
 		returning += ", " + fold("t", t, key, key)
 		into = append(into, "NEW."+quote(w.keyColumn(t)))
 	}
-
 	w.linef("    IF TG_OP = 'INSERT' THEN")
 	w.linef("        INSERT INTO %s AS t (%s) VALUES (%s)", w.relation(t), strings.Join(names, ", "), strings.Join(values, ", "))
 	w.linef("        RETURNING %s INTO %s;", returning, strings.Join(into, ", "))
@@ -258,7 +227,6 @@ func (w *viewWriter) seen(t *catalogTable, row string) {
 	for _, name := range w.key(t) {
 		parts = append(parts, fmt.Sprintf("v.%s = %s.%s", quote(name), row, quote(name)))
 	}
-
 	w.linef("        IF NOT EXISTS (SELECT FROM %s AS v WHERE %s) THEN", w.view(t), strings.Join(parts, " AND "))
 	w.linef("            RAISE EXCEPTION 'The row would belong to somebody else.' USING ERRCODE = 'with_check_option_violation';")
 	w.linef("        END IF;")

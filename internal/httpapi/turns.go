@@ -199,6 +199,7 @@ func (a *api) checkInputs(in newTurn) error {
 			return problem.Unprocessable(fmt.Sprintf("ui_changes: there is no type %q.", c.EntityType))
 		}
 	}
+
 	return nil
 }
 

@@ -49,5 +49,6 @@ func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
+
 	return ""
 }

@@ -134,6 +134,7 @@ func (c ToolCall) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	c.Args = quoted
+
 	return json.Marshal(plain(c))
 }
 

@@ -32,6 +32,7 @@ func DefaultPrices() (Prices, error) {
 	if err := json.Unmarshal(defaultPrices, &prices); err != nil {
 		return nil, fmt.Errorf("read embedded prices: %w", err)
 	}
+
 	return prices, nil
 }
 
@@ -44,6 +45,7 @@ func (p Prices) With(r io.Reader) (Prices, error) {
 	if err := decoder.Decode(&merged); err != nil {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
+
 	return merged, nil
 }
 
@@ -56,5 +58,6 @@ func (p Prices) Cost(model string, usage Usage) (usd float64, known bool) {
 	}
 	fresh := max(usage.Input-usage.Cached, 0)
 	perMillion := float64(fresh)*price.Input + float64(usage.Cached)*price.Cached + float64(usage.Output)*price.Output
+
 	return perMillion / 1e6, known
 }

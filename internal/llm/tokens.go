@@ -20,6 +20,7 @@ func (r *Request) EstimateTokens() int {
 	for _, tool := range r.Tools {
 		total += EstimateTokens(tool.Name) + EstimateTokens(tool.Description) + EstimateTokens(string(tool.Schema))
 	}
+
 	return total
 }
 
@@ -33,5 +34,6 @@ func tokensOf(calls []ToolCall) int {
 	for _, call := range calls {
 		total += EstimateTokens(call.Name) + EstimateTokens(string(call.Args))
 	}
+
 	return total
 }

@@ -151,6 +151,7 @@ func untold(body, told string) []string {
 				heads, fresh = nil, false
 			}
 			heads = append(heads, u.text)
+
 			continue
 		}
 		fresh = true

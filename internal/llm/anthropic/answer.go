@@ -36,6 +36,7 @@ func (m *Model) answer(req *llm.Request, message *anthropic.Message) (*llm.Respo
 	}
 	response := m.response(req, message.Model, parts)
 	response.Usage = usage(&message.Usage)
+
 	return wire.Finish(req, response, end(cmp.Or(message.StopReason, anthropic.StopReasonEndTurn)))
 }
 
@@ -53,6 +54,7 @@ func (m *Model) response(req *llm.Request, model string, parts []*part) *llm.Res
 			response.ToolCalls = append(response.ToolCalls, llm.ToolCall{Name: p.tool, Args: json.RawMessage(p.text.String())})
 		}
 	}
+
 	return response
 }
 
@@ -95,11 +97,13 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 		if failed, ok := errors.AsType[*anthropic.Error](err); ok {
 			return response, wire.Event(provider, []byte(failed.RawJSON()), m.config.APIKey)
 		}
+
 		return response, err
 	}
 	if ctx.Err() != nil {
 		return response, ctx.Err()
 	}
+
 	return wire.Finish(req, response, end(collected.stop))
 }
 

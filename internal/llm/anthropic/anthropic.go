@@ -70,6 +70,7 @@ func New(config *Config) (*Model, error) {
 		option.WithAPIKey(filled.APIKey), option.WithBaseURL(filled.BaseURL),
 		option.WithHTTPClient(client), option.WithMaxRetries(0),
 	)
+
 	return &Model{config: filled, service: service}, nil
 }
 
@@ -89,5 +90,6 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 	if message == nil { // the server said null
 		return nil, wire.ErrForm
 	}
+
 	return m.answer(req, message)
 }

@@ -29,6 +29,7 @@ func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
 	t.Helper()
 	model, err := anthropic.New(&anthropic.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
 	require.NoError(t, err)
+
 	return model
 }
 
@@ -103,6 +104,7 @@ func TestModel_Strict(t *testing.T) {
 		if strings.Contains(string(call.Body), `"strict":true`) {
 			return wiretest.Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: "The compiled grammar is too large, which would cause performance issues."}
 		}
+
 		return wiretest.Reply{Text: "hello"}
 	})
 	model := open(t, server, wiretest.Key)

@@ -60,5 +60,6 @@ func played(t *testing.T, name string) *anthropic.Model {
 	client := cassette.Open(t, "testdata/"+name+".json", cassette.Options{Record: *record, Secrets: []string{key}})
 	model, err := anthropic.New(&anthropic.Config{APIKey: key, HTTPClient: client, Model: "claude-haiku-4-5"})
 	require.NoError(t, err)
+
 	return model
 }

@@ -31,6 +31,7 @@ func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 		params.ToolChoice = anthropic.ToolChoiceParamOfTool(req.SchemaName)
 		params.ToolChoice.OfTool.DisableParallelToolUse = anthropic.Bool(true)
 	}
+
 	return params
 }
 
@@ -56,6 +57,7 @@ func (m *Model) messages(given []llm.Message) []anthropic.MessageParam {
 	if last := &list[len(list)-1].Content; len(*last) > 0 && (*last)[0].OfToolResult != nil {
 		(*last)[len(*last)-1].OfToolResult.CacheControl = anthropic.NewCacheControlEphemeralParam() // the next call begins with all of it
 	}
+
 	return list
 }
 
@@ -68,6 +70,7 @@ func called(group *wire.Group) []anthropic.ContentBlockParamUnion {
 	for i, call := range group.ToolCalls {
 		blocks = append(blocks, anthropic.NewToolUseBlock(group.IDs[i], call.Args, call.Name))
 	}
+
 	return blocks
 }
 
@@ -76,6 +79,7 @@ func results(group *wire.Group) []anthropic.ContentBlockParamUnion {
 	for i, result := range group.Results {
 		blocks = append(blocks, anthropic.NewToolResultBlock(group.IDs[i], result, false))
 	}
+
 	return blocks
 }
 
@@ -91,6 +95,7 @@ func (m *Model) tools(req *llm.Request) []anthropic.ToolUnionParam {
 	if len(list) > 0 {
 		list[len(list)-1].OfTool.CacheControl = anthropic.NewCacheControlEphemeralParam()
 	}
+
 	return list
 }
 
@@ -103,6 +108,7 @@ func (m *Model) tool(name, description string, schema json.RawMessage) anthropic
 	if wire.Strict(schema) && !m.dropped.Has(wire.Promise) {
 		tool.OfTool.Strict = anthropic.Bool(true)
 	}
+
 	return tool
 }
 
@@ -113,5 +119,6 @@ func inputSchema(schema json.RawMessage) anthropic.ToolInputSchemaParam {
 		fields = map[string]any{}
 	}
 	delete(fields, "type") // "object", which the SDK sets
+
 	return anthropic.ToolInputSchemaParam{ExtraFields: fields}
 }

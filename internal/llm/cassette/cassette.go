@@ -65,6 +65,7 @@ func Open(t testing.TB, path string, options Options) *http.Client {
 	if options.Record {
 		r := &recorder{options: options}
 		t.Cleanup(func() { r.save(t, path) })
+
 		return &http.Client{Transport: r}
 	}
 	text, err := os.ReadFile(path)
@@ -76,6 +77,7 @@ func Open(t testing.TB, path string, options Options) *http.Client {
 			require.Equal(t, len(p.tape.Exchanges), p.next, "the cassette %s holds requests that nobody made", path)
 		}
 	})
+
 	return &http.Client{Transport: p}
 }
 
@@ -102,6 +104,7 @@ func (p *player) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("%w: request %d: got %s %s %s", errMismatch, p.next+1, got.Method, got.Path, got.Body)
 	}
 	p.next++
+
 	return recorded.Response.http(r), nil
 }
 
@@ -133,6 +136,7 @@ func (r *recorder) RoundTrip(given *http.Request) (*http.Response, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tape.Exchanges = append(r.tape.Exchanges, exchange{Request: *asked, Response: *said})
+
 	return said.http(given), nil
 }
 
@@ -171,6 +175,7 @@ func newRequest(r *http.Request, secrets []string) (*request, error) {
 		}
 		text = quoted
 	}
+
 	return &request{Method: r.Method, Path: r.URL.Path, Body: text}, nil
 }
 
@@ -188,6 +193,7 @@ func canonical(body json.RawMessage) string {
 	if err != nil {
 		return string(body)
 	}
+
 	return string(text)
 }
 
@@ -202,6 +208,7 @@ func newResponse(r *http.Response, secrets []string) (*response, error) {
 			header[name] = value
 		}
 	}
+
 	return &response{Status: r.StatusCode, Header: header, Lines: strings.SplitAfter(wire.Scrub(string(body), secrets...), "\n")}, nil
 }
 
@@ -211,6 +218,7 @@ func (r *response) http(request *http.Request) *http.Response {
 		header.Set(name, value)
 	}
 	body := strings.Join(r.Lines, "")
+
 	return &http.Response{
 		Status: http.StatusText(r.Status), StatusCode: r.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: request,

@@ -81,5 +81,6 @@ func ask(t *testing.T, client *http.Client, target, body string) string {
 	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
+
 	return fmt.Sprint(response.StatusCode, " ", response.Header.Get("Retry-After"), " ", string(text))
 }

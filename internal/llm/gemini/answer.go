@@ -75,6 +75,7 @@ func (a *answer) finish(req *llm.Request) (*llm.Response, error) {
 	default: // mainly a function call that is not JSON, about which nothing else is said
 		return &a.response, &llm.Error{Kind: llm.KindInvalidOutput, Provider: provider, Err: fmt.Errorf("the answer ended with %s", a.reason)}
 	}
+
 	return wire.Finish(req, &a.response, end)
 }
 
@@ -84,5 +85,6 @@ func failure(failed *genai.APIError) []byte {
 	if err != nil {
 		return []byte(failed.Message)
 	}
+
 	return body
 }

@@ -60,5 +60,6 @@ func played(t *testing.T, name string) *gemini.Model {
 	client := cassette.Open(t, "testdata/"+name+".json", cassette.Options{Record: *record, Secrets: []string{key}})
 	model, err := gemini.New(&gemini.Config{APIKey: key, HTTPClient: client, Model: "gemini-2.5-flash"})
 	require.NoError(t, err)
+
 	return model
 }

@@ -28,6 +28,7 @@ func NewEmbedder(config *Config, dimensions int) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &Embedder{config: filled, dimensions: dimensions, models: models}, nil
 }
 
@@ -63,6 +64,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 		}
 		vectors[i] = embedding.Values
 	}
+
 	return vectors, nil
 }
 

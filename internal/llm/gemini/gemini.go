@@ -50,6 +50,7 @@ func New(config *Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &Model{config: *config, models: models}, nil
 }
 
@@ -71,6 +72,7 @@ func open(config *Config) (*genai.Models, error) {
 	if err != nil { // its text may contain the whole configuration
 		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: errors.New(wire.Scrub(err.Error(), config.APIKey))}
 	}
+
 	return opened.Models, nil
 }
 
@@ -90,6 +92,7 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 			return nil, err
 		}
 		parts.add(whole, func(string) {})
+
 		return parts.finish(req)
 	}
 	for piece, err := range m.models.GenerateContentStream(ctx, m.config.Model, contents, config) {
@@ -104,5 +107,6 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 	if ctx.Err() != nil {
 		return &parts.response, ctx.Err()
 	}
+
 	return parts.finish(req)
 }

@@ -32,6 +32,7 @@ func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
 	t.Helper()
 	model, err := gemini.New(&gemini.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
 	require.NoError(t, err)
+
 	return model
 }
 
@@ -54,6 +55,7 @@ func TestModel_SchemaTooComplex(t *testing.T) {
 		if call.SchemaName != "" {
 			return wiretest.Reply{Status: http.StatusBadRequest, Message: "The specified schema produces a constraint that has too many states for serving."}
 		}
+
 		return wiretest.Reply{Text: `{"text": "short"}`}
 	})
 	model := open(t, server, wiretest.Key)
@@ -114,6 +116,7 @@ func raw(t *testing.T, contentType, body string, onDelta func(string)) (*llm.Res
 	t.Cleanup(server.Close)
 	model, err := gemini.New(&gemini.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
 	require.NoError(t, err)
+
 	return model.Generate(t.Context(), &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, OnDelta: onDelta})
 }
 
@@ -158,6 +161,7 @@ func TestModel_Strict(t *testing.T) {
 		if strings.Contains(string(call.Body), "VALIDATED") {
 			return wiretest.Reply{Status: http.StatusBadRequest, Message: "Invalid value at 'tool_config.function_calling_config.mode'"}
 		}
+
 		return wiretest.Reply{Text: "hello"}
 	})
 	model := open(t, server, wiretest.Key)

@@ -29,6 +29,7 @@ func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateConte
 			config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeValidated}}
 		}
 	}
+
 	return m.contents(req.Messages), config
 }
 
@@ -53,6 +54,7 @@ func (m *Model) contents(given []llm.Message) []*genai.Content {
 		}
 		contents = append(contents, genai.NewContentFromParts(parts, role))
 	}
+
 	return contents
 }
 
@@ -63,6 +65,7 @@ func called(call *llm.ToolCall, own bool) *genai.Part {
 	if signature, err := base64.StdEncoding.DecodeString(call.Signature); own && err == nil && len(signature) > 0 {
 		part.ThoughtSignature = signature
 	}
+
 	return part
 }
 
@@ -81,6 +84,7 @@ func functions(tools []llm.Tool) []*genai.FunctionDeclaration {
 		}
 		list = append(list, declaration)
 	}
+
 	return list
 }
 
@@ -90,5 +94,6 @@ func object(schema json.RawMessage) map[string]any {
 	if json.Unmarshal(schema, &fields) != nil {
 		return nil
 	}
+
 	return fields
 }

@@ -37,6 +37,7 @@ func (Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 		}
 		vectors[i] = embed(text)
 	}
+
 	return vectors, nil
 }
 
@@ -61,6 +62,7 @@ func embed(text string) []float32 {
 		}
 		previous = word
 	}
+
 	return normalize(found.sum())
 }
 
@@ -98,6 +100,7 @@ func (f *features) sum() []float64 {
 		}
 		sum[hash%dimensions] += weight
 	}
+
 	return sum
 }
 
@@ -108,6 +111,7 @@ func mix(h uint64) uint64 {
 	h *= 0xff51afd7ed558ccd
 	h ^= h >> 33
 	h *= 0xc4ceb9fe1a85ec53
+
 	return h ^ h>>33
 }
 
@@ -125,5 +129,6 @@ func normalize(sum []float64) []float32 {
 	for i, x := range sum {
 		vector[i] = float32(x / math.Sqrt(square))
 	}
+
 	return vector
 }

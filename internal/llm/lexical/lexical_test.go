@@ -106,6 +106,7 @@ func cosine(t *testing.T, a, b string) float64 {
 	t.Helper()
 	vectors, err := lexical.Embedder{}.Embed(t.Context(), []string{a, b})
 	require.NoError(t, err)
+
 	return dot(vectors[0], vectors[1])
 }
 
@@ -117,5 +118,6 @@ func dot(a, b []float32) float64 {
 	if math.IsNaN(sum) {
 		panic("not a number")
 	}
+
 	return sum
 }

@@ -21,6 +21,7 @@ func set(list string) map[string]bool {
 	for word := range strings.FieldsSeq(list) {
 		words[word] = true
 	}
+
 	return words
 }
 
@@ -35,6 +36,7 @@ func words(text string) []string {
 			stems = append(stems, stem(word))
 		}
 	}
+
 	return stems
 }
 
@@ -44,6 +46,7 @@ func fold(text string) string {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
 		}
+
 		return unicode.ToLower(r)
 	}, norm.NFD.String(text))
 }
@@ -60,6 +63,7 @@ func stem(word string) string {
 			return undouble(base)
 		}
 	}
+
 	return strings.TrimSuffix(singular, "e")
 }
 
@@ -75,6 +79,7 @@ func singular(word string) string {
 			return strings.TrimSuffix(word, "es")
 		}
 	}
+
 	return strings.TrimSuffix(word, "s")
 }
 
@@ -84,6 +89,7 @@ func undouble(base string) string {
 	if n > 2 && base[n-1] == base[n-2] && !strings.ContainsRune("lsz", rune(base[n-1])) {
 		return base[:n-1]
 	}
+
 	return strings.TrimSuffix(base, "e")
 }
 
@@ -97,5 +103,6 @@ func grams(word string) []string {
 	for i := range len(runes) - gramLength + 1 {
 		list = append(list, string(runes[i:i+gramLength]))
 	}
+
 	return list
 }

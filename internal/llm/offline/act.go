@@ -49,6 +49,7 @@ func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 	if !in.Introduces {
 		a.words = ""
 	}
+
 	return a.words, a.calls
 }
 
@@ -129,6 +130,7 @@ func (a *actor) count() {
 			arguments["group_by"] = []string{a.op.By}
 		}
 		a.call(vocab.ToolAnalyze, arguments)
+
 		return
 	}
 	var parts []string
@@ -192,6 +194,7 @@ func (a *actor) pick(e *domain.Entity) *nodes.Entity {
 	default:
 		a.call(vocab.ToolAskUser, args{"question": whichOne(found)})
 	}
+
 	return nil
 }
 
@@ -266,6 +269,7 @@ func (a *actor) changeText(row map[string]any) string {
 		}
 		out = append(out, text)
 	}
+
 	return a.plain(strings.Join(out, ", "))
 }
 
@@ -304,6 +308,7 @@ func (a *actor) save() {
 			if linked := a.refs[asText(v)]; linked != nil && linked.Pending {
 				a.calls = nil
 				a.call(vocab.ToolAskUser, args{"question": linked.Label + " is not saved yet, and this refers to it. Shall I save it too?"})
+
 				return
 			}
 		}

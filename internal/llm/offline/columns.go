@@ -38,6 +38,7 @@ func labelColumn(e *domain.Entity) *domain.Column {
 	if c := named(e, domain.KindText, "name", "title", "label", "subject"); c != nil {
 		return c
 	}
+
 	return firstColumn(e, func(c *domain.Column) bool {
 		return c.Kind == domain.KindText && !c.Nullable && !c.HasDefault && len(c.Enum) == 0
 	})
@@ -50,6 +51,7 @@ func columnIn(text string, e *domain.Entity) *domain.Column {
 		return c
 	}
 	const root = 5 // words with this many leading letters in common are the same word
+
 	return firstColumn(e, func(c *domain.Column) bool {
 		return slices.ContainsFunc(strings.Split(c.Name, "_"), func(part string) bool {
 			return len(part) >= root && slices.ContainsFunc(words(text), func(w string) bool { return strings.HasPrefix(w, part[:root]) })
@@ -69,6 +71,7 @@ func typed(c *domain.Column, text string, today time.Time) any {
 		if b, err := strconv.ParseBool(strings.ToLower(text)); err == nil {
 			return b
 		}
+
 		return !strings.HasPrefix(strings.ToLower(text), "no")
 	case domain.KindDate, domain.KindTimestamp:
 		if days := dates(text, today); len(days) > 0 {
@@ -78,6 +81,7 @@ func typed(c *domain.Column, text string, today time.Time) any {
 		return splitList(text)
 	default:
 	}
+
 	return text
 }
 
@@ -100,6 +104,7 @@ func (s *scene) newRows(c *command, e *domain.Entity) []map[string]any {
 		}
 		rows = append(rows, row)
 	}
+
 	return rows
 }
 
@@ -129,6 +134,7 @@ func (s *scene) newRow(item string, e *domain.Entity) map[string]any {
 				row[link.Name] = r.entities[0].Ref
 			}
 		}
+
 		return row
 	}
 	if quantityColumn(e) == nil {
@@ -138,6 +144,7 @@ func (s *scene) newRow(item string, e *domain.Entity) map[string]any {
 	if item = s.takeAmount(item, e, row); item != "" {
 		row[label.Name] = trimName(item)
 	}
+
 	return row
 }
 
@@ -177,6 +184,7 @@ func (s *scene) takeAmount(item string, e *domain.Entity, row map[string]any) st
 	if u := unitColumn(e); u != nil && unit != "" {
 		row[u.Name] = unit
 	}
+
 	return rest
 }
 
@@ -208,5 +216,6 @@ func (s *scene) changes(c *command, e *domain.Entity) map[string]any {
 			set[label.Name] = trimName(c.value)
 		}
 	}
+
 	return set
 }

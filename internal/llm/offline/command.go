@@ -66,6 +66,7 @@ func (s *scene) parse(message string) *command {
 			c = d
 		}
 	}
+
 	return c
 }
 
@@ -78,6 +79,7 @@ func (s *scene) parseOne(text string) *command {
 			}
 		}
 	}
+
 	return &command{verb: verbChat, text: text}
 }
 
@@ -105,6 +107,7 @@ func (s *scene) read() *command {
 	if asked.chosen = s.choose(c); len(asked.chosen) == 1 || s.completes(asked, c) {
 		return asked
 	}
+
 	return c
 }
 
@@ -113,6 +116,7 @@ func (s *scene) offered() []*nodes.Entity {
 	if list := s.focus(nil); len(list) > 0 && list[0].Pending {
 		return list
 	}
+
 	return s.drafts()
 }
 
@@ -129,6 +133,7 @@ func (s *scene) agree(asked, c *command) *command {
 		}
 	default:
 	}
+
 	return asked
 }
 
@@ -141,6 +146,7 @@ func (s *scene) asked() *command {
 			return c
 		}
 	}
+
 	return &command{verb: verbChat}
 }
 
@@ -162,6 +168,7 @@ func (s *scene) choose(c *command) []*nodes.Entity {
 	if len(same) == 1 {
 		return same
 	}
+
 	return filtered(options, func(e *nodes.Entity) bool {
 		return within(e.Label, said) || within(said, e.Label) || strings.Contains(s.Message, e.Ref)
 	})
@@ -199,5 +206,6 @@ func (s *scene) completes(asked, c *command) bool {
 	default:
 		return false
 	}
+
 	return true
 }

@@ -45,6 +45,7 @@ func dates(text string, today time.Time) []time.Time {
 			out = append(out, monthDay(m[6], today)...)
 		}
 	}
+
 	return out
 }
 
@@ -57,6 +58,7 @@ func monthDay(text string, today time.Time) []time.Time {
 	if d = d.AddDate(today.Year(), 0, 0); d.Before(today) {
 		d = d.AddDate(1, 0, 0)
 	}
+
 	return []time.Time{d}
 }
 
@@ -77,6 +79,7 @@ func period(text string, today time.Time) (from, to time.Time, ok bool) {
 	case len(days) == 0:
 		return time.Time{}, time.Time{}, false
 	}
+
 	return days[0], days[len(days)-1], true
 }
 

@@ -73,6 +73,7 @@ func changed(was, now map[string]any) map[string]any {
 			patch[name] = v
 		}
 	}
+
 	return patch
 }
 
@@ -90,6 +91,7 @@ func shortened(before, after []any) map[string]any {
 			patch[strconv.Itoa(i+1)], after = instead(entry, after[0]), after[1:]
 		}
 	}
+
 	return patch
 }
 
@@ -106,6 +108,7 @@ func instead(was, now any) any {
 			row[name] = nil
 		}
 	}
+
 	return row
 }
 
@@ -142,6 +145,7 @@ func (s *scene) compose(text string) map[string]any {
 		s.leaveOut(content, orComma.Split(m[1], -1))
 	}
 	s.leaveOut(content, s.avoided())
+
 	return content
 }
 
@@ -152,6 +156,7 @@ func longestWord(list []string, text string) string {
 			best = w
 		}
 	}
+
 	return best
 }
 
@@ -196,6 +201,7 @@ func replace(content map[string]any, rules ...domain.OfflineReplace) {
 			if found[:1] != strings.ToLower(found[:1]) {
 				return titleCase(word)
 			}
+
 			return word
 		})
 	})

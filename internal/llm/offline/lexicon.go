@@ -72,6 +72,7 @@ func newLexicon(d *domain.Domain) *lexicon {
 	lex.addDeclared()
 	slices.SortStableFunc(lex.values, func(a, b value) int { return len(b.words) - len(a.words) })
 	slices.SortStableFunc(lex.names, func(a, b name) int { return len(b.words) - len(a.words) })
+
 	return lex
 }
 
@@ -79,6 +80,7 @@ func btoi(b bool) int {
 	if b {
 		return 1
 	}
+
 	return 0
 }
 
@@ -142,6 +144,7 @@ func boughtColumn(done *domain.Column) bool {
 func alternatives(list []string) string {
 	quoted := mapped(list, regexp.QuoteMeta)
 	slices.SortStableFunc(quoted, func(a, b string) int { return len(b) - len(a) })
+
 	return strings.Join(quoted, "|")
 }
 
@@ -166,6 +169,7 @@ func (lex *lexicon) typesIn(text string) []*domain.Entity {
 			out = append(out, e)
 		}
 	}
+
 	return out
 }
 
@@ -181,6 +185,7 @@ func (lex *lexicon) leadingType(text string) *domain.Entity {
 			return n.entity
 		}
 	}
+
 	return nil
 }
 
@@ -191,6 +196,7 @@ func (lex *lexicon) cutTypes(text string, e *domain.Entity) string {
 			text = cutWords(text, n.words)
 		}
 	}
+
 	return text
 }
 
@@ -205,6 +211,7 @@ func (lex *lexicon) valuesIn(text string, e *domain.Entity) []value {
 			out = append(out, v)
 		}
 	}
+
 	return out
 }
 
@@ -215,6 +222,7 @@ func (lex *lexicon) holderOf(text string) (*domain.Entity, []value) {
 			return e, vs
 		}
 	}
+
 	return nil, nil
 }
 
@@ -223,6 +231,7 @@ func (lex *lexicon) place(text string) (*domain.Entity, []value) {
 	if e := lex.typeIn(text); e != nil {
 		return e, lex.valuesIn(text, e)
 	}
+
 	return lex.holderOf(text)
 }
 
@@ -241,6 +250,7 @@ func (lex *lexicon) schedule() (e *domain.Entity, day, link *domain.Column) {
 			return e, day, link
 		}
 	}
+
 	return nil, nil, nil
 }
 
@@ -251,6 +261,7 @@ func (lex *lexicon) stock() *domain.Entity {
 			return e
 		}
 	}
+
 	return nil
 }
 
@@ -259,6 +270,7 @@ func (lex *lexicon) draftable() *domain.Entity {
 	if lex.Draft == nil || len(lex.Draft.Templates) == 0 {
 		return nil
 	}
+
 	return lex.byType[lex.Draft.Type]
 }
 
@@ -270,6 +282,7 @@ func (lex *lexicon) covers(word string) []string {
 			out = append(out, members...)
 		}
 	}
+
 	return out
 }
 
@@ -284,6 +297,7 @@ func (lex *lexicon) unit(w string) (string, bool) {
 			return u, true
 		}
 	}
+
 	return "", false
 }
 
@@ -298,5 +312,6 @@ func (lex *lexicon) subdomainOf(e *domain.Entity) string {
 			}
 		}
 	}
+
 	return e.Table
 }

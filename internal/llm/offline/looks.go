@@ -24,6 +24,7 @@ func count(s *scene, c *command, m []string) bool {
 	} else if r := s.find(m[1]); len(r.entities) == 1 && r.exact {
 		c.verb = verbShow
 	}
+
 	return true
 }
 
@@ -34,6 +35,7 @@ func uses(s *scene, c *command, m []string) bool {
 		c.kind = s.lex.draftable()
 	}
 	c.verb, c.object = verbUses, m[2]
+
 	return c.kind != nil && len(c.kind.Children) > 0 && trimName(m[2]) != "" && !fromStock.MatchString(c.text)
 }
 
@@ -50,6 +52,7 @@ func search(s *scene, c *command, m []string) bool {
 	if c.object == "" {
 		c.verb = verbList
 	}
+
 	return true
 }
 
@@ -70,6 +73,7 @@ func (s *scene) term(text string, c *command) string {
 		}
 	}
 	kept := filtered(strings.Fields(text), func(w string) bool { return indexWords(fillers, stems(w)) < 0 })
+
 	return trimName(strings.Join(kept, " "))
 }
 
@@ -101,12 +105,14 @@ func look(s *scene, c *command, m []string) bool {
 			}
 		}
 		aWorld := knowledge.MatchString(c.text) && !strings.HasPrefix(strings.ToLower(c.text), "how do")
+
 		return showLead.MatchString(c.text) && !aWorld && trimName(rest) != ""
 	}
 	c.verb, c.object = verbSearch, s.term(rest, c)
 	if c.object == "" || plannedWord.MatchString(c.text) {
 		c.verb, c.object = verbList, ""
 	}
+
 	return true
 }
 
@@ -120,6 +126,7 @@ func (s *scene) namesThing(rest string, c *command) bool {
 		return true
 	}
 	all := c.kind != nil && indexWords(words(rest), words(c.kind.Plural)) >= 0
+
 	return showLead.MatchString(c.text) && !all && s.term(rest, c) != ""
 }
 
@@ -132,6 +139,7 @@ func known(s *scene, c *command, m []string) bool {
 		c.verb, c.object = verbShow, m[1]
 		return true
 	}
+
 	return s.lex.typeIn(m[1]) != nil && search(s, c, m)
 }
 
@@ -150,6 +158,7 @@ func (s *scene) isSet(c *command) bool {
 		return true
 	}
 	lead, _, _ := strings.Cut(strings.TrimPrefix(o, "the "), " ")
+
 	return lead == "everything" || lead == "all" || lead == "every" || lead == "whole"
 }
 
@@ -163,6 +172,7 @@ func (s *scene) targets(c *command) found {
 		if r := s.find(c.object); len(r.entities) > 0 || c.kind == nil {
 			return r
 		}
+
 		return s.find(c.object, c.kind)
 	case verbSave:
 		return s.toSave(c)
@@ -176,11 +186,13 @@ func (s *scene) targets(c *command) found {
 		if r := s.find(c.object, c.kind); len(r.entities) > 0 || c.kind == nil || c.verb == verbRemove {
 			return r
 		}
+
 		return s.find(c.object)
 	case verbForget, verbRetain:
 		if c.kind != nil && s.term(c.object, c) == "" && !pointing.MatchString(c.object) {
 			return found{} // every row of the type rather than a single one
 		}
+
 		return s.find(c.object)
 	default:
 		return found{}
@@ -202,6 +214,7 @@ func (s *scene) toSave(c *command) found {
 	if e != nil && len(r.entities) > 0 && r.entities[0].Type == e.Type && len(ordinals(c.object)) == 0 {
 		r.entities, r.several = s.drafts(e), false
 	}
+
 	return r
 }
 
@@ -211,6 +224,7 @@ func (s *scene) choices(target *domain.Entity) []*nodes.Entity {
 	all := s.which(func(e *nodes.Entity) bool {
 		return s.thing(e, []*domain.Entity{target}) && e.Tier != "excluded" && !s.holdsAny(e, avoided)
 	})
+
 	return append(filtered(all, func(e *nodes.Entity) bool { return !e.Pending }), filtered(all, isPending)...)
 }
 

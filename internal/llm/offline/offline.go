@@ -38,6 +38,7 @@ func (m *model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 			req.OnDelta(piece)
 		}
 	}
+
 	return resp, nil
 }
 
@@ -77,6 +78,7 @@ func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
 			both.Reply = s.plain(s.talk(c))
 		}
 	}
+
 	return encoded(both)
 }
 
@@ -85,5 +87,6 @@ func encoded(v any) (*llm.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
+
 	return &llm.Response{Text: string(text)}, nil
 }

@@ -48,6 +48,7 @@ func opOf(description string) *op {
 	if !ours || parts[2] != "" && json.Unmarshal([]byte(parts[2]), o) != nil {
 		return nil
 	}
+
 	return o
 }
 
@@ -55,6 +56,7 @@ func refFilter(refs []string) filter {
 	if len(refs) == 1 {
 		return filter{"id", "=", refs[0]}
 	}
+
 	return filter{"id", "in", refs}
 }
 
@@ -73,6 +75,7 @@ func (o *op) filters(e *domain.Entity) []filter {
 	default:
 		out = append(out, filter{label.Name, "ilike", "%" + strings.NewReplacer("%", "", "_", "").Replace(o.Name) + "%"})
 	}
+
 	return out
 }
 
@@ -94,6 +97,7 @@ func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
 		arguments["tool"] = vocab.ToolRead
 		step.Calls = []json.RawMessage{json.RawMessage(flat(arguments))}
 	}
+
 	return step
 }
 
@@ -103,5 +107,6 @@ func (o *op) read(e *domain.Entity) args {
 	if o.Detail != "" {
 		arguments["detail"] = o.Detail
 	}
+
 	return arguments
 }

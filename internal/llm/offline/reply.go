@@ -39,6 +39,7 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 	if len(parts) == 0 {
 		parts = []string{in.Fallback}
 	}
+
 	return s.plain(s.offer(c, strings.Join(slices.Compact(parts), "\n\n")))
 }
 
@@ -50,6 +51,7 @@ func (s *scene) question() string {
 			text += fmt.Sprintf("\n%d. %s", i+1, o.Label)
 		}
 	}
+
 	return text
 }
 
@@ -120,6 +122,7 @@ func (s *scene) effects(step int) string {
 		}
 		out = append(out, past[r.Tool]+" "+list(labels, "and")+".")
 	}
+
 	return strings.Join(out, " ")
 }
 
@@ -145,6 +148,7 @@ func (s *scene) drafted() []string {
 	if len(lines) > 0 {
 		out = append(out, "Drafts:\n"+strings.Join(lines, "\n"))
 	}
+
 	return out
 }
 
@@ -163,6 +167,7 @@ func (s *scene) looked(c *command) []string {
 			out = append(out, s.rows(kind, r))
 		}
 	}
+
 	return out
 }
 
@@ -183,6 +188,7 @@ func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
 	for i, e := range rows {
 		text += fmt.Sprintf("\n%d. %s", i+1, s.line(kind, content(e)))
 	}
+
 	return text
 }
 
@@ -203,6 +209,7 @@ func recalled(r nodes.Result) string {
 	if !strings.Contains(text, "\n") {
 		return "I found nothing about that in what we said."
 	}
+
 	return strings.ToValidUTF8(text, "")
 }
 
@@ -221,6 +228,7 @@ func (s *scene) talk(c *command) string {
 		if c.kind != nil {
 			return "I have put the " + c.kind.Plural + " out of mind. Nothing was deleted; ask and I look again."
 		}
+
 		return "Forgotten. Nothing that is saved was deleted."
 	case verbReject:
 		return s.rejected(c)
@@ -234,6 +242,7 @@ func (s *scene) talk(c *command) string {
 		if len(s.drafts()) == 0 {
 			return "Nothing is waiting: everything is saved."
 		}
+
 		return "Not saved yet: " + list(labelsOf(s.drafts()), "and") + "."
 	case verbCancel:
 		return `I do not delete anything on the word "cancel", and nothing here can be set to cancelled. If it shall go for good, say "delete ` + trimName(c.object) + `".`
@@ -258,6 +267,7 @@ func (s *scene) rejected(c *command) string {
 	if out := s.these(refs); len(out) > 0 {
 		text += ". That rules out " + list(labelsOf(out), "and")
 	}
+
 	return text + "."
 }
 
@@ -315,6 +325,7 @@ func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
 			}
 		}
 	}
+
 	return text
 }
 
@@ -333,6 +344,7 @@ func (s *scene) facts(kind *domain.Entity, data map[string]any) []string {
 			out = append(out, human(c.Name)+": "+text)
 		}
 	}
+
 	return out
 }
 
@@ -352,6 +364,7 @@ func (s *scene) line(kind *domain.Entity, data map[string]any) string {
 	if text == "" {
 		text = kind.Label.Render(shown)
 	}
+
 	return s.plain(text)
 }
 
@@ -362,5 +375,6 @@ func (s *scene) plain(text string) string {
 			text = strings.ReplaceAll(strings.ReplaceAll(text, " ("+ref+")", ""), ref, e.Label)
 		}
 	}
+
 	return text
 }

@@ -67,6 +67,7 @@ var recallLead = regexp.MustCompile(`(?i)^.*?\b(?:about|regarding|on|concerning)
 func recall(_ *scene, c *command, m []string) bool {
 	c.verb, c.value = verbRecall, trimName(recallLead.ReplaceAllString(m[1]+m[2], ""))
 	c.value = cmp.Or(c.value, c.text)
+
 	return true
 }
 
@@ -83,6 +84,7 @@ func cancel(s *scene, c *command, m []string) bool {
 			}
 		}
 	}
+
 	return true
 }
 
@@ -94,6 +96,7 @@ func (s *scene) kindOf(phrase string) *domain.Entity {
 	if r := s.find(phrase); len(r.entities) > 0 {
 		return s.lex.byType[r.entities[0].Type]
 	}
+
 	return nil
 }
 
@@ -111,8 +114,10 @@ func declared(s *scene, c *command, _ []string) bool {
 		if p.value != "" {
 			c.value = p.value
 		}
+
 		return true
 	}
+
 	return false
 }
 
@@ -140,6 +145,7 @@ func reject(s *scene, c *command, m []string) bool {
 	if draft != nil && inDraft && !timed.MatchString(c.text) {
 		c.verb, c.object, c.value, c.kind = verbRevise, "it", c.text, s.lex.byType[draft.Type]
 	}
+
 	return len(terms) > 0
 }
 
@@ -151,6 +157,7 @@ func (c *command) rejected() []string {
 			out = append(out, part)
 		}
 	}
+
 	return out
 }
 
@@ -185,6 +192,7 @@ func revise(s *scene, c *command, _ []string) bool {
 	}
 	c.verb, c.object, c.value, c.kind = verbRevise, draft.Ref, c.text, kind
 	others := s.find(c.text).entities
+
 	return len(others) == 0 || slices.Contains(others, draft)
 }
 
@@ -200,6 +208,7 @@ func plan(s *scene, c *command, m []string) bool {
 	leads := within(c.text, "plan") || planWords.MatchString(m[1])
 	about := len(c.values) > 0 || planWords.MatchString(m[1]) || len(dates(m[1], s.Today)) > 0
 	named := s.find(unwanted.ReplaceAllString(m[1], ""), link.FK.Entity)
+
 	return leads && about && len(named.entities) == 0
 }
 
@@ -217,6 +226,7 @@ func draft(s *scene, c *command, m []string) bool {
 	}
 	c.verb, c.kind, c.object = verbDraft, kind, m[1]
 	lead := strings.ToLower(strings.Fields(c.text)[0])
+
 	return ours || lead == "draft" || known && lead != "add" && lead != "new"
 }
 
@@ -243,6 +253,7 @@ func schedule(s *scene, c *command, m []string) bool {
 	}
 	r := s.find(c.object, link.FK.Entity)
 	lead := strings.ToLower(strings.Fields(c.text)[0])
+
 	return len(r.entities) > 0 || r.name != "" && slices.Contains([]string{"put", "plan", "schedule"}, lead)
 }
 
@@ -259,6 +270,7 @@ func done(s *scene, c *command, m []string) bool {
 	if c.column = doneColumn(c.kind); strings.HasPrefix(m[2], "not") || m[2] == "open" || m[2] == "undone" {
 		c.value = "false"
 	}
+
 	return len(s.lex.valuesIn(m[2], c.kind)) == 0
 }
 
@@ -285,6 +297,7 @@ func change(s *scene, c *command, m []string) bool {
 	case c.kind == nil:
 		c.kind = holder
 	}
+
 	return true
 }
 
@@ -302,6 +315,7 @@ func remove(s *scene, c *command, m []string) bool {
 	if len(c.values) > 0 && !s.isSet(c) && len(s.find(m[1]).entities) > 0 {
 		c.values = nil
 	}
+
 	return true
 }
 
@@ -322,5 +336,6 @@ func add(s *scene, c *command, m []string) bool {
 	if c.kind = s.lex.leadingType(m[1]); c.kind != nil {
 		c.object = strings.TrimSpace(namedLead.ReplaceAllString(strings.TrimLeft(s.lex.cutTypes(trimName(m[1]), c.kind), " :,-"), ""))
 	}
+
 	return true
 }

@@ -21,6 +21,7 @@ func (m *model) scene(f *nodes.Facts) *scene {
 	for i := range f.Entities {
 		s.refs[f.Entities[i].Ref] = &f.Entities[i]
 	}
+
 	return s
 }
 
@@ -49,6 +50,7 @@ func (s *scene) which(fits func(*nodes.Entity) bool) []*nodes.Entity {
 			out = append(out, &s.Entities[i])
 		}
 	}
+
 	return out
 }
 
@@ -59,6 +61,7 @@ func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {
 	if kind == nil || e.Deleted || e.Stale == "gone" {
 		return false
 	}
+
 	return slices.Contains(want, kind) || len(want) == 0 && !kind.Reference && !s.lex.children[kind]
 }
 
@@ -70,6 +73,7 @@ func (s *scene) these(refs []string, want ...*domain.Entity) []*nodes.Entity {
 			out = append(out, e)
 		}
 	}
+
 	return out
 }
 
@@ -85,6 +89,7 @@ func content(e *nodes.Entity) map[string]any {
 	if e.Pending {
 		return e.Draft
 	}
+
 	return e.Columns
 }
 
@@ -120,6 +125,7 @@ func (s *scene) find(phrase string, want ...*domain.Entity) found {
 	if !s.byPlace(&r, want) && !s.byPointing(&r, want) {
 		s.byName(&r, want)
 	}
+
 	return r
 }
 
@@ -134,6 +140,7 @@ func (s *scene) byPlace(r *found, want []*domain.Entity) bool {
 			r.entities = append(r.entities, shown[n-1])
 		}
 	}
+
 	return len(r.entities) > 0
 }
 
@@ -160,6 +167,7 @@ func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 	}
 	plural := many.MatchString(phrase) || strings.HasPrefix(phrase, "those") || strings.HasPrefix(phrase, "these") || strings.Contains(phrase, "drafts")
 	r.several = len(r.entities) > 1 && !plural
+
 	return true
 }
 
@@ -201,6 +209,7 @@ func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
 		}
 	}
 	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
+
 	return filtered(things, func(e *nodes.Entity) bool { return e.Type == things[0].Type })
 }
 
@@ -210,6 +219,7 @@ func (s *scene) options() []*nodes.Entity {
 		return nil
 	}
 	refs := mapped(s.Question.Options, func(o nodes.QuestionOption) string { return o.Ref })
+
 	return s.these(refs, s.lex.domain.Entities...)
 }
 
@@ -238,6 +248,7 @@ func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
 	for _, e := range things {
 		newest = max(newest, e.Touched)
 	}
+
 	return filtered(things, func(e *nodes.Entity) bool { return e.Touched == newest })
 }
 
@@ -246,6 +257,7 @@ func (s *scene) draftInTalk() *nodes.Entity {
 	if list := s.focus(nil); len(list) == 1 && list[0].Pending {
 		return list[0]
 	}
+
 	return nil
 }
 
@@ -259,6 +271,7 @@ func byKind(list []*nodes.Entity) [][]*nodes.Entity {
 		}
 		out[i] = append(out[i], e)
 	}
+
 	return out
 }
 

@@ -24,6 +24,7 @@ func stems(text string) []string {
 	for i, w := range ws {
 		ws[i] = domain.Singular(strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s"))
 	}
+
 	return ws
 }
 
@@ -36,6 +37,7 @@ func indexWords(hay, needle []string) int {
 			return i
 		}
 	}
+
 	return -1
 }
 
@@ -47,6 +49,7 @@ func cutWords(text string, needle []string) string {
 	if i < 0 || len(spans) != len(ws) {
 		return text
 	}
+
 	return strings.TrimSpace(text[:spans[i][0]] + text[spans[i+len(needle)-1][1]:])
 }
 
@@ -87,9 +90,11 @@ func number(w string) (float64, bool) {
 	if over, under, ok := strings.Cut(w, "/"); ok {
 		a, errA := strconv.ParseFloat(over, 64)
 		b, errB := strconv.ParseFloat(under, 64)
+
 		return a / max(b, 1), errA == nil && errB == nil && b != 0
 	}
 	n, err := strconv.ParseFloat(strings.Replace(w, ",", ".", 1), 64)
+
 	return n, err == nil
 }
 
@@ -111,6 +116,7 @@ func ordinals(text string) []int {
 			out = append(out, n+i)
 		}
 	}
+
 	return out
 }
 
@@ -129,6 +135,7 @@ func list(items []string, and string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")
 	}
+
 	return strings.Join(items[:len(items)-1], ", ") + " " + and + " " + items[len(items)-1]
 }
 
@@ -136,6 +143,7 @@ func capitalize(s string) string {
 	for i, r := range s {
 		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
 	}
+
 	return s
 }
 
@@ -147,6 +155,7 @@ func titleCase(s string) string {
 			fields[i] = capitalize(f)
 		}
 	}
+
 	return strings.Join(fields, " ")
 }
 
@@ -177,6 +186,7 @@ func texts(v any) []string {
 		return slices.Clone(strs)
 	}
 	entries, _ := v.([]any)
+
 	return mapped(entries, asText)
 }
 
@@ -189,6 +199,7 @@ func objects(v any) []map[string]any {
 			out = append(out, row)
 		}
 	}
+
 	return out
 }
 
@@ -200,6 +211,7 @@ func flat(v any) string {
 	if err := encoder.Encode(v); err != nil {
 		return asText(v)
 	}
+
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
@@ -209,6 +221,7 @@ func clone(content map[string]any) map[string]any {
 	if json.Unmarshal([]byte(flat(content)), &out) != nil {
 		return maps.Clone(content)
 	}
+
 	return out
 }
 
@@ -226,6 +239,7 @@ func mapText(v any, change func(string) string) any {
 			v[k] = mapText(v[k], change)
 		}
 	}
+
 	return v
 }
 
@@ -236,6 +250,7 @@ func mapped[T, U any](items []T, f func(T) U) []U {
 	for _, x := range items {
 		out = append(out, f(x))
 	}
+
 	return out
 }
 

@@ -30,6 +30,7 @@ func (s *scene) think(most int) *nodes.ThinkOutput {
 		p.look()
 	}
 	p.out.Steps = p.out.Steps[:min(len(p.out.Steps), most)]
+
 	return p.out
 }
 
@@ -124,6 +125,7 @@ func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
 	case day == nil || !ok:
 		return nil
 	}
+
 	return []filter{{day.Name, ">=", from.Format(dayFormat)}, {day.Name, "<=", to.Format(dayFormat)}}
 }
 
@@ -145,6 +147,7 @@ func (s *scene) valueFilters(values []value) []filter {
 			out[i].Op, out[i].Value = "in", slices.Concat(before, []any{typed(v.column, v.value, s.Today)})
 		}
 	}
+
 	return out
 }
 
@@ -158,6 +161,7 @@ func (p *planner) typeFor(r found) *domain.Entity {
 		return p.c.kind
 	}
 	withNames := filtered(p.lex.ranked, func(e *domain.Entity) bool { return labelColumn(e) != nil })
+
 	return append([]*domain.Entity{p.lex.draftable()}, append(withNames, nil)...)[btoi(p.lex.draftable() == nil)]
 }
 
@@ -230,6 +234,7 @@ func (p *planner) schedule() {
 	case r.entities[0].Pending && !p.c.agreed:
 		p.out.Decision = "propose"
 		p.out.Proposal = r.entities[0].Label + " is not saved yet. " + offerWords + "it and put it on " + slotText(e, day, row) + "?"
+
 		return
 	case r.entities[0].Pending:
 		p.step(vocab.StepWrite, link.FK.Entity, &op{act: opSave, Refs: refsOf(r.entities[:1])})
@@ -253,6 +258,7 @@ func (s *scene) dayRow(at time.Time, values []value) map[string]any {
 	for _, v := range values {
 		row[v.column.Name] = typed(v.column, v.value, s.Today)
 	}
+
 	return row
 }
 
@@ -269,6 +275,7 @@ func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
 			text.WriteString(" (" + v + ")")
 		}
 	}
+
 	return text.String()
 }
 

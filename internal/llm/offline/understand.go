@@ -45,6 +45,7 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 	if k := c.kind; c.verb == verbList && len(c.also) == 0 && !k.Reference && !s.lex.children[k] {
 		out.Quick = &nodes.Quick{EntityType: k.Type, Why: "a plain look-up"}
 	}
+
 	return out
 }
 
@@ -58,11 +59,13 @@ func (s *scene) mention(c *command, out *nodes.UnderstandOutput) {
 	case len(r.entities) == 0:
 		m.Resolution, m.Reason = "unknown", "no known entity has this name"
 		out.Mentions = append(out.Mentions, m)
+
 		return
 	case r.several && c.verb != verbForget && c.verb != verbRetain:
 		m.Resolution, m.Candidates, m.Reason = "ambiguous", refsOf(r.entities), "several fit"
 		out.Mentions = append(out.Mentions, m)
 		out.Disambiguation = &nodes.Disambiguation{Question: whichOne(r.entities), Options: m.Candidates}
+
 		return
 	case r.exact:
 		m.Resolution, m.Reason = "exact", "named"
@@ -101,6 +104,7 @@ func (s *scene) addable() []string {
 	lists := filtered(s.lex.domain.Entities, func(e *domain.Entity) bool {
 		return labelColumn(e) != nil && !e.Reference && !s.lex.children[e] && e != s.lex.draftable()
 	})
+
 	return mapped(lists, func(e *domain.Entity) string { return "the " + e.Plural })
 }
 
@@ -134,6 +138,7 @@ func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 func (s *scene) choice(e *nodes.Entity) bool {
 	t := s.lex.byType[e.Type]
 	schedule, _, _ := s.lex.schedule()
+
 	return s.thing(e, nil) && e.Tier != "excluded" && quantityColumn(t) == nil && doneColumn(t) == nil && (t != schedule || e.Pending)
 }
 
@@ -166,6 +171,7 @@ func (s *scene) avoided() []string {
 			out = append(out, value.Terms...)
 		}
 	}
+
 	return out
 }
 
@@ -177,5 +183,6 @@ func planCount(text string) int {
 		return 0
 	}
 	n, _ := number(ws[i])
+
 	return int(n)
 }

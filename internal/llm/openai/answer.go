@@ -31,6 +31,7 @@ func (m *Model) answer(req *llm.Request, completion *openai.ChatCompletion) (*ll
 			Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments), Signature: signature(call.AsFunction().JSON.ExtraFields),
 		})
 	}
+
 	return wire.Finish(req, response, end(cmp.Or(choice.FinishReason, "stop"), choice.Message.Refusal))
 }
 
@@ -40,6 +41,7 @@ func reasoning(extra map[string]respjson.Field) string {
 	if field, ok := extra[reasoningField]; !ok || json.Unmarshal([]byte(field.Raw()), &text) != nil {
 		return ""
 	}
+
 	return text
 }
 
@@ -49,6 +51,7 @@ func signature(extra map[string]respjson.Field) string {
 	if raw := field.Raw(); raw != "null" {
 		return raw
 	}
+
 	return ""
 }
 
@@ -70,6 +73,7 @@ func end(finishReason, refusal string) wire.End {
 	case finishReason == "", finishReason == "error":
 		return wire.EndIncomplete
 	}
+
 	return wire.EndWhole
 }
 
@@ -88,11 +92,13 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 		if failed, ok := errors.AsType[*ssestream.StreamError](err); ok {
 			return response, wire.Event(m.config.Provider, failed.Event.Data, m.config.APIKey)
 		}
+
 		return response, err
 	}
 	if ctx.Err() != nil {
 		return response, ctx.Err()
 	}
+
 	return wire.Finish(req, response, end(parts.finish, parts.refusal))
 }
 
@@ -154,5 +160,6 @@ func (s *streamed) toolCalls() []llm.ToolCall {
 		call := s.calls[i]
 		calls = append(calls, llm.ToolCall{Name: call.name, Args: json.RawMessage(call.args.String()), Signature: call.signature})
 	}
+
 	return calls
 }

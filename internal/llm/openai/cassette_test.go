@@ -60,5 +60,6 @@ func played(t *testing.T, name string) *openai.Model {
 	client := cassette.Open(t, "testdata/"+name+".json", cassette.Options{Record: *record, Secrets: []string{key}})
 	model, err := openai.New(&openai.Config{APIKey: key, HTTPClient: client, Model: "gpt-4.1-mini"})
 	require.NoError(t, err)
+
 	return model
 }

@@ -28,6 +28,7 @@ func NewEmbedder(config *Config, dimensions int) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &Embedder{config: *filled, dimensions: dimensions, service: openai.NewEmbeddingService(options...)}, nil
 }
 
@@ -67,6 +68,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 	if len(answer.Data) != len(texts) {
 		return nil, e.mismatch(fmt.Errorf("%w: %d instead of %d", wire.ErrVectors, len(answer.Data), len(texts)))
 	}
+
 	return vectors, nil
 }
 
@@ -79,5 +81,6 @@ func narrow(wide []float64) []float32 {
 	for i, x := range wide {
 		vector[i] = float32(x)
 	}
+
 	return vector
 }

@@ -38,6 +38,7 @@ func TestModel_GivesBackWhatIsWantedBack(t *testing.T) {
 			model := func(provider string) llm.Model {
 				opened, err := openai.New(&openai.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m", Provider: provider})
 				require.NoError(t, err)
+
 				return opened
 			}
 			req := &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}}

@@ -55,6 +55,7 @@ func New(config *Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &Model{config: *filled, service: openai.NewChatCompletionService(options...)}, nil
 }
 
@@ -74,6 +75,7 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 	if completion == nil { // the server said null
 		return nil, wire.ErrForm
 	}
+
 	return m.answer(req, completion)
 }
 
@@ -98,6 +100,7 @@ func setup(config *Config) (*Config, []option.RequestOption, error) {
 	} else if filled.official() {
 		return nil, nil, &llm.Error{Kind: llm.KindAuth, Provider: filled.Provider, Err: errNoKey}
 	}
+
 	return &filled, options, nil
 }
 

@@ -31,6 +31,7 @@ func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
 	t.Helper()
 	model, err := openai.New(&openai.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
 	require.NoError(t, err)
+
 	return model
 }
 
@@ -116,6 +117,7 @@ func TestModel_ServerWithoutResponseFormat(t *testing.T) {
 		if call.SchemaName != "" {
 			return wiretest.Reply{Status: http.StatusBadRequest, Message: "unknown field response_format"}
 		}
+
 		return wiretest.Reply{Text: "```json\n{\"text\": \"short\"}\n```"}
 	})
 	response, err := open(t, server, wiretest.Key).Generate(t.Context(), &llm.Request{SchemaName: "compress", Schema: json.RawMessage(`{"type":"object"}`)})
@@ -154,6 +156,7 @@ func raw(t *testing.T, text string) (*llm.Response, error) {
 	t.Cleanup(server.Close)
 	model, err := openai.New(&openai.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
 	require.NoError(t, err)
+
 	return model.Generate(t.Context(), &llm.Request{OnDelta: func(string) {}})
 }
 

@@ -31,6 +31,7 @@ func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
 		params.StreamOptions.IncludeUsage = openai.Bool(true)
 	}
 	m.limit(&params, req.MaxTokens)
+
 	return params
 }
 
@@ -80,6 +81,7 @@ func (m *Model) messages(req *llm.Request) []openai.ChatCompletionMessageParamUn
 			before = ""
 		}
 	}
+
 	return list
 }
 
@@ -108,6 +110,7 @@ func (m *Model) called(group *wire.Group) openai.ChatCompletionMessageParamUnion
 		}
 		message.ToolCalls = append(message.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{OfFunction: &function})
 	}
+
 	return openai.ChatCompletionMessageParamUnion{OfAssistant: &message}
 }
 
@@ -123,6 +126,7 @@ func (m *Model) tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
 		}
 		list = append(list, openai.ChatCompletionFunctionTool(definition))
 	}
+
 	return list
 }
 
@@ -132,5 +136,6 @@ func parameters(schema json.RawMessage) shared.FunctionParameters {
 	if json.Unmarshal(schema, &fields) != nil || fields == nil {
 		return shared.FunctionParameters{"type": "object", "properties": map[string]any{}}
 	}
+
 	return fields
 }

@@ -37,6 +37,7 @@ func refuses(word, says string) func(string) (int, string, string) {
 		if strings.Contains(body, word) {
 			return http.StatusBadRequest, "application/json", says
 		}
+
 		return well(body)
 	}
 }
@@ -57,6 +58,7 @@ func oldStream(body string) (int, string, string) {
 	if strings.Contains(body, "stream_options") {
 		return http.StatusBadRequest, "application/json", `{"object":"error","message":"stream_options: Extra inputs are not permitted","code":400}`
 	}
+
 	return streams(hello + finish + done)(body)
 }
 
@@ -136,6 +138,7 @@ func usual(streamed bool) *llm.Request {
 		return req
 	}
 	req.SchemaName, req.Schema = "think", json.RawMessage(strictT)
+
 	return req
 }
 

@@ -59,6 +59,7 @@ func NewEmbedder(config *EmbedderConfig) (llm.Embedder, error) {
 			Model: cmp.Or(config.Model, "text-embedding-3-small"),
 		}, dimensions)
 	}
+
 	return nil, fmt.Errorf("%w %q: use lexical, openai or gemini", errUnknown, config.Name)
 }
 
@@ -75,5 +76,6 @@ func (c *EmbedderConfig) Earlier(model string, dimensions int) (llm.Embedder, er
 	case strings.HasPrefix(model, "gemini-"):
 		own.Name = Gemini
 	}
+
 	return NewEmbedder(&own)
 }

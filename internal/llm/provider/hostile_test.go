@@ -153,6 +153,7 @@ func behaviours(streamed bool, answer string) map[string]behaviour {
 			}
 		}
 	}
+
 	return map[string]behaviour{
 		"HangsBeforeHeaders":  {serve: func(_ http.ResponseWriter, r *http.Request) { hangUp(r) }, kind: llm.KindOverloaded, says: "no answer began within", limit: first},
 		"HangsAfterHeaders":   {serve: after(""), kind: llm.KindOverloaded, says: "stopped for", limit: silent},
@@ -255,6 +256,7 @@ func opened(t *testing.T, name, url string, client *http.Client, short limit) ll
 		if l != short {
 			length = slack
 		}
+
 		return map[string]time.Duration{"reply": length}
 	}
 	reach := provider.Server{APIKey: "k", BaseURL: url}
@@ -263,6 +265,7 @@ func opened(t *testing.T, name, url string, client *http.Client, short limit) ll
 		FirstByte: of(first, firstByte), Silence: of(silent, silence), Whole: of(overall, wholeCall),
 	})
 	require.NoError(t, err)
+
 	return models["reply"]
 }
 
@@ -271,6 +274,7 @@ func asking(streamed bool) *llm.Request {
 	if streamed {
 		req.OnDelta = func(string) {}
 	}
+
 	return req
 }
 
@@ -320,6 +324,7 @@ func checkBehaviour(t *testing.T, name string, streamed bool, b *behaviour) {
 	if kind == "" {
 		require.NoError(t, err)
 		require.Equal(t, "hello", response.Text)
+
 		return
 	}
 	var failure *llm.Error
@@ -360,6 +365,7 @@ func TestClosingAtEachByte(t *testing.T) {
 					if err == nil {
 						require.Equal(t, "hello", response.Text, "at byte %d", at)
 						require.Positive(t, at)
+
 						continue
 					}
 					require.NotEmpty(t, llm.KindOf(err), "at byte %d: %v", at, err)

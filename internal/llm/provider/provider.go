@@ -109,6 +109,7 @@ func New(config *Config) (map[string]llm.Model, error) {
 		}
 		models[node] = &tuned{model: model, temperature: temperature, maxTokens: config.MaxTokens[node], hint: config.hint(node)}
 	}
+
 	return models, nil
 }
 
@@ -150,6 +151,7 @@ func (c *Config) opener() (func(model string, limits wire.Limits) (llm.Model, er
 		}, nil
 	}
 	model, err := c.local()
+
 	return func(string, wire.Limits) (llm.Model, error) { return model, nil }, err
 }
 
@@ -160,9 +162,11 @@ func (c *Config) local() (llm.Model, error) {
 		if c.OfflineModel == nil {
 			return nil, errNoOffline
 		}
+
 		return c.OfflineModel, nil
 	case Script:
 		return script.Load(c.ScriptPath)
 	}
+
 	return nil, fmt.Errorf("%w %q: use offline, openai, anthropic, gemini or script", errUnknown, c.Name)
 }

@@ -36,6 +36,7 @@ func (m *model) Generate(_ context.Context, req *llm.Request) (*llm.Response, er
 	if m.failure != "" {
 		return nil, &llm.Error{Kind: m.failure, Provider: m.name, Err: errors.New("as told")}
 	}
+
 	return &llm.Response{Text: m.name}, nil
 }
 

@@ -36,6 +36,7 @@ func (t *tuned) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 		hinted.Err = fmt.Errorf("%w (%s)", refused.Err, t.hint)
 		err = &hinted
 	}
+
 	return response, err
 }
 
@@ -60,5 +61,6 @@ func (f *fallback) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 		return response, err
 	}
 	req.Failed(response, err)
+
 	return f.second.Generate(ctx, req)
 }

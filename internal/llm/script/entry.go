@@ -33,6 +33,7 @@ func (f *failure) check() error {
 		llm.KindOverloaded, llm.KindRateLimit, llm.KindRefusal, llm.KindScriptExhausted, llm.KindTooLarge:
 		return nil
 	}
+
 	return fmt.Errorf("%w: error kind %q", errForm, f.Kind)
 }
 
@@ -49,6 +50,7 @@ func (e *entry) attempt(n int) *entry {
 	if repair < 1 {
 		return e
 	}
+
 	return e.repairs[repair-1]
 }
 
@@ -68,5 +70,6 @@ func ofStep(list []*entry, step int) []*entry {
 			of = append(of, e)
 		}
 	}
+
 	return of
 }

@@ -64,6 +64,7 @@ type duration time.Duration
 func (d *duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	*d = duration(parsed)
+
 	return err
 }
 
@@ -86,6 +87,7 @@ func Parse(text []byte) (*Model, error) {
 		return nil, fmt.Errorf("parse script: %w", err)
 	}
 	model.compress = compress
+
 	return model, nil
 }
 
@@ -104,6 +106,7 @@ func (t *turn) entries() (map[string][]*entry, error) {
 	if act := nodes[actNode]; stepped(act) && len(ofStep(act, 0)) > 0 {
 		return nil, errSteps
 	}
+
 	return nodes, nil
 }
 
@@ -124,6 +127,7 @@ func entries(node string, value any) ([]*entry, error) {
 		}
 		list = append(list, e)
 	}
+
 	return list, nil
 }
 
@@ -156,6 +160,7 @@ func newEntry(node string, value any) (*entry, error) {
 		}
 		e.repairs = append(e.repairs, repair)
 	}
+
 	return e, nil
 }
 
@@ -168,6 +173,7 @@ func textEntry(node, text string) (*entry, error) {
 		e := &entry{}
 		return e, e.answer(node, map[string]any{"text": text}, nil)
 	}
+
 	return nil, fmt.Errorf("%w: a text", errForm)
 }
 
@@ -180,6 +186,7 @@ func split(fields map[string]any) (output, own map[string]any) {
 			delete(output, key)
 		}
 	}
+
 	return output, own
 }
 
@@ -197,6 +204,7 @@ func (e *entry) answer(node string, output map[string]any, raw *string) error {
 			return fmt.Errorf("%w: a reply is a text, or {text: ...}", errForm)
 		}
 		e.text = text
+
 		return nil
 	}
 	encoded, err := json.Marshal(output)
@@ -204,6 +212,7 @@ func (e *entry) answer(node string, output map[string]any, raw *string) error {
 		return fmt.Errorf("encode output: %w", err)
 	}
 	e.text = string(encoded)
+
 	return nil
 }
 
@@ -219,6 +228,7 @@ func (e *entry) answerCalls(output map[string]any) error {
 	for _, c := range act.Calls {
 		e.calls = append(e.calls, llm.ToolCall{Name: c.Tool, Args: c.args()})
 	}
+
 	return nil
 }
 
@@ -229,6 +239,7 @@ func (c *call) args() json.RawMessage {
 	case c.Args == nil:
 		return json.RawMessage(`{}`)
 	}
+
 	return c.Args
 }
 
@@ -243,5 +254,6 @@ func convert(fields map[string]any, into any) error {
 	if err := decoder.Decode(into); err != nil {
 		return fmt.Errorf("read entry: %w", err)
 	}
+
 	return nil
 }

@@ -42,6 +42,7 @@ func Load(path string) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load script %s: %w", path, err)
 	}
+
 	return model, nil
 }
 
@@ -57,6 +58,7 @@ func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	if failure := m.failure(chosen); failure != nil {
 		return nil, failure
 	}
+
 	return play(req, m.with(req, chosen)), nil
 }
 
@@ -79,6 +81,7 @@ func (m *Model) with(req *llm.Request, e *entry) *entry {
 	}
 	both := *e
 	both.text = string(text)
+
 	return &both
 }
 
@@ -94,6 +97,7 @@ func (m *Model) find(req *llm.Request) (*entry, error) {
 	if position > len(list) {
 		return nil, fmt.Errorf("turn %d has no entry %d of %s (step %d)", req.Turn, position, req.Node, req.Step)
 	}
+
 	return list[position-1].attempt(req.Attempt), nil
 }
 
@@ -105,6 +109,7 @@ func (m *Model) list(req *llm.Request) []*entry {
 	if list == nil && req.Node == compressNode {
 		return m.compress
 	}
+
 	return list
 }
 
@@ -119,6 +124,7 @@ func (m *Model) failure(e *entry) *llm.Error {
 		return nil
 	}
 	m.failed[e]++
+
 	return e.failure.typed()
 }
 
@@ -128,6 +134,7 @@ func play(req *llm.Request, e *entry) *llm.Response {
 	if req.OnDelta != nil {
 		stream(e.text, req.OnDelta)
 	}
+
 	return response
 }
 
@@ -150,6 +157,7 @@ func pieceEnd(text string) int {
 	if space := strings.LastIndexByte(text[:end], ' '); space > 0 && end < len(text) {
 		return space + 1
 	}
+
 	return end
 }
 

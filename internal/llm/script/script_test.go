@@ -236,5 +236,6 @@ func parse(t *testing.T, text string) *script.Model {
 	t.Helper()
 	model, err := script.Parse([]byte(text))
 	require.NoError(t, err)
+
 	return model
 }

@@ -86,6 +86,7 @@ func call[T any](ctx context.Context, provider, key string, ask func(context.Con
 	case llm.KindOf(raw) != "":
 		return answer, raw, raw
 	}
+
 	return answer, raw, Fail(ctx, provider, raw, key)
 }
 
@@ -96,6 +97,7 @@ func unbroken[T any](ctx context.Context, ask func(context.Context) (T, error)) 
 			err = fmt.Errorf("%w: %v", ErrForm, value)
 		}
 	}()
+
 	return ask(ctx)
 }
 
@@ -120,5 +122,6 @@ func (d *Dropped) learn(err error, req *llm.Request) bool {
 			return true
 		}
 	}
+
 	return false
 }

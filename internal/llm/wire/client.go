@@ -44,6 +44,7 @@ func Client(baseURL string, given *http.Client, limits Limits) (*http.Client, er
 	if testing.Testing() && parsed.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, errRealCall
 	}
+
 	return &client, nil
 }
 
@@ -70,5 +71,6 @@ func (f failing) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return nil, fmt.Errorf("read answer with status %d: %w", response.StatusCode, err)
 	}
+
 	return nil, &statusError{status: response.StatusCode, header: response.Header, body: body}
 }

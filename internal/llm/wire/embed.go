@@ -22,5 +22,6 @@ func Embed(ctx context.Context, texts []string, embed func(ctx context.Context, 
 		}
 		vectors = append(vectors, got...)
 	}
+
 	return vectors, nil
 }

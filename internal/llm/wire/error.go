@@ -41,6 +41,7 @@ func Status(provider string, status int, header http.Header, body []byte, secret
 	if kind == llm.KindAuth {
 		cause = fmt.Errorf("status %d", status)
 	}
+
 	return &llm.Error{Kind: kind, Provider: provider, RetryAfter: retryAfter(header, body), Err: cause}
 }
 
@@ -57,6 +58,7 @@ func Fail(ctx context.Context, provider string, err error, secrets ...string) *l
 		err = inner.Err // the URL may contain a password
 	}
 	cause := fmt.Errorf("request: %s", clip(Scrub(err.Error(), secrets...)))
+
 	return &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: cause}
 }
 
@@ -73,6 +75,7 @@ func Event(provider string, body []byte, secrets ...string) *llm.Error {
 	if code, ok := detail.Code.(float64); ok && code >= http.StatusBadRequest {
 		status = int(code)
 	}
+
 	return Status(provider, status, nil, body, secrets...)
 }
 
@@ -83,6 +86,7 @@ func Scrub(text string, secrets ...string) string {
 			text = strings.ReplaceAll(text, secret, "[secret]")
 		}
 	}
+
 	return text
 }
 
@@ -116,6 +120,7 @@ func parse(body []byte) detail {
 	if json.Unmarshal(body, &text) == nil {
 		return detail{Message: text}
 	}
+
 	return detail{Message: strings.TrimSpace(string(body))}
 }
 
@@ -124,6 +129,7 @@ func (d detail) text(secrets []string) string {
 	if d.Type != "" {
 		text = d.Type + ": " + text
 	}
+
 	return clip(Scrub(text, secrets...))
 }
 
@@ -131,6 +137,7 @@ func clip(text string) string {
 	if len(text) > maxDetail {
 		text = strings.ToValidUTF8(text[:maxDetail], "") + "..."
 	}
+
 	return text
 }
 
@@ -153,6 +160,7 @@ func statusKind(status int, d detail) llm.Kind {
 	case fmt.Sprint(d.Code) == "content_filter", fmt.Sprint(d.Code) == "content_policy_violation":
 		return llm.KindRefusal
 	}
+
 	return llm.KindInvalidRequest
 }
 
@@ -174,6 +182,7 @@ func (d detail) overflow() bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -190,6 +199,7 @@ func retryAfter(header http.Header, body []byte) time.Duration {
 	if at, err := http.ParseTime(value); err == nil {
 		return positive(at.Sub(sent(header)))
 	}
+
 	return retryDelay(body)
 }
 
@@ -199,6 +209,7 @@ func sent(header http.Header) time.Time {
 	if at, err := http.ParseTime(header.Get("Date")); err == nil {
 		return at
 	}
+
 	return time.Now()
 }
 
@@ -216,6 +227,7 @@ func retryDelay(body []byte) time.Duration {
 	if err != nil {
 		return 0
 	}
+
 	return positive(delay)
 }
 

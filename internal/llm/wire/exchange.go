@@ -37,6 +37,7 @@ func Groups(messages []llm.Message) []Group {
 			last := &groups[len(groups)-1]
 			last.IDs, last.Names, last.Results = append(last.IDs, ids[0]), append(last.Names, names[0]), append(last.Results, message.Content)
 			ids, names = ids[1:], names[1:]
+
 			continue
 		}
 		group := Group{Message: message}
@@ -48,6 +49,7 @@ func Groups(messages []llm.Message) []Group {
 		group.IDs = slices.Clone(ids)
 		groups = append(groups, group)
 	}
+
 	return groups
 }
 
@@ -81,6 +83,7 @@ func Flat(messages []llm.Message) []llm.Message {
 			add(llm.RoleUser, "This is what they returned:"+words.String(), 0)
 		}
 	}
+
 	return flat
 }
 

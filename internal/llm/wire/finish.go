@@ -50,5 +50,6 @@ func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, e
 			response.ToolCalls[i].Args = json.RawMessage(`{}`)
 		}
 	}
+
 	return response, nil
 }

@@ -73,6 +73,7 @@ func watched(ctx context.Context) (context.Context, *watch) {
 func (w *watch) broke() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	return w.cause
 }
 
@@ -103,6 +104,7 @@ func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		whole.Stop()
 		cancel()
+
 		return nil, errors.Join(w.broke(), err)
 	}
 	response.Body = &limitedBody{
@@ -110,6 +112,7 @@ func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 		quiet: time.AfterFunc(l.limits.Silence, stop(late("the answer stopped for %s", l.limits.Silence))),
 		end:   func() { whole.Stop(); cancel() },
 	}
+
 	return response, nil
 }
 
@@ -137,6 +140,7 @@ func (b *limitedBody) Read(into []byte) (int, error) {
 	if cause := b.watch.broke(); cause != nil && err != nil && !errors.Is(err, io.EOF) {
 		return n, cause
 	}
+
 	return n, err
 }
 
@@ -145,5 +149,6 @@ func (b *limitedBody) Close() error {
 	b.quiet.Stop()
 	err := b.ReadCloser.Close()
 	b.end()
+
 	return err
 }

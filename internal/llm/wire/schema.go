@@ -25,6 +25,7 @@ func System(req *llm.Request) string {
 		return req.System
 	}
 	const format = "%s\n\nAnswer with one JSON object named %q that follows this JSON schema, and with nothing else:\n%s"
+
 	return strings.TrimSpace(fmt.Sprintf(format, req.System, req.SchemaName, plainSigns.Replace(compact.String())))
 }
 
@@ -47,6 +48,7 @@ func JSON(text string) string {
 	if object := firstObject(text); object != "" {
 		return object
 	}
+
 	return text
 }
 
@@ -71,6 +73,7 @@ func firstObject(text string) string {
 		}
 		from++
 	}
+
 	return ""
 }
 
@@ -82,6 +85,7 @@ func Strict(schema json.RawMessage) bool {
 		return false
 	}
 	object, ok := root.(map[string]any)
+
 	return ok && object["type"] == "object" && strict(object)
 }
 
@@ -99,6 +103,7 @@ func strict(node map[string]any) bool {
 			return false
 		}
 	}
+
 	return strictChildren(node)
 }
 
@@ -117,6 +122,7 @@ func strictObject(node, properties map[string]any) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -132,6 +138,7 @@ func strictChildren(node map[string]any) bool {
 	if items, ok := node["items"]; ok {
 		children = append(children, items)
 	}
+
 	return !slices.ContainsFunc(children, func(child any) bool {
 		object, ok := child.(map[string]any)
 		return !ok || !strict(object)

@@ -98,6 +98,7 @@ func chatCompletion(request *chatRequest, reply *Reply) map[string]any {
 	if len(reply.ToolCalls) > 0 {
 		message["tool_calls"] = chatCalls(reply.ToolCalls)
 	}
+
 	return map[string]any{
 		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": request.Model,
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finishReason(reply)}},
@@ -112,6 +113,7 @@ func chatCalls(calls []llm.ToolCall) []any {
 			"id": fmt.Sprintf("call_%d", i), "type": "function", "function": map[string]any{"name": call.Name, "arguments": args(call)},
 		})
 	}
+
 	return list
 }
 
@@ -129,6 +131,7 @@ func finishReason(reply *Reply) string {
 	case len(reply.ToolCalls) > 0:
 		return "tool_calls"
 	}
+
 	return "stop"
 }
 
@@ -184,6 +187,7 @@ func chatDeltas(reply *Reply) []map[string]any {
 			deltas = append(deltas, callDelta(i, map[string]any{"function": map[string]any{"arguments": piece}}))
 		}
 	}
+
 	return deltas
 }
 

@@ -38,6 +38,7 @@ func (c *checked) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 			c.check(ctx, protocol, req, response)
 		}
 	}
+
 	return response, err
 }
 
@@ -83,6 +84,7 @@ func wellFormed(response *llm.Response) error {
 			return errBroken
 		}
 	}
+
 	return nil
 }
 
@@ -104,6 +106,7 @@ func (s *Server) model() llm.Model {
 	if err != nil {
 		panic(err) // the configuration is complete
 	}
+
 	return model
 }
 
@@ -114,5 +117,6 @@ type direct struct{ handler http.Handler }
 func (d direct) RoundTrip(request *http.Request) (*http.Response, error) {
 	recorded := httptest.NewRecorder()
 	d.handler.ServeHTTP(recorded, request)
+
 	return recorded.Result(), nil
 }

@@ -52,6 +52,7 @@ func (s *suite) ask(t *testing.T, req *llm.Request, reply Reply) (*llm.Response,
 	response, err := s.open(t, server, Key).Generate(t.Context(), req)
 	require.Len(t, server.Calls(), 1, "a provider does not retry")
 	require.Equal(t, s.streamed, server.Calls()[0].Stream)
+
 	return response, deltas.String(), err
 }
 
@@ -105,6 +106,7 @@ func (s *suite) answers(t *testing.T) {
 		if s.protocol == Gemini { // the server itself reports the broken call
 			_, _, err := s.ask(t, acting(), Reply{ToolCalls: []llm.ToolCall{{Name: "db_read", Args: json.RawMessage(`{"table": "rec`)}}})
 			require.Equal(t, llm.KindInvalidOutput, llm.KindOf(err), "%v", err)
+
 			return
 		}
 		broken := []llm.ToolCall{{Name: "db_read", Args: json.RawMessage(`{"table": "rec`)}}
@@ -204,6 +206,7 @@ func (s *suite) statuses(t *testing.T) {
 			if call.Temperature != nil {
 				return Reply{Status: http.StatusBadRequest, Param: "temperature", Message: "temperature is not supported by this model"}
 			}
+
 			return Reply{Text: "hello"}
 		})
 		model := s.open(t, server, Key)
@@ -287,6 +290,7 @@ func (s *suite) exchanges(t *testing.T) {
 		if len(call.Messages) != 3 {
 			return Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: "conversation roles must alternate user/assistant"}
 		}
+
 		return Reply{Text: "Well."}
 	})
 	model := s.open(t, server, Key)
@@ -327,6 +331,7 @@ func (s *suite) cancel(t *testing.T) {
 		close(arrived)
 		<-ctx.Done()
 		close(gone)
+
 		return Reply{Text: "too late"}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -359,6 +364,7 @@ func (s *suite) prepared(req *llm.Request) *llm.Request {
 	if s.streamed {
 		req.OnDelta = func(string) {}
 	}
+
 	return req
 }
 
@@ -379,6 +385,7 @@ func structured() *llm.Request {
 	req.Schema = json.RawMessage(`{"type":"object","properties":{"goal":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}}},
 		"required":["goal","steps"],"additionalProperties":false,
 		"$defs":{"step":{"type":"object","properties":{"type":{"type":"string","enum":["read","write"]}},"required":["type"],"additionalProperties":false}}}`)
+
 	return req
 }
 
@@ -388,5 +395,6 @@ func acting() *llm.Request {
 		{Name: "db_read", Description: "Read rows.", Schema: json.RawMessage(`{"type":"object","properties":{"table":{"type":"string"},"limit":{"type":"integer"}},"required":["table"]}`)},
 		{Name: "step_complete", Description: "End the step.", Schema: json.RawMessage(`{"type":"object","properties":{"summary":{"type":"string"}},"required":["summary"],"additionalProperties":false}`)},
 	}
+
 	return req
 }

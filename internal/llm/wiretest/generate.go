@@ -49,6 +49,7 @@ func (c content) text() string {
 	for i, part := range c.Parts {
 		texts[i] = part.Text
 	}
+
 	return strings.Join(texts, "")
 }
 
@@ -126,6 +127,7 @@ func parts(reply *Reply) []any {
 	if reply.Text != "" {
 		list = append(list, map[string]any{"text": reply.Text})
 	}
+
 	return append(list, calls(reply)...)
 }
 
@@ -138,6 +140,7 @@ func calls(reply *Reply) []any {
 		}
 		list = append(list, map[string]any{"functionCall": f})
 	}
+
 	return list
 }
 
@@ -147,6 +150,7 @@ func malformed(reply *Reply) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -169,6 +173,7 @@ func generated(model string, parts []any, reply *Reply) map[string]any {
 			candidate["finishReason"] = "STOP"
 		}
 	}
+
 	return answer
 }
 

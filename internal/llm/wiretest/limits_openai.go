@@ -19,6 +19,7 @@ func emptyTools(request map[string]any) string {
 	case len(tools) > 128:
 		return "Invalid 'tools': array too long. Expected an array with maximum length 128."
 	}
+
 	return ""
 }
 
@@ -26,6 +27,7 @@ func bothLimits(request map[string]any) string {
 	if request["max_tokens"] != nil && request["max_completion_tokens"] != nil {
 		return "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
 	}
+
 	return ""
 }
 
@@ -42,6 +44,7 @@ func reasoningModels(request map[string]any) string {
 	if request["max_tokens"] != nil {
 		return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 	}
+
 	return ""
 }
 
@@ -59,6 +62,7 @@ func strictSchemas(request map[string]any) string {
 		case properties > 5000 || enums > 1000:
 			return "Invalid schema for " + where + ": too large."
 		}
+
 		return ""
 	}
 	if format := object(request["response_format"], "json_schema"); format["strict"] == true {
@@ -73,6 +77,7 @@ func strictSchemas(request map[string]any) string {
 			}
 		}
 	}
+
 	return ""
 }
 
@@ -96,6 +101,7 @@ func measure(schema any) (levels, properties, enums int) {
 			levels, properties, enums = max(levels, l), properties+p, enums+e
 		}
 	}
+
 	return levels, properties, enums
 }
 
@@ -103,6 +109,7 @@ func streamOptions(request map[string]any) string {
 	if request["stream_options"] != nil && request["stream"] != true {
 		return "The 'stream_options' parameter is only allowed when 'stream' is enabled."
 	}
+
 	return ""
 }
 
@@ -115,5 +122,6 @@ func toolNames(request map[string]any) string {
 		}
 		names = append(names, name)
 	}
+
 	return ""
 }

@@ -17,6 +17,7 @@ func rolesOfAnthropic(request map[string]any) string {
 	if messages[len(messages)-1]["role"] == "assistant" {
 		return "This model does not support assistant message prefill. The conversation must end with a user message."
 	}
+
 	return ""
 }
 
@@ -26,6 +27,7 @@ func cacheMarks(request map[string]any) string {
 	if marks := strings.Count(string(text), `"cache_control"`); marks > 4 {
 		return fmt.Sprintf("A maximum of 4 blocks with cache_control may be provided. Found %d.", marks)
 	}
+
 	return ""
 }
 
@@ -53,6 +55,7 @@ func grammarOfAnthropic(request map[string]any) string {
 	case unions > 16:
 		return fmt.Sprintf("Schemas contains too many parameters with union types (%d parameters with type arrays or anyOf).", unions)
 	}
+
 	return ""
 }
 
@@ -88,6 +91,7 @@ func grammar(schema any) (optional, unions int, unknown string) {
 			optional, unions = optional+o, unions+u
 		}
 	}
+
 	return optional, unions, ""
 }
 
@@ -101,6 +105,7 @@ func forcedTool(request map[string]any) string {
 			return ""
 		}
 	}
+
 	return fmt.Sprintf("Tool '%v' not found in provided tools", choice["name"])
 }
 
@@ -110,6 +115,7 @@ func rolesOfGemini(request map[string]any) string {
 	if contents[0]["role"] == "model" || contents[len(contents)-1]["role"] == "model" {
 		return "Please ensure that multiturn requests begin and end with a user role."
 	}
+
 	return ""
 }
 
@@ -118,6 +124,7 @@ func schemaNeedsType(request map[string]any) string {
 	if config["responseJsonSchema"] != nil && config["responseMimeType"] != "application/json" {
 		return "response_json_schema needs response_mime_type application/json"
 	}
+
 	return ""
 }
 
@@ -138,6 +145,7 @@ func schemasOfGemini(request map[string]any) string {
 			return "Invalid JSON payload received. Unknown keyword in the specified schema: " + unknown
 		}
 	}
+
 	return ""
 }
 
@@ -166,5 +174,6 @@ func unknownKeyword(schema any, known []string) string {
 			}
 		}
 	}
+
 	return ""
 }

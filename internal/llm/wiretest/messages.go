@@ -51,6 +51,7 @@ func (b *blocks) UnmarshalJSON(text []byte) error {
 		}
 	}
 	*b = blocks(strings.Join(texts, "\n"))
+
 	return nil
 }
 
@@ -80,6 +81,7 @@ func (t *turned) UnmarshalJSON(text []byte) error {
 			t.results = append(t.results, llm.Message{Role: llm.RoleTool, Content: string(block.Content)})
 		}
 	}
+
 	return nil
 }
 
@@ -139,6 +141,7 @@ func (m *messagesRequest) content(reply *Reply) []map[string]any {
 	for i, call := range calls {
 		content = append(content, map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", i), "name": call.Name, "input": args(call)})
 	}
+
 	return content
 }
 
@@ -149,6 +152,7 @@ func message(request *messagesRequest, reply *Reply) map[string]any {
 			block["input"] = json.RawMessage(input)
 		}
 	}
+
 	return map[string]any{
 		"id": "msg_1", "type": "message", "role": "assistant", "model": request.Model, "content": content,
 		"stop_reason": stopReason(reply), "stop_sequence": nil, "usage": messageUsage(reply.Usage),
@@ -172,6 +176,7 @@ func stopReason(reply *Reply) string {
 	case len(reply.ToolCalls) > 0:
 		return "tool_use"
 	}
+
 	return "end_turn"
 }
 
@@ -223,5 +228,6 @@ func streamBlock(send func(string, map[string]any), index int, block map[string]
 	case EndCutOff, EndRefused:
 	}
 	send("content_block_stop", map[string]any{"index": index})
+
 	return true
 }

@@ -17,6 +17,7 @@ func pairsOfOpenAI(request map[string]any) string {
 				return "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
 			}
 			open = slices.Delete(open, at, at+1)
+
 			continue
 		}
 		if len(open) > 0 {
@@ -29,6 +30,7 @@ func pairsOfOpenAI(request map[string]any) string {
 	if len(open) > 0 {
 		return fmt.Sprintf("An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %v", open)
 	}
+
 	return ""
 }
 
@@ -65,6 +67,7 @@ func pairsOfAnthropic(request map[string]any) string {
 	if len(open) > 0 {
 		return fmt.Sprintf("messages: `tool_use` ids were found without `tool_result` blocks immediately after: %v", open)
 	}
+
 	return ""
 }
 
@@ -94,5 +97,6 @@ func pairsOfGemini(request map[string]any) string {
 	if len(open) > 0 {
 		return "Please ensure that function response turn comes immediately after a function call turn."
 	}
+
 	return ""
 }

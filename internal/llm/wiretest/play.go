@@ -35,6 +35,7 @@ func Play(model llm.Model) Handler {
 		if err != nil {
 			return failure(err)
 		}
+
 		return Reply{Text: response.Text, ToolCalls: response.ToolCalls, Usage: response.Usage}
 	}
 }
@@ -78,6 +79,7 @@ func rounds(messages []llm.Message) (asked []llm.Message, repairs int) {
 			repairs++
 		}
 	}
+
 	return messages[:end], repairs
 }
 
@@ -88,6 +90,7 @@ func node(request *llm.Request) string {
 	case len(request.Tools) > 0:
 		return "act"
 	}
+
 	return "reply"
 }
 
@@ -109,5 +112,6 @@ func failure(err error) Reply {
 		return Reply{Text: "I can't help with that.", End: EndRefused}
 	case llm.KindInvalidRequest, llm.KindScriptExhausted, llm.KindTooLarge:
 	}
+
 	return reply
 }

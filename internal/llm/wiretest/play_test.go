@@ -85,5 +85,6 @@ func request(schema, prompt string, tools, repair bool) *llm.Request {
 	if repair {
 		req.Messages = append(req.Messages, llm.Message{Role: llm.RoleAssistant, Content: "?"}, llm.Message{Role: llm.RoleUser, Content: "mend it"})
 	}
+
 	return req
 }

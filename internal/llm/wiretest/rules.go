@@ -30,6 +30,7 @@ var published = sync.OnceValue(func() map[Protocol]*jsonschema.Resolved {
 			panic(fmt.Sprintf("rules of %s: %v", protocol, err))
 		}
 	}
+
 	return resolved
 })
 
@@ -47,6 +48,7 @@ func refusal(protocol Protocol, body []byte) string {
 			return says
 		}
 	}
+
 	return ""
 }
 
@@ -65,6 +67,7 @@ func list(value any) []map[string]any {
 			objects = append(objects, object)
 		}
 	}
+
 	return objects
 }
 
@@ -73,5 +76,6 @@ func object(value any, path ...string) map[string]any {
 	for _, name := range path {
 		at, _ = at[name].(map[string]any)
 	}
+
 	return at
 }

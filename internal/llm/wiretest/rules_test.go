@@ -112,6 +112,7 @@ func names(n int) string {
 	for i := range list {
 		list[i] = fmt.Sprintf(`"p%d"`, i)
 	}
+
 	return strings.Join(list, ", ")
 }
 
@@ -131,5 +132,6 @@ func post(t *testing.T, server *wiretest.Server, protocol wiretest.Protocol, bod
 	defer response.Body.Close() //nolint:errcheck // it was only read
 	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
+
 	return response.StatusCode, string(text)
 }

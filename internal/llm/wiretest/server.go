@@ -92,6 +92,7 @@ func Start(t testing.TB, protocol Protocol, handler Handler) *Server {
 		s.BaseURL += "/v1"
 	}
 	t.Cleanup(s.http.Close)
+
 	return s
 }
 
@@ -106,6 +107,7 @@ func newServer(protocol Protocol, handler Handler) *Server {
 		s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
 		s.mux.HandleFunc("POST /v1/embeddings", s.embeddings)
 	}
+
 	return s
 }
 
@@ -113,6 +115,7 @@ func newServer(protocol Protocol, handler Handler) *Server {
 func (s *Server) Calls() []*Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return slices.Clone(s.calls)
 }
 
@@ -120,6 +123,7 @@ func (s *Server) Calls() []*Call {
 func (s *Server) Refusals() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return slices.Clone(s.refused)
 }
 
@@ -137,6 +141,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, key string, call 
 		// Real servers repeat parts of the key like this; searching for the key does not find them.
 		parts := key[:min(len(key), 6)] + "********" + key[max(len(key)-4, 0):]
 		s.fail(w, &Reply{Status: http.StatusUnauthorized, Code: "invalid_api_key", Message: "Incorrect API key provided: " + parts})
+
 		return nil, false
 	}
 	reply := s.handler(r.Context(), call)
@@ -151,6 +156,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, key string, call 
 		s.fail(w, &reply)
 		return nil, false
 	}
+
 	return &reply, true
 }
 
@@ -190,8 +196,10 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, request any, call 
 		s.refused = append(s.refused, says)
 		s.mu.Unlock()
 		s.fail(w, &Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: says})
+
 		return false
 	}
+
 	return true
 }
 
@@ -221,6 +229,7 @@ type events struct{ w http.ResponseWriter }
 func newEvents(w http.ResponseWriter) events {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
+
 	return events{w}
 }
 
@@ -250,6 +259,7 @@ func pieces(text string) []string {
 	for part := range slices.Chunk([]rune(text), size) {
 		list = append(list, string(part))
 	}
+
 	return list
 }
 
@@ -258,6 +268,7 @@ func args(call llm.ToolCall) string {
 	if len(call.Args) == 0 {
 		return "{}"
 	}
+
 	return string(call.Args)
 }
 
