@@ -7,7 +7,7 @@ import (
 
 // Facts are the content of a node's prompt as data, for in-process models that decide by rules instead of reading. A
 // node has only the facts its prompt shows, and zero values for the rest. Facts are read-only, since the prompt is
-// built from the same rows.
+// built from the same rows. Inputs make them when a model asks.
 type Facts struct {
 	// Message is the current message, with mentions written as "Label (ref)".
 	Message string

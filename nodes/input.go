@@ -74,7 +74,7 @@ type Refs map[string]Ref
 // UnderstandInput is the input of Understand.
 type UnderstandInput struct {
 	Frame
-	Facts       Facts
+	Facts       func() Facts
 	Refs        Refs
 	EntityTypes []string
 	// EntityAliases maps other names of types, in lower case, to types.
@@ -92,7 +92,7 @@ type UnderstandInput struct {
 // ThinkInput is the input of Think.
 type ThinkInput struct {
 	Frame
-	Facts      Facts
+	Facts      func() Facts
 	Refs       Refs
 	Subdomains []string
 	// SubdomainAliases maps other names, in lower case, to subdomains.
@@ -123,7 +123,7 @@ type Offer struct {
 // ActInput is the input of Act: one decision of one step.
 type ActInput struct {
 	Frame
-	Facts Facts
+	Facts func() Facts
 	// Step is the step of the plan being worked on.
 	Step PlannedStep
 	// Beside are later steps that need nothing of it, in their order: the same answer may hold their calls.
@@ -173,7 +173,7 @@ type Operation struct {
 // ReplyInput is the input of Reply.
 type ReplyInput struct {
 	Frame
-	Facts Facts
+	Facts func() Facts
 	// Outcome is how the turn ended, in a few words; the reply may claim no more.
 	Outcome string
 	// Blocked is why the step that gave up did so; Notices are the user's changes and mentions that could not be found.
@@ -203,7 +203,7 @@ type Done struct {
 // SummarizeInput is the input of Summarize.
 type SummarizeInput struct {
 	Frame
-	Facts Facts
+	Facts func() Facts
 	// Fallback is the summary made from facts alone, used when the model fails.
 	Fallback SummarizeOutput
 	// Short: the reply is short enough to stand by itself, and the facts say the rest.

@@ -457,12 +457,12 @@ func TestInputTravelsInTheProcessAlone(t *testing.T) {
 	t.Parallel()
 
 	model := says("Hello.")
-	in := nodes.ReplyInput{Frame: frame(), Facts: nodes.Facts{Message: "a secret of the facts"}}
+	in := nodes.ReplyInput{Frame: frame(), Facts: func() nodes.Facts { return nodes.Facts{Message: "a secret of the facts"} }}
 	_, err := nodes.Reply(t.Context(), model, in)
 	require.NoError(t, err)
 	sent, ok := model.requests[0].Input.(nodes.ReplyInput)
 	require.True(t, ok)
-	require.Equal(t, in.Facts, sent.Facts)
+	require.Equal(t, in.Facts(), sent.Facts())
 	recorded, err := json.Marshal(model.requests[0])
 	require.NoError(t, err)
 	require.NotContains(t, string(recorded), "secret")

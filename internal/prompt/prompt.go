@@ -55,7 +55,7 @@ func (p *Prompts) page(v *view.View, known bool) *page {
 // Understand builds the memory manager's input. UI changes and mentions must already be applied.
 func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 	t := p.page(v, true)
-	in := nodes.UnderstandInput{Facts: t.nodeFacts(), Refs: t.Refs(), HasQuestion: t.Question != nil && t.Question.Status == "open"}
+	in := nodes.UnderstandInput{Facts: t.nodeFacts, Refs: t.Refs(), HasQuestion: t.Question != nil && t.Question.Status == "open"}
 	for _, e := range p.domain.Entities {
 		in.EntityTypes = append(in.EntityTypes, e.Type)
 	}
@@ -95,7 +95,7 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	in := p.plan(t)
 	in.Refs = t.Refs()
 	if v.Carried() == nil {
-		in.Facts = t.nodeFacts()
+		in.Facts = t.nodeFacts
 		in.Frame = t.frame(vocab.NodeThink, t.plannerPersona(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf(vocab.NodeThink)})
 	}
 
@@ -169,7 +169,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 		t.workBeside()
 	}
 	in.Beside = t.others
-	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
+	in.Facts, in.Step = t.nodeFacts, typedStep(step)
 	in.Turn = tools
 	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
 	in.Introduces = t.introduces(step)
@@ -194,7 +194,7 @@ func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 	f := t.frame(vocab.NodeReply, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
 
 	return nodes.ReplyInput{
-		Frame: t.withoutRefs(f), Facts: t.nodeFacts(), Outcome: t.Outcome(), Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(),
+		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Outcome: t.Outcome(), Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(),
 	}
 }
 
@@ -213,7 +213,7 @@ func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
 	t := p.page(v, false)
 
 	return nodes.SummarizeInput{
-		Frame: t.frame(vocab.NodeSummarize, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Facts: t.nodeFacts(), Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
+		Frame: t.frame(vocab.NodeSummarize, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Facts: t.nodeFacts, Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
 	}
 }
 

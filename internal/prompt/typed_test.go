@@ -29,7 +29,7 @@ func TestInputsCarryFacts(t *testing.T) {
 	b.exec(t, `INSERT INTO questions (session_id, turn_id, kind, payload) VALUES ($1, $2, 'propose', '{"text": "Shall I save recipe_1?", "options": [{"label": "Yes"}, {"label": "", "ref": "recipe_1"}]}')`,
 		b.session, past.ID)
 
-	u := b.understand(t, turn).Facts
+	u := b.understand(t, turn).Facts()
 	require.Equal(t, "how many does it serve?", u.Message)
 	require.Equal(t, "2026-01-13", u.Today.Format("2006-01-02"))
 	require.Equal(t, []nodes.Exchange{{Turn: 1, Message: "show my recipes", Reply: "Butter Chicken.", Refs: []string{"recipe_1"}}}, u.Said)
@@ -46,15 +46,15 @@ func TestInputsCarryFacts(t *testing.T) {
 	require.Equal(t, map[string]any{"name": "Thai Curry", "servings": json.Number("2")}, draft.Draft)
 
 	in := b.act(t, turn, 1)
-	recipe := entityOf(t, in.Facts, "recipe_1")
+	recipe := entityOf(t, in.Facts(), "recipe_1")
 	require.Equal(t, "4", fmt.Sprint(recipe.Columns["servings"]))
 	require.NotContains(t, recipe.Columns, "instructions", "what was not read is not there")
 	require.Equal(t, "butter", recipe.Children["recipe_ingredients"][0]["name"])
 	require.Equal(t, "ri_1", recipe.Children["recipe_ingredients"][0]["id"])
 	require.Equal(t, 1, in.Step.Number)
 	require.Equal(t, nodes.Step{Type: "read", Subdomain: "recipes", Description: "Read it", Refs: []string{"recipe_1"}, Needs: "refs"}, in.Step.Step)
-	require.Len(t, in.Facts.Plan, 1)
-	require.Equal(t, "Thai Curry", entityOf(t, b.reply(t, turn).Facts, "gen_recipe_1").Draft["name"])
+	require.Len(t, in.Facts().Plan, 1)
+	require.Equal(t, "Thai Curry", entityOf(t, b.reply(t, turn).Facts(), "gen_recipe_1").Draft["name"])
 }
 
 func entityOf(t *testing.T, f nodes.Facts, ref string) nodes.Entity {

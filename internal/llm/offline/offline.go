@@ -47,12 +47,12 @@ func (m *model) answer(req *llm.Request) (*llm.Response, error) {
 	case nodes.UnderstandInput:
 		return m.understood(&in)
 	case nodes.ThinkInput:
-		return encoded(m.scene(&in.Facts).think(in.MaxSteps))
+		return encoded(m.scene(in.Facts()).think(in.MaxSteps))
 	case nodes.ActInput:
-		words, calls := m.scene(&in.Facts).act(&in)
+		words, calls := m.scene(in.Facts()).act(&in)
 		return &llm.Response{Text: words, ToolCalls: calls}, nil
 	case nodes.ReplyInput:
-		return &llm.Response{Text: m.scene(&in.Facts).reply(&in)}, nil
+		return &llm.Response{Text: m.scene(in.Facts()).reply(&in)}, nil
 	case nodes.SummarizeInput:
 		return encoded(in.Fallback)
 	case nodes.CompressInput:
@@ -65,14 +65,14 @@ func (m *model) answer(req *llm.Request) (*llm.Response, error) {
 // understood is Understand's answer, including the plan if that is allowed and already decidable: what the message
 // removes from view or brings back becomes visible only later.
 func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
-	out := m.scene(&in.Facts).understand()
+	facts := in.Facts()
+	out := m.scene(facts).understand()
 	both := nodes.TogetherOutput{UnderstandOutput: *out}
 	cur := out.Curation
 	settled := !cur.ClearAll && len(cur.Forget)+len(cur.Demote)+len(cur.Exclude)+len(cur.Retain)+len(out.Constraints) == 0
 	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil {
-		facts := in.Facts
 		facts.Understood = *out
-		s := m.scene(&facts)
+		s := m.scene(facts)
 		both.Plan = s.think(in.Plan.MaxSteps)
 		if c := s.read(); c.verb == verbThanks || c.verb == verbGreet || c.verb == verbIdentity {
 			both.Reply = s.plain(s.talk(c))

@@ -29,8 +29,10 @@ func garage() *domain.Domain {
 		Subdomains: []*domain.Subdomain{{Name: "tools", Tables: []string{"tools"}}, {Name: "orders", Tables: []string{"orders"}}}}
 }
 
-func facts(message string, known ...nodes.Entity) nodes.Facts {
-	return nodes.Facts{Message: message, Today: time.Date(2026, time.January, 13, 0, 0, 0, 0, time.UTC), Entities: known}
+func facts(message string, known ...nodes.Entity) func() nodes.Facts {
+	return func() nodes.Facts {
+		return nodes.Facts{Message: message, Today: time.Date(2026, time.January, 13, 0, 0, 0, 0, time.UTC), Entities: known}
+	}
 }
 
 func refs(known []nodes.Entity) nodes.Refs {
@@ -100,13 +102,18 @@ func TestWordsOfPromptsDoNotMatter(t *testing.T) {
 // Act refuses what the step may not write, and repeats no failed call.
 func TestActKeepsToTheStep(t *testing.T) {
 	t.Parallel()
-	in := nodes.ActInput{StepType: "write", Tables: []string{"tools"}, Facts: facts("delete the lathe",
-		nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent"})}
+	known := facts("delete the lathe", nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent"})
+	in := nodes.ActInput{StepType: "write", Tables: []string{"tools"}, Facts: known}
 	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "write", Description: `Delete tools {"refs":["tool_1"]}`, Refs: []string{"tool_1"}}}
 	require.Equal(t, []string{"blocked"}, acted(t, in))
 	in.Writable = map[string][]string{"db_delete": {"tools"}}
 	require.Equal(t, []string{"db_delete", "step_complete"}, acted(t, in))
-	in.Facts.Results = []nodes.Result{{Current: true, Step: 1, Tool: "db_delete", Type: "tool", ErrorCode: "rule_violation", Error: "It is in use."}}
+	in.Facts = func() nodes.Facts {
+		refused := known()
+		refused.Results = []nodes.Result{{Current: true, Step: 1, Tool: "db_delete", Type: "tool", ErrorCode: "rule_violation", Error: "It is in use."}}
+
+		return refused
+	}
 	require.Equal(t, []string{"blocked"}, acted(t, in))
 }
 

@@ -11,12 +11,12 @@ import (
 
 // scene is what a node knows, with ways to find things in it.
 type scene struct {
-	*nodes.Facts
+	nodes.Facts
 	lex  *lexicon
 	refs map[string]*nodes.Entity
 }
 
-func (m *model) scene(f *nodes.Facts) *scene {
+func (m *model) scene(f nodes.Facts) *scene {
 	s := &scene{Facts: f, lex: m.lex, refs: map[string]*nodes.Entity{}}
 	for i := range f.Entities {
 		s.refs[f.Entities[i].Ref] = &f.Entities[i]
