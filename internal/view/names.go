@@ -56,15 +56,14 @@ type spoken struct {
 	keys map[[2]string]bool // type and key
 }
 
+// spokenOf reads the texts of earlier turns once: nothing changes them during a turn.
 func (v *View) spokenOf() *spoken {
-	s := &spoken{refs: map[string]bool{}, keys: map[[2]string]bool{}}
-	for _, text := range v.texts() {
-		v.collectNames(text, s.refs)
-		for _, parts := range clean.MentionPattern.FindAllStringSubmatch(text, -1) {
-			s.keys[[2]string{parts[2], parts[3]}] = true
-			s.keys[[2]string{parts[2], strings.ToLower(parts[3])}] = true
-		}
+	if v.spokenBefore == nil {
+		v.spokenBefore = &spoken{refs: map[string]bool{}, keys: map[[2]string]bool{}}
+		v.collect(v.pastTexts(), v.spokenBefore)
 	}
+	s := &spoken{refs: maps.Clone(v.spokenBefore.refs), keys: maps.Clone(v.spokenBefore.keys)}
+	v.collect(v.texts(), s)
 	for _, r := range v.Results {
 		for _, ref := range r.Refs {
 			s.refs[ref] = true
@@ -75,6 +74,17 @@ func (v *View) spokenOf() *spoken {
 	}
 
 	return s
+}
+
+// collect adds what the texts name.
+func (v *View) collect(texts []string, into *spoken) {
+	for _, text := range texts {
+		v.collectNames(text, into.refs)
+		for _, parts := range clean.MentionPattern.FindAllStringSubmatch(text, -1) {
+			into.keys[[2]string{parts[2], parts[3]}] = true
+			into.keys[[2]string{parts[2], strings.ToLower(parts[3])}] = true
+		}
+	}
 }
 
 // lists returns the names, and the types and keys as parallel lists.
@@ -88,26 +98,15 @@ func (s *spoken) lists() (refs, types, ids []string) {
 
 // unknown reports whether a text names something that was not looked up, is not in view, and is not one of these refs.
 func (v *View) unknown(s *spoken, refs []string) bool {
-	known := &spoken{refs: map[string]bool{}, keys: map[[2]string]bool{}}
-	for _, ref := range refs {
-		known.refs[ref] = true
-	}
+	names, keys := maps.Clone(s.refs), maps.Clone(s.keys)
+	maps.DeleteFunc(names, func(ref string, _ bool) bool { return v.asked.refs[ref] || slices.Contains(refs, ref) })
+	maps.DeleteFunc(keys, func(key [2]string, _ bool) bool { return v.asked.keys[key] })
 	for _, e := range v.Registry {
-		known.refs[e.Ref] = true
-		known.keys[[2]string{e.EntityType, clean.Text(e.EntityID)}] = true
-	}
-	for ref := range s.refs {
-		if !v.asked.refs[ref] && !known.refs[ref] {
-			return true
-		}
-	}
-	for key := range s.keys {
-		if !v.asked.keys[key] && !known.keys[key] {
-			return true
-		}
+		delete(names, e.Ref)
+		delete(keys, [2]string{e.EntityType, clean.Text(e.EntityID)})
 	}
 
-	return false
+	return len(names)+len(keys) > 0
 }
 
 func (s *spoken) names(e *db.EntityRefListInViewRow) bool {
@@ -130,9 +129,9 @@ func (v *View) namesInValue(value any, into map[string]bool) {
 	}
 }
 
-// texts returns all loaded texts that may contain a ref or a mention.
-func (v *View) texts() []string {
-	texts := []string{v.Turn.Message, clean.Text(v.Turn.Reply), clean.Text(v.Turn.Goal)}
+// pastTexts returns the texts of earlier turns that may contain a ref or a mention.
+func (v *View) pastTexts() []string {
+	var texts []string
 	for _, p := range v.Past {
 		texts = append(texts, p.Message, p.Reply, p.Goal, string(p.Steps), p.CurationSummary, p.AnalysisConclusions, p.ResponseSummary,
 			p.WhatUserExpressed, p.NaturalNext)
@@ -140,6 +139,13 @@ func (v *View) texts() []string {
 	for _, covered := range v.Earlier {
 		texts = append(texts, covered.Text)
 	}
+
+	return texts
+}
+
+// texts returns the other loaded texts that may.
+func (v *View) texts() []string {
+	texts := []string{v.Turn.Message, clean.Text(v.Turn.Reply), clean.Text(v.Turn.Goal)}
 	for _, d := range v.Decisions {
 		texts = append(texts, clean.Text(d.Ref), d.Reason)
 	}

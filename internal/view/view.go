@@ -62,8 +62,9 @@ type View struct {
 	Profile     Profile
 	Stale       map[string]string // ref -> "changed" or "gone" outside the conversation
 
-	spoken *spoken // what its texts name
-	asked  *spoken // what was looked up in the registry for them
+	spoken       *spoken // what its texts name
+	spokenBefore *spoken // what those of earlier turns name; nil until they have been read
+	asked        *spoken // what was looked up in the registry for them
 	// written is as of the load: it shows whether others have written since.
 	written Written
 }
