@@ -2,11 +2,11 @@ package jobs
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/tidwall/gjson"
 
 	"alfred/internal/exact"
 	"alfred/internal/llm"
@@ -44,57 +44,96 @@ func (p *pieces) add(text string) uuid.UUID {
 	return hash
 }
 
-// cut takes a request's parts out. It is as long as the prompt, so it is not held while the model works.
+// cut takes a request's parts out. It is as long as the prompt, so it is not held while the model works. Its fields are
+// written in the order of their JSON: taking it apart again would double the work.
 func cut(req *llm.Request) (*cutRequest, error) {
-	encoded, err := exact.Storable(req)
-	if err != nil {
-		return nil, fmt.Errorf("encode request: %w", err)
+	c := &cutting{parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
+	c.declared = string(c.encode(strings.Join(req.Declared, "\n")))
+	c.outline = append(c.outline, '{')
+	c.field("system", true, req.System, &c.shared)
+	c.name("messages")
+	c.outline = append(c.outline, '[')
+	for i := range req.Messages {
+		c.message(&req.Messages[i])
 	}
-	text, done := string(encoded), 0
-	c := &cutRequest{parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
-	declared, err := exact.Storable(strings.Join(req.Declared, "\n"))
-	if err != nil {
-		return nil, fmt.Errorf("encode what is declared: %w", err)
+	c.outline = append(c.outline, ']')
+	c.field("tools", len(req.Tools) > 0, req.Tools, &c.shared)
+	c.field("schema_name", req.SchemaName != "", req.SchemaName, nil)
+	c.field("schema", len(req.Schema) > 0, req.Schema, &c.shared)
+	c.field("temperature", req.Temperature != nil, req.Temperature, nil)
+	c.field("max_tokens", req.MaxTokens != 0, req.MaxTokens, nil)
+	c.outline = append(c.outline, '}')
+
+	return &cutRequest{outline: string(c.outline), parts: c.parts, own: c.own, shared: c.shared}, c.err
+}
+
+// cutting is a request being cut.
+type cutting struct {
+	outline     []byte
+	parts       []uuid.UUID
+	own, shared pieces
+	declared    string // as JSON
+	err         error  // the first
+}
+
+func (c *cutting) encode(value any) json.RawMessage {
+	encoded, err := exact.Storable(value)
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("encode request: %w", err)
 	}
-	var outline strings.Builder
-	take := func(from, to int, of *pieces) {
-		if to-from < of.least {
-			return
+
+	return encoded
+}
+
+func (c *cutting) separate() {
+	if last := len(c.outline) - 1; c.outline[last] != '{' && c.outline[last] != '[' {
+		c.outline = append(c.outline, ',')
+	}
+}
+
+func (c *cutting) name(name string) {
+	c.separate()
+	c.outline = append(c.outline, `"`+name+`":`...)
+}
+
+func (c *cutting) field(name string, present bool, value any, of *pieces) {
+	if present {
+		c.name(name)
+		c.take(string(c.encode(value)), of)
+	}
+}
+
+// take writes a text into the outline, or takes it out if it is long and there are pieces for it.
+func (c *cutting) take(text string, of *pieces) {
+	if of == nil || len(text) < of.least {
+		c.outline = append(c.outline, text...)
+
+		return
+	}
+	c.outline = append(c.outline, '\n')
+	c.parts = append(c.parts, of.add(text))
+}
+
+// message takes out long sections, and what every later call of the step repeats.
+func (c *cutting) message(m *llm.Message) {
+	c.separate()
+	c.outline = append(c.outline, '{')
+	c.field("role", true, m.Role, nil)
+	c.name("content")
+	content := string(c.encode(m.Content))
+	c.outline = append(c.outline, '"')
+	for _, s := range sections(content) {
+		of := &c.own
+		if strings.Contains(c.declared, trimmed(content[s.from:s.to])) {
+			of = &c.shared
 		}
-		outline.WriteString(text[done:from])
-		outline.WriteByte('\n')
-		c.parts = append(c.parts, of.add(text[from:to]))
-		done = to
+		c.take(content[s.from:s.to], of)
 	}
-	gjson.Parse(text).ForEach(func(name, value gjson.Result) bool {
-		switch name.Str {
-		case "system", "tools", "schema": // see [llm.Request]
-			take(value.Index, value.Index+len(value.Raw), &c.shared)
-		case "messages":
-			value.ForEach(func(_, message gjson.Result) bool {
-				content := message.Get("content")
-				for _, s := range sections(content.Raw) {
-					of := &c.own
-					if strings.Contains(string(declared), trimmed(content.Raw[s.from:s.to])) {
-						of = &c.shared
-					}
-					take(content.Index+s.from, content.Index+s.to, of)
-				}
-				for _, name := range []string{"tool_calls", "reasoning"} { // every later call of the step repeats them
-					said := message.Get(name)
-					take(said.Index, said.Index+len(said.Raw), &c.own)
-				}
-
-				return true
-			})
-		}
-
-		return true
-	})
-	outline.WriteString(text[done:])
-	c.outline = outline.String()
-
-	return c, nil
+	c.outline = append(c.outline, '"')
+	c.field("tool_calls", len(m.ToolCalls) > 0, m.ToolCalls, &c.own)
+	c.field("reasoning", m.Reasoning != "", m.Reasoning, &c.own)
+	c.field("provider", m.Provider != "", m.Provider, nil)
+	c.outline = append(c.outline, '}')
 }
 
 // lineBreak is one within a JSON string.

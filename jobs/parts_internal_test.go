@@ -2,12 +2,14 @@ package jobs
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/exact"
 	"alfred/internal/llm"
 )
 
@@ -68,6 +70,33 @@ func TestCutRequest(t *testing.T) {
 	require.NotEmpty(t, one.own.hashes)
 	require.Equal(t, one.own, other.own)
 	require.Len(t, other.shared.hashes, 1)
+}
+
+// Every field of a request is on record, in the form that encoding it whole has.
+func TestCutKeepsEveryField(t *testing.T) {
+	t.Parallel()
+
+	warm := 0.5
+	req := &llm.Request{
+		System: "be brief", Tools: []llm.Tool{{Name: "t", Description: "d", Schema: json.RawMessage(`{}`)}}, SchemaName: "think", Schema: json.RawMessage(`{}`),
+		Temperature: &warm, MaxTokens: 5, Messages: []llm.Message{{
+			Role: llm.RoleAssistant, Content: "## Task\nhello", ToolCalls: []llm.ToolCall{{Name: "t", Args: json.RawMessage(`{}`)}}, Reasoning: "hm", Provider: "p",
+		}},
+	}
+	for _, value := range []any{*req, req.Messages[0]} {
+		for i := range reflect.TypeOf(value).NumField() {
+			if field := reflect.TypeOf(value).Field(i); field.Tag.Get("json") != "-" {
+				require.False(t, reflect.ValueOf(value).Field(i).IsZero(), "%s is not tried here", field.Name)
+			}
+		}
+	}
+	for _, req := range []*llm.Request{req, {Messages: []llm.Message{}}} {
+		c, err := cut(req)
+		require.NoError(t, err)
+		expected, err := exact.Storable(req)
+		require.NoError(t, err)
+		require.Equal(t, string(expected), c.whole())
+	}
 }
 
 // What the model has called and thought is stored once, however many calls of a step repeat it.

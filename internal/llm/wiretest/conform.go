@@ -199,31 +199,33 @@ func (s *suite) statuses(t *testing.T) {
 			}
 		})
 	}
+	t.Run("TemperatureRejected", s.temperatureRejected)
+}
 
-	t.Run("TemperatureRejected", func(t *testing.T) {
-		t.Parallel()
-		server := Start(t, s.protocol, func(_ context.Context, call *Call) Reply {
-			if call.Temperature != nil {
-				return Reply{Status: http.StatusBadRequest, Param: "temperature", Message: "temperature is not supported by this model"}
-			}
-
-			return Reply{Text: "hello"}
-		})
-		model := s.open(t, server, Key)
-		failed := 0
-		for range 2 {
-			req := s.prepared(plain())
-			req.OnFailed = func(_ *llm.Response, err error) {
-				require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
-				failed++
-			}
-			response, err := model.Generate(t.Context(), req)
-			require.NoError(t, err)
-			require.Equal(t, "hello", response.Text)
+// temperatureRejected: a model that takes no temperature is asked without one from then on.
+func (s *suite) temperatureRejected(t *testing.T) {
+	t.Parallel()
+	server := Start(t, s.protocol, func(_ context.Context, call *Call) Reply {
+		if call.Temperature != nil {
+			return Reply{Status: http.StatusBadRequest, Param: "temperature", Message: "temperature is not supported by this model"}
 		}
-		require.Equal(t, 1, failed, "each call can be recorded")
-		require.Len(t, server.Calls(), 3, "only the first request pays for finding out")
+
+		return Reply{Text: "hello"}
 	})
+	model := s.open(t, server, Key)
+	failed := 0
+	for range 2 {
+		req := s.prepared(plain())
+		req.OnFailed = func(_ *llm.Response, err error) {
+			require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
+			failed++
+		}
+		response, err := model.Generate(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, "hello", response.Text)
+	}
+	require.Equal(t, 1, failed, "each call can be recorded")
+	require.Len(t, server.Calls(), 3, "only the first request pays for finding out")
 }
 
 // request checks that the whole request arrives, and nothing that it must not contain.
