@@ -102,7 +102,7 @@ func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch
 func (w *compressWorker) write(ctx context.Context, b background, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
 	r := w.runner
 	rec := &recorder{
-		clock: r.clock, model: r.Models(vocab.NodeCompress), guard: r.guard(r.Pool, args.SessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, session: args.SessionID, ordinal: 1,
+		clock: r.clock, model: r.Models(vocab.NodeCompress), guard: r.guard(r.Pool, args.SessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, shared: &r.shared, session: args.SessionID, ordinal: 1,
 		again: b.attempt > 1 || b.snoozes > 0 || b.takenOver,
 	}
 	var v *view.View

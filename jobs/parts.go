@@ -4,7 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -42,6 +45,48 @@ func (p *pieces) add(text string) uuid.UUID {
 	p.hashes, p.texts = append(p.hashes, hash), append(p.texts, text)
 
 	return hash
+}
+
+// sharedParts remembers which shared pieces are stored, by month and hash, so that instructions and tools, most of a
+// request, are not sent with each one. Sending them again after a minute heals a table that somebody has emptied.
+type sharedParts struct {
+	mu     sync.Mutex
+	stored map[sharedPart]time.Time
+}
+
+type sharedPart struct {
+	month string
+	hash  uuid.UUID
+}
+
+const resendShared = time.Minute
+
+// monthOf is the month of a call's partition.
+func monthOf(call uuid.UUID) string {
+	return time.Unix(call.Time().UnixTime()).UTC().Format("2006-01")
+}
+
+// missing returns the pieces that are not known to be stored in the call's month.
+func (s *sharedParts) missing(call uuid.UUID, of pieces) (hashes []uuid.UUID, texts []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, hash := range of.hashes {
+		if time.Since(s.stored[sharedPart{monthOf(call), hash}]) > resendShared {
+			hashes, texts = append(hashes, hash), append(texts, of.texts[i])
+		}
+	}
+
+	return hashes, texts
+}
+
+// committed notes that a call's pieces are on disk.
+func (s *sharedParts) committed(call uuid.UUID, hashes []uuid.UUID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.stored, func(_ sharedPart, at time.Time) bool { return time.Since(at) > resendShared })
+	for _, hash := range hashes {
+		s.stored[sharedPart{monthOf(call), hash}] = time.Now()
+	}
 }
 
 // cut takes a request's parts out. It is as long as the prompt, so it is not held while the model works. Its fields are

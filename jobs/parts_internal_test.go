@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -138,4 +139,31 @@ func TestCutSharesWhatIsDeclared(t *testing.T) {
 	var again llm.Request
 	require.NoError(t, json.Unmarshal([]byte(c.whole()), &again))
 	require.Equal(t, req.Messages, again.Messages)
+}
+
+// Instructions and tools are sent once, again in the next month, whose partition is another, and until they are committed.
+func TestSharedPartsAreSentOnce(t *testing.T) {
+	t.Parallel()
+
+	parts := &sharedParts{stored: map[sharedPart]time.Time{}}
+	of := pieces{hashes: []uuid.UUID{{1}, {2}}, texts: []string{"tools", "schema"}}
+	november, december := uuid.MustParse("01a1dc80-f000-7000-8000-000000000000"), uuid.MustParse("01a276ff-b800-7000-8000-000000000000")
+	require.Equal(t, "2026-11", monthOf(november))
+	require.Equal(t, "2026-12", monthOf(december))
+
+	hashes, texts := parts.missing(november, of)
+	require.Equal(t, of.hashes, hashes)
+	require.Equal(t, of.texts, texts)
+	hashes, _ = parts.missing(november, of)
+	require.Equal(t, of.hashes, hashes, "nothing is committed yet")
+
+	parts.committed(november, of.hashes[:1])
+	_, texts = parts.missing(november, of)
+	require.Equal(t, []string{"schema"}, texts)
+	hashes, _ = parts.missing(december, of)
+	require.Equal(t, of.hashes, hashes)
+
+	parts.stored[sharedPart{"2026-11", of.hashes[0]}] = time.Now().Add(-2 * resendShared)
+	hashes, _ = parts.missing(november, of)
+	require.Equal(t, of.hashes, hashes, "somebody may have emptied the table")
 }

@@ -49,6 +49,7 @@ type recorder struct {
 	observe *observer
 	pool    *pgxpool.Pool
 	prices  llm.Prices
+	shared  *sharedParts
 	session uuid.UUID
 	turn    *uuid.UUID // nil for compress
 	// position is 0 for compress, whose answers are found by their request.
@@ -207,6 +208,9 @@ func (r *recorder) add(queue *pg.Batch) {
 func (r *recorder) stored() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.kept != nil && r.turn != nil { // a compression's commit does not wait for the disk
+		r.shared.committed(r.kept.ID, r.kept.SharedHashes)
+	}
 	r.forget(r.kept)
 }
 
@@ -281,9 +285,9 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 		ID: r.clock.newID(), SessionID: r.session, TurnID: r.turn, Position: positive(r.position), Node: req.Node, Step: positive(req.Step),
 		Call: int32(max(req.Call, 1)), Attempt: int32(max(req.Attempt, 1)), LatencyMs: int32(took.Milliseconds()),
 		Outline: request.outline, Parts: request.parts,
-		OwnHashes: request.own.hashes, OwnTexts: request.own.texts, SharedHashes: request.shared.hashes, SharedTexts: request.shared.texts,
-		ErrorCode: errorCode(failure), Provider: "unknown", Model: "unknown",
+		OwnHashes: request.own.hashes, OwnTexts: request.own.texts, ErrorCode: errorCode(failure), Provider: "unknown", Model: "unknown",
 	}
+	call.SharedHashes, call.SharedTexts = r.shared.missing(call.ID, request.shared)
 	if call.Context, err = itemsText(r.items); err != nil {
 		return nil, err
 	}

@@ -151,6 +151,7 @@ type Runner struct {
 	lease    *lease
 	observe  *observer
 	leaks    atomic.Int64
+	shared   sharedParts
 	stopping atomic.Bool
 
 	stop context.CancelFunc // ends the loops
@@ -172,7 +173,7 @@ func NewRunner(config Config) (*Runner, error) {
 	host = host[:min(len(host), 40)]
 	r := &Runner{
 		Config: config, clock: &clock{}, loader: view.NewLoader(config.Domain, config.Windows), host: host, id: clientPrefix + host + "-" + uuid.NewString(),
-		notifier: pg.NewNotifier(config.Pool), runs: newRuns(), working: newWorking(),
+		notifier: pg.NewNotifier(config.Pool), runs: newRuns(), working: newWorking(), shared: sharedParts{stored: map[sharedPart]time.Time{}},
 	}
 	if r.observe, err = newObserver(&config, r.clock); err != nil {
 		return nil, fmt.Errorf("make instruments: %w", err)

@@ -154,7 +154,7 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 	ctx, cancel := r.bounded(ctx, d, s)
 	defer cancel()
 	rec := &recorder{
-		clock: r.clock, guard: s.guard, observe: r.observe, pool: r.Pool, prices: r.Prices, session: s.Turn.SessionID, turn: &s.Turn.ID, position: d.Position, bought: s.Answers,
+		clock: r.clock, guard: s.guard, observe: r.observe, pool: r.Pool, prices: r.Prices, shared: &r.shared, session: s.Turn.SessionID, turn: &s.Turn.ID, position: d.Position, bought: s.Answers,
 	}
 	if frame := dec.frame(); frame != nil {
 		frame.At, rec.ordinal = s.at(d.node)
