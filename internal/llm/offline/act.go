@@ -198,16 +198,26 @@ func (a *actor) pick(e *domain.Entity) *nodes.Entity {
 	return nil
 }
 
-// create adds rows; a row that references a thing by name takes its ref from what was read.
+// create adds rows; a row that references a thing by name takes its ref from what was read, and so do rows that name what
+// a thing consists of.
 func (a *actor) create() {
 	rows := a.op.Rows
 	schedule, day, link := a.lex.schedule()
-	if a.op.Name != "" && schedule == a.kind {
-		target := a.pick(link.FK.Entity)
+	if a.op.Name != "" {
+		source := a.lex.wholes()
+		if schedule == a.kind {
+			source = []*domain.Entity{link.FK.Entity}
+		}
+		target := a.pick(source[0])
 		if target == nil {
 			return
 		}
-		rows[0][link.Name] = target.Ref
+		if a.op.Refs = []string{target.Ref}; schedule == a.kind {
+			rows[0][link.Name] = target.Ref
+		}
+	}
+	if len(rows) == 0 {
+		rows = a.named(a.these(a.op.Refs, a.lex.domain.Entities...))
 	}
 	var data any = rows
 	if len(rows) == 1 {
@@ -220,6 +230,47 @@ func (a *actor) create() {
 	}
 	names := mapped(rows, func(row map[string]any) string { return a.line(a.kind, row) })
 	a.complete("Added " + list(names, "and") + " to the " + a.kind.Plural + ".")
+}
+
+// part is one of the rows that a thing consists of.
+type part struct {
+	kind *domain.Entity
+	row  map[string]any
+}
+
+func parts(lex *lexicon, e *nodes.Entity) []part {
+	var out []part
+	for _, child := range lex.byType[e.Type].Children {
+		rows := e.Children[child.Entity.Table]
+		if e.Pending {
+			rows = objects(e.Draft[child.Entity.Table])
+		}
+		out = append(out, mapped(rows, func(row map[string]any) part { return part{child.Entity, row} })...)
+	}
+
+	return out
+}
+
+// named returns rows that are called and counted like the parts of things, or like the things, if they have none.
+func (a *actor) named(things []*nodes.Entity) []map[string]any {
+	var rows []map[string]any
+	for _, e := range things {
+		list := parts(a.lex, e)
+		if len(list) == 0 {
+			rows = append(rows, a.defaults(a.kind, map[string]any{labelColumn(a.kind).Name: e.Label}))
+		}
+		for _, p := range list {
+			row := map[string]any{}
+			for _, same := range []func(*domain.Entity) *domain.Column{labelColumn, quantityColumn, unitColumn} {
+				if from, to := same(p.kind), same(a.kind); from != nil && to != nil && p.row[from.Name] != nil {
+					row[to.Name] = p.row[from.Name]
+				}
+			}
+			rows = append(rows, a.defaults(a.kind, row))
+		}
+	}
+
+	return rows
 }
 
 // change updates or deletes rows: by ref, by filter, or by a name that a read has found.

@@ -97,15 +97,21 @@ func (s *scene) newRows(c *command, e *domain.Entity) []map[string]any {
 		for _, v := range c.values {
 			row[v.column.Name] = typed(v.column, v.value, s.Today)
 		}
-		for column, v := range s.lex.Defaults[e.Type] {
-			if _, ok := row[column]; !ok {
-				row[column] = v
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, s.defaults(e, row))
 	}
 
 	return rows
+}
+
+// defaults adds what the declaration says of every new row.
+func (s *scene) defaults(e *domain.Entity, row map[string]any) map[string]any {
+	for column, v := range s.lex.Defaults[e.Type] {
+		if _, ok := row[column]; !ok {
+			row[column] = v
+		}
+	}
+
+	return row
 }
 
 var (

@@ -265,6 +265,11 @@ func (lex *lexicon) stock() *domain.Entity {
 	return nil
 }
 
+// wholes are the types whose rows have parts.
+func (lex *lexicon) wholes() []*domain.Entity {
+	return filtered(lex.ranked, func(e *domain.Entity) bool { return len(e.Children) > 0 })
+}
+
 // draftable is the type with declared templates, or nil.
 func (lex *lexicon) draftable() *domain.Entity {
 	if lex.Draft == nil || len(lex.Draft.Templates) == 0 {

@@ -188,11 +188,32 @@ func (s *scene) targets(c *command) found {
 		}
 
 		return s.find(c.object)
+	case verbAdd:
+		return s.addedThings(c)
 	case verbForget, verbRetain:
 		if c.kind != nil && s.term(c.object, c) == "" && !pointing.MatchString(c.object) {
 			return found{} // every row of the type rather than a single one
 		}
 
+		return s.find(c.object)
+	default:
+		return found{}
+	}
+}
+
+var partsOf = regexp.MustCompile(`(?i)^(?:all )?(?:(?:the|my) )?(.+?) (?:of|for|from|in) (.+)$`)
+
+// addedThings are the things that "it" means, or those of "the ingredients of it", when they are added to a list; nothing for
+// what is added by its own name.
+func (s *scene) addedThings(c *command) found {
+	of := partsOf.FindStringSubmatch(c.object)
+	part := func(e *domain.Entity) bool { return e.Reference || s.lex.children[e] }
+	switch {
+	case c.kind == nil || c.kind == s.lex.draftable() || labelColumn(c.kind) == nil:
+		return found{}
+	case of != nil && slices.ContainsFunc(s.lex.typesIn(of[1]), part):
+		return s.find(of[2], s.lex.wholes()...)
+	case one.MatchString(c.object) || many.MatchString(c.object):
 		return s.find(c.object)
 	default:
 		return found{}

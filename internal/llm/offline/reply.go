@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -177,7 +178,7 @@ func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
 	case r.Count == 0 && !strings.Contains(string(r.Params), `"field"`) && kind.Empty != "":
 		return kind.Empty
 	case r.Count == 0:
-		return "I found no " + kind.Plural + " that fit."
+		return "I found no " + kind.Plural + calledIn(kind, r) + "."
 	case len(rows) == 1:
 		return s.page(kind, rows[0])
 	}
@@ -190,6 +191,22 @@ func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
 	}
 
 	return text
+}
+
+// calledIn says by which name a read looked.
+func calledIn(kind *domain.Entity, r nodes.Result) string {
+	var by struct {
+		Filters []filter `json:"filters"`
+	}
+	if label := labelColumn(kind); label != nil && json.Unmarshal(r.Params, &by) == nil {
+		for _, f := range by.Filters {
+			if f.Field == label.Name {
+				return ` called "` + strings.Trim(asText(f.Value), "%") + `"`
+			}
+		}
+	}
+
+	return " that fit"
 }
 
 // recalled words what a search of the past found.
@@ -305,17 +322,13 @@ func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
 	if numbers := filtered(facts, func(fact string) bool { return !isProse(fact) }); len(numbers) > 0 {
 		text += "\n" + capitalize(strings.Join(numbers, ", ")) + "."
 	}
-	for _, child := range kind.Children {
-		rows := e.Children[child.Entity.Table]
-		if e.Pending {
-			rows = objects(e.Draft[child.Entity.Table])
+	var last *domain.Entity
+	for _, p := range parts(s.lex, e) {
+		if p.kind != last {
+			text += "\n\n" + capitalize(trimName(cutWords(p.kind.Plural, stems(kind.Name))))
 		}
-		if len(rows) > 0 {
-			text += "\n\n" + capitalize(trimName(cutWords(child.Entity.Plural, stems(kind.Name))))
-		}
-		for _, row := range rows {
-			text += "\n- " + s.line(child.Entity, row)
-		}
+		text += "\n- " + s.line(p.kind, p.row)
+		last = p.kind
 	}
 	for _, c := range kind.Columns {
 		if steps := texts(data[c.Name]); len(steps) > 0 && isProse(steps[0]) {

@@ -324,12 +324,17 @@ var (
 	namedLead = regexp.MustCompile(`(?i)^(?:to|called|named|for|about|that says)\s+`)
 )
 
-// add splits "12 eggs to the fridge" into what and where; without a type, the user is asked where it goes.
+// add splits "12 eggs to the fridge" into what and where; without a type, the user is asked where it goes, and what "it" is
+// if nothing was mentioned.
 func add(s *scene, c *command, m []string) bool {
 	c.verb, c.object = verbAdd, m[1]
 	if to := addTarget.FindStringSubmatch(m[1]); to != nil {
 		if kind, values := s.lex.place(to[2]); kind != nil {
 			c.object, c.kind, c.values = to[1], kind, values
+			if r := s.addedThings(c); r.text != "" && len(r.entities) == 0 && r.name == "" {
+				c.object = ""
+			}
+
 			return true
 		}
 	}

@@ -42,11 +42,7 @@ func (p *planner) write() {
 	c := p.c
 	switch c.verb {
 	case verbAdd:
-		if c.kind != nil && c.kind == p.lex.draftable() {
-			p.step(vocab.StepGenerate, c.kind, &op{act: opDraft, About: c.object})
-		} else if c.kind != nil { // otherwise Understand has asked
-			p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
-		}
+		p.add()
 	case verbChange, verbRemove:
 		p.change()
 	case verbSchedule:
@@ -65,6 +61,27 @@ func (p *planner) write() {
 	case verbPlan:
 		p.plan()
 	default:
+	}
+}
+
+// add creates rows by their own names, or by those of things that are known, whose parts are read first.
+func (p *planner) add() {
+	c, r := p.c, p.targets(p.c)
+	switch {
+	case c.kind == nil || c.object == "" && labelColumn(c.kind) != nil: // Understand has asked
+	case c.kind == p.lex.draftable():
+		p.step(vocab.StepGenerate, c.kind, &op{act: opDraft, About: c.object})
+	case r.text == "":
+		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
+	case len(r.entities) == 0:
+		p.step(vocab.StepRead, p.lex.wholes()[0], &op{act: opRead, Name: r.name, Detail: "full"})
+		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Name: r.name})
+	default:
+		unread := func(e *nodes.Entity) bool { return len(p.lex.byType[e.Type].Children) > 0 && len(parts(p.lex, e)) == 0 }
+		for _, group := range byKind(filtered(r.entities, unread)) {
+			p.step(vocab.StepRead, p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
+		}
+		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Refs: refsOf(r.entities)})
 	}
 }
 
