@@ -21,7 +21,7 @@ func main() {
 }
 
 func run(ctx context.Context, url string, out io.Writer) error {
-	// The kitchen, and a model by rules: a Worker takes your own types, model and embedder.
+	// The built-in kitchen and the rule-based model; a Worker also takes your own types, model and embedder.
 	assistant, err := alfred.Open(ctx, alfred.Config{URL: url, Migrate: true, Worker: &alfred.Worker{}})
 	if err != nil {
 		return err
