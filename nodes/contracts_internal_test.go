@@ -3,6 +3,7 @@ package nodes
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -79,8 +80,7 @@ func describe(b *strings.Builder, name, path string, s *jsonschema.Schema) {
 		}
 		switch {
 		case len(one.Enum) > 0:
-			values, _ := json.Marshal(one.Enum)
-			kind = strings.NewReplacer(`"`, "", ",", ", ").Replace(strings.Trim(string(values), "[]")) + kind
+			kind = strings.Trim(strings.Join(strings.Fields(fmt.Sprint(one.Enum)), ", "), "[]") + kind
 		case one.Type != "":
 			kind = one.Type + kind
 		case len(one.Types) > 0:
