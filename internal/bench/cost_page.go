@@ -17,23 +17,23 @@ func (c *comparison) page() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What models cost in a long conversation
 
-Written by `+"`make bench/cost`"+` on %s; do not edit. A model of models: the prompts and the order of the calls are real, providers are
-simulated. Nobody waited for anything, and no provider was asked.
+Written by `+"`make bench/cost`"+` on %s; do not edit. The prompts and the order of the calls are real; the providers
+are simulated by their published prices and speeds. No provider was called.
 
-One conversation about the kitchen, of %d turns: it reads, adds, drafts, saves, plans and thanks. From turn %s on the same %d messages
-are sent, so that turns can be compared, and the tables have their mean: %s.
+One conversation of %d turns about the kitchen reads, adds, drafts, saves, plans and thanks. To make turns comparable, the same %d messages are sent from turn %s
+on, and the tables show their mean: %s.
 
-- **Alfred** has it on Postgres with the offline model. Its answers are made as long as instructions and schema ask of other models: all
-  required fields, calls and the reply written beside the plan of an addition or a saved draft, a hundred words for each text of older turns.
-- **An agent** has it after that, a model with tools in a loop on LangGraph.js (`+"`internal/bench/peers/langgraph/loop.mjs`"+`), with the tools,
-  arguments, rows and replies that were recorded. It has no drafts: it words them in its reply and passes their content when they are saved.
-  It is sent all turns, or the last ten and nothing older.
+- **Alfred** holds the conversation on Postgres with the offline model. Its answers are padded to the length that instructions and schema ask of other models: all
+  required fields, calls and the reply beside the plan of an addition or a saved draft, and a hundred words for each text of older turns.
+- **An agent** then holds the same conversation: a model with tools in a loop on LangGraph.js (`+"`internal/bench/peers/langgraph/loop.mjs`"+`), with the recorded tools,
+  arguments, rows and replies. It has no drafts: it writes them in its reply and passes their content to a tool to save them.
+  It is sent all turns, or only the last ten.
 
-Tokens are estimated at four characters each, for all alike. The cache keeps prefixes of prompts, is empty at first and forgets nothing. **Before**
-is what was complete before the first word that a person sees: calls, and the tokens that they wrote. What Alfred and the agents
-do themselves is not counted (docs/benchmarks.md), nor what models think before they answer.
+Tokens are estimated at four characters each. The cache keeps prefixes of prompts, is empty at first and forgets nothing. **Before** counts
+the calls that were complete before the first word the user sees, and the tokens they wrote. The programs' own work is not counted
+(see [benchmarks.md](benchmarks.md)), nor is thinking before an answer.
 
-`, c.at.Format("2006-01-02 15:04 UTC"), c.turns, joined(points()), len(repeated()), kinds())
+`, c.at.Format("2006-01-02 15:04 UTC"), c.turns, len(repeated()), joined(points()), kinds())
 	c.writeGoals(&b)
 	b.WriteString("\n![dollars and seconds by turn](cost.svg)\n\n")
 	b.WriteString(worse)
@@ -50,21 +50,21 @@ do themselves is not counted (docs/benchmarks.md), nor what models think before 
 // worse explains where the figures favour others.
 const worse = `## Where Alfred is worse, and why
 
-- **A draft begins later**: after the plan, with the words that introduce it; an agent begins at once. Saving it is sooner here: an agent writes all of it again.
-- **A detail and small talk wait a little longer** than an agent's: before the words stands a whole decision, what was meant, what stays in view, what
-  is asked for, the plan. An agent writes a call of a tool, or nothing.
-- **Less of a prompt is cached**: the conversation grows at its end only until older turns are compressed, what is known of rows changes with every turn, each node has
-  instructions and tools of its own, and those of the reply are too short to be cached at all. Where cached tokens cost a tenth, a whole history is the cheaper
-  one up to some dozens of turns.
-- **Compression** is a call every few turns for which nobody waits, but which is paid for.
+- **A draft starts later**: after the plan, with the sentences that introduce it, while an agent starts at once. Alfred saves a draft sooner, because an agent writes all of it again.
+- **A detail and small talk start a little later**: Alfred first writes a whole decision (what was meant, what stays in view, what is asked for, the plan). An
+  agent writes a tool call, or nothing.
+- **Less of a prompt is cached**: the conversation only grows at its end until older turns are compressed, the known rows change with every turn, each node has
+  its own instructions and tools, and the reply's are too short to be cached. Where cached tokens cost a tenth, sending the whole history is cheaper for the first few dozen
+  turns.
+- **Compression** costs a call every few turns, though nobody waits for it.
 
-An agent that is sent ten turns forgets the rest: what was excluded, agreed or drafted eleven turns ago. One that is sent all
-has filled a window of 200,000 tokens soon after the last of these turns, and then has to begin again or to compress as well.
+An agent that is sent ten turns forgets the rest: anything excluded, agreed or drafted eleven turns ago. An agent that is sent all turns
+fills a window of 200,000 tokens soon after the last of these turns, and then must start over or compress too.
 
 `
 
 func (c *comparison) writeGoals(b *strings.Builder) {
-	b.WriteString("## Goals\n\nAlfred's as multiples of the agent's: at turn 1 no later than 1.3 x, later on cheaper and sooner.\n\n| provider | turn | beside | dollars | | first word | |\n|---|--:|---|--:|---|--:|---|\n")
+	b.WriteString("## Goals\n\nAlfred's figures as multiples of the agent's. The goals: at turn 1 a first word within 1.3 x; later, cheaper and sooner.\n\n| provider | turn | compared with | dollars | | first word | |\n|---|--:|---|--:|---|--:|---|\n")
 	for _, p := range profiles() {
 		for _, at := range []int{1, 50, 200} {
 			ours := c.speakers[0].mean(p.Provider, at)
@@ -83,7 +83,7 @@ func (c *comparison) writeGoals(b *strings.Builder) {
 }
 
 func (c *comparison) writeProvider(b *strings.Builder, p profile) {
-	fmt.Fprintf(b, "## %s, %s\n\n| from turn | | calls | before | tokens in | cached | tokens out | before | first word | a thousand turns |\n|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|\n", p.Provider, p.Model)
+	fmt.Fprintf(b, "## %s, %s\n\n| from turn | | calls | calls before | tokens in | cached | tokens out | out before | first word | 1,000 turns |\n|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|\n", p.Provider, p.Model)
 	for _, at := range points() {
 		for _, s := range c.speakers {
 			m := s.mean(p.Provider, at)
@@ -95,7 +95,7 @@ func (c *comparison) writeProvider(b *strings.Builder, p profile) {
 }
 
 func (c *comparison) writeKinds(b *strings.Builder, p profile) {
-	fmt.Fprintf(b, "## By message\n\nThe same at %s from turn 50 on: calls before the first word, the wait for it, dollars for a thousand turns.\n\n| |", p.Provider)
+	fmt.Fprintf(b, "## By message\n\nAt %s, from turn 50 on: calls before the first word, time to it, and dollars per 1,000 turns.\n\n| |", p.Provider)
 	for _, s := range c.speakers {
 		fmt.Fprintf(b, " %s | | |", s.Name)
 	}
@@ -112,7 +112,7 @@ func (c *comparison) writeKinds(b *strings.Builder, p profile) {
 
 // writeCold repeats the first message of each point, long after the turn before.
 func (c *comparison) writeCold(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## After a break\n\nProviders forget what nobody asks for within minutes. The %s of turn 200 when the cache is gone:\n\n| | |", repeated()[0].Kind)
+	fmt.Fprintf(b, "\n## After a break\n\nProviders drop unused cache entries within minutes. The %s of turn 200 with an empty cache:\n\n| | |", repeated()[0].Kind)
 	for _, s := range c.speakers {
 		fmt.Fprintf(b, " %s |", s.Name)
 	}
@@ -129,8 +129,8 @@ func (c *comparison) writeCold(b *strings.Builder) {
 
 // writeTerms states the assumptions.
 func writeTerms(b *strings.Builder) {
-	b.WriteString("\n## Terms\n\nAs published and measured until November 2026; prices and speeds change, and providers differ by the hour. Dollars are for a million tokens, speeds in tokens per second.\n\n" +
-		"| | in | cached | put into the cache | out | first token | reads | reads cached | writes | cached from | sources |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n")
+	b.WriteString("\n## Prices and speeds\n\nAs published and measured until November 2026. Prices and speeds change, and providers vary by the hour. Prices are dollars per million tokens, speeds are tokens per second.\n\n" +
+		"| | in | cached | written to the cache | out | first token | reads | reads cached | writes | cached from (tokens) | sources |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n")
 	for _, p := range profiles() {
 		fmt.Fprintf(b, "| %s | $%g | $%g | $%g | $%g | %g s | %g | %g | %g | %d | %s |\n", p.Model, p.Price.Input, p.Price.Cached, p.Kept, p.Price.Output, p.First, p.Reads, p.Loads, p.Writes, p.Least, p.Sources)
 	}

@@ -15,30 +15,31 @@ const (
 )
 
 func peersHead(facts facts) string {
-	return fmt.Sprintf(`# Beside peers
+	return fmt.Sprintf(`# Compared with peers
 
-Written by `+"`make bench/peers`"+`; do not edit. Ratios travel between machines, absolute times do not. A load average near or above the number of
-cores means that other work took part.
+Written by `+"`make bench/peers`"+`; do not edit. Compare ratios between machines, not absolute times. If the load average is near or above the number
+of cores, other work took part.
 
 - Machine: %s
 - Postgres %s: fsync %s, synchronous_commit %s, shared_buffers %s
 - %s
 
-A turn has six nodes with a model that answers at once; one node reads rows, one writes a row. Sources: `+"`internal/bench/peers`"+`.
-A turn is over when its last node is recorded. For Alfred it is the turn of docs/benchmarks.md, the same in all tables: it reads
-memory, builds real prompts from a registry, checks them and what comes back, translates refs, embeds, and keeps what happened.
-The peers' nodes do nothing but answer, and are measured twice:
+A turn has six nodes with a model that answers at once. One node reads rows, one writes a row, and the turn ends when its last node is recorded. The
+sources are in `+"`internal/bench/peers`"+`. Alfred's turn is that of [benchmarks.md](benchmarks.md), the same in all tables: it reads
+memory, builds real prompts from a registry, checks prompts and answers, translates refs, embeds, and records what happened.
+The peers' nodes only answer, and are measured twice:
 
-- **bare**: a peer keeps nothing but its framework's record of the six nodes.
-- **the same work kept**: each node also keeps what Alfred keeps for it, in the same database: every call's whole prompt and answer, the
-  results of steps with the rows that were read, the events that Alfred streams. The texts are those that Alfred kept in
-  the same contest just before, turn by turn. Parts that prompts share are stored once by their hash, as Alfred does, compressed the same way, and a
-  node's rows are one statement: in the step's transaction with DBOS Transact, in one of its own with the others, whose records take no
-  statements. A peer has these texts from a file: it reads no memory and builds and checks no prompt. Nor does it keep what Alfred
-  keeps besides: refs and their history, why each thing stood in a prompt, summaries, embeddings, what undoes a write.
+- **bare**: a peer stores only its framework's record of the six nodes.
+- **the same work kept**: each node also stores most of what Alfred stores for it, in the same database: the whole prompt and answer of every call, the
+  steps' results with the rows that were read, and the events that Alfred streams. The texts are those that Alfred stored just before, turn by turn.
+  Parts that prompts share are stored once by their hash and compressed, as Alfred does. A node's rows are one statement: with DBOS Transact in the
+  step's transaction, with the others in a transaction of its own, because their records take no statements.
 
-Rows are those of tables that inserts, updates and deletes wrote, counted in the WAL. Processor time is that of the program, with what stands for
-its clients, and of Postgres' backends.
+A peer reads these texts from a file. It reads no memory, and builds and checks no prompt. Nor does it store Alfred's
+other records: refs and their history, the reason for each item of a prompt, summaries, embeddings, and the data for undo.
+
+Rows are table rows that were inserted, updated or deleted, counted in the WAL. Processor time is that of the program, including its simulated
+clients, and of Postgres' backends.
 
 `, machine(), facts.Version, facts.Fsync, facts.SyncCommit, facts.Buffers, time.Now().UTC().Format("2006-01-02 15:04 UTC"))
 }
@@ -69,7 +70,7 @@ func writeBare(b *strings.Builder, all []contestant, o outcome) {
 }
 
 func writeKept(b *strings.Builder, all []contestant, o outcome) {
-	b.WriteString("| the same work kept | turns/s | p50 | p99 | rows per turn | WAL per turn | of them kept | kept before compression | it is written |\n|---|--:|--:|--:|--:|--:|--:|--:|---|\n")
+	b.WriteString("| the same work kept | turns/s | p50 | p99 | rows per turn | WAL per turn | kept rows | kept, uncompressed | the kept rows are written |\n|---|--:|--:|--:|--:|--:|--:|--:|---|\n")
 	for i, x := range o.kept {
 		fmt.Fprintf(b, "| %s | %.1f | %.1f ms | %.1f ms | %.0f | %.1f kB | %.1f rows | %.1f kB | %s |\n",
 			all[i].name, x.perSecond(), x.P50, x.P99, x.rows, x.wal/1000, x.kept.Rows, x.kept.Bytes/1000, all[i].keeps)
@@ -101,17 +102,17 @@ func peerGoals() []peerGoal {
 
 // writePeerGoals compares the tables' ratios with the goals.
 func writePeerGoals(b *strings.Builder, all []contestant, outcomes []outcome) {
-	b.WriteString("## Goals\n\n| Alfred beside | its nodes keep | aim | measured | |\n|---|---|--:|--:|---|\n")
+	b.WriteString("## Goals\n\nAlfred's turns per second, as a multiple of the peer's.\n\n| peer | the peer keeps | goal | measured | |\n|---|---|--:|--:|---|\n")
 	for _, goal := range peerGoals() {
 		o := outcomes[goal.contest]
-		scores, keep := o.bare, "their record"
+		scores, keep := o.bare, "its record"
 		if goal.kept {
 			scores, keep = o.kept, "the same work"
 		}
 		measured := scores[placeAlfred].perSecond() / scores[goal.peer].perSecond()
 		fmt.Fprintf(b, "| %s, %d session(s), after %d turns | %s | %g x | %.2f x | %s |\n", all[goal.peer].name, o.Sessions, o.History, keep, goal.aim, measured, verdict(measured >= goal.aim))
 	}
-	b.WriteString("\nThere is no goal beside DBOS Transact bare: what is left there is explained below.\n\n")
+	b.WriteString("\nThere is no goal for DBOS Transact bare; the difference is explained below.\n\n")
 }
 
 // column is a contestant in the table of what a turn takes.
@@ -168,10 +169,10 @@ func spentLines() []spentLine {
 	}
 
 	return []spentLine{
-		{"time, turns of all sessions together", false, func(c column) string { return fmt.Sprintf("%.1f ms", c.x.turn()) }},
+		{"time per turn, all sessions together", false, func(c column) string { return fmt.Sprintf("%.1f ms", c.x.turn()) }},
 		{"processor time: program", false, func(c column) string { return ms(c.x.cpu.Own) }},
 		{"processor time: Postgres", false, func(c column) string { return ms(c.x.cpu.Server) }},
-		{"the rest: waiting", true, func(c column) string { return fmt.Sprintf("%.1f ms", c.waited()) }},
+		{"the rest: waiting (negative where both cores worked at once)", true, func(c column) string { return fmt.Sprintf("%.1f ms", c.waited()) }},
 		{"queries", false, func(c column) string { return fmt.Sprintf("%.0f", c.sent.queries) }},
 		{"round trips", false, func(c column) string { return fmt.Sprintf("%.0f", c.sent.roundTrips) }},
 		{"transactions that wrote", false, number(func(x *score) float64 { return x.commits })},
@@ -184,13 +185,13 @@ func spentLines() []spentLine {
 func writeRest(b *strings.Builder, alfred, bare, keeping column) {
 	whole := alfred.x.turn() - bare.x.turn()
 	share := func(part float64) string { return fmt.Sprintf("%.1f ms | %.0f %%", part, 100*part/whole) }
-	fmt.Fprintf(b, `### What is left beside DBOS Transact, bare
+	fmt.Fprintf(b, `### The difference to DBOS Transact, bare
 
-A turn of Alfred takes %.1f ms longer. Line by line, from the table above:
+A turn of Alfred takes %.1f ms longer. From the table above:
 
-| | | of it | what it is |
+| | | share | what it is |
 |---|--:|--:|---|
-| keeping the same work | %s | what DBOS Transact takes longer when it keeps it: %.0f rows and %.1f kB more, %.1f kB more WAL |
+| keeping the same work | %s | the extra time that DBOS Transact needs for it: %.0f rows and %.1f kB more, %.1f kB more WAL |
 `, whole, share(keeping.x.turn()-bare.x.turn()), keeping.x.kept.Rows, keeping.x.kept.Bytes/1000, (keeping.x.wal-bare.x.wal)/1000)
 	for _, line := range []struct {
 		name string
@@ -198,18 +199,18 @@ A turn of Alfred takes %.1f ms longer. Line by line, from the table above:
 		what string
 	}{
 		{"program", millis(alfred.x.cpu.Own) - millis(keeping.x.cpu.Own), fmt.Sprintf(
-			"reading what %.0f queries return instead of %.0f, building, cutting and checking five prompts, decoding answers, the bench's clients", alfred.sent.queries, keeping.sent.queries)},
+			"reading the results of %.0f queries instead of %.0f, building, trimming and checking five prompts, decoding answers, the benchmark's clients", alfred.sent.queries, keeping.sent.queries)},
 		{"Postgres", millis(alfred.x.cpu.Server) - millis(keeping.x.cpu.Server), fmt.Sprintf(
-			"those queries, most of them reads of memory for prompts; %.0f rows instead of %.0f: refs and their history, jobs, summaries, embeddings", alfred.x.rows, keeping.x.rows)},
+			"those queries, most of which read memory for prompts; %.0f rows instead of %.0f: refs and their history, jobs, summaries, embeddings", alfred.x.rows, keeping.x.rows)},
 		{"waiting", alfred.waited() - keeping.waited(), fmt.Sprintf(
-			"%.0f round trips instead of %.0f, %.1f transactions that write instead of %.1f, and for a processor where the machine does other work",
+			"%.0f round trips instead of %.0f, %.1f transactions that write instead of %.1f, and waiting for a processor while the machine does other work",
 			alfred.sent.roundTrips, keeping.sent.roundTrips, alfred.x.commits, keeping.x.commits)},
 	} {
 		fmt.Fprintf(b, "| beyond that: %s | %s | %s |\n", line.name, share(line.part), line.what)
 	}
 	b.WriteString(`
-A model that takes seconds to answer hides this from one conversation, not from the machine: it limits how many fit on one. After 1,000 turns
-is the other side: whoever loads the history with each turn pays for it.
+If a model takes seconds to answer, one conversation does not notice this difference, but it limits how many conversations fit on a machine. After 1,000 turns
+the picture reverses for frameworks that load the whole history with each turn.
 
 `)
 }

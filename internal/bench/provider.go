@@ -25,20 +25,20 @@ func profiles() []profile {
 		{
 			Provider: "OpenAI", Model: "gpt-4.1", First: 0.844, Reads: 16_000, Loads: 59_000, Writes: 68,
 			Price: llm.Price{Input: 2, Cached: 0.5, Output: 8}, Kept: 2, Least: 1024, Step: 128,
-			Sources: "prices, cache and reading: OpenAI's cookbook, Prompt Caching 201 (2026), by which cached prompts of 1,024 tokens start 7 % sooner and such of 150,000 tokens 67 %; " +
+			Sources: "prices, cache and reading: OpenAI's cookbook, Prompt Caching 201 (2026), which says that cached prompts of 1,024 tokens start 7 % sooner and those of 150,000 tokens 67 %; " +
 				"first token: modelstats.ai, 2026-04-03; writing: a measurement in OpenAI's forum, topic 1307310 (2025)",
 		},
 		{
 			Provider: "Anthropic", Model: "claude-sonnet-4-6", First: 1.293, Reads: 17_000, Loads: 90_000, Writes: 44,
 			Price: llm.Price{Input: 3, Cached: 0.3, Output: 15}, Kept: 3.75, Least: 1024, Step: 1, Marked: true,
-			Sources: "prices and cache: Anthropic's documentation of prompt caching (2026); reading: its announcement of 2024-08-14, by which a cached prompt of 10,000 tokens starts 31 % sooner and " +
+			Sources: "prices and cache: Anthropic's documentation of prompt caching (2026); reading: its announcement of 2024-08-14, which says that a cached prompt of 10,000 tokens starts 31 % sooner and " +
 				"one of 100,000 after 2.4 s; first token: modelstats.ai, 2026-04-03; writing: jonathanwrede.de, median of hourly probes (2026)",
 		},
 		{
 			Provider: "Gemini", Model: "gemini-2.5-flash", First: 0.492, Reads: 53_000, Loads: 212_000, Writes: 205,
 			Price: llm.Price{Input: 0.3, Cached: 0.03, Output: 2.5}, Kept: 0.3, Least: 2048, Step: 128,
 			Sources: "prices and cache: ai.google.dev, 2026-10-13; first token: modelstats.ai, 2026-04-03; reading: blog.0xmmo.co/forensics (2026), 289 ms for 1 KB and 590 ms for 64 KB; " +
-				"writing: kunalganglani.com (2026-03), thinking off; not published, and taken to be as the others': by how many tokens the cache grows, and that it is read four times as fast",
+				"writing: kunalganglani.com (2026-03), thinking off; not published, and assumed as for the others: the step by which the cache grows, and that it is read four times as fast",
 		},
 	}
 }

@@ -58,40 +58,41 @@ func (r *report) lines() []line {
 
 	return []line{
 		{"turns per second", func(x *result) string { return fmt.Sprintf("%.1f", x.PerSecond) },
-			"one session: round trips one after the other; many: the cores, which worker, clients and Postgres share (see processor time)"},
+			"one session: sequential round trips; many: the cores, shared by worker, clients and Postgres (see processor time)"},
 		{"enqueued to replied, p50", func(x *result) string { return ms(percentile(x.Replied, 0.5)) }, "five decisions, each load and commit; many sessions: waiting for a core"},
-		{"enqueued to replied, p99", func(x *result) string { return ms(percentile(x.Replied, 0.99)) }, "flushes of the WAL, what else the machine does; many sessions: waiting for a core"},
-		{"enqueued to summarized, p50", func(x *result) string { return ms(percentile(x.Summarized, 0.5)) }, "one decision more; nobody waits for it but the next turn"},
+		{"enqueued to replied, p99", func(x *result) string { return ms(percentile(x.Replied, 0.99)) }, "WAL flushes and other work on the machine; many sessions: waiting for a core"},
+		{"enqueued to summarized, p50", func(x *result) string { return ms(percentile(x.Summarized, 0.5)) }, "one more decision; only the next turn waits for it"},
 		{"enqueued to summarized, p99", func(x *result) string { return ms(percentile(x.Summarized, 0.99)) }, "as above"},
-		{"processor time: worker and clients", func(x *result) string { return ms(x.CPU.Own / time.Duration(x.Counted)) }, "building prompts, JSON, the protocol; the bench's own share is small"},
-		{"processor time: Postgres", func(x *result) string { return ms(x.CPU.Server / time.Duration(x.Counted)) }, "planning and running the queries below; with the line above it bounds turns per second: cores / sum"},
-		{"commits (pg_stat_database)", func(x *result) string { return fmt.Sprintf("%.1f", x.Commits) }, "all transactions of the database: those of the next three lines, and one for each notification that wakes a listener"},
-		{"transactions that may write", func(x *result) string { return perTurn(x, x.Counts.Commits) }, "enqueue; one per decision, the model's answer in it unless its commit is late; the first words of the reply; the background"},
+		{"processor time: worker and clients", func(x *result) string { return ms(x.CPU.Own / time.Duration(x.Counted)) }, "building prompts, JSON, the protocol; the benchmark's own share is small"},
+		{"processor time: Postgres", func(x *result) string { return ms(x.CPU.Server / time.Duration(x.Counted)) }, "planning and running the queries below; cores / (this + the line above) bounds turns per second"},
+		{"commits (pg_stat_database)", func(x *result) string { return fmt.Sprintf("%.1f", x.Commits) }, "all transactions of the database: those of the next three lines, and one per notification that wakes a listener"},
+		{"transactions that may write", func(x *result) string { return perTurn(x, x.Counts.Commits) }, "enqueue; one per decision, which includes the model's answer unless the commit is late; the reply's first words; the background"},
 		{"read-only transactions", func(x *result) string { return perTurn(x, x.Counts.Reads) }, "one load per decision"},
-		{"single statements", func(x *result) string { return perTurn(x, x.Counts.Singles) }, "River's fetches, one per turn and for the background, and the notifier; with one session also leases and polls, which go by time"},
-		{"queries", func(x *result) string { return perTurn(x, x.Counts.Queries) }, "what memory reads for each prompt, a third of them; begin, commit and settings count"},
-		{"round trips", func(x *result) string { return perTurn(x, x.Counts.RoundTrips) }, "a load's rounds, and what a commit must know; the rest travels with them"},
-		{"WAL", func(x *result) string { return kilo(x, x.Wal.Bytes) }, "what prompts hold, in llm_calls; events and river_job: see the table below"},
-		{"of it full-page images", func(x *result) string { return kilo(x, x.Wal.Images) }, "pages touched for the first time after the checkpoint before the run"},
+		{"single statements", func(x *result) string { return perTurn(x, x.Counts.Singles) }, "River's fetches, one per turn and for the background, and the notifier; with one session also leases and polls, which depend on time"},
+		{"queries", func(x *result) string { return perTurn(x, x.Counts.Queries) }, "a third are memory's reads for prompts; begin, commit and settings are counted"},
+		{"round trips", func(x *result) string { return perTurn(x, x.Counts.RoundTrips) }, "the rounds of a load, and results that a commit needs; other statements travel with them"},
+		{"WAL", func(x *result) string { return kilo(x, x.Wal.Bytes) }, "prompts in llm_calls, events and river_job; see the table below"},
+		{"full-page images, part of it", func(x *result) string { return kilo(x, x.Wal.Images) }, "pages first changed after the checkpoint before the run"},
 		{"rows written", func(*result) string { return strconv.Itoa(len(r.Changes)) }, "inserts, updates and deletes of one recorded turn"},
-		{"transactions that wrote rows", func(*result) string { return strconv.Itoa(len(xacts)) }, "of the same turn, its background included"},
-		{"of them waiting for the disk", func(*result) string { return strconv.Itoa(len(durable)) }, "the others set synchronous_commit off: what they lose can be made again"},
-		{"floor, per second", func(x *result) string { return fmt.Sprintf("%.1f", x.Floor) }, "the same rows in the same transactions, a round trip per statement; the cores and the flushes"},
-		{"floor, p50", func(x *result) string { return ms(percentile(x.FloorTook, 0.5)) }, "flushes of the WAL"},
-		{"**turns, part of the floor**", func(x *result) string { return fmt.Sprintf("**%.2f**", x.ratio()) }, "reading, building prompts, JSON, River"},
-		{"floor, a round trip per transaction", func(x *result) string { return fmt.Sprintf("%.1f", x.FloorPipelined) }, "the same, pipelined: what batches could bring"},
-		{"turns, part of it", func(x *result) string { return fmt.Sprintf("%.2f", x.PerSecond/x.FloorPipelined) }, "as above"},
+		{"transactions that wrote rows", func(*result) string { return strconv.Itoa(len(xacts)) }, "of the same turn, including its background"},
+		{"of these, waiting for the disk", func(*result) string { return strconv.Itoa(len(durable)) }, "the others set synchronous_commit off, since their work can be redone"},
+		{"floor, per second", func(x *result) string { return fmt.Sprintf("%.1f", x.Floor) }, "one round trip per statement; the cores and the flushes"},
+		{"floor, p50", func(x *result) string { return ms(percentile(x.FloorTook, 0.5)) }, "WAL flushes"},
+		{"**turns, as a fraction of the floor**", func(x *result) string { return fmt.Sprintf("**%.2f**", x.ratio()) }, "reading, building prompts, JSON, River"},
+		{"floor, a round trip per transaction", func(x *result) string { return fmt.Sprintf("%.1f", x.FloorPipelined) }, "the same, pipelined: what batching could achieve"},
+		{"turns, as a fraction of it", func(x *result) string { return fmt.Sprintf("%.2f", x.PerSecond/x.FloorPipelined) }, "as above"},
 	}
 }
 
 func (r *report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench`; do not edit. Ratios travel between machines, absolute times do not.\nA load average near or above the number of cores means that other work took part: then counts and WAL hold, processor time is too high (half as much again has been seen), rates and ratios are too low.\n\n")
+	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench`; do not edit. Compare ratios between machines, not absolute times.\nIf the load average is near or above the number of cores, other work took part. Counts and WAL are then still right, processor time is too high (by up to half), and rates and ratios are too low.\n\n")
 	fmt.Fprintf(&b, "- Machine: %s\n- Postgres %s: fsync %s, synchronous_commit %s, shared_buffers %s, wal_level %s, on the same machine\n- %s, %s\n\n",
 		r.Machine, r.Server.Version, r.Server.Fsync, r.Server.SyncCommit, r.Server.Buffers, r.Server.WalLevel, runtime.Version(), r.At.Format("2006-01-02 15:04 UTC"))
-	fmt.Fprintf(&b, `A turn here is understand, think, one read step, one write step, reply, summarize, and what they cause in the background
-(embed, compress), with a model that answers at once. Each session has its turns one after the other; a turn is enqueued when the
-one before is summarized. %d rounds; throughput is their median. One worker with %d connections in the same process as its clients.
+	fmt.Fprintf(&b, `A turn here is understand, think, one read step, one write step, reply and summarize, plus the background work that follows
+(embed, compress), with a model that answers at once. The turns of a session run one after the other; each is enqueued when the
+previous one is summarized. Throughput is the median of %d rounds. One worker with %d connections runs in the same process as its clients.
+The floor writes the same rows in the same transactions and does nothing else.
 
 `, rounds, workerConns)
 	r.writeMain(&b)
@@ -129,13 +130,13 @@ const (
 func (r *report) writeGoals(b *strings.Builder) {
 	last := r.Results[len(r.Results)-1]
 	walBytes := last.Wal.Bytes / last.Counted
-	fmt.Fprintf(b, "\n## Goals, with %d sessions\n\n| goal | measured | | where the rest is |\n|---|--:|---|---|\n", last.Sessions)
+	fmt.Fprintf(b, "\n## Goals, with %d sessions\n\n| goal | measured | | where the difference is |\n|---|--:|---|---|\n", last.Sessions)
 	commits := float64(last.Counts.Commits) / float64(last.Counted)
-	fmt.Fprintf(b, "| at most %d transactions that may write | %.1f | %s | one to enqueue, six decisions, the reply's first words, its end, the background; of those above 11 most are answers stored alone, because their commit had not begun to end after 50 ms |\n",
+	fmt.Fprintf(b, "| at most %d transactions that may write | %.1f | %s | one to enqueue, six decisions, the reply's first words, its end, the background; most of those above 11 are answers stored alone, because their commit did not follow within 50 ms |\n",
 		goalCommits, commits, verdict(commits <= goalCommits))
-	fmt.Fprintf(b, "| at most %d kB of WAL | %.1f kB | %s | requests with the reasons for their parts, in llm_calls, are the largest part; then events and river_job |\n",
+	fmt.Fprintf(b, "| at most %d kB of WAL | %.1f kB | %s | requests and the reasons for their items, in llm_calls, are the largest part; then events and river_job |\n",
 		goalWal/1000, float64(walBytes)/1000, verdict(walBytes <= goalWal))
-	fmt.Fprintf(b, "| at least %.1f of the floor | %.2f | %s | processor time of reading and of building prompts, which the floor has none of |\n", goalRatio, last.ratio(), verdict(last.ratio() >= goalRatio))
+	fmt.Fprintf(b, "| at least %.1f of the floor | %.2f | %s | processor time for reading and for building prompts, which the floor does not do |\n", goalRatio, last.ratio(), verdict(last.ratio() >= goalRatio))
 	one := r.Results[0]
 	fmt.Fprintf(b, "| p50 with one session at most twice the floor's | %.1f | %s | a load and a commit per decision, one after the other |\n",
 		one.slower(), verdict(one.slower() <= goalSlower))
@@ -182,7 +183,7 @@ func (r *report) writeWal(b *strings.Builder) {
 	if first.Wal.Tables == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n## WAL by table, with one session\n\nWithout full-page images; indexes apart, TOAST with its table.\n\n| table | per turn |\n|---|--:|\n")
+	fmt.Fprintf(b, "\n## WAL by table, with one session\n\nWithout full-page images. Indexes are listed separately; TOAST counts towards its table.\n\n| table | per turn |\n|---|--:|\n")
 	tables := byCount(first.Wal.Tables)
 	for _, table := range tables[:min(shown, len(tables))] {
 		fmt.Fprintf(b, "| %s | %s |\n", table, kilo(first, first.Wal.Tables[table]))
@@ -197,7 +198,7 @@ func (r *report) writeNames(b *strings.Builder) {
 		took[name] = int(used.Took)
 	}
 	names := byCount(took)
-	fmt.Fprintf(b, "\n## The dearest of %d statements, with one session\n\nTime from sending to the last row read, summed over a turn; statements in batches have none.\n\n", len(names))
+	fmt.Fprintf(b, "\n## The slowest of %d statements, with one session\n\nTime from sending a statement to its last row, summed over a turn. Statements in batches show no time.\n\n", len(names))
 	fmt.Fprintf(b, "| statement | per turn | time |\n|---|--:|--:|\n")
 	for _, name := range names[:min(shown, len(names))] {
 		used := first.Names[name]

@@ -71,17 +71,17 @@ func (z *sizes) page(at time.Time, facts facts) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Growth, first words, memory
 
-Written by `+"`make bench/growth`"+`; do not edit. Absolute times do not travel between machines; a load average near or above the number of cores
-means that other work took part.
+Written by `+"`make bench/growth`"+`; do not edit. Do not compare absolute times between machines. If the load average is near or above the number of cores,
+other work took part.
 
 - Machine: %s
 - Postgres %s: fsync %s, synchronous_commit %s, shared_buffers %s, on the same machine
 - %s
 
-## What a turn costs after how many others
+## Long sessions
 
-The turn of docs/benchmarks.md in one session whose older turns each read ten rows, so that the registry has ten refs for each; %d turns are
-measured. A prompt's tokens are estimated at four characters each and summed over all prompts of a turn.
+How a turn's cost depends on the turns before it. This is the turn of [benchmarks.md](benchmarks.md) in one session, whose older turns each read ten rows, so the registry
+has ten refs for each. %d turns are measured. Prompt tokens are estimated at four characters each and summed over a turn's prompts.
 
 | turns before | refs in the registry | queries | round trips | rows written | prompt tokens | enqueued to replied, p50 |
 |--:|--:|--:|--:|--:|--:|--:|
@@ -95,30 +95,30 @@ measured. A prompt's tokens are estimated at four characters each and summed ove
 
 ## Pruning
 
-%d results of tools in four past months, dropped by `+"`worker prune --months 1`"+` in %.1f s while turns ran in another session.
+`+"`worker prune --months 1`"+` dropped %d tool results of four past months in %.1f s, while turns ran in another session.
 
 | replies | p50 | longest |
 |---|--:|--:|
 | before | %s | %s |
-| meanwhile (%d turns) | %s | %s |
+| during (%d turns) | %s | %s |
 
 ## First words
 
 %d turns on an idle machine.
 
-| from | to | p50 | p99 | aim for p50 |
+| from | to | p50 | p99 | goal for p50 |
 |---|---|--:|--:|--:|
-| the commit of the message | the first node's start, when River fetches it | %s | %s | 5 ms |
-| the same | its request to the model, the load of what it sees included | %s | %s | |
-| the model's first text | the client's, over HTTP | %s | %s | 10 ms |
+| the message's commit | the first node's start, when River fetches it | %s | %s | 5 ms |
+| the same | its request to the model, including the load | %s | %s | |
+| the model's first text | the client's first text, over HTTP | %s | %s | 10 ms |
 
 ## Memory and start
 
-| | measured | aim |
+| | measured | goal |
 |---|--:|--:|
-| `+"`worker run`"+` from its start until it takes jobs, median of %d | %s | 1 s |
+| `+"`worker run`"+`, from start until it takes jobs, median of %d | %s | 1 s |
 | resident memory of a worker, idle | %s | |
-| the same with %d turns waiting for their model, at most | %s | 200 MB |
+| the same with %d turns waiting for a model, peak | %s | 200 MB |
 | resident memory of an API, idle | %s | |
 | the same with %d open streams | %s | 100 MB more |
 `, p.Rows, p.Took.Seconds(), ms(percentile(p.Alone, 0.5)), ms(percentile(p.Alone, 1)), len(p.Meantime), ms(percentile(p.Meantime, 0.5)), ms(percentile(p.Meantime, 1)),

@@ -85,7 +85,7 @@ func TestK06WrongClocksSameOutcomes(t *testing.T) { //nolint:paralleltest // it 
 		}
 		requireClean(t, z.pool)
 		requireTimely(t, z.pool)
-		report("clocks", fmt.Sprintf("| %s | %d turns of %d sessions; %s | each as with right clocks: 0 lost, 0 doubled |", tt.name, len(sessions)*z.turns, len(sessions), z.tally()))
+		report("clocks", fmt.Sprintf("| %s | %d turns of %d sessions; %s | all as with right clocks: 0 lost, 0 doubled |", tt.name, len(sessions)*z.turns, len(sessions), z.tally()))
 	}
 }
 
@@ -117,7 +117,7 @@ func TestK06DatabaseClockSet(t *testing.T) { //nolint:paralleltest // it wants t
 	for _, session := range sessions {
 		requireSame(t, want, state(t, z.pool, session), "the database's clock set")
 	}
-	report("clocks", fmt.Sprintf("| the database's set back by an hour and ahead again, four times each | %d turns of %d sessions; %s | each as with right clocks: 0 lost, 0 doubled |", len(sessions)*z.turns, len(sessions), z.tally()))
+	report("clocks", fmt.Sprintf("| the database's set back by an hour and ahead again, four times each | %d turns of %d sessions; %s | all as with right clocks: 0 lost, 0 doubled |", len(sessions)*z.turns, len(sessions), z.tally()))
 }
 
 // requireTimely looks for ids that tell another time than the database: rows are listed, put into partitions and dropped by
@@ -415,7 +415,7 @@ func TestK06WrongClocksSameWaits(t *testing.T) { //nolint:paralleltest // it wan
 			if mood.word == hangs {
 				measured = append(measured, "ended at its deadline after "+w.seconds(hangs, []time.Duration{20 * time.Second}, []time.Duration{took}))
 			} else {
-				measured = append(measured, mood.word+": asked again after "+w.seconds(mood.word, mood.waits, w.between(mood.word)))
+				measured = append(measured, mood.word+": retried after "+w.seconds(mood.word, mood.waits, w.between(mood.word)))
 			}
 		}
 		w.seconds("turns in the metrics", []time.Duration{all - time.Second}, []time.Duration{w.tookByMetrics()})

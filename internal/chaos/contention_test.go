@@ -166,7 +166,7 @@ func TestBusyAndCancelStorm(t *testing.T) { //nolint:paralleltest // it wants th
 	looks := stop()
 	requireInterrupted(t, c.pool)
 	t.Logf("%d refused, %d looks", c.refused.Load(), looks)
-	report("contention", fmt.Sprintf("| if_busy in three forms and cancels, 10 sessions | %s | %d | 0 | 0 |", turnsByStatus(t, c.pool), c.refused.Load()))
+	report("contention", fmt.Sprintf("| `if_busy` in three forms, and cancels, 10 sessions | %s | %d | 0 | 0 |", turnsByStatus(t, c.pool), c.refused.Load()))
 }
 
 // requireInterrupted is requireClean for sessions whose order interrupts change.
@@ -267,5 +267,5 @@ func TestForgettingInTheMidst(t *testing.T) { //nolint:paralleltest // it wants 
 	require.NoError(t, c.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM turns) + (SELECT count(*) FROM llm_calls) + (SELECT count(*) FROM node_runs)
 		+ (SELECT count(*) FROM river_job WHERE state NOT IN ('completed', 'discarded', 'cancelled'))`).Scan(&left))
 	require.Zero(t, left)
-	report("contention", "| sessions forgotten while they run, 30 sessions | 150 sent | | 0 | 0 |")
+	report("contention", "| 30 sessions forgotten while they run | 150 sent | | 0 | 0 |")
 }

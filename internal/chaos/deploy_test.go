@@ -101,5 +101,5 @@ func TestRollingDeploy(t *testing.T) { //nolint:paralleltest // it wants the mac
 		FROM river_job WHERE kind = 'understand'`).Scan(&began, &after))
 	require.Positive(t, began)
 	require.Positive(t, after)
-	report("limits", fmt.Sprintf("| two versions at once, a migration, the API restarted | %d turns begun by the old version, %d by the new | none failed |", began, after))
+	report("limits", fmt.Sprintf("| two versions at once, a migration, an API restart | %d turns started by the old version, %d by the new | none failed |", began, after))
 }

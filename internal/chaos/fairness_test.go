@@ -42,7 +42,7 @@ func TestK08OneUserWithAThousandTurns(t *testing.T) { //nolint:paralleltest // i
 	var one float64
 	require.NoError(t, z.pool.QueryRow(t.Context(), `SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM t.replied_at - t.started_at))
 		FROM turns AS t JOIN sessions AS s ON s.user_id = t.user_id WHERE s.id = $1 AND t.replied_at IS NOT NULL`, busy).Scan(&one))
-	report("limits", fmt.Sprintf("| one user with %d waiting turns, of which %d waited still when another had twelve answers | the other's answer took %.2f s (p95) before and %.2f s then, when a turn of the busy user took %.2f s from its start (p95); of those %d at most were over between a message of the other and its first decision, where the workers take %d at a time | none failed |",
+	report("limits", fmt.Sprintf("| one user with %d waiting turns, %d of which still waited when another user had twelve replies | the other user's replies took %.2f s (p95) before and %.2f s meanwhile, while a turn of the busy user took %.2f s from its start (p95). At most %d turns of the busy user ended between a message of the other and its first decision; the workers take %d at a time | none failed |",
 		waiting*messages, left, calm.Seconds(), full.Seconds(), one, passed, z.slots*len(z.workers)))
 }
 

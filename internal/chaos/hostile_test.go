@@ -110,6 +110,6 @@ func TestK05MemoryUnderHostileModels(t *testing.T) { //nolint:paralleltest // it
 		WHERE status <> 'failed' OR error_code NOT IN ('model_unavailable', 'invalid_output', 'timed_out')`).Scan(&other))
 	require.Empty(t, other, "every turn says what happened to it")
 	require.Less(t, most, 512, "MiB")
-	report("limits", fmt.Sprintf("| a model's server that answers with 300 MB, plain and packed, hangs, drips, redirects, breaks off, asks for an hour's pause | %d turns at once, %d calls in %.0f s; a worker's memory was %d MiB at most, %d MiB before | every one ended with what had happened |",
-		len(sessions), next.Load(), took.Seconds(), most, idle))
+	report("limits", fmt.Sprintf("| a model server that answers with 300 MB, plain and compressed, hangs, drips, redirects, breaks off, or asks for an hour's pause | %d turns at once, %d calls in %.0f s; a worker's memory was %d MiB before and peaked at %d MiB | all ended and said what had happened |",
+		len(sessions), next.Load(), took.Seconds(), idle, most))
 }

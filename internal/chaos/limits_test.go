@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -38,8 +39,8 @@ func TestTimeoutsAndAFullPool(t *testing.T) { //nolint:paralleltest // it wants 
 	}
 	requireClean(t, z.pool)
 	require.Zero(t, z.statuses[http.StatusInternalServerError], "what passes is no error of ours")
-	report("limits", fmt.Sprintf("| locks held longer than lock_timeout; 12 clients at an API of two connections | %d turns; answers by status: %v | none failed |",
-		len(sessions)*len(turns), z.statuses))
+	report("limits", fmt.Sprintf("| locks held longer than lock_timeout; 12 clients at an API of two connections | %d turns; responses by status: %s | none failed |",
+		len(sessions)*len(turns), strings.Trim(fmt.Sprint(z.statuses), "map[]")))
 }
 
 // restart restarts everything, the API with the given arguments.
@@ -87,7 +88,7 @@ func TestLongSessionAndDeepQueue(t *testing.T) { //nolint:paralleltest // it wan
 	var failed int
 	require.NoError(t, z.pool.QueryRow(t.Context(), `SELECT count(*) FROM turns WHERE status <> 'succeeded'`).Scan(&failed))
 	require.Zero(t, failed)
-	report("limits", fmt.Sprintf("| a session of %d turns behind a queue of %d jobs | taken in %.2f s, the queue worked off in %.0f s, then a turn in %.2f s | none failed |",
+	report("limits", fmt.Sprintf("| a session of %d turns behind a queue of %d jobs | accepted in %.2f s; the queue was drained in %.0f s; then a turn took %.2f s | none failed |",
 		depth, depth, taken.Seconds(), drained.Seconds(), answered.Seconds()))
 }
 

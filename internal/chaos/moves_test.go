@@ -319,6 +319,6 @@ func TestMoves(t *testing.T) { //nolint:paralleltest // it wants the machine for
 	}
 	f.requireNothingFollowed()
 	slices.Sort(paused)
-	report("moves", fmt.Sprintf("| %d users of five turns each, moved back and forth while these were killed: %s | 0 lost, 0 doubled, each in one database | %d ms in the middle, %d ms p95, %d ms at most, where nothing is killed and rows are copied before |",
+	report("moves", fmt.Sprintf("| %d users of five turns each, moved back and forth, with these faults: %s | 0 lost, 0 doubled, each in one database | median %d ms, p95 %d ms, longest %d ms, where nothing is killed and rows are copied before |",
 		len(f.movers), f.tally(), paused[len(paused)/2].Milliseconds(), paused[len(paused)*95/100].Milliseconds(), paused[len(paused)-1].Milliseconds()))
 }

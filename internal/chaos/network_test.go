@@ -156,7 +156,7 @@ func networkAccidents() []accident {
 
 	return []accident{
 		{"a network that is silent for 3 to 6 s", 1, func(z *zoo) { z.network.hush(); later(z) }},
-		{"a network that delays all by 60 ms for 3 to 6 s", 1, func(z *zoo) { z.network.slow(60 * time.Millisecond); later(z) }},
+		{"a network with 60 ms of delay for 3 to 6 s", 1, func(z *zoo) { z.network.slow(60 * time.Millisecond); later(z) }},
 		{"a network that drops all connections", 1, func(z *zoo) { z.network.cut() }},
 	}
 }

@@ -38,16 +38,16 @@ type oddity struct {
 
 func oddities() []oddity {
 	return []oddity{
-		{name: "isolation `serializable` by default", set: []string{"default_transaction_isolation = 'serializable'"}, says: "succeed: Alfred's own connections read committed"},
-		{name: "isolation `read uncommitted` by default", set: []string{"default_transaction_isolation = 'read uncommitted'"}, says: "succeed: the same"},
-		{name: "isolation `repeatable read` by default", set: []string{"default_transaction_isolation = 'repeatable read'"}, says: "succeed: the same"},
-		{name: "`statement_timeout` 1 s, `lock_timeout` 200 ms", set: []string{"statement_timeout = '1s'", "lock_timeout = '200ms'"}, says: "succeed; what took too long is tried again"},
+		{name: "default isolation `serializable`", set: []string{"default_transaction_isolation = 'serializable'"}, says: "succeed: Alfred's own connections read committed"},
+		{name: "default isolation `read uncommitted`", set: []string{"default_transaction_isolation = 'read uncommitted'"}, says: "succeed: the same"},
+		{name: "default isolation `repeatable read`", set: []string{"default_transaction_isolation = 'repeatable read'"}, says: "succeed: the same"},
+		{name: "`statement_timeout` 1 s, `lock_timeout` 200 ms", set: []string{"statement_timeout = '1s'", "lock_timeout = '200ms'"}, says: "succeed; statements that took too long are retried"},
 		{
 			name: "`idle_session_timeout` 1 s, `idle_in_transaction_session_timeout` 1 s",
-			set:  []string{"idle_session_timeout = '1s'", "idle_in_transaction_session_timeout = '1s'"}, says: "succeed; connections are made anew",
+			set:  []string{"idle_session_timeout = '1s'", "idle_in_transaction_session_timeout = '1s'"}, says: "succeed; connections are reopened",
 		},
 		{
-			name: "`DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`, `standard_conforming_strings`, `extra_float_digits` of another country and age",
+			name: "`DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`, `standard_conforming_strings`, `extra_float_digits` with unusual values",
 			set: []string{
 				"DateStyle = 'SQL, DMY'", "IntervalStyle = 'sql_standard'", "TimeZone = 'Asia/Kathmandu'", "bytea_output = 'escape'",
 				"standard_conforming_strings = off", "extra_float_digits = -3",
@@ -55,11 +55,11 @@ func oddities() []oddity {
 			says: "succeed",
 		},
 		{name: "read-only for 3 s", midway: readOnlyForAWhile, says: "wait, then succeed; the API answers 503 meanwhile"},
-		{name: "a role with a connection limit below what is wanted", prepare: fewConnections("CONNECTION LIMIT 14", ""), says: "wait for a connection, then succeed"},
-		{name: "a database with a connection limit below what is wanted", prepare: fewConnections("", "CONNECTION LIMIT 24"), says: "wait for a connection, then succeed"},
-		{name: "pgbouncer 1.18, session mode", prepare: bouncing("session"), says: "succeed; nothing has to be set"},
-		{name: "pgbouncer 1.18, transaction mode", prepare: bouncing("transaction"), lockless: true, says: "succeed, with the settings of docs/operations.md; what notifications would tell is found by looking, within a second"},
-		{name: "a dump, restored elsewhere while turns ran", midway: restoredDump, turns: 3, says: "succeed: what ran is taken up again; a model is told once that rows seen before have changed"},
+		{name: "a role with a connection limit below the pools'", prepare: fewConnections("CONNECTION LIMIT 14", ""), says: "wait for a connection, then succeed"},
+		{name: "a database with a connection limit below the pools'", prepare: fewConnections("", "CONNECTION LIMIT 24"), says: "wait for a connection, then succeed"},
+		{name: "pgbouncer 1.18, session mode", prepare: bouncing("session"), says: "succeed without any settings"},
+		{name: "pgbouncer 1.18, transaction mode", prepare: bouncing("transaction"), lockless: true, says: "succeed, with the settings in docs/operations.md; polling replaces notifications, within a second"},
+		{name: "a dump, restored elsewhere while turns ran", midway: restoredDump, turns: 3, says: "succeed: running turns resume; a model is told once that rows it saw before have changed"},
 		{name: "a synchronous standby, promoted while turns ran", prepare: pairOfServers, midway: promoted, says: "wait, then succeed; nothing is lost"},
 	}
 }

@@ -124,7 +124,7 @@ func TestW06OutboxWhileWorkersAreKilled(t *testing.T) { //nolint:paralleltest //
 	for _, n := range delivered {
 		most = max(most, n)
 	}
-	report("limits", fmt.Sprintf("| %d operations that write an outbox, by two workers of which one is killed after every %d decisions (%d times) | %d entries, each delivered once to %d times, with its key | none failed |", hires, killEvery, killed, hires, most))
+	report("limits", fmt.Sprintf("| %d operations that write to an outbox, on two workers, one of which is killed after every %d decisions (%d times) | %d entries, each delivered one to %d times, with its key | none failed |", hires, killEvery, killed, hires, most))
 }
 
 // deliver is the owner's worker that sends outbox entries and then marks them; every third time it dies in between.

@@ -137,7 +137,7 @@ func TestStreamsAreResumedElsewhere(t *testing.T) { //nolint:paralleltest // it 
 		require.Equal(t, z.eventsOf(f.session), f.seen, "dropped after %d", f.atOnce)
 		lost, read = lost+f.lost, read+len(f.seen)
 	}
-	report("streams", fmt.Sprintf("| %d readers, of whom %d drop the socket at every event; a replica killed 3 times | %d | %d | 0 missing, 0 twice |", len(followers), dropping, read, lost))
+	report("streams", fmt.Sprintf("| %d readers, %d of whom drop the socket at every event; a replica killed 3 times | %d | %d | 0 missing, 0 twice |", len(followers), dropping, read, lost))
 }
 
 // eventsOf are the events of a session in the database, as a follower lists them.
@@ -188,7 +188,7 @@ func TestManyStreamsOnOneReplica(t *testing.T) { //nolint:paralleltest // it wan
 		require.NoError(t, errs[i])
 		require.NoError(t, failures[i])
 	}
-	report("streams", fmt.Sprintf("| %d streams open on one replica that nobody reads, 8 that are read | | 0 | 0 missing, 0 twice |", idle))
+	report("streams", fmt.Sprintf("| %d open streams on one replica that nobody reads, and 8 that are read | | 0 | 0 missing, 0 twice |", idle))
 }
 
 const streamsPerKey = 50
