@@ -46,16 +46,16 @@ func (m *measuring) write() {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What prompts cost
 
-A conversation of %d turns, each with one read of 1 to 200 rows of a pantry of 600,
-now and then a draft, a wish and something kept. Tokens are estimated at four
+After about twenty turns, prompts stop growing. The conversation has %d turns, each with one read of 1 to 200
+rows from a pantry of 600, and now and then a draft, a wish or a retained entity. Tokens are estimated at four
 characters each. `+"`go test ./internal/prompt -run TestLongConversationIsFlat -measure`"+` writes this page;
-the same test without the flag fails when a prompt grows or a section exceeds its budget.
+without the flag the same test fails if a prompt grows or a section exceeds its budget.
 
 ![tokens of each node's prompt by turn](prompt-tokens.svg)
 
 ## Tokens by turn
 
-| turn | understand | think | act | reply | summarize | all that was said and read |
+| turn | understand | think | act | reply | summarize | whole history |
 |--:|--:|--:|--:|--:|--:|--:|
 `, measuredTurns)
 	for _, turn := range []int{1, 2, 5, 10, 20, 50, 100, 150, 200} {
@@ -66,22 +66,23 @@ the same test without the flag fails when a prompt grows or a section exceeds it
 		fmt.Fprintf(&b, " %d |\n", m.history[turn])
 	}
 	b.WriteString(`
-The last column is the least that a prompt with the whole history in it would have.
-Of a turn's two prompts of act the second is shown, with the rows it has read.
+The last column is everything that was said and read: the least that a prompt with the whole history would hold.
+A turn has two prompts of act; the second is shown, which includes the rows it has read.
 
-## Each node after the twentieth turn, when the text of older turns has its full length
+## Each node after the twentieth turn
 
-| node | mean tokens | most | growth, tokens a turn | queries | ms to build (median) | ms (worst of 100) | same bytes at the start as in the prompt before |
+By then the text of older turns has reached its full length.
+
+| node | mean tokens | maximum | growth, tokens per turn | queries | ms to build (median) | ms (p99) | bytes shared with the start of the previous prompt |
 |---|--:|--:|--:|--:|--:|--:|--:|
 `)
 	for _, node := range measuredNodes {
 		m.writeNode(&b, node)
 	}
 	b.WriteString(`
-The milliseconds were measured on two cores that did other work too. The start that
-does not change is what a provider's prompt cache can keep: the
-instructions, the tools and the stable sections. Within a turn the prompts of act
-share more, as the table of rows stands at their end.
+The milliseconds were measured on two busy cores. A provider's prompt cache can keep the
+shared start: instructions, tools and stable sections. Within a turn the prompts of act
+share more, because their table of rows is at the end.
 `)
 	require.NoError(m.t, os.WriteFile("../../docs/measurements.md", []byte(b.String()), 0o600))
 	require.NoError(m.t, os.WriteFile("../../docs/prompt-tokens.svg", []byte(m.plot()), 0o600))

@@ -16,12 +16,12 @@ import (
 
 const locksIntro = `# What migrations lock
 
-Which tables that were there before a migration keeps from being read or written, and how, until it commits. Written by ` + "`make generate`" + `, which applies
-each migration and reads ` + "`pg_locks`" + `. The migrations of the first version run on an empty schema, so that nobody waits for them; River's are its own.
+Which existing tables each migration locks until it commits, and with which lock. ` + "`make generate`" + ` writes this page: it applies
+each migration and reads ` + "`pg_locks`" + `. The migrations of the first version run on an empty schema, where nobody waits for them. River's migrations are its own.
 
-From the first release on, a migration that stands here with a table that grows (` + "`turns`, `llm_calls`, `turn_events`, `entity_refs`, `embeddings`" + ` and
-the like) has to be one that reads and writes no rows while it holds the lock: a column with a constant default, a constraint ` + "`NOT VALID`" + `, an index made
-` + "`CONCURRENTLY`" + ` in a migration without a transaction. ` + "`worker migrate up`" + ` takes an advisory lock, which only other migrators wait for.
+From the first release on, a migration that locks a growing table (` + "`turns`, `llm_calls`, `turn_events`, `entity_refs`, `embeddings`" + ` and
+the like) must not read or write rows while it holds the lock. It may add a column with a constant default or a ` + "`NOT VALID`" + ` constraint, or create an index
+` + "`CONCURRENTLY`" + ` without a transaction. ` + "`worker migrate up`" + ` takes an advisory lock, for which only other migrators wait.
 
 | migration | locks |
 |---|---|

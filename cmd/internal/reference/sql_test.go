@@ -14,14 +14,14 @@ import (
 
 const sqlIntro = `# SQL
 
-What stands in schema ` + "`alfred`" + `, from the catalog's own comments (` + "`\\d+`" + ` and ` + "`\\df+`" + ` in psql say the same). Written by ` + "`make generate`" + `.
+Everything in schema ` + "`alfred`" + `. ` + "`make generate`" + ` writes this page from the catalog's comments, which ` + "`\\d+`" + ` and ` + "`\\df+`" + ` also show in psql.
 
-- **Public API** are the views and functions of the first two sections: their names, columns, arguments and meaning change with a major version alone.
+- **The public API** is the views and functions of the first two sections. Their names, columns, arguments and meaning change only with a major version (before 1.0, a minor one).
   Columns and optional arguments may be added, so name the columns that you select.
-- The tables are documented because an operator reads them. They change with any version; the migrations take the data along.
-- ` + "`SET search_path = alfred, public`" + ` saves writing the schema. The owner of the database sees all users' rows; as role ` + "`alfred_tenant`" + `, with
-  ` + "`alfred.user_id`" + ` set, a transaction sees one user's.
-- Tables whose names start with ` + "`river_`" + ` are River's; ` + "`v_queue`" + ` shows what of them concerns Alfred.
+- **Tables** are documented for operators. They may change with any version; migrations carry the data over.
+- ` + "`SET search_path = alfred, public`" + ` saves writing the schema. The owner sees all users' rows. A transaction with role ` + "`alfred_tenant`" + ` and
+  ` + "`alfred.user_id`" + ` set sees one user's.
+- Tables whose names start with ` + "`river_`" + ` are River's; ` + "`v_queue`" + ` shows the part that concerns Alfred.
 `
 
 // publicMark begins a comment whose object is public API.
