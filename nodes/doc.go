@@ -1,12 +1,6 @@
-// Package nodes holds the six decisions of a turn: understand, think, act,
-// reply, summarize and compress.
-//
-// A node is a pure function of its Input: it renders a prompt (prompts/*.md),
-// asks an llm.Model, decodes the answer strictly, checks it against the facts in
-// the Input and asks again, once or twice, if a model can repair it. It owns each
-// node's output contract, the tools a step may use and the wording of the prompts.
-//
-// It must not know Postgres, River, row identifiers or where its Input came from:
-// package internal/prompt builds Inputs, package jobs commits Outputs. Start
-// reading at input.go, then one node, say think.go.
+// Package nodes holds the six decisions of a turn: understand, think, act, reply, summarize and compress. A node is a
+// pure function of its Input: it renders a prompt (prompts/*.md), asks an llm.Model, decodes the answer strictly,
+// checks it against the Input's facts, and lets the model repair it up to twice. It must not know Postgres, River, row
+// identifiers or where its Input comes from: package prompt builds Inputs, package jobs commits Outputs. Start reading
+// at input.go, then one node, such as think.go.
 package nodes

@@ -1,4 +1,4 @@
-// Package entries is what sqlc generates from sql/schema/directory and sql/queries/directory, for the map from users to
-// databases: one method per query, one struct per table. Nothing in it but this file is written by hand; change the SQL and
-// run `make generate`. It imports nothing of ours.
+// Package entries is what sqlc generates from sql/schema/directory and sql/queries/directory: one method per query, one
+// struct per table. Only this file is written by hand; change the SQL and run `make generate`. It must not import any
+// other package of Alfred.
 package entries

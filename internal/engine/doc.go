@@ -1,6 +1,4 @@
-// Package engine puts a worker together: prompts, tools and search around a domain, the runner of jobs, and the sweep
-// that keeps search complete beside it.
-//
-// It owns what every worker has in common, whoever starts it: the program, a host program through package alfred, a
-// trial of a suite. It must not know settings, nor where models come from. Start reading at engine.go.
+// Package engine assembles a worker for a domain: prompts, tools and search, the runner of jobs, and the sweep that
+// keeps search complete. The worker program, package alfred and the trials of a suite all use it. It must not know
+// settings, or where models come from. Start reading at engine.go.
 package engine

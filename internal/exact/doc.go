@@ -1,6 +1,4 @@
-// Package exact reads and writes JSON without loss: it keeps numbers as written,
-// where encoding/json converts them to floats and corrupts 19-digit keys.
-//
-// It owns that rule, and what jsonb cannot store. It must not know what the
+// Package exact reads and writes JSON without loss: it keeps numbers as they are written, where encoding/json turns
+// them into floats and corrupts 19-digit keys. It also owns which values jsonb cannot store. It must not know what the
 // JSON means. Start reading at Decode.
 package exact

@@ -1,14 +1,5 @@
-// Package llm is the interface to language models and embedders.
-//
-// It owns the request and response that every provider translates, the typed errors
-// that callers act on, the prices, and one sub-package per provider: openai (any
-// server that speaks Chat Completions), anthropic, gemini, offline (a rule-based
-// model without a network, the default), script (plays a YAML file, for tests and
-// demos) and lexical (an embedder without a network). Package internal/llm/provider chooses
-// among them by configuration; wire is shared by those that speak HTTP; wiretest and
-// cassette are for their tests.
-//
-// It must not know about turns, refs, SQL or River: a request is plain text,
-// tools and a schema. It imports none of its sub-packages. Start reading at
-// model.go.
+// Package llm is the interface to language models and embedders: the request and response that every provider
+// translates, the typed errors that callers act on, and the prices. Each provider has a package below it, and so have
+// the models without a network: offline, script and lexical. Package provider chooses among them. It must not know
+// turns, refs, SQL or River, and imports no provider: a request is text, tools and a schema. Start reading at model.go.
 package llm

@@ -1,6 +1,3 @@
-// Package preview shows what a node of a session's coming turn would see.
-//
-// It must not know jobs or HTTP, and it only reads, in the caller's transaction.
-//
-// Start reading at preview.go.
+// Package preview shows what a node would see in a session's next turn. It only reads, in the caller's transaction, and
+// must not know jobs or HTTP. Start reading at preview.go.
 package preview

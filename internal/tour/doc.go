@@ -1,8 +1,4 @@
-// Package tour is a conversation about the kitchen, the README's and a little more,
-// message by message, with the facts that each must leave in the database.
-//
-// `make demo` (internal/demo) runs it against a running API and prints it; the
-// end-to-end tests run it against their own. It talks to Alfred like any client: HTTP
-// for the conversation, SQL for what it left. Start reading at conversation.go, then
-// tour.go.
+// Package tour is a conversation about the kitchen, message by message, with the facts that each must leave in the
+// database. `make demo` holds it with a running API, the end-to-end tests with their own. It uses HTTP to talk and SQL
+// to check, and must not know more than any client. Start reading at conversation.go, then tour.go.
 package tour

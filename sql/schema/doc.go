@@ -1,5 +1,6 @@
-// Package schema holds the migrations, one numbered file each: alfred/ is the engine's schema (and what sqlc reads),
-// kitchen/ the reference domain's, directory/ that of the map from users to databases. It knows nothing of how they are run; package pg does that.
+// Package schema holds the migrations, one numbered file each: alfred/ is the engine's schema, kitchen/ the reference
+// domain's, directory/ that of the map from users to databases. It must not know how they are run: package pg does
+// that. Start reading at alfred/0001_foundation.sql.
 package schema
 
 import "embed"

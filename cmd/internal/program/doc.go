@@ -1,3 +1,3 @@
-// Package program is what Alfred's commands share besides their settings: running a command line, opening the database,
-// printing, and the version. It knows no command; start reading at [Run].
+// Package program is what both commands share besides their settings: running a command line, opening the database,
+// printing and the version. It must not know any particular command. Start reading at [Run].
 package program

@@ -18,7 +18,14 @@ import (
 // commandTimeout ends a command that waits in vain.
 const commandTimeout = 2 * time.Minute
 
-// Every command in the documents does what it says: it runs, and prints the output below it.
+// Every command in the documents runs, and prints the output below it. Commands are fenced blocks of sh and sql. They run
+// in order, on a database with the README's conversation, against one worker and one API; in sql, :session and :turn are
+// that conversation and its last turn. A block without a language right after one of sql is its output. Lines that call
+// make are not run, but their targets must exist. A block that cannot run on every machine follows a comment with the
+// reason, and one about migrating gets its own database after the second comment:
+//
+//	<!-- not run: needs a key -->
+//	<!-- run on an empty database -->
 func TestCommandsRun(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

@@ -1,9 +1,5 @@
-// Package settings owns the configuration of Alfred's programs: every setting is one
-// line of the table in table.go, with its name, default, format and meaning. Reading the
-// environment, `doctor --config`, --help and the table in docs/operations.md all derive
-// from it.
-//
-// To add a setting, give [Settings] a field and the table a line, then run
-// `make generate`. Other packages get their own small Config and never see the
-// environment.
+// Package settings owns the configuration of both programs: each setting is one line of the table in table.go, from
+// which parsing, `doctor --config`, --help and the table in docs/operations.md derive. To add a setting, add a field to
+// [Settings] and a line to the table, then run `make generate`. Other packages get their own Config and must not read
+// the environment.
 package settings

@@ -1,9 +1,4 @@
-// Package door is what the doors for other protocols share: their clients know
-// neither our sessions nor our turns, and send the whole conversation with every
-// message.
-//
-// It finds the session, reads the turn and passes its events on. It must not know
-// any of these protocols: each has a package of its own.
-//
+// Package door is what the packages of other protocols share: it finds the session a client means, reads the turn, and
+// forwards its events. Such clients know neither our sessions nor our turns. It must not know any of these protocols.
 // Start reading at [Door].
 package door

@@ -1,7 +1,4 @@
-// Package openai serves OpenAI's chat completions. Its clients resend the whole
-// conversation: history.go finds the session that it is of.
-//
-// It must not know routes of our own, nor how a turn is worked.
-//
-// Start reading at [Register].
+// Package openai serves OpenAI's chat completions. Its clients resend the whole conversation with each message;
+// history.go finds the session it belongs to. It must not know our own routes, or how a turn is worked. Start reading
+// at [Register].
 package openai

@@ -1,9 +1,4 @@
-// Package problem is how the API says no: problem JSON with stable codes, and the
-// one place that maps our errors to HTTP ([Of]).
-//
-// It keeps why a request failed for the log ([Note]), because the caller must not
-// be told. It must not know routes, or what another protocol calls an error:
-// package openai words its own from a [Problem].
-//
-// Start reading at [Of].
+// Package problem is how the API refuses: problem JSON with stable codes, and the one map from our errors to HTTP
+// ([Of]). [Note] keeps the cause for the log, because the caller must not learn it. It must not know routes, or what
+// another protocol calls an error. Start reading at [Of].
 package problem

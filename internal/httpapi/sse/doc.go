@@ -1,6 +1,3 @@
-// Package sse writes server-sent events to one client.
-//
-// It must not know what events say, nor where they come from.
-//
+// Package sse writes server-sent events to one client. It must not know what the events say, or where they come from.
 // Start reading at [Writer].
 package sse

@@ -1,11 +1,5 @@
-// Package openai is the provider for every server that speaks OpenAI's Chat
-// Completions: OpenAI itself, Ollama, vLLM, llama.cpp and others.
-//
-// It owns the translation of requests and answers, and the tolerance for less capable
-// servers: the schema is also in the prompt, JSON is found in prose, and optional
-// parameters that a server rejects are left out from then on. It never retries
-// otherwise; that is the caller's decision.
-//
-// It must not know which node asks or read the environment. Start reading at
-// openai.go.
+// Package openai is the provider for every server that speaks OpenAI's Chat Completions: OpenAI itself, Ollama, vLLM,
+// llama.cpp and others. It translates requests and answers, and tolerates less capable servers: it puts the schema into
+// the prompt too, finds JSON in prose, and leaves out parameters that a server rejects. Otherwise it never retries. It
+// must not know which node asks, or read the environment. Start reading at openai.go.
 package openai

@@ -69,6 +69,32 @@ func (d *duration) UnmarshalText(text []byte) error {
 }
 
 // Parse parses a script. Unknown keys are errors.
+//
+// The file lists what each node answers in each turn of a session:
+//
+//	turns:
+//	  - understand: {intent: read, ...}       # the node's output
+//	    think:                                # a list, if the node decides several times
+//	      - {decision: plan, steps: [...]}
+//	      - {decision: plan, steps: [...]}    # after a replan
+//	    act:
+//	      - calls: [{tool: db_read, args: {table: recipes}}]
+//	      - calls: [{tool: step_complete, args: {summary: "2 recipes"}}]
+//	    reply: You have two recipes.
+//	    summarize: {response_summary: ...}
+//	compress: {text: ...}                     # for every turn without its own
+//
+// Turns count within a session. An entry is found from the request alone (Node, Turn, Ordinal; Call if Ordinal is 0).
+// Act's list counts over the whole turn; if all its entries carry `step: 2` or the like, they count within that step, by
+// Call. The ends of a step (step_complete, ask_user, blocked, request_schema) are tool calls. An entry may also hold:
+//
+//	delay: 200ms                 # before the answer
+//	error: {kind: rate_limit, retry_after: 2s, times: 1}   # times 0: always
+//	raw: "{not json"             # the answer's literal text
+//	repairs: [...]               # entries for attempts 2, 3, ...
+//
+// and a call may have `raw: "{not json"` instead of args. An attempt without a repair gets the last answer again. `times`
+// counts only in this process. A request without an entry fails with llm.KindScriptExhausted.
 func Parse(text []byte) (*Model, error) {
 	var parsed file
 	if err := yaml.UnmarshalWithOptions(text, &parsed, yaml.Strict()); err != nil {

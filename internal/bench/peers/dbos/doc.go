@@ -1,4 +1,3 @@
-// Command dbos runs turns on DBOS Transact: a workflow per turn, a transactional step per node, with what else is kept.
-//
-// It knows nothing of Alfred. Start reading at main.go.
+// Command dbos runs the benchmark's turns on DBOS Transact: a workflow per turn and a transactional step per node,
+// which also writes the other rows. It must not know Alfred. Start reading at main.go.
 package main
