@@ -23,8 +23,8 @@ import (
 	"alfred/jobs"
 )
 
-// wording is how long the model takes to its first text, and from there to its last; streamed pieces are deleted when
-// the reply is complete.
+// wording is how long the model takes from the call to its first text, and from there to its last. Streamed pieces are
+// deleted when the reply is complete.
 const wording = 200 * time.Millisecond
 
 // firstTurns is how many turns the waits are measured over.
@@ -62,7 +62,7 @@ func (m *stamping) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 	return m.answers.Generate(ctx, req)
 }
 
-// stamp writes a time as words, which no gate takes for a key.
+// stamp writes a time as words, so that no gate takes it for a key.
 func stamp(t time.Time) string {
 	return strings.Map(func(r rune) rune { return r - '0' + 'a' }, strconv.FormatInt(t.UnixNano(), 10)) + " "
 }

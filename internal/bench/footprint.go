@@ -28,7 +28,7 @@ const (
 	inFlight    = 1_000 // turns whose model does not answer
 	idleStreams = 1_000
 	starts      = 7
-	settled     = 2 * time.Second // until open streams have what they need
+	settled     = 2 * time.Second // until open streams have allocated what they need
 )
 
 // footprint is what the programs themselves need.

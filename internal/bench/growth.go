@@ -18,7 +18,7 @@ const grownTurns = 30
 // behind are how many turns a session has had before the measured ones.
 func behind() []int { return []int{10, 100, 1_000, 10_000} }
 
-// grown is what a turn costs after so many others, its background included.
+// grown is what a turn costs after so many others, including its background.
 type grown struct {
 	Behind, Refs        int
 	Queries, RoundTrips float64
@@ -101,8 +101,9 @@ func (g *grown) read(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID)
 	return nil
 }
 
-// seedTurns writes what turns leave: the turn and its summary, the result of one read with ten rows, ten refs that have
-// left the view with their events, and after each turn two summaries of everything older than the newest three.
+// seedTurns writes the rows of past turns: each turn and its summary, the result of one read with ten rows, ten refs
+// with their events that have left the view, and after each turn two summaries of everything older than the newest
+// three.
 func seedTurns(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int) error {
 	for _, sql := range []string{
 		`INSERT INTO turns (session_id, user_id, number, message, mode, status, reply, replied_at, started_at, finished_at, summarized_at)
@@ -206,8 +207,8 @@ func (r *rig) replies(ctx context.Context, session uuid.UUID, more func() bool) 
 	return all, nil
 }
 
-// seedOld writes oldRows results of turns in the three months before last month. Foreign keys are not checked row by
-// row, which would take an hour; they hold.
+// seedOld writes oldRows results of turns in the three months before last month. It skips the row-by-row check of
+// foreign keys, which would take an hour; the keys are valid.
 func seedOld(ctx context.Context, pool *pgxpool.Pool) error {
 	const turns = 10_000
 	var session uuid.UUID
@@ -241,7 +242,7 @@ func seedOld(ctx context.Context, pool *pgxpool.Pool) error {
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("seed old results: %w", err)
 	}
-	for _, sql := range []string{`VACUUM (ANALYZE) turn_step_results`, `CHECKPOINT`} { // rows of long ago have had both
+	for _, sql := range []string{`VACUUM (ANALYZE) turn_step_results`, `CHECKPOINT`} { // old rows have had both
 		if _, err := pool.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("%s: %w", sql, err)
 		}

@@ -29,7 +29,7 @@ type contestant struct {
 	name    string
 	program []string
 	effects string // what its step record guarantees
-	keeps   string // the same of what it is told to keep
+	keeps   string // the same for what it is told to keep
 }
 
 // preparePeers builds the peers' programs in folder.
@@ -71,7 +71,7 @@ func buildPeers(ctx context.Context, program string, args ...string) error {
 	return nil
 }
 
-// outcome is what a contest came to.
+// outcome is a contest's result.
 type outcome struct {
 	contest
 
@@ -121,7 +121,7 @@ type field struct {
 	file    string // of what peers keep
 }
 
-// hold holds a contest. Alfred is first: peers keep what it has kept.
+// hold holds a contest. Alfred goes first, because the peers keep what it kept.
 func (f *field) hold(ctx context.Context, all []contestant, c contest) (outcome, error) {
 	o := outcome{contest: c}
 	for i, who := range all {
@@ -181,8 +181,8 @@ func (f *field) compete(ctx context.Context, who contestant, c contest, file str
 // counted turns are enough to count queries.
 const counted = 10
 
-// count adds queries and round trips to the peers' scores, from short runs of their own: what counts them takes time. Alfred's have
-// been metered.
+// count adds queries and round trips to the peers' scores. It uses short runs of its own, because counting takes time.
+// Alfred's are metered already.
 func (f *field) count(ctx context.Context, all []contestant, o outcome) error {
 	for i, who := range all[1:] {
 		for file, scored := range map[string]*score{"": o.bare[i+1], f.file: o.kept[i+1]} {

@@ -16,18 +16,18 @@ func nodesOfTurn() []string {
 	return []string{"understand", "think", "read", "write", "reply", "summarize"}
 }
 
-// kept is how much is kept of turns besides what runs them: calls of models, parts of prompts, results, events. Bytes are of the texts,
-// before compression.
+// kept is how much is stored of turns besides what runs them: model calls, parts of prompts, results, events. Bytes
+// count the texts before compression.
 type kept struct{ Rows, Bytes float64 }
 
 func (k kept) minus(o kept) kept { return kept{k.Rows - o.Rows, k.Bytes - o.Bytes} }
 
 func (k kept) per(turns int) kept { return kept{k.Rows / float64(turns), k.Bytes / float64(turns)} }
 
-// slack is how far a peer's turns may stay behind Alfred's: they are those of one of its sessions.
+// slack is how far a peer's turns may stay below Alfred's, because they are those of one of its sessions.
 const slack = 0.01
 
-// least is an error if less is kept than Alfred keeps.
+// least returns an error if a peer stores less than Alfred.
 func (k kept) least(alfred kept) error {
 	if k.Rows < alfred.Rows*(1-slack) || k.Bytes < alfred.Bytes*(1-slack) {
 		return fmt.Errorf("keeps %.1f rows and %.0f bytes of a turn, Alfred %.1f and %.0f", k.Rows, k.Bytes, alfred.Rows, alfred.Bytes)
@@ -53,8 +53,8 @@ const (
 			UNION ALL SELECT count(*), sum(octet_length(data::text)) FROM kept_events) AS t`
 )
 
-// fixture is what peers keep of each turn, as package work reads it: what Alfred kept in one session, turn by turn. Prompts are in
-// pieces, so that peers store what turns share once, as Alfred does.
+// fixture is what peers store for each turn, in the form that package work reads: what Alfred stored in one session,
+// turn by turn. Prompts are in pieces, so that peers store shared parts once, as Alfred does.
 type fixture struct {
 	Texts []string              `json:"texts"`
 	Turns []map[string][]*entry `json:"turns"` // by node
@@ -62,7 +62,7 @@ type fixture struct {
 	places map[string]int // in Texts
 }
 
-// entry is what one statement keeps.
+// entry is what one statement stores.
 type entry struct {
 	N        int     `json:"n"` // of the turn's calls
 	Outline  *string `json:"outline"`
@@ -78,14 +78,14 @@ type piece struct {
 	Text   int  `json:"text"`   // which of Texts
 }
 
-// past is what a session kept.
+// past is what a session stored.
 type past struct {
 	calls           []pastCall
 	results, events []pastRows
 	own, shared     map[uuid.UUID]string // the texts of parts
 }
 
-// pastCall is a call of a model.
+// pastCall is a model call.
 type pastCall struct {
 	Turn, Position    int
 	Outline, Response string
@@ -98,8 +98,8 @@ type pastRows struct {
 	Rows           string
 }
 
-// newFixture makes the fixture of the measured turns, which follow the history. What is kept of the turns before them stands in for
-// the history: other laps of the same turns, with parts of their own where Alfred had new ones.
+// newFixture makes the fixture of the measured turns, which follow the history. The measured turns also stand in for
+// the history: they repeat as earlier laps, with parts of their own where Alfred had new ones.
 func newFixture(p *past, history, measured int) *fixture {
 	f := &fixture{places: map[string]int{}}
 	known := map[uuid.UUID]bool{}
@@ -159,7 +159,7 @@ func (f *fixture) call(turn map[string][]*entry, p *past, c pastCall, mark func(
 	turn[node] = append(turn[node], e)
 }
 
-// attach adds rows to the first entry of their node, which may have asked no model.
+// attach adds rows to the first entry of their node, which may not have asked a model.
 func attach(turns []map[string][]*entry, history int, all []pastRows, field func(*entry) *string) {
 	for _, rows := range all {
 		turn := rows.Turn - history - 1
@@ -174,7 +174,7 @@ func attach(turns []map[string][]*entry, history int, all []pastRows, field func
 	}
 }
 
-// recordFixture reads what Alfred kept in the session that kept most.
+// recordFixture reads what Alfred stored in the session that stored most.
 func recordFixture(ctx context.Context, address string, c contest) (*fixture, error) {
 	pool, err := openPool(ctx, address, 1, nil)
 	if err != nil {
@@ -195,7 +195,7 @@ func recordFixture(ctx context.Context, address string, c contest) (*fixture, er
 }
 
 const (
-	// pastCalls places a call without a turn, which shortens what is old, in the turn that ran when it was made.
+	// pastCalls assigns a call without a turn, which compresses older turns, to the turn that ran at that time.
 	pastCalls = `
 		SELECT (SELECT max(t.number) FROM turns AS t WHERE t.session_id = c.session_id AND t.id <= coalesce(c.turn_id, c.id)) AS turn,
 			least(coalesce(c.position, 6), 6) AS position, c.outline, coalesce(c.response, 'null')::text AS response, c.parts

@@ -121,8 +121,8 @@ type column struct {
 	x, sent *score // sent counted the queries
 }
 
-// waited is the part of a turn in which neither program nor backend has a processor, in milliseconds. It says something of one session
-// only: several wait for each other.
+// waited is the part of a turn in which neither program nor backend has a processor, in milliseconds. It is meaningful
+// only for one session, because several wait for each other.
 func (c column) waited() float64 {
 	return c.x.turn() - millis(c.x.cpu.Own) - millis(c.x.cpu.Server)
 }
@@ -181,7 +181,8 @@ func spentLines() []spentLine {
 	}
 }
 
-// writeRest divides the difference to DBOS Transact, bare, into what keeping the same takes there and what remains of each kind.
+// writeRest divides the difference to DBOS Transact, bare, into the cost of keeping the same work there and the rest of
+// each kind.
 func writeRest(b *strings.Builder, alfred, bare, keeping column) {
 	whole := alfred.x.turn() - bare.x.turn()
 	share := func(part float64) string { return fmt.Sprintf("%.1f ms | %.0f %%", part, 100*part/whole) }

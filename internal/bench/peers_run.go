@@ -32,10 +32,10 @@ type score struct {
 
 func (s *score) perSecond() float64 { return float64(s.Turns) / s.Seconds }
 
-// turn is how long a turn takes, in milliseconds, with all sessions at once.
+// turn is how long a turn takes, in milliseconds, with all sessions running at once.
 func (s *score) turn() float64 { return 1000 / s.perSecond() }
 
-// sent sets what was sent in so many turns.
+// sent records what was sent during so many turns.
 func (s *score) sent(c counts, turns int) {
 	s.queries, s.roundTrips = float64(c.Queries)/float64(turns), float64(c.RoundTrips)/float64(turns)
 }
@@ -141,7 +141,7 @@ func (t *tally) end(context.Context) error {
 	return nil
 }
 
-// probe reads what a contestant has used and kept.
+// probe reads what a contestant has used and stored.
 type probe struct {
 	server        *server
 	address       string // of the measured database

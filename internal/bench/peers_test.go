@@ -10,8 +10,8 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// Alfred's turns come as they are. Before them stand laps of the same turns, in which a part that Alfred had stored before is the
-// same, and one that was new is new again.
+// Alfred's turns come unchanged. Before them come laps of the same turns: a part that Alfred had stored earlier is the
+// same in each, and a new one is new again.
 func TestFixtureRepeatsTurnsWithNewParts(t *testing.T) {
 	t.Parallel()
 
@@ -52,14 +52,14 @@ func (f *fixture) texts(e *entry) []string {
 	return all
 }
 
-// What is handed to peers is as much as Alfred kept of the same turns: each call, part, result and event once.
+// Peers are given as much as Alfred stored for the same turns: each call, part, result and event once.
 func TestFixtureIsWhatAlfredKept(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
 
 	r, sessions := startTestRig(t)
 	const history, measured = 2 * warmUp, 4
-	require.NoError(t, r.playOut(t.Context(), sessions, history-warmUp)) // until what is old has been shortened once
+	require.NoError(t, r.playOut(t.Context(), sessions, history-warmUp)) // until older turns have been compressed once
 	address := r.pool.Config().ConnString()
 	p := &probe{address: address, keptSQL: keptByAlfred}
 	before, err := p.kept(t.Context())
@@ -90,7 +90,7 @@ func TestFixtureIsWhatAlfredKept(t *testing.T) {
 	require.NoError(t, after.minus(before).least(handed))
 }
 
-// add counts what an entry holds, as Postgres writes it; parts that stood in a turn before are kept already.
+// add counts what an entry contains, in Postgres's form; parts of an earlier turn are stored already.
 func (k *kept) add(t *testing.T, r *rig, f *fixture, e *entry, seen map[int]bool) {
 	t.Helper()
 
@@ -105,7 +105,7 @@ func (k *kept) add(t *testing.T, r *rig, f *fixture, e *entry, seen map[int]bool
 		rows, bytes = rows+1, bytes+float64(len(*e.Outline)+len(*e.Response))
 	}
 	for _, p := range e.Parts {
-		if _, marked := f.places["lap 1: "+f.Texts[p.Text]]; marked && !seen[p.Text] { // in the history it was new too
+		if _, marked := f.places["lap 1: "+f.Texts[p.Text]]; marked && !seen[p.Text] { // it was new in the history, too
 			seen[p.Text] = true
 			rows, bytes = rows+1, bytes+float64(len(f.Texts[p.Text]))
 		}
@@ -113,7 +113,7 @@ func (k *kept) add(t *testing.T, r *rig, f *fixture, e *entry, seen map[int]bool
 	*k = kept{k.Rows + rows, k.Bytes + bytes}
 }
 
-// A peer that keeps less than Alfred fails the comparison.
+// A peer that stores less than Alfred fails the comparison.
 func TestLessKeptIsAnError(t *testing.T) {
 	t.Parallel()
 

@@ -16,14 +16,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// wire stands between a program and Postgres and counts what passes, as the meter does within a program of ours.
+// wire sits between a program and Postgres and counts what passes, like the meter in our own programs.
 type wire struct {
 	listener        net.Listener
 	network, server string
 	queries, trips  atomic.Int64
 }
 
-// listen returns the address under which the server at address is reached through the wire.
+// listen returns the address through which the wire reaches the server at address.
 func listen(ctx context.Context, address string) (*wire, string, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
@@ -58,9 +58,9 @@ func (w *wire) accept(ctx context.Context) {
 	}
 }
 
-// serve passes on what a connection sends, in both directions, until one side closes it. The other side sees why.
+// serve forwards a connection in both directions until one side closes it. The other side then sees the close.
 func (w *wire) serve(ctx context.Context, client net.Conn) {
-	defer client.Close() //nolint:errcheck // nothing is left to say to it
+	defer client.Close() //nolint:errcheck // there is nothing left to send to it
 	server, err := (&net.Dialer{}).DialContext(ctx, w.network, w.server)
 	if err != nil {
 		return
@@ -68,12 +68,12 @@ func (w *wire) serve(ctx context.Context, client net.Conn) {
 	defer server.Close() //nolint:errcheck // as above
 	go func() {
 		_, err := io.Copy(client, server)
-		_ = errors.Join(err, client.Close()) // ends pass
+		_ = errors.Join(err, client.Close()) // forward the close
 	}()
 	_ = w.pass(client, server)
 }
 
-// pass reads message by message: one byte of type, which the first has not, four of length, the rest.
+// pass forwards message by message: a byte of type (missing in the first message), four of length, and the rest.
 func (w *wire) pass(client io.Reader, server io.Writer) error {
 	in, out := bufio.NewReader(client), bufio.NewWriter(server)
 	for typed := 0; ; typed = 1 {
@@ -98,7 +98,8 @@ func (w *wire) pass(client io.Reader, server io.Writer) error {
 	}
 }
 
-// count counts statements and waits for the server: a simple query is both, others are executed and then waited for.
+// count counts statements and waits for the server. A simple query is both; other statements are executed first and
+// waited for later.
 func (w *wire) count(kind byte) {
 	if strings.IndexByte("QE", kind) >= 0 {
 		w.queries.Add(1)
@@ -108,7 +109,7 @@ func (w *wire) count(kind byte) {
 	}
 }
 
-// counts is what has passed until now.
+// counts is what has passed so far.
 func (w *wire) counts() counts {
 	return counts{Queries: int(w.queries.Load()), RoundTrips: int(w.trips.Load())}
 }

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// series is one line of a plot: its value at each x, as a multiple of base, or of the first where base is 0.
+// series is one line of a plot: its value at each x, as a multiple of base, or of the first value if base is 0.
 type series struct {
 	name   string
 	color  color.RGBA
@@ -21,7 +21,7 @@ type series struct {
 	base   float64
 }
 
-// draw plots how values change over x as multiples, as an SVG. The xs stand a step apart whatever their distance.
+// draw plots how values change over x, as multiples, in an SVG. The xs are equally spaced, whatever their distance.
 func draw(about string, xs []int, all []series) (string, error) {
 	p := plot.New()
 	p.X.Label.Text = about

@@ -72,8 +72,8 @@ func (s *spent) add(o spent) {
 	s.Dollars += o.Dollars
 }
 
-// turn runs a turn's calls one after the other. The first word arrives with the first token of the reply in the call that
-// words it or, if code words it, at the end of the last call somebody waits for.
+// turn runs a turn's calls one after the other. The first word arrives with the first token of the reply, in the call
+// that words it; if code words the reply, with the end of the last call that somebody waits for.
 func (p *provider) turn(calls []call) spent {
 	s, spoken := spent{Calls: len(calls)}, false
 	for _, c := range calls {

@@ -15,7 +15,7 @@ type change struct {
 	Table   string // with its schema; of a partition, the parent's
 	Op      string // INSERT, UPDATE, DELETE
 	Columns []string
-	Keys    []string // columns of the primary key, or of the key that nulls stand in
+	Keys    []string // columns of the primary key, or of the unique key that may contain nulls
 	Old     []*string
 	New     []*string
 	Lazy    bool // the transaction did not wait for the disk

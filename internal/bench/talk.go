@@ -102,7 +102,7 @@ type call struct {
 	Behind bool // nobody waits for it
 }
 
-// listening is the offline model, with answers as long as other models' would be, and a record of its requests.
+// listening is the offline model with answers as long as other models', and records its requests.
 type listening struct {
 	llm.Model
 
@@ -148,8 +148,8 @@ func (m *listening) Generate(ctx context.Context, req *llm.Request) (*llm.Respon
 	return resp, nil
 }
 
-// shown passes on an answer as it arrives. It reports whether any of it is shown to a person meanwhile, and the tokens
-// before that: a reply on its own, the words beside a draft, or a reply within an answer that leaves nothing to be done.
+// shown forwards an answer as it arrives. It reports whether the user sees any of it meanwhile, and the tokens before
+// that: a reply on its own, the words beside a draft, or a reply within an answer that leaves nothing to do.
 func shown(req *llm.Request, text string) (words bool, ahead int) {
 	req.OnDelta(text)
 	if req.Node != "understand" {
@@ -183,7 +183,7 @@ type told struct {
 	calls []call // Alfred's
 }
 
-// talk is a recorded conversation, and what any assistant for the domain has to know.
+// talk is a recorded conversation, and what any assistant for the domain needs to know.
 type talk struct {
 	Turns []*told `json:"turns"`
 

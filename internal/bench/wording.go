@@ -51,8 +51,8 @@ func (m *listening) reword(req *llm.Request, resp *llm.Response) error {
 
 var drafts = regexp.MustCompile(`gen_recipe_\d+`)
 
-// writeOut adds what models would write out beside the plan: its calls, including the message's, and the reply to a
-// message whose calls do all that is to be done.
+// writeOut adds what models write out beside the plan: its calls, including the message's, and the reply if the calls
+// do everything.
 func (m *listening) writeOut(req *llm.Request, both *nodes.TogetherOutput) {
 	plan := both.Plan
 	if plan == nil {
@@ -74,7 +74,7 @@ func (m *listening) writeOut(req *llm.Request, both *nodes.TogetherOutput) {
 	both.Reply = m.now.Reply
 }
 
-// inParts is an answer in the form that its schema asks for: what the message does not need is null.
+// inParts is an answer in the form of its schema: parts that the message does not need are null.
 func inParts(both *nodes.TogetherOutput) map[string]any {
 	answer := map[string]any{"intent": both.Intent, "mentions": both.Mentions, "say": both.Reply}
 	if both.Quick != nil {

@@ -26,15 +26,15 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// What clocks are off by, as testdata/clock.go.txt reads it.
+// The offsets of clocks, as testdata/clock.go.txt reads them.
 const (
 	ahead   = "1h"
 	behind  = "-1h"
 	jumping = "1h/1s"
 )
 
-// openClocks builds the programs with a wall clock that may be wrong. libfaketime does not reach Go programs, which ask the
-// kernel themselves: here the standard library does it.
+// openClocks builds the programs with a wall clock that may be wrong. libfaketime does not work for Go programs, which
+// ask the kernel themselves, so the standard library is changed.
 func openClocks(t *testing.T) *lab {
 	t.Helper()
 
@@ -61,8 +61,8 @@ func openClocks(t *testing.T) *lab {
 	return l
 }
 
-// K06: whatever the clocks of workers and API say, conversations end as with right ones, though workers are killed,
-// stopped and told to end meanwhile. A database whose clock is wrong is one whose programs' clocks all are.
+// K06: whatever the clocks of workers and API say, conversations end as with right ones, even while workers are killed,
+// stopped and terminated. A wrong clock of the database is the same as wrong clocks of all programs.
 func TestK06WrongClocksSameOutcomes(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	l := openClocks(t)
 	want := openZoo(t, l, 1).undisturbed()
@@ -89,8 +89,8 @@ func TestK06WrongClocksSameOutcomes(t *testing.T) { //nolint:paralleltest // it 
 	}
 }
 
-// K06: the same while the database's clock is set back by an hour and ahead again, and the worker that was the first to
-// notice is killed each time.
+// K06: the same while the database's clock is set back by an hour and ahead again, and the worker that notices first is
+// killed each time.
 func TestK06DatabaseClockSet(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	if os.Getenv("CLOCKS") == "" {
 		t.Skip("make chaos/clocks does this")
@@ -120,7 +120,7 @@ func TestK06DatabaseClockSet(t *testing.T) { //nolint:paralleltest // it wants t
 	report("clocks", fmt.Sprintf("| the database's set back by an hour and ahead again, four times each | %d turns of %d sessions; %s | all as with right clocks: 0 lost, 0 doubled |", len(sessions)*z.turns, len(sessions), z.tally()))
 }
 
-// requireTimely looks for ids that tell another time than the database: rows are listed, put into partitions and dropped by
+// requireTimely looks for ids with a different time than the database's: rows are listed, partitioned and dropped by
 // their ids.
 func requireTimely(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
@@ -133,7 +133,7 @@ func requireTimely(t *testing.T, pool *pgxpool.Pool) {
 	}
 }
 
-// strikeEach lets each worker, and with it each clock, meet with each accident, evenly spread over so many decisions.
+// strikeEach makes each worker, and so each clock, suffer each accident, evenly spread over so many decisions.
 func (z *zoo) strikeEach(sessions []uuid.UUID, decisions int) {
 	z.t.Helper()
 
@@ -157,12 +157,12 @@ func (z *zoo) strikeEach(sessions []uuid.UUID, decisions int) {
 	}
 }
 
-// mood is how a model's server treats a message: it never gives an answer that a worker can use.
+// mood is how a model server treats a message. It never gives an answer that a worker can use.
 type mood struct {
 	word   string                                                  // in the message
 	answer func(w http.ResponseWriter, r *http.Request, asked int) // to the n-th request
-	waits  []time.Duration                                         // how long the worker waits before it asks again, at least
-	code   string                                                  // that the turn ends with
+	waits  []time.Duration                                         // how long the worker must wait, at least, before it asks again
+	code   string                                                  // with which the turn ends
 }
 
 const (
@@ -209,7 +209,7 @@ func moods() []mood {
 	}
 }
 
-// moody is a model's server that remembers when it was asked about each message.
+// moody is a model server that records when it was asked about each message.
 type moody struct {
 	mu    sync.Mutex
 	asked map[string][]time.Time
@@ -239,7 +239,7 @@ func (m *moody) times(word string) []time.Time {
 	return slices.Clone(m.asked[word])
 }
 
-// watch is the workers of one clock, whose waits are measured.
+// watch is the workers with one clock, whose waits are measured.
 type watch struct {
 	*ward
 
@@ -250,7 +250,7 @@ type watch struct {
 	metrics string // address of the newest worker's
 }
 
-// worker starts one and waits for its lease.
+// worker starts a worker and waits for its lease.
 func (w *watch) worker() *process {
 	w.t.Helper()
 
@@ -279,7 +279,7 @@ func (w *watch) await(what string, is func() bool) {
 	}
 }
 
-// say starts a turn in a session of its own.
+// say starts a turn in a new session.
 func (w *watch) say(word string) uuid.UUID {
 	w.t.Helper()
 
@@ -326,7 +326,7 @@ func (w *watch) kept() (ago string) {
 // slack is how much longer than asked for a wait may take: a busy machine's share, far from an hour.
 const slack = 10 * time.Second
 
-// seconds words waits after checking each of them.
+// seconds formats waits after checking each.
 func (w *watch) seconds(what string, atLeast, waited []time.Duration) string {
 	w.t.Helper()
 
@@ -351,7 +351,7 @@ func (w *watch) between(word string) []time.Duration {
 	return waited
 }
 
-// tookByMetrics is what the newest worker's histogram says of the duration of its turns, together.
+// tookByMetrics is the total duration of its turns in the newest worker's histogram.
 func (w *watch) tookByMetrics() time.Duration {
 	w.t.Helper()
 
@@ -372,8 +372,8 @@ func (w *watch) tookByMetrics() time.Duration {
 	return time.Duration(all * float64(time.Second))
 }
 
-// takenOver lets the only worker meet with an accident while it asks about a message, and returns the one that takes over, and
-// after how long.
+// takenOver makes the only worker suffer an accident while it asks about a message. It returns the worker that takes
+// over, and after how long.
 func (w *watch) takenOver(word string, victim *process, accident func(), atLeast time.Duration) (other *process, after string) {
 	w.t.Helper()
 
@@ -388,7 +388,7 @@ func (w *watch) takenOver(word string, victim *process, accident func(), atLeast
 	return other, w.seconds(word, []time.Duration{atLeast}, []time.Duration{w.model.times(word)[1].Sub(since)})
 }
 
-// K06: retries, pauses that a provider asks for, a turn's deadline, leases and what is kept last as long as with a right
+// K06: retries, pauses that a provider asks for, a turn's deadline, leases and retention last as long as with a right
 // clock.
 func TestK06WrongClocksSameWaits(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	l := openClocks(t)
@@ -429,7 +429,7 @@ func TestK06WrongClocksSameWaits(t *testing.T) { //nolint:paralleltest // it wan
 	}
 }
 
-// K06: what is old is decided by the database's clock: where it is ten weeks ahead, worker prune would drop this month.
+// K06: the database's clock decides what is old: with a clock ten weeks ahead, worker prune would drop this month.
 func TestK06PruneByTheDatabasesClock(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	l := openClocks(t)
 	url, _ := l.database(t)
@@ -446,7 +446,7 @@ func TestK06PruneByTheDatabasesClock(t *testing.T) { //nolint:paralleltest // it
 	}
 }
 
-// K06: a request that a client sends again is recognized, whatever the clock of the API says.
+// K06: a resent request is recognized, whatever the API's clock says.
 func TestK06ResentWithWrongClocks(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	l := openClocks(t)
 	for _, clock := range []string{"", ahead, behind} {

@@ -131,7 +131,7 @@ func (l *lab) database(t *testing.T) (string, *pgxpool.Pool) {
 
 	name := "chaos_" + strconv.FormatInt(l.count.Add(1), 10)
 	require.NoError(t, l.server.sql(t.Context(), `CREATE DATABASE `+name+` TEMPLATE template`))
-	// The test's own connections stay when those of the programs are closed for being idle.
+	// The test's own connections must survive idle_session_timeout, which closes those of the programs.
 	pool, err := pg.Open(t.Context(), pg.Config{AppName: "chaos", MaxConns: 16, URL: l.server.url(name) + "&idle_session_timeout=0"})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
@@ -143,7 +143,7 @@ func (l *lab) database(t *testing.T) (string, *pgxpool.Pool) {
 type server struct {
 	bin, data string
 	port      int
-	settings  string              // beyond those of all, as arguments: -c name=value
+	settings  string              // in addition to the usual ones, as arguments: -c name=value
 	owner     *syscall.Credential // root may not run a server
 }
 

@@ -152,7 +152,7 @@ func TestFullDisk(t *testing.T) { //nolint:paralleltest // it wants the machine 
 	sessions, posting, errs := z.talk(12)
 	z.awaitDecisions(sessions, 60)
 	d.full()
-	time.Sleep(5 * time.Second) // so long
+	time.Sleep(5 * time.Second) // for as long as the disk is full
 	require.NoError(t, os.Remove(d.fill))
 	_ = d.srv.crash() // it may be down already
 	require.NoError(t, d.srv.start(t.Context()))

@@ -38,7 +38,7 @@ type zoo struct {
 	apiArgs []string
 	turns   int  // of a conversation
 	plain   bool // all workers are alike
-	slots   int  // of each worker that is alike; 0 is as many as usual
+	slots   int  // of each worker if all are alike; 0 is the usual number
 	standby *server
 
 	// What the clocks of programs are off by, if clocks_test.go has built them.

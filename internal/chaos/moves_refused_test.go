@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A server that cannot be followed is found before anything is done, with a sentence that names --off, and moves its users so.
+// A server that cannot be followed is detected before anything is done. The message names --off, and with --off its
+// users move.
 func TestMovesRefuseToFollow(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	f := openFleet(t, openLab(t), 1)
 	who, source := f.movers[0], f.servers["two"]

@@ -20,9 +20,9 @@ import (
 	"alfred/internal/pg"
 )
 
-// fleet is two databases and a directory, each on a server of its own, with users who are moved while they talk.
+// fleet is two databases and a directory, each on its own server, with users who are moved while they talk.
 type fleet struct {
-	*zoo // its API serves all of them; its database is the first
+	*zoo // its API serves all databases; its own database is the first
 
 	servers   map[string]*server
 	urls      map[string]string
@@ -37,7 +37,7 @@ type resident struct {
 	name    string
 	session uuid.UUID
 	to      string // the database that the next or open move leads to
-	off     bool   // nothing is served while the rows are copied; every other move is so
+	off     bool   // nothing is served while the rows are copied; every other move is of this kind
 }
 
 // across is the other of the two databases.
@@ -114,7 +114,7 @@ func (f *fleet) command(database string, args ...string) {
 	require.NoError(f.t, err, "%v: %s", args, out)
 }
 
-// move begins a move of a user or carries it on. It returns how long nothing was served, and false if the move is to be
+// move starts or continues a user's move. It returns how long nothing was served, and false if the move must be
 // repeated.
 func (f *fleet) move(ctx context.Context, who *resident) (paused time.Duration, moved bool, problem string) {
 	var out, errs strings.Builder
@@ -130,7 +130,7 @@ func (f *fleet) move(ctx context.Context, who *resident) (paused time.Duration, 
 	var report struct {
 		Paused int `json:"paused_ms"`
 	}
-	_ = json.Unmarshal([]byte(out.String()), &report) // nothing is printed of a user who was there already
+	_ = json.Unmarshal([]byte(out.String()), &report) // nothing is printed for a user who was already there
 	who.to, who.off = across[who.to], !who.off
 
 	return time.Duration(report.Paused) * time.Millisecond, true, ""
@@ -167,7 +167,7 @@ func (f *fleet) chat() (*sync.WaitGroup, []error) {
 	return wait, errs
 }
 
-// disasters are what happens in the midst of a move, with the time until it happens.
+// disasters are what happens during a move, with the delay before each.
 func (f *fleet) disasters() []accident {
 	dies := func(process string) func(*zoo) { return func(*zoo) { f.processes[process].kill() } }
 	crash := func(name string) func(*zoo) {
@@ -187,7 +187,7 @@ func (f *fleet) disasters() []accident {
 	}
 }
 
-// disturb moves a user, has something happen meanwhile, and kills the mover.
+// disturb moves a user, makes something happen meanwhile, and kills the mover.
 func (f *fleet) disturb(who *resident, a accident) {
 	f.t.Helper()
 
@@ -217,7 +217,7 @@ func (f *fleet) until(what string, is func() bool) {
 	}
 }
 
-// everywhere waits until nobody's turn is left to do.
+// everywhere waits until no turn of any user is left to do.
 func (f *fleet) everywhere() {
 	f.t.Helper()
 
@@ -236,7 +236,7 @@ func (f *fleet) sessions() []uuid.UUID {
 	return all
 }
 
-// requireAlone checks that a user's conversation stands in one database, and only there is a message accepted.
+// requireAlone checks that a user's conversation is in one database, and that only this one accepts a message.
 func (f *fleet) requireAlone(who *resident, place string) {
 	f.t.Helper()
 
@@ -252,7 +252,8 @@ func (f *fleet) requireAlone(who *resident, place string) {
 	}
 }
 
-// requireNothingFollowed checks that no mover, however it ended, has left what would fill a disk or refuse an update.
+// requireNothingFollowed checks that no mover, however it ended, left anything that would fill a disk or refuse an
+// update.
 func (f *fleet) requireNothingFollowed() {
 	f.t.Helper()
 
@@ -269,9 +270,10 @@ func (f *fleet) requireNothingFollowed() {
 	}
 }
 
-// Users are moved between two databases while they talk, by either way in turn, and movers, API, workers, both databases and the directory are
-// killed meanwhile. Each conversation is in exactly one database in the end, equal to an undisturbed one; each message, sent
-// again and again under its key, has been answered once; and a database that is down keeps only its own users waiting.
+// Users are moved between two databases while they talk, alternating between both ways, and movers, API, workers, both
+// databases and the directory are killed meanwhile. In the end each conversation is in exactly one database and equals
+// an undisturbed one, each message has been answered once although it was resent, and a database that was down kept
+// only its own users waiting.
 func TestMoves(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	l := openLab(t)
 	calm := openZoo(t, l, seedOf(t))

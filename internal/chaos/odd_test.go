@@ -137,12 +137,12 @@ func readOnlyForAWhile(t *testing.T, z *zoo) {
 		z.pool.Reset()
 	}
 	readOnly("on")
-	time.Sleep(3 * time.Second) // so long
+	time.Sleep(3 * time.Second) // for as long as the database is read-only
 	readOnly("off")
 }
 
-// fewConnections gives the programs a role without privileges of its own and fewer connections than they want, by a
-// limit of the role or of the database, which counts the test's own connections too.
+// fewConnections gives the programs an unprivileged role and fewer connections than they want, by a limit of the role
+// or of the database. The latter includes the test's own connections.
 func fewConnections(ofRole, ofDatabase string) func(*testing.T, *zoo) {
 	return func(t *testing.T, z *zoo) {
 		t.Helper()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// rounds is how much `make chaos` asks for; 0 in the short form that `go test` runs.
+// rounds is the number of rounds that `make chaos` runs; 0 in the short form that `go test` runs.
 func rounds() int {
 	n, err := strconv.Atoi(os.Getenv("CHAOS"))
 	if err != nil {

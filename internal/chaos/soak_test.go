@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// soakFor is how long `make soak` asks for; 0 if it was not asked for.
+// soakFor is how long `make soak` runs; 0 if this is not `make soak`.
 func soakFor(t *testing.T) time.Duration {
 	t.Helper()
 
@@ -145,8 +145,8 @@ func (n *neighbours) live(length time.Duration) (stop func()) {
 	return func() {
 		cancel()
 		wait.Wait()
-		// The server may have been down for the last one, and programs that start reject a table that differs from its
-		// declaration.
+		// The server may have been down for the last rename, and programs that start reject a table that differs from
+		// its declaration.
 		n.await("the column to be named as before", func() bool { return n.renameBack(n.t.Context()) == nil })
 	}
 }
@@ -210,8 +210,8 @@ func (z *zoo) memory() int {
 	return most
 }
 
-// boughtTwice reports how many answers were bought again because their buyer was taken for dead while it asked. What a killed
-// one has paid for is not seen here.
+// boughtTwice reports how many answers were bought again because the first buyer was presumed dead while it asked.
+// Answers that a killed buyer paid for are not included.
 func (z *zoo) boughtTwice() string {
 	z.t.Helper()
 

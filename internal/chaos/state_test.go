@@ -55,7 +55,7 @@ func perUser(table string) string {
 	return `SELECT to_jsonb(x) - ` + volatile + ` - 'position' AS row FROM kitchen.` + table + ` AS x WHERE user_id = $2 ORDER BY 1`
 }
 
-// state is what a session has left, one text per part, without what varies between runs.
+// state is what a session has left, one text per part, without anything that varies between runs.
 func state(t *testing.T, pool *pgxpool.Pool, session uuid.UUID) map[string]string {
 	t.Helper()
 

@@ -28,7 +28,7 @@ import (
 // elsewhere.
 var shopSteps = []string{"orders", "fulfillments", "order_items", "payments", "items", "payment_methods"}
 
-// rounds plays turns of these steps and a write in turn. A call that fails twice ends its step.
+// rounds plays turns of these steps alternating with a write. A call that fails twice ends its step.
 type rounds struct{ llm.Model }
 
 func (m rounds) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -40,7 +40,7 @@ func (m rounds) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 		call = llm.ToolCall{Name: "db_update", Args: fmt.Appendf(nil, `{"table": "orders", "filters": [{"field": "id", "op": "=", "value": "order_2"}], "data": {"address1": "%d New Street"}}`, req.Turn)}
 	}
 	calls := []llm.ToolCall{call, {Name: "step_complete", Args: []byte(`{"summary": "done"}`)}}
-	if req.Call > 2 { // what it has not seen before is shown to it first
+	if req.Call > 2 { // a row that it has not seen is shown to it first
 		calls = []llm.ToolCall{{Name: "blocked", Args: []byte(`{"code": "tool_failure", "details": "It cannot be done now.", "next": "fail"}`)}}
 	}
 
@@ -73,7 +73,8 @@ func shopRounds(t *testing.T) (*talk, *domain.Domain, *domain.Declaration) {
 	return c, d, decl
 }
 
-// round reads everything and then writes: what was said, by what was to be done. What is done is not in it.
+// round reads everything and then writes. It returns what was said, by what was to be done; steps that succeed are not
+// in it.
 func (c *talk) round() map[string]string {
 	c.t.Helper()
 	said := map[string]string{}
@@ -92,12 +93,12 @@ func (c *talk) round() map[string]string {
 		require.NoError(c.t, rows.Err())
 	}
 	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND status <> 'succeeded'`)
-	c.fact("0", `SELECT count(*) FROM river_job WHERE queue = 'turns' AND attempt > 1 AND $1::uuid IS NOT NULL`) // nothing had to be tried again
+	c.fact("0", `SELECT count(*) FROM river_job WHERE queue = 'turns' AND attempt > 1 AND $1::uuid IS NOT NULL`) // nothing had to be retried
 
 	return said
 }
 
-// K01: each table below the views is closed to them, renamed, or has its columns renamed while whole turns run: what
+// K01: while whole turns run, each table below the views is revoked or renamed, or has its columns renamed. A step that
 // needs it says what is missing, the rest of the same turn is done, and worker and API name it.
 func TestK01WholeTurnsWhileTablesBelowViewsChange(t *testing.T) {
 	t.Parallel()
@@ -146,8 +147,8 @@ func TestK01WholeTurnsWhileTablesBelowViewsChange(t *testing.T) {
 	}, 20*time.Second, 100*time.Millisecond, "what doctor and the metric show")
 }
 
-// K01: what a view stands on cannot be dropped or retyped beneath it. Taken away with its view, it is named; retyped
-// while the views were detached, it is named too; and what does not need it goes on.
+// K01: what a view depends on cannot be dropped or retyped beneath it. If it is dropped together with its view, or
+// retyped while the views are detached, it is named; everything that does not need it continues.
 func TestK01WholeTurnsWhileColumnsBelowViewsAreDropped(t *testing.T) {
 	t.Parallel()
 	c, d, decl := shopRounds(t)

@@ -12,7 +12,7 @@ import (
 	"alfred/internal/llm"
 )
 
-// meddler is a model during whose calls somebody else does something: once before the first call of a node in a turn.
+// meddler is a model during whose calls somebody else acts: once before a node's first call in a turn.
 type meddler struct {
 	llm.Model
 
@@ -32,7 +32,7 @@ func (m *meddler) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 	return m.Model.Generate(ctx, req)
 }
 
-// before does something once, while the node's model is asked.
+// before runs something once, while the node's model is asked.
 func (m *meddler) before(node string, act func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,7 +42,7 @@ func (m *meddler) before(node string, act func()) {
 	m.acts[node] = act
 }
 
-// meddled is a conversation during whose calls something can be done.
+// meddled is a conversation during whose calls something can happen.
 func meddled(t *testing.T, yaml string) (*talk, *meddler) {
 	t.Helper()
 	m := &meddler{}
@@ -52,8 +52,8 @@ func meddled(t *testing.T, yaml string) (*talk, *meddler) {
 	return c, m
 }
 
-// An option of another question and a click on a question that another one has taken the place of are refused as such;
-// nothing is saved, the draft and the newer offer stay.
+// An option of another question, and a click on a replaced question, are refused. Nothing is saved, and the draft and
+// the newer offer stay.
 func TestAnswersToAnotherQuestion(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -92,7 +92,7 @@ turns:`+draft(basil)+`
 	c.fact("3", `SELECT servings FROM kitchen.recipes WHERE user_id = $2 AND name = 'Thai Basil Chicken'`)
 }
 
-// A yes in words after the offer has gone permits nothing, whatever the model makes of it.
+// A yes after the offer is gone permits nothing, whatever the model makes of it.
 func TestConsentToAQuestionThatIsSuperseded(t *testing.T) {
 	t.Parallel()
 	save := `{goal: Save it, decision: plan, steps: [{type: write, subdomain: recipes, description: Save the soup}]}`
@@ -113,7 +113,8 @@ turns:`+draft(basil)+`
 	c.fact("propose open", `SELECT kind || ' ' || status FROM questions WHERE session_id = $1 ORDER BY created_at DESC LIMIT 1`)
 }
 
-// What another program writes while the model decides is not written over: the model sees what there is and decides again.
+// A row that another program writes while the model decides is not overwritten: the model sees its current state and
+// decides again.
 func TestARowThatChangesBetweenPlanAndAct(t *testing.T) {
 	t.Parallel()
 	change := `{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 7}]}}`
@@ -132,7 +133,7 @@ turns:
 			c.exec(`UPDATE kitchen.inventory i SET quantity = ` + []string{8: "8", 9: "9"}[quantity] + ` FROM entity_refs r WHERE r.entity_id = i.id::text AND r.ref = 'inv_1' AND i.user_id = $1`)
 		}
 	}
-	m.before("understand", touch(8)) // after the plan's prompt was made, before what it carries is done
+	m.before("understand", touch(8)) // after the plan's prompt was made, before its calls are carried out
 	m.before("act", touch(9))        // after Act's prompt was made, before its call is carried out
 	said := c.say("seven of the first")
 	require.Equal(t, "understand act act reply", c.callsOf(2), "what was planned on an old row is not carried out")
@@ -143,7 +144,7 @@ turns:
 	c.fact("9", `SELECT i.quantity::int::text FROM kitchen.inventory i JOIN entity_refs r ON r.entity_id = i.id::text WHERE r.session_id = $1 AND r.ref = 'inv_1'`)
 }
 
-// A row that changes after it was read is not told as it was: the reply has it as it is, or knows that it has changed.
+// If a row changes after it was read, the reply shows its current state, or knows that it has changed.
 func TestARowThatChangesBetweenActAndReply(t *testing.T) {
 	t.Parallel()
 	c, m := meddled(t, `

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Steps that need nothing of each other are answered in one call; each remains a decision of its own. What fails, only
-// looks, or stands behind calls that fail is asked for again.
+// Steps that do not depend on each other are answered in one call, and each remains a decision of its own. Calls that
+// fail, only read, or follow failed calls are requested again.
 func TestStepsBesideEachOther(t *testing.T) {
 	t.Parallel()
 	plan := func(first, second string) string {

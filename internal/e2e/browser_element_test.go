@@ -27,7 +27,7 @@ func allInChat(selector string) string {
 	return fmt.Sprintf(`[...document.querySelector("alfred-chat").shadowRoot.querySelectorAll(%q)]`, selector)
 }
 
-// tell writes a message as a person does who is in the page's chat.
+// tell writes a message as a user in the page's chat.
 func (b *tab) tell(text string) {
 	b.t.Helper()
 	b.eval(inChat("textarea") + `.focus()`)
@@ -35,7 +35,7 @@ func (b *tab) tell(text string) {
 	b.enterKey()
 }
 
-// told waits for the answer to so many messages in <alfred-chat>.
+// told waits for so many answered messages in <alfred-chat>.
 func (b *tab) told(turns int) string {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`%s.length === %d && !%s && %s.at(-1).textContent !== ""`, allInChat(".turn"), turns, inChat("[aria-busy]"), allInChat(".reply")))
@@ -49,7 +49,7 @@ func freeAddress(t *testing.T) string {
 	var config net.ListenConfig
 	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer listener.Close() //nolint:errcheck // it is given up
+	defer listener.Close() //nolint:errcheck // only the address is wanted
 
 	return listener.Addr().String()
 }

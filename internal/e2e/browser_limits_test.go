@@ -76,8 +76,8 @@ func TestY02EndStaysInView(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// Y02: what shrinks and has grown back before the scrolling of it is heard was no reader's hand, nor is what gets smaller above
-// while as much is added below.
+// Y02: if content shrinks and grows back before the scroll event arrives, that is not the reader's scrolling; nor is it
+// if content above shrinks by as much as is added below.
 func TestY02ShrinkingIsNoReader(t *testing.T) {
 	t.Parallel()
 
@@ -169,7 +169,7 @@ func TestY13FirstUse(t *testing.T) {
 	t.Log(len(sent), bytes.Load(), sent)
 	mu.Unlock()
 
-	// The box takes messages from the beginning on, before it is known what conversations there are.
+	// The box accepts messages from the start, before the conversations are known.
 	b.do(chromedp.Reload())
 	b.until(`document.activeElement.id === "message"`)
 	b.eval(`(() => {

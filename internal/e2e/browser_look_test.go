@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// axe looks for barriers to people who see, hear or move otherwise than most. It comes with what the page is built with;
-// "" without npm, unless CI is set.
+// axe looks for accessibility barriers. It is a dependency of the page's build; "" without npm, unless CI is set.
 var axe = sync.OnceValues(func() (string, error) {
 	if _, err := exec.LookPath("npm"); err != nil && os.Getenv("CI") == "" {
 		return "", nil
@@ -26,15 +25,15 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(source), err
 })
 
-// barriers are what axe finds by these rules, as JSON.
+// barriers are axe's findings for these rules, as JSON.
 const barriers = `axe.run(document, {resultTypes: ["violations"]%s}).then(({violations}) => JSON.stringify(violations.map((v) => ({rule: v.id, help: v.help,
 	where: v.nodes.slice(0, 5).map((n) => n.target.flat().join(" ") + ": " + n.html.slice(0, 160) + " " + n.any.map((c) => c.message).join(" ").slice(0, 200))}))))`
 
-// look checks what has to hold of all that is ever shown, in both themes, and leaves pictures of it.
+// look checks everything that is ever shown, in both themes, and saves screenshots.
 func (b *tab) look(name string) {
 	b.t.Helper()
 	was := b.scheme
-	for scheme, rules := range map[string]string{"light": "", "dark": `, runOnly: ["color-contrast"]`} { // all else is the same in both
+	for scheme, rules := range map[string]string{"light": "", "dark": `, runOnly: ["color-contrast"]`} { // everything else is the same in both
 		b.prefers(scheme)
 		if found := b.barriers(rules); found != "[]" {
 			b.t.Errorf("in the state %q of the page, %s: %s", name, scheme, found)
@@ -60,14 +59,14 @@ func (b *tab) barriers(rules string) string {
 	return found
 }
 
-// sizes of screens: a telephone, a tablet, a desk.
+// Screen sizes: a phone, a tablet, a desktop.
 var sizes = []struct {
 	name          string
 	width, height int64
 }{{"phone", 390, 780}, {"tablet", 820, 1100}, {"desktop", 1400, 900}}
 
-// pictures leaves pictures of what is shown in ALFRED_SCREENSHOTS, if that is set, in both themes and all sizes. What a smaller screen
-// closes is opened on it.
+// pictures saves screenshots in ALFRED_SCREENSHOTS, if that is set, in both themes and all sizes. Panels that a smaller
+// screen closes are opened.
 func (b *tab) pictures(name string) {
 	b.t.Helper()
 	if os.Getenv("ALFRED_SCREENSHOTS") == "" {
@@ -98,7 +97,7 @@ func (b *tab) pictures(name string) {
 	}
 }
 
-// screenshot leaves a picture in ALFRED_SCREENSHOTS, if that is set.
+// screenshot saves a screenshot in ALFRED_SCREENSHOTS, if that is set.
 func (b *tab) screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("ALFRED_SCREENSHOTS")
@@ -114,7 +113,7 @@ func (b *tab) screenshot(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, b.t.Name()+"_"+name+".png"), shot, 0o600))
 }
 
-// The states that the browser's tests look at are many, and so is what axe finds where there is something to find.
+// The browser tests look at many states, and axe finds barriers if there are any.
 func TestLookFindsBarriers(t *testing.T) {
 	t.Parallel()
 

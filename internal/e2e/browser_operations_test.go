@@ -8,8 +8,8 @@ import (
 	"alfred/internal/llm/offline"
 )
 
-// W06: operations are buttons on a row's card. What has to be confirmed is asked with the owner's own preview, and what
-// the owner's rules refuse is said as they say it.
+// W06: operations are buttons on a row's card. A confirmation asks with the owner's own preview, and a refusal by the
+// owner's rules is shown in their words.
 func TestW06OperationsAreButtons(t *testing.T) {
 	t.Parallel()
 
@@ -26,7 +26,7 @@ func TestW06OperationsAreButtons(t *testing.T) {
 	b.click("#row-table tbody button")
 	b.shows("dialog[open] .operations", "Cancel hire")
 	require.Equal(t, "Hire lines|Refunds", b.eval(`[...document.querySelectorAll("dialog[open] .parts legend")].map((e) => e.textContent).join("|")`))
-	b.counts("dialog[open] .parts :is(button, :enabled:not(fieldset))", 0) // nothing may be written there
+	b.counts("dialog[open] .parts :is(button, :enabled:not(fieldset))", 0) // nothing can be written there
 	b.look("card")
 
 	b.eval(`[...document.querySelectorAll("dialog[open] .operations button")].find((e) => e.textContent === "Cancel hire").click()`)
@@ -40,7 +40,7 @@ func TestW06OperationsAreButtons(t *testing.T) {
 	b.shows("#row-table", "cancelled")
 	b.counts("dialog[open]", 0)
 
-	// A change by hand is refused by the same rules.
+	// The same rules refuse a change by hand.
 	b.click("#row-table tbody button")
 	b.fill(`dialog[open] [name="street"]`, "2 New Street")
 	b.click("dialog[open] [type=submit]")

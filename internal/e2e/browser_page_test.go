@@ -187,8 +187,8 @@ turns:
 	b.requireNoTrouble()
 }
 
-// Y06: a question's options are buttons, each once, also after a reload, and a question without known ones is answered in words; an
-// answer, by button or in words, takes them away.
+// Y06: a question's options are buttons, each once, also after a reload, and disappear with an answer, by button or in
+// words. A question without options is answered in words.
 func TestPageQuestions(t *testing.T) {
 	t.Parallel()
 

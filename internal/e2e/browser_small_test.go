@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Y10: a form says what is wrong as people do, is not lost by a key, and begins with what there is to fill in; one thing has one name,
-// however many there are, and where nothing is found it says what was looked for.
+// Y10: a form says what is wrong in plain words, is not lost by a key press, and starts with the first field to fill
+// in. A thing has one name, singular or plural, and an empty result says what was searched for.
 func TestY10Forms(t *testing.T) {
 	t.Parallel()
 
@@ -40,7 +40,7 @@ func TestY10Forms(t *testing.T) {
 	b.fill("#find-row", "qqqq")
 	b.shows("#row-table", "Nothing matches “qqqq”.")
 
-	// What there is one of is changed, not made again.
+	// A single row is changed, not created again.
 	b.click(`#types [data-type="pref"]`)
 	b.shows("#title", "Preferences")
 	b.until(`document.querySelector("#row-table tbody tr, #row-table .none") !== null`)
@@ -53,7 +53,7 @@ func TestY10Forms(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// Y10: what is said in passing covers nothing that somebody may press; words break between them; what was saved by hand is no longer asked for.
+// Y10: a notice covers nothing that can be pressed; long words break; a draft saved by hand is not asked for again.
 func TestY10Conversation(t *testing.T) {
 	t.Parallel()
 
@@ -89,7 +89,7 @@ func TestY10Conversation(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// Y10: what one turn decided alike is one line in Memory, however many rows it was about.
+// Y10: equal decisions of one turn are one line in Memory, however many rows they concern.
 func TestY10DecisionsAreGrouped(t *testing.T) {
 	t.Parallel()
 

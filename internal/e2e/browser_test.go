@@ -192,8 +192,8 @@ func (b *tab) eval(expression string) string {
 	return text
 }
 
-// click clicks until the element has heard it: a page that moves while the pointer is on its way is missed. One that the click
-// leaves says nothing more.
+// click clicks until the element receives it, because a click misses an element that moves. An element that disappears
+// with the click counts as clicked.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.eval(fmt.Sprintf(`(() => {
@@ -288,7 +288,7 @@ func (b *tab) picture(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), smaller(b.t, shot), 0o600))
 }
 
-// prefers emulates a device that shows light or dark pages, and nothing that moves.
+// prefers emulates a device with a light or dark theme and reduced motion.
 func (b *tab) prefers(scheme string) {
 	b.t.Helper()
 	b.scheme = scheme

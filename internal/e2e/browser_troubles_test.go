@@ -49,12 +49,12 @@ func (g *gate) Generate(ctx context.Context, req *llm.Request) (*llm.Response, e
 	return g.Model.Generate(ctx, req)
 }
 
-// road is the way to a house. It can be cut and closed.
+// road is the network between a page and a house. It can be cut and closed.
 type road struct {
 	*httptest.Server
 
 	closed atomic.Bool
-	toll   func(*http.Request) // before each request goes on
+	toll   func(*http.Request) // called before a request is forwarded
 }
 
 func roadTo(t *testing.T, h *house) *road {
@@ -81,8 +81,8 @@ func roadTo(t *testing.T, h *house) *road {
 	return r
 }
 
-// The page sends two requests before it has a key. That the second is refused when the person has given one already is no reason
-// to call the key wrong.
+// The page sends two requests before it has a key. If the second is refused after the user has already entered a key,
+// that key is not called wrong.
 func TestLateRefusalDoesNotAskAgain(t *testing.T) {
 	t.Parallel()
 
@@ -109,7 +109,7 @@ func TestLateRefusalDoesNotAskAgain(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// What was said until somebody stopped it stays, also for who comes later.
+// The text of a stopped reply stays, also for clients that join later.
 func TestStopKeepsWhatWasSaid(t *testing.T) {
 	t.Parallel()
 
@@ -135,8 +135,8 @@ func TestStopKeepsWhatWasSaid(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// K02: while a model that was to go on after a write is silent, the page says so, and what to do; when the turn's time is up, it
-// says what was saved and stays, and the saved row is there.
+// K02: while a model is silent after a write, the page says so and what to do. When the turn's time is up, it says what
+// was saved, and the saved row is there.
 func TestK02TheDeadlineOnThePage(t *testing.T) {
 	t.Parallel()
 
@@ -161,7 +161,7 @@ turns:
 	b.requireNoTrouble()
 }
 
-// Why a turn ended without a reply stays there when what renders the replies above it has arrived.
+// The reason why a turn ended without a reply stays when the Markdown renderer arrives.
 func TestWhyATurnEndedStays(t *testing.T) {
 	t.Parallel()
 

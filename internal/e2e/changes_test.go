@@ -50,8 +50,8 @@ turns:
 	require.NotContains(t, section(c.prompt(5, "think", 1), "## Recent Context"), "inv_2")
 }
 
-// What a model looks up to delete it, the user has neither seen nor named: several such rows are asked about, by whatever refs
-// they are deleted. Those that the message names are not.
+// If a model looks up rows to delete them, the user has neither seen nor named them: several such rows need approval,
+// by whatever refs they are deleted. Rows that the message names do not.
 func TestRowsThatNobodySawAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	find := func(what, refs string) string {

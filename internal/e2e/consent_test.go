@@ -63,8 +63,8 @@ turns:`+draft(basil)+`
 	c.fact("3", `SELECT servings FROM kitchen.recipes WHERE user_id = $2 AND name = 'Thai Basil Chicken'`)
 }
 
-// V19: deleting one row at once loses nothing, because it can be undone; what a declaration wants approved is still
-// asked about, and a yes carries out exactly that.
+// V19: a single row is deleted at once, because that can be undone. What a declaration wants approved is still asked
+// about, and a yes carries out exactly that.
 func TestV19ADeletedRowCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -84,8 +84,8 @@ turns:
 	c.fact("3", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
 }
 
-// V29: a turn that wrote and then failed says what stays, in its reply, in its summary and to the next turn; trying
-// again repeats it only if somebody asks for that.
+// V29: a turn that wrote and then failed says what stays, in its reply, in its summary and to the next turn. A retry
+// repeats it only if somebody asks for that.
 func TestV29AFailedTurnSaysWhatStays(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -107,8 +107,8 @@ turns:
 	require.Contains(t, c.fail("hello").Reply, "The model refuses our key", "nothing was begun, so there is nothing to deny")
 }
 
-// V06: a row is written over only by who has seen what is written over: Act decides again on what it is, and what the plan
-// would change unseen is read first.
+// V06: only a model that has seen a row may overwrite it: Act decides again on its current state, and rows that the
+// plan would change unseen are read first.
 func TestV06WhatWasNotSeenIsNotWrittenOver(t *testing.T) {
 	t.Parallel()
 	act := func(field, value string) string {

@@ -10,8 +10,8 @@ import (
 	"alfred/internal/llm/script"
 )
 
-// K01: the same on views: while the owner has detached them to alter tables, turns that need them say so and others
-// continue; once reattached, everything works, and views that the tables can no longer provide are rejected by name.
+// K01: while the owner has detached the views to alter tables, turns that need them say so and others continue. Once
+// the views are reattached everything works, and views that the tables no longer support are rejected by name.
 func TestK01ViewsDetachedUnderARunningWorker(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

@@ -20,7 +20,7 @@ import (
 	"alfred/internal/tour"
 )
 
-// claims is what a reply says when it says that rows were changed.
+// claims matches a reply's claims that rows were changed.
 var claims = regexp.MustCompile(`(?i)\b(?:i've|i have|i) (?:saved|deleted|removed|stored)\b|\b(?:has|have) been (?:saved|deleted)\b|^(?:saved|deleted)\b|\beverything was (?:saved|deleted)\b|(?:done|ok)! (?:saved|deleted)`)
 
 // The demo's conversation, with errors in one answer in six: whatever a model does wrong, the rows end correctly or the
@@ -52,7 +52,7 @@ func TestDisturbedConversationsEndRightOrAreTold(t *testing.T) {
 		default:
 			counts["right"]++
 		}
-		if (seed+1)%50 == 0 { // a run of hours that is cut short has said something
+		if (seed+1)%50 == 0 { // a long run that is interrupted has reported something
 			t.Logf("after %d: %v", seed+1, counts)
 		}
 	}

@@ -64,8 +64,8 @@ const twoHands = `turns:
     summarize: {response_summary: s}
 `
 
-// instants are the moments of a turn at which somebody else may write: while its model works at each decision. What the
-// turn does from then on has seen it, unless it was the last to write.
+// instants are the moments of a turn at which somebody else may write: while its model works on each decision. The rest
+// of the turn has seen that write, unless it was the last.
 var instants = []struct {
 	name  string
 	node  string

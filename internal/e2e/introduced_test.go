@@ -17,7 +17,7 @@ const (
 	offered    = `SELECT payload ->> 'text' FROM questions WHERE session_id = $1 AND status = 'open'`
 )
 
-// What a step drafts is shown as it would be saved, below the words that its maker wrote beside it: no further call words it.
+// A draft is shown as it would be saved, below the words that Act wrote beside it; no further call words it.
 func TestDraftIsIntroducedByItsMaker(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -45,7 +45,8 @@ turns:`+introduced(`"Here is a quick one for two. Shall I save it?"`)+save)
 	c.fact("true", savedAsShown)
 }
 
-// In a language that code does not know, a question at the end of the words is the offer; without one, code's follows the drafts.
+// In a language that code does not know, a question at the end of the words is the offer. Without one, code's offer
+// follows the drafts.
 func TestOfferBesideAnIntroducedDraft(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -58,7 +59,8 @@ turns:`+introduced(`"Hier ist ein schnelles Gericht. Soll ich es speichern?"`)+i
 	c.fact("0", replyCalls)
 }
 
-// Words that claim what was not done, that name a ref, that stand beside no draft, or beside one that failed are not used: the reply is asked for.
+// Words are not used, and the reply is requested, if they claim what was not done, name a ref, or stand beside no draft
+// or a failed one.
 func TestWordsThatDoNotIntroduceADraft(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]string{
@@ -101,7 +103,7 @@ func TestWordsThatDoNotIntroduceADraft(t *testing.T) {
 	}
 }
 
-// Words that are not used do not word the question either.
+// Unused words do not word the question either.
 func TestWordsThatAreNotUsedAskNothing(t *testing.T) {
 	t.Parallel()
 	c := converse(t, "\nturns:"+introduced(`"gen_recipe_1 is ready. Shall I save it?"`))
@@ -109,7 +111,7 @@ func TestWordsThatAreNotUsedAskNothing(t *testing.T) {
 	c.fact("Shall I save Thai Basil Chicken?", offered)
 }
 
-// What else was done or found out in the turn is told, so words beside a draft are not asked for.
+// If the turn did or found anything else, the reply tells it, so no words beside a draft are requested.
 func TestDraftBesideOtherWorkIsNotTheReply(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Think, Act and the reply know what is loaded, and what others have done to it since.
+// Think, Act and the reply know which rows are loaded, and how others have changed them since.
 func TestLoadedMeansSeen(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -52,7 +52,7 @@ turns:
 	require.NotContains(t, known, "servings:4")
 }
 
-// A reply mistakes no text of the user's rows for a ref, and no invented ref for a name.
+// A reply does not take text of the user's rows for a ref, or an invented ref for a name.
 func TestWordsAreNotTakenForRefs(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -70,7 +70,7 @@ turns:
 	require.Contains(t, results, "2027-01-05 (Tue)", "V12")
 }
 
-// What the user did in the page is in the reply's prompt.
+// The reply's prompt contains what the user did on the page.
 func TestReplyKnowsWhatTheUserDid(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// V02: a model that offers in the user's language is not repeated in English, the question is remembered as it was
-// asked, and where its words do not show what a yes does, the options do.
+// V02: an offer in the user's language is not repeated in English, and the question is stored as it was asked. If its
+// words do not show what a yes does, the options do.
 func TestV02AnOfferInAnotherLanguage(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -33,7 +33,8 @@ turns:
 	require.False(t, saved.Unwritten)
 }
 
-// V03: whatever a reply claims, in a language that code cannot check, the turn says that it was to write and wrote nothing.
+// V03: whatever a reply claims in a language that code cannot check, the turn says that it was to write and wrote
+// nothing.
 func TestV03AClaimInAnotherLanguageIsAnsweredByTheRows(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -63,7 +64,7 @@ turns:
 	}
 }
 
-// V03: the page says it too, when the turn ends and when it is loaded anew.
+// V03: the page says so too, when the turn ends and after a reload.
 func TestV03ThePageSaysThatNothingWasSaved(t *testing.T) {
 	t.Parallel()
 	h := scripted(t, `

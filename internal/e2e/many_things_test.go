@@ -10,7 +10,7 @@ import (
 	"alfred/internal/llm/offline"
 )
 
-// K12: a message that names more things than a turn can add adds none that was not named, and says what it did.
+// K12: a message that names more things than a turn can add adds no unnamed ones, and says what was added.
 func TestK12ThousandsOfThings(t *testing.T) {
 	t.Parallel()
 

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shopsProgram is what the shop's own program does all day, and what it sees of its tables: rows of another customer than
-// the one who talks, the shop's rules with their words, what it may not do.
+// shopsProgram is what the shop's own program does all day, and what it sees of its tables: rows of another customer
+// than the one who talks, the shop's rules in their words, and what it may not do.
 const shopsProgram = `
 \d retail.*
 \df+ retail.*
@@ -35,7 +35,7 @@ CREATE TABLE retail.mine (n integer);
 TRUNCATE retail.orders;
 `
 
-// ownersProgram runs the shop's program with psql, as the role that it works as, and returns all that it saw.
+// ownersProgram runs the shop's program with psql under its own role, and returns everything it saw.
 func ownersProgram(t *testing.T, pool *pgxpool.Pool) string {
 	t.Helper()
 
@@ -54,8 +54,8 @@ func ownersProgram(t *testing.T, pool *pgxpool.Pool) string {
 	return string(out)
 }
 
-// whileTheOwnersProgramRuns lets it run again and again, and see what it saw before. What it returns ends that, and says
-// how often.
+// whileTheOwnersProgramRuns repeats it and requires that it sees the same as before. The returned function ends that,
+// and says how often it ran.
 func whileTheOwnersProgramRuns(t *testing.T, pool *pgxpool.Pool, before string) (stop func() int) {
 	t.Helper()
 

@@ -34,9 +34,9 @@ DO $$ DECLARE t text; BEGIN
 	END LOOP;
 END $$`
 
-// W03, W06: only composite keys, and tables with their own row-level security: init, review, probe, and a conversation
+// W03, W06: tables with only composite keys and their own row-level security: init, review, probe, and a conversation
 // with a change of address, an exchange, a return and a cancellation by the owner's functions. The owner's program sees
-// no difference before, meanwhile and after.
+// no difference before, during and after.
 func TestW03CompositeKeysInConversation(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

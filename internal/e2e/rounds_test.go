@@ -15,8 +15,8 @@ import (
 	"alfred/internal/llm"
 )
 
-// severalCalls is a turn whose steps take several calls each: a read that looks twice and asks for a table's columns, a write
-// that is refused and mended.
+// severalCalls is a turn whose steps take several calls each: a read that looks twice and asks for a table's columns,
+// and a write that is refused and repaired.
 const severalCalls = `turns:
   - understand: {intent: write}
     think:
@@ -44,7 +44,7 @@ type asked struct {
 	mu       sync.Mutex
 	requests []*llm.Request
 	before   func()
-	overflow bool // only a prompt by itself fits
+	overflow bool // only a new prompt fits
 }
 
 func (a *asked) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -97,7 +97,7 @@ func listen(t *testing.T, a *asked, before func(c *talk)) *asked {
 	return a
 }
 
-// Within a step, each prompt of Act is the one before, its answer, and what came of it.
+// Within a step, each prompt of Act is the previous one, its answer, and the results.
 func TestActIsOneConversation(t *testing.T) {
 	t.Parallel()
 	a := listen(t, &asked{}, nil)
@@ -121,8 +121,8 @@ func TestActIsOneConversation(t *testing.T) {
 	require.Len(t, a.requests[4].Messages, 1, "a step begins with a prompt by itself")
 }
 
-// Whoever makes the next decision writes the same prompt from rows, to the byte: here each one's worker has to load
-// what the one before has carried.
+// Any worker writes the same prompt from rows, byte for byte: here the worker of each decision has to load what the
+// previous one carried.
 func TestConversationOfAStepIsRebuilt(t *testing.T) {
 	t.Parallel()
 	carried := listen(t, &asked{}, nil).prompts(t)
@@ -133,7 +133,7 @@ func TestConversationOfAStepIsRebuilt(t *testing.T) {
 	require.Equal(t, carried, loaded)
 }
 
-// Where only the conversation is too long for a model, a prompt by itself says the same, with all its rows.
+// If only the conversation is too long for a model, a new prompt says the same, with all its rows.
 func TestConversationThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	alone := 0
@@ -145,8 +145,8 @@ func TestConversationThatDoesNotFit(t *testing.T) {
 	require.Equal(t, 7, alone, "each decision but a repair")
 }
 
-// What somebody else changes while a step is worked on is said at the end of its conversation; where that cannot say it,
-// a prompt by itself takes its place.
+// Others' changes during a step are reported at the end of its conversation; if that is impossible, a new prompt
+// replaces it.
 func TestConversationOfAStepTellsOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

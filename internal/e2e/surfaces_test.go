@@ -140,7 +140,7 @@ turns:`+draft(basil)+save)
 	}
 }
 
-// Y19: what was said can be read in a terminal: names and words first, ids last, in a width that a terminal has.
+// Y19: a conversation can be read in a terminal: names and words first, ids last, within a terminal's width.
 func TestY19TalkForPeople(t *testing.T) {
 	t.Parallel()
 	c := converse(t, "\nturns:"+chat)

@@ -13,7 +13,7 @@ import (
 	"alfred/internal/llm/wire"
 )
 
-// cutting is a provider whose answers have no room for two decisions.
+// cutting is a provider whose answers are too short for two decisions.
 type cutting struct{ llm.Model }
 
 // Generate implements llm.Model.
@@ -72,7 +72,7 @@ turns:
 	require.Equal(t, "understand act reply", c.callsOf(2))
 	require.Equal(t, section(c.prompt(2, "understand", 1), "## Conversation"), section(c.prompt(2, "act", 1), "## Conversation"))
 
-	c.say("forget it") // the plan needs what the same answer forgot
+	c.say("forget it") // the plan needs what the same answer removed from view
 	require.Equal(t, "understand think think reply", c.callsOf(3))
 
 	c.say("that one") // a question voids the plan that came with it

@@ -21,7 +21,7 @@ func TestTour(t *testing.T) {
 	demo := &tour.Tour{API: h.url, Pool: h.pool, Out: played}
 	require.NoError(t, demo.Play(t.Context()), "%s", played)
 
-	// Y20: where it says that the conversation can be read, with the key that it gives, it can be.
+	// Y20: the address and the key that the demo prints open the conversation.
 	address, key := demo.Where()
 	page, session, found := strings.Cut(address, "/#")
 	require.True(t, found, address)

@@ -157,7 +157,7 @@ turns:
 	c.fact("2", `SELECT count(*) FROM llm_calls l JOIN turns t ON t.id = l.turn_id WHERE l.session_id = $1 AND t.number = 1 AND l.node IN ('understand', 'think') AND l.error_code IS NOT NULL`)
 }
 
-// A reply is given what ran, not what was planned.
+// A reply is told what ran, not what was planned.
 func TestReplyTruthfulness(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

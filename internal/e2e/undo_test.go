@@ -128,8 +128,8 @@ func (g *gated) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	return g.Model.Generate(ctx, req)
 }
 
-// An undo waits while the next turn runs, and is then told what that one did. A message that comes while an undo runs
-// waits for it, and its turn knows what was taken back.
+// An undo waits while the next turn runs, and then takes that turn into account. A message that arrives during an undo
+// waits for it, and its turn knows what was undone.
 func TestUndoWhileTheNextTurnRuns(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})

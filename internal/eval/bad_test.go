@@ -203,7 +203,7 @@ func TestSuitesThatCannotBeRead(t *testing.T) {
 	require.ErrorIs(t, err, eval.ErrSuite)
 }
 
-// What a killed run left is dropped by the next one; what a running one has is not.
+// A run drops what a killed run left, and keeps what a running one uses.
 func TestTheReaper(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

@@ -74,7 +74,7 @@ type Source struct {
 }
 
 // FromSession makes a suite of one case from a conversation: the user's rows as they were before its first message, the
-// messages, and what happened as the expectations, for somebody to correct. The rows are real user data: treat the case
+// messages, and what happened as expectations, for somebody to correct. The rows are real user data: treat the case
 // accordingly.
 func FromSession(ctx context.Context, src *Source, session uuid.UUID) (*Suite, []string, error) {
 	made, err := src.read(ctx, session, false)

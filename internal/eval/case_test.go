@@ -47,7 +47,7 @@ func hold(t *testing.T, pool *pgxpool.Pool, messages ...string) (session uuid.UU
 	return session, bound
 }
 
-// awaitRest waits until nothing of a session is left to do, in the background neither: a fork also copies the turns that are not
+// awaitRest waits until a session has no more work, background work included: a fork also copies turns that are not
 // compressed yet.
 func awaitRest(t *testing.T, pool *pgxpool.Pool, session uuid.UUID) {
 	t.Helper()

@@ -51,7 +51,7 @@ func (c *checker) fault(turn int, check, want, got string) {
 	c.faults = append(c.faults, Fault{Turn: turn, Check: check, Want: want, Got: got})
 }
 
-// look checks what must be true after a turn or, if turn has nothing but writes, at the end.
+// look checks what must be true after a turn or, if turn has only writes, at the end.
 func (c *checker) look(ctx context.Context, e *Expect, turn *Played) error {
 	n := turn.Number
 	if n > 0 || e.Status != "" {

@@ -11,7 +11,7 @@ import (
 //go:embed clock.sql
 var clockSQL string
 
-// clock makes a case's turns begin when it says, so that "Friday" is the Friday that was meant. Turns without a time
+// clock starts a case's turns at the times it states, so that "Friday" is the same Friday as then. Turns without a time
 // follow the previous one; a case without times runs now.
 func (t *trial) clock(ctx context.Context) error {
 	batch := &pgx.Batch{}

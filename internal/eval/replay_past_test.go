@@ -67,8 +67,8 @@ func (h *hearing) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 
 func nothing(*eval.ReplayedTurn) error { return nil }
 
-// A conversation from weeks ago is replayed with its original dates, and what was said and noted in it is still known
-// and in force; with other prompts, the models receive those.
+// A conversation from weeks ago is replayed with its original dates, and what was said and noted then is known and in
+// force. With other prompts, the models receive those.
 func TestReplayHasTheClockOfThen(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -113,7 +113,7 @@ func TestReplayHasTheClockOfThen(t *testing.T) {
 	require.ErrorContains(t, err, "no prompt in the folder")
 }
 
-// What the undo button undid is undone again, without asking a model.
+// Undos by button are repeated, without asking a model.
 func TestReplayRepeatsUndos(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -220,8 +220,8 @@ func fork(t *testing.T, pool *pgxpool.Pool, bound *domain.Domain, parent uuid.UU
 	return session
 }
 
-// A fork has copies of the last turns of its parent alone: it is held again from the parent's first turn on, and from the first
-// copy where the parent is forgotten.
+// A fork has copies only of its parent's last turns, so it is replayed from the parent's first turn, or from the first
+// copy if the parent is forgotten.
 func TestReplayOfAFork(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -250,7 +250,8 @@ func TestReplayOfAFork(t *testing.T) {
 	require.ErrorIs(t, err, eval.ErrNoTurn)
 }
 
-// What is no longer kept is said: old values, which are not wound back, and answers, which are bought.
+// The replay reports what is no longer kept: old values, which are not rolled back, and answers, which are bought
+// again.
 func TestReplayOfWhatIsNoLongerKept(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

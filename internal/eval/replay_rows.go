@@ -26,7 +26,7 @@ type wrote struct {
 
 // names stand in for the keys of the rows created in a conversation, on one side: the keys differ in every run.
 type names struct {
-	of    map[string]string // by type and key, and by the hash of the key, which stands in columns that refer to the row
+	of    map[string]string // by type and key, and by the key's hash, which columns that refer to the row contain
 	count map[string]int    // by type
 }
 

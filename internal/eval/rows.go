@@ -160,7 +160,7 @@ func (p *past) rollBack(ctx context.Context, tables []*table, moment time.Time) 
 	return p.unkept(ctx, moment)
 }
 
-// unkept notes the turns that have changed rows of which nothing is kept any more: what they did stays.
+// unkept notes the turns whose old values are no longer kept: their changes are not rolled back.
 func (p *past) unkept(ctx context.Context, moment time.Time) error {
 	var count int
 	if err := p.tx.QueryRow(ctx, `SELECT count(*) FROM alfred.turns AS t WHERE t.user_id = $1 AND t.created_at >= $2 AND t.undo IS NOT NULL

@@ -87,7 +87,7 @@ type User struct {
 	Messages     int    `yaml:"messages,omitempty"` // at most; 0: 12
 }
 
-// Expect is what must be true. Whatever is not given may be anything, except that a turn has to succeed.
+// Expect is what must be true. A field that is not given is not checked, except that a turn must succeed.
 type Expect struct {
 	Status string            `yaml:"status,omitempty"` // of the turn; succeeded unless given
 	Asks   *string           `yaml:"asks,omitempty"`   // kind of the question that the turn ends with, or any or none

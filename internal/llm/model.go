@@ -9,7 +9,7 @@ import (
 const (
 	RoleUser      = "user"
 	RoleAssistant = "assistant"
-	RoleTool      = "tool" // the result of one call of the assistant's message before
+	RoleTool      = "tool" // the result of one call of the preceding assistant message
 )
 
 // Model answers one request. Implementations are safe for concurrent use and return as soon as ctx is done.
@@ -31,14 +31,14 @@ func Prepare(model Model, req *Request) {
 	}
 }
 
-// Request is a model's input. Its JSON form is what v_llm_calls.request shows, the same for every provider, and contains
-// no database identifiers. System, Tools, Schema and Declared come from the program and the declaration alone: they are
-// stored once, for all users, so nothing of a conversation may stand in them.
+// Request is a model's input. Its JSON form is what v_llm_calls.request shows, the same for every provider, and
+// contains no database identifiers. System, Tools, Schema and Declared come only from the program and the declaration.
+// They are stored once for all users, so they must not contain anything from a conversation.
 type Request struct {
 	System   string    `json:"system"`
 	Messages []Message `json:"messages"`
-	Tools    []Tool    `json:"tools,omitempty"` // that may be called instead of answering, or besides
-	// Schema is the JSON schema that the answer's text must fit, of the given name; empty: prose.
+	Tools    []Tool    `json:"tools,omitempty"` // which may be called instead of answering, or besides
+	// Schema is the JSON schema, of the given name, that the answer's text must fit; empty means prose.
 	SchemaName  string          `json:"schema_name,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`
@@ -47,7 +47,7 @@ type Request struct {
 	// Input is the node's typed input: the messages' content as data. Only an in-process model may read it; it is
 	// neither sent nor recorded.
 	Input any `json:"-"`
-	// Declared are texts that may stand in Messages and come from the program and the declaration alone, as System does.
+	// Declared are texts that may occur in Messages but, like System, come only from the program and the declaration.
 	Declared []string `json:"-"`
 	// Node is the node that asks. With Turn, Step and Call it lets the script model find its entry; no provider sends
 	// any of them.
@@ -85,10 +85,10 @@ func (r *Request) Failed(response *Response, err error) {
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
-	// ToolCalls are what an assistant's message called. As many messages of tools follow it, in the same order; providers
-	// get ids for them that are made for each request.
+	// ToolCalls are the calls of an assistant's message. One message with a result follows for each, in the same order.
+	// Providers get ids that are made for each request.
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
-	// Reasoning and Provider of an assistant's message are those of its answer.
+	// Reasoning and Provider are those of the answer that this assistant's message repeats.
 	Reasoning string `json:"reasoning,omitempty"`
 	Provider  string `json:"provider,omitempty"`
 	// Stable is how many leading bytes of Content the next prompts share, which a provider may be told to cache; 0 for
@@ -107,7 +107,8 @@ type Tool struct {
 type Response struct {
 	Text      string     `json:"text,omitempty"`
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
-	// Reasoning is what some servers want back with the answer's calls, and only they; most send none.
+	// Reasoning is what some servers want back with the answer's calls. It goes back only to them; most servers send
+	// none.
 	Reasoning string `json:"reasoning,omitempty"`
 	// Model is the name the provider reports, else the requested one.
 	Model    string `json:"model"`
@@ -119,7 +120,7 @@ type Response struct {
 type ToolCall struct {
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
-	// Signature is what the provider wants back with the call, as it wrote it; "" for nothing.
+	// Signature is what the provider wants back with the call, unchanged; "" for nothing.
 	Signature string `json:"signature,omitempty"`
 }
 

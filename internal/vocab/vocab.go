@@ -43,7 +43,7 @@ const (
 	ToolStepComplete  = "step_complete"
 )
 
-// What stands beside the tools in results, though no model calls it.
+// Results also carry these names, which no model calls.
 const (
 	ToolMention  = "mention"   // a row that the user pointed at
 	ToolUIChange = "ui_change" // a row that the user changed on the page
@@ -71,8 +71,8 @@ type Tool struct {
 	Writes bool     // it changes rows of the domain
 }
 
-// Tools lists the data tools in the order in which models are offered them. The domain's operations come after them:
-// they write.
+// Tools lists the data tools in the order in which models are offered them. The domain's operations follow them; they
+// write.
 var Tools = []Tool{
 	{Name: ToolAnalyze, Steps: []string{StepAnalyze}, Reads: true},
 	{Name: ToolGenerate, Steps: []string{StepGenerate}},
@@ -84,8 +84,8 @@ var Tools = []Tool{
 	{Name: ToolCalculate, Steps: []string{StepRead, StepAnalyze, StepGenerate}},
 }
 
-// StepTools lists the data tools that a step of this type may use, none for an unknown type. No other is offered to it
-// or accepted from it.
+// StepTools lists the data tools that a step of this type may use, none for an unknown type. Others are neither offered
+// to it nor accepted from it.
 func StepTools(stepType string) []string {
 	return names(func(t *Tool) bool { return slices.Contains(t.Steps, stepType) })
 }
@@ -104,8 +104,8 @@ func Reads(tool string) bool {
 	return slices.Contains(names(func(t *Tool) bool { return t.Reads }), tool)
 }
 
-// CarriesRows reports whether a tool's results are rows of the domain, as those of its operations are, and not totals,
-// formulas or drafts.
+// CarriesRows reports whether a tool's results are rows of the domain, not totals, formulas or drafts. Results of the
+// domain's operations are rows.
 func CarriesRows(tool string) bool {
 	return !slices.Contains(names(func(t *Tool) bool { return !t.Rows }), tool)
 }

@@ -49,8 +49,8 @@ func TestEachStepHasItsTools(t *testing.T) {
 	}
 }
 
-// What a tool does decides what a draft, a retry and a page make of its results. Operations of the domain write and
-// return rows, but are no data tools.
+// What a tool does decides how drafts, retries and the page treat its results. Operations of the domain write and
+// return rows, but are not data tools.
 func TestWhatEachToolDoes(t *testing.T) {
 	t.Parallel()
 	for tool, does := range map[string]struct{ reads, writes, rows bool }{

@@ -74,7 +74,7 @@ func New(config *Config) (*Model, error) {
 	return &Model{config: filled, service: service}, nil
 }
 
-// Generate asks once, and a second time only if the model rejected the temperature.
+// Generate asks once, and again for each optional part that the model rejects.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
 }

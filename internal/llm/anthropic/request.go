@@ -61,7 +61,7 @@ func (m *Model) messages(given []llm.Message) []anthropic.MessageParam {
 	return list
 }
 
-// called is an answer's text and calls. Thinking is not asked for, so there is none to give back.
+// called is an answer's text and calls. Thinking is never requested, so there is none to return.
 func called(group *wire.Group) []anthropic.ContentBlockParamUnion {
 	var blocks []anthropic.ContentBlockParamUnion
 	if group.Content != "" {

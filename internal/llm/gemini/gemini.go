@@ -76,7 +76,7 @@ func open(config *Config) (*genai.Models, error) {
 	return opened.Models, nil
 }
 
-// Generate asks the server once, and a second time only if the server rejected an optional parameter.
+// Generate asks once, and again for each optional part that the server rejects.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
 }

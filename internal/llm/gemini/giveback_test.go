@@ -13,7 +13,7 @@ import (
 	"alfred/internal/llm/wiretest"
 )
 
-// Newer models refuse a conversation without the signatures of their calls.
+// Newer models reject a conversation without the signatures of their calls.
 func TestModel_GivesSignaturesBack(t *testing.T) {
 	t.Parallel()
 

@@ -58,8 +58,7 @@ func (m *Model) contents(given []llm.Message) []*genai.Content {
 	return contents
 }
 
-// called is a call with what the server signed it with, which newer models want back; own is false for another
-// provider's.
+// called is a call with the server's signature, which newer models want back; own is false for another provider's call.
 func called(call *llm.ToolCall, own bool) *genai.Part {
 	part := genai.NewPartFromFunctionCall(call.Name, object(call.Args))
 	if signature, err := base64.StdEncoding.DecodeString(call.Signature); own && err == nil && len(signature) > 0 {

@@ -151,7 +151,7 @@ func (a *actor) count() {
 	a.conclude("Counted the "+a.kind.Plural+".", text)
 }
 
-// match says which rows contain a thing among their parts and, if the turn has looked, how much of it there is.
+// match says which rows contain a thing among their parts and, if the turn has looked, how much of it is in stock.
 func (a *actor) match() {
 	isThing := func(e *domain.Entity, row map[string]any) bool {
 		name := stems(asText(row[labelColumn(e).Name]))

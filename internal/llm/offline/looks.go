@@ -28,7 +28,7 @@ func count(s *scene, c *command, m []string) bool {
 	return true
 }
 
-// uses: "recipes that use my eggs" looks at what a thing is made of and, if it is the user's, at how much of that there
+// uses: "recipes that use my eggs" looks at what a thing is made of and, for the user's own things, at how much there
 // is.
 func uses(s *scene, c *command, m []string) bool {
 	if c.kind = s.lex.typeIn(m[1]); c.kind == nil && within(c.text, "with") {

@@ -140,7 +140,7 @@ func TestActReadsWhatCodeInserted(t *testing.T) {
 	require.JSONEq(t, `{"table": "tools", "filters": [{"field": "id", "op": "=", "value": "tool_1"}], "detail": "full"}`, string(resp.ToolCalls[0].Args))
 }
 
-// No input breaks it, and no request becomes a write that was not asked for.
+// No input breaks the model, and no request becomes a write that was not asked for.
 func FuzzMessages(f *testing.F) {
 	for _, m := range []string{"", "?", "delete", "add", "cancel everything", "save it", "no, no, no", strings.Repeat("a b ", 500), "put it on Friday", "\x00", "第二个"} {
 		f.Add(m)

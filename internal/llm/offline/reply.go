@@ -56,8 +56,7 @@ func (s *scene) question() string {
 	return text
 }
 
-// stepText words the result of a step: what failed, and what was written, in the
-// step's own words, which say what has changed.
+// stepText describes a step's result: what failed, and what was written, in the step's own words.
 func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 	why := cmp.Or(strings.TrimRight(p.Summary, "."), strings.TrimRight(blocked, "."))
 	wrote := slices.ContainsFunc(s.Results, func(r nodes.Result) bool {
@@ -85,7 +84,7 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 	}
 }
 
-// failed says why a step did not work: in the words of the tables' own rules, not of how a call was written.
+// failed says why a step did not work, in the words of the tables' own rules rather than of the call.
 func (s *scene) failed(step int, why string) string {
 	code := ""
 	for _, r := range s.Results {

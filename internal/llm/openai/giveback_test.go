@@ -13,7 +13,7 @@ import (
 	"alfred/internal/llm/wiretest"
 )
 
-// Reasoning and what a server signed its calls with go back to it with the calls, and to no other.
+// A server gets back its reasoning and the signatures of its calls; no other server does.
 func TestModel_GivesBackWhatIsWantedBack(t *testing.T) {
 	t.Parallel()
 

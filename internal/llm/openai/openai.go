@@ -59,7 +59,7 @@ func New(config *Config) (*Model, error) {
 	return &Model{config: *filled, service: openai.NewChatCompletionService(options...)}, nil
 }
 
-// Generate asks the server once, and a second time only if the server rejected an optional parameter.
+// Generate asks once, and again for each optional part that the server rejects.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	return m.dropped.Generate(ctx, m.config.Provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
 }

@@ -61,7 +61,7 @@ func TestNew_Rejects(t *testing.T) {
 	})
 }
 
-// V26: OpenAI answers 400 to an empty list of tools, so nodes without tools never got an answer.
+// V26: OpenAI answers 400 to an empty list of tools.
 func TestModel_NoEmptyTools(t *testing.T) {
 	t.Parallel()
 
@@ -79,7 +79,7 @@ func TestModel_NoEmptyTools(t *testing.T) {
 	}
 }
 
-// Strict is set only if the schema allows it: otherwise the server rejects it, and a laxer schema must still be sent.
+// Strict is set only if the schema allows it. Otherwise the server would reject it; the schema is sent without it.
 func TestModel_Strict(t *testing.T) {
 	t.Parallel()
 

@@ -85,17 +85,17 @@ func (m *Model) messages(req *llm.Request) []openai.ChatCompletionMessageParamUn
 	return list
 }
 
-// Fields that some servers add to an answer and want back with its calls: reasoning, and what they signed a call with.
+// Fields that some servers add to an answer and want back with its calls: reasoning, and signatures of calls.
 const (
 	reasoningField = "reasoning_content"
 	signatureField = "extra_content"
 )
 
-// called is an answer with its calls. Reasoning and signatures go back only to the server that they are from.
+// called is an answer with its calls. Reasoning and signatures go back only to the server that sent them.
 func (m *Model) called(group *wire.Group) openai.ChatCompletionMessageParamUnion {
 	message, own, extra := openai.ChatCompletionAssistantMessageParam{}, group.Provider == m.config.Provider, map[string]any{}
 	if message.Content.OfString = openai.String(group.Content); group.Content == "" {
-		extra["content"] = nil // as in answers; some servers miss the field
+		extra["content"] = nil // as in answers; some servers insist on the field
 	}
 	if own && group.Reasoning != "" {
 		extra[reasoningField] = group.Reasoning

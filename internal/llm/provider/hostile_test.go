@@ -43,8 +43,8 @@ type behaviour struct {
 	limit limit         // the one that ends it
 }
 
-// kindFor is the outcome for a provider: the behaviour's own, unless its library reads such an answer differently. In
-// JSON of another shape two of them find an answer without words; the last event of one ends its stream.
+// kindFor is the outcome for a provider: the behaviour's own, unless its library reads such an answer differently. Two
+// libraries find an answer without text in JSON of another shape; one takes its last event for the end of the stream.
 func (b *behaviour) kindFor(provider string, streamed bool) llm.Kind {
 	way := map[bool]string{false: " whole", true: " streamed"}[streamed]
 	if kind, ok := b.other[provider+way]; ok {
@@ -278,9 +278,9 @@ func asking(streamed bool) *llm.Request {
 	return req
 }
 
-// K02, K05, K07: whatever a server does, a call ends in time, in bounded memory and with an error that
-// says what happened. One after the other, so that each one's memory can be told.
-func TestK05HostileServers(t *testing.T) { //nolint:paralleltest // memory is told of one at a time
+// K02, K05, K07: whatever a server does, a call ends in time, in bounded memory and with an error that says what
+// happened. The cases run one after the other, so that the memory of each can be measured.
+func TestK05HostileServers(t *testing.T) { //nolint:paralleltest // memory is measured one case at a time
 	dbtest.Whole(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -316,7 +316,7 @@ func checkBehaviour(t *testing.T, name string, streamed bool, b *behaviour) {
 	took := time.Since(began)
 	runtime.ReadMemStats(&after)
 	require.NoError(t, ctx.Err(), "the call did not end by itself")
-	if b.says != "" { // else a client may see before the limit that no answer comes
+	if b.says != "" { // otherwise a client may notice before the limit that no answer is coming
 		require.GreaterOrEqual(t, took, ends, "it was given the time that it has")
 	}
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(maxMemory))

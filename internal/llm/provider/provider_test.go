@@ -175,7 +175,7 @@ func TestNewEmbedder(t *testing.T) {
 	require.ErrorContains(t, err, `unknown provider "hal"`)
 }
 
-// Whoever chose an unsuitable model is told which one would do.
+// The log names a suitable model for whoever chose an unsuitable one.
 func TestUnsuitableModelNamesAnAlternative(t *testing.T) {
 	t.Parallel()
 

@@ -203,8 +203,8 @@ func retryAfter(header http.Header, body []byte) time.Duration {
 	return retryDelay(body)
 }
 
-// sent is the moment of an answer by the clock of whoever sent it, which also names the moment to wait for: this
-// machine's clock may be wrong.
+// sent is the time of an answer by its sender's clock. The sender also names the time to wait for, and this machine's
+// clock may be wrong.
 func sent(header http.Header) time.Time {
 	if at, err := http.ParseTime(header.Get("Date")); err == nil {
 		return at

@@ -8,14 +8,14 @@ import (
 	"alfred/internal/llm"
 )
 
-// Group is a message with what providers expect beside it: the ids of its calls, or, for results, all that follow each
-// other, with the calls they answer.
+// Group is a message with what providers expect beside it: the ids of its calls, or all consecutive results together
+// with the calls they answer.
 type Group struct {
 	llm.Message
 
-	// IDs are of the message's calls, or of those that Results answer. They are made from the calls' order in the
-	// request, so that a longer conversation repeats those of a shorter one, and have the form that the strictest server
-	// takes: nine letters and digits.
+	// IDs are the ids of the message's calls, or of the calls that Results answer. They follow from the calls' order in
+	// the request, so a longer conversation repeats those of a shorter one. Their form is that of the strictest server:
+	// nine letters and digits.
 	IDs     []string
 	Names   []string // of the calls that Results answer
 	Results []string
@@ -53,8 +53,8 @@ func Groups(messages []llm.Message) []Group {
 	return groups
 }
 
-// Flat puts calls and results into words, for servers that do not take them as messages. Roles alternate then: many of
-// those servers insist on it.
+// Flat describes calls and results in text, for servers that do not accept them as messages. It makes roles alternate,
+// because many of those servers insist on it.
 func Flat(messages []llm.Message) []llm.Message {
 	var flat []llm.Message
 	add := func(role, text string, stable int) {

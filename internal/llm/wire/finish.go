@@ -22,8 +22,8 @@ const (
 // errWindow is the cause if an answer filled the context window.
 var errWindow = errors.New("the context window is full")
 
-// Finish completes an answer: it finds JSON in the text of a structured one and gives calls without arguments {}. An
-// incomplete answer becomes a typed error returned with the response, so that its tokens are counted.
+// Finish completes an answer: it finds the JSON in the text of a structured answer and gives calls without arguments
+// {}. For an incomplete answer it also returns a typed error; the response comes along so that its tokens are counted.
 func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, error) {
 	fail := func(kind llm.Kind, cause error) (*llm.Response, error) {
 		return response, &llm.Error{Kind: kind, Provider: response.Provider, Err: cause}

@@ -29,12 +29,11 @@ func System(req *llm.Request) string {
 	return strings.TrimSpace(fmt.Sprintf(format, req.System, req.SchemaName, plainSigns.Replace(compact.String())))
 }
 
-// plainSigns undoes what encoding/json does to signs for the sake of HTML: a model reads operators as they are written.
+// plainSigns undoes encoding/json's HTML escapes, so that a model reads operators as they are written.
 var plainSigns = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
-// JSON returns the JSON object in text: all of it, a fenced block, or the first
-// object that stands in prose. Without any it returns text as it is; whoever
-// decodes it then knows best what to ask for.
+// JSON returns the JSON object in text: all of it, a fenced block, or the first object in prose. If there is none it
+// returns text unchanged, because whoever decodes it knows best what to ask for.
 func JSON(text string) string {
 	trimmed := strings.TrimSpace(text)
 	if isObject(trimmed) {

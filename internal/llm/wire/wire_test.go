@@ -143,7 +143,7 @@ func TestJSON(t *testing.T) {
 	}))
 }
 
-// Strict mode with a schema outside its subset is an error 400 for every request.
+// With strict mode and a schema outside its subset, every request fails with 400.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 

@@ -259,7 +259,7 @@ func (s *suite) request(t *testing.T) {
 	}
 }
 
-// exchanges: calls and their results arrive as such, or in words at a server that does not take them.
+// exchanges: calls and their results arrive as messages, or as text at a server that does not accept them.
 func (s *suite) exchanges(t *testing.T) {
 	t.Parallel()
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Each call of a conversation needs its result, where and how the protocol says.
+// Each call of a conversation needs its result, placed as the protocol demands.
 
-// pairsOfOpenAI: the messages right after an answer with calls are their results, one each, and stand nowhere else.
+// pairsOfOpenAI: the results of an answer's calls are the messages right after it, one each, and occur nowhere else.
 func pairsOfOpenAI(request map[string]any) string {
 	var open []any
 	for _, message := range list(request["messages"]) {
@@ -71,7 +71,7 @@ func pairsOfAnthropic(request map[string]any) string {
 	return ""
 }
 
-// pairsOfGemini: a turn of calls follows the user's or results, and is followed by as many results with the same names.
+// pairsOfGemini: a turn of calls follows the user or results, and as many results with the same names follow it.
 func pairsOfGemini(request map[string]any) string {
 	var open []any
 	before := ""

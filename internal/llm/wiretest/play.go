@@ -65,8 +65,8 @@ func (p *player) locate(request *llm.Request) {
 	request.Turn, request.Ordinal, request.Attempt = d.turn, d.ordinal, d.attempt
 }
 
-// rounds divides messages into those that a decision was first asked with, which end with the prompt or with results, and
-// the repairs since: an answer, perhaps, and a complaint each.
+// rounds divides messages into those of a decision's first request, which end with the prompt or with results, and the
+// later repairs, each with a complaint and perhaps an answer.
 func rounds(messages []llm.Message) (asked []llm.Message, repairs int) {
 	end := min(1, len(messages))
 	for i, message := range messages {

@@ -22,7 +22,7 @@ const (
 	openSchema   = `{"type": "object", "properties": {"a": {"type": "string"}}}`
 )
 
-// A stand-in that rejects nothing proves nothing: each rule rejects what breaks it.
+// A stand-in that rejects nothing proves nothing: each rule must reject a violation.
 func TestRules(t *testing.T) {
 	t.Parallel()
 
@@ -49,7 +49,7 @@ func TestRules(t *testing.T) {
 	for name, tt := range map[string]struct {
 		protocol wiretest.Protocol
 		body     string
-		says     string // "" is taken
+		says     string // "" for an accepted request
 	}{
 		"OpenAI/Good":              {wiretest.OpenAI, chatBody + `, ` + function("true", closed), ""},
 		"OpenAI/NoMessages":        {wiretest.OpenAI, `"model": "m", "messages": []`, "messages"},
