@@ -7,40 +7,40 @@ SHELL := bash
 
 TOOL := go tool -modfile=tools/go.mod
 RELEASE := go tool -modfile=tools/release/go.mod goreleaser
-# Measurements are a module of their own: what they need, no program has to carry.
+# Measurements are their own module, so that the programs do not carry their dependencies.
 BENCH := go build -C internal/bench -o $(CURDIR)/bin/ . && bin/bench
 RECALL := go build -C internal/bench -o $(CURDIR)/bin/ ./recall && bin/recall
 DATABASE := url=$$(scripts/postgres url); export DATABASE_URL=$$url
 TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$url
-# make lint vets. Without debug tables the programs of the tests link in half the time.
+# make lint vets. Without debug tables, test binaries link in half the time.
 TEST_BUILD := -vet=off -ldflags='-s -w'
-# In any order, and whole: a shuffled run's result is never taken from Go's cache.
+# Go never caches a shuffled run.
 TEST_FLAGS := -shuffle=on $(TEST_BUILD)
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
 
 .PHONY: bench
-bench: bench/turns bench/growth bench/recall ## measure everything but peers and models, an hour at most; on a machine with nothing else to do
+bench: bench/turns bench/growth bench/recall ## measure everything except peers and models, in up to an hour, on an idle machine
 
 .PHONY: bench/cost
-bench/cost: ## what models cost in a long conversation, beside agent loops, at simulated providers; writes docs/cost.md; needs node and npm
+bench/cost: ## cost of models in a long conversation, compared with agent loops, at simulated providers; writes docs/cost.md; needs node and npm
 	@$(DATABASE); $(BENCH) -cost -o docs/cost.md
 
 .PHONY: bench/growth
-bench/growth: ## what grows: long sessions, large tables, memory, first words; writes docs/growth.md
+bench/growth: ## long sessions, large tables, memory, first words; writes docs/growth.md
 	@$(DATABASE); $(BENCH) -growth -o docs/growth.md
 
 .PHONY: bench/peers
-bench/peers: ## the same turn on what others use, bare and with the same work kept; writes docs/peers.md; needs node and npm
+bench/peers: ## the same turn on other frameworks, bare and with the same work kept; writes docs/peers.md; needs node and npm
 	@$(DATABASE); $(BENCH) -peers -o docs/peers.md
 
 .PHONY: bench/recall
-bench/recall: ## what search finds and takes; writes docs/recall.md; USERS=50,1000000 for users with so many vectors, PEOPLE=directory for whole sets of conversations
+bench/recall: ## quality and speed of search; writes docs/recall.md; USERS=50,1000000 for users with so many vectors, PEOPLE=directory for whole sets of conversations
 	@$(DATABASE); $(RECALL) -o docs/recall.md $(if $(USERS),-users $(USERS)) $(if $(PEOPLE),-people $(PEOPLE))
 
 .PHONY: bench/turns
-bench/turns: ## what a turn costs; writes docs/benchmarks.md
+bench/turns: ## cost of a turn; writes docs/benchmarks.md
 	@$(DATABASE); $(BENCH) -o docs/benchmarks.md
 
 .PHONY: build
@@ -48,24 +48,24 @@ build: ## build bin/worker and bin/api
 	@go build -ldflags "$(LDFLAGS)" -o bin/ ./cmd/worker ./cmd/api
 
 .PHONY: cassettes
-cassettes: ## record the providers' answers anew, of those whose key is set; costs a few cents
+cassettes: ## record real answers of the providers whose keys are set; costs a few cents
 	@for name in openai anthropic gemini; do key=$$(tr a-z A-Z <<< $$name)_API_KEY; \
-	if [ -n "$${!key-}" ]; then go test ./internal/llm/$$name -run Cassettes -count=1 -record; else echo "$$name: $$key is not set, its cassettes stay as they are"; fi; done
+	if [ -n "$${!key-}" ]; then go test ./internal/llm/$$name -run Cassettes -count=1 -record; else echo "$$name: $$key is not set, its cassettes are kept"; fi; done
 
 .PHONY: disturbed
-disturbed: ## the demo's conversation 500 times, and each case of the suites, with errors in the models' answers, for a nightly job; says how many ended right, told, wrong
+disturbed: ## hold the demo's conversation 500 times, and each case of the suites, with errors in the models' answers; counts right, reported and wrong endings; nightly
 	@$(TEST_DATABASE); DISTURBED=$(or $(TIMES),500) go test -count=1 -timeout 180m -v -run 'TestDisturbed|TestEachCaseFails' ./internal/e2e ./internal/eval
 
 .PHONY: regret
-regret: ## 1,000 random conversations with random undos, while workers are killed: the rows of all end as they began
+regret: ## undo 1,000 random conversations while workers are killed, and compare the rows with the initial ones; nightly
 	@$(TEST_DATABASE); ALFRED_UNDO_CONVERSATIONS=$(or $(TIMES),1000) go test -count=1 -timeout 180m -v -run 'TestUndoUnderKill|TestRandomUndos' ./internal/chaos ./internal/crud
 
 .PHONY: chaos
-chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement
+chaos: ## kill everything while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement
 	@$(TEST_DATABASE); CHAOS=$(or $(CHAOS),1) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 90m -v ./internal/chaos
 
 .PHONY: chaos/clocks
-chaos/clocks: ## conversations with programs whose clocks are an hour off or jump, for a nightly job; builds the standard library once; writes its part of docs/chaos.md
+chaos/clocks: ## hold conversations with clocks that are an hour off or jump; builds the standard library once; writes its part of docs/chaos.md; nightly
 	@$(TEST_DATABASE); CLOCKS=1 CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 60m -v -run TestK06 ./internal/chaos
 
 .PHONY: chaos/move
@@ -78,7 +78,7 @@ db/reset: build ## drop and rebuild Alfred's schema; with DATABASE_URL set needs
 	@$(DATABASE); bin/worker migrate down --all; bin/worker migrate up
 
 .PHONY: demo
-demo: ## a real conversation without a person; its exit status says whether all went well
+demo: ## hold a scripted conversation and check every fact; exits non-zero if one is wrong
 	@scripts/demo
 
 .PHONY: fuzz
@@ -87,7 +87,7 @@ fuzz: ## run each fuzz test for ten seconds, or TIME=1m
 	go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$${name#func }$$" -fuzztime $(or $(TIME),10s); done
 
 .PHONY: generate
-generate: ## write db/ from sql/, client/ from the API, the page from its sources, and the documents that say what catalog and code hold
+generate: ## write db/ from sql/, client/ from the API, the page from its sources, and the generated documents
 	@$(TOOL) sqlc generate
 	@$(TEST_DATABASE); go test -count=1 . ./cmd/internal/reference -run Documented -update
 	@scripts/clients
@@ -107,11 +107,11 @@ logs: ## follow the logs of make run
 	@tail -n 50 -F .alfred/worker.log .alfred/api.log
 
 .PHONY: migrate
-migrate: build ## bring the database's schema up to date
+migrate: build ## migrate the database
 	@$(DATABASE); bin/worker migrate up
 
 .PHONY: mutants
-mutants: ## alter the code of PACKAGE in one place after the other and list what its tests let live, in minutes to hours
+mutants: ## alter PACKAGE's code place by place and list the changes that its tests miss; takes minutes to hours
 	@$(TEST_DATABASE); GOFLAGS=-short go run $(GREMLINS) unleash --workers 2 --timeout-coefficient 10 --output-statuses lt ./$(or $(PACKAGE),registry)
 
 .PHONY: page
@@ -119,7 +119,7 @@ page: ## build the page of internal/httpapi/web/assets; needs node and npm
 	@scripts/page
 
 .PHONY: pictures
-pictures: ## draw the README's pictures anew, in a headless browser
+pictures: ## redraw the README's pictures in a headless browser
 	@$(TEST_DATABASE); CI=1 go test -count=1 ./internal/e2e -run TestPage -pictures
 
 .PHONY: psql
@@ -127,11 +127,11 @@ psql: ## open psql with Alfred's search path
 	@$(DATABASE); PGOPTIONS="-c search_path=alfred,public,kitchen" psql "$$DATABASE_URL"
 
 .PHONY: notices
-notices: ## write the licenses of all that is linked into the programs to bin/THIRD_PARTY_NOTICES
+notices: ## write the licenses of everything linked into the programs to bin/THIRD_PARTY_NOTICES
 	@scripts/notices bin/THIRD_PARTY_NOTICES
 
 .PHONY: release
-release: ## publish what .goreleaser.yaml says for the tag that is checked out
+release: ## publish the checked-out tag as .goreleaser.yaml says
 	@$(RELEASE) release --clean
 
 .PHONY: release/check
@@ -143,7 +143,7 @@ release/schema: ## keep this checkout's schema for the tests of migrating from V
 	@scripts/release-schema $(VERSION)
 
 .PHONY: release/snapshot
-release/snapshot: ## build all of a release into dist/ without publishing
+release/snapshot: ## build a release into dist/ without publishing
 	@$(RELEASE) release --snapshot --clean
 
 .PHONY: run
@@ -151,21 +151,21 @@ run: build ## start everything and print the page's address
 	@scripts/run start
 
 .PHONY: soak
-soak: ## everything at once for half an hour with a fixed seed, for a nightly job; writes its part of docs/chaos.md
+soak: ## everything at once for half an hour with a fixed seed; writes its part of docs/chaos.md; nightly
 	@$(TEST_DATABASE); CHAOS=1 CHAOS_SEED=$(or $(SEED),1) SOAK=$(or $(SOAK),30m) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 90m -v -run 'TestSoak$$' ./internal/chaos
 
 .PHONY: stop
-stop: ## stop what make run started, its private database too
+stop: ## stop everything make run started, including its private database
 	@scripts/run stop
 	@ALFRED_RUN_DIR=.alfred/demo scripts/run stop
 	@scripts/postgres stop main
 
 .PHONY: test
-test: ## run the tests but the long ones (whole programs, browsers, walks over everything) of what has changed since they last passed
+test: ## run all but the long tests (whole programs, browsers, exhaustive ones) of packages changed since they last passed
 	@$(TEST_DATABASE); export CGO_ENABLED=0; go test -short -parallel=8 $(TEST_BUILD) ./... && go test -C internal/bench -short $(TEST_BUILD) ./...
 
 .PHONY: test/full
-test/full: ## run all tests: conversations, the page in a browser, documents' commands, crashes
+test/full: ## run all tests, including conversations, browsers, the documents' commands and crashes
 	@$(TEST_DATABASE); go test -timeout 30m $(TEST_FLAGS) ./... && go test -C internal/bench $(TEST_FLAGS) ./...
 
 .PHONY: test/race
@@ -173,9 +173,9 @@ test/race: ## run the tests of make test with the race detector
 	@$(TEST_DATABASE); go test -short -race $(TEST_FLAGS) ./...
 
 .PHONY: verify
-verify: ## prove that generated code, queries, go.mod and formatting are in order
+verify: ## check generated code, queries, go.mod and formatting
 	@scripts/verify
 
 .PHONY: vuln
-vuln: ## look for known vulnerabilities in what is used
+vuln: ## look for known vulnerabilities in dependencies
 	@$(TOOL) govulncheck ./...

@@ -1,4 +1,4 @@
-// Holds the API's description to the recommended rules of the library that also reads it for the TypeScript client.
+// Checks the API's description against the recommended rules of the library that also generates the TypeScript client.
 //
 //   node scripts/lint-openapi.mjs FILE
 import { createRequire } from "node:module";
