@@ -52,7 +52,7 @@ func TestDoctorShowsTheSettings(t *testing.T) {
 
 	out, err := worker(t, settings.Env{"DATABASE_URL": "postgres://a:hunter2@h/db", "ALFRED_LMM": "x"}, "doctor", "--config")
 	require.NoError(t, err)
-	require.Regexp(t, `(?m)^ALFRED_LLM +offline +offline +who answers`, out)
+	require.Regexp(t, `(?m)^ALFRED_LLM +offline +offline +the provider of models`, out)
 	require.Regexp(t, `(?m)^ALFRED_LMM +no setting`, out)
 	require.NotContains(t, out, "hunter2")
 	require.NotContains(t, out, "ALFRED_ADDR", "the API's")
