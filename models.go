@@ -24,8 +24,8 @@ type (
 	//	type Request struct {
 	//		System   string
 	//		Messages []Message
-	//		Tools    []Tool // that may be called instead of answering, or besides
-	//		// Schema is the JSON schema that the answer's text must fit, of the given name; empty: prose.
+	//		Tools    []Tool // which may be called instead of answering, or besides
+	//		// Schema is the JSON schema, of the given name, that the answer's text must fit; empty means prose.
 	//		SchemaName  string
 	//		Schema      json.RawMessage
 	//		Temperature *float64
@@ -34,7 +34,7 @@ type (
 	//		// Input is the node's typed input: the messages' content as data. Only an in-process model may read it; it is
 	//		// neither sent nor recorded.
 	//		Input any
-	//		// Declared are texts that may stand in Messages and come from the program and the declaration alone, as System does.
+	//		// Declared are texts that may occur in Messages but, like System, come only from the program and the declaration.
 	//		Declared []string
 	//		// Node is the node that asks. With Turn, Step and Call it lets the script model find its entry; no provider sends
 	//		// any of them.
@@ -71,10 +71,10 @@ type (
 	//	type Message struct {
 	//		Role    string
 	//		Content string
-	//		// ToolCalls are what an assistant's message called. As many messages of tools follow it, in the same order; providers
-	//		// get ids for them that are made for each request.
+	//		// ToolCalls are the calls of an assistant's message. One message with a result follows for each, in the same order.
+	//		// Providers get ids that are made for each request.
 	//		ToolCalls []ToolCall
-	//		// Reasoning and Provider of an assistant's message are those of its answer.
+	//		// Reasoning and Provider are those of the answer that this assistant's message repeats.
 	//		Reasoning string
 	//		Provider  string
 	//		// Stable is how many leading bytes of Content the next prompts share, which a provider may be told to cache; 0 for
@@ -95,7 +95,8 @@ type (
 	//	type Response struct {
 	//		Text      string
 	//		ToolCalls []ToolCall
-	//		// Reasoning is what some servers want back with the answer's calls, and only they; most send none.
+	//		// Reasoning is what some servers want back with the answer's calls. It goes back only to them; most servers send
+	//		// none.
 	//		Reasoning string
 	//		// Model is the name the provider reports, else the requested one.
 	//		Model    string
@@ -110,7 +111,7 @@ type (
 	//	type ToolCall struct {
 	//		Name string
 	//		Args json.RawMessage
-	//		// Signature is what the provider wants back with the call, as it wrote it; "" for nothing.
+	//		// Signature is what the provider wants back with the call, unchanged; "" for nothing.
 	//		Signature string
 	//	}
 	//	// MarshalJSON encodes invalid Args as a string, so that an answer can be stored whatever the model wrote.

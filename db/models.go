@@ -15,7 +15,7 @@ import (
 	pgvector "github.com/pgvector/pgvector-go"
 )
 
-// stored: a row of the domain. pending: generated, not saved. promoted: was pending, is a row now. dropped, deleted: gone from view.
+// stored: a row of the domain. pending: a draft. promoted: a draft that was saved as a row. dropped, deleted: gone from view.
 type RefState string
 
 const (
@@ -107,7 +107,7 @@ func (ns NullStepOutcome) Value() (driver.Value, error) {
 	return string(ns.StepOutcome), nil
 }
 
-// What a step may do; decides in code which tools exist for it.
+// What a step may do; code offers it only the tools of its type.
 type StepType string
 
 const (
@@ -152,7 +152,7 @@ func (ns NullStepType) Value() (driver.Value, error) {
 	return string(ns.StepType), nil
 }
 
-// queued: waits for the turn before it. running: its jobs are at work. The others are final.
+// queued: waits for other turns. running: its jobs are running. The others are final.
 type TurnStatus string
 
 const (
@@ -204,41 +204,41 @@ type ApiKeys struct {
 	ID uuid.UUID
 	// Whom the key acts for.
 	UserID uuid.UUID
-	// What the key is for, in its maker's words.
+	// What the key is for, in its creator's words.
 	Name string
 	// SHA-256 of the key, which has 256 random bits and so needs no salt.
 	KeyHash []byte
 	// Any of chat, read, admin.
 	Scopes []string
-	// When the key was made.
+	// When the key was created.
 	CreatedAt time.Time
 	// Last request with this key, to the minute.
 	LastUsedAt *time.Time
-	// From this moment the key is refused.
+	// When the key was revoked; it is refused from then on.
 	RevokedAt *time.Time
 }
 
-// Generated content, every version. A draft is never lost, a save never retyped.
+// Drafts, in every version. A draft is never lost, and saving never retypes it.
 type Artifacts struct {
-	// With ref, the entity_refs row that these are the versions of.
+	// Together with ref: the entity_refs row whose versions these are.
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
-	// The drafts ref, gen_{type}_{n}; it stays the same when the draft is saved.
+	// The draft's ref, gen_{type}_{n}; it stays the same when the draft is saved.
 	Ref string
-	// From 1; the highest is the draft as it stands.
+	// From 1; the highest is the current draft.
 	Version int32
-	// The row in the table's column names, children under the child table's name, foreign keys as refs.
+	// The row by column name, with children under the child table's name and foreign keys as refs.
 	Content json.RawMessage
-	// Turn that made this version.
+	// Turn that created this version.
 	TurnNumber int32
-	// Step that made this version; null when the user did.
+	// Step that created this version; null if the user did.
 	Step *int32
-	// By the databases clock, within the commit that made the version.
+	// By the database's clock, within the commit that created the version.
 	CreatedAt time.Time
 }
 
-// What the user asked to hold, kept as rows so that no summary can lose a number or a date.
+// What the user wants respected, kept as rows so that no summary can lose a number or a date.
 type Constraints struct {
 	// UUID v7; entity_refs.excluded_constraint_id points here.
 	ID uuid.UUID
@@ -256,43 +256,43 @@ type Constraints struct {
 	Scope string
 	// Number of the turn that stated it.
 	SourceTurn int32
-	// When it ends by itself; null for never.
+	// When it expires; null for never.
 	ExpiresAt *time.Time
 	// Turn in which it ended; null while it holds.
 	EndedTurn *int32
-	// The constraint that took its place.
+	// The constraint that replaced it.
 	ReplacedBy *uuid.UUID
 	// When it was stored.
 	CreatedAt time.Time
 }
 
-// Public API. Why each thing stood in a prompt: llm_calls.context, item by item.
+// Public API. Why each item was in a prompt: llm_calls.context, item by item.
 type ContextItems struct {
-	// llm_calls.id of the prompt that held the item.
+	// llm_calls.id of the prompt that contained the item.
 	LlmCallID uuid.UUID
 	// Order in the prompt, from 1.
 	Position int32
-	// The heading it stood under.
+	// The section's heading.
 	Section string
-	// The entity; null for what is no entity.
+	// The entity; null for other items.
 	Ref string
-	// The turn it comes from; null for what belongs to none.
+	// The turn it comes from; null if it belongs to none.
 	TurnNumber int32
 	// Why it was there.
 	Reason string
-	// What it cost, estimated.
+	// Its size, estimated.
 	Tokens int32
 }
 
-// The decision log: what was kept in view, demoted, dropped, excluded, and why.
+// The decision log: what was retained, demoted, dropped or excluded, and why.
 type Decisions struct {
-	// UUID v7: the logs order.
+	// UUID v7: the log's order.
 	ID uuid.UUID
-	// The conversation whose view of things changed.
+	// The conversation whose view changed.
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
-	// The turn that decided; null when the user did it outside a turn.
+	// The turn that decided; null if the user did it outside a turn.
 	TurnID *uuid.UUID
 	// Number of that turn.
 	TurnNumber int32
@@ -308,35 +308,35 @@ type Decisions struct {
 	CreatedAt time.Time
 }
 
-// Domains that worker domain check --probe found to keep users apart. Workers run no other.
+// Domains that passed worker domain check --probe, which tests that users are kept apart. Workers run no others.
 type DomainProofs struct {
 	// Name of the domain.
 	Name string
-	// Of the declaration, and of tables, views, policies, functions and rights when it was tried.
+	// Hash of the declaration, and of tables, views, policies, functions and privileges, when it was probed.
 	Hash string
-	// When it was tried last.
+	// When it was last probed.
 	ProvenAt time.Time
 }
 
-// Models whose every text has a vector: those that may serve. A worker notes it.
+// Models that have a vector for every text and may serve, as recorded by a worker.
 type EmbeddedModels struct {
-	// Which embedder, as in embeddings.
+	// The embedding model, as in embeddings.
 	Model string
-	// Length of its vectors; one that makes them longer or shorter is another model, and replaces those of the same name.
+	// Length of its vectors; a model of the same name with another length is a different model and replaces this one.
 	Dimensions int32
-	// When the last text had its vector; of several models that may serve, the newest does.
+	// When the last text got its vector; of several models that may serve, the newest does.
 	CompletedAt time.Time
 }
 
-// Vectors of rows and turns. A user who has very many of a model gets an HNSW index of their own, which a worker makes and drops; all others' are compared one by one.
+// Vectors of rows and turns. A user with very many vectors of a model gets an HNSW index, which a worker creates and drops; all others are compared one by one.
 type Embeddings struct {
 	// Entity type, or turn.
 	OwnerKind string
 	// Key of the row or turn, as text.
 	OwnerID string
-	// Which embedder made it; vectors of different models are never compared.
+	// The embedding model; vectors of different models are never compared.
 	Model string
-	// Whose it is; null for shared reference rows.
+	// Owner; null for shared reference rows.
 	UserID *uuid.UUID
 	// Length of the vector.
 	Dimensions int32
@@ -344,13 +344,13 @@ type Embeddings struct {
 	ContentHash []byte
 	// As the embedder returned it; compared by cosine distance.
 	Embedding pgvector.Vector
-	// The words of a row's text, and the user's id behind a blank (the blank alone where the row is shared); null for turns, whose words stand in turn_summaries.
+	// The words of a row's text, and the user's id after a blank (the blank alone for shared rows); null for turns, whose words are in turn_summaries.
 	Search string
-	// When it was stored; a change of the text stores it anew.
+	// When it was stored; it is replaced when the text changes.
 	CreatedAt time.Time
 }
 
-// Append-only: every change of the registry. The registry as of any turn follows from it (registry_at).
+// Append-only: every change of the registry, from which it can be derived as of any turn (registry_at).
 type EntityEvents struct {
 	// The conversation whose registry changed.
 	SessionID uuid.UUID
@@ -358,29 +358,29 @@ type EntityEvents struct {
 	UserID uuid.UUID
 	// Order of the changes.
 	ID int64
-	// The ref that changed, as it stands in entity_refs.
+	// The ref that changed, as in entity_refs.
 	Ref string
 	// In which turn.
 	TurnNumber int32
-	// In which step; null outside act, 0 for what UI changes and mentions brought in.
+	// In which step; null outside act, 0 for UI changes and mentions.
 	Step *int32
 	// What happened: a lifecycle tag, or touched, promoted, retained, demoted, excluded, restored, dropped, expired, relabelled.
 	Action string
 	// Who caused it: assistant, user or system.
 	Actor string
-	// The registry row as it stood after the change, see entity_state: a column that is missing was null.
+	// The registry row after the change (see entity_state); missing columns were null.
 	Data json.RawMessage
-	// By the databases clock, within the commit that changed the ref.
+	// By the database's clock, within the commit that changed the ref.
 	CreatedAt time.Time
 }
 
-// The registry: what a session knows, and by which name models call it.
+// The registry: what a session knows, and the refs by which models name it.
 type EntityRefs struct {
 	// The session in which the ref means this.
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
-	// {type}_{n} for rows, gen_{type}_{n} for content not saved when it was made; never reused.
+	// {type}_{n} for rows, gen_{type}_{n} for content that was generated as a draft; never reused.
 	Ref string
 	// Type name of the domain declaration.
 	EntityType string
@@ -388,11 +388,11 @@ type EntityRefs struct {
 	EntityID *string
 	// What the ref stands for now.
 	State RefState
-	// What last happened to it, set by code from what the database returned.
+	// The last lifecycle fact, set by code from what the database returned.
 	Action string
 	// What people call it.
 	Label string
-	// No real label is known yet; the ref stands in.
+	// Whether no real label is known yet and the ref is used instead.
 	LabelIsPlaceholder bool
 	// Step of turn_created that generated it.
 	SourceStep *int32
@@ -410,7 +410,7 @@ type EntityRefs struct {
 	RetainConfidence *float32
 	// Kept by the user: its reason does not decay.
 	Pinned bool
-	// Why the user does not want it considered; null when it may be.
+	// Why the user excluded it; null if not excluded.
 	ExcludedReason *string
 	// The constraint whose end ends the exclusion.
 	ExcludedConstraintID *uuid.UUID
@@ -432,9 +432,9 @@ type EntityRefs struct {
 	ActiveTurn *int32
 }
 
-// What a person thought of a reply. It names the turn, with which message, prompts and rows can be looked at again.
+// Feedback on replies. It names the turn, whose message, prompts and rows can then be inspected.
 type Feedback struct {
-	// The turn whose reply it is about; one per turn, the last word counts.
+	// The turn whose reply it is about; one per turn, the newest counts.
 	TurnID uuid.UUID
 	// Its conversation.
 	SessionID uuid.UUID
@@ -442,7 +442,7 @@ type Feedback struct {
 	UserID uuid.UUID
 	// up or down.
 	Rating string
-	// Why, in the person's words; empty without.
+	// Why, in the person's words; may be empty.
 	Text string
 	// When it was first given.
 	CreatedAt time.Time
@@ -450,11 +450,11 @@ type Feedback struct {
 	UpdatedAt time.Time
 }
 
-// Older turns in a few sentences. Insert-only: the newest row with the highest to_turn stands, the originals stay.
+// Older turns in a few sentences. Insert-only: the newest row with the highest to_turn counts; the originals stay.
 type HistorySummaries struct {
-	// UUID v7; breaks ties between texts that end with the same turn: the newest stands.
+	// UUID v7; of several texts that end with the same turn, the newest counts.
 	ID uuid.UUID
-	// The conversation whose turns the text stands for.
+	// The conversation whose turns the text replaces.
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
@@ -464,41 +464,41 @@ type HistorySummaries struct {
 	FromTurn int32
 	// Last turn covered.
 	ToTurn int32
-	// The text that stands for them.
+	// The text that replaces them.
 	Text string
-	// Who wrote it; none for the deterministic fallback.
+	// Model that wrote it; none for the deterministic fallback.
 	Model string
 	// Version of the prompt it was written with.
 	PromptVersion string
-	// When the text was stored; what it covers is older.
+	// When the text was stored.
 	CreatedAt time.Time
 }
 
-// Requests of the last day that named themselves, so that sending one again makes nothing twice. Turns keep their own.
+// Idempotency keys of requests in the last day, so that resending one creates nothing twice. Turns have their own.
 type IdempotencyKeys struct {
 	// Who sent the request.
 	UserID uuid.UUID
 	// Its Idempotency-Key.
 	Key string
-	// SHA-256 of the request, to notice a key that is used for another one.
+	// SHA-256 of the request, to detect a key that is reused for another one.
 	Digest []byte
-	// Key of the row that it made.
+	// Key of the row that it created.
 	Made string
-	// When it was sent first.
+	// When it was first sent.
 	CreatedAt time.Time
 }
 
-// Every call of a model, failed ones included: what it was asked, what it answered, what it cost.
+// Every model call, including failed ones: request, response, cost.
 type LlmCalls struct {
-	// UUID v7: decides the monthly partition, and the order of a sessions calls.
+	// UUID v7: decides the monthly partition, and the order of a session's calls.
 	ID uuid.UUID
-	// The conversation it was paid for; usage per user and day is counted by it.
+	// The conversation it was made for.
 	SessionID uuid.UUID
-	// Owner of the session, who paid for it.
+	// Owner of the session.
 	UserID uuid.UUID
 	// The turn it was made for; null for compress, which covers many.
 	TurnID *uuid.UUID
-	// The decision it was made for: an answer stored under it is used, not bought again.
+	// The decision it was made for: a stored answer is reused, not bought again.
 	Position *int32
 	// The node that asked, or compress.
 	Node string
@@ -506,43 +506,43 @@ type LlmCalls struct {
 	Step *int32
 	// Which decision of the node (of the step, for act), from 1.
 	Call int32
-	// Which request of that decision, from 1; above 1 it mends the one before.
+	// Which request of that decision, from 1; above 1 it is a repair.
 	Attempt int32
-	// Who was asked: offline, script, openai, ...
+	// The provider: offline, script, openai, ...
 	Provider string
 	// The model's name.
 	Model string
-	// What was asked, of a call that holds it whole; null where outline and parts do. v_llm_calls has it of all.
+	// The request, if it is stored whole; null if outline and parts are. v_llm_calls shows it for all calls.
 	Request json.RawMessage
-	// What was answered: {text, tool_calls}; null when nothing was.
+	// The response: {text, tool_calls}; null if there was none.
 	Response json.RawMessage
-	// Why each thing stood in the prompt, in its order: [section, ref, turn number, reason, tokens] each. Read it as context_items.
+	// Why each item was in the prompt, in order: [section, ref, turn number, reason, tokens] each. Read it as context_items.
 	Context json.RawMessage
-	// Tokens in, cached ones included; estimated, as those out, for a stream that was stopped before its provider counted.
+	// Input tokens, including cached ones; estimated, like output tokens, for a stream that was stopped before the provider counted.
 	InputTokens int32
-	// Tokens out.
+	// Output tokens.
 	OutputTokens int32
-	// Tokens in that came from the provider's prompt cache.
+	// Input tokens read from the provider's prompt cache.
 	CachedTokens int32
-	// By the price table; 0 for an unknown or free model.
+	// Cost by the price table; 0 for an unknown or free model.
 	CostUsd pgtype.Numeric
 	// From request to the end of the answer.
 	LatencyMs int32
-	// Kind of failure; rejected for an answer that could not be used, cancelled for a call that was stopped; null when the answer was used.
+	// Kind of failure; rejected for an unusable answer, cancelled for a stopped call; null if the answer was used.
 	ErrorCode *string
-	// Trace the call belongs to, if one was recorded: a turn's is its id without dashes.
+	// Trace of the call, if one was recorded: the turn's id without dashes.
 	TraceID *string
 	// When the answer arrived.
 	CreatedAt time.Time
-	// What was asked, as JSON text in which a line break stands where a part belongs; null where request holds it whole.
+	// The request as JSON text with a line break in place of each part; null if request has it whole.
 	Outline *string
 	// Hashes of the parts in prompt_parts and prompt_parts_shared, in the order of the line breaks.
 	Parts []uuid.UUID
 }
 
-// One row per decision: what a node answered. The lasting record of jobs, which River prunes.
+// One row per decision, with the node's output: the lasting record of jobs, which River prunes.
 type NodeRuns struct {
-	// The turn decided for; turns.position names the row that comes next.
+	// The turn it belongs to; turns.position is the position of the next row.
 	TurnID uuid.UUID
 	// Owner of the turn.
 	UserID uuid.UUID
@@ -556,9 +556,9 @@ type NodeRuns struct {
 	Call int32
 	// The node's checked output.
 	Output json.RawMessage
-	// The River job whose commit wrote this row. River prunes it after a while, so it may be gone.
+	// The River job whose commit wrote this row; River may have pruned it.
 	RiverJobID *int64
-	// The model call whose answer it is; null where code decided.
+	// The model call whose answer it is; null if code decided.
 	LlmCallID *uuid.UUID
 	// Load, run and commit together, in milliseconds.
 	DurationMs int32
@@ -566,45 +566,45 @@ type NodeRuns struct {
 	CreatedAt time.Time
 }
 
-// Pieces of requests to models that a conversation's prompts have in common, each once a month: it goes with the month, the session and the user. Read requests in v_llm_calls.
+// Parts of model requests that a conversation's prompts share, each stored once per month and deleted with the month, the session or the user. Read requests in v_llm_calls.
 type PromptParts struct {
-	// The conversation whose prompts hold it.
+	// The conversation whose prompts contain it.
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
 	// First 16 bytes of the text's SHA-256, as llm_calls.parts names it.
 	Hash uuid.UUID
-	// First day, in UTC, of the month of the calls that name it.
+	// First day, in UTC, of the month of the calls that use it.
 	Month time.Time
-	// A piece of the request's JSON text.
+	// A part of the request's JSON text.
 	Text string
 }
 
-// Pieces of requests to models that come from the program and the declaration alone: instructions, tools, schemas. Nothing of any user stands in them.
+// Parts of model requests that come only from the program and the declaration: instructions, tools, schemas. They contain nothing of any user.
 type PromptPartsShared struct {
 	// First 16 bytes of the text's SHA-256, as llm_calls.parts names it.
 	Hash uuid.UUID
-	// First day, in UTC, of the month of the calls that name it.
+	// First day, in UTC, of the month of the calls that use it.
 	Month time.Time
-	// A piece of the request's JSON text.
+	// A part of the request's JSON text.
 	Text string
 }
 
-// What the assistant asked and still waits for, at most one open per session.
+// Questions of the assistant, at most one open per session.
 type Questions struct {
-	// UUID v7: the newest question of a session is the one that stands.
+	// UUID v7: a session's newest question is the current one.
 	ID uuid.UUID
 	// Where it was asked; at most one is open per session.
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
-	// The turn whose reply put the question.
+	// The turn whose reply asked it.
 	TurnID uuid.UUID
 	// clarify, disambiguate, propose, ask_user or approve.
 	Kind string
-	// text and options [{id, label, ref?}]; writes [{description, refs, save?}] is what a yes permits; for approve also the tool call and the keys of its rows.
+	// text and options [{id, label, ref?}]; writes [{description, refs, save?}] are what a yes permits; for approve also the tool call and the keys of its rows.
 	Payload json.RawMessage
-	// open, answered, expired (3 turns without an answer) or superseded by a later question or because what it offers is done or gone.
+	// open, answered, expired (3 turns without an answer) or superseded (by a later question, or because its offer is done or gone).
 	Status string
 	// Number of the turn that answered.
 	AnsweredByTurn *int32
@@ -612,27 +612,27 @@ type Questions struct {
 	CreatedAt time.Time
 }
 
-// Last number given, per kind and type; only grows, so that no ref is ever reused.
+// Last number assigned, per kind and type; it only grows, so no ref is ever reused.
 type RefCounters struct {
-	// Refs are numbered in each conversation by itself.
+	// Refs are numbered separately in each conversation.
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
 	// row: {type}_{n}. gen: gen_{type}_{n}.
 	Kind string
-	// Each type counts by itself.
+	// Each type counts separately.
 	EntityType string
-	// Highest n minted so far.
+	// Highest n assigned so far.
 	LastNumber int32
 }
 
-// What a turn did to rows of the domain, with what taking it back needs of the old values and no more. Pruned by month, gone with the session.
+// What a turn did to domain rows, with just the old values that an undo needs. Pruned by month, deleted with the session.
 type RowChanges struct {
 	// The turn that wrote; its UUID v7 decides the monthly partition.
 	TurnID uuid.UUID
 	// Owner of the turn.
 	UserID uuid.UUID
-	// Order of the turn's writes, from 1; undo goes through them backwards. What goes with a row by a cascade stands before it.
+	// Order of the turn's writes, from 1; undo reverses it. Rows deleted by a cascade come before the row that caused it.
 	Seq int32
 	// The plan's step that wrote; with call it names the decision, whose writes were committed together.
 	Step int32
@@ -642,39 +642,39 @@ type RowChanges struct {
 	EntityType string
 	// Key of the row, as text.
 	EntityID string
-	// created, updated or deleted; called for an operation of the owner's, whose effects only its inverse takes back.
+	// created, updated or deleted; called for an owner's operation, whose effects only its inverse undoes.
 	Action string
 	// updated: the old values of the columns that were written and changed. deleted: the row. called: {operation, args}, keys in args. Null for created.
 	Before json.RawMessage
-	// How the decision left the row: a short hash of each column's value, but for columns that the database sets by itself. Null for a row that is gone.
+	// A short hash of each column's value as the decision left it, except for columns that the database sets by itself. Null for a deleted row.
 	After json.RawMessage
 	// The ref of the draft that was saved as this row; null for other rows.
 	Draft *string
-	// What cannot be brought back, as a sentence; null where nothing is lost.
+	// What cannot be restored, as a sentence; null if nothing is lost.
 	Lost *string
-	// By the databases clock, within the commit that wrote.
+	// By the database's clock, within the commit that wrote.
 	CreatedAt time.Time
 }
 
-// Append-only: what was done to rows through Alfred without a conversation. What a conversation did stands in entity_events.
+// Append-only: changes of rows made through Alfred outside conversations. Those of conversations are in entity_events.
 type RowEvents struct {
 	// Time-ordered id.
 	ID uuid.UUID
-	// Whose row it is.
+	// Owner of the row.
 	UserID uuid.UUID
 	// Type of the row.
 	EntityType string
 	// Key of the row.
 	EntityID string
-	// What the row was called then; empty where its own columns do not say.
+	// The row's label at that time; may be empty.
 	Label string
-	// created, updated, deleted, or called: an operation of the owner's was done to it.
+	// created, updated, deleted, or called (by an owner's operation).
 	Action string
-	// The operation that did it; null where the row itself was written.
+	// The operation; null if the row itself was written.
 	Operation *string
 	// Who did it: user (a person or a program with their key) or system.
 	Actor string
-	// By the database's clock, within the transaction that did it.
+	// By the database's clock, within that transaction.
 	CreatedAt time.Time
 }
 
@@ -688,31 +688,31 @@ type Sessions struct {
 	Domain string
 	// For lists; empty until named or taken from the first message.
 	Title string
-	// quick, plan or create: default of its turns, bounds the number of steps.
+	// quick, plan or create: the default of its turns; bounds the number of steps.
 	Mode string
 	// Number of its newest turn, 0 before the first.
 	LastTurn int32
 	// When the newest turn was enqueued or replied to.
 	LastActivityAt time.Time
-	// Since when it takes no more turns; null while open.
+	// When it was archived and stopped accepting turns; null while open.
 	ArchivedAt *time.Time
-	// The session that it was forked from; null for none, and once that is forgotten.
+	// The session that it was forked from; null for none, or if that was forgotten.
 	ParentID *uuid.UUID
-	// It begins as its parent stood when that turn had ended; null for a session of its own.
+	// It begins as its parent stood at the end of this turn; null if it is not a fork.
 	ForkedAtTurn *int32
-	// Since when it stands above the others in lists; null for most.
+	// When it was pinned to the top of lists; null if it is not.
 	PinnedAt *time.Time
-	// Goes up with what others than its running turn write of it: its user beside the conversation, a late summary. A turn that carries what it has loaded loads again.
+	// Increases when anybody but its running turn writes to it: the user on the page, a late summary. A turn that carries a loaded view then loads again.
 	Version int64
 	// When it was started.
 	CreatedAt time.Time
 }
 
-// Settings of the workers by which SQL counts too. The worker that started last has written them.
+// Workers' settings that SQL functions also use, written by the worker that started last.
 type Settings struct {
 	// retention_window: TURN_RETENTION_WINDOW, in turns.
 	Name string
-	// As the worker has it.
+	// The worker's value.
 	Value int32
 }
 
@@ -726,37 +726,37 @@ type TurnEvents struct {
 	Seq int32
 	// What happened.
 	Type string
-	// Always seq, turn_id, number, type, at; more by type.
+	// Always seq, turn_id, number, type, at; further fields depend on the type.
 	Data json.RawMessage
-	// By the databases clock; the same moment stands in data.at.
+	// By the database's clock; the same time as in data.at.
 	CreatedAt time.Time
 }
 
-// Every tool call and what it returned, translated to refs. Kept whole, shown to models for 2 turns.
+// Every tool call and its result, translated to refs. Kept whole; shown to models for 2 turns.
 type TurnStepResults struct {
-	// The turn whose tool call this is; its UUID v7 decides the monthly partition.
+	// The turn of the tool call; its UUID v7 decides the monthly partition.
 	TurnID uuid.UUID
 	// Owner of the turn.
 	UserID uuid.UUID
-	// The plan's step; 0 for what UI changes and mentions brought in.
+	// The plan's step; 0 for UI changes and mentions.
 	Step int32
 	// Which call of the step, from 1.
 	Call int32
 	// db_read, db_create, ..., ui_change or mention.
 	Tool string
-	// Type of the rows; null where the tool has none.
+	// Type of the rows; null if the tool has none.
 	EntityType *string
 	// The arguments as the model wrote them.
 	Params json.RawMessage
-	// The rows as models see them: refs for keys, labels beside them.
+	// The rows as models see them: refs instead of keys, with labels.
 	Rows json.RawMessage
 	// Rows that matched, which may be more than rows holds.
 	RowCount int32
 	// Refs of the rows, in order.
 	Refs []string
-	// Why the call failed; null when it did not.
+	// Why the call failed; null if it succeeded.
 	ErrorCode *string
-	// The sentence the model was told.
+	// The sentence that the model was told.
 	ErrorMessage *string
 	// When it ran.
 	CreatedAt time.Time
@@ -768,17 +768,17 @@ type TurnSteps struct {
 	TurnID uuid.UUID
 	// Owner of the turn.
 	UserID uuid.UUID
-	// From 1; a replan goes on counting.
+	// From 1; a replan continues the numbering.
 	Step int32
 	// What the step may do.
 	StepType StepType
 	// The subdomain of the declaration, which says which tables the step may touch.
 	Subdomain string
-	// What it is to do, in Think's words.
+	// What it must do, in Think's words.
 	Description string
 	// Refs that Think named for the step; their rows are loaded before it when needs is rows.
 	Refs []string
-	// refs: handles suffice. rows: their data must be loaded.
+	// refs: the refs suffice. rows: their data must be loaded.
 	Needs string
 	// The calls, [{tool, args}], that the plan wrote out for the step or that an earlier step's answer held, step_complete among those; code carries them out. Null where Act decides.
 	Calls json.RawMessage
@@ -786,7 +786,7 @@ type TurnSteps struct {
 	SchemaTables []string
 	// Null until the step has ended.
 	Outcome *StepOutcome
-	// What came of it, one line.
+	// Its result, on one line.
 	Summary *string
 	// What an analyze step found.
 	Conclusions *string
@@ -794,11 +794,11 @@ type TurnSteps struct {
 	Note *string
 }
 
-// What happened in a turn: facts from rows, and a few words by a model.
+// What happened in a turn: facts from rows, and a few words from a model.
 type TurnSummaries struct {
-	// The turn told of here; one summary each.
+	// The summarized turn; one summary each.
 	TurnID uuid.UUID
-	// Copied from the turn, so that a conversations story is read without it.
+	// Copied from the turn, so that a conversation's summaries can be read without it.
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
@@ -806,21 +806,21 @@ type TurnSummaries struct {
 	TurnNumber int32
 	// What the user wrote.
 	UserMessage string
-	// What Think set out to do.
+	// The plan's goal.
 	Goal string
 	// [{step, step_type, subdomain, description, status, outcome, note, entities_affected[]}].
 	Steps json.RawMessage
 	// What Understand changed in view, in words.
 	CurationSummary string
-	// Refs this turn decided to keep.
+	// Refs that this turn retained.
 	RetainedRefs []string
-	// Refs this turn took out of view.
+	// Refs that this turn demoted.
 	DemotedRefs []string
 	// Refs the user rejected in this turn.
 	ExcludedRefs []string
 	// What its analyze steps found.
 	AnalysisConclusions string
-	// What the reply said, cut or worded short: it stands for the reply once the turn has left the window.
+	// What the reply said, shortened: it replaces the reply once the turn has left the window.
 	ResponseSummary string
 	// exploring, narrowing, confirming, executing or reflecting.
 	ConversationPhase string
@@ -828,27 +828,27 @@ type TurnSummaries struct {
 	Tone string
 	// What the user wanted, in one line.
 	WhatUserExpressed string
-	// How the reply took it up.
+	// How the reply acknowledged it.
 	WhatWeAcknowledged string
 	// What the user is likely to say next.
 	NaturalNext string
-	// Who worded it; none where code did.
+	// Model that worded it; none if code did.
 	Model string
 	// When it was first written.
 	CreatedAt time.Time
-	// Set by trigger: the words of message, goal, response_summary and reply, and the user's id behind a blank.
+	// Set by trigger: the words of message, goal, response_summary and reply, and the user's id after a blank.
 	Search string
 }
 
 // One message and its answer.
 type Turns struct {
-	// UUID v7; also what jobs, events and calls name the turn by, and the trace that it is recorded under.
+	// UUID v7; jobs, events and calls refer to it, and it is the id of the turn's trace.
 	ID uuid.UUID
-	// The conversation; with number it names the turn as people do.
+	// The conversation; together with number it names the turn as people do.
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
-	// Position in the session, from 1, without gaps; a fork goes on from the number that it begins at.
+	// Position in the session, from 1, without gaps; a fork continues from its parent's number.
 	Number int32
 	// A second enqueue with the same key returns this turn.
 	IdempotencyKey *string
@@ -858,19 +858,19 @@ type Turns struct {
 	UiChanges json.RawMessage
 	// Rows the user pointed at: [{ref_type, uuid, label, data?}].
 	MentionedEntities json.RawMessage
-	// The option that the user clicked: {question_id, option_id}; null for an answer in words or none.
+	// The option that the user clicked: {question_id, option_id}; null if none was.
 	Answer json.RawMessage
 	// quick, plan or create.
 	Mode string
-	// Where the turn stands; succeeded as soon as the reply is committed.
+	// Status of the turn; succeeded as soon as the reply is committed.
 	Status TurnStatus
-	// Goes before other queued turns, because it was sent with if_busy = interrupt.
+	// Precedes other queued turns, because it was sent with if_busy = interrupt.
 	Interrupts bool
-	// The node at work or about to be.
+	// The node that runs now or next.
 	CurrentNode *string
 	// The fence: number of the next decision, from 1. Only the job that carries it may commit.
 	Position int32
-	// What Think set out to do.
+	// The plan's goal.
 	Goal *string
 	// What the user was told.
 	Reply *string
@@ -878,39 +878,39 @@ type Turns struct {
 	InputsAppliedAt *time.Time
 	// When the reply was committed.
 	RepliedAt *time.Time
-	// When Summarize was done with it; the next turn waits for it, 3 s at most.
+	// When it was summarized; the next turn waits for this, 3 s at most.
 	SummarizedAt *time.Time
 	// Why it failed: model_auth, model_unavailable, model_refused, invalid_output, context_overflow, cancelled, script_exhausted, limit_exceeded, timed_out, internal.
 	ErrorCode *string
 	// The same as a sentence for the user.
 	ErrorMessage *string
-	// Can what it wrote be taken back? possible, impossible (undo_reason says why) or done; null: it wrote nothing. Whether the rows are still as it left them shows when it is tried.
+	// Whether its writes can be undone: possible, impossible (undo_reason says why) or done; null if it wrote nothing. Only the attempt shows whether the rows are still as it left them.
 	Undo *string
-	// Why it cannot be taken back, as a sentence for the user.
+	// Why it cannot be undone, as a sentence for the user.
 	UndoReason *string
-	// The turn that this one takes back; null for all others.
+	// The turn that this one undoes; null for all others.
 	Undoes *uuid.UUID
-	// The turn that took this one back; null while what it wrote stands.
+	// The turn that undid this one; null while its writes stand.
 	UndoneBy *uuid.UUID
 	// When it was enqueued.
 	CreatedAt time.Time
-	// When it began to run.
+	// When it started to run.
 	StartedAt *time.Time
 	// When status became final.
 	FinishedAt *time.Time
-	// SHA-256 of all messages that a client of the OpenAI protocol sent with this one, which is the last of them; null for turns that came another way.
+	// SHA-256 of all messages that a client of the OpenAI protocol sent, of which this is the last; null for other turns.
 	HistoryHash []byte
-	// What the reply had said when the turn was cancelled; null if that was nothing.
+	// The reply's text so far when the turn was cancelled; null if there was none.
 	Said *string
 }
 
-// Whether this database serves a user, where several databases share them. A user without a row is served, so without a directory the table is empty.
+// Whether this database serves a user, if several databases share the users. A user without a row is served, so without a directory the table is empty.
 type UserPlaces struct {
-	// The user; the row outlives theirs in users, so that the place they left never takes them for new.
+	// The user; the row outlives theirs in users, so that a database they left never takes them for new.
 	UserID uuid.UUID
-	// How often the user has been given a place, as the directory counts: of two databases the one with the higher number is right.
+	// How often the directory has assigned the user a database: of two databases, the one with the higher number is right.
 	Epoch int64
-	// Which attempt of a move wrote this last. An older one is refused, so that a mover that was taken for dead changes nothing.
+	// Attempt of a move that wrote this last. Older ones are refused, so that a mover that was presumed dead changes nothing.
 	Attempt int32
 	// here: served. leaving: what runs may end, nothing new starts. away: refused, another database has the user. coming: refused, the rows are being copied to this one.
 	State string
@@ -918,17 +918,17 @@ type UserPlaces struct {
 	ChangedAt time.Time
 }
 
-// A tenant: whose sessions, lasting constraints and domain rows these are.
+// Users, who own sessions, lasting constraints and domain rows: the tenants.
 type Users struct {
 	// UUID v7.
 	ID uuid.UUID
 	// Unique name, as given to start_session and to api keys create.
 	Name string
-	// IANA time zone in which this user's "today" and "this week" are meant.
+	// IANA time zone that defines this user's "today" and "this week".
 	Timezone string
-	// Goes up when Alfred writes rows of the domain for the user, or what the user asked to hold for good. A turn that carries what it has loaded loads again.
+	// Increases when Alfred writes domain rows or lasting constraints of the user. A turn that carries a loaded view then loads again.
 	Version int64
-	// When the user was made.
+	// When the user was created.
 	CreatedAt time.Time
 }
 
@@ -988,15 +988,15 @@ type VEntities struct {
 	TurnPromoted *int32
 	// Why it is kept in view.
 	ActiveReason *string
-	// Why it was ruled out.
+	// Why it is excluded.
 	ExcludedReason *string
 	// Column sets read, each with the turn of the last read: {"summary": 3}.
 	Loaded json.RawMessage
-	// The n of the ref: refs of one type are listed by it.
+	// The n of the ref, by which refs of one type are listed.
 	Number int64
 }
 
-// Public API. What people thought of replies, with the message and the reply: cases to evaluate with.
+// Public API. Feedback on replies, with message and reply, as material for evaluation.
 type VFeedback struct {
 	// turns.id.
 	TurnID uuid.UUID
@@ -1008,17 +1008,17 @@ type VFeedback struct {
 	Number int32
 	// up or down.
 	Rating string
-	// Why, in their words; empty without.
+	// Why, in their words; may be empty.
 	Text string
 	// What the user said, as typed.
 	Message string
-	// What the plan was for.
+	// The plan's goal.
 	Goal *string
 	// What the user was told.
 	Reply *string
 	// Why the turn failed, if it did.
 	ErrorCode *string
-	// Model of the reply, or of the last call; null where no model was asked.
+	// Model of the reply, or of the last call; null if no model was asked.
 	Model string
 	// When it was first given.
 	CreatedAt time.Time
@@ -1026,13 +1026,13 @@ type VFeedback struct {
 	UpdatedAt time.Time
 }
 
-// Public API. Every call of a model, failed ones included, with its whole request: what it was asked, what it answered, what it cost.
+// Public API. Every model call, including failed ones, with its whole request, its response and its cost.
 type VLlmCalls struct {
 	// llm_calls.id: sorts by time.
 	ID uuid.UUID
-	// The conversation it was paid for.
+	// The conversation it was made for.
 	SessionID uuid.UUID
-	// Owner of the session, who paid for it.
+	// Owner of the session.
 	UserID uuid.UUID
 	// The turn it was made for; null for compress, which covers many.
 	TurnID *uuid.UUID
@@ -1044,31 +1044,31 @@ type VLlmCalls struct {
 	Step *int32
 	// Which decision of the node (of the step, for act), from 1.
 	Call int32
-	// Which request of that decision, from 1; above 1 it mends the one before.
+	// Which request of that decision, from 1; above 1 it is a repair.
 	Attempt int32
-	// Who was asked: offline, script, openai, ...
+	// The provider: offline, script, openai, ...
 	Provider string
 	// The model's name.
 	Model string
-	// What was asked: {system, messages, tools, schema_name, schema, temperature, max_tokens}. Holds no identifier of the database. Null if a part of it is lost.
+	// The request: {system, messages, tools, schema_name, schema, temperature, max_tokens}. Contains no database identifiers. Null if a part of it is lost.
 	Request json.RawMessage
-	// What was answered: {text, tool_calls}; null when nothing was.
+	// The response: {text, tool_calls}; null if there was none.
 	Response json.RawMessage
-	// Why each thing stood in the prompt, in its order: [section, ref, turn number, reason, tokens] each. Read it as context_items.
+	// Why each item was in the prompt, in order: [section, ref, turn number, reason, tokens] each. Read it as context_items.
 	Context json.RawMessage
-	// Tokens in, cached ones included; estimated, as those out, for a stream that was stopped before its provider counted.
+	// Input tokens, including cached ones; estimated, like output tokens, for a stream that was stopped before the provider counted.
 	InputTokens int32
-	// Tokens out.
+	// Output tokens.
 	OutputTokens int32
-	// Tokens in that came from the provider's prompt cache.
+	// Input tokens read from the provider's prompt cache.
 	CachedTokens int32
-	// By the price table; 0 for an unknown or free model.
+	// Cost by the price table; 0 for an unknown or free model.
 	CostUsd pgtype.Numeric
 	// From request to the end of the answer.
 	LatencyMs int32
-	// Kind of failure; rejected for an answer that could not be used, cancelled for a call that was stopped; null when the answer was used.
+	// Kind of failure; rejected for an unusable answer, cancelled for a stopped call; null if the answer was used.
 	ErrorCode *string
-	// Trace the call belongs to, if one was recorded: a turn's is its id without dashes.
+	// Trace of the call, if one was recorded: the turn's id without dashes.
 	TraceID *string
 	// When the answer arrived.
 	CreatedAt time.Time
@@ -1078,45 +1078,45 @@ type VLlmCalls struct {
 type VLlmCosts struct {
 	// Day of the calls, in UTC.
 	Day time.Time
-	// For whom.
+	// The user.
 	UserID uuid.UUID
 	// The conversation the calls were made in.
 	SessionID uuid.UUID
 	// The node that asked, or compress.
 	Node string
-	// Who answered.
+	// The provider.
 	Provider string
-	// The models name, as its provider has it.
+	// The model's name at its provider.
 	Model string
-	// How many calls, failed ones included.
+	// Number of calls, including failed ones.
 	Calls int64
-	// How many failed.
+	// Number of failed calls.
 	Errors int64
 	// Tokens of prompts.
 	InputTokens int64
 	// Tokens of answers.
 	OutputTokens int64
-	// Tokens of prompts that the provider had cached.
+	// Prompt tokens read from the provider's cache.
 	CachedTokens int64
 	// What they cost.
 	CostUsd int64
 }
 
-// Public API. Jobs that wait or run, with the turn they work for, and turns that wait for their session's or their user's other turns.
+// Public API. Waiting and running jobs with their turns, and turns that wait for other turns of their session or user.
 type VQueue struct {
-	// river_job.id, as River UI shows it; null for a turn that has no job yet.
+	// river_job.id, as River UI shows it; null for a turn without a job.
 	JobID interface{}
 	// Its queue: turns or background.
 	Queue interface{}
 	// The node it runs, or embed.
 	Kind interface{}
-	// As River names it, or queued for a turn that has no job yet.
+	// River's state, or queued for a turn without a job.
 	State interface{}
-	// Tries so far.
+	// Attempts so far.
 	Attempt interface{}
-	// Whose conversation it works for.
+	// The conversation it works for.
 	SessionID interface{}
-	// Which turn it works for; null for compress.
+	// The turn it works for; null for compress.
 	TurnID interface{}
 	// The turn's number.
 	Number interface{}
@@ -1124,71 +1124,71 @@ type VQueue struct {
 	ScheduledAt interface{}
 }
 
-// Public API. Who changed which row and when, as far as it was done through Alfred: in conversations and beside them.
+// Public API. Who changed which row and when, for changes made through Alfred, in conversations and outside them.
 type VRowEvents struct {
-	// Whose row it is.
+	// Owner of the row.
 	UserID uuid.UUID
 	// Type of the row.
 	EntityType string
 	// Key of the row.
 	EntityID *string
-	// What the row was called then.
+	// The row's label at that time.
 	Label string
-	// created, updated, deleted, or called: an operation of the owner's was done to it.
+	// created, updated, deleted, or called (by an owner's operation).
 	Action string
-	// The operation that did it, where it was called beside conversations.
+	// The operation, if it was called outside conversations.
 	Operation *string
 	// Who did it: assistant, user or system.
 	Actor string
-	// The conversation; null where there was none.
+	// The conversation; null if there was none.
 	SessionID uuid.UUID
-	// The turn in which it was done, or learned of; null without a conversation.
+	// The turn in which it was done, or noticed; null without a conversation.
 	Number int32
 	// When.
 	At time.Time
 }
 
-// Public API. Conversations, with how many drafts are unsaved and what the assistant waits for.
+// Public API. Conversations, with the number of unsaved drafts and the open question.
 type VSessions struct {
 	// sessions.id.
 	SessionID uuid.UUID
-	// Whose it is.
+	// Its owner.
 	UserID uuid.UUID
 	// Its title.
 	Title string
-	// Mode of turns that name none.
+	// Mode of turns that do not name one.
 	Mode string
 	// Number of its newest turn.
 	LastTurn int32
 	// When it last changed.
 	LastActivityAt time.Time
-	// Whether it takes no more turns.
+	// Whether it is archived and accepts no turns.
 	Archived interface{}
-	// Drafts that are not saved.
+	// Unsaved drafts.
 	PendingRefs int64
-	// What the assistant waits for an answer to.
+	// The question that awaits an answer.
 	OpenQuestion interface{}
 }
 
-// Public API. What was said, a line per turn, to be read in a terminal: texts are cut, whole ones are in v_turns. Newest first with ORDER BY created_at DESC.
+// Public API. Conversations, one line per turn, for reading in a terminal: texts are cut, and whole in v_turns. Newest first with ORDER BY created_at DESC.
 type VTalk struct {
-	// Name of whose conversation it is.
+	// Name of the user.
 	User string
 	// The conversation's title, cut.
 	Title string
 	// The turn's number there, from 1.
 	Number int32
-	// Where the turn stands.
+	// Status of the turn.
 	Status TurnStatus
-	// What the person said, on one line, cut.
+	// The message, on one line, cut.
 	Message string
-	// What was answered, or why nothing was, on one line, cut; null until then.
+	// The reply, or why there is none, on one line, cut; null until then.
 	Reply string
 	// From the message to the end; null until then.
 	Seconds pgtype.Numeric
-	// What its calls of models cost; null without any.
+	// Cost of its model calls; null without any.
 	CostUsd int64
-	// When it was said.
+	// When the message was sent.
 	CreatedAt time.Time
 	// turns.id.
 	TurnID uuid.UUID
@@ -1196,7 +1196,7 @@ type VTalk struct {
 	SessionID uuid.UUID
 }
 
-// Public API. One line per thing that happened in a turn, in order.
+// Public API. What happened in a turn, one line per event, in order.
 type VTimeline struct {
 	// The conversation it happened in.
 	SessionID uuid.UUID
@@ -1210,13 +1210,13 @@ type VTimeline struct {
 	Seq int64
 	// message, node, tool, entity, decision, question, reply, failed or cancelled.
 	Kind string
-	// The node, for lines of one.
+	// The node, if the line is about one.
 	Node *string
 	// Step of the plan.
 	Step *int32
 	// Model call within the step.
 	Call *int32
-	// The entity it happened to, for lines of one.
+	// The entity, if the line is about one.
 	Ref *string
 	// What happened.
 	Text string
@@ -1224,7 +1224,7 @@ type VTimeline struct {
 	DurationMs *int32
 }
 
-// Public API. Turns with how long they took, from enqueue to the end, and what they cost.
+// Public API. Turns, with duration from enqueue to the end, tokens and cost.
 type VTurns struct {
 	// turns.id.
 	TurnID uuid.UUID
@@ -1236,9 +1236,9 @@ type VTurns struct {
 	Status TurnStatus
 	// What the user said, as typed.
 	Message string
-	// What the plan is for.
+	// The plan's goal.
 	Goal *string
-	// What the user was told; null until then.
+	// The reply; null until then.
 	Reply *string
 	// Why it failed, as the API names it.
 	ErrorCode *string
@@ -1248,7 +1248,7 @@ type VTurns struct {
 	RepliedAt *time.Time
 	// When it ended for the user.
 	FinishedAt *time.Time
-	// From enqueue to the end, waiting included.
+	// From enqueue to the end, including waiting.
 	DurationMs int32
 	// Tokens of all its prompts.
 	InputTokens int64
@@ -1258,11 +1258,11 @@ type VTurns struct {
 	CostUsd int64
 }
 
-// Lease of each worker process: 3 s without a beat and others take its jobs over.
+// Lease of each worker process: after 3 s without a beat, others take over its jobs.
 type Workers struct {
 	// The process's River client id.
 	ID string
-	// Last sign of life, by the database's clock.
+	// Last heartbeat, by the database's clock.
 	BeatAt time.Time
 	// Version of the binary.
 	Version string
@@ -1270,8 +1270,8 @@ type Workers struct {
 	Host string
 	// When it started.
 	StartedAt time.Time
-	// How far the clock of its machine was ahead of the database's at the last beat. Nothing is scheduled by it.
+	// How far its machine's clock was ahead of the database's at the last beat. Nothing is scheduled by it.
 	ClockSkew pgtype.Interval
-	// What of the domain's tables has changed since this worker was started, in words: calls that need it fail until a worker that knows it is started.
+	// What has changed in the domain's tables since this worker started, in words: calls that need it fail until a worker that knows the change is started.
 	Differences []string
 }

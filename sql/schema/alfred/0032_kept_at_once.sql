@@ -89,7 +89,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION decision_keep IS 'What every decision leaves behind, once it has passed the fence: its row in node_runs, its events (null for none) without a replied turn''s pieces, the end of its step if it has an outcome, and for a turn that goes on its next position and node and, unless null, the goal. By the first decision, the turn''s inputs have been applied. wrote raises the version of what the user''s turns show; it returns that version.';
+COMMENT ON FUNCTION decision_keep IS 'Writes what every decision leaves, once it has passed the fence: its row in node_runs, its events (null for none) without a replied turn''s pieces, the end of its step if it has an outcome, and for a turn that continues its next position and node and, unless null, the goal. The first decision marks the turn''s inputs as applied. wrote raises the user''s version; the function returns it.';
 REVOKE EXECUTE ON FUNCTION decision_keep(uuid, integer, text, integer, integer, jsonb, bigint, uuid, integer, jsonb, text, text, boolean, step_outcome, text, text, text) FROM PUBLIC;
 
 -- A generic plan: with partitions, the planner would take the time to make one for each turn.
@@ -118,7 +118,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION row_changes_keep IS 'Keeps in row_changes what a call wrote, [{entity_type, entity_id, action, before, after, draft, lost}] in that order, and whether its turn can be undone.';
+COMMENT ON FUNCTION row_changes_keep IS 'Stores in row_changes what a call wrote, [{entity_type, entity_id, action, before, after, draft, lost}] in that order, and whether its turn can be undone.';
 REVOKE EXECUTE ON FUNCTION row_changes_keep(uuid, integer, integer, jsonb) FROM PUBLIC;
 
 -- +goose Down
