@@ -41,7 +41,6 @@ type suite struct {
 	streamed bool
 }
 
-// ask sends one request to a server with a single reply.
 func (s *suite) ask(t *testing.T, req *llm.Request, reply Reply) (*llm.Response, string, error) {
 	t.Helper()
 	server := Start(t, s.protocol, func(context.Context, *Call) Reply { return reply })
@@ -202,7 +201,6 @@ func (s *suite) statuses(t *testing.T) {
 	t.Run("TemperatureRejected", s.temperatureRejected)
 }
 
-// temperatureRejected: a model that takes no temperature is asked without one from then on.
 func (s *suite) temperatureRejected(t *testing.T) {
 	t.Parallel()
 	server := Start(t, s.protocol, func(_ context.Context, call *Call) Reply {
