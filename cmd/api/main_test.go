@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -184,9 +183,7 @@ func TestServeStops(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = stream.Body.Close() })
 
-	started := time.Now()
-	require.NoError(t, stop())
-	require.Less(t, time.Since(started), shutdownGrace/2)
+	require.NoError(t, stop(), "what still runs after shutdownGrace is an error")
 	_, err = io.ReadAll(stream.Body)
 	require.NoError(t, err, "the stream ended, and was not torn off")
 	http.DefaultClient.CloseIdleConnections()

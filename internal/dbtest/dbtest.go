@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	cleanupTimeout = 10 * time.Second
+	cleanupTimeout = time.Minute
 
 	// poolConns bounds one test's pool: packages tested in parallel share the server's connections.
 	poolConns = 6

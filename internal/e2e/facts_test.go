@@ -183,7 +183,7 @@ func checkRows(t *testing.T, what, prompt string) {
 // settle waits until no job is left, background ones included.
 func (c *talk) settle() {
 	c.t.Helper()
-	require.Eventually(c.t, func() bool { return c.one(`SELECT count(*) FROM v_queue WHERE session_id = $1`) == "0" }, 20*time.Second, 20*time.Millisecond,
+	require.Eventually(c.t, func() bool { return c.one(`SELECT count(*) FROM v_queue WHERE session_id = $1`) == "0" }, time.Minute, 20*time.Millisecond,
 		"jobs are left")
 }
 

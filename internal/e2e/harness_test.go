@@ -120,7 +120,7 @@ func (h *house) startWorker() {
 	require.NoError(h.t, err)
 	require.NoError(h.t, runner.Start(h.t.Context()))
 	h.stopWorker = func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(h.t, runner.Stop(ctx))
 	}

@@ -95,13 +95,13 @@ func TestWorkerReplaced(t *testing.T) {
 	h := scripted(t, `
 turns:
   - understand: {intent: write}
-    think: {goal: Add milk, decision: plan, delay: 300ms, steps: [{type: write, subdomain: shopping, description: Add milk}]}
+    think: {goal: Add milk, decision: plan, delay: 2s, steps: [{type: write, subdomain: shopping, description: Add milk}]}
     act: {delay: 300ms, calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: step_complete, args: {summary: added}}]}
     reply: Added.
 `)
 	c := h.resident("ada").talk()
 	made := c.enqueue(message{"message": "Add milk"})
-	require.Eventually(t, func() bool { return c.one(`SELECT current_node FROM turns WHERE session_id = $1`) == "think" }, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return c.one(`SELECT current_node FROM turns WHERE session_id = $1`) == "think" }, time.Minute, 10*time.Millisecond)
 	h.stopWorker()
 	c.fact("running", `SELECT status FROM turns WHERE session_id = $1`)
 	c.fact("0", `SELECT count(*) FROM workers`)

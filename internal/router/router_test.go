@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	waitFor = 10 * time.Second
+	waitFor = time.Minute
 	tick    = 10 * time.Millisecond
 )
 
@@ -280,8 +280,8 @@ func TestFailuresDoNotWaitForTheDirectory(t *testing.T) {
 	w.at.Store("b")
 	w.broken.Store(true)
 	w.exec(t, `ALTER TABLE users RENAME TO gone`)
-	w.post(t, w.key, "two")
 	down := time.Now()
+	w.post(t, w.key, "two")
 	w.exec(t, `UPDATE gone SET database = 'b', epoch = 2`)
 	w.exec(t, `ALTER TABLE gone RENAME TO users`)
 	_, text, _ := w.post(t, w.key, "three")
