@@ -16,6 +16,10 @@ TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$u
 TEST_BUILD := -vet=off -ldflags='-s -w'
 # Go never caches a shuffled run.
 TEST_FLAGS := -shuffle=on $(TEST_BUILD)
+# Tests mostly wait, for databases and models: more at once than there are cores keep the cores busy.
+TEST_TOGETHER := -parallel 8
+# Packages without a short test. They take longest, so they start first.
+WHOLE := ./internal/chaos ./internal/e2e
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
@@ -126,6 +130,10 @@ pictures: ## redraw the README's pictures in a headless browser
 psql: ## open psql with Alfred's search path
 	@$(DATABASE); PGOPTIONS="-c search_path=alfred,public,kitchen" psql "$$DATABASE_URL"
 
+.PHONY: nightly
+nightly: ## run every case of the tests that test/full samples: alterations of tables, suites of conversations; nightly
+	@$(TEST_DATABASE); NIGHTLY=1 go test -count=1 -timeout 60m -parallel 8 -run 'TestK01|TestSuitesPass' ./internal/crud ./internal/e2e ./internal/eval
+
 .PHONY: notices
 notices: ## write the licenses of everything linked into the programs to bin/THIRD_PARTY_NOTICES
 	@scripts/notices bin/THIRD_PARTY_NOTICES
@@ -162,11 +170,11 @@ stop: ## stop everything make run started, including its private database
 
 .PHONY: test
 test: ## run all but the long tests (whole programs, browsers, exhaustive ones) of packages changed since they last passed
-	@$(TEST_DATABASE); export CGO_ENABLED=0; go test -short -parallel=8 $(TEST_BUILD) ./... && go test -C internal/bench -short $(TEST_BUILD) ./...
+	@$(TEST_DATABASE); export CGO_ENABLED=0; go test -short $(TEST_TOGETHER) $(TEST_BUILD) $$(go list ./... | grep -vxF "$$(go list $(WHOLE))") && go test -C internal/bench -short $(TEST_BUILD) ./...
 
 .PHONY: test/full
 test/full: ## run all tests, including conversations, browsers, the documents' commands and crashes
-	@$(TEST_DATABASE); go test -timeout 30m $(TEST_FLAGS) ./... && go test -C internal/bench $(TEST_FLAGS) ./...
+	@$(TEST_DATABASE); go test -timeout 30m $(TEST_TOGETHER) $(TEST_FLAGS) $(WHOLE) ./internal/eval ./... && go test -C internal/bench $(TEST_FLAGS) ./...
 
 .PHONY: test/race
 test/race: ## run the tests of make test with the race detector

@@ -149,7 +149,7 @@ func (h *harness) ended(id uuid.UUID) *db.Turns {
 		turn = h.turn(id)
 
 		return turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning
-	}, wait, 5*time.Millisecond)
+	}, wait, 20*time.Millisecond)
 
 	return turn
 }
@@ -158,7 +158,7 @@ func (h *harness) ended(id uuid.UUID) *db.Turns {
 func (h *harness) summarized(id uuid.UUID) *db.Turns {
 	h.t.Helper()
 
-	require.Eventually(h.t, func() bool { return h.turn(id).SummarizedAt != nil }, wait, 5*time.Millisecond)
+	require.Eventually(h.t, func() bool { return h.turn(id).SummarizedAt != nil }, wait, 20*time.Millisecond)
 
 	return h.turn(id)
 }

@@ -309,7 +309,7 @@ func (z *zoo) undisturbed() map[string]string {
 func (z *zoo) round(disturb func(sessions []uuid.UUID)) []uuid.UUID {
 	z.t.Helper()
 
-	wave := 16 + 8*min(1, rounds())
+	wave := 8 + 16*min(1, rounds())
 	z.pool.Reset()
 	z.awaitAPI()
 	sessions, wait, errs := z.talk(wave)

@@ -293,7 +293,7 @@ func TestMoves(t *testing.T) { //nolint:paralleltest // it wants the machine for
 	awaitQuietWhile(t, f.pool, f.supervise, bystander.session)
 	require.NoError(t, f.servers["two"].start(t.Context()))
 	disasters := f.disasters()
-	for n := range max(2, 10*rounds()) {
+	for n := range max(1, 10*rounds()) {
 		for i, a := range disasters {
 			who := f.movers[(n*len(disasters)+i)%len(f.movers)]
 			f.disturb(who, a)

@@ -47,7 +47,7 @@ func alterations(kit *domain.Domain) []alteration {
 }
 
 // K01: whatever the owner does to a table while the program runs, calls that need what has changed fail with an error
-// that names it, and other calls continue.
+// that names it, and other calls continue. One column's alteration in five is tried; `make nightly` tries all.
 func TestK01TablesChangeUnderneath(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -55,9 +55,9 @@ func TestK01TablesChangeUnderneath(t *testing.T) {
 	b := setupApart(t)
 	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
 	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Toast"}}`)
-	tried := 0
-	for i, a := range alterations(b.kit) {
-		if testing.Short() && i%7 > 0 && a.column != "" {
+	tried, picked := 0, dbtest.Sample(t, 5)
+	for _, a := range alterations(b.kit) {
+		if a.column != "" && !picked() {
 			continue
 		}
 		if b.altered(a, func(inner *bundle) { inner.readAll(a) }) {

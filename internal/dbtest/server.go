@@ -156,6 +156,10 @@ func (s *server) buildTemplate(ctx context.Context, conn *pgxpool.Conn) error {
 	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
 		return fmt.Errorf("vacuum the template: %w", err)
 	}
+	pool.Reset()
+	if err := pool.Ping(ctx); err != nil { // a first connection leaves a file from which those to copies read the catalog
+		return fmt.Errorf("connect to the template: %w", err)
+	}
 	pool.Close() // CREATE DATABASE refuses a template with open connections
 	comment := `COMMENT ON DATABASE ` + scratch.Quote(s.template) + ` IS '` + time.Now().UTC().Format(time.RFC3339) + `'`
 	if _, err := conn.Exec(ctx, comment+`; ALTER DATABASE `+scratch.Quote(s.template)+` IS_TEMPLATE true ALLOW_CONNECTIONS false`); err != nil {

@@ -34,7 +34,7 @@ func TestDisturbedConversationsEndRightOrAreTold(t *testing.T) {
 		return bad
 	}})
 	defer http.DefaultClient.CloseIdleConnections()
-	times, err := strconv.Atoi(cmp.Or(os.Getenv("DISTURBED"), "6"))
+	times, err := strconv.Atoi(cmp.Or(os.Getenv("DISTURBED"), "4"))
 	require.NoError(t, err)
 	counts := map[string]int{}
 	for seed := range times {

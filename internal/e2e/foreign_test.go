@@ -77,7 +77,7 @@ func (c *talk) work(d *domain.Domain, model llm.Model) {
 	require.NoError(c.t, err)
 	require.NoError(c.t, runner.Start(c.t.Context()))
 	c.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(c.t, runner.Stop(ctx))
 	})
@@ -118,6 +118,7 @@ func act(kind, intent, subdomain, calls string) string {
 // A shop with integer keys and its own accounts: read, create with lines, draft and save, change and delete by refs.
 func TestForeignShop(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	c := foreign(t, "shop", `
 turns:`+act("read", "read", "orders", `{tool: db_read, args: {table: products}}, {tool: db_read, args: {table: orders, detail: full}}`)+
 		act("write", "write", "orders", `{tool: db_create, args: {table: orders, data: {title: Office coffee, placed_on: "2026-03-02", address_id: address_1,
