@@ -328,6 +328,7 @@ func requireAnswer(t *testing.T, answered <-chan string) string {
 // is sent there once.
 func TestWaitsFollowTheirUser(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	for name := range waits {
 		t.Run(name, func(t *testing.T) {

@@ -174,6 +174,7 @@ func TestMoveIsGivenUp(t *testing.T) {
 
 func TestMoveRefuses(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	for name, c := range map[string]struct {

@@ -161,6 +161,7 @@ func TestMoveWaitsForTheTargetsClock(t *testing.T) {
 // A move that another database is in the way of is not begun: of another version, or not answering.
 func TestMoveRefusesAnotherVersion(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	f := openFleet(t)
 	f.exec("b", `INSERT INTO schema_migrations (version_id, is_applied) VALUES (99999, true)`)

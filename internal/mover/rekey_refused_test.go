@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/mover"
 )
 
@@ -17,6 +18,7 @@ import (
 // just done.
 func TestMoveRefusesToRename(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	for name, c := range map[string]struct{ key, fill, says string }{
 		"a key that refers": {`FOREIGN KEY (user_id, id) REFERENCES desk.folders (user_id, id), id bigint PRIMARY KEY`, `INSERT INTO desk.covers (id, user_id) SELECT id, user_id FROM desk.folders`, "have the keys of what they refer to"},
