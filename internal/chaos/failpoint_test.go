@@ -325,7 +325,7 @@ func (n *lane) die(target string, want map[string]string) {
 		session, passed = n.play(target)
 	}
 	require.Contains(n.t, passed, target)
-	require.Eventually(n.t, func() bool { return n.workers[0].ended() || n.workers[1].ended() }, time.Second, time.Millisecond, target)
+	require.Eventually(n.t, func() bool { return n.workers[0].ended() || n.workers[1].ended() }, patience, time.Millisecond, target)
 	about := "killed at " + target
 	requireSame(n.t, want, state(n.t, n.pool, session), about)
 	requireBoughtOnce(n.t, n.pool, session, about)
