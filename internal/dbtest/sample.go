@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Sample thins out a long list of alike cases for `make test/full`: what it returns is true for one in n of its calls,
-// at random, though for one in each n that follow each other. With NIGHTLY set, as in `make nightly`, it is true for all.
+// Sample thins out a long list of similar cases for `make test/full`. The function it returns reports whether to run the next
+// case: one of every n in a row, chosen at random. With NIGHTLY set, as `make nightly` does, it runs all.
 func Sample(t testing.TB, n int) func() bool {
 	t.Helper()
 
