@@ -203,7 +203,7 @@ func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string, l
 	found := map[int]int{}
 	for id := range best {
 		var number int
-		if err := b.pool.QueryRow(ctx, `SELECT coalesce((SELECT number FROM turns WHERE id::text = $1), 0)`, id).Scan(&number); err != nil {
+		if err := b.pool.QueryRow(ctx, `SELECT coalesce((SELECT number FROM turns WHERE id = $1::uuid), 0)`, id).Scan(&number); err != nil {
 			return nil, fmt.Errorf("number a turn: %w", err)
 		}
 		found[number] = 1
