@@ -315,7 +315,7 @@ func (q *Queries) EntityRefEndExclusions(ctx context.Context, db DBTX, arg *Enti
 }
 
 const EntityRefList = `-- name: EntityRefList :many
-SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs WHERE session_id = $1 AND ref = ANY($2::text[])
+SELECT to_jsonb(e) AS entry FROM entity_refs AS e WHERE e.session_id = $1 AND e.ref = ANY($2::text[])
 `
 
 type EntityRefListParams struct {
@@ -324,47 +324,19 @@ type EntityRefListParams struct {
 }
 
 // EntityRefList returns exactly these refs.
-func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefListParams) ([]*EntityRefs, error) {
+func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefListParams) ([]json.RawMessage, error) {
 	rows, err := db.Query(ctx, EntityRefList, arg.SessionID, arg.Refs)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*EntityRefs
+	var items []json.RawMessage
 	for rows.Next() {
-		var i EntityRefs
-		if err := rows.Scan(
-			&i.SessionID,
-			&i.UserID,
-			&i.Ref,
-			&i.EntityType,
-			&i.EntityID,
-			&i.State,
-			&i.Action,
-			&i.Label,
-			&i.LabelIsPlaceholder,
-			&i.SourceStep,
-			&i.SourceCall,
-			&i.TurnCreated,
-			&i.TurnLastRef,
-			&i.TurnPromoted,
-			&i.ActiveReason,
-			&i.RetainConfidence,
-			&i.Pinned,
-			&i.ExcludedReason,
-			&i.ExcludedConstraintID,
-			&i.DemotedAtTurn,
-			&i.DeletedAtTurn,
-			&i.Loaded,
-			&i.RowVersion,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Number,
-			&i.ActiveTurn,
-		); err != nil {
+		var entry json.RawMessage
+		if err := rows.Scan(&entry); err != nil {
 			return nil, err
 		}
-		items = append(items, &i)
+		items = append(items, entry)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -373,9 +345,9 @@ func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefList
 }
 
 const EntityRefListByKey = `-- name: EntityRefListByKey :many
-SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
-WHERE session_id = $1
-  AND (entity_type, entity_id) IN (SELECT unnest($2::text[]), unnest($3::text[]))
+SELECT to_jsonb(e) AS entry FROM entity_refs AS e
+WHERE e.session_id = $1
+  AND (e.entity_type, e.entity_id) IN (SELECT unnest($2::text[]), unnest($3::text[]))
 `
 
 type EntityRefListByKeyParams struct {
@@ -385,47 +357,19 @@ type EntityRefListByKeyParams struct {
 }
 
 // EntityRefListByKey returns the refs of rows; types and ids are parallel.
-func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRefListByKeyParams) ([]*EntityRefs, error) {
+func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRefListByKeyParams) ([]json.RawMessage, error) {
 	rows, err := db.Query(ctx, EntityRefListByKey, arg.SessionID, arg.EntityTypes, arg.EntityIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*EntityRefs
+	var items []json.RawMessage
 	for rows.Next() {
-		var i EntityRefs
-		if err := rows.Scan(
-			&i.SessionID,
-			&i.UserID,
-			&i.Ref,
-			&i.EntityType,
-			&i.EntityID,
-			&i.State,
-			&i.Action,
-			&i.Label,
-			&i.LabelIsPlaceholder,
-			&i.SourceStep,
-			&i.SourceCall,
-			&i.TurnCreated,
-			&i.TurnLastRef,
-			&i.TurnPromoted,
-			&i.ActiveReason,
-			&i.RetainConfidence,
-			&i.Pinned,
-			&i.ExcludedReason,
-			&i.ExcludedConstraintID,
-			&i.DemotedAtTurn,
-			&i.DeletedAtTurn,
-			&i.Loaded,
-			&i.RowVersion,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Number,
-			&i.ActiveTurn,
-		); err != nil {
+		var entry json.RawMessage
+		if err := rows.Scan(&entry); err != nil {
 			return nil, err
 		}
-		items = append(items, &i)
+		items = append(items, entry)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -434,7 +378,7 @@ func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRe
 }
 
 const EntityRefListDecayed = `-- name: EntityRefListDecayed :many
-SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs AS e
+SELECT to_jsonb(e) AS entry FROM entity_refs AS e
 WHERE e.session_id = $1
   AND e.active_reason IS NOT NULL
   AND NOT e.pinned
@@ -451,47 +395,19 @@ type EntityRefListDecayedParams struct {
 }
 
 // EntityRefListDecayed returns retained refs neither renewed nor touched since a turn.
-func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *EntityRefListDecayedParams) ([]*EntityRefs, error) {
+func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *EntityRefListDecayedParams) ([]json.RawMessage, error) {
 	rows, err := db.Query(ctx, EntityRefListDecayed, arg.SessionID, arg.TurnNumber)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*EntityRefs
+	var items []json.RawMessage
 	for rows.Next() {
-		var i EntityRefs
-		if err := rows.Scan(
-			&i.SessionID,
-			&i.UserID,
-			&i.Ref,
-			&i.EntityType,
-			&i.EntityID,
-			&i.State,
-			&i.Action,
-			&i.Label,
-			&i.LabelIsPlaceholder,
-			&i.SourceStep,
-			&i.SourceCall,
-			&i.TurnCreated,
-			&i.TurnLastRef,
-			&i.TurnPromoted,
-			&i.ActiveReason,
-			&i.RetainConfidence,
-			&i.Pinned,
-			&i.ExcludedReason,
-			&i.ExcludedConstraintID,
-			&i.DemotedAtTurn,
-			&i.DeletedAtTurn,
-			&i.Loaded,
-			&i.RowVersion,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Number,
-			&i.ActiveTurn,
-		); err != nil {
+		var entry json.RawMessage
+		if err := rows.Scan(&entry); err != nil {
 			return nil, err
 		}
-		items = append(items, &i)
+		items = append(items, entry)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -500,11 +416,9 @@ func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *Entity
 }
 
 const EntityRefListDrafts = `-- name: EntityRefListDrafts :many
-SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
-WHERE session_id = $1
-  AND active_turn >= $2::int -- true of both, and an index range
-  AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = $2::int))
-ORDER BY turn_created, created_at, ref
+SELECT to_jsonb(e) AS entry FROM entity_refs AS e
+WHERE e.session_id = $1 AND e.active_turn >= $2::int AND e.state = 'pending'
+ORDER BY e.turn_created, e.created_at, e.ref
 `
 
 type EntityRefListDraftsParams struct {
@@ -512,48 +426,21 @@ type EntityRefListDraftsParams struct {
 	TurnNumber int32
 }
 
-// EntityRefListDrafts returns unsaved drafts, and drafts saved in the given turn.
-func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityRefListDraftsParams) ([]*EntityRefs, error) {
+// EntityRefListDrafts returns unsaved drafts, oldest first. The condition on active_turn holds for all of them and makes
+// this an index range.
+func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityRefListDraftsParams) ([]json.RawMessage, error) {
 	rows, err := db.Query(ctx, EntityRefListDrafts, arg.SessionID, arg.TurnNumber)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*EntityRefs
+	var items []json.RawMessage
 	for rows.Next() {
-		var i EntityRefs
-		if err := rows.Scan(
-			&i.SessionID,
-			&i.UserID,
-			&i.Ref,
-			&i.EntityType,
-			&i.EntityID,
-			&i.State,
-			&i.Action,
-			&i.Label,
-			&i.LabelIsPlaceholder,
-			&i.SourceStep,
-			&i.SourceCall,
-			&i.TurnCreated,
-			&i.TurnLastRef,
-			&i.TurnPromoted,
-			&i.ActiveReason,
-			&i.RetainConfidence,
-			&i.Pinned,
-			&i.ExcludedReason,
-			&i.ExcludedConstraintID,
-			&i.DemotedAtTurn,
-			&i.DeletedAtTurn,
-			&i.Loaded,
-			&i.RowVersion,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Number,
-			&i.ActiveTurn,
-		); err != nil {
+		var entry json.RawMessage
+		if err := rows.Scan(&entry); err != nil {
 			return nil, err
 		}
-		items = append(items, &i)
+		items = append(items, entry)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

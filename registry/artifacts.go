@@ -282,22 +282,6 @@ func (r *Registry) resave(ctx context.Context, ref, event string, how func(*Entr
 }
 
 // PendingDrafts returns all drafts, oldest first.
-func (r *Registry) PendingDrafts(ctx context.Context) ([]Entry, error) {
-	rows, err := r.q.EntityRefListDrafts(ctx, r.tx, &db.EntityRefListDraftsParams{SessionID: r.scope.SessionID, TurnNumber: r.turn()})
-	if err != nil {
-		return nil, fmt.Errorf("list drafts: %w", err)
-	}
-	var entries []Entry
-	for _, row := range rows {
-		if row.State != StatePending {
-			continue
-		}
-		e, err := entryOf(row)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
-	}
-
-	return entries, nil
+func (r *Registry) PendingDrafts(ctx context.Context) ([]*Entry, error) {
+	return r.entries(ctx, "list drafts", db.EntityRefListDrafts, &db.EntityRefListDraftsParams{SessionID: r.scope.SessionID, TurnNumber: r.turn()})
 }

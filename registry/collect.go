@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -28,13 +27,13 @@ type collected struct {
 	deleted map[string][]gone
 }
 
-// gone is a deleted row. If it has no ref it gets one, so that the log can name it, unless it was deleted as part of
-// another or only its key is known.
+// gone is a deleted row. If it has no ref but a label it gets one, so that the log can name it, unless it was deleted as
+// part of another.
 type gone struct {
 	id    string
 	label string
 	part  bool
-	row   map[string]any // nil where nothing but its key is known
+	row   map[string]any
 }
 
 // sighted is a sighting and the row it was seen in, nil if only a foreign key mentions the row.
@@ -97,8 +96,8 @@ func (c *collected) values(e *domain.Entity, row map[string]any) {
 	for _, column := range e.Columns {
 		switch value := row[column.Name]; {
 		case value == nil || isKey(e, column):
-		case refers(column):
-			c.links(column.FK.Entity, value)
+		case column.Target() != nil:
+			c.links(column.Target(), value)
 		case !column.Hidden:
 			c.looseIn(value)
 		}
@@ -150,11 +149,6 @@ func (c *collected) looseIn(value any) {
 }
 
 func isKey(e *domain.Entity, c *domain.Column) bool { return c.Name == e.Key.Name }
-
-// refers reports whether a column holds keys of an entity type.
-func refers(c *domain.Column) bool {
-	return c.FK != nil && c.FK.Entity != nil && c.FK.Entity.Key != nil && (c.FK.Column == "" || c.FK.Column == c.FK.Entity.Key.Name)
-}
 
 // nestedRows returns rows of another table nested in a row under that table's name.
 func nestedRows(d *domain.Domain, name string, value any) (*domain.Entity, []map[string]any) {
@@ -242,8 +236,6 @@ func keyText(value any) string {
 		return v
 	case json.Number:
 		return v.String()
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
 	case [16]byte:
 		return uuid.UUID(v).String()
 	default:

@@ -167,15 +167,21 @@ func (r *Registry) dropDrafts(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-	pointers, refs := make([]*Entry, len(drafts)), make([]string, len(drafts))
-	for i := range drafts {
-		pointers[i], refs[i] = &drafts[i], drafts[i].Ref
-	}
-	if _, err := r.apply(ctx, pointers, "dropped", func(e *Entry) { e.drop() }); err != nil {
+	dropped, err := r.apply(ctx, drafts, "dropped", func(e *Entry) { e.drop() })
+	if err != nil {
 		return err
 	}
 
-	return r.decide(ctx, "forget", refs, reason)
+	return r.decide(ctx, "forget", refsOf(dropped), reason)
+}
+
+func refsOf(entries []Entry) []string {
+	refs := make([]string, len(entries))
+	for i, e := range entries {
+		refs[i] = e.Ref
+	}
+
+	return refs
 }
 
 // ExpireRetentions ends retentions neither renewed nor touched for decayTurns turns, as the system, and returns their
@@ -188,27 +194,17 @@ func (r *Registry) ExpireRetentions(ctx context.Context, decayTurns int) ([]stri
 		return nil, err
 	}
 	system := r.as(ActorSystem)
-	rows, err := r.q.EntityRefListDecayed(ctx, r.tx, &db.EntityRefListDecayedParams{
+	decayed, err := r.entries(ctx, "list decayed retentions", db.EntityRefListDecayed, &db.EntityRefListDecayedParams{
 		SessionID: r.scope.SessionID, TurnNumber: int32(r.scope.Turn - decayTurns),
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list decayed retentions: %w", err)
-	}
-	entries := make([]*Entry, len(rows))
-	refs := make([]string, len(rows))
-	for i, row := range rows {
-		e, err := entryOf(row)
-		if err != nil {
-			return nil, err
-		}
-		entries[i], refs[i] = &e, e.Ref
-	}
-	if len(refs) == 0 {
-		return nil, nil
-	}
-	if _, err := system.apply(ctx, entries, "expired", func(e *Entry) { e.release() }); err != nil {
+	if err != nil || len(decayed) == 0 {
 		return nil, err
 	}
+	released, err := system.apply(ctx, decayed, "expired", func(e *Entry) { e.release() })
+	if err != nil {
+		return nil, err
+	}
+	refs := refsOf(released)
 
 	return refs, system.decide(ctx, "expire", refs, fmt.Sprintf("neither renewed nor touched for %d turns", decayTurns))
 }

@@ -40,8 +40,7 @@ func (b *bundle) play(t *testing.T, rng *rand.Rand, turn int) {
 			_, err := r.Register(ctx, []Sighting{{Type: kind, ID: idOf(name), Label: name, Action: actions[rng.IntN(len(actions))], Sets: []string{"summary"}}})
 			require.NoError(t, err)
 		case 3:
-			_, err := r.Tombstone(ctx, kind, []string{idOf(fmt.Sprint(kind, rng.IntN(8)))})
-			require.NoError(t, err)
+			b.deleted(t, r, kind, fmt.Sprint(kind, rng.IntN(8)))
 		case 4:
 			_, err := r.Generate(ctx, []Draft{{Type: kind, Content: json.RawMessage(`{"name": "draft"}`)}})
 			require.NoError(t, err)

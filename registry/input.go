@@ -24,7 +24,7 @@ type Filter struct {
 const keyField = "id"
 
 // TranslateFilters returns the filters with refs replaced by keys in key and foreign-key fields, or RefErrors. The
-// field "id" stands for the key, and is replaced by the key column's name. Rows deleted in this turn still resolve, so
+// field "id" stands for the key, whatever the column's name. Rows deleted in this turn still resolve, so
 // that references to them can be cleaned up; drafts are refused (ResolveAll finds them beforehand).
 func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
 	s := &substitution{domain: r.domain}
@@ -44,9 +44,6 @@ func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filte
 	for i, f := range filters {
 		if s.filterTarget(e, f) != nil {
 			out[i].Value = s.keys(f.Value)
-		}
-		if f.Field == keyField && e.Column(keyField) == nil {
-			out[i].Field = e.Key.Name
 		}
 	}
 
@@ -166,8 +163,8 @@ func target(e *domain.Entity, field string) *domain.Entity {
 	switch column := e.Column(field); {
 	case column == nil && field == keyField, column != nil && isKey(e, column):
 		return e
-	case column != nil && refers(column):
-		return column.FK.Entity
+	case column != nil:
+		return column.Target()
 	default:
 		return nil
 	}

@@ -32,7 +32,7 @@ func (c *collected) label(ctx context.Context, d *domain.Domain, b *book, read L
 	}
 	for kind, rows := range c.deleted {
 		for i, one := range rows {
-			if one.label == "" && one.row != nil {
+			if one.label == "" {
 				rows[i].label = linkedLabel(d.ByType(kind), one.row, names)
 			}
 		}
@@ -62,7 +62,7 @@ func (c *collected) named(b *book) map[key]string {
 func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]string, read LabelReader) error {
 	missing := map[string][]string{}
 	for _, s := range c.sightings() {
-		if k := (key{s.Type, s.ID}); names[k] == "" && (s.row == nil || plainLabel(d.ByType(s.Type), s.row) == "") {
+		if k := (key{s.Type, s.ID}); names[k] == "" && plainLabel(d.ByType(s.Type), s.row) == "" {
 			missing[s.Type] = append(missing[s.Type], s.ID)
 		}
 	}
@@ -90,10 +90,11 @@ func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]str
 func linkedLabel(e *domain.Entity, row map[string]any, names map[key]string) string {
 	whole := maps.Clone(row)
 	for _, column := range e.Columns {
-		if !refers(column) || column.Kind == domain.KindArray {
+		to := column.Target()
+		if to == nil || column.Kind == domain.KindArray {
 			continue
 		}
-		if name := names[key{column.FK.Entity.Type, keyText(row[column.Name])}]; name != "" {
+		if name := names[key{to.Type, keyText(row[column.Name])}]; name != "" {
 			whole["_"+column.Name+"_label"] = name
 		}
 	}

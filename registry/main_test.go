@@ -83,6 +83,21 @@ func (b *bundle) register(t testing.TB, turn int, entityType, action string, lab
 	return entries
 }
 
+// deleted registers rows of a type as deleted; only their keys are known.
+func (b *bundle) deleted(t testing.TB, r *Registry, entityType string, labels ...string) []Entry {
+	t.Helper()
+
+	result := Result{Entity: b.kitchen.ByType(entityType), Action: ActionDeleted}
+	for _, label := range labels {
+		result.Rows = append(result.Rows, map[string]any{"id": idOf(label)})
+	}
+
+	translated, err := r.TranslateRows(t.Context(), []Result{result}, nil)
+	require.NoError(t, err)
+
+	return translated[0].Entries
+}
+
 // active lists the refs in a tier as of a turn, in display order; a touch lasts two turns.
 func (b *bundle) active(t testing.TB, turn int) (refs, tiers []string) {
 	t.Helper()
@@ -118,15 +133,6 @@ func (b *bundle) count(t testing.TB, sql string) int {
 
 // idOf is the key derived from a name.
 func idOf(name string) string { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(name)).String() }
-
-func refsOf(entries []Entry) []string {
-	refs := make([]string, len(entries))
-	for i, e := range entries {
-		refs[i] = e.Ref
-	}
-
-	return refs
-}
 
 func numbered(prefix string, n int) []string {
 	names := make([]string, n)

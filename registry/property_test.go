@@ -104,7 +104,7 @@ func (w *world) row(t *rapid.T, e *domain.Entity, depth int) map[string]any {
 		case rapid.IntRange(0, 5).Draw(t, "absent") == 0:
 		case c == e.Key:
 			row[c.Name] = rapid.SampledFrom(w.keys[e.Type]).Draw(t, "key")
-		case refers(c):
+		case c.Target() != nil:
 			row[c.Name] = w.reference(t, c)
 		case c.Kind != domain.KindNumber:
 			row[c.Name] = w.free(t, 2)
@@ -142,7 +142,7 @@ func (w *world) free(t *rapid.T, depth int) any {
 	var known []string
 
 	for _, secret := range w.secret {
-		if HasID(secret) {
+		if hasID(secret) {
 			known = append(known, secret)
 		}
 	}
@@ -213,7 +213,7 @@ func TestPropertyNoKeyInOutput(t *testing.T) {
 		}
 
 		require.Equal(t, texts[0], texts[1])
-		require.False(t, HasID(texts[0]), texts[0])
+		require.False(t, hasID(texts[0]), texts[0])
 
 		for _, secret := range w.secret {
 			require.NotContains(t, texts[0], secret)
@@ -237,7 +237,7 @@ func TestPropertyRefsLeadBack(t *testing.T) {
 		}
 
 		for _, c := range e.Columns {
-			if (c == e.Key || refers(c) && !c.Hidden) && row[c.Name] != nil {
+			if (c == e.Key || c.Target() != nil && !c.Hidden) && row[c.Name] != nil {
 				require.Equal(t, texts(row[c.Name]), texts(back.keys(shown[c.Name])), c.Name)
 			}
 		}
@@ -270,7 +270,7 @@ func TestPropertyEveryRefIsAsked(t *testing.T) {
 		var want []string
 
 		for _, c := range e.Columns {
-			if refers(c) {
+			if c.Target() != nil {
 				written := rapid.String().Draw(t, "written")
 				data[c.Name] = []any{written, "gen_typea_1"}
 
@@ -307,7 +307,7 @@ func TestPropertyScrub(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 5).Draw(t, "pieces"), "")
 		clean := Scrub(text)
-		require.False(t, HasID(clean), "%q -> %q", text, clean)
-		require.Equal(t, HasID(text), clean != text)
+		require.False(t, hasID(clean), "%q -> %q", text, clean)
+		require.Equal(t, hasID(text), clean != text)
 	})
 }

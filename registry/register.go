@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -57,7 +56,7 @@ func (r *Registry) register(ctx context.Context, sightings []*sighted, complete 
 	return entries, nil
 }
 
-// notSeen are actions that leave no row: Tombstone and Generate record them.
+// notSeen are actions that leave no row: bury and Generate record them.
 var notSeen = []string{ActionDeleted, ActionDeletedUser, ActionGenerated}
 
 // actionRelabelled is the event of a ref that got a first or a new label.
@@ -178,19 +177,9 @@ func newEntry(s *Sighting, ref string, turn int) *Entry {
 	return e
 }
 
-// Tombstone records that rows were deleted: they leave every tier, resolve until this turn ends, and their refs are
-// never reused. Rows without a ref get none. The action is ActionDeletedUser if the scope's actor is the user.
-func (r *Registry) Tombstone(ctx context.Context, entityType string, ids []string) ([]Entry, error) {
-	rows := make([]gone, len(ids))
-	for i, id := range ids {
-		rows[i] = gone{id: id, part: true}
-	}
-
-	return r.bury(ctx, entityType, rows)
-}
-
-// bury is Tombstone for rows that were seen before deletion: those with a label get a ref if they had none, because
-// "who deleted that row?" needs an answer.
+// bury records that rows were deleted: they leave every tier, resolve until this turn ends, and their refs are never
+// reused. Of rows without a ref, those that were seen before deletion and have a label get one, because "who deleted that
+// row?" needs an answer. The action is ActionDeletedUser if the scope's actor is the user.
 func (r *Registry) bury(ctx context.Context, entityType string, rows []gone) ([]Entry, error) {
 	action := ActionDeleted
 	if r.scope.Actor == ActorUser {
@@ -207,39 +196,31 @@ func (r *Registry) bury(ctx context.Context, entityType string, rows []gone) ([]
 	if err != nil {
 		return nil, err
 	}
-	buried, err := r.apply(ctx, refOrder(slices.Collect(maps.Values(known))), action, func(e *Entry) {
+	var unseen []key
+	for i, row := range rows {
+		if known[keys[i]] == nil && row.label != "" && !row.part {
+			unseen = append(unseen, keys[i])
+		}
+	}
+	fresh, err := r.mint(ctx, unseen)
+	if err != nil {
+		return nil, err
+	}
+	var entries []Entry
+	var changes []change
+	for i, k := range keys {
+		if known[k] == nil && fresh[k] != "" {
+			known[k] = newEntry(&Sighting{Type: entityType, ID: k.id, Label: rows[i].label}, fresh[k], r.scope.Turn)
+		}
+		e := known[k]
+		if e == nil {
+			continue
+		}
 		if e.State != StateDropped && e.State != StateDeleted {
 			e.bury(r.scope.Turn, action)
+			changes = append(changes, change{e, action})
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	unseen, err := r.buryUnseen(ctx, entityType, rows, known, action)
-
-	return append(buried, unseen...), err
-}
-
-func (r *Registry) buryUnseen(ctx context.Context, entityType string, rows []gone, known map[key]*Entry, action string) ([]Entry, error) {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(row gone) bool {
-		return row.part || row.label == "" || known[key{entityType, row.id}] != nil
-	})
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	keys := make([]key, len(rows))
-	for i, row := range rows {
-		keys[i] = key{entityType, row.id}
-	}
-	fresh, err := r.mint(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	entries, changes := make([]Entry, len(rows)), make([]change, len(rows))
-	for i, row := range rows {
-		entries[i] = *newEntry(&Sighting{Type: entityType, ID: row.id, Label: row.label, Action: action}, fresh[keys[i]], r.scope.Turn)
-		entries[i].bury(r.scope.Turn, action)
-		changes[i] = change{&entries[i], action}
+		entries = append(entries, *e)
 	}
 
 	return entries, r.write(ctx, changes)

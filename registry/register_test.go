@@ -97,8 +97,7 @@ func TestLinkedAndDeleted(t *testing.T) {
 	require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 2))
 
 	require.NoError(t, b.at(2).Retain(t.Context(), "recipe_1", "for Friday", nil))
-	gone, err := b.at(3).Tombstone(t.Context(), "recipe", []string{idOf("Soup"), idOf("never seen")})
-	require.NoError(t, err)
+	gone := b.deleted(t, b.at(3), "recipe", "Soup", "never seen")
 	require.Equal(t, []string{"recipe_1"}, refsOf(gone))
 	require.Equal(t, ActionDeleted, gone[0].Action)
 	require.Empty(t, gone[0].Reason, "no reason outlives the ref")
@@ -112,13 +111,12 @@ func TestLinkedAndDeleted(t *testing.T) {
 	require.Equal(t, []string{"recipe_1"}, refsOf(b.read(t, 5, "recipe", "Soup")), "found again, it has its old name")
 }
 
-func TestTombstoneByTheUser(t *testing.T) {
+func TestDeletedByTheUser(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 
 	b.read(t, 1, "inv", "Eggs")
-	gone, err := b.asUser(2).Tombstone(t.Context(), "inv", []string{idOf("Eggs")})
-	require.NoError(t, err)
+	gone := b.deleted(t, b.asUser(2), "inv", "Eggs")
 	require.Equal(t, ActionDeletedUser, gone[0].Action)
 	require.Equal(t, []string{"read", "deleted:user"}, b.events(t, "inv_1"))
 }

@@ -98,33 +98,34 @@ func New(tx pgx.Tx, d *domain.Domain, s Scope) *Registry {
 // Scope returns where this registry works.
 func (r *Registry) Scope() Scope { return r.scope }
 
-// Entry is a ref and what is known about its entity.
+// Entry is a ref and what is known about its entity. It is read and written as JSON by the column names of entity_refs;
+// what is omitted is null there.
 type Entry struct {
-	Ref   string
-	Type  string
-	ID    string // the row's key as text; "" while pending. Never for a model.
-	State db.RefState
+	Ref   string      `json:"ref"`
+	Type  string      `json:"entity_type"`
+	ID    string      `json:"entity_id,omitempty"` // the row's key as text; "" while pending. Never for a model.
+	State db.RefState `json:"state"`
 	// Action is what last happened.
-	Action string
+	Action string `json:"action"`
 	// Label is what people call it; while LabelIsPlaceholder is true, it is the ref.
-	Label              string
-	LabelIsPlaceholder bool
+	Label              string `json:"label"`
+	LabelIsPlaceholder bool   `json:"label_is_placeholder"`
 	// SourceStep and SourceCall identify the generate call in TurnCreated that made it: drafts for which all three are
 	// equal belong together. Nil for rows.
-	SourceStep     *int
-	SourceCall     *int
-	TurnCreated    int
-	TurnLastRef    int
-	TurnPromoted   *int
-	Reason         string // why it is retained, "" if it is not
-	Confidence     *float32
-	Pinned         bool
-	ExcludedReason string // why it is excluded, "" if it is not
-	ConstraintID   *uuid.UUID
-	DemotedAtTurn  *int
-	DeletedAtTurn  *int
-	Loaded         map[string]int // column set -> turn of its last read
-	RowVersion     string         // xmin when last read or written, "" if unknown
+	SourceStep     *int           `json:"source_step"`
+	SourceCall     *int           `json:"source_call"`
+	TurnCreated    int            `json:"turn_created"`
+	TurnLastRef    int            `json:"turn_last_ref"`
+	TurnPromoted   *int           `json:"turn_promoted"`
+	Reason         string         `json:"active_reason,omitempty"` // why it is retained, "" if it is not
+	Confidence     *float32       `json:"retain_confidence"`
+	Pinned         bool           `json:"pinned"`
+	ExcludedReason string         `json:"excluded_reason,omitempty"` // why it is excluded, "" if it is not
+	ConstraintID   *uuid.UUID     `json:"excluded_constraint_id"`
+	DemotedAtTurn  *int           `json:"demoted_at_turn"`
+	DeletedAtTurn  *int           `json:"deleted_at_turn"`
+	Loaded         map[string]int `json:"loaded"`                // column set -> turn of its last read
+	RowVersion     string         `json:"row_version,omitempty"` // xmin when last read or written, "" if unknown
 }
 
 // Pending reports whether the entity is a draft without a row.
@@ -143,7 +144,7 @@ type Sighting struct {
 	Type  string
 	ID    string // key as text
 	Label string // "" if the columns read do not yield one
-	// Action is one of the constants above, except ActionGenerated and the deletions (Tombstone). ActionLinked
+	// Action is one of the constants above, except ActionGenerated and the deletions. ActionLinked
 	// registers a row known only by a foreign key, and leaves a known one unchanged.
 	Action     string
 	Sets       []string // column sets that were read: "summary", "text", "rows"

@@ -97,7 +97,7 @@ func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors,
 // judge says why an entry does not qualify, "" if it does.
 func judge(e *Entry, a ask, turn int) Reason {
 	switch {
-	case e == nil && HasID(a.ref):
+	case e == nil && hasID(a.ref):
 		return ReasonUUID
 	case e == nil:
 		return ReasonUnknown

@@ -19,8 +19,8 @@ func refusal(t *testing.T, r *Registry, ref string, want Want) *RefError {
 
 	var refused *RefError
 	require.ErrorAs(t, err, &refused)
-	require.False(t, HasID(refused.Sentence), refused.Sentence)
-	require.False(t, HasID(refused.Ref), refused.Ref)
+	require.False(t, hasID(refused.Sentence), refused.Sentence)
+	require.False(t, hasID(refused.Ref), refused.Ref)
 
 	return refused
 }
@@ -124,6 +124,11 @@ func TestArtifacts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"gen_recipe_1", "gen_recipe_2"}, refsOf(drafts))
 	require.Equal(t, "Tacos", drafts[0].Label)
+	more, err := b.at(1).Generate(ctx, []Draft{{Type: "meal", Content: json.RawMessage(`{}`)}, {Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"gen_meal_1", "gen_recipe_3"}, refsOf(more), "numbers go on")
+	require.NoError(t, b.at(1).Forget(ctx, "gen_meal_1", ""))
+	require.NoError(t, b.at(1).Forget(ctx, "gen_recipe_3", ""))
 
 	data, err := b.at(9).GetEntityData(ctx, []string{"gen_recipe_1", "gen_recipe_2", "recipe_1"})
 	require.NoError(t, err)
@@ -149,7 +154,8 @@ func TestArtifacts(t *testing.T) {
 
 	pending, err := b.at(5).PendingDrafts(ctx)
 	require.NoError(t, err)
-	require.Equal(t, []string{"gen_recipe_1"}, refsOf(pending))
+	require.Len(t, pending, 1)
+	require.Equal(t, "gen_recipe_1", pending[0].Ref)
 
 	// The row keeps the draft's ref; its content is available until the turn ends.
 	entries, err := b.at(5).Register(ctx, []Sighting{{Type: "recipe", ID: idOf("saved"), Action: ActionCreated}})

@@ -18,10 +18,6 @@ var idTail = regexp.MustCompile(`^-[0-9a-fA-F]{4}(?:-[0-9a-fA-F]{1,4}){0,2}(?:-[
 // Scrub replaces every UUID-shaped text by [id], truncated ones included. All text that enters a prompt from outside
 // the registry passes through it.
 func Scrub(text string) string {
-	return replaceIDs(text, func(string) string { return scrubbed })
-}
-
-func replaceIDs(text string, with func(id string) string) string {
 	start, end := findID(text, 0)
 	if start < 0 {
 		return text
@@ -30,7 +26,7 @@ func replaceIDs(text string, with func(id string) string) string {
 	done := 0
 	for ; start >= 0; start, end = findID(text, done) {
 		b.WriteString(text[done:start])
-		b.WriteString(with(text[start:end]))
+		b.WriteString(scrubbed)
 		done = end
 	}
 	b.WriteString(text[done:])
@@ -38,8 +34,8 @@ func replaceIDs(text string, with func(id string) string) string {
 	return b.String()
 }
 
-// HasID reports whether the text contains UUID-shaped text.
-func HasID(text string) bool {
+// hasID reports whether the text contains UUID-shaped text.
+func hasID(text string) bool {
 	start, _ := findID(text, 0)
 
 	return start >= 0

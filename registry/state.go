@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"strconv"
@@ -10,8 +8,6 @@ import (
 	"unicode"
 
 	"github.com/google/uuid"
-
-	"alfred/db"
 )
 
 // The transitions of a ref, without a database. All rules of an entry's lifecycle are here; register.go and curation.go
@@ -26,9 +22,7 @@ func (e *Entry) see(s *Sighting, turn int) {
 
 		return
 	}
-	if e.State == StateDropped || e.State == StateDeleted {
-		e.revive()
-	}
+	e.revive()
 	e.Action = s.Action
 	e.TurnLastRef = max(e.TurnLastRef, turn)
 
@@ -51,9 +45,6 @@ func (e *Entry) learn(s *Sighting, turn int) {
 		return
 	}
 	e.Loaded = maps.Clone(e.Loaded)
-	if e.Loaded == nil {
-		e.Loaded = map[string]int{}
-	}
 	for _, set := range s.Sets {
 		e.Loaded[set] = max(e.Loaded[set], turn)
 	}
@@ -68,7 +59,7 @@ func (e *Entry) relabel(label string) {
 	e.LabelIsPlaceholder = false
 }
 
-// revive brings back a ref whose row was found again, under its old name.
+// revive brings back a ref whose row was found again, under its old name. It changes none that has its row.
 func (e *Entry) revive() {
 	e.State = StateStored
 	if e.TurnPromoted != nil {
@@ -168,89 +159,6 @@ func (e *Entry) resolves(turn int) bool {
 }
 
 func (e *Entry) equal(other *Entry) bool { return reflect.DeepEqual(e, other) }
-
-// record is an entry in the table's column names.
-type record struct {
-	Ref                  string         `json:"ref"`
-	EntityType           string         `json:"entity_type"`
-	EntityID             *string        `json:"entity_id"`
-	State                db.RefState    `json:"state"`
-	Action               string         `json:"action"`
-	Label                string         `json:"label"`
-	LabelIsPlaceholder   bool           `json:"label_is_placeholder"`
-	SourceStep           *int           `json:"source_step"`
-	SourceCall           *int           `json:"source_call"`
-	TurnCreated          int            `json:"turn_created"`
-	TurnLastRef          int            `json:"turn_last_ref"`
-	TurnPromoted         *int           `json:"turn_promoted"`
-	ActiveReason         *string        `json:"active_reason"`
-	RetainConfidence     *float32       `json:"retain_confidence"`
-	Pinned               bool           `json:"pinned"`
-	ExcludedReason       *string        `json:"excluded_reason"`
-	ExcludedConstraintID *uuid.UUID     `json:"excluded_constraint_id"`
-	DemotedAtTurn        *int           `json:"demoted_at_turn"`
-	DeletedAtTurn        *int           `json:"deleted_at_turn"`
-	Loaded               map[string]int `json:"loaded"`
-	RowVersion           *string        `json:"row_version"`
-}
-
-func (e *Entry) record() record {
-	loaded := e.Loaded
-	if loaded == nil {
-		loaded = map[string]int{}
-	}
-
-	return record{
-		Ref: e.Ref, EntityType: e.Type, EntityID: orNull(e.ID), State: e.State, Action: e.Action,
-		Label: e.Label, LabelIsPlaceholder: e.LabelIsPlaceholder, SourceStep: e.SourceStep, SourceCall: e.SourceCall,
-		TurnCreated: e.TurnCreated, TurnLastRef: e.TurnLastRef, TurnPromoted: e.TurnPromoted,
-		ActiveReason: orNull(e.Reason), RetainConfidence: e.Confidence, Pinned: e.Pinned,
-		ExcludedReason: orNull(e.ExcludedReason), ExcludedConstraintID: e.ConstraintID,
-		DemotedAtTurn: e.DemotedAtTurn, DeletedAtTurn: e.DeletedAtTurn, Loaded: loaded, RowVersion: orNull(e.RowVersion),
-	}
-}
-
-func entryOf(row *db.EntityRefs) (Entry, error) {
-	e := Entry{
-		Ref: row.Ref, Type: row.EntityType, ID: orEmpty(row.EntityID), State: row.State, Action: row.Action,
-		Label: row.Label, LabelIsPlaceholder: row.LabelIsPlaceholder,
-		SourceStep: orNil(row.SourceStep), SourceCall: orNil(row.SourceCall),
-		TurnCreated: int(row.TurnCreated), TurnLastRef: int(row.TurnLastRef), TurnPromoted: orNil(row.TurnPromoted),
-		Reason: orEmpty(row.ActiveReason), Confidence: row.RetainConfidence, Pinned: row.Pinned,
-		ExcludedReason: orEmpty(row.ExcludedReason), ConstraintID: row.ExcludedConstraintID,
-		DemotedAtTurn: orNil(row.DemotedAtTurn), DeletedAtTurn: orNil(row.DeletedAtTurn), RowVersion: orEmpty(row.RowVersion),
-	}
-	if err := json.Unmarshal(row.Loaded, &e.Loaded); err != nil {
-		return Entry{}, fmt.Errorf("read loaded sets of %s: %w", row.Ref, err)
-	}
-
-	return e, nil
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-
-	return &s
-}
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-
-	return *s
-}
-
-func orNil(n *int32) *int {
-	if n == nil {
-		return nil
-	}
-	v := int(*n)
-
-	return &v
-}
 
 // refName is the n-th name of a type.
 func refName(entityType string, n int, gen bool) string {

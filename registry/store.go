@@ -39,12 +39,16 @@ func (r *Registry) later(ctx context.Context, what, query string, params any) er
 	return b.Later(ctx, r.tx)
 }
 
-// read returns the rows of a query.
-func read[Row any](ctx context.Context, r *Registry, what, query string, params any) (rows []*Row, err error) {
+// entries returns the entries that a query selects.
+func (r *Registry) entries(ctx context.Context, what, query string, params any) (found []*Entry, err error) {
 	b := &pg.Batch{}
-	pg.Rows(b, what, query, params, &rows)
+	b.Query(what, query, params, func(rows pgx.Rows) (err error) {
+		found, err = pgx.CollectRows(rows, pgx.RowToAddrOf[Entry])
 
-	return rows, b.Send(ctx, r.tx)
+		return err
+	})
+
+	return found, b.Send(ctx, r.tx)
 }
 
 // load returns the entries of exactly these refs, whatever their state.
@@ -52,17 +56,13 @@ func (r *Registry) load(ctx context.Context, refs []string) (map[string]*Entry, 
 	if len(refs) == 0 {
 		return map[string]*Entry{}, nil
 	}
-	rows, err := read[db.EntityRefs](ctx, r, "look up refs", db.EntityRefList, &db.EntityRefListParams{SessionID: r.scope.SessionID, Refs: refs})
+	found, err := r.entries(ctx, "look up refs", db.EntityRefList, &db.EntityRefListParams{SessionID: r.scope.SessionID, Refs: refs})
 	if err != nil {
 		return nil, err
 	}
-	entries := make(map[string]*Entry, len(rows))
-	for _, row := range rows {
-		e, err := entryOf(row)
-		if err != nil {
-			return nil, err
-		}
-		entries[e.Ref] = &e
+	entries := make(map[string]*Entry, len(found))
+	for _, e := range found {
+		entries[e.Ref] = e
 	}
 
 	return entries, nil
@@ -77,19 +77,15 @@ func (r *Registry) loadKeys(ctx context.Context, keys []key) (map[key]*Entry, er
 	for i, k := range keys {
 		types[i], ids[i] = k.entityType, k.id
 	}
-	rows, err := read[db.EntityRefs](ctx, r, "look up rows", db.EntityRefListByKey, &db.EntityRefListByKeyParams{
+	found, err := r.entries(ctx, "look up rows", db.EntityRefListByKey, &db.EntityRefListByKeyParams{
 		SessionID: r.scope.SessionID, EntityTypes: types, EntityIds: ids,
 	})
 	if err != nil {
 		return nil, err
 	}
-	entries := make(map[key]*Entry, len(rows))
-	for _, row := range rows {
-		e, err := entryOf(row)
-		if err != nil {
-			return nil, err
-		}
-		entries[key{e.Type, e.ID}] = &e
+	entries := make(map[key]*Entry, len(found))
+	for _, e := range found {
+		entries[key{e.Type, e.ID}] = e
 	}
 
 	return entries, nil
@@ -107,8 +103,10 @@ func (r *Registry) take(ctx context.Context, kind string, counts map[string]int)
 	if len(arg.EntityTypes) == 0 {
 		return map[string]int{}, nil
 	}
-	rows, err := read[db.RefCounterAdvanceRow](ctx, r, "take ref numbers", db.RefCounterAdvance, arg)
-	if err != nil {
+	var rows []*db.RefCounterAdvanceRow
+	b := &pg.Batch{}
+	pg.Rows(b, "take ref numbers", db.RefCounterAdvance, arg, &rows)
+	if err := b.Send(ctx, r.tx); err != nil {
 		return nil, err
 	}
 	before := make(map[string]int, len(rows))
@@ -124,13 +122,13 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	records := make([]record, len(changes))
+	entries := make([]*Entry, len(changes))
 	events := make(map[string]string, len(changes))
 	for i, c := range changes {
-		records[i] = c.entry.record()
+		entries[i] = c.entry
 		events[c.entry.Ref] = c.event
 	}
-	refs, err := json.Marshal(records)
+	refs, err := json.Marshal(entries)
 	if err != nil {
 		return fmt.Errorf("encode refs: %w", err)
 	}
@@ -165,7 +163,7 @@ func (w *Written) read(rows pgx.Rows) error {
 // settle closes the open question if these changes leave nothing of what it offers: a yes to it would permit a write
 // nobody has in mind any more.
 func (r *Registry) settle(ctx context.Context, changes []change) error {
-	ends := []string{"dropped", "excluded", "promoted", ActionDeleted, ActionDeleted + ":user"}
+	ends := []string{"dropped", "excluded", "promoted", ActionDeleted, ActionDeletedUser}
 	if !slices.ContainsFunc(changes, func(c change) bool { return slices.Contains(ends, c.event) }) {
 		return nil
 	}

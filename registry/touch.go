@@ -40,10 +40,7 @@ func (r *Registry) Touch(ctx context.Context, refs []string) ([]Entry, error) {
 
 // RefsIn lists the tokens of a text that are shaped like a ref of one of the domain's types, each once, whether or not
 // the ref exists.
-func RefsIn(d *domain.Domain, text string) []string { return refsIn(d, text) }
-
-// refsIn lists the tokens of a text that are shaped like a ref, each once.
-func refsIn(d *domain.Domain, text string) []string {
+func RefsIn(d *domain.Domain, text string) []string {
 	var refs []string
 	for _, word := range token.FindAllString(text, -1) {
 		if isRef(d, word) && !slices.Contains(refs, word) {
@@ -64,25 +61,4 @@ func isRef(d *domain.Domain, ref string) bool {
 	n, err := strconv.Atoi(name[cut+1:])
 
 	return err == nil && n >= 1 && refName(name[:cut], n, gen) == ref
-}
-
-// refOrder sorts entries in natural order: recipe_2 before recipe_10.
-func refOrder(entries []*Entry) []*Entry {
-	slices.SortFunc(entries, func(a, b *Entry) int {
-		return compareRefs(a.Ref, b.Ref)
-	})
-
-	return entries
-}
-
-func compareRefs(a, b string) int {
-	cutA, cutB := strings.LastIndexByte(a, '_'), strings.LastIndexByte(b, '_')
-	if a[:cutA] != b[:cutB] {
-		return strings.Compare(a, b)
-	}
-	if len(a) != len(b) { // numbers have no leading zeros
-		return len(a) - len(b)
-	}
-
-	return strings.Compare(a, b)
 }

@@ -103,28 +103,3 @@ func (r *Registry) looseRefs(ctx context.Context, ids []string) (map[string]stri
 
 	return refs, nil
 }
-
-// TranslateError makes a database error's text fit for a model: known keys become refs, other ids [id]. In an aborted
-// transaction, roll back to a savepoint first.
-func (r *Registry) TranslateError(ctx context.Context, text string) (string, error) {
-	var ids []string
-	replaceIDs(text, func(part string) string {
-		if id, ok := uuidText(part); ok {
-			ids = append(ids, id)
-		}
-
-		return part
-	})
-	refs, err := r.looseRefs(ctx, ids)
-	if err != nil {
-		return "", err
-	}
-
-	return replaceIDs(text, func(part string) string {
-		if id, ok := uuidText(part); ok && refs[id] != "" {
-			return refs[id]
-		}
-
-		return scrubbed
-	}), nil
-}

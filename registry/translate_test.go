@@ -146,6 +146,15 @@ func TestTranslateDeletedRows(t *testing.T) {
 	require.Equal(t, []string{"inv_1"}, results[1].Refs)
 	require.Equal(t, []string{"read", "updated", "deleted"}, b.events(t, "inv_1"))
 	require.Empty(t, b.tiers(t, 2))
+
+	// A row that takes its label from another one is named by it, a row without a label gets no ref.
+	b.read(t, 2, "recipe", "Soup")
+	results, err = b.at(3).TranslateRows(t.Context(), []Result{{Entity: b.kitchen.ByType("meal"), Action: ActionDeleted, Rows: []map[string]any{
+		{"id": idOf("Dinner"), "date": "2026-01-12", "meal_type": "dinner", "recipe_id": idOf("Soup")}, {"id": idOf("bare")},
+	}}}, nil)
+	require.NoError(t, err)
+	require.Len(t, results[0].Entries, 1)
+	require.Equal(t, "Mon Jan 12 [dinner] Soup", results[0].Entries[0].Label)
 }
 
 // A key that stands where no column says what it identifies becomes a ref, if a row of the session has it.
@@ -181,16 +190,14 @@ func TestTranslateLabelsThroughLinks(t *testing.T) {
 	require.Equal(t, "Mon Jan 12 [dinner] Soup", results[1].Rows[0]["_meal_plan_id_label"])
 	require.NotContains(t, asked, "recipe")
 	require.NotContains(t, asked, "task")
-}
 
-func TestTranslateError(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-
-	b.read(t, 1, "recipe", "Soup")
-	text, err := b.at(1).TranslateError(t.Context(), `Key (id)=(`+idOf("Soup")+`) is referenced by (`+idOf("secret")+`)`)
+	// The row that gives the name may follow.
+	results, err = b.at(3).TranslateRows(t.Context(), []Result{
+		{Entity: b.kitchen.ByType("meal"), Action: ActionRead, Rows: []map[string]any{{"id": idOf("Lunch"), "date": "2026-01-13", "meal_type": "lunch", "recipe_id": idOf("Curry")}}},
+		{Entity: b.kitchen.ByType("recipe"), Action: ActionRead, Rows: []map[string]any{{"id": idOf("Curry"), "name": "Curry"}}},
+	}, nil)
 	require.NoError(t, err)
-	require.Equal(t, `Key (id)=(recipe_1) is referenced by ([id])`, text)
+	require.Equal(t, "Tue Jan 13 [lunch] Curry", results[0].Entries[0].Label)
 }
 
 func TestTranslateFilters(t *testing.T) {
@@ -211,8 +218,7 @@ func TestTranslateFilters(t *testing.T) {
 		{"recipe_id", "in", []any{idOf("Soup"), idOf("Curry")}}, {"notes", "=", "recipe_1"}, {"recipe_id", "is_null", "x"},
 	}, filters)
 
-	_, err = b.at(2).Tombstone(ctx, "recipe", []string{idOf("Soup")})
-	require.NoError(t, err)
+	b.deleted(t, b.at(2), "recipe", "Soup")
 	filters, err = b.at(2).TranslateFilters(ctx, meal, []Filter{{"recipe_id", "=", "recipe_1"}})
 	require.NoError(t, err, "what pointed to a row deleted in this turn can be cleaned up")
 	require.Equal(t, idOf("Soup"), filters[0].Value)
@@ -313,6 +319,6 @@ func TestScrub(t *testing.T) {
 		"decade-old beef-face":                                                         "decade-old beef-face",
 	} {
 		require.Equal(t, want, Scrub(text), text)
-		require.Equal(t, want != text, HasID(text), text)
+		require.Equal(t, want != text, hasID(text), text)
 	}
 }

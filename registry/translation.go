@@ -50,10 +50,10 @@ func (t *translation) column(out map[string]any, e *domain.Entity, column *domai
 		if entry, ok := t.known[key{e.Type, keyText(value)}]; ok {
 			out[column.Name] = entry.Ref
 		}
-	case column.Hidden || column.Kind == domain.KindVector || column.FK != nil && column.FK.Entity == nil:
-	case refers(column):
-		out[column.Name] = t.refs(column.FK.Entity, value)
-		if label := t.labels(column.FK.Entity, value); label != nil {
+	case column.Hidden || column.Kind == domain.KindVector || column.FK != nil && column.Target() == nil:
+	case column.FK != nil:
+		out[column.Name] = t.refs(column.Target(), value)
+		if label := t.labels(column.Target(), value); label != nil {
 			out["_"+column.Name+"_label"] = label
 		}
 	default:
@@ -113,7 +113,7 @@ func (t *translation) labels(e *domain.Entity, value any) any {
 func (t *translation) free(value any) any {
 	switch v := value.(type) {
 	case string:
-		if !HasID(v) {
+		if !hasID(v) {
 			return v
 		}
 		if id, ok := uuidText(v); ok && t.loose[id] != "" {

@@ -227,8 +227,17 @@ func (c *Column) SQL() string {
 type ForeignKey struct {
 	Entity   *Entity
 	Table    string
-	Column   string
+	Column   string // the key of Entity, if there is one
 	OnDelete string // "cascade", "set null", ...
+}
+
+// Target is the type whose keys the column holds, nil for none.
+func (c *Column) Target() *Entity {
+	if c.FK == nil {
+		return nil
+	}
+
+	return c.FK.Entity
 }
 
 // Kind classifies a column's values, for operators and validation.

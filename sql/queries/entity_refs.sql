@@ -86,17 +86,17 @@ RETURNING session_id, ref;
 
 -- EntityRefList returns exactly these refs.
 -- name: EntityRefList :many
-SELECT * FROM entity_refs WHERE session_id = @session_id AND ref = ANY(@refs::text[]);
+SELECT to_jsonb(e) AS entry FROM entity_refs AS e WHERE e.session_id = @session_id AND e.ref = ANY(@refs::text[]);
 
 -- EntityRefListByKey returns the refs of rows; types and ids are parallel.
 -- name: EntityRefListByKey :many
-SELECT * FROM entity_refs
-WHERE session_id = @session_id
-  AND (entity_type, entity_id) IN (SELECT unnest(@entity_types::text[]), unnest(@entity_ids::text[]));
+SELECT to_jsonb(e) AS entry FROM entity_refs AS e
+WHERE e.session_id = @session_id
+  AND (e.entity_type, e.entity_id) IN (SELECT unnest(@entity_types::text[]), unnest(@entity_ids::text[]));
 
 -- EntityRefListDecayed returns retained refs neither renewed nor touched since a turn.
 -- name: EntityRefListDecayed :many
-SELECT * FROM entity_refs AS e
+SELECT to_jsonb(e) AS entry FROM entity_refs AS e
 WHERE e.session_id = @session_id
   AND e.active_reason IS NOT NULL
   AND NOT e.pinned
@@ -106,13 +106,12 @@ WHERE e.session_id = @session_id
       WHERE d.session_id = e.session_id AND d.ref = e.ref AND d.action = 'retain' AND d.turn_number > @turn_number::int)
 ORDER BY e.ref;
 
--- EntityRefListDrafts returns unsaved drafts, and drafts saved in the given turn.
+-- EntityRefListDrafts returns unsaved drafts, oldest first. The condition on active_turn holds for all of them and makes
+-- this an index range.
 -- name: EntityRefListDrafts :many
-SELECT * FROM entity_refs
-WHERE session_id = @session_id
-  AND active_turn >= @turn_number::int -- true of both, and an index range
-  AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = @turn_number::int))
-ORDER BY turn_created, created_at, ref;
+SELECT to_jsonb(e) AS entry FROM entity_refs AS e
+WHERE e.session_id = @session_id AND e.active_turn >= @turn_number::int AND e.state = 'pending'
+ORDER BY e.turn_created, e.created_at, e.ref;
 
 -- EntityRefListInView returns what a prompt may name, with the tier that entities_at assigns as of a turn and its rank: the
 -- refs in a tier, those with the given names, keys and labels, and the newest that have left the window. Each part is an
