@@ -184,16 +184,7 @@ func labelOf(e *domain.Entity, row map[string]any) string {
 		return ""
 	}
 
-	return plainLabel(e, row)
-}
-
-// plainLabel is the label as far as the row gives one.
-func plainLabel(e *domain.Entity, row map[string]any) string {
-	if !e.Label.Complete(row) {
-		return ""
-	}
-
-	return e.Label.Render(row)
+	return e.Label.RenderComplete(row)
 }
 
 // asList returns any list as []any; bytes and UUIDs are not lists.

@@ -62,7 +62,7 @@ func (c *collected) named(b *book) map[key]string {
 func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]string, read LabelReader) error {
 	missing := map[string][]string{}
 	for _, s := range c.sightings() {
-		if k := (key{s.Type, s.ID}); names[k] == "" && plainLabel(d.ByType(s.Type), s.row) == "" {
+		if k := (key{s.Type, s.ID}); names[k] == "" && d.ByType(s.Type).Label.RenderComplete(s.row) == "" {
 			missing[s.Type] = append(missing[s.Type], s.ID)
 		}
 	}
@@ -99,5 +99,5 @@ func linkedLabel(e *domain.Entity, row map[string]any, names map[key]string) str
 		}
 	}
 
-	return plainLabel(e, whole)
+	return e.Label.RenderComplete(whole)
 }

@@ -9,7 +9,6 @@ const (
 	scrubbed  = "[id]"
 	plainLen  = 32 // a UUID without hyphens, which Postgres also accepts
 	firstPart = 8
-	nextPart  = 4
 )
 
 // idTail matches the rest of a UUID after its first eight digits, possibly truncated.
@@ -43,9 +42,6 @@ func hasID(text string) bool {
 
 // findID returns the bounds of the first UUID-shaped text at or after from, or -1.
 func findID(text string, from int) (int, int) {
-	if len(text)-from < firstPart+1+nextPart {
-		return -1, -1
-	}
 	run := 0 // hex digits that end just before i
 	for i := from; i <= len(text); i++ {
 		if i < len(text) && isHex(text[i]) {

@@ -205,9 +205,6 @@ func (op *analyzeOp) aggregateSQL(a aggregate) string {
 
 func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
 	for _, c := range op.group {
-		if c.FK == nil {
-			continue
-		}
 		if err := d.nameGroup(ctx, tx, c, op.rows); err != nil {
 			return record{}, err
 		}
@@ -224,7 +221,7 @@ func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, r
 			ids = append(ids, fmt.Sprint(row[c.Name]))
 		}
 	}
-	target := c.FK.Entity
+	target := c.Target()
 	if target == nil || len(ids) == 0 {
 		return nil
 	}

@@ -99,10 +99,7 @@ func rowList(data any) ([]map[string]any, *Error) {
 	if text, ok := data.(string); ok { // JSON within JSON
 		_ = exact.Decode([]byte(text), &data)
 	}
-	list, isList := data.([]any)
-	if !isList {
-		list = []any{data}
-	}
+	list := asList(data)
 	if len(list) == 0 || len(list) > maxBatch {
 		return nil, fail(CodeBadArgument, "rows has to hold 1 to %d rows.", maxBatch)
 	}
@@ -230,13 +227,9 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 			return record{}, err
 		}
 	}
-	created, updated := registry.ActionCreated, registry.ActionUpdated
-	if d.scope.Actor == registry.ActorUser {
-		created, updated = registry.ActionCreatedUser, registry.ActionUpdatedUser
-	}
 	parts := []registry.Result{
-		{Entity: op.entity, Action: created, Sets: all(op.entity).sets, Versions: op.found.versions},
-		{Entity: op.entity, Action: updated, Sets: all(op.entity).sets, Versions: op.found.versions},
+		{Entity: op.entity, Action: d.attributed(registry.ActionCreated), Sets: all(op.entity).sets, Versions: op.found.versions},
+		{Entity: op.entity, Action: d.attributed(registry.ActionUpdated), Sets: all(op.entity).sets, Versions: op.found.versions},
 	}
 	var result record
 	for _, row := range op.found.rows {

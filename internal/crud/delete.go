@@ -59,15 +59,21 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 	if err := d.journal.deleting(ctx, tx, e, targets.keys(e)); err != nil {
 		return err
 	}
+
+	return d.deleteRows(ctx, tx, e, targets.keys(e))
+}
+
+// deleteRows deletes exactly the rows with these keys.
+func (d *decision) deleteRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
 	s := &statement{}
-	s.add("DELETE FROM ", table(d.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(targets.keys(e), e.Key.Type),
-		") AND ", e.Owned())
+	s.add("DELETE FROM ", table(d.tools.domain, e), " WHERE ", e.Owned(), " AND ")
+	s.keyIn(e, keys)
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
 		return fmt.Errorf("delete from %s: %w", e.Table, d.inUse(e, err))
 	}
 
-	return written(e, tag, len(targets.rows))
+	return written(e, tag, len(keys))
 }
 
 // written refuses a write that affected other rows than those found: rows the tenant may not update cannot be locked,

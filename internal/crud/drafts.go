@@ -88,11 +88,7 @@ func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
 		if !isKey(e, filter.Field) {
 			continue
 		}
-		values, isList := filter.Value.([]any)
-		if !isList {
-			values = []any{filter.Value}
-		}
-		for _, value := range values {
+		for _, value := range asList(filter.Value) {
 			if ref, ok := value.(string); ok && !slices.Contains(refs, ref) {
 				refs = append(refs, ref)
 			}

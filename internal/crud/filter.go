@@ -220,14 +220,11 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 }
 
 func containsTexts(c *domain.Column, kind domain.Kind, value any) ([]string, *Error) {
-	switch _, isList := value.([]any); {
-	case c.Kind == domain.KindArray && isList:
-		return listTexts(c, kind, value, opContains)
-	case c.Kind == domain.KindArray:
-		return listTexts(c, kind, []any{value}, opContains)
-	default:
-		return valueTexts(c, kind, value)
+	if c.Kind == domain.KindArray {
+		return listTexts(c, kind, asList(value), opContains)
 	}
+
+	return valueTexts(c, kind, value)
 }
 
 func patternText(c *domain.Column, value any) ([]string, *Error) {

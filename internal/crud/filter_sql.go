@@ -47,7 +47,7 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) {
 	case opIsNotNull:
 		s.add(c.column.SQL(), " IS NOT NULL")
 	case opIn:
-		s.add(sql, " = ANY(", s.castList(c.texts, comparedAs(e, c.column)), ")")
+		s.in(sql, c.texts, comparedAs(e, c.column))
 	case opNotIn:
 		s.add(sql, " <> ALL(", s.castList(c.texts, comparedAs(e, c.column)), ")")
 	case opILike:

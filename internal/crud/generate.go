@@ -233,15 +233,12 @@ func names(value any, text string) bool {
 // gatherRefs collects the refs in a content by the type required where they appear.
 func gatherRefs(refs map[*domain.Entity][]string, e *domain.Entity, content map[string]any) {
 	for _, c := range e.Columns {
-		if c.FK == nil || c.FK.Entity == nil || content[c.Name] == nil {
+		to := c.Target()
+		if to == nil || content[c.Name] == nil {
 			continue
 		}
-		values, isList := content[c.Name].([]any)
-		if !isList {
-			values = []any{content[c.Name]}
-		}
-		for _, value := range values {
-			refs[c.FK.Entity] = append(refs[c.FK.Entity], fmt.Sprint(value))
+		for _, value := range asList(content[c.Name]) {
+			refs[to] = append(refs[to], fmt.Sprint(value))
 		}
 	}
 	for _, child := range e.Children {

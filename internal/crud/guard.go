@@ -25,12 +25,8 @@ const (
 // targets finds and locks the rows of an update or delete. If the user has to agree first, it sets d.approval. Approved
 // rows are used as approved, without their filters.
 func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []registry.Filter) (*loaded, error) {
-	q := &query{sel: ownColumns(s.entity), lock: true}
 	if s.keys != nil {
-		q.where = func(sql *statement) {
-			sql.add(qualified(s.entity, s.entity.Key), " = ANY(", sql.castList(s.keys, s.entity.Key.Type), ")")
-		}
-		found, err := d.tools.load(ctx, tx, s.entity, q)
+		found, err := d.tools.lockRows(ctx, tx, s.entity, s.keys)
 		if err != nil {
 			return nil, err
 		}
@@ -47,8 +43,9 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	if err := d.tools.resolveNames(ctx, tx, s.entity, list); err != nil {
 		return nil, err
 	}
-	q.where = func(sql *statement) { d.tools.where(sql, s.entity, list, nil) }
-	found, err := d.tools.load(ctx, tx, s.entity, q)
+	found, err := d.tools.load(ctx, tx, s.entity, &query{sel: ownColumns(s.entity), lock: true, where: func(sql *statement) {
+		d.tools.where(sql, s.entity, list, nil)
+	}})
 	if err != nil {
 		return nil, suspectFilters(err, s.entity, list)
 	}

@@ -60,20 +60,11 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	if len(rows[0]) == 0 {
 		return d.insertDefaults(ctx, tx, e, rows)
 	}
-	raw, err := jsonRows(rows)
+	s, err := d.tools.insertSQL(e, slices.Sorted(maps.Keys(rows[0])), "", rows)
 	if err != nil {
 		return nil, err
 	}
-	var names, values []string
-	for _, name := range slices.Sorted(maps.Keys(rows[0])) {
-		names = append(names, quoted(name))
-		values = append(values, "r."+quoted(name))
-	}
-	s := &statement{}
-	into := table(d.tools.domain, e)
-	s.add("INSERT INTO ", into, " (", strings.Join(names, ", "), ") SELECT ", strings.Join(values, ", "),
-		" FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) WITH ORDINALITY AS j (value, n)",
-		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n RETURNING ", qualified(e, e.Key), "::text")
+	s.add(" RETURNING ", qualified(e, e.Key), "::text")
 	found, err := tx.Query(ctx, s.String(), s.args...)
 	if err != nil {
 		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
@@ -84,6 +75,25 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	}
 
 	return keys, nil
+}
+
+// insertSQL inserts a list of rows in order, with the columns that are named. override is the clause that allows to set
+// numbers which the database otherwise assigns, or "".
+func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, rows any) (*statement, error) {
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return nil, err
+	}
+	columns, values := make([]string, len(names)), make([]string, len(names))
+	for i, name := range names {
+		columns[i], values[i] = quoted(name), "r."+quoted(name)
+	}
+	s, into := &statement{}, table(t.domain, e)
+	s.add("INSERT INTO ", into, " (", strings.Join(columns, ", "), ") ", override, " SELECT ", strings.Join(values, ", "),
+		" FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) WITH ORDINALITY AS j (value, n)",
+		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n")
+
+	return s, nil
 }
 
 // insertDefaults writes rows without any values, each in its own statement: no other form of INSERT omits every column.

@@ -69,7 +69,9 @@ func (t *Tools) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *dom
 func (t *Tools) imagesSQL(e *domain.Entity, by *domain.Column, keys []string) *statement {
 	s := &statement{}
 	s.add("SELECT ", qualified(e, e.Key), "::text, to_jsonb(", quoted(e.Table), ".*) FROM ", table(t.domain, e),
-		" WHERE ", qualified(e, by), " = ANY(", s.castList(keys, by.Type), ") AND ", e.Owned(), " ORDER BY ", qualified(e, e.Key))
+		" WHERE ", e.Owned(), " AND ")
+	s.in(qualified(e, by), keys, by.Type)
+	s.add(" ORDER BY ", qualified(e, e.Key))
 
 	return s
 }

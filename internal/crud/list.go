@@ -141,8 +141,8 @@ func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
 		case c == nil || c.Hidden:
 		case c.FK == nil:
 			parts = append(parts, c.SQL()+"::text")
-		case c.FK.Entity != nil && c.FK.Entity != e && c.Kind != domain.KindArray && deep > 0:
-			other := c.FK.Entity
+		case c.Target() != nil && c.Target() != e && c.Kind != domain.KindArray && deep > 0:
+			other := c.Target()
 			parts = append(parts, "(SELECT "+t.wordsSQL(other, other.Label.Columns(), deep-1)+" FROM "+table(t.domain, other)+
 				" WHERE "+qualified(other, other.Key)+" = "+qualified(e, c)+" AND "+other.Owned()+")")
 		}

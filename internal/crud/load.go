@@ -212,7 +212,8 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	}
 	s.add(" WHERE ", e.Owned(), " AND (")
 	if q.top != nil {
-		s.add(qualified(e, e.Key), " = ANY(", s.castList(q.top, e.Key.Type), ") AND ")
+		s.keyIn(e, q.top)
+		s.add(" AND ")
 	}
 	q.where(s)
 	s.add(") ORDER BY ")
@@ -239,13 +240,47 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 
 // byKeys selects rows by key, in the order of the keys.
 func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
-	list := func(s *statement) string { return s.castList(keys, e.Key.Type) }
-
 	return t.load(ctx, tx, e, &query{
 		sel:   sel,
-		where: func(s *statement) { s.add(qualified(e, e.Key), " = ANY(", list(s), ")") },
-		order: func(s *statement) { s.add("array_position(", list(s), ", ", qualified(e, e.Key), ")") },
+		where: func(s *statement) { s.keyIn(e, keys) },
+		order: func(s *statement) {
+			s.add("array_position(", s.castList(keys, e.Key.Type), ", ", qualified(e, e.Key), ")")
+		},
 	})
+}
+
+// lockRows selects rows by key and locks them.
+func (t *Tools) lockRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
+	return t.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) { s.keyIn(e, keys) }})
+}
+
+// versions returns the versions of the user's rows, by type and key. which adds the condition on rows of a type and
+// reports whether any of it are wanted. There is one query per type; they are sent together.
+func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Entity, *statement) bool) (map[string]map[string]string, error) {
+	versions, batch := map[string]map[string]string{}, &pgx.Batch{}
+	for _, e := range t.domain.Entities {
+		s, found := &statement{}, map[string]string{}
+		s.add("SELECT ", qualified(e, e.Key), "::text, ", e.VersionSQL(), " FROM ", table(t.domain, e), " WHERE ", e.Owned(), " AND ")
+		if !which(e, s) {
+			continue
+		}
+		versions[e.Type] = found
+		batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error {
+			var key, version string
+			_, err := pgx.ForEachRow(rows, []any{&key, &version}, func() error {
+				found[key] = version
+
+				return nil
+			})
+
+			return err
+		})
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read versions: %w", err)
+	}
+
+	return versions, nil
 }
 
 // loadChildren puts the child rows of all parents under the child table's name.
@@ -262,7 +297,7 @@ func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, e *domain.Entity, c
 	}
 	found, err := t.load(ctx, tx, child.Entity, &query{
 		sel:   all(child.Entity),
-		where: func(s *statement) { s.add(child.FK.SQL(), " = ANY(", s.castList(keys, child.FK.Type), ")") },
+		where: func(s *statement) { s.in(child.FK.SQL(), keys, child.FK.Type) },
 	})
 	if err != nil {
 		return err

@@ -315,7 +315,8 @@ func (t *Tools) linkedCondition(s *statement, e *domain.Entity, sql string, foun
 		s.add(" OR ", sql, " ~* ", s.value(sqlWords(name)))
 	}
 	if len(found.keys) > 0 {
-		s.add(" OR ", m.Link.SQL(), " = ANY(", s.castList(found.keys, m.Target.Key.Type), ")")
+		s.add(" OR ")
+		s.in(m.Link.SQL(), found.keys, m.Target.Key.Type)
 	}
 	if len(found.families) > 0 {
 		s.add(" OR ", m.Link.SQL(), " IN (SELECT ", qualified(m.Target, m.Target.Key), " FROM ", table(t.domain, m.Target),

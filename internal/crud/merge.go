@@ -169,7 +169,8 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 	return d.tools.load(ctx, tx, e, &query{sel: selection{columns: visible(e)}, lock: true, where: func(s *statement) {
 		s.add("(lower(", by.SQL(), "::text) = ANY(", s.value(names), "::text[])")
 		if len(links) > 0 {
-			s.add(" OR ", e.Match.Link.SQL(), " = ANY(", s.castList(links, e.Match.Link.Type), ")")
+			s.add(" OR ")
+			s.in(e.Match.Link.SQL(), links, e.Match.Link.Type)
 		}
 		s.add(")")
 		if e.Merge.Unless != "" {

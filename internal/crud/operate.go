@@ -23,8 +23,8 @@ type operateOp struct {
 	args     map[string]any // with refs
 	keys     map[string]any // with keys
 	step     *step
-	before   map[*domain.Entity]map[string]string // versions by key
-	named    map[string]string                    // versions of the rows that the arguments name, by type and key
+	before   map[string]map[string]string // versions by type and key
+	named    map[string]string            // versions of the rows that the arguments name, by type and key
 	told     []string
 	changed  []registry.Result
 	this     string
@@ -34,7 +34,7 @@ type operateOp struct {
 const operationTimeout = "10s"
 
 func newOperation(s *step, o *domain.Operation) (*operateOp, *Error) {
-	op := &operateOp{declared: o, step: s, before: map[*domain.Entity]map[string]string{}}
+	op := &operateOp{declared: o, step: s}
 	s.entity = o.On
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
@@ -80,10 +80,8 @@ func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error
 		return err
 	}
 	d.journal.called(op.declared, op.this, op.keys)
-	for _, e := range op.declared.Changes {
-		if op.before[e], err = d.tools.versions(ctx, tx, e); err != nil {
-			return err
-		}
+	if op.before, err = op.versions(ctx, d, tx); err != nil {
+		return err
 	}
 	if op.told, err = op.call(ctx, tx, op.declared.Call); err != nil {
 		return err
@@ -106,20 +104,14 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 		if c.FK == nil || value == nil {
 			continue
 		}
-		list, isList := value.([]any)
-		if !isList {
-			list = []any{value}
-		}
-		keys := make([]string, len(list))
-		for i, key := range list {
-			keys[i] = fmt.Sprint(key)
+		var keys []string
+		for _, key := range asList(value) {
+			keys = append(keys, fmt.Sprint(key))
 		}
 		slices.Sort(keys)
 		keys = slices.Compact(keys)
-		e := c.FK.Entity
-		found, err := d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
-			s.add(qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ")")
-		}})
+		e := c.Target()
+		found, err := d.tools.lockRows(ctx, tx, e, keys)
 		if err != nil {
 			return err
 		}
@@ -199,8 +191,8 @@ func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (boo
 // sentence says what would be done if the owner has no function for that.
 func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) string {
 	label := op.declared.On.Name
-	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.rows) == 1 && op.declared.On.Label.Complete(found.rows[0]) {
-		label += " " + op.declared.On.Label.Render(found.rows[0])
+	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.rows) == 1 {
+		label = strings.TrimSpace(label + " " + op.declared.On.Label.RenderComplete(found.rows[0]))
 	}
 	var with []string
 	for _, c := range op.declared.Args.Columns[1:] {

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -14,44 +13,33 @@ import (
 // maxCompared is how many rows of a type are compared before and after an operation.
 const maxCompared = 5000
 
-// versions returns the versions of the user's rows of a type.
-func (t *Tools) versions(ctx context.Context, tx pgx.Tx, e *domain.Entity) (map[string]string, error) {
-	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT %s::text, %s FROM %s WHERE %s ORDER BY %s LIMIT %d", qualified(e, e.Key), e.VersionSQL(), table(t.domain, e), e.Owned(), qualified(e, e.Key), maxCompared))
-	if err != nil {
-		return nil, fmt.Errorf("read versions of %s: %w", e.Table, err)
-	}
-	found := map[string]string{}
-	var key, version string
-	_, err = pgx.ForEachRow(rows, []any{&key, &version}, func() error {
-		found[key] = version
+// versions returns the versions of the user's rows of the types that the function changes.
+func (op *operateOp) versions(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]string, error) {
+	return d.tools.versions(ctx, tx, func(e *domain.Entity, s *statement) bool {
+		s.add("TRUE ORDER BY ", qualified(e, e.Key), " LIMIT ", s.value(maxCompared))
 
-		return nil
+		return slices.Contains(op.declared.Changes, e)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read versions of %s: %w", e.Table, err)
-	}
-
-	return found, nil
 }
 
 // compare finds which of the user's visible rows the function changed, whatever it returned.
 func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error {
+	after, err := op.versions(ctx, d, tx)
+	if err != nil {
+		return err
+	}
 	for _, e := range op.declared.Changes {
-		after, err := d.tools.versions(ctx, tx, e)
-		if err != nil {
-			return err
-		}
 		var created, updated, gone []string
-		for key, version := range after {
-			switch was, known := op.before[e][key]; {
+		for key, version := range after[e.Type] {
+			switch was, known := op.before[e.Type][key]; {
 			case !known:
 				created = append(created, key)
 			case was != version:
 				updated = append(updated, key)
 			}
 		}
-		for key := range op.before[e] {
-			if _, there := after[key]; !there {
+		for key := range op.before[e.Type] {
+			if _, there := after[e.Type][key]; !there {
 				gone = append(gone, key)
 			}
 		}
@@ -88,10 +76,6 @@ func (op *operateOp) keep(ctx context.Context, d *decision, tx pgx.Tx, e *domain
 	return nil
 }
 
-var byUser = map[string]string{
-	registry.ActionCreated: registry.ActionCreatedUser, registry.ActionUpdated: registry.ActionUpdatedUser, registry.ActionDeleted: registry.ActionDeletedUser,
-}
-
 func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
 	result := record{notice: spoken(op.told...)}
 	for i := range op.changed {
@@ -100,9 +84,7 @@ func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record
 			result.changes = append(result.changes, Change{EntityType: one.Entity.Type, ID: keyText(row, one.Entity), Action: one.Action})
 		}
 		result.total += len(one.Rows)
-		if d.scope.Actor == registry.ActorUser {
-			one.Action = byUser[one.Action]
-		}
+		one.Action = d.attributed(one.Action)
 	}
 	translated, err := d.translate(ctx, tx, op.changed...)
 	if err != nil {

@@ -240,9 +240,7 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 				return err
 			}
 			for _, row := range found.rows {
-				if e.Label.Complete(row) {
-					labels[keyText(row, e)] = e.Label.Render(row)
-				}
+				labels[keyText(row, e)] = e.Label.RenderComplete(row)
 			}
 
 			return nil
@@ -257,10 +255,10 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
 	for _, name := range e.Label.Links() {
 		c := e.Column(name)
-		if c == nil || c.FK == nil || c.FK.Entity == nil || c.FK.Column != "" && c.FK.Column != c.FK.Entity.Key.Name {
+		if c == nil || c.Target() == nil {
 			continue
 		}
-		target, keys := c.FK.Entity, []string{}
+		target, keys := c.Target(), []string{}
 		for _, row := range rows {
 			if row[name] != nil {
 				keys = append(keys, fmt.Sprint(row[name]))

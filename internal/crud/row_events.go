@@ -32,9 +32,8 @@ func keepEvents(ctx context.Context, tx pgx.Tx, user User, operation *string, do
 	}
 	kept := make([]map[string]string, len(done))
 	for i, one := range done {
-		kept[i] = map[string]string{"entity_type": one.entity.Type, "entity_id": keyText(one.row, one.entity), "label": "", "action": one.action}
-		if one.entity.Label.Complete(one.row) {
-			kept[i]["label"] = one.entity.Label.Render(one.row)
+		kept[i] = map[string]string{
+			"entity_type": one.entity.Type, "entity_id": keyText(one.row, one.entity), "label": one.entity.Label.RenderComplete(one.row), "action": one.action,
 		}
 	}
 	rows, err := json.Marshal(kept)

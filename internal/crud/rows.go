@@ -200,9 +200,7 @@ func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, ver
 	if !isKeyOf(e, id) {
 		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
 	}
-	found, err := t.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
-		s.add(qualified(e, e.Key), " = ", s.cast(id, e.Key.Type))
-	}})
+	found, err := t.lockRows(ctx, tx, e, []string{id})
 	switch {
 	case err != nil:
 		return nil, err
@@ -229,8 +227,17 @@ func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Enti
 	return fault
 }
 
-var userActions = map[domain.Verb]string{
-	domain.Create: registry.ActionCreatedUser, domain.Update: registry.ActionUpdatedUser, domain.Delete: registry.ActionDeletedUser,
+var byUser = map[string]string{
+	registry.ActionCreated: registry.ActionCreatedUser, registry.ActionUpdated: registry.ActionUpdatedUser, registry.ActionDeleted: registry.ActionDeletedUser,
+}
+
+// attributed is an action as the registry records it of whom the decision acts for.
+func (d *decision) attributed(action string) string {
+	if d.scope.Actor == registry.ActorUser {
+		return byUser[action]
+	}
+
+	return action
 }
 
 // change runs a write as the user and registers it in the user's session.
@@ -271,7 +278,7 @@ func (t *Tools) change(
 		return row, errors.Join(keepEvents(ctx, tx, user, nil, rowEvent{e, found.rows[0], past[verb]}), wrote(ctx, tx, user))
 	}
 	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{{
-		Entity: e, Rows: found.rows, Action: userActions[verb], Sets: all(e).sets, Versions: found.versions,
+		Entity: e, Rows: found.rows, Action: d.attributed(past[verb]), Sets: all(e).sets, Versions: found.versions,
 	}}, t.labels(tx, d.scope))
 	if err != nil {
 		return row, err

@@ -35,8 +35,8 @@ type since struct {
 
 	known []*db.EntityRefVersionsRow
 	later map[rowKey]*db.RowChangeSinceRow
-	order []rowKey // of later
-	now   map[rowKey]string
+	order []rowKey                     // of later
+	now   map[string]map[string]string // versions by type and key
 }
 
 // Since returns the rows that were changed or deleted since a fork's parent last saw them at the turn where the fork
@@ -54,7 +54,7 @@ func (t *Tools) Since(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) ([]S
 	for _, row := range s.known {
 		at := rowKey{row.EntityType, row.EntityID}
 		seen[at] = true
-		version, there := s.now[at]
+		version, there := s.now[at.entityType][at.id]
 		if t.domain.ByType(row.EntityType) == nil || version == row.RowVersion || same[at] {
 			continue
 		}
@@ -69,7 +69,7 @@ func (t *Tools) Since(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) ([]S
 	}
 	for _, at := range s.order {
 		row := s.later[at]
-		if _, there := s.now[at]; row.Created && there && !seen[at] && row.Label != "" && !t.isChild(row.EntityType) {
+		if _, there := s.now[at.entityType][at.id]; row.Created && there && !seen[at] && row.Label != "" && !t.isChild(row.EntityType) {
 			found = append(found, Since{EntityType: row.EntityType, Label: row.Label, Change: SinceMade, Turn: int(row.Number)})
 		}
 	}
@@ -94,9 +94,16 @@ func (s *since) load(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) (err 
 		s.later[at], s.order = row, append(s.order, at)
 		keys[row.EntityType] = append(keys[row.EntityType], row.EntityID)
 	}
-	s.now, err = s.versionsOf(ctx, tx, user, keys)
 
-	return err
+	return pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
+		s.now, err = s.versions(ctx, tenant, func(e *domain.Entity, sql *statement) bool {
+			sql.keyIn(e, keys[e.Type])
+
+			return len(keys[e.Type]) > 0
+		})
+
+		return err
+	})
 }
 
 // takenBack returns the rows that later turns wrote and that are unchanged, because all of those writes were undone.
@@ -135,37 +142,4 @@ func (t *Tools) isChild(entityType string) bool {
 	return slices.ContainsFunc(t.domain.Entities, func(e *domain.Entity) bool {
 		return slices.ContainsFunc(e.Children, func(child *domain.Child) bool { return child.Entity.Type == entityType })
 	})
-}
-
-// versionsOf returns the current versions of the user's rows: one query per type, sent together.
-func (t *Tools) versionsOf(ctx context.Context, tx pgx.Tx, user uuid.UUID, keys map[string][]string) (map[rowKey]string, error) {
-	versions, batch := map[rowKey]string{}, &pgx.Batch{}
-	for _, e := range t.domain.Entities {
-		if len(keys[e.Type]) > 0 {
-			s := t.versionsSQL(e, keys[e.Type])
-			batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error {
-				var key, version string
-				_, err := pgx.ForEachRow(rows, []any{&key, &version}, func() error {
-					versions[rowKey{e.Type, key}] = version
-
-					return nil
-				})
-
-				return err
-			})
-		}
-	}
-	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error { return tenant.SendBatch(ctx, batch).Close() })
-	if err != nil {
-		return nil, fmt.Errorf("read the versions of rows: %w", err)
-	}
-
-	return versions, nil
-}
-
-func (t *Tools) versionsSQL(e *domain.Entity, keys []string) *statement {
-	s := &statement{}
-	s.add("SELECT ", qualified(e, e.Key), "::text, ", e.VersionSQL(), " FROM ", table(t.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ") AND ", e.Owned())
-
-	return s
 }

@@ -41,6 +41,16 @@ func (s *statement) castList(texts []string, sqlType string) string {
 	return s.value(texts) + "::text[]::" + sqlType + "[]"
 }
 
+// in adds the condition that a column, given as SQL, has one of the values.
+func (s *statement) in(column string, texts []string, sqlType string) {
+	s.add(column, " = ANY(", s.castList(texts, sqlType), ")")
+}
+
+// keyIn adds the condition that a row has one of the keys.
+func (s *statement) keyIn(e *domain.Entity, keys []string) {
+	s.in(qualified(e, e.Key), keys, e.Key.Type)
+}
+
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 // table is the table in a FROM clause. It is never aliased, because computed columns may name it.

@@ -72,10 +72,11 @@ func namesOf(e *domain.Entity, rows []map[string]any, all int) string {
 	var names []string
 	for _, row := range rows {
 		ref, _ := row[e.Key.Name].(string)
-		if ref == "" || !e.Label.Complete(row) || len(names) == maxTold {
+		label := e.Label.RenderComplete(row)
+		if ref == "" || label == "" || len(names) == maxTold {
 			continue
 		}
-		names = append(names, e.Label.Render(row)+" ("+ref+")")
+		names = append(names, label+" ("+ref+")")
 	}
 	if len(names) == 0 {
 		return ""

@@ -136,11 +136,8 @@ func labelOf(e *domain.Entity, row image) string {
 			plain[name] = value
 		}
 	}
-	if len(row) == 0 || !e.Label.Complete(plain) {
-		return ""
-	}
 
-	return registry.Scrub(e.Label.Render(plain))
+	return registry.Scrub(e.Label.RenderComplete(plain))
 }
 
 // changedBy says which row is in the way, and who changed it.

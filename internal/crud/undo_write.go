@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/internal/domain"
 	"alfred/internal/exact"
@@ -65,14 +66,8 @@ func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys 
 			return u.moved(w.entity, w.EntityID, row, "came later and belongs to it")
 		}
 	}
-	s := &statement{}
-	s.add("DELETE FROM ", table(u.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ") AND ", e.Owned())
-	tag, err := tx.Exec(ctx, s.String(), s.args...)
-	if err != nil {
-		return fmt.Errorf("delete from %s: %w", e.Table, u.inUse(e, err))
-	}
 
-	return written(e, tag, len(keys))
+	return u.deleteRows(ctx, tx, e, keys)
 }
 
 // restore inserts rows that the turn deleted, with their keys, as they were.
@@ -81,20 +76,15 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	for i, w := range writes {
 		rows[len(writes)-1-i] = w.before
 	}
-	raw, err := jsonRows(rows)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(rows[0])), func(name string) bool {
+		c := e.Column(name)
+
+		return c == nil || c.Derived
+	})
+	s, err := u.tools.insertSQL(e, names, "OVERRIDING SYSTEM VALUE", rows)
 	if err != nil {
 		return err
 	}
-	var names, values []string
-	for _, name := range slices.Sorted(maps.Keys(rows[0])) {
-		if c := e.Column(name); c != nil && !c.Derived {
-			names, values = append(names, quoted(name)), append(values, "r."+quoted(name))
-		}
-	}
-	s, into := &statement{}, table(u.tools.domain, e)
-	s.add("INSERT INTO ", into, " (", strings.Join(names, ", "), ") OVERRIDING SYSTEM VALUE SELECT ", strings.Join(values, ", "),
-		" FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) WITH ORDINALITY AS j (value, n)",
-		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n")
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
 		return fmt.Errorf("bring back rows of %s: %w", e.Table, err)
@@ -116,16 +106,14 @@ func (u *undoing) setBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	}
 	batch, reached := &pgx.Batch{}, 0
 	for _, w := range slices.Backward(writes) {
-		s, err := u.setBackSQL(e, w)
+		s, err := updateSQL(u.tools, e, []string{w.EntityID}, w.before)
 		if err != nil {
 			return err
 		}
-		batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				reached++
-			}
+		batch.Queue(s.String(), s.args...).Exec(func(tag pgconn.CommandTag) error {
+			reached += int(tag.RowsAffected())
 
-			return rows.Err()
+			return nil
 		})
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
@@ -136,22 +124,6 @@ func (u *undoing) setBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	}
 
 	return nil
-}
-
-func (u *undoing) setBackSQL(e *domain.Entity, w *formerWrite) (*statement, error) {
-	raw, err := jsonRows(w.before)
-	if err != nil {
-		return nil, err
-	}
-	var sets []string
-	for _, name := range slices.Sorted(maps.Keys(w.before)) {
-		sets = append(sets, quoted(name)+" = r."+quoted(name))
-	}
-	s, into := &statement{}, table(u.tools.domain, e)
-	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(string(raw)), "::text::jsonb) AS r WHERE ",
-		qualified(e, e.Key), " = ", s.cast(w.EntityID, e.Key.Type), " AND ", e.Owned(), " RETURNING 1")
-
-	return s, nil
 }
 
 // called decodes what the write recorded about an operation.
@@ -189,7 +161,7 @@ func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) er
 	maps.DeleteFunc(args, func(name string, value any) bool { return o.Args.Column(name) == nil || value == nil })
 	args[o.This] = w.EntityID
 	s := &step{call: Call{Tool: o.Name}, entity: o.On, sure: true}
-	op := &operateOp{declared: o, args: args, keys: args, step: s, before: map[*domain.Entity]map[string]string{}}
+	op := &operateOp{declared: o, args: args, keys: args, step: s}
 	if err := op.carryOut(ctx, u.decision, tx); err != nil {
 		return err
 	}
@@ -299,7 +271,7 @@ func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, erro
 		return nil
 	})
 	for _, one := range u.operated {
-		one.Action = byUser[one.Action]
+		one.Action = u.attributed(one.Action)
 		parts = append(parts, one)
 	}
 
@@ -334,8 +306,8 @@ func (w *formerWrite) row(final map[rowKey]*formerWrite) map[string]any {
 		if !ok || c == w.entity.Key || exact.Decode(raw, &value) != nil {
 			continue
 		}
-		if c.FK != nil && c.FK.Entity != nil {
-			if target := final[rowKey{c.FK.Entity.Type, fmt.Sprint(value)}]; target != nil && target.Action == registry.ActionCreated {
+		if to := c.Target(); to != nil {
+			if target := final[rowKey{to.Type, fmt.Sprint(value)}]; target != nil && target.Action == registry.ActionCreated {
 				continue
 			}
 		}

@@ -120,7 +120,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 			return nil, err
 		}
 	}
-	s, err := d.updateSQL(e, keys, row)
+	s, err := updateSQL(d.tools, e, keys, row)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,8 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	return after, nil
 }
 
-func (d *decision) updateSQL(e *domain.Entity, keys []string, row map[string]any) (*statement, error) {
+// updateSQL sets the columns that a row names in the rows with these keys.
+func updateSQL[V any](t *Tools, e *domain.Entity, keys []string, row map[string]V) (*statement, error) {
 	raw, err := jsonRows(row)
 	if err != nil {
 		return nil, err
@@ -158,9 +159,10 @@ func (d *decision) updateSQL(e *domain.Entity, keys []string, row map[string]any
 		sets = append(sets, quoted(name)+" = r."+quoted(name))
 	}
 	s := &statement{}
-	into := table(d.tools.domain, e)
+	into := table(t.domain, e)
 	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(string(raw)),
-		"::text::jsonb) AS r WHERE ", qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ") AND ", e.Owned())
+		"::text::jsonb) AS r WHERE ", e.Owned(), " AND ")
+	s.keyIn(e, keys)
 
 	return s, nil
 }

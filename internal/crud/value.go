@@ -16,6 +16,15 @@ func emptyIsNull(c *domain.Column) bool {
 	return c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText
 }
 
+// asList is a list as it is, and a list of a single value.
+func asList(value any) []any {
+	if list, ok := value.([]any); ok {
+		return list
+	}
+
+	return []any{value}
+}
+
 // scalar returns the text of a value of this kind, for Postgres to parse, or a phrase that says what the value has to
 // be.
 func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {

@@ -95,16 +95,16 @@ func (t Template) Render(row map[string]any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Complete reports whether the row has every value outside optional parts, so that a label rendered from it may replace
-// an older one.
-func (t Template) Complete(row map[string]any) bool {
+// RenderComplete renders a row that has every value outside optional parts, so that its label may replace an older one;
+// any other is "".
+func (t Template) RenderComplete(row map[string]any) string {
 	for _, p := range t.parts {
 		if p.kind == partValue && !present(row[p.column]) {
-			return false
+			return ""
 		}
 	}
 
-	return len(t.parts) > 0
+	return t.Render(row)
 }
 
 func render(b *strings.Builder, parts []part, row map[string]any) {

@@ -62,10 +62,10 @@ func TestTemplateComplete(t *testing.T) {
 	template, err := domain.ParseTemplate("{date:Jan 2} [{meal_type}]{?_recipe_id_label: {_recipe_id_label}}")
 	require.NoError(t, err)
 	require.Equal(t, []string{"date", "meal_type", "recipe_id"}, template.Columns())
-	require.True(t, template.Complete(map[string]any{"date": "2026-01-12", "meal_type": "lunch"}))
-	require.False(t, template.Complete(map[string]any{"date": "2026-01-12"}))
-	require.False(t, template.Complete(map[string]any{"date": "2026-01-12", "meal_type": nil}))
-	require.False(t, domain.Template{}.Complete(nil))
+	require.NotEmpty(t, template.RenderComplete(map[string]any{"date": "2026-01-12", "meal_type": "lunch"}))
+	require.Empty(t, template.RenderComplete(map[string]any{"date": "2026-01-12"}))
+	require.Empty(t, template.RenderComplete(map[string]any{"date": "2026-01-12", "meal_type": nil}))
+	require.Empty(t, domain.Template{}.RenderComplete(nil))
 	require.True(t, domain.Template{}.IsZero())
 }
 
