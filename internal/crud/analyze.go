@@ -141,12 +141,8 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	s := op.sql(d.tools, filters)
-	rows, err := tx.Query(ctx, s.String(), s.args...)
-	if err != nil {
-		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters))
-	}
 	var raw []byte
-	_, err = pgx.ForEachRow(rows, []any{&raw, &op.total}, func() error {
+	err = s.each(ctx, tx, []any{&raw, &op.total}, func() error {
 		var row map[string]any
 		if err := exact.Decode(raw, &row); err != nil {
 			return err

@@ -69,11 +69,9 @@ func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
 func (d *decision) check(ctx context.Context, tx pgx.Tx, e *domain.Entity, source *statement) error {
 	var said []string
 	for _, check := range e.Checks {
-		rows, err := tx.Query(ctx, domain.CheckSQL(source.String(), check), source.args...)
-		if err != nil {
-			return fmt.Errorf("check %s: %w", e.Table, err)
-		}
-		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		s := &statement{args: source.args}
+		s.add(domain.CheckSQL(source.String(), check))
+		found, err := s.texts(ctx, tx)
 		if err != nil {
 			return fmt.Errorf("check %s: %w", e.Table, err)
 		}

@@ -65,11 +65,7 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 		return nil, err
 	}
 	s.add(" RETURNING ", qualified(e, e.Key), "::text")
-	found, err := tx.Query(ctx, s.String(), s.args...)
-	if err != nil {
-		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
-	}
-	keys, err := pgx.CollectRows(found, pgx.RowTo[string])
+	keys, err := s.texts(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
 	}

@@ -149,10 +149,6 @@ type query struct {
 // load runs a query and reads the children of what it found: one statement, plus one per child type.
 func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
 	s := t.loadSQL(e, q)
-	rows, err := tx.Query(ctx, s.String(), s.args...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", e.Table, err)
-	}
 	versions := map[string]string{}
 	result := &loaded{versions: map[string]map[string]string{e.Type: versions}}
 	var (
@@ -160,7 +156,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 		version string
 		at      position
 	)
-	_, err = pgx.ForEachRow(rows, []any{&raw, &version, &result.total, &at}, func() error {
+	err := s.each(ctx, tx, []any{&raw, &version, &result.total, &at}, func() error {
 		var row map[string]any
 		if err := exact.Decode(raw, &row); err != nil {
 			return err

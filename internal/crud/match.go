@@ -41,15 +41,11 @@ func (t *Tools) candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, text
 		return found, nil
 	}
 	s := t.candidateSQL(m, texts)
-	rows, err := tx.Query(ctx, s.String(), s.args...)
-	if err != nil {
-		return nil, fmt.Errorf("match names: %w", err)
-	}
 	var (
 		n   int
 		one candidate
 	)
-	_, err = pgx.ForEachRow(rows, []any{&n, &one.key, &one.name, &one.family, &one.exact, &one.similarity, &one.copied}, func() error {
+	err := s.each(ctx, tx, []any{&n, &one.key, &one.name, &one.family, &one.exact, &one.similarity, &one.copied}, func() error {
 		found[n] = merged(found[n], one)
 		one.copied = nil
 

@@ -218,25 +218,16 @@ func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]st
 	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+operationTimeout+"'"); err != nil {
 		return nil, fmt.Errorf("bound %s: %w", op.declared.Name, err)
 	}
-	rows, err := tx.Query(ctx, "SELECT CASE WHEN jsonb_typeof(to_jsonb(r)) = 'string' THEN to_jsonb(r) #>> '{}' ELSE '' END FROM "+function+"("+strings.Join(args, ", ")+") AS r", s.args...)
-	if err != nil {
-		return nil, op.fault(ctx, err)
-	}
-	said, err := pgx.CollectRows(rows, pgx.RowTo[*string])
+	s.add("SELECT CASE WHEN jsonb_typeof(to_jsonb(r)) = 'string' THEN to_jsonb(r) #>> '{}' ELSE '' END FROM ", function, "(", strings.Join(args, ", "), ") AS r")
+	said, err := s.texts(ctx, tx)
 	if err != nil {
 		return nil, op.fault(ctx, err)
 	}
 	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout TO DEFAULT"); err != nil {
 		return nil, fmt.Errorf("unbound %s: %w", op.declared.Name, err)
 	}
-	var sentences []string
-	for _, one := range said {
-		if one != nil && *one != "" {
-			sentences = append(sentences, *one)
-		}
-	}
 
-	return sentences, nil
+	return slices.DeleteFunc(said, func(one string) bool { return one == "" }), nil
 }
 
 // fault words a function's failure for its caller.

@@ -91,9 +91,11 @@ func (d *decision) changedSince(ctx context.Context, tx pgx.Tx, seen, now map[st
 	if len(keys) == 0 || len(d.steps) == 1 {
 		return keys, nil
 	}
-	own, err := ownVersions(ctx, tx, versions)
+	s := &statement{args: []any{versions}}
+	s.add(ownSQL)
+	own, err := s.texts(ctx, tx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("ask whose versions these are: %w", err)
 	}
 	var others []string
 	for i, key := range keys {
@@ -115,19 +117,6 @@ const ownSQL = `
 	CROSS JOIN LATERAL (SELECT s.next / 4294967296 * 4294967296 + CASE WHEN v.version ~ '^[0-9]{1,10}$' THEN v.version::bigint ELSE 0 END AS id) AS a
 	CROSS JOIN LATERAL (SELECT a.id + CASE WHEN a.id - s.next > 2147483648 THEN -4294967296 WHEN s.next - a.id > 2147483648 THEN 4294967296 ELSE 0 END AS id) AS x
 	WHERE x.id > 0 AND CASE WHEN x.id >= s.next THEN true ELSE pg_xact_status(x.id::text::xid8) = 'in progress' END`
-
-func ownVersions(ctx context.Context, tx pgx.Tx, versions []string) ([]string, error) {
-	rows, err := tx.Query(ctx, ownSQL, versions)
-	if err != nil {
-		return nil, fmt.Errorf("ask whose versions these are: %w", err)
-	}
-	own, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("ask whose versions these are: %w", err)
-	}
-
-	return own, nil
-}
 
 // showNewer adds a read of what changed meanwhile to the decision's results, so that the next decision is based on it.
 func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -49,6 +50,30 @@ func (s *statement) in(column string, texts []string, sqlType string) {
 // keyIn adds the condition that a row has one of the keys.
 func (s *statement) keyIn(e *domain.Entity, keys []string) {
 	s.in(qualified(e, e.Key), keys, e.Key.Type)
+}
+
+// each runs the query and calls read for each row, once it is scanned into the given variables.
+func (s *statement) each(ctx context.Context, tx pgx.Tx, into []any, read func() error) error {
+	rows, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return err
+	}
+	_, err = pgx.ForEachRow(rows, into, read)
+
+	return err
+}
+
+// texts runs a query that returns one text.
+func (s *statement) texts(ctx context.Context, tx pgx.Tx) ([]string, error) {
+	var found []string
+	var text string
+	err := s.each(ctx, tx, []any{&text}, func() error {
+		found = append(found, text)
+
+		return nil
+	})
+
+	return found, err
 }
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"iter"
 	"slices"
 	"strings"
 
@@ -65,22 +66,16 @@ func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 	if err := b.eachComputed(ctx, tx); err != nil {
 		return err
 	}
-	for i := range b.decl.Entities {
-		if e := b.entityAt(i); e != nil {
-			b.bindForeignKeys(i, e)
-			b.bindHidden(i, e)
-		}
+	for i, e := range b.entities() {
+		b.bindForeignKeys(i, e)
+		b.bindHidden(i, e)
 	}
-	for i := range b.decl.Entities {
-		if e := b.entityAt(i); e != nil {
-			b.bindTexts(i, e)
-			b.bindRelations(i, e)
-		}
+	for i, e := range b.entities() {
+		b.bindTexts(i, e)
+		b.bindRelations(i, e)
 	}
-	for i := range b.decl.Entities {
-		if e := b.entityAt(i); e != nil {
-			b.bindWrites(i, e)
-		}
+	for i, e := range b.entities() {
+		b.bindWrites(i, e)
 	}
 	if err := b.bindUnseen(ctx, tx); err != nil {
 		return err
@@ -131,36 +126,34 @@ func (b *binder) entityProblemf(i int, field, format string, args ...any) {
 	b.problemf(at, b.decl.Entities[i].Type+": "+format, args...)
 }
 
-// entityAt is the bound entity of declaration i, or nil if its table or type was invalid, which has been reported
-// already.
-func (b *binder) entityAt(i int) *Entity {
-	for _, e := range b.domain.Entities {
-		if e.Type == b.decl.Entities[i].Type && e.Table == b.decl.Entities[i].Table {
-			return e
+// entities yields the number of each declaration with its bound entity. Those whose table or type was invalid, which has
+// been reported already, are left out.
+func (b *binder) entities() iter.Seq2[int, *Entity] {
+	return func(yield func(int, *Entity) bool) {
+		for i, decl := range b.decl.Entities {
+			e := find(b.domain.Entities, func(e *Entity) bool { return e.Type == decl.Type && e.Table == decl.Table })
+			if e != nil && !yield(i, e) {
+				return
+			}
 		}
+	}
+}
+
+// find returns the first that fits, or nil.
+func find[T any](list []*T, fits func(*T) bool) *T {
+	if i := slices.IndexFunc(list, fits); i >= 0 {
+		return list[i]
 	}
 
 	return nil
 }
 
 func (b *binder) byType(name string) *Entity {
-	for _, e := range b.domain.Entities {
-		if e.Type == name {
-			return e
-		}
-	}
-
-	return nil
+	return find(b.domain.Entities, func(e *Entity) bool { return e.Type == name })
 }
 
 func (b *binder) byTable(name string) *Entity {
-	for _, e := range b.domain.Entities {
-		if e.Table == name {
-			return e
-		}
-	}
-
-	return nil
+	return find(b.domain.Entities, func(e *Entity) bool { return e.Table == name })
 }
 
 func (b *binder) bindEntity(i int) {

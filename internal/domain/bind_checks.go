@@ -16,11 +16,7 @@ func CheckSQL(source, check string) string {
 
 // eachCheck makes Postgres plan the checks of rows.
 func (b *binder) eachCheck(ctx context.Context, tx pgx.Tx) error {
-	for i := range b.decl.Entities {
-		e := b.entityAt(i)
-		if e == nil {
-			continue
-		}
+	for i, e := range b.entities() {
 		for n, check := range b.decl.Entities[i].Checks {
 			if err := b.bindCheck(ctx, tx, i, n, e, check); err != nil {
 				return err

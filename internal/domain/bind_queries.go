@@ -12,11 +12,7 @@ import (
 
 // eachComputed adds computed columns; Postgres determines their types.
 func (b *binder) eachComputed(ctx context.Context, tx pgx.Tx) error {
-	for i := range b.decl.Entities {
-		e := b.entityAt(i)
-		if e == nil {
-			continue
-		}
+	for i, e := range b.entities() {
 		for n, decl := range b.decl.Entities[i].Computed {
 			if err := b.bindComputed(ctx, tx, i, fmt.Sprintf("computed[%d]", n), e, decl); err != nil {
 				return err

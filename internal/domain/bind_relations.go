@@ -273,7 +273,7 @@ func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {
 	}
 	var found []*Column
 	for _, c := range child.Columns {
-		if c.FK != nil && c.FK.Entity == e && (decl.Column == "" || decl.Column == c.Name) {
+		if c.Target() == e && (decl.Column == "" || decl.Column == c.Name) {
 			found = append(found, c)
 		}
 	}
@@ -302,12 +302,12 @@ func (b *binder) bindMatch(i int, e *Entity, decl *MatchDecl) {
 		return
 	}
 	link := e.Column(decl.Link)
-	if link.FK == nil || link.FK.Entity == nil {
+	target := link.Target()
+	if target == nil {
 		b.entityProblemf(i, "match.link", "match: %s refers to no entity type", decl.Link)
 
 		return
 	}
-	target := link.FK.Entity
 	named := []string{decl.Name}
 	for _, optional := range []string{decl.Aliases, decl.Family} {
 		if optional != "" {

@@ -12,11 +12,7 @@ func (b *binder) checkWords() {
 		claim(own, e.Type, e)
 		claim(own, e.Table, e)
 	}
-	for i := range b.decl.Entities {
-		e := b.entityAt(i)
-		if e == nil {
-			continue
-		}
+	for i, e := range b.entities() {
 		for n, alias := range b.decl.Entities[i].Aliases {
 			if holder := claim(own, alias, e); holder != e {
 				b.entityProblemf(i, fmt.Sprintf("aliases[%d]", n), "alias %q stands for %s already", alias, holder.Type)

@@ -61,23 +61,11 @@ type catalogFK struct {
 }
 
 func (c *catalog) table(name string) *catalogTable {
-	for _, t := range c.tables {
-		if t.Name == name {
-			return t
-		}
-	}
-
-	return nil
+	return find(c.tables, func(t *catalogTable) bool { return t.Name == name })
 }
 
 func (t *catalogTable) column(name string) *Column {
-	for _, c := range t.columns {
-		if c.Name == name {
-			return c
-		}
-	}
-
-	return nil
+	return find(t.columns, func(c *Column) bool { return c.Name == name })
 }
 
 // unique reports whether these columns alone identify a row.
@@ -180,28 +168,35 @@ func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error
 }
 
 func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) error {
-	rows, err := tx.Query(ctx, tablesSQL, schema)
-	if err != nil {
-		return fmt.Errorf("tables: %w", err)
-	}
 	var t catalogTable
-	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.undoDelete, &t.oid, &t.view, &t.barrier, &t.owner, &t.triggers, &t.reacts},
-		func() error {
-			table := t
-			table.numbers, table.from, table.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}
-			c.tables = append(c.tables, &table)
+	into := []any{
+		&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.undoDelete, &t.oid, &t.view, &t.barrier, &t.owner,
+		&t.triggers, &t.reacts,
+	}
 
-			return nil
-		})
+	return eachRow(ctx, tx, "tables", tablesSQL, []any{schema}, into, func() error {
+		table := t
+		table.numbers, table.from, table.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}
+		c.tables = append(c.tables, &table)
 
-	return err
+		return nil
+	})
+}
+
+// eachRow runs a query and calls read for each row, once it is scanned into the given variables.
+func eachRow(ctx context.Context, tx pgx.Tx, what, sql string, args, into []any, read func() error) error {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, into, read)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+
+	return nil
 }
 
 func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) error {
-	rows, err := tx.Query(ctx, columnsSQL, schema)
-	if err != nil {
-		return fmt.Errorf("columns: %w", err)
-	}
 	var (
 		table, base, elem string
 		number            int
@@ -210,25 +205,26 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 		insert, update    bool
 		col               Column
 	)
-	_, err = pgx.ForEachRow(rows, []any{&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault,
-		&col.Generated, &col.Comment, &col.Enum, &elem, &number, &plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived},
-		func() error {
-			column := col
-			column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
-			column.Enum = slices.Clone(col.Enum)
-			if t := c.table(table); t != nil {
-				if t.view && !nameable {
-					column.readAs(plain)
-				}
-				t.columns = append(t.columns, &column)
-				t.numbers[column.Name] = number
-				t.grant(column.Name, insert, update)
+	into := []any{
+		&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault, &col.Generated, &col.Comment, &col.Enum, &elem, &number,
+		&plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived,
+	}
+
+	return eachRow(ctx, tx, "columns", columnsSQL, []any{schema}, into, func() error {
+		column := col
+		column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
+		column.Enum = slices.Clone(col.Enum)
+		if t := c.table(table); t != nil {
+			if t.view && !nameable {
+				column.readAs(plain)
 			}
+			t.columns = append(t.columns, &column)
+			t.numbers[column.Name] = number
+			t.grant(column.Name, insert, update)
+		}
 
-			return nil
-		})
-
-	return err
+		return nil
+	})
 }
 
 // readAs converts a column whose type the tenant may not name: an enum is read as text, a domain type as its base type.
@@ -252,36 +248,31 @@ func (t *catalogTable) grant(column string, insert, update bool) {
 }
 
 func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, schema string) error {
-	rows, err := tx.Query(ctx, constraintsSQL, schema)
-	if err != nil {
-		return fmt.Errorf("constraints: %w", err)
-	}
 	var (
 		table, kind, onDelete, expr string
 		fk                          catalogFK
 	)
-	_, err = pgx.ForEachRow(rows, []any{&table, &kind, &fk.columns, &fk.schema, &fk.table, &fk.targets, &onDelete, &expr},
-		func() error {
-			t := c.table(table)
-			if t == nil {
-				return nil
-			}
-			columns := slices.Clone(fk.columns)
-			switch kind {
-			case "p":
-				t.primary = columns
-			case "u":
-				t.uniques = append(t.uniques, columns)
-			case "f":
-				t.foreignKeys = append(t.foreignKeys, catalogFK{columns, fk.schema, fk.table, slices.Clone(fk.targets), deleteAction(onDelete)})
-			case "c":
-				t.check(columns, expr)
-			}
+	into := []any{&table, &kind, &fk.columns, &fk.schema, &fk.table, &fk.targets, &onDelete, &expr}
 
+	return eachRow(ctx, tx, "constraints", constraintsSQL, []any{schema}, into, func() error {
+		t := c.table(table)
+		if t == nil {
 			return nil
-		})
+		}
+		columns := slices.Clone(fk.columns)
+		switch kind {
+		case "p":
+			t.primary = columns
+		case "u":
+			t.uniques = append(t.uniques, columns)
+		case "f":
+			t.foreignKeys = append(t.foreignKeys, catalogFK{columns, fk.schema, fk.table, slices.Clone(fk.targets), deleteAction(onDelete)})
+		case "c":
+			t.check(columns, expr)
+		}
 
-	return err
+		return nil
+	})
 }
 
 func deleteAction(code string) string {

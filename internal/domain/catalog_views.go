@@ -3,7 +3,6 @@ package domain
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,16 +32,13 @@ func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[or
 	asked := map[uint32]bool{}
 	more := []uint32{}
 	for range viewDepth {
-		rows, err := tx.Query(ctx, rulesSQL, schema, more)
-		if err != nil {
-			return nil, fmt.Errorf("rules: %w", err)
-		}
+		args := []any{schema, more}
 		var (
 			view uint32
 			rule string
 		)
 		more = []uint32{}
-		_, err = pgx.ForEachRow(rows, []any{&view, &rule}, func() error {
+		err := eachRow(ctx, tx, "rules", rulesSQL, args, []any{&view, &rule}, func() error {
 			asked[view] = true
 			for number, from := range targets(rule) {
 				direct[origin{view, number}] = from
@@ -52,7 +48,7 @@ func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[or
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("rules: %w", err)
+			return nil, err
 		}
 		schema = ""
 		if more = unasked(more, asked); len(more) == 0 {
@@ -176,10 +172,6 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 			}
 		}
 	}
-	rows, err := tx.Query(ctx, baseColumnsSQL, bases)
-	if err != nil {
-		return fmt.Errorf("tables of views: %w", err)
-	}
 	var (
 		relation                       uint32
 		number                         int
@@ -187,7 +179,8 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		table                          string
 		base                           Column
 	)
-	_, err = pgx.ForEachRow(rows, []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}, func() error {
+	into := []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}
+	err = eachRow(ctx, tx, "tables of views", baseColumnsSQL, []any{bases}, into, func() error {
 		c.attributes[origin{relation, number}] = name
 		base.below = below{table, name}
 		for _, at := range shown[origin{relation, number}] {
@@ -197,7 +190,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("tables of views: %w", err)
+		return err
 	}
 
 	return c.readConstraintsOf(ctx, tx, bases)
@@ -221,16 +214,14 @@ ORDER BY x.conrelid, x.contype, x.columns`
 
 // readConstraintsOf records the constraints of tables for the views over them.
 func (c *catalog) readConstraintsOf(ctx context.Context, tx pgx.Tx, bases []uint32) error {
-	rows, err := tx.Query(ctx, constraintsOfSQL, bases)
-	if err != nil {
-		return fmt.Errorf("constraints of views: %w", err)
-	}
 	var (
 		relation, target     uint32
 		kind, onDelete, expr string
 		columns, targets     []string
 	)
-	_, err = pgx.ForEachRow(rows, []any{&relation, &kind, &columns, &target, &targets, &onDelete, &expr}, func() error {
+	into := []any{&relation, &kind, &columns, &target, &targets, &onDelete, &expr}
+
+	return eachRow(ctx, tx, "constraints of views", constraintsOfSQL, []any{bases}, into, func() error {
 		for _, t := range c.tables {
 			if t.view && t.bases[relation] {
 				c.carry(t, relation, kind, columns, target, targets, onDelete, expr)
@@ -239,11 +230,6 @@ func (c *catalog) readConstraintsOf(ctx context.Context, tx pgx.Tx, bases []uint
 
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("constraints of views: %w", err)
-	}
-
-	return nil
 }
 
 // carry records one of a table's constraints for a view, if the view shows all its columns. In a view that joins

@@ -2,7 +2,6 @@ package domain
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ func (d *Domain) Dependents(e *Entity) []Dependent {
 	var found []Dependent
 	for _, other := range d.Entities {
 		for _, c := range other.Columns {
-			if c.FK != nil && c.FK.Entity == e && slices.Contains([]string{"cascade", "set null", "set default"}, strings.ToLower(c.FK.OnDelete)) {
+			if c.Target() == e && slices.Contains([]string{"cascade", "set null", "set default"}, strings.ToLower(c.FK.OnDelete)) {
 				found = append(found, Dependent{other, c, strings.EqualFold(c.FK.OnDelete, "cascade")})
 			}
 		}
@@ -92,12 +91,10 @@ func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 			bases, of[oid] = append(bases, oid), append(of[oid], e)
 		}
 	}
-	rows, err := tx.Query(ctx, reachingSQL, bases)
-	if err != nil {
-		return fmt.Errorf("read what depends on rows: %w", err)
-	}
 	var r reach
-	_, err = pgx.ForEachRow(rows, []any{&r.target, &r.from, &r.onDelete, &r.Table, &r.Name, &r.numbers, &r.columns, &r.targets}, func() error {
+	into := []any{&r.target, &r.from, &r.onDelete, &r.Table, &r.Name, &r.numbers, &r.columns, &r.targets}
+
+	return eachRow(ctx, tx, "read what depends on rows", reachingSQL, []any{bases}, into, func() error {
 		for _, e := range of[r.target] {
 			if slices.ContainsFunc(of[r.from], func(holder *Entity) bool { return b.shows(holder, e, &r) }) {
 				continue
@@ -111,11 +108,6 @@ func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("read what depends on rows: %w", err)
-	}
-
-	return nil
 }
 
 // shows reports whether a column of the holder represents the foreign key. A key column computed by a view then records
@@ -127,7 +119,7 @@ func (b *binder) shows(holder, target *Entity, r *reach) bool {
 		if table.view {
 			at = table.from[c.Name]
 		}
-		if c.FK != nil && c.FK.Entity == target && at.relation == r.from && slices.Contains(r.numbers, at.column) && strings.EqualFold(c.FK.OnDelete, action) {
+		if c.Target() == target && at.relation == r.from && slices.Contains(r.numbers, at.column) && strings.EqualFold(c.FK.OnDelete, action) {
 			return true
 		}
 	}
@@ -135,7 +127,7 @@ func (b *binder) shows(holder, target *Entity, r *reach) bool {
 		return false
 	}
 	for _, name := range []string{foldedName(target.Type, r.columns...), foldedName(target.Type)} {
-		if c := holder.Column(name); c != nil && table.from[name] == (origin{}) && c.FK != nil && c.FK.Entity == target {
+		if c := holder.Column(name); c != nil && table.from[name] == (origin{}) && c.Target() == target {
 			c.FK.OnDelete = action
 
 			return true

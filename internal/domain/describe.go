@@ -100,8 +100,8 @@ func (c *Column) describeType(e *Entity) string {
 	switch {
 	case c == e.Key:
 		target = e.Type
-	case c.FK != nil && c.FK.Entity != nil:
-		target = c.FK.Entity.Type
+	case c.Target() != nil:
+		target = c.Target().Type
 	}
 	if target != "" {
 		if c.Kind == KindArray {

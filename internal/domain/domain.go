@@ -307,22 +307,10 @@ func (e *Entity) May(verb Verb) bool { return slices.Contains(e.Writes, verb) }
 
 // Child returns the child whose rows are of that table, or nil.
 func (e *Entity) Child(table string) *Child {
-	for _, child := range e.Children {
-		if child.Entity.Table == table {
-			return child
-		}
-	}
-
-	return nil
+	return find(e.Children, func(child *Child) bool { return child.Entity.Table == table })
 }
 
 // Column returns the column of that name, or nil.
 func (e *Entity) Column(name string) *Column {
-	for _, c := range e.Columns {
-		if c.Name == name {
-			return c
-		}
-	}
-
-	return nil
+	return find(e.Columns, func(c *Column) bool { return c.Name == name })
 }

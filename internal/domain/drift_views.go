@@ -2,7 +2,6 @@ package domain
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -35,21 +34,13 @@ ORDER BY 1, 2`
 
 // closedBelow returns, by view, the tables and columns below it that its owner may no longer read.
 func closedBelow(ctx context.Context, tx pgx.Tx, schema string) (map[string][]string, error) {
-	rows, err := tx.Query(ctx, closedBelowSQL, schema)
-	if err != nil {
-		return nil, fmt.Errorf("privileges below views: %w", err)
-	}
 	closed, view, name := map[string][]string{}, "", ""
-	_, err = pgx.ForEachRow(rows, []any{&view, &name}, func() error {
+
+	return closed, eachRow(ctx, tx, "privileges below views", closedBelowSQL, []any{schema}, []any{&view, &name}, func() error {
 		closed[view] = append(closed[view], name)
 
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("privileges below views: %w", err)
-	}
-
-	return closed, nil
 }
 
 // renamed are the differences of names below a view that is written by a function: the view follows a renamed table or

@@ -211,13 +211,7 @@ func uniqueType(table string, taken map[string]bool) string {
 }
 
 func (w *initWriter) entity(table string) *initEntity {
-	for _, e := range w.entities {
-		if e.table.Name == table {
-			return e
-		}
-	}
-
-	return nil
+	return find(w.entities, func(e *initEntity) bool { return e.table.Name == table })
 }
 
 // parentOf is the one entity with whose rows this one's are deleted, if there is exactly one.

@@ -69,12 +69,9 @@ const mostPeople = 40
 // people finds users to try: the existing ones, and those that own rows. If the table written by init maps accounts,
 // accounts with rows get a user each.
 func (p *prober) people(ctx context.Context) error {
-	rows, err := p.tx.Query(ctx, `SELECT id::text FROM alfred.users ORDER BY id LIMIT $1`, mostPeople)
-	if err != nil {
-		return fmt.Errorf("probe: users: %w", err)
-	}
-	if p.users, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-		return fmt.Errorf("probe: users: %w", err)
+	var err error
+	if p.users, err = p.texts(ctx, "", fmt.Sprintf("SELECT id::text FROM alfred.users ORDER BY id LIMIT %d", mostPeople)); err != nil {
+		return err
 	}
 	if p.decl.Source.Schema != "" {
 		return p.mapped(ctx)
@@ -213,10 +210,10 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 // pointing checks that a row cannot be made to reference another user's.
 func (p *prober) pointing(ctx context.Context, e *Entity, holders []string) error {
 	for _, c := range e.Columns {
-		if !c.Writable || !e.May(Update) || c.FK == nil || c.FK.Entity == nil || c.FK.Entity.Reference || c.Kind == KindArray {
+		target := c.Target()
+		if !c.Writable || !e.May(Update) || target == nil || target.Reference || c.Kind == KindArray {
 			continue
 		}
-		target := c.FK.Entity
 		theirs := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1", quote(target.Key.Name), p.table(target))
 		tried := false
 		for _, other := range p.users {

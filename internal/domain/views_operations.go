@@ -88,11 +88,7 @@ const wholeKey = "this"
 // keyParts are the key columns of the function's target row, if its first parameters are those columns one by one; none
 // if it takes the key as one value.
 func (w *viewWriter) keyParts(f wrappedFunction) []string {
-	at := slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == f.decl.On })
-	if at < 0 {
-		return nil
-	}
-	t := w.cat.table(w.decl.Entities[at].Table)
+	t := w.tableOf(f.decl.On)
 	if t == nil || len(w.key(t)) < 2 || len(f.types) < len(w.key(t)) || slices.Contains(f.names, wholeKey) {
 		return nil
 	}
@@ -103,6 +99,17 @@ func (w *viewWriter) keyParts(f wrappedFunction) []string {
 	}
 
 	return w.key(t)
+}
+
+// tableOf is the table of a type, nil for none.
+func (w *viewWriter) tableOf(entityType string) *catalogTable {
+	for _, e := range w.decl.Entities {
+		if e.Type == entityType {
+			return w.cat.table(e.Table)
+		}
+	}
+
+	return nil
 }
 
 // passed returns the arguments for the owner's function. It first checks the rows they name.
@@ -122,8 +129,7 @@ func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
 		}
 	}
 	if len(parts) > 0 {
-		e := w.decl.Entities[slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == f.decl.On })]
-		t := w.cat.table(e.Table)
+		t := w.tableOf(f.decl.On)
 		w.linef("    SELECT v.* INTO named FROM %s AS v WHERE v.%s = $1;", w.view(t), quote(w.keyColumn(t)))
 		w.linef("    IF NOT FOUND THEN")
 		w.noSuchRow("        ", t)
@@ -135,13 +141,7 @@ func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
 
 // visible rejects a key of a row that the user does not see: the function's ith parameter, passed at position number.
 func (w *viewWriter) visible(f wrappedFunction, i, number int) {
-	target := f.decl.keyType(i, f.names[i])
-	at := slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == target })
-	if at < 0 {
-		return
-	}
-	e := &w.decl.Entities[at]
-	t := w.cat.table(e.Table)
+	t := w.tableOf(f.decl.keyType(i, f.names[i]))
 	if t == nil {
 		return
 	}
