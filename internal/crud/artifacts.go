@@ -90,7 +90,7 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 		return Row{}, err
 	}
 
-	if err := wrote(ctx, tx, user); err != nil {
+	if err := noteChange(ctx, tx, user); err != nil {
 		return Row{}, err
 	}
 
@@ -99,8 +99,8 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 
 // unwrapCall unwraps an error from the call it belongs to.
 func unwrapCall(err error) error {
-	if blamed, ok := errors.AsType[*callError](err); ok {
-		return blamed.err
+	if failed, ok := errors.AsType[*callError](err); ok {
+		return failed.err
 	}
 
 	return err

@@ -22,9 +22,9 @@ type writtenRows struct {
 	call   int
 }
 
-// wrote notes rows that the decision knows from now on, and for the checks, which come
+// noteWritten notes rows that the decision knows from now on, and for the checks, which come
 // when all its calls are done: one may put right what another leaves wrong for a while.
-func (d *decision) wrote(e *domain.Entity, keys []string) {
+func (d *decision) noteWritten(e *domain.Entity, keys []string) {
 	d.written = append(d.written, writtenRows{e, keys, d.running})
 }
 

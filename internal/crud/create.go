@@ -131,11 +131,8 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if op.saved, err = d.save(ctx, tx, op.entity, payloads); err != nil {
 		return err
 	}
-	if op.found, err = d.tools.byKeys(ctx, tx, op.entity, all(op.entity), op.saved.keys); err != nil {
+	if op.found, err = d.readBack(ctx, tx, op.entity, all(op.entity), op.saved); err != nil {
 		return err
-	}
-	if fault := compareAll(op.entity, op.saved, op.found); fault != nil {
-		return fault
 	}
 	if op.args.FromRef != "" {
 		d.registry.Presume(op.args.FromRef, op.saved.keys[0])

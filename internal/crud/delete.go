@@ -73,12 +73,12 @@ func (d *decision) deleteRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 		return fmt.Errorf("delete from %s: %w", e.Table, d.inUse(e, err))
 	}
 
-	return written(e, tag, len(keys))
+	return requireRows(e, tag, len(keys))
 }
 
-// written refuses a write that affected other rows than those found: rows the tenant may not update cannot be locked,
+// requireRows refuses a write that affected other rows than those found: rows the tenant may not update cannot be locked,
 // and somebody else was faster.
-func written(e *domain.Entity, tag pgconn.CommandTag, rows int) error {
+func requireRows(e *domain.Entity, tag pgconn.CommandTag, rows int) error {
 	if tag.RowsAffected() != int64(rows) {
 		return fail(CodeStale, "Rows of %s were changed by somebody else in the meantime: read them again.", e.Table)
 	}

@@ -178,7 +178,7 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 
-		return d.journal.look(ctx, tenant)
+		return d.journal.readResult(ctx, tenant)
 	})
 	if err != nil {
 		return err

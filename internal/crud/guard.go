@@ -50,7 +50,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 		return nil, suspectFilters(err, s.entity, list)
 	}
 	narrow(s.entity, found, list)
-	if fault := missed(s.entity, found, list); fault != nil {
+	if fault := requireMatch(s.entity, found, list); fault != nil {
 		return nil, fault
 	}
 	if err := d.requireSeen(ctx, tx, s.entity, found); err != nil {
@@ -61,12 +61,12 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 		return nil, err
 	}
 
-	return found, d.note(ctx, tx, s, found, ask)
+	return found, d.noteTargets(ctx, tx, s, found, ask)
 }
 
-// missed refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
+// requireMatch refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
 // not happen either.
-func missed(e *domain.Entity, found *loaded, list []condition) *Error {
+func requireMatch(e *domain.Entity, found *loaded, list []condition) *Error {
 	named := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
 	switch {
 	case !named || len(found.rows) > 0:
@@ -186,8 +186,8 @@ func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 	return false
 }
 
-// note keeps the rows for the question, should any call of the decision need one.
-func (d *decision) note(ctx context.Context, tx pgx.Tx, s *step, found *loaded, ask bool) error {
+// noteTargets keeps the rows for the question, should any call of the decision need one.
+func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, found *loaded, ask bool) error {
 	s.keys, s.versions, s.asks = found.keys(s.entity), found.versions[s.entity.Type], ask
 	if !ask {
 		return nil

@@ -126,7 +126,7 @@ func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, payloa
 	if err != nil {
 		return nil, err
 	}
-	d.wrote(e, result.keys)
+	d.noteWritten(e, result.keys)
 	for _, child := range e.Children {
 		if err := d.saveChildren(ctx, tx, child, payloads, result.keys); err != nil {
 			return nil, err
@@ -163,24 +163,17 @@ func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Ch
 	if err != nil {
 		return err
 	}
-	if slices.Contains(result.merged, true) {
-		return nil // sums differ from what was written; that is their purpose
-	}
+	_, err = d.readBack(ctx, tx, child.Entity, selection{columns: visible(child.Entity)}, result)
 
-	return d.verify(ctx, tx, child.Entity, result)
+	return err
 }
 
-// verify reads the rows back and compares them with what was written.
-func (d *decision) verify(ctx context.Context, tx pgx.Tx, e *domain.Entity, result *saved) error {
-	found, err := d.tools.byKeys(ctx, tx, e, selection{columns: visible(e)}, result.keys)
+// readBack reads the rows and compares them with what was written. Those that were added to existing ones differ.
+func (d *decision) readBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, result *saved) (*loaded, error) {
+	found, err := d.tools.byKeys(ctx, tx, e, sel, result.keys)
 	if err != nil {
-		return err
+		return nil, err
 	}
-
-	return compareAll(e, result, found)
-}
-
-func compareAll(e *domain.Entity, result *saved, found *loaded) error {
 	byKey := map[string]map[string]any{}
 	for _, row := range found.rows {
 		byKey[keyText(row, e)] = row
@@ -190,11 +183,11 @@ func compareAll(e *domain.Entity, result *saved, found *loaded) error {
 			continue
 		}
 		if fault := compareStored(e, result.written[i], byKey[key]); fault != nil {
-			return fault
+			return nil, fault
 		}
 	}
 
-	return nil
+	return found, nil
 }
 
 // linkRows links each row to the canonical row of its name, unless it names one itself, and fills in the columns that

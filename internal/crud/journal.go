@@ -23,8 +23,7 @@ import (
 type journal struct {
 	tools  *Tools
 	writes []*rowChange
-	now    map[*domain.Entity]map[string]image // the rows as the decision left them
-	unread bool                                // now is still to be read
+	now    map[*domain.Entity]map[string]image // the rows as the decision left them; nil for a type that is still to be read
 }
 
 // rowChange is one row of row_changes while its decision runs.
@@ -76,6 +75,29 @@ func (t *Tools) imagesSQL(e *domain.Entity, by *domain.Column, keys []string) *s
 	return s
 }
 
+// queueImages adds reads of whole rows by key, one query per type, and returns where they go: nil until they are read.
+// lock locks the rows too, in a fixed order, so that two who do so cannot deadlock.
+func (t *Tools) queueImages(reads *pg.Batch, keys map[*domain.Entity][]string, lock bool) map[*domain.Entity]map[string]image {
+	found := map[*domain.Entity]map[string]image{}
+	for _, e := range t.domain.Entities {
+		if len(keys[e]) == 0 {
+			continue
+		}
+		found[e] = nil
+		s := t.imagesSQL(e, e.Key, keys[e])
+		if lock && e.Lockable {
+			s.add(" FOR UPDATE OF ", quoted(e.Table))
+		}
+		reads.Query("read rows as they are", s.String(), s.args, func(rows pgx.Rows) error {
+			found[e] = map[string]image{}
+
+			return collectImages(e, rows, found[e])
+		})
+	}
+
+	return found
+}
+
 func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error {
 	var (
 		key string
@@ -106,7 +128,7 @@ func (j *journal) created(e *domain.Entity, keys []string) {
 	}
 	var lost *string
 	if !e.Removable {
-		lost = said("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural)
+		lost = sentence("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural)
 	}
 	for _, key := range keys {
 		j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: registry.ActionCreated, Lost: lost, entity: e})
@@ -164,8 +186,8 @@ func (j *journal) update(e *domain.Entity, key string, was image, columns []stri
 	}
 }
 
-// look reads how the decision left its rows, in one query per type that is sent with the next statements.
-func (j *journal) look(ctx context.Context, tx pgx.Tx) error {
+// readResult reads how the decision left its rows, in one query per type that is sent with the next statements.
+func (j *journal) readResult(ctx context.Context, tx pgx.Tx) error {
 	if j == nil || len(j.writes) == 0 {
 		return nil
 	}
@@ -174,21 +196,14 @@ func (j *journal) look(ctx context.Context, tx pgx.Tx) error {
 		keys[w.entity] = append(keys[w.entity], w.EntityID)
 	}
 	reads := &pg.Batch{}
-	j.now = map[*domain.Entity]map[string]image{}
-	for _, e := range j.tools.domain.Entities {
-		if len(keys[e]) == 0 {
-			continue
-		}
-		j.now[e], j.unread = map[string]image{}, true
-		s := j.tools.imagesSQL(e, e.Key, keys[e])
-		reads.Query("read rows as they were left", s.String(), s.args, func(rows pgx.Rows) error {
-			j.unread = false
-
-			return collectImages(e, rows, j.now[e])
-		})
-	}
+	j.now = j.tools.queueImages(reads, keys, false)
 
 	return reads.Later(ctx, tx)
+}
+
+// unread reports whether what readResult asks for has not been sent yet.
+func (j *journal) unread() bool {
+	return j != nil && slices.ContainsFunc(slices.Collect(maps.Values(j.now)), func(rows map[string]image) bool { return rows == nil })
 }
 
 // finish says of each write how it left its row, once that is read. An update that changed nothing is not a write.

@@ -20,7 +20,7 @@ func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
 	}
 	w := &rowChange{EntityType: o.On.Type, EntityID: key, Action: actionCalled, Before: formerCall{Operation: o.Name, Args: args}, entity: o.On}
 	if o.Inverse == nil {
-		w.Lost = said("%s cannot be taken back.", capital(spokenName(o)))
+		w.Lost = sentence("%s cannot be taken back.", capital(spokenName(o)))
 	}
 	j.writes = append(j.writes, w)
 }

@@ -21,11 +21,11 @@ func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, key
 		return nil
 	}
 
-	return j.goes(ctx, tx, e, e.Key, keys, map[string]bool{})
+	return j.recordDeleted(ctx, tx, e, e.Key, keys, map[string]bool{})
 }
 
-// goes records the rows that a column references, deepest first. seen breaks cycles.
-func (j *journal) goes(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[string]bool) error {
+// recordDeleted records the rows that a column references, deepest first. seen breaks cycles.
+func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[string]bool) error {
 	were, err := j.tools.images(ctx, tx, e, by, keys)
 	if err != nil {
 		return err
@@ -40,9 +40,9 @@ func (j *journal) goes(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *dom
 	}
 	for _, dependent := range j.tools.domain.Dependents(e) {
 		if dependent.Cascade {
-			err = j.goes(ctx, tx, dependent.Entity, dependent.Column, gone, seen)
+			err = j.recordDeleted(ctx, tx, dependent.Entity, dependent.Column, gone, seen)
 		} else {
-			err = j.released(ctx, tx, dependent, gone, seen)
+			err = j.recordReleased(ctx, tx, dependent, gone, seen)
 		}
 		if err != nil {
 			return err
@@ -54,25 +54,25 @@ func (j *journal) goes(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *dom
 	}
 	unseen := lost != nil
 	if lost == nil && !e.Restorable {
-		lost = said("Deleted %s cannot be brought back: the database does not allow it.", e.Plural)
+		lost = sentence("Deleted %s cannot be brought back: the database does not allow it.", e.Plural)
 	}
 	for _, key := range gone {
 		j.writes = append(j.writes, &rowChange{
-			EntityType: e.Type, EntityID: key, Action: registry.ActionDeleted, Before: given(e, were[key]), Lost: lost, unseen: unseen, entity: e,
+			EntityType: e.Type, EntityID: key, Action: registry.ActionDeleted, Before: insertable(e, were[key]), Lost: lost, unseen: unseen, entity: e,
 		})
 	}
 
 	return nil
 }
 
-func said(format string, args ...any) *string {
+func sentence(format string, args ...any) *string {
 	text := fmt.Sprintf(format, args...)
 
 	return &text
 }
 
-// released records rows whose reference is cleared when the referenced row is deleted.
-func (j *journal) released(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[string]bool) error {
+// recordReleased records rows whose reference is cleared when the referenced row is deleted.
+func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[string]bool) error {
 	e := dependent.Entity
 	were, err := j.tools.images(ctx, tx, e, dependent.Column, keys)
 	if err != nil {
@@ -82,7 +82,7 @@ func (j *journal) released(ctx context.Context, tx pgx.Tx, dependent domain.Depe
 		if !seen[e.Type+" "+key] {
 			j.update(e, key, were[key], []string{dependent.Column.Name})
 			if !dependent.Column.SetBack {
-				j.noted(e, key).Lost = said("The %s that name it lose that for good: the database does not allow to set it back.", e.Plural)
+				j.noted(e, key).Lost = sentence("The %s that name it lose that for good: the database does not allow to set it back.", e.Plural)
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func (t *Tools) unseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []
 			return nil, err
 		}
 		if there {
-			return said("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, strings.ReplaceAll(unseen.Name, "_", " ")), nil
+			return sentence("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, strings.ReplaceAll(unseen.Name, "_", " ")), nil
 		}
 	}
 
@@ -127,8 +127,8 @@ func (t *Tools) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 	return there, nil
 }
 
-// given returns a row as an insert may write it.
-func given(e *domain.Entity, row image) image {
+// insertable returns a row as an insert may write it.
+func insertable(e *domain.Entity, row image) image {
 	whole := image{}
 	for _, c := range e.Columns {
 		if value, ok := row[c.Name]; ok && !c.Derived && c.Expr == "" {

@@ -111,5 +111,5 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, 
 		return row, err
 	}
 
-	return row, wrote(ctx, tx, user)
+	return row, noteChange(ctx, tx, user)
 }

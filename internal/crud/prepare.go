@@ -55,7 +55,7 @@ func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, 
 	err = pg.InTx(ctx, beginner, func(tx pgx.Tx) error {
 		return pg.AsTenant(ctx, tx, asker.Scope.UserID, func(tenant pgx.Tx) error {
 			for _, call := range calls {
-				if err := t.look(ctx, tenant, &asker, call, &prepared); err != nil {
+				if err := t.searchFor(ctx, tenant, &asker, call, &prepared); err != nil {
 					return err
 				}
 			}
@@ -67,8 +67,8 @@ func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, 
 	return prepared, err
 }
 
-// look searches for one call. A faulty call is reported when it is executed.
-func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, into *Prepared) error {
+// searchFor searches for one call. A faulty call is reported when it is executed.
+func (t *Tools) searchFor(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, into *Prepared) error {
 	switch call.Tool {
 	case vocab.ToolRecall:
 		var args recallArgs
@@ -84,13 +84,13 @@ func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, in
 
 		return err
 	case vocab.ToolRead:
-		return t.lookRead(ctx, tx, call, into)
+		return t.searchRows(ctx, tx, call, into)
 	}
 
 	return nil
 }
 
-func (t *Tools) lookRead(ctx context.Context, tx pgx.Tx, call Call, into *Prepared) error {
+func (t *Tools) searchRows(ctx context.Context, tx pgx.Tx, call Call, into *Prepared) error {
 	var args readArgs
 	if bad := parse(call, &args); bad != nil {
 		return nil //nolint:nilerr // the call itself reports it

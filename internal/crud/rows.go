@@ -84,15 +84,8 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 		if err != nil {
 			return nil, err
 		}
-		found, err := t.byKeys(ctx, tenant, e, all(e), result.keys)
-		if err != nil {
-			return nil, err
-		}
-		if fault := compareAll(e, result, found); fault != nil {
-			return nil, fault
-		}
 
-		return found, nil
+		return d.readBack(ctx, tenant, e, all(e), result)
 	})
 }
 
@@ -275,7 +268,7 @@ func (t *Tools) change(
 	}
 	row := found.row(e, 0)
 	if user.Session == nil {
-		return row, errors.Join(keepEvents(ctx, tx, user, nil, rowEvent{e, found.rows[0], past[verb]}), wrote(ctx, tx, user))
+		return row, errors.Join(keepEvents(ctx, tx, user, nil, rowEvent{e, found.rows[0], past[verb]}), noteChange(ctx, tx, user))
 	}
 	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{{
 		Entity: e, Rows: found.rows, Action: d.attributed(past[verb]), Sets: all(e).sets, Versions: found.versions,
@@ -284,11 +277,11 @@ func (t *Tools) change(
 		return row, err
 	}
 
-	return row, wrote(ctx, tx, user)
+	return row, noteChange(ctx, tx, user)
 }
 
-// wrote tells the user's running turns that rows have changed.
-func wrote(ctx context.Context, tx pgx.Tx, user User) error {
+// noteChange tells the user's running turns that rows have changed.
+func noteChange(ctx context.Context, tx pgx.Tx, user User) error {
 	if _, err := db.New().UserChange(ctx, tx, user.ID); err != nil {
 		return fmt.Errorf("note the change: %w", err)
 	}

@@ -18,7 +18,7 @@ func (d *decision) number(s *step) int { return d.scope.Results + slices.Index(d
 // store writes the results' rows and summarizes them.
 func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	outcome, rows := Outcome{Approval: d.approval}, &pg.Batch{}
-	if d.journal != nil && d.journal.unread { // nothing has been sent since it was asked for
+	if d.journal.unread() { // nothing has been sent since it was asked for
 		if err := rows.Send(ctx, tx); err != nil {
 			return Outcome{}, err
 		}

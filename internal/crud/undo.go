@@ -136,13 +136,13 @@ func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {
 			for from > 0 && rest[from-1].Step == rest[from].Step && rest[from-1].Call == rest[from].Call {
 				from--
 			}
-			if err := u.decided(ctx, tenant, rest[from:]); err != nil {
+			if err := u.undoDecision(ctx, tenant, rest[from:]); err != nil {
 				return err
 			}
 			rest = rest[:from]
 		}
 
-		if err := errors.Join(u.journal.look(ctx, tenant), (&pg.Batch{}).Send(ctx, tenant)); err != nil {
+		if err := errors.Join(u.journal.readResult(ctx, tenant), (&pg.Batch{}).Send(ctx, tenant)); err != nil {
 			return err
 		}
 
@@ -251,9 +251,9 @@ func (u *undoing) mustCall(was formerCall, effects map[string]bool) {
 	}
 }
 
-// decided undoes the writes of one decision. All are checked before any is undone, because what triggers did to one on
+// undoDecision undoes the writes of one decision. All are checked before any is undone, because what triggers did to one on
 // behalf of another is undone with that other.
-func (u *undoing) decided(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
+func (u *undoing) undoDecision(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
 	if err := u.check(ctx, tx, writes); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/internal/exact"
+	"alfred/internal/pg"
 	"alfred/registry"
 )
 
@@ -27,8 +28,13 @@ func (m *moved) Error() string { return m.entity.Type + " " + m.what }
 // check compares each row with how the decision left it, and locks it. What a later decision of the turn did to it has
 // been undone by now: that one was compared.
 func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
-	rows, err := u.there(ctx, tx, writes)
-	if err != nil {
+	keys := map[*domain.Entity][]string{}
+	for _, w := range writes {
+		keys[w.entity] = append(keys[w.entity], w.EntityID)
+	}
+	reads := &pg.Batch{}
+	rows := u.tools.queueImages(reads, keys, true)
+	if err := reads.Send(ctx, tx); err != nil {
 		return err
 	}
 	last := map[rowKey]*formerWrite{}
@@ -46,32 +52,6 @@ func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) e
 	}
 
 	return nil
-}
-
-func (u *undoing) there(ctx context.Context, tx pgx.Tx, writes []*formerWrite) (map[*domain.Entity]map[string]image, error) {
-	batch, found := &pgx.Batch{}, map[*domain.Entity]map[string]image{}
-	for _, e := range u.tools.domain.Entities { // in a fixed order, so that two undos cannot deadlock
-		var keys []string
-		for _, w := range writes {
-			if w.entity == e {
-				keys = append(keys, w.EntityID)
-			}
-		}
-		if len(keys) == 0 {
-			continue
-		}
-		found[e] = map[string]image{}
-		s := u.tools.imagesSQL(e, e.Key, keys)
-		if e.Lockable {
-			s.add(" FOR UPDATE OF ", quoted(e.Table))
-		}
-		batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error { return collectImages(e, rows, found[e]) })
-	}
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("read rows as they are: %w", err)
-	}
-
-	return found, nil
 }
 
 // asLeft compares one row. If later turns changed it and all of that was undone, it is compared with what the last of

@@ -223,7 +223,7 @@ func TestUndoAfterColumnsWereRenamedOrRetyped(t *testing.T) {
 	}
 }
 
-// What a trigger makes of a row in the turn's own write is no change since; what one does to it later is, and nobody is blamed for it.
+// What a trigger makes of a row in the turn's own write is no change since; what one does to it later is, and nobody is failed for it.
 func TestUndoAfterTriggersChangedRows(t *testing.T) {
 	t.Parallel()
 	b := setupApart(t)

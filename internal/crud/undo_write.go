@@ -91,7 +91,7 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	}
 	u.journal.created(e, keys)
 
-	return written(e, tag, len(keys))
+	return requireRows(e, tag, len(keys))
 }
 
 // setBack restores the previous values of the columns that the turn changed.

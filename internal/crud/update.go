@@ -131,10 +131,10 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	if err != nil {
 		return nil, fmt.Errorf("update %s: %w", e.Table, d.tools.suspectRows(err, e, []map[string]any{row}))
 	}
-	if err := written(e, tag, len(keys)); err != nil {
+	if err := requireRows(e, tag, len(keys)); err != nil {
 		return nil, err
 	}
-	d.wrote(e, keys)
+	d.noteWritten(e, keys)
 	after, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
 	if err != nil {
 		return nil, err
