@@ -176,6 +176,11 @@ func TestArtifacts(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, ReasonUnknown, refused.Reason)
 
+	require.Equal(t, []string{"generated", "updated", "promoted", "created"}, b.events(t, "gen_recipe_2"))
+	_, err = b.asUser(5).UpdateEntityData(ctx, "gen_recipe_1", json.RawMessage(`{"name": "Plain Tacos"}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"generated", "updated:user"}, b.events(t, "gen_recipe_1"))
+
 	for _, content := range []string{`[]`, `null`, `"x"`, `{`} {
 		_, err = b.at(5).UpdateEntityData(ctx, "gen_recipe_1", json.RawMessage(content))
 		require.ErrorIs(t, err, ErrRefused, content)

@@ -39,7 +39,7 @@ type rowChange struct {
 	entity *domain.Entity
 	// unseen: Lost describes rows deleted with this one, rather than a missing privilege to restore it.
 	unseen bool
-	// was is the row before an update; columns are those the update wrote.
+	// was is the row before an update or deletion; columns are those the update wrote.
 	was     image
 	columns []string
 }

@@ -58,7 +58,7 @@ func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity
 	}
 	for _, key := range gone {
 		j.writes = append(j.writes, &rowChange{
-			EntityType: e.Type, EntityID: key, Action: registry.ActionDeleted, Before: insertable(e, were[key]), Lost: lost, unseen: unseen, entity: e,
+			EntityType: e.Type, EntityID: key, Action: registry.ActionDeleted, Before: insertable(e, were[key]), Lost: lost, unseen: unseen, entity: e, was: were[key],
 		})
 	}
 
