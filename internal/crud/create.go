@@ -214,7 +214,7 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 }
 
 func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
-	if op.args.FromRef != "" && len(op.found.rows) == 1 {
+	if op.args.FromRef != "" {
 		key := op.saved.keys[0] // its label comes with the row, below
 		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.versions[op.entity.Type][key])
 		if err != nil {

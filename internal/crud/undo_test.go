@@ -158,6 +158,26 @@ func TestUndoRefuses(t *testing.T) {
 	require.Contains(t, refused(b.scope.TurnID, b.scope.Turn-1), "no longer kept")
 }
 
+// What an undo did is told by type and by what became of the rows.
+func TestUndoTellsWhatItDid(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Old"}]}`)
+	b.nextTurn()
+	outcome := b.decide("write",
+		call(vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Call Ada"}, {"title": "Call Eve"}]}`),
+		call(vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "recipe_ingredients": [{"name": "water"}]}}`),
+		call(vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "New"}}`))
+	require.False(t, outcome.Failed())
+
+	var told []string
+	for _, result := range b.undo(b.scope.TurnID, b.scope.Turn).Results {
+		require.Empty(t, result.ErrorMessage)
+		told = append(told, sprintf("%s %d %s", result.EntityType, result.RowCount, result.Changes[0].Action))
+	}
+	require.ElementsMatch(t, []string{"task 2 deleted:user", "recipe 1 deleted:user", "ri 1 deleted:user", "task 1 updated:user"}, told)
+}
+
 // Two decisions of a turn wrote the same row, which a later turn changed and then undid.
 func TestUndoOfTwoDecisionsOnOneRow(t *testing.T) {
 	t.Parallel()
