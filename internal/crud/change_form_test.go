@@ -32,6 +32,29 @@ func TestConstrainedForm(t *testing.T) {
 		require.Equal(t, "4 none", query[string](b, `SELECT servings || ' ' || coalesce(cuisine, 'none') FROM kitchen.recipes WHERE name = 'Thai Curry'`))
 	})
 
+	t.Run("ChildrenByPosition", func(t *testing.T) {
+		t.Parallel()
+
+		line := func(position, set string) string {
+			return `{"table": "recipe_ingredients", "position": ` + position + `, "set": [` + set + `]}`
+		}
+		name := func(text string) string { return `{"column": "name", "value": "` + text + `"}` }
+		for children, lines := range map[string][]string{
+			line("2", name("broth")):                           {"water", "broth", "leek"},
+			line("1", ``):                                      {"salt", "leek"},
+			line("9", name("pepper")):                          {"water", "salt", "leek", "pepper"},
+			line("1", ``) + "," + line("0", name("pepper")):    {"salt", "leek", "pepper"},
+			line("null", name("pepper")) + "," + line("3", ``): {"water", "salt", "pepper"},
+			line("0", name("dill")) + "," + line("0", name("rye")) + "," + line("2", name("broth")): {"water", "broth", "leek", "dill", "rye"},
+		} {
+			b := setupAlone(t)
+			b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Soup", "recipe_ingredients": [{"name": "water"}, {"name": "salt"}, {"name": "leek"}]}}]}`)
+			b.ok("generate", vocab.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "children": [`+children+`]}]}`)
+			require.Equal(t, lines, query[[]string](b, `SELECT array_agg(line ->> 'name' ORDER BY n) FROM (SELECT content FROM artifacts WHERE session_id = $1 ORDER BY version DESC LIMIT 1) AS a,
+				jsonb_array_elements(a.content -> 'recipe_ingredients') WITH ORDINALITY AS l (line, n)`, b.scope.SessionID), children)
+		}
+	})
+
 	t.Run("Rows", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -68,6 +91,10 @@ func TestConstrainedForm(t *testing.T) {
 			`{"table": "recipes", "rows": [{"set": [{"column": "name", "value": "a"}], "children": [{"table": "tasks", "set": []}]}]}`:      "do not stand in",
 			`{"table": "recipes", "rows": [{"set": [{"column": "name", "value": "a"}]}], "set": [{"column": "name", "value": "b"}]}`:        "from_ref",
 			`{"table": "recipes", "from_ref": "gen_recipe_1", "set": [{"column": "name", "value": "a"}], "clear": ["name"]}`:                "both set and cleared",
+			`{"table": "recipes", "from_ref": "gen_recipe_1", "data": {"name": "a"}}`:                                                       "rows or from_ref, not both",
+			`{"table": "recipes", "patch": {"name": "a"}}`:                                                                                  "goes with from_ref",
+			`{"table": "recipes", "data": []}`:   "1 to 200 rows",
+			`{"table": "recipes", "data": [{}]}`: "a list of rows",
 		} {
 			require.Contains(t, b.refused("write", vocab.ToolCreate, args, crud.CodeBadArgument), says)
 		}

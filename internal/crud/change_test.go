@@ -195,6 +195,47 @@ func TestApproval(t *testing.T) {
 		require.Equal(t, "Ice", query[string](b, `SELECT string_agg(name, ' ') FROM kitchen.inventory WHERE location = 'freezer'`), "exactly the rows of the question")
 	})
 
+	// A model that looked several rows up by itself deletes them unasked only if the user has seen or named them.
+	t.Run("FoundByTheModel", func(t *testing.T) {
+		t.Parallel()
+
+		for name, test := range map[string]struct {
+			seenBefore bool
+			message    string
+			refs       string
+			asks       bool
+		}{
+			"two unseen":             {false, "tidy up", `"inv_1", "inv_2"`, true},
+			"one unseen":             {false, "tidy up", `"inv_1"`, false},
+			"one of two named":       {false, "throw the peas away", `"inv_1", "inv_2"`, false},
+			"two of three not named": {false, "throw the peas away", `"inv_1", "inv_2", "inv_3"`, true},
+			"seen before":            {true, "tidy up", `"inv_1", "inv_2", "inv_3"`, false},
+		} {
+			b := setupAlone(t)
+			b.exec(`INSERT INTO kitchen.inventory (user_id, name) SELECT $1, unnest(ARRAY['Peas', 'Cod', 'Ice'])`, b.scope.UserID)
+			b.ok("read", vocab.ToolRead, `{"table": "inventory", "order_by": "name", "order_dir": "desc"}`)
+			if test.seenBefore {
+				b.nextTurn()
+			}
+			prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": [`+test.refs+`]}]}`)})
+			require.NoError(t, err)
+			outcome, err := b.tools.Execute(t.Context(), b.tx, b.at(), crud.Bounds{StepType: "write", Message: test.message}, prepared)
+			require.NoError(t, err)
+			require.Equal(t, test.asks, outcome.Approval != nil, "%s: %+v", name, outcome.Results)
+		}
+	})
+
+	t.Run("RowsThatAreGone", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		b.ok("write", vocab.ToolCreate, `{"table": "inventory", "data": {"name": "Peas"}}`)
+		b.exec(`DELETE FROM kitchen.inventory WHERE user_id = $1`, b.scope.UserID)
+		one := `{"field": "id", "op": "=", "value": "inv_1"}`
+		require.Contains(t, b.refused("write", vocab.ToolDelete, `{"table": "inventory", "filters": [`+one+`]}`, crud.CodeNotFound), "There is no such pantry item any more.")
+		require.Contains(t, b.refused("write", vocab.ToolDelete, `{"table": "inventory", "filters": [`+one+`, {"field": "quantity", "op": ">", "value": 0}]}`, crud.CodeNotFound), "does not fit the other filters")
+	})
+
 	t.Run("SeenSetRuns", func(t *testing.T) {
 		t.Parallel()
 

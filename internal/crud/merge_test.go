@@ -2,6 +2,7 @@ package crud_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,39 @@ func TestMergeAcrossSessions(t *testing.T) {
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT string_agg(lower(name) || ' ' || coalesce(trim_scale(quantity)::text, '-'), ', ' ORDER BY name)
 		FROM kitchen.shopping_list WHERE user_id = $1 AND name ~* 'dragon|oat'`, demoUser).Scan(&list))
 	require.Equal(t, "dragon fruit 4, oat milk -", list)
+}
+
+// Equal rows of one call are one row, whether a like one exists or not: amounts add up exactly, words are kept once, what
+// is empty is filled in and nothing else is overwritten.
+func TestMergeWithinACall(t *testing.T) {
+	t.Parallel()
+
+	for name, first := range map[string]bool{"new": false, "added to a row": true} {
+		b := setupAlone(t)
+		rows := []string{
+			`{"name": "Milk", "quantity": 0.1, "notes": "oat milk", "source": "Curry"}`, `{"name": "milk ", "notes": "OAT", "category": "dairy"}`,
+			`{"name": "MILK", "quantity": 0.2, "source": "Soup"}`,
+		}
+		if first {
+			b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": [`+rows[0]+`]}`)
+			rows = rows[1:]
+		}
+		result := b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": [`+strings.Join(rows, ",")+`, {"name": "Milk", "unit": "l"}]}`)
+		require.Equal(t, []string{"Milk 0.3 - dairy oat milk Curry, Soup", "Milk - l dairy - -"}, query[[]string](b, `SELECT array_agg(concat_ws(' ', name, coalesce(trim_scale(quantity)::text, '-'), coalesce(unit::text, '-'),
+			coalesce(category, '-'), coalesce(notes, '-'), coalesce(source, '-')) ORDER BY quantity) FROM kitchen.shopping_list WHERE user_id = $1`, b.scope.UserID), name)
+		require.Equal(t, map[bool]string{false: "created created", true: "updated created"}[first], result.Changes[0].Action+" "+result.Changes[1].Action, name)
+	}
+}
+
+// A row of nothing but defaults.
+func TestCreateOfDefaultsAlone(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "preferences", "data": {"household_adults": null}}`)
+	require.Equal(t, 1, query[int](b, `SELECT household_adults FROM kitchen.preferences WHERE user_id = $1`, b.scope.UserID))
+	b.ok("write", vocab.ToolCreate, `{"table": "preferences", "data": {"household_adults": null, "allergies": ["nuts"]}}`)
+	require.Equal(t, "1 {nuts}", query[string](b, `SELECT concat_ws(' ', household_adults, allergies) FROM kitchen.preferences WHERE user_id = $1`, b.scope.UserID))
 }
 
 // Preferences are one row: a create adds to it, omitted columns stay, and an update sets a list as given.

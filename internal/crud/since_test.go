@@ -1,0 +1,45 @@
+package crud_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/vocab"
+)
+
+// A fork knows rows as they were; what has become of them since is said, and by which turn. What was undone did not happen.
+func TestSinceAFork(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	update := func(ref, title string) {
+		b.nextTurn()
+		b.ok("write", vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "`+ref+`"}], "data": {"title": "`+title+`"}}`)
+	}
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "kept"}, {"title": "changed"}, {"title": "deleted"}, {"title": "undone"}, {"title": "touched"}]}`)
+	b.exec(`UPDATE turns SET status = 'cancelled', finished_at = now() WHERE id = $1`, b.scope.TurnID)
+	fork := query[uuid.UUID](b, `SELECT fork_session($1, 1)`, b.scope.SessionID)
+
+	update("task_2", "changed by a turn")
+	b.nextTurn()
+	b.ok("write", vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_3"}]}`)
+	update("task_4", "for a while")
+	b.undone(b.scope.TurnID, b.scope.Turn)
+	b.nextTurn()
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "recipe_ingredients": [{"name": "water"}]}}`)
+	b.nextTurn()
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "for a while too"}}`)
+	b.undone(b.scope.TurnID, b.scope.Turn)
+	b.exec(`UPDATE kitchen.tasks SET title = 'touched by somebody' WHERE user_id = $1 AND title = 'touched'`, b.scope.UserID)
+
+	found, err := b.tools.Since(t.Context(), b.tx, b.scope.UserID, fork)
+	require.NoError(t, err)
+	var said []string
+	for _, one := range found {
+		said = append(said, sprintf("%s %s %q %s %d", one.EntityType, one.Ref, one.Label, one.Change, one.Turn))
+	}
+	require.ElementsMatch(t, []string{
+		`task task_2 "changed" changed 2`, `task task_3 "deleted" deleted 3`, `task task_5 "touched" changed 0`, `recipe  "Soup" created 6`,
+	}, said)
+}
