@@ -236,7 +236,7 @@ func keyText(value any) string {
 
 // uuidText normalizes a UUID to the form Postgres prints.
 func uuidText(text string) (string, bool) {
-	if len(text) < plainLen || len(text) > 45 || strings.ContainsAny(text, " \n") {
+	if strings.ContainsAny(text, " \n") {
 		return "", false
 	}
 	id, err := uuid.Parse(text)

@@ -40,6 +40,9 @@ func TestRegisterActions(t *testing.T) {
 
 	b.read(t, 1, "recipe", "Soup")
 	require.Len(t, b.events(t, "recipe_1"), 3, "the same read again in the same turn is no event")
+	b.register(t, 1, "recipe", ActionMentionedUser, "Soup")
+	b.register(t, 1, "recipe", ActionMentionedUser, "Soup")
+	require.Equal(t, []string{"read", "updated", "read", "mentioned:user"}, b.events(t, "recipe_1"), "nor is the same mention")
 
 	_, err := b.at(1).Register(t.Context(), []Sighting{{Type: "recipe", ID: "x", Action: ActionDeleted}})
 	require.Error(t, err)

@@ -17,7 +17,7 @@ type translation struct {
 
 // row returns a copy of a row in which every key is a ref and every other id is removed. Hidden columns are left out.
 func (t *translation) row(e *domain.Entity, row map[string]any) map[string]any {
-	out := make(map[string]any, len(row)+2)
+	out := make(map[string]any, len(row))
 	for name, value := range row {
 		if column := e.Column(name); column != nil {
 			t.column(out, e, column, value)
