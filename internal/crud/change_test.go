@@ -2,6 +2,7 @@ package crud_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -175,6 +176,15 @@ func TestApproval(t *testing.T) {
 		require.Equal(t, 10, b.ok("write", vocab.ToolUpdate, string(update.Args)).RowCount)
 		b.exec(`INSERT INTO kitchen.tasks (user_id, title, due_date) VALUES ($1, 'Chore 20', '2027-01-21')`, b.scope.UserID)
 		require.Equal(t, "This would change 11 tasks: Chore 10, Chore 11, Chore 12, Chore 13, Chore 14 and 6 more. Shall I?", asked(t, b, update).Text)
+	})
+
+	t.Run("TwoHundredRowsAndNoMore", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		tasks := strings.Repeat(`{"title": "Chore"}, `, 200)
+		require.Equal(t, 200, b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [`+strings.TrimSuffix(tasks, ", ")+`]}`).RowCount)
+		require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "tasks", "data": [`+tasks+`{"title": "One more"}]}`, crud.CodeBadArgument), "1 to 200 rows")
 	})
 
 	t.Run("UnseenSet", func(t *testing.T) {
