@@ -106,6 +106,24 @@ func TestTranslateLabelsFromLinks(t *testing.T) {
 	require.Equal(t, []string{"read"}, b.events(t, "log_2"))
 }
 
+// The rows in a row were created with it, or else read with it, whatever was done to it.
+func TestTranslateNestedRows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	for action, nested := range map[string]string{
+		ActionCreated: ActionCreated, ActionCreatedUser: ActionCreatedUser, ActionRead: ActionRead, ActionUpdated: ActionRead, ActionUpdatedUser: ActionRead,
+	} {
+		_, err := b.at(1).TranslateRows(t.Context(), []Result{{Entity: b.kitchen.ByType("recipe"), Action: action, Rows: []map[string]any{{
+			"id": idOf(action), "name": action, "recipe_ingredients": []any{map[string]any{"id": idOf("leek " + action), "recipe_id": idOf(action), "name": "leek"}},
+		}}}}, nil)
+		require.NoError(t, err)
+		found, err := b.at(1).LookupKeys(t.Context(), "ri", []string{idOf("leek " + action)})
+		require.NoError(t, err)
+		require.Equal(t, nested, found[idOf("leek "+action)].Action, action)
+	}
+}
+
 // What the children of a deleted row reference is not shown and gets no ref.
 func TestTranslateDeletedChildren(t *testing.T) {
 	t.Parallel()
