@@ -53,6 +53,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"Recipe_2", stored, ReasonUnknown, "Recipe_2 does not exist in this conversation; did you mean recipe_2: Soup or recipe_1: Butter Chicken?"},
 		{"recipes_2", Want{Stored: true}, ReasonUnknown, "recipes_2 does not exist in this conversation; did you mean recipe_2: Soup or recipe_1: Butter Chicken?"},
 		{"soup", stored, ReasonUnknown, "soup does not exist in this conversation; did you mean recipe_2: Soup or recipe_1: Butter Chicken?"},
+		{"inv_9", Want{Type: "inv"}, ReasonUnknown, "inv_9 does not exist in this conversation; did you mean inv_1: Eggs?"},
 		{"task_1", Want{Type: "task"}, ReasonUnknown, "task_1 does not exist in this conversation; read the entity first to get its ref."},
 		{"step_2", stored, ReasonUnknown, ""},
 		{"gen_", stored, ReasonUnknown, ""},
