@@ -110,48 +110,47 @@ func (t *Tail) Next(ctx context.Context, patience time.Duration) ([]Event, error
 	}
 }
 
-func (t *Tail) read(ctx context.Context) ([]Event, error) {
-	var events []Event
-	err := t.reader.Read(ctx, func(tx pgx.Tx) error {
-		events, t.over = nil, false
-		rows, err := db.New().TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: t.turnID, AfterSeq: t.after, PageSize: batch})
+func (t *Tail) read(ctx context.Context) (events []Event, err error) {
+	events, t.over, err = EventsAfter(ctx, t.reader.Read, t.turnID, t.after)
+	if n := len(events); n > 0 {
+		t.after = events[n-1].Seq
+	}
+
+	return events, err
+}
+
+// EventsAfter reads a turn's next events in a transaction of run's. over reports that none will follow them: the turn has
+// ended, or is gone with its session.
+func EventsAfter(ctx context.Context, run pg.Run, turnID uuid.UUID, seq int32) (events []Event, over bool, err error) {
+	err = run(ctx, func(tx pgx.Tx) error {
+		events, over = nil, false
+		rows, err := db.New().TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: turnID, AfterSeq: seq, PageSize: batch})
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			events = append(events, Event{Seq: row.Seq, Type: row.Type, Data: row.Data})
+			events, over = append(events, Event{Seq: row.Seq, Type: row.Type, Data: row.Data}), terminal(row.Type)
 		}
-		if len(rows) == 0 {
-			t.over, err = ended(ctx, tx, t.turnID)
+		if len(rows) > 0 {
+			return nil
+		}
+		turn, err := db.New().TurnStatusGet(ctx, tx, turnID)
+		over = errors.Is(err, pgx.ErrNoRows) || err == nil && turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning
+		if over {
+			return nil
 		}
 
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
-	}
-	if n := len(events); n > 0 {
-		t.after, t.over = events[n-1].Seq, Terminal(events[n-1].Type)
+		err = fmt.Errorf("read events: %w", err)
 	}
 
-	return events, nil
+	return events, over, err
 }
 
-// ended reports whether a turn without further events has ended, or is gone with its session.
-func ended(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
-	turn, err := db.New().TurnStatusGet(ctx, tx, turnID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-
-	return turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning, nil
-}
-
-// Terminal reports whether an event is the last of its turn.
-func Terminal(eventType string) bool {
+// terminal reports whether an event is the last of its turn.
+func terminal(eventType string) bool {
 	return eventType == "turn.finished" || eventType == "turn.failed" || eventType == "turn.cancelled"
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/pg"
 	"alfred/jobs"
 )
 
@@ -116,34 +117,38 @@ func (t *Turn) Said() string {
 
 // Turn reads a turn. Errors: jobs.ErrTurnNotFound, also for another user's.
 func (r *Reader) Turn(ctx context.Context, turnID uuid.UUID) (*Turn, error) {
-	var turn *Turn
-	err := r.Read(ctx, func(tx pgx.Tx) (err error) {
-		turn, err = load(ctx, tx, turnID)
+	return pg.Value(ctx, r.Read, func(tx pgx.Tx) (*Turn, error) {
+		row, steps, err := Load(ctx, tx, turnID)
+		if err != nil {
+			return nil, err
+		}
 
-		return err
+		return turnOf(row, steps)
 	})
-
-	return turn, err
 }
 
-func load(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (*Turn, error) {
+// Load reads the rows of a turn and its plan. Errors: jobs.ErrTurnNotFound.
+func Load(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (*db.TurnDetailRow, []*db.TurnStepListTurnRow, error) {
 	row, err := db.New().TurnDetail(ctx, tx, turnID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, jobs.ErrTurnNotFound
+		return nil, nil, jobs.ErrTurnNotFound
 	}
 	if err != nil {
-		return nil, fmt.Errorf("get turn: %w", err)
+		return nil, nil, fmt.Errorf("get turn: %w", err)
 	}
 	steps, err := db.New().TurnStepListTurn(ctx, tx, turnID)
 	if err != nil {
-		return nil, fmt.Errorf("get turn's steps: %w", err)
+		return nil, nil, fmt.Errorf("get turn's steps: %w", err)
 	}
+
+	return row, steps, nil
+}
+
+func turnOf(row *db.TurnDetailRow, steps []*db.TurnStepListTurnRow) (*Turn, error) {
 	turn := &Turn{
 		ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message,
 		Goal: orEmpty(row.Goal), Reply: orEmpty(row.Reply), Unwritten: row.Unwritten, Steps: []Step{}, CreatedAt: row.CreatedAt,
-		Usage: Usage{
-			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
-		},
+		Error: ErrorOf(row.ErrorCode, row.ErrorMessage), Usage: UsageOf(row),
 	}
 	if err := json.Unmarshal(row.Wrote, &turn.Wrote); err != nil {
 		return nil, fmt.Errorf("read what the turn wrote: %w", err)
@@ -154,12 +159,24 @@ func load(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (*Turn, error) {
 			Outcome: string(orEmpty(s.Outcome)), Summary: orEmpty(s.Summary),
 		})
 	}
-	if row.ErrorCode != nil {
-		turn.Error = &Error{Code: *row.ErrorCode, Message: orEmpty(row.ErrorMessage)}
-	}
+	var err error
 	turn.Question, err = QuestionOf(row)
 
 	return turn, err
+}
+
+// ErrorOf is why a turn or a call failed, nil if it did not.
+func ErrorOf(code, message *string) *Error {
+	if code == nil {
+		return nil
+	}
+
+	return &Error{Code: *code, Message: orEmpty(message)}
+}
+
+// UsageOf is what a turn's model calls have cost.
+func UsageOf(row *db.TurnDetailRow) Usage {
+	return Usage{Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, CachedTokens: row.CachedTokens, CostUSD: row.CostUsd}
 }
 
 // QuestionOf is what a turn asked, nil if it asked nothing.

@@ -5,18 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
 	"alfred/internal/crud"
-	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
 	"alfred/internal/pg"
 )
@@ -72,25 +69,13 @@ type artifactOut struct {
 	Body artifact
 }
 
-func (a *api) registerArtifacts() {
-	const path = "/v1/sessions/{id}/artifacts/{ref}"
-	huma.Register(a.huma, operation(http.MethodGet, path, "get-artifact", "A draft with its versions", http.StatusOK), a.artifactGet)
-	huma.Register(a.huma, operation(http.MethodPatch, path, "patch-artifact", "Change a draft: its whole content, as a new version", http.StatusOK,
-		http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.artifactPatch)
-	huma.Register(a.huma, operation(http.MethodDelete, path, "drop-artifact", "Discard a draft", http.StatusNoContent,
-		http.StatusConflict, http.StatusPreconditionFailed), a.artifactDrop)
-	huma.Register(a.huma, operation(http.MethodPost, path+"/save", "save-artifact", "Save a draft as it stands: the row it became", http.StatusCreated,
-		http.StatusConflict, http.StatusPreconditionFailed), a.artifactSave)
-}
-
 func (a *api) artifactGet(ctx context.Context, in *artifactGetIn) (*artifactOut, error) {
 	var version *int32
 	if in.Version > 0 {
 		version = &in.Version
 	}
-	out, err := a.artifact(ctx, in.RefPath, version)
 
-	return out, failed(ctx, err)
+	return a.artifact(ctx, in.RefPath, version)
 }
 
 // artifact reads a draft in any state: a discarded one can still be viewed.
@@ -98,84 +83,63 @@ func (a *api) artifact(ctx context.Context, path RefPath, version *int32) (*arti
 	if !utf8.ValidString(path.Ref) || strings.ContainsRune(path.Ref, 0) {
 		return nil, problem.ErrNotFound
 	}
-	out := &artifactOut{}
-	err := a.readSession(ctx, path.ID, func(tx pgx.Tx, session *db.SessionGetRow) error {
+
+	return inSession(ctx, a, path.ID, func(tx pgx.Tx, session *db.SessionGetRow) (*artifactOut, error) {
 		row, err := a.q.ArtifactGet(ctx, tx, &db.ArtifactGetParams{SessionID: session.ID, Ref: path.Ref, Version: version})
 		if err != nil {
-			return fmt.Errorf("get draft: %w", err)
+			return nil, fmt.Errorf("get draft: %w", err)
 		}
 		versions, err := a.q.ArtifactVersions(ctx, tx, &db.ArtifactVersionsParams{SessionID: session.ID, Ref: path.Ref, PageSize: maxVersions})
 		if err != nil {
-			return fmt.Errorf("list its versions: %w", err)
+			return nil, fmt.Errorf("list its versions: %w", err)
 		}
-		out.Body = artifact{
+
+		return &artifactOut{ETag: strconv.Quote(strconv.Itoa(int(row.Version))), Body: artifact{
 			Ref: row.Ref, Type: row.EntityType, Label: row.Label, State: row.State, Saved: row.EntityID != nil, EntityID: row.EntityID,
-			Version: row.Version, Content: stored[map[string]any]{row.Content}, Versions: make([]artifactVersion, len(versions)),
-		}
-		for i, v := range versions {
-			out.Body.Versions[i] = artifactVersion(*v)
-		}
-
-		return nil
+			Version: row.Version, Content: stored[map[string]any]{row.Content},
+			Versions: mapped(versions, func(v *db.ArtifactVersionsRow) artifactVersion { return artifactVersion(*v) }),
+		}}, nil
 	})
-	out.ETag = strconv.Quote(strconv.Itoa(int(out.Body.Version)))
-
-	return out, err
 }
 
 func (a *api) artifactPatch(ctx context.Context, in *artifactPatchIn) (*artifactOut, error) {
 	content, err := json.Marshal(in.Body.Content)
 	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("encode draft: %w", err))
+		return nil, fmt.Errorf("encode draft: %w", err)
 	}
-	err = a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) error {
-		return a.Rows.ChangeDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch), content)
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
+	if _, err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (none crud.Row, err error) {
+		return none, a.Rows.ChangeDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch), content)
+	}); err != nil {
+		return nil, err
 	}
-	out, err := a.artifact(ctx, in.RefPath, nil)
 
-	return out, failed(ctx, err)
+	return a.artifact(ctx, in.RefPath, nil)
 }
 
-func (a *api) artifactDrop(ctx context.Context, in *ArtifactChange) (*struct{}, error) {
-	err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) error {
-		return a.Rows.DropDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
+func (a *api) artifactDrop(ctx context.Context, in *ArtifactChange) error {
+	_, err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (none crud.Row, err error) {
+		return none, a.Rows.DropDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
 	})
 
-	return &struct{}{}, failed(ctx, err)
+	return err
 }
 
 func (a *api) artifactSave(ctx context.Context, in *ArtifactChange) (*rowOut, error) {
-	var row crud.Row
-	err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (err error) {
-		row, err = a.Rows.SaveDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
-
-		return err
+	return a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		return a.Rows.SaveDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
 	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return rowAnswer(row), nil
 }
 
 // changeDraft changes a draft on behalf of its user, between two turns.
-func (a *api) changeDraft(ctx context.Context, sessionID string, change func(pgx.Tx, crud.User) error) error {
-	id, err := door.ParseID(sessionID)
-	if err != nil {
-		return err
-	}
-	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		return change(tx, crud.User{ID: userOf(ctx), Session: &id})
+func (a *api) changeDraft(ctx context.Context, session pathID, change func(pgx.Tx, crud.User) (crud.Row, error)) (*rowOut, error) {
+	row, err := pg.Value(ctx, a.writeAll, func(tx pgx.Tx) (crud.Row, error) {
+		return change(tx, crud.User{ID: userOf(ctx), Session: &session.UUID})
 	})
-
 	if refused, ok := errors.AsType[*crud.Error](err); ok && refused.Code == crud.CodeViolation {
-		return problem.Invalid(refused.Message) // about a row that does not exist yet
+		return nil, problem.Invalid(refused.Message) // about a row that does not exist yet
 	}
 
-	return rowProblem(err)
+	return rowAnswer(row), rowProblem(err)
 }
 
 // draftVersionOf is the version in an If-Match; an invalid one matches no version.

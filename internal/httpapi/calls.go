@@ -3,16 +3,14 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/internal/httpapi/door"
 	"alfred/internal/llm"
+	"alfred/internal/pg"
 )
 
 // CallLine is one model call, including failed and repaired ones. It is exported because LLMCall embeds it.
@@ -51,17 +49,8 @@ type llmAnswer struct {
 	ToolCalls []llm.ToolCall `json:"tool_calls" nullable:"true"`
 }
 
-type callOut struct {
-	Body LLMCall
-}
-
 type callPath struct {
-	ID string `doc:"Id of the call." path:"id"`
-}
-
-func (a *api) registerCalls() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/calls", "list-calls", "A turn's requests to models", http.StatusOK), a.callList().ofTurn(a))
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/calls/{id}", "get-call", "One request to a model: what was asked and answered, and why it stood in the prompt", http.StatusOK), a.callGet)
+	ID pathID `doc:"Id of the call." path:"id"`
 }
 
 func (a *api) callList() list[*uuid.UUID, *db.LlmCallPageTurnRow, CallLine] {
@@ -75,30 +64,19 @@ func (a *api) callList() list[*uuid.UUID, *db.LlmCallPageTurnRow, CallLine] {
 	}
 }
 
-func (a *api) callGet(ctx context.Context, in *callPath) (*callOut, error) {
-	id, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	out := &callOut{}
-	err = a.read(ctx, func(tx pgx.Tx) error {
-		row, err := a.q.LlmCallGet(ctx, tx, id)
+func (a *api) callGet(ctx context.Context, in *callPath) (LLMCall, error) {
+	return pg.Value(ctx, a.read, func(tx pgx.Tx) (LLMCall, error) {
+		row, err := a.q.LlmCallGet(ctx, tx, in.ID.UUID)
 		if err != nil {
-			return fmt.Errorf("get call: %w", err)
+			return LLMCall{}, fmt.Errorf("get call: %w", err)
 		}
-		items, err := a.q.ContextItemListCall(ctx, tx, id)
+		items, err := a.q.ContextItemListCall(ctx, tx, in.ID.UUID)
 		if err != nil {
-			return fmt.Errorf("list its context: %w", err)
+			return LLMCall{}, fmt.Errorf("list its context: %w", err)
 		}
-		out.Body = callOf(row, items)
 
-		return nil
+		return callOf(row, items), nil
 	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return out, nil
 }
 
 func callOf(r *db.LlmCallGetRow, items []*db.ContextItemListCallRow) LLMCall {
@@ -108,13 +86,13 @@ func callOf(r *db.LlmCallGetRow, items []*db.ContextItemListCallRow) LLMCall {
 			Provider: r.Provider, Model: r.Model, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CachedTokens: r.CachedTokens,
 			CostUsd: r.CostUsd, LatencyMs: r.LatencyMs, ErrorCode: r.ErrorCode, TraceID: r.TraceID, CreatedAt: r.CreatedAt,
 		},
-		Request: stored[llm.Request]{r.Request}, Context: make([]contextItem, len(items)),
+		Request: stored[llm.Request]{r.Request},
+		Context: mapped(items, func(i *db.ContextItemListCallRow) contextItem {
+			return contextItem{Section: i.Section, Ref: i.Ref, TurnNumber: int(i.TurnNumber), Reason: i.Reason, Tokens: int(i.Tokens)}
+		}),
 	}
 	if r.Response != nil {
 		call.Response = &stored[llmAnswer]{r.Response}
-	}
-	for i, item := range items {
-		call.Context[i] = contextItem{Section: item.Section, Ref: item.Ref, TurnNumber: int(item.TurnNumber), Reason: item.Reason, Tokens: int(item.Tokens)}
 	}
 
 	return call

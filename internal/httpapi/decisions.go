@@ -3,10 +3,8 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -37,11 +35,6 @@ type constraint struct {
 	ReplacedBy *uuid.UUID      `json:"replaced_by"`
 	CreatedAt  time.Time       `json:"created_at"`
 	InForce    bool            `json:"in_force"`
-}
-
-func (a *api) registerDecisions() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/decisions", "list-decisions", "What was kept in view or taken out of it, and why", http.StatusOK), a.decisionList().ofSession(a))
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/constraints", "list-constraints", "What the user asked to hold, here and lastingly", http.StatusOK), a.constraintList().ofSession(a))
 }
 
 func (a *api) decisionList() list[*uuid.UUID, *db.DecisionPageRow, decision] {

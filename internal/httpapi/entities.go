@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -11,13 +12,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
 	"alfred/internal/httpapi/problem"
 	"alfred/nodes"
+	"alfred/registry"
 )
 
 // entity is one ref of the registry.
@@ -39,10 +40,6 @@ type entityPage struct {
 	Page[entity]
 
 	CurrentTurn int32 `doc:"Turn from which tiers are counted." json:"current_turn"`
-}
-
-type entitiesOut struct {
-	Body entityPage
 }
 
 type entitiesIn struct {
@@ -77,10 +74,6 @@ type contextPreview struct {
 	Items []contextItem `json:"items"`
 }
 
-type contextOut struct {
-	Body contextPreview
-}
-
 // summary is what is remembered about a turn.
 type summary struct {
 	TurnNumber          int32           `json:"turn_number"`
@@ -101,52 +94,38 @@ type summary struct {
 	Model               string          `json:"model"`
 }
 
-func (a *api) registerEntities() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/entities", "list-entities", "What the session knows, by tier", http.StatusOK), a.entityList)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/context", "preview-context", "What a node would see now, and why", http.StatusOK), a.contextPreview)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/summaries", "list-summaries", "What is remembered of each turn", http.StatusOK), a.summaryList().ofSession(a))
-}
-
-func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, error) {
+func (a *api) entityList(ctx context.Context, in *entitiesIn) (entityPage, error) {
 	after, err := parseEntityCursor(in.Cursor, in.Turn)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return entityPage{}, err
 	}
-	out := &entitiesOut{}
-	var refs []*db.EntityListRow
-	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
-		out.Body.CurrentTurn = row.LastTurn
-		params := after.params(row.ID, int32(in.Limit))
-		if in.Turn == 0 {
-			refs, err = a.q.EntityList(ctx, tx, params)
 
-			return err
-		}
+	return inSession(ctx, a, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) (page entityPage, err error) {
+		page.CurrentTurn = cmp.Or(in.Turn, row.LastTurn)
 		if in.Turn > row.LastTurn {
-			return problem.New(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
+			return page, problem.New(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
 		}
-		out.Body.CurrentTurn = in.Turn
-		refs, err = a.entitiesAt(ctx, tx, in.Turn, params)
+		var refs []*db.EntityListRow
+		if params := after.params(row.ID, int32(in.Limit)); in.Turn == 0 {
+			refs, err = a.q.EntityList(ctx, tx, params)
+		} else {
+			refs, err = a.entitiesAt(ctx, tx, in.Turn, params)
+		}
+		page.Page = pageOf(refs, in.Limit,
+			func(r *db.EntityListRow) entity {
+				e := entity(*r)
+				if !in.Keys {
+					e.Key = ""
+				}
 
-		return err
+				return e
+			},
+			func(r *db.EntityListRow) string {
+				return entityCursor{Turn: in.Turn, Tier: r.Tier, Type: r.EntityType, TurnCreated: r.TurnCreated, Ref: r.Ref}.String()
+			})
+
+		return page, err
 	})
-	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("list entities: %w", err))
-	}
-	out.Body.Page = pageOf(refs, in.Limit,
-		func(r *db.EntityListRow) entity {
-			e := entity(*r)
-			if !in.Keys {
-				e.Key = ""
-			}
-
-			return e
-		},
-		func(r *db.EntityListRow) string {
-			return entityCursor{Turn: in.Turn, Tier: r.Tier, Type: r.EntityType, TurnCreated: r.TurnCreated, Ref: r.Ref}.String()
-		})
-
-	return out, nil
 }
 
 func (a *api) entitiesAt(ctx context.Context, tx pgx.Tx, turn int32, params *db.EntityListParams) ([]*db.EntityListRow, error) {
@@ -154,12 +133,8 @@ func (a *api) entitiesAt(ctx context.Context, tx pgx.Tx, turn int32, params *db.
 		SessionID: params.SessionID, TurnNumber: turn, AfterRef: params.AfterRef, AfterTier: params.AfterTier,
 		AfterType: params.AfterType, AfterTurn: params.AfterTurn, AfterNumber: params.AfterNumber, PageSize: params.PageSize,
 	})
-	refs := make([]*db.EntityListRow, len(rows))
-	for i, row := range rows {
-		refs[i] = (*db.EntityListRow)(row)
-	}
 
-	return refs, err
+	return mapped(rows, func(r *db.EntityListAtRow) *db.EntityListRow { return (*db.EntityListRow)(r) }), err
 }
 
 // entityCursor is a position in the registry's order, as of a turn; 0 is now.
@@ -221,28 +196,20 @@ func refNumber(ref string) int64 {
 	return n
 }
 
-func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, error) {
-	row, err := a.door.Session(ctx, in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	var frame nodes.Frame
-	err = a.read(ctx, func(tx pgx.Tx) error {
-		frame, err = a.Preview.Frame(ctx, tx, row.ID, in.Node)
+func (a *api) contextPreview(ctx context.Context, in *contextIn) (contextPreview, error) {
+	return inSession(ctx, a, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) (contextPreview, error) {
+		frame, err := a.Preview.Frame(ctx, tx, row.ID, in.Node)
+		if err != nil {
+			return contextPreview{}, fmt.Errorf("preview context: %w", err)
+		}
 
-		return err
+		return contextPreview{
+			Node: in.Node, Turn: int(row.LastTurn) + 1, Text: nodes.RenderBlocks(frame.Blocks),
+			Items: mapped(frame.Items, func(i nodes.Item) contextItem {
+				return contextItem{Section: i.Section, Ref: i.Ref, TurnNumber: i.Turn, Reason: i.Reason, Tokens: i.Tokens}
+			}),
+		}, nil
 	})
-	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("preview context: %w", err))
-	}
-	out := &contextOut{}
-	out.Body.Node, out.Body.Turn, out.Body.Text = in.Node, int(row.LastTurn)+1, nodes.RenderBlocks(frame.Blocks)
-	out.Body.Items = make([]contextItem, 0, len(frame.Items))
-	for _, i := range frame.Items {
-		out.Body.Items = append(out.Body.Items, contextItem{Section: i.Section, Ref: i.Ref, TurnNumber: i.Turn, Reason: i.Reason, Tokens: i.Tokens})
-	}
-
-	return out, nil
 }
 
 func (a *api) summaryList() list[int32, *db.TurnSummaryPageRow, summary] {
@@ -259,10 +226,40 @@ func (a *api) summaryList() list[int32, *db.TurnSummaryPageRow, summary] {
 // refs are a session's refs, as other protocols show them.
 func (a *api) refs(ctx context.Context, tx pgx.Tx, session uuid.UUID, most int) (any, error) {
 	rows, err := a.q.EntityList(ctx, tx, &db.EntityListParams{SessionID: session, PageSize: int32(most)})
-	refs := make([]entity, len(rows))
-	for i, row := range rows {
-		refs[i] = entity(*row)
+
+	return mapped(rows, func(r *db.EntityListRow) entity { return entity(*r) }), err
+}
+
+// RefPath names a ref of a session.
+type RefPath struct {
+	SessionPath
+
+	Ref string `doc:"Ref of the entity, such as recipe_1." path:"ref"`
+}
+
+func (a *api) pin(ctx context.Context, in *RefPath) error {
+	return a.changeRegistry(ctx, in.ID, func(r *registry.Registry) error { return r.Pin(ctx, in.Ref) })
+}
+
+func (a *api) unpin(ctx context.Context, in *RefPath) error {
+	return a.changeRegistry(ctx, in.ID, func(r *registry.Registry) error { return r.Unpin(ctx, in.Ref) })
+}
+
+// changeRegistry changes a session's registry on behalf of its user, between two turns.
+func (a *api) changeRegistry(ctx context.Context, session pathID, change func(*registry.Registry) error) error {
+	row, err := inSession(ctx, a, session, func(_ pgx.Tx, row *db.SessionGetRow) (*db.SessionGetRow, error) { return row, nil })
+	if err != nil {
+		return err
 	}
 
-	return refs, err
+	return a.writeAll(ctx, func(tx pgx.Tx) error {
+		// The session may have been deleted since; from here on it stays.
+		if _, err := a.q.SessionChange(ctx, tx, &db.SessionChangeParams{ID: row.ID, UserID: userOf(ctx)}); err != nil {
+			return fmt.Errorf("change registry: %w", err)
+		}
+
+		return change(registry.New(tx, a.Domain, registry.Scope{
+			SessionID: row.ID, UserID: userOf(ctx), Turn: int(row.LastTurn) + 1, Actor: registry.ActorUser,
+		}))
+	})
 }

@@ -15,12 +15,12 @@ import (
 
 	"alfred/db"
 	"alfred/internal/follow"
-	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
+	"alfred/internal/pg"
 )
 
 type eventsIn struct {
-	ID          string `doc:"Id of the turn or session." path:"id"`
+	ID          pathID `doc:"Id of the turn or session." path:"id"`
 	LastEventID string `doc:"Resume after this event."   header:"Last-Event-ID"` //nolint:tagliatelle // its name
 	After       string `doc:"The same as Last-Event-ID, for clients that cannot set a header." query:"after"`
 }
@@ -36,42 +36,42 @@ type event struct {
 type source func(ctx context.Context) (events []event, over bool, err error)
 
 func (a *api) registerEvents() {
-	turnEvents := operation(http.MethodGet, "/v1/turns/{id}/events", "turn-events", "A turn's events as server-sent events; ends with the turn", http.StatusOK)
-	sessionEvents := operation(http.MethodGet, "/v1/sessions/{id}/events", "session-events", "All events of a session as server-sent events", http.StatusOK)
+	turnEvents := operation("GET /v1/turns/{id}/events", "turn-events", "A turn's events as server-sent events; ends with the turn", http.StatusOK)
+	sessionEvents := operation("GET /v1/sessions/{id}/events", "session-events", "All events of a session as server-sent events", http.StatusOK)
 	for _, op := range []*huma.Operation{&turnEvents, &sessionEvents} {
 		op.Responses = map[string]*huma.Response{
 			"200": a.streamed("Events; id is where to resume from."),
 			"204": {Description: "Nothing follows that event, now or ever."},
 		}
 	}
-	huma.Register(a.huma, turnEvents, a.turnEvents)
-	huma.Register(a.huma, sessionEvents, a.sessionEvents)
+	serve(a, turnEvents, a.turnEvents)
+	serve(a, sessionEvents, a.sessionEvents)
+	watch := operation("GET /v1/events", "watch-events", "The events of several sessions in one stream", http.StatusOK)
+	watch.Responses = map[string]*huma.Response{"200": a.streamed("Events as on a session's own stream; id is n.number.seq, where n says which of the given sessions it is of, counted from 1. " +
+		"session.deleted, with id n and nothing but its type, ends what is told of one; it may never have been.")}
+	serve(a, watch, a.watch)
 }
 
 func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {
-	id, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
 	after, err := parseSeq(in.resumeAfter())
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, err
 	}
-	ended, err := a.turnEnded(ctx, id, false)
+	ended, err := a.turnEnded(ctx, in.ID.UUID, false)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, err
 	}
 	if ended && after > 0 {
-		left, _, err := a.turnSource(id, after)(ctx)
+		left, _, err := a.turnSource(in.ID.UUID, after)(ctx)
 		if err != nil {
-			return nil, failed(ctx, err)
+			return nil, err
 		}
 		if len(left) == 0 {
 			return noMoreEvents(), nil
 		}
 	}
 
-	return a.stream(id, a.Listener.Subscribe, a.turnSource(id, after)), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(in.ID.UUID, a.Listener.Subscribe, a.turnSource(in.ID.UUID, after)), nil //nolint:contextcheck // the stream has the request's own
 }
 
 // noMoreEvents tells a browser's EventSource, which reconnects whenever a stream ends, not to come back.
@@ -82,14 +82,16 @@ func noMoreEvents() *huma.StreamResponse {
 func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {
 	number, after, err := parseNumberSeq(in.resumeAfter())
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, err
 	}
-	row, err := a.door.Session(ctx, in.ID)
+	row, err := a.door.Session(ctx, in.ID.UUID)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, err
 	}
+	w := &watched{alone: true}
+	w.add(row.ID, number, after)
 
-	return a.stream(row.ID, a.Listener.SubscribeSession, a.sessionSource(row.ID, number, after)), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(row.ID, a.Listener.SubscribeSession, a.watchSource(w)), nil //nolint:contextcheck // the stream has the request's own
 }
 
 func (in *eventsIn) resumeAfter() string {
@@ -126,77 +128,97 @@ func parseNumberSeq(id string) (number, seq int32, err error) {
 	return number, seq, err
 }
 
+// turnSource reads a turn's events.
 func (a *api) turnSource(id uuid.UUID, after int32) source {
 	return func(ctx context.Context) ([]event, bool, error) {
-		var (
-			rows []*db.TurnEventListTurnRow
-			over bool
-		)
-		err := a.read(ctx, func(tx pgx.Tx) error {
-			var err error
-			rows, err = a.q.TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: id, AfterSeq: after, PageSize: eventBatch})
-			if err != nil || len(rows) > 0 {
-				return err
-			}
-			over, err = a.over(ctx, tx, id)
+		rows, over, err := follow.EventsAfter(ctx, a.read, id, after)
+		events := mapped(rows, func(e follow.Event) event {
+			after = e.Seq
 
-			return err
+			return event{id: strconv.Itoa(int(e.Seq)), name: e.Type, data: e.Data}
 		})
-		if err != nil {
-			return nil, false, fmt.Errorf("read events: %w", err)
-		}
-		events := make([]event, 0, len(rows))
-		for _, r := range rows {
-			after, over = r.Seq, follow.Terminal(r.Type)
-			events = append(events, event{id: strconv.Itoa(int(r.Seq)), name: r.Type, data: r.Data})
-		}
 
-		return events, over, nil
+		return events, over, err
 	}
 }
 
-// over reports whether a turn without further events has ended, or is gone because its session was forgotten.
-func (a *api) over(ctx context.Context, tx pgx.Tx, id uuid.UUID) (bool, error) {
-	turn, err := a.q.TurnStatusGet(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-
-	return turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning, nil
+type watchIn struct {
+	Session []string `doc:"Session to tell of: ID, or ID.number.seq to go on after that event. One may stand there several times." maxItems:"100" minItems:"1" query:"session,explode" required:"true"`
 }
 
-func (a *api) sessionSource(id uuid.UUID, number, after int32) source {
+// watched are the readers of one stream: each has a session and the last event it received.
+type watched struct {
+	sessions      []uuid.UUID
+	numbers, seqs []int32
+	gone          []bool
+	left          int  // readers whose session still exists
+	alone         bool // one reader, whose events are counted without it, and who is not told of the end
+}
+
+// watch lets a browser with many tabs use a single connection.
+func (a *api) watch(_ context.Context, in *watchIn) (*huma.StreamResponse, error) {
+	w := &watched{}
+	for _, text := range in.Session {
+		idText, after, _ := strings.Cut(text, ".")
+		id, idErr := uuid.Parse(idText)
+		number, seq, err := parseNumberSeq(after)
+		if errors.Join(idErr, err) != nil {
+			return nil, problem.Invalid("session is an id, or ID.number.seq.")
+		}
+		w.add(id, number, seq)
+	}
+	subscribe := func(uuid.UUID) (<-chan struct{}, func()) { return a.Listener.SubscribeSessions(w.sessions) }
+
+	return a.stream(uuid.Nil, subscribe, a.watchSource(w)), nil
+}
+
+func (w *watched) add(id uuid.UUID, number, seq int32) {
+	w.sessions, w.numbers, w.seqs = append(w.sessions, id), append(w.numbers, number), append(w.seqs, seq)
+	w.gone, w.left = append(w.gone, false), w.left+1
+}
+
+// watchSource reads the events of sessions.
+func (a *api) watchSource(w *watched) source {
 	return func(ctx context.Context) ([]event, bool, error) {
-		var rows []*db.TurnEventListSessionRow
-		gone := false
-		err := a.read(ctx, func(tx pgx.Tx) error {
-			var err error
-			rows, err = a.q.TurnEventListSession(ctx, tx, &db.TurnEventListSessionParams{
-				SessionID: id, AfterNumber: number, AfterSeq: after, PageSize: eventBatch,
+		rows, err := pg.Value(ctx, a.read, func(tx pgx.Tx) ([]*db.TurnEventListSessionsRow, error) {
+			return a.q.TurnEventListSessions(ctx, tx, &db.TurnEventListSessionsParams{
+				SessionIds: w.sessions, AfterNumbers: w.numbers, AfterSeqs: w.seqs, PageSize: eventBatch,
 			})
-			if err != nil || len(rows) > 0 {
-				return err
-			}
-			_, err = a.q.SessionGet(ctx, tx, id)
-			gone = errors.Is(err, pgx.ErrNoRows)
-			if gone {
-				return nil
-			}
-
-			return err
 		})
 		if err != nil {
-			return nil, false, fmt.Errorf("read events: %w", err)
+			return nil, false, fmt.Errorf("read events of sessions: %w", err)
 		}
 		events := make([]event, 0, len(rows))
 		for _, r := range rows {
-			number, after = r.Number, r.Seq
-			events = append(events, event{id: fmt.Sprintf("%d.%d", r.Number, r.Seq), name: r.Type, data: r.Data})
+			if e := w.advance(r); e != nil {
+				events = append(events, *e)
+			}
 		}
 
-		return events, gone, nil
+		return events, w.left == 0, nil
 	}
+}
+
+// advance moves a reader past a row, and returns what to send: nothing once it is known that the session is gone.
+func (w *watched) advance(r *db.TurnEventListSessionsRow) *event {
+	i := r.N - 1
+	switch {
+	case !r.Gone:
+		w.numbers[i], w.seqs[i] = r.Number, r.Seq
+		id := fmt.Sprintf("%d.%d", r.Number, r.Seq)
+		if !w.alone {
+			id = fmt.Sprintf("%d.%s", r.N, id)
+		}
+
+		return &event{id: id, name: r.Type, data: r.Data}
+	case w.gone[i]:
+		return nil
+	}
+	w.gone[i] = true
+	w.left--
+	if w.alone {
+		return nil
+	}
+
+	return &event{id: strconv.Itoa(int(r.N)), name: "session.deleted", data: []byte(`{"type":"session.deleted"}`)}
 }

@@ -2,17 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/jackc/pgx/v5"
-
 	"alfred/db"
-	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
 )
 
@@ -34,44 +28,24 @@ type feedbackIn struct {
 	Body givenFeedback
 }
 
-type feedbackOut struct {
-	Body feedback
-}
-
-func (a *api) registerFeedback() {
-	huma.Register(a.huma, operation(http.MethodPut, "/v1/turns/{id}/feedback", "give-feedback", "Say what you think of a reply; the last word counts", http.StatusOK, http.StatusRequestEntityTooLarge), a.feedbackGive)
-	huma.Register(a.huma, operation(http.MethodDelete, "/v1/turns/{id}/feedback", "take-back-feedback", "Take back what you thought of a reply", http.StatusNoContent), a.feedbackTakeBack)
-}
-
-func (a *api) feedbackGive(ctx context.Context, in *feedbackIn) (*feedbackOut, error) {
-	id, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
+func (a *api) feedbackGive(ctx context.Context, in *feedbackIn) (feedback, error) {
 	row, err := a.q.FeedbackSet(ctx, a.Pool, &db.FeedbackSetParams{
-		TurnID: id, UserID: userOf(ctx), Rating: in.Body.Rating, Text: strings.TrimSpace(in.Body.Text),
+		TurnID: in.ID.UUID, UserID: userOf(ctx), Rating: in.Body.Rating, Text: strings.TrimSpace(in.Body.Text),
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = problem.ErrNotFound
-	}
 	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("give feedback: %w", err))
+		return feedback{}, fmt.Errorf("give feedback: %w", err)
 	}
 
-	return &feedbackOut{Body: feedback{Rating: row.Rating, Text: row.Text, At: row.UpdatedAt}}, nil
+	return feedback{Rating: row.Rating, Text: row.Text, At: row.UpdatedAt}, nil
 }
 
-func (a *api) feedbackTakeBack(ctx context.Context, in *TurnPath) (*struct{}, error) {
-	id, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	n, err := a.q.FeedbackDelete(ctx, a.Pool, &db.FeedbackDeleteParams{TurnID: id, UserID: userOf(ctx)})
+func (a *api) feedbackTakeBack(ctx context.Context, in *TurnPath) error {
+	n, err := a.q.FeedbackDelete(ctx, a.Pool, &db.FeedbackDeleteParams{TurnID: in.ID.UUID, UserID: userOf(ctx)})
 	if err == nil && n == 0 {
 		err = problem.ErrNotFound
 	}
 
-	return &struct{}{}, failed(ctx, err)
+	return err
 }
 
 // feedbackOf is nil if none was given.

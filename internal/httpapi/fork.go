@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/internal/httpapi/door"
 	"alfred/internal/pg"
 	"alfred/jobs"
 )
@@ -23,59 +22,33 @@ type forkIn struct {
 	}
 }
 
-type forkOut struct{ Body *jobs.Fork }
-
-func (a *api) sessionFork(ctx context.Context, in *forkIn) (*forkOut, error) {
-	id, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	out := &forkOut{}
-	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		var fork uuid.UUID
-		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"fork-session", id, in.Body.Turn}, func() (string, error) {
-			err := pg.AsTenant(ctx, tx, userOf(ctx), func(tx pgx.Tx) (err error) {
-				fork, err = jobs.ForkSession(ctx, tx, id, in.Body.Turn)
+func (a *api) sessionFork(ctx context.Context, in *forkIn) (*jobs.Fork, error) {
+	return pg.Value(ctx, a.writeAll, func(tx pgx.Tx) (*jobs.Fork, error) {
+		made, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"fork-session", in.ID, in.Body.Turn}, func() (made string, err error) {
+			err = pg.AsTenant(ctx, tx, userOf(ctx), func(tx pgx.Tx) error {
+				fork, err := jobs.ForkSession(ctx, tx, in.ID.UUID, in.Body.Turn)
+				made = fork.String()
 
 				return err
 			})
 
-			return fork.String(), err
+			return made, err
 		})
-		if again {
-			fork = uuid.MustParse(made)
-		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		out.Body, err = jobs.DescribeFork(ctx, tx, a.Rows, fork)
 
-		return err
+		return jobs.DescribeFork(ctx, tx, a.Rows, uuid.MustParse(made))
 	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return out, nil
 }
 
 // forkGet says of a fork what making it said, as of now.
-func (a *api) forkGet(ctx context.Context, in *SessionPath) (*forkOut, error) {
-	row, err := a.door.Session(ctx, in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	out := &forkOut{}
-	err = pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
-		out.Body, err = jobs.DescribeFork(ctx, tx, a.Rows, row.ID)
-
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) forkGet(ctx context.Context, in *SessionPath) (*jobs.Fork, error) {
+	if _, err := a.door.Session(ctx, in.ID.UUID); err != nil {
+		return nil, err
 	}
 
-	return out, nil
+	return pg.Value(ctx, a.readAll, func(tx pgx.Tx) (*jobs.Fork, error) { return jobs.DescribeFork(ctx, tx, a.Rows, in.ID.UUID) })
 }
 
 // branch is one conversation in a tree of forks.
@@ -88,27 +61,18 @@ type branch struct {
 	CreatedAt    time.Time  `json:"created_at"`
 }
 
-type branchesOut struct {
-	Body struct {
-		Items []branch `json:"items"`
-	}
+type branchesOutBody struct {
+	Items []branch `json:"items"`
 }
 
 // sessionBranches lists the root of a conversation's forks and everything forked from it, oldest first.
-func (a *api) sessionBranches(ctx context.Context, in *SessionPath) (*branchesOut, error) {
-	out := &branchesOut{}
-	err := a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
+func (a *api) sessionBranches(ctx context.Context, in *SessionPath) (branchesOutBody, error) {
+	return inSession(ctx, a, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) (branchesOutBody, error) {
 		rows, err := a.q.SessionBranches(ctx, tx, row.ID)
-		out.Body.Items = make([]branch, 0, len(rows))
-		for _, r := range rows {
-			out.Body.Items = append(out.Body.Items, branch(*r))
+		if err != nil {
+			return branchesOutBody{}, fmt.Errorf("list branches: %w", err)
 		}
 
-		return err
+		return branchesOutBody{mapped(rows, func(r *db.SessionBranchesRow) branch { return branch(*r) })}, nil
 	})
-	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("list branches: %w", err))
-	}
-
-	return out, nil
 }

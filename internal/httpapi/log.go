@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"alfred/internal/httpapi/problem"
 	"context"
 	"errors"
 	"fmt"
@@ -11,17 +10,9 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"alfred/internal/httpapi/problem"
 )
-
-// failed maps err for the client and keeps it for the log.
-func failed(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	problem.Note(ctx, err)
-
-	return problem.Of(err)
-}
 
 // statusWriter records the status. Unwrap lets http.ResponseController reach the connection's flush and deadlines.
 type statusWriter struct {

@@ -3,14 +3,11 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/crud"
 	"alfred/internal/domain"
-	"alfred/internal/pg"
 )
 
 // How many rows an @-mention can choose from.
@@ -35,20 +32,11 @@ type mentionList struct {
 	Items []mention `json:"items"`
 }
 
-type mentionsOut struct {
-	Body mentionList
-}
-
-func (a *api) registerMentions() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/mentions", "list-mentions", "Rows to mention, by part of their name", http.StatusOK), a.mentionList)
-}
-
-func (a *api) mentionList(ctx context.Context, in *mentionsIn) (*mentionsOut, error) {
-	out := &mentionsOut{}
-	out.Body.Items = []mention{}
-	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) error {
+func (a *api) mentionList(ctx context.Context, in *mentionsIn) (mentionList, error) {
+	out := mentionList{Items: []mention{}}
+	err := a.readAll(ctx, func(tx pgx.Tx) error {
 		for _, entity := range a.Domain.Entities {
-			room := min(mentionsPerType, maxMentions-len(out.Body.Items))
+			room := min(mentionsPerType, maxMentions-len(out.Items))
 			if room <= 0 || !mentionable(a.Domain, entity) {
 				continue
 			}
@@ -57,7 +45,7 @@ func (a *api) mentionList(ctx context.Context, in *mentionsIn) (*mentionsOut, er
 				return fmt.Errorf("list %s: %w", entity.Table, err)
 			}
 			for _, row := range list.Rows {
-				out.Body.Items = append(out.Body.Items, mention{
+				out.Items = append(out.Items, mention{
 					RefType: entity.Type, UUID: fmt.Sprint(row.Data[entity.Key.Name]), Label: entity.Label.Render(row.Data),
 				})
 			}
@@ -65,11 +53,8 @@ func (a *api) mentionList(ctx context.Context, in *mentionsIn) (*mentionsOut, er
 
 		return nil
 	})
-	if err != nil {
-		return nil, failed(ctx, rowProblem(err))
-	}
 
-	return out, nil
+	return out, rowProblem(err)
 }
 
 // mentionable reports whether rows are the user's own and not children.

@@ -1,19 +1,18 @@
 package httpapi
 
 import (
-	"alfred/internal/httpapi/problem"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
-	"regexp"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"alfred/internal/httpapi/problem"
 )
 
 // humaOnce configures Huma. Its settings are package variables, which must not be written while another server is
@@ -68,37 +67,6 @@ type stored[T any] struct{ json.RawMessage }
 // Schema describes a T.
 func (stored[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
-}
-
-// operation describes a route. Every route may return the common errors; errs are its own.
-func operation(method, path, id, summary string, status int, errs ...int) huma.Operation {
-	return huma.Operation{
-		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status, Tags: []string{tagOf(path)},
-		MaxBodyBytes: 1 << 20, BodyReadTimeout: 10 * time.Second,
-		Errors: append(errs, http.StatusBadRequest, http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable),
-	}
-}
-
-// tags are the sections of the description. A route belongs to the first whose pattern matches its path.
-var tags = []struct{ name, about, pattern string }{
-	{"events", "What happens, as it happens: server-sent events that go on where a connection broke.", "events$"},
-	{"drafts", "What was generated and is not saved.", "artifacts"},
-	{"memory", "What a conversation knows, and why.", "/(entities|decisions|constraints|summaries|context)|mentions"},
-	{"sessions", "Conversations.", "^/v1/sessions(/{id}(/fork|/branches)?)?$"},
-	{"inspection", "How a turn came about.", "/(calls|timeline|results)"},
-	{"turns", "Messages and what became of them.", "turns"},
-	{"rows", "The domain's rows, for user interfaces.", "data"},
-	{"search", "All that was said and stored.", "search"},
-}
-
-func tagOf(path string) string {
-	for _, tag := range tags {
-		if regexp.MustCompile(tag.pattern).MatchString(path) {
-			return tag.name
-		}
-	}
-
-	return "others"
 }
 
 // documentErrors corrects Huma's description of its own validation errors: problem.FromHuma answers 400.

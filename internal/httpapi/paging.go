@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
+	"alfred/internal/pg"
 )
 
 // Huma finds parameters and fields by reflection, which skips unexported embedded types: hence Page, PageQuery,
@@ -30,10 +30,7 @@ type PageQuery struct {
 
 // pageOf makes a page of rows; a full page has the last row's cursor.
 func pageOf[R, T any](rows []R, limit int, item func(R) T, cursor func(R) string) Page[T] {
-	page := Page[T]{Items: make([]T, len(rows))}
-	for i, row := range rows {
-		page.Items[i] = item(row)
-	}
+	page := Page[T]{Items: mapped(rows, item)}
 	if n := len(rows); n > 0 && n == limit {
 		page.NextCursor = cursor(rows[n-1])
 	}
@@ -41,8 +38,15 @@ func pageOf[R, T any](rows []R, limit int, item func(R) T, cursor func(R) string
 	return page
 }
 
-// PageOut is the answer of a list.
-type PageOut[T any] struct{ Body Page[T] }
+// mapped is a list of items, one for each row; never nil, since lists are never null in JSON.
+func mapped[R, T any](rows []R, item func(R) T) []T {
+	items := make([]T, len(rows))
+	for i, row := range rows {
+		items[i] = item(row)
+	}
+
+	return items
+}
 
 type sessionPageIn struct {
 	SessionPath
@@ -63,37 +67,35 @@ type list[Cursor, Row, Item any] struct {
 }
 
 // ofSession answers from one of the caller's sessions.
-func (l list[Cursor, Row, Item]) ofSession(a *api) func(context.Context, *sessionPageIn) (*PageOut[Item], error) {
-	return func(ctx context.Context, in *sessionPageIn) (*PageOut[Item], error) {
-		return l.page(ctx, in.PageQuery, func(work func(tx pgx.Tx, id uuid.UUID) error) error {
-			return a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error { return work(tx, row.ID) })
+func (l list[Cursor, Row, Item]) ofSession(a *api) func(context.Context, *sessionPageIn) (Page[Item], error) {
+	return func(ctx context.Context, in *sessionPageIn) (Page[Item], error) {
+		return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (Page[Item], error) {
+			return l.page(ctx, tx, in.ID.UUID, in.PageQuery)
 		})
 	}
 }
 
 // ofTurn answers from one of the caller's turns.
-func (l list[Cursor, Row, Item]) ofTurn(a *api) func(context.Context, *turnPageIn) (*PageOut[Item], error) {
-	return func(ctx context.Context, in *turnPageIn) (*PageOut[Item], error) {
-		return l.page(ctx, in.PageQuery, func(work func(tx pgx.Tx, id uuid.UUID) error) error { return a.readTurn(ctx, in.ID, work) })
+func (l list[Cursor, Row, Item]) ofTurn(a *api) func(context.Context, *turnPageIn) (Page[Item], error) {
+	return func(ctx context.Context, in *turnPageIn) (Page[Item], error) {
+		return pg.Value(ctx, a.read, func(tx pgx.Tx) (Page[Item], error) {
+			if _, err := a.q.TurnStatusGet(ctx, tx, in.ID.UUID); err != nil {
+				return Page[Item]{}, fmt.Errorf("get turn: %w", err)
+			}
+
+			return l.page(ctx, tx, in.ID.UUID, in.PageQuery)
+		})
 	}
 }
 
-func (l list[Cursor, Row, Item]) page(ctx context.Context, in PageQuery, read func(work func(tx pgx.Tx, id uuid.UUID) error) error) (*PageOut[Item], error) {
+func (l list[Cursor, Row, Item]) page(ctx context.Context, tx pgx.Tx, of uuid.UUID, in PageQuery) (page Page[Item], err error) {
 	after, err := l.parse(in.Cursor)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return page, err
 	}
-	var rows []Row
-	err = read(func(tx pgx.Tx, id uuid.UUID) error {
-		rows, err = l.rows(ctx, tx, id, after, int32(in.Limit))
+	rows, err := l.rows(ctx, tx, of, after, int32(in.Limit))
 
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return &PageOut[Item]{Body: pageOf(rows, in.Limit, l.item, l.cursor)}, nil
+	return pageOf(rows, in.Limit, l.item, l.cursor), err
 }
 
 // errCursor rejects cursors that we did not issue.
@@ -125,35 +127,14 @@ func parseIDCursor(cursor string) (*uuid.UUID, error) {
 	return &id, nil
 }
 
-// readSession reads from one of the caller's sessions.
-func (a *api) readSession(ctx context.Context, pathID string, work func(tx pgx.Tx, row *db.SessionGetRow) error) error {
-	id, err := door.ParseID(pathID)
-	if err != nil {
-		return err
-	}
-
-	return a.read(ctx, func(tx pgx.Tx) error {
-		row, err := a.q.SessionGet(ctx, tx, id)
+// inSession returns what work reads of one of the caller's sessions.
+func inSession[T any](ctx context.Context, a *api, id pathID, work func(tx pgx.Tx, row *db.SessionGetRow) (T, error)) (T, error) {
+	return pg.Value(ctx, a.read, func(tx pgx.Tx) (none T, err error) {
+		row, err := a.q.SessionGet(ctx, tx, id.UUID)
 		if err != nil {
-			return fmt.Errorf("get session: %w", err)
+			return none, fmt.Errorf("get session: %w", err)
 		}
 
 		return work(tx, row)
-	})
-}
-
-// readTurn reads from one of the caller's turns.
-func (a *api) readTurn(ctx context.Context, pathID string, work func(tx pgx.Tx, id uuid.UUID) error) error {
-	id, err := door.ParseID(pathID)
-	if err != nil {
-		return err
-	}
-
-	return a.read(ctx, func(tx pgx.Tx) error {
-		if _, err := a.q.TurnStatusGet(ctx, tx, id); err != nil {
-			return fmt.Errorf("get turn: %w", err)
-		}
-
-		return work(tx, id)
 	})
 }

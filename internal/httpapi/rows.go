@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/crud"
@@ -46,10 +44,6 @@ type rowPage struct {
 	Total int `json:"total"`
 }
 
-type rowListOut struct {
-	Body rowPage
-}
-
 type rowOut struct {
 	ETag string         `header:"ETag"` //nolint:tagliatelle // its name
 	Body map[string]any `doc:"Its columns, and the rows that belong to it under their table's name, each with its own ETag as _etag."`
@@ -76,16 +70,6 @@ type rowDeleteIn struct {
 	Prefer  string `doc:"return=representation: answer 200 with the row that went whatever it held, in _was."                header:"Prefer"`
 }
 
-func (a *api) registerRows() {
-	a.registerRowBatch()
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}", "list-rows", "Rows of a type", http.StatusOK), a.rowList)
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}", "create-row", "Create a row", http.StatusCreated, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowCreate)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}", "get-row", "One row with its parts", http.StatusOK), a.rowGet)
-	huma.Register(a.huma, operation(http.MethodPatch, "/v1/data/{type}/{id}", "patch-row", "Change a row; null clears a column", http.StatusOK, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.rowPatch)
-	huma.Register(a.huma, operation(http.MethodDelete, "/v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusNoContent, http.StatusConflict, http.StatusPreconditionFailed), a.rowDelete)
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}/{id}/{operation}", "operate-row", "Do to a row what the domain declares; 409 confirmation_needed says what it would do", http.StatusOK, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.rowOperate)
-}
-
 type operationIn struct {
 	RowPath
 	IdempotencyHeader
@@ -97,14 +81,8 @@ type operationIn struct {
 }
 
 func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) {
-	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
-		args, err := json.Marshal(in.Body)
-		if err != nil {
-			return crud.Row{}, fmt.Errorf("encode arguments: %w", err)
-		}
-
-		var row crud.Row
-		asked := crud.Asked{Operation: in.Operation, Args: args, Told: in.Confirm, Version: versionOf(in.IfMatch)}
+	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (row crud.Row, err error) {
+		asked := crud.Asked{Operation: in.Operation, Args: encoded(in.Body), Told: in.Confirm, Version: versionOf(in.IfMatch)}
 		request := []any{"operate-row", in.RowPath, in.Operation, in.Confirm, in.Body}
 		_, again, err := a.once(ctx, tx, in.IdempotencyKey, request, func() (string, error) {
 			row, err = a.Rows.Operate(ctx, tx, user, in.Type, in.ID, asked)
@@ -125,64 +103,39 @@ func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) 
 	if sessionID == "" {
 		return user, nil
 	}
-	row, err := a.door.Session(ctx, sessionID)
-	if err != nil {
-		return user, err
-	}
-	user.Session = &row.ID
+	id, err := a.door.SessionID(ctx, sessionID)
+	user.Session = &id
 
-	return user, nil
+	return user, err
 }
 
-func (a *api) rowList(ctx context.Context, in *rowListIn) (*rowListOut, error) {
+func (a *api) rowList(ctx context.Context, in *rowListIn) (rowPage, error) {
 	params := crud.ListParams{Limit: in.Limit, After: in.Cursor, Query: in.Q, Order: in.Order}
 	if in.Filters != "" {
 		if err := exact.Decode([]byte(in.Filters), &params.Filters); err != nil {
-			return nil, failed(ctx, problem.Invalid("filters is a JSON list of {field, op, value}."))
+			return rowPage{}, problem.Invalid("filters is a JSON list of {field, op, value}.")
 		}
 	}
-	var list crud.RowList
-	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
-		list, err = a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, params)
-
-		return err
+	list, err := pg.Value(ctx, a.readAll, func(tx pgx.Tx) (crud.RowList, error) {
+		return a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, params)
 	})
-	if err != nil {
-		return nil, failed(ctx, rowProblem(err))
-	}
-	out := &rowListOut{Body: rowPage{Total: list.Total}}
-	out.Body.NextCursor, out.Body.Items = list.Next, make([]map[string]any, len(list.Rows))
-	for i, row := range list.Rows {
-		out.Body.Items[i] = row.Data
-	}
+	items := mapped(list.Rows, func(row crud.Row) map[string]any { return row.Data })
 
-	return out, nil
+	return rowPage{Total: list.Total, Page: Page[map[string]any]{Items: items, NextCursor: list.Next}}, rowProblem(err)
 }
 
 func (a *api) rowGet(ctx context.Context, in *RowPath) (*rowOut, error) {
-	var row crud.Row
-	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
-		row, err = a.Rows.Get(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, in.ID)
-
-		return err
+	row, err := pg.Value(ctx, a.readAll, func(tx pgx.Tx) (crud.Row, error) {
+		return a.Rows.Get(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, in.ID)
 	})
-	if err != nil {
-		return nil, failed(ctx, rowProblem(err))
-	}
 
-	return rowAnswer(row), nil
+	return rowAnswer(row), rowProblem(err)
 }
 
 func (a *api) rowCreate(ctx context.Context, in *rowCreateIn) (*rowOut, error) {
-	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
-		data, err := json.Marshal(in.Body)
-		if err != nil {
-			return crud.Row{}, fmt.Errorf("encode row: %w", err)
-		}
-
-		var row crud.Row
+	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (row crud.Row, err error) {
 		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-row", in.RowsPath, in.Body}, func() (string, error) {
-			row, err = a.Rows.Create(ctx, tx, user, in.Type, data)
+			row, err = a.Rows.Create(ctx, tx, user, in.Type, encoded(in.Body))
 
 			return row.Key, err
 		})
@@ -196,13 +149,15 @@ func (a *api) rowCreate(ctx context.Context, in *rowCreateIn) (*rowOut, error) {
 
 func (a *api) rowPatch(ctx context.Context, in *rowChangeIn) (*rowOut, error) {
 	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
-		data, err := json.Marshal(in.Body)
-		if err != nil {
-			return crud.Row{}, fmt.Errorf("encode row: %w", err)
-		}
-
-		return a.Rows.Patch(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch), data)
+		return a.Rows.Patch(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch), encoded(in.Body))
 	})
+}
+
+// encoded is an object as it was sent.
+func encoded(object map[string]json.RawMessage) []byte {
+	text, _ := json.Marshal(object) //nolint:errchkjson // it was JSON
+
+	return text
 }
 
 // rowGone says what a row held that was deleted by somebody who did not say what they had seen of it.
@@ -215,39 +170,27 @@ func (a *api) rowDelete(ctx context.Context, in *rowDeleteIn) (*rowGone, error) 
 	row, err := a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
 		return a.Rows.Delete(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch))
 	})
-	if err != nil {
-		return nil, err
-	}
-	if in.Prefer == "return=representation" {
+	if err == nil && in.Prefer == "return=representation" {
 		return &rowGone{Status: http.StatusOK, Body: map[string]any{"_was": row.Body["_was"]}}, nil
 	}
 
-	return &rowGone{Status: http.StatusNoContent}, nil
+	return &rowGone{Status: http.StatusNoContent}, err
 }
 
 func (a *api) changeRow(ctx context.Context, sessionID string, change func(pgx.Tx, crud.User) (crud.Row, error)) (*rowOut, error) {
 	user, err := a.rowUser(ctx, sessionID)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, err
 	}
-	var row crud.Row
-	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		row, err = change(tx, user)
+	row, err := pg.Value(ctx, a.writeAll, func(tx pgx.Tx) (crud.Row, error) { return change(tx, user) })
 
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, rowProblem(err))
-	}
-
-	return rowAnswer(row), nil
+	return rowAnswer(row), rowProblem(err)
 }
 
 func rowAnswer(row crud.Row) *rowOut {
 	if len(row.Was) > 0 {
 		row.Data["_was"] = row.Was
 	}
-
 	for _, part := range row.Parts {
 		part.Data["_etag"] = etagOf(part)
 	}

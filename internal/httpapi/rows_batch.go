@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -51,33 +49,25 @@ type rowWas struct {
 	Was   map[string]any `doc:"What its columns held before, by column; the whole row, if it was deleted." json:"was"`
 }
 
-type rowBatchOut struct {
-	Body struct {
-		Written     int        `doc:"How many changes were written: all or none." json:"written"`
-		Errors      []rowFault `json:"errors"`
-		Overwritten []rowWas   `doc:"What changes without an ETag wrote over, or deleted." json:"overwritten"`
-	}
+type rowBatchOutBody struct {
+	Written     int        `doc:"How many changes were written: all or none." json:"written"`
+	Errors      []rowFault `json:"errors"`
+	Overwritten []rowWas   `doc:"What changes without an ETag wrote over, or deleted." json:"overwritten"`
 }
 
 // errNotWritten rolls back a batch that is a dry run or has a fault.
 var errNotWritten = errors.New("nothing is written")
 
-func (a *api) registerRowBatch() {
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}/batch", "batch-rows", "Create, change and delete many rows, all or none; what is wrong is said of each", http.StatusOK, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowBatch)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}/history", "row-history", "Who changed a row, in which conversation or beside them, newest first", http.StatusOK), a.rowHistory)
-}
-
-func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error) {
+func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOutBody, error) {
 	user, err := a.rowUser(ctx, in.Session)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, err
 	}
-	out := &rowBatchOut{}
-	out.Body.Errors, out.Body.Overwritten = []rowFault{}, []rowWas{}
-	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+	out := &rowBatchOutBody{Errors: []rowFault{}, Overwritten: []rowWas{}}
+	err = a.writeAll(ctx, func(tx pgx.Tx) error {
 		_, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"batch-rows", in.RowsPath, in.Body}, func() (string, error) {
-			out.Body.Errors, out.Body.Overwritten, err = a.rowChanges(ctx, tx, user, in.Type, in.Body.Changes)
-			if err == nil && (in.Body.Preview || len(out.Body.Errors) > 0) {
+			err := a.rowChanges(ctx, tx, user, in, out)
+			if err == nil && (in.Body.Preview || len(out.Errors) > 0) {
 				err = errNotWritten
 			}
 
@@ -86,55 +76,46 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error
 
 		return err
 	})
-	switch {
-	case err == nil:
-		out.Body.Written = len(in.Body.Changes)
-	case !errors.Is(err, errNotWritten):
-		return nil, failed(ctx, err)
+	if errors.Is(err, errNotWritten) {
+		return out, nil
 	}
+	out.Written = len(in.Body.Changes)
 
-	return out, nil
+	return out, err
 }
 
 // rowChanges applies each change under a savepoint, so that all faults are found.
-func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, changes []rowChange) ([]rowFault, []rowWas, error) {
-	faults, overwritten := []rowFault{}, []rowWas{}
-	for i, change := range changes {
+func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, in *rowBatchIn, out *rowBatchOutBody) error {
+	for i, change := range in.Body.Changes {
 		var row crud.Row
 		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
-			row, err = a.rowChange(ctx, tx, user, entityType, change)
+			row, err = a.rowChange(ctx, tx, user, in.Type, change)
 
 			return err
 		})
 		refused, ok := errors.AsType[*crud.Error](err)
 		switch {
 		case ok:
-			faults = append(faults, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
+			out.Errors = append(out.Errors, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
 		case err != nil:
-			return nil, nil, err
+			return err
 		case len(row.Was) > 0:
-			overwritten = append(overwritten, rowWas{Index: i, Was: row.Was})
+			out.Overwritten = append(out.Overwritten, rowWas{Index: i, Was: row.Was})
 		}
 	}
 
-	return faults, overwritten, nil
+	return nil
 }
 
-func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, change rowChange) (row crud.Row, err error) {
-	data, err := json.Marshal(change.Data)
-	if err != nil {
-		return row, fmt.Errorf("encode row: %w", err)
-	}
+func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, change rowChange) (crud.Row, error) {
 	switch change.Action {
 	case "create":
-		row, err = a.Rows.Create(ctx, tx, user, entityType, data)
+		return a.Rows.Create(ctx, tx, user, entityType, encoded(change.Data))
 	case "update":
-		row, err = a.Rows.Patch(ctx, tx, user, entityType, change.ID, versionOf(change.ETag), data)
+		return a.Rows.Patch(ctx, tx, user, entityType, change.ID, versionOf(change.ETag), encoded(change.Data))
 	default:
-		row, err = a.Rows.Delete(ctx, tx, user, entityType, change.ID, versionOf(change.ETag))
+		return a.Rows.Delete(ctx, tx, user, entityType, change.ID, versionOf(change.ETag))
 	}
-
-	return row, err
 }
 
 // rowEvent is a row change made through Alfred.
@@ -148,33 +129,23 @@ type rowEvent struct {
 	At        time.Time  `json:"at"`
 }
 
-type rowHistoryOut struct {
-	Body struct {
-		Items []rowEvent `json:"items"`
-	}
+type rowHistoryOutBody struct {
+	Items []rowEvent `json:"items"`
 }
 
 const shownEvents = 100
 
-func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOut, error) {
+func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOutBody, error) {
 	entity := a.Domain.Entity(in.Type)
 	if entity == nil {
-		return nil, failed(ctx, problem.ErrNotFound)
+		return nil, problem.ErrNotFound
 	}
-	var rows []*db.RowEventListRow
-	err := a.read(ctx, func(tx pgx.Tx) (err error) {
-		rows, err = a.q.RowEventList(ctx, tx, &db.RowEventListParams{UserID: userOf(ctx), EntityType: entity.Type, EntityID: in.ID, MostEvents: shownEvents})
-
-		return err
+	rows, err := pg.Value(ctx, a.read, func(tx pgx.Tx) ([]*db.RowEventListRow, error) {
+		return a.q.RowEventList(ctx, tx, &db.RowEventListParams{UserID: userOf(ctx), EntityType: entity.Type, EntityID: in.ID, MostEvents: shownEvents})
 	})
 	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("list changes of row: %w", err))
-	}
-	out := &rowHistoryOut{}
-	out.Body.Items = make([]rowEvent, len(rows))
-	for i, r := range rows {
-		out.Body.Items[i] = rowEvent(*r)
+		return nil, fmt.Errorf("list changes of row: %w", err)
 	}
 
-	return out, nil
+	return &rowHistoryOutBody{mapped(rows, func(r *db.RowEventListRow) rowEvent { return rowEvent(*r) })}, nil
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -50,57 +48,31 @@ type searchResult struct {
 	Notice string `json:"notice,omitempty"`
 }
 
-type searchOut struct {
-	Body searchResult
-}
-
-func (a *api) registerSearch() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/search", "search", "Search rows and past turns by words and meaning", http.StatusOK), a.search)
-}
-
-func (a *api) search(ctx context.Context, in *searchIn) (*searchOut, error) {
+func (a *api) search(ctx context.Context, in *searchIn) (searchResult, error) {
 	if in.Type != "" && in.Type != recall.KindTurn && a.Domain.ByType(in.Type) == nil {
-		return nil, failed(ctx, problem.Invalid("There is no such type: "+problem.OneLine(in.Type)+"."))
+		return searchResult{}, problem.Invalid("There is no such type: " + problem.OneLine(in.Type) + ".")
 	}
 	vectors, err := a.Search.EmbedTexts(ctx, []string{in.Q})
 	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("embed query: %w", err))
+		return searchResult{}, fmt.Errorf("embed query: %w", err)
 	}
-	hits, err := a.hits(ctx, in, vectors)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	out := &searchOut{}
-	out.Body.Notice = vectors.Notice
-	if out.Body.Items, err = a.label(ctx, hits); err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return out, nil
-}
-
-func (a *api) hits(ctx context.Context, in *searchIn, vectors recall.Vectors) ([]recall.Hit, error) {
 	query := &recall.Query{UserID: userOf(ctx), Text: in.Q, Vectors: vectors, Limit: maxFound}
 	if in.Type != "" {
 		query.Kinds = []string{in.Type}
 	}
-	var hits []recall.Hit
-	err := a.read(ctx, func(tx pgx.Tx) (err error) {
-		hits, err = a.Search.Search(ctx, tx, query)
-
-		return err
-	})
+	hits, err := pg.Value(ctx, a.read, func(tx pgx.Tx) ([]recall.Hit, error) { return a.Search.Search(ctx, tx, query) })
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return searchResult{}, fmt.Errorf("search: %w", err)
 	}
+	items, err := a.label(ctx, hits)
 
-	return hits, nil
+	return searchResult{Items: items, Notice: vectors.Notice}, err
 }
 
 // label names the hits. A row deleted since it was embedded is left out.
 func (a *api) label(ctx context.Context, hits []recall.Hit) ([]found, error) {
 	items := make([]found, 0, len(hits))
-	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) error {
+	err := a.readAll(ctx, func(tx pgx.Tx) error {
 		for _, hit := range hits {
 			if hit.Kind == recall.KindTurn {
 				items = append(items, foundTurn(hit))
@@ -124,11 +96,9 @@ func (a *api) label(ctx context.Context, hits []recall.Hit) ([]found, error) {
 }
 
 func foundTurn(hit recall.Hit) found {
-	text := cmp.Or(hit.Summary, hit.Reply)
-
 	return found{
 		Type: hit.Kind, ID: hit.ID, Label: cut(hit.Message), Score: hit.Score,
-		SessionID: &hit.SessionID, Number: hit.Turn, At: &hit.At, Text: cut(text),
+		SessionID: &hit.SessionID, Number: hit.Turn, At: &hit.At, Text: cut(cmp.Or(hit.Summary, hit.Reply)),
 	}
 }
 

@@ -6,17 +6,14 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
 	"alfred/internal/pg"
 )
@@ -62,11 +59,7 @@ func sessionOf(row *db.SessionGetRow) session {
 
 // SessionPath names a session.
 type SessionPath struct {
-	ID string `doc:"Session id." path:"id"`
-}
-
-type sessionOut struct {
-	Body session
+	ID pathID `doc:"Session id." path:"id"`
 }
 
 type sessionCreateIn struct {
@@ -93,88 +86,61 @@ type sessionPatchIn struct {
 	Body sessionChanges
 }
 
-func (a *api) registerSessions() {
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/sessions", "create-session", "Start a conversation", http.StatusCreated, http.StatusRequestEntityTooLarge), a.sessionCreate)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions", "list-sessions", "List conversations, pinned ones first, then the newest", http.StatusOK), a.sessionList)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}", "get-session", "Get a conversation", http.StatusOK), a.sessionGet)
-	huma.Register(a.huma, operation(http.MethodPatch, "/v1/sessions/{id}", "patch-session", "Rename, pin, archive or reopen a conversation", http.StatusOK, http.StatusRequestEntityTooLarge), a.sessionPatch)
-	huma.Register(a.huma, operation(http.MethodDelete, "/v1/sessions/{id}", "forget-session", "Delete a conversation and all it left; domain rows stay", http.StatusNoContent), a.sessionForget)
-}
-
-func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionOut, error) {
+func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (session, error) {
 	body := newSession{}
 	if in.Body != nil {
 		body = *in.Body
 	}
 	body.Mode = cmp.Or(body.Mode, "plan")
-	var row *db.SessionGetRow
-	err := pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-session", body}, func() (string, error) {
-			inserted, err := a.q.SessionInsert(ctx, tx, &db.SessionInsertParams{
+
+	return pg.Value(ctx, a.writeAll, func(tx pgx.Tx) (session, error) {
+		made, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-session", body}, func() (string, error) {
+			row, err := a.q.SessionInsert(ctx, tx, &db.SessionInsertParams{
 				UserID: userOf(ctx), Domain: a.Domain.Name, Title: strings.TrimSpace(body.Title), Mode: body.Mode,
 			})
 			if err != nil {
 				return "", fmt.Errorf("create session: %w", err)
 			}
-			row = (*db.SessionGetRow)(inserted)
 
 			return row.ID.String(), nil
 		})
-		if again {
-			row, err = a.q.SessionGet(ctx, tx, uuid.MustParse(made))
+		if err != nil {
+			return session{}, err
+		}
+		row, err := a.q.SessionGet(ctx, tx, uuid.MustParse(made))
+		if err != nil {
+			return session{}, fmt.Errorf("get session: %w", err)
 		}
 
-		return err
+		return sessionOf(row), nil
 	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return &sessionOut{Body: sessionOf(row)}, nil
 }
 
-func (a *api) sessionGet(ctx context.Context, in *SessionPath) (*sessionOut, error) {
-	row, err := a.door.Session(ctx, in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return &sessionOut{Body: sessionOf(row)}, nil
+func (a *api) sessionGet(ctx context.Context, in *SessionPath) (session, error) {
+	return inSession(ctx, a, in.ID, func(_ pgx.Tx, row *db.SessionGetRow) (session, error) { return sessionOf(row), nil })
 }
 
-func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (*sessionOut, error) {
-	id, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
+func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (session, error) {
 	if in.Body.Title != nil {
 		*in.Body.Title = strings.TrimSpace(*in.Body.Title)
 	}
 	row, err := a.q.SessionUpdate(ctx, a.Pool, &db.SessionUpdateParams{
-		ID: id, UserID: userOf(ctx), Title: in.Body.Title, Archived: in.Body.Archived, Pinned: in.Body.Pinned,
+		ID: in.ID.UUID, UserID: userOf(ctx), Title: in.Body.Title, Archived: in.Body.Archived, Pinned: in.Body.Pinned,
 	})
 	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("patch session: %w", err))
+		return session{}, fmt.Errorf("patch session: %w", err)
 	}
 
-	return &sessionOut{Body: sessionOf((*db.SessionGetRow)(row))}, nil
+	return sessionOf((*db.SessionGetRow)(row)), nil
 }
 
-func (a *api) sessionForget(ctx context.Context, in *SessionPath) (*struct{}, error) {
-	id, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) sessionForget(ctx context.Context, in *SessionPath) error {
+	forgotten, err := pg.Value(ctx, a.write, func(tx pgx.Tx) (bool, error) { return a.q.SessionForget(ctx, tx, in.ID.UUID) })
+	if err == nil && !forgotten {
+		err = problem.ErrNotFound
 	}
-	err = a.write(ctx, func(tx pgx.Tx) error {
-		forgotten, err := a.q.SessionForget(ctx, tx, id)
-		if err == nil && !forgotten {
-			err = problem.ErrNotFound
-		}
 
-		return err
-	})
-
-	return &struct{}{}, failed(ctx, err)
+	return err
 }
 
 type sessionListIn struct {
@@ -199,26 +165,19 @@ func (in *sessionListIn) filter(params *db.SessionPageParams) {
 	}
 }
 
-func (a *api) sessionList(ctx context.Context, in *sessionListIn) (*PageOut[session], error) {
+func (a *api) sessionList(ctx context.Context, in *sessionListIn) (Page[session], error) {
 	params, err := in.after()
 	if err != nil {
-		return nil, failed(ctx, err)
+		return Page[session]{}, err
 	}
 	params.UserID, params.PageSize = userOf(ctx), int32(in.Limit)
 	in.filter(params)
-	var rows []*db.SessionPageRow
-	err = a.read(ctx, func(tx pgx.Tx) error {
-		rows, err = a.q.SessionPage(ctx, tx, params)
-
-		return err
-	})
+	rows, err := pg.Value(ctx, a.read, func(tx pgx.Tx) ([]*db.SessionPageRow, error) { return a.q.SessionPage(ctx, tx, params) })
 	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("list sessions: %w", err))
+		return Page[session]{}, fmt.Errorf("list sessions: %w", err)
 	}
 
-	return &PageOut[session]{Body: pageOf(rows, in.Limit,
-		func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) },
-		sessionCursor)}, nil
+	return pageOf(rows, in.Limit, func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) }, sessionCursor), nil
 }
 
 func sessionCursor(r *db.SessionPageRow) string {

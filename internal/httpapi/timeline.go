@@ -2,12 +2,10 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -41,11 +39,6 @@ type toolResult struct {
 	Refs       []string                 `json:"refs"`
 	Error      *turnError               `json:"error,omitempty"`
 	CreatedAt  time.Time                `json:"created_at"`
-}
-
-func (a *api) registerTimeline() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/timeline", "get-timeline", "What happened in a turn, in order", http.StatusOK), a.turnTimeline().ofTurn(a))
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}/results", "list-results", "What a turn's tools were asked and returned", http.StatusOK), a.turnResults().ofTurn(a))
 }
 
 func (a *api) turnTimeline() list[int32, *db.TurnTimelineRow, timelineLine] {
@@ -82,7 +75,7 @@ func (a *api) turnResults() list[resultCursor, *db.TurnStepResultPageRow, toolRe
 		item: func(r *db.TurnStepResultPageRow) toolResult {
 			return toolResult{
 				Step: r.Step, Call: r.Call, Tool: r.Tool, EntityType: r.EntityType, Params: stored[map[string]any]{r.Params}, Rows: stored[[]map[string]any]{r.Rows}, RowCount: r.RowCount,
-				Refs: r.Refs, Error: errorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt,
+				Refs: r.Refs, Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt,
 			}
 		},
 		cursor: func(r *db.TurnStepResultPageRow) string {

@@ -14,6 +14,7 @@ import (
 	"alfred/internal/auth"
 	"alfred/internal/httpapi/problem"
 	"alfred/internal/httpapi/sse"
+	"alfred/internal/pg"
 )
 
 const maxWait = 5 * time.Minute
@@ -36,14 +37,11 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 		if err != nil {
 			err = a.believed(ctx, err)
 		}
-		if errors.Is(err, context.DeadlineExceeded) {
+		if ended || errors.Is(err, context.DeadlineExceeded) {
 			return nil
 		}
 		if err != nil {
 			return err
-		}
-		if ended {
-			return nil
 		}
 		select {
 		case <-ctx.Done():
@@ -59,27 +57,21 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	}
 }
 
-// believed is an error, or why nothing follows from it: what is not here may be where the user is now.
+// believed is err, unless the caller has lost access meanwhile: what is missing here may be where the user is now.
 func (a *api) believed(ctx context.Context, err error) error {
 	return cmp.Or(a.stillGood(ctx), err)
 }
 
 func (a *api) turnEnded(ctx context.Context, id uuid.UUID, summarized bool) (bool, error) {
-	var status *db.TurnStatusGetRow
-	err := a.read(ctx, func(tx pgx.Tx) error {
-		var err error
-		status, err = a.q.TurnStatusGet(ctx, tx, id)
-
-		return err
-	})
+	turn, err := pg.Value(ctx, a.read, func(tx pgx.Tx) (*db.TurnStatusGetRow, error) { return a.q.TurnStatusGet(ctx, tx, id) })
 	if err != nil {
 		return false, fmt.Errorf("look at turn: %w", err)
 	}
-	switch status.Status {
+	switch turn.Status {
 	case db.TurnStatusQueued, db.TurnStatusRunning:
 		return false, nil
 	case db.TurnStatusSucceeded:
-		return !summarized || status.SummarizedAt != nil, nil
+		return !summarized || turn.SummarizedAt != nil, nil
 	default:
 		return true, nil
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -16,8 +17,8 @@ import (
 
 	"alfred/db"
 	"alfred/internal/follow"
-	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
+	"alfred/internal/pg"
 	"alfred/internal/telemetry"
 	"alfred/jobs"
 )
@@ -93,14 +94,11 @@ type step struct {
 	Note        *string         `json:"note"`
 }
 
-type turnError struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
+type turnError follow.Error
 
 // TurnPath names a turn.
 type TurnPath struct {
-	ID string `doc:"Turn id." path:"id"`
+	ID pathID `doc:"Turn id." path:"id"`
 }
 
 type turnGetIn struct {
@@ -108,10 +106,6 @@ type turnGetIn struct {
 
 	Wait  string `doc:"Wait until the turn ends, this long at most: 30s." query:"wait"`
 	Until string `doc:"With wait: reply (default) or summarized."        enum:"reply,summarized" query:"until"`
-}
-
-type turnOut struct {
-	Body turn
 }
 
 // turnLine is a turn in a list.
@@ -126,56 +120,38 @@ type cancelledTurn struct {
 	Cancelled bool `doc:"False when the turn had ended already." json:"cancelled"`
 }
 
-type cancelOut struct {
-	Body cancelledTurn
-}
-
-func (a *api) registerTurns() {
-	enqueue := operation(http.MethodPost, "/v1/sessions/{id}/turns", "enqueue-turn", "Send a message", http.StatusAccepted,
-		http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity)
-	enqueue.Responses = map[string]*huma.Response{"200": {
+// enqueueOperation describes the route that sends a message.
+func (a *api) enqueueOperation() huma.Operation {
+	op := operation("POST /v1/sessions/{id}/turns", "enqueue-turn", "Send a message", http.StatusAccepted, conflict, tooLarge, http.StatusUnprocessableEntity)
+	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The Idempotency-Key was seen before: its turn.",
 		Content: map[string]*huma.MediaType{"application/json": {
 			Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[enqueuedTurn](), true, ""),
 		}},
 	}}
-	huma.Register(a.huma, enqueue, a.turnEnqueue)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList().ofSession(a))
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}", "get-turn", "Get a turn, and wait for its end if asked to", http.StatusOK), a.turnGet)
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/turns/{id}/cancel", "cancel-turn", "Cancel a turn", http.StatusOK), a.turnCancel)
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/sessions/{id}/fork", "fork-session", "Begin a conversation as another stood after a turn", http.StatusCreated, http.StatusConflict, http.StatusRequestEntityTooLarge), a.sessionFork)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/fork", "get-fork", "Get what a conversation is a fork of, and what changed in the rows that it knows since", http.StatusOK), a.forkGet)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/branches", "list-branches", "List the forks of a conversation, and what it is a fork of", http.StatusOK), a.sessionBranches)
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/turns/{id}/undo", "undo-turn", "Take back what a turn wrote", http.StatusAccepted, http.StatusConflict), a.turnUndo)
+
+	return op
 }
 
 func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, error) {
-	sessionID, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
 	if strings.TrimSpace(in.Body.Message) == "" {
-		return nil, failed(ctx, problem.Invalid("The message is empty."))
+		return nil, problem.Invalid("The message is empty.")
 	}
 	if err := a.checkInputs(in.Body); err != nil {
-		return nil, failed(ctx, err)
+		return nil, err
 	}
-	var made *jobs.Enqueued
-	err = a.write(ctx, func(tx pgx.Tx) error {
-		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
-			SessionID: sessionID, Message: in.Body.Message, Mode: in.Body.Mode, IfBusy: in.Body.IfBusy,
+	made, err := pg.Value(ctx, a.write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
+		return jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
+			SessionID: in.ID.UUID, Message: in.Body.Message, Mode: in.Body.Mode, IfBusy: in.Body.IfBusy,
 			IdempotencyKey: in.IdempotencyKey, UIChanges: in.Body.UIChanges, MentionedEntities: in.Body.MentionedEntities,
-			Answer: in.Body.Answer,
-			Limits: a.Limits,
+			Answer: in.Body.Answer, Limits: a.Limits,
 		})
-
-		return err
 	})
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, err
 	}
 
-	return enqueued(ctx, sessionID, made), nil
+	return enqueued(ctx, in.ID.UUID, made), nil
 }
 
 // enqueued is the response to creating a turn, or to sending the same one again.
@@ -212,7 +188,7 @@ func (a *api) turnList() list[int32, *db.TurnPageRow, turnLine] {
 		item: func(r *db.TurnPageRow) turnLine {
 			return turnLine{CostUSD: r.CostUsd, TurnFacts: TurnFacts{
 				ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply, Said: r.Said,
-				Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
+				Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
 				Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
 			}}
 		},
@@ -220,85 +196,90 @@ func (a *api) turnList() list[int32, *db.TurnPageRow, turnLine] {
 	}
 }
 
-func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turnOut, error) {
-	id, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
+func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turn, error) {
+	if in.Wait == "" {
+		return a.turn(ctx, in.ID.UUID)
 	}
-	if in.Wait != "" {
-		if err := a.waitForTurn(ctx, id, in.Wait, in.Until == "summarized"); err != nil {
-			return nil, failed(ctx, err)
-		}
+	if err := a.waitForTurn(ctx, in.ID.UUID, in.Wait, in.Until == "summarized"); err != nil {
+		return nil, err
 	}
-	t, err := a.turn(ctx, id)
-	switch {
-	case in.Wait == "":
-	case err == nil:
-		err = a.stillGood(ctx)
-	default:
-		err = a.believed(ctx, err)
-	}
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
+	t, err := a.turn(ctx, in.ID.UUID)
 
-	return &turnOut{Body: *t}, nil
+	return t, a.believed(ctx, err)
 }
 
 func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
-	var (
-		row   *db.TurnDetailRow
-		steps []*db.TurnStepListTurnRow
-	)
-	err := a.read(ctx, func(tx pgx.Tx) error {
-		var err error
-		if row, err = a.q.TurnDetail(ctx, tx, id); err != nil {
-			return fmt.Errorf("get turn: %w", err)
+	return pg.Value(ctx, a.read, func(tx pgx.Tx) (*turn, error) {
+		row, steps, err := follow.Load(ctx, tx, id)
+		if err != nil {
+			return nil, err
 		}
-		steps, err = a.q.TurnStepListTurn(ctx, tx, id)
+		asked, err := follow.QuestionOf(row)
 
-		return err
+		return &turn{
+			TurnFacts: TurnFacts{
+				ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message, Goal: row.Goal, Reply: row.Reply, Said: row.Said,
+				Error: turnErrorOf(row.ErrorCode, row.ErrorMessage), Model: row.Model, Wrote: wroteOf(row.Wrote), Unwritten: row.Unwritten, Feedback: feedbackOf(row.FeedbackRating, row.FeedbackText, row.FeedbackAt),
+				Undo: undoOf(row.Undo, row.UndoReason, row.UndoneBy), Undoes: row.Undoes, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
+			},
+			Steps: mapped(steps, func(s *db.TurnStepListTurnRow) step { return step(*s) }), Question: asked, Usage: follow.UsageOf(row),
+		}, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("get turn's steps: %w", err)
+}
+
+func (a *api) turnCancel(ctx context.Context, in *TurnPath) (cancelledTurn, error) {
+	cancelled, err := pg.Value(ctx, a.write, func(tx pgx.Tx) (bool, error) { return jobs.CancelTurn(ctx, tx, in.ID.UUID) })
+
+	return cancelledTurn{cancelled}, err
+}
+
+func turnErrorOf(code, message *string) *turnError {
+	return (*turnError)(follow.ErrorOf(code, message))
+}
+
+// wroteOf decodes what the query has built.
+func wroteOf(data json.RawMessage) []follow.Wrote {
+	list := []follow.Wrote{}
+	_ = json.Unmarshal(data, &list) // it is always a list
+
+	return list
+}
+
+// undo says whether what a turn wrote can be undone.
+type undo struct {
+	Status string     `doc:"possible, as far as is known before it is tried." enum:"possible,impossible,done" json:"status"`
+	Reason string     `doc:"Why it is impossible." json:"reason,omitempty"`
+	TurnID *uuid.UUID `doc:"The turn that took it back." json:"turn_id,omitempty"`
+}
+
+func undoOf(status, reason *string, by *uuid.UUID) *undo {
+	if status == nil {
+		return nil
 	}
-	asked, err := follow.QuestionOf(row)
+
+	u := &undo{Status: *status, TurnID: by}
+	if reason != nil {
+		u.Reason = *reason
+	}
+
+	return u
+}
+
+type undoIn struct {
+	TurnPath
+
+	IdempotencyKey string `doc:"A second request with the same key gives the first one's turn." header:"Idempotency-Key"`
+	IfBusy         string `doc:"What happens if a turn runs: enqueue (default), reject or interrupt." query:"if_busy"`
+}
+
+// turnUndo enqueues a turn that undoes another one. What prevents it is said in that turn's reply.
+func (a *api) turnUndo(ctx context.Context, in *undoIn) (*enqueueOut, error) {
+	made, err := pg.Value(ctx, a.write, func(tx pgx.Tx) (*jobs.Undo, error) {
+		return jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: in.ID.UUID, IdempotencyKey: in.IdempotencyKey, IfBusy: in.IfBusy})
+	})
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{
-		TurnFacts: TurnFacts{
-			ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message, Goal: row.Goal, Reply: row.Reply, Said: row.Said,
-			Error: errorOf(row.ErrorCode, row.ErrorMessage), Model: row.Model, Wrote: wroteOf(row.Wrote), Unwritten: row.Unwritten, Feedback: feedbackOf(row.FeedbackRating, row.FeedbackText, row.FeedbackAt),
-			Undo: undoOf(row.Undo, row.UndoReason, row.UndoneBy), Undoes: row.Undoes, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
-		},
-		Steps: make([]step, 0, len(steps)), Question: asked,
-		Usage: follow.Usage{
-			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens,
-			CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
-		},
-	}
-	for _, s := range steps {
-		t.Steps = append(t.Steps, step(*s))
-	}
 
-	return t, nil
-}
-
-func (a *api) turnCancel(ctx context.Context, in *TurnPath) (*cancelOut, error) {
-	id, err := door.ParseID(in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	out := &cancelOut{}
-	err = a.write(ctx, func(tx pgx.Tx) error {
-		out.Body.Cancelled, err = jobs.CancelTurn(ctx, tx, id)
-
-		return err
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-
-	return out, nil
+	return enqueued(ctx, made.SessionID, &made.Enqueued), nil
 }

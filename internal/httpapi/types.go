@@ -2,9 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"alfred/internal/domain"
 )
@@ -45,14 +42,12 @@ type rowOperation struct {
 }
 
 func operations(d *domain.Domain, entity *domain.Entity) []rowOperation {
-	list := []rowOperation{}
-	for _, o := range d.OperationsOn(entity) {
+	return mapped(d.OperationsOn(entity), func(o *domain.Operation) rowOperation {
 		args := *o.Args
 		args.Columns = args.Columns[1:]
-		list = append(list, rowOperation{Name: o.Name, Description: o.Description, Fields: fields(&args)})
-	}
 
-	return list
+		return rowOperation{Name: o.Name, Description: o.Description, Fields: fields(&args)}
+	})
 }
 
 // rowChild is a type whose rows belong to another type's row.
@@ -62,26 +57,20 @@ type rowChild struct {
 	Column string `doc:"The part's column with its row's key." json:"column"`
 }
 
-type rowTypesOut struct {
-	Body struct {
-		Items []rowType `json:"items"`
-	}
+type rowTypesOutBody struct {
+	Items []rowType `json:"items"`
 }
 
-func (a *api) registerTypes() {
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/data", "list-types", "Types of rows", http.StatusOK), a.typeList)
-}
-
-func (a *api) typeList(context.Context, *struct{}) (*rowTypesOut, error) {
-	out := &rowTypesOut{}
-	for _, entity := range a.Domain.Entities {
-		out.Body.Items = append(out.Body.Items, rowType{
+func (a *api) typeList(context.Context, *struct{}) (rowTypesOutBody, error) {
+	return rowTypesOutBody{mapped(a.Domain.Entities, func(entity *domain.Entity) rowType {
+		return rowType{
 			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference, Writes: append([]domain.Verb{}, entity.Writes...),
-			Key: entity.Key.Name, Singleton: entity.Singleton, Fields: fields(entity), Operations: operations(a.Domain, entity), Children: children(entity),
-		})
-	}
-
-	return out, nil
+			Key: entity.Key.Name, Singleton: entity.Singleton, Fields: fields(entity), Operations: operations(a.Domain, entity),
+			Children: mapped(entity.Children, func(c *domain.Child) rowChild {
+				return rowChild{Type: c.Entity.Type, Table: c.Entity.Table, Column: c.FK.Name}
+			}),
+		}
+	})}, nil
 }
 
 // listColumns are the readable columns of a type's summary.
@@ -111,15 +100,6 @@ func fields(entity *domain.Entity) []rowField {
 			field.References = column.FK.Entity.Type
 		}
 		list = append(list, field)
-	}
-
-	return list
-}
-
-func children(entity *domain.Entity) []rowChild {
-	list := make([]rowChild, 0, len(entity.Children))
-	for _, child := range entity.Children {
-		list = append(list, rowChild{Type: child.Entity.Type, Table: child.Entity.Table, Column: child.FK.Name})
 	}
 
 	return list

@@ -143,29 +143,10 @@ func (m *Message) Text() (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// ParseID parses an id that a caller sent. A malformed one gets the same answer as one that does not exist.
-func ParseID(text string) (uuid.UUID, error) {
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return uuid.Nil, problem.ErrNotFound
-	}
-
-	return id, nil
-}
-
 // Session is the caller's session of that id. [problem.Of] calls an error about one that does not exist
 // [problem.ErrNotFound].
-func (d *Door) Session(ctx context.Context, text string) (*db.SessionGetRow, error) {
-	id, err := ParseID(text)
-	if err != nil {
-		return nil, err
-	}
-	var row *db.SessionGetRow
-	err = d.Read(ctx, func(tx pgx.Tx) error {
-		row, err = db.New().SessionGet(ctx, tx, id)
-
-		return err
-	})
+func (d *Door) Session(ctx context.Context, id uuid.UUID) (*db.SessionGetRow, error) {
+	row, err := pg.Value(ctx, d.Read, func(tx pgx.Tx) (*db.SessionGetRow, error) { return db.New().SessionGet(ctx, tx, id) })
 	if err != nil {
 		return nil, fmt.Errorf("get session: %w", err)
 	}
@@ -173,14 +154,16 @@ func (d *Door) Session(ctx context.Context, text string) (*db.SessionGetRow, err
 	return row, nil
 }
 
-// SessionID is [Door.Session] for who needs no more of it than that it is the caller's.
+// SessionID checks that text is the id of a session of the caller's. A malformed one gets the same answer as one that does
+// not exist.
 func (d *Door) SessionID(ctx context.Context, text string) (uuid.UUID, error) {
-	row, err := d.Session(ctx, text)
+	id, err := uuid.Parse(text)
 	if err != nil {
-		return uuid.Nil, err
+		return uuid.Nil, problem.ErrNotFound
 	}
+	_, err = d.Session(ctx, id)
 
-	return row.ID, nil
+	return id, err
 }
 
 // NamedSession is the caller's session of that name, created if missing. Its id is derived from user and name, so that
