@@ -1,7 +1,10 @@
 package httpapi
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -19,134 +22,94 @@ type EventHead struct {
 	At     time.Time `json:"at"`
 }
 
-type (
-	turnStartedEvent struct {
-		EventHead
+type plannedStep struct {
+	Step        int32       `json:"step"`
+	StepType    db.StepType `enum:"read,analyze,generate,write" json:"step_type"`
+	Subdomain   string      `json:"subdomain"`
+	Description string      `json:"description"`
+}
 
-		Type string `enum:"turn.started" json:"type"`
-	}
-	nodeStartedEvent struct {
-		EventHead
-
-		Type string `enum:"node.started" json:"type"`
+// describedEvents are the events of a stream with the fields that each has besides [EventHead] and its type.
+var describedEvents = []struct {
+	kind string
+	own  any
+}{
+	{"turn.started", struct{}{}},
+	{"node.started", struct {
 		Node string `enum:"understand,think,act,reply,summarize" json:"node"`
 		Step int32  `doc:"Of the plan, for act." json:"step,omitempty"`
-	}
-	nodeWaitingEvent struct {
-		EventHead
-
-		Type    string `enum:"node.waiting" json:"type"`
+	}{}},
+	{"node.waiting", struct {
 		Node    string `json:"node"`
 		Seconds int32  `doc:"So long has the model said nothing." json:"seconds"`
 		Attempt int32  `json:"attempt"`
-	}
-	nodeFinishedEvent struct {
-		EventHead
-
-		Type       string `enum:"node.finished" json:"type"`
+	}{}},
+	{"node.finished", struct {
 		Node       string `enum:"understand,think,act,reply,summarize" json:"node"`
 		Step       int32  `json:"step,omitempty"`
 		DurationMS int64  `json:"duration_ms,omitempty"`
-	}
-	plannedStep struct {
-		Step        int32       `json:"step"`
-		StepType    db.StepType `enum:"read,analyze,generate,write" json:"step_type"`
-		Subdomain   string      `json:"subdomain"`
-		Description string      `json:"description"`
-	}
-	planEvent struct {
-		EventHead
-
-		Type  string        `enum:"plan" json:"type"`
+	}{}},
+	{"plan", struct {
 		Goal  string        `json:"goal,omitempty"`
 		Steps []plannedStep `doc:"Take the place of those of an earlier plan that have not begun." json:"steps"`
-	}
-	stepStartedEvent struct {
-		EventHead
-
-		Type        string      `enum:"step.started" json:"type"`
+	}{}},
+	{"step.started", struct {
 		Step        int32       `json:"step"`
 		StepType    db.StepType `enum:"read,analyze,generate,write" json:"step_type"`
 		Description string      `json:"description"`
-	}
-	toolCalledEvent struct {
-		EventHead
-
-		Type       string     `enum:"tool.called" json:"type"`
+	}{}},
+	{"tool.called", struct {
 		Step       int32      `json:"step"`
 		Call       int32      `json:"call"`
 		Tool       string     `json:"tool"`
 		EntityType string     `json:"entity_type,omitempty"`
 		RowCount   int32      `json:"row_count"`
 		Error      *turnError `json:"error,omitempty"`
-	}
-	stepFinishedEvent struct {
-		EventHead
-
-		Type    string         `enum:"step.finished" json:"type"`
+	}{}},
+	{"step.finished", struct {
 		Step    int32          `json:"step"`
 		Outcome db.StepOutcome `enum:"ok,partial,empty,failed,skipped" json:"outcome"`
 		Summary string         `json:"summary"`
-	}
-	entitiesEvent struct {
-		EventHead
-
-		Type string   `enum:"entities" json:"type"`
+	}{}},
+	{"entities", struct {
 		Refs []string `doc:"What the session has just read or written." json:"refs"`
-	}
-	replyDeltaEvent struct {
-		EventHead
-
-		Type    string `enum:"reply.delta" json:"type"`
+	}{}},
+	{"reply.delta", struct {
 		Text    string `doc:"The next piece; provisional until reply." json:"text"`
 		Attempt int32  `json:"attempt"`
-	}
-	replyResetEvent struct {
-		EventHead
-
-		Type    string `enum:"reply.reset" json:"type"`
-		Attempt int32  `doc:"Begins; what the one before has said is taken back." json:"attempt"`
-	}
-	replyEvent struct {
-		EventHead
-
-		Type string `enum:"reply" json:"type"`
+	}{}},
+	{"reply.reset", struct {
+		Attempt int32 `doc:"Begins; what the one before has said is taken back." json:"attempt"`
+	}{}},
+	{"reply", struct {
 		Text string `doc:"The whole reply, as it stays." json:"text"`
-	}
-	questionEvent struct {
-		EventHead
-
-		Type    string          `enum:"question" json:"type"`
+	}{}},
+	{"question", struct {
 		ID      uuid.UUID       `json:"id"`
 		Kind    string          `enum:"clarify,disambiguate,propose,ask_user,approve" json:"kind"`
 		Text    string          `json:"text"`
 		Options []follow.Option `json:"options"`
-	}
-	turnFinishedEvent struct {
-		EventHead
-
-		Type   string        `enum:"turn.finished" json:"type"`
+	}{}},
+	{"turn.finished", struct {
 		Status db.TurnStatus `enum:"succeeded" json:"status"`
-	}
-	turnFailedEvent struct {
-		EventHead
-
-		Type  string    `enum:"turn.failed" json:"type"`
+	}{}},
+	{"turn.failed", struct {
 		Error turnError `json:"error"`
-	}
-	turnCancelledEvent struct {
-		EventHead
-
-		Type  string    `enum:"turn.cancelled" json:"type"`
+	}{}},
+	{"turn.cancelled", struct {
 		Error turnError `json:"error"`
-	}
-)
+	}{}},
+}
 
-var describedEvents = []reflect.Type{
-	reflect.TypeFor[turnStartedEvent](), reflect.TypeFor[nodeStartedEvent](), reflect.TypeFor[nodeWaitingEvent](), reflect.TypeFor[nodeFinishedEvent](),
-	reflect.TypeFor[planEvent](), reflect.TypeFor[stepStartedEvent](), reflect.TypeFor[toolCalledEvent](), reflect.TypeFor[stepFinishedEvent](),
-	reflect.TypeFor[entitiesEvent](), reflect.TypeFor[replyDeltaEvent](), reflect.TypeFor[replyResetEvent](), reflect.TypeFor[replyEvent](),
-	reflect.TypeFor[questionEvent](), reflect.TypeFor[turnFinishedEvent](), reflect.TypeFor[turnFailedEvent](), reflect.TypeFor[turnCancelledEvent](),
+// dataOf is the type of an event's data, and its name in the description: turn.started is a TurnStartedEvent.
+func dataOf(kind string, own any) (data reflect.Type, name string) {
+	fields := []reflect.StructField{{Name: "Type", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(fmt.Sprintf(`enum:%q json:"type"`, kind))}}
+	fields = slices.Concat(fields, reflect.VisibleFields(reflect.TypeOf(own)), reflect.VisibleFields(reflect.TypeFor[EventHead]()))
+	for word := range strings.SplitSeq(kind, ".") {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+
+	return reflect.StructOf(fields), name + "Event"
 }
 
 // eventSchema describes the data of a stream's events as a union, discriminated by type.
@@ -155,11 +118,11 @@ func eventSchema(components *huma.Components) *huma.Schema {
 	all := components.Schemas.Map()
 	if all[name] == nil {
 		events := &huma.Schema{Description: "The data of a server-sent event.", Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
-		for _, t := range describedEvents {
-			ref := components.Schemas.Schema(t, true, "")
+		for _, e := range describedEvents {
+			data, title := dataOf(e.kind, e.own)
+			ref := components.Schemas.Schema(data, true, title)
 			events.OneOf = append(events.OneOf, ref)
-			kind := components.Schemas.SchemaFromRef(ref.Ref).Properties["type"].Enum[0].(string)
-			events.Discriminator.Mapping[kind] = ref.Ref
+			events.Discriminator.Mapping[e.kind] = ref.Ref
 		}
 		all[name] = events
 	}

@@ -4,17 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"alfred/internal/auth"
 	"alfred/internal/follow"
 	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
 	"alfred/internal/httpapi/sse"
+	"alfred/internal/pg"
 	"alfred/jobs"
 )
 
@@ -38,26 +37,15 @@ type server struct {
 // Register serves the protocol: a run is a turn, a thread a session.
 func Register(mux *http.ServeMux, d *door.Door, refs Refs) {
 	s := &server{d, refs}
-	mux.HandleFunc("POST /v1/agui", d.Admit(s.run, problem.Write))
+	mux.HandleFunc("POST /v1/agui", d.Admit(door.Converse(d, s.run), problem.Write))
 }
 
 // run returns errors that occur before the stream is open; later ones are events.
-func (s *server) run(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := s.UntilStopping(ctx)
-	defer cancel()
-	in := &input{}
-	if err := door.ReadBody(w, r, in); err != nil {
-		return err
-	}
+func (s *server) run(ctx context.Context, w http.ResponseWriter, _ *http.Request, in *input) error {
 	message, err := in.message()
 	if err != nil {
 		return err
 	}
-	closed, err := s.Gate.OpenStream(auth.CallerOf(ctx))
-	if err != nil {
-		return err
-	}
-	defer closed()
 	session, made, err := s.enqueue(ctx, in, message)
 	if err != nil {
 		return err
@@ -101,13 +89,10 @@ func (s *server) enqueue(ctx context.Context, in *input, message string) (uuid.U
 	if err != nil {
 		return uuid.Nil, nil, err
 	}
-	var made *jobs.Enqueued
-	err = s.Write(ctx, func(tx pgx.Tx) (err error) {
-		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
+	made, err := pg.Value(ctx, s.Write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
+		return jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
 			SessionID: session, Message: message, IdempotencyKey: "agui:" + in.RunID, Limits: s.Limits,
 		})
-
-		return err
 	})
 
 	return session, made, err
@@ -118,16 +103,9 @@ func (r *run) play(ctx context.Context) error {
 	if err := r.send("RUN_STARTED", map[string]any{"threadId": r.in.ThreadID, "runId": r.in.RunID}); err != nil {
 		return err
 	}
-	err := r.Relay(ctx, r.out, r.turn, func(event follow.Event) error { return r.event(ctx, &event) })
+	turn, err := r.Relay(ctx, r.out, r.turn, func(event follow.Event) error { return r.event(ctx, &event) })
 	if err != nil {
 		return err
-	}
-	turn, err := r.Reader(ctx).Turn(ctx, r.turn)
-	if err != nil {
-		return fmt.Errorf("read turn: %w", err)
-	}
-	if p := door.ProblemOf(turn); p != nil {
-		return p
 	}
 
 	return errors.Join(r.finishSpeech(turn), r.finishSteps(), r.snapshot(ctx), r.send("RUN_FINISHED", map[string]any{

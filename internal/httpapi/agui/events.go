@@ -3,6 +3,7 @@ package agui
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 
 	"alfred/internal/follow"
 	"alfred/internal/httpapi/sse"
+	"alfred/internal/pg"
 	"alfred/internal/vocab"
 )
 
@@ -125,13 +127,10 @@ func (r *run) tool(e *follow.Event) error {
 	if err := e.Decode(&call); err != nil {
 		return err
 	}
-	args, err := json.Marshal(map[string]any{"entity_type": call.EntityType})
-	if err != nil {
-		return fmt.Errorf("encode call: %w", err)
-	}
+	args, argsErr := json.Marshal(map[string]any{"entity_type": call.EntityType})
 	result, err := json.Marshal(map[string]any{"row_count": call.RowCount, "error": call.Error})
-	if err != nil {
-		return fmt.Errorf("encode result: %w", err)
+	if err := errors.Join(argsErr, err); err != nil {
+		return fmt.Errorf("encode call: %w", err)
 	}
 	id := fmt.Sprintf("%s-%d", r.turn, e.Seq)
 	for _, event := range []map[string]any{
@@ -179,14 +178,12 @@ func (r *run) finishSpeech(turn *follow.Turn) error {
 	if !corrected {
 		return nil
 	}
-	messages := make([]any, 0, len(r.in.Messages)+1)
-	for _, m := range r.in.Messages {
-		messages = append(messages, m)
+	committed, err := json.Marshal(map[string]any{"id": r.turn, "role": "assistant", "content": rest})
+	if err != nil {
+		return fmt.Errorf("encode reply: %w", err)
 	}
 
-	return r.send("MESSAGES_SNAPSHOT", map[string]any{
-		"messages": append(messages, map[string]any{"id": r.turn, "role": "assistant", "content": rest}),
-	})
+	return r.send("MESSAGES_SNAPSHOT", map[string]any{"messages": append(r.in.Messages, committed)})
 }
 
 // maxState bounds a snapshot; background refs are dropped first.
@@ -194,12 +191,7 @@ const maxState = 1000
 
 // snapshot sends the session's refs as the run's state.
 func (r *run) snapshot(ctx context.Context) error {
-	var refs any
-	err := r.Reader(ctx).Read(ctx, func(tx pgx.Tx) (err error) {
-		refs, err = r.refs(ctx, tx, r.session, maxState)
-
-		return err
-	})
+	refs, err := pg.Value(ctx, r.Reader(ctx).Read, func(tx pgx.Tx) (any, error) { return r.refs(ctx, tx, r.session, maxState) })
 	if err != nil {
 		return fmt.Errorf("list entities: %w", err)
 	}

@@ -74,6 +74,26 @@ func (d *Door) Admit(handle Handler, refuse func(http.ResponseWriter, *problem.P
 	}
 }
 
+// Converse handles requests that send a message and wait for what becomes of it, which ends early when the server is about
+// to stop. Each counts as a stream, whether its answer is one or not.
+func Converse[In any](d *Door, handle func(ctx context.Context, w http.ResponseWriter, r *http.Request, in *In) error) Handler {
+	return func(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := d.UntilStopping(ctx)
+		defer cancel()
+		in := new(In)
+		if err := readBody(w, r, in); err != nil {
+			return err
+		}
+		closed, err := d.Gate.OpenStream(auth.CallerOf(ctx))
+		if err != nil {
+			return err
+		}
+		defer closed()
+
+		return handle(ctx, w, r, in)
+	}
+}
+
 var errStopping = problem.New(http.StatusServiceUnavailable, "unavailable", "This server is being stopped; ask another for the turn.")
 
 // UntilStopping is ctx, cancelled also when the server is about to stop.
@@ -90,8 +110,8 @@ func (d *Door) UntilStopping(ctx context.Context) (context.Context, context.Canc
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// ReadBody decodes a JSON body. Unknown fields are part of the protocol, not errors.
-func ReadBody(w http.ResponseWriter, r *http.Request, into any) error {
+// readBody decodes a JSON body. Unknown fields are part of the protocol, not errors.
+func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyReadTimeout)); err != nil {
 		return fmt.Errorf("set read deadline: %w", err)
 	}
@@ -271,34 +291,55 @@ func (d *Door) arrive(ctx context.Context, gate *auth.Gate, who auth.Caller, pla
 	}
 }
 
-// Relay passes a turn's events to one client as they occur, with comments during long silences, and returns nil when
-// the turn has ended.
-func (d *Door) Relay(ctx context.Context, out *sse.Writer, turn uuid.UUID, pass func(follow.Event) error) error {
+// Relay passes a turn's events to one client as they occur, with comments during long silences, and returns the turn when it
+// has ended. One without a reply is the problem that says why.
+func (d *Door) Relay(ctx context.Context, out *sse.Writer, turn uuid.UUID, pass func(follow.Event) error) (*follow.Turn, error) {
 	tail := d.Reader(ctx).Tail(turn, 0)
 	defer tail.Close()
 	for {
 		events, err := tail.Next(ctx, sse.PingEvery)
 		if errors.Is(err, io.EOF) {
-			return nil
+			return d.ended(ctx, turn)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(events) == 0 {
 			if err := out.Comment("ping"); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		for _, event := range events {
 			if err := pass(event); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
 }
 
-// ProblemOf says as an HTTP error why a turn has no reply; nil if it has one.
-func ProblemOf(turn *follow.Turn) *problem.Problem {
+// Wait is Relay for clients that receive nothing before the end.
+func (d *Door) Wait(ctx context.Context, turn uuid.UUID) (*follow.Turn, error) {
+	if err := d.Reader(ctx).Wait(ctx, turn); err != nil {
+		return nil, fmt.Errorf("wait for turn: %w", err)
+	}
+
+	return d.ended(ctx, turn)
+}
+
+func (d *Door) ended(ctx context.Context, id uuid.UUID) (*follow.Turn, error) {
+	turn, err := d.Reader(ctx).Turn(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read turn: %w", err)
+	}
+	if p := problemOf(turn); p != nil {
+		return nil, p
+	}
+
+	return turn, nil
+}
+
+// problemOf says as an HTTP error why a turn has no reply; nil if it has one.
+func problemOf(turn *follow.Turn) *problem.Problem {
 	if turn.Status == db.TurnStatusSucceeded {
 		return nil
 	}

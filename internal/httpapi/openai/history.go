@@ -203,11 +203,8 @@ func (s *server) answered(ctx context.Context, row *db.TurnHistoryListRow, answe
 }
 
 func (s *server) turnsOf(ctx context.Context, hash []byte) ([]*db.TurnHistoryListRow, error) {
-	var rows []*db.TurnHistoryListRow
-	err := s.Read(ctx, func(tx pgx.Tx) (err error) {
-		rows, err = db.New().TurnHistoryList(ctx, tx, &db.TurnHistoryListParams{UserID: auth.CallerOf(ctx).User, HistoryHash: hash, Lim: maxHistories})
-
-		return err
+	rows, err := pg.Value(ctx, s.Read, func(tx pgx.Tx) ([]*db.TurnHistoryListRow, error) {
+		return db.New().TurnHistoryList(ctx, tx, &db.TurnHistoryListParams{UserID: auth.CallerOf(ctx).User, HistoryHash: hash, Lim: maxHistories})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find turns by their history: %w", err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/internal/auth"
 	"alfred/internal/follow"
 	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
@@ -29,7 +28,7 @@ func Register(mux *http.ServeMux, d *door.Door) {
 	s := &server{d}
 	mux.HandleFunc("GET /v1/models", d.Admit(s.modelList, refuse))
 	mux.HandleFunc("GET /v1/models/{model}", d.Admit(s.modelGet, refuse))
-	mux.HandleFunc("POST /v1/chat/completions", d.Admit(s.create, refuse))
+	mux.HandleFunc("POST /v1/chat/completions", d.Admit(door.Converse(d, s.create), refuse))
 }
 
 func (s *server) modelList(_ context.Context, w http.ResponseWriter, _ *http.Request) error {
@@ -56,22 +55,11 @@ func checkModel(name string) error {
 	return nil
 }
 
-func (s *server) create(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := s.UntilStopping(ctx)
-	defer cancel()
-	in := &request{}
-	if err := door.ReadBody(w, r, in); err != nil {
-		return err
-	}
+func (s *server) create(ctx context.Context, w http.ResponseWriter, r *http.Request, in *request) error {
 	message, err := in.message()
 	if err != nil {
 		return err
 	}
-	closed, err := s.Gate.OpenStream(auth.CallerOf(ctx)) // a request waiting for its answer counts like one that streams
-	if err != nil {
-		return err
-	}
-	defer closed()
 	made, err := s.enqueue(ctx, w, r, in, message)
 	if err != nil {
 		return err
@@ -81,16 +69,9 @@ func (s *server) create(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	if in.Stream {
 		return s.stream(ctx, w, made.TurnID, in.StreamOptions.IncludeUsage)
 	}
-	reader := s.Reader(ctx)
-	if err := reader.Wait(ctx, made.TurnID); err != nil {
-		return fmt.Errorf("wait for turn: %w", err)
-	}
-	turn, err := reader.Turn(ctx, made.TurnID)
+	turn, err := s.Wait(ctx, made.TurnID)
 	if err != nil {
 		return err
-	}
-	if p := door.ProblemOf(turn); p != nil {
-		return p
 	}
 
 	return writeJSON(w, completionOf(turn))
@@ -142,7 +123,7 @@ func (s *server) relay(ctx context.Context, stream *writer, turnID uuid.UUID, in
 		return err
 	}
 	speech := &follow.Speech{}
-	err := s.Relay(ctx, stream.out, turnID, func(event follow.Event) error {
+	turn, err := s.Relay(ctx, stream.out, turnID, func(event follow.Event) error {
 		piece, err := speech.Hear(&event)
 		if err != nil {
 			return err
@@ -152,13 +133,6 @@ func (s *server) relay(ctx context.Context, stream *writer, turnID uuid.UUID, in
 	})
 	if err != nil {
 		return err
-	}
-	turn, err := s.Reader(ctx).Turn(ctx, turnID)
-	if err != nil {
-		return err
-	}
-	if p := door.ProblemOf(turn); p != nil {
-		return p
 	}
 	rest, corrected := speech.Rest(turn.Said())
 	if corrected {
