@@ -44,10 +44,9 @@ func (c *keysCreateCommand) Run(ctx context.Context, e settings.Env, console *pr
 
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		fmt.Fprintln(console.Out, key)
 	}
-	_, err = fmt.Fprintln(console.Out, key)
 
 	return err
 }
@@ -88,9 +87,9 @@ func (c *keysListCommand) print(console *program.Console, k *db.ApiKeyListRow) e
 	if k.RevokedAt != nil {
 		state = "revoked " + k.RevokedAt.Format(time.DateOnly)
 	}
-	_, err := fmt.Fprintf(console.Out, "%s  %-20s %-20s %-16s %s\n", k.ID, k.UserName, k.Name, strings.Join(k.Scopes, ","), state)
+	fmt.Fprintf(console.Out, "%s  %-20s %-20s %-16s %s\n", k.ID, k.UserName, k.Name, strings.Join(k.Scopes, ","), state)
 
-	return err
+	return nil
 }
 
 type keysRevokeCommand struct {

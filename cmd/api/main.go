@@ -25,7 +25,7 @@ type commands struct {
 
 // run is the program: it parses args and runs the named command.
 func run(ctx context.Context, args []string, e settings.Env, stdout, stderr io.Writer) error {
-	line := program.CommandLine{Name: "api", Description: "Alfred's HTTP API.", Commands: new(commands)}
+	line := program.CommandLine{Name: "api", Description: "Alfred's HTTP API.", Commands: new(commands), Settings: settings.API}
 
 	return program.Run(ctx, line, args, e, stdout, stderr)
 }

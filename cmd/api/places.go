@@ -41,33 +41,35 @@ func (p *places) open(ctx context.Context, url string, logger *slog.Logger, labe
 	if err != nil {
 		return httpapi.Config{}, err
 	}
-	fail := func(err error) (httpapi.Config, error) {
+	config, err := p.configure(ctx, pool, logger, labels)
+	if err != nil {
 		pool.Close()
 
-		return httpapi.Config{}, err
+		return config, err
 	}
-	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
-		return fail(err)
-	}
-	config, err := configure(ctx, p.settings, pool, logger)
-	if err != nil {
-		return fail(err)
-	}
-	if err := program.Proven(ctx, pool, p.settings.Domain); err != nil {
-		return fail(err)
-	}
-	if config.RiverUI, err = httpapi.RiverUI(ctx, pool, logger); err != nil {
-		return fail(err)
-	}
-	if err := httpapi.ObserveRows(p.telemetry.Metrics, pool, logger, labels...); err != nil {
-		return fail(err)
-	}
-	config.Telemetry, config.Tokens = p.telemetry, p.tokens
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closing = append(p.closing, pool.Close)
 
 	return config, nil
+}
+
+func (p *places) configure(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, labels []attribute.KeyValue) (config httpapi.Config, err error) {
+	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
+		return config, err
+	}
+	if config, err = configure(ctx, p.settings, pool, logger); err != nil {
+		return config, err
+	}
+	if err := program.Proven(ctx, pool, p.settings.Domain); err != nil {
+		return config, err
+	}
+	if config.RiverUI, err = httpapi.RiverUI(ctx, pool, logger); err != nil {
+		return config, err
+	}
+	config.Telemetry, config.Tokens = p.telemetry, p.tokens
+
+	return config, httpapi.ObserveRows(p.telemetry.Metrics, pool, logger, labels...)
 }
 
 func (p *places) close() {
@@ -85,8 +87,8 @@ func (p *places) serveOne(ctx context.Context) error {
 		return err
 	}
 	if p.settings.Open {
-		if config.OpenUser, err = ensureOpenUser(ctx, config.Pool); err != nil {
-			return err
+		if config.OpenUser, err = db.New().UserEnsure(ctx, config.Pool, openUser); err != nil {
+			return fmt.Errorf("make user: %w", err)
 		}
 	}
 

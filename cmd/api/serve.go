@@ -9,13 +9,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/db"
 	"alfred/internal/auth"
 	"alfred/internal/crud"
 	"alfred/internal/httpapi"
@@ -38,11 +36,7 @@ const openUser = "demo"
 const shutdownGrace = 5 * time.Second
 
 // Run serves until ctx ends.
-func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	s, err := settings.Parse(e, settings.API)
-	if err != nil {
-		return err
-	}
+func (c *serveCommand) Run(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
 	logger := slog.New(slog.NewJSONHandler(console.Errs, nil))
 	program.WarnOfUnknown(ctx, e, logger)
 	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-api", s.Collector, logger)
@@ -77,15 +71,6 @@ func configure(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, lo
 		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: bound, Rows: crud.New(bound, searcher),
 		Preview: preview.New(bound, s.Windows), Search: searcher, Limits: s.Limits, Budget: s.Budget, Origins: s.Origins, Logger: logger, Version: program.Version(),
 	}, nil
-}
-
-func ensureOpenUser(ctx context.Context, pool *pgxpool.Pool) (uuid.UUID, error) {
-	id, err := db.New().UserEnsure(ctx, pool, openUser)
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("make user: %w", err)
-	}
-
-	return id, nil
 }
 
 // serve answers on addr until ctx is over. What is being answered then may finish. open makes the handler, and adds to the

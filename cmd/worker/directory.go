@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -28,14 +28,14 @@ func (c *directoryInitCommand) Run(ctx context.Context, e settings.Env, console 
 		return err
 	}
 	if address == "" {
-		return errNoDirectory
+		return program.ErrNoDirectory
 	}
 	if err := directory.Init(ctx, address, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(console.Out, "the directory is made: add databases with worker directory add NAME URL")
+	fmt.Fprintln(console.Out, "the directory is made: add databases with worker directory add NAME URL")
 
-	return err
+	return nil
 }
 
 type directoryAddCommand struct {
@@ -44,27 +44,25 @@ type directoryAddCommand struct {
 }
 
 // Run adds. The rows that all users share are brought to a database without conversations.
-func (c *directoryAddCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return withDirectory(ctx, e, func(known *directory.Directory) error {
-		added := directory.Database{Name: c.Name, URL: c.URL}
-		others, err := known.Databases(ctx)
-		if err != nil {
-			return err
-		}
-		var shared int64
-		if len(others) > 0 && others[0].Name != c.Name {
-			if shared, err = newMover(e, known, console).Share(ctx, others[0].Database, added); err != nil {
-				return err
-			}
-		}
-		users, err := known.AddDatabase(ctx, added)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(console.Out, "added %s: %d users that were not known, %d shared rows brought\n", c.Name, users, shared)
-
+func (c *directoryAddCommand) Run(ctx context.Context, e settings.Env, known *directory.Directory, console *program.Console) error {
+	added := directory.Database{Name: c.Name, URL: c.URL}
+	others, err := known.Databases(ctx)
+	if err != nil {
 		return err
-	})
+	}
+	var shared int64
+	if len(others) > 0 && others[0].Name != c.Name {
+		if shared, err = newMover(e, known, console).Share(ctx, others[0].Database, added); err != nil {
+			return err
+		}
+	}
+	users, err := known.AddDatabase(ctx, added)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(console.Out, "added %s: %d users that were not known, %d shared rows brought\n", c.Name, users, shared)
+
+	return nil
 }
 
 type directoryShowCommand struct {
@@ -91,33 +89,32 @@ type shownMove struct {
 }
 
 // Run shows, passwords never.
-func (c *directoryShowCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return withDirectory(ctx, e, func(known *directory.Directory) error {
-		if c.User != "" {
-			return c.one(ctx, known, console)
-		}
-		rows, err := known.Databases(ctx)
-		if err != nil {
-			return err
-		}
-		databases := make([]shownDatabase, len(rows))
-		for i, row := range rows {
-			databases[i] = shownDatabase{row.Name, settings.WithoutPassword(row.URL), row.Users}
-		}
-		list, err := known.Moves(ctx)
-		if err != nil {
-			return err
-		}
-		moves := make([]shownMove, len(list))
-		for i, m := range list {
-			moves[i] = shownMove{m.UserName, m.Source, m.Target, m.Step, m.Attempt, m.Running, m.Error, m.StartedAt, m.EndedAt}
-		}
-		if c.JSON {
-			return program.PrintJSON(console.Out, map[string]any{"databases": databases, "moves": moves})
-		}
+func (c *directoryShowCommand) Run(ctx context.Context, known *directory.Directory, console *program.Console) error {
+	if c.User != "" {
+		return c.one(ctx, known, console)
+	}
+	rows, err := known.Databases(ctx)
+	if err != nil {
+		return err
+	}
+	databases := make([]shownDatabase, len(rows))
+	for i, row := range rows {
+		databases[i] = shownDatabase{row.Name, settings.WithoutPassword(row.URL), row.Users}
+	}
+	list, err := known.Moves(ctx)
+	if err != nil {
+		return err
+	}
+	moves := make([]shownMove, len(list))
+	for i, m := range list {
+		moves[i] = shownMove{m.UserName, m.Source, m.Target, m.Step, m.Attempt, m.Running, m.Error, m.StartedAt, m.EndedAt}
+	}
+	if c.JSON {
+		return program.PrintJSON(console.Out, map[string]any{"databases": databases, "moves": moves})
+	}
+	printDirectory(console.Out, databases, moves)
 
-		return printDirectory(console, databases, moves)
-	})
+	return nil
 }
 
 func (c *directoryShowCommand) one(ctx context.Context, known *directory.Directory, console *program.Console) error {
@@ -132,31 +129,24 @@ func (c *directoryShowCommand) one(ctx context.Context, known *directory.Directo
 	if user.Moving {
 		text = ", being moved"
 	}
-	_, err = fmt.Fprintf(console.Out, "%s (%s) is in %s, place %d%s\n", user.Name, user.ID, user.Database.Name, user.Epoch, text)
+	fmt.Fprintf(console.Out, "%s (%s) is in %s, place %d%s\n", user.Name, user.ID, user.Database.Name, user.Epoch, text)
 
-	return err
+	return nil
 }
 
-func printDirectory(console *program.Console, databases []shownDatabase, moves []shownMove) error {
-	var errs []error
-	put := func(format string, args ...any) {
-		_, err := fmt.Fprintf(console.Out, format, args...)
-		errs = append(errs, err)
-	}
+func printDirectory(out io.Writer, databases []shownDatabase, moves []shownMove) {
 	for _, d := range databases {
-		put("%-20s %8d users  %s\n", d.Name, d.Users, d.Address)
+		fmt.Fprintf(out, "%-20s %8d users  %s\n", d.Name, d.Users, d.Address)
 	}
 	for _, m := range moves {
-		put("move of %s from %s to %s: %s, attempt %d, begun %s", m.User, m.Source, m.Target, m.Step, m.Attempt, m.StartedAt.Format(time.DateTime))
+		fmt.Fprintf(out, "move of %s from %s to %s: %s, attempt %d, begun %s", m.User, m.Source, m.Target, m.Step, m.Attempt, m.StartedAt.Format(time.DateTime))
 		if m.EndedAt == nil && !m.Running {
 			why := "its mover has died"
 			if m.Error != nil {
 				why = *m.Error
 			}
-			put(" (stopped: %s; carry it on with worker user move, or give it up with --abort: either takes away what it may have left at %s, such as a publication)", why, m.Source)
+			fmt.Fprintf(out, " (stopped: %s; carry it on with worker user move, or give it up with --abort: either takes away what it may have left at %s, such as a publication)", why, m.Source)
 		}
-		put("\n")
+		fmt.Fprintln(out)
 	}
-
-	return errors.Join(errs...)
 }

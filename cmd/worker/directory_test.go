@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 	"alfred/internal/directory"
@@ -19,7 +20,7 @@ func TestDirectoryCommands(t *testing.T) {
 	dbtest.Whole(t)
 
 	_, err := worker(t, settings.Env{}, "directory", "show")
-	require.ErrorIs(t, err, errNoDirectory)
+	require.ErrorIs(t, err, program.ErrNoDirectory)
 	e := settings.Env{"ALFRED_DIRECTORY_URL": dbtest.EmptyURL(t)}
 	_, err = worker(t, e, "directory", "show")
 	require.ErrorIs(t, err, directory.ErrNotMade)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -49,32 +48,31 @@ type domainProblem struct {
 }
 
 // Run prints every mismatch; it returns an error if there is one.
-func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, pool *pgxpool.Pool, console *program.Console) error {
 	c.Domain = cmp.Or(c.Domain, settings.Domain(e))
 	report := domainReport{Domain: c.Domain, Entities: []string{}, Problems: []domainProblem{}, Subdomains: []string{}}
-	var bound *domain.Domain
-	err := program.WithSchema(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) (err error) {
-		if bound, err = program.OpenDomain(ctx, pool, c.Domain); err != nil || !c.Probe {
-			return err
-		}
-
-		return report.probe(ctx, pool, c.Domain)
-	})
-	var mismatch *domain.CheckError
-	if err != nil && !errors.As(err, &mismatch) {
-		return err
-	}
-	if mismatch != nil {
+	bound, err := program.OpenDomain(ctx, pool, c.Domain)
+	mismatch, mismatched := errors.AsType[*domain.CheckError](err)
+	switch {
+	case mismatched:
 		for _, problem := range mismatch.Problems {
 			report.Problems = append(report.Problems, domainProblem(problem))
 		}
-	} else {
-		report.add(bound)
-	}
-	if err := c.print(console.Out, &report, mismatch); err != nil {
+	case err != nil:
 		return err
+	default:
+		if err := report.add(ctx, pool, bound, c.Probe); err != nil {
+			return err
+		}
 	}
-	if mismatch != nil {
+	if c.JSON {
+		if err := program.PrintJSON(console.Out, report); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(console.Out, report.text(mismatch))
+	}
+	if mismatched {
 		return fmt.Errorf("%d mismatches between %s and the database", len(mismatch.Problems), c.Domain)
 	}
 	if len(report.Broken) > 0 {
@@ -84,9 +82,18 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *p
 	return nil
 }
 
-// probe probes the domain and records that it held.
-func (r *domainReport) probe(ctx context.Context, pool *pgxpool.Pool, name string) error {
-	files, file := domain.Find(name)
+// add describes a domain that fits, and probes it if that is asked for, which is recorded if it held.
+func (r *domainReport) add(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, probe bool) error {
+	for _, entity := range bound.Entities {
+		r.Entities = append(r.Entities, entity.Type)
+	}
+	for _, subdomain := range bound.Subdomains {
+		r.Subdomains = append(r.Subdomains, subdomain.Name)
+	}
+	if !probe {
+		return nil
+	}
+	files, file := domain.Find(r.Domain)
 	proof, err := engine.Prove(ctx, pool, files, file)
 	if err != nil {
 		return err
@@ -96,9 +103,13 @@ func (r *domainReport) probe(ctx context.Context, pool *pgxpool.Pool, name strin
 	return nil
 }
 
-// lines are a probe's findings, for people.
-func (r *domainReport) lines() string {
+// text is the report for people.
+func (r *domainReport) text(mismatch *domain.CheckError) string {
+	if mismatch != nil {
+		return mismatch.Error()
+	}
 	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d entity types and %d subdomains, no mismatch", r.Domain, len(r.Entities), len(r.Subdomains))
 	for _, one := range r.Broken {
 		b.WriteString("\nbroken: " + one)
 	}
@@ -110,26 +121,4 @@ func (r *domainReport) lines() string {
 	}
 
 	return b.String()
-}
-
-func (r *domainReport) add(bound *domain.Domain) {
-	for _, entity := range bound.Entities {
-		r.Entities = append(r.Entities, entity.Type)
-	}
-	for _, subdomain := range bound.Subdomains {
-		r.Subdomains = append(r.Subdomains, subdomain.Name)
-	}
-}
-
-func (c *domainCheckCommand) print(out io.Writer, report *domainReport, mismatch *domain.CheckError) error {
-	if c.JSON {
-		return program.PrintJSON(out, report)
-	}
-	text := fmt.Sprintf("%s: %d entity types and %d subdomains, no mismatch", c.Domain, len(report.Entities), len(report.Subdomains))
-	if mismatch != nil {
-		text = mismatch.Error()
-	}
-	_, err := fmt.Fprintln(out, text+report.lines())
-
-	return err
 }

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing/fstest"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -33,7 +32,9 @@ func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *pr
 				return err
 			}
 
-			return printText(console.Out, text)
+			fmt.Fprint(console.Out, text)
+
+			return nil
 		}
 		text, err := domain.InitViews(ctx, pool, c.Schema)
 		if err != nil {
@@ -60,7 +61,7 @@ func (c *domainInitCommand) files(console *program.Console, yaml, sql string, no
 			return err
 		}
 	}
-	text := fmt.Sprintf(`Wrote %s and %s. Nothing of %s was changed.
+	fmt.Fprintf(console.Errs, `Wrote %s and %s. Nothing of %s was changed.
 %sRead every line marked "unsure", and say what may be written (writes, columns). Then
   worker domain views %s > %s     after a change of the declaration
   worker migrate up                          if Alfred's own schema is not there yet
@@ -68,13 +69,13 @@ func (c *domainInitCommand) files(console *program.Console, yaml, sql string, no
   worker domain check --probe %s
 `, decl, views, c.Schema, noteLines(notes), decl, views, views, decl)
 
-	return printText(console.Errs, text)
+	return nil
 }
 
 func noteLines(notes []string) string {
-	var b bytes.Buffer
+	var b strings.Builder
 	for _, note := range notes {
-		fmt.Fprintf(&b, "- %s\n", note)
+		b.WriteString("- " + note + "\n")
 	}
 
 	return b.String()
@@ -90,12 +91,6 @@ func writeNew(path, text string) error {
 	}
 
 	return nil
-}
-
-func printText(out io.Writer, text string) error {
-	_, err := io.WriteString(out, text)
-
-	return err
 }
 
 // declared is the declaration that a command works on.
@@ -121,11 +116,10 @@ type domainViewsCommand struct{ declared }
 // Run prints the SQL; notes go to stderr.
 func (c *domainViewsCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withViews(ctx, e, &c.declared, func(_ *pgxpool.Pool, _ *domain.Declaration, sql string, notes []string) error {
-		if err := printText(console.Errs, noteLines(notes)); err != nil {
-			return err
-		}
+		fmt.Fprint(console.Errs, noteLines(notes))
+		fmt.Fprint(console.Out, sql)
 
-		return printText(console.Out, sql)
+		return nil
 	})
 }
 
@@ -153,8 +147,9 @@ func (c *domainAttachCommand) Run(ctx context.Context, e settings.Env, console *
 		if err := domain.Attach(ctx, pool, decl, sql); err != nil {
 			return err
 		}
+		fmt.Fprint(console.Out, noteLines(notes)+"Attached "+decl.Schema+". Prove it: worker domain check --probe\n")
 
-		return printText(console.Out, noteLines(notes)+"Attached "+decl.Schema+". Prove it: worker domain check --probe\n")
+		return nil
 	})
 }
 
@@ -188,9 +183,9 @@ func (d *declared) change(ctx context.Context, e settings.Env, console *program.
 	err = program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
 		return change(ctx, pool, decl)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		fmt.Fprintf(console.Out, text, decl.Schema)
 	}
 
-	return printText(console.Out, fmt.Sprintf(text, decl.Schema))
+	return err
 }

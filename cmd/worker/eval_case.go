@@ -18,22 +18,20 @@ type evalCaseCommand struct {
 }
 
 // Run prints the suite; what could not be reconstructed is printed as messages.
-func (c *evalCaseCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		src, _, err := openSource(ctx, pool, settings.Domain(e))
-		if err != nil {
-			return err
-		}
-		suite, notes, err := eval.FromSession(ctx, src, c.Session)
-		if err != nil {
-			return err
-		}
-		for _, note := range notes {
-			fmt.Fprintln(console.Errs, "note:", note)
-		}
+func (c *evalCaseCommand) Run(ctx context.Context, e settings.Env, pool *pgxpool.Pool, console *program.Console) error {
+	src, _, err := openSource(ctx, pool, settings.Domain(e))
+	if err != nil {
+		return err
+	}
+	suite, notes, err := eval.FromSession(ctx, src, c.Session)
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		fmt.Fprintln(console.Errs, "note:", note)
+	}
 
-		return suite.YAML(console.Out)
-	})
+	return suite.YAML(console.Out)
 }
 
 // openSource binds a domain, by name or path, to a conversation's database.

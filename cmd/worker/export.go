@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,28 +13,29 @@ import (
 	"alfred/internal/pg"
 )
 
-// engineTables are the engine's tables in an export; of says how a table's rows belong to a set of sessions. River's
-// job rows add nothing, embeddings can be recomputed, and calls hold their requests whole.
-var engineTables = []struct{ name, of string }{
-	{"sessions", "x.id IN (%s)"},
-	{"turns", ofSession},
-	{"node_runs", ofTurn},
-	{"turn_steps", ofTurn},
-	{"turn_step_results", ofTurn},
-	{"row_changes", ofTurn},
-	{"entity_refs", ofSession},
-	{"ref_counters", ofSession},
-	{"entity_events", ofSession},
-	{"artifacts", ofSession},
-	{"decisions", ofSession},
-	{"constraints", ofSession},
-	{"questions", ofSession},
-	{"turn_summaries", ofSession},
-	{"history_summaries", ofSession},
-	{"turn_events", ofTurn},
-	{"llm_calls", ofSession},
-	{"feedback", ofSession},
-	{"context_items", "x.llm_call_id IN (SELECT c.id FROM llm_calls AS c WHERE c.session_id IN (%s))"},
+// engineTables are the engine's tables in an export, each with what its rows are read from, "" for the table itself, and how
+// they belong to a set of sessions. River's job rows add nothing, embeddings can be recomputed, and calls hold their requests
+// whole.
+var engineTables = []struct{ name, from, of string }{
+	{"sessions", "", "x.id IN (%s)"},
+	{"turns", "", ofSession},
+	{"node_runs", "", ofTurn},
+	{"turn_steps", "", ofTurn},
+	{"turn_step_results", "", ofTurn},
+	{"row_changes", "", ofTurn},
+	{"entity_refs", "", ofSession},
+	{"ref_counters", "", ofSession},
+	{"entity_events", "", ofSession},
+	{"artifacts", "", ofSession},
+	{"decisions", "", ofSession},
+	{"constraints", "", ofSession},
+	{"questions", "", ofSession},
+	{"turn_summaries", "", ofSession},
+	{"history_summaries", "", ofSession},
+	{"turn_events", "", ofTurn},
+	{"llm_calls", "v_llm_calls", ofSession},
+	{"feedback", "", ofSession},
+	{"context_items", "", "x.llm_call_id IN (SELECT c.id FROM llm_calls AS c WHERE c.session_id IN (%s))"},
 }
 
 const (
@@ -54,11 +56,7 @@ type export struct {
 // engine writes the engine's rows of the sessions selected by a query with one argument.
 func (x *export) engine(sessions string, argument uuid.UUID) {
 	for _, table := range engineTables {
-		from := table.name
-		if from == "llm_calls" {
-			from = "v_llm_calls"
-		}
-		x.table(table.name, `SELECT to_jsonb(x)::text FROM `+from+` AS x WHERE `+fmt.Sprintf(table.of, sessions), argument)
+		x.table(x.tx, table.name, `SELECT to_jsonb(x)::text FROM `+cmp.Or(table.from, table.name)+` AS x WHERE `+fmt.Sprintf(table.of, sessions), argument)
 	}
 }
 
@@ -69,24 +67,22 @@ func (x *export) domain(d *domain.Domain, user uuid.UUID) {
 			continue
 		}
 		x.err = pg.AsTenant(x.ctx, x.tx, user, func(tx pgx.Tx) error {
-			inner := &export{ctx: x.ctx, tx: tx, out: x.out, tables: x.tables}
-			inner.table(d.Schema+"."+entity.Table, `SELECT to_jsonb(x)::text FROM `+pgx.Identifier{d.Schema, entity.Table}.Sanitize()+` AS x`)
-			x.tables = inner.tables
+			x.table(tx, d.Schema+"."+entity.Table, `SELECT to_jsonb(x)::text FROM `+pgx.Identifier{d.Schema, entity.Table}.Sanitize()+` AS x`)
 
-			return inner.err
+			return x.err
 		})
 	}
 }
 
 // table writes one table: name and query are ours, or the catalog's.
-func (x *export) table(name, query string, arguments ...any) {
+func (x *export) table(tx pgx.Tx, name, query string, arguments ...any) {
 	if x.err != nil {
 		return
 	}
 	x.print(map[bool]string{true: "{\n", false: ",\n"}[x.tables == 0], fmt.Sprintf("%q: [", name))
 	x.tables++
 	// A failed query surfaces when its rows are read.
-	rows, _ := x.tx.Query(x.ctx, query, arguments...)
+	rows, _ := tx.Query(x.ctx, query, arguments...)
 	count, row := 0, ""
 	_, err := pgx.ForEachRow(rows, []any{&row}, func() error {
 		x.print(map[bool]string{true: "\n  ", false: ",\n  "}[count == 0], row)

@@ -32,7 +32,7 @@ type commands struct {
 
 // run is the program: it parses args and runs the named command.
 func run(ctx context.Context, args []string, e settings.Env, stdout, stderr io.Writer) error {
-	line := program.CommandLine{Name: "worker", Description: "Alfred's worker and its operator's commands.", Commands: new(commands)}
+	line := program.CommandLine{Name: "worker", Description: "Alfred's worker and its operator's commands.", Commands: new(commands), Settings: settings.Worker}
 
 	return program.Run(ctx, line, args, e, stdout, stderr)
 }

@@ -11,9 +11,6 @@ import (
 	"alfred/internal/pg"
 )
 
-// migrateConns: one holds the lock, goose and River take the others.
-const migrateConns = 4
-
 type migrateCommand struct {
 	Down   migrateDownCommand   `cmd:"" help:"Undo the newest migration, or all of them. Their data is lost."`
 	Print  migratePrintCommand  `cmd:"" help:"Print the SQL that up would run."`
@@ -34,11 +31,8 @@ func (c *migrateDownCommand) Run(ctx context.Context, e settings.Env, console *p
 			down = migrator.DownAll
 		}
 		steps, err := down(ctx)
-		if err != nil {
-			return err
-		}
 
-		return printSteps(console.Out, steps, c.JSON, "undone")
+		return printSteps(console.Out, steps, err, c.JSON, "undone")
 	})
 }
 
@@ -48,10 +42,7 @@ type migratePrintCommand struct{}
 func (c *migratePrintCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		text, err := migrator.Print(ctx)
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(console.Out, text)
+		fmt.Fprint(console.Out, text)
 
 		return err
 	})
@@ -69,14 +60,18 @@ func (c *migrateStatusCommand) Run(ctx context.Context, e settings.Env, console 
 		if err != nil {
 			return err
 		}
-		if err := printStatus(console.Out, status, c.JSON); err != nil {
-			return err
+		if c.JSON {
+			err = program.PrintJSON(console.Out, status)
+		} else {
+			for _, s := range status.Sources {
+				fmt.Fprintf(console.Out, "%-8s applied %v  pending %v  ahead %v  altered %v\n", s.Source, s.Applied, s.Pending, s.Ahead, s.Altered)
+			}
 		}
-		if c.ExitCode {
-			return status.Err()
+		if err == nil && c.ExitCode {
+			err = status.Err()
 		}
 
-		return nil
+		return err
 	})
 }
 
@@ -88,13 +83,13 @@ type migrateUpCommand struct {
 func (c *migrateUpCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		steps, err := migrator.Up(ctx)
-		if err != nil {
-			return err
-		}
 
-		return printSteps(console.Out, steps, c.JSON, "applied")
+		return printSteps(console.Out, steps, err, c.JSON, "applied")
 	})
 }
+
+// migrateConns: one holds the lock, goose and River take the others.
+const migrateConns = 4
 
 func withMigrator(ctx context.Context, e settings.Env, console *program.Console, work func(migrator *pg.Migrator) error) error {
 	pool, err := program.OpenDatabase(ctx, e, "alfred worker migrate", migrateConns)
@@ -102,7 +97,6 @@ func withMigrator(ctx context.Context, e settings.Env, console *program.Console,
 		return err
 	}
 	defer pool.Close()
-
 	migrator, err := pg.NewMigrator(pool, slog.New(slog.NewTextHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
 		return err
@@ -111,33 +105,19 @@ func withMigrator(ctx context.Context, e settings.Env, console *program.Console,
 	return work(migrator)
 }
 
-func printStatus(out io.Writer, status pg.Status, asJSON bool) error {
-	if asJSON {
-		return program.PrintJSON(out, status)
+// printSteps prints what was done, unless it failed.
+func printSteps(out io.Writer, steps []pg.Step, err error, asJSON bool, verb string) error {
+	if err != nil {
+		return err
 	}
-	for _, source := range status.Sources {
-		if _, err := fmt.Fprintf(out, "%-8s applied %v  pending %v  ahead %v  altered %v\n",
-			source.Source, source.Applied, source.Pending, source.Ahead, source.Altered); err != nil {
-			return fmt.Errorf("print: %w", err)
-		}
-	}
-
-	return nil
-}
-
-func printSteps(out io.Writer, steps []pg.Step, asJSON bool, verb string) error {
 	if asJSON {
 		return program.PrintJSON(out, map[string]any{"steps": append([]pg.Step{}, steps...)})
 	}
 	for _, step := range steps {
-		if _, err := fmt.Fprintf(out, "%s %s %d %s (%d ms)\n", verb, step.Source, step.Version, step.Name, step.DurationMS); err != nil {
-			return fmt.Errorf("print: %w", err)
-		}
+		fmt.Fprintf(out, "%s %s %d %s (%d ms)\n", verb, step.Source, step.Version, step.Name, step.DurationMS)
 	}
 	if len(steps) == 0 {
-		_, err := fmt.Fprintf(out, "nothing to be %s\n", verb)
-
-		return err
+		fmt.Fprintf(out, "nothing to be %s\n", verb)
 	}
 
 	return nil

@@ -84,8 +84,8 @@ type pruned struct {
 	DryRun  bool           `json:"dry_run"`
 }
 
-// Run deletes old rows. It never makes a running turn wait for more than a moment.
-func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+// Validate implements kong's hook.
+func (c *pruneCommand) Validate() error {
 	if c.Months != nil && *c.Months < 1 {
 		return fmt.Errorf("%w: --months is %d; at least 1 is kept", settings.ErrBad, *c.Months)
 	}
@@ -94,25 +94,28 @@ func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program
 			return fmt.Errorf("%w: --keep %s=%d; see worker prune --help", settings.ErrBad, table, months)
 		}
 	}
+
+	return nil
+}
+
+// Run deletes old rows. It never makes a running turn wait for more than a moment.
+func (c *pruneCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *program.Console) error {
 	done := &pruned{Dropped: []string{}, Deleted: map[string]int{}, DryRun: c.DryRun}
-
-	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		now, err := db.New().Clock(ctx, pool)
-		if err != nil {
-			return fmt.Errorf("read the database's clock: %w", err)
+	now, err := db.New().Clock(ctx, pool)
+	if err != nil {
+		return fmt.Errorf("read the database's clock: %w", err)
+	}
+	for _, r := range retentions {
+		months := c.monthsOf(&r)
+		if months == 0 {
+			continue
 		}
-		for _, r := range retentions {
-			months := c.monthsOf(&r)
-			if months == 0 {
-				continue
-			}
-			if err := done.prune(ctx, pool, &r, firstKept(now, months)); err != nil {
-				return fmt.Errorf("prune %s: %w", r.table, err)
-			}
+		if err := done.prune(ctx, pool, &r, firstKept(now, months)); err != nil {
+			return fmt.Errorf("prune %s: %w", r.table, err)
 		}
+	}
 
-		return done.print(c.JSON, console)
-	})
+	return done.print(c.JSON, console)
 }
 
 func (c *pruneCommand) monthsOf(r *retention) int {
@@ -238,7 +241,7 @@ func (p *pruned) print(asJSON bool, console *program.Console) error {
 	if len(lines) == 0 {
 		lines = []string{"nothing is old enough"}
 	}
-	_, err := fmt.Fprintln(console.Out, strings.Join(lines, "\n"))
+	fmt.Fprintln(console.Out, strings.Join(lines, "\n"))
 
-	return err
+	return nil
 }

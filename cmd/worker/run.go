@@ -34,11 +34,7 @@ func (c *runCommand) Help() string { return settings.Help(settings.Worker) }
 const idleInTx = 5 * time.Second
 
 // Run works jobs until ctx ends, then stops within the grace period.
-func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	s, err := settings.Parse(e, settings.Worker)
-	if err != nil {
-		return err
-	}
+func (c *runCommand) Run(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
 	logger := c.logger(console)
 	program.WarnOfUnknown(ctx, e, logger)
 	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", IdleInTxTimeout: idleInTx, MaxConns: c.Conns, URL: s.DatabaseURL})
@@ -49,7 +45,11 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
 		return err
 	}
-	config, index, err := c.config(ctx, s, pool, logger)
+	bound, err := program.OpenDomain(ctx, pool, s.Domain)
+	if err != nil {
+		return err
+	}
+	config, index, err := c.configOf(s, pool, bound, logger)
 	if err != nil {
 		return err
 	}
@@ -83,17 +83,7 @@ func (c *runCommand) logger(console *program.Console) *slog.Logger {
 	return slog.New(slog.NewTextHandler(console.Errs, options))
 }
 
-// config builds the runner's configuration.
-func (c *runCommand) config(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, logger *slog.Logger) (jobs.Config, *recall.Index, error) {
-	bound, err := program.OpenDomain(ctx, pool, s.Domain)
-	if err != nil {
-		return jobs.Config{}, nil, err
-	}
-
-	return c.configOf(s, pool, bound, logger)
-}
-
-// configOf is config for a domain that is already open.
+// configOf builds the runner's configuration.
 func (c *runCommand) configOf(s *settings.Settings, pool *pgxpool.Pool, bound *domain.Domain, logger *slog.Logger) (jobs.Config, *recall.Index, error) {
 	models, err := openModels(s, bound)
 	if err != nil {

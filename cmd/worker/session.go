@@ -36,21 +36,19 @@ type sessionExportCommand struct {
 }
 
 // Run prints the tables as of one moment, or a case.
-func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, pool *pgxpool.Pool, console *program.Console) error {
 	if c.Case {
-		return (&evalCaseCommand{Session: c.ID}).Run(ctx, e, console)
+		return (&evalCaseCommand{Session: c.ID}).Run(ctx, e, pool, console)
 	}
 
-	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
-			if err := sessionExists(ctx, tx, c.ID); err != nil {
-				return err
-			}
-			out := &export{ctx: ctx, tx: tx, out: console.Out}
-			out.engine(`SELECT $1::uuid`, c.ID)
+	return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
+		if err := sessionExists(ctx, tx, c.ID); err != nil {
+			return err
+		}
+		out := &export{ctx: ctx, tx: tx, out: console.Out}
+		out.engine(`SELECT $1::uuid`, c.ID)
 
-			return out.end()
-		})
+		return out.end()
 	})
 }
 
@@ -59,19 +57,17 @@ type sessionForgetCommand struct {
 }
 
 // Run deletes.
-func (c *sessionForgetCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		var forgotten bool
-		if err := pool.QueryRow(ctx, `SELECT forget_session($1)`, c.ID).Scan(&forgotten); err != nil {
-			return fmt.Errorf("forget the session: %w", err)
-		}
-		if !forgotten {
-			return errNoSession
-		}
-		_, err := fmt.Fprintln(console.Out, "forgotten")
+func (c *sessionForgetCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *program.Console) error {
+	var forgotten bool
+	if err := pool.QueryRow(ctx, `SELECT forget_session($1)`, c.ID).Scan(&forgotten); err != nil {
+		return fmt.Errorf("forget the session: %w", err)
+	}
+	if !forgotten {
+		return errNoSession
+	}
+	fmt.Fprintln(console.Out, "forgotten")
 
-		return err
-	})
+	return nil
 }
 
 type sessionShowCommand struct {
@@ -89,23 +85,22 @@ type timelineLine struct {
 }
 
 // Run prints the session's timeline.
-func (c *sessionShowCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		if err := sessionExists(ctx, pool, c.ID); err != nil {
-			return err
-		}
-		// A failed query surfaces when its rows are collected.
-		rows, _ := pool.Query(ctx, `SELECT number, at, kind, text, duration_ms FROM v_timeline WHERE session_id = $1 ORDER BY number, seq`, c.ID)
-		lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[timelineLine])
-		if err != nil {
-			return fmt.Errorf("read the timeline: %w", err)
-		}
-		if c.JSON {
-			return program.PrintJSON(console.Out, append([]timelineLine{}, lines...))
-		}
+func (c *sessionShowCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *program.Console) error {
+	if err := sessionExists(ctx, pool, c.ID); err != nil {
+		return err
+	}
+	// A failed query surfaces when its rows are collected.
+	rows, _ := pool.Query(ctx, `SELECT number, at, kind, text, duration_ms FROM v_timeline WHERE session_id = $1 ORDER BY number, seq`, c.ID)
+	lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[timelineLine])
+	if err != nil {
+		return fmt.Errorf("read the timeline: %w", err)
+	}
+	if c.JSON {
+		return program.PrintJSON(console.Out, append([]timelineLine{}, lines...))
+	}
+	printTimeline(console.Out, lines)
 
-		return printTimeline(console.Out, lines)
-	})
+	return nil
 }
 
 // querier is a pool or a transaction.
@@ -125,14 +120,12 @@ func sessionExists(ctx context.Context, db querier, id uuid.UUID) error {
 	return nil
 }
 
-func printTimeline(out io.Writer, lines []timelineLine) error {
+func printTimeline(out io.Writer, lines []timelineLine) {
 	turn := 0
 	for _, line := range lines {
 		if line.Number != turn {
 			turn = line.Number
-			if _, err := fmt.Fprintf(out, "turn %d\n", turn); err != nil {
-				return fmt.Errorf("print: %w", err)
-			}
+			fmt.Fprintf(out, "turn %d\n", turn)
 		}
 		text := ""
 		if line.Text != nil {
@@ -141,10 +134,6 @@ func printTimeline(out io.Writer, lines []timelineLine) error {
 		if line.DurationMS != nil {
 			text = fmt.Sprintf("%s (%d ms)", text, *line.DurationMS)
 		}
-		if _, err := fmt.Fprintf(out, "  %s  %-9s %s\n", line.At.Format("15:04:05.000"), line.Kind, text); err != nil {
-			return fmt.Errorf("print: %w", err)
-		}
+		fmt.Fprintf(out, "  %s  %-9s %s\n", line.At.Format("15:04:05.000"), line.Kind, text)
 	}
-
-	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/program"
-	"alfred/cmd/internal/settings"
 	"alfred/internal/crud"
+	"alfred/internal/domain"
 	"alfred/internal/pg"
 	"alfred/jobs"
 )
@@ -22,41 +22,9 @@ type sessionForkCommand struct {
 }
 
 // Run forks and prints the new session's id, and on stderr what has changed since.
-func (c *sessionForkCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	s, err := settings.Parse(e, settings.Worker)
-	if err != nil {
-		return err
-	}
-
-	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		made, err := c.fork(ctx, pool, s.Domain)
-		if err != nil {
-			return fmt.Errorf("fork the session: %w", err)
-		}
-		if c.JSON {
-			return program.PrintJSON(console.Out, made)
-		}
-		for _, row := range made.Changed { // apart from the id, which scripts read
-			since := ""
-			if row.Turn > 0 {
-				since = fmt.Sprintf(" in turn %d", row.Turn)
-			}
-			if _, err := fmt.Fprintf(console.Errs, "%s %s: %s since%s\n", row.EntityType, row.Label, row.Change, since); err != nil {
-				return err
-			}
-		}
-		_, err = fmt.Fprintln(console.Out, made.ID)
-
-		return err
-	})
-}
-
-func (c *sessionForkCommand) fork(ctx context.Context, pool *pgxpool.Pool, name string) (made *jobs.Fork, err error) {
-	bound, err := program.OpenDomain(ctx, pool, name)
-	if err != nil {
-		return nil, err
-	}
-	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+func (c *sessionForkCommand) Run(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, console *program.Console) error {
+	var made *jobs.Fork
+	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 		id, err := jobs.ForkSession(ctx, tx, c.ID, c.Turn)
 		if err != nil {
 			return err
@@ -65,6 +33,20 @@ func (c *sessionForkCommand) fork(ctx context.Context, pool *pgxpool.Pool, name 
 
 		return err
 	})
+	if err != nil {
+		return fmt.Errorf("fork the session: %w", err)
+	}
+	if c.JSON {
+		return program.PrintJSON(console.Out, made)
+	}
+	for _, row := range made.Changed { // apart from the id, which scripts read
+		since := ""
+		if row.Turn > 0 {
+			since = fmt.Sprintf(" in turn %d", row.Turn)
+		}
+		fmt.Fprintf(console.Errs, "%s %s: %s since%s\n", row.EntityType, row.Label, row.Change, since)
+	}
+	fmt.Fprintln(console.Out, made.ID)
 
-	return made, err
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -33,11 +32,8 @@ type sessionReplayCommand struct {
 }
 
 // Run replays the session and prints the comparison.
-func (c *sessionReplayCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	s, err := settings.Parse(e, settings.Worker)
-	if err != nil {
-		return err
-	}
+func (c *sessionReplayCommand) Run(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, console *program.Console) error {
+	var err error
 	if s.Windows.Prompts, err = openPrompts(c.Prompts); err != nil {
 		return err
 	}
@@ -49,22 +45,18 @@ func (c *sessionReplayCommand) Run(ctx context.Context, e settings.Env, console 
 			return err
 		}
 	}
-	var done *eval.Replay
-	if err := program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		src, decl, err := openSource(ctx, pool, s.Domain)
-		if err != nil {
-			return err
-		}
-		if !domain.BuiltIn(s.Domain) {
-			src.Schema = func(ctx context.Context, snapshot string) (string, error) {
-				return dumpSchema(ctx, s.DatabaseURL, snapshot, decl)
-			}
-		}
-		lab := &eval.Lab{Address: s.DatabaseURL, Worker: evalWorker(s)}
-		done, err = lab.Replay(ctx, src, c.ID, plan.Model, c.From, c.Domain, before, keep)
-
+	src, decl, err := openSource(ctx, pool, s.Domain)
+	if err != nil {
 		return err
-	}); err != nil {
+	}
+	if !domain.BuiltIn(s.Domain) {
+		src.Schema = func(ctx context.Context, snapshot string) (string, error) {
+			return dumpSchema(ctx, s.DatabaseURL, snapshot, decl)
+		}
+	}
+	lab := &eval.Lab{Address: s.DatabaseURL, Worker: evalWorker(s)}
+	done, err := lab.Replay(ctx, src, c.ID, plan.Model, c.From, c.Domain, before, keep)
+	if err != nil {
 		return err
 	}
 	done.With = plan.With
@@ -76,9 +68,9 @@ func (c *sessionReplayCommand) Run(ctx context.Context, e settings.Env, console 
 	if c.JSON {
 		return program.PrintJSON(console.Out, done)
 	}
-	_, err = io.WriteString(console.Out, done.Text())
+	fmt.Fprint(console.Out, done.Text())
 
-	return err
+	return nil
 }
 
 // openPrompts reads a folder of prompts; nil for "".

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/program"
-	"alfred/cmd/internal/settings"
 	"alfred/internal/pg"
 	"alfred/jobs"
 )
@@ -35,39 +34,30 @@ type undoLine struct {
 }
 
 // Run enqueues the turn and waits for its reply.
-func (c *turnUndoCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		var made *jobs.Undo
-		err := pg.InTx(ctx, pool, func(tx pgx.Tx) (err error) {
-			made, err = jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: c.ID})
+func (c *turnUndoCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *program.Console) error {
+	var made *jobs.Undo
+	err := pg.InTx(ctx, pool, func(tx pgx.Tx) (err error) {
+		made, err = jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: c.ID})
 
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("undo: %w", err)
-		}
-		line, err := c.await(ctx, pool, made.TurnID)
-		if err != nil {
-			return err
-		}
-		if err := c.print(line, console.Out); err != nil || line.Undone {
-			return err
-		}
-
-		return &program.StatusError{Status: 2, Err: errNotUndone}
+		return err
 	})
-}
-
-func (c *turnUndoCommand) print(line *undoLine, out io.Writer) error {
+	if err != nil {
+		return fmt.Errorf("undo: %w", err)
+	}
+	line, err := c.await(ctx, pool, made.TurnID)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
-		return program.PrintJSON(out, line)
+		err = program.PrintJSON(console.Out, line)
+	} else {
+		fmt.Fprintln(console.Out, cmp.Or(line.Reply, fmt.Sprintf("turn %s is %s: is a worker running?", line.TurnID, line.Status)))
 	}
-	if line.Reply == "" {
-		line.Reply = fmt.Sprintf("turn %s is %s: is a worker running?", line.TurnID, line.Status)
+	if err != nil || line.Undone {
+		return err
 	}
-	_, err := fmt.Fprintln(out, line.Reply)
 
-	return err
+	return &program.StatusError{Status: 2, Err: errNotUndone}
 }
 
 // await polls the turn until it has ended or the timeout expires.

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/program"
-	"alfred/cmd/internal/settings"
+	"alfred/internal/domain"
 	"alfred/internal/pg"
 )
 
@@ -27,27 +27,20 @@ type userExportCommand struct {
 }
 
 // Run prints everything as of one moment: the user, keys without their hashes, all sessions, and the domain's rows.
-func (c *userExportCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		bound, err := program.OpenDomain(ctx, pool, settings.Domain(e))
+func (c *userExportCommand) Run(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, console *program.Console) error {
+	return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
+		id, err := userByName(ctx, tx, c.Name)
 		if err != nil {
 			return err
 		}
+		out := &export{ctx: ctx, tx: tx, out: console.Out}
+		out.table(tx, "users", `SELECT to_jsonb(x)::text FROM users AS x WHERE x.id = $1`, id)
+		out.table(tx, "api_keys", `SELECT (to_jsonb(x) - 'key_hash')::text FROM api_keys AS x WHERE x.user_id = $1`, id)
+		out.table(tx, "row_events", `SELECT to_jsonb(x)::text FROM row_events AS x WHERE x.user_id = $1`, id)
+		out.engine(`SELECT s.id FROM sessions AS s WHERE s.user_id = $1`, id)
+		out.domain(bound, id)
 
-		return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
-			id, err := userByName(ctx, tx, c.Name)
-			if err != nil {
-				return err
-			}
-			out := &export{ctx: ctx, tx: tx, out: console.Out}
-			out.table("users", `SELECT to_jsonb(x)::text FROM users AS x WHERE x.id = $1`, id)
-			out.table("api_keys", `SELECT (to_jsonb(x) - 'key_hash')::text FROM api_keys AS x WHERE x.user_id = $1`, id)
-			out.table("row_events", `SELECT to_jsonb(x)::text FROM row_events AS x WHERE x.user_id = $1`, id)
-			out.engine(`SELECT s.id FROM sessions AS s WHERE s.user_id = $1`, id)
-			out.domain(bound, id)
-
-			return out.end()
-		})
+		return out.end()
 	})
 }
 
@@ -69,19 +62,17 @@ type userEraseCommand struct {
 }
 
 // Run erases. It can be repeated after an interruption.
-func (c *userEraseCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		id, err := userByName(ctx, pool, c.Name)
-		if err != nil {
-			return err
-		}
-		if err := eraseUser(ctx, pool, id); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(console.Out, "erased")
-
+func (c *userEraseCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *program.Console) error {
+	id, err := userByName(ctx, pool, c.Name)
+	if err != nil {
 		return err
-	})
+	}
+	if err := eraseUser(ctx, pool, id); err != nil {
+		return err
+	}
+	fmt.Fprintln(console.Out, "erased")
+
+	return nil
 }
 
 // eraseUser forgets session by session, each in its own transaction: a single one would hold locks that running

@@ -35,37 +35,40 @@ func (c *userMoveCommand) Help() string {
 
 var errNowhere = errors.New("say where to with --to, or give a move up with --abort")
 
-// Run moves, or gives up.
-func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+// Validate implements kong's hook.
+func (c *userMoveCommand) Validate() error {
 	if c.To == "" && !c.Abort {
 		return errNowhere
 	}
 
-	return withDirectory(ctx, e, func(known *directory.Directory) error {
-		moving := newMover(e, known, console)
-		moving.Patience, moving.Grace, moving.Off, moving.NewKeys = c.Patience, c.Grace, c.Off, c.NewKeys
-		if c.Abort {
-			if err := moving.Abort(ctx, c.Name); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintln(console.Out, "given up: the user is served where they were")
+	return nil
+}
 
+// Run moves, or gives up.
+func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, known *directory.Directory, console *program.Console) error {
+	moving := newMover(e, known, console)
+	moving.Patience, moving.Grace, moving.Off, moving.NewKeys = c.Patience, c.Grace, c.Off, c.NewKeys
+	if c.Abort {
+		if err := moving.Abort(ctx, c.Name); err != nil {
 			return err
 		}
-		report, err := moving.Move(ctx, c.Name, c.To)
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "changed": report.Changed, "copied_again": report.Again, "renumbered": report.Renumbered, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
-		}
-		if report.Renumbered > 0 {
-			_, err = fmt.Fprintf(console.Out, "%d keys were taken at %s: their rows have new ones\n", report.Renumbered, c.To)
-		}
-		_, moved := fmt.Fprintf(console.Out, "moved to %s: %d rows in %s, of which nothing was served for %s\n", c.To, report.Rows, report.Whole.Round(time.Millisecond), report.Paused.Round(time.Millisecond))
+		fmt.Fprintln(console.Out, "given up: the user is served where they were")
 
-		return errors.Join(err, moved)
-	})
+		return nil
+	}
+	report, err := moving.Move(ctx, c.Name, c.To)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "changed": report.Changed, "copied_again": report.Again, "renumbered": report.Renumbered, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
+	}
+	if report.Renumbered > 0 {
+		fmt.Fprintf(console.Out, "%d keys were taken at %s: their rows have new ones\n", report.Renumbered, c.To)
+	}
+	fmt.Fprintf(console.Out, "moved to %s: %d rows in %s, of which nothing was served for %s\n", c.To, report.Rows, report.Whole.Round(time.Millisecond), report.Paused.Round(time.Millisecond))
+
+	return nil
 }
 
 func newMover(e settings.Env, known *directory.Directory, console *program.Console) *mover.Mover {
@@ -73,19 +76,4 @@ func newMover(e settings.Env, known *directory.Directory, console *program.Conso
 		Directory: known, Domain: func() (fs.FS, string) { return domain.Find(settings.Domain(e)) },
 		Logger: slog.New(slog.NewTextHandler(console.Errs, nil)),
 	})
-}
-
-var errNoDirectory = errors.New("ALFRED_DIRECTORY_URL is not set: there is one database, and no map of users")
-
-func withDirectory(ctx context.Context, e settings.Env, work func(*directory.Directory) error) error {
-	known, err := program.OpenDirectory(ctx, e)
-	if err != nil {
-		return err
-	}
-	if known == nil {
-		return errNoDirectory
-	}
-	defer known.Close()
-
-	return work(known)
 }

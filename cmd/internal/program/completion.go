@@ -24,9 +24,9 @@ func (c *Completion) Run(parsed *kong.Context, console *Console) error {
 	if c.Shell == "zsh" {
 		script = "autoload -U +X bashcompinit && bashcompinit\n" + script
 	}
-	_, err := fmt.Fprint(console.Out, script)
+	fmt.Fprint(console.Out, script)
 
-	return err
+	return nil
 }
 
 // completions writes which words may follow each command. A line's commands are gone down as far as they are known.

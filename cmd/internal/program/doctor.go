@@ -49,11 +49,8 @@ func Report(out io.Writer, findings []Finding, asJSON bool) error {
 		if !f.OK {
 			word, unwell = "FAIL", ErrUnwell
 		}
-		if asJSON {
-			continue
-		}
-		if _, err := fmt.Fprintf(out, "%s %-10s %s\n", word, f.Check, f.Detail); err != nil {
-			return fmt.Errorf("print: %w", err)
+		if !asJSON {
+			fmt.Fprintf(out, "%s %-10s %s\n", word, f.Check, f.Detail)
 		}
 	}
 
@@ -74,9 +71,6 @@ func PrintSettings(out io.Writer, e settings.Env, by settings.Program, asJSON bo
 	for _, name := range unknown {
 		fmt.Fprintf(table, "%s\t\t\tno setting: nobody reads it\n", name)
 	}
-	if err := table.Flush(); err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
 
-	return nil
+	return table.Flush()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -12,8 +13,57 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/engine"
 	"alfred/internal/llm/provider"
+	"alfred/internal/pg"
 	"alfred/internal/recall"
 )
+
+// ErrNoDirectory says that commands about the directory have none to work on.
+var ErrNoDirectory = errors.New("ALFRED_DIRECTORY_URL is not set: there is one database, and no map of users")
+
+// opener opens what commands ask for.
+type opener struct {
+	ctx    context.Context
+	env    settings.Env
+	line   CommandLine
+	opened []func()
+}
+
+func (o *opener) close() {
+	for _, done := range o.opened {
+		done()
+	}
+}
+
+func (o *opener) settings() (*settings.Settings, error) {
+	return settings.Parse(o.env, o.line.Settings)
+}
+
+// database is a small pool on a database whose schema is this program's.
+func (o *opener) database() (*pgxpool.Pool, error) {
+	pool, err := OpenDatabase(o.ctx, o.env, "alfred "+o.line.Name, smallPool)
+	if err != nil {
+		return nil, err
+	}
+	o.opened = append(o.opened, pool.Close)
+
+	return pool, pg.CheckSchema(o.ctx, pool, slog.New(slog.DiscardHandler))
+}
+
+func (o *opener) domain(pool *pgxpool.Pool) (*domain.Domain, error) {
+	return OpenDomain(o.ctx, pool, settings.Domain(o.env))
+}
+
+func (o *opener) directory() (*directory.Directory, error) {
+	known, err := OpenDirectory(o.ctx, o.env)
+	if err == nil && known == nil {
+		err = ErrNoDirectory
+	}
+	if err == nil {
+		o.opened = append(o.opened, known.Close)
+	}
+
+	return known, err
+}
 
 // OpenDomain binds the domain with that name or path to the database.
 func OpenDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*domain.Domain, error) {

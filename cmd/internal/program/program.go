@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,7 @@ import (
 )
 
 // Console is where commands print: results to Out (JSON with --json), messages to Errs. Both escape control characters
-// (see [Visible]).
+// (see [Visible]). What cannot be printed fails the command when it has ended, so commands need not check.
 type Console struct {
 	Out  io.Writer
 	Errs io.Writer
@@ -32,6 +33,15 @@ type Console struct {
 // NewConsole prints to a process's two streams.
 func NewConsole(stdout, stderr io.Writer) *Console {
 	return &Console{Out: &visibleWriter{out: stdout}, Errs: &visibleWriter{out: stderr}, Screen: stdout}
+}
+
+// failed is why something could not be printed to Out.
+func (c *Console) failed() error {
+	if out, ok := c.Out.(*visibleWriter); ok && out.err != nil {
+		return fmt.Errorf("print: %w", out.err)
+	}
+
+	return nil
 }
 
 // StatusError gives an error its own exit status; others have 1.
@@ -66,15 +76,22 @@ func Main(name string, run func(ctx context.Context, args []string, e settings.E
 type CommandLine struct {
 	Name        string
 	Description string
-	Commands    any // for kong; each command's Run takes ctx, [settings.Env] and *[Console] as needed
+	// Commands are for kong. Each one's Run takes what it needs of a context, [settings.Env], *[Console], *[settings.Settings],
+	// *[pgxpool.Pool], *[domain.Domain] and *[directory.Directory]; what is opened for it is closed when it has returned.
+	Commands any
+	Settings settings.Program
 }
 
 // Run parses args and runs the named command.
 func Run(ctx context.Context, line CommandLine, args []string, e settings.Env, stdout, stderr io.Writer) error {
 	code := -1
+	console := NewConsole(stdout, stderr)
+	opened := &opener{ctx: ctx, env: e, line: line}
+	defer opened.close()
 	parser, err := kong.New(line.Commands, kong.Name(line.Name), kong.Description(line.Description), kong.Vars{"version": line.Name + " " + Version()},
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e, NewConsole(stdout, stderr)))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e, console),
+		kong.BindSingletonProvider(opened.settings), kong.BindSingletonProvider(opened.database), kong.BindSingletonProvider(opened.domain), kong.BindSingletonProvider(opened.directory))
 	if err != nil {
 		return fmt.Errorf("define the command line: %w", err)
 	}
@@ -89,7 +106,7 @@ func Run(ctx context.Context, line CommandLine, args []string, e settings.Env, s
 		return fmt.Errorf("%w (see %s --help)", err, line.Name)
 	}
 
-	return parsed.Run()
+	return cmp.Or(parsed.Run(), console.failed())
 }
 
 // WarnOfUnknown says which variables are named like a setting and are none, as a program begins: what they were to
@@ -110,9 +127,11 @@ func OpenDatabase(ctx context.Context, e settings.Env, appName string, conns int
 	return pg.Open(ctx, pg.Config{URL: url, AppName: appName, MaxConns: conns})
 }
 
+const smallPool = 2 // connections
+
 // WithDatabase calls work with a small pool.
 func WithDatabase(ctx context.Context, e settings.Env, appName string, work func(*pgxpool.Pool) error) error {
-	pool, err := OpenDatabase(ctx, e, appName, 2)
+	pool, err := OpenDatabase(ctx, e, appName, smallPool)
 	if err != nil {
 		return err
 	}

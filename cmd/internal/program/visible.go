@@ -34,6 +34,7 @@ func Visible(text string) string {
 type visibleWriter struct {
 	out  io.Writer
 	rest []byte // an incomplete character
+	err  error  // the first one
 }
 
 // Write implements io.Writer.
@@ -49,8 +50,11 @@ func (w *visibleWriter) Write(p []byte) (int, error) {
 		whole = len(text)
 	}
 	w.rest = append([]byte(nil), text[whole:]...)
-	if _, err := io.WriteString(w.out, Visible(string(text[:whole]))); err != nil {
-		return 0, err
+	if w.err == nil {
+		_, w.err = io.WriteString(w.out, Visible(string(text[:whole])))
+	}
+	if w.err != nil {
+		return 0, w.err
 	}
 
 	return len(p), nil

@@ -176,7 +176,7 @@ func TestFilesOfATurn(t *testing.T) {
 	t.Parallel()
 
 	s := readSource(t)
-	require.Contains(t, s.mentions["(*alfred/internal/httpapi.api).registerTurns"], starts[0], "the route of POST /v1/sessions/{id}/turns")
+	require.Contains(t, s.mentions["(*alfred/internal/httpapi.api).registerConversations"], starts[0], "the route of POST /v1/sessions/{id}/turns")
 	mentioned := map[string]bool{}
 	for _, all := range s.mentions {
 		for _, name := range all {

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -20,62 +19,49 @@ import (
 // made of several variables.
 type setter func(name, value string, e Env) error
 
-var (
-	errDuration    = errors.New("use a time such as 30s")
-	errTemperature = errors.New("use a number from 0 to 2")
-	errTokenLimit  = errors.New("use a whole number, 1 or more")
-)
-
 func bad(name, value, use string) error {
 	return fmt.Errorf("%w: %s is %q; use %s", ErrBad, name, value, use)
 }
 
-func text(into *string) setter {
-	return func(_, value string, _ Env) error {
-		*into = value
+// form is how a value of a setting is written.
+type form[T any] struct {
+	parse func(text string) (T, error)
+	valid func(value T) bool
+	use   string // what is valid, in words
+}
 
-		return nil
+func (f form[T]) read(name, text string) (T, error) {
+	value, err := f.parse(text)
+	if err != nil || f.valid != nil && !f.valid(value) {
+		return value, bad(name, text, f.use)
+	}
+
+	return value, nil
+}
+
+// into sets a variable; "" leaves it as it is.
+func (f form[T]) into(variable *T) setter {
+	return func(name, text string, _ Env) (err error) {
+		if text != "" {
+			*variable, err = f.read(name, text)
+		}
+
+		return err
 	}
 }
 
-func count(into *int) setter {
-	return func(name, value string, _ Env) error {
-		if value == "" {
-			return nil
-		}
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 0 {
-			return bad(name, value, "a whole number, 0 or more")
-		}
-		*into = n
+var (
+	word        = form[string]{parse: func(text string) (string, error) { return text, nil }}
+	count       = form[int]{strconv.Atoi, func(n int) bool { return n >= 0 }, "a whole number, 0 or more"}
+	tokenLimit  = form[int]{strconv.Atoi, func(n int) bool { return n >= 1 }, "a whole number, 1 or more"}
+	dollars     = form[float64]{parseFloat, func(cost float64) bool { return cost >= 0 && !math.IsInf(cost, 0) }, "a number of US dollars, 0 for no limit"}
+	temperature = form[float64]{parseFloat, func(value float64) bool { return value >= 0 && value <= 2 }, "a number from 0 to 2"}
+	boolean     = form[bool]{strconv.ParseBool, nil, "true or false"}
+	lasts       = form[time.Duration]{time.ParseDuration, func(length time.Duration) bool { return length >= 0 }, "a time such as 5m, 0 for none"}
+	duration    = form[time.Duration]{time.ParseDuration, func(length time.Duration) bool { return length > 0 }, "a time such as 30s"}
+)
 
-		return nil
-	}
-}
-
-func dollars(into *float64) setter {
-	return func(name, value string, _ Env) error {
-		cost, err := strconv.ParseFloat(value, 64)
-		if err != nil || math.IsNaN(cost) || math.IsInf(cost, 0) || cost < 0 {
-			return bad(name, value, "a number of US dollars, 0 for no limit")
-		}
-		*into = cost
-
-		return nil
-	}
-}
-
-func boolean(into *bool) setter {
-	return func(name, value string, _ Env) error {
-		yes, err := strconv.ParseBool(value)
-		if err != nil {
-			return bad(name, value, "true or false")
-		}
-		*into = yes
-
-		return nil
-	}
-}
+func parseFloat(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 
 // either accepts yes as true and no as false.
 func either(into *bool, yes, no string) setter {
@@ -125,7 +111,7 @@ func prices(into *llm.Prices) setter {
 }
 
 // byNode parses settings that end in a node's name. An unknown name is a typo whose value would silently do nothing.
-func byNode[T any](into *map[string]T, parse func(string) (T, error)) setter {
+func (f form[T]) byNode(into *map[string]T) setter {
 	return func(pattern, _ string, e Env) error {
 		*into = map[string]T{}
 		prefix := strings.TrimSuffix(pattern, nodeSuffix)
@@ -138,54 +124,13 @@ func byNode[T any](into *map[string]T, parse func(string) (T, error)) setter {
 			if !slices.Contains(provider.Nodes(), node) {
 				return fmt.Errorf("%w: %s: there is no node %s; nodes are %s", ErrBad, name, node, strings.Join(provider.Nodes(), ", "))
 			}
-			value, err := parse(e[name])
+			value, err := f.read(name, e[name])
 			if err != nil {
-				return fmt.Errorf("%w: %s is %q; %w", ErrBad, name, e[name], err)
+				return err
 			}
 			(*into)[node] = value
 		}
 
 		return nil
 	}
-}
-
-func word(text string) (string, error) { return text, nil }
-
-func temperature(text string) (float64, error) {
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(value >= 0 && value <= 2) {
-		return 0, errTemperature
-	}
-
-	return value, nil
-}
-
-func duration(text string) (time.Duration, error) {
-	value, err := time.ParseDuration(text)
-	if err != nil || value <= 0 {
-		return 0, errDuration
-	}
-
-	return value, nil
-}
-
-func lasts(into *time.Duration) setter {
-	return func(name, value string, _ Env) error {
-		length, err := time.ParseDuration(value)
-		if err != nil || length < 0 {
-			return bad(name, value, "a time such as 5m, 0 for none")
-		}
-		*into = length
-
-		return nil
-	}
-}
-
-func tokenLimit(text string) (int, error) {
-	value, err := strconv.Atoi(text)
-	if err != nil || value < 1 {
-		return 0, errTokenLimit
-	}
-
-	return value, nil
 }
