@@ -122,7 +122,9 @@ func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 			return fmt.Errorf("start a session: %w", err)
 		}
 
-		return t.screen.session(t.session, nil)
+		t.screen.session(t.session, nil)
+
+		return nil
 	}
 	var past []*db.TurnPageRow
 	err := t.read(ctx, func(tx pgx.Tx) error {
@@ -142,7 +144,9 @@ func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 		return fmt.Errorf("open the session: %w", err)
 	}
 
-	return t.screen.session(t.session, past)
+	t.screen.session(t.session, past)
+
+	return nil
 }
 
 func (c *chatCommand) find(ctx context.Context, tx pgx.Tx, user uuid.UUID) (*db.SessionGetRow, error) {

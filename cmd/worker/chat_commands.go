@@ -33,12 +33,14 @@ func (t *talk) command(ctx context.Context, line string) error {
 	case "/save":
 		return t.save(ctx, strings.TrimSpace(rest))
 	case "/help":
-		return t.screen.note(chatHelp)
+		t.screen.note(chatHelp)
 	case "/quit":
 		return errQuit
 	default:
-		return t.mend("invalid_request", fmt.Errorf("%w: %s; /help lists them", errNoCommand, name))
+		t.refuse("invalid_request", fmt.Errorf("%w: %s; /help lists them", errNoCommand, name))
 	}
+
+	return nil
 }
 
 var (
@@ -48,29 +50,26 @@ var (
 	errWhich     = errors.New("there are several drafts, say which: /save REF")
 )
 
-// mend shows an error that the user can correct.
-func (t *talk) mend(code string, err error) error {
+// refuse shows an error that the user can correct.
+func (t *talk) refuse(code string, err error) {
 	t.unwell = true
-
-	return t.screen.problem(code, err)
+	t.screen.problem(code, err)
 }
 
 const maxEntities = 1000
 
 func (t *talk) entities(ctx context.Context) error {
 	refs, err := t.refs(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		t.screen.entities(refs)
 	}
 
-	return t.screen.entities(refs)
+	return err
 }
 
-func (t *talk) refs(ctx context.Context) (refs []*db.EntityListRow, err error) {
-	err = t.read(ctx, func(tx pgx.Tx) error {
-		refs, err = db.New().EntityList(ctx, tx, &db.EntityListParams{SessionID: t.session, PageSize: maxEntities})
-
-		return err
+func (t *talk) refs(ctx context.Context) ([]*db.EntityListRow, error) {
+	refs, err := pg.Value(ctx, t.read, func(tx pgx.Tx) ([]*db.EntityListRow, error) {
+		return db.New().EntityList(ctx, tx, &db.EntityListParams{SessionID: t.session, PageSize: maxEntities})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list entities: %w", err)
@@ -81,23 +80,24 @@ func (t *talk) refs(ctx context.Context) (refs []*db.EntityListRow, err error) {
 
 // why explains the last turn of this chat, or of the resumed session.
 func (t *talk) why(ctx context.Context) error {
-	var held []*db.ContextItemSumTurnRow
-	err := t.read(ctx, func(tx pgx.Tx) error {
+	held, err := pg.Value(ctx, t.read, func(tx pgx.Tx) ([]*db.ContextItemSumTurnRow, error) {
 		last, err := db.New().TurnLast(ctx, tx, t.session)
-		if err == nil {
-			held, err = db.New().ContextItemSumTurn(ctx, tx, &last.ID)
+		if err != nil {
+			return nil, err
 		}
 
-		return err
+		return db.New().ContextItemSumTurn(ctx, tx, &last.ID)
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return t.mend("not_found", errNoReply)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		t.refuse("not_found", errNoReply)
+	case err != nil:
 		return fmt.Errorf("read the context: %w", err)
+	default:
+		t.screen.why(held)
 	}
 
-	return t.screen.why(held)
+	return nil
 }
 
 // save saves a draft at the user's request.
@@ -105,7 +105,9 @@ func (t *talk) save(ctx context.Context, ref string) error {
 	if ref == "" {
 		only, err := t.onlyDraft(ctx)
 		if errors.Is(err, errNoDraft) || errors.Is(err, errWhich) {
-			return t.mend("invalid_request", err)
+			t.refuse("invalid_request", err)
+
+			return nil
 		}
 		if err != nil {
 			return err
@@ -116,23 +118,24 @@ func (t *talk) save(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	var row crud.Row
-	err = pg.InTx(ctx, t.pool, func(tx pgx.Tx) error {
-		row, err = tools.SaveDraft(ctx, tx, crud.User{ID: t.reader.UserID, Session: &t.session}, ref, crud.AnyVersion)
-
-		return err
+	run := func(ctx context.Context, work func(tx pgx.Tx) error) error { return pg.InTx(ctx, t.pool, work) }
+	row, err := pg.Value(ctx, run, func(tx pgx.Tx) (crud.Row, error) {
+		return tools.SaveDraft(ctx, tx, crud.User{ID: t.reader.UserID, Session: &t.session}, ref, crud.AnyVersion)
 	})
-	if refused, ok := errors.AsType[*crud.Error](err); ok {
-		return t.mend(string(refused.Code), refused)
-	}
-	if unknown, ok := errors.AsType[*registry.RefError](err); ok {
-		return t.mend("not_found", unknown)
-	}
-	if err != nil {
+	refused, isRefused := errors.AsType[*crud.Error](err)
+	unknown, isUnknown := errors.AsType[*registry.RefError](err)
+	switch {
+	case isRefused:
+		t.refuse(string(refused.Code), refused)
+	case isUnknown:
+		t.refuse("not_found", unknown)
+	case err != nil:
 		return fmt.Errorf("save %s: %w", ref, err)
+	default:
+		t.screen.saved(ref, row)
 	}
 
-	return t.screen.saved(ref, row)
+	return nil
 }
 
 func (t *talk) onlyDraft(ctx context.Context) (string, error) {

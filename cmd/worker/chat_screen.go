@@ -13,86 +13,82 @@ import (
 	"alfred/internal/follow"
 )
 
-// screen shows a chat to a person or a program.
+// screen shows a chat to a person or a program. After an error it shows nothing more.
 type screen interface {
-	session(id uuid.UUID, past []*db.TurnPageRow) error
-	event(e *follow.Event) error
-	turn(t *follow.Turn) error // as it ended
-	waiting() error            // nothing has happened for a while
-	problem(code string, err error) error
-	entities(refs []*db.EntityListRow) error
-	why(held []*db.ContextItemSumTurnRow) error
-	saved(ref string, row crud.Row) error
-	note(text string) error
+	session(id uuid.UUID, past []*db.TurnPageRow)
+	event(e *follow.Event)
+	turn(t *follow.Turn) // as it ended
+	waiting()            // nothing has happened for a while
+	problem(code string, err error)
+	entities(refs []*db.EntityListRow)
+	why(held []*db.ContextItemSumTurnRow)
+	saved(ref string, row crud.Row)
+	note(text string)
 	close()
+	failed() error
 }
 
 // jsonScreen prints one object per line, each with a type. Events are as in the API's streams.
-type jsonScreen struct{ out io.Writer }
-
-func (s *jsonScreen) print(kind string, fields map[string]any) error {
-	fields["type"] = kind
-	if err := json.NewEncoder(s.out).Encode(fields); err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-
-	return nil
+type jsonScreen struct {
+	out io.Writer
+	err error
 }
 
-func (s *jsonScreen) session(id uuid.UUID, past []*db.TurnPageRow) error {
+func (s *jsonScreen) failed() error { return s.err }
+func (s *jsonScreen) close()        {}
+
+func (s *jsonScreen) print(kind string, fields map[string]any) {
+	fields["type"] = kind
+	if s.err == nil {
+		s.err = json.NewEncoder(s.out).Encode(fields)
+	}
+}
+
+func (s *jsonScreen) session(id uuid.UUID, past []*db.TurnPageRow) {
 	history := []map[string]any{}
 	for _, t := range past {
 		history = append(history, map[string]any{"number": t.Number, "status": t.Status, "message": t.Message, "reply": t.Reply})
 	}
-
-	return s.print("session", map[string]any{"session_id": id, "history": history})
+	s.print("session", map[string]any{"session_id": id, "history": history})
 }
 
-func (s *jsonScreen) event(e *follow.Event) error {
-	if _, err := fmt.Fprintf(s.out, "%s\n", e.Data); err != nil {
-		return fmt.Errorf("print: %w", err)
+func (s *jsonScreen) event(e *follow.Event) {
+	if s.err == nil {
+		_, s.err = fmt.Fprintf(s.out, "%s\n", e.Data)
 	}
-
-	return nil
 }
 
-func (s *jsonScreen) turn(t *follow.Turn) error { return s.print("turn", map[string]any{"turn": t}) }
+func (s *jsonScreen) turn(t *follow.Turn) { s.print("turn", map[string]any{"turn": t}) }
+func (s *jsonScreen) waiting()            { s.print("waiting", map[string]any{}) }
+func (s *jsonScreen) note(text string)    { s.print("note", map[string]any{"text": text}) }
 
-func (s *jsonScreen) waiting() error { return s.print("waiting", map[string]any{}) }
-
-func (s *jsonScreen) problem(code string, err error) error {
-	return s.print("error", map[string]any{"code": code, "message": reason(err)})
+func (s *jsonScreen) problem(code string, err error) {
+	s.print("error", map[string]any{"code": code, "message": reason(err)})
 }
 
-func (s *jsonScreen) entities(refs []*db.EntityListRow) error {
+func (s *jsonScreen) entities(refs []*db.EntityListRow) {
 	items := []map[string]any{}
 	for _, r := range refs {
 		items = append(items, map[string]any{
 			"ref": r.Ref, "type": r.EntityType, "label": r.Label, "action": r.Action, "state": r.State, "tier": r.Tier, "reason": r.Reason,
 		})
 	}
-
-	return s.print("entities", map[string]any{"items": items})
+	s.print("entities", map[string]any{"items": items})
 }
 
-func (s *jsonScreen) why(held []*db.ContextItemSumTurnRow) error {
+func (s *jsonScreen) why(held []*db.ContextItemSumTurnRow) {
 	items := []map[string]any{}
 	for _, h := range held {
 		items = append(items, map[string]any{
 			"node": h.Node, "step": h.Step, "call": h.Call, "section": h.Section, "reason": h.Reason, "items": h.Items, "tokens": h.Tokens, "refs": h.Refs,
 		})
 	}
-
-	return s.print("why", map[string]any{"items": items})
+	s.print("why", map[string]any{"items": items})
 }
 
-func (s *jsonScreen) saved(ref string, row crud.Row) error {
-	return s.print("saved", map[string]any{"ref": ref, "row": row.Data})
+func (s *jsonScreen) saved(ref string, row crud.Row) {
+	s.print("saved", map[string]any{"ref": ref, "row": row.Data})
 }
-
-func (s *jsonScreen) note(text string) error { return s.print("note", map[string]any{"text": text}) }
-
-func (s *jsonScreen) close() {}
 
 // reason is an error in the words of what refused, without what was attempted.
 func reason(err error) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -33,7 +34,8 @@ func newTextScreen(out io.Writer, terminal *terminal) *textScreen {
 	return &textScreen{out: out, terminal: terminal}
 }
 
-func (s *textScreen) close() { s.doing("") }
+func (s *textScreen) failed() error { return s.err }
+func (s *textScreen) close()        { s.doing("") }
 
 func (s *textScreen) width() int { return widthOf(s.terminal.out) }
 
@@ -67,7 +69,7 @@ func (s *textScreen) asidef(format string, args ...any) {
 	}
 }
 
-func (s *textScreen) session(id uuid.UUID, past []*db.TurnPageRow) error {
+func (s *textScreen) session(id uuid.UUID, past []*db.TurnPageRow) {
 	s.asidef("session %s; /help lists commands", id)
 	for _, t := range past {
 		s.raw(s.besideName(you, program.Visible(t.Message)) + "\n")
@@ -77,69 +79,48 @@ func (s *textScreen) session(id uuid.UUID, past []*db.TurnPageRow) error {
 			s.asidef("(%s)", t.Status)
 		}
 	}
-
-	return s.err
 }
 
-func (s *textScreen) event(e *follow.Event) error {
+// eventData is what is shown of events.
+type eventData struct {
+	Node, Description, Goal, Outcome, Summary string
+
+	Step  int
+	Steps []struct {
+		Step        int
+		StepType    string `json:"step_type"`
+		Description string
+	}
+}
+
+func (s *textScreen) event(e *follow.Event) {
+	var data eventData
+	piece, err := s.said.Hear(e)
+	if err = errors.Join(err, e.Decode(&data)); err != nil {
+		s.err = cmp.Or(s.err, err)
+
+		return
+	}
 	switch e.Type {
 	case "turn.started":
 		s.said, s.open, s.pending = follow.Speech{}, false, ""
 		s.doing(doingWords[vocab.NodeUnderstand])
 	case "node.started":
-		var node struct{ Node string }
-		if err := e.Decode(&node); err != nil {
-			return err
-		}
-		s.doing(doingWords[node.Node])
+		s.doing(doingWords[data.Node])
 	case "step.started":
-		var step struct{ Description string }
-		if err := e.Decode(&step); err != nil {
-			return err
-		}
-		s.doing(cmp.Or(forPeople(step.Description), doingWords[vocab.NodeAct]))
+		s.doing(cmp.Or(forPeople(data.Description), doingWords[vocab.NodeAct]))
 	case "plan":
-		return s.plan(e)
+		if data.Goal != "" {
+			s.asidef("plan: %s", data.Goal)
+		}
+		for _, step := range data.Steps {
+			s.asidef("  %d. %s: %s", step.Step, step.StepType, forPeople(step.Description))
+		}
 	case "step.finished":
-		var end struct {
-			Step             int
-			Outcome, Summary string
-		}
-		if err := e.Decode(&end); err != nil {
-			return err
-		}
-		s.asidef("step %d %s: %s", end.Step, end.Outcome, end.Summary)
-	case "reply.delta", "reply.reset":
-		piece, err := s.said.Hear(e)
-		if err != nil {
-			return err
-		}
+		s.asidef("step %d %s: %s", data.Step, data.Outcome, data.Summary)
+	default:
 		s.say(piece)
 	}
-
-	return s.err
-}
-
-func (s *textScreen) plan(e *follow.Event) error {
-	var plan struct {
-		Goal  string
-		Steps []struct {
-			Step        int
-			StepType    string `json:"step_type"`
-			Description string
-		}
-	}
-	if err := e.Decode(&plan); err != nil {
-		return err
-	}
-	if plan.Goal != "" {
-		s.asidef("plan: %s", plan.Goal)
-	}
-	for _, step := range plan.Steps {
-		s.asidef("  %d. %s: %s", step.Step, step.StepType, forPeople(step.Description))
-	}
-
-	return s.err
 }
 
 // forPeople is what a step is for, without what the built-in rules note in it for themselves.
@@ -208,7 +189,7 @@ func (s *textScreen) besideName(name, text string) string {
 	return name + text
 }
 
-func (s *textScreen) turn(t *follow.Turn) error {
+func (s *textScreen) turn(t *follow.Turn) {
 	rest, corrected := s.said.Rest(t.Text())
 	s.doing("")
 	if corrected {
@@ -226,14 +207,14 @@ func (s *textScreen) turn(t *follow.Turn) error {
 		s.asidef("nothing was saved, changed or deleted")
 	}
 	if t.Question != nil && t.Question.Status == "open" {
-		s.options(t.Question.Options)
+		for i, option := range t.Question.Options {
+			s.asidef("%d. %s", i+1, option.Label)
+		}
 	}
 	if t.Error != nil {
 		s.asidef("%s: %s", t.Error.Code, t.Error.Message)
 	}
 	s.said, s.open, s.pending = follow.Speech{}, false, ""
-
-	return s.err
 }
 
 // wrote says what the turn wrote, from the rows and not from the reply.
@@ -255,25 +236,12 @@ func (s *textScreen) wrote(all []follow.Wrote) {
 	}
 }
 
-func (s *textScreen) options(all []follow.Option) {
-	for i, option := range all {
-		s.asidef("%d. %s", i+1, option.Label)
-	}
-}
+func (s *textScreen) waiting()                     { s.asidef("nothing yet; does a worker run? (worker run)") }
+func (s *textScreen) problem(_ string, err error)  { s.asidef("%s", reason(err)) }
+func (s *textScreen) saved(ref string, _ crud.Row) { s.asidef("saved %s", ref) }
+func (s *textScreen) note(text string)             { s.asidef("%s", text) }
 
-func (s *textScreen) waiting() error {
-	s.asidef("nothing yet; does a worker run? (worker run)")
-
-	return s.err
-}
-
-func (s *textScreen) problem(_ string, err error) error {
-	s.asidef("%s", reason(err))
-
-	return s.err
-}
-
-func (s *textScreen) entities(refs []*db.EntityListRow) error {
+func (s *textScreen) entities(refs []*db.EntityListRow) {
 	if len(refs) == 0 {
 		s.asidef("nothing yet")
 	}
@@ -284,11 +252,9 @@ func (s *textScreen) entities(refs []*db.EntityListRow) error {
 		}
 		s.putf("       %-10s %-14s %s [%s]%s\n", r.Tier, r.Ref, r.Label, r.Action, why)
 	}
-
-	return s.err
 }
 
-func (s *textScreen) why(held []*db.ContextItemSumTurnRow) error {
+func (s *textScreen) why(held []*db.ContextItemSumTurnRow) {
 	if len(held) == 0 {
 		s.asidef("no model was asked")
 	}
@@ -304,18 +270,4 @@ func (s *textScreen) why(held []*db.ContextItemSumTurnRow) error {
 		}
 		s.putf("         %-24s %-10s %3d items %5d tokens  %s\n", h.Section, h.Reason, h.Items, h.Tokens, strings.Join(h.Refs, " "))
 	}
-
-	return s.err
-}
-
-func (s *textScreen) saved(ref string, _ crud.Row) error {
-	s.asidef("saved %s", ref)
-
-	return s.err
-}
-
-func (s *textScreen) note(text string) error {
-	s.asidef("%s", text)
-
-	return s.err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/db"
 	"alfred/internal/follow"
+	"alfred/internal/pg"
 	"alfred/jobs"
 )
 
@@ -33,7 +35,7 @@ func (t *talk) run(ctx context.Context) error {
 	for {
 		line, err := t.line()
 		if err == nil {
-			err = t.take(ctx, strings.TrimSpace(line))
+			err = cmp.Or(t.take(ctx, strings.TrimSpace(line)), t.screen.failed())
 		}
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, errQuit):
@@ -110,9 +112,9 @@ func (t *talk) chosen(line string) message {
 func (t *talk) say(ctx context.Context, said message) error {
 	made, err := t.enqueue(ctx, said)
 	if refusal := refusalOf(err); refusal != "" {
-		t.unwell = true
+		t.refuse(refusal, err)
 
-		return t.screen.problem(refusal, err)
+		return nil
 	}
 	if err != nil {
 		return err
@@ -123,9 +125,7 @@ func (t *talk) say(ctx context.Context, said message) error {
 	}
 	t.last = turn
 	t.unwell = t.unwell || turn.Status != db.TurnStatusSucceeded
-	if err := t.screen.turn(turn); err != nil {
-		return err
-	}
+	t.screen.turn(turn)
 	if interrupted && t.terminal == nil {
 		return errInterrupted // do not send the rest of the input after this
 	}
@@ -133,19 +133,16 @@ func (t *talk) say(ctx context.Context, said message) error {
 	return nil
 }
 
-func (t *talk) enqueue(ctx context.Context, said message) (made *jobs.Enqueued, err error) {
+func (t *talk) enqueue(ctx context.Context, said message) (*jobs.Enqueued, error) {
 	t.sent++
 	key := ""
 	if t.key != "" {
 		key = t.key + "-" + strconv.Itoa(t.sent)
 	}
-	err = t.write(ctx, func(tx pgx.Tx) error {
-		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: t.session, Message: said.text, Answer: said.answer, IdempotencyKey: key, Limits: t.settings.Limits})
 
-		return err
+	return pg.Value(ctx, t.write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
+		return jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: t.session, Message: said.text, Answer: said.answer, IdempotencyKey: key, Limits: t.settings.Limits})
 	})
-
-	return made, err
 }
 
 // refusalOf is an error's code if it concerns the message, "" otherwise.
@@ -230,14 +227,13 @@ func (t *talk) show(ctx context.Context, turnID uuid.UUID) error {
 		}
 		if len(events) == 0 && !told {
 			told = true
-			if err := t.screen.waiting(); err != nil {
-				return err
-			}
+			t.screen.waiting()
 		}
 		for _, event := range events {
-			if err := t.screen.event(&event); err != nil {
-				return err
-			}
+			t.screen.event(&event)
+		}
+		if err := t.screen.failed(); err != nil {
+			return err
 		}
 	}
 }
