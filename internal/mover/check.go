@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/internal/directory"
 	"alfred/internal/pg"
@@ -78,10 +77,9 @@ func (u *move) checkDomain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, _ := u.source.Query(ctx, `SELECT DISTINCT s.domain FROM sessions AS s WHERE s.user_id = $1`, u.User.ID) // a failed query shows when its rows are collected
-	domains, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	domains, err := all(ctx, u.source, pgx.RowTo[string], "look for the user's domains", `SELECT DISTINCT s.domain FROM sessions AS s WHERE s.user_id = $1`, u.User.ID)
 	if err != nil {
-		return fmt.Errorf("look for the user's domains: %w", err)
+		return err
 	}
 	if other := slices.DeleteFunc(domains, func(name string) bool { return name == bound.Name }); len(other) > 0 {
 		return refused("the user has conversations of the domain %s, whose rows this command does not know: set ALFRED_DOMAIN to it", strings.Join(other, ", "))
@@ -126,12 +124,11 @@ const referencesSQL = `
 // checkReferences: no table that stays has rows that refer to rows that go.
 func (u *move) checkReferences(ctx context.Context) error {
 	type reference struct{ From, To, Condition string }
-	rows, _ := u.source.Query(ctx, referencesSQL) // a failed query shows when its rows are collected
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[reference])
+	references, err := all(ctx, u.source, pgx.RowToStructByPos[reference], "read foreign keys", referencesSQL)
 	if err != nil {
-		return fmt.Errorf("read foreign keys: %w", err)
+		return err
 	}
-	for _, r := range all {
+	for _, r := range references {
 		to := slices.IndexFunc(u.tables, func(t table) bool { return unquoted(t.name) == unquoted(r.To) })
 		if to < 0 || slices.ContainsFunc(u.tables, func(t table) bool { return unquoted(t.name) == unquoted(r.From) }) {
 			continue
@@ -179,23 +176,18 @@ func (u *move) compareShared(ctx context.Context, t table, column, shared, key s
 		names = append(names, pgx.Identifier{name}.Sanitize()+"::text")
 	}
 	said := `concat_ws(' ', ` + strings.Join(names, ", ") + `)`
-	known := func(pool *pgxpool.Pool, where string, args ...any) ([]string, error) {
-		rows, _ := pool.Query(ctx, `SELECT `+said+` FROM `+shared+` AS r WHERE `+where+` ORDER BY r.`+key, args...) // a failed query shows when its rows are collected
-
-		return pgx.CollectRows(rows, pgx.RowTo[string])
-	}
-	rows, _ := u.source.Query(ctx, `SELECT DISTINCT x.`+pgx.Identifier{column}.Sanitize()+`::text FROM `+t.name+` AS x WHERE x.`+pgx.Identifier{column}.Sanitize()+` IS NOT NULL AND `+t.rows)
-	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	keys, err := all(ctx, u.source, pgx.RowTo[string], "look for the shared rows of "+t.name, `SELECT DISTINCT x.`+pgx.Identifier{column}.Sanitize()+`::text FROM `+t.name+` AS x WHERE x.`+pgx.Identifier{column}.Sanitize()+` IS NOT NULL AND `+t.rows)
 	if err != nil {
-		return fmt.Errorf("look for the shared rows of %s: %w", t.name, err)
+		return err
 	}
-	here, err := known(u.source, `r.`+key+`::text = ANY ($1)`, keys)
+	known := `SELECT ` + said + ` FROM ` + shared + ` AS r WHERE r.` + key + `::text = ANY ($1) ORDER BY r.` + key
+	here, err := all(ctx, u.source, pgx.RowTo[string], "read "+shared, known, keys)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", shared, err)
+		return err
 	}
-	there, err := known(u.target, `r.`+key+`::text = ANY ($1)`, keys)
+	there, err := all(ctx, u.target, pgx.RowTo[string], "read "+shared, known, keys)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", shared, err)
+		return err
 	}
 	for _, row := range here {
 		if !slices.Contains(there, row) {

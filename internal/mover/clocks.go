@@ -58,10 +58,9 @@ func (u *move) awaitClock(ctx context.Context) error {
 	if behind > apartAtMost {
 		return ErrClocks
 	}
-	select {
-	case <-ctx.Done():
-		return fmt.Errorf("wait for the target's clock: %w", ctx.Err())
-	case <-time.After(behind):
-		return nil
+	if err := pause(ctx, behind); err != nil {
+		return fmt.Errorf("wait for the target's clock: %w", err)
 	}
+
+	return nil
 }

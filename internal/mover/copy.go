@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
-	"alfred/internal/directory"
 	"alfred/internal/pg"
 )
 
@@ -23,24 +22,17 @@ func (u *move) copy(ctx context.Context) error {
 	if busy, err := u.busy(ctx); busy || err != nil {
 		return errors.Join(err, ErrTurnRuns)
 	}
-	err := u.transfer(ctx, func(from, to pgx.Tx) error {
+
+	return u.transfer(ctx, func(from, to pgx.Tx) error {
 		if err := u.renumber(ctx, from, to); err != nil {
 			return err
 		}
 		if err := u.bringAll(ctx, from, to); err != nil {
 			return err
 		}
-		if err := u.shareParts(ctx, from, to, "true"); err != nil {
-			return err
-		}
 
 		return u.settle(ctx, from, to)
 	})
-	if err != nil {
-		return err
-	}
-
-	return u.Directory.Advance(ctx, u.Move, directory.StepCopied)
 }
 
 // transfer works on what the source has at one moment, and on the target, which keeps all of it or nothing.
@@ -50,8 +42,8 @@ func (u *move) transfer(ctx context.Context, work func(from, to pgx.Tx) error) e
 			if err := u.setPlace(ctx, to, u.Epoch+1, placeComing); err != nil {
 				return err
 			}
-			if _, err := to.Exec(ctx, moving); err != nil {
-				return fmt.Errorf("say that a user moves: %w", err)
+			if err := exec(ctx, to, "say that a user moves", moving); err != nil {
+				return err
 			}
 
 			return work(from, to)
@@ -74,8 +66,11 @@ func (u *move) bringAll(ctx context.Context, from, to pgx.Tx) error {
 	if errors.Is(err, errDiffers) {
 		return refused("%s: a trigger of that table at %s changes or skips them", err, u.Target.Name)
 	}
+	if err != nil {
+		return err
+	}
 
-	return err
+	return u.shareParts(ctx, from, to, "true")
 }
 
 // settle brings along what stands beside the rows.
@@ -94,8 +89,8 @@ func (u *move) snapshot(ctx context.Context, work func(from pgx.Tx) error) error
 		return fmt.Errorf("read the source: %w", err)
 	}
 	defer func() { _ = from.Rollback(context.WithoutCancel(ctx)) }() // nothing was changed
-	if _, err := from.Exec(ctx, moving); err != nil {
-		return fmt.Errorf("read the source: %w", err)
+	if err := exec(ctx, from, "read the source", moving); err != nil {
+		return err
 	}
 
 	return work(from)
@@ -193,21 +188,21 @@ func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table)
 // advanceSequences moves the target's counters past the source's, which has given all numbers of the user's rows. They are
 // never set back: another session may have taken a number meanwhile.
 func advanceSequences(ctx context.Context, from, to pgx.Tx, tables []table) error {
-	for _, t := range tables {
-		rows, _ := from.Query(ctx, `SELECT s.name FROM pg_attribute AS a CROSS JOIN LATERAL (SELECT pg_get_serial_sequence($1, a.attname) AS name) AS s
-			WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped AND s.name IS NOT NULL`, t.name) // a failed query shows when its rows are collected
-		sequences, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return fmt.Errorf("look for the counters of %s: %w", t.name, err)
-		}
-		for _, sequence := range sequences {
-			var last int64
-			if err := from.QueryRow(ctx, `SELECT last_value FROM `+sequence).Scan(&last); err != nil {
-				return fmt.Errorf("read the counter %s: %w", sequence, err)
-			}
-			if _, err := to.Exec(ctx, `SELECT setval($1::regclass, $2) FROM `+sequence+` WHERE last_value < $2`, sequence, last); err != nil {
-				return fmt.Errorf("set the counter %s: %w", sequence, err)
-			}
+	type sequence struct {
+		Name string
+		Last int64
+	}
+	sequences, err := all(ctx, from, pgx.RowToStructByPos[sequence], "read the counters", `
+		SELECT s.name, pg_sequence_last_value(s.name::regclass) FROM unnest($1::text[]) AS t (name)
+		JOIN pg_attribute AS a ON a.attrelid = t.name::regclass AND a.attnum > 0 AND NOT a.attisdropped
+		CROSS JOIN LATERAL (SELECT pg_get_serial_sequence(t.name, a.attname) AS name) AS s
+		WHERE pg_sequence_last_value(s.name::regclass) IS NOT NULL`, names(tables))
+	if err != nil {
+		return err
+	}
+	for _, s := range sequences {
+		if err := exec(ctx, to, "set the counter "+s.Name, `SELECT setval($1::regclass, $2) FROM `+s.Name+` WHERE last_value < $2`, s.Name, s.Last); err != nil {
+			return err
 		}
 	}
 

@@ -240,7 +240,11 @@ func (m *Mover) carry(ctx context.Context, open *directory.Move) (Report, error)
 			m.At(open.Step)
 		}
 		step := open.Step
-		if err := steps[step](ctx); err != nil {
+		err := steps[step].work(ctx)
+		if err == nil && open.Step == step { // the switch notes itself
+			err = m.Directory.Advance(ctx, open, steps[step].done)
+		}
+		if err != nil {
 			return Report{}, under.failed(context.WithoutCancel(ctx), fmt.Errorf("after the step %s: %w", step, err))
 		}
 		m.Logger.InfoContext(ctx, "moved on", slog.String("user", open.User.Name), slog.String("step", string(open.Step)), slog.Duration("after", time.Since(started)))
@@ -250,14 +254,24 @@ func (m *Mover) carry(ctx context.Context, open *directory.Move) (Report, error)
 	return under.report, nil
 }
 
-// steps are what is to be done after each step.
-func (u *move) steps() map[directory.Step]func(context.Context) error {
-	steps := map[directory.Step]func(context.Context) error{
-		directory.StepBegun: u.publish, directory.StepPublished: u.accompany, directory.StepFollowed: u.close, directory.StepClosed: u.finish,
-		directory.StepCopied: u.change, directory.StepSwitched: u.serve, directory.StepOpened: u.forget,
+// action is what is to be done after a step, and the step that is taken then.
+type action struct {
+	work func(context.Context) error
+	done directory.Step
+}
+
+func (u *move) steps() map[directory.Step]action {
+	steps := map[directory.Step]action{
+		directory.StepBegun:     {u.publish, directory.StepPublished},
+		directory.StepPublished: {u.accompany, directory.StepFollowed},
+		directory.StepFollowed:  {u.close, directory.StepClosed},
+		directory.StepClosed:    {u.finish, directory.StepCopied},
+		directory.StepCopied:    {u.change, directory.StepSwitched},
+		directory.StepSwitched:  {u.serve, directory.StepOpened},
+		directory.StepOpened:    {u.forget, directory.StepDone},
 	}
 	if u.Off {
-		steps[directory.StepBegun], steps[directory.StepClosed] = u.close, u.copy
+		steps[directory.StepBegun], steps[directory.StepClosed] = action{u.close, directory.StepClosed}, action{u.copy, directory.StepCopied}
 	}
 
 	return steps

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -44,11 +43,7 @@ func (u *move) publish(ctx context.Context) error {
 	}
 	// A commit stands in the WAL before others see it (for as long as a synchronous standby does not answer), and the slot tells
 	// nothing of one that stood there before it: the copy must see all of those.
-	if err := u.setPlace(ctx, u.source, u.Epoch, placeHere); err != nil {
-		return err
-	}
-
-	return u.Directory.Advance(ctx, u.Move, directory.StepPublished)
+	return u.setPlace(ctx, u.source, u.Epoch, placeHere)
 }
 
 // unpublish ends what publish began, by whichever process. A slot ends with its connection, which may outlive a mover's machine.
@@ -57,14 +52,11 @@ func (u *move) unpublish(ctx context.Context) error {
 		u.changes.stop(ctx)
 		u.changes = nil
 	}
-	if _, err := u.source.Exec(ctx, `SELECT pg_terminate_backend(s.active_pid, 5000) FROM pg_replication_slots AS s WHERE s.slot_name = $1 AND s.active_pid IS NOT NULL`, u.publication()); err != nil {
-		return fmt.Errorf("end the replication slot: %w", err)
-	}
-	if _, err := u.source.Exec(ctx, `DROP PUBLICATION IF EXISTS `+u.publication()); err != nil {
-		return fmt.Errorf("drop the publication: %w", err)
+	if err := exec(ctx, u.source, "end the replication slot", `SELECT pg_terminate_backend(s.active_pid, 5000) FROM pg_replication_slots AS s WHERE s.slot_name = $1 AND s.active_pid IS NOT NULL`, u.publication()); err != nil {
+		return err
 	}
 
-	return nil
+	return exec(ctx, u.source, "drop the publication", `DROP PUBLICATION IF EXISTS `+u.publication())
 }
 
 // resume goes back to the first step where what led behind it died with its mover: the stream of changes.
@@ -97,10 +89,6 @@ func (u *move) accompany(ctx context.Context) error {
 			return err
 		}
 
-		if err := u.shareParts(ctx, from, to, "true"); err != nil {
-			return err
-		}
-
 		return advanceSequences(ctx, from, to, u.tables) // the target's other users go on taking numbers
 	})
 	if err != nil {
@@ -108,11 +96,8 @@ func (u *move) accompany(ctx context.Context) error {
 	}
 	reading, cancel := context.WithTimeout(ctx, slotPatience)
 	defer cancel()
-	if err := u.changes.catchUp(reading, u.source); err != nil {
-		return err
-	}
 
-	return u.Directory.Advance(ctx, u.Move, directory.StepFollowed)
+	return u.changes.catchUp(reading, u.source)
 }
 
 // finish brings what has changed since it was copied. Whatever that does not bring over as it is, the whole copy does, for
@@ -143,11 +128,8 @@ func (u *move) finish(ctx context.Context) error {
 
 		return u.copy(ctx)
 	}
-	if err != nil {
-		return err
-	}
 
-	return u.Directory.Advance(ctx, u.Move, directory.StepCopied)
+	return err
 }
 
 // looked says which rows the pause has time to compare by what they hold: of many those of the domain, whose triggers and

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
 	"alfred/internal/directory"
@@ -53,21 +54,16 @@ func (u *move) close(ctx context.Context) error {
 		if time.Now().After(until) {
 			return ErrTurnRuns
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the running turn: %w", ctx.Err())
-		case <-time.After(busyPause):
+		if err := pause(ctx, busyPause); err != nil {
+			return fmt.Errorf("wait for the running turn: %w", err)
 		}
 	}
 	if err := u.keepJobs(ctx); err != nil {
 		return err
 	}
 	u.closed = time.Now()
-	if err := u.setPlace(ctx, u.source, u.Epoch, placeAway); err != nil {
-		return err
-	}
 
-	return u.Directory.Advance(ctx, u.Move, directory.StepClosed)
+	return u.setPlace(ctx, u.source, u.Epoch, placeAway)
 }
 
 // busy: a turn runs, or its summary is being worded, for which the next turn would wait as long.
@@ -103,15 +99,14 @@ func (u *move) serve(ctx context.Context) error {
 		u.report.Paused = time.Since(u.closed)
 	}
 
-	return u.Directory.Advance(ctx, u.Move, directory.StepOpened)
+	return nil
 }
 
 // keepJobs notes the jobs that are not done. What is done after that is done again at the target, which does no harm.
 func (u *move) keepJobs(ctx context.Context) error {
-	rows, _ := u.source.Query(ctx, `SELECT kind, args, queue FROM jobs_of_user($1)`, u.User.ID) // a failed query shows when its rows are collected
-	jobs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[directory.Job])
+	jobs, err := all(ctx, u.source, pgx.RowToStructByPos[directory.Job], "look for the user's jobs", `SELECT kind, args, queue FROM jobs_of_user($1)`, u.User.ID)
 	if err != nil {
-		return fmt.Errorf("look for the user's jobs: %w", err)
+		return err
 	}
 
 	return u.Directory.KeepJobs(ctx, u.Move, jobs)
@@ -125,12 +120,16 @@ func (u *move) forget(ctx context.Context) error {
 	if err := u.unpublish(ctx); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return fmt.Errorf("wait for readers: %w", ctx.Err())
-	case <-time.After(u.Grace):
+	if err := pause(ctx, u.Grace); err != nil {
+		return fmt.Errorf("wait for readers: %w", err)
 	}
-	err := pg.InTx(ctx, u.source, func(tx pgx.Tx) error {
+
+	return u.leave(ctx, u.source, u.Source.Name)
+}
+
+// leave deletes what a database has of the user, and has it refuse them.
+func (u *move) leave(ctx context.Context, pool *pgxpool.Pool, name string) error {
+	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 		if err := u.setPlace(ctx, tx, u.Epoch+1, placeAway); err != nil {
 			return err
 		}
@@ -138,10 +137,20 @@ func (u *move) forget(ctx context.Context) error {
 		return wipe(ctx, tx, u.tables, u.User.ID)
 	})
 	if err != nil {
-		return fmt.Errorf("delete at %s: %w", u.Source.Name, err)
+		return fmt.Errorf("delete at %s: %w", name, err)
 	}
 
-	return u.Directory.Advance(ctx, u.Move, directory.StepDone)
+	return nil
+}
+
+// pause waits, or says why ctx has ended.
+func pause(ctx context.Context, length time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(length):
+		return nil
+	}
 }
 
 // abort has the source serve the user again, and the target forget them.
@@ -160,15 +169,8 @@ func (u *move) abort(ctx context.Context) error {
 	if u.target == nil {
 		return fmt.Errorf("the user is served at %s; give up again when the other database answers, which may have rows of theirs: %w", u.Source.Name, u.targetErr)
 	}
-	err := pg.InTx(ctx, u.target, func(tx pgx.Tx) error {
-		if err := u.setPlace(ctx, tx, u.Epoch+1, placeAway); err != nil {
-			return err
-		}
-
-		return wipe(ctx, tx, u.tables, u.User.ID)
-	})
-	if err != nil {
-		return fmt.Errorf("delete at %s: %w", u.Target.Name, err)
+	if err := u.leave(ctx, u.target, u.Target.Name); err != nil {
+		return err
 	}
 
 	return u.Directory.Advance(ctx, u.Move, directory.StepAborted)
@@ -176,15 +178,15 @@ func (u *move) abort(ctx context.Context) error {
 
 // wipe deletes a user's rows, those that refer to others first, and their jobs.
 func wipe(ctx context.Context, tx pgx.Tx, tables []table, user uuid.UUID) error {
-	if _, err := tx.Exec(ctx, moving); err != nil {
-		return fmt.Errorf("say that a user moves: %w", err)
+	if err := exec(ctx, tx, "say that a user moves", moving); err != nil {
+		return err
 	}
-	if _, err := tx.Exec(ctx, `SELECT jobs_forget(ARRAY(SELECT t.id FROM turns AS t WHERE t.user_id = $1 UNION ALL SELECT s.id FROM sessions AS s WHERE s.user_id = $1))`, user); err != nil {
-		return fmt.Errorf("delete jobs: %w", err)
+	if err := exec(ctx, tx, "delete jobs", `SELECT jobs_forget(ARRAY(SELECT t.id FROM turns AS t WHERE t.user_id = $1 UNION ALL SELECT s.id FROM sessions AS s WHERE s.user_id = $1))`, user); err != nil {
+		return err
 	}
 	for _, t := range slices.Backward(tables) {
-		if _, err := tx.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.rows); err != nil {
-			return fmt.Errorf("delete from %s: %w", t.name, err)
+		if err := exec(ctx, tx, "delete from "+t.name, `DELETE FROM `+t.name+` AS x WHERE `+t.rows); err != nil {
+			return err
 		}
 	}
 

@@ -158,10 +158,12 @@ func (u *move) checkPublication(ctx context.Context) error {
 		return fmt.Errorf("look whether %s can be published: %w", u.Source.Name, err)
 	}
 	err = u.createPublication(ctx, tx)
-	if pg.Code(err) != "" && pg.Code(err) != pgerrcode.LockNotAvailable && pg.Code(err) != pgerrcode.DuplicateObject {
-		err = offline("%s does not take the publication (%s)", u.Source.Name, detail(err))
-	} else if pg.Code(err) == pgerrcode.DuplicateObject {
+	switch pg.Code(err) {
+	case "", pgerrcode.LockNotAvailable:
+	case pgerrcode.DuplicateObject:
 		err = nil // a mover that died has left it
+	default:
+		err = offline("%s does not take the publication (%s)", u.Source.Name, detail(err))
 	}
 
 	return errors.Join(err, tx.Rollback(context.WithoutCancel(ctx)))
@@ -178,14 +180,11 @@ func (u *move) createPublication(ctx context.Context, tx pgx.Tx) error {
 	for i, t := range u.tables {
 		published[i] = t.name + " WHERE (" + t.owned + ")"
 	}
-	if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '5s'`); err != nil {
-		return fmt.Errorf("bound the wait for tables: %w", err)
-	}
-	if _, err := tx.Exec(ctx, `CREATE PUBLICATION `+u.publication()+` FOR TABLE `+strings.Join(published, ", ")+` WITH (publish_via_partition_root = true)`); err != nil {
-		return fmt.Errorf("publish the user's rows: %w", err)
+	if err := exec(ctx, tx, "bound the wait for tables", `SET LOCAL lock_timeout = '5s'`); err != nil {
+		return err
 	}
 
-	return nil
+	return exec(ctx, tx, "publish the user's rows", `CREATE PUBLICATION `+u.publication()+` FOR TABLE `+strings.Join(published, ", ")+` WITH (publish_via_partition_root = true)`)
 }
 
 // checkKeys: no row of the user has a key that another user's row has at the target, where keys have no user, unless it can

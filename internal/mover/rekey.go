@@ -67,17 +67,15 @@ func (u *move) taken(ctx context.Context, from, to db.DBTX, t *table, also strin
 	if also != "" {
 		also, args = fmt.Sprintf(also, u.User.ID), []any{t.entity.Type}
 	}
-	rows, _ := from.Query(ctx, also+`SELECT x.`+key+`::text FROM `+t.name+` AS x WHERE `+t.rows, args...) // a failed query shows when its rows are collected
-	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	keys, err := all(ctx, from, pgx.RowTo[string], "read the keys of "+t.name, also+`SELECT x.`+key+`::text FROM `+t.name+` AS x WHERE `+t.rows, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read the keys of %s: %w", t.name, err)
+		return nil, err
 	}
 	var taken []string
 	for some := range slices.Chunk(keys, 10_000) {
-		rows, _ := to.Query(ctx, `SELECT x.`+key+`::text FROM `+t.name+` AS x WHERE x.`+key+` = ANY ($1::text[]::`+t.entity.Key.Type+`[]) AND x.`+t.owned+` IS NOT TRUE ORDER BY 1`, some)
-		others, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		others, err := all(ctx, to, pgx.RowTo[string], "look for the keys of "+t.name, `SELECT x.`+key+`::text FROM `+t.name+` AS x WHERE x.`+key+` = ANY ($1::text[]::`+t.entity.Key.Type+`[]) AND x.`+t.owned+` IS NOT TRUE ORDER BY 1`, some)
 		if err != nil {
-			return nil, fmt.Errorf("look for the keys of %s: %w", t.name, err)
+			return nil, err
 		}
 		taken = append(taken, others...)
 	}
@@ -104,17 +102,13 @@ func (u *move) rename(ctx context.Context, to pgx.Tx, t *table, keys []string) (
 		return renaming{}, err
 	}
 	r := renaming{map[string]json.Number{}, map[string]string{}}
-	rows, _ := to.Query(ctx, `SELECT k.old, nextval($2::regclass)::text FROM unnest($1::text[]) AS k (old)`, keys, sequence) // a failed query shows when its rows are read
-	var old, fresh string
-	if _, err := pgx.ForEachRow(rows, []any{&old, &fresh}, func() error {
-		r.keys[old], r.marks[mark(old)] = json.Number(fresh), mark(fresh)
-
-		return nil
-	}); err != nil {
-		return r, fmt.Errorf("take new keys for %s: %w", t.name, err)
+	type renamed struct{ Old, New string }
+	pairs, err := all(ctx, to, pgx.RowToStructByPos[renamed], "take new keys for "+t.name, `SELECT k.old, nextval($2::regclass)::text FROM unnest($1::text[]) AS k (old)`, keys, sequence)
+	for _, p := range pairs {
+		r.keys[p.Old], r.marks[mark(p.Old)] = json.Number(p.New), mark(p.New)
 	}
 
-	return r, nil
+	return r, err
 }
 
 // mark is what row_changes keeps of a number.

@@ -63,11 +63,11 @@ func share(ctx context.Context, from, to pgx.Tx, kind, name string) (int64, erro
 	if err := to.QueryRow(ctx, storedSQL, name).Scan(&columns); err != nil {
 		return 0, fmt.Errorf("read columns: %w", err)
 	}
-	if _, err := to.Exec(ctx, `DELETE FROM embeddings WHERE user_id IS NULL AND owner_kind = $1`, kind); err != nil {
-		return 0, fmt.Errorf("delete vectors: %w", err)
+	if err := exec(ctx, to, "delete vectors", `DELETE FROM embeddings WHERE user_id IS NULL AND owner_kind = $1`, kind); err != nil {
+		return 0, err
 	}
-	if _, err := to.Exec(ctx, `DELETE FROM `+name); err != nil {
-		return 0, fmt.Errorf("delete rows: %w", err)
+	if err := exec(ctx, to, "delete rows", `DELETE FROM `+name); err != nil {
+		return 0, err
 	}
 
 	return stream(ctx, from, to, name, name, columns, columns, "true")
@@ -79,18 +79,15 @@ const brought = `INSERT INTO prompt_parts_shared (hash, month, text) SELECT b.ha
 // shareParts brings what the user's prompts have in common with everybody's, those of some calls c; what the target has of it
 // stays.
 func (u *move) shareParts(ctx context.Context, from, to pgx.Tx, some string) error {
-	if _, err := to.Exec(ctx, `CREATE TEMPORARY TABLE brought_parts (hash uuid, month date, text text) ON COMMIT DROP`); err != nil {
-		return fmt.Errorf("prepare for shared parts of prompts: %w", err)
+	if err := exec(ctx, to, "prepare for shared parts of prompts", `CREATE TEMPORARY TABLE brought_parts (hash uuid, month date, text text) ON COMMIT DROP`); err != nil {
+		return err
 	}
 	named := fmt.Sprintf(`(x.hash, x.month) IN (SELECT unnest(c.parts), uuid_v7_month(c.id) FROM sessions AS s JOIN llm_calls AS c ON c.session_id = s.id WHERE s.user_id = '%s' AND %s)`, u.User.ID, some)
 	if _, err := stream(ctx, from, to, "prompt_parts_shared", "pg_temp.brought_parts", "hash, month, text", "hash, month, text", named); err != nil {
 		return fmt.Errorf("copy shared parts of prompts: %w", err)
 	}
-	if _, err := to.Exec(ctx, brought); err != nil {
-		return fmt.Errorf("keep shared parts of prompts: %w", err)
-	}
 
-	return nil
+	return exec(ctx, to, "keep shared parts of prompts", brought)
 }
 
 // stream copies rows without keeping them, however many there are.

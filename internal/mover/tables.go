@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/internal/pg"
 )
@@ -84,26 +85,18 @@ const engineTablesSQL = `
 const users = "alfred.users"
 
 func engineTables(ctx context.Context, tx pgx.Tx, user uuid.UUID) ([]table, error) {
-	rows, _ := tx.Query(ctx, engineTablesSQL) // a failed query shows when its rows are read
-	var (
-		tables []table
-		t      table
-	)
-	_, err := pgx.ForEachRow(rows, []any{&t.name, &t.rows, &t.columns}, func() error {
-		id := "'" + user.String() + "'::uuid"
-		t.rows, t.owned = fmt.Sprintf(t.rows, id), "user_id = "+id
-		if t.name == users {
-			t.owned = "id = " + id
+	type row struct{ Name, Rows, Columns string }
+	found, err := all(ctx, tx, pgx.RowToStructByPos[row], "list the engine's tables", engineTablesSQL)
+	id := "'" + user.String() + "'::uuid"
+	tables := make([]table, len(found))
+	for i, r := range found {
+		tables[i] = table{name: r.Name, rows: fmt.Sprintf(r.Rows, id), columns: r.Columns, owned: "user_id = " + id}
+		if r.Name == users {
+			tables[i].owned = "id = " + id
 		}
-		tables = append(tables, t)
-
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the engine's tables: %w", err)
 	}
 
-	return tables, nil
+	return tables, err
 }
 
 // domainTables are those of the declaration. The owner's column need not hold the user's id: its default says whose a row is.
@@ -142,18 +135,17 @@ const storedSQL = `SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.att
 
 // inOrder sorts tables so that each stands behind those that it refers to.
 func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
-	rows, _ := tx.Query(ctx, `SELECT DISTINCT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname)
+	type reference struct{ From, To string }
+	references, err := all(ctx, tx, pgx.RowToStructByPos[reference], "read foreign keys", `SELECT DISTINCT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname)
 		FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		JOIN pg_class AS r ON r.oid = k.confrelid JOIN pg_namespace AS m ON m.oid = r.relnamespace
-		WHERE k.contype = 'f'`) // a failed query shows when its rows are read
+		WHERE k.contype = 'f'`)
+	if err != nil {
+		return nil, err
+	}
 	refers := map[string][]string{}
-	var from, to string
-	if _, err := pgx.ForEachRow(rows, []any{&from, &to}, func() error {
-		refers[unquoted(from)] = append(refers[unquoted(from)], unquoted(to))
-
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("read foreign keys: %w", err)
+	for _, r := range references {
+		refers[unquoted(r.From)] = append(refers[unquoted(r.From)], unquoted(r.To))
 	}
 	ordered := make([]table, 0, len(tables))
 	for len(tables) > 0 {
@@ -163,7 +155,7 @@ func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
 			})
 		})
 		if free < 0 {
-			return nil, refused("these tables refer to each other in a circle: %s", names(tables))
+			return nil, refused("these tables refer to each other in a circle: %s", strings.Join(names(tables), ", "))
 		}
 		tables[free].refers = refers[unquoted(tables[free].name)]
 		ordered = append(ordered, tables[free])
@@ -176,11 +168,31 @@ func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
 // unquoted compares names however much of them is quoted.
 func unquoted(name string) string { return strings.ReplaceAll(name, `"`, "") }
 
-func names(tables []table) string {
+func names(tables []table) []string {
 	all := make([]string, len(tables))
 	for i, t := range tables {
 		all[i] = t.name
 	}
 
-	return strings.Join(all, ", ")
+	return all
+}
+
+// all collects the rows of a query; what says what it is for.
+func all[T any](ctx context.Context, tx db.DBTX, row pgx.RowToFunc[T], what, sql string, args ...any) ([]T, error) {
+	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are collected
+	list, err := pgx.CollectRows(rows, row)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+
+	return list, nil
+}
+
+// exec runs a statement; what says what it is for.
+func exec(ctx context.Context, tx db.DBTX, what, sql string, args ...any) error {
+	if _, err := tx.Exec(ctx, sql, args...); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+
+	return nil
 }
