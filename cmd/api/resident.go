@@ -17,6 +17,7 @@ import (
 	"alfred/internal/auth"
 	"alfred/internal/directory"
 	"alfred/internal/follow"
+	"alfred/internal/httpapi"
 	"alfred/internal/mcpserver"
 )
 
@@ -47,7 +48,7 @@ func (r *resident) settle(ctx context.Context, pool *pgxpool.Pool) error {
 	r.places.Go(func() error { return config.Listener.Run(r.living) })
 	factory := mcpserver.New(mcpserver.Config{
 		Pool: pool, Listener: config.Listener, Domain: config.Domain, Preview: config.Preview, Search: config.Search,
-		Limits: config.Limits, Logger: r.logger, Version: config.Version,
+		Limits: config.Limits, Logger: r.logger, Version: config.Version, Explain: httpapi.Explain,
 	})
 	r.pool, r.turns = pool, &follow.Reader{Pool: pool, Listener: config.Listener, UserID: r.id}
 	if r.known != nil {

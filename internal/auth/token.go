@@ -59,45 +59,35 @@ func NewTokens(config TokenConfig, logger *slog.Logger) *Tokens {
 	return &Tokens{config: config, keys: newKeySet(config.JWKSURL, logger), now: time.Now}
 }
 
-// tokenClaims are a verified token's claims.
-type tokenClaims struct {
-	user    string
-	scopes  []string
-	expires time.Time
-}
-
 // verify returns ErrUnauthorized for an invalid token, whatever is wrong with it, and ErrNoKeys if it cannot be
 // verified for lack of the issuer's keys.
-func (t *Tokens) verify(ctx context.Context, token string) (tokenClaims, error) {
+func (t *Tokens) verify(ctx context.Context, token string) (Credential, error) {
 	signed, kid, alg, err := parseToken(token)
 	if err != nil {
-		return tokenClaims{}, ErrUnauthorized
+		return Credential{}, ErrUnauthorized
 	}
 	key, err := t.keys.find(ctx, kid, alg)
 	if err != nil {
-		return tokenClaims{}, err
+		return Credential{}, err
 	}
 	var (
 		standard jwt.Claims
 		all      map[string]json.RawMessage
 	)
 	if err := signed.Claims(key.Key, &standard, &all); err != nil {
-		return tokenClaims{}, ErrUnauthorized
+		return Credential{}, ErrUnauthorized
 	}
 	expected := jwt.Expected{Issuer: t.config.Issuer, AnyAudience: jwt.Audience{t.config.Audience}, Time: t.now()}
 	if standard.Expiry == nil || standard.ValidateWithLeeway(expected, clockLeeway) != nil {
-		return tokenClaims{}, ErrUnauthorized
+		return Credential{}, ErrUnauthorized
 	}
-	user, err := userClaim(all, t.config.UserClaim)
-	if err != nil {
-		return tokenClaims{}, ErrUnauthorized
-	}
+	user, userErr := userClaim(all, t.config.UserClaim)
 	scopes, err := scopesOf(all)
-	if err != nil {
-		return tokenClaims{}, ErrUnauthorized
+	if errors.Join(userErr, err) != nil {
+		return Credential{}, ErrUnauthorized
 	}
 
-	return tokenClaims{user: user, scopes: scopes, expires: standard.Expiry.Time().Add(clockLeeway)}, nil
+	return Credential{User: user, scopes: scopes, expires: standard.Expiry.Time().Add(clockLeeway)}, nil
 }
 
 var errBadToken = errors.New("not a token with one signature of a known algorithm and a key id")

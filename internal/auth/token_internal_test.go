@@ -124,7 +124,7 @@ func TestTokens(t *testing.T) {
 
 	claims, err := i.tokens.verify(t.Context(), i.sign(jose.RS256, key.Key, "first", nil))
 	require.NoError(t, err)
-	require.Equal(t, tokenClaims{user: "ada", scopes: []string{"chat", "read"}, expires: i.now.Add(time.Hour + clockLeeway)}, tokenClaims{claims.user, claims.scopes, claims.expires.UTC()})
+	require.Equal(t, Credential{User: "ada", scopes: []string{"chat", "read"}, expires: i.now.Add(time.Hour + clockLeeway)}, Credential{User: claims.User, scopes: claims.scopes, expires: claims.expires.UTC()})
 	for name, token := range map[string]string{
 		"a curve":                   i.sign(jose.ES256, curve, "curve", nil),
 		"one audience":              i.sign(jose.RS256, key.Key, "first", map[string]any{"aud": "alfred"}),
@@ -188,7 +188,7 @@ func TestK12LookAlikesAndWeakKeys(t *testing.T) {
 	verify := func(user string) (string, error) {
 		claims, err := i.tokens.verify(t.Context(), i.sign(jose.RS256, key.Key, "good", map[string]any{"sub": user}))
 
-		return claims.user, err
+		return claims.User, err
 	}
 
 	for user, name := range map[string]string{

@@ -134,11 +134,8 @@ func (d *Directory) move(ctx context.Context, user User, row *entries.Moves) (*M
 // Advance notes that a step is done. Errors: [ErrTakenOver].
 func (d *Directory) Advance(ctx context.Context, m *Move, to Step) error {
 	n, err := d.q.MoveStep(ctx, d.pool, &entries.MoveStepParams{ID: m.id, Attempt: m.Attempt, Before: string(m.Step), Step: string(to)})
-	if err != nil {
-		return fmt.Errorf("note the step %s: %w", to, err)
-	}
-	if n == 0 {
-		return ErrTakenOver
+	if err := noted(n, err, "note the step "+string(to)); err != nil {
+		return err
 	}
 	m.Step = to
 
@@ -151,28 +148,31 @@ func (d *Directory) KeepJobs(ctx context.Context, m *Move, jobs []Job) error {
 	if err != nil {
 		return fmt.Errorf("encode jobs: %w", err)
 	}
-	n, err := d.q.MoveKeepJobs(ctx, d.pool, &entries.MoveKeepJobsParams{ID: m.id, Attempt: m.Attempt, Jobs: encoded})
-	if err != nil {
-		return fmt.Errorf("note jobs: %w", err)
-	}
-	if n == 0 {
-		return ErrTakenOver
-	}
 	m.Jobs = jobs
+	n, err := d.q.MoveKeepJobs(ctx, d.pool, &entries.MoveKeepJobsParams{ID: m.id, Attempt: m.Attempt, Jobs: encoded})
 
-	return nil
+	return noted(n, err, "note jobs")
 }
 
 // Switch gives the user to the target. From here the move cannot be given up. Errors: [ErrTakenOver].
 func (d *Directory) Switch(ctx context.Context, m *Move) error {
 	n, err := d.q.MoveSwitch(ctx, d.pool, &entries.MoveSwitchParams{ID: m.id, Attempt: m.Attempt})
-	if err != nil {
-		return fmt.Errorf("switch: %w", err)
-	}
-	if n == 0 {
-		return ErrTakenOver
+	if err := noted(n, err, "switch"); err != nil {
+		return err
 	}
 	m.Step = StepSwitched
+
+	return nil
+}
+
+// noted is the result of a statement that changes nothing when another process has taken the move up.
+func noted(rows int64, err error, what string) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if rows == 0 {
+		return ErrTakenOver
+	}
 
 	return nil
 }

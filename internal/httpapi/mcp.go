@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 
 	"alfred/internal/auth"
@@ -14,7 +13,7 @@ import (
 func (a *api) registerMCP(mux *http.ServeMux) {
 	handler := mcpserver.New(mcpserver.Config{
 		Pool: a.Pool, Listener: a.Listener, Domain: a.Domain, Preview: a.Preview, Search: a.Search, Limits: a.Limits,
-		Logger: a.Logger, Version: a.Version, Explain: explain,
+		Logger: a.Logger, Version: a.Version, Explain: Explain,
 	}).Handler(func(r *http.Request) mcpserver.Caller {
 		who := auth.CallerOf(r.Context())
 
@@ -45,15 +44,12 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 	mux.HandleFunc("DELETE /mcp", serve)
 }
 
-// explain says to a tool's caller what became of who they are while it waited.
-func explain(err error) *mcpserver.Error {
-	known, ok := errors.AsType[*problem.Problem](err)
-	if !ok && (errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere)) {
-		known, ok = problem.Of(err), true
-	}
-	if !ok {
+// Explain says to an MCP tool's caller what the API says of the same error, nothing of one that is internal.
+func Explain(err error) *mcpserver.Error {
+	p := problem.Of(err)
+	if p.Status == http.StatusInternalServerError {
 		return nil
 	}
 
-	return &mcpserver.Error{Code: known.Code, Sentence: known.Detail}
+	return &mcpserver.Error{Code: p.Code, Sentence: p.Detail}
 }

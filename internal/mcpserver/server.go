@@ -7,8 +7,6 @@ import (
 	"net/http"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgerrcode"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,7 +28,7 @@ type Config struct {
 	Limits   jobs.Limits
 	Logger   *slog.Logger
 	Version  string
-	// Explain, if not nil, says what a caller may know of an error of Caller.Turns; nil: nothing.
+	// Explain says what a caller may know of an error; nil: nothing.
 	Explain func(error) *Error
 }
 
@@ -91,7 +89,6 @@ func (e *Error) Error() string { return e.Code + ": " + e.Sentence }
 
 var (
 	errNotFound = &Error{"not_found", "There is no such thing here."}
-	errMoving   = &Error{"unavailable", "This user is being moved to another database; try again in a moment."}
 	errInternal = &Error{"internal", "Something went wrong on our side."}
 )
 
@@ -100,30 +97,8 @@ func (t *tools) callerError(ctx context.Context, tool string, err error) error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
-	if t.Explain != nil {
-		if known := t.Explain(err); known != nil {
-			return known
-		}
-	}
-	if bad, ok := errors.AsType[*jobs.InvalidError](err); ok {
-		return &Error{"invalid_request", bad.Message}
-	}
-	if usedUp, ok := errors.AsType[*jobs.LimitError](err); ok {
-		return &Error{"limit_exceeded", "The day's limit is used up (" + usedUp.What + ")."}
-	}
-	switch {
-	case errors.Is(err, pgx.ErrNoRows), errors.Is(err, jobs.ErrTurnNotFound), errors.Is(err, jobs.ErrSessionNotFound):
-		return errNotFound
-	case errors.Is(err, jobs.ErrSessionArchived):
-		return &Error{"session_archived", "The session is archived."}
-	case errors.Is(err, jobs.ErrMessageTooLarge):
-		return &Error{"message_too_large", "A message has at most 32 KiB."}
-	case errors.Is(err, jobs.ErrLimit):
-		return &Error{"limit_exceeded", "Too many messages are waiting in this session."}
-	case pg.IsElsewhere(err):
-		return errMoving
-	case pgerrcode.IsDataException(pg.Code(err)):
-		return &Error{"invalid_request", "A text or value is not one that can be stored."}
+	if known := t.Explain(err); known != nil {
+		return known
 	}
 	t.Logger.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", tool), slog.Any("error", err))
 

@@ -58,6 +58,10 @@ func (t *tools) read(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InReadTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.caller.UserID, work) })
 }
 
+func (t *tools) write(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.caller.UserID, work) })
+}
+
 // parseID parses an id; a malformed one is treated as unknown.
 func parseID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
@@ -143,12 +147,7 @@ func (t *tools) explainContext(ctx context.Context, in contextIn) (*contextOut, 
 	default:
 		return nil, &Error{"invalid_request", "node is understand, think, act or reply."}
 	}
-	var frame nodes.Frame
-	err = t.read(ctx, func(tx pgx.Tx) error {
-		frame, err = t.Preview.Frame(ctx, tx, id, in.Node)
-
-		return err
-	})
+	frame, err := pg.Value(ctx, t.read, func(tx pgx.Tx) (nodes.Frame, error) { return t.Preview.Frame(ctx, tx, id, in.Node) })
 	out := &contextOut{SessionID: id.String(), Text: nodes.RenderBlocks(frame.Blocks), Held: []held{}}
 	for _, i := range frame.Items {
 		one := held{Node: in.Node, Section: i.Section, Reason: i.Reason, Items: 1, Tokens: int32(i.Tokens), Refs: []string{}}
@@ -269,14 +268,9 @@ func (t *tools) sendMessage(ctx context.Context, in messageIn) (*turnOut, error)
 	if err != nil {
 		return nil, err
 	}
-	var made *jobs.Enqueued
-	err = pg.InTx(ctx, t.Pool, func(tx pgx.Tx) error {
-		return pg.AsTenant(ctx, tx, t.caller.UserID, func(tx pgx.Tx) error {
-			made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
-				SessionID: session, Message: in.Message, IdempotencyKey: in.IdempotencyKey, Limits: t.Limits,
-			})
-
-			return err
+	made, err := pg.Value(ctx, t.write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
+		return jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
+			SessionID: session, Message: in.Message, IdempotencyKey: in.IdempotencyKey, Limits: t.Limits,
 		})
 	})
 	if err != nil {

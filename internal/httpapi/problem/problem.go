@@ -84,14 +84,6 @@ func Unprocessable(detail string) *Problem {
 // ElsewhereHeader marks the answer of a database that does not serve the user, for who knows of other databases.
 const ElsewhereHeader = "Alfred-Elsewhere"
 
-// moving is told to whom nobody could lead elsewhere.
-func moving() *Problem {
-	p := New(http.StatusServiceUnavailable, "unavailable", "This user is being moved to another database; try again.")
-	p.elsewhere, p.retryAfter = true, time.Second
-
-	return p
-}
-
 // FromHuma is how Huma makes errors: of validation, of bodies it cannot read.
 func FromHuma(status int, message string, errs ...error) huma.StatusError {
 	code := map[int]string{
@@ -115,9 +107,61 @@ func FromHuma(status int, message string, errs ...error) huma.StatusError {
 	return p
 }
 
+// known are the problems of errors that need no more said than that they occurred.
+var known = []struct {
+	err     error
+	problem *Problem
+}{
+	{jobs.ErrSessionNotFound, ErrNotFound},
+	{jobs.ErrTurnNotFound, ErrNotFound},
+	{pgx.ErrNoRows, ErrNotFound},
+	{jobs.ErrSessionArchived, New(http.StatusConflict, "session_archived", "The session is archived: reopen it to go on.")},
+	{jobs.ErrQuestionClosed, New(http.StatusConflict, "question_closed", "The question was answered, has expired or gave way to another.")},
+	{jobs.ErrMessageTooLarge, New(http.StatusRequestEntityTooLarge, "message_too_large", "A message has at most 32 KiB.")},
+	{jobs.ErrLimit, New(http.StatusTooManyRequests, "limit_exceeded", "Too many messages are waiting in this session.")},
+	{auth.ErrElsewhere, moving},
+	{auth.ErrForbidden, New(http.StatusForbidden, "forbidden", "This key may not do that.")},
+	{auth.ErrNoKeys, New(http.StatusServiceUnavailable, "unavailable", "The keys that tokens are checked with cannot be fetched from their issuer; try again, or use an API key.")},
+	{auth.ErrUnauthorized, New(http.StatusUnauthorized, "unauthorized", "Send a valid key: Authorization: Bearer <key>.")},
+	{context.DeadlineExceeded, interrupted},
+	{context.Canceled, interrupted},
+}
+
+var (
+	// moving is the answer where nobody could send the request on to the user's database.
+	moving = &Problem{
+		Type: "about:blank", Title: http.StatusText(http.StatusServiceUnavailable), Status: http.StatusServiceUnavailable, Code: "unavailable",
+		Detail: "This user is being moved to another database; try again.", elsewhere: true, retryAfter: time.Second,
+	}
+	interrupted = New(http.StatusServiceUnavailable, "unavailable", "This took too long or was interrupted; try again.")
+)
+
 // Of is the only place that maps an error to what the caller is told. Anything unknown is internal and does not
 // reveal its cause; the log does.
 func Of(err error) *Problem {
+	if p := worded(err); p != nil {
+		return p
+	}
+	if pg.IsElsewhere(err) {
+		return moving
+	}
+	for _, k := range known {
+		if errors.Is(err, k.err) {
+			return k.problem
+		}
+	}
+	switch {
+	case unstorable(pg.Code(err)):
+		return Invalid("A text or value is not one that can be stored, such as a NUL character.")
+	case pg.IsTransient(err):
+		return interrupted
+	default:
+		return New(http.StatusInternalServerError, "internal", "Something went wrong on our side.")
+	}
+}
+
+// worded maps errors that say themselves what is wrong; nil for others.
+func worded(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
@@ -143,49 +187,14 @@ func Of(err error) *Problem {
 
 		return New(http.StatusNotFound, "not_found", bad.Sentence)
 	}
-	if p := authProblem(err); p != nil {
-		return p
-	}
-	switch {
-	case errors.Is(err, jobs.ErrSessionNotFound), errors.Is(err, jobs.ErrTurnNotFound), errors.Is(err, pgx.ErrNoRows):
-		return ErrNotFound
-	case errors.Is(err, jobs.ErrSessionArchived):
-		return New(http.StatusConflict, "session_archived", "The session is archived: reopen it to go on.")
-	case errors.Is(err, jobs.ErrQuestionClosed):
-		return New(http.StatusConflict, "question_closed", "The question was answered, has expired or gave way to another.")
-	case errors.Is(err, jobs.ErrMessageTooLarge):
-		return New(http.StatusRequestEntityTooLarge, "message_too_large", "A message has at most 32 KiB.")
-	case errors.Is(err, jobs.ErrLimit):
-		return New(http.StatusTooManyRequests, "limit_exceeded", "Too many messages are waiting in this session.")
-	case unstorable(pg.Code(err)):
-		return Invalid("A text or value is not one that can be stored, such as a NUL character.")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), pg.IsTransient(err):
-		return New(http.StatusServiceUnavailable, "unavailable", "This took too long or was interrupted; try again.")
-	}
-
-	return New(http.StatusInternalServerError, "internal", "Something went wrong on our side.")
-}
-
-// authProblem maps the errors of package auth; nil for others.
-func authProblem(err error) *Problem {
 	if much, ok := errors.AsType[*auth.BudgetError](err); ok {
 		p := New(http.StatusTooManyRequests, "limit_exceeded", much.Detail)
 		p.retryAfter = much.RetryAfter
 
 		return p
 	}
-	switch {
-	case errors.Is(err, auth.ErrElsewhere), pg.IsElsewhere(err):
-		return moving()
-	case errors.Is(err, auth.ErrForbidden):
-		return New(http.StatusForbidden, "forbidden", "This key may not do that.")
-	case errors.Is(err, auth.ErrNoKeys):
-		return New(http.StatusServiceUnavailable, "unavailable", "The keys that tokens are checked with cannot be fetched from their issuer; try again, or use an API key.")
-	case errors.Is(err, auth.ErrUnauthorized):
-		return New(http.StatusUnauthorized, "unauthorized", "Send a valid key: Authorization: Bearer <key>.")
-	default:
-		return nil
-	}
+
+	return nil
 }
 
 // unstorable: Postgres rejects the value itself. Our own values are valid, so the caller's must be at fault.
@@ -210,4 +219,23 @@ func OneLine(text string) string {
 
 		return r
 	}, text)
+}
+
+type causeKey struct{}
+
+// Cause is why a request failed.
+type Cause struct{ Err error }
+
+// Keep returns a context in which [Note] keeps the cause.
+func Keep(ctx context.Context) (context.Context, *Cause) {
+	c := &Cause{}
+
+	return context.WithValue(ctx, causeKey{}, c), c
+}
+
+// Note keeps why a request failed for its log line: the client must not be told.
+func Note(ctx context.Context, err error) {
+	if c, ok := ctx.Value(causeKey{}).(*Cause); ok && err != nil {
+		c.Err = err
+	}
 }
