@@ -3,15 +3,25 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
+	"net/http"
+	"sync"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/attribute"
+	"golang.org/x/sync/errgroup"
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
+	"alfred/internal/auth"
 	"alfred/internal/directory"
+	"alfred/internal/httpapi"
+	"alfred/internal/pg"
+	"alfred/internal/router"
+	"alfred/internal/telemetry"
 )
 
 // placed is a user and the database that serves them.
@@ -85,4 +95,150 @@ func everywhere(ctx context.Context, e settings.Env, work func(*pgxpool.Pool) er
 	}
 
 	return nil
+}
+
+// places makes the API of each database.
+type places struct {
+	settings  *settings.Settings
+	conns     int32 // of each
+	telemetry *telemetry.Telemetry
+	tokens    *auth.Tokens
+	logger    *slog.Logger
+
+	mu      sync.Mutex
+	closing []func()
+}
+
+// open connects to a database and checks that it is one that this program can serve.
+func (p *places) open(ctx context.Context, url string, logger *slog.Logger, labels ...attribute.KeyValue) (httpapi.Config, error) {
+	pool, err := pg.Open(ctx, pg.Config{URL: url, AppName: "alfred api", MaxConns: p.conns})
+	if err != nil {
+		return httpapi.Config{}, err
+	}
+	config, err := p.configure(ctx, pool, logger, labels)
+	if err != nil {
+		pool.Close()
+
+		return config, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closing = append(p.closing, pool.Close)
+
+	return config, nil
+}
+
+func (p *places) configure(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, labels []attribute.KeyValue) (config httpapi.Config, err error) {
+	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
+		return config, err
+	}
+	if config, err = configure(ctx, p.settings, pool, logger); err != nil {
+		return config, err
+	}
+	if err := program.Proven(ctx, pool, p.settings.Domain); err != nil {
+		return config, err
+	}
+	if config.RiverUI, err = httpapi.RiverUI(ctx, pool, logger); err != nil {
+		return config, err
+	}
+	config.Telemetry, config.Tokens = p.telemetry, p.tokens
+
+	return config, httpapi.ObserveRows(p.telemetry.Metrics, pool, logger, labels...)
+}
+
+func (p *places) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, closed := range p.closing {
+		closed()
+	}
+}
+
+// serveOne serves the one database there is.
+func (p *places) serveOne(ctx context.Context) error {
+	config, err := p.open(ctx, p.settings.DatabaseURL, p.logger)
+	if err != nil {
+		return err
+	}
+	if p.settings.Open {
+		if config.OpenUser, err = db.New().UserEnsure(ctx, config.Pool, openUser); err != nil {
+			return fmt.Errorf("make user: %w", err)
+		}
+	}
+
+	return serve(ctx, p.settings.Addr, p.logger, func(ctx context.Context, group *errgroup.Group) (http.Handler, error) {
+		return start(ctx, group, config), nil
+	})
+}
+
+// start makes the handler, which ends its streams when ctx is over.
+func start(ctx context.Context, group *errgroup.Group, config httpapi.Config) http.Handler {
+	config.Stopping = ctx.Done()
+	group.Go(func() error { return config.Listener.Run(ctx) })
+
+	return httpapi.New(config)
+}
+
+// serveMany serves the databases of the directory, each opened when it is first needed, or as soon as it answers.
+func (p *places) serveMany(ctx context.Context) error {
+	known, err := directory.Open(ctx, p.settings.Directory)
+	if err != nil {
+		return err
+	}
+	defer known.Close()
+	rows, err := known.Databases(ctx)
+	if err != nil {
+		return err
+	}
+	databases := make([]directory.Database, len(rows))
+	for i, row := range rows {
+		databases[i] = row.Database
+	}
+	users := directory.NewMap(known, p.logger)
+
+	return serve(ctx, p.settings.Addr, p.logger, func(serving context.Context, group *errgroup.Group) (http.Handler, error) {
+		config := router.Config{Users: users, Tokens: p.tokens, Logger: p.logger}
+		if p.settings.Open {
+			config.OpenUser = openUser
+		}
+		config.Open = func(_ context.Context, database directory.Database) (router.API, error) {
+			return p.place(serving, group, users, database)
+		}
+		routed := router.New(config)
+		routed.Warm(ctx, databases)
+
+		return routed, nil
+	})
+}
+
+func (p *places) place(ctx context.Context, group *errgroup.Group, users *directory.Map, database directory.Database) (router.API, error) {
+	config, err := p.open(ctx, database.URL, p.logger.With(slog.String("database", database.Name)), attribute.String("database", database.Name))
+	if err != nil {
+		return router.API{}, err
+	}
+	config.UserOf = func(ctx context.Context, name string) (uuid.UUID, error) {
+		user, err := users.Find(ctx, directory.Who{Name: name})
+
+		return user.ID, err
+	}
+	if p.settings.Open {
+		if config.OpenUser, err = placeUser(ctx, users, config.Pool, database, openUser); err != nil {
+			return router.API{}, err
+		}
+	}
+
+	return router.API{Handler: start(ctx, group, config), Pool: config.Pool}, nil
+}
+
+// placeUser is the id that a user has in all databases; the user is made in their own.
+func placeUser(ctx context.Context, users *directory.Map, pool *pgxpool.Pool, database directory.Database, name string) (uuid.UUID, error) {
+	user, err := users.Find(ctx, directory.Who{Name: name})
+	if err != nil || user.Database != database {
+		return user.ID, err
+	}
+	if err := db.New().UserPlaceMake(ctx, pool, &db.UserPlaceMakeParams{ID: user.ID, Name: name}); err != nil {
+		return uuid.Nil, fmt.Errorf("make user: %w", err)
+	}
+
+	return user.ID, nil
 }

@@ -19,6 +19,8 @@ import (
 	"alfred/internal/llm/offline"
 	"alfred/internal/llm/provider"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
+	"alfred/nodes"
 )
 
 // probeTimeout is how long a model may take for a one-word answer.
@@ -114,4 +116,139 @@ func askEmbedder(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, 
 	}
 
 	return program.Finding{Check: "embedder", OK: true, Detail: detail}
+}
+
+// trial is one node's model under test: it records what the server refused on the way to an answer.
+type trial struct {
+	llm.Model
+
+	asked   time.Duration
+	err     error
+	model   string
+	refused []string
+}
+
+// Prepare passes on what llm.Prepare looks for.
+func (m *trial) Prepare(req *llm.Request) { llm.Prepare(m.Model, req) }
+
+// Generate implements llm.Model.
+func (m *trial) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	asked := *req
+	asked.OnFailed = func(_ *llm.Response, err error) { m.refused = append(m.refused, err.Error()) }
+	started := time.Now()
+	resp, err := m.Model.Generate(ctx, &asked)
+	m.asked += time.Since(started)
+	if m.err = err; resp != nil {
+		m.model = resp.Model
+	}
+
+	return resp, err
+}
+
+// question asks one node's real question: its prompt, schema or tools, streamed if the node streams.
+type question struct {
+	name, node string
+	ask        func(ctx context.Context, model llm.Model) error
+}
+
+// small is a minimal prompt.
+func small() nodes.Frame {
+	return nodes.Frame{
+		Persona: "You keep lists.", At: nodes.At{Turn: 1, Step: 1, Call: 1},
+		Blocks: []nodes.Block{{Tag: "current_task", Sections: []nodes.Section{{Heading: "## Current Message", Body: "Put milk on my list."}}}},
+	}
+}
+
+func questions() []question {
+	all := []question{
+		{"understand", vocab.NodeUnderstand, func(ctx context.Context, m llm.Model) error {
+			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}})
+			if err == nil && out.Degraded != "" {
+				err = errors.New(out.Degraded)
+			}
+
+			return err
+		}},
+		{"understand and think in one", vocab.NodeUnderstand, func(ctx context.Context, m llm.Model) error {
+			plan := &nodes.ThinkInput{Subdomains: []string{"lists"}, MaxSteps: 3}
+			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}, Plan: plan})
+			switch {
+			case err == nil && out.Degraded != "":
+				err = errors.New(out.Degraded)
+			case err == nil && out.Think == nil && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil:
+				err = errors.New("the answer holds no plan: set ALFRED_DECISIONS=apart for this model")
+			}
+
+			return err
+		}},
+		{"think", vocab.NodeThink, func(ctx context.Context, m llm.Model) error {
+			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(), Subdomains: []string{"lists"}, MaxSteps: 3, Permission: nodes.Permission{Allowed: true, Why: "the message asks for it"}})
+
+			return err
+		}},
+		{"reply", vocab.NodeReply, func(ctx context.Context, m llm.Model) error {
+			_, err := nodes.Reply(ctx, m, nodes.ReplyInput{Frame: small(), OnDelta: func(string) {}})
+
+			return err
+		}},
+		{"summarize", vocab.NodeSummarize, func(ctx context.Context, m llm.Model) error {
+			_, err := nodes.Summarize(ctx, m, nodes.SummarizeInput{Frame: small()})
+
+			return err
+		}},
+		{"compress", vocab.NodeCompress, func(ctx context.Context, m llm.Model) error {
+			_, err := nodes.Compress(ctx, m, nodes.CompressInput{Frame: small()})
+
+			return err
+		}},
+	}
+	for _, stepType := range vocab.StepTypes {
+		all = append(all, question{"act, " + stepType, vocab.NodeAct, func(ctx context.Context, m llm.Model) error {
+			tables := []string{"items"}
+			_, err := nodes.Act(ctx, m, nodes.ActInput{
+				Frame: small(), StepType: stepType, Tables: tables, EntityTypes: []string{"item"}, SchemaRequestsLeft: 1,
+				Writable: map[string][]string{vocab.ToolCreate: tables, vocab.ToolUpdate: tables, vocab.ToolDelete: tables},
+			})
+
+			return err
+		}})
+	}
+
+	return all
+}
+
+// tryNodes asks the configured models each node's real question and reports what their server refused. It costs a few
+// thousand tokens.
+func tryNodes(ctx context.Context, e settings.Env) ([]program.Finding, error) {
+	s, err := settings.Parse(e, settings.Worker)
+	if err != nil {
+		return nil, err
+	}
+	config := s.Model
+	config.Fallback = nil // it would hide the first one's faults
+	if name := cmp.Or(config.Name, provider.Offline); name == provider.Offline || name == provider.Script {
+		return []program.Finding{{Check: "models", OK: true, Detail: name + " needs no network"}}, nil
+	}
+	models, err := provider.New(&config)
+	if err != nil {
+		return nil, fmt.Errorf("choose models: %w", err)
+	}
+	var findings []program.Finding
+	for _, q := range questions() {
+		findings = append(findings, q.try(ctx, models[q.node]))
+	}
+
+	return findings, nil
+}
+
+// try keeps the server's own error, which the node might hide.
+func (q question) try(ctx context.Context, model llm.Model) program.Finding {
+	tried := &trial{Model: model}
+	err := q.ask(ctx, tried)
+	detail := fmt.Sprintf("%s answers, in %d ms", tried.model, tried.asked.Milliseconds())
+	if len(tried.refused) > 0 {
+		detail += "; refused, and left out from then on: " + strings.Join(tried.refused, " | ")
+	}
+
+	return program.Found(q.name, errors.Join(tried.err, err), detail)
 }

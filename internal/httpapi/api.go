@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,6 +18,7 @@ import (
 	"alfred/internal/httpapi/agui"
 	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/openai"
+	"alfred/internal/httpapi/problem"
 	"alfred/internal/pg"
 	"alfred/internal/preview"
 	"alfred/internal/recall"
@@ -112,4 +114,27 @@ func (a *api) write(ctx context.Context, work func(tx pgx.Tx) error) error {
 // writeAll is write as the owner, for the data tools, which choose the role themselves.
 func (a *api) writeAll(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InTx(ctx, a.Pool, work)
+}
+
+// userOf is the user the request acts for.
+func userOf(ctx context.Context) uuid.UUID { return auth.CallerOf(ctx).User }
+
+// authenticate authenticates requests to routes described by Huma.
+func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
+	who, err := a.gate.Admit(ctx.Context(), ctx.Header("Authorization"), ctx.Method())
+	if err != nil {
+		a.fail(ctx, err)
+
+		return
+	}
+	next(huma.WithContext(ctx, auth.With(ctx.Context(), who)))
+}
+
+// stillGood checks again that the request's key or token is valid.
+func (a *api) stillGood(ctx context.Context) error { return a.gate.StillGood(ctx, auth.CallerOf(ctx)) }
+
+func (a *api) fail(ctx huma.Context, err error) {
+	problem.Note(ctx.Context(), err)
+	_, w := humago.Unwrap(ctx)
+	problem.Write(w, problem.Of(err))
 }

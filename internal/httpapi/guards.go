@@ -1,11 +1,12 @@
 package httpapi
 
 import (
-	"alfred/internal/httpapi/problem"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+
+	"alfred/internal/httpapi/problem"
 )
 
 // guardOrigin lets pages of the configured origins call the API. If no key is required, it rejects every other page:
@@ -88,3 +89,57 @@ func Loopback(hostport string) bool {
 func CheckOrigin(origin string) error {
 	return http.NewCrossOriginProtection().AddTrustedOrigin(origin)
 }
+
+// contentPolicy lets the page load only its own files: no inline script or style, so that text which slips through as
+// markup still runs nothing.
+const contentPolicy = "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+
+// securityHeaders tells browsers what not to do with our answers.
+func securityHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		if strings.HasPrefix(r.URL.Path, "/v1/") {
+			h.Set("Cache-Control", "no-store")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// fallback serves what the mux knows and answers the rest with problems, where the mux itself would answer in plain
+// text.
+func fallback(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+
+			return
+		}
+		unserved := &verdict{header: http.Header{}}
+		mux.ServeHTTP(unserved, r)
+		if unserved.status != http.StatusMethodNotAllowed {
+			problem.Write(w, problem.ErrNotFound)
+
+			return
+		}
+		allow := unserved.header.Get("Allow")
+		w.Header().Set("Allow", allow)
+		problem.Write(w, problem.New(http.StatusMethodNotAllowed, "invalid_request", "This address takes "+allow+"."))
+	})
+}
+
+// verdict is a response of which only status and headers matter.
+type verdict struct {
+	header http.Header
+	status int
+}
+
+func (v *verdict) Header() http.Header            { return v.header }
+func (v *verdict) Write(data []byte) (int, error) { return len(data), nil }
+func (v *verdict) WriteHeader(status int)         { v.status = status }
