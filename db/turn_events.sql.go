@@ -12,71 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const TurnEventListSession = `-- name: TurnEventListSession :many
-SELECT e.turn_id, e.seq, e.type, e.data, t.number
-FROM turns AS t
-JOIN turn_events AS e ON e.turn_id = t.id
-LEFT JOIN turns AS seen ON seen.session_id = t.session_id AND seen.number = $1
-WHERE t.session_id = $2
-  AND (seen.id IS NULL
-       OR (coalesce(t.started_at, t.finished_at), t.number, e.seq)
-        > (coalesce(seen.started_at, seen.finished_at), seen.number, $3::integer))
-  AND NOT EXISTS (SELECT FROM turns AS r
-                  WHERE r.session_id = t.session_id AND r.status = 'running'
-                    AND r.started_at < coalesce(t.started_at, t.finished_at))
-ORDER BY coalesce(t.started_at, t.finished_at), t.number, e.seq
-LIMIT $4
-`
-
-type TurnEventListSessionParams struct {
-	AfterNumber int32
-	SessionID   uuid.UUID
-	AfterSeq    int32
-	PageSize    int32
-}
-
-type TurnEventListSessionRow struct {
-	TurnID uuid.UUID
-	Seq    int32
-	Type   string
-	Data   json.RawMessage
-	Number int32
-}
-
-// TurnEventListSession is a session's stream: turn after turn in the order in which they began, which differs from
-// their numbers if one interrupts. A turn cancelled while it waited appears where it ended; its event is held back
-// while another turn runs, so that a reader who resumes sees the same order as one who never left.
-func (q *Queries) TurnEventListSession(ctx context.Context, db DBTX, arg *TurnEventListSessionParams) ([]*TurnEventListSessionRow, error) {
-	rows, err := db.Query(ctx, TurnEventListSession,
-		arg.AfterNumber,
-		arg.SessionID,
-		arg.AfterSeq,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*TurnEventListSessionRow
-	for rows.Next() {
-		var i TurnEventListSessionRow
-		if err := rows.Scan(
-			&i.TurnID,
-			&i.Seq,
-			&i.Type,
-			&i.Data,
-			&i.Number,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const TurnEventListSessions = `-- name: TurnEventListSessions :many
 SELECT w.n::integer AS n, (s.id IS NULL)::boolean AS gone, coalesce(e.number, 0)::integer AS number, coalesce(e.seq, 0)::integer AS seq,
        coalesce(e.type, '')::text AS type, coalesce(e.data, '{}')::jsonb AS data
@@ -118,8 +53,11 @@ type TurnEventListSessionsRow struct {
 	Data   json.RawMessage
 }
 
-// TurnEventListSessions is TurnEventListSession for several readers, each with a session and its own position; n is the
-// reader's place in the list. A reader whose session is gone has one row without an event.
+// TurnEventListSessions is the stream of sessions for several readers, each with a session and its own position; n is the
+// reader's place in the list. A session's turns come one after another in the order in which they began, which differs from
+// their numbers if one interrupts. A turn cancelled while it waited appears where it ended; its event is held back while
+// another turn runs, so that a reader who resumes sees the same order as one who never left. A reader whose session is gone
+// has one row without an event.
 func (q *Queries) TurnEventListSessions(ctx context.Context, db DBTX, arg *TurnEventListSessionsParams) ([]*TurnEventListSessionsRow, error) {
 	rows, err := db.Query(ctx, TurnEventListSessions,
 		arg.AfterNumbers,

@@ -24,7 +24,6 @@ type screen interface {
 	why(held []*db.ContextItemSumTurnRow)
 	saved(ref string, row crud.Row)
 	note(text string)
-	close()
 	failed() error
 }
 
@@ -35,7 +34,6 @@ type jsonScreen struct {
 }
 
 func (s *jsonScreen) failed() error { return s.err }
-func (s *jsonScreen) close()        {}
 
 func (s *jsonScreen) print(kind string, fields map[string]any) {
 	fields["type"] = kind

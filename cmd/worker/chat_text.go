@@ -35,7 +35,6 @@ func newTextScreen(out io.Writer, terminal *terminal) *textScreen {
 }
 
 func (s *textScreen) failed() error { return s.err }
-func (s *textScreen) close()        { s.doing("") }
 
 func (s *textScreen) width() int { return widthOf(s.terminal.out) }
 

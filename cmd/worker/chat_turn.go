@@ -31,7 +31,9 @@ var errQuit = errors.New("quit")
 
 // run handles lines until there are no more.
 func (t *talk) run(ctx context.Context) error {
-	defer t.screen.close()
+	if t.terminal != nil {
+		defer t.terminal.show("")
+	}
 	for {
 		line, err := t.line()
 		if err == nil {

@@ -169,7 +169,7 @@ func (a *api) watch(_ context.Context, in *watchIn) (*huma.StreamResponse, error
 	}
 	subscribe := func(uuid.UUID) (<-chan struct{}, func()) { return a.Listener.SubscribeSessions(w.sessions) }
 
-	return a.stream(uuid.Nil, subscribe, a.watchSource(w)), nil
+	return a.stream(uuid.Nil, subscribe, a.watchSource(w)), nil //nolint:contextcheck // the stream has the request's own
 }
 
 func (w *watched) add(id uuid.UUID, number, seq int32) {

@@ -143,13 +143,11 @@ type pathID struct{ uuid.UUID }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (id *pathID) UnmarshalText(text []byte) error {
-	parsed, err := uuid.ParseBytes(text)
-	if err != nil {
-		parsed = uuid.Nil
+	if parsed, err := uuid.ParseBytes(text); err == nil {
+		id.UUID = parsed
 	}
-	id.UUID = parsed
 
-	return nil //nolint:nilerr // the nil id says it
+	return nil
 }
 
 // Schema says no more than that it is a text, as for the ids in answers.

@@ -1,23 +1,8 @@
--- TurnEventListSession is a session's stream: turn after turn in the order in which they began, which differs from
--- their numbers if one interrupts. A turn cancelled while it waited appears where it ended; its event is held back
--- while another turn runs, so that a reader who resumes sees the same order as one who never left.
--- name: TurnEventListSession :many
-SELECT e.turn_id, e.seq, e.type, e.data, t.number
-FROM turns AS t
-JOIN turn_events AS e ON e.turn_id = t.id
-LEFT JOIN turns AS seen ON seen.session_id = t.session_id AND seen.number = @after_number
-WHERE t.session_id = @session_id
-  AND (seen.id IS NULL
-       OR (coalesce(t.started_at, t.finished_at), t.number, e.seq)
-        > (coalesce(seen.started_at, seen.finished_at), seen.number, @after_seq::integer))
-  AND NOT EXISTS (SELECT FROM turns AS r
-                  WHERE r.session_id = t.session_id AND r.status = 'running'
-                    AND r.started_at < coalesce(t.started_at, t.finished_at))
-ORDER BY coalesce(t.started_at, t.finished_at), t.number, e.seq
-LIMIT @page_size;
-
--- TurnEventListSessions is TurnEventListSession for several readers, each with a session and its own position; n is the
--- reader's place in the list. A reader whose session is gone has one row without an event.
+-- TurnEventListSessions is the stream of sessions for several readers, each with a session and its own position; n is the
+-- reader's place in the list. A session's turns come one after another in the order in which they began, which differs from
+-- their numbers if one interrupts. A turn cancelled while it waited appears where it ended; its event is held back while
+-- another turn runs, so that a reader who resumes sees the same order as one who never left. A reader whose session is gone
+-- has one row without an event.
 -- name: TurnEventListSessions :many
 SELECT w.n::integer AS n, (s.id IS NULL)::boolean AS gone, coalesce(e.number, 0)::integer AS number, coalesce(e.seq, 0)::integer AS seq,
        coalesce(e.type, '')::text AS type, coalesce(e.data, '{}')::jsonb AS data
