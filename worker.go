@@ -54,7 +54,7 @@ type Worker struct {
 	// Grace is how long Close lets decisions finish before it hands them back to the queue; 0: ten seconds.
 	Grace time.Duration
 
-	// Traces and Metrics are told of every turn; nil: nothing is.
+	// Traces and Metrics receive the telemetry of every turn; nil: none.
 	Traces  trace.TracerProvider
 	Metrics metric.MeterProvider
 }

@@ -25,10 +25,10 @@ type Event struct {
 	Data json.RawMessage // always with seq, turn_id, number, type and at
 }
 
-// FollowTurn yields a turn's events in order, from the beginning or behind the one whose
+// FollowTurn yields a turn's events in order, from the beginning or after the one whose
 // ID is after. They end with the turn: with turn.finished, turn.failed or
-// turn.cancelled. A lost connection is taken up again where it broke, until ctx
-// ends. What ends them early is the last element's error: ctx's, a *Problem such
+// turn.cancelled. After a lost connection the stream is resumed, until ctx
+// ends. If they end early, the last element has the reason as its error: ctx's, a *Problem such
 // as not_found, or that the server cannot be reached in the first place.
 //
 // The text of a reply.delta is provisional: reply.reset takes back what came so

@@ -21,8 +21,8 @@ import (
 	"alfred/internal/mcpserver"
 )
 
-// resident is a user for whom one process works as long as a client keeps it. Where a directory spreads users over several
-// databases, it goes to where they are.
+// resident serves one user for as long as a client keeps the process. Where a directory spreads users over several databases,
+// it follows the user to theirs.
 type resident struct {
 	placed
 

@@ -39,12 +39,12 @@ const shutdownGrace = 5 * time.Second
 func (c *serveCommand) Run(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
 	logger := slog.New(slog.NewJSONHandler(console.Errs, nil))
 	program.WarnOfUnknown(ctx, e, logger)
-	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-api", s.Collector, logger)
+	tele, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-api", s.Collector, logger)
 	if err != nil {
 		return err
 	}
 	defer closeTelemetry()
-	places := &places{settings: s, conns: c.Conns, telemetry: told, tokens: auth.NewTokens(s.Tokens, logger), logger: logger}
+	places := &places{settings: s, conns: c.Conns, telemetry: tele, tokens: auth.NewTokens(s.Tokens, logger), logger: logger}
 	defer places.close()
 	if s.Open {
 		logger.WarnContext(ctx, "authentication is off", slog.String("user", openUser), slog.String("addr", s.Addr))

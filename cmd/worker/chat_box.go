@@ -21,14 +21,14 @@ const (
 	mostPasted = 10_000 // lines; how long a message may be is for the database to say
 )
 
-// What the box is told.
+// Messages to the box.
 type (
-	wanted struct{} // the next message is wanted
-	doing  string   // what goes on meanwhile, "" for nothing
-	closed struct{} // nothing more is wanted
+	wanted struct{} // the reader asks for the next message
+	doing  string   // the current activity, "" for none
+	closed struct{} // the chat has ended
 )
 
-// box is a message being written, below what goes on and what was sent in the meantime.
+// box is the message being typed, shown below the current activity and the messages queued meanwhile.
 type box struct {
 	text   textarea.Model
 	width  int
@@ -84,11 +84,11 @@ func (b *box) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return b, nil
 	case wanted:
 		b.wanted = true
-		b.give()
+		b.deliver()
 
 		return b, nil
 	case doing:
-		return b, b.does(string(msg))
+		return b, b.setActivity(string(msg))
 	case spinner.TickMsg:
 		if b.doing != "" {
 			b.wheel, cmd = b.wheel.Update(msg)
@@ -109,20 +109,20 @@ func (b *box) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return b, cmd
 }
 
-// does says what goes on, with a wheel that turns.
-func (b *box) does(what string) tea.Cmd {
+// setActivity shows what is being done, with a spinner.
+func (b *box) setActivity(what string) tea.Cmd {
 	still := b.doing == ""
 	b.doing = what
 	if !still || what == "" {
 		return nil
 	}
-	b.wheel = spinner.New(spinner.WithSpinner(spinner.MiniDot)) // whose ticks are its own: two of them would turn it twice as fast
+	b.wheel = spinner.New(spinner.WithSpinner(spinner.MiniDot)) // a new one: ticks of the old would make it spin twice as fast
 
 	return b.wheel.Tick
 }
 
-// give hands out what was sent, or ends the chat, once a message is wanted.
-func (b *box) give() {
+// deliver passes on a queued message, or ends the chat, if the reader is waiting.
+func (b *box) deliver() {
 	switch {
 	case !b.wanted:
 	case len(b.next) > 0:
@@ -133,7 +133,7 @@ func (b *box) give() {
 	}
 }
 
-// press does what a key means here; other keys are the text's.
+// press handles the keys that have a meaning here; the text area handles the others.
 func (b *box) press(msg tea.KeyPressMsg) (done bool, cmd tea.Cmd) {
 	b.warned, b.leaving = false, false
 	info := b.text.LineInfo()
@@ -149,22 +149,22 @@ func (b *box) press(msg tea.KeyPressMsg) (done bool, cmd tea.Cmd) {
 	case "ctrl+d":
 		if b.text.Value() == "" {
 			b.leaving = true
-			b.give()
+			b.deliver()
 
 			return true, nil
 		}
 	case "ctrl+z":
 		return true, tea.Suspend
 	case "up":
-		return b.text.Line() == 0 && info.RowOffset == 0 && b.look(b.at-1), nil
+		return b.text.Line() == 0 && info.RowOffset == 0 && b.recall(b.at-1), nil
 	case "down":
-		return b.text.Line() == b.text.LineCount()-1 && info.RowOffset >= info.Height-1 && b.look(b.at+1), nil
+		return b.text.Line() == b.text.LineCount()-1 && info.RowOffset >= info.Height-1 && b.recall(b.at+1), nil
 	}
 
 	return false, nil
 }
 
-// send takes what is written as a message, which waits until it is wanted.
+// send queues the typed text as a message.
 func (b *box) send() {
 	text := b.text.Value()
 	if strings.TrimSpace(text) == "" {
@@ -174,11 +174,11 @@ func (b *box) send() {
 	b.next = append(b.next, text)
 	b.at, b.fresh = len(b.past), ""
 	b.text.Reset()
-	b.give()
+	b.deliver()
 }
 
-// stop takes away what is written; else it stops what goes on, and gives back what was sent and not yet begun; else it
-// ends the chat.
+// stop clears the typed text; if there is none, it interrupts the answer and returns queued messages to the box; if nothing is
+// being answered, it ends the chat.
 func (b *box) stop() {
 	switch {
 	case b.text.Value() != "":
@@ -198,8 +198,8 @@ func (b *box) leave() {
 	close(b.lines)
 }
 
-// look shows another of the messages sent before, and comes back to the new one.
-func (b *box) look(at int) bool {
+// recall shows another earlier message, or the new one again.
+func (b *box) recall(at int) bool {
 	if at < 0 || at > len(b.past) {
 		return false
 	}
@@ -234,14 +234,14 @@ func (b *box) View() tea.View {
 	}
 	lines = append(lines, b.text.View())
 	if b.warned {
-		lines = append(lines, b.aside(b.again()))
+		lines = append(lines, b.aside(b.hint()))
 	}
 
 	return tea.NewView(strings.Join(lines, "\n"))
 }
 
-// again is what Ctrl-C does the next time.
-func (b *box) again() string {
+// hint says what Ctrl-C does the next time.
+func (b *box) hint() string {
 	if b.wanted {
 		return "Ctrl-C again ends the chat"
 	}
@@ -253,8 +253,8 @@ func (b *box) aside(text string) string {
 	return beside + faint(ansi.Truncate(text, max(20, b.width-len(beside)-1), "…"))
 }
 
-// said is a text beside a name, wrapped between words.
-func said(name, text string, width int) string {
+// labelled is a text next to a name, wrapped between words.
+func labelled(name, text string, width int) string {
 	wrapped := ansi.Wrap(text, max(20, width-len(name)), "")
 
 	return bold(name) + strings.ReplaceAll(wrapped, "\n", "\n"+strings.Repeat(" ", len(name)))

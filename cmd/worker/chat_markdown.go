@@ -13,7 +13,7 @@ import (
 	"alfred/cmd/internal/program"
 )
 
-// plainTerminal says that whoever looks on wants no colours, or cannot see them.
+// plainTerminal reports whether colours are unwanted or unsupported.
 func plainTerminal() bool { return os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" }
 
 func styled(code, text string) string {
@@ -40,7 +40,7 @@ func newMarkdown(width int) *markdown {
 	return &markdown{renderer: renderer}
 }
 
-// replyStyle keeps to what a reply has: nothing around it, no colours of somebody else's choice but for code.
+// replyStyle has no margins, and no colours but those of code.
 func replyStyle() glamourstyle.StyleConfig {
 	style := styles.ASCIIStyleConfig
 	style.Document = glamourstyle.StyleBlock{}
@@ -58,9 +58,9 @@ func replyStyle() glamourstyle.StyleConfig {
 	return style
 }
 
-// written is a piece of Markdown as lines for a terminal. Nothing in it may speak to the terminal but what this package
-// adds: Markdown can write any character by its number.
-func (m *markdown) written(text string) string {
+// render renders Markdown as lines for a terminal. No control character of the input may reach the terminal, and Markdown can
+// write any character by its number.
+func (m *markdown) render(text string) string {
 	text = strings.ReplaceAll(program.Visible(text), "&#", "&amp;#")
 	if m.renderer == nil {
 		return text
@@ -79,7 +79,7 @@ func (m *markdown) written(text string) string {
 
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// onlyColours passes on what chooses colours and weights, and makes other controls visible.
+// onlyColours keeps sequences for colours and weights, and makes other controls visible.
 func onlyColours(text string) string {
 	var b strings.Builder
 	for text != "" {
@@ -95,7 +95,7 @@ func onlyColours(text string) string {
 	return b.String()
 }
 
-// trimRight takes off the spaces that fill a line up to its width, between colours too.
+// trimRight removes the spaces that pad a line to its width, also between colours.
 func trimRight(line string) string {
 	plain := ansi.Strip(line)
 	kept := strings.TrimRight(plain, " ")
@@ -106,8 +106,8 @@ func trimRight(line string) string {
 	return ansi.Truncate(line, ansi.StringWidth(kept), "")
 }
 
-// ripe is how much of a reply that is still coming can be written: whole paragraphs, up to where what follows can
-// belong to nothing before it.
+// ripe is how many bytes of a streaming reply can be rendered already: whole paragraphs whose layout later text cannot
+// change.
 func ripe(text string) int {
 	whole, fenced := 0, false
 	lines := strings.SplitAfter(text, "\n")
@@ -128,5 +128,5 @@ func ripe(text string) int {
 	return whole
 }
 
-// startsParagraph is what goes on with no list, quote or table before it.
+// startsParagraph matches a line that cannot continue a list, quote or table before it.
 var startsParagraph = regexp.MustCompile(`^(\pL{2}|#|\*\*\pL)`)

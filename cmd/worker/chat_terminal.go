@@ -14,12 +14,12 @@ import (
 	"alfred/cmd/internal/program"
 )
 
-// terminal is where a person writes, all the time: what is printed goes above the box they write in. It owns the
-// keyboard until it is closed, so that nothing typed while an answer is awaited is shown where it does not belong, or lost.
+// terminal lets a person type at any time: output is printed above the input box. It owns the keyboard until it is closed,
+// so that nothing typed during an answer is lost or echoed in the wrong place.
 type terminal struct {
 	out     io.Writer
 	program *tea.Program
-	lines   chan string   // one for each asking
+	lines   chan string   // one per request
 	ended   chan struct{} // closed when the keyboard is given back
 	err     error         // why it ended; to be read after ended is closed
 }
@@ -42,7 +42,7 @@ func openTerminal(in *os.File, out io.Writer, signals chan<- os.Signal) *termina
 	return t
 }
 
-// line is the next message: one that was sent while the last one was answered, or one still to be written.
+// line returns the next message: one queued during the last answer, or one still to be typed.
 func (t *terminal) line() (string, error) {
 	t.program.Send(wanted{})
 	select {
@@ -50,7 +50,7 @@ func (t *terminal) line() (string, error) {
 		if !more {
 			return "", io.EOF
 		}
-		_, err := io.WriteString(t, said(you, program.Visible(text), widthOf(t.out))+"\n\n")
+		_, err := io.WriteString(t, labelled(you, program.Visible(text), widthOf(t.out))+"\n\n")
 
 		return text, err
 	case <-t.ended:
@@ -62,7 +62,7 @@ func (t *terminal) line() (string, error) {
 	}
 }
 
-// Write prints above the box. What is written ends with its line.
+// Write prints whole lines above the box.
 func (t *terminal) Write(data []byte) (int, error) {
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")
@@ -82,7 +82,7 @@ func (t *terminal) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// show says what goes on from now, "" for nothing.
+// show displays what is being done, "" for nothing.
 func (t *terminal) show(what string) { t.program.Send(doing(what)) }
 
 func (t *terminal) close() {

@@ -23,9 +23,9 @@ type textScreen struct {
 	said follow.Speech
 	open bool // a reply has begun and its line has not ended
 
-	// Of a terminal alone.
+	// Only for a terminal.
 	terminal *terminal
-	pending  string // of a reply, what is not whole enough to be written
+	pending  string // the part of a reply that cannot be rendered yet
 
 	err error
 }
@@ -38,7 +38,7 @@ func (s *textScreen) failed() error { return s.err }
 
 func (s *textScreen) width() int { return widthOf(s.terminal.out) }
 
-// doing says what goes on, until that is called again or something is printed.
+// doing shows the current activity until the next call.
 func (s *textScreen) doing(what string) {
 	if s.terminal != nil {
 		s.terminal.show(program.Visible(what))
@@ -122,7 +122,7 @@ func (s *textScreen) event(e *follow.Event) {
 	}
 }
 
-// forPeople is what a step is for, without what the built-in rules note in it for themselves.
+// forPeople is a step's description without the notes that the model by rules leaves in it for itself.
 func forPeople(description string) string {
 	words, _, _ := strings.Cut(description, ` {"`)
 
@@ -132,7 +132,7 @@ func forPeople(description string) string {
 // doingWords say what a node is for.
 var doingWords = map[string]string{vocab.NodeUnderstand: "Reading your message", vocab.NodeThink: "Planning", vocab.NodeAct: "Working", vocab.NodeReply: "Writing"}
 
-// say prints a piece of a reply: as it comes, or on a terminal as soon as it is whole enough to be drawn.
+// say prints a piece of a reply: at once, or on a terminal as soon as it is complete enough to be rendered.
 func (s *textScreen) say(piece string) {
 	if piece == "" {
 		return
@@ -164,11 +164,11 @@ func (s *textScreen) block(text string) {
 		name = "\n" + beside
 	}
 	s.open = true
-	drawn := newMarkdown(s.width()).written(text)
+	drawn := newMarkdown(s.width()).render(text)
 	s.raw(name + strings.ReplaceAll(drawn, "\n", "\n"+beside) + "\n")
 }
 
-// whole prints a reply of before.
+// whole prints an earlier reply.
 func (s *textScreen) whole(text string) {
 	if s.terminal != nil {
 		s.block(text)
@@ -182,7 +182,7 @@ func (s *textScreen) whole(text string) {
 // besideName is what somebody said, wrapped on a terminal.
 func (s *textScreen) besideName(name, text string) string {
 	if s.terminal != nil {
-		return said(name, text, s.width())
+		return labelled(name, text, s.width())
 	}
 
 	return name + text

@@ -169,7 +169,7 @@ func refusalOf(err error) string {
 	return ""
 }
 
-// patience is how long nothing may happen before the user is told what may be missing.
+// patience is how long nothing may happen before the user gets a hint about what may be missing.
 const patience = 10 * time.Second
 
 // follow shows a turn's events until it ends. The first signal cancels the turn, the second stops waiting for that.
@@ -219,7 +219,7 @@ func (t *talk) cancel(ctx context.Context, turnID uuid.UUID) error {
 func (t *talk) show(ctx context.Context, turnID uuid.UUID) error {
 	tail := t.reader.Tail(turnID, 0)
 	defer tail.Close()
-	for told := false; ; {
+	for hinted := false; ; {
 		events, err := tail.Next(ctx, patience)
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -227,8 +227,8 @@ func (t *talk) show(ctx context.Context, turnID uuid.UUID) error {
 		if err != nil {
 			return fmt.Errorf("follow the turn: %w", err)
 		}
-		if len(events) == 0 && !told {
-			told = true
+		if len(events) == 0 && !hinted {
+			hinted = true
 			t.screen.waiting()
 		}
 		for _, event := range events {

@@ -18,7 +18,7 @@ type doctorCommand struct {
 	Model  bool `help:"Ask the configured models one small real question of each node, with its schema, tools and stream, and print what was refused. Costs a few thousand tokens; the database is not asked."`
 }
 
-// health are the checks that one statement answers. Each returns whether all is well, and the fact.
+// health are the checks that one statement answers. Each returns whether it passed, and a detail.
 var health = []struct{ name, sql string }{
 	{"workers", `SELECT count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') > 0,
 		count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') || ' alive, ' ||

@@ -60,13 +60,13 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, s *settings.Settin
 	if err := program.Proven(ctx, pool, s.Domain); err != nil {
 		return err
 	}
-	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-worker", s.Collector, logger)
+	tele, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-worker", s.Collector, logger)
 	if err != nil {
 		return err
 	}
 	defer closeTelemetry()
-	config.Traces, config.Metrics = told.Traces, told.Metrics
-	closeMetrics, err := serveMetrics(ctx, s.MetricsAddr, told)
+	config.Traces, config.Metrics = tele.Traces, tele.Metrics
+	closeMetrics, err := serveMetrics(ctx, s.MetricsAddr, tele)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func runTimes(calls map[string]time.Duration) jobs.Timeouts {
 }
 
 // serveMetrics serves /metrics and /healthz on addr until the returned function is called; with "" it serves nothing.
-func serveMetrics(ctx context.Context, addr string, told *telemetry.Telemetry) (func(), error) {
+func serveMetrics(ctx context.Context, addr string, source *telemetry.Telemetry) (func(), error) {
 	if addr == "" {
 		return func() {}, nil
 	}
@@ -131,7 +131,7 @@ func serveMetrics(ctx context.Context, addr string, told *telemetry.Telemetry) (
 		return nil, fmt.Errorf("listen on ALFRED_METRICS_ADDR: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", told.Handler())
+	mux.Handle("GET /metrics", source.Handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // a disconnected prober needs no answer
 	})

@@ -44,8 +44,8 @@ func PlaceOf(ctx context.Context) Place {
 	return known.place
 }
 
-// Waited is how long a request has been waiting that is being answered anew, because its user has moved; 0 where there is
-// one database.
+// Waited is how long ago the request first arrived: it is answered again if its user moves meanwhile. 0 if there is one
+// database.
 func Waited(ctx context.Context) time.Duration {
 	known, ok := ctx.Value(placeKey{}).(placed)
 	if !ok {
@@ -55,7 +55,7 @@ func Waited(ctx context.Context) time.Duration {
 	return time.Since(known.arrived)
 }
 
-// Pause stands between two looks for the place of a user who is being moved. It is false when ctx has ended.
+// Pause waits between two attempts to find a user who is being moved. It returns false if ctx has ended.
 func Pause(ctx context.Context, length time.Duration) bool {
 	select {
 	case <-ctx.Done():

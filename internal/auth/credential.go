@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Credential is what a request shows of whom it acts for: a key or a token's user. Whether a key is good, only the
-// database of its user knows.
+// Credential is what a request presents: a key, or a token's user. Only the database of a key's user knows whether the key is
+// valid.
 type Credential struct {
 	// KeyHash is that of an API key, nil for a token.
 	KeyHash []byte

@@ -158,7 +158,7 @@ func (g *Gate) userOf(ctx context.Context, name string) (uuid.UUID, error) {
 	return user, g.q.UserPlaceMake(ctx, g.Pool, &db.UserPlaceMakeParams{ID: user, Name: name})
 }
 
-// served is ErrElsewhere for a user whom another database serves; keys say it with themselves.
+// served returns ErrElsewhere for a user whom another database serves; the lookup of a key checks this itself.
 func (g *Gate) served(ctx context.Context, user uuid.UUID) error {
 	if g.UserOf == nil {
 		return nil
@@ -174,7 +174,8 @@ func (g *Gate) served(ctx context.Context, user uuid.UUID) error {
 	return nil
 }
 
-// Stays is ErrElsewhere for a user who is about to leave this database, or has left: for what cannot say so later.
+// Stays returns ErrElsewhere for a user who is about to leave this database, or has left: for requests that cannot report it
+// later.
 func (g *Gate) Stays(ctx context.Context, who Caller) error {
 	if g.UserOf == nil {
 		return nil

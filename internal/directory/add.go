@@ -98,7 +98,7 @@ func (d *Directory) takeIn(ctx context.Context, tx, from pgx.Tx, database string
 	}
 }
 
-// page reads ids and what stands beside them.
+// page reads ids, each with a value.
 func page[T any](ctx context.Context, from pgx.Tx, query string, args ...any) (ids []uuid.UUID, beside []T, err error) {
 	rows, _ := from.Query(ctx, query, args...) // a failed query shows when its rows are read
 	var (

@@ -30,7 +30,7 @@ type Who struct {
 
 func (w Who) topic() string { return string(w.KeyHash) + "\x00" + w.Name }
 
-// Map remembers what the directory says. While the directory does not answer it goes on with what it knows.
+// Map caches the directory's answers, and keeps using them while the directory does not answer.
 type Map struct {
 	directory *Directory
 	logger    *slog.Logger

@@ -57,7 +57,7 @@ type Move struct {
 	id uuid.UUID
 }
 
-// Job is a job to be made anew.
+// Job is a job to be inserted again at the target.
 type Job struct {
 	Kind  string          `json:"kind"`
 	Args  json.RawMessage `json:"args"`

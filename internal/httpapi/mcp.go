@@ -44,7 +44,7 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 	mux.HandleFunc("DELETE /mcp", serve)
 }
 
-// Explain says to an MCP tool's caller what the API says of the same error, nothing of one that is internal.
+// Explain is the API's problem for an error, as an MCP tool reports it; nil for internal errors.
 func Explain(err error) *mcpserver.Error {
 	p := problem.Of(err)
 	if p.Status == http.StatusInternalServerError {

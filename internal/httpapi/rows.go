@@ -97,7 +97,7 @@ func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) 
 	})
 }
 
-// rowUser says for whom, and in which session, rows are changed.
+// rowUser is the user, and the session if one is named, that change rows.
 func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) {
 	user := crud.User{ID: userOf(ctx)}
 	if sessionID == "" {

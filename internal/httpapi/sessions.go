@@ -231,7 +231,7 @@ func (a *api) sessionFork(ctx context.Context, in *forkIn) (*jobs.Fork, error) {
 	})
 }
 
-// forkGet says of a fork what making it said, as of now.
+// forkGet describes a fork as its creation did, as of now.
 func (a *api) forkGet(ctx context.Context, in *SessionPath) (*jobs.Fork, error) {
 	if _, err := a.door.Session(ctx, in.ID.UUID); err != nil {
 		return nil, err

@@ -43,7 +43,8 @@ func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamRes
 }
 
 // whileGood ends a source when the request's key is revoked or its token expires: it may not see what happens
-// afterwards. It ends one whose user moves, too: what it had is read, and goes on where the client resumes.
+// afterwards. It also ends when the user moves: the stream resumes at the new database after the last event that its
+// reader has seen.
 func (a *api) whileGood(next source) source {
 	return func(ctx context.Context) ([]event, bool, error) {
 		events, over, err := next(ctx)

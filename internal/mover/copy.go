@@ -75,7 +75,7 @@ func (u *move) bringAll(ctx context.Context, from, to pgx.Tx) error {
 	return u.shareParts(ctx, from, to, "true")
 }
 
-// settle brings along what stands beside the rows.
+// settle carries over what belongs to the rows: versions and sequences.
 func (u *move) settle(ctx context.Context, from, to pgx.Tx) error {
 	if err := u.carryVersions(ctx, from, to); err != nil {
 		return err
@@ -255,7 +255,7 @@ func (m *Mover) Share(ctx context.Context, from, to directory.Database) (int64, 
 	return brought, err
 }
 
-// share replaces a table's rows. Their vectors are made anew by the worker.
+// share replaces a table's rows. The worker computes their vectors again.
 func share(ctx context.Context, from, to pgx.Tx, kind, name string) (int64, error) {
 	var columns string
 	if err := to.QueryRow(ctx, storedSQL, name).Scan(&columns); err != nil {

@@ -22,7 +22,7 @@ type Config struct {
 	Domain func() (fs.FS, string)
 	// Patience is how long the user's running turn may take to end; new ones wait meanwhile.
 	Patience time.Duration
-	// Grace is how long the source keeps its rows after the target serves, for who is still reading there.
+	// Grace is how long the source keeps its rows once the target serves, for readers that are still there.
 	Grace time.Duration
 	// Off copies while nothing is served, which needs no replication.
 	Off bool
@@ -49,7 +49,7 @@ var (
 	// ErrNoWayBack says that a move has passed the point where it can be given up.
 	ErrNoWayBack = errors.New("the user is the target's already: carry the move on, and move them back")
 
-	// ErrNewKeys says that rows cannot get new keys while conversations go on that know them.
+	// ErrNewKeys says that rows cannot get new keys while the conversations that know them are being served.
 	ErrNewKeys = errors.New("rows get new keys only while nothing is served: say --off, too")
 
 	// ErrOtherMove says that an open move leads elsewhere.
@@ -153,7 +153,7 @@ func (m *Mover) Abort(ctx context.Context, name string) error {
 	return err
 }
 
-// held works on a user whom no other process moves meanwhile.
+// held runs work while no other process can move the user.
 func (m *Mover) held(ctx context.Context, name string, work func(directory.User) (Report, error)) (Report, error) {
 	user, err := m.Directory.ByName(ctx, name)
 	if err != nil {
@@ -277,10 +277,10 @@ func (u *move) steps() map[directory.Step]action {
 	return steps
 }
 
-// retreatTimeout bounds what has the user served again. It is longer than a statement of it may wait for a lock.
+// retreatTimeout bounds what makes the source serve the user again. It is longer than a statement of it may wait for a lock.
 const retreatTimeout = 30 * time.Second
 
-// failed has the user served where they were, if they are not the target's already: what is tried again begins anew.
+// failed lets the source serve the user again, unless the target already does: another attempt starts from the beginning.
 func (u *move) failed(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, retreatTimeout)
 	defer cancel()

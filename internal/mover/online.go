@@ -23,7 +23,7 @@ const (
 	comparedRows = 50_000
 )
 
-// publish has the source tell what is written for the user from now on.
+// publish makes the source publish what is written for the user from now on.
 func (u *move) publish(ctx context.Context) error {
 	if err := u.identify(ctx); err != nil {
 		return err
@@ -41,8 +41,8 @@ func (u *move) publish(ctx context.Context) error {
 
 		return err
 	}
-	// A commit stands in the WAL before others see it (for as long as a synchronous standby does not answer), and the slot tells
-	// nothing of one that stood there before it: the copy must see all of those.
+	// A commit is in the WAL before others see it (while a synchronous standby does not answer), and the slot reports none that was
+	// there before the slot: the copy must see all of those.
 	return u.setPlace(ctx, u.source, u.Epoch, placeHere)
 }
 

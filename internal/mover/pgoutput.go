@@ -15,7 +15,7 @@ const (
 	kindMessage  = 'M'
 )
 
-// valueIsText stands before a value that was sent; others are null, or long and unchanged.
+// valueIsText precedes a value that was sent; others are null, or long and unchanged.
 const valueIsText = 't'
 
 var errShort = errors.New("a message of the publication is cut off")

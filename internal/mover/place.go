@@ -15,7 +15,7 @@ import (
 	"alfred/internal/pg"
 )
 
-// How a database stands to a user, as in user_places.
+// The states of a user in a database, as in user_places.
 const (
 	placeHere    = "here"
 	placeLeaving = "leaving"
@@ -23,7 +23,7 @@ const (
 	placeComing  = "coming"
 )
 
-// setPlace says how a database stands to the user. Errors: [directory.ErrTakenOver].
+// setPlace sets the user's state in a database. Errors: [directory.ErrTakenOver].
 func (u *move) setPlace(ctx context.Context, tx db.DBTX, epoch int64, state string) error {
 	done, err := db.New().UserPlaceSet(ctx, tx, &db.UserPlaceSetParams{UserID: u.User.ID, Epoch: epoch, Attempt: u.Attempt, State: state})
 	if err != nil {
@@ -77,7 +77,7 @@ func (u *move) busy(ctx context.Context) (busy bool, err error) {
 	return busy, err
 }
 
-// serve has the target serve the user: jobs that were not done are made anew, and what waits is started.
+// serve lets the target serve the user: unfinished jobs are inserted again, and waiting turns are started.
 func (u *move) serve(ctx context.Context) error {
 	err := pg.InTx(ctx, u.target, func(tx pgx.Tx) error {
 		if err := u.setPlace(ctx, tx, u.Epoch+1, placeHere); err != nil {

@@ -133,7 +133,7 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 const storedSQL = `SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attname) FROM pg_attribute AS a
 	WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''`
 
-// inOrder sorts tables so that each stands behind those that it refers to.
+// inOrder sorts tables so that each comes after those that it refers to.
 func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
 	type reference struct{ From, To string }
 	references, err := all(ctx, tx, pgx.RowToStructByPos[reference], "read foreign keys", `SELECT DISTINCT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname)

@@ -172,12 +172,11 @@ func (r *Router) who(request *http.Request) (directory.Who, error) {
 
 const (
 	moveWait = 20 * time.Second
-	// tryPause stands between two tries, and grows to longPause.
+	// tryPause is the pause between two attempts; it grows to longPause.
 	tryPause, longPause = 25 * time.Millisecond, 200 * time.Millisecond
 )
 
-// follow tries the place that is known, and where that refuses, or does not know the key any more, the one that the
-// directory says.
+// follow tries the known database and, if that refuses or no longer knows the key, the one that the directory names.
 func (r *Router) follow(w http.ResponseWriter, request *http.Request, who directory.Who, user directory.User) {
 	body, until := newReplay(request), time.Time{}
 	for length := tryPause; ; length = min(2*length, longPause) {
@@ -234,7 +233,7 @@ func (r *Router) anywhere(w http.ResponseWriter, request *http.Request) {
 	unavailable(w)
 }
 
-// ready: as long as one database can be worked on the process has users to serve.
+// ready reports the process as ready as long as one database is: there are users to serve.
 func (r *Router) ready(w http.ResponseWriter, request *http.Request) {
 	for _, handler := range r.opened() {
 		answer := &held{ResponseWriter: w, notOK: true}
@@ -253,7 +252,7 @@ func unavailable(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, `{"type":"about:blank","title":"Service Unavailable","status":503,"code":"unavailable","detail":"The database of this user does not answer; try again."}`+"\n") // a client that has gone needs no answer
 }
 
-// held is an answer that is kept back where it says that the user is elsewhere.
+// held is a response that is withheld if it says that the user is elsewhere.
 type held struct {
 	http.ResponseWriter
 
@@ -267,7 +266,7 @@ type held struct {
 	body    []byte
 }
 
-// Header is its own until the answer goes out: one that is kept back leaves no header behind.
+// Header is separate until the response is sent: a withheld one leaves no headers behind.
 func (h *held) Header() http.Header {
 	if h.header == nil {
 		h.header = http.Header{}
@@ -276,7 +275,7 @@ func (h *held) Header() http.Header {
 	return h.header
 }
 
-// WriteHeader decides whether the answer goes out.
+// WriteHeader decides whether the response is sent.
 func (h *held) WriteHeader(status int) {
 	if h.status != 0 {
 		return
@@ -291,7 +290,7 @@ func (h *held) WriteHeader(status int) {
 // elsewhere: the database has said that it does not serve the user.
 func (h *held) elsewhere() bool { return h.Header().Get(problem.ElsewhereHeader) != "" }
 
-// harmless: the request can be sent again, because it has done nothing, or does nothing twice.
+// harmless reports whether the request can be sent again: it has done nothing, or is idempotent.
 func (h *held) harmless(began bool, request *http.Request) bool {
 	return h.status == http.StatusUnauthorized || !began ||
 		request.Method == http.MethodGet || request.Method == http.MethodHead || request.Method == http.MethodPost && request.Header.Get("Idempotency-Key") != ""
@@ -303,7 +302,7 @@ func (h *held) send() {
 	h.ResponseWriter.WriteHeader(h.status)
 }
 
-// Write keeps the body of an answer that is kept back; those are short.
+// Write stores the body of a withheld response, which is short.
 func (h *held) Write(data []byte) (int, error) {
 	h.WriteHeader(http.StatusOK)
 	if h.holding {
@@ -328,7 +327,7 @@ func (h *held) FlushError() error {
 // Unwrap leads to the connection's deadlines.
 func (h *held) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
-// release sends what was kept back.
+// release sends a withheld response.
 func (h *held) release() {
 	h.holding = false
 	h.send()

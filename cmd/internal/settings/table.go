@@ -16,7 +16,7 @@ const (
 	both = API | Worker
 )
 
-// nodeSuffix stands in a setting's name for each node's name.
+// nodeSuffix is the placeholder for a node's name in a setting's name.
 const nodeSuffix = "<NODE>"
 
 // line is one setting.

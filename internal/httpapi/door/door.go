@@ -227,14 +227,14 @@ func (d *Door) Write(ctx context.Context, work func(tx pgx.Tx) error) error {
 	})
 }
 
-// Reader reads the caller's turns, also of one who moves to another database meanwhile: the message is stored, so the request
-// cannot be sent again there.
+// Reader reads the caller's turns, even if the caller moves to another database meanwhile: the message is stored, so the
+// request cannot be sent again there.
 func (d *Door) Reader(ctx context.Context) *follow.Reader {
 	return d.readerAt(d.Gate, auth.CallerOf(ctx), auth.PlaceOf(ctx))
 }
 
 const (
-	// movePause stands between two looks for a user who is being moved, which are taken for movePatience at most.
+	// movePause is the pause between two attempts to find a user who is being moved, movePatience how long they are made.
 	movePause    = 100 * time.Millisecond
 	movePatience = 20 * time.Second
 	readPatience = 10 * time.Second
@@ -263,8 +263,8 @@ func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place) *fol
 	return r
 }
 
-// arrive reads where the caller has moved to, and waits while they are being moved. A database that does not answer may be
-// the one that they have left.
+// arrive returns a reader for the database that the caller has moved to, and waits during the move. A database that does not
+// answer may be the one that they have left.
 func (d *Door) arrive(ctx context.Context, gate *auth.Gate, who auth.Caller, place auth.Place, cause error) (*follow.Reader, error) {
 	for until := time.Now().Add(movePatience); ; {
 		elsewhere := errors.Is(cause, auth.ErrElsewhere)

@@ -32,8 +32,8 @@ type history struct {
 	answer string // what the client has of the answer to that
 }
 
-// history hashes what either said. How clients write the instructions of a
-// system is none of it: some put the time of day there.
+// history hashes what user and assistant said, without the system messages: some
+// clients put the time of day there.
 func (c *request) history() history {
 	var said []door.Message
 	for _, message := range c.Messages {
@@ -59,7 +59,7 @@ func (c *request) history() history {
 	return h
 }
 
-// textOf is what a message of a history says, however it says it.
+// textOf is a message's text in whatever form it was sent.
 func textOf(m *door.Message) string {
 	text, err := m.Text()
 	if err != nil {
@@ -90,10 +90,10 @@ type sentTurn struct {
 	Again   bool // the client says that it sent this before
 }
 
-// enqueueSent makes a message a turn of the session that it names, else of the
-// one that its history is of, else of a new one. Where that conversation went on
-// since, as it does when somebody edits a message or asks for another answer,
-// the turn begins a fork of it.
+// enqueueSent enqueues a message in the session that it names, else in the one
+// that its history belongs to, else in a new one. If that conversation has
+// continued since, because somebody edited a message or asked for another answer,
+// the turn starts a fork of it.
 func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
 	made, session, err := s.sentBefore(ctx, sent)
 	if made != nil || err != nil {
@@ -131,7 +131,7 @@ func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueue
 	return made, session, err
 }
 
-// sentBefore is the turn that this request made when it was sent first, or nil.
+// sentBefore is the turn that an earlier sending of this request created, or nil.
 func (s *server) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
 	if !sent.Again && sent.Key == "" {
 		return nil, uuid.Nil, nil
@@ -156,8 +156,8 @@ func (s *server) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued
 	return nil, uuid.Nil, nil
 }
 
-// resent is the session that a history is of, and the turn to fork it after, 0
-// where it goes on at its end. Without one it is the nil id.
+// resent finds the session that a history belongs to, and the turn to fork it
+// after: 0 if the history ends with its last turn. The nil id means that there is none.
 func (s *server) resent(ctx context.Context, h *history) (session uuid.UUID, from int, err error) {
 	if h.before == nil {
 		return uuid.Nil, 0, nil
@@ -184,9 +184,9 @@ func (s *server) resent(ctx context.Context, h *history) (session uuid.UUID, fro
 	return uuid.Nil, 0, nil
 }
 
-// answered says whether an answer is what a client may have of a turn's: all of
-// it, its beginning where somebody stopped it, or with words before it that
-// were streamed and not kept. One that is still being made matches any.
+// answered reports whether a client may have received an answer from a turn: all
+// of its reply, the beginning if somebody stopped it, or the reply after streamed
+// text that was not kept. A turn that is still running matches any answer.
 func (s *server) answered(ctx context.Context, row *db.TurnHistoryListRow, answer string) (bool, error) {
 	if row.Status != db.TurnStatusSucceeded {
 		return answer == "" || row.Status == db.TurnStatusQueued || row.Status == db.TurnStatusRunning, nil

@@ -81,7 +81,7 @@ func Unprocessable(detail string) *Problem {
 	return New(http.StatusUnprocessableEntity, "invalid_request", detail)
 }
 
-// ElsewhereHeader marks the answer of a database that does not serve the user, for who knows of other databases.
+// ElsewhereHeader marks the answer of a database that does not serve the user, for a router that knows the others.
 const ElsewhereHeader = "Alfred-Elsewhere"
 
 // FromHuma is how Huma makes errors: of validation, of bodies it cannot read.
