@@ -118,7 +118,7 @@ func TestElementInAShopsPage(t *testing.T) {
 	b.eval(allInChat(".after > button") + `.at(-1).click()`)
 	b.told(4)
 	h.requireRows(t, "0", `SELECT count(*) FROM kitchen.recipes WHERE name = 'Thai Basil Chicken'`)
-	b.until(allInChat(".turn") + `[2].textContent.includes("Taken back.")`)
+	b.until(allInChat(".turn") + `[2].textContent.includes("Undone.")`)
 	require.Equal(t, "rgb(122, 32, 72)", b.eval(`getComputedStyle(`+inChat("[type=submit]")+`).backgroundColor`), "the shop's colour")
 	b.look("undone")
 

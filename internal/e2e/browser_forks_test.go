@@ -52,7 +52,7 @@ func TestY08EditingForks(t *testing.T) {
 	b.lastReply(4)
 	require.Equal(t, first, b.eval(`location.hash`))
 	b.shows(".turn:nth-child(2) .ways", "1 of 2")
-	b.shows(".turn:last-child .undo", "Bring back")
+	b.shows(".turn:last-child .undo", "Redo")
 	b.click(".turn:last-child .undo")
 	b.lastReply(5)
 	h.requireRows(t, "1", saved)

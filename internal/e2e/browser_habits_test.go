@@ -186,7 +186,7 @@ func TestY08UndoAndFeedback(t *testing.T) {
 	b.click(".turn:last-child .undo")
 	b.lastReply(3)
 	h.requireRows(t, "0", `SELECT count(*) FROM kitchen.recipes WHERE name = 'Thai Basil Chicken'`)
-	b.shows(".turn:nth-child(2) .written", "Taken back.")
+	b.shows(".turn:nth-child(2) .written", "Undone.")
 	b.click(`[aria-label="The reply of turn 2 was not good"]`)
 	b.shows("dialog[open]", "What was wrong?")
 	b.fill("#ask-line", "Too hot")

@@ -1,6 +1,6 @@
 // What <alfred-chat> says itself. A page in another language sets what it wants otherwise.
 export const wording = {
-    placeholder: "Ask, or tell what to do",
+    placeholder: "Ask, or say what to do",
     message: "Message",
     send: "Send",
     stop: "Stop",
@@ -21,8 +21,8 @@ export const wording = {
     stopped: "Stopped here.",
     again: "Send again",
     undo: "Undo",
-    redo: "Bring back",
-    undone: "Taken back.",
+    redo: "Redo",
+    undone: "Undone.",
     unwritten: "Nothing was saved, changed or deleted.",
     notSaved: "Not saved",
     save: "Save",

@@ -32,10 +32,10 @@ function named(w, action) {
   }, { class: "link" });
 }
 
-// undoing is how what was written is taken back, or why it cannot be.
+// undoing is the button that undoes what was written, or why it cannot be undone.
 /** @param {{undo?: Undo, undoes?: string | null}} turn @param {string} name @param {() => void} run */
 export function undoing({ undo, undoes }, name, run) {
-  if (undo?.status === "possible") return [button(undoes ? "Bring back" : "Undo", run, { class: "undo", "aria-label": undoes ? `Bring back what ${name} took away` : `Undo what ${name} did` })];
-  const why = undo?.status === "done" ? "Taken back." : undo?.reason;
+  if (undo?.status === "possible") return [button(undoes ? "Redo" : "Undo", run, { class: "undo", "aria-label": undoes ? `Redo what ${name} undid` : `Undo what ${name} did` })];
+  const why = undo?.status === "done" ? "Undone." : undo?.reason;
   return why ? [h("p", { class: "soft undone" }, why)] : [];
 }
