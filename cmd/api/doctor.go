@@ -11,7 +11,7 @@ import (
 )
 
 type doctorCommand struct {
-	Config bool `help:"Print every setting, its value with secrets masked, its default and its meaning, and check nothing."`
+	Config bool `help:"Print every setting with its value, secrets masked, its default and its meaning; check nothing."`
 	JSON   bool `help:"Print JSON."`
 }
 

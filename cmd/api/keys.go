@@ -19,15 +19,15 @@ import (
 )
 
 type keysCommand struct {
-	Create keysCreateCommand `cmd:"" help:"Make a key and print it, once; only its hash is kept."`
-	List   keysListCommand   `cmd:"" help:"List keys, without the keys."`
-	Revoke keysRevokeCommand `cmd:"" help:"Refuse a key from now on."`
+	Create keysCreateCommand `cmd:"" help:"Create a key and print it once; only its hash is stored."`
+	List   keysListCommand   `cmd:"" help:"List keys by id and name."`
+	Revoke keysRevokeCommand `cmd:"" help:"Revoke a key."`
 }
 
 type keysCreateCommand struct {
-	User   string   `help:"Name of the user it acts for, made if missing." required:""`
+	User   string   `help:"The user it acts for; created if missing." required:""`
 	Name   string   `help:"What the key is for."`
-	Scopes []string `default:"chat,read" enum:"chat,read,admin" help:"Any of ${enum}."`
+	Scopes []string `default:"chat,read" enum:"chat,read,admin" help:"Scopes: any of ${enum}."`
 }
 
 // Run creates a key.
@@ -93,7 +93,7 @@ func (c *keysListCommand) print(console *program.Console, k *db.ApiKeyListRow) e
 }
 
 type keysRevokeCommand struct {
-	ID uuid.UUID `arg:"" help:"Id of the key, as listed."`
+	ID uuid.UUID `arg:"" help:"The key's id, as listed."`
 }
 
 var errNoKey = errors.New("there is no such active key: see api keys list")

@@ -14,11 +14,11 @@ import (
 func main() { os.Exit(program.Main("api", run)) }
 
 type commands struct {
-	Completion program.Completion `cmd:"" help:"Print what makes a shell complete commands and flags."`
-	Doctor     doctorCommand      `cmd:"" help:"Look for what is wrong with the database and the settings."`
-	Keys       keysCommand        `cmd:"" help:"Make, list and revoke API keys."`
+	Completion program.Completion `cmd:"" help:"Print a shell script that completes commands and flags."`
+	Doctor     doctorCommand      `cmd:"" help:"Check the database and the settings."`
+	Keys       keysCommand        `cmd:"" help:"Create, list and revoke API keys."`
 	MCP        mcpCommand         `cmd:"" help:"Serve the Model Context Protocol on standard input and output." name:"mcp"`
-	OpenAPI    openapiCommand     `cmd:"" help:"Print the API's description, to generate clients from." name:"openapi"`
+	OpenAPI    openapiCommand     `cmd:"" help:"Print the OpenAPI description, for client generators." name:"openapi"`
 	Serve      serveCommand       `cmd:"" help:"Serve the API and the page."`
 	Version    kong.VersionFlag   `help:"Print the version."`
 }

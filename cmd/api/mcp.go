@@ -12,8 +12,8 @@ import (
 )
 
 type mcpCommand struct {
-	Send bool   `help:"Offer send_message too; without it everything only reads."`
-	User string `default:"demo" help:"Whom to act for, made if missing."`
+	Send bool   `help:"Also offer send_message; without it, all tools only read."`
+	User string `default:"demo" help:"The user to act for; created if missing."`
 }
 
 // Help explains the purpose.

@@ -8,7 +8,7 @@ import (
 )
 
 type openapiCommand struct {
-	Downgrade bool `help:"OpenAPI 3.0 instead of 3.1, for generators that know no newer one."`
+	Downgrade bool `help:"Print OpenAPI 3.0 instead of 3.1, for older generators."`
 }
 
 // documentVersion is the version of the API, which changes less often than the program.

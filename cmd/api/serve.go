@@ -22,7 +22,7 @@ import (
 )
 
 type serveCommand struct {
-	Conns int32 `default:"16" help:"Connections to the database at most, besides the one that listens."`
+	Conns int32 `default:"16" help:"Maximum database connections, besides the one that listens."`
 }
 
 // Help lists the settings.

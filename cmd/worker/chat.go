@@ -22,13 +22,13 @@ import (
 )
 
 type chatCommand struct {
-	Continue bool      `help:"Go on with the user's newest session."                                                         short:"c" xor:"which"`
-	History  int32     `default:"10" help:"Turns to show when a session is resumed."`
-	JSON     bool      `help:"Print one JSON object per line: the session, each event, each turn as it ended."`
-	Key      string    `help:"Idempotency: message n of the input is sent as KEY-n, so that the same input once more sends nothing twice. For --session."`
-	Session  uuid.UUID `help:"Go on with this session." xor:"which"`
+	Continue bool      `help:"Continue the user's newest session."                                                         short:"c" xor:"which"`
+	History  int32     `default:"10" help:"Past turns to show when a session is continued."`
+	JSON     bool      `help:"Print one JSON object per line: the session, each event, each finished turn."`
+	Key      string    `help:"Idempotency key: message n of the input is sent with KEY-n, so that repeating the same input sends nothing twice. Needs --session."`
+	Session  uuid.UUID `help:"Continue this session." xor:"which"`
 	Title    string    `help:"Title of a new session."`
-	User     string    `default:"demo" help:"Whom to speak for, made if missing."`
+	User     string    `default:"demo" help:"The user to act for; created if missing."`
 }
 
 // Help explains what flags cannot.

@@ -21,10 +21,10 @@ import (
 )
 
 type directoryCommand struct {
-	Add       directoryAddCommand       `cmd:"" help:"Make a database known, with the users and keys that it has; again, for those who are new."`
-	Init      directoryInitCommand      `cmd:"" help:"Make the directory, or bring it to this version."`
-	Rebalance directoryRebalanceCommand `cmd:"" help:"Say whom to move, by what each user did in the last day."`
-	Show      directoryShowCommand      `cmd:"" help:"Show the databases and moves, or where a user is."`
+	Add       directoryAddCommand       `cmd:"" help:"Register a database with its users and keys; repeat to register new ones."`
+	Init      directoryInitCommand      `cmd:"" help:"Create the directory, or migrate it to this version."`
+	Rebalance directoryRebalanceCommand `cmd:"" help:"Suggest moves that even out the databases' load."`
+	Show      directoryShowCommand      `cmd:"" help:"Show databases and moves, or a user's database."`
 }
 
 type directoryInitCommand struct{}
@@ -47,7 +47,7 @@ func (c *directoryInitCommand) Run(ctx context.Context, e settings.Env, console 
 }
 
 type directoryAddCommand struct {
-	Name string `arg:"" help:"How to name it: small letters, digits, - and _."`
+	Name string `arg:"" help:"Its name: lower-case letters, digits, - and _."`
 	URL  string `arg:"" help:"Its address, as in DATABASE_URL."`
 }
 
@@ -160,9 +160,9 @@ func printDirectory(out io.Writer, databases []shownDatabase, moves []shownMove)
 }
 
 type directoryRebalanceCommand struct {
-	Plan bool          `help:"Print the moves as commands; nothing is moved." required:""`
-	Over time.Duration `default:"24h" help:"How far back to look."`
-	Top  int           `default:"1000" help:"How many users to look at in each database, those with most to do first."`
+	Plan bool          `help:"Print the moves as commands; move nothing." required:""`
+	Over time.Duration `default:"24h" help:"How far back to measure load."`
+	Top  int           `default:"1000" help:"How many users to consider in each database, the busiest first."`
 	JSON bool          `help:"Print JSON."`
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 type doctorCommand struct {
-	Config bool `help:"Print every setting, its value with secrets masked, its default and its meaning, and check nothing."`
+	Config bool `help:"Print every setting with its value, secrets masked, its default and its meaning; check nothing."`
 	JSON   bool `help:"Print JSON."`
-	Model  bool `help:"Ask the configured models one small real question of each node, with its schema, tools and stream, and print what was refused. Costs a few thousand tokens; the database is not asked."`
+	Model  bool `help:"Send each configured model one small request per node, with its schema, tools and streaming, and print what it rejected. Costs a few thousand tokens; does not use the database."`
 }
 
 // health are the checks that one statement answers. Each returns whether it passed, and a detail.

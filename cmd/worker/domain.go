@@ -17,17 +17,17 @@ import (
 
 type domainCommand struct {
 	Check  domainCheckCommand  `cmd:"" help:"Compare a domain's declaration with the database and print every mismatch."`
-	Init   domainInitCommand   `cmd:"" help:"Write a first declaration of a schema, and the SQL of the views by which Alfred reaches it."`
-	Views  domainViewsCommand  `cmd:"" help:"Print the SQL of a declaration's views anew, after a change of it or of the tables."`
-	Attach domainAttachCommand `cmd:"" help:"Make a declaration's views, as domain views prints them."`
-	Detach domainDetachCommand `cmd:"" help:"Take a declaration's views away while the tables are changed; turns wait until domain attach."`
-	Drop   domainDropCommand   `cmd:"" help:"Take away all that domain views made: views, functions, grants and the role."`
+	Init   domainInitCommand   `cmd:"" help:"Write a first declaration of a schema, and the SQL of its views."`
+	Views  domainViewsCommand  `cmd:"" help:"Print the SQL of a declaration's views, after it or the tables changed."`
+	Attach domainAttachCommand `cmd:"" help:"Create a declaration's views, as domain views prints them."`
+	Detach domainDetachCommand `cmd:"" help:"Drop a declaration's views while you change the tables; turns wait until domain attach."`
+	Drop   domainDropCommand   `cmd:"" help:"Drop everything domain views created: views, functions, grants and the role."`
 }
 
 type domainCheckCommand struct {
-	Domain string `arg:"" help:"Name of a domain that comes with the program, or path of a YAML file. Default: ALFRED_DOMAIN, else kitchen." optional:""`
+	Domain string `arg:"" help:"A built-in domain or a YAML file. Default: ALFRED_DOMAIN, else kitchen." optional:""`
 	JSON   bool   `help:"Print JSON."`
-	Probe  bool   `help:"Try in a transaction that is rolled back whether users are kept apart, and remember that it was so; workers run no domain of yours that is not proven."`
+	Probe  bool   `help:"Also test, in a transaction that is rolled back, that users are kept apart, and record the result. Workers run only domains that passed."`
 }
 
 // domainReport is what check prints as JSON.

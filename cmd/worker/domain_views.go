@@ -18,9 +18,9 @@ import (
 )
 
 type domainInitCommand struct {
-	Schema string `help:"Schema whose tables are declared." required:""`
-	Dir    string `default:"." help:"Where the files go." type:"path"`
-	AsIs   bool   `help:"Take the tables as they are, with row-level security and grants for Alfred, and print the declaration alone."`
+	Schema string `help:"The schema to declare." required:""`
+	Dir    string `default:"." help:"Folder for the files." type:"path"`
+	AsIs   bool   `help:"Declare the tables themselves, which have row-level security and grants for Alfred, and print only the declaration."`
 }
 
 // Run writes two files for review: the declaration, and the SQL of its views.
@@ -95,7 +95,7 @@ func writeNew(path, text string) error {
 
 // declared is the declaration that a command works on.
 type declared struct {
-	Domain string `arg:"" help:"Path of a YAML file with a source. Default: ALFRED_DOMAIN." optional:""`
+	Domain string `arg:"" help:"A YAML file with a source. Default: ALFRED_DOMAIN." optional:""`
 }
 
 func (d *declared) load(e settings.Env) (*domain.Declaration, error) {
@@ -163,7 +163,7 @@ func (c *domainDetachCommand) Run(ctx context.Context, e settings.Env, console *
 type domainDropCommand struct {
 	declared
 
-	Yes bool `help:"Do it: the map of users to accounts is lost."`
+	Yes bool `help:"Confirm: the map from users to accounts is lost."`
 }
 
 // Run drops everything that was created.

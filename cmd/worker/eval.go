@@ -26,27 +26,27 @@ import (
 )
 
 type evalCommand struct {
-	Case evalCaseCommand `cmd:"" help:"Print a suite made from a conversation: its rows as they were, its messages, and what happened as what is expected."`
-	Run  evalRunCommand  `cmd:"" default:"withargs" help:"Try a suite."`
+	Case evalCaseCommand `cmd:"" help:"Print a suite made from a session: its initial rows, its messages, and its outcome as the expectation."`
+	Run  evalRunCommand  `cmd:"" default:"withargs" help:"Run a suite."`
 }
 
 type evalRunCommand struct {
-	Suite    string        `arg:"" help:"A suite that comes with the program (kitchen, shop), or a YAML file."`
-	Model    string        `help:"The model to try: offline, script (what the cases themselves say), or PROVIDER:MODEL. Default: that of the settings."`
-	Against  string        `help:"A second model to try and compare with, or the JSON report of an earlier run."`
-	Domain   string        `help:"Another declaration of the suite's tables to try in place of its own."`
-	Prompts  string        `help:"A folder with other prompts, called as those of nodes/prompts; those that are not there are built in." placeholder:"DIR"`
-	User     string        `help:"The model that plays people; without one their cases' written messages are sent."`
-	Judge    string        `help:"The model that judges by rubrics; without one nobody does."`
-	Trials   int           `default:"1"   help:"How often each case is tried."`
-	Parallel int           `default:"2"   help:"Trials at a time."`
-	Timeout  time.Duration `default:"10m" help:"How long a trial may take before it counts as hanging."`
-	Only     string        `help:"A pattern of names: only these cases."`
-	AtLeast  float64       `default:"1"   help:"The share of trials that has to pass (pass^1) for an exit status of 0."`
+	Suite    string        `arg:"" help:"A built-in suite (kitchen, shop), or a YAML file."`
+	Model    string        `help:"offline, script (the cases' own answers), or PROVIDER:MODEL. Default: the configured model."`
+	Against  string        `help:"A second model to compare with, or the JSON report of an earlier run."`
+	Domain   string        `help:"Use another declaration of the suite's tables."`
+	Prompts  string        `help:"A folder of prompts, named as in nodes/prompts; missing ones are built in." placeholder:"DIR"`
+	User     string        `help:"The model that plays users; without one, the cases' written messages are sent."`
+	Judge    string        `help:"The model that judges by rubrics; without one, rubrics are skipped."`
+	Trials   int           `default:"1"   help:"Trials per case."`
+	Parallel int           `default:"2"   help:"Concurrent trials."`
+	Timeout  time.Duration `default:"10m" help:"Time limit of a trial."`
+	Only     string        `help:"Only cases whose name matches this pattern."`
+	AtLeast  float64       `default:"1"   help:"The share of trials (pass^1) that must pass for exit status 0."`
 	JSON     bool          `help:"Print the report as JSON."`
-	Report   string        `help:"A file to write the JSON report to as well."                                                placeholder:"FILE"`
-	JUnit    string        `help:"A file to write a JUnit report to, for pipelines." name:"junit"                             placeholder:"FILE"`
-	HTML     string        `help:"A file to write a page to, with the timeline and the prompts of what did not pass." name:"html" placeholder:"FILE"`
+	Report   string        `help:"Also write the JSON report to this file."                                                placeholder:"FILE"`
+	JUnit    string        `help:"Also write a JUnit report to this file." name:"junit"                             placeholder:"FILE"`
+	HTML     string        `help:"Also write an HTML page with the timelines and prompts of failed trials." name:"html" placeholder:"FILE"`
 }
 
 // suiteStatus is the exit status for a suite that could not be run at all.

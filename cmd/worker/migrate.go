@@ -12,14 +12,14 @@ import (
 )
 
 type migrateCommand struct {
-	Down   migrateDownCommand   `cmd:"" help:"Undo the newest migration, or all of them. Their data is lost."`
+	Down   migrateDownCommand   `cmd:"" help:"Revert the newest migration, or all. Their data is lost."`
 	Print  migratePrintCommand  `cmd:"" help:"Print the SQL that up would run."`
-	Status migrateStatusCommand `cmd:"" help:"Say which migrations are applied, pending, or unknown to this program."`
-	Up     migrateUpCommand     `cmd:"" help:"Apply what is pending. Safe to run from several machines at once."`
+	Status migrateStatusCommand `cmd:"" help:"List applied, pending and unknown migrations."`
+	Up     migrateUpCommand     `cmd:"" help:"Apply pending migrations. Safe to run from several machines at once."`
 }
 
 type migrateDownCommand struct {
-	All  bool `help:"Undo everything and drop schema alfred."`
+	All  bool `help:"Revert everything and drop schema alfred."`
 	JSON bool `help:"Print JSON."`
 }
 

@@ -19,10 +19,10 @@ import (
 )
 
 type pruneCommand struct {
-	DryRun bool           `help:"Say what would be deleted."`
+	DryRun bool           `help:"Print what would be deleted; delete nothing."`
 	JSON   bool           `help:"Print JSON."`
-	Months *int           `help:"Whole months to keep besides this one, at least 1, of every table that is not kept for ever; by default each has its own."`
-	Keep   map[string]int `help:"Another number of months for one of turn_step_results (3), row_changes (3), row_events (3), turn_events (1), llm_calls (1), node_runs (3), api_keys (12), sessions (for ever); 0 is for ever. Such as --keep turn_events=6." mapsep:","`
+	Months *int           `help:"Whole months to keep besides the current one, at least 1, in every table that is not kept forever. Default: each table's own."`
+	Keep   map[string]int `help:"Months for one table, as in --keep turn_events=6; 0 keeps forever. Defaults: turn_step_results 3, row_changes 3, row_events 3, turn_events 1, llm_calls 1, node_runs 3, api_keys 12, sessions 0." mapsep:","`
 }
 
 // retention says which of a table's rows are old, and how they are deleted: by partition, or in batches that hold no

@@ -22,13 +22,13 @@ import (
 )
 
 type runCommand struct {
-	Conns int32         `default:"20"  help:"Connections to the database at most; runs that wait for a model hold none."`
-	Grace time.Duration `default:"10s" help:"How long decisions may finish after SIGTERM before they are handed back."`
+	Conns int32         `default:"20"  help:"Maximum database connections; a decision that waits for a model holds none."`
+	Grace time.Duration `default:"10s" help:"How long decisions may take to finish after SIGTERM before other workers get them."`
 	JSON  bool          `help:"Log JSON."`
-	Turns int           `default:"200" help:"Decisions that run at a time."`
-	Quiet bool          `help:"Log warnings and errors alone."`
+	Turns int           `default:"200" help:"Decisions that run concurrently."`
+	Quiet bool          `help:"Log only warnings and errors."`
 
-	CompareCarried bool `hidden:"" help:"Load every view that a decision carries to the next, and fail the turn if the two differ."`
+	CompareCarried bool `hidden:"" help:"Reload every carried view and fail the turn if the two differ."`
 }
 
 // Help lists the settings.

@@ -20,11 +20,11 @@ import (
 )
 
 type sessionCommand struct {
-	Export sessionExportCommand `cmd:"" help:"Print all that is kept of a session, as JSON, or make a case of it."`
-	Fork   sessionForkCommand   `cmd:"" help:"Begin a session as another stood when a turn of it had ended."`
-	Forget sessionForgetCommand `cmd:"" help:"Delete a session and everything it left. Domain rows stay."`
-	Replay sessionReplayCommand `cmd:"" help:"Hold a session again with another model on a scratch database, and print what differs."`
-	Show   sessionShowCommand   `cmd:"" help:"Print what happened in a session, line by line."`
+	Export sessionExportCommand `cmd:"" help:"Print everything stored about a session, as JSON or as an eval case."`
+	Fork   sessionForkCommand   `cmd:"" help:"Create a session that continues another one after one of its turns."`
+	Forget sessionForgetCommand `cmd:"" help:"Delete a session and everything stored about it. Domain rows stay."`
+	Replay sessionReplayCommand `cmd:"" help:"Replay a session with another model on a scratch database, and print the differences."`
+	Show   sessionShowCommand   `cmd:"" help:"Print a session's history, line by line."`
 }
 
 var (
@@ -34,7 +34,7 @@ var (
 
 type sessionExportCommand struct {
 	ID   uuid.UUID `arg:"" help:"The session's id."`
-	Case bool      `help:"Print a suite made from it instead, as worker eval case does."`
+	Case bool      `help:"Print a suite made from it instead, like worker eval case."`
 	JSON bool      `default:"true" help:"JSON is the only form of the tables." hidden:""`
 }
 
@@ -143,7 +143,7 @@ func printTimeline(out io.Writer, lines []timelineLine) {
 
 type sessionForkCommand struct {
 	ID   uuid.UUID `arg:"" help:"The session's id."`
-	Turn int       `help:"Number of the turn, 0 for the beginning." required:""`
+	Turn int       `help:"The turn's number; 0 for the beginning." required:""`
 	JSON bool      `help:"Print JSON."`
 }
 

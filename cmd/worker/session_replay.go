@@ -22,13 +22,13 @@ import (
 
 type sessionReplayCommand struct {
 	ID      uuid.UUID `arg:"" help:"The session's id."`
-	From    int       `default:"1" help:"The first turn that the model answers; the turns before it have the answers of then."`
-	Model   string    `help:"The model: offline, PROVIDER:MODEL, or a model of the configured provider. Default: that of the settings."`
-	Domain  string    `help:"Another declaration of the same tables."`
-	Prompts string    `help:"A folder with other prompts, called as those of nodes/prompts; those that are not there are built in." placeholder:"DIR"`
+	From    int       `default:"1" help:"The first turn that the model answers; earlier turns keep their recorded answers."`
+	Model   string    `help:"offline, PROVIDER:MODEL, or a model of the configured provider. Default: the configured model."`
+	Domain  string    `help:"Use another declaration of the same tables."`
+	Prompts string    `help:"A folder of prompts, named as in nodes/prompts; missing ones are built in." placeholder:"DIR"`
 	JSON    bool      `help:"Print JSON."`
-	HTML    string    `help:"Write a page." name:"html" placeholder:"FILE"`
-	File    string    `help:"A file that what is done is kept in, a line for each turn; a replay that was interrupted goes on from it." placeholder:"FILE"`
+	HTML    string    `help:"Also write an HTML page." name:"html" placeholder:"FILE"`
+	File    string    `help:"Record progress in this file, a line per turn; an interrupted replay resumes from it." placeholder:"FILE"`
 }
 
 // Run replays the session and prints the comparison.

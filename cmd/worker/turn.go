@@ -16,13 +16,13 @@ import (
 )
 
 type turnCommand struct {
-	Undo turnUndoCommand `cmd:"" help:"Take back what a turn wrote, in a turn of its own that a running worker carries out."`
+	Undo turnUndoCommand `cmd:"" help:"Undo a turn's writes, by a new turn that a running worker executes."`
 }
 
 type turnUndoCommand struct {
 	ID   uuid.UUID     `arg:"" help:"The turn's id."`
 	JSON bool          `help:"Print JSON."`
-	Wait time.Duration `default:"30s" help:"How long to wait for what comes of it."`
+	Wait time.Duration `default:"30s" help:"How long to wait for the result."`
 }
 
 // undoLine is the result of an undo.

@@ -21,8 +21,8 @@ import (
 )
 
 type userCommand struct {
-	Erase  userEraseCommand  `cmd:"" help:"Delete a user and everything of theirs, domain rows that belong to them included."`
-	Export userExportCommand `cmd:"" help:"Print all that is kept of a user, as JSON."`
+	Erase  userEraseCommand  `cmd:"" help:"Delete a user and everything that belongs to them, domain rows included."`
+	Export userExportCommand `cmd:"" help:"Print everything stored about a user, as JSON."`
 	Move   userMoveCommand   `cmd:"" help:"Move a user to another database of the directory."`
 }
 
@@ -132,12 +132,12 @@ func forgetSessions(ctx context.Context, pool *pgxpool.Pool, query string, argum
 
 type userMoveCommand struct {
 	Name     string        `arg:""         help:"The user's name."`
-	To       string        `               help:"The database to move them to."                                      placeholder:"NAME" xor:"what"`
-	Off      bool          `               help:"Serve nothing while the rows are copied, which needs no replication."`
-	NewKeys  bool          `               help:"With --off: give rows new keys that a sequence numbers and whose keys others have there. What Alfred keeps of rows follows, and declared references; what waits unread may name rows by their old keys and says so when it runs, and what else names rows by key does not follow."`
-	Abort    bool          `               help:"Give up a move that was begun and is not past its switch."           xor:"what"`
-	Grace    time.Duration `default:"2s"   help:"How long the rows stay where they were, for who is still reading there."`
-	Patience time.Duration `default:"5m"   help:"How long the user's running turn may take to end; new messages wait meanwhile."`
+	To       string        `               help:"The database to move to."                                      placeholder:"NAME" xor:"what"`
+	Off      bool          `               help:"Stop serving the user while the rows are copied; needs no replication."`
+	NewKeys  bool          `               help:"With --off: rows numbered by a sequence get new keys where the target uses theirs. Alfred's own data and declared references follow; other copies of a key do not, and queued messages that name an old key are answered so."`
+	Abort    bool          `               help:"Abandon a move that has started but not yet switched."           xor:"what"`
+	Grace    time.Duration `default:"2s"   help:"How long the old rows stay after the switch, for readers that are still there."`
+	Patience time.Duration `default:"5m"   help:"How long to wait for the user's running turn; new messages wait meanwhile."`
 	JSON     bool          `               help:"Print JSON."`
 }
 
