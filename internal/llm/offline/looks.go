@@ -211,7 +211,7 @@ func (s *scene) addedThings(c *command) found {
 	switch {
 	case c.kind == nil || c.kind == s.lex.draftable() || labelColumn(c.kind) == nil:
 		return found{}
-	case of != nil && slices.ContainsFunc(s.lex.typesIn(of[1]), part):
+	case of != nil && len(s.lex.wholes()) > 0 && slices.ContainsFunc(s.lex.typesIn(of[1]), part):
 		return s.find(of[2], s.lex.wholes()...)
 	case one.MatchString(c.object) || many.MatchString(c.object):
 		return s.find(c.object)

@@ -46,7 +46,13 @@ func refs(known []nodes.Entity) nodes.Refs {
 
 func plan(t *testing.T, message string, known ...nodes.Entity) []string {
 	t.Helper()
-	out, err := nodes.Think(t.Context(), offline.New(garage()), nodes.ThinkInput{
+
+	return planIn(t, garage(), message, known...)
+}
+
+func planIn(t *testing.T, d *domain.Domain, message string, known ...nodes.Entity) []string {
+	t.Helper()
+	out, err := nodes.Think(t.Context(), offline.New(d), nodes.ThinkInput{
 		Facts: facts(message, known...), Refs: refs(known), Subdomains: []string{"tools", "orders"}, MaxSteps: 8, Permission: nodes.Permission{Allowed: true},
 	})
 	require.NoError(t, err)
@@ -81,6 +87,15 @@ func TestPlansForADomainWithoutWords(t *testing.T) {
 			require.Equal(t, want, plan(t, message, lathe, office))
 		})
 	}
+}
+
+// "it" may be a name, and nothing has parts where no type has any.
+func TestAddsByNameWhereNothingIsMeant(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{`write: Create tools {"rows":[{"name":"it"}]}`}, plan(t, "add a tool called it"))
+	shared := garage()
+	shared.Entities[0].Reference = true
+	require.Equal(t, []string{`write: Create orders {"rows":[{"name":"Tools of office"}]}`}, planIn(t, shared, "add the tools of office to my orders"))
 }
 
 // Q01: this model does not depend on a prompt's wording.

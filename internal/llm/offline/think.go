@@ -71,7 +71,7 @@ func (p *planner) add() {
 	case c.kind == nil || c.object == "" && labelColumn(c.kind) != nil: // Understand has asked
 	case c.kind == p.lex.draftable():
 		p.step(vocab.StepGenerate, c.kind, &op{act: opDraft, About: c.object})
-	case r.text == "":
+	case r.text == "", len(r.entities) == 0 && r.name == "": // a row may be called "it"
 		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
 	case len(r.entities) == 0:
 		p.step(vocab.StepRead, p.lex.wholes()[0], &op{act: opRead, Name: r.name, Detail: "full"})
