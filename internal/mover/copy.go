@@ -190,20 +190,22 @@ func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table)
 // advanceSequences moves the target's counters past the source's, which has given all numbers of the user's rows. They are
 // never set back: another session may have taken a number meanwhile.
 func advanceSequences(ctx context.Context, from, to pgx.Tx, tables []table) error {
-	type sequence struct {
-		Name string
-		Last int64
-	}
-	sequences, err := all(ctx, from, pgx.RowToStructByPos[sequence], "read the counters", `
-		SELECT s.name, pg_sequence_last_value(s.name::regclass) FROM unnest($1::text[]) AS t (name)
+	sequences, err := all(ctx, from, pgx.RowTo[string], "look for counters", `
+		SELECT s.name FROM unnest($1::text[]) AS t (name)
 		JOIN pg_attribute AS a ON a.attrelid = t.name::regclass AND a.attnum > 0 AND NOT a.attisdropped
 		CROSS JOIN LATERAL (SELECT pg_get_serial_sequence(t.name, a.attname) AS name) AS s
-		WHERE pg_sequence_last_value(s.name::regclass) IS NOT NULL`, names(tables))
+		WHERE s.name IS NOT NULL`, names(tables))
 	if err != nil {
 		return err
 	}
-	for _, s := range sequences {
-		if err := exec(ctx, to, "set the counter "+s.Name, `SELECT setval($1::regclass, $2) FROM `+s.Name+` WHERE last_value < $2`, s.Name, s.Last); err != nil {
+	for _, name := range sequences {
+		// Read as a table: pg_sequence_last_value skips one that was set and has given no number since, and, from Postgres 17 on,
+		// one that this role may not read.
+		var last int64
+		if err := from.QueryRow(ctx, `SELECT last_value FROM `+name).Scan(&last); err != nil {
+			return fmt.Errorf("read the counter %s: %w", name, err)
+		}
+		if err := exec(ctx, to, "set the counter "+name, `SELECT setval($1::regclass, $2) FROM `+name+` WHERE last_value < $2`, name, last); err != nil {
 			return err
 		}
 	}
