@@ -110,13 +110,16 @@ func (t *Tail) Next(ctx context.Context, patience time.Duration) ([]Event, error
 	}
 }
 
-func (t *Tail) read(ctx context.Context) (events []Event, err error) {
-	events, t.over, err = EventsAfter(ctx, t.reader.Read, t.turnID, t.after)
-	if n := len(events); n > 0 {
-		t.after = events[n-1].Seq
+func (t *Tail) read(ctx context.Context) ([]Event, error) {
+	events, over, err := EventsAfter(ctx, t.reader.Read, t.turnID, t.after)
+	if err != nil {
+		return nil, err
+	}
+	if t.over = over; len(events) > 0 {
+		t.after = events[len(events)-1].Seq
 	}
 
-	return events, err
+	return events, nil
 }
 
 // EventsAfter reads a turn's next events in a transaction of run's. over reports that none will follow them: the turn has
@@ -142,11 +145,11 @@ func EventsAfter(ctx context.Context, run pg.Run, turnID uuid.UUID, seq int32) (
 
 		return err
 	})
-	if err != nil {
-		err = fmt.Errorf("read events: %w", err)
+	if err != nil { // what was read may be nothing that the reader may see any more
+		return nil, false, fmt.Errorf("read events: %w", err)
 	}
 
-	return events, over, err
+	return events, over, nil
 }
 
 // terminal reports whether an event is the last of its turn.

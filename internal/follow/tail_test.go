@@ -1,0 +1,42 @@
+package follow_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/internal/follow"
+	"alfred/internal/pg"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// Whoever was refused a read asks again from where they were.
+func TestTailStaysWhereARefusedReadBegan(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	var turn, user uuid.UUID
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn(start_session('Ada'), 'hello')`).Scan(&turn))
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT user_id FROM turns WHERE id = $1`, turn).Scan(&user))
+	_, err := pool.Exec(t.Context(), `SELECT turn_end($1, 'cancelled', 'cancelled', 'Done.')`, turn)
+	require.NoError(t, err)
+
+	refused := errors.New("not now")
+	good := refused
+	reader := &follow.Reader{Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, slog.New(slog.DiscardHandler)), UserID: user, StillGood: func(context.Context) error { return good }}
+	tail := reader.Tail(turn, 0)
+	defer tail.Close()
+	_, err = tail.Next(t.Context(), time.Second)
+	require.ErrorIs(t, err, refused)
+	good = nil
+	events, err := tail.Next(t.Context(), time.Second)
+	require.NoError(t, err)
+	require.NotEmpty(t, events)
+	require.EqualValues(t, 1, events[0].Seq)
+}
