@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -92,15 +93,19 @@ var (
 	errInternal = &Error{"internal", "Something went wrong on our side."}
 )
 
-// callerError is an error as the caller may know it; what is unknown goes to the log alone.
+// callerError is an error as the caller may know it. What is unknown goes to the log alone; why the database cannot be
+// reached goes there, too.
 func (t *tools) callerError(ctx context.Context, tool string, err error) error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
-	if known := t.Explain(err); known != nil {
-		return known
+	known := errInternal
+	if t.Explain != nil {
+		known = cmp.Or(t.Explain(err), errInternal)
 	}
-	t.Logger.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", tool), slog.Any("error", err))
+	if known == errInternal || pg.IsTransient(err) || errors.Is(err, context.DeadlineExceeded) {
+		t.Logger.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", tool), slog.Any("error", err))
+	}
 
-	return errInternal
+	return known
 }
