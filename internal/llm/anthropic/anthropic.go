@@ -1,10 +1,7 @@
 package anthropic
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"net/http"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -16,35 +13,15 @@ import (
 // DefaultBaseURL is Anthropic's own address.
 const DefaultBaseURL = "https://api.anthropic.com"
 
-const (
-	provider = "anthropic"
+// defaultMaxTokens is sent if the request has no limit, because the API requires one. Every current model supports it.
+const defaultMaxTokens = 8192
 
-	// defaultMaxTokens is sent if the request has no limit, because the API requires one. Every current model supports
-	// it.
-	defaultMaxTokens = 8192
-)
-
-// The causes of invalid configurations.
-var (
-	errNoKey   = errors.New("no API key is set")
-	errNoModel = errors.New("no model is named")
-)
-
-// Config says which model to use.
-type Config struct {
-	APIKey string
-	// BaseURL has no path; "" is DefaultBaseURL.
-	BaseURL string
-	// HTTPClient is nil except in tests.
-	HTTPClient *http.Client
-	// Limits bound each call.
-	Limits wire.Limits
-	Model  string
-}
+// Config says which model to use. The base URL has no path.
+type Config = wire.Config
 
 // Model is one of Anthropic's models.
 type Model struct {
-	config  Config
+	config  *Config
 	dropped wire.Dropped
 	service anthropic.MessageService
 }
@@ -54,17 +31,9 @@ var _ llm.Model = (*Model)(nil)
 // New returns a Model. It makes no connection. The service is built from options only, so that the SDK does not read
 // the environment.
 func New(config *Config) (*Model, error) {
-	filled := *config
-	filled.BaseURL = cmp.Or(config.BaseURL, DefaultBaseURL)
-	if filled.Model == "" {
-		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: errNoModel}
-	}
-	if filled.APIKey == "" {
-		return nil, &llm.Error{Kind: llm.KindAuth, Provider: provider, Err: errNoKey}
-	}
-	client, err := wire.Client(filled.BaseURL, config.HTTPClient, config.Limits)
+	filled, client, err := config.Open("anthropic", DefaultBaseURL, wire.Always)
 	if err != nil {
-		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: err}
+		return nil, err
 	}
 	service := anthropic.NewMessageService(
 		option.WithAPIKey(filled.APIKey), option.WithBaseURL(filled.BaseURL),
@@ -76,7 +45,7 @@ func New(config *Config) (*Model, error) {
 
 // Generate asks once, and again for each optional part that the model rejects.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
+	return m.dropped.Generate(ctx, m.config, req, m.ask)
 }
 
 func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {

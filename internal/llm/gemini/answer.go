@@ -73,7 +73,7 @@ func (a *answer) finish(req *llm.Request) (*llm.Response, error) {
 	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent, genai.FinishReasonSPII:
 		end = wire.EndRefused
 	default: // mainly a function call that is not JSON, which is not reported otherwise
-		return &a.response, &llm.Error{Kind: llm.KindInvalidOutput, Provider: provider, Err: fmt.Errorf("the answer ended with %s", a.reason)}
+		return &a.response, &llm.Error{Kind: llm.KindInvalidOutput, Provider: a.response.Provider, Err: fmt.Errorf("the answer ended with %s", a.reason)}
 	}
 
 	return wire.Finish(req, &a.response, end)

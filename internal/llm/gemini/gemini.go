@@ -1,10 +1,8 @@
 package gemini
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"net/http"
 
 	"google.golang.org/genai"
 
@@ -15,29 +13,12 @@ import (
 // DefaultBaseURL is Google's own address; the SDK adds version and path.
 const DefaultBaseURL = "https://generativelanguage.googleapis.com/"
 
-const provider = "gemini"
-
-// The causes of invalid configurations.
-var (
-	errNoKey   = errors.New("no API key is set")
-	errNoModel = errors.New("no model is named")
-)
-
 // Config says which model to use.
-type Config struct {
-	APIKey string
-	// BaseURL is "" for DefaultBaseURL.
-	BaseURL string
-	// HTTPClient is nil except in tests.
-	HTTPClient *http.Client
-	// Limits bound each call.
-	Limits wire.Limits
-	Model  string
-}
+type Config = wire.Config
 
 // Model is one Gemini model.
 type Model struct {
-	config  Config
+	config  *Config
 	dropped wire.Dropped
 	models  *genai.Models
 }
@@ -46,46 +27,40 @@ var _ llm.Model = (*Model)(nil)
 
 // New returns a Model. It makes no connection.
 func New(config *Config) (*Model, error) {
-	models, err := open(config)
+	filled, models, err := open(config)
 	if err != nil {
 		return nil, err
 	}
 
-	return &Model{config: *config, models: models}, nil
+	return &Model{config: filled, models: models}, nil
 }
 
 // open creates the SDK's client. Everything it would take from the environment is set explicitly.
-func open(config *Config) (*genai.Models, error) {
-	base := cmp.Or(config.BaseURL, DefaultBaseURL)
-	client, err := wire.Client(base, config.HTTPClient, config.Limits)
-	switch {
-	case err != nil:
-		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: err}
-	case config.Model == "":
-		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: errNoModel}
-	case config.APIKey == "":
-		return nil, &llm.Error{Kind: llm.KindAuth, Provider: provider, Err: errNoKey}
+func open(config *Config) (*Config, *genai.Models, error) {
+	filled, client, err := config.Open("gemini", DefaultBaseURL, wire.Always)
+	if err != nil {
+		return nil, nil, err
 	}
 	opened, err := genai.NewClient(context.Background(), &genai.ClientConfig{
-		APIKey: config.APIKey, Backend: genai.BackendGeminiAPI, HTTPClient: client, HTTPOptions: genai.HTTPOptions{BaseURL: base},
+		APIKey: filled.APIKey, Backend: genai.BackendGeminiAPI, HTTPClient: client, HTTPOptions: genai.HTTPOptions{BaseURL: filled.BaseURL},
 	})
 	if err != nil { // its text may contain the whole configuration
-		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: errors.New(wire.Scrub(err.Error(), config.APIKey))}
+		return nil, nil, filled.Fail(llm.KindInvalidRequest, errors.New(wire.Scrub(err.Error(), filled.APIKey)))
 	}
 
-	return opened.Models, nil
+	return filled, opened.Models, nil
 }
 
 // Generate asks once, and again for each optional part that the server rejects.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
+	return m.dropped.Generate(ctx, m.config, req, m.ask)
 }
 
 // ask reads an answer whole or piece by piece. A stream that closes without a finish reason broke off, although reading
 // it yields no error.
 func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	contents, config := m.params(req)
-	parts := answer{response: llm.Response{Model: m.config.Model, Provider: provider}}
+	parts := answer{response: llm.Response{Model: m.config.Model, Provider: m.config.Provider}}
 	if req.OnDelta == nil {
 		whole, err := m.models.GenerateContent(ctx, m.config.Model, contents, config)
 		if err != nil {
@@ -97,7 +72,7 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 	}
 	for piece, err := range m.models.GenerateContentStream(ctx, m.config.Model, contents, config) {
 		if failed, ok := errors.AsType[genai.APIError](err); ok {
-			return &parts.response, wire.Event(provider, failure(&failed), m.config.APIKey)
+			return &parts.response, m.config.Event(failure(&failed))
 		}
 		if err != nil {
 			return &parts.response, err

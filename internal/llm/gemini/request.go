@@ -47,7 +47,7 @@ func (m *Model) contents(given []llm.Message) []*genai.Content {
 			parts = append(parts, genai.NewPartFromText(group.Content))
 		}
 		for _, call := range group.ToolCalls {
-			parts = append(parts, called(&call, group.Provider == provider))
+			parts = append(parts, called(&call, group.Provider == m.config.Provider))
 		}
 		for i, result := range group.Results {
 			parts = append(parts, genai.NewPartFromFunctionResponse(group.Names[i], map[string]any{"output": result}))

@@ -19,7 +19,7 @@ import (
 func (m *Model) answer(req *llm.Request, completion *openai.ChatCompletion) (*llm.Response, error) {
 	response := m.response(completion.Model, &completion.Usage)
 	if failed, ok := completion.JSON.ExtraFields["error"]; ok && len(completion.Choices) == 0 {
-		return response, wire.Event(m.config.Provider, []byte(`{"error":`+failed.Raw()+`}`), m.config.APIKey) // as from a router whose upstream failed
+		return response, m.config.Event([]byte(`{"error":` + failed.Raw() + `}`)) // as from a router whose upstream failed
 	}
 	if len(completion.Choices) == 0 {
 		return wire.Finish(req, response, wire.EndWhole)
@@ -90,7 +90,7 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 	response.Text, response.ToolCalls, response.Reasoning = parts.text.String(), parts.toolCalls(), parts.reasoning.String()
 	if err := events.Err(); err != nil {
 		if failed, ok := errors.AsType[*ssestream.StreamError](err); ok {
-			return response, wire.Event(m.config.Provider, failed.Event.Data, m.config.APIKey)
+			return response, m.config.Event(failed.Event.Data)
 		}
 
 		return response, err

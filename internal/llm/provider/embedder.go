@@ -11,6 +11,7 @@ import (
 	"alfred/internal/llm/gemini"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/llm/openai"
+	"alfred/internal/llm/wire"
 )
 
 // Lexical is the name of the embedder that needs no network.
@@ -47,20 +48,18 @@ func NewEmbedder(config *EmbedderConfig) (llm.Embedder, error) {
 	}
 	switch cmp.Or(config.Name, Lexical) {
 	case Gemini:
-		return gemini.NewEmbedder(&gemini.Config{
-			APIKey: config.Gemini.APIKey, BaseURL: config.Gemini.BaseURL, HTTPClient: config.HTTPClient,
-			Model: cmp.Or(config.Model, "gemini-embedding-001"),
-		}, dimensions)
+		return gemini.NewEmbedder(config.wire(config.Gemini, "gemini-embedding-001"), dimensions)
 	case Lexical:
 		return lexical.Embedder{}, nil
 	case OpenAI:
-		return openai.NewEmbedder(&openai.Config{
-			APIKey: config.OpenAI.APIKey, BaseURL: config.OpenAI.BaseURL, HTTPClient: config.HTTPClient,
-			Model: cmp.Or(config.Model, "text-embedding-3-small"),
-		}, dimensions)
+		return openai.NewEmbedder(config.wire(config.OpenAI, "text-embedding-3-small"), dimensions)
 	}
 
 	return nil, fmt.Errorf("%w %q: use lexical, openai or gemini", errUnknown, config.Name)
+}
+
+func (c *EmbedderConfig) wire(server Server, usual string) *wire.Config {
+	return &wire.Config{APIKey: server.APIKey, BaseURL: server.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(c.Model, usual)}
 }
 
 // Earlier returns the embedder that made stored vectors, by their recorded model: the lexical one, Gemini's by their

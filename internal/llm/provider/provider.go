@@ -113,14 +113,29 @@ func New(config *Config) (map[string]llm.Model, error) {
 	return models, nil
 }
 
-// defaultModels support tools and schemas.
-var defaultModels = map[string]string{Anthropic: "claude-sonnet-4-5", Gemini: "gemini-2.5-flash", OpenAI: "gpt-4.1-mini"}
+// remote is a provider behind a network.
+type remote struct {
+	server func(c *Config) Server
+	model  string // the default; it supports tools and schemas
+	open   func(config *wire.Config) (llm.Model, error)
+}
+
+var remotes = map[string]remote{
+	Anthropic: {func(c *Config) Server { return c.Anthropic }, "claude-sonnet-4-5", opened(anthropic.New)},
+	Gemini:    {func(c *Config) Server { return c.Gemini }, "gemini-2.5-flash", opened(gemini.New)},
+	OpenAI:    {func(c *Config) Server { return c.OpenAI }, "gpt-4.1-mini", opened(openai.New)},
+}
+
+// opened is a constructor whose model has the interface's type.
+func opened[M llm.Model](open func(*wire.Config) (M, error)) func(*wire.Config) (llm.Model, error) {
+	return func(config *wire.Config) (llm.Model, error) { return open(config) }
+}
 
 // hint says what to do about a model that rejects the request as such: it does not exist, or supports no tools or
 // schemas. "" for the local models.
 func (c *Config) hint(node string) string {
-	usual, remote := defaultModels[c.Name]
-	if !remote {
+	usual := remotes[c.Name].model
+	if usual == "" {
 		return ""
 	}
 
@@ -130,24 +145,10 @@ func (c *Config) hint(node string) string {
 
 // opener returns a constructor for the configured provider's models.
 func (c *Config) opener() (func(model string, limits wire.Limits) (llm.Model, error), error) {
-	switch cmp.Or(c.Name, Offline) {
-	case Anthropic:
+	if r, ok := remotes[c.Name]; ok {
 		return func(model string, limits wire.Limits) (llm.Model, error) {
-			return anthropic.New(&anthropic.Config{
-				APIKey: c.Anthropic.APIKey, BaseURL: c.Anthropic.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, defaultModels[Anthropic]),
-			})
-		}, nil
-	case Gemini:
-		return func(model string, limits wire.Limits) (llm.Model, error) {
-			return gemini.New(&gemini.Config{
-				APIKey: c.Gemini.APIKey, BaseURL: c.Gemini.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, defaultModels[Gemini]),
-			})
-		}, nil
-	case OpenAI:
-		return func(model string, limits wire.Limits) (llm.Model, error) {
-			return openai.New(&openai.Config{
-				APIKey: c.OpenAI.APIKey, BaseURL: c.OpenAI.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, defaultModels[OpenAI]),
-			})
+			server := r.server(c)
+			return r.open(&wire.Config{APIKey: server.APIKey, BaseURL: server.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, r.model)})
 		}, nil
 	}
 	model, err := c.local()

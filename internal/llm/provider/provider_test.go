@@ -105,7 +105,7 @@ func TestNew_Rejects(t *testing.T) {
 	}{
 		"AnthropicWithoutKey": {provider.Config{Name: provider.Anthropic}, "no API key"},
 		"FallbackWrong":       {provider.Config{OfflineModel: &model{}, Fallback: &provider.Config{Name: "hal"}}, "fallback: unknown provider"},
-		"GeminiWithoutKey":    {provider.Config{Name: provider.Gemini}, "test must not call"},
+		"GeminiWithoutKey":    {provider.Config{Name: provider.Gemini}, "no API key"},
 		"NoOffline":           {provider.Config{}, "no offline model"},
 		"RealCallFromTest":    {provider.Config{Name: provider.OpenAI, OpenAI: provider.Server{APIKey: "sk-real"}}, "test must not call"},
 		"ScriptMissing":       {provider.Config{Name: provider.Script, ScriptPath: "missing.yaml"}, "missing.yaml"},

@@ -52,10 +52,10 @@ type Dropped struct {
 
 // Generate asks once, and again for every optional part that the server rejects. It returns typed errors.
 func (d *Dropped) Generate(
-	ctx context.Context, provider, key string, req *llm.Request, ask func(context.Context) (*llm.Response, error),
+	ctx context.Context, config *Config, req *llm.Request, ask func(context.Context, *llm.Request) (*llm.Response, error),
 ) (*llm.Response, error) {
 	for {
-		response, raw, err := call(ctx, provider, key, ask)
+		response, raw, err := call(ctx, config, func(ctx context.Context) (*llm.Response, error) { return ask(ctx, req) })
 		again := raw != nil && d.learn(raw, req)
 		if llm.KindOf(err) == llm.KindTooLarge && response != nil {
 			response.Text, response.ToolCalls = "", nil // keep its cost, not its text
@@ -67,14 +67,8 @@ func (d *Dropped) Generate(
 	}
 }
 
-// Call asks once, within the limits of the client that ask uses. It returns typed errors.
-func Call[T any](ctx context.Context, provider, key string, ask func(context.Context) (T, error)) (T, error) {
-	answer, _, err := call(ctx, provider, key, ask)
-	return answer, err
-}
-
-// call also returns the original error.
-func call[T any](ctx context.Context, provider, key string, ask func(context.Context) (T, error)) (answer T, raw, typed error) {
+// call asks once, within the limits of the client that ask uses. It returns the original error and the typed one.
+func call[T any](ctx context.Context, config *Config, ask func(context.Context) (T, error)) (answer T, raw, typed error) {
 	within, watch := watched(ctx)
 	answer, raw = unbroken(within, ask)
 	broken, isBroken := errors.AsType[*limitError](watch.broke())
@@ -82,12 +76,12 @@ func call[T any](ctx context.Context, provider, key string, ask func(context.Con
 	case raw == nil:
 		return answer, nil, nil
 	case isBroken && ctx.Err() == nil:
-		return answer, raw, &llm.Error{Kind: broken.kind, Provider: provider, Err: broken}
+		return answer, raw, config.Fail(broken.kind, broken)
 	case llm.KindOf(raw) != "":
 		return answer, raw, raw
 	}
 
-	return answer, raw, Fail(ctx, provider, raw, key)
+	return answer, raw, Fail(ctx, config.Provider, raw, config.APIKey)
 }
 
 // unbroken recovers if an SDK panics on a malformed answer.
