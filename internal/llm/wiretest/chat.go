@@ -6,115 +6,57 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"alfred/internal/llm"
-	"alfred/internal/llm/lexical"
 )
 
-// chatRequest is the part of a Chat Completions request that is checked.
-type chatRequest struct {
-	MaxTokens      int                           `json:"max_tokens"`
-	Messages       []chatMessage                 `json:"messages"`
-	Model          string                        `json:"model"`
-	ResponseFormat *responseFormat               `json:"response_format"`
-	Stream         bool                          `json:"stream"`
-	StreamOptions  map[string]any                `json:"stream_options"`
-	Temperature    *float64                      `json:"temperature"`
-	Tools          []struct{ Function function } `json:"tools"`
-}
+var chatReasons = reasons{cutOff: "length", refused: "stop", calls: "tool_calls", whole: "stop"}
 
-type chatMessage struct {
-	Content   string `json:"content"`
-	Role      string `json:"role"`
-	ToolCalls []struct {
-		Function struct {
-			Arguments string `json:"arguments"`
-			Name      string `json:"name"`
-		} `json:"function"`
-	} `json:"tool_calls"`
-}
-
-type responseFormat struct {
-	JSONSchema struct {
-		Name   string          `json:"name"`
-		Schema json.RawMessage `json:"schema"`
-	} `json:"json_schema"`
-	Type string `json:"type"`
-}
-
-type function struct {
-	Description string          `json:"description"`
-	Name        string          `json:"name"`
-	Parameters  json.RawMessage `json:"parameters"`
-}
-
-func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
-	var request chatRequest
-	call := &Call{}
-	if !s.read(w, r, &request, call) {
-		return
-	}
-	request.into(call)
-	reply, ok := s.serve(w, r, bearer(r), call)
-	if !ok {
-		return
-	}
-	if request.Stream {
-		streamChat(w, &request, reply)
-		return
-	}
-	whole(w, reply, chatCompletion(&request, reply))
-}
-
-// into translates the request.
-func (c *chatRequest) into(call *Call) {
-	call.Model, call.Stream = c.Model, c.Stream
-	call.Temperature, call.MaxTokens = c.Temperature, c.MaxTokens
-	for _, message := range c.Messages {
-		if message.Role == "system" {
-			call.System = message.Content
+func readChat(_ *http.Request, body gjson.Result, call *Call) {
+	call.Model, call.Stream, call.MaxTokens = body.Get("model").String(), body.Get("stream").Bool(), int(body.Get("max_tokens").Int())
+	call.Temperature = number(body.Get("temperature"))
+	for _, message := range body.Get("messages").Array() {
+		said := llm.Message{Role: message.Get("role").String(), Content: message.Get("content").String()}
+		if said.Role == "system" {
+			call.System = said.Content
 			continue
 		}
-		said := llm.Message{Role: message.Role, Content: message.Content}
-		for _, called := range message.ToolCalls {
-			said.ToolCalls = append(said.ToolCalls, llm.ToolCall{Name: called.Function.Name, Args: json.RawMessage(called.Function.Arguments)})
+		for _, called := range message.Get("tool_calls.#.function").Array() {
+			said.ToolCalls = append(said.ToolCalls, llm.ToolCall{Name: called.Get("name").String(), Args: json.RawMessage(called.Get("arguments").String())})
 		}
 		call.Messages = append(call.Messages, said)
 	}
-	for _, tool := range c.Tools {
-		f := tool.Function
-		call.Tools = append(call.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: f.Parameters})
-	}
-	if c.ResponseFormat != nil {
-		format := c.ResponseFormat.JSONSchema
-		call.SchemaName, call.Schema = format.Name, format.Schema
-	}
+	call.Tools = tools(body.Get("tools.#.function"), "parameters")
+	format := body.Get("response_format.json_schema")
+	call.SchemaName, call.Schema = format.Get("name").String(), raw(format.Get("schema"))
 }
 
-func chatCompletion(request *chatRequest, reply *Reply) map[string]any {
+// chat is what answers and the chunks of streamed ones have in common.
+func chat(call *Call, object string, choices ...any) map[string]any {
+	return map[string]any{"id": "chatcmpl-1", "object": object, "created": 1, "model": call.Model, "choices": append([]any{}, choices...)}
+}
+
+func wholeChat(call *Call, reply *Reply) any {
 	message := map[string]any{"role": "assistant", "content": reply.Text, "refusal": nil}
 	if reply.End == EndRefused {
 		message["content"], message["refusal"] = nil, reply.Text
 	}
-	if len(reply.ToolCalls) > 0 {
-		message["tool_calls"] = chatCalls(reply.ToolCalls)
+	var calls []any
+	for i, called := range reply.ToolCalls {
+		calls = append(calls, chatCall(i, called.Name, args(called)))
 	}
+	if len(calls) > 0 {
+		message["tool_calls"] = calls
+	}
+	answer := chat(call, "chat.completion", map[string]any{"index": 0, "message": message, "finish_reason": chatReasons.of(reply)})
+	answer["usage"] = chatUsage(reply.Usage)
 
-	return map[string]any{
-		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": request.Model,
-		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finishReason(reply)}},
-		"usage":   chatUsage(reply.Usage),
-	}
+	return answer
 }
 
-func chatCalls(calls []llm.ToolCall) []any {
-	list := make([]any, 0, len(calls))
-	for i, call := range calls {
-		list = append(list, map[string]any{
-			"id": fmt.Sprintf("call_%d", i), "type": "function", "function": map[string]any{"name": call.Name, "arguments": args(call)},
-		})
-	}
-
-	return list
+func chatCall(i int, name, arguments string) map[string]any {
+	return map[string]any{"id": fmt.Sprintf("call_%d", i), "type": "function", "function": map[string]any{"name": name, "arguments": arguments}}
 }
 
 func chatUsage(usage llm.Usage) map[string]any {
@@ -124,101 +66,45 @@ func chatUsage(usage llm.Usage) map[string]any {
 	}
 }
 
-func finishReason(reply *Reply) string {
-	switch {
-	case reply.End == EndCutOff:
-		return "length"
-	case len(reply.ToolCalls) > 0:
-		return "tool_calls"
-	}
-
-	return "stop"
-}
-
-// streamChat sends the answer in chunks like the real server: the role first, usage in a chunk without choices, [DONE]
+// streamChat is the answer in chunks like the real server's: the role first, usage in a chunk without choices, [DONE]
 // last.
-func streamChat(w http.ResponseWriter, request *chatRequest, reply *Reply) {
-	stream := newEvents(w)
-	chunk := func(delta map[string]any, finish any) {
-		stream.send("", map[string]any{
-			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": request.Model,
-			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}},
-		})
+func streamChat(call *Call, reply *Reply) (start, middle, end []event) {
+	chunk := func(delta map[string]any, finish any) event {
+		return event{data: chat(call, "chat.completion.chunk", map[string]any{"index": 0, "delta": delta, "finish_reason": finish})}
 	}
-	chunk(map[string]any{"role": "assistant", "content": ""}, nil)
-	deltas := chatDeltas(reply)
-	if reply.End == EndDisconnect || reply.End == EndSilent {
-		deltas = deltas[:len(deltas)/2]
+	callDelta := func(i int, part map[string]any) event {
+		part["index"] = i
+		return chunk(map[string]any{"tool_calls": []any{part}}, nil)
 	}
-	for _, delta := range deltas {
-		chunk(delta, nil)
-	}
-	switch reply.End {
-	case EndDisconnect:
-		panic(http.ErrAbortHandler)
-	case EndSilent:
-		return
-	case EndCutOff, EndRefused:
-	}
-	chunk(map[string]any{}, finishReason(reply))
-	if request.StreamOptions["include_usage"] == true {
-		stream.send("", map[string]any{
-			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": request.Model,
-			"choices": []any{}, "usage": chatUsage(reply.Usage),
-		})
-	}
-	stream.send("", "[DONE]")
-}
-
-func chatDeltas(reply *Reply) []map[string]any {
 	field := "content"
 	if reply.End == EndRefused {
 		field = "refusal"
 	}
-	var deltas []map[string]any
 	for _, piece := range pieces(reply.Text) {
-		deltas = append(deltas, map[string]any{field: piece})
+		middle = append(middle, chunk(map[string]any{field: piece}, nil))
 	}
-	for i, call := range reply.ToolCalls {
-		deltas = append(deltas, callDelta(i, map[string]any{
-			"id": fmt.Sprintf("call_%d", i), "type": "function", "function": map[string]any{"name": call.Name, "arguments": ""},
-		}))
-		for _, piece := range pieces(args(call)) {
-			deltas = append(deltas, callDelta(i, map[string]any{"function": map[string]any{"arguments": piece}}))
+	for i, called := range reply.ToolCalls {
+		middle = append(middle, callDelta(i, chatCall(i, called.Name, "")))
+		for _, piece := range pieces(args(called)) {
+			middle = append(middle, callDelta(i, map[string]any{"function": map[string]any{"arguments": piece}}))
 		}
 	}
+	end = []event{chunk(map[string]any{}, chatReasons.of(reply))}
+	if gjson.GetBytes(call.Body, "stream_options.include_usage").Bool() {
+		last := chat(call, "chat.completion.chunk")
+		last["usage"] = chatUsage(reply.Usage)
+		end = append(end, event{data: last})
+	}
 
-	return deltas
+	return []event{chunk(map[string]any{"role": "assistant", "content": ""}, nil)}, middle, append(end, event{data: "[DONE]"})
 }
 
-func callDelta(index int, call map[string]any) map[string]any {
-	call["index"] = index
-	return map[string]any{"tool_calls": []any{call}}
-}
+// embedTexts answers in reverse order, to test that clients use the index.
+func embedTexts(body gjson.Result) any {
+	data := []any{}
+	for i, text := range slices.Backward(body.Get("input").Array()) {
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": vector(text.String(), body.Get("dimensions"))})
+	}
 
-// embeddings answers with lexical vectors, in reverse order, to test that clients use the index. The handler may make
-// it fail.
-func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
-	var request struct {
-		Dimensions int      `json:"dimensions"`
-		Input      []string `json:"input"`
-		Model      string   `json:"model"`
-	}
-	call := &Call{}
-	if !s.read(w, r, &request, call) {
-		return
-	}
-	call.Model = request.Model
-	if _, ok := s.serve(w, r, bearer(r), call); !ok {
-		return
-	}
-	vectors, err := lexical.Embedder{}.Embed(r.Context(), request.Input)
-	if err != nil {
-		return
-	}
-	data := make([]any, 0, len(vectors))
-	for i, vector := range slices.Backward(vectors) {
-		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": vector[:request.Dimensions]})
-	}
-	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "model": request.Model, "data": data, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1}})
+	return map[string]any{"object": "list", "model": body.Get("model").String(), "data": data, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1}}
 }

@@ -9,9 +9,7 @@ import (
 	"testing"
 
 	"alfred/internal/llm"
-	"alfred/internal/llm/anthropic"
-	"alfred/internal/llm/gemini"
-	"alfred/internal/llm/openai"
+	"alfred/internal/llm/wire"
 )
 
 // Checked returns model with the same answers, but also sends every request to stand-ins for all three providers and
@@ -90,19 +88,8 @@ func wellFormed(response *llm.Response) error {
 
 // model is the provider's model for the server, without a socket in between.
 func (s *Server) model() llm.Model {
-	client := &http.Client{Transport: direct{s.mux}}
-	var (
-		model llm.Model
-		err   error
-	)
-	switch s.protocol {
-	case Anthropic:
-		model, err = anthropic.New(&anthropic.Config{APIKey: Key, BaseURL: "http://stand-in", HTTPClient: client, Model: "claude"})
-	case Gemini:
-		model, err = gemini.New(&gemini.Config{APIKey: Key, BaseURL: "http://stand-in", HTTPClient: client, Model: "gemini"})
-	case OpenAI:
-		model, err = openai.New(&openai.Config{APIKey: Key, BaseURL: "http://stand-in/v1", HTTPClient: client, Model: "gpt-4.1"})
-	}
+	d := dialects[s.protocol]
+	model, err := d.open(&wire.Config{APIKey: Key, BaseURL: "http://stand-in" + d.prefix, HTTPClient: &http.Client{Transport: direct{s.mux}}, Model: "gpt-4.1"})
 	if err != nil {
 		panic(err) // the configuration is complete
 	}

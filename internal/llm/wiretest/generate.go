@@ -3,228 +3,104 @@ package wiretest
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"alfred/internal/llm"
-	"alfred/internal/llm/lexical"
 )
 
-// generateRequest is the part of a Gemini request that is checked.
-type generateRequest struct {
-	Contents          []content `json:"contents"`
-	SystemInstruction content   `json:"systemInstruction"`
-	GenerationConfig  struct {
-		MaxOutputTokens    int            `json:"maxOutputTokens"`
-		ResponseJSONSchema map[string]any `json:"responseJsonSchema"`
-		Temperature        *float64       `json:"temperature"`
-	} `json:"generationConfig"`
-	Tools []struct {
-		FunctionDeclarations []struct {
-			Description          string          `json:"description"`
-			Name                 string          `json:"name"`
-			ParametersJSONSchema json.RawMessage `json:"parametersJsonSchema"`
-		} `json:"functionDeclarations"`
-	} `json:"tools"`
-}
+var generateReasons = reasons{cutOff: "MAX_TOKENS", refused: "SAFETY", calls: "STOP", whole: "STOP"}
 
-// content is one of Gemini's messages.
-type content struct {
-	Role  string `json:"role"`
-	Parts []struct {
-		Text         string `json:"text"`
-		FunctionCall *struct {
-			Name string          `json:"name"`
-			Args json.RawMessage `json:"args"`
-		} `json:"functionCall"`
-		FunctionResponse *struct {
-			Response struct {
-				Output string `json:"output"`
-			} `json:"response"`
-		} `json:"functionResponse"`
-	} `json:"parts"`
-}
-
-func (c content) text() string {
-	texts := make([]string, len(c.Parts))
-	for i, part := range c.Parts {
-		texts[i] = part.Text
-	}
-
-	return strings.Join(texts, "")
-}
-
-// generate serves a model's methods, which follow a colon in the path.
-func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
+// readGenerate reads a request; the model and the method are in its path.
+func readGenerate(r *http.Request, body gjson.Result, call *Call) {
 	model, method, _ := strings.Cut(r.PathValue("call"), ":")
-	switch method {
-	case "batchEmbedContents":
-		s.batchEmbed(w, r, model)
-		return
-	case "generateContent", "streamGenerateContent":
-	default:
-		http.NotFound(w, r)
-		return
-	}
-	var request generateRequest
-	call := &Call{Model: model, Stream: method == "streamGenerateContent"}
-	if !s.read(w, r, &request, call) {
-		return
-	}
-	request.into(call)
-	reply, ok := s.serve(w, r, r.Header.Get("X-Goog-Api-Key"), call)
-	if !ok {
-		return
-	}
-	if call.Stream {
-		streamGenerated(w, model, reply)
-		return
-	}
-	whole(w, reply, generated(model, parts(reply), reply))
-}
-
-// into translates the request.
-func (g *generateRequest) into(call *Call) {
-	config := g.GenerationConfig
-	call.System, call.Temperature, call.MaxTokens = g.SystemInstruction.text(), config.Temperature, config.MaxOutputTokens
-	for _, message := range g.Contents {
-		role := map[string]string{"user": llm.RoleUser, "model": llm.RoleAssistant}[message.Role]
-		said := llm.Message{Role: role, Content: message.text()}
-		for _, part := range message.Parts {
-			if f := part.FunctionCall; f != nil {
-				if len(f.Args) == 0 {
-					f.Args = json.RawMessage(`{}`) // the SDK leaves an empty object out
-				}
-				said.ToolCalls = append(said.ToolCalls, llm.ToolCall{Name: f.Name, Args: f.Args})
+	config := body.Get("generationConfig")
+	call.Model, call.Stream, call.System = model, method == "streamGenerateContent", textOf(body.Get("systemInstruction.parts"), "")
+	call.Temperature, call.MaxTokens = number(config.Get("temperature")), int(config.Get("maxOutputTokens").Int())
+	for _, message := range body.Get("contents").Array() {
+		role := map[string]string{"user": llm.RoleUser, "model": llm.RoleAssistant}[message.Get("role").String()]
+		said := llm.Message{Role: role, Content: textOf(message.Get("parts"), "")}
+		for _, called := range message.Get("parts.#.functionCall").Array() {
+			arguments := raw(called.Get("args"))
+			if len(arguments) == 0 {
+				arguments = json.RawMessage(`{}`) // the SDK leaves an empty object out
 			}
-			if f := part.FunctionResponse; f != nil {
-				call.Messages = append(call.Messages, llm.Message{Role: llm.RoleTool, Content: f.Response.Output})
-			}
+			said.ToolCalls = append(said.ToolCalls, llm.ToolCall{Name: called.Get("name").String(), Args: arguments})
+		}
+		for _, output := range message.Get("parts.#.functionResponse.response.output").Array() {
+			call.Messages = append(call.Messages, llm.Message{Role: llm.RoleTool, Content: output.String()})
 		}
 		if said.Content != "" || len(said.ToolCalls) > 0 {
 			call.Messages = append(call.Messages, said)
 		}
 	}
-	for _, tool := range g.Tools {
-		for _, f := range tool.FunctionDeclarations {
-			call.Tools = append(call.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: f.ParametersJSONSchema})
-		}
+	call.Tools = tools(body.Get("tools.#.functionDeclarations|@flatten"), "parametersJsonSchema")
+	if schema, ok := config.Get("responseJsonSchema").Value().(map[string]any); ok {
+		call.SchemaName, _ = schema["title"].(string)
+		delete(schema, "title")
+		call.Schema, _ = json.Marshal(schema) //nolint:errchkjson // was JSON a moment ago
 	}
-	if config.ResponseJSONSchema == nil {
-		return
-	}
-	call.SchemaName, _ = config.ResponseJSONSchema["title"].(string)
-	delete(config.ResponseJSONSchema, "title")
-	call.Schema, _ = json.Marshal(config.ResponseJSONSchema) //nolint:errchkjson // was JSON a moment ago
 }
 
-// parts are the answer's parts. The protocol requires arguments to be objects: a call whose arguments are not is left
-// out, and the finish reason says so.
-func parts(reply *Reply) []any {
-	if reply.End == EndRefused || malformed(reply) {
-		return nil
-	}
-	var list []any
-	if reply.Text != "" {
-		list = append(list, map[string]any{"text": reply.Text})
+func wholeGenerate(call *Call, reply *Reply) any {
+	var parts []any
+	if reply.Text != "" && reply.End != EndRefused && !malformed(reply) {
+		parts = append(parts, map[string]any{"text": reply.Text})
 	}
 
-	return append(list, calls(reply)...)
+	return lastGenerated(call, reply, parts)
 }
 
-func calls(reply *Reply) []any {
-	var list []any
-	for _, call := range reply.ToolCalls {
-		f := map[string]any{"name": call.Name}
-		if len(call.Args) > 0 {
-			f["args"] = call.Args
-		}
-		list = append(list, map[string]any{"functionCall": f})
-	}
-
-	return list
-}
-
-func malformed(reply *Reply) bool {
-	for _, call := range reply.ToolCalls {
-		if len(call.Args) > 0 && !json.Valid(call.Args) {
-			return true
+// lastGenerated is the end of an answer: the parts, the calls, the reason and the usage. The protocol requires
+// arguments to be objects: calls whose arguments are not are left out, and the reason says so.
+func lastGenerated(call *Call, reply *Reply, parts []any) map[string]any {
+	reason := "MALFORMED_FUNCTION_CALL"
+	if !malformed(reply) {
+		reason = generateReasons.of(reply)
+		for _, called := range reply.ToolCalls {
+			f := map[string]any{"name": called.Name}
+			if len(called.Args) > 0 {
+				f["args"] = called.Args
+			}
+			parts = append(parts, map[string]any{"functionCall": f})
 		}
 	}
-
-	return false
-}
-
-func generated(model string, parts []any, reply *Reply) map[string]any {
-	candidate := map[string]any{"index": 0, "content": map[string]any{"role": "model", "parts": parts}}
-	answer := map[string]any{"modelVersion": model, "candidates": []any{candidate}}
-	if reply != nil {
-		answer["usageMetadata"] = map[string]any{
-			"promptTokenCount": reply.Usage.Input, "candidatesTokenCount": reply.Usage.Output, "cachedContentTokenCount": reply.Usage.Cached,
-			"totalTokenCount": reply.Usage.Input + reply.Usage.Output,
-		}
-		switch {
-		case malformed(reply):
-			candidate["finishReason"] = "MALFORMED_FUNCTION_CALL"
-		case reply.End == EndCutOff:
-			candidate["finishReason"] = "MAX_TOKENS"
-		case reply.End == EndRefused:
-			candidate["finishReason"] = "SAFETY"
-		default:
-			candidate["finishReason"] = "STOP"
-		}
+	answer := generated(call, parts, map[string]any{"finishReason": reason})
+	answer["usageMetadata"] = map[string]any{
+		"promptTokenCount": reply.Usage.Input, "candidatesTokenCount": reply.Usage.Output, "cachedContentTokenCount": reply.Usage.Cached,
+		"totalTokenCount": reply.Usage.Input + reply.Usage.Output,
 	}
 
 	return answer
 }
 
-// streamGenerated sends texts in pieces and each call whole; the last chunk has the finish reason and the usage.
-func streamGenerated(w http.ResponseWriter, model string, reply *Reply) {
-	stream := newEvents(w)
-	texts := pieces(reply.Text)
-	if reply.End == EndDisconnect || reply.End == EndSilent {
-		texts = texts[:len(texts)/2]
-	}
-	for _, text := range texts {
-		if reply.End != EndRefused {
-			stream.send("", generated(model, []any{map[string]any{"text": text}}, nil))
-		}
-	}
-	switch reply.End {
-	case EndDisconnect:
-		panic(http.ErrAbortHandler)
-	case EndSilent:
-		return
-	case EndCutOff, EndRefused:
-	}
-	var last []any
-	if !malformed(reply) {
-		last = calls(reply)
-	}
-	stream.send("", generated(model, last, reply))
+func generated(call *Call, parts []any, candidate map[string]any) map[string]any {
+	candidate["index"], candidate["content"] = 0, map[string]any{"role": "model", "parts": parts}
+	return map[string]any{"modelVersion": call.Model, "candidates": []any{candidate}}
 }
 
-// batchEmbed answers with lexical vectors. The handler may make it fail.
-func (s *Server) batchEmbed(w http.ResponseWriter, r *http.Request, model string) {
-	var request struct {
-		Requests []struct {
-			Content              content `json:"content"`
-			OutputDimensionality int     `json:"outputDimensionality"`
-		} `json:"requests"`
-	}
-	call := &Call{Model: model}
-	if !s.read(w, r, &request, call) {
-		return
-	}
-	if _, ok := s.serve(w, r, r.Header.Get("X-Goog-Api-Key"), call); !ok {
-		return
-	}
-	embeddings := make([]any, len(request.Requests))
-	for i, one := range request.Requests {
-		vectors, err := lexical.Embedder{}.Embed(r.Context(), []string{one.Content.text()})
-		if err != nil {
-			return
+func malformed(reply *Reply) bool {
+	return slices.ContainsFunc(reply.ToolCalls, func(c llm.ToolCall) bool { return len(c.Args) > 0 && !json.Valid(c.Args) })
+}
+
+// streamGenerate is the text in pieces; the last chunk has the calls whole, the finish reason and the usage.
+func streamGenerate(call *Call, reply *Reply) (start, middle, end []event) {
+	for _, text := range pieces(reply.Text) {
+		if reply.End != EndRefused {
+			middle = append(middle, event{data: generated(call, []any{map[string]any{"text": text}}, map[string]any{})})
 		}
-		embeddings[i] = map[string]any{"values": vectors[0][:one.OutputDimensionality]}
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"embeddings": embeddings})
+
+	return nil, middle, []event{{data: lastGenerated(call, reply, nil)}}
+}
+
+func embedContents(body gjson.Result) any {
+	embeddings := []any{}
+	for _, one := range body.Get("requests").Array() {
+		embeddings = append(embeddings, map[string]any{"values": vector(textOf(one.Get("content.parts"), ""), one.Get("outputDimensionality"))})
+	}
+
+	return map[string]any{"embeddings": embeddings}
 }

@@ -51,9 +51,23 @@ func reasoningModels(request map[string]any) string {
 // strictSchemas must be in the documented subset: closed objects, all properties required, 5 levels (10 for newer
 // models), 5,000 properties, 1,000 enum values.
 func strictSchemas(request map[string]any) string {
-	check := func(where string, schema any) string {
+	schemas := map[string]any{}
+	if format := object(request["response_format"], "json_schema"); format["strict"] == true {
+		schemas[fmt.Sprintf("response_format '%v'", format["name"])] = format["schema"]
+	}
+	for _, tool := range list(request["tools"]) {
+		if function := object(tool, "function"); function["strict"] == true {
+			schemas[fmt.Sprintf("function '%v'", function["name"])] = function["parameters"]
+		}
+	}
+	for where, schema := range schemas {
 		text, _ := json.Marshal(schema) //nolint:errchkjson // was JSON a moment ago
-		levels, properties, enums := measure(schema)
+		levels, properties, enums := 0, 0, 0
+		walk(schema, 0, func(node map[string]any, level int) {
+			own, _ := node["properties"].(map[string]any)
+			values, _ := node["enum"].([]any)
+			levels, properties, enums = max(levels, level), properties+len(own), enums+len(values)
+		})
 		switch {
 		case !wire.Strict(text):
 			return "Invalid schema for " + where + ": it is outside the subset of strict mode."
@@ -62,47 +76,9 @@ func strictSchemas(request map[string]any) string {
 		case properties > 5000 || enums > 1000:
 			return "Invalid schema for " + where + ": too large."
 		}
-
-		return ""
-	}
-	if format := object(request["response_format"], "json_schema"); format["strict"] == true {
-		if says := check(fmt.Sprintf("response_format '%v'", format["name"]), format["schema"]); says != "" {
-			return says
-		}
-	}
-	for _, tool := range list(request["tools"]) {
-		if function := object(tool, "function"); function["strict"] == true {
-			if says := check(fmt.Sprintf("function '%v'", function["name"]), function["parameters"]); says != "" {
-				return says
-			}
-		}
 	}
 
 	return ""
-}
-
-// measure counts levels of objects, properties and enum values.
-func measure(schema any) (levels, properties, enums int) {
-	switch node := schema.(type) {
-	case map[string]any:
-		own, _ := node["properties"].(map[string]any)
-		values, _ := node["enum"].([]any)
-		properties, enums = len(own), len(values)
-		for _, child := range node {
-			l, p, e := measure(child)
-			levels, properties, enums = max(levels, l), properties+p, enums+e
-		}
-		if node["type"] == "object" {
-			levels++
-		}
-	case []any:
-		for _, child := range node {
-			l, p, e := measure(child)
-			levels, properties, enums = max(levels, l), properties+p, enums+e
-		}
-	}
-
-	return levels, properties, enums
 }
 
 func streamOptions(request map[string]any) string {

@@ -3,6 +3,7 @@ package wiretest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -35,17 +36,32 @@ func cacheMarks(request map[string]any) string {
 // unions; it does not support numeric and length constraints (anthropics/anthropic-sdk-python#1185 and its
 // transform_schema).
 func grammarOfAnthropic(request map[string]any) string {
-	tools, optional, unions := 0, 0, 0
+	tools, optional, unions, unknown := 0, 0, 0, ""
 	for _, tool := range list(request["tools"]) {
 		if tool["strict"] != true {
 			continue
 		}
 		tools++
-		o, u, unknown := grammar(tool["input_schema"])
+		walk(tool["input_schema"], 0, func(node map[string]any, _ int) {
+			if _, types := node["type"].([]any); types || node["anyOf"] != nil {
+				unions++
+			}
+			if properties, ok := node["properties"].(map[string]any); ok {
+				required, _ := node["required"].([]any)
+				optional += len(properties) - len(required)
+				if node["additionalProperties"] != false {
+					unknown = "additionalProperties"
+				}
+			}
+			for _, name := range []string{"minimum", "maximum", "multipleOf", "minLength", "maxLength", "maxItems", "pattern", "oneOf", "not"} {
+				if _, there := node[name]; there {
+					unknown = name
+				}
+			}
+		})
 		if unknown != "" {
 			return fmt.Sprintf("tools.%v: For this type, property '%s' is not supported", tool["name"], unknown)
 		}
-		optional, unions = optional+o, unions+u
 	}
 	switch {
 	case tools > 20:
@@ -57,42 +73,6 @@ func grammarOfAnthropic(request map[string]any) string {
 	}
 
 	return ""
-}
-
-func grammar(schema any) (optional, unions int, unknown string) {
-	switch node := schema.(type) {
-	case map[string]any:
-		if _, types := node["type"].([]any); types || node["anyOf"] != nil {
-			unions++
-		}
-		if properties, ok := node["properties"].(map[string]any); ok {
-			required, _ := node["required"].([]any)
-			optional += len(properties) - len(required)
-			if node["additionalProperties"] != false {
-				return 0, 0, "additionalProperties"
-			}
-		}
-		for name, child := range node {
-			if slices.Contains([]string{"minimum", "maximum", "multipleOf", "minLength", "maxLength", "maxItems", "pattern", "oneOf", "not"}, name) {
-				return 0, 0, name
-			}
-			o, u, bad := grammar(child)
-			if bad != "" {
-				return 0, 0, bad
-			}
-			optional, unions = optional+o, unions+u
-		}
-	case []any:
-		for _, child := range node {
-			o, u, bad := grammar(child)
-			if bad != "" {
-				return 0, 0, bad
-			}
-			optional, unions = optional+o, unions+u
-		}
-	}
-
-	return optional, unions, ""
 }
 
 func forcedTool(request map[string]any) string {
@@ -130,48 +110,40 @@ func schemaNeedsType(request map[string]any) string {
 
 // schemasOfGemini: only the documented keywords are allowed.
 func schemasOfGemini(request map[string]any) string {
-	known := []string{
-		"$anchor", "$defs", "$id", "$ref", "additionalProperties", "anyOf", "description", "enum", "format", "items", "maxItems", "maximum", "minItems", "minimum",
-		"oneOf", "prefixItems", "properties", "propertyOrdering", "required", "title", "type",
-	}
 	schemas := []any{object(request["generationConfig"])["responseJsonSchema"]}
 	for _, tool := range list(request["tools"]) {
 		for _, function := range list(tool["functionDeclarations"]) {
 			schemas = append(schemas, function["parametersJsonSchema"])
 		}
 	}
-	for _, schema := range schemas {
-		if unknown := unknownKeyword(schema, known); unknown != "" {
-			return "Invalid JSON payload received. Unknown keyword in the specified schema: " + unknown
-		}
+	if unknown := unknownKeyword(schemas); unknown != "" {
+		return "Invalid JSON payload received. Unknown keyword in the specified schema: " + unknown
 	}
 
 	return ""
 }
 
-func unknownKeyword(schema any, known []string) string {
+var keywordsOfGemini = []string{
+	"$anchor", "$defs", "$id", "$ref", "additionalProperties", "anyOf", "description", "enum", "format", "items", "maxItems", "maximum", "minItems", "minimum",
+	"oneOf", "prefixItems", "properties", "propertyOrdering", "required", "title", "type",
+}
+
+func unknownKeyword(schema any) string {
+	children, _ := schema.([]any)
 	node, _ := schema.(map[string]any)
 	for name, child := range node {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(keywordsOfGemini, name) {
 			return name
 		}
-		var children []any
-		switch child := child.(type) {
-		case []any:
-			children = child
-		case map[string]any:
-			children = []any{child}
-			if name == "properties" || name == "$defs" {
-				children = nil
-				for _, named := range child {
-					children = append(children, named)
-				}
-			}
+		if named, ok := child.(map[string]any); ok && (name == "properties" || name == "$defs") {
+			children = slices.AppendSeq(children, maps.Values(named)) // their names are no keywords
+		} else {
+			children = append(children, child)
 		}
-		for _, inner := range children {
-			if unknown := unknownKeyword(inner, known); unknown != "" {
-				return unknown
-			}
+	}
+	for _, child := range children {
+		if unknown := unknownKeyword(child); unknown != "" {
+			return unknown
 		}
 	}
 

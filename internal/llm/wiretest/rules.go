@@ -4,6 +4,8 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -78,4 +80,19 @@ func object(value any, path ...string) map[string]any {
 	}
 
 	return at
+}
+
+// walk visits the objects within a JSON value. level counts the schemas of type "object" around each, itself included.
+func walk(value any, level int, visit func(node map[string]any, level int)) {
+	children, _ := value.([]any)
+	if node, ok := value.(map[string]any); ok {
+		if node["type"] == "object" {
+			level++
+		}
+		visit(node, level)
+		children = slices.Collect(maps.Values(node))
+	}
+	for _, child := range children {
+		walk(child, level, visit)
+	}
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"alfred/internal/llm"
 )
 
@@ -87,10 +89,7 @@ func Start(t testing.TB, protocol Protocol, handler Handler) *Server {
 	t.Helper()
 	s := newServer(protocol, handler)
 	s.http = httptest.NewServer(s.mux)
-	s.BaseURL = s.http.URL
-	if protocol == OpenAI {
-		s.BaseURL += "/v1"
-	}
+	s.BaseURL = s.http.URL + dialects[protocol].prefix
 	t.Cleanup(s.http.Close)
 
 	return s
@@ -98,14 +97,8 @@ func Start(t testing.TB, protocol Protocol, handler Handler) *Server {
 
 func newServer(protocol Protocol, handler Handler) *Server {
 	s := &Server{handler: handler, protocol: protocol, mux: http.NewServeMux()}
-	switch protocol {
-	case Anthropic:
-		s.mux.HandleFunc("POST /v1/messages", s.messages)
-	case Gemini:
-		s.mux.HandleFunc("POST /v1beta/models/{call}", s.generate)
-	case OpenAI:
-		s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
-		s.mux.HandleFunc("POST /v1/embeddings", s.embeddings)
+	for _, path := range dialects[protocol].paths {
+		s.mux.HandleFunc("POST "+path, s.serve)
 	}
 
 	return s
@@ -130,14 +123,63 @@ func (s *Server) Refusals() []string {
 // Client returns a client whose connections end with the server.
 func (s *Server) Client() *http.Client { return s.http.Client() }
 
-// serve is common to all protocols: check the key, call the handler, wait, fail. It returns false if it has already
-// responded.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, key string, call *Call) (*Reply, bool) {
-	call.Header = r.Header.Clone()
+// serve answers a request.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	d, call := dialects[s.protocol], &Call{Header: r.Header.Clone()}
+	method := r.URL.Path[strings.LastIndexAny(r.URL.Path, "/:")+1:]
+	embeds := strings.Contains(strings.ToLower(method), "embed")
+	if s.protocol == Gemini && !slices.Contains([]string{"generateContent", "streamGenerateContent", "batchEmbedContents"}, method) {
+		http.NotFound(w, r)
+		return
+	}
+	if !s.read(w, r, call, embeds) {
+		return
+	}
+	reply, ok := s.decide(w, r, call)
+	switch {
+	case !ok:
+	case embeds:
+		writeJSON(w, http.StatusOK, d.embed(gjson.ParseBytes(call.Body)))
+	case call.Stream:
+		stream(w, call, reply, d)
+	default:
+		whole(w, reply, d.whole(call, reply))
+	}
+}
+
+// read reads the request into call. It rejects and counts what the provider's rules forbid.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, call *Call, embeds bool) bool {
+	var err error
+	if call.Body, err = io.ReadAll(r.Body); err != nil || !json.Valid(call.Body) {
+		http.Error(w, "the body is not JSON", http.StatusBadRequest)
+		return false
+	}
+	says := ""
+	if !embeds {
+		says = refusal(s.protocol, call.Body)
+	}
+	if says == "" && s.protocol == Anthropic && r.Header.Get("Anthropic-Version") == "" {
+		says = "anthropic-version: header is required"
+	}
+	if says != "" {
+		s.mu.Lock()
+		s.refused = append(s.refused, says)
+		s.mu.Unlock()
+		s.fail(w, &Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: says})
+
+		return false
+	}
+	dialects[s.protocol].read(r, gjson.ParseBytes(call.Body), call)
+
+	return true
+}
+
+// decide checks the key, calls the handler, and waits or fails as it says. It returns false if it has already responded.
+func (s *Server) decide(w http.ResponseWriter, r *http.Request, call *Call) (*Reply, bool) {
 	s.mu.Lock()
 	s.calls = append(s.calls, call)
 	s.mu.Unlock()
-	if key != Key {
+	if key := strings.TrimPrefix(r.Header.Get(dialects[s.protocol].key), "Bearer "); key != Key {
 		// Real servers repeat parts of the key like this; searching for the key does not find them.
 		parts := key[:min(len(key), 6)] + "********" + key[max(len(key)-4, 0):]
 		s.fail(w, &Reply{Status: http.StatusUnauthorized, Code: "invalid_api_key", Message: "Incorrect API key provided: " + parts})
@@ -177,32 +219,6 @@ func (s *Server) fail(w http.ResponseWriter, reply *Reply) {
 	writeJSON(w, reply.Status, body)
 }
 
-// read decodes the body into request and keeps it in call. It rejects and counts what the provider's rules forbid.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, request any, call *Call) bool {
-	body, err := io.ReadAll(r.Body)
-	if err == nil {
-		call.Body = body
-		err = json.Unmarshal(body, request)
-	}
-	if err != nil {
-		http.Error(w, fmt.Sprintf("read request: %v", err), http.StatusBadRequest)
-		return false
-	}
-	if strings.Contains(strings.ToLower(r.URL.Path), "embed") {
-		return true
-	}
-	if says := refusal(s.protocol, call.Body); says != "" {
-		s.mu.Lock()
-		s.refused = append(s.refused, says)
-		s.mu.Unlock()
-		s.fail(w, &Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: says})
-
-		return false
-	}
-
-	return true
-}
-
 // whole writes an answer in one piece, or half of it before the connection breaks.
 func whole(w http.ResponseWriter, reply *Reply, body any) {
 	if reply.End != EndDisconnect {
@@ -223,55 +239,39 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body) //nolint:errchkjson // a client that went away is the test's concern
 }
 
-// events writes server-sent events, named or not.
-type events struct{ w http.ResponseWriter }
-
-func newEvents(w http.ResponseWriter) events {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
-
-	return events{w}
+// event is a server-sent event, named or not. Its data is encoded as JSON unless it is a string.
+type event struct {
+	name string
+	data any
 }
 
-func (e events) send(name string, data any) {
-	text, isText := data.(string)
-	if !isText {
-		encoded, _ := json.Marshal(data) //nolint:errchkjson // made of maps and texts
-		text = string(encoded)
+// stream sends an answer's events, or half of the middle before it breaks off.
+func stream(w http.ResponseWriter, call *Call, reply *Reply, d *dialect) {
+	start, middle, end := d.stream(call, reply)
+	if reply.End == EndDisconnect || reply.End == EndSilent {
+		middle, end = middle[:len(middle)/2], nil
 	}
-	if name != "" {
-		fmt.Fprintf(e.w, "event: %s\n", name)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	for _, e := range slices.Concat(start, middle, end) {
+		text, isText := e.data.(string)
+		if !isText {
+			encoded, _ := json.Marshal(e.data) //nolint:errchkjson // made of maps and texts
+			text = string(encoded)
+		}
+		if e.name != "" {
+			fmt.Fprintf(w, "event: %s\n", e.name)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", text)
+		flush(w)
 	}
-	fmt.Fprintf(e.w, "data: %s\n\n", text)
-	flush(e.w)
+	if reply.End == EndDisconnect {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func flush(w http.ResponseWriter) {
 	if flusher, ok := w.(http.Flusher); ok {
 		flusher.Flush()
 	}
-}
-
-// pieces splits text into deltas of a few runes.
-func pieces(text string) []string {
-	const size = 7
-	var list []string
-	for part := range slices.Chunk([]rune(text), size) {
-		list = append(list, string(part))
-	}
-
-	return list
-}
-
-// args returns a model's arguments; none means no arguments.
-func args(call llm.ToolCall) string {
-	if len(call.Args) == 0 {
-		return "{}"
-	}
-
-	return string(call.Args)
-}
-
-func bearer(r *http.Request) string {
-	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 }
