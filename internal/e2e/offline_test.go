@@ -88,7 +88,15 @@ func TestOfflineConversations(t *testing.T) {
 			{"Do I have dragonfruit?", `no pantry items called "dragonfruit"`, []fact{{"12", pantry}}},
 			{"Delete the lasagna", "no recipe called lasagna", []fact{{"3", recipes}}},
 			{"Show recipe_99", `no recipes called "recipe_?99"`, []fact{{"3", recipes}}},
-			{"Which of my recipes is quickest?", `no recipes called "quickest"`, nil},
+		},
+		"Compared": {
+			{"Which of my recipes is quickest?", "^found 1 of 3 recipes:\n- pad see ew", nil},
+			{"Show recipes under 40 minutes", "^found 2 recipes:\n- pad see ew.*\n- shakshuka classic", nil},
+			{"How many recipes take more than 40 minutes?", `is 1 recipe \(total time minutes over 40\)`, nil},
+			{"Which recipe is cheapest?", "cannot compare recipes by that", nil},
+			{"Delete all recipes over 20 euros", "cannot compare recipes by that", []fact{{"3", recipes}}},
+			{"Do I have more than 6 eggs?", "eggs", nil},
+			{"Do I have more than 60 eggs?", "no pantry items", nil},
 		},
 		"Preferences": {
 			{"I'm allergic to peanuts", "peanuts under allergies", []fact{{"{peanuts}", `SELECT allergies::text FROM kitchen.preferences WHERE user_id = $2`}}},

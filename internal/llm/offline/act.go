@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -139,7 +140,7 @@ func (a *actor) count() {
 	}
 	where := ""
 	for _, f := range a.op.Where {
-		where += " (" + human(f.Field) + ": " + asText(f.Value) + ")"
+		where += " (" + human(f.Field) + cmp.Or(boundWords[f.Op], ":") + " " + asText(f.Value) + ")"
 	}
 	text := capitalize(a.kind.Plural) + " by " + human(a.op.By) + ": " + strings.Join(parts, ", ") + "."
 	if a.op.By == "" {

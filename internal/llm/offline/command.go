@@ -20,7 +20,8 @@ const (
 	verbRecall, verbPending, verbCancel                               verb = "recall", "pending", "cancel"
 	verbClear, verbForget, verbReject, verbRetain                     verb = "clear", "forget", "reject", "retain"
 	verbGreet, verbThanks, verbIdentity, verbConfirm, verbDeny        verb = "greet", "thanks", "identity", "confirm", "deny"
-	verbChat                                                          verb = "chat" // nothing the rules recognize
+	verbCompare                                                       verb = "compare" // by something that no column says
+	verbChat                                                          verb = "chat"    // nothing the rules recognize
 )
 
 // command is a message as the rules read it.
@@ -33,6 +34,7 @@ type command struct {
 	also   []*domain.Entity
 	values []value
 	column *domain.Column
+	by     comparing
 
 	answers bool            // it answers the open question
 	agreed  bool            // with a yes
@@ -75,6 +77,8 @@ func (s *scene) parseOne(text string) *command {
 		if m := r.pattern.FindStringSubmatch(text); m != nil {
 			c := &command{text: text}
 			if r.build(s, c, m) {
+				s.withCompared(c)
+
 				return c
 			}
 		}

@@ -35,8 +35,9 @@ func uses(s *scene, c *command, m []string) bool {
 		c.kind = s.lex.draftable()
 	}
 	c.verb, c.object = verbUses, m[2]
+	by := s.compare(c.kind, m[2])
 
-	return c.kind != nil && len(c.kind.Children) > 0 && trimName(m[2]) != "" && !fromStock.MatchString(c.text)
+	return c.kind != nil && !by.any() && len(c.kind.Children) > 0 && trimName(m[2]) != "" && !fromStock.MatchString(c.text)
 }
 
 func search(s *scene, c *command, m []string) bool {
@@ -65,7 +66,7 @@ var (
 
 // term is the rest of a lookup without types, values, days and fillers.
 func (s *scene) term(text string, c *command) string {
-	text = relativeWeek.ReplaceAllString(cutDates(text), " ")
+	text = relativeWeek.ReplaceAllString(cutDates(s.compare(c.kind, text).rest), " ")
 	for _, e := range filtered(append([]*domain.Entity{c.kind}, c.also...), func(e *domain.Entity) bool { return e != nil }) {
 		text = s.lex.cutTypes(text, e)
 		for _, v := range s.lex.valuesIn(text, e) {

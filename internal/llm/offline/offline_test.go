@@ -24,9 +24,16 @@ func garage() *domain.Domain {
 		Columns: []*domain.Column{column("name", domain.KindText), column("quantity", domain.KindNumber), column("unit", domain.KindText)}}
 	order := &domain.Entity{Type: "order", Table: "orders", Name: "order", Plural: "orders", Label: label, Display: label,
 		Columns: []*domain.Column{column("name", domain.KindText), status}}
+	total := column("total_minutes", domain.KindNumber)
+	total.Expr = "drive_minutes + work_minutes"
+	job := &domain.Entity{Type: "job", Table: "jobs", Name: "job", Plural: "jobs", Label: label, Display: label,
+		Columns: []*domain.Column{
+			column("name", domain.KindText), column("drive_minutes", domain.KindNumber), column("work_minutes", domain.KindNumber), total,
+			column("helpers", domain.KindNumber), column("price", domain.KindNumber), column("created_at", domain.KindTimestamp),
+		}}
 
-	return &domain.Domain{Name: "garage", Entities: []*domain.Entity{tool, order},
-		Subdomains: []*domain.Subdomain{{Name: "tools", Tables: []string{"tools"}}, {Name: "orders", Tables: []string{"orders"}}}}
+	return &domain.Domain{Name: "garage", Entities: []*domain.Entity{tool, order, job},
+		Subdomains: []*domain.Subdomain{{Name: "tools", Tables: []string{"tools"}}, {Name: "orders", Tables: []string{"orders"}}, {Name: "jobs", Tables: []string{"jobs"}}}}
 }
 
 func facts(message string, known ...nodes.Entity) func() nodes.Facts {
@@ -53,7 +60,7 @@ func plan(t *testing.T, message string, known ...nodes.Entity) []string {
 func planIn(t *testing.T, d *domain.Domain, message string, known ...nodes.Entity) []string {
 	t.Helper()
 	out, err := nodes.Think(t.Context(), offline.New(d), nodes.ThinkInput{
-		Facts: facts(message, known...), Refs: refs(known), Subdomains: []string{"tools", "orders"}, MaxSteps: 8, Permission: nodes.Permission{Allowed: true},
+		Facts: facts(message, known...), Refs: refs(known), Subdomains: []string{"tools", "orders", "jobs"}, MaxSteps: 8, Permission: nodes.Permission{Allowed: true},
 	})
 	require.NoError(t, err)
 	steps := []string{}
@@ -96,6 +103,53 @@ func TestAddsByNameWhereNothingIsMeant(t *testing.T) {
 	shared := garage()
 	shared.Entities[0].Reference = true
 	require.Equal(t, []string{`write: Create orders {"rows":[{"name":"Tools of office"}]}`}, planIn(t, shared, "add the tools of office to my orders"))
+}
+
+// Comparisons are conditions on numeric columns, superlatives an order and a limit. Nothing is read if no column fits, and
+// nothing is deleted.
+func TestComparesByColumns(t *testing.T) {
+	t.Parallel()
+	first := func(column, more string) []string {
+		return []string{`read: Read jobs {"where":[{"field":"` + column + `","op":"is_not_null"}],"order_by":"` + column + `"` + more + `,"limit":1}`}
+	}
+	where := func(column, op, value string) []string {
+		return []string{`read: Read jobs {"where":[{"field":"` + column + `","op":"` + op + `","value":` + value + `}]}`}
+	}
+	for message, want := range map[string][]string{
+		"Which of my jobs is quickest?":                first("total_minutes", ""),
+		"What is the longest job?":                     first("total_minutes", `,"order_dir":"desc"`),
+		"Show my newest job":                           first("created_at", `,"order_dir":"desc"`),
+		"Show the oldest job":                          first("created_at", ""),
+		"which job is cheapest":                        first("price", ""),
+		"What's the most expensive job?":               first("price", `,"order_dir":"desc"`),
+		"Which job needs the most helpers?":            first("helpers", `,"order_dir":"desc"`),
+		"list the job with the fewest helpers":         first("helpers", ""),
+		"Show jobs under 30 minutes":                   where("total_minutes", `<`, "30"),
+		"Show jobs that take at most half an hour":     where("total_minutes", `<=`, "30"),
+		"jobs over 2 hours":                            where("total_minutes", `>`, "120"),
+		"Show jobs with a drive under ten minutes":     where("drive_minutes", `<`, "10"),
+		"Which jobs need at least two helpers?":        where("helpers", `>=`, "2"),
+		"Show jobs with a price below 99.50":           where("price", `<`, "99.5"),
+		"Show jobs for less than $100":                 where("price", `<`, "100"),
+		"How many jobs take more than 1 hour?":         {`analyze: Count jobs {"where":[{"field":"total_minutes","op":">","value":60}]}`},
+		"Delete all jobs under 30 minutes":             {`write: Delete jobs {"where":[{"field":"total_minutes","op":"<","value":30}]}`},
+		"Do I have more than 2 kg of nails?":           {`read: Read tools {"named":"nails","where":[{"field":"quantity","op":">","value":2},{"field":"unit","op":"=","value":"kg"}]}`},
+		"Which of my tools is quickest?":               {},
+		"Show orders under 30 minutes":                 {},
+		"How many orders take less than 30 minutes?":   {},
+		"Delete all orders under 30 minutes":           {},
+		"Delete all jobs except the cheapest":          {},
+		"What is the most popular job?":                {},
+		"Show jobs where the dog is under the weather": {`read: Read jobs {"named":"where dog under weather"}`},
+	} {
+		t.Run(message, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, want, plan(t, message))
+		})
+	}
+	resp, err := offline.New(garage()).Generate(t.Context(), &llm.Request{Input: nodes.ReplyInput{Facts: facts("Which of my tools is quickest?")}})
+	require.NoError(t, err)
+	require.Contains(t, resp.Text, "cannot compare tools by that")
 }
 
 // Q01: this model does not depend on a prompt's wording.

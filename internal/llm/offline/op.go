@@ -22,6 +22,9 @@ type op struct {
 	About  string           `json:"about,omitempty"`
 	By     string           `json:"by,omitempty"` // a column: to group by, to add to
 	Detail string           `json:"detail,omitempty"`
+	Order  string           `json:"order_by,omitempty"`
+	Dir    string           `json:"order_dir,omitempty"`
+	Limit  int              `json:"limit,omitempty"`
 }
 
 // filter is one condition of a data tool.
@@ -106,6 +109,9 @@ func (o *op) read(e *domain.Entity) args {
 	arguments := args{"table": e.Table, "filters": o.filters(e)}
 	if o.Detail != "" {
 		arguments["detail"] = o.Detail
+	}
+	if o.Order != "" {
+		arguments["order_by"], arguments["order_dir"], arguments["limit"] = o.Order, o.Dir, o.Limit
 	}
 
 	return arguments

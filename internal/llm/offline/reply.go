@@ -262,6 +262,8 @@ func (s *scene) talk(c *command) string {
 		return "Not saved yet: " + list(labelsOf(s.drafts()), "and") + "."
 	case verbCancel:
 		return `I do not delete anything on the word "cancel", and nothing here can be set to cancelled. If it shall go for good, say "delete ` + trimName(c.object) + `".`
+	case verbCompare:
+		return "I cannot compare " + c.kind.Plural + " by that: nothing that I can see of them says it."
 	case verbSave:
 		return "There is nothing unsaved to save."
 	case verbRevise, verbChange, verbRemove, verbShow, verbSchedule:

@@ -117,7 +117,7 @@ func (p *planner) look() {
 		p.step(vocab.StepRead, c.kind, &op{act: opRead, Detail: "rows"})
 		p.step(vocab.StepAnalyze, c.kind, &op{act: opMatch, About: thing})
 	case verbCount:
-		o := &op{act: opCount, Where: p.valueFilters(c.values)}
+		o := &op{act: opCount, Where: append(p.valueFilters(c.values), c.by.where...)}
 		if c.column != nil {
 			o.By = c.column.Name
 		}
@@ -130,7 +130,15 @@ func (p *planner) look() {
 
 // listOp reads what a list command asks for.
 func (s *scene) listOp(c *command) *op {
-	return &op{act: opRead, Where: append(s.valueFilters(c.values), s.dayFilters(c.kind, c.text)...)}
+	o := &op{act: opRead, Where: slices.Concat(s.valueFilters(c.values), s.dayFilters(c.kind, c.text), c.by.where)}
+	if c.by.order != nil {
+		o.Order, o.Limit = c.by.order.Name, 1
+	}
+	if c.by.desc {
+		o.Dir = "desc"
+	}
+
+	return o
 }
 
 func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
@@ -201,7 +209,7 @@ func (p *planner) change() {
 	case len(drafts) > 0 && p.c.verb == verbChange:
 		p.step(vocab.StepGenerate, e, &op{act: opRevise, Refs: refsOf(drafts[:1]), Rows: o.Rows})
 	case p.isSet(p.c):
-		o.Where = append(p.valueFilters(p.c.values), p.dayFilters(e, p.c.object)...)
+		o.Where = slices.Concat(p.valueFilters(p.c.values), p.dayFilters(e, p.c.object), p.c.by.where)
 		if done := doneColumn(e); done != nil && doneWord(p.c.object) {
 			o.Where = append(o.Where, filter{done.Name, "=", true})
 		}
