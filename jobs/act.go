@@ -10,7 +10,6 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/exact"
 	"alfred/internal/llm"
-	"alfred/internal/pg"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
@@ -19,66 +18,47 @@ import (
 // act is one decision of one step. It runs the decision's tool calls within its commit. What the user has approved is
 // carried out without asking a model.
 type act struct {
-	runner   *Runner
-	d        delivery
-	guard    *guard
+	inTurn
+
+	s        *state
 	approved json.RawMessage // payload of the approve question, or nil
 	undo     *undoing        // the undo of an earlier turn, or nil
 	carried  bool            // written out by the plan, or with an earlier step; otherwise a model decides
 	in       nodes.ActInput
 	out      *nodes.ActOutput
-	asker    crud.Asker
-	seen     view.Versions
-	message  string
 	shown    map[string]map[string][]string // nil if no prompt was sent
 	prepared crud.Prepared
 }
 
-func (a *act) prepare(s *state) error {
-	step := s.Step()
+func (a *act) prepare() (frame *nodes.Frame, err error) {
+	s, step := a.s, a.s.Step()
 	if step == nil {
-		return fmt.Errorf("act: turn %s has no step left: %w", s.Turn.ID, errStale)
+		return nil, fmt.Errorf("act: turn %s has no step left: %w", s.Turn.ID, errStale)
 	}
-	undo, err := s.undoing()
-	if undo != nil || err != nil {
-		a.undo = undo
-
-		return err
+	if a.undo, err = s.undoing(); a.undo != nil || err != nil {
+		return nil, err
 	}
 	if a.approved = s.approved(); a.approved != nil {
-		return nil
+		return nil, nil
 	}
-	a.asker, a.seen, a.guard, a.message = a.runner.asker(s), s.Versions, s.guard, s.Turn.Message
 	if a.out = s.carriedCalls(step); a.out != nil {
 		a.carried = true
 		a.in, err = s.prompts.Bounds(s.View, int(step.Step))
 
-		return err
+		return nil, err
 	}
 	if a.in, err = s.prompts.Act(s.View, int(step.Step)); err != nil {
-		return err
+		return nil, err
 	}
 	a.shown = shownBy(s.View, &a.in)
-	made, err := s.acted(&nodes.ActOutput{})
-	a.in.Changed = made.rows > 0
+	a.in.Changed = s.acted(&nodes.ActOutput{}).rows > 0
 
-	return err
-}
-
-// coded reports whether code decides and no model is asked.
-func (a *act) coded() bool { return a.approved != nil || a.undo != nil }
-
-func (a *act) frame() *nodes.Frame {
-	if a.coded() || a.carried {
-		return nil
-	}
-
-	return &a.in.Frame
+	return &a.in.Frame, nil
 }
 
 // run also prepares the calls' searches, because the commit must not wait for an embedder or a search.
 func (a *act) run(ctx context.Context, model llm.Model) error {
-	if a.coded() {
+	if a.undo != nil || a.approved != nil {
 		a.out = &nodes.ActOutput{}
 
 		return nil
@@ -89,7 +69,7 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 			return err
 		}
 	}
-	a.prepared, err = a.runner.Tools.Prepare(ctx, a.runner.Pool, a.asker, toolCalls(a.out.Calls))
+	a.prepared, err = a.s.runner.Tools.Prepare(ctx, a.s.runner.Pool, a.s.asker(), toolCalls(a.out.Calls))
 
 	return err
 }
@@ -97,7 +77,7 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 // decide asks the model. Words that introduce drafts are streamed: they begin the reply.
 func (a *act) decide(ctx context.Context, model llm.Model) (*nodes.ActOutput, error) {
 	if a.in.Introduces {
-		pieces := a.runner.stream(ctx, a.d, a.guard)
+		pieces := a.s.stream(ctx)
 		if a.in.At.Call > 1 {
 			pieces.attempt++ // readers discard what they saw of an earlier decision of the step
 		}
@@ -117,8 +97,6 @@ func toolCalls(of []nodes.Call) []crud.Call {
 	return calls
 }
 
-func (a *act) fence(first *pg.Batch, c *commit) { c.fence(first) }
-
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if a.undo != nil {
 		return a.runUndo(ctx, c)
@@ -126,16 +104,9 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if a.approved != nil {
 		return a.carryOut(ctx, c)
 	}
-	in, err := c.s.acted(a.out)
-	if err != nil {
-		return move{}, err
-	}
+	in := c.s.acted(a.out)
 	in.carried = a.carried
-	said, err := c.s.said()
-	if err != nil {
-		return move{}, err
-	}
-	in.said = said != nil && in.carried || a.out.Words != ""
+	in.said = in.carried && c.s.said() != nil || a.out.Words != ""
 	permission, err := c.s.permission()
 	if err != nil {
 		return move{}, err
@@ -143,12 +114,12 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	c.permitted = permission.Allowed
 	var outcome crud.Outcome
 	if m := beforeAct(a.out, in); m != nil {
-		c.output = newActMade(a.out, &outcome)
+		c.output = actMade(a.out, &outcome)
 
 		return *m, nil
 	}
 	if len(a.out.Calls) > 0 {
-		outcome, err = a.runner.Tools.Execute(ctx, c.tx, c.s.scope(c.at), a.bounds(), a.prepared)
+		outcome, err = a.s.runner.Tools.Execute(ctx, c.tx, c.s.scope(c.at), a.bounds(), a.prepared)
 		if err != nil {
 			return move{}, err
 		}
@@ -184,8 +155,8 @@ func (a *act) carry(c *commit, m *move) error {
 
 func (a *act) bounds() crud.Bounds {
 	return crud.Bounds{
-		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Message: a.message,
-		Seen: crud.Seen{Drafts: a.seen.Drafts, Rows: a.seen.Rows, Shown: a.shown},
+		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Message: a.s.Turn.Message,
+		Seen: crud.Seen{Drafts: a.s.Versions.Drafts, Rows: a.s.Versions.Rows, Shown: a.shown},
 	}
 }
 
@@ -215,7 +186,7 @@ func operationNames(operations []nodes.Operation) []string {
 
 // carryOut runs exactly the calls that the user approved.
 func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
-	outcome, err := a.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), a.approved)
+	outcome, err := a.s.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), a.approved)
 	if err != nil {
 		return move{}, err
 	}
@@ -226,7 +197,7 @@ func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
 
 // remember stores the decision and emits the results of its calls.
 func (a *act) remember(c *commit, outcome *crud.Outcome) {
-	c.output = newActMade(a.out, outcome)
+	c.output = actMade(a.out, outcome)
 	if r := a.out.RequestSchema; r != nil {
 		c.last.Exec("add table to step", db.TurnStepSchemaAdd, &db.TurnStepSchemaAddParams{TurnID: c.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
 		if step := c.step(); !slices.Contains(step.SchemaTables, r.Table) {

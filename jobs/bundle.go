@@ -76,8 +76,8 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 		return nil, false, err
 	}
 	report.loaded(s)
-	dec, rec := r.decision(d), &recorder{}
-	if err := dec.prepare(s); err != nil || dec.frame() != nil {
+	dec, rec := s.decision(), &recorder{}
+	if frame, err := dec.prepare(); err != nil || frame != nil {
 		return nil, false, err
 	}
 	if err := dec.run(ctx, rec); err != nil {
@@ -92,7 +92,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	if err := first.Later(ctx, c.tx); err != nil {
 		return nil, false, err
 	}
-	next, err = newCommit(r, d, s, c.bundle).write(ctx, dec, rec, report)
+	next, err = newCommit(s, c.bundle).write(ctx, dec, rec, report)
 	if err != nil {
 		return nil, false, fmt.Errorf("%s in the same transaction: %w", d.node, err)
 	}
@@ -112,7 +112,7 @@ func probes(node string) bool { return node == vocab.NodeThink || node == vocab.
 // following is the state in which the next decision is made, nil if it takes a model or a search.
 func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.runner
-	s := &state{View: v, guard: r.guard(c.tx, v.Turn.SessionID), written: r.written(), prompts: r.Prompts}
+	s := r.state(c.tx, d, v)
 	if step := v.Step(); d.node == vocab.NodeAct && step != nil {
 		if carried := s.carriedCalls(step); carried != nil && crud.Searches(toolCalls(carried.Calls)) {
 			return nil, nil
@@ -130,8 +130,7 @@ func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 		}
 	}
 	if d.node == vocab.NodeThink {
-		s.plan, err = s.carried(r.Prompts, v.Carried())
-		if s.plan == nil || err != nil {
+		if err = s.takePlan(); s.plan == nil || err != nil {
 			return nil, err
 		}
 	}

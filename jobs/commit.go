@@ -49,8 +49,8 @@ type commit struct {
 	reload bool
 }
 
-func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision, rec *recorder, report *report) (next *delivery, err error) {
-	c := newCommit(r, d, s, &bundle{})
+func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *recorder, report *report) (next *delivery, err error) {
+	c, d := newCommit(s, &bundle{}), s.d
 	err = pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
 		c.tx = tx
 		next, err = c.write(ctx, dec, rec, report)
@@ -70,9 +70,9 @@ func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision,
 	return next, nil
 }
 
-func newCommit(r *Runner, d delivery, s *state, in *bundle) *commit {
-	c := &commit{bundle: in, runner: r, q: db.New(), d: d, s: s, changed: view.Changes{Refs: s.written}}
-	c.at, _ = s.at(d.node)
+func newCommit(s *state, in *bundle) *commit {
+	c := &commit{bundle: in, runner: s.runner, q: db.New(), d: s.d, s: s, changed: view.Changes{Refs: s.written}}
+	c.at, _ = s.at(s.d.node)
 
 	return c
 }
@@ -92,8 +92,10 @@ func (c *commit) write(ctx context.Context, dec decision, rec *recorder, report 
 	return c.finish(ctx, m, rec, time.Since(report.started))
 }
 
-// fence is the fence of a decision in the middle of a turn.
-func (c *commit) fence(first *pg.Batch) {
+// inTurn is a decision in the middle of a turn.
+type inTurn struct{}
+
+func (inTurn) fence(first *pg.Batch, c *commit) {
 	first.Exec("fence", db.TurnFence, &db.TurnFenceParams{ID: c.d.TurnID, Position: int32(c.d.Position)})
 }
 

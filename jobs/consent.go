@@ -202,52 +202,25 @@ func (s *state) chosen() string {
 	return a.OptionID
 }
 
-// understood is what Understand made of the message, or zero before it ran.
-func (s *state) understood() (nodes.UnderstandOutput, error) {
-	var out nodes.UnderstandOutput
-	for _, run := range s.Runs {
-		if run.Node == vocab.NodeUnderstand {
-			if err := json.Unmarshal(run.Output, &out); err != nil {
-				return out, fmt.Errorf("read understand's output: %w", err)
-			}
-		}
-	}
-
-	return out, nil
-}
-
 // permission reports whether this turn may write.
 func (s *state) permission() (nodes.Permission, error) {
-	out, err := s.understood()
-	if err != nil {
-		return nodes.Permission{}, err
-	}
-	q := s.Answered()
+	intent, q := s.Understood().Intent, s.Answered()
 	if q == nil {
-		return permit(out.Intent, nil), nil
+		return permit(intent, nil), nil
 	}
 	a, err := newAnswered(q.Kind, q.Payload, s.chosen())
 
-	return permit(out.Intent, a), err
+	return permit(intent, a), err
 }
 
 // done is what this turn has done so far, for a reply that may claim no more.
-func (s *state) done() (nodes.Done, error) {
-	out, err := s.understood()
-	if err != nil {
-		return nodes.Done{}, err
-	}
+func (s *state) done() nodes.Done {
+	out := s.Understood()
 	c := out.Curation
 	done := nodes.Done{Curated: c.ClearAll || len(c.Retain)+len(c.Demote)+len(c.Forget)+len(c.Exclude)+len(out.Constraints) > 0}
 	for _, run := range s.Runs {
-		var made actMade
-		if run.Node != vocab.NodeAct {
-			continue
-		}
-		if err := json.Unmarshal(run.Output, &made); err != nil {
-			return nodes.Done{}, fmt.Errorf("read act's output: %w", err)
-		}
-		if made.failed() {
+		made := run.Acted
+		if made == nil || made.Failed() {
 			continue
 		}
 		if made.Undo != "" && (done.Undo == "" || done.Undo == crud.CanBeUndone) {
@@ -260,7 +233,7 @@ func (s *state) done() (nodes.Done, error) {
 		}
 	}
 
-	return done, nil
+	return done
 }
 
 // offer asks whether to save what this turn drafted or redrafted. Code asks it once per draft and change, so that a yes

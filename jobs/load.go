@@ -19,15 +19,11 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{View: v, guard: r.guard(r.Pool, v.Turn.SessionID), written: r.written()}
-	if d.node != vocab.NodeThink {
+	s := r.state(r.Pool, d, v)
+	if d.node != vocab.NodeThink || v.Carried() == nil {
 		return s, nil
 	}
-	plan := v.Carried()
-	if plan == nil {
-		return s, nil
-	}
-	if s.plan, err = s.carried(r.Prompts, plan); err != nil || s.plan != nil {
+	if err = s.takePlan(); err != nil || s.plan != nil {
 		return s, err
 	}
 	s.View, err = r.loadOnce(ctx, d, true)

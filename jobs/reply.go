@@ -20,9 +20,7 @@ const shortReply = 1000
 // reply words the answer and ends the turn for its user. Code words the reply to a quick read, and one that only asks a
 // question.
 type reply struct {
-	runner *Runner
-	d      delivery
-	guard  *guard
+	s      *state
 	code   bool // the wording is fixed, and no model is asked
 	in     nodes.ReplyInput
 	out    *nodes.ReplyOutput
@@ -32,28 +30,25 @@ type reply struct {
 	call   *uuid.UUID // that answer's, if its reply is used
 }
 
-func (r *reply) prepare(s *state) error {
-	r.guard = s.guard
-	r.guard.Own = s.Scene(false).Own()
+func (r *reply) prepare() (*nodes.Frame, error) {
+	s := r.s
+	s.guard.Own = s.Scene(false).Own()
 	if text, ok, err := s.undoReply(); ok || err != nil {
 		r.code, r.out = true, &nodes.ReplyOutput{Text: text}
 
-		return err
+		return nil, err
 	}
 	if r.code = s.quick(); r.code {
 		r.out = &nodes.ReplyOutput{Text: s.prompts.QuickReply(s.View)}
 
-		return nil
+		return nil, nil
 	}
 	r.in = s.prompts.Reply(s.View)
-	var err error
-	if r.in.Done, err = s.done(); err != nil {
-		return err
-	}
+	r.in.Done = s.done()
 	asked, err := s.asked()
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case asked != nil && s.onlyAsks(r.in.Done):
 		r.code, r.out = true, &nodes.ReplyOutput{Text: r.in.Fallback}
 	case asked != nil:
@@ -65,43 +60,33 @@ func (r *reply) prepare(s *state) error {
 		r.in.Ask, r.in.Offer = r.offer.text, true
 	}
 
-	return r.takeSaid(s)
+	if r.code || r.takeSaid() {
+		r.code = true
+
+		return nil, nil
+	}
+
+	return &r.in.Frame, nil
 }
 
 // takeSaid uses the reply that an earlier answer contains, if the turn went as that answer had it.
-func (r *reply) takeSaid(s *state) error {
-	said, err := s.said()
-	if r.code || err != nil {
-		return err
-	}
-	if said != nil && said.holds {
-		r.use(said, s)
-	}
-	r.code = r.out != nil
-	r.unsaid = !r.code && (said != nil || s.generates())
-
-	return nil
-}
-
-func (r *reply) use(said *said, s *state) {
-	refs := s.Scene(false).Refs()
+func (r *reply) takeSaid() bool {
+	said := r.s.said()
 	switch {
+	case said == nil || !said.holds:
 	case !said.introduces:
-		r.out = r.in.Said(said.text, refs)
+		r.out = r.in.Said(said.text, r.s.Scene(false).Refs())
 	case r.offer != nil:
-		r.out = r.in.Introduced(said.text, s.prompts.Drafts(s.View, r.offer.writes[0].Refs), refs)
+		r.out = r.in.Introduced(said.text, r.s.prompts.Drafts(r.s.View, r.offer.writes[0].Refs), r.s.Scene(false).Refs())
 	}
-	if r.out != nil {
-		r.call, r.words = said.call, said.text
-	}
-}
+	if r.out == nil {
+		r.unsaid = said != nil || r.s.generates()
 
-func (r *reply) frame() *nodes.Frame {
-	if r.code {
-		return nil
+		return false
 	}
+	r.call, r.words = said.call, said.text
 
-	return &r.in.Frame
+	return true
 }
 
 // run streams the reply. If the model stays unreachable, only its wording is lost: the work is done, and the user must
@@ -110,7 +95,7 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 	if r.code {
 		return r.clean(ctx)
 	}
-	pieces := r.runner.stream(ctx, r.d, r.guard)
+	pieces := r.s.stream(ctx)
 	if r.unsaid {
 		pieces.attempt++ // readers discard what they saw of it
 	}
@@ -118,7 +103,7 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 	out, err := nodes.Reply(ctx, model, r.in)
 	pieces.close() //nolint:contextcheck // it has the run's context
 	overdue := errors.Is(context.Cause(ctx), errDeadline)
-	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && (overdue || judge(err, r.d.attempt, r.d.snoozes).verdict == verdictFail) {
+	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && (overdue || judge(err, r.s.d.attempt, r.s.d.snoozes).verdict == verdictFail) {
 		out, err = r.in.ByCode(), nil
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -133,10 +118,10 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 // clean removes identifiers from the reply, whoever worded it.
 func (r *reply) clean(ctx context.Context) error {
 	var err error
-	if r.out.Text, err = r.guard.reply(ctx, r.out.Text); err != nil {
+	if r.out.Text, err = r.s.guard.reply(ctx, r.out.Text); err != nil {
 		return err
 	}
-	r.words, err = r.guard.reply(ctx, r.words)
+	r.words, err = r.s.guard.reply(ctx, r.words)
 
 	return err
 }
@@ -144,7 +129,7 @@ func (r *reply) clean(ctx context.Context) error {
 // fence ends the turn.
 func (r *reply) fence(first *pg.Batch, c *commit) {
 	first.Exec("reply", db.TurnReply, &db.TurnReplyParams{
-		SessionID: c.s.Turn.SessionID, ID: r.d.TurnID, Position: int32(r.d.Position), Reply: r.out.Text,
+		SessionID: c.s.Turn.SessionID, ID: c.d.TurnID, Position: int32(c.d.Position), Reply: r.out.Text,
 	})
 }
 

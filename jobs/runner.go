@@ -27,7 +27,6 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/view"
-	"alfred/internal/vocab"
 	"alfred/nodes"
 	"alfred/registry"
 )
@@ -232,22 +231,6 @@ func (q quieter) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 // WithGroup implements slog.Handler.
 func (q quieter) WithGroup(name string) slog.Handler { return quieter{q.Handler.WithGroup(name)} }
-
-// decision returns an empty decision of a delivery's node.
-func (r *Runner) decision(d delivery) decision {
-	switch d.node {
-	case vocab.NodeUnderstand:
-		return &understand{runner: r, d: d}
-	case vocab.NodeThink:
-		return &think{runner: r}
-	case vocab.NodeAct:
-		return &act{runner: r, d: d}
-	case vocab.NodeReply:
-		return &reply{runner: r, d: d}
-	default:
-		return &summarize{runner: r}
-	}
-}
 
 // Start takes the lease, starts working jobs and returns. ctx bounds only the start; call Stop to end.
 func (r *Runner) Start(ctx context.Context) error {

@@ -1,16 +1,13 @@
 package jobs
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"slices"
 
 	"github.com/google/uuid"
 
 	"alfred/db"
 	"alfred/internal/view"
-	"alfred/internal/vocab"
-	"alfred/nodes"
 )
 
 // said is the reply that an earlier answer of the turn contains.
@@ -24,35 +21,21 @@ type said struct {
 }
 
 // said returns nil if no answer of the turn contains a reply.
-func (s *state) said() (*said, error) {
-	introduced, err := s.introduced()
-	if introduced != nil || err != nil {
-		return introduced, err
-	}
-
-	return s.saidAtOnce()
-}
+func (s *state) said() *said { return cmp.Or(s.introduced(), s.saidAtOnce()) }
 
 // introduced returns the words beside this turn's drafts. They hold if the step that made these ended the turn and
 // succeeded, and all before it prepared it.
-func (s *state) introduced() (*said, error) {
-	if len(s.Runs) == 0 || s.Runs[len(s.Runs)-1].Node != vocab.NodeAct {
-		return nil, nil
-	}
-	run := s.Runs[len(s.Runs)-1]
-	var made nodes.ActOutput
-	if err := json.Unmarshal(run.Output, &made); err != nil {
-		return nil, fmt.Errorf("read act's output: %w", err)
-	}
-	if made.Words == "" {
-		return nil, nil
+func (s *state) introduced() *said {
+	run := s.LastRun()
+	if run == nil || run.Acted == nil || run.Acted.Words == "" {
+		return nil
 	}
 	last := s.Steps[len(s.Steps)-1]
 
 	return &said{
-		text: made.Words, introduces: true, call: run.LlmCallID,
+		text: run.Acted.Words, introduces: true, call: run.LlmCallID,
 		holds: s.OnlyDrafts(last) && last.Outcome != nil && *last.Outcome == db.StepOutcomeOk,
-	}, nil
+	}
 }
 
 // generates reports whether a step of the turn may have shown words beside its drafts.
@@ -62,22 +45,15 @@ func (s *state) generates() bool {
 
 // saidAtOnce returns the reply in Understand's answer. It holds if nothing had to be done, or if all that was done is
 // what the answer's own calls write, and all of them succeeded.
-func (s *state) saidAtOnce() (*said, error) {
-	if len(s.Runs) == 0 || s.Runs[0].Node != vocab.NodeUnderstand {
-		return nil, nil
+func (s *state) saidAtOnce() *said {
+	if len(s.Runs) == 0 || s.Runs[0].Understood == nil || s.Runs[0].Understood.Reply == "" {
+		return nil
 	}
-	var made nodes.TogetherOutput
-	if err := json.Unmarshal(s.Runs[0].Output, &made); err != nil {
-		return nil, fmt.Errorf("read understand's output: %w", err)
-	}
-	if made.Reply == "" {
-		return nil, nil
-	}
-	found := &said{text: made.Reply, call: s.Runs[0].LlmCallID}
-	made.Say, made.Think = made.Reply, made.Plan
-	found.holds = (made.Speaks() || len(s.Steps) > 0) && s.wentAsWritten(found.call)
+	made, call := s.Runs[0].Understood, s.Runs[0].LlmCallID
+	understood := made.UnderstandOutput
+	understood.Say, understood.Think = made.Reply, made.Plan
 
-	return found, nil
+	return &said{text: made.Reply, call: call, holds: (understood.Speaks() || len(s.Steps) > 0) && s.wentAsWritten(call)}
 }
 
 // wentAsWritten reports whether no other model call decided anything in this turn, every step wrote what it was to

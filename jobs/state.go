@@ -2,11 +2,8 @@ package jobs
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"alfred/db"
 	"alfred/internal/crud"
@@ -22,47 +19,54 @@ import (
 type state struct {
 	*view.View
 
+	runner  *Runner
+	d       delivery
 	guard   *guard
 	plan    *carried // came with Understand's answer and fits; nil: Think is asked
 	prompts Prompts
-	written *registry.Written
-	until   time.Time // when the turn stops retrying the current decision; zero: never
+	written *registry.Written // what the decision writes of the registry, for the view of its turn
+	until   time.Time         // when the turn stops retrying the current decision; zero: never
 }
 
-// actMade is a stored decision of Act: its output and results.
-type actMade struct {
-	nodes.ActOutput
-	Results []actResult `json:"results,omitempty"`
-	Undo    string      `json:"undo,omitempty"` // what the user is told about undoing it
+// state is what a decision is made from; its guard reads through conn.
+func (r *Runner) state(conn db.DBTX, d delivery, v *view.View) *state {
+	return &state{
+		View: v, runner: r, d: d, guard: r.guard(conn, v.Turn.SessionID), prompts: r.Prompts, written: &registry.Written{Window: r.Windows.RetentionWindow},
+	}
 }
 
-type actResult struct {
-	Tool       string    `json:"tool"`
-	EntityType string    `json:"entity_type,omitempty"`
-	RowCount   int       `json:"row_count"`
-	Told       string    `json:"told,omitempty"` // what it did, in words
-	ErrorCode  crud.Code `json:"error_code,omitempty"`
+// decision returns an empty decision of the state's node.
+func (s *state) decision() decision {
+	switch s.d.node {
+	case vocab.NodeUnderstand:
+		return &understand{s: s}
+	case vocab.NodeThink:
+		return &think{s: s}
+	case vocab.NodeAct:
+		return &act{s: s}
+	case vocab.NodeReply:
+		return &reply{s: s}
+	default:
+		return &summarize{s: s}
+	}
 }
 
-func newActMade(out *nodes.ActOutput, outcome *crud.Outcome) actMade {
-	made := actMade{ActOutput: *out, Undo: outcome.Undo}
+// actMade is what node_runs stores of a decision of Act.
+func actMade(out *nodes.ActOutput, outcome *crud.Outcome) *view.Acted {
+	made := &view.Acted{ActOutput: *out, Undo: outcome.Undo}
 	for i := range outcome.Results {
 		r := &outcome.Results[i]
-		made.Results = append(made.Results, actResult{Tool: r.Tool, EntityType: r.EntityType, RowCount: r.RowCount, Told: r.Told, ErrorCode: r.ErrorCode})
+		made.Results = append(made.Results, view.CallResult{Tool: r.Tool, EntityType: r.EntityType, RowCount: r.RowCount, Told: r.Told, ErrorCode: string(r.ErrorCode)})
 	}
 
 	return made
-}
-
-func (m *actMade) failed() bool {
-	return slices.ContainsFunc(m.Results, func(r actResult) bool { return r.ErrorCode != "" })
 }
 
 // carriedCalls returns the decision that the plan or an earlier step wrote out for a step, if the step has not started;
 // otherwise nil. Calls that change rows are used only if nobody has changed those rows since they were read: otherwise
 // Act looks first.
 func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
-	if taken, _ := s.Calls(int(step.Step)); taken > 0 || len(step.Calls) == 0 {
+	if taken, _ := s.Calls(step.Step); taken > 0 || len(step.Calls) == 0 {
 		return nil
 	}
 	var calls []nodes.Call
@@ -88,15 +92,6 @@ func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
 	}
 
 	return out
-}
-
-// lastCall is the model call that the last decision came from.
-func (s *state) lastCall() *uuid.UUID {
-	if len(s.Runs) == 0 {
-		return nil
-	}
-
-	return s.Runs[len(s.Runs)-1].LlmCallID
 }
 
 // later returns the steps after the current one. A step that needs a skipped step is skipped with it.
@@ -130,12 +125,7 @@ func (s *state) at(node string) (at nodes.At, ordinal int) {
 	if node != vocab.NodeAct || step == nil {
 		return at, ordinal
 	}
-	at.Step, at.Call = int(step.Step), 1
-	for _, run := range s.Runs {
-		if run.Node == vocab.NodeAct && run.Step != nil && *run.Step == step.Step {
-			at.Call++
-		}
-	}
+	at.Step, at.Call = int(step.Step), len(s.ActedOn(step.Step))+1
 
 	return at, ordinal
 }
@@ -156,11 +146,6 @@ func (s *state) scope(at nodes.At) registry.Scope {
 	}
 }
 
-// written collects what a decision writes of the registry, for the view of its turn.
-func (r *Runner) written() *registry.Written {
-	return &registry.Written{Window: r.Windows.RetentionWindow}
-}
-
 // results is the number of the last result that this turn has stored for a step.
 func (s *state) results(step int) (last int) {
 	for _, r := range s.Results {
@@ -173,8 +158,10 @@ func (s *state) results(step int) (last int) {
 }
 
 // asker says who is searching: what the turn's later prompts show in full is left out of the results.
-func (r *Runner) asker(s *state) crud.Asker {
-	return crud.Asker{Scope: s.scope(nodes.At{Turn: int(s.Turn.Number)}), ShownFrom: int(s.Turn.Number) - r.Windows.Full(int(s.Turn.Number)-1)}
+func (s *state) asker() crud.Asker {
+	number := int(s.Turn.Number)
+
+	return crud.Asker{Scope: s.scope(nodes.At{Turn: number}), ShownFrom: number - s.runner.Windows.Full(number-1)}
 }
 
 // planned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.
@@ -197,44 +184,32 @@ func (s *state) quick() bool {
 
 // stuck reports whether a decision of Act gave up its step.
 func (s *state) stuck() bool {
-	for _, run := range s.Runs {
-		var made actMade
-		if run.Node == vocab.NodeAct && json.Unmarshal(run.Output, &made) == nil && (made.AskUser != nil || made.Blocked != nil) {
-			return true
-		}
-	}
-
-	return false
+	return slices.ContainsFunc(s.Runs, func(run *view.Run) bool {
+		return run.Acted != nil && (run.Acted.AskUser != nil || run.Acted.Blocked != nil)
+	})
 }
 
 // acted derives what the edge after Act depends on.
-func (s *state) acted(out *nodes.ActOutput) (acted, error) {
+func (s *state) acted(out *nodes.ActOutput) acted {
 	step := s.Step()
 	in := acted{
 		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.later(),
 		replans: max(s.DecisionsOf(vocab.NodeThink)-1, 0), quick: s.quick(),
 	}
 	seen := map[string]bool{}
-	for _, run := range s.Runs {
-		if run.Node != vocab.NodeAct || run.Step == nil || *run.Step != step.Step {
-			continue
-		}
-		var made actMade
-		if err := json.Unmarshal(run.Output, &made); err != nil {
-			return acted{}, fmt.Errorf("read act's output: %w", err)
-		}
-		in.add(&made, seen)
+	for _, made := range s.ActedOn(step.Step) {
+		in.add(made, seen)
 	}
 	in.repeats = len(out.Calls) > 0
 	for _, call := range out.Calls {
 		in.repeats = in.repeats && seen[fingerprint(call)]
 	}
 
-	return in, nil
+	return in
 }
 
 // add counts one earlier decision of the step. seen collects the reads that would return the same again.
-func (in *acted) add(made *actMade, seen map[string]bool) {
+func (in *acted) add(made *view.Acted, seen map[string]bool) {
 	if made.RequestSchema != nil {
 		in.requests++
 	}
@@ -242,7 +217,7 @@ func (in *acted) add(made *actMade, seen map[string]bool) {
 		return
 	}
 	in.calls++
-	if in.failing = made.failed(); in.failing {
+	if in.failing = made.Failed(); in.failing {
 		in.failures++
 
 		return

@@ -38,8 +38,10 @@ type stream struct {
 	lost   error // the first failure; nothing is written after it
 }
 
-func (r *Runner) stream(ctx context.Context, d delivery, g *guard) *stream {
-	return &stream{pool: r.Pool, guard: g, notifier: r.notifier, turnID: d.TurnID, position: d.Position, attempt: d.attempt + d.snoozes, ctx: ctx}
+func (s *state) stream(ctx context.Context) *stream {
+	return &stream{
+		pool: s.runner.Pool, guard: s.guard, notifier: s.runner.notifier, turnID: s.d.TurnID, position: s.d.Position, attempt: s.d.attempt + s.d.snoozes, ctx: ctx,
+	}
 }
 
 // add appends the next piece. It blocks while pieces are written.

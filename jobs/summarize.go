@@ -21,28 +21,22 @@ const openTurns = 3
 
 // summarize words what happened in a turn that has been replied to, cleans up after it and starts the next one.
 type summarize struct {
-	runner *Runner
-	code   bool // a quick or short turn: no model is asked
-	in     nodes.SummarizeInput
-	out    *nodes.SummarizeOutput
-	words  json.RawMessage
-	model  string
+	s     *state
+	code  bool // a quick or short turn: no model is asked
+	in    nodes.SummarizeInput
+	out   *nodes.SummarizeOutput
+	words json.RawMessage
+	model string
 }
 
-func (s *summarize) prepare(st *state) error {
-	undo, err := st.undoing()
-	s.in = st.prompts.Summarize(st.View)
-	s.code = st.quick() || undo != nil || s.in.Short
-
-	return err
-}
-
-func (s *summarize) frame() *nodes.Frame {
-	if s.code {
-		return nil
+func (s *summarize) prepare() (*nodes.Frame, error) {
+	undo, err := s.s.undoing()
+	s.in = s.s.prompts.Summarize(s.s.View)
+	if s.code = s.s.quick() || undo != nil || s.in.Short; s.code {
+		return nil, err
 	}
 
-	return &s.in.Frame
+	return &s.in.Frame, err
 }
 
 func (s *summarize) run(ctx context.Context, model llm.Model) error {
@@ -117,7 +111,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 		}
 	}
 	if c.expired.Retentions {
-		if _, err := c.registry().ExpireRetentions(ctx, s.runner.RetentionDecayTurns); err != nil {
+		if _, err := c.registry().ExpireRetentions(ctx, c.runner.RetentionDecayTurns); err != nil {
 			return fmt.Errorf("expire retentions: %w", err)
 		}
 	}
@@ -139,7 +133,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 // compress requests, every few turns, the compressed texts of what has left the windows. Until they exist, each such
 // turn has one line.
 func (s *summarize) compress(c *commit) error {
-	w := s.runner.Windows
+	w := c.runner.Windows
 	to := int(c.s.Turn.Number) - max(w.FullDetailTurns, w.RetentionWindow)
 	if !w.CompressOlder || to < 1 || to%max(w.CompressEvery, 1) != 0 {
 		return nil

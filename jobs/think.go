@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"alfred/internal/llm"
-	"alfred/internal/pg"
 	"alfred/nodes"
 )
 
 // think plans the turn, or proposes, or asks.
 type think struct {
-	runner *Runner
-	in     nodes.ThinkInput
-	out    *nodes.ThinkOutput
+	inTurn
+
+	s   *state
+	in  nodes.ThinkInput
+	out *nodes.ThinkOutput
 	// carried: the plan came with Understand's answer, and no model is asked.
 	carried bool
 }
@@ -24,43 +25,35 @@ type carried struct {
 	out *nodes.ThinkOutput
 }
 
-// carried returns nil for a plan that does not fit what is known by now.
-func (s *state) carried(prompts Prompts, plan *nodes.ThinkOutput) (*carried, error) {
-	in, err := s.thinkInput(prompts)
+// takePlan takes the plan that came with Understand's answer, if it fits what is known by now.
+func (s *state) takePlan() error {
+	in, err := s.thinkInput()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if plan = in.Carried(plan); plan == nil {
-		return nil, nil
+	if plan := in.Carried(s.Carried()); plan != nil {
+		s.plan = &carried{in, plan}
 	}
 
-	return &carried{in, plan}, nil
+	return nil
 }
 
-func (s *state) thinkInput(prompts Prompts) (in nodes.ThinkInput, err error) {
-	in = prompts.Think(s.View)
+func (s *state) thinkInput() (in nodes.ThinkInput, err error) {
+	in = s.prompts.Think(s.View)
 	in.Permission, err = s.permission()
 
 	return in, err
 }
 
-func (t *think) prepare(s *state) (err error) {
-	if s.plan != nil {
-		t.in, t.out, t.carried = s.plan.in, s.plan.out, true
+func (t *think) prepare() (frame *nodes.Frame, err error) {
+	if plan := t.s.plan; plan != nil {
+		t.in, t.out, t.carried = plan.in, plan.out, true
 
-		return nil
+		return nil, nil
 	}
-	t.in, err = s.thinkInput(s.prompts)
+	t.in, err = t.s.thinkInput()
 
-	return err
-}
-
-func (t *think) frame() *nodes.Frame {
-	if t.carried {
-		return nil
-	}
-
-	return &t.in.Frame
+	return &t.in.Frame, err
 }
 
 func (t *think) run(ctx context.Context, model llm.Model) error {
@@ -73,12 +66,10 @@ func (t *think) run(ctx context.Context, model llm.Model) error {
 	return err
 }
 
-func (t *think) fence(first *pg.Batch, c *commit) { c.fence(first) }
-
 func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	c.output, c.permitted = t.out, t.in.Permission.Allowed
 	if t.carried {
-		c.call = c.s.lastCall()
+		c.call = c.s.LastRun().LlmCallID
 	}
 	if t.out.Goal != "" {
 		c.goal = &t.out.Goal
@@ -90,12 +81,8 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	if _, err := c.registry().Touch(ctx, named); err != nil {
 		return move{}, err
 	}
-	said, err := c.s.said()
-	if err != nil {
-		return move{}, err
-	}
 
-	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, said: said != nil && t.carried, refs: t.in.Refs, home: t.runner.home, table: t.runner.table}), nil
+	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, said: t.carried && c.s.said() != nil, refs: t.in.Refs, home: t.s.runner.home, table: t.s.runner.table}), nil
 }
 
 // home is the subdomain in which a step reads refs of a type: its own, if that can see their table.

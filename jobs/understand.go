@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -22,13 +21,11 @@ import (
 
 // understand resolves what the message is about and curates the registry.
 type understand struct {
-	runner  *Runner
-	d       delivery
-	guard   *guard
+	inTurn
+
+	s       *state
 	in      nodes.UnderstandInput
 	out     *nodes.UnderstandOutput
-	began   time.Time // when the turn began, in the user's time zone
-	asker   crud.Asker
 	clicked *answered     // the open question and the clicked option; nil for an answer in words
 	recall  crud.Prepared // the search of the past that the message asks for; empty for none
 }
@@ -91,33 +88,23 @@ func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) 
 	return nil
 }
 
-func (u *understand) prepare(s *state) (err error) {
-	if s.Turn.Undoes != nil {
+func (u *understand) prepare() (frame *nodes.Frame, err error) {
+	if u.s.Turn.Undoes != nil { // the purpose of the turn is known
 		u.out = &nodes.UnderstandOutput{Intent: "write", Undo: &nodes.UndoRequest{}}
 
-		return nil
+		return nil, nil
 	}
-	u.in, u.began = s.prompts.Understand(s.View), s.Before
-	u.guard = s.guard
-	u.asker = u.runner.asker(s)
-	u.clicked, err = s.click()
+	u.in = u.s.prompts.Understand(u.s.View)
+	u.clicked, err = u.s.click()
 
-	return err
-}
-
-func (u *understand) frame() *nodes.Frame {
-	if u.out != nil { // the purpose of the turn is known
-		return nil
-	}
-
-	return &u.in.Frame
+	return &u.in.Frame, err
 }
 
 func (u *understand) run(ctx context.Context, model llm.Model) error {
 	if u.out != nil {
 		return nil
 	}
-	says := u.runner.stream(ctx, u.d, u.guard)
+	says := u.s.stream(ctx)
 	u.in.OnDelta = says.add
 	out, err := nodes.Understand(ctx, model, u.in)
 	says.close() //nolint:contextcheck // it has the run's context
@@ -133,12 +120,10 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 	if err != nil {
 		return fmt.Errorf("encode query: %w", err)
 	}
-	u.recall, err = u.runner.Tools.Prepare(ctx, u.runner.Pool, u.asker, []crud.Call{{Tool: vocab.ToolRecall, Args: args}})
+	u.recall, err = u.s.runner.Tools.Prepare(ctx, u.s.runner.Pool, u.s.asker(), []crud.Call{{Tool: vocab.ToolRecall, Args: args}})
 
 	return err
 }
-
-func (u *understand) fence(first *pg.Batch, c *commit) { c.fence(first) }
 
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = u.out
@@ -168,7 +153,7 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err
 	}
 	if quick := u.out.Quick; quick != nil && after.approve == "" {
-		after.subdomain, after.plural = u.runner.quick(quick.EntityType)
+		after.subdomain, after.plural = u.s.runner.quick(quick.EntityType)
 		if plan := u.out.Think; plan != nil && len(plan.Steps) == 1 && plan.Steps[0].Type == vocab.StepRead {
 			after.calls = plan.Steps[0].Calls
 		}
@@ -202,7 +187,7 @@ func (u *understand) consent(c *commit, after *understood, q *db.QuestionAnswerR
 	}
 	c.permitted = permit(u.out.Intent, a).Allowed
 	if a.kind == vocab.AskApprove && c.permitted && u.out.Intent == "confirm" {
-		after.approve, after.subdomain = a.payload.Text, u.runner.approvedSubdomain(a.payload.Calls)
+		after.approve, after.subdomain = a.payload.Text, u.s.runner.approvedSubdomain(a.payload.Calls)
 	}
 
 	return nil
@@ -213,7 +198,7 @@ func (u *understand) search(ctx context.Context, c *commit) error {
 	if len(u.recall.Calls()) == 0 {
 		return nil
 	}
-	outcome, err := u.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), crud.Bounds{StepType: vocab.StepRead}, u.recall)
+	outcome, err := u.s.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), crud.Bounds{StepType: vocab.StepRead}, u.recall)
 	for i := range outcome.Results {
 		c.changed.Results = append(c.changed.Results, outcome.Results[i].Stored)
 	}

@@ -68,9 +68,9 @@ func (s *state) undoing() (*undoing, error) {
 	if s.Turn.Undoes != nil {
 		return &undoing{turn: s.Turn.Undoes}, nil
 	}
-	out, err := s.understood()
-	if err != nil || out.Undo == nil {
-		return nil, err
+	out := s.Understood()
+	if out.Undo == nil {
+		return nil, nil
 	}
 	u := &undoing{}
 	if n := int32(out.Undo.Turn); n > 0 {
@@ -112,7 +112,7 @@ func (a *act) runUndo(ctx context.Context, c *commit) (move, error) {
 
 		return move{next: vocab.NodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: why}, skip: true}, nil
 	}
-	outcome, err = a.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: a.undo.agreed})
+	outcome, err = a.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: a.undo.agreed})
 	if err != nil {
 		return move{}, err
 	}
@@ -124,7 +124,7 @@ func (a *act) runUndo(ctx context.Context, c *commit) (move, error) {
 		return move{next: vocab.NodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: lastError(&outcome)}, skip: true}, nil
 	}
 	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.d.TurnID})
-	told, err := a.runner.undone(ctx, c, &outcome)
+	told, err := a.s.runner.undone(ctx, c, &outcome)
 
 	return move{
 		next: vocab.NodeReply, skip: true,

@@ -60,10 +60,8 @@ type delivery struct {
 
 // decision is one decision of a node, between load and commit.
 type decision interface {
-	// prepare builds the input from the view.
-	prepare(s *state) error
-	// frame returns the prepared input's frame, or nil if code decides and no model is asked.
-	frame() *nodes.Frame
+	// prepare builds the input from the view and returns its frame, or nil if code decides and no model is asked.
+	prepare() (*nodes.Frame, error)
 	// run makes the decision. No transaction is open.
 	run(ctx context.Context, model llm.Model) error
 	// fence queues the statements that begin the commit. They fail if the turn has moved on.
@@ -115,38 +113,40 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 	if err != nil {
 		return nil, err
 	}
-	dec, rec, err := r.ask(ctx, d, s, r.Prompts, report)
+	dec, rec, err := r.ask(ctx, s, report)
 	if llm.KindOf(err) == llm.KindContextOverflow && s.Continues() != nil { // a prompt by itself is shorter
 		s.Round = nil
-		dec, rec, err = r.ask(ctx, d, s, r.Prompts, report)
+		dec, rec, err = r.ask(ctx, s, report)
 	}
 	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
-		dec, rec, err = r.ask(ctx, d, s, r.Tight, report)
+		s.prompts = r.Tight
+		dec, rec, err = r.ask(ctx, s, report)
 	}
 	if err != nil {
 		return nil, err
 	}
-	next, err = r.commit(ctx, d, s, dec, rec, report)
+	next, err = r.commit(ctx, s, dec, rec, report)
 	report.committed()
 
 	return next, err
 }
 
 // ask makes a decision from the view that the prompts show.
-func (r *Runner) ask(ctx context.Context, d delivery, s *state, prompts Prompts, report *report) (decision, *recorder, error) {
-	dec := r.decision(d)
-	s.prompts = prompts
-	if err := dec.prepare(s); err != nil {
+func (r *Runner) ask(ctx context.Context, s *state, report *report) (decision, *recorder, error) {
+	dec := s.decision()
+	frame, err := dec.prepare()
+	if err != nil {
 		return dec, nil, err
 	}
-	rec, err := r.run(ctx, d, s, dec)
+	rec, err := r.run(ctx, s, dec, frame)
 	report.ran(rec)
 
 	return dec, rec, err
 }
 
 // run asks the model. The recorder stores its answers as they arrive.
-func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*recorder, error) {
+func (r *Runner) run(ctx context.Context, s *state, dec decision, frame *nodes.Frame) (*recorder, error) {
+	d := s.d
 	var err error
 	if s.until, err = r.until(ctx, d, s); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 	rec := &recorder{
 		clock: r.clock, guard: s.guard, observe: r.observe, pool: r.Pool, prices: r.Prices, shared: &r.shared, session: s.Turn.SessionID, turn: &s.Turn.ID, position: d.Position, bought: s.Answers,
 	}
-	if frame := dec.frame(); frame != nil {
+	if frame != nil {
 		frame.At, rec.ordinal = s.at(d.node)
 		rec.items, rec.model = frame.Items, r.Models(d.node)
 		defer r.tellSlow(ctx, d)()

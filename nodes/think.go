@@ -60,13 +60,15 @@ func (in *ThinkInput) Carried(out *ThinkOutput) *ThinkOutput {
 		return nil
 	}
 	var f faults
-	out.checkValues(&f, *in)
-	out.checkLimits(&f, *in)
-	if len(f) > 0 || out.writes() && !in.Permission.Allowed {
+	own := *out
+	own.Steps = slices.Clone(out.Steps)
+	own.checkValues(&f, *in)
+	own.checkLimits(&f, *in)
+	if len(f) > 0 || own.writes() && !in.Permission.Allowed {
 		return nil
 	}
 
-	return out
+	return &own
 }
 
 // permissionFrame is the frame with what may be written below the task.

@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -279,15 +278,8 @@ func (t *page) clipped(line string) string {
 // lastResults are the results of the step's last decision, in the order of its calls, and how many of these there were.
 func (t *page) lastResults() (results []*view.Result, calls int) {
 	before, last := 0, 0
-	for _, run := range t.Runs {
-		var made struct {
-			Calls   []json.RawMessage `json:"calls"`
-			Results []json.RawMessage `json:"results"`
-		}
-		if run.Node != vocab.NodeAct || run.Step == nil || *run.Step != t.step.Step || json.Unmarshal(run.Output, &made) != nil {
-			continue
-		}
-		before, last, calls = before+last, len(made.Results), len(made.Calls)
+	for _, acted := range t.ActedOn(t.step.Step) {
+		before, last, calls = before+last, len(acted.Results), len(acted.Calls)
 	}
 	var own []*view.Result
 	for _, r := range t.Results {

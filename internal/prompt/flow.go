@@ -36,7 +36,7 @@ func (t *page) conversationFlow(s *section) {
 func (t *page) replyGuidance(s *section) {
 	if last := t.LastReplied(); last != nil {
 		s.line("- You are in the middle of a conversation: no greeting, no introduction.")
-		if summary := clean.Inline(t.Understood.CurationSummary, say.MaxFact); summary != "" {
+		if summary := clean.Inline(t.Understood().CurationSummary, say.MaxFact); summary != "" {
 			s.line("- Acknowledge briefly: ", summary)
 		} else {
 			s.line("- Take up briefly what the user just said.")

@@ -56,7 +56,7 @@ func (t *page) toldRefs() map[string]bool {
 // window's refs, newest first: the message may mean one of them without naming it.
 func (t *page) mentionedRefs(window bool) []string {
 	var refs []string
-	for _, m := range t.Understood.Mentions {
+	for _, m := range t.Understood().Mentions {
 		refs = append(refs, m.Ref)
 	}
 	for _, step := range t.Steps {

@@ -118,12 +118,12 @@ func (t *page) pastSteps(data json.RawMessage) string {
 // turn.
 func (t *page) thisTurn(s *section) {
 	var b strings.Builder
-	for _, mention := range t.Understood.Mentions {
+	for _, mention := range t.Understood().Mentions {
 		if e := t.ByRef[mention.Ref]; e != nil {
 			b.WriteString("- " + clean.Quote(mention.Text, say.ShortLine) + " means " + e.Ref + " (" + e.EntityType + ")\n")
 		}
 	}
-	fact(&b, "Understand decided", clean.Inline(t.Understood.CurationSummary, say.MaxFact))
+	fact(&b, "Understand decided", clean.Inline(t.Understood().CurationSummary, say.MaxFact))
 	for _, d := range t.Decided() {
 		if d.ThisTurn {
 			b.WriteString("- " + t.DecisionLine(d) + "\n")

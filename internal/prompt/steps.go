@@ -35,12 +35,12 @@ func (t *page) currentStep(s *section) {
 	if t.introduces(step) {
 		s.line("Your reply begins here: before the call of ", vocab.ToolGenerate, ", in the same answer, write one or two sentences to the user, in their language: ",
 			"what you have drafted, what else was asked, and whether to save it. The drafts are shown below these words; do not repeat them.")
-		if summary := clean.Inline(t.Understood.CurationSummary, say.MaxFact); summary != "" {
+		if summary := clean.Inline(t.Understood().CurationSummary, say.MaxFact); summary != "" {
 			s.line("Acknowledge briefly: ", summary)
 		}
 	}
 	t.beside(s)
-	_, counted := t.Calls(int(step.Step))
+	_, counted := t.Calls(step.Step)
 	s.line("Decisions left: ", strconv.Itoa(max(0, t.config.MaxCalls-counted)), " of ", strconv.Itoa(t.config.MaxCalls))
 	s.addItem("current", "", t.Number, s.body.String())
 }

@@ -87,8 +87,8 @@ func (t *page) currentTask(s *section) {
 	t.notices(s)
 	s.line(t.today())
 	s.line("Mode: ", strings.ToUpper(t.Mode), " (max ", strconv.Itoa(t.config.MaxSteps[t.Mode]), " steps)")
-	if t.Understood.Intent != "" {
-		s.line("Intent: ", clean.Inline(t.Understood.Intent, say.ShortLine))
+	if t.Understood().Intent != "" {
+		s.line("Intent: ", clean.Inline(t.Understood().Intent, say.ShortLine))
 	}
 	t.replan(s)
 	s.addItem("current", "", t.Number, message)

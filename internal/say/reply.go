@@ -196,7 +196,7 @@ func (t *Teller) SummaryFromFacts() nodes.SummarizeOutput {
 	case t.ran(db.StepTypeRead):
 		out.Tone = "informative"
 	}
-	out.WhatWeAcknowledged = clean.Inline(t.Understood.CurationSummary, ShortLine)
+	out.WhatWeAcknowledged = clean.Inline(t.Understood().CurationSummary, ShortLine)
 
 	return out
 }

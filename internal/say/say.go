@@ -1,13 +1,9 @@
 package say
 
 import (
-	"encoding/json"
-
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/view"
-	"alfred/internal/vocab"
-	"alfred/nodes"
 )
 
 // Teller words a scene.
@@ -71,9 +67,8 @@ func OutcomeWords(step *db.TurnSteps) string {
 func (t *Teller) BlockedBy() string {
 	details := ""
 	for _, run := range t.Runs {
-		var output nodes.ActOutput
-		if run.Node == vocab.NodeAct && json.Unmarshal(run.Output, &output) == nil && output.Blocked != nil {
-			details = clean.Inline(output.Blocked.Code+": "+output.Blocked.Details, MaxFact)
+		if run.Acted != nil && run.Acted.Blocked != nil {
+			details = clean.Inline(run.Acted.Blocked.Code+": "+run.Acted.Blocked.Details, MaxFact)
 		}
 	}
 

@@ -49,8 +49,12 @@ type Followed struct {
 // Follow turns a view into the one that a load after the commit would return. Whatever the commit's own statements do
 // not yield is read by statements queued here, to be sent last; written holds the versions once they have been sent.
 func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Followed, error) {
+	run, err := newRun(c.Run)
+	if err != nil {
+		return nil, err
+	}
 	next := *v
-	next.Turn, next.Runs = c.Turn, append(slices.Clip(v.Runs), c.Run)
+	next.Turn, next.Runs = c.Turn, append(slices.Clip(v.Runs), run)
 	next.Answers, next.Void, next.Stale, next.Versions.Rows = nil, false, nil, nil
 	next.Round = c.Round
 	next.OlderCounts, next.Events = nil, nil // only the curator needs them, and it runs first

@@ -43,13 +43,14 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 		v       = &View{Domain: l.domain, Steps: []*db.TurnSteps{}}
 		turns   []*db.Turns
 		context []*db.TurnContextRow
+		runs    []*db.NodeRunListMadeRow
 		b       = &pg.Batch{}
 	)
 	pg.Rows(b, "read turn", db.TurnGet, turnID, &turns)
 	pg.Rows(b, "read its session", db.TurnContext, turnID, &context)
 	if position > 1 { // before the first decision there are none
 		pg.Rows(b, "read steps", db.TurnStepList, turnID, &v.Steps)
-		pg.Rows(b, "read decisions", db.NodeRunListMade, turnID, &v.Runs)
+		pg.Rows(b, "read decisions", db.NodeRunListMade, turnID, &runs)
 	}
 	pg.Rows(b, "read bought answers", db.LlmCallAnswers, &db.LlmCallAnswersParams{TurnID: &turnID, Position: int32(position)}, &v.Answers)
 	b.Exec("mark where a load begins", Savepoint, nil)
@@ -58,6 +59,13 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 	}
 	if len(turns) == 0 || len(context) == 0 {
 		return nil, fmt.Errorf("load turn: %w", pgx.ErrNoRows)
+	}
+	for _, row := range runs {
+		run, err := newRun(row)
+		if err != nil {
+			return nil, fmt.Errorf("load turn: %w", err)
+		}
+		v.Runs = append(v.Runs, run)
 	}
 	v.Turn, v.HasInputs = turns[0], context[0].HasInputs
 	v.written = Written{Session: context[0].SessionVersion, User: context[0].UserVersion}

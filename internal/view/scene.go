@@ -1,24 +1,20 @@
 package view
 
 import (
-	"encoding/json"
 	"time"
 
 	"alfred/db"
 	"alfred/internal/clean"
-	"alfred/internal/vocab"
-	"alfred/nodes"
 )
 
 // Scene is a view with what follows from it: its entities, each with its newest known row.
 type Scene struct {
 	*View
 
-	Number     int
-	Mode       string
-	Now        time.Time
-	Question   *db.QuestionListTurnRow
-	Understood nodes.UnderstandOutput
+	Number   int
+	Mode     string
+	Now      time.Time
+	Question *db.QuestionListTurnRow
 
 	Entities []*Entity // in display order
 	ByRef    map[string]*Entity
@@ -30,7 +26,7 @@ type Scene struct {
 // curator (known) it adds what the message names by label, and the newest refs that have left the window.
 func (v *View) Scene(known bool) *Scene {
 	s := &Scene{
-		View: v, Number: int(v.Turn.Number), Mode: v.Turn.Mode, Now: v.Before, Question: v.Question(), Understood: v.understood(),
+		View: v, Number: int(v.Turn.Number), Mode: v.Turn.Mode, Now: v.Before, Question: v.Question(),
 		ByRef: make(map[string]*Entity, len(v.Registry)),
 	}
 	for _, row := range v.Registry {
@@ -52,16 +48,4 @@ func (v *View) Scene(known bool) *Scene {
 	s.mergeRows()
 
 	return s
-}
-
-// understood is what Understand has made of the message so far.
-func (v *View) understood() nodes.UnderstandOutput {
-	var out nodes.UnderstandOutput
-	for _, run := range v.Runs {
-		if run.Node == vocab.NodeUnderstand && json.Unmarshal(run.Output, &out) != nil {
-			out = nodes.UnderstandOutput{}
-		}
-	}
-
-	return out
 }

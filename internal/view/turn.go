@@ -12,18 +12,6 @@ import (
 	"alfred/internal/vocab"
 )
 
-// DecisionsOf counts the decisions a node has made in this turn.
-func (v *View) DecisionsOf(node string) int {
-	n := 0
-	for _, run := range v.Runs {
-		if run.Node == node {
-			n++
-		}
-	}
-
-	return n
-}
-
 // SubdomainName resolves a word or alias to its subdomain's name, or returns the word.
 func (t *Scene) SubdomainName(word string) string {
 	if sub := t.Domain.Subdomain(word); sub != nil {

@@ -7,7 +7,6 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
-	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -54,7 +53,7 @@ type View struct {
 	Constraints []*db.ConstraintListInForceRow
 	Questions   []*db.QuestionListTurnRow // asked by this turn, answered by it, or open
 	Steps       []*db.TurnSteps
-	Runs        []*db.NodeRunListMadeRow
+	Runs        []*Run
 	Results     []*Result
 	Drafts      map[string]json.RawMessage
 	Versions    Versions
@@ -104,22 +103,6 @@ func (v *View) Older(kind string, n int) []*db.TurnListPastRow {
 	return slices.DeleteFunc(slices.Clone(older), func(p *db.TurnListPastRow) bool { return p.Number <= covered.ToTurn })
 }
 
-// Carried returns the plan that came with Understand's answer, until it is followed or superseded; nil if there is
-// none.
-func (v *View) Carried() *nodes.ThinkOutput {
-	if len(v.Runs) == 0 || v.Void {
-		return nil
-	}
-	var made struct {
-		Think *nodes.ThinkOutput `json:"think"`
-	}
-	if last := v.Runs[len(v.Runs)-1]; last.Node != vocab.NodeUnderstand || json.Unmarshal(last.Output, &made) != nil {
-		return nil
-	}
-
-	return made.Think
-}
-
 // Step returns the step to work on: the first that has not ended. Nil when all have.
 func (v *View) Step() *db.TurnSteps {
 	for _, step := range v.Steps {
@@ -141,39 +124,11 @@ func (v *View) OnlyDrafts(last *db.TurnSteps) bool {
 	return last.StepType == db.StepTypeGenerate && !slices.ContainsFunc(v.Steps, func(step *db.TurnSteps) bool { return step.Step != last.Step && !prepared(step) })
 }
 
-// Continues returns the model call that the next decision of act goes on from: the last decision's, if the step goes on.
-// It is nil if no conversation can.
-func (v *View) Continues() *nodes.Round {
-	if v.roundOf() == nil {
-		return nil
-	}
-
-	return v.Round
-}
-
-// roundOf is the last decision if the step being worked on goes on from it, and a model call is recorded for it.
-func (v *View) roundOf() *db.NodeRunListMadeRow {
-	step := v.Step()
-	if step == nil || len(v.Runs) == 0 {
-		return nil
-	}
-	last := v.Runs[len(v.Runs)-1]
-	if last.Node != vocab.NodeAct || last.Step == nil || *last.Step != step.Step || last.LlmCallID == nil {
-		return nil
-	}
-
-	return last
-}
-
 // Calls counts the decisions a step has taken, and those that count against its limit: schema requests do not.
-func (v *View) Calls(step int) (taken, counted int) {
-	for _, run := range v.Runs {
-		if run.Node != vocab.NodeAct || run.Step == nil || int(*run.Step) != step {
-			continue
-		}
+func (v *View) Calls(step int32) (taken, counted int) {
+	for _, acted := range v.ActedOn(step) {
 		taken++
-		var output nodes.ActOutput
-		if json.Unmarshal(run.Output, &output) != nil || output.RequestSchema == nil {
+		if acted.RequestSchema == nil {
 			counted++
 		}
 	}
