@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
-	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/llm"
@@ -26,38 +24,22 @@ const noModel = "none"
 
 // compressWorker compresses a range of older turns. The texts are stored beside the turns, and the first for a range
 // wins, so running it twice, even concurrently, is harmless.
-type compressWorker struct {
-	river.WorkerDefaults[CompressArgs]
-
-	runner *Runner
-}
-
-// NextRetry implements river.Worker.
-func (w *compressWorker) NextRetry(job *river.Job[CompressArgs]) time.Time {
-	return w.runner.clock.Now().Add(pause(job.Attempt))
-}
-
-// Timeout implements river.Worker. It returns none: the run has its own.
-func (w *compressWorker) Timeout(*river.Job[CompressArgs]) time.Duration { return -1 }
+type compressWorker struct{ retrying[CompressArgs] }
 
 // Work implements river.Worker.
 func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs]) error {
-	b := background{
-		kind: vocab.NodeCompress, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
-		takenOver: gjson.GetBytes(job.Metadata, "takeovers").Exists(),
-		attr:      slog.String("session_id", job.Args.SessionID.String()),
-	}
+	d := newDelivery(job.JobRow)
 
-	return w.runner.background(ctx, b, func(ctx context.Context) error { return w.compress(ctx, b, job.Args) })
+	return w.runner.background(ctx, d, slog.String("session_id", job.Args.SessionID.String()), func(ctx context.Context) error { return w.compress(ctx, d, job.Args) })
 }
 
-func (w *compressWorker) compress(ctx context.Context, b background, args CompressArgs) error {
+func (w *compressWorker) compress(ctx context.Context, d *delivery, args CompressArgs) error {
 	r := w.runner
-	out, rec, err := w.write(ctx, b, args, r.Prompts)
+	out, rec, err := w.write(ctx, d, args, r.Prompts)
 	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
-		out, rec, err = w.write(ctx, b, args, r.Tight)
+		out, rec, err = w.write(ctx, d, args, r.Tight)
 	}
-	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, b.attempt, b.snoozes).verdict == verdictFail {
+	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, d.attempt, d.snoozes).verdict == verdictFail {
 		err = nil
 	}
 	if err != nil {
@@ -99,11 +81,11 @@ func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch
 
 // write returns the texts and the recorder of their call. If the model fails, it returns the error with texts written
 // by code.
-func (w *compressWorker) write(ctx context.Context, b background, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
+func (w *compressWorker) write(ctx context.Context, d *delivery, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
 	r := w.runner
 	rec := &recorder{
 		clock: r.clock, model: r.Models(vocab.NodeCompress), guard: r.guard(r.Pool, args.SessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, shared: &r.shared, session: args.SessionID, ordinal: 1,
-		again: b.attempt > 1 || b.snoozes > 0 || b.takenOver,
+		again: d.attempt > 1 || d.snoozes > 0 || d.takenOver,
 	}
 	var v *view.View
 	err := r.inLoadTx(ctx, func(tx pgx.Tx) (err error) {
@@ -139,67 +121,38 @@ func (w *compressWorker) ask(ctx context.Context, rec *recorder, in nodes.Compre
 }
 
 // embedWorker embeds what a turn changed.
-type embedWorker struct {
-	river.WorkerDefaults[EmbedArgs]
-
-	runner *Runner
-}
-
-// NextRetry implements river.Worker.
-func (w *embedWorker) NextRetry(job *river.Job[EmbedArgs]) time.Time {
-	return w.runner.clock.Now().Add(pause(job.Attempt))
-}
-
-// Timeout implements river.Worker.
-func (w *embedWorker) Timeout(*river.Job[EmbedArgs]) time.Duration { return embedTimeout }
+type embedWorker struct{ retrying[EmbedArgs] }
 
 const embedTimeout = 2 * time.Minute
 
 // Work implements river.Worker.
 func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error {
-	b := background{
-		kind: kindEmbed, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
-		attr: slog.String("turn_id", job.Args.TurnID.String()),
-	}
+	return w.runner.background(ctx, newDelivery(job.JobRow), slog.String("turn_id", job.Args.TurnID.String()), func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, embedTimeout)
+		defer cancel()
 
-	return w.runner.background(ctx, b, func(ctx context.Context) error {
 		return w.runner.Index.EmbedTurn(ctx, job.Args.TurnID)
 	})
 }
 
-// background is one delivery of a background job.
-type background struct {
-	kind    string
-	jobID   int64
-	attempt int
-	snoozes int
-	attr    slog.Attr
-	// takenOver: the job was taken over from a worker that died.
-	takenOver bool
-}
-
 // background runs a background job and settles it. A job that fails permanently is dropped: the next turn's job repeats
 // its work.
-func (r *Runner) background(ctx context.Context, b background, work func(context.Context) error) (err error) {
+func (r *Runner) background(ctx context.Context, d *delivery, about slog.Attr, work func(context.Context) error) (err error) {
 	started := time.Now()
-	defer r.working.enter(b.jobID)()
-	ctx, span := r.observe.tracer.Start(ctx, b.kind)
+	defer r.runs.enter(&run{jobID: d.jobID})()
+	ctx, span := r.observe.tracer.Start(ctx, d.node)
 	defer span.End()
 	func() {
-		defer func() {
-			if value := recover(); value != nil {
-				err = &panicError{value: value, stack: debug.Stack()}
-			}
-		}()
+		defer catch(&err)
 		err = work(ctx)
 	}()
-	o := judge(err, b.attempt, b.snoozes)
+	o := judge(err, d.attempt, d.snoozes)
 	if o.verdict == verdictFail && pg.IsTransient(err) { // nobody waits for it, and the next turn may be a long time coming
 		o = outcome{verdict: verdictSnooze, after: longPause}
 	}
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("node", b.kind), b.attr, slog.Int("attempt", b.attempt), slog.String("outcome", string(o.verdict)),
+		slog.String("node", d.node), about, slog.Int("attempt", d.attempt), slog.String("outcome", string(o.verdict)),
 		slog.Int64("duration_ms", time.Since(started).Milliseconds()),
 	}
 	if err != nil {
@@ -207,7 +160,7 @@ func (r *Runner) background(ctx context.Context, b background, work func(context
 		attrs = append(attrs, slog.Any("error", err))
 	}
 	r.Logger.LogAttrs(ctx, level, "job", attrs...)
-	r.observe.worked(ctx, b.kind, o, time.Since(started))
+	r.observe.worked(ctx, d.node, o, time.Since(started))
 
 	return o.returned(err)
 }

@@ -31,9 +31,9 @@ func TestK06RetriesFollowTheDatabasesClock(t *testing.T) {
 			row := &rivertype.JobRow{Attempt: 1}
 
 			for node, next := range map[string]time.Time{
-				vocab.NodeThink:    (&worker[ThinkArgs]{runner: r}).NextRetry(&river.Job[ThinkArgs]{JobRow: row}),
-				vocab.NodeCompress: (&compressWorker{runner: r}).NextRetry(&river.Job[CompressArgs]{JobRow: row}),
-				kindEmbed:          (&embedWorker{runner: r}).NextRetry(&river.Job[EmbedArgs]{JobRow: row}),
+				vocab.NodeThink:    (&worker[ThinkArgs]{retrying[ThinkArgs]{runner: r}}).NextRetry(&river.Job[ThinkArgs]{JobRow: row}),
+				vocab.NodeCompress: (&compressWorker{retrying[CompressArgs]{runner: r}}).NextRetry(&river.Job[CompressArgs]{JobRow: row}),
+				kindEmbed:          (&embedWorker{retrying[EmbedArgs]{runner: r}}).NextRetry(&river.Job[EmbedArgs]{JobRow: row}),
 			} {
 				require.WithinDuration(t, database.Add(firstPause), next, time.Minute, node)
 			}

@@ -14,7 +14,7 @@ import (
 // A commit completes its job and inserts the next one as already running on the same worker: no trip through the queue,
 // still one row per node. River knows only the row of a job that was handed on. What it does for other jobs is done by
 // us: ending it without a commit (release), stopping between decisions (handOn), time limits and panics (worker.go),
-// cancelling (runs.go), recovery of lost jobs (strays.go, recover.go).
+// cancelling (runs.go), recovery of lost jobs (recover.go).
 
 // handOn ends a decision's transaction: its effects, the hand-over and the commit are one round trip. It returns the
 // next job, or nil if there is none or another worker must take it because this one is stopping.

@@ -109,26 +109,18 @@ func (l *lease) beat(ctx context.Context, timeout time.Duration) error {
 // keep renews the row until ctx ends. If that fails for too long, it stops this worker's runs, because others are about
 // to take them over.
 func (l *lease) keep(ctx context.Context) {
-	ticker := time.NewTicker(beatInterval)
-	defer ticker.Stop()
 	last := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	every(ctx, beatInterval, func(ctx context.Context) {
 		err := l.beat(ctx, beatTimeout)
 		switch {
 		case err == nil:
 			last = time.Now()
 		case ctx.Err() != nil:
-			return
 		case time.Since(last) > leaseMargin:
 			l.runner.Logger.ErrorContext(ctx, "lease lost, runs stopped", slog.Any("error", err))
 			l.runner.runs.cancelAll(errLeaseLost)
 		}
-	}
+	})
 }
 
 // hold waits on the connection for cancelled turns, and reconnects when it breaks.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -68,6 +69,13 @@ var (
 type panicError struct {
 	value any
 	stack []byte
+}
+
+// catch turns a panic into an error. It has to be deferred itself.
+func catch(err *error) {
+	if value := recover(); value != nil {
+		*err = &panicError{value: value, stack: debug.Stack()}
+	}
 }
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }

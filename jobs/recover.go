@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
@@ -17,44 +18,22 @@ import (
 
 const scanInterval = 500 * time.Millisecond
 
-// recoverLoop looks for abandoned work twice a second. Every worker does; whatever one finishes, the others find done.
-func (r *Runner) recoverLoop(ctx context.Context) {
-	ticker := time.NewTicker(scanInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if err := r.scan(ctx); err != nil && ctx.Err() == nil {
-			r.Logger.WarnContext(ctx, "recovery scan failed", slog.Any("error", err))
-		}
-	}
-}
-
 // compareInterval is how often a worker checks that the tables still match its declaration.
 const compareInterval = 5 * time.Second
 
-// compareLoop notices when somebody changes the domain's tables under a running worker. Calls that need what has
-// changed fail by themselves; the log and the lease tell the operator why.
-func (r *Runner) compareLoop(ctx context.Context) {
-	ticker := time.NewTicker(compareInterval)
-	defer ticker.Stop()
+// compareTables returns what notices when somebody changes the domain's tables under a running worker. Calls that need
+// what has changed fail by themselves; the log and the lease tell the operator why.
+func (r *Runner) compareTables() func(ctx context.Context) {
 	var known []string
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+
+	return func(ctx context.Context) {
 		found, err := r.compare(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.Logger.WarnContext(ctx, "tables not compared", slog.Any("error", err))
 			}
 
-			continue
+			return
 		}
 		if !slices.Equal(found, known) {
 			r.Logger.WarnContext(ctx, "tables differ from what this worker knows", slog.Any("differences", found))
@@ -79,8 +58,29 @@ func (r *Runner) compare(ctx context.Context) ([]string, error) {
 	return words, nil
 }
 
-func (r *Runner) scan(ctx context.Context) error {
-	return errors.Join(r.bringBack(ctx), r.supersede(ctx), r.supersedeStrays(ctx), r.failAbandoned(ctx), r.finishSummaries(ctx), r.startWaiting(ctx))
+// scan looks for abandoned work. Every worker does; whatever one finishes, the others find done.
+func (r *Runner) scan(ctx context.Context) {
+	q := db.New()
+	err := errors.Join(r.bringBack(ctx), r.supersede(ctx), r.supersedeStrays(ctx),
+		r.each(ctx, "fail abandoned turns", q.TurnAbandoned, r.failAbandoned),
+		r.each(ctx, "finish abandoned summaries", q.SummaryAbandoned, r.finishSummary),
+		r.each(ctx, "start waiting turns", q.SessionStartable, r.startWaiting))
+	if err != nil && ctx.Err() == nil {
+		r.Logger.WarnContext(ctx, "recovery scan failed", slog.Any("error", err))
+	}
+}
+
+// each mends what is found.
+func (r *Runner) each(ctx context.Context, what string, find func(context.Context, db.DBTX) ([]uuid.UUID, error), mend func(context.Context, uuid.UUID) error) error {
+	found, err := find(ctx, r.Pool)
+	for i := 0; i < len(found) && err == nil; i++ {
+		err = mend(ctx, found[i])
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+
+	return nil
 }
 
 // bringBack lets nothing wait for a time that a clock, set back since, had reached.
@@ -136,59 +136,48 @@ func (r *Runner) takeOver(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// failAbandoned fails running turns without a live job: the last attempt was killed, or somebody cancelled the job by
-// hand.
-func (r *Runner) failAbandoned(ctx context.Context) error {
-	q := db.New()
-	turns, err := q.TurnAbandoned(ctx, r.Pool)
+// supersedeStrays replaces jobs that the database believes are running here but are not. They result from a connection
+// that breaks between a fetch's commit and its response, and from a database that is down for longer than River retries
+// its report (about 7 s). While this worker lives, nobody else would look for them.
+func (r *Runner) supersedeStrays(ctx context.Context) error {
+	n, err := db.New().JobSupersedeStray(ctx, r.Pool, &db.JobSupersedeStrayParams{Client: r.id, Working: r.runs.jobs()})
 	if err != nil {
-		return fmt.Errorf("find abandoned turns: %w", err)
+		return fmt.Errorf("supersede strays: %w", err)
 	}
-	for _, turnID := range turns {
-		ended, err := q.TurnEnd(ctx, r.Pool, &db.TurnEndParams{
-			TurnID: turnID, Status: db.TurnStatusFailed, Code: codeInternal, Message: sentences[codeInternal],
-		})
-		if err != nil {
-			return fmt.Errorf("fail abandoned turn: %w", err)
-		}
-		if ended {
-			r.notifier.Notify(turnID)
-			r.Logger.ErrorContext(ctx, "abandoned turn failed", slog.String("turn_id", turnID.String()))
-		}
+	if n > 0 {
+		r.Logger.WarnContext(ctx, "jobs fetched but not delivered", slog.Int("jobs", int(n)))
 	}
 
 	return nil
 }
 
-// finishSummaries completes summaries that no job will finish, from facts.
-func (r *Runner) finishSummaries(ctx context.Context) error {
-	q := db.New()
-	turns, err := q.SummaryAbandoned(ctx, r.Pool)
-	if err != nil {
-		return fmt.Errorf("find abandoned summaries: %w", err)
+// failAbandoned fails a running turn without a live job: the last attempt was killed, or somebody cancelled the job by
+// hand.
+func (r *Runner) failAbandoned(ctx context.Context, turnID uuid.UUID) error {
+	ended, err := db.New().TurnEnd(ctx, r.Pool, &db.TurnEndParams{
+		TurnID: turnID, Status: db.TurnStatusFailed, Code: codeInternal, Message: sentences[codeInternal],
+	})
+	if ended {
+		r.notifier.Notify(turnID)
+		r.Logger.ErrorContext(ctx, "abandoned turn failed", slog.String("turn_id", turnID.String()))
 	}
-	for _, turnID := range turns {
-		if _, err := q.TurnSummaryFinish(ctx, r.Pool, turnID); err != nil {
-			return fmt.Errorf("finish summary: %w", err)
-		}
+
+	return err
+}
+
+// finishSummary completes from facts a summary that no job will finish.
+func (r *Runner) finishSummary(ctx context.Context, turnID uuid.UUID) error {
+	_, err := db.New().TurnSummaryFinish(ctx, r.Pool, turnID)
+	if err == nil {
 		r.notifier.Notify(turnID)
 	}
 
-	return nil
+	return err
 }
 
-// startWaiting starts turns that waited for a summary that is late.
-func (r *Runner) startWaiting(ctx context.Context) error {
-	q := db.New()
-	sessions, err := q.SessionStartable(ctx, r.Pool)
-	if err != nil {
-		return fmt.Errorf("find waiting sessions: %w", err)
-	}
-	for _, sessionID := range sessions {
-		if _, err := q.TurnStartNext(ctx, r.Pool, &db.TurnStartNextParams{SessionID: sessionID, Wake: true}); err != nil {
-			return fmt.Errorf("start next turn: %w", err)
-		}
-	}
+// startWaiting starts a turn that waited for a summary that is late.
+func (r *Runner) startWaiting(ctx context.Context, sessionID uuid.UUID) error {
+	_, err := db.New().TurnStartNext(ctx, r.Pool, &db.TurnStartNextParams{SessionID: sessionID, Wake: true})
 
-	return nil
+	return err
 }

@@ -145,8 +145,7 @@ type Runner struct {
 	id       string
 	host     string
 	notifier *pg.Notifier
-	runs     *runs
-	working  *working
+	runs     runs
 	lease    *lease
 	observe  *observer
 	leaks    atomic.Int64
@@ -172,7 +171,7 @@ func NewRunner(config Config) (*Runner, error) {
 	host = host[:min(len(host), 40)]
 	r := &Runner{
 		Config: config, clock: &clock{}, loader: view.NewLoader(config.Domain, config.Windows), host: host, id: clientPrefix + host + "-" + uuid.NewString(),
-		notifier: pg.NewNotifier(config.Pool), runs: newRuns(), working: newWorking(), shared: sharedParts{stored: map[sharedPart]time.Time{}},
+		notifier: pg.NewNotifier(config.Pool), runs: runs{runs: map[*run]struct{}{}}, shared: sharedParts{stored: map[sharedPart]time.Time{}},
 	}
 	if r.observe, err = newObserver(&config, r.clock); err != nil {
 		return nil, fmt.Errorf("make instruments: %w", err)
@@ -187,13 +186,13 @@ func NewRunner(config Config) (*Runner, error) {
 
 func (r *Runner) riverConfig() *river.Config {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &worker[UnderstandArgs]{runner: r})
-	river.AddWorker(workers, &worker[ThinkArgs]{runner: r})
-	river.AddWorker(workers, &worker[ActArgs]{runner: r})
-	river.AddWorker(workers, &worker[ReplyArgs]{runner: r})
-	river.AddWorker(workers, &worker[SummarizeArgs]{runner: r})
-	river.AddWorker(workers, &compressWorker{runner: r})
-	river.AddWorker(workers, &embedWorker{runner: r})
+	river.AddWorker(workers, &worker[UnderstandArgs]{retrying[UnderstandArgs]{runner: r}})
+	river.AddWorker(workers, &worker[ThinkArgs]{retrying[ThinkArgs]{runner: r}})
+	river.AddWorker(workers, &worker[ActArgs]{retrying[ActArgs]{runner: r}})
+	river.AddWorker(workers, &worker[ReplyArgs]{retrying[ReplyArgs]{runner: r}})
+	river.AddWorker(workers, &worker[SummarizeArgs]{retrying[SummarizeArgs]{runner: r}})
+	river.AddWorker(workers, &compressWorker{retrying[CompressArgs]{runner: r}})
+	river.AddWorker(workers, &embedWorker{retrying[EmbedArgs]{runner: r}})
 
 	return &river.Config{
 		ID: r.id, Schema: pg.Schema, Workers: workers, JobTimeout: -1, MaxAttempts: maxAttempts,
@@ -249,12 +248,12 @@ func (r *Runner) Start(ctx context.Context) error {
 
 		return err
 	}
-	r.loop(func() { r.lease.keep(loops) })
-	r.loop(func() { r.lease.hold(loops) })
-	r.loop(func() { r.compareLoop(loops) })
-	r.loop(func() { r.recoverLoop(loops) })
-	r.loop(func() { r.dailyLoop(loops) })
-	r.loop(func() {
+	r.done.Go(func() { r.lease.keep(loops) })
+	r.done.Go(func() { r.lease.hold(loops) })
+	r.done.Go(func() { every(loops, compareInterval, r.compareTables()) })
+	r.done.Go(func() { every(loops, scanInterval, r.scan) })
+	r.done.Go(func() { every(loops, day, r.ensurePartitions) })
+	r.done.Go(func() {
 		if err := r.notifier.Run(loops); err != nil {
 			r.Logger.WarnContext(loops, "last notification lost", slog.Any("error", err))
 		}
@@ -266,7 +265,19 @@ func (r *Runner) Start(ctx context.Context) error {
 	return nil
 }
 
-func (r *Runner) loop(work func()) { r.done.Go(work) }
+// every calls work at an interval until ctx ends.
+func every(ctx context.Context, interval time.Duration, work func(ctx context.Context)) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			work(ctx)
+		}
+	}
+}
 
 // Stop fetches no more jobs, lets decisions finish within the grace period, hands the others back and gives up the
 // lease.
@@ -287,19 +298,10 @@ func (r *Runner) ID() string { return r.id }
 
 const day = 24 * time.Hour
 
-// dailyLoop creates the partitions of the coming months.
-func (r *Runner) dailyLoop(ctx context.Context) {
-	ticker := time.NewTicker(day)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if _, err := db.New().PartitionEnsure(ctx, r.Pool); err != nil && ctx.Err() == nil {
-				r.Logger.ErrorContext(ctx, "partitions not made", slog.Any("error", err))
-			}
-		}
+// ensurePartitions creates the partitions of the coming months.
+func (r *Runner) ensurePartitions(ctx context.Context) {
+	if _, err := db.New().PartitionEnsure(ctx, r.Pool); err != nil && ctx.Err() == nil {
+		r.Logger.ErrorContext(ctx, "partitions not made", slog.Any("error", err))
 	}
 }
 

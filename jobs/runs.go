@@ -3,39 +3,35 @@ package jobs
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 )
 
-// runs are the decisions this process is working on, so that they can be stopped from outside. A turn has one at a
-// time, except for stale deliveries.
+// runs are the jobs this process is working on, so that a turn's can be stopped from outside, and those that it ended
+// lately. A turn has one at a time, except for stale deliveries.
 type runs struct {
 	mu   sync.Mutex
-	next int
-	stop map[int]run
+	runs map[*run]struct{}
 }
 
 type run struct {
-	turnID uuid.UUID
-	cancel context.CancelCauseFunc
+	jobID  int64
+	turnID uuid.UUID               // nil in the background
+	cancel context.CancelCauseFunc // nil in the background
+	ended  time.Time               // zero while it runs
 }
 
-func newRuns() *runs { return &runs{stop: map[int]run{}} }
-
 // enter registers a run; leave must be called when it is over.
-func (r *runs) enter(ctx context.Context, turnID uuid.UUID) (entered context.Context, leave func()) {
-	entered, cancel := context.WithCancelCause(ctx)
+func (r *runs) enter(one *run) (leave func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.next++
-	id := r.next
-	r.stop[id] = run{turnID: turnID, cancel: cancel}
+	r.runs[one] = struct{}{}
 
-	return entered, func() {
+	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.stop, id)
-		cancel(nil)
+		one.ended = time.Now()
 	}
 }
 
@@ -43,18 +39,41 @@ func (r *runs) enter(ctx context.Context, turnID uuid.UUID) (entered context.Con
 func (r *runs) cancel(turnID uuid.UUID, cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, one := range r.stop {
-		if one.turnID == turnID {
+	for one := range r.runs {
+		if one.turnID == turnID && one.cancel != nil {
 			one.cancel(cause)
 		}
 	}
 }
 
-// cancelAll stops everything.
+// cancelAll stops the runs of all turns.
 func (r *runs) cancelAll(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, one := range r.stop {
-		one.cancel(cause)
+	for one := range r.runs {
+		if one.cancel != nil {
+			one.cancel(cause)
+		}
 	}
+}
+
+// strayPause is how long after its end a job does not count as a stray: River reports it a moment later, or once the
+// database is back.
+const strayPause = 10 * time.Second
+
+// jobs returns the ids of the jobs, never nil, and forgets those that ended long ago.
+func (r *runs) jobs() []int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ids := make([]int64, 0, len(r.runs))
+	for one := range r.runs {
+		if !one.ended.IsZero() && time.Since(one.ended) > strayPause {
+			delete(r.runs, one)
+
+			continue
+		}
+		ids = append(ids, one.jobID)
+	}
+
+	return ids
 }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 	"github.com/tidwall/gjson"
 
 	"alfred/db"
@@ -21,34 +21,37 @@ import (
 	"alfred/nodes"
 )
 
-// worker hands the jobs of one node to the runner. All five nodes are worked the same way.
-type worker[A turnArgs] struct {
+// retrying is what all workers have in common.
+type retrying[A river.JobArgs] struct {
 	river.WorkerDefaults[A]
 
 	runner *Runner
 }
 
 // NextRetry implements river.Worker.
-func (w *worker[A]) NextRetry(job *river.Job[A]) time.Time {
+func (w *retrying[A]) NextRetry(job *river.Job[A]) time.Time {
 	return w.runner.clock.Now().Add(pause(job.Attempt))
 }
 
-// Timeout implements river.Worker. It returns none: each node bounds its own run.
-func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return -1 }
+// Timeout implements river.Worker. It returns none: what waits for others bounds its own time.
+func (w *retrying[A]) Timeout(*river.Job[A]) time.Duration { return -1 }
+
+// worker hands the jobs of one node to the runner. All five nodes are worked the same way.
+type worker[A turnArgs] struct{ retrying[A] }
 
 // Work implements river.Worker.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
-	return w.runner.work(ctx, &delivery{
-		TurnArgs: job.Args.turn(), node: job.Kind, jobID: job.ID, attempt: job.Attempt,
-		snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
-	})
+	d := newDelivery(job.JobRow)
+	d.TurnArgs = job.Args.turn()
+
+	return w.runner.work(ctx, d)
 }
 
-// delivery is one delivery of a turn's job.
+// delivery is one delivery of a job, of a turn's or in the background.
 type delivery struct {
 	TurnArgs
 
-	node    string
+	node    string // the job's kind
 	jobID   int64
 	attempt int // from 1
 	snoozes int
@@ -56,6 +59,15 @@ type delivery struct {
 	handedOn bool
 	// carried is the turn's view after the previous decision; nil: it must be loaded.
 	carried *view.View
+	// takenOver: the job was taken over from a worker that died.
+	takenOver bool
+}
+
+func newDelivery(job *rivertype.JobRow) *delivery {
+	return &delivery{
+		node: job.Kind, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
+		takenOver: gjson.GetBytes(job.Metadata, "takeovers").Exists(),
+	}
 }
 
 // decision is one decision of a node, between load and commit.
@@ -85,9 +97,9 @@ func (r *Runner) work(ctx context.Context, d *delivery) error {
 // workOne makes one decision and settles its job, whatever happens. It returns the next job if this worker continues
 // with it.
 func (r *Runner) workOne(ctx context.Context, d delivery) (*delivery, error) {
-	ctx, leave := r.runs.enter(ctx, d.TurnID)
-	defer leave()
-	defer r.working.enter(d.jobID)()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer r.runs.enter(&run{jobID: d.jobID, turnID: d.TurnID, cancel: cancel})()
 	ctx = r.observe.begin(ctx, d)
 	report := &report{delivery: d, started: time.Now()}
 	next, err := r.decide(ctx, d, report)
@@ -100,11 +112,7 @@ func (r *Runner) workOne(ctx context.Context, d delivery) (*delivery, error) {
 
 // decide is load, run, commit.
 func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *delivery, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			next, err = nil, &panicError{value: value, stack: debug.Stack()}
-		}
-	}()
+	defer catch(&err)
 	if d.Version != argsVersion {
 		return nil, fmt.Errorf("%w: %d", errVersion, d.Version)
 	}
