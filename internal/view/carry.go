@@ -72,11 +72,10 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Fo
 		next.Steps = c.Steps
 	}
 	if c.Questions {
-		pg.Rows(b, "read questions", db.QuestionListTurn, next.questions(), &next.Questions)
+		next.queueQuestions(b)
 	}
 	if c.Curation {
-		pg.Rows(b, "read decisions", db.DecisionListRecent, next.decisions(), &next.Decisions)
-		pg.Rows(b, "read constraints", db.ConstraintListInForce, next.constraints(), &next.Constraints)
+		next.queueCuration(b)
 	}
 	if c.Drafts {
 		pg.Rows(b, "read drafts", db.ArtifactListPending, next.Turn.SessionID, &f.drafts)

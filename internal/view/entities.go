@@ -9,6 +9,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/nodes"
 )
 
@@ -56,11 +57,11 @@ func (t *Scene) Refs() nodes.Refs {
 		if deleted && (e.DeletedAtTurn == nil || *e.DeletedAtTurn != t.Turn.Number) {
 			continue
 		}
-		refs[e.Ref] = nodes.Ref{Type: e.EntityType, Label: e.Label, Pending: e.Pending(), Deleted: deleted, Gone: e.Stale == StaleGone}
-		if ref := refs[e.Ref]; e.Stale == "" {
+		ref := nodes.Ref{Type: e.EntityType, Label: e.Label, Pending: e.Pending(), Deleted: deleted, Gone: e.Stale == StaleGone}
+		if e.Stale == "" {
 			ref.Loaded = e.Loaded
-			refs[e.Ref] = ref
 		}
+		refs[e.Ref] = ref
 	}
 
 	return refs
@@ -144,15 +145,6 @@ func (e *Entity) DraftReason() string {
 	return ""
 }
 
-// Plural is the word for several rows of a type, or the type itself where the domain has no such type.
-func (v *View) Plural(entityType string) string {
-	if def := v.Domain.ByType(entityType); def != nil {
-		return def.Plural
-	}
-
-	return entityType
-}
-
 // ByNumber is the registry by type and number, whatever tier a ref is in now.
 func (t *Scene) ByNumber() []*Entity {
 	sorted := slices.Clone(t.Entities)
@@ -163,9 +155,17 @@ func (t *Scene) ByNumber() []*Entity {
 
 // Singular is the word for one row of a type, or the type itself where the domain has no such type.
 func (v *View) Singular(entityType string) string {
-	if def := v.Domain.ByType(entityType); def != nil {
-		return def.Name
-	}
+	return cmp.Or(v.words(entityType).Name, entityType)
+}
 
-	return entityType
+// Plural is the word for several.
+func (v *View) Plural(entityType string) string {
+	return cmp.Or(v.words(entityType).Plural, entityType)
+}
+
+var wordless domain.Entity
+
+// words is a type with its words, without any where the domain has no such type.
+func (v *View) words(entityType string) *domain.Entity {
+	return cmp.Or(v.Domain.ByType(entityType), &wordless)
 }

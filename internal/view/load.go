@@ -131,12 +131,9 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	pg.Rows(b, "read turns", db.TurnListPast, &db.TurnListPastParams{
 		SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, FromTurn: 1, ToTurn: math.MaxInt32, MaxChars: maxText, Lim: pastLimit,
 	}, &v.Past)
-	if l.windows.CompressOlder {
-		pg.Rows(b, "read compressed turns", db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{SessionID: turn.SessionID, Before: v.Before, BelowTurn: turn.Number}, &earlier)
-	}
-	pg.Rows(b, "read curation", db.DecisionListRecent, v.decisions(), &v.Decisions)
-	pg.Rows(b, "read constraints", db.ConstraintListInForce, v.constraints(), &v.Constraints)
-	pg.Rows(b, "read questions", db.QuestionListTurn, v.questions(), &v.Questions)
+	l.queueEarlier(b, v, &earlier)
+	v.queueCuration(b)
+	v.queueQuestions(b)
 	pg.Rows(b, "read drafts", db.ArtifactListPending, turn.SessionID, &drafts)
 	pg.Rows(b, "read results", db.TurnStepResultListWindow, &db.TurnStepResultListWindowParams{
 		SessionID: turn.SessionID, TurnID: turn.ID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.RetentionWindow),
@@ -177,16 +174,21 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	return v.setResults(results)
 }
 
-func (v *View) decisions() *db.DecisionListRecentParams {
-	return &db.DecisionListRecentParams{SessionID: v.Turn.SessionID, TurnNumber: v.Turn.Number, Lim: 5 * LogShown}
+func (l *Loader) queueEarlier(b *pg.Batch, v *View, earlier *[]*db.HistorySummaryListNewestRow) {
+	if l.windows.CompressOlder {
+		pg.Rows(b, "read compressed turns", db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{
+			SessionID: v.Turn.SessionID, Before: v.Before, BelowTurn: v.Turn.Number,
+		}, earlier)
+	}
 }
 
-func (v *View) constraints() *db.ConstraintListInForceParams {
-	return &db.ConstraintListInForceParams{SessionID: v.Turn.SessionID, UserID: v.Turn.UserID, At: &v.Before}
+func (v *View) queueCuration(b *pg.Batch) {
+	pg.Rows(b, "read curation", db.DecisionListRecent, &db.DecisionListRecentParams{SessionID: v.Turn.SessionID, TurnNumber: v.Turn.Number, Lim: 5 * LogShown}, &v.Decisions)
+	pg.Rows(b, "read constraints", db.ConstraintListInForce, &db.ConstraintListInForceParams{SessionID: v.Turn.SessionID, UserID: v.Turn.UserID, At: &v.Before}, &v.Constraints)
 }
 
-func (v *View) questions() *db.QuestionListTurnParams {
-	return &db.QuestionListTurnParams{SessionID: v.Turn.SessionID, TurnNumber: v.Turn.Number, TurnID: v.Turn.ID}
+func (v *View) queueQuestions(b *pg.Batch) {
+	pg.Rows(b, "read questions", db.QuestionListTurn, &db.QuestionListTurnParams{SessionID: v.Turn.SessionID, TurnNumber: v.Turn.Number, TurnID: v.Turn.ID}, &v.Questions)
 }
 
 // oldest is the first turn of the window.
@@ -294,9 +296,7 @@ func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, from
 	v.Turn.Number = int32(to + 1)
 	var earlier []*db.HistorySummaryListNewestRow
 	b := &pg.Batch{}
-	if l.windows.CompressOlder {
-		pg.Rows(b, "read compressed turns", db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{SessionID: sessionID, Before: v.Before, BelowTurn: v.Turn.Number}, &earlier)
-	}
+	l.queueEarlier(b, v, &earlier)
 	pg.Rows(b, "read turns", db.TurnListPast, &db.TurnListPastParams{
 		SessionID: sessionID, Before: &v.Before, FromTurn: int32(from), ToTurn: int32(to), MaxChars: maxText, Lim: pastLimit,
 	}, &v.Past)

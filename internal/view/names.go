@@ -209,13 +209,7 @@ const older = 500
 
 // Names replaces the refs in a text by labels, with the types' words.
 func (v *View) Names(labels map[string]string, own map[string]bool) *clean.Names {
-	word := func(entityType string) string {
-		if def := v.Domain.ByType(entityType); def != nil {
-			return def.Name
-		}
-
-		return ""
-	}
+	word := func(entityType string) string { return v.words(entityType).Name }
 
 	return &clean.Names{Labels: labels, Own: own, Word: word, Plural: v.Plural}
 }

@@ -112,11 +112,10 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 
 			continue
 		}
-		if name == wasField && from.TurnID != t.Turn.ID {
-			continue // previous values are shown in the turn that changed them, and are not facts afterwards
-		}
 		if name == wasField {
-			r.Columns[name] = before(t.guard(def, name, value), r.Columns[name])
+			if from.TurnID == t.Turn.ID { // previous values are shown in the turn that changed them, and are not facts afterwards
+				r.Columns[name] = before(t.guard(def, name, value), r.Columns[name])
+			}
 
 			continue
 		}
@@ -246,7 +245,7 @@ func (t *Scene) shows(def *domain.Entity, name string) bool {
 // uses.
 func (t *Scene) guard(def *domain.Entity, name string, value any) any {
 	if was, ok := value.(map[string]any); ok && name == wasField {
-		return t.guardWas(def, was)
+		return t.guardRow(def, was)
 	}
 	column := def.Column(name)
 	if column == nil || (column != def.Key && column.FK == nil) {
@@ -271,9 +270,10 @@ func (t *Scene) guard(def *domain.Entity, name string, value any) any {
 	return clean.Redacted
 }
 
-func (t *Scene) guardWas(def *domain.Entity, was map[string]any) map[string]any {
+// guardRow is what may be shown of a row's columns.
+func (t *Scene) guardRow(def *domain.Entity, columns map[string]any) map[string]any {
 	shown := map[string]any{}
-	for name, value := range was {
+	for name, value := range columns {
 		if t.shows(def, name) {
 			shown[name] = t.guard(def, name, value)
 		}

@@ -22,9 +22,27 @@ type Scene struct {
 	Rows     *RowSet
 }
 
+// scenes are those that were made of a view. A copy of the view is another one, and makes its own.
+type scenes struct {
+	of   *View
+	made map[bool]*Scene
+}
+
 // Scene returns what a node's prompt may speak of: refs in a tier, and those that the view's texts name. For the
-// curator (known) it adds what the message names by label, and the newest refs that have left the window.
+// curator (known) it adds what the message names by label, and the newest refs that have left the window. It is made
+// once, and must not be changed.
 func (v *View) Scene(known bool) *Scene {
+	if v.scenes == nil || v.scenes.of != v {
+		v.scenes = &scenes{of: v, made: map[bool]*Scene{}}
+	}
+	if v.scenes.made[known] == nil {
+		v.scenes.made[known] = v.newScene(known)
+	}
+
+	return v.scenes.made[known]
+}
+
+func (v *View) newScene(known bool) *Scene {
 	s := &Scene{
 		View: v, Number: int(v.Turn.Number), Mode: v.Turn.Mode, Now: v.Before, Question: v.Question(),
 		ByRef: make(map[string]*Entity, len(v.Registry)),

@@ -118,32 +118,20 @@ func (t *Scene) WroteNothing() []*db.TurnSteps {
 	return steps
 }
 
-// DroppedNow returns the labels of what this turn has forgotten.
-func (t *Scene) DroppedNow() []string {
+// DroppedNow returns the labels of the drafts that this turn has forgotten.
+func (t *Scene) DroppedNow() []string { return t.forgotten(true) }
+
+// ForgottenNow returns the labels of the stored rows that this turn took out of the conversation.
+func (t *Scene) ForgottenNow() []string { return t.forgotten(false) }
+
+func (t *Scene) forgotten(drafts bool) []string {
 	var labels []string
 	for _, d := range t.Decided() {
 		if !d.ThisTurn || d.Action != "forget" {
 			continue
 		}
 		for _, e := range t.Dropped {
-			if slices.Contains(d.Refs, e.Ref) && strings.HasPrefix(e.Ref, "gen_") {
-				labels = append(labels, e.Label)
-			}
-		}
-	}
-
-	return labels
-}
-
-// ForgottenNow are the labels of stored rows that this turn took out of the conversation.
-func (t *Scene) ForgottenNow() []string {
-	var labels []string
-	for _, d := range t.Decided() {
-		if !d.ThisTurn || d.Action != "forget" {
-			continue
-		}
-		for _, e := range t.Dropped {
-			if slices.Contains(d.Refs, e.Ref) && !strings.HasPrefix(e.Ref, "gen_") {
+			if slices.Contains(d.Refs, e.Ref) && strings.HasPrefix(e.Ref, "gen_") == drafts {
 				labels = append(labels, e.Label)
 			}
 		}
@@ -194,12 +182,7 @@ func (t *Scene) Guarded(r *Result) []map[string]any {
 	}
 	rows := make([]map[string]any, len(r.Rows))
 	for i, columns := range r.Rows {
-		rows[i] = map[string]any{}
-		for name, value := range columns {
-			if t.shows(def, name) {
-				rows[i][name] = t.guard(def, name, value)
-			}
-		}
+		rows[i] = t.guardRow(def, columns)
 	}
 
 	return rows

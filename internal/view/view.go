@@ -61,6 +61,7 @@ type View struct {
 	Profile     Profile
 	Stale       map[string]string // ref -> "changed" or "gone" outside the conversation
 
+	scenes       *scenes
 	spoken       *spoken // what its texts name
 	spokenBefore *spoken // what those of earlier turns name; nil until they have been read
 	asked        *spoken // what was looked up in the registry for them
