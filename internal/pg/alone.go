@@ -16,17 +16,28 @@ func Alone(ctx context.Context, pool *pgxpool.Pool, key int64, work func(conn *p
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Release()
-	var got bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, key).Scan(&got); err != nil {
-		return fmt.Errorf("take an advisory lock: %w", err)
-	}
-	if !got {
-		return nil
-	}
-	err = work(conn)
-	if _, unlockErr := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, key); unlockErr != nil {
-		err = errors.Join(err, fmt.Errorf("give up an advisory lock: %w", unlockErr), conn.Conn().Close(context.WithoutCancel(ctx)))
+	if got, err := tryLock(ctx, conn, key); !got {
+		return err
 	}
 
-	return err
+	return errors.Join(work(conn), unlock(ctx, conn, key))
+}
+
+func tryLock(ctx context.Context, conn *pgxpool.Conn, key int64) (got bool, err error) {
+	if err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, key).Scan(&got); err != nil {
+		err = fmt.Errorf("take an advisory lock: %w", err)
+	}
+
+	return got, err
+}
+
+// unlock closes the connection if the statement fails: the lock ends with its session.
+func unlock(ctx context.Context, conn *pgxpool.Conn, key int64) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, key); err != nil {
+		return errors.Join(fmt.Errorf("give up an advisory lock: %w", err), conn.Conn().Close(ctx))
+	}
+
+	return nil
 }

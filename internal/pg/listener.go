@@ -31,14 +31,13 @@ type Listener struct {
 	logger      *slog.Logger
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
-	sessions    int // of subscribers
 }
 
 // subscriber waits for a turn, or for all turns of some sessions.
 type subscriber struct {
-	signal     chan struct{}
-	turnID     uuid.UUID
-	sessionIDs []uuid.UUID
+	signal   chan struct{}
+	topics   []uuid.UUID
+	sessions bool // the topics are sessions
 }
 
 // NewListener returns a listener that connects with a copy of config. The address must be direct: a pooler in
@@ -60,7 +59,7 @@ func (l *Listener) Run(ctx context.Context) error {
 // Subscribe returns a channel that is signalled whenever the turn may have new events, and at least once a second.
 // Pending signals coalesce. Call stop when done; the channel is never closed.
 func (l *Listener) Subscribe(turnID uuid.UUID) (signal <-chan struct{}, stop func()) {
-	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), turnID: turnID})
+	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), topics: []uuid.UUID{turnID}})
 }
 
 // SubscribeSession is [Listener.Subscribe] for all turns of a session.
@@ -70,23 +69,17 @@ func (l *Listener) SubscribeSession(sessionID uuid.UUID) (signal <-chan struct{}
 
 // SubscribeSessions is [Listener.Subscribe] for all turns of several sessions.
 func (l *Listener) SubscribeSessions(sessionIDs []uuid.UUID) (signal <-chan struct{}, stop func()) {
-	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), sessionIDs: slices.Clone(sessionIDs)})
+	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), topics: slices.Clone(sessionIDs), sessions: true})
 }
 
 func (l *Listener) subscribe(s *subscriber) (signal <-chan struct{}, stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.subscribers[s] = struct{}{}
-	if len(s.sessionIDs) > 0 {
-		l.sessions++
-	}
 
 	return s.signal, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if _, there := l.subscribers[s]; there && len(s.sessionIDs) > 0 {
-			l.sessions--
-		}
 		delete(l.subscribers, s)
 	}
 }
@@ -108,9 +101,10 @@ func (l *Listener) listen(ctx context.Context) error {
 			return fmt.Errorf("wait for notification: %w", err)
 		}
 		turns := turnIDs(notification.Payload)
-		l.signalTurns(turns)
-		if err := l.signalSessions(ctx, conn, turns); err != nil {
-			return err
+		if sessions := l.signal(turns); sessions {
+			if err := l.signalSessions(ctx, conn, turns); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -162,39 +156,33 @@ func turnIDs(payload string) []uuid.UUID {
 	return turns
 }
 
-func (l *Listener) signalTurns(turns []uuid.UUID) {
-	l.signal(turns, func(s *subscriber) []uuid.UUID { return []uuid.UUID{s.turnID} })
-}
-
-// signal wakes those who have one of the ids among their topics.
-func (l *Listener) signal(ids []uuid.UUID, topics func(*subscriber) []uuid.UUID) {
+// signal wakes those who have one of the turns or sessions among their topics, and reports whether anybody waits for a
+// session.
+func (l *Listener) signal(ids []uuid.UUID) (sessions bool) {
 	wanted := make(map[uuid.UUID]bool, len(ids))
 	for _, id := range ids {
-		wanted[id] = id != uuid.Nil
+		wanted[id] = true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for s := range l.subscribers {
-		if slices.ContainsFunc(topics(s), func(id uuid.UUID) bool { return wanted[id] }) {
+		sessions = sessions || s.sessions
+		if slices.ContainsFunc(s.topics, func(id uuid.UUID) bool { return wanted[id] }) {
 			s.wake()
 		}
 	}
+
+	return sessions
 }
 
 // signalSessions looks up the turns' sessions. Payloads omit them, because their writers know only the turn; one query
 // for all is cheaper than one per stream.
 func (l *Listener) signalSessions(ctx context.Context, conn *pgx.Conn, turns []uuid.UUID) error {
-	l.mu.Lock()
-	wanted := l.sessions > 0
-	l.mu.Unlock()
-	if !wanted {
-		return nil
-	}
 	sessions, err := db.New().TurnListSessions(ctx, conn, turns)
 	if err != nil {
 		return fmt.Errorf("look for the sessions of turns: %w", err)
 	}
-	l.signal(sessions, func(s *subscriber) []uuid.UUID { return s.sessionIDs })
+	l.signal(sessions)
 
 	return nil
 }

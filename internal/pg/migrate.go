@@ -26,7 +26,7 @@ const (
 // order, because the engine's views and functions name River's tables and the kitchen's tables name the engine's.
 type Migrator struct {
 	pool    *pgxpool.Pool
-	sources []source
+	sources []*source
 }
 
 // Step is one migration that was applied or undone.
@@ -38,21 +38,20 @@ type Step struct {
 }
 
 // source is one numbered sequence of migrations with its own version table in schema alfred.
-type source interface {
-	// applied lists the versions in the database, ascending.
-	applied(ctx context.Context, conn queryer) ([]int64, error)
-	// down undoes the newest n migrations, or all if n < 0.
-	down(ctx context.Context, n int) ([]Step, error)
-	// known lists this program's migrations, ascending.
-	known() []migration
-	name() string
-	// ours reports whether the migrations are this project's own: if a version's text has changed since it was applied,
-	// it is a different one.
-	ours() bool
+type source struct {
+	name  string
+	known []migration // this program's, ascending
+	// ours: the migrations are this project's own: if a version's text has changed since it was applied, it is a different
+	// one.
+	ours  bool
+	table string
+	list  string // the SQL that lists the table's versions, ascending
 	// record is the SQL that records a version as applied.
-	record(version int64) string
+	record func(version int64) string
 	// up applies all that are pending.
-	up(ctx context.Context) ([]Step, error)
+	up func(ctx context.Context) ([]Step, error)
+	// down undoes the newest n migrations, or all if n < 0.
+	down func(ctx context.Context, n int) ([]Step, error)
 }
 
 type migration struct {
@@ -80,7 +79,7 @@ func NewMigrator(pool *pgxpool.Pool, logger *slog.Logger) (*Migrator, error) {
 		return nil, err
 	}
 
-	return &Migrator{pool: pool, sources: []source{queue, engine, kitchen}}, nil
+	return &Migrator{pool: pool, sources: []*source{queue, engine, kitchen}}, nil
 }
 
 // Down undoes the newest migration (the kitchen's if it has any, else the engine's, else River's). Data in what it
@@ -152,9 +151,9 @@ func (m *Migrator) Print(ctx context.Context) (string, error) {
 	text.WriteString(bootstrapSQL)
 	text.WriteString("SET search_path = alfred, public;\n")
 	for i, source := range m.sources {
-		for _, migration := range source.known() {
+		for _, migration := range source.known {
 			if slices.Contains(status.Sources[i].Pending, migration.version) {
-				fmt.Fprintf(&text, "\n-- %s %s\nBEGIN;\n%s\n%s%s;\nCOMMIT;\n", source.name(), migration.name,
+				fmt.Fprintf(&text, "\n-- %s %s\nBEGIN;\n%s\n%s%s;\nCOMMIT;\n", source.name, migration.name,
 					strings.TrimSpace(migration.sql), source.record(migration.version), migration.note(source))
 			}
 		}
@@ -202,7 +201,7 @@ func (m *Migrator) locked(ctx context.Context, work func(conn *pgxpool.Conn, sta
 	if err := lock(ctx, conn); err != nil {
 		return err
 	}
-	defer unlock(ctx, conn)
+	defer func() { _ = unlock(ctx, conn, migrateLock) }() // what it cannot give up ends with the connection
 
 	status, err := m.Status(ctx)
 	if err != nil {
@@ -219,28 +218,14 @@ func (m *Migrator) locked(ctx context.Context, work func(conn *pgxpool.Conn, sta
 // lock would wait for that snapshot, a deadlock.
 func lock(ctx context.Context, conn *pgxpool.Conn) error {
 	for {
-		var got bool
-		if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, migrateLock).Scan(&got); err != nil {
-			return fmt.Errorf("take the migration lock: %w", err)
-		}
-		if got {
-			return nil
+		if got, err := tryLock(ctx, conn, migrateLock); got || err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for another migration: %w", ctx.Err())
 		case <-time.After(lockRetry):
 		}
-	}
-}
-
-// unlock closes the connection if the statement fails: the lock ends with its session.
-func unlock(ctx context.Context, conn *pgxpool.Conn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-	defer cancel()
-
-	if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, migrateLock); err != nil {
-		_ = conn.Conn().Close(ctx)
 	}
 }
 

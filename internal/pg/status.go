@@ -78,8 +78,8 @@ func (m *Migrator) Fingerprint() string {
 	sum := sha256.New()
 	sum.Write([]byte(bootstrapSQL))
 	for _, source := range m.sources {
-		for _, migration := range source.known() {
-			fmt.Fprintf(sum, "%s %d %s\n", source.name(), migration.version, migration.digest())
+		for _, migration := range source.known {
+			fmt.Fprintf(sum, "%s %d %s\n", source.name, migration.version, migration.digest())
 		}
 	}
 
@@ -94,7 +94,7 @@ func (m *Migrator) Status(ctx context.Context) (Status, error) {
 		if err != nil {
 			return Status{}, err
 		}
-		texts, err := appliedTexts(ctx, m.pool, source.name())
+		texts, err := appliedTexts(ctx, m.pool, source.name)
 		if err != nil {
 			return Status{}, err
 		}
@@ -104,15 +104,15 @@ func (m *Migrator) Status(ctx context.Context) (Status, error) {
 	return status, nil
 }
 
-func compare(source source, applied []int64, texts map[int64]string) SourceStatus {
-	status := SourceStatus{Ahead: []int64{}, Altered: []int64{}, Applied: []int64{}, Pending: []int64{}, Source: source.name()}
+func compare(source *source, applied []int64, texts map[int64]string) SourceStatus {
+	status := SourceStatus{Ahead: []int64{}, Altered: []int64{}, Applied: []int64{}, Pending: []int64{}, Source: source.name}
 	known := make([]int64, 0, len(applied))
-	for _, migration := range source.known() {
+	for _, migration := range source.known {
 		known = append(known, migration.version)
 		switch {
 		case !slices.Contains(applied, migration.version):
 			status.Pending = append(status.Pending, migration.version)
-		case source.ours() && texts[migration.version] != migration.digest():
+		case source.ours && texts[migration.version] != migration.digest():
 			status.Altered = append(status.Altered, migration.version)
 		}
 	}

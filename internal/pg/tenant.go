@@ -2,8 +2,6 @@ package pg
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -22,13 +20,13 @@ const UndoRole = "alfred_undo"
 // The settings are made after the savepoint, because only then does rolling back to it undo them. Both are in effect
 // when work begins, so that whatever fails in it, including a statement that cannot be parsed, fails within the
 // savepoint.
-func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) (err error) {
+func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) error {
 	return as(ctx, tx, TenantRole, userID.String(), work)
 }
 
 // ActAsTenant is AsTenant in a savepoint that its caller has begun, and rolls back if work fails.
 func ActAsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) error {
-	return act(ctx, tx, &Batch{}, TenantRole, userID.String(), work)
+	return act(ctx, tx, TenantRole, userID.String(), work)
 }
 
 // AsUndo is [AsTenant] under the undo role, which sees what the tenant sees.
@@ -41,34 +39,14 @@ func AsEngine(ctx context.Context, tx pgx.Tx, work func(tx pgx.Tx) error) error 
 	return as(ctx, tx, "none", "", work)
 }
 
-func as(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx) error) (err error) {
-	first := &Batch{}
-	first.Exec("begin savepoint", "savepoint as_tenant", nil)
-	inside := false
-	defer func() {
-		if inside {
-			err = errors.Join(err, undo(ctx, tx))
-		}
-	}()
-	err = act(ctx, tx, first, role, userID, func(tx pgx.Tx) error {
-		inside = true
-
-		return work(tx)
-	})
-	if err != nil {
-		return err
-	}
-	last := &Batch{}
-	last.Exec("release savepoint", "release savepoint as_tenant", nil)
-	err = last.Later(ctx, tx)
-	inside = err != nil
-
-	return err
+func as(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx) error) error {
+	return InTx(ctx, tx, func(tx pgx.Tx) error { return act(ctx, tx, role, userID, work) })
 }
 
-// act runs work in a role, after the statements that come before it.
-func act(ctx context.Context, tx pgx.Tx, first *Batch, role, userID string, work func(tx pgx.Tx) error) error {
+// act runs work in a role.
+func act(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx) error) error {
 	var was, user string
+	first := &Batch{}
 	first.Scan("act as "+role, actAs, []any{role, userID}, &was, &user, nil, nil)
 	if err := first.Send(ctx, tx); err != nil {
 		return err
@@ -80,26 +58,6 @@ func act(ctx context.Context, tx pgx.Tx, first *Batch, role, userID string, work
 	last.Exec("act as before", actAs, []any{was, user})
 
 	return last.Later(ctx, tx)
-}
-
-// undo rolls back the savepoint even if the caller's context is done: otherwise it would stay open in the caller's
-// transaction. If the connection is gone, the transaction has ended as well.
-func undo(ctx context.Context, tx pgx.Tx) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-	defer cancel()
-	if t := of(tx); t != nil {
-		t.later = Batch{} // it belongs to the savepoint
-	}
-	if tx.Conn().IsClosed() {
-		return nil
-	}
-	// Use the simple protocol: nothing can be prepared before the rollback has run.
-	_, err := tx.Exec(ctx, "rollback to savepoint as_tenant; release savepoint as_tenant", pgx.QueryExecModeSimpleProtocol)
-	if err != nil {
-		return fmt.Errorf("roll back to savepoint: %w", err)
-	}
-
-	return nil
 }
 
 // actAs returns the current settings and sets new ones. An output list is evaluated from left to right.

@@ -19,16 +19,16 @@ func (m migration) digest() string {
 }
 
 // note is the SQL that records a migration's current text.
-func (m migration) note(source source) string {
+func (m migration) note(source *source) string {
 	return fmt.Sprintf(`INSERT INTO alfred.migration_texts (source, version, sha256) VALUES ('%s', %d, '%s') `+
-		`ON CONFLICT (source, version) DO UPDATE SET sha256 = excluded.sha256`, source.name(), m.version, m.digest())
+		`ON CONFLICT (source, version) DO UPDATE SET sha256 = excluded.sha256`, source.name, m.version, m.digest())
 }
 
 // noteTexts records the texts of what is about to be applied. It comes first: a version without its text would count as
 // altered, while a text without its version is overwritten by the next run.
-func noteTexts(ctx context.Context, conn *pgxpool.Conn, source source, pending []int64) error {
+func noteTexts(ctx context.Context, conn *pgxpool.Conn, source *source, pending []int64) error {
 	batch := &pgx.Batch{}
-	for _, migration := range source.known() {
+	for _, migration := range source.known {
 		if slices.Contains(pending, migration.version) {
 			batch.Queue(migration.note(source))
 		}

@@ -215,7 +215,7 @@ func (s *savepoint) Rollback(ctx context.Context) error {
 	if s.later.dropFrom("savepoint " + s.name) {
 		return nil
 	}
-	_, err := s.conn.Exec(ctx, "rollback to savepoint "+s.name)
+	_, err := s.conn.Exec(ctx, "rollback to savepoint "+s.name+"; release savepoint "+s.name)
 
 	return err
 }
