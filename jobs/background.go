@@ -111,13 +111,11 @@ func (w *compressWorker) ask(ctx context.Context, rec *recorder, in nodes.Compre
 		w.runner.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", vocab.NodeCompress), slog.String("session_id", rec.session.String()), slog.Int("leaks", rec.guard.leaks))
 	}
 	if err != nil {
-		fallback := in.Fallback
-		fallback.Fallback = true
-
-		return &fallback, err
+		in.Fallback.Fallback = true
+		out = &in.Fallback
 	}
 
-	return out, nil
+	return out, err
 }
 
 // embedWorker embeds what a turn changed.

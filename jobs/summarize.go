@@ -54,16 +54,15 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 
 // word never fails because of the model: the facts follow from rows.
 func (s *summarize) word(ctx context.Context, model llm.Model) error {
-	fallback := s.in.Fallback
-	fallback.Fallback, s.model = true, noModel
+	s.in.Fallback.Fallback, s.model = true, noModel
 	if s.code {
-		s.out = &fallback
+		s.out = &s.in.Fallback
 
 		return nil
 	}
 	out, err := nodes.Summarize(ctx, model, s.in)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil { // the model ran out of time, not the database
-		out, err = &fallback, nil
+		out, err = &s.in.Fallback, nil
 	}
 	s.out = out
 	if rec, ok := model.(*recorder); ok && err == nil && !out.Fallback {

@@ -22,8 +22,8 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 		return nil, err
 	}
 	told := false
-	out, err := ask(ctx, in.introducing(model), question[ActOutput]{
-		node: vocab.NodeAct, frame: in.Frame, input: in, tools: tools,
+	out, err := ask(ctx, model, question[ActOutput]{
+		node: vocab.NodeAct, frame: in.Frame, input: in, tools: tools, onDelta: in.introducing,
 		read: func(resp *llm.Response) (*ActOutput, error) {
 			out, err := in.readAct(resp)
 			if err == nil && in.Introduces && out.drafts() {

@@ -29,6 +29,8 @@ type question[T any] struct {
 	schema *schema
 	tools  []llm.Tool
 	read   func(*llm.Response) (*T, error)
+	// onDelta, if set, returns what receives the pieces of an attempt's answer, nil for nothing.
+	onDelta func(attempt int) func(piece string)
 	// shorter, if set, is asked instead after an answer was cut off.
 	shorter *question[T]
 }
@@ -50,7 +52,10 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 		return nil, err
 	}
 	for attempt := 1; ; attempt++ {
-		req.Attempt = attempt
+		req.Attempt, req.OnDelta = attempt, nil
+		if q.onDelta != nil {
+			req.OnDelta = q.onDelta(attempt)
+		}
 		resp, err := model.Generate(ctx, req)
 		if err != nil && llm.KindOf(err) != llm.KindInvalidOutput {
 			return nil, fmt.Errorf("%s: ask the model: %w", q.node, err)

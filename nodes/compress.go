@@ -25,10 +25,9 @@ func Compress(ctx context.Context, model llm.Model, in CompressInput) (*Compress
 	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindContextOverflow:
 		return nil, err
 	default:
-		fallback := in.Fallback
-		fallback.Fallback = true
+		in.Fallback.Fallback = true
 
-		return &fallback, nil
+		return &in.Fallback, nil
 	}
 }
 

@@ -77,8 +77,6 @@ type UnderstandInput struct {
 	Facts       func() Facts
 	Refs        Refs
 	EntityTypes []string
-	// EntityAliases maps other names of types, in lower case, to types.
-	EntityAliases map[string]string
 	// HasQuestion: a question is open, so answers_question may be true.
 	HasQuestion bool
 	// Plan, if set, also requests Think's decision in the same answer. Its frame is empty: the prompt shows what both

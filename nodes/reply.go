@@ -13,8 +13,8 @@ import (
 // it; only retryable errors and a script's end are returned.
 func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, error) {
 	told := false
-	out, err := ask(ctx, streaming(model, in.OnDelta), question[ReplyOutput]{
-		node: vocab.NodeReply, frame: in.Frame, input: in,
+	out, err := ask(ctx, model, question[ReplyOutput]{
+		node: vocab.NodeReply, frame: in.Frame, input: in, onDelta: func(int) func(string) { return cleaning(in.OnDelta) },
 		read: func(resp *llm.Response) (*ReplyOutput, error) {
 			out, err := in.read(resp)
 			if err != nil {
@@ -87,22 +87,4 @@ func isJSON(text string) bool {
 	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "```"), "json"), "```"))
 	return strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") ||
 		strings.HasPrefix(text, "[") && json.Valid([]byte(text))
-}
-
-// modelFunc adapts a function to a model.
-type modelFunc func(context.Context, *llm.Request) (*llm.Response, error)
-
-func (f modelFunc) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	return f(ctx, req)
-}
-
-func streaming(model llm.Model, onDelta func(string)) llm.Model {
-	return modelFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-		req.OnDelta = nil
-		if onDelta != nil {
-			req.OnDelta = func(text string) { onDelta(cleanText(text)) }
-		}
-
-		return model.Generate(ctx, req)
-	})
 }

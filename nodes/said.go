@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"context"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -59,31 +58,33 @@ var (
 	sayBegin = regexp.MustCompile(`"say"\s*:\s*"`)
 )
 
+// cleaning removes from pieces what cleaned removes from the whole.
+func cleaning(onDelta func(string)) func(string) {
+	if onDelta == nil {
+		return nil
+	}
+
+	return func(piece string) { onDelta(cleanText(piece)) }
+}
+
 // introducing passes on the words beside drafts while they are being written. Those of a repaired answer are not shown
 // before it is whole.
-func (in *ActInput) introducing(model llm.Model) llm.Model {
-	return modelFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-		var onDelta func(string)
-		if in.Introduces && req.Attempt == 1 {
-			onDelta = in.OnDelta
-		}
+func (in *ActInput) introducing(attempt int) func(string) {
+	if !in.Introduces || attempt > 1 {
+		return nil
+	}
 
-		return streaming(model, onDelta).Generate(ctx, req)
-	})
+	return cleaning(in.OnDelta)
 }
 
 // speaking passes on the reply within an answer while it is being written. A repaired answer is not shown before it is
 // whole.
-func (in *UnderstandInput) speaking(model llm.Model) llm.Model {
-	return modelFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-		req.OnDelta = nil
-		if in.OnDelta != nil && in.Plan != nil && req.Attempt == 1 {
-			s := &speech{in: in}
-			req.OnDelta = s.add
-		}
+func (in *UnderstandInput) speaking(attempt int) func(string) {
+	if in.OnDelta == nil || in.Plan == nil || attempt > 1 {
+		return nil
+	}
 
-		return model.Generate(ctx, req)
-	})
+	return (&speech{in: in}).add
 }
 
 // speech is the reply within an answer that is being written. It is the last of the fields, so what precedes it decides

@@ -24,17 +24,13 @@ func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*Summar
 		node: vocab.NodeSummarize, frame: in.Frame, input: in, schema: s,
 		read: func(resp *llm.Response) (*SummarizeOutput, error) { return readSummarize(resp, in.Fallback) },
 	})
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, err
-		}
-		fallback := in.Fallback
-		fallback.Fallback = true
+	if err != nil && ctx.Err() == nil {
+		in.Fallback.Fallback = true
 
-		return &fallback, nil
+		return &in.Fallback, nil
 	}
 
-	return out, nil
+	return out, err
 }
 
 func readSummarize(resp *llm.Response, fallback SummarizeOutput) (*SummarizeOutput, error) {

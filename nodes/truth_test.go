@@ -15,7 +15,7 @@ func understandInput() nodes.UnderstandInput {
 		known[ref] = nodes.Ref{Type: "vase"}
 	}
 
-	return nodes.UnderstandInput{Frame: frame(), Refs: known, EntityTypes: []string{"vase", "room"}, EntityAliases: map[string]string{"vases": "vase"}}
+	return nodes.UnderstandInput{Frame: frame(), Refs: known, EntityTypes: []string{"vase", "room"}}
 }
 
 func understood(t *testing.T, answer string) *nodes.UnderstandOutput {
@@ -27,9 +27,9 @@ func understood(t *testing.T, answer string) *nodes.UnderstandOutput {
 	return out
 }
 
-func TestV08QuickTakesAnAliasAndTheSchemaListsTheTypes(t *testing.T) {
+func TestV08QuickTakesATypeAndTheSchemaListsTheTypes(t *testing.T) {
 	t.Parallel()
-	m := says(`{"intent":"read","quick":{"entity_type":"Vases","why":"a list"}}`)
+	m := says(`{"intent":"read","quick":{"entity_type":"Vase","why":"a list"}}`)
 	out, err := nodes.Understand(t.Context(), m, understandInput())
 	require.NoError(t, err)
 	require.Equal(t, "vase", out.Quick.EntityType)

@@ -16,7 +16,7 @@ import (
 // fail because of its memory manager.
 func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*UnderstandOutput, error) {
 	q := question[UnderstandOutput]{
-		node: vocab.NodeUnderstand, frame: in.Frame, input: in,
+		node: vocab.NodeUnderstand, frame: in.Frame, input: in, onDelta: in.speaking,
 		read: func(resp *llm.Response) (*UnderstandOutput, error) { return readUnderstand(resp, in) },
 	}
 	var err error
@@ -31,7 +31,7 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 			return nil, err
 		}
 	}
-	out, err := ask(ctx, in.speaking(model), q)
+	out, err := ask(ctx, model, q)
 	if llm.KindOf(err) == llm.KindInvalidOutput {
 		if out == nil {
 			out = &UnderstandOutput{Intent: "explore"}
@@ -131,9 +131,6 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 		f.check(oneOf("scope", &c.Scope, "session", scopes...))
 	}
 	if o.Quick != nil {
-		if known, ok := in.EntityAliases[strings.ToLower(strings.TrimSpace(o.Quick.EntityType))]; ok {
-			o.Quick.EntityType = known
-		}
 		f.check(oneOf("quick.entity_type", &o.Quick.EntityType, "", in.EntityTypes...))
 	}
 	if o.Disambiguation != nil && (o.Disambiguation.Question == "" || len(o.Disambiguation.Options) < 2) {
@@ -162,16 +159,21 @@ func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {
 	}
 }
 
-// eachRefs replaces every list of refs in the output.
+// eachRefs replaces every list of refs in the output. A mention whose ref is replaced by none means nothing known.
 func (o *UnderstandOutput) eachRefs(with func([]string) []string) {
-	c := &o.Curation
-	c.Demote, c.Forget = with(c.Demote), with(c.Forget)
 	for i := range o.Mentions {
-		o.Mentions[i].Candidates = with(o.Mentions[i].Candidates)
+		m := &o.Mentions[i]
+		if m.Ref != "" {
+			switch one := with([]string{m.Ref}); len(one) {
+			case 0:
+				m.Ref, m.Resolution = "", "unknown"
+			case 1:
+				m.Ref = one[0]
+			}
+		}
+		m.Candidates = with(m.Candidates)
 	}
-	if o.Disambiguation != nil {
-		o.Disambiguation.Options = with(o.Disambiguation.Options)
-	}
+	c := &o.Curation
 	var retain []Retain
 	for _, r := range c.Retain {
 		for _, ref := range with([]string{r.Ref}) {
@@ -184,11 +186,9 @@ func (o *UnderstandOutput) eachRefs(with func([]string) []string) {
 			exclude = append(exclude, Exclude{Ref: ref, Reason: e.Reason})
 		}
 	}
-	c.Retain, c.Exclude = retain, exclude
-	for i := range o.Mentions {
-		if one := with([]string{o.Mentions[i].Ref}); o.Mentions[i].Ref != "" && len(one) == 1 {
-			o.Mentions[i].Ref = one[0]
-		}
+	c.Retain, c.Exclude, c.Demote, c.Forget = retain, exclude, with(c.Demote), with(c.Forget)
+	if o.Disambiguation != nil {
+		o.Disambiguation.Options = with(o.Disambiguation.Options)
 	}
 }
 
@@ -217,46 +217,20 @@ func (o *UnderstandOutput) notQuick(known Refs) {
 // refs returns all refs in the output.
 func (o *UnderstandOutput) refs() []string {
 	var refs []string
-	for _, m := range o.Mentions {
-		if m.Ref != "" {
-			refs = append(refs, m.Ref)
-		}
-		refs = append(refs, m.Candidates...)
-	}
-	for _, r := range o.Curation.Retain {
-		refs = append(refs, r.Ref)
-	}
-	for _, e := range o.Curation.Exclude {
-		refs = append(refs, e.Ref)
-	}
-	refs = append(refs, o.Curation.Demote...)
-	refs = append(refs, o.Curation.Forget...)
-	if o.Disambiguation != nil {
-		refs = append(refs, o.Disambiguation.Options...)
-	}
+	o.eachRefs(func(some []string) []string {
+		refs = append(refs, some...)
+
+		return some
+	})
 
 	return refs
 }
 
 // keepKnownRefs removes refs that the model invented and did not correct.
 func (o *UnderstandOutput) keepKnownRefs(known Refs) {
-	unknown := func(ref string) bool { _, ok := known[ref]; return !ok }
-	for i := range o.Mentions {
-		m := &o.Mentions[i]
-		m.Candidates = slices.DeleteFunc(m.Candidates, unknown)
-		if m.Ref != "" && unknown(m.Ref) {
-			m.Ref, m.Resolution = "", "unknown"
-		}
-	}
-	c := &o.Curation
-	c.Retain = slices.DeleteFunc(c.Retain, func(r Retain) bool { return unknown(r.Ref) })
-	c.Exclude = slices.DeleteFunc(c.Exclude, func(e Exclude) bool { return unknown(e.Ref) })
-	c.Demote = slices.DeleteFunc(c.Demote, func(ref string) bool { return unknown(ref) || known[ref].Pending })
-	c.Forget = slices.DeleteFunc(c.Forget, unknown)
-	if d := o.Disambiguation; d != nil {
-		d.Options = slices.DeleteFunc(d.Options, unknown)
-		if len(d.Options) < 2 {
-			o.Disambiguation = nil
-		}
+	o.eachRefs(known.in)
+	o.Curation.Demote = slices.DeleteFunc(o.Curation.Demote, func(ref string) bool { return known[ref].Pending })
+	if d := o.Disambiguation; d != nil && len(d.Options) < 2 {
+		o.Disambiguation = nil
 	}
 }
