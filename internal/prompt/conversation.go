@@ -116,11 +116,7 @@ func (t *page) earlierText(s *section, kind string, turns []*db.TurnListPastRow,
 		head = clean.Clip(clean.Block(covered.Text), budget*clean.RunesPerToken)
 		budget -= clean.Tokens(head)
 	}
-	from := len(lines)
-	for from > 0 && clean.Tokens(lines[from-1]) <= budget {
-		from--
-		budget -= clean.Tokens(lines[from])
-	}
+	from := newest(lines, budget)
 	if head == "" && len(lines) == 0 {
 		return
 	}
@@ -135,6 +131,19 @@ func (t *page) earlierText(s *section, kind string, turns []*db.TurnListPastRow,
 		s.line(lines[i])
 		s.addItem("summary", "", int(turns[i].Number), lines[i])
 	}
+}
+
+// newest returns the index of the first of the last lines that fit a budget together.
+func newest(lines []string, budget int) int {
+	from := len(lines)
+	for from > 0 {
+		if budget -= clean.Tokens(lines[from-1]); budget < 0 {
+			break
+		}
+		from--
+	}
+
+	return from
 }
 
 // touched lists the refs of a past turn for Understand.
@@ -187,18 +196,14 @@ func (t *page) touchedBy(p *db.TurnListPastRow) string {
 
 // entitiesByTurn lists the refs that each of the last turns touched. Over budget, the oldest turns are dropped.
 func (t *page) entitiesByTurn(s *section) {
-	budget := t.config.Budget.Entities
 	turns := t.Window(t.config.UnderstandTurns)
-	from, texts := len(turns), make([]string, len(turns))
-	for from > 0 {
-		if refs := t.touchedBy(turns[from-1]); refs != "" {
-			texts[from-1] = "Turn " + strconv.Itoa(int(turns[from-1].Number)) + "\n" + refs
+	texts := make([]string, len(turns))
+	for i, p := range turns {
+		if refs := t.touchedBy(p); refs != "" {
+			texts[i] = "Turn " + strconv.Itoa(int(p.Number)) + "\n" + refs
 		}
-		if budget -= clean.Tokens(texts[from-1]); budget < 0 {
-			break
-		}
-		from--
 	}
+	from := newest(texts, t.config.Budget.Entities)
 	s.shown(len(turns)-from, len(turns), ", the newest")
 	for i := from; i < len(turns); i++ {
 		if texts[i] == "" {

@@ -1,7 +1,9 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,27 +101,13 @@ func (t *page) howLoaded(e *view.Entity) string {
 // list prints entities within a budget, runs of similar ones as one line. Over budget, those touched longest ago are
 // dropped.
 func (t *page) list(s *section, entities []*view.Entity, reason string, budget *int) {
-	groups := t.collapse(entities)
-	keep := newestFirst(groups)
-	used := map[*group]bool{}
-	shown := 0
-	for _, g := range keep {
-		cost := clean.Tokens(g.line)
-		if cost > *budget {
-			continue
-		}
-		*budget -= cost
-		used[g] = true
-		shown += len(g.members)
-	}
+	groups, shown := fitting(t.collapse(entities), budget, math.MaxInt), 0
 	for _, g := range groups {
-		if !used[g] {
-			continue
-		}
 		s.line(g.line)
 		for _, e := range g.members {
 			s.items = append(s.items, nodes.Item{Ref: e.Ref, Turn: int(e.TurnLastRef), Reason: itemReason(e, reason), Tokens: max(1, clean.Tokens(g.line)/len(g.members))})
 		}
+		shown += len(g.members)
 	}
 	s.shown(shown, len(entities), "")
 }
@@ -141,11 +129,18 @@ type group struct {
 	members []*view.Entity
 }
 
-func newestFirst(groups []*group) []*group {
-	sorted := slices.Clone(groups)
-	slices.SortStableFunc(sorted, func(a, b *group) int { return int(b.members[0].TurnLastRef - a.members[0].TurnLastRef) })
+// fitting keeps, of groups in order, the most recently touched that fit a budget, and no more than so many.
+func fitting(groups []*group, budget *int, most int) []*group {
+	newest := slices.SortedStableFunc(slices.Values(groups), func(a, b *group) int { return int(b.members[0].TurnLastRef - a.members[0].TurnLastRef) })
+	kept := map[*group]bool{}
+	for _, g := range newest {
+		if cost := clean.Tokens(g.line); cost <= *budget && len(kept) < most {
+			*budget -= cost
+			kept[g] = true
+		}
+	}
 
-	return sorted
+	return slices.DeleteFunc(groups, func(g *group) bool { return !kept[g] })
 }
 
 // collapseOver is the longest run of refs that still gets a line each.
@@ -178,68 +173,56 @@ func (t *page) follows(a, b *view.Entity) bool {
 	return a.Stem() == b.Stem() && b.Number() == a.Number()+1 && t.tags(a) == t.tags(b)
 }
 
-// retained lists what Understand keeps in view. Over budget, the lowest confidence is dropped first.
+// retained lists what Understand keeps in view.
 func (t *page) retained(s *section) {
-	kept := t.Tier("retained")
-	byConfidence := slices.Clone(kept)
-	slices.SortStableFunc(byConfidence, func(a, b *view.Entity) int { return compareConfidence(b, a) })
 	budget := t.config.Budget.Entities
-	shown := map[*view.Entity]string{}
-	for _, e := range byConfidence {
-		line := t.line(e, ", turn "+strconv.Itoa(int(e.TurnCreated)), clean.Text(e.ActiveReason))
-		if clean.Tokens(line) > budget {
-			break
-		}
-		budget -= clean.Tokens(line)
-		shown[e] = line
+	line := func(e *view.Entity) string {
+		return t.line(e, ", turn "+strconv.Itoa(int(e.TurnCreated)), clean.Text(e.ActiveReason))
 	}
-	for _, e := range kept {
-		if line, ok := shown[e]; ok {
-			s.line(line)
-			s.addItem(itemReason(e, "retained"), e.Ref, int(e.TurnCreated), line)
-		}
-	}
-	s.shown(len(shown), len(kept), "")
+	t.ranked(s, t.Tier("retained"), &budget, compareConfidence, line, func(e *view.Entity) int32 { return e.TurnCreated })
 }
 
-// compareConfidence ranks pinned entities first, and treats a missing confidence as full.
-func compareConfidence(a, b *view.Entity) int {
-	of := func(e *view.Entity) float32 {
-		switch {
-		case e.Pinned:
-			return 2
-		case e.RetainConfidence == nil:
-			return 1
-		default:
-			return *e.RetainConfidence
+// ranked prints entities in their order. Over budget, those that rank lowest are dropped.
+func (t *page) ranked(s *section, entities []*view.Entity, budget *int, rank func(a, b *view.Entity) int, line func(*view.Entity) string, turn func(*view.Entity) int32) {
+	lines := map[*view.Entity]string{}
+	for _, e := range slices.SortedStableFunc(slices.Values(entities), func(a, b *view.Entity) int { return rank(b, a) }) {
+		text := line(e)
+		if clean.Tokens(text) > *budget {
+			break
+		}
+		*budget -= clean.Tokens(text)
+		lines[e] = text
+	}
+	for _, e := range entities {
+		if text, ok := lines[e]; ok {
+			s.line(text)
+			s.addItem(itemReason(e, e.Tier), e.Ref, int(turn(e)), text)
 		}
 	}
-	switch x, y := of(a), of(b); {
-	case x < y:
-		return -1
-	case x > y:
+	s.shown(len(lines), len(entities), "")
+}
+
+func lastTouched(e *view.Entity) int32 { return e.TurnLastRef }
+
+// compareConfidence ranks pinned entities first, and treats a missing confidence as full.
+func compareConfidence(a, b *view.Entity) int { return cmp.Compare(confidence(a), confidence(b)) }
+
+func confidence(e *view.Entity) float32 {
+	switch {
+	case e.Pinned:
+		return 2
+	case e.RetainConfidence == nil:
 		return 1
 	default:
-		return 0
+		return *e.RetainConfidence
 	}
 }
 
 // excluded lists what the user rejected.
 func (t *page) excluded(s *section) {
 	budget := t.config.Budget.Entities
-	out := t.Tier("excluded")
-	shown := 0
-	for _, e := range out {
-		line := t.line(e, "", clean.Text(e.ExcludedReason))
-		if clean.Tokens(line) > budget {
-			break
-		}
-		budget -= clean.Tokens(line)
-		s.line(line)
-		s.addItem("excluded", e.Ref, int(e.TurnLastRef), line)
-		shown++
-	}
-	s.shown(shown, len(out), "")
+	line := func(e *view.Entity) string { return t.line(e, "", clean.Text(e.ExcludedReason)) }
+	t.ranked(s, t.Tier("excluded"), &budget, func(_, _ *view.Entity) int { return 0 }, line, lastTouched)
 }
 
 // legend explains the tags above the entities, and appears even when there are none.

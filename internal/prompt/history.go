@@ -5,7 +5,6 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
-	"alfred/internal/say"
 	"alfred/internal/view"
 )
 
@@ -18,12 +17,10 @@ func (t *page) thisExchange(s *section) {
 
 // turnFacts are what the turn did, with the refs it touched.
 func (t *page) turnFacts(s *section) {
-	if goal := clean.Inline(clean.Text(t.Turn.Goal), say.MaxFact); goal != "" {
-		s.line("Goal: ", goal)
-	}
+	t.goal(s)
 	s.line("Outcome: ", t.Outcome())
 	for _, step := range t.Steps {
-		s.line("- ", clean.Inline(step.Description, say.MaxFact), " (", string(step.StepType), "): ", say.OutcomeWords(step))
+		s.line(outcomeLine(step))
 	}
 	t.thisTurn(s)
 	t.written(s, "")
@@ -64,15 +61,11 @@ func (t *page) covered(s *section, kind string, line func(*db.TurnListPastRow) s
 		return
 	}
 	older := t.Past[:len(t.Past)-len(t.Older(kind, 0))]
-	budget, from := t.config.Budget.Conversation/2, len(older)
 	lines := make([]string, len(older))
-	for from > 0 {
-		lines[from-1] = line(older[from-1])
-		if budget -= clean.Tokens(lines[from-1]); budget < 0 {
-			break
-		}
-		from--
+	for i, p := range older {
+		lines[i] = line(p)
 	}
+	from := newest(lines, t.config.Budget.Conversation/2)
 	s.line()
 	s.line("### Earlier")
 	if from > 0 || len(older) > 0 && older[0].Number > 1 {

@@ -3,6 +3,7 @@ package prompt
 import (
 	"strings"
 
+	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
@@ -15,12 +16,10 @@ func (t *page) executionResults(s *section) {
 	request := clean.Inline(t.WithLabels(t.Turn.Message), 4*say.MaxFact)
 	s.line(`Request: "`, request, `"`)
 	s.addItem("current", "", t.Number, request)
-	if goal := clean.Inline(clean.Text(t.Turn.Goal), say.MaxFact); goal != "" {
-		s.line("Goal: ", goal)
-	}
+	t.goal(s)
 	s.line("Outcome: ", t.Outcome())
 	for _, step := range t.Steps {
-		s.line("- ", clean.Inline(step.Description, say.MaxFact), " (", string(step.StepType), "): ", say.OutcomeWords(step))
+		s.line(outcomeLine(step))
 		if conclusions := clean.Block(clean.Text(step.Conclusions)); conclusions != "" {
 			s.line("  Conclusions: ", conclusions)
 		}
@@ -33,6 +32,16 @@ func (t *page) executionResults(s *section) {
 	t.resultRows(s)
 	t.saveStatus(s)
 	t.draftsMentioned(s)
+}
+
+func (t *page) goal(s *section) {
+	if goal := clean.Inline(clean.Text(t.Turn.Goal), say.MaxFact); goal != "" {
+		s.line("Goal: ", goal)
+	}
+}
+
+func outcomeLine(step *db.TurnSteps) string {
+	return "- " + clean.Inline(step.Description, say.MaxFact) + " (" + string(step.StepType) + "): " + say.OutcomeWords(step)
 }
 
 // notices says which of the user's changes and mentions could not be found.
@@ -60,10 +69,7 @@ func (t *page) questionToAsk(s *section) {
 		return
 	}
 	s.line("Kind: ", t.Question.Kind, ". Ask exactly this:")
-	s.line(clean.Block(t.WithLabels(payload.Text)))
-	for _, option := range payload.Options {
-		s.line("- ", t.OptionWords(option))
-	}
+	t.asks(s, payload)
 	s.addItem("question", "", t.Number, payload.Text)
 }
 

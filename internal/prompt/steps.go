@@ -24,9 +24,7 @@ func (t *page) currentStep(s *section) {
 	if refs := t.RefWords(step.Refs); refs != "" {
 		s.line("Refs: ", refs)
 	}
-	if goal := clean.Inline(clean.Text(t.Turn.Goal), say.MaxFact); goal != "" {
-		s.line("Goal: ", goal)
-	}
+	t.goal(s)
 	s.line(`Request: "`, clean.Inline(t.WithLabels(t.Turn.Message), 4*say.MaxFact), `"`)
 	s.line(t.today())
 	if note := t.noteFor(step); note != "" {

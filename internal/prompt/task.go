@@ -111,12 +111,8 @@ func (t *page) replan(s *section) {
 
 // openQuestion prints the question that is waiting for an answer, or that this message answered.
 func (t *page) openQuestion(s *section) {
-	q := t.Question
-	if q == nil || q.TurnID == t.Turn.ID {
-		return
-	}
-	var payload view.QuestionPayload
-	if err := json.Unmarshal(q.Payload, &payload); err != nil {
+	q, payload := t.Question, t.Payload()
+	if payload == nil || q.TurnID == t.Turn.ID {
 		return
 	}
 	head := "Kind: " + q.Kind + ", asked in turn " + strconv.Itoa(int(q.AskedTurn))
@@ -124,14 +120,19 @@ func (t *page) openQuestion(s *section) {
 		head += ", answered by the current message"
 	}
 	s.line(head)
+	t.asks(s, payload)
+	if clicked := t.clicked(q, payload); clicked != "" {
+		s.line("The user clicked: ", clicked)
+	}
+	s.addItem("question", "", int(q.AskedTurn), s.body.String())
+}
+
+// asks prints a question and its options.
+func (t *page) asks(s *section, payload *view.QuestionPayload) {
 	s.line(clean.Block(t.WithLabels(payload.Text)))
 	for _, option := range payload.Options {
 		s.line("- ", t.OptionWords(option))
 	}
-	if clicked := t.clicked(q, &payload); clicked != "" {
-		s.line("The user clicked: ", clicked)
-	}
-	s.addItem("question", "", int(q.AskedTurn), s.body.String())
 }
 
 // clicked is the option that the current message chose by a click, "" for an answer in words.
@@ -154,18 +155,15 @@ func (t *page) clicked(q *db.QuestionListTurnRow, payload *view.QuestionPayload)
 
 // constraintsInForce lists the user's constraints, in the user's words and with the exact value.
 func (t *page) constraintsInForce(s *section) {
-	budget := t.config.Budget.Constraints
-	from := len(t.Constraints)
-	for from > 0 && budget >= 0 {
-		if budget -= clean.Tokens(t.constraintLine(t.Constraints[from-1])); budget >= 0 {
-			from--
-		}
+	lines := make([]string, len(t.Constraints))
+	for i, c := range t.Constraints {
+		lines[i] = t.constraintLine(c)
 	}
-	s.shown(len(t.Constraints)-from, len(t.Constraints), ", the newest")
-	for _, c := range t.Constraints[from:] {
-		line := t.constraintLine(c)
-		s.line(line)
-		s.addItem("constraint", "", int(c.SourceTurn), line)
+	from := newest(lines, t.config.Budget.Constraints)
+	s.shown(len(lines)-from, len(lines), ", the newest")
+	for i := from; i < len(lines); i++ {
+		s.line(lines[i])
+		s.addItem("constraint", "", int(t.Constraints[i].SourceTurn), lines[i])
 	}
 }
 

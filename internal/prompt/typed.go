@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -24,10 +23,9 @@ func (t *page) nodeFacts() nodes.Facts {
 	for _, p := range t.Window(t.config.UnderstandTurns) {
 		f.Said = append(f.Said, t.typedExchange(p))
 	}
-	if q := t.Question; q != nil && q.TurnID == t.Turn.ID {
-		f.Asked = t.typedQuestion()
-	} else if q != nil {
-		f.Question = t.typedQuestion()
+	f.Question = t.typedQuestion()
+	if t.Asked() != nil {
+		f.Question, f.Asked = nil, f.Question
 	}
 	for _, c := range t.Constraints {
 		holding := nodes.Holding{Text: c.Text, Kind: c.Kind, Scope: c.Scope, Value: c.Value}
@@ -89,8 +87,8 @@ func (t *page) typedExchange(p *db.TurnListPastRow) nodes.Exchange {
 }
 
 func (t *page) typedQuestion() *nodes.OpenQuestion {
-	var payload view.QuestionPayload
-	if err := json.Unmarshal(t.Question.Payload, &payload); err != nil {
+	payload := t.Payload()
+	if payload == nil {
 		return nil
 	}
 	out := &nodes.OpenQuestion{Kind: t.Question.Kind, Turn: int(t.Question.AskedTurn), Text: t.WithLabels(payload.Text)}

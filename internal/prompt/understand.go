@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,10 +48,10 @@ func (t *page) otherKnown(s *section) {
 // budget: retained entities must not crowd out what the message names.
 func (t *page) namedAndNewest(s *section, whole, part []*view.Entity, listed map[*view.Entity]bool) {
 	budget, lines := t.config.Budget.Entities, newestShown
-	maps.Copy(listed, t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &budget))
-	maps.Copy(listed, t.knownList(s, "**Named in part**", "mentioned", part, &lines, &budget))
+	t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &budget, listed)
+	t.knownList(s, "**Named in part**", "mentioned", part, &lines, &budget, listed)
 	rest := slices.DeleteFunc(t.resting(), func(e *view.Entity) bool { return listed[e] })
-	maps.Copy(listed, t.knownList(s, "**Newest**", "recent", rest, &lines, &budget))
+	t.knownList(s, "**Newest**", "recent", rest, &lines, &budget, listed)
 	t.countRest(s, listed)
 }
 
@@ -70,26 +69,10 @@ func (t *page) knownTier(s *section, heading, tier string, budget *int) {
 		return
 	}
 	s.line(heading)
-	ranked := slices.Clone(entities)
-	slices.SortStableFunc(ranked, func(a, b *view.Entity) int {
-		return cmp.Or(compareConfidence(b, a), cmp.Compare(b.TurnLastRef, a.TurnLastRef))
-	})
-	kept := map[*view.Entity]string{}
-	for _, e := range ranked {
-		line := t.knownLine(e)
-		if clean.Tokens(line) > *budget {
-			break
-		}
-		*budget -= clean.Tokens(line)
-		kept[e] = line
+	rank := func(a, b *view.Entity) int {
+		return cmp.Or(compareConfidence(a, b), cmp.Compare(a.TurnLastRef, b.TurnLastRef))
 	}
-	for _, e := range entities {
-		if line, ok := kept[e]; ok {
-			s.line(line)
-			s.addItem(itemReason(e, tier), e.Ref, int(e.TurnLastRef), line)
-		}
-	}
-	s.shown(len(kept), len(entities), "")
+	t.ranked(s, entities, budget, rank, t.knownLine, lastTouched)
 }
 
 // knownLine prints an entity with its stamps.
@@ -109,40 +92,30 @@ func (t *page) knownLine(e *view.Entity) string {
 	return line + t.risk(e)
 }
 
-// knownList prints up to a number of lines, most recently touched first when not all fit, and returns what it printed.
-func (t *page) knownList(s *section, heading, reason string, entities []*view.Entity, lines, budget *int) map[*view.Entity]bool {
-	listed := map[*view.Entity]bool{}
+// knownList prints up to a number of lines, most recently touched first when not all fit, and adds what it printed to
+// the listed ones.
+func (t *page) knownList(s *section, heading, reason string, entities []*view.Entity, lines, budget *int, listed map[*view.Entity]bool) {
 	groups := t.collapse(entities)
-	chosen := map[*group]bool{}
-	for _, g := range newestFirst(groups) {
+	for _, g := range groups {
 		if len(g.members) == 1 {
 			g.line = t.knownLine(g.members[0])
 		} else {
 			g.line += " last turn " + strconv.Itoa(int(g.members[0].TurnLastRef)) + t.risk(g.members[0])
 		}
-		if *lines == 0 || clean.Tokens(g.line) > *budget {
-			continue
-		}
-		*lines--
-		*budget -= clean.Tokens(g.line)
-		chosen[g] = true
 	}
-	if len(chosen) == 0 {
-		return listed
+	groups = fitting(groups, budget, *lines)
+	*lines -= len(groups)
+	if len(groups) == 0 {
+		return
 	}
 	s.line(heading)
 	for _, g := range groups {
-		if !chosen[g] {
-			continue
-		}
 		s.line(g.line)
 		for _, e := range g.members {
 			listed[e] = true
 			s.addItem(reason, e.Ref, int(e.TurnLastRef), g.line[:len(g.line)/len(g.members)])
 		}
 	}
-
-	return listed
 }
 
 // resting lists the refs outside the tiers that are always listed: recent ones and the background.

@@ -204,8 +204,14 @@ func (t *Scene) Asked() *QuestionPayload {
 	if t.Question == nil || t.Question.TurnID != t.Turn.ID {
 		return nil
 	}
+
+	return t.Payload()
+}
+
+// Payload is what the turn's question asks, nil without one.
+func (t *Scene) Payload() *QuestionPayload {
 	var payload QuestionPayload
-	if err := json.Unmarshal(t.Question.Payload, &payload); err != nil {
+	if t.Question == nil || json.Unmarshal(t.Question.Payload, &payload) != nil {
 		return nil
 	}
 
