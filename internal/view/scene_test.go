@@ -15,7 +15,8 @@ func TestScenesBelongToTheirView(t *testing.T) {
 
 	ref := &db.EntityRefListInViewRow{Ref: "vase_1", EntityType: "vase", Tier: "recent"}
 	v := &View{Domain: &domain.Domain{}, Turn: &db.Turns{Number: 1}, Registry: []*db.EntityRefListInViewRow{ref}}
-	require.Same(t, v.Scene(true), v.Scene(true))
+	scene := v.Scene(true)
+	require.Same(t, scene, v.Scene(true))
 
 	next := *v
 	next.Stale = map[string]string{ref.Ref: StaleGone}
