@@ -516,7 +516,7 @@ type LlmCalls struct {
 	Request json.RawMessage
 	// The response: {text, tool_calls}; null if there was none.
 	Response json.RawMessage
-	// Why each item was in the prompt, in order: [section, ref, turn number, reason, tokens] each. Read it as context_items.
+	// Why each item was in the prompt, in order: [section, reason, "turn number:tokens:ref, ..."] for items in a row; older programs wrote [section, ref, turn number, reason, tokens] each. Read it as context_items.
 	Context json.RawMessage
 	// Input tokens, including cached ones; estimated, like output tokens, for a stream that was stopped before the provider counted.
 	InputTokens int32
@@ -1054,7 +1054,7 @@ type VLlmCalls struct {
 	Request json.RawMessage
 	// The response: {text, tool_calls}; null if there was none.
 	Response json.RawMessage
-	// Why each item was in the prompt, in order: [section, ref, turn number, reason, tokens] each. Read it as context_items.
+	// Why each item was in the prompt, as in llm_calls.context. Read it as context_items.
 	Context json.RawMessage
 	// Input tokens, including cached ones; estimated, like output tokens, for a stream that was stopped before the provider counted.
 	InputTokens int32

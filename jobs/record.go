@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -319,27 +320,32 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 	return call, nil
 }
 
-// itemsText encodes a prompt's items for llm_calls.context.
+// itemsText encodes a prompt's items for llm_calls.context. Items in a row that share section and reason are one text: turn,
+// tokens and ref of each.
 func itemsText(items []nodes.Item) (json.RawMessage, error) {
-	rows := make([][]any, len(items))
-	for i, item := range items {
-		rows[i] = []any{item.Section, nullable(item.Ref), nullable(item.Turn), item.Reason, item.Tokens}
+	groups := [][3]string{}
+	var last nodes.Item
+	for _, item := range items {
+		text := ":" + strconv.Itoa(item.Tokens)
+		if item.Turn != 0 {
+			text = strconv.Itoa(item.Turn) + text
+		}
+		if item.Ref != "" {
+			text += ":" + item.Ref
+		}
+		if len(groups) > 0 && item.Section == last.Section && item.Reason == last.Reason {
+			groups[len(groups)-1][2] += ", " + text
+		} else {
+			groups = append(groups, [3]string{item.Section, item.Reason, text})
+		}
+		last = item
 	}
-	text, err := exact.Storable(rows)
+	encoded, err := exact.Storable(groups)
 	if err != nil {
 		return nil, fmt.Errorf("encode the prompt's items: %w", err)
 	}
 
-	return text, nil
-}
-
-// nullable is nil for a zero value.
-func nullable[T comparable](value T) any {
-	if value == *new(T) {
-		return nil
-	}
-
-	return value
+	return encoded, nil
 }
 
 // commitAsync lets the commit return before it reaches the disk: what the transaction writes can be recreated.

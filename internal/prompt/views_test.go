@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
@@ -304,7 +305,7 @@ func TestItemsSayWhy(t *testing.T) {
 	}
 	var items [][]any
 	for reason := range reasons {
-		items = append(items, []any{"s", nil, nil, reason, 1})
+		items = append(items, []any{"s", reason, ":1"})
 	}
 	call := insertCall(t, b, turn)
 	b.exec(t, `UPDATE llm_calls SET context = $2 WHERE id = $1`, call, items)
@@ -312,6 +313,26 @@ func TestItemsSayWhy(t *testing.T) {
 	require.NoError(t, b.tx.QueryRow(t.Context(), `SELECT count(DISTINCT reason) FROM context_items WHERE llm_call_id = $1`, call).Scan(&kept))
 	require.Equal(t, len(reasons), kept)
 	require.Subset(t, keys(reasons), []string{"recent", "excluded", "current", "window", "constraint", "profile", "snapshot"})
+	_, err := b.tx.Exec(t.Context(), `UPDATE llm_calls SET context = '[["s", "whim", ":1"]]' WHERE id = $1`, call)
+	require.ErrorContains(t, err, "llm_calls_reasons_known")
+}
+
+// Items are stored in groups; programs of the previous version stored them one by one.
+func TestItemsOfBothForms(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	call := insertCall(t, b, mealPlanning(t, b))
+	for _, stored := range []string{
+		`[["Snapshot", "snapshot", ":5"], ["Recent", "recent", "2:7:recipe_1, 3:8:recipe_2"]]`,
+		`[["Snapshot", null, null, "snapshot", 5], ["Recent", "recipe_1", 2, "recent", 7], ["Recent", "recipe_2", 3, "recent", 8]]`,
+	} {
+		b.exec(t, `UPDATE llm_calls SET context = $2::jsonb WHERE id = $1`, call, stored)
+		rows, err := b.tx.Query(t.Context(), `SELECT concat_ws(' ', position, section, ref, turn_number, reason, tokens) FROM context_items WHERE llm_call_id = $1 ORDER BY position`, call)
+		require.NoError(t, err)
+		items, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		require.Equal(t, []string{"1 Snapshot snapshot 5", "2 Recent recipe_1 2 recent 7", "3 Recent recipe_2 3 recent 8"}, items)
+	}
 }
 
 func keys(set map[string]bool) []string {
