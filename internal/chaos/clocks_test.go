@@ -63,7 +63,8 @@ func openClocks(t *testing.T) *lab {
 
 // K06: whatever the clocks of workers and API say, conversations end as with right ones, even while workers are killed,
 // stopped and terminated. A wrong clock of the database is the same as wrong clocks of all programs.
-func TestK06WrongClocksSameOutcomes(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestK06WrongClocksSameOutcomes(t *testing.T) {
+	t.Parallel()
 	l := openClocks(t)
 	want := openZoo(t, l, 1).undisturbed()
 	decisions := strings.Count(want["node_runs"], "\n") + 1
@@ -91,7 +92,8 @@ func TestK06WrongClocksSameOutcomes(t *testing.T) { //nolint:paralleltest // it 
 
 // K06: the same while the database's clock is set back by an hour and ahead again, and the worker that notices first is
 // killed each time.
-func TestK06DatabaseClockSet(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestK06DatabaseClockSet(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("CLOCKS") == "" {
 		t.Skip("make chaos/clocks does this")
 	}
@@ -390,7 +392,8 @@ func (w *watch) takenOver(word string, victim *process, accident func(), atLeast
 
 // K06: retries, pauses that a provider asks for, a turn's deadline, leases and retention last as long as with a right
 // clock.
-func TestK06WrongClocksSameWaits(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestK06WrongClocksSameWaits(t *testing.T) {
+	t.Parallel()
 	l := openClocks(t)
 	for _, tt := range []struct{ name, clock string }{
 		{"right", ""}, {"an hour ahead", ahead}, {"an hour behind", behind}, {"jumping by two hours each second", jumping},
@@ -430,7 +433,8 @@ func TestK06WrongClocksSameWaits(t *testing.T) { //nolint:paralleltest // it wan
 }
 
 // K06: the database's clock decides what is old: with a clock ten weeks ahead, worker prune would drop this month.
-func TestK06PruneByTheDatabasesClock(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestK06PruneByTheDatabasesClock(t *testing.T) {
+	t.Parallel()
 	l := openClocks(t)
 	url, _ := l.database(t)
 	for _, clock := range []string{"", "1680h", "-1680h"} {
@@ -447,7 +451,8 @@ func TestK06PruneByTheDatabasesClock(t *testing.T) { //nolint:paralleltest // it
 }
 
 // K06: a resent request is recognized, whatever the API's clock says.
-func TestK06ResentWithWrongClocks(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestK06ResentWithWrongClocks(t *testing.T) {
+	t.Parallel()
 	l := openClocks(t)
 	for _, clock := range []string{"", ahead, behind} {
 		z := newZoo(t, l, 1)

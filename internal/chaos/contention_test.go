@@ -127,7 +127,8 @@ func (c *crowd) settle(what string, stop func() int) {
 }
 
 // Two simultaneous messages in every session, repeatedly: all are answered, in the order of their numbers.
-func TestTwoMessagesAtOnce(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestTwoMessagesAtOnce(t *testing.T) {
+	t.Parallel()
 	c := openCrowd(t, 10+20*min(1, rounds()))
 	stop := c.probe()
 	for round := range 3 {
@@ -143,7 +144,8 @@ func TestTwoMessagesAtOnce(t *testing.T) { //nolint:paralleltest // it wants the
 
 // All forms of if_busy and cancelling, concurrently. An interrupt goes ahead of waiting messages; nothing hangs,
 // nothing runs twice.
-func TestBusyAndCancelStorm(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestBusyAndCancelStorm(t *testing.T) {
+	t.Parallel()
 	c := openCrowd(t, 10)
 	stop := c.probe()
 	forms := []string{"enqueue", "reject", "interrupt"}
@@ -198,7 +200,8 @@ func turnsByStatus(t *testing.T, pool *pgxpool.Pool) string {
 }
 
 // One key used by many clients yields one turn.
-func TestSameKeyFromManyClients(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestSameKeyFromManyClients(t *testing.T) {
+	t.Parallel()
 	c := openCrowd(t, 10)
 	stop := c.probe()
 	for n := range 3 {
@@ -213,7 +216,8 @@ func TestSameKeyFromManyClients(t *testing.T) { //nolint:paralleltest // it want
 }
 
 // Several compressors of one range store a single text.
-func TestTwoCompressors(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestTwoCompressors(t *testing.T) {
+	t.Parallel()
 	c := openCrowd(t, 6)
 	stop := c.probe()
 	for n := range 6 {
@@ -240,7 +244,8 @@ func TestTwoCompressors(t *testing.T) { //nolint:paralleltest // it wants the ma
 
 // Sessions are forgotten while their turns run and their answers are stored: nothing is left of them, and nothing
 // hangs.
-func TestForgettingInTheMidst(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestForgettingInTheMidst(t *testing.T) {
+	t.Parallel()
 	c := openCrowd(t, 30)
 	stop := c.probe()
 	c.all(2, func(session uuid.UUID, client int) error {

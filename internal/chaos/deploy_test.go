@@ -60,7 +60,8 @@ $$`
 
 // While conversations run, the database is migrated, workers of the next version join, those of this one leave when
 // their turns are done, and the API restarts: no turn fails, and results are unchanged.
-func TestRollingDeploy(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestRollingDeploy(t *testing.T) {
+	t.Parallel()
 	if rounds() == 0 {
 		t.Skip("make chaos builds the next version")
 	}

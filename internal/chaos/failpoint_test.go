@@ -265,7 +265,8 @@ func (n *lane) play(target string) (uuid.UUID, []string) {
 var failpointTurns = []string{turns[0], turns[1]}
 
 // A worker is killed at every statement of every decision of a conversation; another continues. The result is the same.
-func TestKilledAtEveryStatement(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestKilledAtEveryStatement(t *testing.T) {
+	t.Parallel()
 	l := openLab(t)
 	scriptPath := writeScript(t, 0, failpointTurns)
 	first := newLane(t, l, scriptPath)

@@ -12,7 +12,8 @@ import (
 
 // K08: while one user has a thousand turns waiting, each turn of another user begins as soon as a worker finishes what
 // it is doing. How long that takes is measured; only the order is asserted, because a busy machine does not change it.
-func TestK08OneUserWithAThousandTurns(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestK08OneUserWithAThousandTurns(t *testing.T) {
+	t.Parallel()
 	z := newZoo(t, openLab(t), 1)
 	z.plain, z.slots, z.workers = true, 4, z.workers[:2] // fewer than the turns that a user may run
 	z.script = writeScript(t, 20*time.Millisecond, slices.Repeat(turns[4:], 20))

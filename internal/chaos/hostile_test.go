@@ -81,7 +81,8 @@ func hostilities(t *testing.T) []http.HandlerFunc {
 
 // K02, K05: whatever a model's server does, a worker's memory stays bounded, and every turn ends in time with its own
 // error code.
-func TestK05MemoryUnderHostileModels(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestK05MemoryUnderHostileModels(t *testing.T) {
+	t.Parallel()
 	z := newZoo(t, openLab(t), 1)
 	all, next := hostilities(t), atomic.Int64{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

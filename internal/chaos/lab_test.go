@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 		os.Exit(failpointWorker())
 	}
 	code := m.Run()
-	theLab.close()
+	theWorkshop.close()
 	if path := os.Getenv("CHAOS_REPORT"); code == 0 && path != "" {
 		if err := theReports.write(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -41,87 +42,111 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// lab is what the tests share: a server that may be killed, and the programs. Tests run sequentially, because each
-// needs the whole machine.
-type lab struct {
+// workshop is what the tests share: the programs, and a server with a migrated database that theirs are copies of.
+type workshop struct {
 	once sync.Once
 	err  error
 
 	dir      string // contains everything
-	keep     bool   // a test has failed: keep the logs
+	keep     atomic.Bool
+	programs string
+	server   *server // stopped
+	places   chan struct{}
+}
+
+// Most tests wait more than they work. In the long form, which measures, each has the machine for itself.
+var theWorkshop = workshop{places: make(chan struct{}, max(1, 2-rounds()))}
+
+// lab is a test's own server, which may be killed, and the programs.
+type lab struct {
+	dir      string // contains the server, and the logs
 	programs string
 	server   *server
 	count    atomic.Int64 // of databases
 }
 
-var theLab lab
-
-// openLab starts the server on first use.
+// openLab waits until there is room for the test.
 func openLab(t *testing.T) *lab {
 	t.Helper()
 	dbtest.Whole(t)
 
+	theWorkshop.places <- struct{}{}
+	t.Cleanup(func() { <-theWorkshop.places })
 	address := dbtest.URL(t) // outside Once: it may end the test
-	theLab.once.Do(func() { theLab.err = theLab.open(t.Context(), address) })
-	if errors.Is(theLab.err, errNoServer) {
-		t.Skip(theLab.err)
+	theWorkshop.once.Do(func() { theWorkshop.err = theWorkshop.open(t.Context(), address) })
+	if errors.Is(theWorkshop.err, errNoServer) {
+		t.Skip(theWorkshop.err)
 	}
-	require.NoError(t, theLab.err)
-	t.Cleanup(func() {
-		if t.Failed() {
-			theLab.keep = true
-			t.Logf("the processes' logs are in %s; what they warned of, by how often:\n%s", theLab.dir, theLab.complaints())
-		}
-	})
+	require.NoError(t, theWorkshop.err)
 
-	return &theLab
+	l := &lab{dir: theWorkshop.dirOf(t), programs: theWorkshop.programs}
+	require.NoError(t, os.Mkdir(l.dir, 0o755)) // the server's user needs access
+	var err error
+	l.server, err = newServer(t.Context(), l.dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { l.close(t) })
+
+	return l
+}
+
+func (l *lab) close(t *testing.T) {
+	t.Helper()
+
+	_ = l.server.crash() // it may be down already
+	if !t.Failed() {
+		require.NoError(t, os.RemoveAll(l.dir))
+
+		return
+	}
+	theWorkshop.keep.Store(true)
+	_ = os.RemoveAll(l.server.data)
+	t.Logf("the processes' logs are in %s; what they warned of, by how often:\n%s", l.dir, l.complaints())
 }
 
 var errNoServer = errors.New("the test database's server programs are not on this machine")
 
-func (l *lab) open(ctx context.Context, address string) error {
+func (w *workshop) open(ctx context.Context, address string) error {
 	var err error
-	if l.dir, err = os.MkdirTemp("", "alfred-chaos-"); err != nil {
+	if w.dir, err = os.MkdirTemp("", "alfred-chaos-"); err != nil {
 		return err
 	}
-	if err := os.Chmod(l.dir, 0o755); err != nil { // the server's user needs access
+	if err := os.Chmod(w.dir, 0o755); err != nil { // the server's user needs access
 		return err
 	}
-	l.programs = filepath.Join(l.dir, "bin")
-	build := exec.CommandContext(ctx, "go", "build", "-o", l.programs+"/", "alfred/cmd/worker", "alfred/cmd/api")
+	w.programs = filepath.Join(w.dir, "bin")
+	build := exec.CommandContext(ctx, "go", "build", "-o", w.programs+"/", "alfred/cmd/worker", "alfred/cmd/api")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w: %s", err, out)
 	}
-	if l.server, err = newServer(ctx, l.dir, address); err != nil {
+	if w.server, err = makeServer(ctx, w.dir, address); err != nil {
 		return err
 	}
-
-	return l.migrate(ctx)
-}
-
-// migrate creates the database that the others are copies of.
-func (l *lab) migrate(ctx context.Context) error {
-	if err := l.server.sql(ctx, `CREATE DATABASE template`); err != nil {
+	if err := w.server.sql(ctx, `CREATE DATABASE template`); err != nil {
 		return err
 	}
-	migrate := exec.CommandContext(ctx, filepath.Join(l.programs, "worker"), "migrate", "up")
-	migrate.Env = append(os.Environ(), "DATABASE_URL="+l.server.url("template"))
+	migrate := exec.CommandContext(ctx, filepath.Join(w.programs, "worker"), "migrate", "up")
+	migrate.Env = append(os.Environ(), "DATABASE_URL="+w.server.url("template"))
 	if out, err := migrate.CombinedOutput(); err != nil {
 		return fmt.Errorf("migrate: %w: %s", err, out)
 	}
 
-	return nil
+	return w.server.run(ctx, "pg_ctl", "--pgdata", w.server.data, "--mode", "fast", "--wait", "stop")
 }
 
-func (l *lab) close() {
-	if l.server != nil {
-		_ = l.server.crash()
-	}
-	if l.keep {
-		_ = os.RemoveAll(l.server.data)
-		_ = os.RemoveAll(l.programs)
-	} else if l.dir != "" {
-		_ = os.RemoveAll(l.dir)
+// dirOf is where a test and its subtests keep their files.
+func (w *workshop) dirOf(t *testing.T) string {
+	t.Helper()
+	name, _, _ := strings.Cut(t.Name(), "/")
+
+	return filepath.Join(w.dir, name)
+}
+
+func (w *workshop) close() {
+	if w.keep.Load() {
+		_ = os.RemoveAll(w.server.data)
+		_ = os.RemoveAll(w.programs)
+	} else if w.dir != "" {
+		_ = os.RemoveAll(w.dir)
 	}
 }
 
@@ -147,8 +172,23 @@ type server struct {
 	owner     *syscall.Credential // root may not run a server
 }
 
-// newServer uses the programs of the server at address, which has everything required.
-func newServer(ctx context.Context, dir, address string) (*server, error) {
+// newServer starts a copy of the workshop's server, with its migrated database.
+func newServer(ctx context.Context, dir string) (*server, error) {
+	s := *theWorkshop.server
+	s.data = filepath.Join(dir, "data")
+	if out, err := exec.CommandContext(ctx, "cp", "-a", theWorkshop.server.data, s.data).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("copy the server: %w: %s", err, out)
+	}
+	var err error
+	if s.port, err = freePort(ctx); err != nil {
+		return nil, err
+	}
+
+	return &s, s.start(ctx)
+}
+
+// makeServer uses the programs of the server at address, which has everything required.
+func makeServer(ctx context.Context, dir, address string) (*server, error) {
 	s := &server{data: filepath.Join(dir, "data")}
 	if err := s.find(ctx, address); err != nil {
 		return nil, err

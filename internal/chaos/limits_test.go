@@ -16,7 +16,8 @@ import (
 
 // A table is locked for longer than any statement may wait, and many clients share an API with two connections: what
 // cannot be done now is reported as such, and everything is done later.
-func TestTimeoutsAndAFullPool(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestTimeoutsAndAFullPool(t *testing.T) {
+	t.Parallel()
 	z := openZoo(t, openLab(t), 1)
 	z.exec(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET lock_timeout = ''1s''', current_database());
 		EXECUTE format('ALTER DATABASE %I SET statement_timeout = ''10s''', current_database()); END $$`)
@@ -56,7 +57,8 @@ func (z *zoo) restart(args ...string) {
 }
 
 // A session with very many turns answers as fast as one with few, and a very deep queue is worked off.
-func TestLongSessionAndDeepQueue(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestLongSessionAndDeepQueue(t *testing.T) {
+	t.Parallel()
 	z := openZoo(t, openLab(t), 1)
 	for _, worker := range z.workers { // whose script is too short
 		worker.kill()
@@ -100,7 +102,7 @@ type disk struct {
 	fill string
 }
 
-func openDisk(t *testing.T, l *lab) *disk {
+func openDisk(t *testing.T) *disk {
 	t.Helper()
 
 	d := &disk{t: t, dir: t.TempDir()}
@@ -118,7 +120,7 @@ func openDisk(t *testing.T, l *lab) *disk {
 		require.NoError(t, syscall.Unmount(d.dir, syscall.MNT_DETACH))
 	})
 	var err error
-	d.srv, err = newServer(t.Context(), d.dir, l.server.url("postgres"))
+	d.srv, err = newServer(t.Context(), d.dir)
 	require.NoError(t, err)
 
 	return d
@@ -139,14 +141,14 @@ func (d *disk) full() {
 }
 
 // On a full disk Postgres refuses to write, or stops; once there is space again and it runs, everything continues.
-func TestFullDisk(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
-	l := openLab(t)
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	if rounds() == 0 {
 		t.Skip("make chaos fills a disk")
 	}
-	d := openDisk(t, l)
+	l := openLab(t)
+	d := openDisk(t)
 	full := &lab{dir: l.dir, programs: l.programs, server: d.srv}
-	require.NoError(t, full.migrate(t.Context()))
 	z := openZoo(t, full, 1)
 	z.awaitAPI()
 	sessions, posting, errs := z.talk(12)

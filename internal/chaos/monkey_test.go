@@ -250,7 +250,8 @@ const disturbance = 30 * time.Second
 // Everything that can be killed is killed while many sessions talk. The result equals an undisturbed session's. In the
 // short form each accident happens once, in a fixed order, at fixed points of progress; in the long one all happen at
 // random.
-func TestMonkey(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestMonkey(t *testing.T) {
+	t.Parallel()
 	l := openLab(t)
 	seed := seedOf(t)
 	calm := openZoo(t, l, seed)

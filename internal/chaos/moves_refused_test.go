@@ -8,7 +8,8 @@ import (
 
 // A server that cannot be followed is detected before anything is done. The message names --off, and with --off its
 // users move.
-func TestMovesRefuseToFollow(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestMovesRefuseToFollow(t *testing.T) {
+	t.Parallel()
 	f := openFleet(t, openLab(t), 1)
 	who, source := f.movers[0], f.servers["two"]
 	f.finish(who)

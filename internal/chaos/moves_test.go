@@ -51,10 +51,8 @@ func openFleet(t *testing.T, l *lab, users int) *fleet {
 		processes: map[string]*process{}, start: map[string]func() *process{},
 	}
 	f.urls = map[string]string{"one": f.url, "two": f.servers["two"].url("two"), "directory": f.servers["directory"].url("directory")}
-	for _, name := range []string{"two", "directory"} {
-		require.NoError(t, f.servers[name].sql(t.Context(), `CREATE DATABASE `+name))
-	}
-	f.command(f.urls["two"], "migrate", "up")
+	require.NoError(t, f.servers["two"].sql(t.Context(), `CREATE DATABASE two TEMPLATE template`))
+	require.NoError(t, f.servers["directory"].sql(t.Context(), `CREATE DATABASE directory`))
 	pool, err := pg.Open(t.Context(), pg.Config{AppName: "chaos", MaxConns: 4, URL: f.urls["two"]})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
@@ -85,7 +83,7 @@ func extraServer(t *testing.T, l *lab) *server {
 
 	dir := filepath.Join(l.dir, fmt.Sprint("server-", l.count.Add(1)))
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	s, err := newServer(t.Context(), dir, l.server.url("template"))
+	s, err := newServer(t.Context(), dir)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.crash() })
 
@@ -274,7 +272,8 @@ func (f *fleet) requireNothingFollowed() {
 // databases and the directory are killed meanwhile. In the end each conversation is in exactly one database and equals
 // an undisturbed one, each message has been answered once although it was resent, and a database that was down kept
 // only its own users waiting.
-func TestMoves(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestMoves(t *testing.T) {
+	t.Parallel()
 	l := openLab(t)
 	calm := openZoo(t, l, seedOf(t))
 	want := calm.undisturbed()

@@ -69,11 +69,12 @@ func oddities() []oddity {
 }
 
 // K11: whatever is odd about a database, turns succeed or wait.
-func TestK11OddDatabases(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestK11OddDatabases(t *testing.T) { //nolint:tparallel // its subtests share a server
+	t.Parallel()
 	l := openLab(t)
 	calm := openZoo(t, l, 1)
 	want := calm.undisturbed()
-	for _, odd := range oneOfAlike(oddities()) { //nolint:paralleltest // one after the other
+	for _, odd := range oneOfAlike(oddities()) { //nolint:paralleltest // as above
 		t.Run(odd.name, func(t *testing.T) {
 			z := newZoo(t, l, 1)
 			z.plain, z.workers = true, z.workers[:2]
@@ -261,11 +262,10 @@ func pairOfServers(t *testing.T, z *zoo) {
 	dir, err := os.MkdirTemp(z.l.dir, "pair-") //nolint:usetesting // the server's user reads it
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o755)) // the server's user needs access
-	primary, err := newServer(t.Context(), dir, z.l.server.url("postgres"))
+	primary, err := newServer(t.Context(), dir)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = primary.crash() })
 	pair := &lab{dir: z.l.dir, programs: z.l.programs, server: primary}
-	require.NoError(t, pair.migrate(t.Context()))
 	require.NoError(t, primary.sql(t.Context(), `CREATE DATABASE chaos_pair TEMPLATE template`))
 
 	standby := *primary

@@ -85,7 +85,8 @@ func program(t *testing.T, z *zoo, args ...string) *exec.Cmd {
 
 // W06: while workers are killed around an operation whose function writes the owner's outbox, its effects happen
 // exactly once, and outbox entries are delivered at least once, with their key.
-func TestW06OutboxWhileWorkersAreKilled(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestW06OutboxWhileWorkersAreKilled(t *testing.T) {
+	t.Parallel()
 	z := newZoo(t, openLab(t), 1)
 	file, sessions := openHires(t, z)
 	scriptFile := filepath.Join(t.TempDir(), "script.yaml")

@@ -27,7 +27,7 @@ type process struct {
 func spawn(t *testing.T, env []string, program string, args ...string) *process {
 	t.Helper()
 
-	log, err := os.CreateTemp(theLab.dir, filepath.Base(program)+"-*.log")
+	log, err := os.CreateTemp(theWorkshop.dirOf(t), filepath.Base(program)+"-*.log")
 	require.NoError(t, err)
 	p := &process{cmd: exec.Command(program, args...), log: log, done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)

@@ -172,14 +172,16 @@ func (w *ward) requireFast(what string, took []time.Duration, limit time.Duratio
 }
 
 // A killed worker's lock is free at once; the others check twice a second.
-func TestRecoveryFromKill(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestRecoveryFromKill(t *testing.T) {
+	t.Parallel()
 	w := openWard(t)
 	took := w.accident(max(1, 8*rounds()), func(p *process) { p.kill() })
 	w.requireFast("kill -9", took, time.Second)
 }
 
 // A stopped worker is noticed after 3 s by its lease. When it wakes, everything it does is refused.
-func TestRecoveryFromStop(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestRecoveryFromStop(t *testing.T) {
+	t.Parallel()
 	w := openWard(t)
 	took := w.accident(max(1, 2*rounds()), func(p *process) { p.signal(syscall.SIGSTOP) })
 	w.requireFast("SIGSTOP", took, 5*time.Second)

@@ -31,7 +31,8 @@ func soakFor(t *testing.T) time.Duration {
 
 // Everything at once for a long time: all accidents, stream readers, a person at the page, another program that writes
 // and alters tables, a user who fills the queue, conversations that are forgotten while they run.
-func TestSoak(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestSoak(t *testing.T) {
+	t.Parallel()
 	length := soakFor(t)
 	l, seed := openLab(t), seedOf(t)
 	calm := openZoo(t, l, seed)

@@ -105,7 +105,8 @@ func (f *follower) read(ctx context.Context, address, resume string) (string, er
 
 // Streams are dropped at every event and resumed on another replica, and replicas are killed: every reader sees each
 // event once, in order.
-func TestStreamsAreResumedElsewhere(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestStreamsAreResumedElsewhere(t *testing.T) {
+	t.Parallel()
 	z := openZoo(t, openLab(t), seedOf(t))
 	z.awaitAPI()
 	other, address := z.secondAPI()
@@ -159,7 +160,8 @@ func (z *zoo) eventsOf(session uuid.UUID) []string {
 }
 
 // Many streams are open on one replica, most of them never read: those of the active sessions receive everything.
-func TestManyStreamsOnOneReplica(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestManyStreamsOnOneReplica(t *testing.T) {
+	t.Parallel()
 	z := openZoo(t, openLab(t), seedOf(t))
 	z.awaitAPI()
 	idle := 100 + 900*min(1, rounds())

@@ -132,7 +132,8 @@ func (c *regret) play(ctx context.Context, sql string, args ...any) error {
 
 // Random conversations with random undos, while one of the workers is killed repeatedly: undone from last to first,
 // every one restores the initial rows. A few, or ALFRED_UNDO_CONVERSATIONS.
-func TestUndoUnderKill(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+func TestUndoUnderKill(t *testing.T) {
+	t.Parallel()
 	conversations := 6
 	if n, err := strconv.Atoi(os.Getenv("ALFRED_UNDO_CONVERSATIONS")); err == nil {
 		conversations = n
