@@ -26,6 +26,8 @@ const (
 
 	// pageDeadline bounds waiting for one condition on the page.
 	pageDeadline = time.Minute
+
+	closeDeadline = 10 * time.Second
 )
 
 // tab is the page in a browser, with the errors that occurred in it.
@@ -90,7 +92,9 @@ func browse(t *testing.T) *tab {
 	ctx, _ := chromedp.NewContext(deadline, chromedp.WithNewBrowserContext()) // Cancel, below, does more
 	var reading sync.WaitGroup
 	t.Cleanup(func() {
+		late := time.AfterFunc(closeDeadline, cancel) // a loaded browser may never say that it has closed the tab
 		_ = chromedp.Cancel(ctx)
+		late.Stop()
 		cancel()
 		reading.Wait()
 	})
