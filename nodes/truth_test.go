@@ -47,6 +47,15 @@ func TestV09RangesOfRefsAreExpanded(t *testing.T) {
 	require.Equal(t, []string{"vase_1"}, plan.Steps[0].Refs)
 }
 
+func TestARangeIsNoRefOfASingleMention(t *testing.T) {
+	t.Parallel()
+	answer := `{"mentions":[{"text":"all three","ref":"vase_1..vase_3","resolution":"exact"}],"intent":"read"}`
+	out, err := nodes.Understand(t.Context(), says(answer, answer, answer), understandInput())
+	require.NoError(t, err)
+	require.NotEmpty(t, out.Degraded)
+	require.Equal(t, []nodes.Mention{{Text: "all three", Resolution: "unknown"}}, out.Mentions)
+}
+
 func TestV10ForgetKeepsSavedRowsThatAreToBeDeleted(t *testing.T) {
 	t.Parallel()
 	out := understood(t, `{"intent":"write","curation":{"forget":["vase_1","gen_vase_1"]}}`)

@@ -228,7 +228,9 @@ func (o *UnderstandOutput) refs() []string {
 
 // keepKnownRefs removes refs that the model invented and did not correct.
 func (o *UnderstandOutput) keepKnownRefs(known Refs) {
-	o.eachRefs(known.in)
+	o.eachRefs(func(refs []string) []string {
+		return slices.DeleteFunc(refs, func(ref string) bool { _, ok := known[ref]; return !ok })
+	})
 	o.Curation.Demote = slices.DeleteFunc(o.Curation.Demote, func(ref string) bool { return known[ref].Pending })
 	if d := o.Disambiguation; d != nil && len(d.Options) < 2 {
 		o.Disambiguation = nil
