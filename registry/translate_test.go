@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/domain"
+	"alfred/internal/testfactory"
 )
 
 func labelReader(labels map[string]string, asked *[]string) LabelReader {
@@ -104,6 +105,24 @@ func TestTranslateLabelsFromLinks(t *testing.T) {
 	require.Equal(t, "Soup", results[0].Rows[0]["_recipe_id_label"])
 	require.Equal(t, []string{"linked", "relabelled"}, b.events(t, "recipe_1"))
 	require.Equal(t, []string{"read"}, b.events(t, "log_2"))
+}
+
+// A label of fixed words and optional parts is asked for too: without a row, the words alone are no label.
+func TestTranslateLabelsOfOptionalParts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	label, err := domain.ParseTemplate("Recipe{?name: {name}}")
+	require.NoError(t, err)
+	b.kitchen = testfactory.OwnKitchen(t)
+	b.kitchen.ByType("recipe").Label = label
+	var asked []string
+
+	results, err := b.at(1).TranslateRows(t.Context(), []Result{{Entity: b.kitchen.ByType("log"), Action: ActionRead, Rows: []map[string]any{
+		{"id": idOf("first"), "cooked_at": "2026-01-12T18:00:00Z", "recipe_id": idOf("Soup")},
+	}}}, labelReader(map[string]string{idOf("Soup"): "Recipe Soup"}, &asked))
+	require.NoError(t, err)
+	require.Contains(t, asked, "recipe")
+	require.Equal(t, "Recipe Soup", results[0].Rows[0]["_recipe_id_label"])
 }
 
 // The rows in a row were created with it, or else read with it, whatever was done to it.

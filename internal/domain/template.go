@@ -96,8 +96,11 @@ func (t Template) Render(row map[string]any) string {
 }
 
 // RenderComplete renders a row that has every value outside optional parts, so that its label may replace an older one;
-// any other is "".
+// any other is "", and so is a row without columns: fixed words alone name nothing.
 func (t Template) RenderComplete(row map[string]any) string {
+	if len(row) == 0 {
+		return ""
+	}
 	for _, p := range t.parts {
 		if p.kind == partValue && !present(row[p.column]) {
 			return ""

@@ -66,6 +66,11 @@ func TestTemplateComplete(t *testing.T) {
 	require.Empty(t, template.RenderComplete(map[string]any{"date": "2026-01-12"}))
 	require.Empty(t, template.RenderComplete(map[string]any{"date": "2026-01-12", "meal_type": nil}))
 	require.Empty(t, domain.Template{}.RenderComplete(nil))
+
+	template, err = domain.ParseTemplate("Order{?number: {number}}")
+	require.NoError(t, err)
+	require.Equal(t, "Order", template.RenderComplete(map[string]any{"number": nil}))
+	require.Empty(t, template.RenderComplete(nil))
 	require.True(t, domain.Template{}.IsZero())
 }
 
