@@ -23,6 +23,7 @@ type dialect struct {
 	paths  []string // of requests, below the server's address
 	prefix string   // of the base URL's path
 	key    string   // header with the API key
+	scheme string   // before the key
 	read   func(r *http.Request, body gjson.Result, call *Call)
 	whole  func(call *Call, reply *Reply) any
 	// stream is the answer in events. A connection that breaks off does so in the middle.
@@ -41,7 +42,7 @@ var dialects = map[Protocol]*dialect{
 		open: func(config *wire.Config) (llm.Model, error) { return gemini.New(config) },
 	},
 	OpenAI: {
-		paths: []string{"/v1/chat/completions", "/v1/embeddings"}, prefix: "/v1", key: "Authorization", read: readChat, whole: wholeChat, stream: streamChat, embed: embedTexts,
+		paths: []string{"/v1/chat/completions", "/v1/embeddings"}, prefix: "/v1", key: "Authorization", scheme: "Bearer ", read: readChat, whole: wholeChat, stream: streamChat, embed: embedTexts,
 		open: func(config *wire.Config) (llm.Model, error) { return openai.New(config) },
 	},
 }
@@ -121,6 +122,21 @@ func number(value gjson.Result) *float64 {
 	}
 
 	return new(value.Float())
+}
+
+// embedding holds the fields of both protocols' requests for vectors. A server rejects other types of them.
+type embedding struct {
+	Dimensions int      `json:"dimensions"`
+	Input      []string `json:"input"`
+	Model      string   `json:"model"`
+	Requests   []struct {
+		Content struct {
+			Parts []struct {
+				Text string `json:"text"`
+			} `json:"parts"`
+		} `json:"content"`
+		OutputDimensionality int `json:"outputDimensionality"`
+	} `json:"requests"`
 }
 
 // vector is the lexical one in the length that the request asks for, if any, cut or filled up with zeros.

@@ -157,6 +157,8 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, call *Call, embeds
 	says := ""
 	if !embeds {
 		says = refusal(s.protocol, call.Body)
+	} else if err := json.Unmarshal(call.Body, &embedding{}); err != nil {
+		says = err.Error()
 	}
 	if says == "" && s.protocol == Anthropic && r.Header.Get("Anthropic-Version") == "" {
 		says = "anthropic-version: header is required"
@@ -179,7 +181,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, call *Call) (*Re
 	s.mu.Lock()
 	s.calls = append(s.calls, call)
 	s.mu.Unlock()
-	if key := strings.TrimPrefix(r.Header.Get(dialects[s.protocol].key), "Bearer "); key != Key {
+	d := dialects[s.protocol]
+	if key := strings.TrimPrefix(r.Header.Get(d.key), d.scheme); key != Key {
 		// Real servers repeat parts of the key like this; searching for the key does not find them.
 		parts := key[:min(len(key), 6)] + "********" + key[max(len(key)-4, 0):]
 		s.fail(w, &Reply{Status: http.StatusUnauthorized, Code: "invalid_api_key", Message: "Incorrect API key provided: " + parts})
