@@ -134,8 +134,9 @@ func seedTurns(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int
 	return nil
 }
 
+// analyze tells the planner what is stored, as autovacuum does within a minute.
 func analyze(ctx context.Context, pool *pgxpool.Pool) error {
-	if _, err := pool.Exec(ctx, `ANALYZE turns, turn_summaries, turn_step_results, entity_refs, entity_events, history_summaries`); err != nil {
+	if _, err := pool.Exec(ctx, `ANALYZE`); err != nil {
 		return fmt.Errorf("analyze: %w", err)
 	}
 

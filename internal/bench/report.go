@@ -91,7 +91,8 @@ func (r *report) markdown() string {
 		r.Machine, r.Server.Version, r.Server.Fsync, r.Server.SyncCommit, r.Server.Buffers, r.Server.WalLevel, runtime.Version(), r.At.Format("2006-01-02 15:04 UTC"))
 	fmt.Fprintf(&b, `A turn here is understand, think, one read step, one write step, reply and summarize, plus the background work that follows
 (embed, compress), with a model that answers at once. The turns of a session run one after the other; each is enqueued when the
-previous one is summarized. Throughput is the median of %d rounds. One worker with %d connections runs in the same process as its clients.
+previous one is summarized. Turns that are not counted come first; among them the tables are analyzed, as autovacuum does
+within a minute. Throughput is the median of %d rounds. One worker with %d connections runs in the same process as its clients.
 The floor writes the same rows in the same transactions and does nothing else.
 
 `, rounds, workerConns)
