@@ -67,7 +67,7 @@ func (c *domainInitCommand) files(console *program.Console, yaml, sql string, no
   worker migrate up                          if Alfred's own schema is not there yet
   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f %s   makes the views, as does worker domain attach
   worker domain check --probe %s
-`, decl, views, c.Schema, noteLines(notes), decl, views, views, decl)
+`, decl, views, c.Schema, noteLines(notes), shellWord(decl), shellWord(views), shellWord(views), shellWord(decl))
 
 	return nil
 }

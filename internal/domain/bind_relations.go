@@ -169,14 +169,18 @@ func (b *binder) template(i int, field string, e *Entity, source string) Templat
 func (b *binder) bindOrder(i int, e *Entity) {
 	for n, term := range b.decl.Entities[i].Order {
 		field := fmt.Sprintf("order[%d]", n)
-		words := strings.Fields(term)
-		if len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "desc" && words[1] != "asc" {
+		column, direction := cutQuoted(strings.TrimSpace(term))
+		if column == "" {
+			column, direction, _ = strings.Cut(direction, " ")
+		}
+		direction = strings.TrimSpace(direction)
+		if column == "" || !slices.Contains([]string{"", "asc", "desc"}, direction) {
 			b.entityProblemf(i, field, "order: %q is not a column, or a column and desc", term)
 
 			continue
 		}
-		if b.columnsExist(i, field, e, words[:1]) {
-			e.Order = append(e.Order, OrderBy{Column: words[0], Desc: len(words) == 2 && words[1] == "desc"})
+		if b.columnsExist(i, field, e, []string{column}) {
+			e.Order = append(e.Order, OrderBy{Column: column, Desc: direction == "desc"})
 		}
 	}
 	if columns := e.Label.Columns(); len(e.Order) == 0 && len(columns) > 0 {

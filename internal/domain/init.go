@@ -109,6 +109,19 @@ var (
 	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
 )
 
+// deletedAt is the column by which most programs mark rows as gone.
+const deletedAt = "deleted_at"
+
+// namesRows is the name in labelNames that a column has, if any, however it is written: "Full name" is full_name.
+func namesRows(column string) string {
+	name := strings.ReplaceAll(strings.ToLower(column), " ", "_")
+	if slices.Contains(labelNames, name) {
+		return name
+	}
+
+	return ""
+}
+
 // choose decides which tables become types, and how they relate.
 func (w *initWriter) choose() {
 	taken := map[string]bool{}
@@ -278,7 +291,7 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 		foreign := slices.ContainsFunc(e.table.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.columns, c.Name) })
 
 		return c.Name == w.owner || refs[c.Name] != nil || foreign || slices.Contains(e.table.primary, c.Name) ||
-			c.Kind == KindVector || c.Kind == KindUUID || c.Elem == KindUUID || c.Name == "created_at" || c.Name == "updated_at"
+			c.Kind == KindVector || c.Kind == KindUUID || c.Elem == KindUUID || c.Name == "created_at" || c.Name == "updated_at" || c.Name == deletedAt
 	})
 }
 
@@ -286,8 +299,9 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 func (w *initWriter) guessLabel(e *initEntity) {
 	plain := w.plain(e)
 	for _, name := range labelNames {
-		if slices.ContainsFunc(plain, func(c *Column) bool { return c.Name == name && c.Kind == KindText }) {
-			e.names, e.label = []string{name}, "{"+name+"}"
+		named := func(c *Column) bool { return namesRows(c.Name) == name && c.Kind == KindText }
+		if i := slices.IndexFunc(plain, named); i >= 0 {
+			e.names, e.label = []string{plain[i].Name}, "{"+quotedName(plain[i].Name)+"}"
 
 			return
 		}
@@ -299,7 +313,7 @@ func (w *initWriter) guessLabel(e *initEntity) {
 	}
 	for _, c := range plain {
 		if c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable && len(w.refColumns(e)) == 0 {
-			e.names, e.label = []string{c.Name}, "{"+c.Name+"}"
+			e.names, e.label = []string{c.Name}, "{"+quotedName(c.Name)+"}"
 
 			return
 		}
@@ -307,13 +321,13 @@ func (w *initWriter) guessLabel(e *initEntity) {
 	var parts []string
 	for _, c := range plain {
 		if c.Kind == KindDate || c.Kind == KindTimestamp {
-			parts, e.names = append(parts, "{"+c.Name+":Jan 2}"), append(e.names, c.Name)
+			parts, e.names = append(parts, "{"+quotedName(c.Name)+":Jan 2}"), append(e.names, c.Name)
 
 			break
 		}
 	}
 	for _, name := range sortedKeys(w.refColumns(e)) {
-		parts, e.names = append(parts, "{_"+name+"_label}"), append(e.names, name)
+		parts, e.names = append(parts, "{"+quotedName("_"+name+"_label")+"}"), append(e.names, name)
 
 		break
 	}

@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -71,4 +72,43 @@ func TestInitUnknownSchema(t *testing.T) {
 
 	_, err := domain.Init(t.Context(), dbtest.Tx(t), "nowhere")
 	require.ErrorContains(t, err, `schema "nowhere" does not exist or has no tables`)
+}
+
+const awkward = `
+CREATE SCHEMA "Club House";
+CREATE TYPE "Club House"."boat State" AS ENUM ('in water', 'sold!', 'O''Neill');
+CREATE TABLE "Club House"."Members" ("Member No" integer PRIMARY KEY, "full name" text NOT NULL, "user" text UNIQUE);
+CREATE TABLE "Club House"."Boats" ("Member No" integer NOT NULL REFERENCES "Club House"."Members", "Hull No" text, "Name" text NOT NULL,
+    "State" "Club House"."boat State" NOT NULL DEFAULT 'in water', "length (m)" numeric, "a: {b}" integer, deleted_at timestamptz,
+    "length ft" numeric GENERATED ALWAYS AS ("length (m)" * 3) STORED, PRIMARY KEY ("Member No", "Hull No"));
+CREATE TABLE "Club House"."Log Entries" ("Member No" integer, "Hull No" text, seq integer GENERATED ALWAYS AS IDENTITY,
+    "the ""when""" date NOT NULL, "What happened?" text, PRIMARY KEY ("Member No", "Hull No", seq),
+    FOREIGN KEY ("Member No", "Hull No") REFERENCES "Club House"."Boats" ON DELETE CASCADE);`
+
+// What init writes fits the schema it read, whatever the names in it.
+func TestInitAwkwardNames(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, awkward)
+
+	text, err := domain.InitViews(t.Context(), tx, "Club House")
+	require.NoError(t, err)
+
+	decl, err := domain.Load(fstest.MapFS{"club.yaml": {Data: []byte(text)}}, "club.yaml")
+	require.NoError(t, err, text)
+	sql, _, err := domain.Views(t.Context(), tx, decl)
+	require.NoError(t, err)
+	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql), sql)
+	d, err := domain.Bind(t.Context(), tx, decl)
+	require.NoError(t, err, text)
+
+	boat, entry, member := d.ByType("boat"), d.ByType("log_entry"), d.ByType("member")
+	require.Equal(t, "boats", boat.Plural)
+	require.Equal(t, "Swan [sold!] length (m):7 a: (b):1", boat.Display.Render(map[string]any{"Name": "Swan", "State": "sold!", "length (m)": 7, "a: {b}": 1}))
+	require.Equal(t, []domain.OrderBy{{Column: "Name"}}, boat.Order)
+	require.Equal(t, []domain.OrderBy{{Column: "full name"}}, member.Order)
+	require.Equal(t, `the "when"`, entry.Order[0].Column)
+	require.Equal(t, "Jan 12 Swan", entry.Label.Render(map[string]any{`the "when"`: "2026-01-12", "_boat_key_label": "Swan"}))
+	require.Contains(t, text, "# unsure: rows with deleted_at are shown like all others")
 }

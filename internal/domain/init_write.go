@@ -46,6 +46,27 @@ func (w *initWriter) write() {
 
 func yamlText(s string) string { return fmt.Sprintf("%q", s) }
 
+// yamlName quotes a name only if it could be read as something else.
+func yamlName(s string) string {
+	if isName(s) {
+		return s
+	}
+
+	return yamlText(s)
+}
+
+func yamlNames(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = yamlName(s)
+	}
+
+	return strings.Join(quoted, ", ")
+}
+
+// braced is a text inside an optional part of a template, where braces cannot be escaped.
+func braced(s string) string { return strings.NewReplacer("{", "(", "}", ")").Replace(s) }
+
 func (w *initWriter) writeEntity(e *initEntity) {
 	spoken := strings.ReplaceAll(e.kind, "_", " ")
 	w.linef("  - type: %s", e.kind)
@@ -56,7 +77,7 @@ func (w *initWriter) writeEntity(e *initEntity) {
 	w.writeColumns(e)
 	w.writeSource(e)
 	w.linef("    name: %s", yamlText(spoken))
-	w.linef("    plural: %s", yamlText(strings.ReplaceAll(e.table.Name, "_", " ")))
+	w.linef("    plural: %s", yamlText(strings.ToLower(strings.ReplaceAll(e.table.Name, "_", " "))))
 	if e.reference {
 		w.linef("    reference: true # unsure: it has no owner column, so all users share it, read only")
 	}
@@ -66,7 +87,7 @@ func (w *initWriter) writeEntity(e *initEntity) {
 		w.linef("    semantic: %s", yamlText(semantic))
 	}
 	if len(e.names) > 0 {
-		w.linef("    order: [%s]", yamlText(e.names[0]))
+		w.linef("    order: [%s]", yamlText(quotedName(e.names[0])))
 	}
 	if long := w.longTexts(e); len(long) > 0 {
 		w.linef("    sets: {text: [%s]} # unsure", strings.Join(long, ", "))
@@ -123,12 +144,12 @@ func (w *initWriter) writeSource(e *initEntity) {
 		w.linef("    speakable: true # unsure: people call it by its key")
 	}
 	if fk, ok := w.source.ownedBy(e.table); ok && !e.reference {
-		w.linef("    owned_by: [%s] # unsure: its rows are those of whom the %s are", strings.Join(fk.columns, ", "), fk.table)
+		w.linef("    owned_by: [%s] # unsure: its rows are those of whom the %s are", yamlNames(fk.columns), fk.table)
 	}
 	if folded := w.source.foldedKeys(e.table); len(folded) > 0 {
 		references := make([]string, len(folded))
 		for i, fk := range folded {
-			references[i] = fmt.Sprintf("%s: %s", w.source.foldedName(e.table, fk), w.source.entities[fk.table].Type)
+			references[i] = fmt.Sprintf("%s: %s", yamlName(w.source.foldedName(e.table, fk)), w.source.entities[fk.table].Type)
 		}
 		w.linef("    references: {%s}", strings.Join(references, ", "))
 	}
@@ -155,11 +176,11 @@ func (w *initWriter) childOf(e, child *initEntity) string {
 		return "type: " + child.kind
 	}
 
-	return fmt.Sprintf("{type: %s, column: %s}", child.kind, columns[0])
+	return fmt.Sprintf("{type: %s, column: %s}", child.kind, yamlName(columns[0]))
 }
 
 func unsureLabel(e *initEntity) string {
-	if len(e.names) == 1 && slices.Contains(labelNames, e.names[0]) {
+	if len(e.names) == 1 && namesRows(e.names[0]) != "" {
 		return ""
 	}
 
@@ -186,7 +207,10 @@ func (w *initWriter) writeColumns(e *initEntity) {
 		if c.Comment != "" {
 			fact += ": " + c.Comment
 		}
-		w.linef("    #   %s %s", c.Name, oneLine(fact))
+		w.linef("    #   %s %s", oneLine(c.Name), oneLine(fact))
+	}
+	if e.table.column(deletedAt) != nil {
+		w.linef("    # unsure: rows with %s are shown like all others; to leave them out, declare a view of yours instead, which is read only", deletedAt)
 	}
 }
 
@@ -201,9 +225,9 @@ func (w *initWriter) display(e *initEntity) string {
 			continue
 		}
 		if len(c.Enum) > 0 {
-			parts = append(parts, fmt.Sprintf("{?%s: [{%s}]}", c.Name, c.Name))
+			parts = append(parts, fmt.Sprintf("{?%s: [{%[1]s}]}", quotedName(c.Name)))
 		} else {
-			parts = append(parts, fmt.Sprintf("{?%s: %s:{%s}}", c.Name, c.Name, c.Name))
+			parts = append(parts, fmt.Sprintf("{?%s: %s:{%[1]s}}", quotedName(c.Name), braced(c.Name)))
 		}
 	}
 
@@ -218,14 +242,14 @@ func (w *initWriter) semantic(e *initEntity) string {
 	var texts []string
 	for _, c := range w.plain(e) {
 		if c.Kind == KindText && c.Type == "text" && len(c.Enum) == 0 && c.Name != e.names[0] {
-			texts = append(texts, fmt.Sprintf("{?%s: {%s}.}", c.Name, c.Name))
+			texts = append(texts, fmt.Sprintf("{?%s: {%[1]s}.}", quotedName(c.Name)))
 		}
 	}
 	if len(texts) == 0 {
 		return ""
 	}
 
-	return "{" + e.names[0] + "}." + strings.Join(texts, "")
+	return "{" + quotedName(e.names[0]) + "}." + strings.Join(texts, "")
 }
 
 func (w *initWriter) longTexts(e *initEntity) []string {

@@ -15,6 +15,8 @@ import (
 //	{!column: text}      the text if the row has the column and it is empty
 //	{{ and }}            braces
 //
+// A column whose name is not a plain word is quoted as in SQL: {"full name"}.
+//
 // Present means not null, not "", not an empty list and not false. A column that
 // the row lacks is neither present nor empty: a line says nothing about what was
 // not read. _recipe_id_label is the label beside the reference recipe_id. The zero
@@ -221,15 +223,11 @@ func (p *templateParser) part(depth int) (part, error) {
 		kind = partEmpty
 		p.pos++
 	}
-	end := strings.IndexAny(p.source[p.pos:], ":{}")
-	if end < 0 {
-		return part{}, errMissingBrace
+	column, err := p.column()
+	if err != nil {
+		return part{}, err
 	}
-	result := part{kind: kind, column: p.source[p.pos : p.pos+end]}
-	p.pos += end
-	if result.column == "" || strings.ContainsAny(result.column, " \t\n?!") {
-		return part{}, fmt.Errorf("%q is not a column name", result.column)
-	}
+	result := part{kind: kind, column: column}
 	if kind == partValue {
 		return result, p.layout(&result)
 	}
@@ -237,15 +235,62 @@ func (p *templateParser) part(depth int) (part, error) {
 		return part{}, fmt.Errorf("missing : after %s", result.column)
 	}
 	p.pos++
-	var err error
 	result.inner, err = p.parse(depth + 1)
 
 	return result, err
 }
 
+// column reads a column's name up to the : or } after it.
+func (p *templateParser) column() (string, error) {
+	name, rest := cutQuoted(p.source[p.pos:])
+	if name == "" {
+		end := strings.IndexAny(rest, ":{}")
+		if end < 0 {
+			return "", errMissingBrace
+		}
+		if name, rest = rest[:end], rest[end:]; name == "" || strings.ContainsAny(name, notPlain) {
+			return "", fmt.Errorf("%q is not a column name", name)
+		}
+	}
+	if rest == "" {
+		return "", errMissingBrace
+	}
+	p.pos = len(p.source) - len(rest)
+
+	return name, nil
+}
+
+// notPlain are characters that a name has only in quotes.
+const notPlain = " \t\n?!\""
+
+// cutQuoted cuts a quoted name, with quotes doubled inside it, from the beginning of a text. The name is "" if there is
+// none.
+func cutQuoted(text string) (name, rest string) {
+	for i := 1; strings.HasPrefix(text, `"`) && i < len(text); i++ {
+		switch {
+		case text[i] != '"':
+		case strings.HasPrefix(text[i+1:], `"`):
+			i++
+		default:
+			return strings.ReplaceAll(text[1:i], `""`, `"`), text[i+1:]
+		}
+	}
+
+	return "", text
+}
+
+// quotedName is a column's name as templates and orders write it.
+func quotedName(name string) string {
+	if name != "" && !strings.ContainsAny(name, notPlain+":{}") {
+		return name
+	}
+
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
 func (p *templateParser) layout(result *part) error {
 	end := strings.IndexByte(p.source[p.pos:], '}')
-	if end < 0 || strings.ContainsRune(p.source[p.pos:p.pos+end], '{') {
+	if end < 0 || strings.ContainsRune(p.source[p.pos:p.pos+end], '{') || end > 0 && p.source[p.pos] != ':' {
 		return fmt.Errorf("missing } after %s", result.column)
 	}
 	result.text = strings.TrimPrefix(p.source[p.pos:p.pos+end], ":")

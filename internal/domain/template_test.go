@@ -47,6 +47,9 @@ func TestTemplateRender(t *testing.T) {
 		{"{n}{!done: open}", map[string]any{"n": "x"}, "x"},
 		{"{{{n}}}", map[string]any{"n": "x"}, "{x}"},
 		{"{n} {{", map[string]any{"n": "x"}, "x {"},
+		{`{"full name"}`, map[string]any{"full name": "Ada"}, "Ada"},
+		{`{"a:b}":Jan 2}`, map[string]any{"a:b}": "2026-01-12"}, "Jan 12"},
+		{`{?"say ""hi""?": said {"say ""hi""?"}}`, map[string]any{`say "hi"?`: 1}, "said 1"},
 	} {
 		template, err := domain.ParseTemplate(c.source)
 		require.NoError(t, err, c.source)
@@ -77,7 +80,7 @@ func TestTemplateComplete(t *testing.T) {
 func TestTemplateErrors(t *testing.T) {
 	t.Parallel()
 
-	for _, source := range []string{"{", "{a", "{a}}", "{}", "{?a}", "{?a: b", "{a b}", "{a:{b}}", "}", "{!: x}"} {
+	for _, source := range []string{"{", "{a", "{a}}", "{}", "{?a}", "{?a: b", "{a b}", "{a:{b}}", "}", "{!: x}", `{"a}`, `{""}`, `{"a"`, `{"a"b}`, `{a"b}`, `{?"a"}`} {
 		_, err := domain.ParseTemplate(source)
 		require.Error(t, err, source)
 	}
@@ -88,7 +91,7 @@ func TestTemplateNeverPanics(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
-		template, err := domain.ParseTemplate(rapid.StringOf(rapid.SampledFrom([]rune("{}?!:ab _2"))).Draw(t, "source"))
+		template, err := domain.ParseTemplate(rapid.StringOf(rapid.SampledFrom([]rune("{}?!:\"ab _2"))).Draw(t, "source"))
 		if err == nil {
 			template.Render(map[string]any{"a": rapid.String().Draw(t, "a"), "b": nil})
 		}
