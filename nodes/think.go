@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -174,14 +175,25 @@ func (s *Step) check(f *faults, number int, in ThinkInput) {
 	}
 }
 
-// subdomain normalizes a name as people write it: case, spaces and the domain's synonyms.
+// subdomain finds the subdomain that a name means, as people write it: case, spaces and the domain's synonyms.
 func (in *ThinkInput) subdomain(name string) string {
-	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "_")
-	if known, ok := in.SubdomainAliases[name]; ok {
-		return known
+	said := foldedName(name)
+	for _, known := range in.Subdomains {
+		if foldedName(known) == said {
+			return known
+		}
+	}
+	for _, alias := range slices.Sorted(maps.Keys(in.SubdomainAliases)) {
+		if foldedName(alias) == said {
+			return in.SubdomainAliases[alias]
+		}
 	}
 
-	return name
+	return said
+}
+
+func foldedName(name string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "_")
 }
 
 func (o *ThinkOutput) checkLimits(f *faults, in ThinkInput) {
