@@ -121,7 +121,7 @@ func compare(c *domain.Column, kind domain.Kind, value any, text string) int {
 
 		return 1
 	case domain.KindText:
-		if at := slices.Index(c.Enum, text); at >= 0 && c.Type != "text" && !strings.HasPrefix(c.Type, "character") {
+		if at := slices.Index(c.Enum, text); at >= 0 && !slices.Contains(textTypes, c.Type) {
 			return slices.Index(c.Enum, fmt.Sprint(value)) - at
 		}
 	}

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"slices"
 	"strings"
 
 	"alfred/internal/domain"
@@ -59,6 +60,9 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) {
 	}
 }
 
+// textTypes hold plain text, which is compared by code point.
+var textTypes = []string{"text", "character varying", "bpchar"}
+
 // operand is the column as it is compared. Text is ordered by code point, the same on every server; json has no
 // equality operator, jsonb has.
 func operand(c *domain.Column) string {
@@ -69,7 +73,7 @@ func operand(c *domain.Column) string {
 		return "lower(" + c.SQL() + "::text)::" + c.Type
 	case c.Fold:
 		return "lower(" + c.SQL() + ") COLLATE \"C\""
-	case c.Type == "text" || strings.HasPrefix(c.Type, "character"):
+	case slices.Contains(textTypes, c.Type):
 		return c.SQL() + ` COLLATE "C"`
 	default:
 		return c.SQL()

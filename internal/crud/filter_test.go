@@ -59,8 +59,14 @@ func setupThings(t *testing.T) *bundle {
 func setupThingsIn(t *testing.T, tx pgx.Tx) *bundle {
 	t.Helper()
 
+	return setupThingsAs(t, tx, thingsSQL)
+}
+
+func setupThingsAs(t *testing.T, tx pgx.Tx, tables string) *bundle {
+	t.Helper()
+
 	b := &bundle{t: t, tx: tx}
-	b.exec(thingsSQL)
+	b.exec(tables)
 	fsys := fstest.MapFS{"things.yaml": {Data: []byte(thingsYAML)}}
 	var err error
 	b.kit, err = domain.Open(t.Context(), tx, fsys, "things.yaml")
@@ -315,4 +321,20 @@ func TestFiltersByNumbersBeyondTheColumn(t *testing.T) {
 		read := b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": "n", `+filter+`}]}`)
 		require.Equal(t, titles, column[string](b.rows(read), "title"), filter)
 	}
+}
+
+// Values and keys of a fixed length are not cut to one character.
+func TestFixedLengthTexts(t *testing.T) {
+	t.Parallel()
+
+	b := setupThingsAs(t, dbtest.OwnTx(t), strings.NewReplacer("id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+		"id character(8) PRIMARY KEY DEFAULT right(md5(random()::text), 8)", "title text", "title character(3)", "tags text[]", "tags character(3)[]").Replace(thingsSQL))
+	b.ok("write", vocab.ToolCreate, `{"table": "things", "data": [{"n": 1, "title": "Oak", "tags": ["KIE"]}, {"n": 2, "title": "Elm", "tags": ["FLE"]}]}`)
+	for filter, n := range map[string]float64{`"title", "op": "=", "value": "Oak"`: 1, `"title", "op": "in", "value": ["Elm", "E"]`: 2, `"tags", "op": "contains", "value": ["FLE"]`: 2} {
+		read := b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": `+filter+`}]}`)
+		require.Equal(t, []float64{n}, column[float64](b.rows(read), "n"), filter)
+	}
+	b.ok("write", vocab.ToolUpdate, `{"table": "things", "filters": [{"field": "id", "op": "=", "value": "thing_2"}], "data": {"title": "Ash"}}`)
+	read := b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": "id", "op": "=", "value": "thing_2"}]}`)
+	require.Equal(t, []string{"Ash"}, column[string](b.rows(read), "title"))
 }

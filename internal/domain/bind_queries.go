@@ -121,7 +121,7 @@ func describe(ctx context.Context, tx pgx.Tx, sql string) ([]sqlType, error) {
 		oids[i] = field.DataTypeOID
 	}
 	rows, err := inner.Query(ctx, `
-SELECT format_type(t.oid, NULL), CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, NULL) ELSE '' END
+SELECT format_type(t.oid, -1), CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, -1) ELSE '' END
 FROM unnest($1::oid[]) WITH ORDINALITY AS u (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = u.oid ORDER BY u.n`, oids)
 	if err != nil {
 		return nil, fmt.Errorf("types: %w", err)

@@ -99,15 +99,16 @@ FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role,
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname`
 
-// A domain type counts as its base type; its own name is kept in type.
+// A domain type counts as its base type; its own name is kept in type. Without a length, character would be character(1)
+// in a cast: format_type(..., -1) calls it bpchar, which is as long as the value.
 const columnsSQL = `
-SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL), format_type(a.atttypid, a.atttypmod),
-       format_type(b.oid, NULL), NOT a.attnotnull, a.atthasdef OR a.attidentity <> '',
+SELECT c.relname::text, a.attname::text, format_type(a.atttypid, -1), format_type(a.atttypid, a.atttypmod),
+       format_type(b.oid, -1), NOT a.attnotnull, a.atthasdef OR a.attidentity <> '',
        a.attidentity <> '' OR a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), ''),
        coalesce((SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e
                  WHERE e.enumtypid IN (b.oid, nullif(b.typelem, 0))), '{}'),
-       CASE WHEN b.typcategory = 'A' THEN format_type(b.typelem, NULL) ELSE '' END,
-       a.attnum, format_type(b.oid, NULL), coalesce(has_schema_privilege(to_regrole('alfred_tenant')::oid,
+       CASE WHEN b.typcategory = 'A' THEN format_type(b.typelem, -1) ELSE '' END,
+       a.attnum, format_type(b.oid, -1), coalesce(has_schema_privilege(to_regrole('alfred_tenant')::oid,
            CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN (SELECT n.typnamespace FROM pg_catalog.pg_type AS n WHERE n.oid = t.typelem)
                 ELSE t.typnamespace END, 'USAGE'), true),
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'INSERT'), false),
@@ -314,7 +315,7 @@ var kinds = map[string]Kind{
 	"boolean": KindBool, "date": KindDate, "json": KindJSON, "jsonb": KindJSON,
 	"smallint": KindNumber, "integer": KindNumber, "bigint": KindNumber, "numeric": KindNumber,
 	"real": KindNumber, "double precision": KindNumber,
-	"text": KindText, "character varying": KindText, "character": KindText, "citext": KindText, "public.citext": KindText, "name": KindText,
+	"text": KindText, "character varying": KindText, "bpchar": KindText, "citext": KindText, "public.citext": KindText, "name": KindText,
 	"time without time zone": KindTime, "time with time zone": KindTime, "interval": KindTime,
 	"timestamp without time zone": KindTimestamp, "timestamp with time zone": KindTimestamp,
 	"uuid": KindUUID,

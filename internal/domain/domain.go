@@ -174,7 +174,7 @@ type Subdomain struct {
 // Column is one column of an entity's table, from the catalog.
 type Column struct {
 	Name string
-	// Type is format_type without typmod: "text", "numeric", "uuid", "text[]",
+	// Type is format_type with no typmod, fit for casts: "text", "numeric", "uuid", "bpchar", "text[]",
 	// "kitchen.unit"; FullType has the typmod: "numeric(6,2)".
 	Type     string
 	FullType string

@@ -30,10 +30,10 @@ SELECT p.oid, coalesce(obj_description(p.oid, 'pg_proc'), ''), p.proowner::regro
        coalesce(has_function_privilege(to_regrole('alfred_tenant')::oid, p.oid, 'EXECUTE')
             AND has_schema_privilege(to_regrole('alfred_tenant')::oid, p.pronamespace, 'USAGE'), false), p.prokind::text,
        coalesce(p.proargnames[1:p.pronargs], '{}'),
-       coalesce((SELECT array_agg(format_type(t.oid, NULL) ORDER BY a.n) FROM unnest(p.proargtypes) WITH ORDINALITY AS a (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = a.oid), '{}'),
-       coalesce((SELECT array_agg(CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, NULL) WHEN t.typtype IN ('c', 'p') THEN 'composite' ELSE format_type(t.oid, NULL) END ORDER BY a.n)
+       coalesce((SELECT array_agg(format_type(t.oid, -1) ORDER BY a.n) FROM unnest(p.proargtypes) WITH ORDINALITY AS a (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = a.oid), '{}'),
+       coalesce((SELECT array_agg(CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, -1) WHEN t.typtype IN ('c', 'p') THEN 'composite' ELSE format_type(t.oid, -1) END ORDER BY a.n)
                  FROM unnest(p.proargtypes) WITH ORDINALITY AS a (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = a.oid), '{}'),
-       coalesce((SELECT array_agg(CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, NULL) ELSE '' END ORDER BY a.n)
+       coalesce((SELECT array_agg(CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, -1) ELSE '' END ORDER BY a.n)
                  FROM unnest(p.proargtypes) WITH ORDINALITY AS a (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = a.oid), '{}'),
        coalesce((SELECT array_agg(coalesce((SELECT string_agg(e.enumlabel, chr(1) ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e WHERE e.enumtypid IN (a.oid, nullif(t.typelem, 0))), '') ORDER BY a.n)
                  FROM unnest(p.proargtypes) WITH ORDINALITY AS a (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = a.oid), '{}'),

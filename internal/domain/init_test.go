@@ -78,8 +78,9 @@ const awkward = `
 CREATE SCHEMA "Club House";
 CREATE TYPE "Club House"."boat State" AS ENUM ('in water', 'sold!', 'O''Neill');
 CREATE TABLE "Club House"."Members" ("Member No" integer PRIMARY KEY, "full name" text NOT NULL, "user" text UNIQUE);
+CREATE TABLE "Club House"."Harbours" (code character(3) PRIMARY KEY, "Name" character varying(40) NOT NULL);
 CREATE TABLE "Club House"."Boats" ("Member No" integer NOT NULL REFERENCES "Club House"."Members", "Hull No" text, "Name" text NOT NULL,
-    "State" "Club House"."boat State" NOT NULL DEFAULT 'in water', "length (m)" numeric, "a: {b}" integer, deleted_at timestamptz,
+    "State" "Club House"."boat State" NOT NULL DEFAULT 'in water', home character(3) REFERENCES "Club House"."Harbours", "length (m)" numeric, "a: {b}" integer, deleted_at timestamptz,
     "length ft" numeric GENERATED ALWAYS AS ("length (m)" * 3) STORED, PRIMARY KEY ("Member No", "Hull No"));
 CREATE TABLE "Club House"."Log Entries" ("Member No" integer, "Hull No" text, seq integer GENERATED ALWAYS AS IDENTITY,
     "the ""when""" date NOT NULL, "What happened?" text, PRIMARY KEY ("Member No", "Hull No", seq),
@@ -110,5 +111,6 @@ func TestInitAwkwardNames(t *testing.T) {
 	require.Equal(t, []domain.OrderBy{{Column: "full name"}}, member.Order)
 	require.Equal(t, `the "when"`, entry.Order[0].Column)
 	require.Equal(t, "Jan 12 Swan", entry.Label.Render(map[string]any{`the "when"`: "2026-01-12", "_boat_key_label": "Swan"}))
+	require.Equal(t, "bpchar", boat.Column("home").FK.Entity.Key.Type, "a cast to character would cut it to one character")
 	require.Contains(t, text, "# unsure: rows with deleted_at are shown like all others")
 }
