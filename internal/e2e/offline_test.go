@@ -28,6 +28,7 @@ const (
 	dinners    = `SELECT coalesce(string_agg(concat_ws(' ', to_char(m.date, 'FMDay'), m.meal_type, r.name), ', ' ORDER BY m.date), 'nothing')
 		FROM kitchen.meal_plans m LEFT JOIN kitchen.recipes r ON r.id = m.recipe_id WHERE m.user_id = $2`
 	draftsLeft = `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND state = 'pending'`
+	newest     = `SELECT name FROM kitchen.recipes WHERE user_id = $2 ORDER BY created_at DESC, id DESC LIMIT 1`
 	constraint = `SELECT string_agg(value ->> 'terms', '; ') FROM constraints WHERE session_id = $1`
 	excluded   = `SELECT coalesce(string_agg(label, ', ' ORDER BY label), 'nothing') FROM entity_refs WHERE session_id = $1 AND excluded_reason IS NOT NULL`
 )
@@ -62,6 +63,53 @@ func TestOfflineConversations(t *testing.T) {
 			{"Draft a Thai basil chicken", "fish sauce", nil},
 			{"Make it vegetarian", `vegetarian thai basil tofu(.|\n)*tofu 400 g(.|\n)*miso paste 1 tbsp(.|\n)*the soy sauce and the miso paste`, nil},
 			{"Use mushrooms instead of tofu", `mushrooms 400 g(.|\n)*add the mushrooms`, nil},
+		},
+		"SavedAs": {
+			{"Draft a lentil soup", "draft of lentil soup", nil},
+			{"save it as Friday soup", `^saved friday soup\.$`, []fact{{"Friday soup", newest}, {"0", draftsLeft}}},
+			{"Save it as Monday soup", "nothing unsaved", []fact{{"4", recipes}}},
+			{"Draft a chicken curry", "draft of chicken curry", nil},
+			{"Draft a tomato soup", "draft of tomato soup", nil},
+			{"save them as Sunday meal", "one draft under a new name", []fact{{"4", recipes}}},
+			{"save the tomato soup as Sunday Soup please", `^saved sunday soup`, []fact{{"Sunday Soup", newest}, {"1", draftsLeft}}},
+		},
+		"Undone": {
+			{"Delete the pad see ew", "deleted pad see ew", []fact{{"2", recipes}}},
+			{"undo that", "brought back pad see ew", []fact{{"3", recipes}}},
+			{"redo", "took back turn 2: .*deleted pad see ew", []fact{{"2", recipes}}},
+			{"redo that", "took back turn 3|beyond me|nothing", []fact{{"2", recipes}}},
+			{"Draft a lentil soup", "draft of lentil soup", nil},
+			{"call it Red Soup", "draft of red soup", nil},
+			{"undo", "not what became of a draft", []fact{{"2", recipes}, {"1", draftsLeft}}},
+			{"undo turn 3", "took back turn 3|brought back", []fact{{"3", recipes}}},
+		},
+		"ListedNotRenamed": {
+			{"What do I have in the fridge?", "milk", nil},
+			{"put the milk and the butter on my shopping list", "added milk and butter", []fact{{"butter, milk", shopping}, {"2", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND name IN ('Milk', 'Butter')`}}},
+			{"set the milk to a lot", "do not understand what to change about milk", []fact{{"1", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND name = 'Milk'`}}},
+			{"set the cod to 600 g", "cod: now 600 g", nil},
+			{"rename the milk to oat milk", "oat milk", []fact{{"1", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND name = 'oat milk'`}}},
+		},
+		"NoSecond": {
+			{"Delete the second recipe", "no recipe called second", []fact{{"3", recipes}}},
+			{"Show my recipes", "butter chicken", nil},
+			{"which one is the quickest?", "pad see ew", nil},
+			{"which one has eggs", beyond, nil},
+			{"What is in my pantry?", "milk", nil},
+			{"What are my tasks?", "no tasks|nothing", nil},
+			{"Hello Alfred!", "^hello", nil},
+			{"delete the second recipe", "no recipe called second", []fact{{"3", recipes}}},
+		},
+		"ShownThird": {
+			{"hi there, what can you do?", "^I am .*offline", nil},
+			{"Show my recipes", "butter chicken", nil},
+			{"the third one", "shakshuka", nil},
+			{"pin the butter chicken", "keep that in mind", nil},
+			{"which recipes can I make with what I have?", beyond, nil},
+			{"no wait, the second one on thursday", beyond, []fact{{"0", `SELECT count(*) FROM constraints WHERE session_id = $1`}}},
+			{"Draft some pancakes", `no pattern for that: here is a draft of a plain recipe, called pancakes`, nil},
+			{"what drafts are open?", "not saved yet: pancakes", nil},
+			{"thanks a lot, bye!", "welcome", nil},
 		},
 		"DraftChanged": {
 			{"Draft a chicken curry for 2 people", `draft of chicken curry(.|\n)*servings: 2(.|\n)*chicken 250 g`, nil},
@@ -143,7 +191,7 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 			{"Show me that recipe", `thai basil chicken \(draft\)`, nil},
 		},
 		"JustSaved": {
-			{"Draft a butter chicken", `draft of butter chicken`, nil},
+			{"Draft a butter chicken", `draft of a plain recipe, called butter chicken`, nil},
 			{"Save it", "^saved", []fact{{"4", recipes}}},
 			{"Put it on Friday's dinner", "planned friday", []fact{{"true", `SELECT (m.recipe_id::text = e.entity_id)::text FROM kitchen.meal_plans m, entity_refs e
 				WHERE m.user_id = $2 AND e.session_id = $1 AND e.ref = 'gen_recipe_1'`}}},
@@ -183,6 +231,16 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 		"UnseenForTheList": {
 			{"add the ingredients of Butter Chicken to my shopping list", "added chicken thighs", []fact{{"14", listed}}},
 			{"add the ingredients of lasagna to my shopping list", "no recipe called lasagna", []fact{{"14", listed}}},
+		},
+		"TheirsForTheList": {
+			{"Show my recipes", "shakshuka", nil},
+			{"add the second one's ingredients to the shopping list", "added wide rice noodles .*gai lan", []fact{{"11", listed}}},
+			{"Delete everything on my shopping list", "shall i", nil},
+			{"yes", "^deleted", []fact{{"nothing", shopping}}},
+			{"How do I make the Butter Chicken?", "garam masala", nil},
+			{"add its ingredients to my shopping list", "added chicken thighs", []fact{{"14", listed}}},
+			{"put the Shakshuka's ingredients on the list", "added eggs", []fact{{"20", listed}, {"0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name ILIKE '%ingredient%'`}}},
+			{"add the missing ingredients to the shopping list", "no recipe called missing", []fact{{"20", listed}}},
 		},
 		"ThingForTheList": {
 			{"Do I have spinach?", "^spinach", nil},

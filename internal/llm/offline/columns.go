@@ -35,6 +35,11 @@ func labelColumn(e *domain.Entity) *domain.Column {
 	if e.Match != nil && e.Column(e.Match.Column) != nil {
 		return e.Column(e.Match.Column)
 	}
+	if declared := e.Label.Columns(); len(declared) == 1 && len(e.Label.Links()) == 0 {
+		if c := e.Column(declared[0]); c != nil && c.Kind == domain.KindText && len(c.Enum) == 0 {
+			return c
+		}
+	}
 	if c := named(e, domain.KindText, "name", "title", "label", "subject"); c != nil {
 		return c
 	}
@@ -197,6 +202,9 @@ func (s *scene) takeAmount(item string, e *domain.Entity, row map[string]any) st
 // digit distinguishes "500g" from "another": digits need no space after them.
 func digit(w string) bool { return w[0] >= '0' && w[0] <= '9' }
 
+// renaming begins messages whose new value can be a name; nothing is renamed by setting, marking or putting it.
+var renaming = regexp.MustCompile(`(?i)^(?:rename|change|correct)\b`)
+
 // changes returns the columns that a change sets, from its words.
 func (s *scene) changes(c *command, e *domain.Entity) map[string]any {
 	set, label := map[string]any{}, labelColumn(e)
@@ -206,6 +214,9 @@ func (s *scene) changes(c *command, e *domain.Entity) map[string]any {
 	}
 	for _, v := range s.lex.valuesIn(c.value, e) {
 		set[v.column.Name] = typed(v.column, v.value, s.Today)
+	}
+	if yes := firstColumn(e, func(col *domain.Column) bool { return col.Kind == domain.KindBool && within(c.value, human(col.Name)) }); yes != nil {
+		set[yes.Name] = !strings.HasPrefix(strings.ToLower(c.value), "no") // paid, not paid
 	}
 	if len(set) > 0 {
 		return set
@@ -218,7 +229,7 @@ func (s *scene) changes(c *command, e *domain.Entity) map[string]any {
 		set[col.Name] = typed(col, c.value, s.Today)
 	} else if quantityColumn(e) == nil || s.takeAmount(c.value, e, set) != "" {
 		clear(set)
-		if label != nil {
+		if label != nil && renaming.MatchString(c.text) {
 			set[label.Name] = trimName(c.value)
 		}
 	}

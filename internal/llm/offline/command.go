@@ -63,6 +63,11 @@ func (s *scene) parse(message string) *command {
 	}
 	text := bare(message)
 	c := s.parseOne(text)
+	if c.verb == verbChat { // a greeting or thanks alone
+		if d := s.parseOne(strings.TrimSpace(message)); d.verb == verbGreet || d.verb == verbThanks {
+			return d
+		}
+	}
 	for _, sentence := range sentenceEnd.Split(text, 8) {
 		if d := s.parseOne(bare(sentence)); c.verb == verbChat && d.verb != verbConfirm && d.verb != verbDeny {
 			c = d

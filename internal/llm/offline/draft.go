@@ -29,7 +29,11 @@ func (a *actor) draft() {
 	}
 	content := a.compose(a.op.About)
 	a.call(vocab.ToolGenerate, args{"creates": []args{{"type": a.lex.Draft.Type, "content": content}}})
-	a.words = "Here is a draft of " + asText(content[a.lex.Draft.Title]) + ". It is not saved yet. " + offerWords + "it?"
+	a.words = "Here is a draft of " + asText(content[a.lex.Draft.Title]) + "."
+	if longestWord(a.lex.templateWords(), a.op.About) == "" {
+		a.words = "I have no pattern for that: here is a draft of a plain " + a.kind.Name + ", called " + asText(content[a.lex.Draft.Title]) + "."
+	}
+	a.words += " It is not saved yet. " + offerWords + "it?"
 	a.complete("Drafted " + asText(content[a.lex.Draft.Title]) + ".")
 }
 

@@ -279,6 +279,11 @@ func (lex *lexicon) draftable() *domain.Entity {
 	return lex.byType[lex.Draft.Type]
 }
 
+// templateWords are the words that call for one template rather than another.
+func (lex *lexicon) templateWords() []string {
+	return slices.Concat(mapped(lex.Draft.Templates, func(t domain.OfflineTemplate) []string { return t.Words })...)
+}
+
 // covers returns the words an exclusion rules out: the word itself and its family.
 func (lex *lexicon) covers(word string) []string {
 	out := []string{word}

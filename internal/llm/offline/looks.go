@@ -84,9 +84,17 @@ var (
 	knowledge   = regexp.MustCompile(`(?i)^(?:can|could|should|may|why|how|what if|explain|do you|what is the|what's the|who|when|where)\b`)
 )
 
+// madeOf asks what could be made of something.
+var madeOf = regexp.MustCompile(`(?i)\b(?:can|could|should) (?:i|we) (?:make|cook|do|build)\b.*\b(?:with|from|using|of)\b`)
+
+var oneOfThem = regexp.MustCompile(`(?i)^(?:ones?|of (?:them|these|those))\b`)
+
 // look decides between a list, a thing in full and a search.
 func look(s *scene, c *command, m []string) bool {
 	rest := strings.TrimSpace(m[1])
+	if madeOf.MatchString(c.text) {
+		return false // a question of cooking, not of what is kept
+	}
 	if types := s.lex.typesIn(rest); len(types) > 0 {
 		c.kind, c.also, c.values = types[0], types[1:], s.lex.valuesIn(rest, types[0])
 	} else if e, _, _ := s.lex.schedule(); e != nil && (plannedWord.MatchString(c.text) || len(s.lex.valuesIn(rest, e)) > 0) {
@@ -95,6 +103,15 @@ func look(s *scene, c *command, m []string) bool {
 		c.kind, c.values = s.lex.holderOf(rest)
 	}
 	c.verb, c.object = verbShow, rest
+	if c.kind == nil && oneOfThem.MatchString(rest) { // of the list shown last: only what columns say
+		if about := s.shown(nil); len(about) > 0 {
+			c.kind = s.lex.byType[about[0].Type]
+		}
+		by := s.compare(c.kind, rest)
+		c.verb = verbList
+
+		return by.any() || by.order != nil
+	}
 	switch {
 	case s.namesThing(rest, c):
 		return true
@@ -136,7 +153,7 @@ func known(s *scene, c *command, m []string) bool {
 	if len(words(m[1])) > 6 || knowledge.MatchString(m[1]) {
 		return false
 	}
-	if r := s.find(m[1]); len(r.entities) > 0 && r.exact {
+	if r := s.find(m[1]); len(r.entities) > 0 && (r.exact || len(ordinals(m[1])) > 0) {
 		c.verb, c.object = verbShow, m[1]
 		return true
 	}
@@ -202,18 +219,46 @@ func (s *scene) targets(c *command) found {
 	}
 }
 
-var partsOf = regexp.MustCompile(`(?i)^(?:all )?(?:(?:the|my) )?(.+?) (?:of|for|from|in) (.+)$`)
+var (
+	partsOf    = regexp.MustCompile(`(?i)^(?:all )?(?:(?:the|my) )?(.+?) (?:of|for|from|in) (.+)$`)
+	possessive = regexp.MustCompile(`(?i)(?:'s|s'|\s)*$`)
+	possessing = map[string]string{"": "it", "its": "it", "all its": "it", "their": "them", "all their": "them"}
+)
+
+// wholeOf is the thing whose parts a phrase names: it for "its ingredients" or "the ingredients", X for "the ingredients of X"
+// or "X's ingredients"; "" if it names no parts.
+func (s *scene) wholeOf(phrase string) string {
+	isPart := func(e *domain.Entity) bool { return e.Reference || s.lex.children[e] }
+	if len(s.lex.wholes()) == 0 {
+		return ""
+	}
+	if of := partsOf.FindStringSubmatch(phrase); of != nil && slices.ContainsFunc(s.lex.typesIn(of[1]), isPart) {
+		return of[2]
+	}
+	said, spans := stems(phrase), wordPattern.FindAllStringIndex(strings.ToLower(phrase), -1)
+	for _, n := range s.lex.names {
+		if first := len(said) - len(n.words); isPart(n.entity) && first >= 0 && len(spans) == len(said) && slices.Equal(said[first:], n.words) {
+			whose := trimName(phrase[:spans[first][0]])
+			if whole, ok := possessing[strings.ToLower(whose)]; ok {
+				return whole
+			}
+
+			return strings.TrimSpace(possessive.ReplaceAllString(whose, ""))
+		}
+	}
+
+	return ""
+}
 
 // addedThings are the things that "it" means, or those of "the ingredients of it", when they are added to a list; nothing for
 // what is added by its own name.
 func (s *scene) addedThings(c *command) found {
-	of := partsOf.FindStringSubmatch(c.object)
-	part := func(e *domain.Entity) bool { return e.Reference || s.lex.children[e] }
+	whole := s.wholeOf(c.object)
 	switch {
 	case c.kind == nil || c.kind == s.lex.draftable() || labelColumn(c.kind) == nil:
 		return found{}
-	case of != nil && len(s.lex.wholes()) > 0 && slices.ContainsFunc(s.lex.typesIn(of[1]), part):
-		return s.find(of[2], s.lex.wholes()...)
+	case whole != "":
+		return s.find(whole, s.lex.wholes()...)
 	case one.MatchString(c.object) || many.MatchString(c.object):
 		return s.find(c.object)
 	default:

@@ -71,6 +71,31 @@ func planIn(t *testing.T, d *domain.Domain, message string, known ...nodes.Entit
 	return steps
 }
 
+// A table's name may have spaces, its rows are called what its label says, and they are meant by "the berth" if there is one.
+func TestAwkwardNames(t *testing.T) {
+	t.Parallel()
+	d := garage()
+	label, err := domain.ParseTemplate(`{"Full Name"}`)
+	require.NoError(t, err)
+	d.Entities = append(d.Entities, &domain.Entity{Type: "berth", Table: `big "berths"`, Name: "berth", Plural: "berths", Label: label, Display: label, Columns: []*domain.Column{
+		{Name: "Hull No", Kind: domain.KindText}, {Name: "Full Name", Kind: domain.KindText}, {Name: "paid", Kind: domain.KindBool},
+	}})
+	d.Subdomains[0].Tables = append(d.Subdomains[0].Tables, `big "berths"`)
+	berth := nodes.Entity{Ref: "berth_1", Type: "berth", Label: "North", Tier: "recent", Action: "read", Touched: 1}
+	for message, want := range map[string]string{
+		"mark the berth as paid":     `write: Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"paid":true}]}`,
+		"mark the berth as not paid": `write: Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"paid":false}]}`,
+		"rename North to South":      `write: Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"Full Name":"South"}]}`,
+	} {
+		require.Equal(t, []string{want}, planIn(t, d, message, berth), message)
+	}
+	in := nodes.ActInput{StepType: "write", Tables: []string{`big "berths"`}, Writable: map[string][]string{"db_update": {`big "berths"`}}, Facts: facts("mark the berth as paid", berth)}
+	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "write", Description: `Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"paid":true}]}`}}
+	resp, err := offline.New(d).Generate(t.Context(), &llm.Request{Input: in})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"table": "big \"berths\"", "filters": [{"field": "id", "op": "=", "value": "berth_1"}], "data": {"paid": true}}`, string(resp.ToolCalls[0].Args))
+}
+
 func TestPlansForADomainWithoutWords(t *testing.T) {
 	t.Parallel()
 	lathe := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent", Action: "read", Touched: 1}

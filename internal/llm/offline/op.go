@@ -3,6 +3,7 @@ package offline
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"alfred/internal/domain"
@@ -41,14 +42,27 @@ const (
 	opPlan, opRead, opRecall, opRevise, opSave, opUpdate = "Plan", "Read", "Recall", "Revise", "Save", "Update"
 )
 
-func (o *op) String() string { return strings.TrimSuffix(o.act+" "+o.table+" "+flat(o), " {}") }
+func (o *op) String() string {
+	table := o.table
+	if strings.ContainsAny(table, " \"") {
+		table = strconv.Quote(table)
+	}
+
+	return strings.TrimSuffix(o.act+" "+table+" "+flat(o), " {}")
+}
 
 // opOf parses a description; nil if it is not one of ours.
 func opOf(description string) *op {
-	parts := append(strings.SplitN(description, " ", 3), "", "")
-	o := &op{act: parts[0], table: parts[1]}
+	act, rest, _ := strings.Cut(description, " ")
+	o := &op{act: act}
+	if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+		o.table, _ = strconv.Unquote(quoted)
+		rest = strings.TrimPrefix(rest[len(quoted):], " ")
+	} else {
+		o.table, rest, _ = strings.Cut(rest, " ")
+	}
 	ours := slices.Contains([]string{opCount, opCreate, opDelete, opDraft, opMatch, opNote, opPlan, opRead, opRecall, opRevise, opSave, opUpdate}, o.act)
-	if !ours || parts[2] != "" && json.Unmarshal([]byte(parts[2]), o) != nil {
+	if !ours || rest != "" && json.Unmarshal([]byte(rest), o) != nil {
 		return nil
 	}
 

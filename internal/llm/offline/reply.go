@@ -12,12 +12,6 @@ import (
 	"alfred/nodes"
 )
 
-// identity honestly answers who is speaking, abilities what it can do.
-const (
-	identity  = "I am Alfred's built-in offline model: a small set of rules without a network, not a large language model."
-	abilities = "I can list, show, search, add, change and delete what you keep here, draft and save new things, plan, and look back at what we said."
-)
-
 // reply words the outcome of a turn. It states nothing beyond the results.
 func (s *scene) reply(in *nodes.ReplyInput) string {
 	if s.Asked != nil {
@@ -34,7 +28,11 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 	parts = append(parts, s.drafted()...)
 	parts = append(parts, s.looked(c)...)
 	if len(s.Discarded) > 0 {
-		parts = append(parts, "Dropped the draft "+list(s.Discarded, "and")+".")
+		what := "Dropped the draft "
+		if len(s.Discarded) > 1 {
+			what = "Dropped the drafts "
+		}
+		parts = append(parts, what+list(s.Discarded, "and")+".")
 	}
 	parts = filtered(parts, func(text string) bool { return text != "" })
 	if len(parts) == 0 {
@@ -171,6 +169,9 @@ func (s *scene) looked(c *command) []string {
 	return out
 }
 
+// mostLines is how many rows a reply lists; nobody reads hundreds.
+const mostLines = 50
+
 func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
 	rows := s.these(r.Refs, kind)
 	switch {
@@ -185,8 +186,11 @@ func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
 	if r.Count > len(rows) {
 		text = fmt.Sprintf("%d of %d %s:", len(rows), r.Count, kind.Plural)
 	}
-	for i, e := range rows {
+	for i, e := range rows[:min(len(rows), mostLines)] {
 		text += fmt.Sprintf("\n%d. %s", i+1, s.line(kind, content(e)))
+	}
+	if more := len(rows) - mostLines; more > 0 {
+		text += fmt.Sprintf("\nand %d more. Say what they are called, or how many they are, to see fewer.", more)
 	}
 
 	return text
@@ -229,66 +233,6 @@ func recalled(r nodes.Result) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// talk answers messages that needed no step.
-func (s *scene) talk(c *command) string {
-	switch c.verb {
-	case verbGreet:
-		return "Hello! What can I do for you? " + abilities
-	case verbThanks:
-		return "You're welcome. What would you like to do next?"
-	case verbIdentity:
-		return identity + " " + abilities
-	case verbClear:
-		return "We start afresh. Nothing that is saved was touched."
-	case verbForget:
-		if c.kind != nil {
-			return "I have put the " + c.kind.Plural + " out of mind. Nothing was deleted; ask and I look again."
-		}
-
-		return "Forgotten. Nothing that is saved was deleted."
-	case verbReject:
-		return s.rejected(c)
-	case verbRetain:
-		return "I will keep that in mind."
-	case verbDeny:
-		return "All right, I leave it as it is."
-	case verbConfirm:
-		return "There is nothing waiting for a yes. What shall I do?"
-	case verbPending:
-		if len(s.drafts()) == 0 {
-			return "Nothing is waiting: everything is saved."
-		}
-
-		return "Not saved yet: " + list(labelsOf(s.drafts()), "and") + "."
-	case verbCancel:
-		return `I do not delete anything on the word "cancel", and nothing here can be set to cancelled. If it shall go for good, say "delete ` + trimName(c.object) + `".`
-	case verbCompare:
-		return "I cannot compare " + c.kind.Plural + " by that: nothing that I can see of them says it."
-	case verbSave:
-		return "There is nothing unsaved to save."
-	case verbRevise, verbChange, verbRemove, verbShow, verbSchedule:
-		return "I do not know which one you mean. Could you name it?"
-	default:
-		return "That is beyond me. " + identity + " " + abilities
-	}
-}
-
-// rejected acknowledges a rejection and names what it rules out.
-func (s *scene) rejected(c *command) string {
-	text := "Noted: no " + list(c.rejected(), "and")
-	for _, p := range []string{"this week", "next week", "today", "tonight", "tomorrow"} {
-		if within(c.text, p) {
-			text += " " + p
-		}
-	}
-	refs := mapped(s.Understood.Curation.Exclude, func(x nodes.Exclude) string { return x.Ref })
-	if out := s.these(refs); len(out) > 0 {
-		text += ". That rules out " + list(labelsOf(out), "and")
-	}
-
-	return text + "."
-}
-
 // offer ends with one offer if the turn was about drafts.
 func (s *scene) offer(c *command, text string) string {
 	drafts := s.drafts()
@@ -311,9 +255,9 @@ func (s *scene) offer(c *command, text string) string {
 func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
 	data := content(e)
 	if len(kind.Children) == 0 {
-		return strings.TrimSuffix(s.line(kind, data)+", "+strings.Join(s.facts(kind, data), ", "), ", ")
+		return strings.TrimSuffix(s.line(kind, data)+", "+strings.Join(s.facts(kind, data, kind.Spoken, kind.Label), ", "), ", ")
 	}
-	text, facts := e.Label, s.facts(kind, data)
+	text, facts := e.Label, s.facts(kind, data, kind.Label)
 	if e.Pending {
 		text += " (draft)"
 	}
@@ -343,12 +287,12 @@ func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
 	return text
 }
 
-// facts are a row's values that its display line omits.
-func (s *scene) facts(kind *domain.Entity, data map[string]any) []string {
+// facts are a row's values that these lines omit.
+func (s *scene) facts(kind *domain.Entity, data map[string]any, lines ...domain.Template) []string {
 	var out []string
 	for _, c := range kind.Columns {
 		text := asText(data[c.Name])
-		shown := slices.Contains(append(kind.Spoken.Columns(), kind.Label.Columns()...), c.Name)
+		shown := slices.ContainsFunc(lines, func(line domain.Template) bool { return slices.Contains(line.Columns(), c.Name) })
 		if text == "" || text == "false" || c.Hidden || c.FK != nil || c == kind.Key || c.Expr != "" || shown || c.Kind == domain.KindArray {
 			continue
 		}

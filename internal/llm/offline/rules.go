@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/nodes"
 )
 
 const (
@@ -26,11 +27,11 @@ func rules() []rule {
 		{say(freshStart + `(?:[,;.]?\s+(?:and |so |then )*` + freshStart + `)*`), only(verbClear)},
 		{say(`no(?:pe)?\b[,.!]*(?: (?:thanks|thank you|don't|do not|not now|leave it|please don't|cancel)\b.{0,30})?|nah|never ?mind|cancel(?: that| it| this)?|stop|not now|not yet|leave it\b.{0,20}|(?:please )?(?:don't|do not)(?: do (?:it|that))?`), only(verbDeny)},
 		{say(`(?:yes|yep|yeah|yup|sure|ok|okay|fine|do it|do that|go ahead|go for it|sounds good|looks good|perfect|confirm|confirmed|absolutely|correct|right|agreed|exactly)\b(?:[,!. ]+(?:.{0,40}))?`), confirm},
-		{say(`(?:what|which|anything|is anything|do i have anything)\b.*\b` + notSaved + `\b.*|(?:show|list) (?:me )?(?:my |the |all )?(?:unsaved|pending)?\s*drafts`), only(verbPending)},
+		{say(`(?:what|which|anything|is anything|do i have anything)\b.*\b` + notSaved + `\b.*|(?:show|list) (?:me )?(?:my |the |all )?(?:unsaved|pending)?\s*drafts|(?:what|which) drafts\b.*`), only(verbPending)},
 		{say(`(?:what|which|who|when|where|how many)\b.* (?:did|have|had) (?:i|we|you) (?:say|said|tell|told|mention(?:ed)?|talk(?:ed)?|decided?|agreed?|discuss(?:ed)?)\b(.*)|(?:do you remember|what was it (?:i|we) said|recall)\b(.*)`), recall},
 		{say(`cancel (.+)`), cancel},
 		{say(`(.+)`), declared},
-		{say(`(?:keep|bear|have) (.+) in (?:mind|view|sight)`), retain},
+		{say(`(?:(?:keep|bear|have) (.+) in (?:mind|view|sight)|pin (.+))`), retain},
 		{say(`(?:forget|discard|drop|scrap|ditch)(?: about)? (.+)`), forget},
 		{say(`((?:no|not|no more|skip|avoid|exclude|leave out|without|nothing with|anything but|(?:i |we )?(?:don't|do not) (?:want|feel like|like|do|have|use|make|include)(?: any)?) .+)`), reject},
 		{say(`(?:save|keep|store)(?: (.+))?`), save},
@@ -46,7 +47,7 @@ func rules() []rule {
 		{say(`(?:how many|how much|count|number of|total(?: number)? of|what(?:'s| is) the (?:total|number) (?:of )?)\b(.*)`), count},
 		{say(`(?:(?:show|find|list|give)(?: me)? |what |which )?(.*?)\s*(?:(?:can|could|should) (?:i|we) (?:make|cook|do|build) (?:with|from|using)|(?:that )?(?:uses?|using|contain|contains|containing|made with|needs?|with)) (.+)`), uses},
 		{say(`(?:show|open|display|view|read|tell me(?: more)? about|describe|details (?:of|for|on)|give me|list|see|let me see|pull up|find|search(?: for)?|look (?:for|up|at)|how (?:do|can|would) (?:i|you|we) (?:make|cook|prepare|do))(?: me)? (.+)`), look},
-		{say(`(?:is there|are there|do (?:i|we) have|have (?:i|we) got|any)(?: any)? (.+)`), search},
+		{say(`(?:is there|are there|do (?:i|we)(?: still| already)? have|have (?:i|we)(?: still| already)? got|any)(?: any)? (.+)`), search},
 		{say(`(?:what(?:'s| is| are| do i have| do we have| have i got)?|which|when|where|who|whats|how (?:long|hot|spicy|much time|many people)|is|are|does|was)\b(.*)`), look},
 		{say(`(.+)`), known},
 	}
@@ -122,7 +123,7 @@ func declared(s *scene, c *command, _ []string) bool {
 }
 
 func retain(_ *scene, c *command, m []string) bool {
-	c.verb, c.object = verbRetain, m[1]
+	c.verb, c.object = verbRetain, m[1]+m[2]
 	return true
 }
 
@@ -161,8 +162,16 @@ func (c *command) rejected() []string {
 	return out
 }
 
+var underName = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:as|under(?: the name(?: of)?)?|called|named)\s+(.+)$`)
+
+// save keeps drafts, one of them perhaps under another name.
 func save(s *scene, c *command, m []string) bool {
 	c.verb, c.object = verbSave, cmp.Or(m[1], "it")
+	called := func(e *nodes.Entity) bool { return within(e.Label, trimName(c.object)) } // it says "as" itself
+	if as := underName.FindStringSubmatch(c.object); as != nil && !slices.ContainsFunc(s.drafts(), called) {
+		c.object, c.value = cmp.Or(as[1], "it"), strings.Trim(as[2], ` "'“”`)
+	}
+
 	return len(s.drafts()) > 0 || one.MatchString(c.object) || many.MatchString(c.object) || draftWord.MatchString(c.object)
 }
 
@@ -219,7 +228,7 @@ func draft(s *scene, c *command, m []string) bool {
 		return false
 	}
 	ours := s.lex.leadingType(m[1]) == kind
-	known := slices.ContainsFunc(s.lex.Draft.Templates, func(t domain.OfflineTemplate) bool { return longestWord(t.Words, m[1]) != "" })
+	known := longestWord(s.lex.templateWords(), m[1]) != ""
 	other := s.lex.typeIn(m[1])
 	if other != nil && other != kind && !ours && !known {
 		return false
@@ -286,8 +295,9 @@ func change(s *scene, c *command, m []string) bool {
 	lead := strings.ToLower(strings.Fields(c.text)[0])
 	c.kind = s.kindOf(c.object)
 	known := len(s.find(c.object, c.kind).entities) > 0
+	place, _ := s.lex.place(c.value)
 	switch {
-	case (lead == "put" || lead == "make") && !known:
+	case (lead == "put" || lead == "make") && !known, lead == "put" && place != nil && place != c.kind:
 		return false
 	case lead == "move" && len(vs) == 0: // to another day
 		schedule, _, _ := s.lex.schedule()
@@ -296,6 +306,9 @@ func change(s *scene, c *command, m []string) bool {
 		c.column = labelColumn(c.kind)
 	case c.kind == nil:
 		c.kind = holder
+	}
+	if stock := s.lex.stock(); c.kind == nil && stock != nil && s.takeAmount(c.value, stock, map[string]any{}) == "" {
+		c.kind = stock // an amount of something not yet looked up
 	}
 
 	return true

@@ -151,7 +151,8 @@ func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 	for _, e := range want {
 		rest = s.lex.cutTypes(rest, e)
 	}
-	whole := trimName(rest) == "" && (draftWord.MatchString(phrase) || pointing.MatchString(phrase))
+	single := slices.ContainsFunc(want, func(e *domain.Entity) bool { return phrase == "the "+e.Name })
+	whole := trimName(rest) == "" && (single || draftWord.MatchString(phrase) || pointing.MatchString(phrase))
 	r.entities = s.focus(want)
 	switch {
 	case !one.MatchString(phrase) && !many.MatchString(phrase) && !whole:
@@ -197,8 +198,8 @@ func (s *scene) byName(r *found, want []*domain.Entity) {
 	}
 }
 
-// shown is the list the user saw last: a question's options, else the newest result with more than one row, else
-// everything of the type.
+// shown is the list the user saw last: a question's options, else the newest result with more than one row, else the
+// unsaved drafts. Without any of these nothing is the second.
 func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
 	if options := s.options(); len(options) > 1 {
 		return options
@@ -208,9 +209,9 @@ func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
 			return rows
 		}
 	}
-	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
+	drafts := s.drafts(want...)
 
-	return filtered(things, func(e *nodes.Entity) bool { return e.Type == things[0].Type })
+	return filtered(drafts, func(e *nodes.Entity) bool { return e.Type == drafts[0].Type })
 }
 
 // options are the things offered by the open question.

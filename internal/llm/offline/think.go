@@ -235,12 +235,30 @@ func doneWord(text string) bool {
 // save plans one write per type; referencing types come after those they reference.
 func (p *planner) save() {
 	schedule, _, _ := p.lex.schedule()
-	groups := byKind(filtered(p.targets(p.c).entities, isPending))
+	drafts := filtered(p.targets(p.c).entities, isPending)
+	if p.c.value != "" && !p.renames(drafts) {
+		return
+	}
+	groups := byKind(drafts)
 	late := func(g []*nodes.Entity) int { return btoi(schedule != nil && g[0].Type == schedule.Type) }
 	slices.SortStableFunc(groups, func(a, b []*nodes.Entity) int { return late(a) - late(b) })
 	for _, group := range groups {
 		p.step(vocab.StepWrite, p.lex.byType[group[0].Type], &op{act: opSave, Refs: refsOf(group)})
 	}
+}
+
+// renames plans the new name of a draft that is about to be saved, if there is one draft, and its kind has names.
+func (p *planner) renames(drafts []*nodes.Entity) bool {
+	if len(drafts) != 1 {
+		return false
+	}
+	e := p.lex.byType[drafts[0].Type]
+	label := labelColumn(e)
+	if label != nil {
+		p.step(vocab.StepGenerate, e, &op{act: opRevise, Refs: refsOf(drafts), Rows: []map[string]any{{label.Name: p.c.value}}})
+	}
+
+	return label != nil
 }
 
 // schedule assigns one thing to a day. A draft is saved first, and only with the user's consent.
