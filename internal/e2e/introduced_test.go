@@ -25,7 +25,7 @@ turns:`+introduced(`"Here is a quick one for two. Shall I save it?"`)+save)
 	got := c.say("Draft a simple Thai basil chicken")
 	require.Equal(t, `Here is a quick one for two. Shall I save it?
 
-**Thai Basil Chicken**, cuisine: thai, prep time minutes: 10, cook time minutes: 10, servings: 2, tags: smoky
+**Thai Basil Chicken**, cuisine: thai, prep time: 10 minutes, cook time: 10 minutes, servings: 2, tags: smoky
 
 - chicken thighs 400 g
 - thai basil 1 bunch (leaves only)

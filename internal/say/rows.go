@@ -63,10 +63,29 @@ func (h hearer) template(def *domain.Entity) domain.Template {
 // named formats a column with its value.
 func (h hearer) named(column, value string) string {
 	if h == forPerson {
+		column, value = measured(column, value)
+
 		return ", " + strings.ReplaceAll(column, "_", " ") + ": " + value
 	}
 
 	return " " + column + ":" + value
+}
+
+// units end the names of columns that measure in them.
+var units = []string{"seconds", "minutes", "hours", "days", "weeks", "months", "years"}
+
+// measured puts a unit beside the number: people say a prep time of 10 minutes, not prep time minutes.
+func measured(column, value string) (string, string) {
+	at := strings.LastIndexByte(column, '_')
+	if _, err := strconv.ParseFloat(value, 64); err != nil || at < 1 || !slices.Contains(units, column[at+1:]) {
+		return column, value
+	}
+	unit := column[at+1:]
+	if value == "1" {
+		unit = strings.TrimSuffix(unit, "s")
+	}
+
+	return column[:at], value + " " + unit
 }
 
 func (t *Teller) lineOf(def *domain.Entity, columns map[string]any, to hearer, without ...string) string {
