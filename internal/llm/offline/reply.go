@@ -46,7 +46,7 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 func (s *scene) question() string {
 	text := s.Asked.Text
 	for i, o := range s.Asked.Options {
-		if o.Label != "" && !strings.Contains(text, o.Label) {
+		if o.Label != "" && !within(s.Asked.Text, o.Label) {
 			text += fmt.Sprintf("\n%d. %s", i+1, o.Label)
 		}
 	}
