@@ -1975,7 +1975,10 @@ type RowField struct {
 	// Element Kind of an array's elements.
 	Element *string      `json:"element,omitempty"`
 	Kind    RowFieldKind `json:"kind"`
-	Name    string       `json:"name"`
+
+	// Matched That row is found from this row's name when a write leaves the column out.
+	Matched *bool  `json:"matched,omitempty"`
+	Name    string `json:"name"`
 
 	// Options The values there are, where they are few.
 	Options *[]string `json:"options,omitempty"`

@@ -230,12 +230,19 @@ func TestTypes(t *testing.T) {
 	require.Equal(t, true, types["ing"]["reference"])
 	require.Equal(t, false, types["inv"]["reference"])
 
-	fields := map[any]map[string]any{}
-	for _, f := range types["meal"]["fields"].([]any) {
-		field := f.(map[string]any)
-		fields[field["name"]] = field
+	named := func(kind string) map[any]map[string]any {
+		fields := map[any]map[string]any{}
+		for _, f := range types[kind]["fields"].([]any) {
+			field := f.(map[string]any)
+			fields[field["name"]] = field
+		}
+
+		return fields
 	}
+	fields := named("meal")
 	require.Equal(t, "recipe", fields["recipe_id"]["references"])
+	require.NotContains(t, fields["recipe_id"], "matched")
+	require.Equal(t, true, named("inv")["ingredient_id"]["matched"], "found from the name, so that no form asks for it")
 	require.Equal(t, []any{"breakfast", "lunch", "dinner", "snack", "other"}, fields["meal_type"]["options"])
 	require.Equal(t, true, fields["date"]["required"])
 	for _, name := range []string{"id", "user_id", "slot_order", "created_at"} {

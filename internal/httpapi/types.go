@@ -31,6 +31,7 @@ type rowField struct {
 	Required   bool        `doc:"Neither empty nor filled by the database." json:"required"`
 	Options    []string    `doc:"The values there are, where they are few." json:"options,omitempty"`
 	References string      `doc:"Entity type of the row that the value is the key of." json:"references,omitempty"`
+	Matched    bool        `doc:"That row is found from this row's name when a write leaves the column out." json:"matched,omitempty"`
 	Comment    string      `json:"comment"`
 }
 
@@ -97,7 +98,7 @@ func fields(entity *domain.Entity) []rowField {
 			Required: !column.Nullable && !column.HasDefault, Writable: column.Writable,
 		}
 		if column.FK != nil && column.FK.Entity != nil {
-			field.References = column.FK.Entity.Type
+			field.References, field.Matched = column.FK.Entity.Type, entity.Match != nil && entity.Match.Link == column
 		}
 		list = append(list, field)
 	}

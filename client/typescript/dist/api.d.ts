@@ -1273,6 +1273,8 @@ export interface components {
             element?: string;
             /** @enum {string} */
             kind: "array" | "bool" | "date" | "json" | "number" | "text" | "time" | "timestamp" | "uuid";
+            /** @description That row is found from this row's name when a write leaves the column out. */
+            matched?: boolean;
             name: string;
             /** @description The values there are, where they are few. */
             options?: string[];

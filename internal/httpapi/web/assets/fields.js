@@ -47,7 +47,11 @@ const makers = {
     });
     return { input, read: () => isEmpty(value) && !input.value.trim() ? value ?? null : JSON.parse(input.value || "null") };
   },
-  number: (field, value) => {
+  number: (field, value, options) => {
+    if (options) { // a key; that of a row which is still a draft is its ref
+      const input = select(options, isEmpty(value) ? "" : String(value), field);
+      return { input, read: () => input.value === "" ? null : Number.isSafeInteger(Number(input.value)) ? Number(input.value) : input.value };
+    }
     const input = h("input", { type: "number", step: "any", required: field.required, value });
     return { input, read: () => input.value === "" ? null : Number(input.value) };
   },

@@ -9,9 +9,9 @@ import { nameField, typeOf } from "./types.js";
 /** @import { Choice } from "./fields.js" */
 /** @typedef {Record<string, any>} Row */
 
-// A link to shared reference data is found from the row's name by the server.
+// A link that the server finds from the row's name is not asked for.
 /** @type {(field: RowField) => boolean} */
-const isLookup = (field) => Boolean(typeOf(field.references)?.reference) && field.kind !== "array";
+const isLookup = (field) => Boolean(field.matched);
 
 /** @param {RowType} type @param {Row} row @param {(type: string) => Promise<Choice[]>} choices @param {string | null} skip */
 async function build(type, row, choices, skip) {
