@@ -918,6 +918,14 @@ type UserPlaces struct {
 	ChangedAt time.Time
 }
 
+// Words of a user's turns, to find what a misspelt one stands for. When one of the user's conversations is forgotten, all go, and a worker's next sweep lists what remains.
+type UserWords struct {
+	// The user.
+	UserID uuid.UUID
+	// A lexeme of turn_summaries.search without digits; the empty word says that none is missing.
+	Word string
+}
+
 // Users, who own sessions, lasting constraints and domain rows: the tenants.
 type Users struct {
 	// UUID v7.

@@ -113,7 +113,8 @@ func (f *fleet) fill() {
 	f.exec("a", `INSERT INTO kitchen.shopping_list (user_id, name, quantity) VALUES ($1, 'salt, "coarse"', 1.50)`, f.user)
 	f.exec("a", `WITH plan AS (INSERT INTO kitchen.meal_plans (user_id, date, meal_type, recipe_id) SELECT user_id, '2026-01-13', 'dinner', id FROM kitchen.recipes WHERE user_id = $1 LIMIT 1 RETURNING id)
 		INSERT INTO kitchen.tasks (user_id, title, meal_plan_id) SELECT $1, 'thaw', id FROM plan`, f.user)
-	f.exec("a", `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding) VALUES ('turn', 'x', 'm', $1, 2, 'x', '[1,0.1]')`, f.user)
+	f.exec("a", `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
+		SELECT 'turn', id::text, 'm', $1, 2, 'x', '[1,0.1]' FROM turns WHERE session_id = $2 AND number = 1`, f.user, f.session)
 }
 
 func (f *fleet) exec(database, sql string, args ...any) {
@@ -144,7 +145,7 @@ func (f *fleet) kept(database string) map[string]string {
 	all := map[string]string{}
 	for _, table := range []string{
 		"users", "api_keys", "sessions", "turns", "node_runs", "turn_steps", "turn_step_results", "turn_events", "entity_refs", "entity_events", "turn_summaries",
-		"llm_calls", "prompt_parts", "v_llm_calls", "embeddings", "kitchen.recipes", "kitchen.recipe_ingredients", "kitchen.inventory", "kitchen.shopping_list", "kitchen.meal_plans", "kitchen.tasks",
+		"llm_calls", "prompt_parts", "v_llm_calls", "embeddings", "user_words", "kitchen.recipes", "kitchen.recipe_ingredients", "kitchen.inventory", "kitchen.shopping_list", "kitchen.meal_plans", "kitchen.tasks",
 	} {
 		column := "user_id"
 		if table == "users" {

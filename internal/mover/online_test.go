@@ -188,7 +188,7 @@ func TestMoveCopiesAgain(t *testing.T) {
 	m.At = func(step directory.Step) {
 		if step == directory.StepFollowed {
 			f.exec("a", `TRUNCATE kitchen.tasks`)
-			f.exec("b", `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding) VALUES ('turn', 'y', 'm', $1, 1, 'x', '[1]')`, f.user)
+			f.exec("b", `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding) VALUES ('turn', gen_random_uuid()::text, 'm', $1, 1, 'x', '[1]')`, f.user)
 		}
 	}
 	report, err := m.Move(t.Context(), who, "b")

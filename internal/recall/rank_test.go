@@ -130,10 +130,16 @@ func TestMisspeltWord(t *testing.T) {
 	said(t, pool, user, append(messages, "my neighbour puts salt into the casserole")...)
 	searcher := recall.New(testfactory.Kitchen(t), lexical.Embedder{})
 	require.NoError(t, recall.NewIndex(searcher, pool).Sweep(t.Context()))
-	numbers, _ := found(t, pool, searcher, recall.Query{
-		UserID: uuid.MustParse(user), Text: "what does my neighbour put into the cassreole?", Limit: 5, Kinds: []string{recall.KindTurn},
-	})
-	require.Equal(t, 41, numbers[0])
+	mended := func(searcher *recall.Searcher, question string) []int {
+		numbers, _ := found(t, pool, searcher, recall.Query{UserID: uuid.MustParse(user), Text: question, Limit: 5, Kinds: []string{recall.KindTurn}})
+
+		return numbers
+	}
+	const question = "what does my neighbour put into the cassreole?"
+	require.Equal(t, 41, mended(searcher, question)[0], "from all words")
+	require.Empty(t, mended(recall.New(testfactory.Kitchen(t), brokenEmbedder{}), "cassreole"), "nothing is guessed without a vector")
+	exec(t, pool, `DELETE FROM user_words WHERE user_id = $1`, user)
+	require.Equal(t, 41, mended(searcher, question)[0], "from the nearest turns")
 }
 
 // A vector alone scores little: where enough turns hold the words, only their vectors are compared.
@@ -175,7 +181,9 @@ func TestVectorsAreComparedWhereTheyMatter(t *testing.T) {
 		return rows
 	}
 	require.Less(t, compared("lemon curd"), 500)
-	require.Greater(t, compared("lemno crud"), 999, "words that nobody said are guessed from the nearest turns")
+	require.Less(t, compared("lemno crud"), 500, "words that nobody said are taken for listed ones")
+	exec(t, pool, `DELETE FROM user_words WHERE user_id = $1 AND word = ''`, user)
+	require.Greater(t, compared("lemno crud"), 999, "while not all are listed, they are guessed from the nearest turns")
 }
 
 // V20: what the prompt already shows is not recalled, and repetitions are dropped.

@@ -34,6 +34,9 @@ func (x *Index) Sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := x.gatherWords(ctx, conn); err != nil {
+			return err
+		}
 		stood, err := x.complete(ctx, conn)
 		if err == nil && stood {
 			err = x.retire(ctx, conn)
@@ -41,6 +44,26 @@ func (x *Index) Sweep(ctx context.Context) error {
 
 		return errors.Join(refused, err)
 	})
+}
+
+// gatherWords lists the words of users whose list is not whole: those from before there were lists, and those of whom a
+// conversation was forgotten. Words of new turns are listed when their vectors are stored.
+func (x *Index) gatherWords(ctx context.Context, conn *pgxpool.Conn) error {
+	params := &db.UserWordsMissingParams{Lim: sweepPage}
+	for {
+		users, err := x.q.UserWordsMissing(ctx, conn, params)
+		if err != nil {
+			return fmt.Errorf("look for users whose words are not listed: %w", err)
+		}
+		for _, params.After = range users {
+			if err := x.q.UserWordsGather(ctx, conn, params.After); err != nil {
+				return fmt.Errorf("list the words of a user: %w", err)
+			}
+		}
+		if len(users) < sweepPage {
+			return nil
+		}
+	}
 }
 
 // complete notes that all texts have vectors of the configured model, and reports whether that was known.
