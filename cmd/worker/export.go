@@ -14,8 +14,8 @@ import (
 )
 
 // engineTables are the engine's tables in an export, each with what its rows are read from, "" for the table itself, and how
-// they belong to a set of sessions. River's job rows add nothing, embeddings can be recomputed, and calls hold their requests
-// whole.
+// they belong to a set of sessions. River's job rows add nothing, embeddings and lists of words can be recomputed, and calls
+// hold their requests whole.
 var engineTables = []struct{ name, from, of string }{
 	{"sessions", "", "x.id IN (%s)"},
 	{"turns", "", ofSession},

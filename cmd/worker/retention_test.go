@@ -94,7 +94,8 @@ func TestUserExportAndErase(t *testing.T) {
 	require.Len(t, export["turns"], 4)
 	require.Len(t, export["kitchen.shopping_list"], 1)
 	require.NotContains(t, export["api_keys"][0], "key_hash")
-	kept := map[string]bool{"alfred.embeddings": true, "alfred.river_job": true, "alfred.prompt_parts": true} // derived from what is exported, or in it
+	// These are derived from what is exported, or in it.
+	kept := map[string]bool{"alfred.embeddings": true, "alfred.river_job": true, "alfred.prompt_parts": true, "alfred.user_words": true}
 	for _, line := range append(testfactory.Holding(t, pool, marker), testfactory.Holding(t, pool, user.String())...) {
 		name := strings.TrimPrefix(strings.Split(line, ":")[0], "alfred.")
 		require.True(t, kept["alfred."+name] || len(export[name]) > 0, "%s is not in the export", line)
