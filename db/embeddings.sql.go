@@ -438,7 +438,7 @@ WITH new AS (
 INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding, search)
 SELECT $1, new.owner_id, $2, new.user_id, $3, new.content_hash, new.embedding::vector,
        CASE WHEN $1 <> 'turn' THEN array_to_tsvector(ARRAY[' ' || coalesce(new.user_id::text, '')]) || to_tsvector('english', new.content) END
-FROM new
+FROM new CROSS JOIN (SELECT set_config('synchronous_commit', 'off', true)) AS relaxed
 WHERE NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = new.user_id AND p.state IN ('away', 'coming'))
 ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
 SET dimensions = excluded.dimensions, content_hash = excluded.content_hash,
@@ -459,6 +459,7 @@ type EmbeddingUpsertParams struct {
 
 // EmbeddingUpsert stores embeddings, given in pgvector's text format. Rows visible to several users have one for each;
 // for other rows, the embedding of an earlier owner is deleted. A user who is being copied to this database brings theirs along.
+// The commit does not wait for the disk: a crash that loses it also loses the job's end, and a sweep would notice.
 func (q *Queries) EmbeddingUpsert(ctx context.Context, db DBTX, arg *EmbeddingUpsertParams) error {
 	_, err := db.Exec(ctx, EmbeddingUpsert,
 		arg.OwnerKind,
