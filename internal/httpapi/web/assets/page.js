@@ -110,7 +110,7 @@ async function find(id) {
 function empty() {
   const ideas = types().filter((t) => !t.reference && !t.singleton).slice(0, 3).map((t) => `Show my ${t.plural}`);
   $("empty").replaceChildren(h("h2", {}, "What can I do for you?"),
-    h("p", {}, "Ask about what is stored, or ask for something new. Nothing is saved until you say so."),
+    h("p", {}, "Ask about what is stored, or ask for something new."),
     h("div", { class: "options" }, ideas.map((idea) => button(idea, () => post(idea)))));
 }
 
