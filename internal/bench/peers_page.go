@@ -38,10 +38,11 @@ The peers' nodes only answer, and are measured twice:
 A peer reads these texts from a file. It reads no memory, and builds and checks no prompt. Nor does it store Alfred's
 other records: refs and their history, the reason for each item of a prompt, summaries, embeddings, and the data for undo.
 
+In a history of 100 turns or more Alfred's tables are analyzed before the last %d, as autovacuum does within a minute.
 Rows are table rows that were inserted, updated or deleted, counted in the WAL. Processor time is that of the program, including its simulated
 clients, and of Postgres' backends.
 
-`, machine(), facts.Version, facts.Fsync, facts.SyncCommit, facts.Buffers, time.Now().UTC().Format("2006-01-02 15:04 UTC"))
+`, machine(), facts.Version, facts.Fsync, facts.SyncCommit, facts.Buffers, time.Now().UTC().Format("2006-01-02 15:04 UTC"), 3*workerConns)
 }
 
 func peersPage(all []contestant, outcomes []outcome) string {
