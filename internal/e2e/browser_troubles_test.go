@@ -197,6 +197,9 @@ func TestPageWhileWorking(t *testing.T) {
 
 		return g
 	}})
+	h.stopWorker()
+	h.jobs.SlowAfter = time.Hour // on a loaded machine the test makes the model wait for longer than usual
+	h.startWorker()
 	road := roadTo(t, h)
 	t.Cleanup(func() { // otherwise a failed test's worker waits for its calls
 		release()
