@@ -19,7 +19,6 @@ ALTER TABLE user_words ENABLE ROW LEVEL SECURITY; -- and no policy: no tenant re
 CREATE FUNCTION user_words_add() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
-SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     ids uuid[] := ARRAY(SELECT e.owner_id::uuid FROM stored AS e WHERE e.owner_kind = 'turn');
