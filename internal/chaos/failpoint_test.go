@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -61,7 +60,9 @@ func (f *failpoints) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.Trace
 func (f *failpoints) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
 	names := make([]string, 0, data.Batch.Len())
 	for _, query := range data.Batch.QueuedQueries {
-		names = append(names, statement(query.SQL))
+		if name := statement(query.SQL); name != "LlmCallInsert" { // an answer is stored with its decision or, a moment later, alone
+			names = append(names, name)
+		}
 	}
 	f.pass("before", strings.Join(names, ", "))
 
@@ -283,24 +284,20 @@ func TestKilledAtEveryStatement(t *testing.T) {
 	}
 	close(queue)
 	var wait sync.WaitGroup
-	var missed atomic.Int64
 	started := time.Now()
 	for _, n := range lanes {
 		wait.Go(func() {
 			for target := range queue {
-				if !n.die(target, want) {
-					missed.Add(1)
-				}
+				n.die(target, want)
 			}
 		})
 	}
 	wait.Wait()
-	require.LessOrEqual(t, missed.Load(), int64(len(targets)/4), "statements that no run came to again")
 	for _, n := range lanes {
 		requireClean(t, n.pool)
 	}
 	report("failpoints", fmt.Sprintf("| a worker killed at a statement | %d of %d statements of load, run and commit | 0 | %.0f s |",
-		len(targets)-int(missed.Load()), len(boundaries), time.Since(started).Seconds()))
+		len(targets), len(boundaries), time.Since(started).Seconds()))
 }
 
 // undisturbed plays until two runs agree on the boundaries: the first one prepares statements.
@@ -319,30 +316,23 @@ func undisturbed(n *lane) (uuid.UUID, []string) {
 	return session, boundaries
 }
 
-// die plays with a kill and compares the result. It reports whether it came to the statement: whether an answer is stored
-// with its decision or before it depends on timing.
-func (n *lane) die(target string, want map[string]string) bool {
+// die plays with a kill and compares the result.
+func (n *lane) die(target string, want map[string]string) {
 	n.t.Helper()
 
 	session, passed := n.play(target)
-	for range 5 {
+	for range 5 { // which statements are sent may depend on timing
 		if slices.Contains(passed, target) {
 			break
 		}
 		session, passed = n.play(target)
 	}
-	if !slices.Contains(passed, target) {
-		n.t.Log("not met again: ", target)
-
-		return false
-	}
+	require.Contains(n.t, passed, target)
 	require.Eventually(n.t, func() bool { return n.workers[0].ended() || n.workers[1].ended() }, patience, time.Millisecond, target)
 	about := "killed at " + target
 	requireSame(n.t, want, state(n.t, n.pool, session), about)
 	requireBoughtOnce(n.t, n.pool, session, about)
 	n.revive()
-
-	return true
 }
 
 // requireBoughtOnce: a stored answer is reused, not bought again.
