@@ -13,21 +13,15 @@ COMMENT ON COLUMN user_words.user_id IS 'The user.';
 COMMENT ON COLUMN user_words.word IS 'A lexeme of turn_summaries.search without digits; the empty word says that none is missing.';
 ALTER TABLE user_words ENABLE ROW LEVEL SECURITY; -- and no policy: no tenant reads it
 
--- Words are added with the vectors, by a job of its own, so that no decision's commit writes them. A conversation that is being forgotten
--- has its key locked: its words are left out, and nobody waits.
+-- A conversation that is being forgotten has its key locked: its words are left out, and nobody waits.
 -- +goose StatementBegin
-CREATE FUNCTION user_words_add() RETURNS trigger
+CREATE FUNCTION user_words_list(ids uuid[]) RETURNS void
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
 DECLARE
-    ids uuid[] := ARRAY(SELECT e.owner_id::uuid FROM stored AS e WHERE e.owner_kind = 'turn');
-    met uuid[];
+    met uuid[] := ARRAY(SELECT s.id FROM sessions AS s WHERE s.id IN (SELECT t.session_id FROM turns AS t WHERE t.id = ANY (ids)) FOR KEY SHARE OF s SKIP LOCKED);
 BEGIN
-    IF cardinality(ids) = 0 THEN
-        RETURN NULL;
-    END IF;
-    met := ARRAY(SELECT s.id FROM sessions AS s WHERE s.id IN (SELECT t.session_id FROM turns AS t WHERE t.id = ANY (ids)) FOR KEY SHARE OF s SKIP LOCKED);
     INSERT INTO user_words (user_id, word)
     SELECT DISTINCT t.user_id, x.lexeme COLLATE "C"
     FROM turns AS t
@@ -36,6 +30,23 @@ BEGIN
     WHERE t.id = ANY (ids) AND t.session_id = ANY (met) AND x.lexeme ~ '^[^ 0-9]{3,40}$'
     ORDER BY 1, 2 -- all in one order, so that two of them never wait for each other
     ON CONFLICT DO NOTHING;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION user_words_list IS 'Lists the words of turns.';
+
+-- Words are added with the vectors, by a job of its own, so that no decision's commit writes them.
+-- +goose StatementBegin
+CREATE FUNCTION user_words_add() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    ids uuid[] := ARRAY(SELECT e.owner_id::uuid FROM stored AS e WHERE e.owner_kind = 'turn');
+BEGIN
+    IF cardinality(ids) > 0 THEN
+        PERFORM user_words_list(ids);
+    END IF;
     RETURN NULL;
 END
 $$;
@@ -51,18 +62,9 @@ CREATE FUNCTION user_words_gather(owner uuid) RETURNS void
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
-DECLARE
-    met uuid[] := ARRAY(SELECT s.id FROM sessions AS s WHERE s.user_id = owner FOR KEY SHARE SKIP LOCKED);
 BEGIN
-    INSERT INTO user_words (user_id, word)
-    SELECT owner, w.word
-    FROM (SELECT DISTINCT x.lexeme COLLATE "C" AS word
-          FROM turn_summaries AS s CROSS JOIN LATERAL unnest(s.search) AS x (lexeme, positions, weights)
-          WHERE s.session_id = ANY (met) AND s.user_id = owner AND x.lexeme ~ '^[^ 0-9]{3,40}$'
-          UNION ALL
-          SELECT '') AS w
-    ORDER BY 2
-    ON CONFLICT DO NOTHING;
+    PERFORM user_words_list(ARRAY(SELECT t.turn_id FROM sessions AS s JOIN turn_summaries AS t ON t.session_id = s.id WHERE s.user_id = owner));
+    INSERT INTO user_words (user_id, word) VALUES (owner, '') ON CONFLICT DO NOTHING;
 END
 $$;
 -- +goose StatementEnd
@@ -113,7 +115,7 @@ END
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION user_words_like IS 'Listed words of a user that look like one, with how much (pg_trgm); those that begin otherwise only where no other does. Two letters exchanged leave few trigrams and the length, so a word as long needs fewer in common. None without a user.';
-REVOKE EXECUTE ON FUNCTION user_words_add(), user_words_gather(uuid), user_words_forget(), user_words_like(uuid, text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION user_words_list(uuid[]), user_words_add(), user_words_gather(uuid), user_words_forget(), user_words_like(uuid, text) FROM PUBLIC;
 
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION recall_turns(query text, vector text, model text, dimensions integer, kinds text[], compared_up_to integer, since timestamptz[], until timestamptz[],
@@ -368,4 +370,5 @@ DROP FUNCTION user_words_like(uuid, text);
 DROP FUNCTION user_words_forget();
 DROP FUNCTION user_words_gather(uuid);
 DROP FUNCTION user_words_add();
+DROP FUNCTION user_words_list(uuid[]);
 DROP TABLE user_words;
