@@ -137,13 +137,7 @@ func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid
 	if err := s.checkpoint(ctx); err != nil {
 		return 0, span, fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := rig.playOut(ctx, sessions, r.Warm-r.Warm/2); err != nil {
-		return 0, span, err
-	}
-	if err := analyze(ctx, rig.pool); err != nil {
-		return 0, span, err
-	}
-	if err := rig.playOut(ctx, sessions, r.Warm/2); err != nil {
+	if err := rig.live(ctx, sessions, r.Warm, r.Warm/2); err != nil {
 		return 0, span, err
 	}
 	countsBefore, namesBefore := rig.meter.counts(), rig.meter.names()

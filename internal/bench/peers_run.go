@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -97,7 +96,7 @@ func alfredRun(ctx context.Context, address string, c contest, _ string, scored 
 		return err
 	}
 	defer rig.stop(ctx) //nolint:errcheck // the measure is over
-	if err := rig.live(ctx, sessions, c.History); err != nil {
+	if err := rig.live(ctx, sessions, c.History, min(c.History, 3*workerConns)); err != nil {
 		return err
 	}
 	if err := w.begin(ctx, 0); err != nil {
@@ -122,21 +121,6 @@ func alfredRun(ctx context.Context, address string, c contest, _ string, scored 
 	scored.sent(rig.meter.counts().minus(before), len(took))
 
 	return w.end(ctx)
-}
-
-// live plays a history. Before the end of a long one the tables are analyzed, and each connection plans anew.
-func (r *rig) live(ctx context.Context, sessions []uuid.UUID, turns int) error {
-	last := min(turns, 3*workerConns)
-	if turns > last {
-		if err := r.playOut(ctx, sessions, turns-last); err != nil {
-			return err
-		}
-		if err := analyze(ctx, r.pool); err != nil {
-			return err
-		}
-	}
-
-	return r.playOut(ctx, sessions, last)
 }
 
 // tally counts what a peer sends.

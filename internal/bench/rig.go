@@ -180,6 +180,20 @@ func (r *rig) playOut(ctx context.Context, sessions []uuid.UUID, n int) error {
 	return r.settle(ctx)
 }
 
+// live plays turns that are not counted. The tables are analyzed before the last ones, in which each connection plans anew.
+func (r *rig) live(ctx context.Context, sessions []uuid.UUID, turns, last int) error {
+	if turns > last {
+		if err := r.playOut(ctx, sessions, turns-last); err != nil {
+			return err
+		}
+		if err := analyze(ctx, r.pool); err != nil {
+			return err
+		}
+	}
+
+	return r.playOut(ctx, sessions, last)
+}
+
 // settle waits until no job is left, background ones included. It polls on its own connection, which the meter does not
 // see.
 func (r *rig) settle(ctx context.Context) error {
