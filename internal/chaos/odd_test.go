@@ -259,21 +259,17 @@ func (z *zoo) moveTo(address string) {
 func pairOfServers(t *testing.T, z *zoo) {
 	t.Helper()
 
-	dir, err := os.MkdirTemp(z.l.dir, "pair-") //nolint:usetesting // the server's user reads it
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755)) // the server's user needs access
-	primary, err := newServer(t.Context(), dir)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = primary.crash() })
+	primary := extraServer(t, z.l)
 	pair := &lab{dir: z.l.dir, programs: z.l.programs, server: primary}
 	require.NoError(t, primary.sql(t.Context(), `CREATE DATABASE chaos_pair TEMPLATE template`))
 
 	standby := *primary
-	standby.data = filepath.Join(dir, "standby")
+	standby.data = filepath.Join(filepath.Dir(primary.data), "standby")
 	require.NoError(t, os.Mkdir(standby.data, 0o700))
 	require.NoError(t, standby.chooseOwner())
-	standby.port, err = freePort(t.Context())
+	port, err := freePort(t.Context())
 	require.NoError(t, err)
+	standby.port = port
 	require.NoError(t, standby.run(t.Context(), "pg_basebackup", "--pgdata", standby.data, "--host", "127.0.0.1", "--port", strconv.Itoa(primary.port),
 		"--username", "alfred", "--checkpoint", "fast", "--write-recovery-conf"))
 	require.NoError(t, standby.start(t.Context()))
