@@ -324,7 +324,6 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 // tokens and ref of each.
 func itemsText(items []nodes.Item) (json.RawMessage, error) {
 	groups := [][3]string{}
-	var last nodes.Item
 	for _, item := range items {
 		text := ":" + strconv.Itoa(item.Tokens)
 		if item.Turn != 0 {
@@ -333,12 +332,11 @@ func itemsText(items []nodes.Item) (json.RawMessage, error) {
 		if item.Ref != "" {
 			text += ":" + item.Ref
 		}
-		if len(groups) > 0 && item.Section == last.Section && item.Reason == last.Reason {
-			groups[len(groups)-1][2] += ", " + text
+		if last := len(groups) - 1; last >= 0 && groups[last][0] == item.Section && groups[last][1] == item.Reason {
+			groups[last][2] += ", " + text
 		} else {
 			groups = append(groups, [3]string{item.Section, item.Reason, text})
 		}
-		last = item
 	}
 	encoded, err := exact.Storable(groups)
 	if err != nil {

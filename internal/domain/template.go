@@ -285,7 +285,7 @@ func quotedName(name string) string {
 		return name
 	}
 
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	return quote(name)
 }
 
 func (p *templateParser) layout(result *part) error {
