@@ -146,7 +146,7 @@ func (a *act) carry(c *commit, m *move) error {
 		}
 		step := c.stepAt(beside.Step)
 		step.Calls = encoded
-		c.last.Exec("carry calls to step", db.TurnStepCarry, &db.TurnStepCarryParams{TurnID: c.d.TurnID, Step: step.Step, Calls: encoded})
+		c.last.Exec("carry calls to step", db.TurnStepCarry, &db.TurnStepCarryParams{TurnID: c.s.d.TurnID, Step: step.Step, Calls: encoded})
 		m.coded = m.coded || next != nil && next.Step == step.Step
 	}
 
@@ -199,7 +199,7 @@ func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
 func (a *act) remember(c *commit, outcome *crud.Outcome) {
 	c.output = actMade(a.out, outcome)
 	if r := a.out.RequestSchema; r != nil {
-		c.last.Exec("add table to step", db.TurnStepSchemaAdd, &db.TurnStepSchemaAddParams{TurnID: c.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
+		c.last.Exec("add table to step", db.TurnStepSchemaAdd, &db.TurnStepSchemaAddParams{TurnID: c.s.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
 		if step := c.step(); !slices.Contains(step.SchemaTables, r.Table) {
 			step.SchemaTables = append(slices.Clip(step.SchemaTables), r.Table)
 		}

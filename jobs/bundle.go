@@ -37,7 +37,7 @@ func (b *bundle) settle(ctx context.Context, r *Runner) {
 }
 
 // bundles reports whether another decision may follow in this transaction.
-func (c *commit) bundles() bool { return !c.reload && c.d.attempt == 1 && c.d.snoozes == 0 }
+func (c *commit) bundles() bool { return !c.reload && c.s.d.attempt == 1 && c.s.d.snoozes == 0 }
 
 // goOn makes the next decision in the same transaction if code makes it, or commits. carried is the view after this
 // decision.
@@ -69,7 +69,7 @@ func (c *commit) goOn(ctx context.Context, next *delivery, carried *view.Followe
 
 // follow makes and writes the next decision. It does nothing and returns false if that takes a model or a search.
 func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made bool, err error) {
-	r, report := c.runner, &report{delivery: d, started: time.Now()}
+	r, report := c.s.runner, &report{delivery: d, started: time.Now()}
 	ctx = r.observe.begin(ctx, d)
 	s, err := c.following(ctx, d)
 	if s == nil || err != nil {
@@ -111,7 +111,7 @@ func probes(node string) bool { return node == vocab.NodeThink || node == vocab.
 
 // following is the state in which the next decision is made, nil if it takes a model or a search.
 func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
-	v, r := d.carried, c.runner
+	v, r := d.carried, c.s.runner
 	s := r.state(c.tx, d, v)
 	if step := v.Step(); d.node == vocab.NodeAct && step != nil {
 		if carried := s.carriedCalls(step); carried != nil && crud.Searches(toolCalls(carried.Calls)) {

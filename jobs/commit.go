@@ -26,11 +26,9 @@ import (
 type commit struct {
 	*bundle
 
-	runner *Runner
-	q      *db.Queries
+	q *db.Queries
 	// last holds statements whose results nothing waits for; they are sent with the commit.
 	last pg.Batch
-	d    delivery
 	s    *state
 	at   nodes.At
 	// output is what node_runs stores of the decision.
@@ -71,7 +69,7 @@ func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *record
 }
 
 func newCommit(s *state, in *bundle) *commit {
-	c := &commit{bundle: in, runner: s.runner, q: db.New(), d: s.d, s: s, changed: view.Changes{Refs: s.written}}
+	c := &commit{bundle: in, q: db.New(), s: s, changed: view.Changes{Refs: s.written}}
 	c.at, _ = s.at(s.d.node)
 
 	return c
@@ -96,7 +94,7 @@ func (c *commit) write(ctx context.Context, dec decision, rec *recorder, report 
 type inTurn struct{}
 
 func (inTurn) fence(first *pg.Batch, c *commit) {
-	first.Exec("fence", db.TurnFence, &db.TurnFenceParams{ID: c.d.TurnID, Position: int32(c.d.Position)})
+	first.Exec("fence", db.TurnFence, &db.TurnFenceParams{ID: c.s.d.TurnID, Position: int32(c.s.d.Position)})
 }
 
 // lockSession precedes the fence in a commit that ends or starts a turn. A session forgotten meanwhile has no turn that
@@ -109,7 +107,7 @@ func (c *commit) lockSession(first *pg.Batch) {
 }
 
 func (c *commit) registry() *registry.Registry {
-	return registry.New(c.tx, c.runner.Domain, c.s.scope(c.at))
+	return registry.New(c.tx, c.s.runner.Domain, c.s.scope(c.at))
 }
 
 // finish writes what every decision leaves behind and hands the turn on.
@@ -122,23 +120,23 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
-	if c.d.node == vocab.NodeSummarize && c.runner.Index != nil { // from now on, the turn and what it wrote can be found
-		args := TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}
+	if c.s.d.node == vocab.NodeSummarize && c.s.runner.Index != nil { // from now on, the turn and what it wrote can be found
+		args := TurnArgs{TurnID: c.s.d.TurnID, Position: c.s.d.Position + 1, Version: argsVersion}
 		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
 			return nil, err
 		}
 	}
 	made := &db.DecisionKeepParams{
-		TurnID: c.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
-		Output: output, RiverJobID: c.d.jobID, Attempt: int32(c.d.attempt), LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
+		TurnID: c.s.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.s.d.Position), Node: c.s.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
+		Output: output, RiverJobID: c.s.d.jobID, Attempt: int32(c.s.d.attempt), LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
 	}
 	if made.Events, err = c.events.encoded(); err != nil {
 		return nil, err
 	}
-	if c.d.node != vocab.NodeReply && c.d.node != vocab.NodeSummarize {
+	if c.s.d.node != vocab.NodeReply && c.s.d.node != vocab.NodeSummarize {
 		made.NextNode, made.Goal = &m.next, c.goal
 	}
-	if c.d.node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
+	if c.s.d.node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
 		// What was played is on record as it was sent, which need not be how it would be written now.
 		c.reload = c.reload || rec.played > 0
 		if c.changed.Round, err = nodes.NewRound(rec.asked, rec.answered); err != nil {
@@ -168,7 +166,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 			keep = append(keep, int32(step))
 		}
 		c.skipSteps(keep)
-		c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.d.TurnID, Keep: keep})
+		c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.s.d.TurnID, Keep: keep})
 	}
 	first, err := c.appendSteps(m.plan, m.left)
 	if err != nil {
@@ -177,10 +175,10 @@ func (c *commit) apply(m move, took time.Duration) error {
 	if err := c.openQuestion(m.ask); err != nil {
 		return err
 	}
-	if c.d.node == vocab.NodeReply || c.d.node == vocab.NodeSummarize {
+	if c.s.d.node == vocab.NodeReply || c.s.d.node == vocab.NodeSummarize {
 		return nil // a reply has its own events; a summary has none
 	}
-	c.events.add("node.finished", nodeData(c.d.node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
+	c.events.add("node.finished", nodeData(c.s.d.node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
 	c.announce(m, first)
 	c.changed.Turn = c.s.after(db.TurnStatusRunning, m.next)
 	if c.goal != nil {
@@ -271,7 +269,7 @@ func (c *commit) appendSteps(plan, left []nodes.Step) (*db.TurnSteps, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the plan: %w", err)
 	}
-	c.last.Exec("insert steps", db.TurnStepInsert, &db.TurnStepInsertParams{Steps: encoded, TurnID: c.d.TurnID})
+	c.last.Exec("insert steps", db.TurnStepInsert, &db.TurnStepInsertParams{Steps: encoded, TurnID: c.s.d.TurnID})
 	if err := c.addSteps(encoded); err != nil {
 		return nil, err
 	}
@@ -297,10 +295,10 @@ func (c *commit) openQuestion(ask *question) error {
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}
-	id := c.runner.clock.newID()
+	id := c.s.runner.clock.newID()
 	c.last.Exec("supersede question", db.QuestionSupersede, c.s.Turn.SessionID)
 	c.last.Exec("insert question", db.QuestionInsert, &db.QuestionInsertParams{
-		ID: id, SessionID: c.s.Turn.SessionID, TurnID: c.d.TurnID, Kind: ask.kind, Payload: encoded,
+		ID: id, SessionID: c.s.Turn.SessionID, TurnID: c.s.d.TurnID, Kind: ask.kind, Payload: encoded,
 	})
 	c.events.add("question", map[string]any{"id": id, "kind": ask.kind, "text": ask.text, "options": ask.shown()})
 

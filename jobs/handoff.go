@@ -20,11 +20,11 @@ import (
 // next job, or nil if there is none or another worker must take it because this one is stopping.
 func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams) (*delivery, error) {
 	next := delivery{
-		TurnArgs: TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
+		TurnArgs: TurnArgs{TurnID: c.s.d.TurnID, Position: c.s.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
 	}
 	c.changed.User = c.changed.Rows || c.lasting
 	made.Wrote = c.changed.User
-	if m.next == "" || c.runner.Stopping() {
+	if m.next == "" || c.s.runner.Stopping() {
 		c.last.Exec("keep decision", db.DecisionKeep, made)
 		if m.next != "" {
 			if err := c.insertJob(m.next, queueTurns, next.TurnArgs); err != nil {
@@ -39,10 +39,10 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 	if made.Args, err = json.Marshal(next.TurnArgs); err != nil {
 		return nil, fmt.Errorf("encode arguments: %w", err)
 	}
-	made.Client, made.Kind = &c.runner.id, m.next
+	made.Client, made.Kind = &c.s.runner.id, m.next
 	var versions view.Written
 	c.last.Scan("keep decision", db.DecisionKeep, made, &next.jobID, &versions.Session, &versions.User, nil)
-	carried, err := c.runner.loader.Follow(&c.last, c.s.View, &c.changed, &versions)
+	carried, err := c.s.runner.loader.Follow(&c.last, c.s.View, &c.changed, &versions)
 	if err != nil {
 		return nil, fmt.Errorf("carry the view: %w", err)
 	}

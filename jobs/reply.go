@@ -129,7 +129,7 @@ func (r *reply) clean(ctx context.Context) error {
 // fence ends the turn.
 func (r *reply) fence(first *pg.Batch, c *commit) {
 	first.Exec("reply", db.TurnReply, &db.TurnReplyParams{
-		SessionID: c.s.Turn.SessionID, ID: c.d.TurnID, Position: int32(c.d.Position), Reply: r.out.Text,
+		SessionID: c.s.Turn.SessionID, ID: c.s.d.TurnID, Position: int32(c.s.d.Position), Reply: r.out.Text,
 	})
 }
 

@@ -69,7 +69,7 @@ func (c *commit) addSteps(encoded json.RawMessage) error {
 	for i := range rows {
 		row := &rows[i]
 		c.changed.Steps = append(c.changed.Steps, &db.TurnSteps{
-			TurnID: c.d.TurnID, UserID: c.s.Turn.UserID, Step: int32(row.Step), StepType: db.StepType(row.StepType), Subdomain: row.Subdomain,
+			TurnID: c.s.d.TurnID, UserID: c.s.Turn.UserID, Step: int32(row.Step), StepType: db.StepType(row.StepType), Subdomain: row.Subdomain,
 			Description: row.Description, Refs: row.Refs, Needs: row.Needs, Calls: row.Calls, SchemaTables: []string{}, Outcome: row.Outcome, Summary: row.Summary,
 		})
 	}

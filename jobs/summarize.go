@@ -76,7 +76,7 @@ func (s *summarize) word(ctx context.Context, model llm.Model) error {
 // started.
 func (s *summarize) fence(first *pg.Batch, c *commit) {
 	c.lockSession(first)
-	first.Exec("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position), Words: s.words, Model: s.model})
+	first.Exec("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.s.d.TurnID, Position: int32(c.s.d.Position), Words: s.words, Model: s.model})
 }
 
 func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
@@ -96,7 +96,7 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 func (c *commit) due(b *pg.Batch) {
 	c.expired = &db.SessionDueRow{}
 	b.Scan("look for what has expired", db.SessionDue, &db.SessionDueParams{
-		SessionID: c.s.Turn.SessionID, Decayed: c.s.Turn.Number - int32(c.runner.RetentionDecayTurns), Now: c.s.Before, UserID: c.s.Turn.UserID,
+		SessionID: c.s.Turn.SessionID, Decayed: c.s.Turn.Number - int32(c.s.runner.RetentionDecayTurns), Now: c.s.Before, UserID: c.s.Turn.UserID,
 	}, &c.expired.Retentions, &c.expired.Constraints)
 }
 
@@ -110,7 +110,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 		}
 	}
 	if c.expired.Retentions {
-		if _, err := c.registry().ExpireRetentions(ctx, c.runner.RetentionDecayTurns); err != nil {
+		if _, err := c.registry().ExpireRetentions(ctx, c.s.runner.RetentionDecayTurns); err != nil {
 			return fmt.Errorf("expire retentions: %w", err)
 		}
 	}
@@ -132,7 +132,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 // compress requests, every few turns, the compressed texts of what has left the windows. Until they exist, each such
 // turn has one line.
 func (s *summarize) compress(c *commit) error {
-	w := c.runner.Windows
+	w := c.s.runner.Windows
 	to := int(c.s.Turn.Number) - max(w.FullDetailTurns, w.RetentionWindow)
 	if !w.CompressOlder || to < 1 || to%max(w.CompressEvery, 1) != 0 {
 		return nil

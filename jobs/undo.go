@@ -123,7 +123,7 @@ func (a *act) runUndo(ctx context.Context, c *commit) (move, error) {
 	case outcome.Failed():
 		return move{next: vocab.NodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: lastError(&outcome)}, skip: true}, nil
 	}
-	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.d.TurnID})
+	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID})
 	told, err := a.s.runner.undone(ctx, c, &outcome)
 
 	return move{
