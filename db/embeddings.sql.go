@@ -11,46 +11,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const EmbeddingChangedRows = `-- name: EmbeddingChangedRows :many
-SELECT DISTINCT t.user_id, r.entity_type, r.entity_id::text AS entity_id
-FROM turns AS t
-CROSS JOIN LATERAL (
-    SELECT v.ref FROM entity_events AS v
-    WHERE v.session_id = t.session_id AND v.turn_number = t.number
-      AND v.action IN ('created', 'updated', 'deleted', 'promoted', 'created:user', 'updated:user', 'deleted:user')
-    OFFSET 0) AS e
-CROSS JOIN LATERAL (SELECT f.entity_type, f.entity_id FROM entity_refs AS f WHERE f.session_id = t.session_id AND f.ref = e.ref LIMIT 1) AS r
-WHERE t.id = $1 AND r.entity_id IS NOT NULL
-ORDER BY 2, 3
-`
-
-type EmbeddingChangedRowsRow struct {
-	UserID     uuid.UUID
-	EntityType string
-	EntityID   string
-}
-
-// EmbeddingChangedRows returns the rows that a turn wrote, including its UI changes.
-func (q *Queries) EmbeddingChangedRows(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*EmbeddingChangedRowsRow, error) {
-	rows, err := db.Query(ctx, EmbeddingChangedRows, turnID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*EmbeddingChangedRowsRow
-	for rows.Next() {
-		var i EmbeddingChangedRowsRow
-		if err := rows.Scan(&i.UserID, &i.EntityType, &i.EntityID); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const EmbeddingComplete = `-- name: EmbeddingComplete :execrows
 INSERT INTO embedded_models (model, dimensions) VALUES ($1, $2)
 ON CONFLICT (model) DO UPDATE SET dimensions = excluded.dimensions, completed_at = clock_timestamp()
@@ -325,10 +285,21 @@ func (q *Queries) EmbeddingRetire(ctx context.Context, db DBTX, arg *EmbeddingRe
 }
 
 const EmbeddingTurn = `-- name: EmbeddingTurn :many
-SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
+SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary,
+       (t.status = 'succeeded')::boolean AS succeeded, w.entity_types::text[] AS entity_types, w.entity_ids::text[] AS entity_ids
 FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
-WHERE t.id = $1 AND t.status = 'succeeded'
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(c.entity_type), '{}') AS entity_types, coalesce(array_agg(c.entity_id), '{}') AS entity_ids
+    FROM (SELECT DISTINCT r.entity_type, r.entity_id
+          FROM (SELECT v.ref FROM entity_events AS v
+                WHERE v.session_id = t.session_id AND v.turn_number = t.number
+                  AND v.action IN ('created', 'updated', 'deleted', 'promoted', 'created:user', 'updated:user', 'deleted:user')
+                OFFSET 0) AS e
+          CROSS JOIN LATERAL (SELECT f.entity_type, f.entity_id FROM entity_refs AS f WHERE f.session_id = t.session_id AND f.ref = e.ref LIMIT 1) AS r
+          WHERE r.entity_id IS NOT NULL
+          ORDER BY 1, 2) AS c) AS w
+WHERE t.id = $1
 `
 
 type EmbeddingTurnRow struct {
@@ -337,9 +308,13 @@ type EmbeddingTurnRow struct {
 	Message         string
 	Reply           string
 	ResponseSummary string
+	Succeeded       bool
+	EntityTypes     []string
+	EntityIds       []string
 }
 
-// EmbeddingTurn returns the text by which a turn is found; none before it has succeeded.
+// EmbeddingTurn returns the text by which a turn is found once it has succeeded, and the rows that it wrote, including its UI
+// changes; types and ids are parallel.
 func (q *Queries) EmbeddingTurn(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*EmbeddingTurnRow, error) {
 	rows, err := db.Query(ctx, EmbeddingTurn, turnID)
 	if err != nil {
@@ -355,6 +330,9 @@ func (q *Queries) EmbeddingTurn(ctx context.Context, db DBTX, turnID uuid.UUID) 
 			&i.Message,
 			&i.Reply,
 			&i.ResponseSummary,
+			&i.Succeeded,
+			&i.EntityTypes,
+			&i.EntityIds,
 		); err != nil {
 			return nil, err
 		}

@@ -180,87 +180,12 @@ func (q *Queries) LlmCallGet(ctx context.Context, db DBTX, id uuid.UUID) (*LlmCa
 }
 
 const LlmCallInsert = `-- name: LlmCallInsert :exec
-WITH owner AS (
-    SELECT s.id, s.user_id, uuid_v7_month($1::uuid) AS month FROM sessions AS s WHERE s.id = $2
-), own AS (
-    INSERT INTO prompt_parts (session_id, user_id, hash, month, text)
-    SELECT o.id, o.user_id, p.hash, o.month, p.text
-    FROM owner AS o CROSS JOIN (SELECT unnest($22::uuid[]) AS hash, unnest($23::text[]) AS text) AS p
-    ORDER BY p.hash
-    ON CONFLICT DO NOTHING
-), shared AS (
-    INSERT INTO prompt_parts_shared (hash, month, text)
-    SELECT p.hash, o.month, p.text
-    FROM owner AS o CROSS JOIN (SELECT unnest($24::uuid[]) AS hash, unnest($25::text[]) AS text) AS p
-    ORDER BY p.hash
-    ON CONFLICT DO NOTHING
-)
-INSERT INTO llm_calls (id, session_id, user_id, turn_id, position, node, step, call, attempt, provider, model, outline, parts, response, context,
-                       input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code, trace_id)
-VALUES ($1, $2, (SELECT o.user_id FROM owner AS o), $3, $4, $5, $6, $7, $8, $9, $10,
-        $11::text, $12::uuid[], $13, $14, $15, $16, $17, $18::double precision, $19,
-        $20, $21)
-ON CONFLICT (id, user_id) DO NOTHING
+SELECT llm_call_keep($1::jsonb)
 `
 
-type LlmCallInsertParams struct {
-	ID           uuid.UUID
-	SessionID    uuid.UUID
-	TurnID       *uuid.UUID
-	Position     *int32
-	Node         string
-	Step         *int32
-	Call         int32
-	Attempt      int32
-	Provider     string
-	Model        string
-	Outline      string
-	Parts        []uuid.UUID
-	Response     json.RawMessage
-	Context      json.RawMessage
-	InputTokens  int32
-	OutputTokens int32
-	CachedTokens int32
-	CostUsd      float64
-	LatencyMs    int32
-	ErrorCode    *string
-	TraceID      *string
-	OwnHashes    []uuid.UUID
-	OwnTexts     []string
-	SharedHashes []uuid.UUID
-	SharedTexts  []string
-}
-
-// LlmCallInsert stores a call and those parts of its request that are not stored yet; an existing call is kept. Parts are
-// inserted by hash, so that of two calls with the same new ones one waits for the other, never both.
-func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsertParams) error {
-	_, err := db.Exec(ctx, LlmCallInsert,
-		arg.ID,
-		arg.SessionID,
-		arg.TurnID,
-		arg.Position,
-		arg.Node,
-		arg.Step,
-		arg.Call,
-		arg.Attempt,
-		arg.Provider,
-		arg.Model,
-		arg.Outline,
-		arg.Parts,
-		arg.Response,
-		arg.Context,
-		arg.InputTokens,
-		arg.OutputTokens,
-		arg.CachedTokens,
-		arg.CostUsd,
-		arg.LatencyMs,
-		arg.ErrorCode,
-		arg.TraceID,
-		arg.OwnHashes,
-		arg.OwnTexts,
-		arg.SharedHashes,
-		arg.SharedTexts,
-	)
+// LlmCallInsert stores a call alone, as DecisionKeep does together with the decision it led to.
+func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, llmCall json.RawMessage) error {
+	_, err := db.Exec(ctx, LlmCallInsert, llmCall)
 	return err
 }
 

@@ -20,7 +20,8 @@ SELECT CASE WHEN $1::text IS NULL THEN (SELECT 0 FROM job_complete($2::bigint, $
             THEN set_config('plan_cache_mode', 'force_generic_plan', true) || set_config('enable_seqscan', 'off', true) END AS plans
 FROM decision_keep($8::uuid, $9::int, $10::text, $11::int, $12::int, $13::jsonb, $2::bigint,
                    $14::uuid, $15::int, $16::jsonb, $7::text, $17::text,
-                   $18::boolean, $19::step_outcome, $20::text, $21::text, $22::text) AS k (user_version)
+                   $18::boolean, $19::step_outcome, $20::text, $21::text, $22::text,
+                   $23::jsonb, $24::jsonb) AS k (user_version)
 `
 
 type DecisionKeepParams struct {
@@ -46,6 +47,8 @@ type DecisionKeepParams struct {
 	Summary     *string
 	Conclusions *string
 	Note        *string
+	Plan        json.RawMessage
+	LlmCall     json.RawMessage
 }
 
 type DecisionKeepRow struct {
@@ -82,6 +85,8 @@ func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepPa
 		arg.Summary,
 		arg.Conclusions,
 		arg.Note,
+		arg.Plan,
+		arg.LlmCall,
 	)
 	var i DecisionKeepRow
 	err := row.Scan(

@@ -28,26 +28,6 @@ func (q *Queries) TurnStepCarry(ctx context.Context, db DBTX, arg *TurnStepCarry
 	return err
 }
 
-const TurnStepInsert = `-- name: TurnStepInsert :exec
-INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls, outcome, summary)
-SELECT t.id, t.user_id, s.step, s.step_type, s.subdomain, s.description, s.refs, s.needs, s.calls, s.outcome, s.summary
-FROM turns AS t
-CROSS JOIN jsonb_to_recordset($1::jsonb) AS s (step integer, step_type step_type, subdomain text, description text, refs text[], needs text,
-                                                   calls jsonb, outcome step_outcome, summary text)
-WHERE t.id = $2
-`
-
-type TurnStepInsertParams struct {
-	Steps  json.RawMessage
-	TurnID uuid.UUID
-}
-
-// TurnStepInsert appends a plan; a step that has an outcome will not be done.
-func (q *Queries) TurnStepInsert(ctx context.Context, db DBTX, arg *TurnStepInsertParams) error {
-	_, err := db.Exec(ctx, TurnStepInsert, arg.Steps, arg.TurnID)
-	return err
-}
-
 const TurnStepList = `-- name: TurnStepList :many
 SELECT turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
 `

@@ -622,10 +622,10 @@ func (q *Queries) TurnStatusGet(ctx context.Context, db DBTX, id uuid.UUID) (*Tu
 	return &i, err
 }
 
-const TurnSummarized = `-- name: TurnSummarized :exec
+const TurnSummarized = `-- name: TurnSummarized :one
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
-    WHERE t.id = $1 AND t.position = $4 AND t.status = 'succeeded' AND t.summarized_at IS NULL
+    WHERE t.id = $1 AND t.position = $5 AND t.status = 'succeeded' AND t.summarized_at IS NULL
     RETURNING t.session_id, t.user_id, t.number, t.goal
 ), named AS (
     SELECT d.session_id, d.user_id, s.last_turn > d.number AS late,
@@ -639,27 +639,39 @@ WITH done AS (
     FROM named AS n
     WHERE s.id = n.session_id AND s.user_id = n.user_id AND (n.titled OR n.late)
 )
-SELECT fence_passed(count(*)), turn_summary_write_facts($1, $2::jsonb, $3::text) FROM done
+SELECT fence_passed(count(*))::text AS passed, turn_summary_write_facts($1, $2::jsonb, $3::text)::text AS written,
+       (turn_start_next($4::uuid, wake => false) IS NOT NULL)::boolean AS begun
+FROM done
 `
 
 type TurnSummarizedParams struct {
-	ID       uuid.UUID
-	Words    json.RawMessage
-	Model    string
-	Position int32
+	ID        uuid.UUID
+	Words     json.RawMessage
+	Model     string
+	SessionID uuid.UUID
+	Position  int32
+}
+
+type TurnSummarizedRow struct {
+	Passed  string
+	Written string
+	Begun   bool
 }
 
 // TurnSummarized is the fence of a summary and writes it. The session's row must be locked first. A conversation titled by
 // its first message is retitled once by a turn's goal; a title set by the user stays. The session's version tells a later
-// turn that already runs that this one has ended.
-func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummarizedParams) error {
-	_, err := db.Exec(ctx, TurnSummarized,
+// turn that already runs that this one has ended. It reports whether the session's next turn has begun.
+func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummarizedParams) (*TurnSummarizedRow, error) {
+	row := db.QueryRow(ctx, TurnSummarized,
 		arg.ID,
 		arg.Words,
 		arg.Model,
+		arg.SessionID,
 		arg.Position,
 	)
-	return err
+	var i TurnSummarizedRow
+	err := row.Scan(&i.Passed, &i.Written, &i.Begun)
+	return &i, err
 }
 
 const TurnTimeline = `-- name: TurnTimeline :many

@@ -45,7 +45,11 @@ func (w *compressWorker) compress(ctx context.Context, d *delivery, args Compres
 	if err != nil {
 		return errors.Join(err, rec.save(ctx))
 	}
-	err = keep(args, out, rec).InTx(ctx, r.Pool)
+	kept, err := keep(args, out, rec)
+	if err != nil {
+		return err
+	}
+	err = kept.InTx(ctx, r.Pool)
 	if slices.ContainsFunc([]string{"history_summaries_session_fkey", "llm_calls_session_fkey", "prompt_parts_session_fkey"}, func(name string) bool { return pg.IsForeignKey(err, name) }) {
 		return nil // forgotten meanwhile
 	}
@@ -58,10 +62,16 @@ func (w *compressWorker) compress(ctx context.Context, d *delivery, args Compres
 }
 
 // keep stores the texts and the answer they came from. If the server loses them, the next turn's job writes them again.
-func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch {
+func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) (*pg.Batch, error) {
 	queue := &pg.Batch{}
 	commitAsync(queue)
-	rec.add(queue)
+	call, err := rec.sending()
+	if err != nil {
+		return nil, err
+	}
+	if call != nil {
+		queue.Exec("insert call", db.LlmCallInsert, call)
+	}
 	model := rec.modelName
 	if out.Fallback {
 		model = noModel
@@ -76,7 +86,7 @@ func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch
 		})
 	}
 
-	return queue
+	return queue, nil
 }
 
 // write returns the texts and the recorder of their call. If the model fails, it returns the error with texts written

@@ -35,6 +35,7 @@ type commit struct {
 	output any
 	events events
 	goal   *string
+	plan   json.RawMessage // its new steps
 	// call is the model call this decision came from, if another decision made it.
 	call *uuid.UUID
 	// permitted: the turn may write, and so may a turn that answers its question.
@@ -116,7 +117,6 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if err != nil {
 		return nil, fmt.Errorf("encode output: %w", err)
 	}
-	rec.add(&c.last)
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
@@ -129,6 +129,10 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	made := &db.DecisionKeepParams{
 		TurnID: c.s.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.s.d.Position), Node: c.s.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
 		Output: output, RiverJobID: c.s.d.jobID, Attempt: int32(c.s.d.attempt), LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
+		Plan: c.plan,
+	}
+	if made.LlmCall, err = rec.sending(); err != nil {
+		return nil, err
 	}
 	if made.Events, err = c.events.encoded(); err != nil {
 		return nil, err
@@ -269,7 +273,7 @@ func (c *commit) appendSteps(plan, left []nodes.Step) (*db.TurnSteps, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the plan: %w", err)
 	}
-	c.last.Exec("insert steps", db.TurnStepInsert, &db.TurnStepInsertParams{Steps: encoded, TurnID: c.s.d.TurnID})
+	c.plan = encoded
 	if err := c.addSteps(encoded); err != nil {
 		return nil, err
 	}

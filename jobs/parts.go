@@ -28,21 +28,26 @@ const (
 type cutRequest struct {
 	outline string      // with a line break for each part; JSON on one line has none of its own
 	parts   []uuid.UUID // hashes, in order
-	own     pieces      // the conversation's
-	shared  pieces      // of the program and the declaration
+	own     []piece     // the conversation's
+	shared  []piece     // of the program and the declaration
 }
 
-// pieces are texts with their hashes. A text that occurs twice stands here twice.
+// pieces are what is taken out. A text that occurs twice stands here twice.
 type pieces struct {
-	least  int // bytes
-	hashes []uuid.UUID
-	texts  []string
+	least int // bytes
+	list  []piece
+}
+
+// piece is a text as llm_call_keep takes it.
+type piece struct {
+	Hash uuid.UUID `json:"hash"`
+	Text string    `json:"text"`
 }
 
 func (p *pieces) add(text string) uuid.UUID {
 	sum := sha256.Sum256([]byte(text))
 	hash := uuid.UUID(sum[:16])
-	p.hashes, p.texts = append(p.hashes, hash), append(p.texts, text)
+	p.list = append(p.list, piece{hash, text})
 
 	return hash
 }
@@ -67,25 +72,25 @@ func monthOf(call uuid.UUID) string {
 }
 
 // missing returns the pieces that are not known to be stored in the call's month.
-func (s *sharedParts) missing(call uuid.UUID, of pieces) (hashes []uuid.UUID, texts []string) {
+func (s *sharedParts) missing(call uuid.UUID, of []piece) (missing []piece) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, hash := range of.hashes {
-		if time.Since(s.stored[sharedPart{monthOf(call), hash}]) > resendShared {
-			hashes, texts = append(hashes, hash), append(texts, of.texts[i])
+	for _, one := range of {
+		if time.Since(s.stored[sharedPart{monthOf(call), one.Hash}]) > resendShared {
+			missing = append(missing, one)
 		}
 	}
 
-	return hashes, texts
+	return missing
 }
 
 // committed notes that a call's pieces are on disk.
-func (s *sharedParts) committed(call uuid.UUID, hashes []uuid.UUID) {
+func (s *sharedParts) committed(call uuid.UUID, pieces []piece) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.stored, func(_ sharedPart, at time.Time) bool { return time.Since(at) > resendShared })
-	for _, hash := range hashes {
-		s.stored[sharedPart{monthOf(call), hash}] = time.Now()
+	for _, one := range pieces {
+		s.stored[sharedPart{monthOf(call), one.Hash}] = time.Now()
 	}
 }
 
@@ -109,7 +114,7 @@ func cut(req *llm.Request) (*cutRequest, error) {
 	c.field("max_tokens", req.MaxTokens != 0, req.MaxTokens, nil)
 	c.outline = append(c.outline, '}')
 
-	return &cutRequest{outline: string(c.outline), parts: c.parts, own: c.own, shared: c.shared}, c.err
+	return &cutRequest{outline: string(c.outline), parts: c.parts, own: c.own.list, shared: c.shared.list}, c.err
 }
 
 // cutting is a request being cut.

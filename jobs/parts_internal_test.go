@@ -3,6 +3,7 @@ package jobs
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +18,8 @@ import (
 // whole puts the parts back, as v_llm_calls does.
 func (c *cutRequest) whole() string {
 	texts := map[uuid.UUID]string{}
-	for _, of := range []pieces{c.own, c.shared} {
-		for i, hash := range of.hashes {
-			texts[hash] = of.texts[i]
-		}
+	for _, one := range slices.Concat(c.own, c.shared) {
+		texts[one.Hash] = one.Text
 	}
 	var b strings.Builder
 	for i, text := range strings.Split(c.outline, "\n") {
@@ -68,9 +67,9 @@ func TestCutRequest(t *testing.T) {
 	require.NoError(t, err)
 	other, err := cut(&llm.Request{System: long("x"), Messages: []llm.Message{{Content: "<c>\n" + section + "\n</c>\n\n<d>\nno\n</d>"}}})
 	require.NoError(t, err)
-	require.NotEmpty(t, one.own.hashes)
+	require.NotEmpty(t, one.own)
 	require.Equal(t, one.own, other.own)
-	require.Len(t, other.shared.hashes, 1)
+	require.Len(t, other.shared, 1)
 }
 
 // Every field of a request is on record, in the form that encoding it whole has.
@@ -132,10 +131,10 @@ func TestCutSharesWhatIsDeclared(t *testing.T) {
 	}}
 	c, err := cut(req)
 	require.NoError(t, err)
-	require.Len(t, c.shared.texts, 1)
-	require.Contains(t, c.shared.texts[0], "Schema")
-	require.NotContains(t, c.shared.texts[0], "stew")
-	require.NotContains(t, c.shared.texts[0], "mine")
+	require.Len(t, c.shared, 1)
+	require.Contains(t, c.shared[0].Text, "Schema")
+	require.NotContains(t, c.shared[0].Text, "stew")
+	require.NotContains(t, c.shared[0].Text, "mine")
 	var again llm.Request
 	require.NoError(t, json.Unmarshal([]byte(c.whole()), &again))
 	require.Equal(t, req.Messages, again.Messages)
@@ -146,24 +145,18 @@ func TestSharedPartsAreSentOnce(t *testing.T) {
 	t.Parallel()
 
 	parts := &sharedParts{stored: map[sharedPart]time.Time{}}
-	of := pieces{hashes: []uuid.UUID{{1}, {2}}, texts: []string{"tools", "schema"}}
+	all := []piece{{uuid.UUID{1}, "tools"}, {uuid.UUID{2}, "schema"}}
 	november, december := uuid.MustParse("01a1dc80-f000-7000-8000-000000000000"), uuid.MustParse("01a276ff-b800-7000-8000-000000000000")
 	require.Equal(t, "2026-11", monthOf(november))
 	require.Equal(t, "2026-12", monthOf(december))
 
-	hashes, texts := parts.missing(november, of)
-	require.Equal(t, of.hashes, hashes)
-	require.Equal(t, of.texts, texts)
-	hashes, _ = parts.missing(november, of)
-	require.Equal(t, of.hashes, hashes, "nothing is committed yet")
+	require.Equal(t, all, parts.missing(november, all))
+	require.Equal(t, all, parts.missing(november, all), "nothing is committed yet")
 
-	parts.committed(november, of.hashes[:1])
-	_, texts = parts.missing(november, of)
-	require.Equal(t, []string{"schema"}, texts)
-	hashes, _ = parts.missing(december, of)
-	require.Equal(t, of.hashes, hashes)
+	parts.committed(november, all[:1])
+	require.Equal(t, all[1:], parts.missing(november, all))
+	require.Equal(t, all, parts.missing(december, all))
 
-	parts.stored[sharedPart{"2026-11", of.hashes[0]}] = time.Now().Add(-2 * resendShared)
-	hashes, _ = parts.missing(november, of)
-	require.Equal(t, of.hashes, hashes, "somebody may have emptied the table")
+	parts.stored[sharedPart{"2026-11", all[0].Hash}] = time.Now().Add(-2 * resendShared)
+	require.Equal(t, all, parts.missing(november, all), "somebody may have emptied the table")
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
-	"alfred/internal/exact"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/telemetry"
@@ -34,10 +32,6 @@ const (
 	// keepSent is how long an answer waits once its insert is sent with the commit. Storing it alone meanwhile would
 	// write it twice, with one transaction waiting for the other. It covers a commit that hangs or panics.
 	keepSent = time.Second
-
-	codeFailed  = "internal"  // a call whose error is not an llm.Error
-	codeRefused = "rejected"  // an answer that the node could not use
-	codeStopped = "cancelled" // a call whose turn was cancelled or whose worker stopped
 )
 
 // recorder is the model of one decision. It stores every answer, with the decision made from it or alone if that does
@@ -70,8 +64,8 @@ type recorder struct {
 	answered *llm.Response
 
 	mu      sync.Mutex
-	kept    *db.LlmCallInsertParams // an answer not stored yet
-	keeping *time.Timer             // stores it alone
+	kept    *madeCall   // an answer not stored yet
+	keeping *time.Timer // stores it alone
 }
 
 // Generate implements llm.Model.
@@ -159,13 +153,13 @@ func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAns
 
 // record keeps an answer for the commit, and stores a failure.
 func (r *recorder) record(ctx context.Context, req *llm.Request, resp *llm.Response, failure error, took time.Duration) error {
-	call, err := r.row(req, resp, failure, took)
+	call, err := r.call(req, resp, failure, took)
 	if err != nil {
 		return err
 	}
 	call.TraceID = telemetry.TraceID(ctx)
 	if resp != nil {
-		r.observe.spent(ctx, req.Node, call.Model, resp.Usage, call.CostUsd)
+		r.observe.spent(ctx, req.Node, call.Model, resp.Usage, call.CostUSD)
 	}
 	r.lastCall, r.modelName = &call.ID, call.Model
 	if failure != nil {
@@ -187,22 +181,24 @@ func (r *recorder) refuse() {
 	if r.kept == nil {
 		return
 	}
-	code, refused := codeRefused, *r.kept // a copy: whoever stores the kept answer reads it without the lock
-	refused.ErrorCode = &code
+	refused := *r.kept // a copy: whoever stores the kept answer reads it without the lock
+	refused.ErrorCode = codeRefused
 	r.kept = &refused
 }
 
-// add queues the kept answer for its decision's transaction.
-func (r *recorder) add(queue *pg.Batch) {
+// sending returns the kept answer for its decision's transaction, nil if there is none.
+func (r *recorder) sending() (json.RawMessage, error) {
 	r.mu.Lock()
 	call := r.kept
 	if call != nil {
 		r.keeping.Reset(keepSent)
 	}
 	r.mu.Unlock()
-	if call != nil {
-		queue.Exec("insert call", db.LlmCallInsert, call)
+	if call == nil {
+		return nil, nil
 	}
+
+	return call.encode()
 }
 
 // stored is called once the transaction has committed.
@@ -210,13 +206,13 @@ func (r *recorder) stored() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.kept != nil && r.turn != nil { // a compression's commit does not wait for the disk
-		r.shared.committed(r.kept.ID, r.kept.SharedHashes)
+		r.shared.committed(r.kept.ID, r.kept.SharedParts)
 	}
 	r.forget(r.kept)
 }
 
 // forget requires the lock. It does nothing if another answer is kept.
-func (r *recorder) forget(call *db.LlmCallInsertParams) {
+func (r *recorder) forget(call *madeCall) {
 	if r.kept != nil && r.kept == call {
 		r.keeping.Stop()
 		r.kept = nil
@@ -242,13 +238,17 @@ func (r *recorder) save(ctx context.Context) error {
 }
 
 // store writes a call in its own transaction. It retries for as long as the run may last, and a little longer.
-func (r *recorder) store(ctx context.Context, call *db.LlmCallInsertParams) error {
+func (r *recorder) store(ctx context.Context, call *madeCall) error {
 	ctx, cancel := outlive(ctx, recordTimeout)
 	defer cancel()
+	encoded, err := call.encode()
+	if err != nil {
+		return err
+	}
 	for {
 		queue := &pg.Batch{}
 		commitAsync(queue)
-		queue.Exec("insert call", db.LlmCallInsert, call)
+		queue.Exec("insert call", db.LlmCallInsert, encoded)
 		err := queue.InTx(ctx, r.pool)
 		if err == nil {
 			return nil
@@ -277,93 +277,9 @@ func outlive(ctx context.Context, by time.Duration) (context.Context, context.Ca
 	return longer, func() { stop(); cancel() }
 }
 
-func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took time.Duration) (*db.LlmCallInsertParams, error) {
-	request, err := cut(req)
-	if err != nil {
-		return nil, err
-	}
-	call := &db.LlmCallInsertParams{
-		ID: r.clock.newID(), SessionID: r.session, TurnID: r.turn, Position: positive(r.position), Node: req.Node, Step: positive(req.Step),
-		Call: int32(max(req.Call, 1)), Attempt: int32(max(req.Attempt, 1)), LatencyMs: int32(took.Milliseconds()),
-		Outline: request.outline, Parts: request.parts,
-		OwnHashes: request.own.hashes, OwnTexts: request.own.texts, ErrorCode: errorCode(failure), Provider: "unknown", Model: "unknown",
-	}
-	call.SharedHashes, call.SharedTexts = r.shared.missing(call.ID, request.shared)
-	if call.Context, err = itemsText(r.items); err != nil {
-		return nil, err
-	}
-	if failed, ok := errors.AsType[*llm.Error](failure); ok && failed.Provider != "" {
-		call.Provider = failed.Provider
-	}
-	if resp == nil {
-		return call, nil
-	}
-	response := map[string]any{"text": resp.Text, "tool_calls": resp.ToolCalls}
-	if resp.Reasoning != "" {
-		response["reasoning"] = resp.Reasoning
-	}
-	if call.Response, err = exact.Storable(response); err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
-	}
-	usage := resp.Usage
-	if usage == (llm.Usage{}) && call.ErrorCode != nil && *call.ErrorCode == codeStopped {
-		// Providers report usage at the end of a stream, but bill what was written before it broke off.
-		usage = llm.Usage{Input: req.EstimateTokens(), Output: resp.EstimateTokens()}
-	}
-	cost, _ := r.prices.Cost(resp.Model, usage)
-	call.Provider, call.Model, call.CostUsd = resp.Provider, resp.Model, cost
-	call.InputTokens, call.OutputTokens, call.CachedTokens = int32(usage.Input), int32(usage.Output), int32(usage.Cached)
-	r.usage.Input += usage.Input
-	r.usage.Output += usage.Output
-	r.usage.Cached += usage.Cached
-
-	return call, nil
-}
-
-// itemsText encodes a prompt's items for llm_calls.context. Items in a row that share section and reason are one text: turn,
-// tokens and ref of each.
-func itemsText(items []nodes.Item) (json.RawMessage, error) {
-	groups := [][3]string{}
-	for _, item := range items {
-		text := ":" + strconv.Itoa(item.Tokens)
-		if item.Turn != 0 {
-			text = strconv.Itoa(item.Turn) + text
-		}
-		if item.Ref != "" {
-			text += ":" + item.Ref
-		}
-		if last := len(groups) - 1; last >= 0 && groups[last][0] == item.Section && groups[last][1] == item.Reason {
-			groups[last][2] += ", " + text
-		} else {
-			groups = append(groups, [3]string{item.Section, item.Reason, text})
-		}
-	}
-	encoded, err := exact.Storable(groups)
-	if err != nil {
-		return nil, fmt.Errorf("encode the prompt's items: %w", err)
-	}
-
-	return encoded, nil
-}
-
 // commitAsync lets the commit return before it reaches the disk: what the transaction writes can be recreated.
 func commitAsync(queue *pg.Batch) {
 	queue.Exec("relax the commit", `SET LOCAL synchronous_commit = off`, nil)
-}
-
-func errorCode(err error) *string {
-	if err == nil {
-		return nil
-	}
-	code := string(llm.KindOf(err))
-	switch {
-	case errors.Is(err, errCancelled), errors.Is(err, errLeaseLost), errors.Is(err, context.Canceled):
-		code = codeStopped // whatever the provider made of the closed connection
-	case code == "":
-		code = codeFailed
-	}
-
-	return &code
 }
 
 func positive(n int) *int32 {

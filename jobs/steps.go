@@ -9,7 +9,7 @@ import (
 	"alfred/nodes"
 )
 
-// newStep is a step as TurnStepInsert takes it.
+// newStep is a step of the plan that DecisionKeep stores.
 type newStep struct {
 	Step        int             `json:"step"`
 	StepType    string          `json:"step_type"`
@@ -54,7 +54,7 @@ func (c *commit) skipSteps(keep []int32) {
 	}
 }
 
-// addSteps is TurnStepInsert.
+// addSteps adds the plan that DecisionKeep stores.
 func (c *commit) addSteps(encoded json.RawMessage) error {
 	var rows []struct {
 		newStep

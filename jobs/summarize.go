@@ -76,7 +76,9 @@ func (s *summarize) word(ctx context.Context, model llm.Model) error {
 // started.
 func (s *summarize) fence(first *pg.Batch, c *commit) {
 	c.lockSession(first)
-	first.Exec("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.s.d.TurnID, Position: int32(c.s.d.Position), Words: s.words, Model: s.model})
+	first.Scan("end summary", db.TurnSummarized, &db.TurnSummarizedParams{
+		ID: c.s.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.s.d.Position), Words: s.words, Model: s.model,
+	}, nil, nil, &c.wake)
 }
 
 func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
@@ -87,7 +89,6 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 	if err := s.compress(c); err != nil {
 		return move{}, err
 	}
-	c.last.Scan("start next turn", db.TurnStartNext, &db.TurnStartNextParams{SessionID: c.s.Turn.SessionID}, &c.wake)
 
 	return move{}, nil
 }

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // Upper bounds for a turn's cost, background included.
 const (
 	maxCommits    = 8 // including read-only ones
-	maxQueries    = 100
+	maxQueries    = 90
 	maxRoundTrips = 35
 )
 

@@ -52,30 +52,24 @@ type text struct {
 
 // EmbedTurn embeds the rows that a turn wrote and, once it succeeded, the turn.
 func (x *Index) EmbedTurn(ctx context.Context, turnID uuid.UUID) error {
-	var (
-		changed []*db.EmbeddingChangedRowsRow
-		turns   []*db.EmbeddingTurnRow
-		b       = &pg.Batch{}
-	)
-	pg.Rows(b, "list changed rows", db.EmbeddingChangedRows, turnID, &changed)
-	pg.Rows(b, "read the turn", db.EmbeddingTurn, turnID, &turns)
-	if err := b.Send(ctx, x.pool); err != nil {
-		return err
+	turns, err := x.q.EmbeddingTurn(ctx, x.pool, turnID)
+	if err != nil {
+		return fmt.Errorf("read the turn: %w", err)
 	}
-	var userID uuid.UUID
-	byType := map[string][]string{}
-	for _, row := range changed {
-		userID = row.UserID
-		byType[row.EntityType] = append(byType[row.EntityType], row.EntityID)
-	}
-	for _, e := range x.searcher.domain.Entities {
-		if err := x.EmbedRows(ctx, userID, e.Type, byType[e.Type]); err != nil {
-			return err
+	var texts []text
+	for _, t := range turns {
+		byType := map[string][]string{}
+		for i, entityType := range t.EntityTypes {
+			byType[entityType] = append(byType[entityType], t.EntityIds[i])
 		}
-	}
-	texts := make([]text, len(turns))
-	for i, t := range turns {
-		texts[i] = turnText(t)
+		for _, e := range x.searcher.domain.Entities {
+			if err := x.EmbedRows(ctx, t.UserID, e.Type, byType[e.Type]); err != nil {
+				return err
+			}
+		}
+		if t.Succeeded {
+			texts = append(texts, turnText(t.ID, t.UserID, t.Message, t.ResponseSummary, t.Reply))
+		}
 	}
 
 	return x.embedNew(ctx, KindTurn, texts)
@@ -186,8 +180,8 @@ func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, whe
 	return texts, nil
 }
 
-func turnText(t *db.EmbeddingTurnRow) text {
-	return text{id: t.ID.String(), user: t.UserID.String(), content: strings.Join([]string{t.Message, t.ResponseSummary, t.Reply}, "\n")}
+func turnText(turn, user uuid.UUID, said ...string) text {
+	return text{id: turn.String(), user: user.String(), content: strings.Join(said, "\n")}
 }
 
 // embedNew embeds what was just written, also for the earlier model while that serves: what the user said a minute ago

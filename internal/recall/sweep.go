@@ -166,7 +166,7 @@ func (x *Index) sweepTurns(ctx context.Context) error {
 		}
 		texts := make([]text, len(turns))
 		for i, t := range turns {
-			texts[i] = turnText((*db.EmbeddingTurnRow)(t))
+			texts[i] = turnText(t.ID, t.UserID, t.Message, t.ResponseSummary, t.Reply)
 		}
 		if refused, err = settle(refused, x.embed(ctx, embedder, KindTurn, texts)); err != nil {
 			return err

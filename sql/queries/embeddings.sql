@@ -1,16 +1,3 @@
--- EmbeddingChangedRows returns the rows that a turn wrote, including its UI changes.
--- name: EmbeddingChangedRows :many
-SELECT DISTINCT t.user_id, r.entity_type, r.entity_id::text AS entity_id
-FROM turns AS t
-CROSS JOIN LATERAL (
-    SELECT v.ref FROM entity_events AS v
-    WHERE v.session_id = t.session_id AND v.turn_number = t.number
-      AND v.action IN ('created', 'updated', 'deleted', 'promoted', 'created:user', 'updated:user', 'deleted:user')
-    OFFSET 0) AS e
-CROSS JOIN LATERAL (SELECT f.entity_type, f.entity_id FROM entity_refs AS f WHERE f.session_id = t.session_id AND f.ref = e.ref LIMIT 1) AS r
-WHERE t.id = @turn_id AND r.entity_id IS NOT NULL
-ORDER BY 2, 3;
-
 -- EmbeddingComplete notes that all texts have vectors of a model; it returns 0 if that was known.
 -- name: EmbeddingComplete :execrows
 INSERT INTO embedded_models (model, dimensions) VALUES (@model, @dimensions)
@@ -64,12 +51,24 @@ GROUP BY model, dimensions ORDER BY model, dimensions;
 DELETE FROM embeddings WHERE ctid = ANY (ARRAY(
     SELECT e.ctid FROM embeddings AS e WHERE e.model = @model AND e.dimensions = @dimensions LIMIT @lim));
 
--- EmbeddingTurn returns the text by which a turn is found; none before it has succeeded.
+-- EmbeddingTurn returns the text by which a turn is found once it has succeeded, and the rows that it wrote, including its UI
+-- changes; types and ids are parallel.
 -- name: EmbeddingTurn :many
-SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
+SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary,
+       (t.status = 'succeeded')::boolean AS succeeded, w.entity_types::text[] AS entity_types, w.entity_ids::text[] AS entity_ids
 FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
-WHERE t.id = @turn_id AND t.status = 'succeeded';
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(c.entity_type), '{}') AS entity_types, coalesce(array_agg(c.entity_id), '{}') AS entity_ids
+    FROM (SELECT DISTINCT r.entity_type, r.entity_id
+          FROM (SELECT v.ref FROM entity_events AS v
+                WHERE v.session_id = t.session_id AND v.turn_number = t.number
+                  AND v.action IN ('created', 'updated', 'deleted', 'promoted', 'created:user', 'updated:user', 'deleted:user')
+                OFFSET 0) AS e
+          CROSS JOIN LATERAL (SELECT f.entity_type, f.entity_id FROM entity_refs AS f WHERE f.session_id = t.session_id AND f.ref = e.ref LIMIT 1) AS r
+          WHERE r.entity_id IS NOT NULL
+          ORDER BY 1, 2) AS c) AS w
+WHERE t.id = @turn_id;
 
 -- EmbeddingTurnsMissing returns the texts of the oldest turns after a given one that have no embedding. Each turn is
 -- looked up by key (OFFSET 0): where Postgres has not counted the rows yet, it would compare every turn with every other's.

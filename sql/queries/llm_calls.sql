@@ -21,30 +21,9 @@ SELECT id, session_id, turn_id, node, step, call, attempt, provider, model, inpu
 FROM v_llm_calls
 WHERE id = @id;
 
--- LlmCallInsert stores a call and those parts of its request that are not stored yet; an existing call is kept. Parts are
--- inserted by hash, so that of two calls with the same new ones one waits for the other, never both.
+-- LlmCallInsert stores a call alone, as DecisionKeep does together with the decision it led to.
 -- name: LlmCallInsert :exec
-WITH owner AS (
-    SELECT s.id, s.user_id, uuid_v7_month(@id::uuid) AS month FROM sessions AS s WHERE s.id = @session_id
-), own AS (
-    INSERT INTO prompt_parts (session_id, user_id, hash, month, text)
-    SELECT o.id, o.user_id, p.hash, o.month, p.text
-    FROM owner AS o CROSS JOIN (SELECT unnest(@own_hashes::uuid[]) AS hash, unnest(@own_texts::text[]) AS text) AS p
-    ORDER BY p.hash
-    ON CONFLICT DO NOTHING
-), shared AS (
-    INSERT INTO prompt_parts_shared (hash, month, text)
-    SELECT p.hash, o.month, p.text
-    FROM owner AS o CROSS JOIN (SELECT unnest(@shared_hashes::uuid[]) AS hash, unnest(@shared_texts::text[]) AS text) AS p
-    ORDER BY p.hash
-    ON CONFLICT DO NOTHING
-)
-INSERT INTO llm_calls (id, session_id, user_id, turn_id, position, node, step, call, attempt, provider, model, outline, parts, response, context,
-                       input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code, trace_id)
-VALUES (@id, @session_id, (SELECT o.user_id FROM owner AS o), sqlc.narg(turn_id), sqlc.narg(position), @node, sqlc.narg(step), @call, @attempt, @provider, @model,
-        @outline::text, @parts::uuid[], sqlc.narg(response), @context, @input_tokens, @output_tokens, @cached_tokens, @cost_usd::double precision, @latency_ms,
-        sqlc.narg(error_code), sqlc.narg(trace_id))
-ON CONFLICT (id, user_id) DO NOTHING;
+SELECT llm_call_keep(@llm_call::jsonb);
 
 -- LlmCallPageTurn pages through a turn's calls in order, without their content.
 -- name: LlmCallPageTurn :many

@@ -9,7 +9,8 @@ SELECT CASE WHEN sqlc.narg(client)::text IS NULL THEN (SELECT 0 FROM job_complet
             THEN set_config('plan_cache_mode', 'force_generic_plan', true) || set_config('enable_seqscan', 'off', true) END AS plans
 FROM decision_keep(@turn_id::uuid, @position::int, @node::text, sqlc.narg(step)::int, @call::int, @output::jsonb, @river_job_id::bigint,
                    sqlc.narg(llm_call_id)::uuid, @duration_ms::int, sqlc.narg(events)::jsonb, sqlc.narg(next_node)::text, sqlc.narg(goal)::text,
-                   @wrote::boolean, sqlc.narg(outcome)::step_outcome, sqlc.narg(summary)::text, sqlc.narg(conclusions)::text, sqlc.narg(note)::text) AS k (user_version);
+                   @wrote::boolean, sqlc.narg(outcome)::step_outcome, sqlc.narg(summary)::text, sqlc.narg(conclusions)::text, sqlc.narg(note)::text,
+                   sqlc.narg(plan)::jsonb, sqlc.narg(llm_call)::jsonb) AS k (user_version);
 
 -- NodeRunListMade returns a turn's decisions with their full output.
 -- name: NodeRunListMade :many

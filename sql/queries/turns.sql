@@ -136,8 +136,8 @@ SELECT status, summarized_at FROM turns WHERE id = @id;
 
 -- TurnSummarized is the fence of a summary and writes it. The session's row must be locked first. A conversation titled by
 -- its first message is retitled once by a turn's goal; a title set by the user stays. The session's version tells a later
--- turn that already runs that this one has ended.
--- name: TurnSummarized :exec
+-- turn that already runs that this one has ended. It reports whether the session's next turn has begun.
+-- name: TurnSummarized :one
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
     WHERE t.id = @id AND t.position = @position AND t.status = 'succeeded' AND t.summarized_at IS NULL
@@ -154,7 +154,9 @@ WITH done AS (
     FROM named AS n
     WHERE s.id = n.session_id AND s.user_id = n.user_id AND (n.titled OR n.late)
 )
-SELECT fence_passed(count(*)), turn_summary_write_facts(@id, @words::jsonb, @model::text) FROM done;
+SELECT fence_passed(count(*))::text AS passed, turn_summary_write_facts(@id, @words::jsonb, @model::text)::text AS written,
+       (turn_start_next(@session_id::uuid, wake => false) IS NOT NULL)::boolean AS begun
+FROM done;
 
 -- TurnTimeline pages through what happened in a turn; a node's line includes the usage of its model calls.
 -- name: TurnTimeline :many
