@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/stretchr/testify/require"
 
@@ -72,6 +73,32 @@ func requireHandedOn(t *testing.T, tx pgx.Tx, kind string, args []byte, inserted
 	delete(got, "attempted_at")
 	require.Equal(t, want, got)
 	require.Equal(t, "completed", jobRow(t, tx, inserted)["state"])
+}
+
+// Only the transaction in which a worker fetches jobs may commit before it has reached the disk.
+func TestOnlyAFetchDoesNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	waits := func() (waits string) {
+		require.NoError(t, tx.QueryRow(t.Context(), `SELECT current_setting('synchronous_commit')`).Scan(&waits))
+
+		return waits
+	}
+	_, err := tx.Exec(t.Context(), `SET LOCAL synchronous_commit = on`)
+	require.NoError(t, err)
+	var id int64
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT job_insert('understand', '{}', 'turns')`).Scan(&id))
+	_, err = tx.Exec(t.Context(), `UPDATE river_job SET state = 'available' WHERE id = $1`, id)
+	require.NoError(t, err)
+	require.Equal(t, "on", waits())
+	fetched, err := riverpgxv5.New(nil).UnwrapExecutor(tx).JobGetAvailable(t.Context(), &riverdriver.JobGetAvailableParams{
+		ClientID: "me", MaxAttemptedBy: 1, MaxToLock: 1, Queue: "turns", Schema: pg.Schema,
+	})
+	require.NoError(t, err)
+	require.Len(t, fetched.Jobs, 1)
+	require.Equal(t, id, fetched.Jobs[0].ID)
+	require.Equal(t, "off", waits())
 }
 
 // jobRow is a job's row without its id and times.
