@@ -285,8 +285,8 @@ func keyKind(c *Column) bool {
 // declaration names.
 func (b *binder) bindHidden(i int, e *Entity) {
 	decl := &b.decl.Entities[i]
-	b.columnsExist(i, "hidden", e, decl.Hidden)
-	b.columnsExist(i, "visible", e, decl.Visible)
+	b.columnsExist(i, "hidden", e, decl.Hidden...)
+	b.columnsExist(i, "visible", e, decl.Visible...)
 	for _, c := range e.Columns {
 		byDefault := c.Name == "created_at" || c.Name == "updated_at"
 		c.Hidden = c == e.Owner || c.Kind == KindVector || slices.Contains(decl.Hidden, c.Name) ||
@@ -304,7 +304,7 @@ func foreignID(c *Column) bool {
 }
 
 // columnsExist reports names that are not columns of the entity, and whether all of them are.
-func (b *binder) columnsExist(i int, field string, e *Entity, names []string) bool {
+func (b *binder) columnsExist(i int, field string, e *Entity, names ...string) bool {
 	ok := true
 	for _, name := range names {
 		if e.Column(name) == nil {

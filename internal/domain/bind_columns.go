@@ -6,7 +6,7 @@ import "fmt"
 func (b *binder) bindFold(i int, e *Entity) {
 	for n, name := range b.decl.Entities[i].Fold {
 		field := fmt.Sprintf("fold[%d]", n)
-		if !b.columnsExist(i, field, e, []string{name}) {
+		if !b.columnsExist(i, field, e, name) {
 			continue
 		}
 		c := e.Column(name)

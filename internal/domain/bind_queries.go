@@ -57,11 +57,11 @@ func (b *binder) bindComputed(ctx context.Context, tx pgx.Tx, i int, field strin
 func (b *binder) checkQueries(ctx context.Context, tx pgx.Tx) error {
 	for _, group := range []struct {
 		at      string
-		decls   []QueryDecl
+		decls   []Query
 		queries *[]Query
 	}{{"snapshot", b.decl.Snapshot, &b.domain.Snapshot}, {"profile", b.decl.Profile, &b.domain.Profile}} {
 		for n, decl := range group.decls {
-			*group.queries = append(*group.queries, Query(decl))
+			*group.queries = append(*group.queries, decl)
 			if err := b.checkQuery(ctx, tx, fmt.Sprintf("$.%s[%d].sql", group.at, n), decl.SQL, 1); err != nil {
 				return err
 			}

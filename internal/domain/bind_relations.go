@@ -45,7 +45,7 @@ func (b *binder) bindForeignKeys(i int, e *Entity) {
 				e.Table, c.Name, target.Name, target.Type)
 		default:
 			b.entityProblemf(i, "table", "foreign key %s.%s to %s does not carry the owner; make it (%s, %s) REFERENCES %s (%s, %s)",
-				e.Table, c.Name, target.Table, ownerName(e), c.Name, target.Table, ownerName(target), keyName(target))
+				e.Table, c.Name, target.Table, e.Owner.nameOr("its owner"), c.Name, target.Table, target.Owner.nameOr("its owner"), target.Key.nameOr("its key"))
 		}
 	}
 }
@@ -59,20 +59,13 @@ func (b *binder) hideKeys(e *Entity, fk catalogFK) {
 	}
 }
 
-func ownerName(e *Entity) string {
-	if e.Owner == nil {
-		return "its owner"
+// nameOr is the column's name, or what it is called if there is none.
+func (c *Column) nameOr(called string) string {
+	if c == nil {
+		return called
 	}
 
-	return e.Owner.Name
-}
-
-func keyName(e *Entity) string {
-	if e.Key == nil {
-		return "its key"
-	}
-
-	return e.Key.Name
+	return c.Name
 }
 
 // foreignKey reads one constraint: the column that holds the other row's key, its target, and whether it includes the
@@ -120,7 +113,7 @@ func (b *binder) bindReferences(i int, e *Entity) {
 		case target.Key != nil && target.Key.Type != strings.TrimSuffix(column.Type, "[]"):
 			b.entityProblemf(i, field, "references: %s is %s, the key of %s is %s", name, column.Type, target.Type, target.Key.Type)
 		default:
-			column.FK = &ForeignKey{Entity: target, Table: target.Table, Column: keyName(target)}
+			column.FK = &ForeignKey{Entity: target, Table: target.Table, Column: target.Key.nameOr("")}
 		}
 	}
 }
@@ -155,7 +148,7 @@ func (b *binder) template(i int, field string, e *Entity, source string) Templat
 
 		return Template{}
 	}
-	if b.columnsExist(i, field, e, t.Columns()) {
+	if b.columnsExist(i, field, e, t.Columns()...) {
 		for _, name := range t.Columns() {
 			if e.Column(name).Hidden {
 				b.entityProblemf(i, field, "%s: column %s is hidden from models", field, name)
@@ -179,7 +172,7 @@ func (b *binder) bindOrder(i int, e *Entity) {
 
 			continue
 		}
-		if b.columnsExist(i, field, e, []string{column}) {
+		if b.columnsExist(i, field, e, column) {
 			e.Order = append(e.Order, OrderBy{Column: column, Desc: direction == "desc"})
 		}
 	}
@@ -202,7 +195,7 @@ func (b *binder) bindSets(i int, e *Entity) {
 		if !slices.Contains([]string{"summary", "text"}, name) {
 			b.entityProblemf(i, field, "sets: %s is neither summary nor text (rows are the children)", name)
 		}
-		b.columnsExist(i, field, e, decl.Sets[name])
+		b.columnsExist(i, field, e, decl.Sets[name]...)
 		if name != "summary" {
 			more = append(more, decl.Sets[name]...)
 		}
@@ -242,18 +235,12 @@ func (b *binder) bindRelations(i int, e *Entity) {
 	if decl.Match != nil {
 		b.bindMatch(i, e, decl.Match)
 	}
-	if m := decl.Merge; m != nil {
-		named := append(slices.Concat(m.By, m.Join), m.Sum)
-		if m.Unless != "" {
-			named = append(named, m.Unless)
-		}
-		if b.columnsExist(i, "merge", e, named) {
-			b.bindMerge(i, e, m)
-		}
+	if m := decl.Merge; m != nil && b.columnsExist(i, "merge", e, slices.Concat(m.By, m.Join, []string{m.Sum}, given(m.Unless))...) {
+		b.bindMerge(i, e, m)
 	}
 }
 
-func (b *binder) bindMerge(i int, e *Entity, m *MergeDecl) {
+func (b *binder) bindMerge(i int, e *Entity, m *Merge) {
 	if e.Column(m.Sum).Kind != KindNumber {
 		b.entityProblemf(i, "merge.sum", "merge: %s is not a number", m.Sum)
 	}
@@ -265,7 +252,7 @@ func (b *binder) bindMerge(i int, e *Entity, m *MergeDecl) {
 			b.entityProblemf(i, "merge.join", "merge: %s is not a text", name)
 		}
 	}
-	e.Merge = &Merge{By: m.By, Sum: m.Sum, Join: m.Join, Unless: m.Unless}
+	e.Merge = m
 }
 
 func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {
@@ -302,7 +289,7 @@ func (e *Entity) holds(other *Entity) bool {
 }
 
 func (b *binder) bindMatch(i int, e *Entity, decl *MatchDecl) {
-	if !b.columnsExist(i, "match", e, []string{decl.Column, decl.Link}) {
+	if !b.columnsExist(i, "match", e, decl.Column, decl.Link) {
 		return
 	}
 	link := e.Column(decl.Link)
@@ -312,16 +299,10 @@ func (b *binder) bindMatch(i int, e *Entity, decl *MatchDecl) {
 
 		return
 	}
-	named := []string{decl.Name}
-	for _, optional := range []string{decl.Aliases, decl.Family} {
-		if optional != "" {
-			named = append(named, optional)
-		}
-	}
-	ok := b.columnsExist(i, "match", target, named)
+	ok := b.columnsExist(i, "match", target, append([]string{decl.Name}, given(decl.Aliases, decl.Family)...)...)
 	for _, column := range sortedKeys(decl.Copy) {
-		ok = b.columnsExist(i, "match.copy", e, []string{column}) && ok
-		ok = b.columnsExist(i, "match.copy", target, []string{decl.Copy[column]}) && ok
+		ok = b.columnsExist(i, "match.copy", e, column) && ok
+		ok = b.columnsExist(i, "match.copy", target, decl.Copy[column]) && ok
 	}
 	if ok {
 		e.Match = &Match{
@@ -332,3 +313,8 @@ func (b *binder) bindMatch(i int, e *Entity, decl *MatchDecl) {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// given leaves out the optional names that were not given.
+func given(names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}

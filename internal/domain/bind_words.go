@@ -25,8 +25,7 @@ func (b *binder) bindSubdomains() {
 	seen := map[string]string{}
 	for i, decl := range b.decl.Subdomains {
 		at := fmt.Sprintf("$.subdomains[%d]", i)
-		s := Subdomain(decl)
-		b.domain.Subdomains = append(b.domain.Subdomains, &s)
+		b.domain.Subdomains = append(b.domain.Subdomains, &decl)
 		if decl.Name == "" {
 			b.problemf(at, "a subdomain has no name")
 		}
@@ -54,11 +53,7 @@ func (b *binder) checkOffline() {
 		return
 	}
 	for i, v := range o.Values {
-		if v.Column == "" {
-			b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type)
-		} else {
-			b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type, v.Column)
-		}
+		b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type, given(v.Column)...)
 	}
 	for i, f := range o.Facts {
 		b.offlineColumns(fmt.Sprintf("$.offline.facts[%d]", i), f.Type, f.Column)
@@ -76,7 +71,7 @@ func (b *binder) checkOffline() {
 
 func (b *binder) checkDraft(d *OfflineDraft) {
 	at := "$.offline.draft"
-	b.offlineColumns(at, d.Type, slices.DeleteFunc([]string{d.Title, d.Steps, d.Serves}, func(name string) bool { return name == "" })...)
+	b.offlineColumns(at, d.Type, given(d.Title, d.Steps, d.Serves)...)
 	child := b.byTable(d.Child)
 	if child == nil {
 		b.problemf(at+".child", "offline: no entity type has the table %s", d.Child)

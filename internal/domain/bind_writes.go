@@ -77,7 +77,7 @@ func (b *binder) bindApprove(i int, e *Entity) {
 func (b *binder) bindWritable(i int, e *Entity) {
 	for n, name := range b.decl.Entities[i].Columns {
 		field := fmt.Sprintf("columns[%d]", n)
-		if !b.columnsExist(i, field, e, []string{name}) {
+		if !b.columnsExist(i, field, e, name) {
 			continue
 		}
 		switch c := e.Column(name); {

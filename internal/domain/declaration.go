@@ -24,10 +24,10 @@ type Declaration struct {
 	Source     SourceDecl      `yaml:"source"`
 	Persona    string          `yaml:"persona"`
 	Entities   []EntityDecl    `yaml:"entities"`
-	Subdomains []SubdomainDecl `yaml:"subdomains"`
+	Subdomains []Subdomain     `yaml:"subdomains"`
 	Operations []OperationDecl `yaml:"operations"`
-	Snapshot   []QueryDecl     `yaml:"snapshot"`
-	Profile    []QueryDecl     `yaml:"profile"`
+	Snapshot   []Query         `yaml:"snapshot"`
+	Profile    []Query         `yaml:"profile"`
 	Guidance   string          `yaml:"guidance"`
 	Offline    *Offline        `yaml:"offline"`
 
@@ -65,7 +65,7 @@ type EntityDecl struct {
 	Computed   []ComputedDecl      `yaml:"computed"`
 	References map[string]string   `yaml:"references"` // column -> type, where no foreign key says so
 	Match      *MatchDecl          `yaml:"match"`
-	Merge      *MergeDecl          `yaml:"merge"`
+	Merge      *Merge              `yaml:"merge"`
 	Checks     []string            `yaml:"checks"` // SQL over rows (written or drafted) that returns sentences
 }
 
@@ -90,31 +90,6 @@ type MatchDecl struct {
 	Aliases string            `yaml:"aliases"`
 	Family  string            `yaml:"family"`
 	Copy    map[string]string `yaml:"copy"`
-}
-
-// MergeDecl declares when two new rows are the same.
-type MergeDecl struct {
-	By     []string `yaml:"by"`
-	Sum    string   `yaml:"sum"`
-	Join   []string `yaml:"join"`
-	Unless string   `yaml:"unless"`
-}
-
-// SubdomainDecl declares one subdomain.
-type SubdomainDecl struct {
-	Name        string   `yaml:"name"`
-	Description string   `yaml:"description"`
-	Aliases     []string `yaml:"aliases"`
-	Tables      []string `yaml:"tables"`
-	Readable    []string `yaml:"readable"`
-	Guidance    string   `yaml:"guidance"`
-	Examples    string   `yaml:"examples"`
-}
-
-// QueryDecl is one statement of a snapshot or profile.
-type QueryDecl struct {
-	Label string `yaml:"label"`
-	SQL   string `yaml:"sql"`
 }
 
 // Load reads a declaration and the files it names. Unknown and repeated fields are errors; malformed files are a

@@ -100,7 +100,7 @@ func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 				continue
 			}
 			one := r.Unseen
-			if at := slices.Index(r.targets, keyName(e)); at >= 0 {
+			if at := slices.Index(r.targets, e.Key.nameOr("")); at >= 0 {
 				one.Column = r.columns[at]
 			}
 			e.Unseen = append(e.Unseen, one)

@@ -52,7 +52,7 @@ func TestDocsNameEveryField(t *testing.T) {
 	page, err := os.ReadFile("../../docs/domain.md")
 	require.NoError(t, err)
 
-	for _, decl := range []any{domain.Declaration{}, domain.EntityDecl{}, domain.SubdomainDecl{}, domain.MatchDecl{}, domain.MergeDecl{}, domain.ComputedDecl{}} {
+	for _, decl := range []any{domain.Declaration{}, domain.EntityDecl{}, domain.Subdomain{}, domain.MatchDecl{}, domain.Merge{}, domain.ComputedDecl{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(decl)) {
 			if name := field.Tag.Get("yaml"); name != "" {
 				require.Regexp(t, `\b`+name+`\b`, string(page), "%T", decl)

@@ -39,8 +39,8 @@ type Domain struct {
 
 // Query is one named statement of a domain.
 type Query struct {
-	Label string
-	SQL   string
+	Label string `yaml:"label"`
+	SQL   string `yaml:"sql"`
 }
 
 // Entity is one entity type: a table whose rows get refs.
@@ -152,23 +152,23 @@ type Match struct {
 // Merge says when two rows are the same. Texts compare case-insensitively; for the match column, two rows that link to
 // the same canonical row are also equal.
 type Merge struct {
-	By  []string
-	Sum string
+	By  []string `yaml:"by"`
+	Sum string   `yaml:"sum"`
 	// Join are text columns in which both rows' values are kept (why it is on the list).
-	Join []string
+	Join []string `yaml:"join"`
 	// Unless is a bool column, or "": rows where it is true do not merge.
-	Unless string
+	Unless string `yaml:"unless"`
 }
 
 // Subdomain groups tables for planning: one step works in one subdomain.
 type Subdomain struct {
-	Name        string
-	Description string
-	Aliases     []string
-	Tables      []string // primary tables: schema shown, writes allowed
-	Readable    []string // further tables a step may read
-	Guidance    string   // what a planner must know
-	Examples    string
+	Name        string   `yaml:"name"`
+	Description string   `yaml:"description"`
+	Aliases     []string `yaml:"aliases"`
+	Tables      []string `yaml:"tables"`   // primary tables: schema shown, writes allowed
+	Readable    []string `yaml:"readable"` // further tables a step may read
+	Guidance    string   `yaml:"guidance"` // what a planner must know
+	Examples    string   `yaml:"examples"`
 }
 
 // Column is one column of an entity's table, from the catalog.

@@ -50,13 +50,7 @@ func (d *Domain) Subdomain(word string) *Subdomain { return d.subdomainWords[Fol
 
 // SubdomainOf is the first subdomain with the entity's table among its primary tables, or nil.
 func (d *Domain) SubdomainOf(e *Entity) *Subdomain {
-	for _, s := range d.Subdomains {
-		if slices.Contains(s.Tables, e.Table) {
-			return s
-		}
-	}
-
-	return nil
+	return find(d.Subdomains, func(s *Subdomain) bool { return slices.Contains(s.Tables, e.Table) })
 }
 
 // New returns the domain with its indexes built. Bind calls it; tests that build a Domain by hand call it too. If two
@@ -86,7 +80,7 @@ func New(d Domain) *Domain {
 		claim(d.subdomainWords, s.Name, s)
 	}
 	for _, s := range d.Subdomains {
-		for _, word := range append(append([]string(nil), s.Aliases...), s.Tables...) {
+		for _, word := range slices.Concat(s.Aliases, s.Tables) {
 			claim(d.subdomainWords, word, s)
 		}
 	}

@@ -78,13 +78,7 @@ type Operation struct {
 
 // Operation returns the operation of that name, or nil.
 func (d *Domain) Operation(name string) *Operation {
-	for _, o := range d.Operations {
-		if o.Name == name {
-			return o
-		}
-	}
-
-	return nil
+	return find(d.Operations, func(o *Operation) bool { return o.Name == name })
 }
 
 // OperationsOn returns the operations on rows of a type.

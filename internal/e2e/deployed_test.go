@@ -69,7 +69,7 @@ func (m stepwise) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 // withoutTasks and dishes are deployed in place of the kitchen: one type fewer, and one type renamed.
 func withoutTasks(decl *domain.Declaration) {
 	decl.Entities = slices.DeleteFunc(decl.Entities, func(e domain.EntityDecl) bool { return e.Type == "task" })
-	decl.Subdomains = slices.DeleteFunc(decl.Subdomains, func(s domain.SubdomainDecl) bool { return s.Name == "tasks" })
+	decl.Subdomains = slices.DeleteFunc(decl.Subdomains, func(s domain.Subdomain) bool { return s.Name == "tasks" })
 	decl.Offline = nil
 }
 
