@@ -3,6 +3,7 @@ package domain
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,34 +125,29 @@ JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbase
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname, a.attnum`
 
-// constraintRows selects the constraints and unique indexes of the relations that a query returns. The filter must be
-// inside: outside, Postgres would first assemble the columns of every constraint in the database, which takes seconds.
-func constraintRows(relations string) string {
-	return `
+// constraintsSQL selects the constraints and unique indexes of relations. The filter must be inside: outside, Postgres
+// would first assemble the columns of every constraint in the database, which takes seconds.
+const constraintsSQL = `
+SELECT x.conrelid, x.contype::text, x.columns, x.expr, x.confrelid, coalesce(fn.nspname::text, ''), coalesce(f.relname::text, ''), x.targets, x.confdeltype::text
+FROM (
     SELECT k.conrelid, k.confrelid, k.contype, k.confdeltype,
            (SELECT array_agg(a.attname::text ORDER BY u.n) FROM unnest(k.conkey) WITH ORDINALITY AS u (num, n)
             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = u.num) AS columns,
            coalesce((SELECT array_agg(a.attname::text ORDER BY u.n) FROM unnest(k.confkey) WITH ORDINALITY AS u (num, n)
             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.confrelid AND a.attnum = u.num), '{}') AS targets,
            coalesce(pg_get_expr(k.conbin, k.conrelid, true), '') AS expr
-    FROM pg_catalog.pg_constraint AS k WHERE k.contype IN ('p', 'u', 'f', 'c') AND k.conrelid IN (` + relations + `)
+    FROM pg_catalog.pg_constraint AS k WHERE k.contype IN ('p', 'u', 'f', 'c') AND k.conrelid = ANY ($1::oid[])
     UNION ALL
     SELECT i.indrelid, 0, 'u', ' ',
            (SELECT array_agg(a.attname::text) FROM pg_catalog.pg_attribute AS a
             WHERE a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)), '{}', ''
     FROM pg_catalog.pg_index AS i
-    WHERE i.indisunique AND NOT i.indisprimary AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indrelid IN (` + relations + `)`
-}
-
-var constraintsSQL = `
-SELECT c.relname::text, x.contype::text, x.columns, coalesce(fn.nspname::text, ''), coalesce(f.relname::text, ''),
-       x.targets, x.confdeltype::text, x.expr
-FROM (` + constraintRows(`SELECT oid FROM pg_catalog.pg_class WHERE relnamespace = to_regnamespace(quote_ident($1))`) + `) AS x
-JOIN pg_catalog.pg_class AS c ON c.oid = x.conrelid
+    WHERE i.indisunique AND NOT i.indisprimary AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indrelid = ANY ($1::oid[])
+) AS x
 LEFT JOIN pg_catalog.pg_class AS f ON f.oid = x.confrelid
 LEFT JOIN pg_catalog.pg_namespace AS fn ON fn.oid = f.relnamespace
 WHERE x.columns IS NOT NULL
-ORDER BY c.relname, x.contype, x.columns`
+ORDER BY x.conrelid, x.contype, x.columns`
 
 // readCatalog reads what the catalog knows about a schema, in a fixed number of queries, plus some for nested views.
 func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
@@ -159,7 +155,7 @@ func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error
 	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred); err != nil {
 		return nil, fmt.Errorf("read catalog: %w", err)
 	}
-	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readConstraints, cat.readViews} {
+	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readViews, cat.readConstraints} {
 		if err := read(ctx, tx, schema); err != nil {
 			return nil, fmt.Errorf("read catalog: %w", err)
 		}
@@ -248,32 +244,49 @@ func (t *catalogTable) grant(column string, insert, update bool) {
 	}
 }
 
-func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, schema string) error {
-	var (
-		table, kind, onDelete, expr string
-		fk                          catalogFK
-	)
-	into := []any{&table, &kind, &fk.columns, &fk.schema, &fk.table, &fk.targets, &onDelete, &expr}
+// constraint is one of a table: for other kinds than foreign keys, only its columns and expression count.
+type constraint struct {
+	catalogFK
 
-	return eachRow(ctx, tx, "constraints", constraintsSQL, []any{schema}, into, func() error {
-		t := c.table(table)
-		if t == nil {
-			return nil
-		}
-		columns := slices.Clone(fk.columns)
-		switch kind {
-		case "p":
-			t.primary = columns
-		case "u":
-			t.uniques = append(t.uniques, columns)
-		case "f":
-			t.foreignKeys = append(t.foreignKeys, catalogFK{columns, fk.schema, fk.table, slices.Clone(fk.targets), deleteAction(onDelete)})
-		case "c":
-			t.check(columns, expr)
+	kind, expr       string
+	relation, target uint32
+}
+
+// readConstraints reads those of the schema's tables, and those of the tables below its views.
+func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) error {
+	var relations []uint32
+	for _, t := range c.tables {
+		relations = slices.AppendSeq(append(relations, t.oid), maps.Keys(t.bases))
+	}
+	var read constraint
+	into := []any{&read.relation, &read.kind, &read.columns, &read.expr, &read.target, &read.schema, &read.table, &read.targets, &read.onDelete}
+
+	return eachRow(ctx, tx, "constraints", constraintsSQL, []any{relations}, into, func() error {
+		k := read
+		k.columns, k.targets, k.onDelete = slices.Clone(read.columns), slices.Clone(read.targets), deleteAction(read.onDelete)
+		for _, t := range c.tables {
+			if t.oid == k.relation {
+				t.add(k)
+			} else if t.bases[k.relation] {
+				c.carry(t, k)
+			}
 		}
 
 		return nil
 	})
+}
+
+func (t *catalogTable) add(k constraint) {
+	switch k.kind {
+	case "p":
+		t.primary = k.columns
+	case "u":
+		t.uniques = append(t.uniques, k.columns)
+	case "f":
+		t.foreignKeys = append(t.foreignKeys, k.catalogFK)
+	case "c":
+		t.check(k.columns, k.expr)
+	}
 }
 
 func deleteAction(code string) string {

@@ -51,24 +51,18 @@ func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[or
 			return nil, err
 		}
 		schema = ""
-		if more = unasked(more, asked); len(more) == 0 {
+		more = slices.DeleteFunc(more, func(oid uint32) bool {
+			known := asked[oid]
+			asked[oid] = true
+
+			return known
+		})
+		if len(more) == 0 {
 			break
 		}
 	}
 
 	return direct, nil
-}
-
-func unasked(list []uint32, asked map[uint32]bool) []uint32 {
-	var rest []uint32
-	for _, oid := range list {
-		if !asked[oid] {
-			asked[oid] = true
-			rest = append(rest, oid)
-		}
-	}
-
-	return rest
 }
 
 var targetEntry = regexp.MustCompile(`:resno (\d+) .*:resorigtbl (\d+) :resorigcol (\d+) `)
@@ -180,7 +174,8 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		base                           Column
 	)
 	into := []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}
-	err = eachRow(ctx, tx, "tables of views", baseColumnsSQL, []any{bases}, into, func() error {
+
+	return eachRow(ctx, tx, "tables of views", baseColumnsSQL, []any{bases}, into, func() error {
 		c.attributes[origin{relation, number}] = name
 		base.below = below{table, name}
 		for _, at := range shown[origin{relation, number}] {
@@ -189,11 +184,6 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-
-	return c.readConstraintsOf(ctx, tx, bases)
 }
 
 // inherit copies what the table says about a column. A view's own comment takes precedence.
@@ -207,54 +197,26 @@ func (t *catalogTable) inherit(col, base *Column, comment, relationComment strin
 	}
 }
 
-var constraintsOfSQL = `
-SELECT x.conrelid, x.contype::text, x.columns, x.confrelid, x.targets, x.confdeltype::text, x.expr
-FROM (` + constraintRows(`SELECT unnest($1::oid[])`) + `) AS x WHERE x.columns IS NOT NULL
-ORDER BY x.conrelid, x.contype, x.columns`
-
-// readConstraintsOf records the constraints of tables for the views over them.
-func (c *catalog) readConstraintsOf(ctx context.Context, tx pgx.Tx, bases []uint32) error {
-	var (
-		relation, target     uint32
-		kind, onDelete, expr string
-		columns, targets     []string
-	)
-	into := []any{&relation, &kind, &columns, &target, &targets, &onDelete, &expr}
-
-	return eachRow(ctx, tx, "constraints of views", constraintsOfSQL, []any{bases}, into, func() error {
-		for _, t := range c.tables {
-			if t.view && t.bases[relation] {
-				c.carry(t, relation, kind, columns, target, targets, onDelete, expr)
-			}
-		}
-
-		return nil
-	})
-}
-
 // carry records one of a table's constraints for a view, if the view shows all its columns. In a view that joins
 // tables, a table's row may appear more than once.
-func (c *catalog) carry(t *catalogTable, relation uint32, kind string, columns []string, target uint32, targets []string, onDelete, expr string) {
-	own, ok := c.shown(t, relation, columns)
-	if !ok {
+func (c *catalog) carry(t *catalogTable, k constraint) {
+	own, ok := c.shown(t, k.relation, k.columns)
+	if !ok || len(t.bases) > 1 && (k.kind == "p" || k.kind == "u") {
 		return
 	}
-	switch {
-	case kind == "c":
-		t.check(own, expr)
-	case kind == "f":
-		for _, other := range c.tables {
-			if theirs, ok := c.shown(other, target, targets); other.view && ok && len(other.bases) == 1 {
-				t.foreignKeys = append(t.foreignKeys, catalogFK{own, c.schema, other.Name, theirs, deleteAction(onDelete)})
+	k.columns = own
+	if k.kind != "f" {
+		t.add(k)
 
-				return
-			}
+		return
+	}
+	for _, other := range c.tables {
+		if theirs, ok := c.shown(other, k.target, k.targets); other.view && ok && len(other.bases) == 1 {
+			k.schema, k.table, k.targets = c.schema, other.Name, theirs
+			t.add(k)
+
+			return
 		}
-	case len(t.bases) > 1:
-	case kind == "p":
-		t.primary = own
-	case kind == "u":
-		t.uniques = append(t.uniques, own)
 	}
 }
 
