@@ -21,19 +21,15 @@ func Attach(ctx context.Context, db DB, decl *Declaration, sql string) error {
 
 // script runs statements in one transaction.
 func script(ctx context.Context, db DB, what string, write func(tx pgx.Tx) (string, error)) error {
-	tx, err := db.Begin(ctx)
+	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		sql, err := write(tx)
+		if err == nil {
+			_, err = tx.Conn().PgConn().Exec(ctx, sql).ReadAll()
+		}
+
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	defer rollback(ctx, tx)
-	sql, err := write(tx)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	if _, err := tx.Conn().PgConn().Exec(ctx, sql).ReadAll(); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 
@@ -63,12 +59,12 @@ func detached(ctx context.Context, tx pgx.Tx, decl *Declaration) (drop string, e
 // Drop removes everything Views made: the schema, the grants on the owner's objects and the role, which stays if
 // another database still uses it.
 func Drop(ctx context.Context, db DB, decl *Declaration) error {
-	role := pgx.Identifier{ViewRole(decl.Schema)}.Sanitize()
+	role := quote(ViewRole(decl.Schema))
 
 	return script(ctx, db, "drop "+decl.Schema, func(pgx.Tx) (string, error) {
 		return fmt.Sprintf(`DROP SCHEMA IF EXISTS %[1]s CASCADE;
 DO $$ BEGIN IF to_regrole('%[2]s') IS NOT NULL THEN EXECUTE 'DROP OWNED BY %[2]s'; END IF; END $$;
 DO $$ BEGIN DROP ROLE IF EXISTS %[2]s; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END $$`,
-			pgx.Identifier{decl.Schema}.Sanitize(), role), nil
+			quote(decl.Schema), role), nil
 	})
 }

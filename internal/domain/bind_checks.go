@@ -29,7 +29,7 @@ func (b *binder) eachCheck(ctx context.Context, tx pgx.Tx) error {
 
 func (b *binder) bindCheck(ctx context.Context, tx pgx.Tx, i, n int, e *Entity, check string) error {
 	at := fmt.Sprintf("checks[%d]", n)
-	types, err := describe(ctx, tx, CheckSQL("SELECT * FROM "+pgx.Identifier{b.decl.Schema, e.Table}.Sanitize(), check))
+	types, err := describe(ctx, tx, CheckSQL("SELECT * FROM "+quote(b.decl.Schema, e.Table), check))
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		b.entityProblemf(i, at, "check: %s", refused.Message)
 

@@ -29,7 +29,7 @@ func (b *binder) bindComputed(ctx context.Context, tx pgx.Tx, i int, field strin
 
 		return nil
 	}
-	types, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, pgx.Identifier{b.decl.Schema, e.Table}.Sanitize()))
+	types, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, quote(b.decl.Schema, e.Table)))
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		b.entityProblemf(i, field, "computed: %s: %s", decl.Name, refused.Message)
 

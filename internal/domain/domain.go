@@ -1,10 +1,6 @@
 package domain
 
-import (
-	"slices"
-
-	"github.com/jackc/pgx/v5"
-)
+import "slices"
 
 // Domain is a declaration bound to a live catalog. It is immutable and safe for
 // concurrent use.
@@ -116,7 +112,7 @@ func (e *Entity) Owned() string {
 		return "TRUE"
 	}
 
-	return pgx.Identifier{e.Table, e.Owner.Name}.Sanitize() + " = (SELECT (" + e.Owner.Default + ")::" + e.Owner.Type + ")"
+	return quote(e.Table, e.Owner.Name) + " = (SELECT (" + e.Owner.Default + ")::" + e.Owner.Type + ")"
 }
 
 // OrderBy is one column of an order.
@@ -216,10 +212,10 @@ func (c *Column) SQL() string {
 		return "(" + c.Expr + ")"
 	}
 	if c.cast != "" {
-		return pgx.Identifier{c.Name}.Sanitize() + "::" + c.cast
+		return quote(c.Name) + "::" + c.cast
 	}
 
-	return pgx.Identifier{c.Name}.Sanitize()
+	return quote(c.Name)
 }
 
 // ForeignKey is what a column references. Entity is nil if the target table has no entity type; such a column is hidden
@@ -272,17 +268,17 @@ const versionColumn = "_version"
 // VersionSQL is a row's version, as text, where the table is in FROM.
 func (e *Entity) VersionSQL() string {
 	if e.versioned {
-		return pgx.Identifier{e.Table, versionColumn}.Sanitize()
+		return quote(e.Table, versionColumn)
 	}
 
-	return pgx.Identifier{e.Table}.Sanitize() + ".xmin::text"
+	return quote(e.Table) + ".xmin::text"
 }
 
 // WrittenSinceSQL is the condition that a transaction since a horizon (a parameter's text form of an xid) may have
 // written a row, where the table is in FROM. It is true for rows whose version does not show that.
 func (e *Entity) WrittenSinceSQL(horizon string) string {
 	if !e.Viewed {
-		return "age(" + pgx.Identifier{e.Table}.Sanitize() + ".xmin) <= age(" + horizon + "::xid)"
+		return "age(" + quote(e.Table) + ".xmin) <= age(" + horizon + "::xid)"
 	}
 	version := e.VersionSQL()
 

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Init writes a first declaration of a schema from its catalog: every table with
@@ -357,7 +355,7 @@ func (w *initWriter) speakable(e *initEntity) bool {
 
 // quoted is the table with its schema, as SQL.
 func (w *initWriter) quoted(e *initEntity) string {
-	return pgx.Identifier{w.into(), e.table.Name}.Sanitize()
+	return quote(w.into(), e.table.Name)
 }
 
 // into is the schema of the types.

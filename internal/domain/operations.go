@@ -186,7 +186,7 @@ func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *
 		}
 	}
 	if decl.Confirm.When != "" {
-		if err := b.checkQuery(ctx, tx, at+".confirm", fmt.Sprintf("SELECT (%s)::text FROM %s", decl.Confirm.When, pgx.Identifier{b.decl.Schema, on.Table}.Sanitize()), 1); err != nil {
+		if err := b.checkQuery(ctx, tx, at+".confirm", fmt.Sprintf("SELECT (%s)::text FROM %s", decl.Confirm.When, quote(b.decl.Schema, on.Table)), 1); err != nil {
 			return err
 		}
 	}
@@ -241,7 +241,7 @@ func (b *binder) callable(ctx context.Context, tx pgx.Tx, at string, decl *Opera
 			b.problemf(at, "operation %s: %s.%s is SECURITY DEFINER: it runs with its owner's rights, which trusted: true allows", decl.Name, schema, name)
 		}
 
-		return pgx.Identifier{schema, name}.Sanitize(), nil
+		return quote(schema, name), nil
 	}
 	if !decl.Trusted {
 		b.problemf(at, "operation %s: alfred_tenant may not call %s.%s; with trusted: true it runs with the rights of its owner", decl.Name, schema, name)
@@ -256,7 +256,7 @@ func (b *binder) callable(ctx context.Context, tx pgx.Tx, at string, decl *Opera
 		b.problemf(at, "operation %s: %s.%s does not exist: run worker domain attach", decl.Name, b.decl.Schema, through)
 	}
 
-	return pgx.Identifier{b.decl.Schema, through}.Sanitize(), nil
+	return quote(b.decl.Schema, through), nil
 }
 
 // bindParameters turns parameters into columns.

@@ -124,7 +124,7 @@ func (p *prober) mapped(ctx context.Context) error {
 func literalSQL(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 func (p *prober) table(e *Entity) string {
-	return pgx.Identifier{p.domain.Schema, e.Table}.Sanitize()
+	return quote(p.domain.Schema, e.Table)
 }
 
 // texts runs a query returning one text column as a user or, without one, as the connected role. Changes persist within

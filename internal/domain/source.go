@@ -80,7 +80,7 @@ func (s *source) findAccounts() error {
 
 // relation is a table with its schema, as SQL.
 func (s *source) relation(t *catalogTable) string {
-	return pgx.Identifier{s.decl.Source.Schema, t.Name}.Sanitize()
+	return quote(s.decl.Source.Schema, t.Name)
 }
 
 // belongs is the SQL condition that a row of the table is the user's. alias names the row. It follows foreign keys up
@@ -94,7 +94,7 @@ func (s *source) belongs(t *catalogTable, alias string, depth int) (string, erro
 			return "", err
 		}
 
-		return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", tuple(alias, fk.columns), bare(tuple(above, fk.targets)), s.relation(parent), above, inner), nil
+		return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", tuple(alias, fk.columns), listed(fk.targets, above+".%s", ", "), s.relation(parent), above, inner), nil
 	}
 	if c := s.ownerColumn(t); c != "" {
 		return fmt.Sprintf("%s.%s = (SELECT %s())", alias, quote(c), s.function("account")), nil
@@ -113,20 +113,26 @@ func (s *source) ownerWord() string {
 
 // tuple is a row's columns as one value.
 func tuple(alias string, columns []string) string {
-	parts := make([]string, len(columns))
-	for i, c := range columns {
-		parts[i] = alias + "." + quote(c)
-	}
-	if len(parts) == 1 {
-		return parts[0]
+	list := listed(columns, alias+".%s", ", ")
+	if len(columns) == 1 {
+		return list
 	}
 
-	return "(" + strings.Join(parts, ", ") + ")"
+	return "(" + list + ")"
 }
 
-func bare(list string) string { return strings.Trim(list, "()") }
+// listed writes each name by a format, in which %[1]s is the quoted name.
+func listed(names []string, format, separator string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf(format, quote(name))
+	}
 
-func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
+	return strings.Join(list, separator)
+}
+
+// quote is a name as SQL, with its schema before it if that is given.
+func quote(name ...string) string { return pgx.Identifier(name).Sanitize() }
 
 // ownerColumn is the column that holds the person's key, "" if the table has none.
 func (s *source) ownerColumn(t *catalogTable) string {
@@ -211,7 +217,7 @@ func (s *source) owned(t *catalogTable) bool {
 	return s.distance(t, map[*catalogTable]bool{}) > 0
 }
 
-func (s *source) function(name string) string { return pgx.Identifier{s.decl.Schema, name}.Sanitize() }
+func (s *source) function(name string) string { return quote(s.decl.Schema, name) }
 
 // key is the view's key: the table's own, or a composite one combined.
 func (s *source) key(t *catalogTable) []string {

@@ -22,9 +22,9 @@ import (
 // not read. _recipe_id_label is the label beside the reference recipe_id. The zero
 // Template renders nothing.
 type Template struct {
-	source  string
-	parts   []part
-	columns []string
+	source string
+	parts  []part
+	named  []part // those that name a column, also inside others
 }
 
 type partKind int
@@ -51,7 +51,7 @@ func ParseTemplate(source string) (Template, error) {
 		return Template{}, fmt.Errorf("template %q: %w", source, err)
 	}
 
-	return Template{source: source, parts: parts, columns: collectColumns(nil, parts)}, nil
+	return Template{source: source, parts: parts, named: namedIn(parts)}, nil
 }
 
 // IsZero reports whether there is no template.
@@ -62,31 +62,30 @@ func (t Template) String() string { return t.source }
 
 // Columns lists the table's columns that the template reads, each once, in
 // order of appearance; for _recipe_id_label that is recipe_id.
-func (t Template) Columns() []string { return append([]string(nil), t.columns...) }
+func (t Template) Columns() (columns []string) {
+	for _, p := range t.named {
+		columns = appendNew(columns, labelled(p.column))
+	}
+
+	return columns
+}
 
 // Links lists the columns of which the template writes the label of the row that they point to: recipe_id for
 // _recipe_id_label.
-func (t Template) Links() []string { return collectLinks(nil, t.parts) }
-
-func collectLinks(seen []string, parts []part) []string {
-	for _, p := range parts {
-		if name := labelled(p.column); p.kind != partText && name != p.column {
-			seen = appendNew(seen, name)
+func (t Template) Links() (columns []string) {
+	for _, p := range t.named {
+		if name := labelled(p.column); name != p.column {
+			columns = appendNew(columns, name)
 		}
-		seen = collectLinks(seen, p.inner)
 	}
 
-	return seen
+	return columns
 }
 
 // shows reports whether the template prints the column's own value, rather than testing it or printing the label beside
 // it.
-func (t Template) shows(column string) bool { return shows(t.parts, column) }
-
-func shows(parts []part, column string) bool {
-	return slices.ContainsFunc(parts, func(p part) bool {
-		return p.kind == partValue && p.column == column || shows(p.inner, column)
-	})
+func (t Template) shows(column string) bool {
+	return slices.ContainsFunc(t.named, func(p part) bool { return p.kind == partValue && p.column == column })
 }
 
 // Render renders a row. It never fails: missing values are left out.
@@ -145,15 +144,14 @@ func labelled(column string) string {
 	return column
 }
 
-func collectColumns(seen []string, parts []part) []string {
+func namedIn(parts []part) (found []part) {
 	for _, p := range parts {
 		if p.kind != partText {
-			seen = appendNew(seen, labelled(p.column))
+			found = append(append(found, p), namedIn(p.inner)...)
 		}
-		seen = collectColumns(seen, p.inner)
 	}
 
-	return seen
+	return found
 }
 
 func appendNew(list []string, values ...string) []string {

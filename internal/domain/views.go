@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Views returns the SQL that gives Alfred access to the tables of a declaration's source: a role, a schema with a view
@@ -55,9 +53,7 @@ func (w *viewWriter) linef(format string, args ...any) { fmt.Fprintf(&w.text, fo
 
 func (w *viewWriter) role() string { return quote(ViewRole(w.decl.Schema)) }
 
-func (w *viewWriter) view(t *catalogTable) string {
-	return pgx.Identifier{w.decl.Schema, t.Name}.Sanitize()
-}
+func (w *viewWriter) view(t *catalogTable) string { return quote(w.decl.Schema, t.Name) }
 
 func (s *source) notef(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))

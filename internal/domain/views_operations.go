@@ -38,7 +38,7 @@ func wrapped(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrappedFuncti
 			if len(candidates) != 1 {
 				return nil, fmt.Errorf("operation %s: there are %d functions %s.%s, and one is needed", o.Name, len(candidates), schema, name)
 			}
-			found = append(found, wrappedFunction{candidates[0], o, pgx.Identifier{schema, name}.Sanitize(), one.into})
+			found = append(found, wrappedFunction{candidates[0], o, quote(schema, name), one.into})
 		}
 	}
 
@@ -73,13 +73,7 @@ func (w *viewWriter) operation(f wrappedFunction) {
 	w.linef("END $$;")
 	w.linef("REVOKE ALL ON FUNCTION %s FROM PUBLIC;", name)
 	w.linef("GRANT EXECUTE ON FUNCTION %s TO alfred_tenant;", name)
-	w.linef("GRANT CREATE, USAGE ON SCHEMA %s TO %s;", quote(w.decl.Schema), f.owner)
-	w.linef("GRANT SELECT ON ALL TABLES IN SCHEMA %s TO %s;", quote(w.decl.Schema), f.owner)
-	if w.account != nil {
-		w.linef("GRANT EXECUTE ON FUNCTION %s() TO %s;", w.function("account"), f.owner)
-	}
-	w.linef("ALTER FUNCTION %s OWNER TO %s;", name, f.owner)
-	w.linef("REVOKE CREATE ON SCHEMA %s FROM %s;", quote(w.decl.Schema), f.owner)
+	w.handOver(name, f.owner)
 }
 
 // wholeKey is the parameter that takes a composite key as one value.
@@ -103,13 +97,12 @@ func (w *viewWriter) keyParts(f wrappedFunction) []string {
 
 // tableOf is the table of a type, nil for none.
 func (w *viewWriter) tableOf(entityType string) *catalogTable {
-	for _, e := range w.decl.Entities {
-		if e.Type == entityType {
-			return w.cat.table(e.Table)
-		}
+	i := slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == entityType })
+	if i < 0 {
+		return nil
 	}
 
-	return nil
+	return w.cat.table(w.decl.Entities[i].Table)
 }
 
 // passed returns the arguments for the owner's function. It first checks the rows they name.

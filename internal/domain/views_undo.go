@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -89,13 +88,10 @@ func (w *viewWriter) undoing(t *catalogTable, e *EntityDecl) {
 
 // restore allows inserting a row as it was, for the undo role.
 func (w *viewWriter) restore(t *catalogTable) {
-	names, values := w.whole(t), []string{}
-	for _, name := range names {
-		values = append(values, "NEW."+quote(name))
-	}
+	names := w.whole(t)
 	w.linef("    IF TG_OP = 'INSERT' AND current_setting('role') = 'alfred_undo' THEN")
-	w.linef("        INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s);", w.relation(t), quoteAll(names), strings.Join(values, ", "))
-	w.seen(t, "NEW")
+	w.linef("        INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s);", w.relation(t), quoteAll(names), fromNew(names))
+	w.seen(t)
 	w.linef("        RETURN NEW;")
 	w.linef("    END IF;")
 }
@@ -116,14 +112,4 @@ func (w *viewWriter) updatable(t *catalogTable, e *EntityDecl) []string {
 	}
 
 	return w.released(t)
-}
-
-// sets is the SET list of an update of the whole row.
-func sets(names []string) string {
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = fmt.Sprintf("%s = NEW.%s", quote(name), quote(name))
-	}
-
-	return strings.Join(list, ", ")
 }

@@ -42,14 +42,10 @@ func (w *viewWriter) writing(e *EntityDecl) error {
 	return nil
 }
 
-func quoteAll(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = quote(name)
-	}
+func quoteAll(names []string) string { return listed(names, "%s", ", ") }
 
-	return strings.Join(quoted, ", ")
-}
+// fromNew are the columns of the row that a trigger is given.
+func fromNew(names []string) string { return listed(names, "NEW.%s", ", ") }
 
 // plain lets Postgres write through the view.
 func (w *viewWriter) plain(t *catalogTable, e *EntityDecl) {
@@ -72,7 +68,7 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 	if err != nil {
 		return err
 	}
-	name, owner := w.function(t.Name+"_write"), t.owner
+	name := w.function(t.Name + "_write")
 	w.linef("-- Rows of %s are written by a function, because %s.", t.Name, why)
 	w.linef("CREATE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$", name)
 	w.linef("BEGIN")
@@ -88,21 +84,28 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 	}
 	if w.returns(e) {
 		w.linef("    IF TG_OP = 'DELETE' THEN")
-		w.linef("        DELETE FROM %s AS t WHERE %s AND %s;", w.relation(t), w.same(t, "OLD"), condition)
+		w.linef("        DELETE FROM %s AS t WHERE %s AND %s;", w.relation(t), w.same(t), condition)
 		w.linef("        RETURN CASE WHEN FOUND THEN OLD END;")
 		w.linef("    END IF;")
 	}
 	w.linef("    RAISE EXCEPTION %s;", literalSQL("This is not possible for "+t.Name+"."))
 	w.linef("END $$;")
-	w.linef("REVOKE ALL ON FUNCTION %s() FROM PUBLIC;", name)
-	w.linef("GRANT CREATE, USAGE ON SCHEMA %s TO %s;", quote(w.decl.Schema), owner)
-	w.linef("GRANT SELECT ON ALL TABLES IN SCHEMA %s TO %s;", quote(w.decl.Schema), owner)
-	w.linef("GRANT EXECUTE ON FUNCTION %s() TO %s;", w.function("account"), owner)
 	w.linef("CREATE TRIGGER write INSTEAD OF INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s();", w.view(t), name)
-	w.linef("ALTER FUNCTION %s() OWNER TO %s;", name, owner)
-	w.linef("REVOKE CREATE ON SCHEMA %s FROM %s;", quote(w.decl.Schema), owner)
+	w.linef("REVOKE ALL ON FUNCTION %s() FROM PUBLIC;", name)
+	w.handOver(name+"()", t.owner)
 
 	return nil
+}
+
+// handOver makes a role the owner of a function, with the rights that the function needs there.
+func (w *viewWriter) handOver(function, owner string) {
+	w.linef("GRANT CREATE, USAGE ON SCHEMA %s TO %s;", quote(w.decl.Schema), owner)
+	w.linef("GRANT SELECT ON ALL TABLES IN SCHEMA %s TO %s;", quote(w.decl.Schema), owner)
+	if w.account != nil {
+		w.linef("GRANT EXECUTE ON FUNCTION %s() TO %s;", w.function("account"), owner)
+	}
+	w.linef("ALTER FUNCTION %s OWNER TO %s;", function, owner)
+	w.linef("REVOKE CREATE ON SCHEMA %s FROM %s;", quote(w.decl.Schema), owner)
 }
 
 // guards reject keys of rows that the user does not see, which a foreign key would accept, and split composite keys.
@@ -117,11 +120,7 @@ func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) {
 		if !slices.ContainsFunc(fk.columns, func(name string) bool { return slices.Contains(e.Columns, name) }) { // split from a composite key
 			continue
 		}
-		row := make([]string, len(fk.columns))
-		for i, name := range fk.columns {
-			row[i] = "NEW." + quote(name)
-		}
-		where := w.view(target)
+		row, where := fromNew(fk.columns), w.view(target)
 		if w.entities[fk.table] == nil {
 			condition, err := w.belongs(target, "p", 1)
 			if err != nil {
@@ -130,7 +129,7 @@ func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) {
 			where = fmt.Sprintf("%s AS p WHERE %s", w.relation(target), condition)
 		}
 		w.linef("    IF TG_OP <> 'DELETE' AND num_nulls(%s) = 0 AND (%s) NOT IN (SELECT %s FROM %s) THEN",
-			strings.Join(row, ", "), strings.Join(row, ", "), quoteAll(fk.targets), where)
+			row, row, quoteAll(fk.targets), where)
 		w.noSuchRow("        ", target)
 		w.linef("    END IF;")
 	}
@@ -144,12 +143,9 @@ func (w *viewWriter) noSuchRow(indent string, t *catalogTable) {
 // unfold splits a composite key when it is set. An unchanged one may reference a row that the user does not see.
 func (w *viewWriter) unfold(name string, fk catalogFK) {
 	target := w.cat.table(fk.table)
-	key, into := quote(name), make([]string, len(fk.columns))
-	for i, column := range fk.columns {
-		into[i] = "NEW." + quote(column)
-	}
+	key := quote(name)
 	w.linef("    IF TG_OP <> 'DELETE' AND NEW.%s IS DISTINCT FROM OLD.%s THEN", key, key)
-	w.linef("        SELECT %s INTO %s FROM %s AS p WHERE p.%s = NEW.%s;", bare(tuple("p", fk.targets)), strings.Join(into, ", "), w.view(target), quote(w.keyColumn(target)), key)
+	w.linef("        SELECT %s INTO %s FROM %s AS p WHERE p.%s = NEW.%s;", listed(fk.targets, "p.%s", ", "), fromNew(fk.columns), w.view(target), quote(w.keyColumn(target)), key)
 	w.linef("        IF NOT FOUND AND NEW.%s IS NOT NULL THEN", key)
 	w.noSuchRow("            ", target)
 	w.linef("        END IF;")
@@ -186,48 +182,36 @@ func (w *viewWriter) insert(t *catalogTable, e *EntityDecl) {
 		names, values = append(names, quote(owner)), append(values, w.function("account")+"()")
 	}
 	key := w.key(t)
-	returning, into := bare(tuple("t", key)), make([]string, 0, len(key)+1)
-	for _, name := range key {
-		into = append(into, "NEW."+quote(name))
-	}
+	returning, into := listed(key, "t.%s", ", "), fromNew(key)
 	if w.folded(t) {
 		returning += ", " + fold("t", t, key, key)
-		into = append(into, "NEW."+quote(w.keyColumn(t)))
+		into += ", NEW." + quote(w.keyColumn(t))
 	}
 	w.linef("    IF TG_OP = 'INSERT' THEN")
 	w.linef("        INSERT INTO %s AS t (%s) VALUES (%s)", w.relation(t), strings.Join(names, ", "), strings.Join(values, ", "))
-	w.linef("        RETURNING %s INTO %s;", returning, strings.Join(into, ", "))
-	w.seen(t, "NEW")
+	w.linef("        RETURNING %s INTO %s;", returning, into)
+	w.seen(t)
 	w.linef("        RETURN NEW;")
 	w.linef("    END IF;")
 }
 
 func (w *viewWriter) update(t *catalogTable, e *EntityDecl, condition string) {
 	w.linef("    IF TG_OP = 'UPDATE' THEN")
-	w.linef("        UPDATE %s AS t SET %s WHERE %s AND %s;", w.relation(t), sets(w.set(t, e)), w.same(t, "OLD"), condition)
+	w.linef("        UPDATE %s AS t SET %s WHERE %s AND %s;", w.relation(t), listed(w.set(t, e), "%[1]s = NEW.%[1]s", ", "), w.same(t), condition)
 	w.linef("        IF NOT FOUND THEN RETURN NULL; END IF;")
-	w.seen(t, "NEW")
+	w.seen(t)
 	w.linef("        RETURN NEW;")
 	w.linef("    END IF;")
 }
 
-// same is the condition that t is the row of a trigger.
-func (w *viewWriter) same(t *catalogTable, row string) string {
-	var parts []string
-	for _, name := range w.key(t) {
-		parts = append(parts, fmt.Sprintf("t.%s = %s.%s", quote(name), row, quote(name)))
-	}
-
-	return strings.Join(parts, " AND ")
+// same is the condition that t is the row that a trigger is to write.
+func (w *viewWriter) same(t *catalogTable) string {
+	return listed(w.key(t), "t.%[1]s = OLD.%[1]s", " AND ")
 }
 
 // seen rejects a row its writer would not see, like a view's check option.
-func (w *viewWriter) seen(t *catalogTable, row string) {
-	var parts []string
-	for _, name := range w.key(t) {
-		parts = append(parts, fmt.Sprintf("v.%s = %s.%s", quote(name), row, quote(name)))
-	}
-	w.linef("        IF NOT EXISTS (SELECT FROM %s AS v WHERE %s) THEN", w.view(t), strings.Join(parts, " AND "))
+func (w *viewWriter) seen(t *catalogTable) {
+	w.linef("        IF NOT EXISTS (SELECT FROM %s AS v WHERE %s) THEN", w.view(t), listed(w.key(t), "v.%[1]s = NEW.%[1]s", " AND "))
 	w.linef("            RAISE EXCEPTION 'The row would belong to somebody else.' USING ERRCODE = 'with_check_option_violation';")
 	w.linef("        END IF;")
 }
