@@ -120,12 +120,9 @@ func describe(ctx context.Context, tx pgx.Tx, sql string) ([]sqlType, error) {
 	for i, field := range statement.Fields {
 		oids[i] = field.DataTypeOID
 	}
-	rows, err := inner.Query(ctx, `
+	rows, _ := inner.Query(ctx, `
 SELECT format_type(t.oid, -1), CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, -1) ELSE '' END
-FROM unnest($1::oid[]) WITH ORDINALITY AS u (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = u.oid ORDER BY u.n`, oids)
-	if err != nil {
-		return nil, fmt.Errorf("types: %w", err)
-	}
+FROM unnest($1::oid[]) WITH ORDINALITY AS u (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = u.oid ORDER BY u.n`, oids) // a failed query shows when its rows are collected
 
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (sqlType, error) {
 		var t sqlType

@@ -69,6 +69,11 @@ func (t *catalogTable) column(name string) *Column {
 	return find(t.columns, func(c *Column) bool { return c.Name == name })
 }
 
+// mayBeNull reports whether some of the columns may be null.
+func (t *catalogTable) mayBeNull(columns []string) bool {
+	return slices.ContainsFunc(columns, func(name string) bool { return t.column(name).Nullable })
+}
+
 // unique reports whether these columns alone identify a row.
 func (t *catalogTable) unique(columns ...string) bool {
 	return slices.ContainsFunc(append([][]string{t.primary}, t.uniques...), func(set []string) bool {

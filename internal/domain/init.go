@@ -193,15 +193,16 @@ func (w *initWriter) someReadable() bool {
 
 // ownsRows reports whether other tables' owner column references this one.
 func (w *initWriter) ownsRows(t *catalogTable) bool {
-	for _, other := range w.cat.tables {
-		for _, fk := range other.foreignKeys {
-			if fk.table == t.Name && fk.schema == w.schema && len(fk.columns) == 1 && fk.columns[0] == w.owner {
-				return true
-			}
-		}
-	}
+	return w.referenced(t, func(_ *catalogTable, fk catalogFK) bool { return slices.Equal(fk.columns, []string{w.owner}) })
+}
 
-	return false
+// referenced reports whether a foreign key that fits leads to the table.
+func (w *initWriter) referenced(t *catalogTable, fits func(from *catalogTable, fk catalogFK) bool) bool {
+	return slices.ContainsFunc(w.cat.tables, func(from *catalogTable) bool {
+		return slices.ContainsFunc(from.foreignKeys, func(fk catalogFK) bool {
+			return fk.table == t.Name && fk.schema == w.schema && fits(from, fk)
+		})
+	})
 }
 
 var notWord = regexp.MustCompile(`[^a-z]+`)
@@ -230,7 +231,7 @@ func (w *initWriter) parentOf(e *initEntity) *initEntity {
 	var parent *initEntity
 	for _, fk := range e.table.foreignKeys {
 		target := w.entity(fk.table)
-		if target == nil || fk.schema != w.schema || target == e || target.reference || fk.onDelete != "cascade" || w.nullable(e, fk) {
+		if target == nil || fk.schema != w.schema || target == e || target.reference || fk.onDelete != "cascade" || e.table.mayBeNull(fk.columns) {
 			continue
 		}
 		if parent != nil && parent != target {
@@ -240,10 +241,6 @@ func (w *initWriter) parentOf(e *initEntity) *initEntity {
 	}
 
 	return parent
-}
-
-func (w *initWriter) nullable(e *initEntity, fk catalogFK) bool {
-	return slices.ContainsFunc(fk.columns, func(name string) bool { return e.table.column(name).Nullable })
 }
 
 func (w *initWriter) adopt(e *initEntity) {
@@ -298,31 +295,26 @@ func (w *initWriter) guessLabel(e *initEntity) {
 	plain := w.plain(e)
 	for _, name := range labelNames {
 		named := func(c *Column) bool { return namesRows(c.Name) == name && c.Kind == KindText }
-		if i := slices.IndexFunc(plain, named); i >= 0 {
-			e.names, e.label = []string{plain[i].Name}, "{"+quotedName(plain[i].Name)+"}"
+		if c := find(plain, named); c != nil {
+			e.labelBy(c.Name)
 
 			return
 		}
 	}
 	if w.speakable(e) {
-		e.names, e.label = []string{SpokenKey}, "{"+SpokenKey+"}"
+		e.labelBy(SpokenKey)
 
 		return
 	}
-	for _, c := range plain {
-		if c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable && len(w.refColumns(e)) == 0 {
-			e.names, e.label = []string{c.Name}, "{"+quotedName(c.Name)+"}"
+	words := func(c *Column) bool { return c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable }
+	if c := find(plain, words); c != nil && len(w.refColumns(e)) == 0 {
+		e.labelBy(c.Name)
 
-			return
-		}
+		return
 	}
 	var parts []string
-	for _, c := range plain {
-		if c.Kind == KindDate || c.Kind == KindTimestamp {
-			parts, e.names = append(parts, "{"+quotedName(c.Name)+":Jan 2}"), append(e.names, c.Name)
-
-			break
-		}
+	if c := find(plain, func(c *Column) bool { return c.Kind == KindDate || c.Kind == KindTimestamp }); c != nil {
+		parts, e.names = append(parts, "{"+quotedName(c.Name)+":Jan 2}"), append(e.names, c.Name)
 	}
 	for _, name := range sortedKeys(w.refColumns(e)) {
 		parts, e.names = append(parts, "{"+quotedName("_"+name+"_label")+"}"), append(e.names, name)
@@ -334,13 +326,13 @@ func (w *initWriter) guessLabel(e *initEntity) {
 	}
 }
 
+func (e *initEntity) labelBy(column string) {
+	e.names, e.label = []string{column}, "{"+quotedName(column)+"}"
+}
+
 // pointedAt reports whether rows of other tables reference this table, like a catalogue.
 func (w *initWriter) pointedAt(t *catalogTable) bool {
-	return slices.ContainsFunc(w.cat.tables, func(other *catalogTable) bool {
-		return other != t && slices.ContainsFunc(other.foreignKeys, func(fk catalogFK) bool {
-			return fk.table == t.Name && fk.schema == w.schema
-		})
-	})
+	return w.referenced(t, func(from *catalogTable, _ catalogFK) bool { return from != t })
 }
 
 // speakable guesses that people call rows by their key: a text that the table does not generate.

@@ -136,22 +136,18 @@ func (p *prober) texts(ctx context.Context, user, sql string) ([]string, error) 
 	}
 	defer rollback(ctx, inner)
 	if user != "" {
-		if _, err := inner.Exec(ctx, `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', $1, true)`, user); err != nil {
-			return nil, fmt.Errorf("probe: %w", err)
-		}
+		_, err = inner.Exec(ctx, `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', $1, true)`, user)
 	}
-	rows, err := inner.Query(ctx, sql)
+	var found []string
+	if err == nil {
+		rows, _ := inner.Query(ctx, sql) // a failed query shows when its rows are collected
+		found, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if err == nil && user == "" {
+		err = inner.Commit(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("probe: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("probe: %w", err)
-	}
-	if user == "" {
-		if err := inner.Commit(ctx); err != nil {
-			return nil, fmt.Errorf("probe: %w", err)
-		}
 	}
 
 	return found, nil
@@ -159,6 +155,10 @@ func (p *prober) texts(ctx context.Context, user, sql string) ([]string, error) 
 
 func (p *prober) brokenf(format string, args ...any) {
 	p.proof.Broken = append(p.proof.Broken, fmt.Sprintf(format, args...))
+}
+
+func (p *prober) untriedf(format string, args ...any) {
+	p.proof.Untried = append(p.proof.Untried, fmt.Sprintf(format, args...))
 }
 
 // isolation checks that a stranger sees nothing, that two users share no row, and that keys identify rows.
@@ -175,10 +175,9 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 
 		return nil
 	}
-	keys := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1000", quote(e.Key.Name), p.table(e))
 	owner, holders := map[string]string{}, []string{}
 	for _, user := range p.users {
-		found, err := p.texts(ctx, user, keys)
+		found, err := p.keys(ctx, user, e, 1000)
 		if err != nil {
 			return err
 		}
@@ -199,72 +198,75 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 		}
 	}
 	if len(holders) < 2 {
-		p.proof.Untried = append(p.proof.Untried, e.Type+": fewer than two users have rows, so that they could not be compared")
+		p.untriedf("%s: fewer than two users have rows, so that they could not be compared", e.Type)
 
 		return nil
 	}
 
-	return p.pointing(ctx, e, holders)
+	return p.pointing(ctx, e, holders[0])
 }
 
 // pointing checks that a row cannot be made to reference another user's.
-func (p *prober) pointing(ctx context.Context, e *Entity, holders []string) error {
+func (p *prober) pointing(ctx context.Context, e *Entity, holder string) error {
 	for _, c := range e.Columns {
 		target := c.Target()
 		if !c.Writable || !e.May(Update) || target == nil || target.Reference || c.Kind == KindArray {
 			continue
 		}
-		theirs := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1", quote(target.Key.Name), p.table(target))
-		tried := false
-		for _, other := range p.users {
-			if other == holders[0] {
-				continue
-			}
-			keys, err := p.texts(ctx, other, theirs)
-			if err != nil {
-				return err
-			}
-			if len(keys) == 0 {
-				continue
-			}
-			tried = true
-			done, err := p.texts(ctx, holders[0], fmt.Sprintf("UPDATE %s SET %s = %s WHERE %[4]s = (SELECT %[4]s FROM %[1]s LIMIT 1) RETURNING 'done'",
-				p.table(e), quote(c.Name), literalSQL(keys[0]), quote(e.Key.Name)))
-			if err == nil && len(done) > 0 {
-				p.brokenf("%s: %s can be made to point at another user's %s", e.Type, c.Name, target.Type)
-			}
-
-			break
+		key, err := p.someKey(ctx, target, holder)
+		if err != nil {
+			return err
 		}
-		if !tried {
-			p.proof.Untried = append(p.proof.Untried, fmt.Sprintf("%s: nobody else has a %s that %s could point at", e.Type, target.Type, c.Name))
+		if key == "" {
+			p.untriedf("%s: nobody else has a %s that %s could point at", e.Type, target.Type, c.Name)
+
+			continue
+		}
+		done, err := p.texts(ctx, holder, fmt.Sprintf("UPDATE %s SET %s = %s WHERE %[4]s = (SELECT %[4]s FROM %[1]s LIMIT 1) RETURNING 'done'",
+			p.table(e), quote(c.Name), literalSQL(key), quote(e.Key.Name)))
+		if err == nil && len(done) > 0 {
+			p.brokenf("%s: %s can be made to point at another user's %s", e.Type, c.Name, target.Type)
 		}
 	}
 
 	return nil
 }
 
-// operation checks that it cannot be run on another user's row.
-func (p *prober) operation(ctx context.Context, o *Operation) {
-	theirs := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1", quote(o.On.Key.Name), p.table(o.On))
-	for _, owner := range p.users {
-		keys, err := p.texts(ctx, owner, theirs)
-		if err != nil || len(keys) == 0 {
+// someKey is the key of a row that a user other than the given one sees, "" if there is none.
+func (p *prober) someKey(ctx context.Context, e *Entity, but string) (string, error) {
+	for _, user := range p.users {
+		if user == but {
 			continue
 		}
-		args := []string{quote(o.This) + " => " + literalSQL(keys[0])}
-		for _, c := range o.Args.Columns[1:] {
-			if !c.HasDefault {
-				args = append(args, quote(c.Name)+" => NULL")
-			}
+		if keys, err := p.keys(ctx, user, e, 1); err != nil || len(keys) > 0 {
+			return strings.Join(keys, ""), err
 		}
-		if _, err := p.texts(ctx, uuid.NewString(), fmt.Sprintf("SELECT 'done' FROM %s(%s)", o.Call, strings.Join(args, ", "))); err == nil {
-			p.brokenf("operation %s: it takes the key of another user's %s", o.Name, o.On.Type)
-		}
+	}
+
+	return "", nil
+}
+
+func (p *prober) keys(ctx context.Context, user string, e *Entity, most int) ([]string, error) {
+	return p.texts(ctx, user, fmt.Sprintf("SELECT %s::text FROM %s LIMIT %d", quote(e.Key.Name), p.table(e), most))
+}
+
+// operation checks that it cannot be run on another user's row.
+func (p *prober) operation(ctx context.Context, o *Operation) {
+	key, err := p.someKey(ctx, o.On, "")
+	if err != nil || key == "" {
+		p.untriedf("operation %s: nobody has a %s", o.Name, o.On.Type)
 
 		return
 	}
-	p.proof.Untried = append(p.proof.Untried, fmt.Sprintf("operation %s: nobody has a %s", o.Name, o.On.Type))
+	args := []string{quote(o.This) + " => " + literalSQL(key)}
+	for _, c := range o.Args.Columns[1:] {
+		if !c.HasDefault {
+			args = append(args, quote(c.Name)+" => NULL")
+		}
+	}
+	if _, err := p.texts(ctx, uuid.NewString(), fmt.Sprintf("SELECT 'done' FROM %s(%s)", o.Call, strings.Join(args, ", "))); err == nil {
+		p.brokenf("operation %s: it takes the key of another user's %s", o.Name, o.On.Type)
+	}
 }
 
 const hashSQL = `

@@ -180,7 +180,7 @@ func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
 // none.
 func (s *source) nearest(t *catalogTable, seen map[*catalogTable]bool) (best catalogFK, distance int) {
 	for _, fk := range t.foreignKeys {
-		if fk.schema != s.decl.Source.Schema || slices.ContainsFunc(fk.columns, func(name string) bool { return t.column(name).Nullable }) {
+		if fk.schema != s.decl.Source.Schema || t.mayBeNull(fk.columns) {
 			continue
 		}
 		if far := s.distance(s.cat.table(fk.table), seen); far > 0 && (distance == 0 || far < distance) {
@@ -228,7 +228,7 @@ func (s *source) key(t *catalogTable) []string {
 		return t.primary
 	}
 	for _, set := range t.uniques {
-		if !slices.ContainsFunc(set, func(name string) bool { return t.column(name).Nullable }) {
+		if !t.mayBeNull(set) {
 			return set
 		}
 	}
