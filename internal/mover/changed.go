@@ -110,11 +110,11 @@ func (u *move) set(ctx context.Context, to pgx.Tx, t *table, keys, arrived strin
 func (t *table) among(alias, keys string) string {
 	var here, there, typed []string
 	for _, k := range t.key {
-		name := pgx.Identifier{k.Name}.Sanitize()
+		name := quoted(k.Name)
 		here, there, typed = append(here, alias+"."+name), append(there, "k."+name), append(typed, name+" "+k.Type)
 	}
 
-	return `(` + strings.Join(here, ", ") + `) IN (SELECT ` + strings.Join(there, ", ") + ` FROM json_to_recordset('` + strings.ReplaceAll(keys, "'", "''") + `') AS k (` +
+	return `(` + strings.Join(here, ", ") + `) IN (SELECT ` + strings.Join(there, ", ") + ` FROM json_to_recordset(` + literal(keys) + `) AS k (` +
 		strings.Join(typed, ", ") + `)) AND ` + alias + `.` + t.owned
 }
 
@@ -122,7 +122,7 @@ func (t *table) among(alias, keys string) string {
 func (t *table) same() string {
 	equal := make([]string, len(t.key))
 	for i, k := range t.key {
-		name := pgx.Identifier{k.Name}.Sanitize()
+		name := quoted(k.Name)
 		equal[i] = "n." + name + " = x." + name
 	}
 

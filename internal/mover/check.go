@@ -109,22 +109,9 @@ func (u *move) checkColumns(ctx context.Context) error {
 	return nil
 }
 
-const referencesSQL = `
-	SELECT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname), p.condition
-	FROM pg_constraint AS k
-	JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
-	JOIN pg_class AS r ON r.oid = k.confrelid JOIN pg_namespace AS m ON m.oid = r.relnamespace
-	CROSS JOIN LATERAL (
-	    SELECT string_agg(format('o.%I = x.%I', a.attname, b.attname), ' AND ') AS condition
-	    FROM unnest(k.conkey, k.confkey) AS pair (a, b)
-	    JOIN pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = pair.a
-	    JOIN pg_attribute AS b ON b.attrelid = k.confrelid AND b.attnum = pair.b) AS p
-	WHERE k.contype = 'f' AND k.conparentid = 0 AND NOT c.relispartition`
-
 // checkReferences: no table that stays has rows that refer to rows that go.
 func (u *move) checkReferences(ctx context.Context) error {
-	type reference struct{ From, To, Condition string }
-	references, err := all(ctx, u.source, pgx.RowToStructByPos[reference], "read foreign keys", referencesSQL)
+	references, err := foreignKeys(ctx, u.source)
 	if err != nil {
 		return err
 	}
@@ -155,10 +142,11 @@ func (u *move) checkShared(ctx context.Context) error {
 			continue
 		}
 		for _, column := range t.entity.Columns {
-			if column.FK == nil || column.FK.Entity == nil || !column.FK.Entity.Reference || column.Expr != "" {
+			shared := column.Target()
+			if shared == nil || !shared.Reference || column.Expr != "" {
 				continue
 			}
-			if err := u.compareShared(ctx, t, column.Name, pgx.Identifier{column.FK.Entity.Table}.Sanitize(), column.FK.Column, column.FK.Entity.Label.Columns()); err != nil {
+			if err := u.compareShared(ctx, t, column.Name, quoted(shared.Table), column.FK.Column, shared.Label.Columns()); err != nil {
 				return err
 			}
 		}
@@ -170,13 +158,13 @@ func (u *move) checkShared(ctx context.Context) error {
 // compareShared compares keys and names.
 func (u *move) compareShared(ctx context.Context, t table, column, shared, key string, label []string) error {
 	schema, _, _ := strings.Cut(t.name, ".")
-	shared, key = schema+"."+shared, pgx.Identifier{key}.Sanitize()
+	shared, key, column = schema+"."+shared, quoted(key), quoted(column)
 	names := []string{key + "::text"}
 	for _, name := range label {
-		names = append(names, pgx.Identifier{name}.Sanitize()+"::text")
+		names = append(names, quoted(name)+"::text")
 	}
 	said := `concat_ws(' ', ` + strings.Join(names, ", ") + `)`
-	keys, err := all(ctx, u.source, pgx.RowTo[string], "look for the shared rows of "+t.name, `SELECT DISTINCT x.`+pgx.Identifier{column}.Sanitize()+`::text FROM `+t.name+` AS x WHERE x.`+pgx.Identifier{column}.Sanitize()+` IS NOT NULL AND `+t.rows)
+	keys, err := all(ctx, u.source, pgx.RowTo[string], "look for the shared rows of "+t.name, `SELECT DISTINCT x.`+column+`::text FROM `+t.name+` AS x WHERE x.`+column+` IS NOT NULL AND `+t.rows)
 	if err != nil {
 		return err
 	}

@@ -243,7 +243,7 @@ func (m *Mover) Share(ctx context.Context, from, to directory.Database) (int64, 
 				if !entity.Reference || entity.Viewed {
 					continue
 				}
-				n, err := share(ctx, read, tx, entity.Type, pgx.Identifier{bound.Schema, entity.Table}.Sanitize())
+				n, err := share(ctx, read, tx, entity.Type, quoted(bound.Schema, entity.Table))
 				if err != nil {
 					return fmt.Errorf("share the rows of %s: %w", entity.Table, err)
 				}

@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 )
@@ -43,17 +44,15 @@ func (p *parser) short() int   { return int(binary.BigEndian.Uint16(p.take(2))) 
 func (p *parser) long() uint32 { return binary.BigEndian.Uint32(p.take(4)) }
 
 func (p *parser) text() string {
-	for i, c := range p.rest {
-		if c == 0 {
-			text := string(p.rest[:i])
-			p.rest = p.rest[i+1:]
+	text, rest, ended := bytes.Cut(p.rest, []byte{0})
+	if !ended {
+		p.rest, p.err = nil, errShort
 
-			return text
-		}
+		return ""
 	}
-	p.rest, p.err = nil, errShort
+	p.rest = rest
 
-	return ""
+	return string(text)
 }
 
 // relation reads which columns a table's tuples have.

@@ -63,7 +63,7 @@ const remembered = `SELECT r.entity_id FROM alfred.entity_refs AS r WHERE r.user
 
 // taken are those keys of the user's rows that others' rows have at the target.
 func (u *move) taken(ctx context.Context, from, to db.DBTX, t *table, also string) ([]string, error) {
-	key, args := pgx.Identifier{t.entity.Key.Name}.Sanitize(), []any{}
+	key, args := quoted(t.entity.Key.Name), []any{}
 	if also != "" {
 		also, args = fmt.Sprintf(also, u.User.ID), []any{t.entity.Type}
 	}
@@ -230,7 +230,7 @@ func (r renaming) text(value string) string {
 
 // inColumn is a column of keys.
 func (r renaming) inColumn(c *domain.Column) string {
-	return r.text(`x.`+pgx.Identifier{c.Name}.Sanitize()+`::text`) + `::` + c.Type
+	return r.text(`x.`+quoted(c.Name)+`::text`) + `::` + c.Type
 }
 
 // inJSON is a field f of an object.

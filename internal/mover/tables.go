@@ -106,7 +106,7 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 		if entity.Reference {
 			continue
 		}
-		name := pgx.Identifier{bound.Schema, entity.Table}.Sanitize()
+		name := quoted(bound.Schema, entity.Table)
 		if entity.Viewed || entity.Owner == nil || entity.Owner.Default == "" {
 			return nil, refused("rows of %s are reached through a view, so where they are stored nobody has said: users of this domain cannot be moved, not even with --off", name)
 		}
@@ -117,7 +117,7 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 		if err != nil {
 			return nil, fmt.Errorf("ask %s whose rows these are: %w", name, err)
 		}
-		owned := pgx.Identifier{entity.Owner.Name}.Sanitize() + " = '" + strings.ReplaceAll(owner, "'", "''") + "'::" + entity.Owner.Type
+		owned := quoted(entity.Owner.Name) + " = " + literal(owner) + "::" + entity.Owner.Type
 		t := table{name: name, entity: entity, rows: "x." + owned, owned: owned}
 		err = tx.QueryRow(ctx, storedSQL, name).Scan(&t.columns)
 		if err != nil {
@@ -133,13 +133,27 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 const storedSQL = `SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attname) FROM pg_attribute AS a
 	WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''`
 
+// reference is a foreign key. Condition joins its rows, o, with those that they refer to, x.
+type reference struct{ From, To, Condition string }
+
+// foreignKeys are those between tables; partitions have those of their table.
+func foreignKeys(ctx context.Context, tx db.DBTX) ([]reference, error) {
+	return all(ctx, tx, pgx.RowToStructByPos[reference], "read foreign keys", `
+		SELECT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname), p.condition
+		FROM pg_constraint AS k
+		JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		JOIN pg_class AS r ON r.oid = k.confrelid JOIN pg_namespace AS m ON m.oid = r.relnamespace
+		CROSS JOIN LATERAL (
+		    SELECT string_agg(format('o.%I = x.%I', a.attname, b.attname), ' AND ') AS condition
+		    FROM unnest(k.conkey, k.confkey) AS pair (a, b)
+		    JOIN pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = pair.a
+		    JOIN pg_attribute AS b ON b.attrelid = k.confrelid AND b.attnum = pair.b) AS p
+		WHERE k.contype = 'f' AND k.conparentid = 0 AND NOT c.relispartition`)
+}
+
 // inOrder sorts tables so that each comes after those that it refers to.
 func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
-	type reference struct{ From, To string }
-	references, err := all(ctx, tx, pgx.RowToStructByPos[reference], "read foreign keys", `SELECT DISTINCT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname)
-		FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
-		JOIN pg_class AS r ON r.oid = k.confrelid JOIN pg_namespace AS m ON m.oid = r.relnamespace
-		WHERE k.contype = 'f'`)
+	references, err := foreignKeys(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +178,9 @@ func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
 
 	return ordered, nil
 }
+
+// quoted is a name as SQL, with its schema before it if that is given.
+func quoted(name ...string) string { return pgx.Identifier(name).Sanitize() }
 
 // unquoted compares names however much of them is quoted.
 func unquoted(name string) string { return strings.ReplaceAll(name, `"`, "") }

@@ -21,19 +21,14 @@ func (u *move) carryVersions(ctx context.Context, from, to pgx.Tx) error {
 		if t.entity == nil {
 			continue
 		}
-		key, version := pgx.Identifier{t.entity.Table, t.entity.Key.Name}.Sanitize()+"::text", t.entity.VersionSQL()
-		type known struct {
-			Session uuid.UUID
-			Ref     string
-		}
-		current, err := all(ctx, from, pgx.RowToStructByPos[known], "compare versions of "+t.name, `SELECT r.session_id, r.ref FROM entity_refs AS r JOIN `+t.name+` ON `+key+` = r.entity_id::text
-			WHERE r.user_id = $1 AND r.entity_type = $2 AND r.row_version = `+version, u.User.ID, t.entity.Type)
-		if err != nil {
-			return err
-		}
-		sessions, refs := make([]uuid.UUID, len(current)), make([]string, len(current))
-		for i, k := range current {
-			sessions[i], refs[i] = k.Session, k.Ref
+		key, version := quoted(t.entity.Table, t.entity.Key.Name)+"::text", t.entity.VersionSQL()
+		var (
+			sessions []uuid.UUID
+			refs     []string
+		)
+		if err := from.QueryRow(ctx, `SELECT array_agg(r.session_id), array_agg(r.ref) FROM entity_refs AS r JOIN `+t.name+` ON `+key+` = r.entity_id::text
+			WHERE r.user_id = $1 AND r.entity_type = $2 AND r.row_version = `+version, u.User.ID, t.entity.Type).Scan(&sessions, &refs); err != nil {
+			return fmt.Errorf("compare versions of %s: %w", t.name, err)
 		}
 		if err := exec(ctx, to, "carry versions of "+t.name, `UPDATE entity_refs AS r SET row_version = `+version+` FROM `+t.name+`, unnest($1::uuid[], $2::text[]) AS known (session_id, ref)
 			WHERE r.session_id = known.session_id AND r.ref = known.ref AND r.user_id = $3 AND `+key+` = r.entity_id::text`, sessions, refs, u.User.ID); err != nil {
