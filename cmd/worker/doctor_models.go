@@ -151,6 +151,18 @@ type question struct {
 	ask        func(ctx context.Context, model llm.Model) error
 }
 
+// asks is the question of a node with an input, whose output may be at fault.
+func asks[In, Out any](name, node string, run func(context.Context, llm.Model, In) (Out, error), in In, fault func(Out) string) question {
+	return question{name, node, func(ctx context.Context, model llm.Model) error {
+		out, err := run(ctx, model, in)
+		if err != nil || fault == nil || fault(out) == "" {
+			return err
+		}
+
+		return errors.New(fault(out))
+	}}
+}
+
 // small is a minimal prompt.
 func small() nodes.Frame {
 	return nodes.Frame{
@@ -160,58 +172,31 @@ func small() nodes.Frame {
 }
 
 func questions() []question {
-	all := []question{
-		{"understand", vocab.NodeUnderstand, func(ctx context.Context, m llm.Model) error {
-			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}})
-			if err == nil && out.Degraded != "" {
-				err = errors.New(out.Degraded)
-			}
+	degraded := func(out *nodes.UnderstandOutput) string { return out.Degraded }
+	unplanned := func(out *nodes.UnderstandOutput) string {
+		if out.Degraded == "" && out.Think == nil && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil {
+			return "the answer holds no plan: set ALFRED_DECISIONS=apart for this model"
+		}
 
-			return err
-		}},
-		{"understand and think in one", vocab.NodeUnderstand, func(ctx context.Context, m llm.Model) error {
-			plan := &nodes.ThinkInput{Subdomains: []string{"lists"}, MaxSteps: 3}
-			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}, Plan: plan})
-			switch {
-			case err == nil && out.Degraded != "":
-				err = errors.New(out.Degraded)
-			case err == nil && out.Think == nil && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil:
-				err = errors.New("the answer holds no plan: set ALFRED_DECISIONS=apart for this model")
-			}
-
-			return err
-		}},
-		{"think", vocab.NodeThink, func(ctx context.Context, m llm.Model) error {
-			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(), Subdomains: []string{"lists"}, MaxSteps: 3, Permission: nodes.Permission{Allowed: true, Why: "the message asks for it"}})
-
-			return err
-		}},
-		{"reply", vocab.NodeReply, func(ctx context.Context, m llm.Model) error {
-			_, err := nodes.Reply(ctx, m, nodes.ReplyInput{Frame: small(), OnDelta: func(string) {}})
-
-			return err
-		}},
-		{"summarize", vocab.NodeSummarize, func(ctx context.Context, m llm.Model) error {
-			_, err := nodes.Summarize(ctx, m, nodes.SummarizeInput{Frame: small()})
-
-			return err
-		}},
-		{"compress", vocab.NodeCompress, func(ctx context.Context, m llm.Model) error {
-			_, err := nodes.Compress(ctx, m, nodes.CompressInput{Frame: small()})
-
-			return err
-		}},
+		return out.Degraded
 	}
+	understand := nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}}
+	both := nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}, Plan: &nodes.ThinkInput{Subdomains: []string{"lists"}, MaxSteps: 3}}
+	think := nodes.ThinkInput{Frame: small(), Subdomains: []string{"lists"}, MaxSteps: 3, Permission: nodes.Permission{Allowed: true, Why: "the message asks for it"}}
+	all := []question{
+		asks("understand", vocab.NodeUnderstand, nodes.Understand, understand, degraded),
+		asks("understand and think in one", vocab.NodeUnderstand, nodes.Understand, both, unplanned),
+		asks("think", vocab.NodeThink, nodes.Think, think, nil),
+		asks("reply", vocab.NodeReply, nodes.Reply, nodes.ReplyInput{Frame: small(), OnDelta: func(string) {}}, nil),
+		asks("summarize", vocab.NodeSummarize, nodes.Summarize, nodes.SummarizeInput{Frame: small()}, nil),
+		asks("compress", vocab.NodeCompress, nodes.Compress, nodes.CompressInput{Frame: small()}, nil),
+	}
+	tables := []string{"items"}
 	for _, stepType := range vocab.StepTypes {
-		all = append(all, question{"act, " + stepType, vocab.NodeAct, func(ctx context.Context, m llm.Model) error {
-			tables := []string{"items"}
-			_, err := nodes.Act(ctx, m, nodes.ActInput{
-				Frame: small(), StepType: stepType, Tables: tables, EntityTypes: []string{"item"}, SchemaRequestsLeft: 1,
-				Writable: map[string][]string{vocab.ToolCreate: tables, vocab.ToolUpdate: tables, vocab.ToolDelete: tables},
-			})
-
-			return err
-		}})
+		all = append(all, asks("act, "+stepType, vocab.NodeAct, nodes.Act, nodes.ActInput{
+			Frame: small(), StepType: stepType, Tables: tables, EntityTypes: []string{"item"}, SchemaRequestsLeft: 1,
+			Writable: map[string][]string{vocab.ToolCreate: tables, vocab.ToolUpdate: tables, vocab.ToolDelete: tables},
+		}, nil))
 	}
 
 	return all

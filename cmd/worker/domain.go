@@ -32,32 +32,25 @@ type domainCheckCommand struct {
 
 // domainReport is what check prints as JSON.
 type domainReport struct {
-	Domain     string          `json:"domain"`
-	Entities   []string        `json:"entities"`
-	Problems   []domainProblem `json:"problems"`
-	Subdomains []string        `json:"subdomains"`
+	Domain     string           `json:"domain"`
+	Entities   []string         `json:"entities"`
+	Problems   []domain.Problem `json:"problems"`
+	Subdomains []string         `json:"subdomains"`
 	// Broken and Untried are the result of a probe.
 	Broken  []string `json:"broken,omitempty"`
 	Untried []string `json:"untried,omitempty"`
 	Proven  bool     `json:"proven"`
 }
 
-type domainProblem struct {
-	Line    int    `json:"line"`
-	Message string `json:"message"`
-}
-
 // Run prints every mismatch; it returns an error if there is one.
 func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, pool *pgxpool.Pool, console *program.Console) error {
 	c.Domain = cmp.Or(c.Domain, settings.Domain(e))
-	report := domainReport{Domain: c.Domain, Entities: []string{}, Problems: []domainProblem{}, Subdomains: []string{}}
+	report := domainReport{Domain: c.Domain, Entities: []string{}, Problems: []domain.Problem{}, Subdomains: []string{}}
 	bound, err := program.OpenDomain(ctx, pool, c.Domain)
 	mismatch, mismatched := errors.AsType[*domain.CheckError](err)
 	switch {
 	case mismatched:
-		for _, problem := range mismatch.Problems {
-			report.Problems = append(report.Problems, domainProblem(problem))
-		}
+		report.Problems = mismatch.Problems
 	case err != nil:
 		return err
 	default:

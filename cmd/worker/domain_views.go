@@ -17,6 +17,9 @@ import (
 	"alfred/internal/domain"
 )
 
+// domainApp is what the database sees of these commands.
+const domainApp = "alfred worker domain"
+
 type domainInitCommand struct {
 	Schema string `help:"The schema to declare." required:""`
 	Dir    string `default:"." help:"Folder for the files." type:"path"`
@@ -25,7 +28,7 @@ type domainInitCommand struct {
 
 // Run writes two files for review: the declaration, and the SQL of its views.
 func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
+	return program.WithDatabase(ctx, e, domainApp, func(pool *pgxpool.Pool) error {
 		if c.AsIs {
 			text, err := domain.Init(ctx, pool, c.Schema)
 			if err != nil {
@@ -98,24 +101,25 @@ type declared struct {
 	Domain string `arg:"" help:"A YAML file with a source. Default: ALFRED_DOMAIN." optional:""`
 }
 
-func (d *declared) load(e settings.Env) (*domain.Declaration, error) {
+// with runs work with the declaration and the database.
+func (d *declared) with(ctx context.Context, e settings.Env, work func(pool *pgxpool.Pool, decl *domain.Declaration) error) error {
 	files, file := domain.Find(cmp.Or(d.Domain, settings.Domain(e)))
 	decl, err := domain.Load(files, file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if decl.Source.Schema == "" {
-		return nil, fmt.Errorf("%s has no source: it takes tables as they are, and there are no views", file)
+		return fmt.Errorf("%s has no source: it takes tables as they are, and there are no views", file)
 	}
 
-	return decl, nil
+	return program.WithDatabase(ctx, e, domainApp, func(pool *pgxpool.Pool) error { return work(pool, decl) })
 }
 
 type domainViewsCommand struct{ declared }
 
 // Run prints the SQL; notes go to stderr.
 func (c *domainViewsCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return withViews(ctx, e, &c.declared, func(_ *pgxpool.Pool, _ *domain.Declaration, sql string, notes []string) error {
+	return c.withViews(ctx, e, func(_ *pgxpool.Pool, _ *domain.Declaration, sql string, notes []string) error {
 		fmt.Fprint(console.Errs, noteLines(notes))
 		fmt.Fprint(console.Out, sql)
 
@@ -123,13 +127,9 @@ func (c *domainViewsCommand) Run(ctx context.Context, e settings.Env, console *p
 	})
 }
 
-func withViews(ctx context.Context, e settings.Env, d *declared, work func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error) error {
-	decl, err := d.load(e)
-	if err != nil {
-		return err
-	}
-
-	return program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
+// withViews runs work with the SQL of the declaration's views.
+func (d *declared) withViews(ctx context.Context, e settings.Env, work func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error) error {
+	return d.with(ctx, e, func(pool *pgxpool.Pool, decl *domain.Declaration) error {
 		sql, notes, err := domain.Views(ctx, pool, decl)
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ type domainAttachCommand struct{ declared }
 
 // Run replaces the views, in one transaction.
 func (c *domainAttachCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return withViews(ctx, e, &c.declared, func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error {
+	return c.withViews(ctx, e, func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error {
 		if err := domain.Attach(ctx, pool, decl, sql); err != nil {
 			return err
 		}
@@ -176,16 +176,12 @@ func (c *domainDropCommand) Run(ctx context.Context, e settings.Env, console *pr
 }
 
 func (d *declared) change(ctx context.Context, e settings.Env, console *program.Console, change func(context.Context, domain.DB, *domain.Declaration) error, text string) error {
-	decl, err := d.load(e)
-	if err != nil {
-		return err
-	}
-	err = program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
-		return change(ctx, pool, decl)
-	})
-	if err == nil {
-		fmt.Fprintf(console.Out, text, decl.Schema)
-	}
+	return d.with(ctx, e, func(pool *pgxpool.Pool, decl *domain.Declaration) error {
+		err := change(ctx, pool, decl)
+		if err == nil {
+			fmt.Fprintf(console.Out, text, decl.Schema)
+		}
 
-	return err
+		return err
+	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/domain"
 	"alfred/internal/pg"
@@ -106,14 +107,9 @@ func (c *sessionShowCommand) Run(ctx context.Context, pool *pgxpool.Pool, consol
 	return nil
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
-func sessionExists(ctx context.Context, db querier, id uuid.UUID) error {
+func sessionExists(ctx context.Context, on db.DBTX, id uuid.UUID) error {
 	var exists bool
-	if err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions WHERE id = $1)`, id).Scan(&exists); err != nil {
+	if err := on.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions WHERE id = $1)`, id).Scan(&exists); err != nil {
 		return fmt.Errorf("look for the session: %w", err)
 	}
 	if !exists {

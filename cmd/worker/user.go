@@ -14,6 +14,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/db"
 	"alfred/internal/directory"
 	"alfred/internal/domain"
 	"alfred/internal/mover"
@@ -50,9 +51,9 @@ func (c *userExportCommand) Run(ctx context.Context, pool *pgxpool.Pool, bound *
 	})
 }
 
-func userByName(ctx context.Context, db querier, name string) (uuid.UUID, error) {
+func userByName(ctx context.Context, on db.DBTX, name string) (uuid.UUID, error) {
 	var id uuid.UUID
-	err := db.QueryRow(ctx, `SELECT id FROM users WHERE name = $1`, name).Scan(&id)
+	err := on.QueryRow(ctx, `SELECT id FROM users WHERE name = $1`, name).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return id, errNoUser
 	}

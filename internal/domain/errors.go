@@ -15,8 +15,8 @@ type CheckError struct {
 // Problem is one difference.
 type Problem struct {
 	// Line of the declaration, from 1; 0 if no single line is at fault.
-	Line    int
-	Message string
+	Line    int    `json:"line"`
+	Message string `json:"message"`
 }
 
 // Error lists all problems, one per line, as file:line: message.
