@@ -96,22 +96,12 @@ func (a *api) register(mux *http.ServeMux) {
 	a.registerReference(mux)
 }
 
-// read runs work in one read-only transaction that sees only the caller's rows.
-func (a *api) read(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return a.door.Read(ctx, work)
-}
-
-// readAll is read as the owner, for the data tools, which choose the role themselves.
+// readAll reads as the owner, for the data tools, which choose the role themselves.
 func (a *api) readAll(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InReadTx(ctx, a.Pool, work)
 }
 
-// write runs work in one transaction under the tenant's role: it may only call the SQL functions granted to it.
-func (a *api) write(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return a.door.Write(ctx, work)
-}
-
-// writeAll is write as the owner, for the data tools, which choose the role themselves.
+// writeAll writes as the owner, likewise.
 func (a *api) writeAll(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InTx(ctx, a.Pool, work)
 }

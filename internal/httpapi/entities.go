@@ -248,7 +248,7 @@ func (a *api) unpin(ctx context.Context, in *RefPath) error {
 
 // changeRegistry changes a session's registry on behalf of its user, between two turns.
 func (a *api) changeRegistry(ctx context.Context, session pathID, change func(*registry.Registry) error) error {
-	row, err := inSession(ctx, a, session, func(_ pgx.Tx, row *db.SessionGetRow) (*db.SessionGetRow, error) { return row, nil })
+	row, err := a.door.Session(ctx, session.UUID)
 	if err != nil {
 		return err
 	}

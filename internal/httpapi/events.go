@@ -98,40 +98,24 @@ func (in *eventsIn) resumeAfter() string {
 	return cmp.Or(in.LastEventID, in.After)
 }
 
-// parseSeq parses an event id of a turn's stream.
-func parseSeq(id string) (int32, error) {
-	if id == "" {
-		return 0, nil
-	}
-	seq, err := strconv.ParseInt(id, 10, 32)
-	if err != nil || seq < 0 {
-		return 0, problem.Invalid("Last-Event-ID is not an id of this stream.")
-	}
+var errEventID = problem.Invalid("Last-Event-ID is not an id of this stream.")
 
-	return int32(seq), nil
-}
+// parseSeq parses an event id of a turn's stream.
+func parseSeq(id string) (int32, error) { return parseNumber(id, errEventID) }
 
 // parseNumberSeq parses an event id of a session's stream.
 func parseNumberSeq(id string) (number, seq int32, err error) {
 	if id == "" {
 		return 0, 0, nil
 	}
-	before, after, _ := strings.Cut(id, ".")
-	if before == "" || after == "" {
-		return 0, 0, problem.Invalid("Last-Event-ID is not an id of this stream.")
-	}
-	if number, err = parseSeq(before); err != nil {
-		return 0, 0, err
-	}
-	seq, err = parseSeq(after)
 
-	return number, seq, err
+	return parsePair(id, errEventID)
 }
 
 // turnSource reads a turn's events.
 func (a *api) turnSource(id uuid.UUID, after int32) source {
 	return func(ctx context.Context) ([]event, bool, error) {
-		rows, over, err := follow.EventsAfter(ctx, a.read, id, after)
+		rows, over, err := follow.EventsAfter(ctx, a.door.Read, id, after)
 		events := mapped(rows, func(e follow.Event) event {
 			after = e.Seq
 
@@ -180,7 +164,7 @@ func (w *watched) add(id uuid.UUID, number, seq int32) {
 // watchSource reads the events of sessions.
 func (a *api) watchSource(w *watched) source {
 	return func(ctx context.Context) ([]event, bool, error) {
-		rows, err := pg.Value(ctx, a.read, func(tx pgx.Tx) ([]*db.TurnEventListSessionsRow, error) {
+		rows, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) ([]*db.TurnEventListSessionsRow, error) {
 			return a.q.TurnEventListSessions(ctx, tx, &db.TurnEventListSessionsParams{
 				SessionIds: w.sessions, AfterNumbers: w.numbers, AfterSeqs: w.seqs, PageSize: eventBatch,
 			})

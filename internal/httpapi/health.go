@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"alfred/internal/domain"
@@ -58,37 +60,30 @@ func (a *api) ready(ctx context.Context) (status int, text string, err error) {
 // on a busy server: one probe at a time does it, every few seconds, and the others use the last result.
 type drift struct {
 	looking sync.Mutex
+	last    atomic.Pointer[comparison]
+}
 
-	mu    sync.Mutex
+type comparison struct {
 	at    time.Time
-	known []domain.Difference
+	found []domain.Difference
 }
 
 const driftFor = 2 * time.Second
 
 // look returns the last result, with an error if it could not be refreshed.
 func (d *drift) look(ctx context.Context, db domain.DB, bound *domain.Domain) ([]domain.Difference, error) {
-	if known, fresh := d.last(); fresh || !d.looking.TryLock() {
-		return known, nil
+	last := cmp.Or(d.last.Load(), &comparison{})
+	if time.Since(last.at) < driftFor || !d.looking.TryLock() {
+		return last.found, nil
 	}
 	defer d.looking.Unlock()
 	found, err := domain.Drift(ctx, db, bound)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.at = time.Now()
 	if err != nil {
-		return d.known, fmt.Errorf("compare tables: %w", err)
+		found, err = last.found, fmt.Errorf("compare tables: %w", err)
 	}
-	d.known = found
+	d.last.Store(&comparison{time.Now(), found})
 
-	return found, nil
-}
-
-func (d *drift) last() (known []domain.Difference, fresh bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-
-	return d.known, time.Since(d.at) < driftFor
+	return found, err
 }
 
 func probe(w http.ResponseWriter, status int, text string) {

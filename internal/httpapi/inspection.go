@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -68,7 +67,7 @@ func (a *api) callList() list[*uuid.UUID, *db.LlmCallPageTurnRow, CallLine] {
 }
 
 func (a *api) callGet(ctx context.Context, in *callPath) (LLMCall, error) {
-	return pg.Value(ctx, a.read, func(tx pgx.Tx) (LLMCall, error) {
+	return pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (LLMCall, error) {
 		row, err := a.q.LlmCallGet(ctx, tx, in.ID.UUID)
 		if err != nil {
 			return LLMCall{}, fmt.Errorf("get call: %w", err)
@@ -177,14 +176,7 @@ func parseResultCursor(cursor string) (c resultCursor, err error) {
 	if cursor == "" {
 		return resultCursor{step: -1}, nil
 	}
-	before, after, found := strings.Cut(cursor, ".")
-	if !found || before == "" || after == "" {
-		return c, errCursor
-	}
-	if c.step, err = parseNumberCursor(before); err != nil {
-		return c, err
-	}
-	c.call, err = parseNumberCursor(after)
+	c.step, c.call, err = parsePair(cursor, errCursor)
 
 	return c, err
 }

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -78,7 +80,7 @@ func (l list[Cursor, Row, Item]) ofSession(a *api) func(context.Context, *sessio
 // ofTurn answers from one of the caller's turns.
 func (l list[Cursor, Row, Item]) ofTurn(a *api) func(context.Context, *turnPageIn) (Page[Item], error) {
 	return func(ctx context.Context, in *turnPageIn) (Page[Item], error) {
-		return pg.Value(ctx, a.read, func(tx pgx.Tx) (Page[Item], error) {
+		return pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (Page[Item], error) {
 			if _, err := a.q.TurnStatusGet(ctx, tx, in.ID.UUID); err != nil {
 				return Page[Item]{}, fmt.Errorf("get turn: %w", err)
 			}
@@ -101,17 +103,30 @@ func (l list[Cursor, Row, Item]) page(ctx context.Context, tx pgx.Tx, of uuid.UU
 // errCursor rejects cursors that we did not issue.
 var errCursor = problem.Invalid("This cursor is not one of ours; start again without it.")
 
-// parseNumberCursor parses a numeric cursor; none is 0.
-func parseNumberCursor(cursor string) (int32, error) {
-	if cursor == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(cursor, 10, 32)
+// parseNumberCursor parses a numeric cursor.
+func parseNumberCursor(cursor string) (int32, error) { return parseNumber(cursor, errCursor) }
+
+// parseNumber parses a number that we gave a client; none is 0. Anything else is bad.
+func parseNumber(text string, bad error) (int32, error) {
+	n, err := strconv.ParseInt(cmp.Or(text, "0"), 10, 32)
 	if err != nil || n < 0 {
-		return 0, errCursor
+		return 0, bad
 	}
 
 	return int32(n), nil
+}
+
+// parsePair parses two such numbers with a point between them.
+func parsePair(text string, bad error) (first, second int32, err error) {
+	before, after, _ := strings.Cut(text, ".")
+	if before == "" || after == "" {
+		return 0, 0, bad
+	}
+	if first, err = parseNumber(before, bad); err == nil {
+		second, err = parseNumber(after, bad)
+	}
+
+	return first, second, err
 }
 
 // parseIDCursor parses a cursor that is an id; none is nil.
@@ -129,7 +144,7 @@ func parseIDCursor(cursor string) (*uuid.UUID, error) {
 
 // inSession returns what work reads of one of the caller's sessions.
 func inSession[T any](ctx context.Context, a *api, id pathID, work func(tx pgx.Tx, row *db.SessionGetRow) (T, error)) (T, error) {
-	return pg.Value(ctx, a.read, func(tx pgx.Tx) (none T, err error) {
+	return pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (none T, err error) {
 		row, err := a.q.SessionGet(ctx, tx, id.UUID)
 		if err != nil {
 			return none, fmt.Errorf("get session: %w", err)

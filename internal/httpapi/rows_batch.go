@@ -140,7 +140,7 @@ func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOutBody, 
 	if entity == nil {
 		return nil, problem.ErrNotFound
 	}
-	rows, err := pg.Value(ctx, a.read, func(tx pgx.Tx) ([]*db.RowEventListRow, error) {
+	rows, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) ([]*db.RowEventListRow, error) {
 		return a.q.RowEventList(ctx, tx, &db.RowEventListParams{UserID: userOf(ctx), EntityType: entity.Type, EntityID: in.ID, MostEvents: shownEvents})
 	})
 	if err != nil {

@@ -61,7 +61,7 @@ func (a *api) search(ctx context.Context, in *searchIn) (searchResult, error) {
 	if in.Type != "" {
 		query.Kinds = []string{in.Type}
 	}
-	hits, err := pg.Value(ctx, a.read, func(tx pgx.Tx) ([]recall.Hit, error) { return a.Search.Search(ctx, tx, query) })
+	hits, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) ([]recall.Hit, error) { return a.Search.Search(ctx, tx, query) })
 	if err != nil {
 		return searchResult{}, fmt.Errorf("search: %w", err)
 	}

@@ -136,7 +136,7 @@ func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (session, er
 }
 
 func (a *api) sessionForget(ctx context.Context, in *SessionPath) error {
-	forgotten, err := pg.Value(ctx, a.write, func(tx pgx.Tx) (bool, error) { return a.q.SessionForget(ctx, tx, in.ID.UUID) })
+	forgotten, err := pg.Value(ctx, a.door.Write, func(tx pgx.Tx) (bool, error) { return a.q.SessionForget(ctx, tx, in.ID.UUID) })
 	if err == nil && !forgotten {
 		err = problem.ErrNotFound
 	}
@@ -173,7 +173,7 @@ func (a *api) sessionList(ctx context.Context, in *sessionListIn) (Page[session]
 	}
 	params.UserID, params.PageSize = userOf(ctx), int32(in.Limit)
 	in.filter(params)
-	rows, err := pg.Value(ctx, a.read, func(tx pgx.Tx) ([]*db.SessionPageRow, error) { return a.q.SessionPage(ctx, tx, params) })
+	rows, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) ([]*db.SessionPageRow, error) { return a.q.SessionPage(ctx, tx, params) })
 	if err != nil {
 		return Page[session]{}, fmt.Errorf("list sessions: %w", err)
 	}

@@ -63,7 +63,7 @@ func (a *api) believed(ctx context.Context, err error) error {
 }
 
 func (a *api) turnEnded(ctx context.Context, id uuid.UUID, summarized bool) (bool, error) {
-	turn, err := pg.Value(ctx, a.read, func(tx pgx.Tx) (*db.TurnStatusGetRow, error) { return a.q.TurnStatusGet(ctx, tx, id) })
+	turn, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (*db.TurnStatusGetRow, error) { return a.q.TurnStatusGet(ctx, tx, id) })
 	if err != nil {
 		return false, fmt.Errorf("look at turn: %w", err)
 	}

@@ -140,7 +140,7 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 	if err := a.checkInputs(in.Body); err != nil {
 		return nil, err
 	}
-	made, err := pg.Value(ctx, a.write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
+	made, err := pg.Value(ctx, a.door.Write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
 		return jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
 			SessionID: in.ID.UUID, Message: in.Body.Message, Mode: in.Body.Mode, IfBusy: in.Body.IfBusy,
 			IdempotencyKey: in.IdempotencyKey, UIChanges: in.Body.UIChanges, MentionedEntities: in.Body.MentionedEntities,
@@ -209,7 +209,7 @@ func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turn, error) {
 }
 
 func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
-	return pg.Value(ctx, a.read, func(tx pgx.Tx) (*turn, error) {
+	return pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (*turn, error) {
 		row, steps, err := follow.Load(ctx, tx, id)
 		if err != nil {
 			return nil, err
@@ -228,7 +228,7 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 }
 
 func (a *api) turnCancel(ctx context.Context, in *TurnPath) (cancelledTurn, error) {
-	cancelled, err := pg.Value(ctx, a.write, func(tx pgx.Tx) (bool, error) { return jobs.CancelTurn(ctx, tx, in.ID.UUID) })
+	cancelled, err := pg.Value(ctx, a.door.Write, func(tx pgx.Tx) (bool, error) { return jobs.CancelTurn(ctx, tx, in.ID.UUID) })
 
 	return cancelledTurn{cancelled}, err
 }
@@ -274,7 +274,7 @@ type undoIn struct {
 
 // turnUndo enqueues a turn that undoes another one. What prevents it is said in that turn's reply.
 func (a *api) turnUndo(ctx context.Context, in *undoIn) (*enqueueOut, error) {
-	made, err := pg.Value(ctx, a.write, func(tx pgx.Tx) (*jobs.Undo, error) {
+	made, err := pg.Value(ctx, a.door.Write, func(tx pgx.Tx) (*jobs.Undo, error) {
 		return jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: in.ID.UUID, IdempotencyKey: in.IdempotencyKey, IfBusy: in.IfBusy})
 	})
 	if err != nil {
