@@ -76,7 +76,7 @@ func (t *trial) simulate(ctx context.Context) error {
 			Message string `json:"message"`
 			Done    bool   `json:"done"`
 		}
-		text := "The part:\n" + t.c.User.Instructions + "\n\nThe conversation so far:\n" + or(t.transcript(), "(nothing yet; the person begins)") + "\nWhat does the person type next?"
+		text := "The part:\n" + t.c.User.Instructions + "\n\nThe conversation so far:\n" + cmp.Or(t.transcript(), "(nothing yet; the person begins)") + "\nWhat does the person type next?"
 		if err := t.ask(ctx, t.lab.Person, "person", personSchema, personSystem, text, &next); err != nil {
 			return err
 		}

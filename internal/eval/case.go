@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,7 +109,7 @@ func (src *Source) read(ctx context.Context, session uuid.UUID, whole bool) (*co
 		if suite.schema, err = src.dump(ctx, tx, whole); err != nil {
 			return err
 		}
-		c := Case{Case: slug(or(title, turns[0].Message)), About: "Made from a conversation. What is expected is what happened: correct what went wrong."}
+		c := Case{Case: slug(cmp.Or(title, turns[0].Message)), About: "Made from a conversation. What is expected is what happened: correct what went wrong."}
 		p := &past{tx: tx, bound: src.Bound, source: src.Views, user: user, whole: whole}
 		if first := turns[0].Number; first > 1 {
 			p.notes = append(p.notes, fmt.Sprintf("it begins with turn %d: the conversation that it was forked from is forgotten", first))
@@ -211,7 +212,7 @@ func (h *held) turn(bound *domain.Domain) (Turn, error) {
 	for _, m := range mentions {
 		turn.Mentions = append(turn.Mentions, Mention{EntityType: m.RefType, EntityID: m.UUID, Label: m.Label})
 	}
-	asks := or(h.Asks, "none")
+	asks := cmp.Or(h.Asks, "none")
 	turn.Expect.Asks = &asks
 	if h.Status != "succeeded" {
 		turn.Expect.Status = h.Status

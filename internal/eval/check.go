@@ -1,8 +1,10 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"regexp"
 	"slices"
@@ -55,12 +57,12 @@ func (c *checker) fault(turn int, check, want, got string) {
 func (c *checker) look(ctx context.Context, e *Expect, turn *Played) error {
 	n := turn.Number
 	if n > 0 || e.Status != "" {
-		if want := or(e.Status, "succeeded"); turn.Status != want {
+		if want := cmp.Or(e.Status, "succeeded"); turn.Status != want {
 			c.fault(n, "status", want, strings.TrimSpace(turn.Status+" "+turn.Error))
 		}
 	}
 	if e.Asks != nil && !asked(*e.Asks, turn.Asks) {
-		c.fault(n, "question", *e.Asks, or(turn.Asks, "none"))
+		c.fault(n, "question", *e.Asks, cmp.Or(turn.Asks, "none"))
 	}
 	c.words(n, &e.Reply, turn.Reply)
 	if e.Writes != nil {
@@ -125,7 +127,7 @@ func (c *checker) refs(ctx context.Context, turn int, want map[string]string) er
 	}); err != nil {
 		return fmt.Errorf("read refs: %w", err)
 	}
-	for _, name := range sorted(want) {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
 		is, there := known[name]
 		switch {
 		case !there:

@@ -45,16 +45,11 @@ func GoOn(file string, of *Replay) (before *Replay, add func(*ReplayedTurn) erro
 }
 
 func appendLine(file string, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("keep what is done: %w", err)
-	}
 	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("keep what is done: %w", err)
+	if err == nil {
+		err = errors.Join(json.NewEncoder(out).Encode(value), out.Sync(), out.Close())
 	}
-	_, err = out.Write(append(text, '\n'))
-	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("keep what is done: %w", err)
 	}
 

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -77,9 +78,9 @@ func (r *Replay) Text() string {
 		fmt.Fprintf(&b, "turn %d: %s\n", t.Number, oneLine(t.Message))
 		for _, one := range t.Parts() {
 			if one.Was == one.Is {
-				fmt.Fprintf(&b, "  %-7s same: %s\n", one.What, or(oneLine(one.Is), "nothing"))
+				fmt.Fprintf(&b, "  %-7s same: %s\n", one.What, cmp.Or(oneLine(one.Is), "nothing"))
 			} else {
-				fmt.Fprintf(&b, "  %-7s was:  %s\n          is:   %s\n", one.What, or(oneLine(one.Was), "nothing"), or(oneLine(one.Is), "nothing"))
+				fmt.Fprintf(&b, "  %-7s was:  %s\n          is:   %s\n", one.What, cmp.Or(oneLine(one.Was), "nothing"), cmp.Or(oneLine(one.Is), "nothing"))
 			}
 		}
 		fmt.Fprintf(&b, "  rows    %d equal, %d different, %d missing, %d more\n", t.Rows.Equal, t.Rows.Different, t.Rows.Missing, t.Rows.Extra)

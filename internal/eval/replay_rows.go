@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -56,7 +57,7 @@ func (n *names) plain(bound *domain.Domain, rows []wrote) {
 			n.add(w, w.After[entity.Key.Name])
 			name = n.of[w.Kind+" "+w.ID]
 		}
-		w.ID = or(name, w.ID)
+		w.ID = cmp.Or(name, w.ID)
 		delete(w.After, entity.Key.Name)
 		if entity.Owner != nil {
 			delete(w.After, entity.Owner.Name)

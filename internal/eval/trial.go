@@ -299,33 +299,21 @@ func (t *trial) send(ctx context.Context, turn *Turn) (*Played, error) {
 }
 
 // enqueue sends the message, or presses the undo button.
-func (t *trial) enqueue(ctx context.Context, turn *Turn, params jobs.EnqueueParams) (made *jobs.Enqueued, err error) {
+func (t *trial) enqueue(ctx context.Context, turn *Turn, params jobs.EnqueueParams) (*jobs.Enqueued, error) {
+	write := func(ctx context.Context, work func(tx pgx.Tx) error) error { return pg.InTx(ctx, t.pool, work) }
 	if turn.Undo > 0 {
-		made, err = t.undo(ctx, t.result.Turns[turn.Undo-1].id)
+		undo, err := pg.Value(ctx, write, func(tx pgx.Tx) (*jobs.Undo, error) {
+			return jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: t.result.Turns[turn.Undo-1].id})
+		})
+		if err == nil {
+			return &undo.Enqueued, nil
+		}
 		if _, no := errors.AsType[*jobs.CannotUndoError](err); !no {
-			return made, err
+			return nil, err
 		}
 	}
-	err = pg.InTx(ctx, t.pool, func(tx pgx.Tx) (err error) {
-		made, err = jobs.EnqueueTurn(ctx, tx, params)
 
-		return err
-	})
-
-	return made, err
-}
-
-func (t *trial) undo(ctx context.Context, id uuid.UUID) (made *jobs.Enqueued, err error) {
-	err = pg.InTx(ctx, t.pool, func(tx pgx.Tx) error {
-		undo, err := jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: id})
-		if err == nil {
-			made = &undo.Enqueued
-		}
-
-		return err
-	})
-
-	return made, err
+	return pg.Value(ctx, write, func(tx pgx.Tx) (*jobs.Enqueued, error) { return jobs.EnqueueTurn(ctx, tx, params) })
 }
 
 // wait returns when a turn is over and summarized, with the time until its reply.

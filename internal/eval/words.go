@@ -1,14 +1,9 @@
 package eval
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
-
-func or(text, other string) string { return cmp.Or(text, other) }
 
 func list(names []string) string {
 	if len(names) == 0 {
@@ -17,8 +12,6 @@ func list(names []string) string {
 
 	return strings.Join(names, ", ")
 }
-
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // shown formats rows as a suite does.
 func shown[V any](rows [][]V, text func(V) string) string {
