@@ -127,7 +127,7 @@ func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 		return nil
 	}
 	var past []*db.TurnPageRow
-	err := t.read(ctx, func(tx pgx.Tx) error {
+	err := t.reader.Read(ctx, func(tx pgx.Tx) error {
 		session, err := c.find(ctx, tx, t.reader.UserID)
 		if err != nil {
 			return err
@@ -167,11 +167,6 @@ func (c *chatCommand) find(ctx context.Context, tx pgx.Tx, user uuid.UUID) (*db.
 	}
 
 	return (*db.SessionGetRow)(newest[0]), nil
-}
-
-// read runs work on what the user may see.
-func (t *talk) read(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return pg.InReadTx(ctx, t.pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.reader.UserID, work) })
 }
 
 // write runs work under the tenant's role.

@@ -68,7 +68,7 @@ func (t *talk) entities(ctx context.Context) error {
 }
 
 func (t *talk) refs(ctx context.Context) ([]*db.EntityListRow, error) {
-	refs, err := pg.Value(ctx, t.read, func(tx pgx.Tx) ([]*db.EntityListRow, error) {
+	refs, err := pg.Value(ctx, t.reader.Read, func(tx pgx.Tx) ([]*db.EntityListRow, error) {
 		return db.New().EntityList(ctx, tx, &db.EntityListParams{SessionID: t.session, PageSize: maxEntities})
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *talk) refs(ctx context.Context) ([]*db.EntityListRow, error) {
 
 // why explains the last turn of this chat, or of the resumed session.
 func (t *talk) why(ctx context.Context) error {
-	held, err := pg.Value(ctx, t.read, func(tx pgx.Tx) ([]*db.ContextItemSumTurnRow, error) {
+	held, err := pg.Value(ctx, t.reader.Read, func(tx pgx.Tx) ([]*db.ContextItemSumTurnRow, error) {
 		last, err := db.New().TurnLast(ctx, tx, t.session)
 		if err != nil {
 			return nil, err

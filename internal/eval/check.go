@@ -42,7 +42,7 @@ func (f Fault) String() string {
 // checker inspects one trial's database.
 type checker struct {
 	pool    *pgxpool.Pool
-	user    uuid.UUID
+	asUser  pg.Run // runs reads as the user
 	session uuid.UUID
 	schema  string // of the domain
 
@@ -154,11 +154,11 @@ func (c *checker) sql(ctx context.Context, turn int, q *Query) error {
 
 		return err
 	}
-	run := func() error { return asUser(ctx, c.pool, c.user, read) }
+	run := c.asUser
 	if q.As == "owner" {
-		run = func() error { return pg.InReadTx(ctx, c.pool, read) }
+		run = func(ctx context.Context, work func(tx pgx.Tx) error) error { return pg.InReadTx(ctx, c.pool, work) }
 	}
-	if err := run(); err != nil {
+	if err := run(ctx, read); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}

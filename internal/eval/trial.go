@@ -30,7 +30,7 @@ type trial struct {
 	after func(ctx context.Context, t *trial, p *Played) error // called after each turn; nil: not called
 
 	pool    *pgxpool.Pool
-	user    uuid.UUID
+	reader  *follow.Reader // of the user's turns
 	session uuid.UUID
 	watch   *watch
 	check   checker
@@ -98,10 +98,10 @@ func (t *trial) hold(ctx context.Context, address string) (err error) {
 	if err := errors.Join(t.seed(ctx, bound.Schema), t.clock(ctx)); err != nil {
 		return err
 	}
-	if t.watch, err = startWatch(ctx, pool, bound, source, t.user); err != nil {
+	if t.watch, err = startWatch(ctx, pool, bound, source, t.reader.Read); err != nil {
 		return err
 	}
-	t.check = checker{pool: pool, user: t.user, session: t.session, schema: bound.Schema}
+	t.check = checker{pool: pool, asUser: t.reader.Read, session: t.session, schema: bound.Schema}
 	stop, err := t.work(ctx, bound)
 	if err != nil {
 		return err
@@ -118,10 +118,12 @@ func (t *trial) hold(ctx context.Context, address string) (err error) {
 const trialConns = 6
 
 // seed creates the user, the session and the rows.
-func (t *trial) seed(ctx context.Context, schema string) (err error) {
-	if t.user, err = db.New().UserEnsure(ctx, t.pool, evaluated); err != nil {
+func (t *trial) seed(ctx context.Context, schema string) error {
+	user, err := db.New().UserEnsure(ctx, t.pool, evaluated)
+	if err != nil {
 		return fmt.Errorf("make the user: %w", err)
 	}
+	t.reader = &follow.Reader{Pool: t.pool, UserID: user}
 	if err := t.pool.QueryRow(ctx, `SELECT start_session($1)`, evaluated).Scan(&t.session); err != nil {
 		return fmt.Errorf("start the conversation: %w", err)
 	}
@@ -144,7 +146,7 @@ func (t *trial) owner(ctx context.Context, schema, sql string) error {
 		if _, err := tx.Exec(ctx, alsoIn, pgx.Identifier{schema}.Sanitize(), true); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `SELECT set_config('alfred.user_id', $1, true)`, t.user.String()); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT set_config('alfred.user_id', $1, true)`, t.reader.UserID.String()); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
@@ -280,7 +282,7 @@ func (t *trial) send(ctx context.Context, turn *Turn) (*Played, error) {
 
 		return nil, err
 	}
-	got, err := (&follow.Reader{Pool: t.pool, UserID: t.user}).Turn(ctx, made.TurnID)
+	got, err := t.reader.Turn(ctx, made.TurnID)
 	if err != nil {
 		return nil, err
 	}

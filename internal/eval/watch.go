@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -24,8 +23,8 @@ var watchSQL string
 // watch records every row written in the domain's tables, whoever writes it: a tool, an operation, a trigger or a
 // cascade. This works because a scratch database's tables may get triggers.
 type watch struct {
-	pool *pgxpool.Pool
-	user uuid.UUID
+	pool   *pgxpool.Pool
+	asUser pg.Run // runs reads as the user
 	// schema contains the tables, which may be accessed through views in another schema.
 	schema string
 	bound  *domain.Domain
@@ -42,11 +41,11 @@ type write struct {
 	New      json.RawMessage `json:"new,omitempty"`
 }
 
-func startWatch(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, source string, user uuid.UUID) (*watch, error) {
+func startWatch(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, source string, asUser pg.Run) (*watch, error) {
 	if _, err := pool.Exec(ctx, watchSQL); err != nil {
 		return nil, fmt.Errorf("watch the tables: %w", err)
 	}
-	w := &watch{pool: pool, user: user, schema: cmp.Or(source, bound.Schema), bound: bound}
+	w := &watch{pool: pool, asUser: asUser, schema: cmp.Or(source, bound.Schema), bound: bound}
 	var err error
 	w.own, err = w.keys(ctx)
 
@@ -125,7 +124,7 @@ func (w *watch) entity(relation string) *domain.Entity {
 // keys returns those of the rows that the user sees, by relation.
 func (w *watch) keys(ctx context.Context) (map[string]map[string]bool, error) {
 	own := map[string]map[string]bool{}
-	err := asUser(ctx, w.pool, w.user, func(tx pgx.Tx) error {
+	err := w.asUser(ctx, func(tx pgx.Tx) error {
 		for _, e := range w.bound.Entities {
 			if e.Reference {
 				continue
@@ -160,9 +159,4 @@ func keyOf(row json.RawMessage, column string) string {
 	}
 
 	return string(values[column])
-}
-
-// asUser runs reads as the user.
-func asUser(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID, work func(tx pgx.Tx) error) error {
-	return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, user, work) })
 }
