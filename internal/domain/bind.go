@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"iter"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &binder{decl: decl, cat: cat, check: &CheckError{File: decl.file}, tables: map[string]*catalogTable{}}
+	b := &binder{decl: decl, cat: cat, check: &CheckError{File: decl.file}}
 	b.domain = Domain{Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Guidance: decl.Guidance, Offline: decl.Offline, Deferred: cat.deferred}
 	if err := b.bind(ctx, tx); err != nil {
 		return nil, err
@@ -55,7 +54,17 @@ type binder struct {
 	cat    *catalog
 	check  *CheckError
 	domain Domain
-	tables map[string]*catalogTable // by entity type
+	types  []*typeBinder // those whose type and table are valid
+}
+
+// typeBinder binds one entity type.
+type typeBinder struct {
+	*binder
+	*Entity
+
+	own   *EntityDecl // what is declared of it
+	at    string      // where
+	table *catalogTable
 }
 
 func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
@@ -66,16 +75,16 @@ func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 	if err := b.eachComputed(ctx, tx); err != nil {
 		return err
 	}
-	for i, e := range b.entities() {
-		b.bindForeignKeys(i, e)
-		b.bindHidden(i, e)
+	for _, t := range b.types {
+		t.bindForeignKeys()
+		t.bindHidden()
 	}
-	for i, e := range b.entities() {
-		b.bindTexts(i, e)
-		b.bindRelations(i, e)
+	for _, t := range b.types {
+		t.bindTexts()
+		t.bindRelations()
 	}
-	for i, e := range b.entities() {
-		b.bindWrites(i, e)
+	for _, t := range b.types {
+		t.bindWrites()
 	}
 	if err := b.bindUnseen(ctx, tx); err != nil {
 		return err
@@ -117,26 +126,9 @@ func (b *binder) problemf(at, format string, args ...any) {
 	b.check.addf(b.decl.line(at), format, args...)
 }
 
-// entityProblemf reports a problem of entity i at one of its fields.
-func (b *binder) entityProblemf(i int, field, format string, args ...any) {
-	at := fmt.Sprintf("$.entities[%d]", i)
-	if field != "" {
-		at += "." + field
-	}
-	b.problemf(at, b.decl.Entities[i].Type+": "+format, args...)
-}
-
-// entities yields the number of each declaration with its bound entity. Those whose table or type was invalid, which has
-// been reported already, are left out.
-func (b *binder) entities() iter.Seq2[int, *Entity] {
-	return func(yield func(int, *Entity) bool) {
-		for i, decl := range b.decl.Entities {
-			e := find(b.domain.Entities, func(e *Entity) bool { return e.Type == decl.Type && e.Table == decl.Table })
-			if e != nil && !yield(i, e) {
-				return
-			}
-		}
-	}
+// problemf reports a problem of the type at one of its fields.
+func (b *typeBinder) problemf(field, format string, args ...any) {
+	b.binder.problemf(b.at+"."+field, b.own.Type+": "+format, args...)
 }
 
 // find returns the first that fits, or nil.
@@ -158,38 +150,28 @@ func (b *binder) byTable(name string) *Entity {
 
 func (b *binder) bindEntity(i int) {
 	decl := &b.decl.Entities[i]
-	if !refType(decl.Type) {
-		b.entityProblemf(i, "type", "%q cannot be a ref prefix: lower-case words joined by _, each beginning with a letter, not gen", decl.Type)
-
-		return
+	t := &typeBinder{binder: b, own: decl, at: fmt.Sprintf("$.entities[%d]", i), table: b.cat.table(decl.Table)}
+	switch other := b.byTable(decl.Table); {
+	case !refType(decl.Type):
+		t.problemf("type", "%q cannot be a ref prefix: lower-case words joined by _, each beginning with a letter, not gen", decl.Type)
+	case b.byType(decl.Type) != nil:
+		t.problemf("type", "declared twice")
+	case other != nil:
+		t.problemf("table", "table %s has the type %s already", decl.Table, other.Type)
+	case t.table == nil:
+		t.problemf("table", "table %s.%s does not exist", b.decl.Schema, decl.Table)
+	default:
+		t.Entity = &Entity{
+			Type: decl.Type, Table: decl.Table, Name: decl.Name, Plural: decl.Plural, Aliases: decl.Aliases,
+			Comment: t.table.Comment, Columns: t.table.columns, Reference: decl.Reference, Empty: decl.Empty, Sets: map[string][]string{},
+		}
+		b.types, b.domain.Entities = append(b.types, t), append(b.domain.Entities, t.Entity)
+		bindRights(t.Entity, t.table)
+		defaultNames(t.Entity)
+		t.bindKey()
+		t.bindOwner()
+		t.checkReading()
 	}
-	if b.byType(decl.Type) != nil {
-		b.entityProblemf(i, "type", "declared twice")
-
-		return
-	}
-	if other := b.byTable(decl.Table); other != nil {
-		b.entityProblemf(i, "table", "table %s has the type %s already", decl.Table, other.Type)
-
-		return
-	}
-	table := b.cat.table(decl.Table)
-	if table == nil {
-		b.entityProblemf(i, "table", "table %s.%s does not exist", b.decl.Schema, decl.Table)
-
-		return
-	}
-	e := &Entity{
-		Type: decl.Type, Table: decl.Table, Name: decl.Name, Plural: decl.Plural, Aliases: decl.Aliases,
-		Comment: table.Comment, Columns: table.columns, Reference: decl.Reference, Empty: decl.Empty, Sets: map[string][]string{},
-	}
-	b.tables[e.Type] = table
-	bindRights(e, table)
-	b.domain.Entities = append(b.domain.Entities, e)
-	defaultNames(e)
-	b.bindKey(i, e, table)
-	b.bindOwner(i, e, table)
-	b.checkReading(i, e, table)
 }
 
 // bindRights records what may be done to rows beyond the declaration, and excludes a view's version column from reads
@@ -223,47 +205,47 @@ func defaultNames(e *Entity) {
 
 // bindKey finds the single column that identifies a row globally: with a key unique only per tenant, two tenants' rows
 // could share an embedding.
-func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
-	name := b.decl.Entities[i].Key
-	if name == "" && len(table.primary) == 1 {
-		name = table.primary[0]
+func (b *typeBinder) bindKey() {
+	name := b.own.Key
+	if name == "" && len(b.table.primary) == 1 {
+		name = b.table.primary[0]
 	}
 	if name == "" {
-		b.entityProblemf(i, "table", "table %s has no single-column primary key; name a unique column as key", e.Table)
+		b.problemf("table", "table %s has no single-column primary key; name a unique column as key", b.Table)
 
 		return
 	}
-	key := e.Column(name)
+	key := b.Column(name)
 	switch {
 	case key == nil:
-		b.entityProblemf(i, "key", "column %s does not exist in %s", name, e.Table)
-	case table.view && table.from[name] == (origin{}): // computed by the view: only the probe can tell whether it is unique
-		e.Key = key
-	case !table.unique(name) || key.Nullable:
-		b.entityProblemf(i, "key", "column %s is not unique and not null by itself", name)
+		b.problemf("key", "column %s does not exist in %s", name, b.Table)
+	case b.table.view && b.table.from[name] == (origin{}): // computed by the view: only the probe can tell whether it is unique
+		b.Key = key
+	case !b.table.unique(name) || key.Nullable:
+		b.problemf("key", "column %s is not unique and not null by itself", name)
 	case !keyKind(key):
-		b.entityProblemf(i, "key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
-	case b.decl.Entities[i].may(Create) && !key.HasDefault && !key.Generated:
-		b.entityProblemf(i, "key", "key %s has no default, and inserts never name it; if people choose it, keep it as a column and add a key", name)
+		b.problemf("key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
+	case b.own.may(Create) && !key.HasDefault && !key.Generated:
+		b.problemf("key", "key %s has no default, and inserts never name it; if people choose it, keep it as a column and add a key", name)
 	default:
-		e.Key = key
+		b.Key = key
 	}
-	b.bindSpeakable(i, e)
+	b.bindSpeakable()
 }
 
 // bindSpeakable exposes the key as a separate column, since the key itself always appears as a ref.
-func (b *binder) bindSpeakable(i int, e *Entity) {
-	e.Speakable = b.decl.Entities[i].Speakable
+func (b *typeBinder) bindSpeakable() {
+	b.Speakable = b.own.Speakable
 	switch {
-	case !e.Speakable || e.Key == nil:
-	case e.Key.Kind == KindUUID:
-		b.entityProblemf(i, "speakable", "speakable: nobody speaks a uuid")
-	case e.Column(SpokenKey) != nil:
-		b.entityProblemf(i, "speakable", "speakable: there is a column %s already, which says it", SpokenKey)
+	case !b.Speakable || b.Key == nil:
+	case b.Key.Kind == KindUUID:
+		b.problemf("speakable", "speakable: nobody speaks a uuid")
+	case b.Column(SpokenKey) != nil:
+		b.problemf("speakable", "speakable: there is a column %s already, which says it", SpokenKey)
 	default:
-		e.Columns = append(e.Columns, &Column{
+		b.Columns = append(b.Columns, &Column{
 			Name: SpokenKey, Type: "text", FullType: "text", Kind: KindText, Generated: true,
-			Comment: "What people call it.", Expr: e.Key.SQL() + "::text",
+			Comment: "What people call it.", Expr: b.Key.SQL() + "::text",
 		})
 	}
 }
@@ -283,14 +265,13 @@ func keyKind(c *Column) bool {
 
 // bindHidden marks what models never see: the owner, unreadable columns, keys of rows that have no ref, and what the
 // declaration names.
-func (b *binder) bindHidden(i int, e *Entity) {
-	decl := &b.decl.Entities[i]
-	b.columnsExist(i, "hidden", e, decl.Hidden...)
-	b.columnsExist(i, "visible", e, decl.Visible...)
-	for _, c := range e.Columns {
+func (b *typeBinder) bindHidden() {
+	b.columnsExist("hidden", b.own.Hidden...)
+	b.columnsExist("visible", b.own.Visible...)
+	for _, c := range b.Columns {
 		byDefault := c.Name == "created_at" || c.Name == "updated_at"
-		c.Hidden = c == e.Owner || c.Kind == KindVector || slices.Contains(decl.Hidden, c.Name) ||
-			c != e.Key && foreignID(c) || byDefault && !slices.Contains(decl.Visible, c.Name)
+		c.Hidden = c == b.Owner || c.Kind == KindVector || slices.Contains(b.own.Hidden, c.Name) ||
+			c != b.Key && foreignID(c) || byDefault && !slices.Contains(b.own.Visible, c.Name)
 	}
 }
 
@@ -303,12 +284,16 @@ func foreignID(c *Column) bool {
 	return c.Kind == KindUUID || c.Elem == KindUUID
 }
 
-// columnsExist reports names that are not columns of the entity, and whether all of them are.
-func (b *binder) columnsExist(i int, field string, e *Entity, names ...string) bool {
+// columnsExist reports names that are not columns of the type, and whether all of them are.
+func (b *typeBinder) columnsExist(field string, names ...string) bool {
+	return b.columnsExistIn(b.Entity, field, names...)
+}
+
+func (b *typeBinder) columnsExistIn(e *Entity, field string, names ...string) bool {
 	ok := true
 	for _, name := range names {
 		if e.Column(name) == nil {
-			b.entityProblemf(i, field, "%s: column %s does not exist in %s", fieldName(field), name, e.Table)
+			b.problemf(field, "%s: column %s does not exist in %s", fieldName(field), name, e.Table)
 			ok = false
 		}
 	}

@@ -16,9 +16,9 @@ func CheckSQL(source, check string) string {
 
 // eachCheck makes Postgres plan the checks of rows.
 func (b *binder) eachCheck(ctx context.Context, tx pgx.Tx) error {
-	for i, e := range b.entities() {
-		for n, check := range b.decl.Entities[i].Checks {
-			if err := b.bindCheck(ctx, tx, i, n, e, check); err != nil {
+	for _, t := range b.types {
+		for n, check := range t.own.Checks {
+			if err := t.bindCheck(ctx, tx, n, check); err != nil {
 				return err
 			}
 		}
@@ -27,23 +27,23 @@ func (b *binder) eachCheck(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-func (b *binder) bindCheck(ctx context.Context, tx pgx.Tx, i, n int, e *Entity, check string) error {
+func (b *typeBinder) bindCheck(ctx context.Context, tx pgx.Tx, n int, check string) error {
 	at := fmt.Sprintf("checks[%d]", n)
-	types, err := describe(ctx, tx, CheckSQL("SELECT * FROM "+quote(b.decl.Schema, e.Table), check))
+	types, err := describe(ctx, tx, CheckSQL("SELECT * FROM "+quote(b.decl.Schema, b.Table), check))
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		b.entityProblemf(i, at, "check: %s", refused.Message)
+		b.problemf(at, "check: %s", refused.Message)
 
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("check a check of %s: %w", e.Type, err)
+		return fmt.Errorf("check a check of %s: %w", b.Type, err)
 	}
 	if len(types) != 1 || types[0].name != "text" {
-		b.entityProblemf(i, at, "check: the query returns %v, not one text", typeNames(types))
+		b.problemf(at, "check: the query returns %v, not one text", typeNames(types))
 
 		return nil
 	}
-	e.Checks = append(e.Checks, check)
+	b.Checks = append(b.Checks, check)
 
 	return nil
 }

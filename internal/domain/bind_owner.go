@@ -2,44 +2,44 @@ package domain
 
 import "cmp"
 
-func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
-	if e.Reference {
+func (b *typeBinder) bindOwner() {
+	if b.Reference {
 		return
 	}
-	if table.view {
-		e.Viewed = true
-		b.bindViewOwner(i, e, table)
+	if b.table.view {
+		b.Viewed = true
+		b.bindViewOwner()
 
 		return
 	}
-	field, name := "owner", b.decl.Entities[i].Owner
+	field, name := "owner", b.own.Owner
 	if name == "" {
 		field, name = "table", b.decl.Owner
 	}
-	owner := e.Column(name)
+	owner := b.Column(name)
 	switch {
 	case name == "":
-		b.entityProblemf(i, field, "no owner column; a table that all users share is declared reference: true")
+		b.problemf(field, "no owner column; a table that all users share is declared reference: true")
 	case owner == nil:
-		b.entityProblemf(i, field, "owner column %s does not exist in %s; a table that all users share is declared reference: true", name, e.Table)
+		b.problemf(field, "owner column %s does not exist in %s; a table that all users share is declared reference: true", name, b.Table)
 	case !keyKind(owner):
-		b.entityProblemf(i, field, "owner column %s is %s; an owner is uuid, an integer or text", name, owner.Type)
+		b.problemf(field, "owner column %s is %s; an owner is uuid, an integer or text", name, owner.Type)
 	case owner.Nullable:
-		b.entityProblemf(i, field, "owner column %s may be null", name)
-	case b.decl.Entities[i].may(Create) && !owner.HasDefault:
-		b.entityProblemf(i, field, "owner column %s has no default; give it one from current_setting('alfred.user_id', true), since inserts never name it", name)
+		b.problemf(field, "owner column %s may be null", name)
+	case b.own.may(Create) && !owner.HasDefault:
+		b.problemf(field, "owner column %s has no default; give it one from current_setting('alfred.user_id', true), since inserts never name it", name)
 	}
-	e.Owner = owner
-	e.Singleton = owner != nil && table.unique(name)
+	b.Owner = owner
+	b.Singleton = owner != nil && b.table.unique(name)
 }
 
 // bindViewOwner finds the view's owner column, if it has one. The view itself separates users and fills it.
-func (b *binder) bindViewOwner(i int, e *Entity, table *catalogTable) {
-	name := cmp.Or(b.decl.Entities[i].Owner, b.decl.Owner)
-	owner := e.Column(name)
-	if owner == nil || owner == e.Key {
+func (b *typeBinder) bindViewOwner() {
+	name := cmp.Or(b.own.Owner, b.decl.Owner)
+	owner := b.Column(name)
+	if owner == nil || owner == b.Key {
 		return
 	}
-	e.Owner = owner
-	e.Singleton = table.unique(name)
+	b.Owner = owner
+	b.Singleton = b.table.unique(name)
 }

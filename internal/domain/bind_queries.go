@@ -12,9 +12,9 @@ import (
 
 // eachComputed adds computed columns; Postgres determines their types.
 func (b *binder) eachComputed(ctx context.Context, tx pgx.Tx) error {
-	for i, e := range b.entities() {
-		for n, decl := range b.decl.Entities[i].Computed {
-			if err := b.bindComputed(ctx, tx, i, fmt.Sprintf("computed[%d]", n), e, decl); err != nil {
+	for _, t := range b.types {
+		for n, decl := range t.own.Computed {
+			if err := t.bindComputed(ctx, tx, fmt.Sprintf("computed[%d]", n), decl); err != nil {
 				return err
 			}
 		}
@@ -23,15 +23,15 @@ func (b *binder) eachComputed(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-func (b *binder) bindComputed(ctx context.Context, tx pgx.Tx, i int, field string, e *Entity, decl ComputedDecl) error {
-	if !isName(decl.Name) || e.Column(decl.Name) != nil {
-		b.entityProblemf(i, field, "computed: %q is not a new column name", decl.Name)
+func (b *typeBinder) bindComputed(ctx context.Context, tx pgx.Tx, field string, decl ComputedDecl) error {
+	if !isName(decl.Name) || b.Column(decl.Name) != nil {
+		b.problemf(field, "computed: %q is not a new column name", decl.Name)
 
 		return nil
 	}
-	types, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, quote(b.decl.Schema, e.Table)))
+	types, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, quote(b.decl.Schema, b.Table)))
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		b.entityProblemf(i, field, "computed: %s: %s", decl.Name, refused.Message)
+		b.problemf(field, "computed: %s: %s", decl.Name, refused.Message)
 
 		return nil
 	}
@@ -39,7 +39,7 @@ func (b *binder) bindComputed(ctx context.Context, tx pgx.Tx, i int, field strin
 		return fmt.Errorf("check computed column %s: %w", decl.Name, err)
 	}
 	if len(types) != 1 {
-		b.entityProblemf(i, field, "computed: %s is not one value", decl.Name)
+		b.problemf(field, "computed: %s is not one value", decl.Name)
 
 		return nil
 	}
@@ -49,7 +49,7 @@ func (b *binder) bindComputed(ctx context.Context, tx pgx.Tx, i int, field strin
 	}
 	column.Kind, column.Elem = kindOf(types[0].name, types[0].elem, false)
 	column.Hidden = column.Kind == KindVector
-	e.Columns = append(e.Columns, column)
+	b.Columns = append(b.Columns, column)
 
 	return nil
 }

@@ -156,6 +156,18 @@ func TestBindMismatches(t *testing.T) {
 	}
 }
 
+// A type declared twice is one problem: nothing of the second declaration is bound over the first.
+func TestBindTypeDeclaredTwice(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, library)
+
+	again := "  - type: book\n    table: books\n    reference: true\n    label: \"{titel}\"\n"
+	_, err := bindText(t, tx, strings.Replace(libraryYAML, "  - type: shelf\n", again+"  - type: shelf\n", 1))
+	require.EqualError(t, err, "d.yaml:9: book: declared twice")
+}
+
 // All mismatches are listed, in order of line.
 func TestBindListsAllMismatches(t *testing.T) {
 	t.Parallel()

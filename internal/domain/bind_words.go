@@ -12,10 +12,10 @@ func (b *binder) checkWords() {
 		claim(own, e.Type, e)
 		claim(own, e.Table, e)
 	}
-	for i, e := range b.entities() {
-		for n, alias := range b.decl.Entities[i].Aliases {
-			if holder := claim(own, alias, e); holder != e {
-				b.entityProblemf(i, fmt.Sprintf("aliases[%d]", n), "alias %q stands for %s already", alias, holder.Type)
+	for _, t := range b.types {
+		for n, alias := range t.own.Aliases {
+			if holder := claim(own, alias, t.Entity); holder != t.Entity {
+				t.problemf(fmt.Sprintf("aliases[%d]", n), "alias %q stands for %s already", alias, holder.Type)
 			}
 		}
 	}

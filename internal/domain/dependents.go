@@ -81,53 +81,52 @@ type reach struct {
 
 // bindUnseen finds what deleting a row would delete invisibly.
 func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
-	bases, of := []uint32{}, map[uint32][]*Entity{}
-	for _, e := range b.domain.Entities {
-		table := b.tables[e.Type]
-		if !table.view {
-			bases, of[table.oid] = append(bases, table.oid), append(of[table.oid], e)
+	bases, of := []uint32{}, map[uint32][]*typeBinder{}
+	for _, t := range b.types {
+		if !t.table.view {
+			bases, of[t.table.oid] = append(bases, t.table.oid), append(of[t.table.oid], t)
 		}
-		for oid := range table.bases {
-			bases, of[oid] = append(bases, oid), append(of[oid], e)
+		for oid := range t.table.bases {
+			bases, of[oid] = append(bases, oid), append(of[oid], t)
 		}
 	}
 	var r reach
 	into := []any{&r.target, &r.from, &r.onDelete, &r.Table, &r.Name, &r.numbers, &r.columns, &r.targets}
 
 	return eachRow(ctx, tx, "read what depends on rows", reachingSQL, []any{bases}, into, func() error {
-		for _, e := range of[r.target] {
-			if slices.ContainsFunc(of[r.from], func(holder *Entity) bool { return b.shows(holder, e, &r) }) {
+		for _, t := range of[r.target] {
+			if slices.ContainsFunc(of[r.from], func(holder *typeBinder) bool { return holder.shows(t.Entity, &r) }) {
 				continue
 			}
 			one := r.Unseen
-			if at := slices.Index(r.targets, e.Key.nameOr("")); at >= 0 {
+			if at := slices.Index(r.targets, t.Key.nameOr("")); at >= 0 {
 				one.Column = r.columns[at]
 			}
-			e.Unseen = append(e.Unseen, one)
+			t.Unseen = append(t.Unseen, one)
 		}
 
 		return nil
 	})
 }
 
-// shows reports whether a column of the holder represents the foreign key. A key column computed by a view then records
+// shows reports whether a column of the type represents the foreign key. A key column computed by a view then records
 // what happens to its row.
-func (b *binder) shows(holder, target *Entity, r *reach) bool {
-	table, action := b.tables[holder.Type], deleteAction(r.onDelete)
-	for _, c := range holder.Columns {
-		at := origin{table.oid, table.numbers[c.Name]}
-		if table.view {
-			at = table.from[c.Name]
+func (b *typeBinder) shows(target *Entity, r *reach) bool {
+	action := deleteAction(r.onDelete)
+	for _, c := range b.Columns {
+		at := origin{b.table.oid, b.table.numbers[c.Name]}
+		if b.table.view {
+			at = b.table.from[c.Name]
 		}
 		if c.Target() == target && at.relation == r.from && slices.Contains(r.numbers, at.column) && strings.EqualFold(c.FK.OnDelete, action) {
 			return true
 		}
 	}
-	if !table.view {
+	if !b.table.view {
 		return false
 	}
 	for _, name := range []string{foldedName(target.Type, r.columns...), foldedName(target.Type)} {
-		if c := holder.Column(name); c != nil && table.from[name] == (origin{}) && c.Target() == target {
+		if c := b.Column(name); c != nil && b.table.from[name] == (origin{}) && c.Target() == target {
 			c.FK.OnDelete = action
 
 			return true
