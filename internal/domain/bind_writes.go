@@ -115,7 +115,6 @@ func (b *typeBinder) checkCreatable() {
 
 // unfolded reports whether a view's trigger fills the column from a composite key.
 func (b *typeBinder) unfolded(c *Column) bool {
-
 	return slices.ContainsFunc(b.Columns, func(key *Column) bool {
 		return key.Writable && key.FK != nil && b.table.view && b.table.from[key.Name] == (origin{}) &&
 			slices.ContainsFunc(b.table.foreignKeys, func(fk catalogFK) bool { return fk.table == key.FK.Table && slices.Contains(fk.columns, c.Name) })
