@@ -63,8 +63,8 @@ func Drop(ctx context.Context, db DB, decl *Declaration) error {
 
 	return script(ctx, db, "drop "+decl.Schema, func(pgx.Tx) (string, error) {
 		return fmt.Sprintf(`DROP SCHEMA IF EXISTS %[1]s CASCADE;
-DO $$ BEGIN IF to_regrole('%[2]s') IS NOT NULL THEN EXECUTE 'DROP OWNED BY %[2]s'; END IF; END $$;
+DO $$ BEGIN IF to_regrole(%[3]s) IS NOT NULL THEN DROP OWNED BY %[2]s; END IF; END $$;
 DO $$ BEGIN DROP ROLE IF EXISTS %[2]s; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END $$`,
-			quote(decl.Schema), role), nil
+			quote(decl.Schema), role, literalSQL(role)), nil
 	})
 }
