@@ -128,7 +128,7 @@ func (b *binder) problemf(at, format string, args ...any) {
 
 // problemf reports a problem of the type at one of its fields.
 func (b *typeBinder) problemf(field, format string, args ...any) {
-	b.binder.problemf(b.at+"."+field, b.own.Type+": "+format, args...)
+	b.binder.problemf(b.at+"."+field, "%s: %s", b.own.Type, fmt.Sprintf(format, args...))
 }
 
 // find returns the first that fits, or nil.

@@ -85,6 +85,7 @@ func TestBindMismatches(t *testing.T) {
 		{"duplicate table", "", "table: loans", "table: shelves", 15, "loan: table shelves has the type shelf already"},
 		{"type like a draft", "", "type: book", "type: gen_book", 5, `gen_book: "gen_book" cannot be a ref prefix`},
 		{"type with a number", "", "type: book", "type: book_2", 5, `book_2: "book_2" cannot be a ref prefix`},
+		{"type with a sign", "", "type: book", "type: 50%d", 5, `50%d: "50%d" cannot be a ref prefix`},
 		{"alias of another", "", "[borrowing]", "[shelves]", 16, `loan: alias "shelves" stands for shelf already`},
 		{"no key", "ALTER TABLE library.books DROP CONSTRAINT books_pkey CASCADE", "", "", 6, "book: table books has no single-column primary key"},
 		{"key not unique", "", "reference: true", "key: pages\n    reference: true", 7, "book: column pages is not unique and not null by itself"},
