@@ -15,7 +15,6 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/httpapi/problem"
-	"alfred/internal/pg"
 )
 
 // artifact is a draft: generated content that is, or was, unsaved.
@@ -107,8 +106,8 @@ func (a *api) artifactPatch(ctx context.Context, in *artifactPatchIn) (*artifact
 	if err != nil {
 		return nil, fmt.Errorf("encode draft: %w", err)
 	}
-	if _, err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (none crud.Row, err error) {
-		return none, a.Rows.ChangeDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch), content)
+	if err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) error {
+		return a.Rows.ChangeDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch), content)
 	}); err != nil {
 		return nil, err
 	}
@@ -117,29 +116,30 @@ func (a *api) artifactPatch(ctx context.Context, in *artifactPatchIn) (*artifact
 }
 
 func (a *api) artifactDrop(ctx context.Context, in *ArtifactChange) error {
-	_, err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (none crud.Row, err error) {
-		return none, a.Rows.DropDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
+	return a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) error {
+		return a.Rows.DropDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
 	})
-
-	return err
 }
 
 func (a *api) artifactSave(ctx context.Context, in *ArtifactChange) (*rowOut, error) {
-	return a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
-		return a.Rows.SaveDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
+	var row crud.Row
+	err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (err error) {
+		row, err = a.Rows.SaveDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
+
+		return err
 	})
+
+	return rowAnswer(row), err
 }
 
 // changeDraft changes a draft on behalf of its user, between two turns.
-func (a *api) changeDraft(ctx context.Context, session pathID, change func(pgx.Tx, crud.User) (crud.Row, error)) (*rowOut, error) {
-	row, err := pg.Value(ctx, a.writeAll, func(tx pgx.Tx) (crud.Row, error) {
-		return change(tx, crud.User{ID: userOf(ctx), Session: &session.UUID})
-	})
+func (a *api) changeDraft(ctx context.Context, session pathID, change func(pgx.Tx, crud.User) error) error {
+	err := a.writeAll(ctx, func(tx pgx.Tx) error { return change(tx, crud.User{ID: userOf(ctx), Session: &session.UUID}) })
 	if refused, ok := errors.AsType[*crud.Error](err); ok && refused.Code == crud.CodeViolation {
-		return nil, problem.Invalid(refused.Message) // about a row that does not exist yet
+		return problem.Invalid(refused.Message) // about a row that does not exist yet
 	}
 
-	return rowAnswer(row), rowProblem(err)
+	return rowProblem(err)
 }
 
 // draftVersionOf is the version in an If-Match; an invalid one matches no version.

@@ -213,15 +213,16 @@ func (a *api) contextPreview(ctx context.Context, in *contextIn) (contextPreview
 	})
 }
 
-func (a *api) summaryList() list[int32, *db.TurnSummaryPageRow, summary] {
-	return list[int32, *db.TurnSummaryPageRow, summary]{
-		parse: parseNumberCursor,
-		rows: func(ctx context.Context, tx pgx.Tx, session uuid.UUID, after, size int32) ([]*db.TurnSummaryPageRow, error) {
-			return a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: session, AfterNumber: after, PageSize: size})
-		},
-		item:   func(r *db.TurnSummaryPageRow) summary { return summary(*r) },
-		cursor: func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) },
-	}
+func (a *api) summaryList(ctx context.Context, in *sessionPageIn) (Page[summary], error) {
+	return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (page Page[summary], err error) {
+		after, err := parseNumberCursor(in.Cursor)
+		if err != nil {
+			return page, err
+		}
+		rows, err := a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: in.ID.UUID, AfterNumber: after, PageSize: int32(in.Limit)})
+
+		return pageOf(rows, in.Limit, func(r *db.TurnSummaryPageRow) summary { return summary(*r) }, func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) }), err
+	})
 }
 
 // refs are a session's refs, as other protocols show them.
@@ -291,26 +292,30 @@ type constraint struct {
 	InForce    bool            `json:"in_force"`
 }
 
-func (a *api) decisionList() list[*uuid.UUID, *db.DecisionPageRow, decision] {
-	return list[*uuid.UUID, *db.DecisionPageRow, decision]{
-		parse: parseIDCursor,
-		rows: func(ctx context.Context, tx pgx.Tx, session uuid.UUID, after *uuid.UUID, size int32) ([]*db.DecisionPageRow, error) {
-			return a.q.DecisionPage(ctx, tx, &db.DecisionPageParams{SessionID: session, AfterID: after, PageSize: size})
-		},
-		item: func(r *db.DecisionPageRow) decision {
-			return decision{TurnNumber: r.TurnNumber, Action: r.Action, Ref: r.Ref, Reason: r.Reason, Actor: r.Actor, CreatedAt: r.CreatedAt}
-		},
-		cursor: func(r *db.DecisionPageRow) string { return r.ID.String() },
-	}
+func (a *api) decisionList(ctx context.Context, in *sessionPageIn) (Page[decision], error) {
+	return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (page Page[decision], err error) {
+		after, err := parseIDCursor(in.Cursor)
+		if err != nil {
+			return page, err
+		}
+		rows, err := a.q.DecisionPage(ctx, tx, &db.DecisionPageParams{SessionID: in.ID.UUID, AfterID: after, PageSize: int32(in.Limit)})
+
+		return pageOf(rows, in.Limit, decisionOf, func(r *db.DecisionPageRow) string { return r.ID.String() }), err
+	})
 }
 
-func (a *api) constraintList() list[*uuid.UUID, *db.ConstraintPageRow, constraint] {
-	return list[*uuid.UUID, *db.ConstraintPageRow, constraint]{
-		parse: parseIDCursor,
-		rows: func(ctx context.Context, tx pgx.Tx, session uuid.UUID, after *uuid.UUID, size int32) ([]*db.ConstraintPageRow, error) {
-			return a.q.ConstraintPage(ctx, tx, &db.ConstraintPageParams{SessionID: session, UserID: userOf(ctx), AfterID: after, PageSize: size})
-		},
-		item:   func(r *db.ConstraintPageRow) constraint { return constraint(*r) },
-		cursor: func(r *db.ConstraintPageRow) string { return r.ID.String() },
-	}
+func decisionOf(r *db.DecisionPageRow) decision {
+	return decision{TurnNumber: r.TurnNumber, Action: r.Action, Ref: r.Ref, Reason: r.Reason, Actor: r.Actor, CreatedAt: r.CreatedAt}
+}
+
+func (a *api) constraintList(ctx context.Context, in *sessionPageIn) (Page[constraint], error) {
+	return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (page Page[constraint], err error) {
+		after, err := parseIDCursor(in.Cursor)
+		if err != nil {
+			return page, err
+		}
+		rows, err := a.q.ConstraintPage(ctx, tx, &db.ConstraintPageParams{SessionID: in.ID.UUID, UserID: userOf(ctx), AfterID: after, PageSize: int32(in.Limit)})
+
+		return pageOf(rows, in.Limit, func(r *db.ConstraintPageRow) constraint { return constraint(*r) }, func(r *db.ConstraintPageRow) string { return r.ID.String() }), err
+	})
 }

@@ -55,15 +55,16 @@ type callPath struct {
 	ID pathID `doc:"Id of the call." path:"id"`
 }
 
-func (a *api) callList() list[*uuid.UUID, *db.LlmCallPageTurnRow, CallLine] {
-	return list[*uuid.UUID, *db.LlmCallPageTurnRow, CallLine]{
-		parse: parseIDCursor,
-		rows: func(ctx context.Context, tx pgx.Tx, turn uuid.UUID, after *uuid.UUID, size int32) ([]*db.LlmCallPageTurnRow, error) {
-			return a.q.LlmCallPageTurn(ctx, tx, &db.LlmCallPageTurnParams{TurnID: &turn, AfterID: after, PageSize: size})
-		},
-		item:   func(r *db.LlmCallPageTurnRow) CallLine { return CallLine(*r) },
-		cursor: func(r *db.LlmCallPageTurnRow) string { return r.ID.String() },
-	}
+func (a *api) callList(ctx context.Context, in *turnPageIn) (Page[CallLine], error) {
+	return inTurn(ctx, a, in.ID, func(tx pgx.Tx) (page Page[CallLine], err error) {
+		after, err := parseIDCursor(in.Cursor)
+		if err != nil {
+			return page, err
+		}
+		rows, err := a.q.LlmCallPageTurn(ctx, tx, &db.LlmCallPageTurnParams{TurnID: &in.ID.UUID, AfterID: after, PageSize: int32(in.Limit)})
+
+		return pageOf(rows, in.Limit, func(r *db.LlmCallPageTurnRow) CallLine { return CallLine(*r) }, func(r *db.LlmCallPageTurnRow) string { return r.ID.String() }), err
+	})
 }
 
 func (a *api) callGet(ctx context.Context, in *callPath) (LLMCall, error) {
@@ -128,15 +129,16 @@ type toolResult struct {
 	CreatedAt  time.Time                `json:"created_at"`
 }
 
-func (a *api) turnTimeline() list[int32, *db.TurnTimelineRow, timelineLine] {
-	return list[int32, *db.TurnTimelineRow, timelineLine]{
-		parse: parseNumberCursor,
-		rows: func(ctx context.Context, tx pgx.Tx, turn uuid.UUID, after, size int32) ([]*db.TurnTimelineRow, error) {
-			return a.q.TurnTimeline(ctx, tx, &db.TurnTimelineParams{TurnID: turn, AfterSeq: after, PageSize: size})
-		},
-		item:   timelineLineOf,
-		cursor: func(r *db.TurnTimelineRow) string { return strconv.Itoa(int(r.Seq)) },
-	}
+func (a *api) turnTimeline(ctx context.Context, in *turnPageIn) (Page[timelineLine], error) {
+	return inTurn(ctx, a, in.ID, func(tx pgx.Tx) (page Page[timelineLine], err error) {
+		after, err := parseNumberCursor(in.Cursor)
+		if err != nil {
+			return page, err
+		}
+		rows, err := a.q.TurnTimeline(ctx, tx, &db.TurnTimelineParams{TurnID: in.ID.UUID, AfterSeq: after, PageSize: int32(in.Limit)})
+
+		return pageOf(rows, in.Limit, timelineLineOf, func(r *db.TurnTimelineRow) string { return strconv.Itoa(int(r.Seq)) }), err
+	})
 }
 
 func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
@@ -150,33 +152,30 @@ func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
 	return line
 }
 
-// resultCursor is where a page of results ends.
-type resultCursor struct{ step, call int32 }
+func (a *api) turnResults(ctx context.Context, in *turnPageIn) (Page[toolResult], error) {
+	return inTurn(ctx, a, in.ID, func(tx pgx.Tx) (page Page[toolResult], err error) {
+		step, call, err := parseResultCursor(in.Cursor)
+		if err != nil {
+			return page, err
+		}
+		rows, err := a.q.TurnStepResultPage(ctx, tx, &db.TurnStepResultPageParams{TurnID: in.ID.UUID, AfterStep: step, AfterCall: call, PageSize: int32(in.Limit)})
 
-func (a *api) turnResults() list[resultCursor, *db.TurnStepResultPageRow, toolResult] {
-	return list[resultCursor, *db.TurnStepResultPageRow, toolResult]{
-		parse: parseResultCursor,
-		rows: func(ctx context.Context, tx pgx.Tx, turn uuid.UUID, after resultCursor, size int32) ([]*db.TurnStepResultPageRow, error) {
-			return a.q.TurnStepResultPage(ctx, tx, &db.TurnStepResultPageParams{TurnID: turn, AfterStep: after.step, AfterCall: after.call, PageSize: size})
-		},
-		item: func(r *db.TurnStepResultPageRow) toolResult {
-			return toolResult{
-				Step: r.Step, Call: r.Call, Tool: r.Tool, EntityType: r.EntityType, Params: stored[map[string]any]{r.Params}, Rows: stored[[]map[string]any]{r.Rows}, RowCount: r.RowCount,
-				Refs: r.Refs, Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt,
-			}
-		},
-		cursor: func(r *db.TurnStepResultPageRow) string {
-			return strconv.Itoa(int(r.Step)) + "." + strconv.Itoa(int(r.Call))
-		},
+		return pageOf(rows, in.Limit, toolResultOf, func(r *db.TurnStepResultPageRow) string { return fmt.Sprintf("%d.%d", r.Step, r.Call) }), err
+	})
+}
+
+func toolResultOf(r *db.TurnStepResultPageRow) toolResult {
+	return toolResult{
+		Step: r.Step, Call: r.Call, Tool: r.Tool, EntityType: r.EntityType, Params: stored[map[string]any]{r.Params}, Rows: stored[[]map[string]any]{r.Rows}, RowCount: r.RowCount,
+		Refs: r.Refs, Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt,
 	}
 }
 
 // parseResultCursor parses step.call; an empty one precedes all of them.
-func parseResultCursor(cursor string) (c resultCursor, err error) {
+func parseResultCursor(cursor string) (step, call int32, err error) {
 	if cursor == "" {
-		return resultCursor{step: -1}, nil
+		return -1, 0, nil
 	}
-	c.step, c.call, err = parsePair(cursor, errCursor)
 
-	return c, err
+	return parsePair(cursor, errCursor)
 }

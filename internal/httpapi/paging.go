@@ -60,46 +60,6 @@ type turnPageIn struct {
 	PageQuery
 }
 
-// list is an endpoint that pages through what belongs to one session or turn.
-type list[Cursor, Row, Item any] struct {
-	parse  func(cursor string) (Cursor, error)
-	rows   func(ctx context.Context, tx pgx.Tx, of uuid.UUID, after Cursor, size int32) ([]Row, error)
-	item   func(Row) Item
-	cursor func(Row) string
-}
-
-// ofSession answers from one of the caller's sessions.
-func (l list[Cursor, Row, Item]) ofSession(a *api) func(context.Context, *sessionPageIn) (Page[Item], error) {
-	return func(ctx context.Context, in *sessionPageIn) (Page[Item], error) {
-		return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (Page[Item], error) {
-			return l.page(ctx, tx, in.ID.UUID, in.PageQuery)
-		})
-	}
-}
-
-// ofTurn answers from one of the caller's turns.
-func (l list[Cursor, Row, Item]) ofTurn(a *api) func(context.Context, *turnPageIn) (Page[Item], error) {
-	return func(ctx context.Context, in *turnPageIn) (Page[Item], error) {
-		return pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (Page[Item], error) {
-			if _, err := a.q.TurnStatusGet(ctx, tx, in.ID.UUID); err != nil {
-				return Page[Item]{}, fmt.Errorf("get turn: %w", err)
-			}
-
-			return l.page(ctx, tx, in.ID.UUID, in.PageQuery)
-		})
-	}
-}
-
-func (l list[Cursor, Row, Item]) page(ctx context.Context, tx pgx.Tx, of uuid.UUID, in PageQuery) (page Page[Item], err error) {
-	after, err := l.parse(in.Cursor)
-	if err != nil {
-		return page, err
-	}
-	rows, err := l.rows(ctx, tx, of, after, int32(in.Limit))
-
-	return pageOf(rows, in.Limit, l.item, l.cursor), err
-}
-
 // errCursor rejects cursors that we did not issue.
 var errCursor = problem.Invalid("This cursor is not one of ours; start again without it.")
 
@@ -151,5 +111,16 @@ func inSession[T any](ctx context.Context, a *api, id pathID, work func(tx pgx.T
 		}
 
 		return work(tx, row)
+	})
+}
+
+// inTurn returns what work reads of one of the caller's turns.
+func inTurn[T any](ctx context.Context, a *api, id pathID, work func(tx pgx.Tx) (T, error)) (T, error) {
+	return pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (none T, err error) {
+		if _, err := a.q.TurnStatusGet(ctx, tx, id.UUID); err != nil {
+			return none, fmt.Errorf("get turn: %w", err)
+		}
+
+		return work(tx)
 	})
 }

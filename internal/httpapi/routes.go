@@ -28,7 +28,7 @@ func (a *api) registerConversations() {
 	serveBody(a, operation("PATCH /v1/sessions/{id}", "patch-session", "Rename, pin, archive or reopen a conversation", http.StatusOK, tooLarge), a.sessionPatch)
 	serveEmpty(a, operation("DELETE /v1/sessions/{id}", "forget-session", "Delete a conversation and all it left; domain rows stay", http.StatusNoContent), a.sessionForget)
 	serve(a, a.enqueueOperation(), a.turnEnqueue)
-	serveBody(a, operation("GET /v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList().ofSession(a))
+	serveBody(a, operation("GET /v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList)
 	serveBody(a, operation("GET /v1/turns/{id}", "get-turn", "Get a turn, and wait for its end if asked to", http.StatusOK), a.turnGet)
 	serveBody(a, operation("POST /v1/turns/{id}/cancel", "cancel-turn", "Cancel a turn", http.StatusOK), a.turnCancel)
 	serveBody(a, operation("POST /v1/sessions/{id}/fork", "fork-session", "Begin a conversation as another stood after a turn", http.StatusCreated, conflict, tooLarge), a.sessionFork)
@@ -42,15 +42,15 @@ func (a *api) registerConversations() {
 
 // registerInsight describes and serves the routes about what conversations know and how turns came about.
 func (a *api) registerInsight() {
-	serveBody(a, operation("GET /v1/turns/{id}/timeline", "get-timeline", "What happened in a turn, in order", http.StatusOK), a.turnTimeline().ofTurn(a))
-	serveBody(a, operation("GET /v1/turns/{id}/results", "list-results", "What a turn's tools were asked and returned", http.StatusOK), a.turnResults().ofTurn(a))
-	serveBody(a, operation("GET /v1/turns/{id}/calls", "list-calls", "A turn's requests to models", http.StatusOK), a.callList().ofTurn(a))
+	serveBody(a, operation("GET /v1/turns/{id}/timeline", "get-timeline", "What happened in a turn, in order", http.StatusOK), a.turnTimeline)
+	serveBody(a, operation("GET /v1/turns/{id}/results", "list-results", "What a turn's tools were asked and returned", http.StatusOK), a.turnResults)
+	serveBody(a, operation("GET /v1/turns/{id}/calls", "list-calls", "A turn's requests to models", http.StatusOK), a.callList)
 	serveBody(a, operation("GET /v1/calls/{id}", "get-call", "One request to a model: what was asked and answered, and why it stood in the prompt", http.StatusOK), a.callGet)
 	serveBody(a, operation("GET /v1/sessions/{id}/entities", "list-entities", "What the session knows, by tier", http.StatusOK), a.entityList)
 	serveBody(a, operation("GET /v1/sessions/{id}/context", "preview-context", "What a node would see now, and why", http.StatusOK), a.contextPreview)
-	serveBody(a, operation("GET /v1/sessions/{id}/summaries", "list-summaries", "What is remembered of each turn", http.StatusOK), a.summaryList().ofSession(a))
-	serveBody(a, operation("GET /v1/sessions/{id}/decisions", "list-decisions", "What was kept in view or taken out of it, and why", http.StatusOK), a.decisionList().ofSession(a))
-	serveBody(a, operation("GET /v1/sessions/{id}/constraints", "list-constraints", "What the user asked to hold, here and lastingly", http.StatusOK), a.constraintList().ofSession(a))
+	serveBody(a, operation("GET /v1/sessions/{id}/summaries", "list-summaries", "What is remembered of each turn", http.StatusOK), a.summaryList)
+	serveBody(a, operation("GET /v1/sessions/{id}/decisions", "list-decisions", "What was kept in view or taken out of it, and why", http.StatusOK), a.decisionList)
+	serveBody(a, operation("GET /v1/sessions/{id}/constraints", "list-constraints", "What the user asked to hold, here and lastingly", http.StatusOK), a.constraintList)
 	serveEmpty(a, operation("PUT /v1/sessions/{id}/entities/{ref}/pin", "pin-entity", "Keep an entity in view", http.StatusNoContent), a.pin)
 	serveEmpty(a, operation("DELETE /v1/sessions/{id}/entities/{ref}/pin", "unpin-entity", "No longer keep it", http.StatusNoContent), a.unpin)
 }

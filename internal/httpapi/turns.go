@@ -179,21 +179,24 @@ func (a *api) checkInputs(in newTurn) error {
 	return nil
 }
 
-func (a *api) turnList() list[int32, *db.TurnPageRow, turnLine] {
-	return list[int32, *db.TurnPageRow, turnLine]{
-		parse: parseNumberCursor,
-		rows: func(ctx context.Context, tx pgx.Tx, session uuid.UUID, after, size int32) ([]*db.TurnPageRow, error) {
-			return a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: session, AfterNumber: after, PageSize: size})
-		},
-		item: func(r *db.TurnPageRow) turnLine {
-			return turnLine{CostUSD: r.CostUsd, TurnFacts: TurnFacts{
-				ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply, Said: r.Said,
-				Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
-				Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
-			}}
-		},
-		cursor: func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) },
-	}
+func (a *api) turnList(ctx context.Context, in *sessionPageIn) (Page[turnLine], error) {
+	return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (page Page[turnLine], err error) {
+		after, err := parseNumberCursor(in.Cursor)
+		if err != nil {
+			return page, err
+		}
+		rows, err := a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: in.ID.UUID, AfterNumber: after, PageSize: int32(in.Limit)})
+
+		return pageOf(rows, in.Limit, turnLineOf, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) }), err
+	})
+}
+
+func turnLineOf(r *db.TurnPageRow) turnLine {
+	return turnLine{CostUSD: r.CostUsd, TurnFacts: TurnFacts{
+		ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply, Said: r.Said,
+		Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
+		Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
+	}}
 }
 
 func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turn, error) {
