@@ -55,12 +55,14 @@ type answers struct {
 	bought map[int]bool
 }
 
-func (a *answers) add(turn int, one *Answer) error {
-	var response llm.Response
-	if err := json.Unmarshal(one.Response, &response); err != nil {
-		return fmt.Errorf("read an answer of %s: %w", one.Node, err)
+func (a *answers) add(turn int, all []Answer) error {
+	for _, one := range all {
+		var response llm.Response
+		if err := json.Unmarshal(one.Response, &response); err != nil {
+			return fmt.Errorf("turn %d: read an answer of %s: %w", turn, one.Node, err)
+		}
+		a.known[place{turn, one.Node, one.Step, one.Call, one.Attempt}] = response
 	}
-	a.known[place{turn, one.Node, one.Step, one.Call, one.Attempt}] = response
 
 	return nil
 }
@@ -93,23 +95,13 @@ func (r *replay) recorded(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.remember(i+1, then); err != nil {
+		if err := r.answers.add(i+1, then); err != nil {
 			return err
 		}
 	}
 	for i := range r.kept {
-		if err := r.remember(i+1, r.kept[i].Answers); err != nil {
+		if err := r.answers.add(i+1, r.kept[i].Answers); err != nil {
 			return err
-		}
-	}
-
-	return nil
-}
-
-func (r *replay) remember(turn int, all []Answer) error {
-	for i := range all {
-		if err := r.answers.add(turn, &all[i]); err != nil {
-			return fmt.Errorf("turn %d: %w", turn, err)
 		}
 	}
 

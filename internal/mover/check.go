@@ -137,10 +137,7 @@ func (u *move) checkReferences(ctx context.Context) error {
 
 // checkShared: rows of all users that the user's rows refer to are the same ones at the target.
 func (u *move) checkShared(ctx context.Context) error {
-	for _, t := range u.tables {
-		if t.entity == nil {
-			continue
-		}
+	for _, t := range ofDomain(u.tables) {
 		for _, column := range t.entity.Columns {
 			shared := column.Target()
 			if shared == nil || !shared.Reference || column.Expr != "" {

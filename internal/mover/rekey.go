@@ -34,10 +34,7 @@ func (u *move) renumber(ctx context.Context, from, to pgx.Tx) error {
 		return err
 	}
 	renamed := map[string]renaming{}
-	for _, t := range u.tables {
-		if t.entity == nil {
-			continue
-		}
+	for _, t := range ofDomain(u.tables) {
 		taken, err := u.taken(ctx, from, to, &t, remembered)
 		if err != nil {
 			return err
@@ -162,10 +159,7 @@ func keysIn(e *domain.Entity, renamed map[string]renaming) iter.Seq2[*domain.Col
 // renameChanges is what an undo needs: whose row it was, its old values, and the marks of those that a turn has left.
 func renameChanges(renamed map[string]renaming, tables []table) map[string]string {
 	before, after := "", ""
-	for _, t := range tables {
-		if t.entity == nil {
-			continue
-		}
+	for _, t := range ofDomain(tables) {
 		values, marks := "", ""
 		for c, r := range keysIn(t.entity, renamed) {
 			values += ` WHEN ` + literal(c.Name) + ` THEN ` + inJSON(r.keys)

@@ -33,6 +33,11 @@ type keyColumn struct {
 	Type string `json:"type"`
 }
 
+// ofDomain are the tables of the domain among those of the engine.
+func ofDomain(tables []table) []table {
+	return slices.DeleteFunc(slices.Clone(tables), func(t table) bool { return t.entity == nil })
+}
+
 func (t *table) keyed(column string) bool {
 	return t != nil && slices.ContainsFunc(t.key, func(k keyColumn) bool { return k.Name == column })
 }

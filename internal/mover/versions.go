@@ -17,10 +17,7 @@ func (u *move) carryVersions(ctx context.Context, from, to pgx.Tx) error {
 	if err := exec(ctx, to, "forget the versions of rows", `UPDATE entity_refs SET row_version = $2 WHERE user_id = $1 AND row_version IS NOT NULL`, u.User.ID, noVersion); err != nil {
 		return err
 	}
-	for _, t := range u.tables {
-		if t.entity == nil {
-			continue
-		}
+	for _, t := range ofDomain(u.tables) {
 		key, version := quoted(t.entity.Table, t.entity.Key.Name)+"::text", t.entity.VersionSQL()
 		var (
 			sessions []uuid.UUID
