@@ -194,15 +194,14 @@ func (w *viewWriter) columns(t *catalogTable) []string {
 
 // foldedKeys are foreign keys to composite keys.
 func (s *source) foldedKeys(t *catalogTable) []catalogFK {
-	var found []catalogFK
-	for _, fk := range t.foreignKeys {
-		target := s.cat.table(fk.table)
-		if fk.schema == s.decl.Source.Schema && target != nil && s.entities[fk.table] != nil && s.folded(target) && slices.Equal(s.key(target), fk.targets) {
-			found = append(found, fk)
-		}
-	}
+	return slices.DeleteFunc(slices.Clone(t.foreignKeys), func(fk catalogFK) bool { return !s.folds(fk) })
+}
 
-	return found
+// folds reports whether a foreign key leads to the composite key of a type.
+func (s *source) folds(fk catalogFK) bool {
+	target := s.cat.table(fk.table)
+
+	return fk.schema == s.decl.Source.Schema && target != nil && s.entities[fk.table] != nil && s.folded(target) && slices.Equal(s.key(target), fk.targets)
 }
 
 // foldedName is the view's column for a composite foreign key. The first to a type is named after the type, further
@@ -235,7 +234,7 @@ func (w *viewWriter) triggered(t *catalogTable, e *EntityDecl) string {
 		return "it has a key of several columns"
 	case slices.ContainsFunc(t.columns, func(c *Column) bool { return c.Generated }):
 		return "it numbers its rows"
-	case slices.Contains(e.Writes, Create) && w.ownerColumn(t) == "":
+	case e.may(Create) && w.ownerColumn(t) == "":
 		return "whose a row is depends on another table"
 	case len(w.guarded(t, e)) > 0:
 		return "its rows point at rows of people"
@@ -253,7 +252,7 @@ func (w *viewWriter) guarded(t *catalogTable, e *EntityDecl) []catalogFK {
 			continue
 		}
 		set := func(name string) bool { return slices.Contains(e.Columns, name) }
-		if slices.ContainsFunc(fk.columns, set) || w.entities[fk.table] != nil && w.folded(target) && slices.Equal(w.key(target), fk.targets) && set(w.foldedName(t, fk)) {
+		if slices.ContainsFunc(fk.columns, set) || w.folds(fk) && set(w.foldedName(t, fk)) {
 			found = append(found, fk)
 		}
 	}

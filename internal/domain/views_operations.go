@@ -109,17 +109,14 @@ func (w *viewWriter) tableOf(entityType string) *catalogTable {
 func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
 	args := make([]string, len(f.names))
 	for i, parameter := range f.names {
-		switch {
-		case len(parts) == 0:
-			args[i] = fmt.Sprintf("%s => $%d", quote(parameter), i+1)
-			w.visible(f, i, i+1)
-		case i < len(parts):
+		if i < len(parts) {
 			args[i] = fmt.Sprintf("%s => named.%s", quote(parameter), quote(parts[i]))
-		default:
-			number := i + 2 - len(parts)
-			args[i] = fmt.Sprintf("%s => $%d", quote(parameter), number)
-			w.visible(f, i, number)
+
+			continue
 		}
+		number := i + 1 - max(0, len(parts)-1) // the parts have come as one
+		args[i] = fmt.Sprintf("%s => $%d", quote(parameter), number)
+		w.visible(f, i, number)
 	}
 	if len(parts) > 0 {
 		t := w.tableOf(f.decl.On)

@@ -16,7 +16,7 @@ func (w *viewWriter) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
 	if e.Reference || seen[e] || w.cat.table(e.Table).view {
 		return false
 	}
-	if slices.Contains(e.Writes, Create) || slices.Contains(e.Writes, Delete) {
+	if e.may(Create) || e.may(Delete) {
 		return true
 	}
 	seen[e] = true
@@ -107,7 +107,7 @@ func (w *viewWriter) settable(t *catalogTable, e *EntityDecl) []string {
 }
 
 func (w *viewWriter) updatable(t *catalogTable, e *EntityDecl) []string {
-	if slices.Contains(e.Writes, Update) {
+	if e.may(Update) {
 		return w.settable(t, e)
 	}
 

@@ -49,7 +49,7 @@ func fromNew(names []string) string { return listed(names, "NEW.%s", ", ") }
 
 // plain lets Postgres write through the view.
 func (w *viewWriter) plain(t *catalogTable, e *EntityDecl) {
-	if slices.Contains(e.Writes, Create) {
+	if e.may(Create) {
 		w.linef("ALTER VIEW %s ALTER COLUMN %s SET DEFAULT %s();", w.view(t), quote(w.ownerColumn(t)), w.function("account"))
 	}
 	if w.returns(e) {
@@ -76,7 +76,7 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 	if w.returns(e) {
 		w.restore(t)
 	}
-	if slices.Contains(e.Writes, Create) {
+	if e.may(Create) {
 		w.insert(t, e)
 	}
 	if len(w.updatable(t, e)) > 0 {
