@@ -35,7 +35,10 @@ func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 		return nil, err
 	}
 	b := &binder{decl: decl, cat: cat, check: &CheckError{File: decl.file}}
-	b.domain = Domain{Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Guidance: decl.Guidance, Offline: decl.Offline, Deferred: cat.deferred}
+	b.domain = Domain{
+		Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Snapshot: decl.Snapshot, Profile: decl.Profile, Guidance: decl.Guidance,
+		Offline: decl.Offline, Deferred: cat.deferred,
+	}
 	if err := b.bind(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -163,7 +166,7 @@ func (b *binder) bindEntity(i int) {
 	default:
 		t.Entity = &Entity{
 			Type: decl.Type, Table: decl.Table, Name: decl.Name, Plural: decl.Plural, Aliases: decl.Aliases,
-			Comment: t.table.Comment, Columns: t.table.columns, Reference: decl.Reference, Empty: decl.Empty, Sets: map[string][]string{},
+			Comment: t.table.Comment, Columns: t.table.columns, Reference: decl.Reference, Empty: decl.Empty, Checks: decl.Checks, Sets: map[string][]string{},
 		}
 		b.types, b.domain.Entities = append(b.types, t), append(b.domain.Entities, t.Entity)
 		bindRights(t.Entity, t.table)

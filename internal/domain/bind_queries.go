@@ -57,12 +57,10 @@ func (b *typeBinder) bindComputed(ctx context.Context, tx pgx.Tx, field string, 
 func (b *binder) checkQueries(ctx context.Context, tx pgx.Tx) error {
 	for _, group := range []struct {
 		at      string
-		decls   []Query
-		queries *[]Query
-	}{{"snapshot", b.decl.Snapshot, &b.domain.Snapshot}, {"profile", b.decl.Profile, &b.domain.Profile}} {
-		for n, decl := range group.decls {
-			*group.queries = append(*group.queries, decl)
-			if err := b.checkQuery(ctx, tx, fmt.Sprintf("$.%s[%d].sql", group.at, n), decl.SQL, 1); err != nil {
+		queries []Query
+	}{{"snapshot", b.decl.Snapshot}, {"profile", b.decl.Profile}} {
+		for n, query := range group.queries {
+			if err := b.checkQuery(ctx, tx, fmt.Sprintf("$.%s[%d].sql", group.at, n), query.SQL, 1); err != nil {
 				return err
 			}
 		}
