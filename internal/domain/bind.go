@@ -305,10 +305,4 @@ func (b *typeBinder) columnsExistIn(e *Entity, field string, names ...string) bo
 }
 
 // fieldName is the first part of a path, for messages.
-func fieldName(field string) string {
-	if end := strings.IndexAny(field, "[."); end >= 0 {
-		return field[:end]
-	}
-
-	return field
-}
+func fieldName(field string) string { return field[:strings.IndexAny(field+".", "[.")] }
