@@ -18,23 +18,23 @@ const maxAggregates = 20
 
 // analyzeOp is db_analyze: aggregates over rows. It mints no refs.
 type analyzeOp struct {
-	args   analyzeArgs
-	entity *domain.Entity
-	group  []*domain.Column
-	rows   []map[string]any
-	total  int
+	*step
+
+	args  analyzeArgs
+	group []*domain.Column
+	rows  []map[string]any
+	total int
 }
 
 func (d *decision) newAnalyze(s *step) (operation, *Error) {
-	op := &analyzeOp{}
+	op := &analyzeOp{step: s}
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
-	e, err := d.tools.entity(op.args.Table, d.bounds.Tables)
-	if err != nil {
+	var err *Error
+	if s.entity, err = d.tools.entity(op.args.Table, d.bounds.Tables); err != nil {
 		return nil, err
 	}
-	op.entity, s.entity = e, e
 
 	return op, op.check()
 }

@@ -94,7 +94,7 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 		return Row{}, err
 	}
 
-	return t.Get(ctx, tx, user, e.Type, d.steps[0].record.changes[0].ID)
+	return t.Get(ctx, tx, user, e.Type, d.steps[0].result.changes[0].ID)
 }
 
 // unwrapCall unwraps an error from the call it belongs to.

@@ -21,8 +21,9 @@ const maxBatch = 200
 
 // createOp is db_create: rows as given, or a draft saved unchanged.
 type createOp struct {
+	*step
+
 	args    createArgs
-	entity  *domain.Entity
 	rows    []map[string]any
 	stored  json.RawMessage // the draft as it was read
 	removed string          // what the patch removes, in words
@@ -31,16 +32,15 @@ type createOp struct {
 }
 
 func (d *decision) newCreate(s *step) (operation, *Error) {
-	op := &createOp{}
+	op := &createOp{step: s}
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
-	e, err := d.writableEntity(s.call, op.args.Table, domain.Create)
-	if err != nil {
+	var err *Error
+	if s.entity, err = d.writableEntity(s.call, op.args.Table, domain.Create); err != nil {
 		return nil, err
 	}
-	op.entity, s.entity = e, e
-	if err := op.args.build(e); err != nil {
+	if err := op.args.build(s.entity); err != nil {
 		return nil, err
 	}
 	if op.args.FromRef != "" {
@@ -216,7 +216,7 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
 	if op.args.FromRef != "" {
 		key := op.saved.keys[0] // its label comes with the row, below
-		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.versions[op.entity.Type][key])
+		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.Versions[op.entity.Type][key])
 		if err != nil {
 			return record{}, err
 		}
@@ -224,30 +224,16 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 			return record{}, err
 		}
 	}
-	parts := []registry.Result{
-		{Entity: op.entity, Action: d.attributed(registry.ActionCreated), Sets: all(op.entity).sets, Versions: op.found.versions},
-		{Entity: op.entity, Action: d.attributed(registry.ActionUpdated), Sets: all(op.entity).sets, Versions: op.found.versions},
-	}
-	var result record
-	for _, row := range op.found.rows {
-		key, part := keyText(row, op.entity), 0
-		if op.wasMerged(key) {
-			part = 1
-		}
-		parts[part].Rows = append(parts[part].Rows, row)
-		result.changes = append(result.changes, Change{EntityType: op.entity.Type, ID: key, Action: parts[part].Action})
-	}
-	translated, err := d.translate(ctx, tx, parts...)
-	if err != nil {
-		return record{}, err
-	}
-	for _, part := range translated {
-		result.rows = append(result.rows, part.Rows...)
-		result.refs = append(result.refs, part.Refs...)
-	}
-	result.total, result.notice = len(result.rows), op.removed
+	at := func(key string) int { return slices.Index(op.saved.keys, key) }
+	merged := func(row map[string]any) bool { return op.saved.merged[at(keyText(row, op.entity))] }
+	created, updated := op.found.after(d.attributed(registry.ActionCreated)), op.found.after(d.attributed(registry.ActionUpdated))
+	created.Rows = slices.DeleteFunc(slices.Clone(op.found.Rows), merged)
+	updated.Rows = slices.DeleteFunc(slices.Clone(op.found.Rows), func(row map[string]any) bool { return !merged(row) })
+	result, err := op.recorded(ctx, d, tx, created, updated)
+	slices.SortFunc(result.changes, func(a, b Change) int { return at(a.ID) - at(b.ID) })
+	result.notice = op.removed
 
-	return result, nil
+	return result, err
 }
 
 // unchanged refuses to save a draft that its user has changed while it was being saved. The preceding promotion holds
@@ -267,14 +253,4 @@ func (op *createOp) unchanged(ctx context.Context, d *decision) error {
 	}
 
 	return nil
-}
-
-func (op *createOp) wasMerged(key string) bool {
-	for i, one := range op.saved.keys {
-		if one == key {
-			return op.saved.merged[i]
-		}
-	}
-
-	return false
 }

@@ -69,7 +69,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 func requireMatch(e *domain.Entity, found *loaded, list []condition) *Error {
 	named := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
 	switch {
-	case !named || len(found.rows) > 0:
+	case !named || len(found.Rows) > 0:
 		return nil
 	case len(list) == 1:
 		return fail(CodeNotFound, "There is no such %s any more. Nothing was changed.", e.Name)
@@ -88,9 +88,9 @@ func narrow(e *domain.Entity, found *loaded, list []condition) {
 		}
 		var kept []map[string]any
 		for n := range c.texts {
-			kept = append(kept, c.closest(e, n, found.rows)...)
+			kept = append(kept, c.closest(e, n, found.Rows)...)
 		}
-		found.rows = slices.DeleteFunc(found.rows, func(row map[string]any) bool {
+		found.Rows = slices.DeleteFunc(found.Rows, func(row map[string]any) bool {
 			return !slices.ContainsFunc(kept, func(one map[string]any) bool { return keyText(one, e) == keyText(row, e) })
 		})
 	}
@@ -135,19 +135,19 @@ func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []c
 	e := s.entity
 	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })
 	switch {
-	case len(found.rows) == 0:
+	case len(found.Rows) == 0:
 		return false, nil
-	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(found.rows) > maxUnasked:
+	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(found.Rows) > maxUnasked:
 		return true, nil
 	case s.call.Tool == vocab.ToolDelete && moreThanNamed(e, found, list):
 		return true, nil
 	}
 	byName := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
 	byRef := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
-	if byName || byRef && (s.call.Tool != vocab.ToolDelete || len(found.rows) == 1) {
+	if byName || byRef && (s.call.Tool != vocab.ToolDelete || len(found.Rows) == 1) {
 		return false, nil
 	}
-	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys(e))
+	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys())
 	if err != nil {
 		return false, err
 	}
@@ -178,7 +178,7 @@ func (d *decision) unknownToUser(entries map[string]registry.Entry) int {
 // moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.
 func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 	for i := range list {
-		if list[i].isLookup(e) && len(found.rows) > len(list[i].texts) {
+		if list[i].isLookup(e) && len(found.Rows) > len(list[i].texts) {
 			return true
 		}
 	}
@@ -188,18 +188,18 @@ func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 
 // noteTargets keeps the rows for the question, should any call of the decision need one.
 func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, found *loaded, ask bool) error {
-	s.keys, s.versions, s.asks = found.keys(s.entity), found.versions[s.entity.Type], ask
+	s.keys, s.versions, s.asks = found.keys(), found.Versions[s.entity.Type], ask
 	if !ask {
 		return nil
 	}
 	rows := make([]map[string]any, 0, namedInQuestion)
-	for _, row := range found.rows[:min(len(found.rows), namedInQuestion)] {
+	for _, row := range found.Rows[:min(len(found.Rows), namedInQuestion)] {
 		rows = append(rows, maps.Clone(row))
 	}
 	if err := d.tools.nameLinks(ctx, tx, s.entity, rows); err != nil {
 		return err
 	}
-	d.ask(question(s, rows, len(found.rows)))
+	d.ask(question(s, rows, len(found.Rows)))
 
 	return nil
 }

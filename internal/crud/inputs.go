@@ -198,7 +198,7 @@ func keyForm(e *domain.Entity, id string) string {
 func (in *input) result(rows *loaded) (registry.Result, string) {
 	var row map[string]any
 	if in.entity != nil && rows != nil {
-		for _, one := range rows.rows {
+		for _, one := range rows.Rows {
 			if keyText(one, in.entity) == keyForm(in.entity, in.id) {
 				row = one
 			}
@@ -211,7 +211,10 @@ func (in *input) result(rows *loaded) (registry.Result, string) {
 		return registry.Result{}, missingNotice(in.entity, in.label)
 	}
 
-	return registry.Result{Entity: in.entity, Rows: []map[string]any{row}, Action: in.action, Sets: all(in.entity).sets, Versions: rows.versions}, ""
+	result := rows.after(in.action)
+	result.Rows = []map[string]any{row}
+
+	return result, ""
 }
 
 // deletion closes the ref of a row that is gone. A row that still exists was not deleted, whatever the interface says.

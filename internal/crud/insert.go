@@ -175,7 +175,7 @@ func (d *decision) readBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, se
 		return nil, err
 	}
 	byKey := map[string]map[string]any{}
-	for _, row := range found.rows {
+	for _, row := range found.Rows {
 		byKey[keyText(row, e)] = row
 	}
 	for i, key := range result.keys {

@@ -66,11 +66,11 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 	if err != nil {
 		return RowList{}, err
 	}
-	answer := RowList{Rows: make([]Row, min(limit, len(found.rows))), Total: found.total}
+	answer := RowList{Rows: make([]Row, min(limit, len(found.Rows))), Total: found.total}
 	for i := range answer.Rows {
-		answer.Rows[i] = found.row(e, i)
+		answer.Rows[i] = found.row(i)
 	}
-	if len(found.rows) > limit {
+	if len(found.Rows) > limit {
 		answer.Next, err = found.at[limit-1].encode(e, l.name())
 	}
 

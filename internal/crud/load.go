@@ -11,6 +11,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/exact"
+	"alfred/registry"
 )
 
 const (
@@ -116,20 +117,38 @@ func wholeSets(e *domain.Entity, columns []*domain.Column, children []*domain.Ch
 
 // loaded are rows as stored, with their keys.
 type loaded struct {
-	rows     []map[string]any
-	versions map[string]map[string]string // of the rows and their children, by type and key
-	total    int                          // rows that matched
-	at       []position                   // of each row, for a query with a page
+	registry.Result
+
+	total int        // rows that matched
+	at    []position // of each row, for a query with a page
 }
 
 // keys returns the rows' keys as text, in order.
-func (l *loaded) keys(e *domain.Entity) []string {
-	keys := make([]string, len(l.rows))
-	for i, row := range l.rows {
-		keys[i] = keyText(row, e)
+func (l *loaded) keys() []string {
+	keys := make([]string, len(l.Rows))
+	for i, row := range l.Rows {
+		keys[i] = keyText(row, l.Entity)
 	}
 
 	return keys
+}
+
+// byKey returns the rows by their keys.
+func (l *loaded) byKey() map[string]map[string]any {
+	rows := make(map[string]map[string]any, len(l.Rows))
+	for _, row := range l.Rows {
+		rows[keyText(row, l.Entity)] = row
+	}
+
+	return rows
+}
+
+// after returns the rows for the registry, once this was done to them.
+func (l *loaded) after(action string) registry.Result {
+	result := l.Result
+	result.Action = action
+
+	return result
 }
 
 func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(row[e.Key.Name]) }
@@ -150,7 +169,7 @@ type query struct {
 func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
 	s := t.loadSQL(e, q)
 	versions := map[string]string{}
-	result := &loaded{versions: map[string]map[string]string{e.Type: versions}}
+	result := &loaded{Result: registry.Result{Entity: e, Sets: q.sel.sets, Versions: map[string]map[string]string{e.Type: versions}}}
 	var (
 		raw     []byte
 		version string
@@ -161,7 +180,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 		if err := exact.Decode(raw, &row); err != nil {
 			return err
 		}
-		result.rows = append(result.rows, row)
+		result.Rows = append(result.Rows, row)
 		versions[keyText(row, e)] = version
 		result.at = append(result.at, at)
 
@@ -171,7 +190,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 		return nil, fmt.Errorf("read %s: %w", e.Table, err)
 	}
 	for _, child := range q.sel.children {
-		if err := t.loadChildren(ctx, tx, e, child, result); err != nil {
+		if err := t.loadChildren(ctx, tx, child, result); err != nil {
 			return nil, err
 		}
 	}
@@ -280,26 +299,23 @@ func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Enti
 }
 
 // loadChildren puts the child rows of all parents under the child table's name.
-func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, e *domain.Entity, child *domain.Child, parents *loaded) error {
-	byKey := make(map[string]map[string]any, len(parents.rows))
-	keys := make([]string, 0, len(parents.rows))
-	for _, parent := range parents.rows {
+func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents *loaded) error {
+	for _, parent := range parents.Rows {
 		parent[child.Entity.Table] = []any{}
-		byKey[keyText(parent, e)] = parent
-		keys = append(keys, keyText(parent, e))
 	}
-	if len(keys) == 0 {
+	if len(parents.Rows) == 0 {
 		return nil
 	}
 	found, err := t.load(ctx, tx, child.Entity, &query{
 		sel:   all(child.Entity),
-		where: func(s *statement) { s.in(child.FK.SQL(), keys, child.FK.Type) },
+		where: func(s *statement) { s.in(child.FK.SQL(), parents.keys(), child.FK.Type) },
 	})
 	if err != nil {
 		return err
 	}
-	maps.Copy(parents.versions, found.versions)
-	for _, row := range found.rows {
+	maps.Copy(parents.Versions, found.Versions)
+	byKey := parents.byKey()
+	for _, row := range found.Rows {
 		parent := byKey[fmt.Sprint(row[child.FK.Name])]
 		parent[child.Entity.Table] = append(parent[child.Entity.Table].([]any), row)
 	}

@@ -180,7 +180,7 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 }
 
 func keyOfSame(e *domain.Entity, row map[string]any, existing *loaded) string {
-	for _, other := range existing.rows {
+	for _, other := range existing.Rows {
 		if sameThing(e, row, other) {
 			return keyText(other, e)
 		}

@@ -115,13 +115,13 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 		if err != nil {
 			return err
 		}
-		if len(found.rows) != len(keys) {
+		if len(found.Rows) != len(keys) {
 			return failColumn(CodeNotFound, c.Name, "%s names a %s that does not exist.", c.Name, e.Name)
 		}
 		if err := d.requireSeen(ctx, tx, e, found); err != nil {
 			return err
 		}
-		for key, version := range found.versions[e.Type] {
+		for key, version := range found.Versions[e.Type] {
 			op.named[e.Type+" "+key] = version
 		}
 	}
@@ -191,8 +191,8 @@ func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (boo
 // sentence says what would be done if the owner has no function for that.
 func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) string {
 	label := op.declared.On.Name
-	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.rows) == 1 {
-		label = strings.TrimSpace(label + " " + op.declared.On.Label.RenderComplete(found.rows[0]))
+	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.Rows) == 1 {
+		label = strings.TrimSpace(label + " " + op.declared.On.Label.RenderComplete(found.Rows[0]))
 	}
 	var with []string
 	for _, c := range op.declared.Args.Columns[1:] {

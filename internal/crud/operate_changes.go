@@ -71,31 +71,17 @@ func (op *operateOp) keep(ctx context.Context, d *decision, tx pgx.Tx, e *domain
 	if err != nil {
 		return err
 	}
-	op.changed = append(op.changed, registry.Result{Entity: e, Rows: found.rows, Action: action, Sets: ownColumns(e).sets, Versions: found.versions})
+	op.changed = append(op.changed, found.after(action))
 
 	return nil
 }
 
 func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
-	result := record{notice: spoken(op.told...)}
 	for i := range op.changed {
-		one := &op.changed[i]
-		for _, row := range one.Rows {
-			result.changes = append(result.changes, Change{EntityType: one.Entity.Type, ID: keyText(row, one.Entity), Action: one.Action})
-		}
-		result.total += len(one.Rows)
-		one.Action = d.attributed(one.Action)
+		op.changed[i].Action = d.attributed(op.changed[i].Action)
 	}
-	translated, err := d.translate(ctx, tx, op.changed...)
-	if err != nil {
-		return record{}, err
-	}
-	for i, part := range translated {
-		result.refs = append(result.refs, part.Refs...)
-		if op.changed[i].Entity == op.declared.On {
-			result.rows = append(result.rows, part.Rows...)
-		}
-	}
+	result, err := op.step.recorded(ctx, d, tx, op.changed...)
+	result.notice = spoken(op.told...)
 
-	return result, nil
+	return result, err
 }

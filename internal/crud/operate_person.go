@@ -85,8 +85,8 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, 
 			return err
 		}
 		found, err := t.byKeys(ctx, tenant, e, all(e), []string{op.this})
-		if err == nil && len(found.rows) == 1 {
-			row = found.row(e, 0)
+		if err == nil && len(found.Rows) == 1 {
+			row = found.row(0)
 		}
 
 		return err

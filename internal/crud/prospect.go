@@ -55,15 +55,15 @@ func (j *journal) aftermath() string {
 }
 
 // warn adds to the question whether what it asks for can be undone.
-func (d *decision) warn(ctx context.Context, tx pgx.Tx, operations []operation) error {
+func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil || d.journal == nil {
 		return nil
 	}
 	would := &journal{tools: d.tools}
-	for i, op := range operations {
-		switch op := op.(type) {
+	for _, s := range d.steps {
+		switch op := s.op.(type) {
 		case *deleteOp:
-			if err := would.deleting(ctx, tx, op.entity, d.steps[i].keys); err != nil {
+			if err := would.deleting(ctx, tx, op.entity, op.keys); err != nil {
 				return err
 			}
 		case *operateOp:

@@ -18,8 +18,9 @@ const rankedRows = 20
 
 // readOp is db_read.
 type readOp struct {
+	*step
+
 	args   readArgs
-	entity *domain.Entity
 	sel    selection
 	drafts []draft
 	tested []condition // of the query, for a value that Postgres cannot parse
@@ -28,20 +29,19 @@ type readOp struct {
 }
 
 func (d *decision) newRead(s *step) (operation, *Error) {
-	op := &readOp{}
+	op := &readOp{step: s}
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
-	e, err := d.tools.entity(op.args.Table, d.bounds.Tables)
-	if err != nil {
+	var err *Error
+	if s.entity, err = d.tools.entity(op.args.Table, d.bounds.Tables); err != nil {
 		return nil, err
 	}
-	op.entity, s.entity = e, e
 	op.args.Limit = unlessZero(op.args.Limit)
 	if op.args.Limit != nil && *op.args.Limit < 1 {
 		return nil, fail(CodeBadArgument, "limit has to be at least 1.")
 	}
-	op.sel, err = selected(e, op.args.Detail, op.args.Columns)
+	op.sel, err = selected(s.entity, op.args.Detail, op.args.Columns)
 
 	return op, err
 }
@@ -55,7 +55,7 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	op.found, err = d.tools.load(ctx, tx, op.entity, q)
-	if err == nil && q.top != nil && len(op.found.rows) < min(q.limit, op.found.total) { // many of the best have just been deleted
+	if err == nil && q.top != nil && len(op.found.Rows) < min(q.limit, op.found.total) { // many of the best have just been deleted
 		q.top = nil
 		op.found, err = d.tools.load(ctx, tx, op.entity, q)
 	}
@@ -204,18 +204,13 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, e
 	if op.found == nil {
 		return result, nil
 	}
-	translated, err := d.translate(ctx, tx, registry.Result{
-		Entity: op.entity, Rows: op.found.rows, Action: registry.ActionRead, Sets: op.sel.sets, Versions: op.found.versions,
-	})
-	if err != nil {
-		return record{}, err
-	}
-	result.rows = append(result.rows, translated[0].Rows...)
-	result.refs = append(result.refs, translated[0].Refs...)
+	stored, err := op.recorded(ctx, d, tx, op.found.after(registry.ActionRead))
+	result.rows = append(result.rows, stored.rows...)
+	result.refs = append(result.refs, stored.refs...)
 	result.total += op.found.total
 	result.notice = op.notice
 
-	return result, nil
+	return result, err
 }
 
 // translate replaces keys by refs; labels of rows known only by a foreign key are read as the tenant.
@@ -236,10 +231,10 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 			if err != nil {
 				return err
 			}
-			if err := t.nameLinks(ctx, tenant, e, found.rows); err != nil {
+			if err := t.nameLinks(ctx, tenant, e, found.Rows); err != nil {
 				return err
 			}
-			for _, row := range found.rows {
+			for _, row := range found.Rows {
 				labels[keyText(row, e)] = e.Label.RenderComplete(row)
 			}
 
@@ -276,7 +271,7 @@ func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 			return err
 		}
 		labels := map[string]string{}
-		for _, row := range found.rows {
+		for _, row := range found.Rows {
 			labels[keyText(row, target)] = target.Label.Render(row)
 		}
 		for _, row := range rows {

@@ -99,7 +99,7 @@ func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[strin
 		if err != nil {
 			return nil, err
 		}
-		results = append(results, registry.Result{Entity: e, Rows: found.rows, Action: registry.ActionRead, Sets: []string{setSummary}, Versions: found.versions})
+		results = append(results, found.after(registry.ActionRead))
 	}
 	rows := map[string]map[string]any{}
 	if len(results) == 0 {

@@ -30,9 +30,9 @@ type Row struct {
 	Parts []Row
 }
 
-func (l *loaded) row(e *domain.Entity, i int) Row {
-	row := l.seen(e, l.rows[i])
-	for _, child := range e.Children {
+func (l *loaded) row(i int) Row {
+	row := l.seen(l.Entity, l.Rows[i])
+	for _, child := range l.Entity.Children {
 		parts, _ := row.Data[child.Entity.Table].([]any)
 		for _, part := range parts {
 			if data, ok := part.(map[string]any); ok {
@@ -47,7 +47,7 @@ func (l *loaded) row(e *domain.Entity, i int) Row {
 func (l *loaded) seen(e *domain.Entity, data map[string]any) Row {
 	key := keyText(data, e)
 
-	return Row{Key: key, Data: data, Version: l.versions[e.Type][key]}
+	return Row{Key: key, Data: data, Version: l.Versions[e.Type][key]}
 }
 
 // Get returns one row with its children, or an *Error with CodeNotFound.
@@ -60,7 +60,7 @@ func (t *Tools) Get(ctx context.Context, tx pgx.Tx, user User, entityType, id st
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		found, err := t.one(ctx, tenant, e, id)
 		if err == nil {
-			row = found.row(e, 0)
+			row = found.row(0)
 		}
 
 		return err
@@ -111,7 +111,7 @@ func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id,
 		}
 		after, err := t.one(ctx, tenant, e, id)
 		if err == nil && version == "" {
-			was = differing(written, before.rows[0], after.rows[0])
+			was = differing(written, before.Rows[0], after.Rows[0])
 		}
 
 		return after, err
@@ -181,7 +181,7 @@ func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string)
 	if err != nil {
 		return nil, err
 	}
-	if len(found.rows) == 0 {
+	if len(found.Rows) == 0 {
 		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
 	}
 
@@ -197,9 +197,9 @@ func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, ver
 	switch {
 	case err != nil:
 		return nil, err
-	case len(found.rows) == 0:
+	case len(found.Rows) == 0:
 		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
-	case version != "" && found.row(e, 0).Version != version:
+	case version != "" && found.row(0).Version != version:
 		return nil, fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
 	}
 
@@ -266,13 +266,11 @@ func (t *Tools) change(
 	if err != nil {
 		return Row{}, err
 	}
-	row := found.row(e, 0)
+	row := found.row(0)
 	if user.Session == nil {
-		return row, errors.Join(keepEvents(ctx, tx, user, nil, rowEvent{e, found.rows[0], past[verb]}), noteChange(ctx, tx, user))
+		return row, errors.Join(keepEvents(ctx, tx, user, nil, rowEvent{e, found.Rows[0], past[verb]}), noteChange(ctx, tx, user))
 	}
-	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{{
-		Entity: e, Rows: found.rows, Action: d.attributed(past[verb]), Sets: all(e).sets, Versions: found.versions,
-	}}, t.labels(tx, d.scope))
+	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{found.after(d.attributed(past[verb]))}, t.labels(tx, d.scope))
 	if err != nil {
 		return row, err
 	}

@@ -23,7 +23,7 @@ func (d *decision) mergeSingle(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	if err != nil {
 		return nil, err
 	}
-	if len(there.rows) == 0 {
+	if len(there.Rows) == 0 {
 		keys, err := d.insert(ctx, tx, e, rows)
 
 		return &saved{keys: keys, merged: make([]bool, len(keys)), written: rows}, err
@@ -31,10 +31,10 @@ func (d *decision) mergeSingle(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	added := map[string]any{}
 	for name, value := range rows[0] {
 		if value != nil {
-			added[name] = addTo(e.Column(name), there.rows[0][name], value)
+			added[name] = addTo(e.Column(name), there.Rows[0][name], value)
 		}
 	}
-	keys := there.keys(e)[:1]
+	keys := there.keys()[:1]
 	if len(added) > 0 {
 		_, err = d.update(ctx, tx, e, keys, added)
 	}

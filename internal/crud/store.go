@@ -24,7 +24,7 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		}
 	}
 	for _, s := range d.steps {
-		result := Result{Call: d.number(s), Tool: s.call.Tool, RowCount: s.record.total, Shown: len(s.record.rows), Refs: s.record.refs, Changes: s.record.changes, Notice: s.record.notice}
+		result := Result{Call: d.number(s), Tool: s.call.Tool, RowCount: s.result.total, Shown: len(s.result.rows), Refs: s.result.refs, Changes: s.result.changes, Notice: s.result.notice}
 		if s.entity != nil {
 			result.EntityType = s.entity.Type
 		}
@@ -33,7 +33,7 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		} else {
 			result.Told = s.told(&result)
 		}
-		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.record.rows); err != nil {
+		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.result.rows); err != nil {
 			return Outcome{}, err
 		}
 		outcome.Results = append(outcome.Results, result)

@@ -53,7 +53,7 @@ func (s *step) told(r *Result) string {
 		return text
 	}
 
-	return text + namesOf(s.entity, s.record.rows, r.RowCount)
+	return text + namesOf(s.entity, s.result.rows, r.RowCount)
 }
 
 func counted(n int, one, many string) string {

@@ -186,11 +186,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 	}
 	for _, part := range parts {
 		s := &step{call: Call{Tool: vocab.ToolUndo, Args: args}, entity: part.Entity}
-		for _, row := range part.Rows {
-			key := keyText(row, part.Entity)
-			s.record.changes = append(s.record.changes, Change{EntityType: part.Entity.Type, ID: key, Action: part.Action})
-		}
-		s.record.total = len(part.Rows)
+		changes := changesOf(part)
 		var saved []string
 		if part.Action == registry.ActionDeletedUser { // a row that is a draft again must not be buried
 			part.Rows = slices.DeleteFunc(part.Rows, func(row map[string]any) bool {
@@ -202,11 +198,10 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 				return ref != ""
 			})
 		}
-		translated, err := u.translate(ctx, tx, part)
-		if err != nil {
+		if s.result, err = s.recorded(ctx, u.decision, tx, part); err != nil {
 			return err
 		}
-		s.record.rows, s.record.refs = translated[0].Rows, slices.Concat(saved, translated[0].Refs)
+		s.result.changes, s.result.total, s.result.refs = changes, len(changes), slices.Concat(saved, s.result.refs)
 		u.steps = append(u.steps, s)
 	}
 
@@ -283,12 +278,11 @@ func (t *Tools) reread(ctx context.Context, tx pgx.Tx, part *registry.Result) er
 		keys[i] = keyText(row, part.Entity)
 	}
 	found, err := t.byKeys(ctx, tx, part.Entity, ownColumns(part.Entity), keys)
-	if err != nil {
-		return err
+	if err == nil {
+		*part = found.after(part.Action)
 	}
-	part.Rows, part.Sets, part.Versions = found.rows, ownColumns(part.Entity).sets, found.versions
 
-	return nil
+	return err
 }
 
 // row returns the row as models may see it, before the undo. References to rows that are removed too are left out: they

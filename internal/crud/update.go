@@ -15,9 +15,9 @@ import (
 
 // updateOp is db_update.
 type updateOp struct {
+	*step
+
 	args    updateArgs
-	entity  *domain.Entity
-	step    *step
 	written map[string]any
 	before  *loaded
 	after   *loaded
@@ -28,12 +28,11 @@ func (d *decision) newUpdate(s *step) (operation, *Error) {
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
-	e, err := d.writableEntity(s.call, op.args.Table, domain.Update)
-	if err != nil {
+	var err *Error
+	if s.entity, err = d.writableEntity(s.call, op.args.Table, domain.Update); err != nil {
 		return nil, err
 	}
-	op.entity, s.entity = e, e
-	if err := op.args.build(e); err != nil {
+	if err := op.args.build(s.entity); err != nil {
 		return nil, err
 	}
 	if len(op.args.Data) == 0 {
@@ -59,10 +58,10 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return fault
 	}
 	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)
-	if err != nil || len(op.before.rows) == 0 {
+	if err != nil || len(op.before.Rows) == 0 {
 		return err
 	}
-	if !op.step.asks {
+	if !op.asks {
 		if err := d.asShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
 			return err
 		}
@@ -70,7 +69,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if d.approval != nil {
 		return nil
 	}
-	op.after, err = d.update(ctx, tx, op.entity, op.before.keys(op.entity), op.written)
+	op.after, err = d.update(ctx, tx, op.entity, op.before.keys(), op.written)
 
 	return err
 }
@@ -139,7 +138,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	if err != nil {
 		return nil, err
 	}
-	for _, found := range after.rows {
+	for _, found := range after.Rows {
 		if fault := compareStored(e, columns, found); fault != nil {
 			return nil, fault
 		}
@@ -171,20 +170,12 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 	if op.after == nil {
 		return record{}, nil
 	}
-	translated, err := d.translate(ctx, tx, registry.Result{
-		Entity: op.entity, Rows: op.after.rows, Action: registry.ActionUpdated, Sets: ownColumns(op.entity).sets, Versions: op.after.versions,
-	})
+	result, err := op.recorded(ctx, d, tx, op.after.after(registry.ActionUpdated))
 	if err != nil {
 		return record{}, err
 	}
-	result := record{rows: translated[0].Rows, refs: translated[0].Refs, total: len(op.after.rows)}
-	before := map[string]map[string]any{}
-	for _, row := range op.before.rows {
-		before[keyText(row, op.entity)] = row
-	}
-	for i, row := range op.after.rows {
-		key := keyText(row, op.entity)
-		result.changes = append(result.changes, Change{EntityType: op.entity.Type, ID: key, Action: registry.ActionUpdated})
+	before := op.before.byKey()
+	for i, key := range op.after.keys() {
 		if was := op.was(before[key]); len(was) > 0 {
 			result.rows[i]["_was"] = was
 		}
