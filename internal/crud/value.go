@@ -151,21 +151,40 @@ func stored(c *domain.Column, value any) (any, *Error) {
 	switch {
 	case value == nil:
 		return nil, nil
-	case c.FK != nil && c.Kind != domain.KindArray:
+	case c.Kind != domain.KindArray:
+		return storedOne(c, c.Kind, value)
+	}
+	list, ok := value.([]any)
+	if !ok {
+		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a list.", c.Name)
+	}
+	out := make([]any, len(list))
+	for i, item := range list {
+		one, err := storedOne(c, c.Elem, item)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = one
+	}
+
+	return out, nil
+}
+
+// storedOne is a column's value, or one element of its list.
+func storedOne(c *domain.Column, kind domain.Kind, value any) (any, *Error) {
+	switch {
+	case c.FK != nil:
 		return reference(c, value)
-	case c.Kind == domain.KindArray:
-		return storedList(c, value)
-	case c.Kind == domain.KindJSON:
+	case kind == domain.KindJSON:
 		return value, nil
 	}
-	text, err := scalar(c, c.Kind, value)
-	if err != nil {
+	text, err := scalar(c, kind, value)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	switch c.Kind {
-	case domain.KindBool:
+	case kind == domain.KindBool:
 		return text == "true", nil
-	case domain.KindNumber:
+	case kind == domain.KindNumber:
 		return storedNumber(c, text)
 	default:
 		return text, nil
@@ -202,41 +221,6 @@ func storedNumber(c *domain.Column, text string) (any, *Error) {
 	}
 
 	return json.Number(text), nil
-}
-
-func storedList(c *domain.Column, value any) (any, *Error) {
-	list, ok := value.([]any)
-	if !ok {
-		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a list.", c.Name)
-	}
-	out := make([]any, len(list))
-	for i, item := range list {
-		if c.FK != nil {
-			ref, err := reference(c, item)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = ref
-
-			continue
-		}
-		text, err := scalar(c, c.Elem, item)
-		if err != nil {
-			return nil, err
-		}
-		switch c.Elem {
-		case domain.KindNumber:
-			out[i] = json.Number(text)
-		case domain.KindBool:
-			out[i] = text == "true"
-		case domain.KindJSON:
-			out[i] = item
-		default:
-			out[i] = text
-		}
-	}
-
-	return out, nil
 }
 
 // same reports whether the database stored what was written. Numbers compare by value and times by instant; everything
