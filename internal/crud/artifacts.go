@@ -28,7 +28,7 @@ func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref strin
 	if fault != nil {
 		return fault
 	}
-	clean, fault := draftContent(e, object)
+	clean, fault := newRow(e, object, nil)
 	if fault != nil {
 		return fault
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -124,11 +123,11 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 			return err
 		}
 	}
-	payloads, err := d.payloads(ctx, op.entity, op.rows)
+	rows, err := d.newRows(ctx, op.entity, op.rows)
 	if err != nil {
 		return err
 	}
-	if op.saved, err = d.save(ctx, tx, op.entity, payloads); err != nil {
+	if op.saved, err = d.save(ctx, tx, op.entity, rows); err != nil {
 		return err
 	}
 	if op.found, err = d.readBack(ctx, tx, op.entity, all(op.entity), op.saved); err != nil {
@@ -142,12 +141,12 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return nil
 }
 
-// payloads replaces refs by keys, with one lookup for all rows, and checks the rows.
-func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[string]any) ([]*payload, error) {
-	nested := make([]any, len(rows))
-	var unknown faults
-	for i, row := range rows {
-		unknown.add(rowFault(knownNames(e, row), i, len(rows)))
+// newRows replaces refs by keys, with one lookup for all rows, and checks the rows.
+func (d *decision) newRows(ctx context.Context, e *domain.Entity, given []map[string]any) ([]map[string]any, error) {
+	nested := make([]any, len(given))
+	var unknown, wrong faults
+	for i, row := range given {
+		unknown.add(rowFault(knownNames(e, row), i, len(given)))
 		nested[i] = row
 	}
 	if fault := unknown.one(); fault != nil {
@@ -157,23 +156,17 @@ func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[st
 	if err != nil {
 		return nil, err
 	}
-	list, ok := translated[e.Table].([]any)
-	if !ok {
-		return nil, fail(CodeBadArgument, "rows has to be a list of rows.")
-	}
-	payloads := make([]*payload, len(list))
-	var wrong faults
-	for i, item := range list {
-		row, _ := item.(map[string]any)
-		one, fault := newPayload(e, row, nil)
-		wrong.add(rowFault(fault, i, len(list)))
-		payloads[i] = one
+	rows := rowsIn(translated[e.Table])
+	for i := range rows {
+		var fault *Error
+		rows[i], fault = newRow(e, rows[i], nil)
+		wrong.add(rowFault(fault, i, len(rows)))
 	}
 	if fault := wrong.one(); fault != nil {
 		return nil, fault
 	}
 
-	return payloads, nil
+	return rows, nil
 }
 
 // rowFault says which of several rows is at fault.
@@ -200,11 +193,11 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 		return err
 	}
 	op.stored = contents[op.args.FromRef]
-	var row map[string]any
-	if err := exact.Decode(op.stored, &row); err != nil {
-		return fmt.Errorf("read draft: %w", err)
+	stored, err := readDraft(op.args.FromRef, op.entity, op.stored)
+	if err != nil {
+		return err
 	}
-	patched, removed, fault := patchDraft(op.entity, row, op.args.Patch)
+	patched, removed, fault := patchDraft(op.entity, stored.content, op.args.Patch)
 	if fault != nil {
 		return fault
 	}

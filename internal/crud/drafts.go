@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,10 +12,20 @@ import (
 	"alfred/registry"
 )
 
-// draft is an unsaved row that a read named.
+// draft is an unsaved row, with refs in place of keys.
 type draft struct {
-	ref     string
+	ref     string // "" for one that is to be made
+	entity  *domain.Entity
 	content map[string]any
+}
+
+func readDraft(ref string, e *domain.Entity, raw json.RawMessage) (draft, error) {
+	one := draft{ref: ref, entity: e}
+	if err := exact.Decode(raw, &one.content); err != nil {
+		return one, fmt.Errorf("read draft: %w", err)
+	}
+
+	return one, nil
 }
 
 // withoutDrafts removes refs of drafts from conditions on the key. A condition that named only drafts is decided: no
@@ -115,13 +126,12 @@ func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) er
 		return fault
 	}
 	for _, ref := range pending {
-		var content map[string]any
-		if err := exact.Decode(contents[ref], &content); err != nil {
-			return fmt.Errorf("read draft: %w", err)
+		one, err := readDraft(ref, op.entity, contents[ref])
+		if err != nil {
+			return err
 		}
-		one := draft{ref: ref, content: content}
 		row := map[string]any{op.entity.Key.Name: ref}
-		maps.Copy(row, content)
+		maps.Copy(row, one.content)
 		if !matches(op.entity, row, filters, or) {
 			one.content = nil // named, so it means no stored row, but filtered out
 		}

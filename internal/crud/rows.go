@@ -33,11 +33,8 @@ type Row struct {
 func (l *loaded) row(i int) Row {
 	row := l.seen(l.Entity, l.Rows[i])
 	for _, child := range l.Entity.Children {
-		parts, _ := row.Data[child.Entity.Table].([]any)
-		for _, part := range parts {
-			if data, ok := part.(map[string]any); ok {
-				row.Parts = append(row.Parts, l.seen(child.Entity, data))
-			}
+		for _, part := range rowsIn(row.Data[child.Entity.Table]) {
+			row.Parts = append(row.Parts, l.seen(child.Entity, part))
 		}
 	}
 
@@ -76,11 +73,11 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 		if fault != nil {
 			return nil, fault
 		}
-		p, fault := newPayload(e, object, nil)
+		row, fault := newRow(e, object, nil)
 		if fault != nil {
 			return nil, fault
 		}
-		result, err := d.save(ctx, tenant, e, []*payload{p})
+		result, err := d.save(ctx, tenant, e, []map[string]any{row})
 		if err != nil {
 			return nil, err
 		}
