@@ -55,6 +55,11 @@ func (a *readArgs) ordered() int {
 	return max(0, a.limit()+spare)
 }
 
+// search is a search by meaning among the rows of the table.
+func (a *readArgs) search(text string) search {
+	return search{tool: vocab.ToolRead, table: a.Table, text: text, most: a.ordered()}
+}
+
 type createArgs struct {
 	changeArgs
 
@@ -122,6 +127,16 @@ type recallArgs struct {
 	Limit *int   `json:"limit"`
 }
 
+// search is the search of the past for the query.
+func (a *recallArgs) search() search {
+	most := defaultHits
+	if limit := unlessZero(a.Limit); limit != nil {
+		most = max(1, min(maxHits, *limit))
+	}
+
+	return search{tool: vocab.ToolRecall, text: a.Query, most: most}
+}
+
 // parse decodes a call's arguments strictly: an unknown argument is an error, because ignoring it would widen the
 // query. All faults are reported at once.
 func parse(call Call, into any) *Error {
@@ -139,38 +154,6 @@ func unlessZero(n *int) *int {
 	}
 
 	return n
-}
-
-// Searches reports whether calls search by meaning, so that [Tools.Prepare] waits for an embedder.
-func Searches(calls []Call) bool {
-	return slices.ContainsFunc(calls, func(call Call) bool { return len(searchTexts(call)) > 0 })
-}
-
-// searchTexts returns the texts of a call's semantic searches. Arguments that do not parse have none; Execute reports
-// what is wrong with them.
-func searchTexts(call Call) []string {
-	switch call.Tool {
-	case vocab.ToolRecall:
-		var args recallArgs
-		if parse(call, &args) == nil && args.Query != "" {
-			return []string{args.Query}
-		}
-	case vocab.ToolRead:
-		var args readArgs
-		if parse(call, &args) != nil {
-			return nil
-		}
-		var texts []string
-		for _, filter := range append(args.Filters, args.OrFilters...) {
-			if text, ok := filter.Value.(string); ok && filter.Field == semanticField && text != "" {
-				texts = append(texts, text)
-			}
-		}
-
-		return texts
-	}
-
-	return nil
 }
 
 // entity finds the table a call names, by table, type or alias, and checks that the step may name it.

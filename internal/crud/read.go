@@ -100,7 +100,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 
 // rank joins each row's rank in a search. If nothing else is asked of the rows, only the best are read.
 func (op *readOp) rank(d *decision, text string, q *query) {
-	keys := d.found.orders[orderKey{op.entity.Type, text, op.args.ordered()}]
+	keys := d.found.orders[op.args.search(text)]
 	if op.args.ordered() > 0 && len(keys) >= q.limit {
 		q.top = keys
 	}

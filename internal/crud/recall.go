@@ -44,7 +44,7 @@ func (d *decision) newRecall(s *step) (operation, *Error) {
 
 // run uses what was found before this transaction began.
 func (op *recallOp) run(_ context.Context, d *decision, _ pgx.Tx) error {
-	hits, searched := d.found.hits[recallKey{op.args.Query, op.args.limit()}]
+	hits, searched := d.found.hits[op.args.search()]
 	if !searched {
 		return errors.New("recall: not searched for before")
 	}
