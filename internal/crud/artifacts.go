@@ -78,7 +78,6 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	// As in a model's decision, rows are written before the registry is locked, so that the two cannot deadlock; then
 	// the version is checked.
 	if err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) }); err != nil {
-		err = unwrapCall(err)
 		if late, ok := errors.AsType[*registry.RefError](err); ok && late.Reason == registry.ReasonSaved {
 			return Row{}, late // somebody else was faster
 		}
@@ -97,32 +96,13 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	return t.Get(ctx, tx, user, e.Type, d.steps[0].result.changes[0].ID)
 }
 
-// unwrapCall unwraps an error from the call it belongs to.
-func unwrapCall(err error) error {
-	if failed, ok := errors.AsType[*callError](err); ok {
-		return failed.err
-	}
-
-	return err
-}
-
-// asFault words an error, or returns it unchanged.
-func (t *Tools) asFault(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, err error) error {
-	fault, err := t.fault(ctx, tx, user.ID, e, err)
-	if err != nil {
-		return err
-	}
-
-	return fault
-}
-
 // draftOf enters the user's session and finds a draft in it.
 func (t *Tools) draftOf(ctx context.Context, tx pgx.Tx, user User, ref string) (*decision, *domain.Entity, error) {
-	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
 	if user.Session == nil {
 		return nil, nil, fail(CodeNotFound, "A draft is of a session.")
 	}
-	if err := d.enter(ctx, tx, *user.Session); err != nil {
+	d, err := t.decisionOf(ctx, tx, user)
+	if err != nil {
 		return nil, nil, err
 	}
 	d.registry = registry.New(tx, t.domain, d.scope)

@@ -169,17 +169,19 @@ func rowObject(data json.RawMessage) (map[string]any, *Error) {
 	return object, nil
 }
 
+func noSuch(e *domain.Entity) *Error { return fail(CodeNotFound, "There is no such %s.", e.Name) }
+
 // one reads a whole row, or fails with CodeNotFound.
 func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string) (*loaded, error) {
 	if !isKeyOf(e, id) {
-		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+		return nil, noSuch(e)
 	}
 	found, err := t.byKeys(ctx, tx, e, all(e), []string{id})
 	if err != nil {
 		return nil, err
 	}
 	if len(found.Rows) == 0 {
-		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+		return nil, noSuch(e)
 	}
 
 	return found, nil
@@ -188,14 +190,14 @@ func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string)
 // locked reads and locks a row and compares its version.
 func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
 	if !isKeyOf(e, id) {
-		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+		return nil, noSuch(e)
 	}
 	found, err := t.lockRows(ctx, tx, e, []string{id})
 	switch {
 	case err != nil:
 		return nil, err
 	case len(found.Rows) == 0:
-		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+		return nil, noSuch(e)
 	case version != "" && found.row(0).Version != version:
 		return nil, fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
 	}
@@ -205,7 +207,11 @@ func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, ver
 
 // asUser runs work under the tenant's role and words its errors.
 func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, work func(pgx.Tx) error) error {
-	err := pg.AsTenant(ctx, tx, user.ID, work)
+	return t.asFault(ctx, tx, user, e, pg.AsTenant(ctx, tx, user.ID, work))
+}
+
+// asFault words an error, or returns it unchanged.
+func (t *Tools) asFault(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -241,21 +247,18 @@ func (t *Tools) change(
 	if fault := allowed(e, verb); fault != nil {
 		return Row{}, fault
 	}
-	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
-	if user.Session != nil {
-		if err := d.enter(ctx, tx, *user.Session); err != nil {
-			return Row{}, err
-		}
+	d, err := t.decisionOf(ctx, tx, user)
+	if err != nil {
+		return Row{}, err
 	}
 	var found *loaded
-	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+	err = t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		var err error
 		if found, err = write(d, tenant, e); err != nil {
 			return err
 		}
-
 		if err := d.checkWritten(ctx, tenant); err != nil {
-			return unwrapCall(err)
+			return err
 		}
 
 		return t.settle(ctx, tenant, vocab.ToolUpdate)
@@ -263,25 +266,18 @@ func (t *Tools) change(
 	if err != nil {
 		return Row{}, err
 	}
-	row := found.row(0)
-	if user.Session == nil {
-		return row, errors.Join(keepEvents(ctx, tx, user, nil, rowEvent{e, found.Rows[0], past[verb]}), noteChange(ctx, tx, user))
-	}
-	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{found.after(d.attributed(past[verb]))}, t.labels(tx, d.scope))
-	if err != nil {
-		return row, err
-	}
 
-	return row, noteChange(ctx, tx, user)
+	return found.row(0), d.noteDone(ctx, tx, user, nil, found.after(past[verb]))
 }
 
-// noteChange tells the user's running turns that rows have changed.
-func noteChange(ctx context.Context, tx pgx.Tx, user User) error {
-	if _, err := db.New().UserChange(ctx, tx, user.ID); err != nil {
-		return fmt.Errorf("note the change: %w", err)
+// decisionOf is what a user does outside the chat, in a session or beside all.
+func (t *Tools) decisionOf(ctx context.Context, tx pgx.Tx, user User) (*decision, error) {
+	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
+	if user.Session == nil {
+		return d, nil
 	}
 
-	return nil
+	return d, d.enter(ctx, tx, *user.Session)
 }
 
 // enter attributes the change to the session's next turn, and notifies the running one. The session must be the user's.
