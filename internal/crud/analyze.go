@@ -43,12 +43,11 @@ func (op *analyzeOp) check() *Error {
 	if n := len(op.args.Aggregates); n == 0 || n > maxAggregates {
 		return fail(CodeBadArgument, "aggregates has to hold 1 to %d entries.", maxAggregates)
 	}
-	op.args.Limit = unlessZero(op.args.Limit)
-	if op.args.Limit != nil && *op.args.Limit < 1 {
-		return fail(CodeBadArgument, "limit has to be at least 1.")
+	if err := positive(op.args.Limit); err != nil {
+		return err
 	}
-	if dir := op.args.OrderDir; dir != "" && dir != "asc" && dir != "desc" {
-		return fail(CodeBadArgument, "order_dir is asc or desc.")
+	if _, err := descending(op.args.OrderDir); err != nil {
+		return err
 	}
 	for _, name := range op.args.GroupBy {
 		c, err := column(op.entity, name)
@@ -130,14 +129,8 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 }
 
 func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	filters, err := d.conditions(ctx, op.entity, op.args.Filters, nil)
+	filters, err := d.restricting(ctx, tx, op.entity, op.args.Filters, "it cannot be counted by")
 	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(filters, func(c condition) bool { return c.distance != "" }) {
-		return failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; it cannot be counted by.", semanticField)
-	}
-	if err := d.tools.resolveNames(ctx, tx, op.entity, filters); err != nil {
 		return err
 	}
 	s := op.sql(d.tools, filters)
@@ -182,8 +175,8 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))
 	}
 	limit := maxRows
-	if op.args.Limit != nil {
-		limit = min(limit, *op.args.Limit)
+	if most := unlessZero(op.args.Limit); most != nil {
+		limit = min(limit, *most)
 	}
 	s.add("1 LIMIT ", s.value(limit), ") AS r")
 

@@ -156,6 +156,27 @@ func unlessZero(n *int) *int {
 	return n
 }
 
+// positive checks a limit.
+func positive(limit *int) *Error {
+	if limit != nil && *limit < 0 {
+		return fail(CodeBadArgument, "limit has to be at least 1.")
+	}
+
+	return nil
+}
+
+// descending reads the direction of an order.
+func descending(dir string) (bool, *Error) {
+	switch dir {
+	case "", "asc":
+		return false, nil
+	case "desc":
+		return true, nil
+	default:
+		return false, fail(CodeBadArgument, "order_dir is asc or desc.")
+	}
+}
+
 // entity finds the table a call names, by table, type or alias, and checks that the step may name it.
 func (t *Tools) entity(name string, tables []string) (*domain.Entity, *Error) {
 	e := t.domain.Entity(name)

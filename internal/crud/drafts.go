@@ -66,7 +66,12 @@ func isKey(e *domain.Entity, field string) bool { return field == keyField || fi
 
 // loadDrafts loads the drafts that filters on the key name and keeps those that match the other filters.
 func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
-	if _, fault := conditions(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters)); fault != nil {
+	filters, fault := conditions(op.entity, op.args.Filters)
+	if fault != nil {
+		return fault
+	}
+	or, fault := conditions(op.entity, op.args.OrFilters)
+	if fault != nil {
 		return fault
 	}
 	refs := namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))
@@ -89,7 +94,7 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
 		pending = append(pending, ref)
 	}
 
-	return op.fitting(ctx, d, pending)
+	return op.fitting(ctx, d, pending, filters, or)
 }
 
 // namedKeys returns the refs in conditions on the key, each once.
@@ -109,21 +114,13 @@ func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
 	return refs
 }
 
-func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) error {
+func (op *readOp) fitting(ctx context.Context, d *decision, pending []string, filters, or []condition) error {
 	if len(pending) == 0 {
 		return nil
 	}
 	contents, err := d.registry.GetEntityData(ctx, pending)
 	if err != nil {
 		return err
-	}
-	filters, fault := conditions(op.entity, op.args.Filters)
-	if fault != nil {
-		return fault
-	}
-	or, fault := conditions(op.entity, op.args.OrFilters)
-	if fault != nil {
-		return fault
 	}
 	for _, ref := range pending {
 		one, err := readDraft(ref, op.entity, contents[ref])

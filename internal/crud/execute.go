@@ -301,7 +301,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 // fault converts an error for a model or a user interface; an error that concerns neither is returned unchanged.
 func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) (*Error, error) {
 	if suspect, ok := errors.AsType[*valueError](err); ok {
-		err = t.refusedColumn(ctx, tx, user, suspect)
+		err = refusedColumn(ctx, tx, user, suspect)
 	}
 	if fault, err := t.changed(ctx, tx, e, err); fault != nil || err != nil {
 		return fault, err

@@ -33,14 +33,8 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 
 		return found, d.askAgain(ctx, tx, s, found)
 	}
-	list, err := d.conditions(ctx, s.entity, filters, nil)
+	list, err := d.restricting(ctx, tx, s.entity, filters, "find the rows with db_read and name them")
 	if err != nil {
-		return nil, err
-	}
-	if i := slices.IndexFunc(list, func(c condition) bool { return c.distance != "" }); i >= 0 {
-		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; find the rows with db_read and name them.", semanticField)
-	}
-	if err := d.tools.resolveNames(ctx, tx, s.entity, list); err != nil {
 		return nil, err
 	}
 	found, err := d.tools.load(ctx, tx, s.entity, &query{sel: ownColumns(s.entity), lock: true, where: func(sql *statement) {

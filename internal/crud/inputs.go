@@ -61,7 +61,13 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 		return notices, err
 	}
 	scope.Step, scope.Call, scope.Actor = 0, 0, registry.ActorUser
-	rows, err := t.readInputs(ctx, tx, scope, inputs)
+	keys := map[*domain.Entity][]string{}
+	for _, in := range inputs {
+		if in.entity != nil && isKeyOf(in.entity, in.id) {
+			keys[in.entity] = append(keys[in.entity], in.id)
+		}
+	}
+	rows, err := t.readAs(ctx, tx, scope.UserID, keys, all)
 	if err != nil {
 		return nil, err
 	}
@@ -135,40 +141,26 @@ func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Sco
 	return append(before, inputs...), nil
 }
 
-// readInputs reads the rows as the tenant, one statement per type.
-func (t *Tools) readInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input) (map[*domain.Entity]*loaded, error) {
+// readAs reads rows by key as the user, one statement per type: other users' rows do not exist.
+func (t *Tools) readAs(
+	ctx context.Context, tx pgx.Tx, user uuid.UUID, keys map[*domain.Entity][]string, sel func(*domain.Entity) selection,
+) (map[*domain.Entity]*loaded, error) {
 	rows := map[*domain.Entity]*loaded{}
 	for _, e := range t.domain.Entities {
-		var keys []string
-		for _, in := range inputs {
-			if in.entity == e && isKeyOf(e, in.id) {
-				keys = append(keys, in.id)
-			}
-		}
-		if len(keys) == 0 {
+		if len(keys[e]) == 0 {
 			continue
 		}
-		found, err := t.readAs(ctx, tx, scope.UserID, e, all(e), keys)
+		err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) (err error) {
+			rows[e], err = t.byKeys(ctx, tenant, e, sel(e), keys[e])
+
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		rows[e] = found
 	}
 
 	return rows, nil
-}
-
-// readAs reads rows by key as the user: other users' rows do not exist.
-func (t *Tools) readAs(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
-	var found *loaded
-	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
-		var err error
-		found, err = t.byKeys(ctx, tenant, e, sel, keys)
-
-		return err
-	})
-
-	return found, err
 }
 
 // isKeyOf reports whether a text can be a key of the type, so that Postgres can parse it.

@@ -39,11 +39,9 @@ func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 // these then share a statement.
 func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 	named := map[string]any{}
-	for _, row := range rows {
-		for name := range row {
-			if c := e.Column(name); c != nil && c.Nullable && !c.HasDefault {
-				named[name] = nil
-			}
+	for _, name := range columnsOf(rows) {
+		if c := e.Column(name); c != nil && c.Nullable && !c.HasDefault {
+			named[name] = nil
 		}
 	}
 	wide := make([]map[string]any, len(rows))
@@ -53,6 +51,17 @@ func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 	}
 
 	return wide
+}
+
+// columnsOf lists the columns that any of the rows has.
+func columnsOf(rows []map[string]any) []string {
+	var names []string
+	for _, row := range rows {
+		names = slices.AppendSeq(names, maps.Keys(row))
+	}
+	slices.Sort(names)
+
+	return slices.Compact(names)
 }
 
 // insertGroup names the columns: an omitted column gets its default, one given as null does not.
@@ -164,7 +173,7 @@ func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Ch
 	if err != nil {
 		return err
 	}
-	_, err = d.readBack(ctx, tx, child.Entity, selection{columns: visible(child.Entity)}, result)
+	_, err = d.readBack(ctx, tx, child.Entity, ownColumns(child.Entity), result)
 
 	return err
 }

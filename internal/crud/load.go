@@ -28,19 +28,13 @@ const (
 type selection struct {
 	columns  []*domain.Column
 	children []*domain.Child
-	// sets are the column sets that the selection contains completely.
-	sets []string
 }
 
 // all is everything visible of a type, children included.
-func all(e *domain.Entity) selection {
-	return selection{columns: visible(e), children: e.Children, sets: wholeSets(e, visible(e), e.Children)}
-}
+func all(e *domain.Entity) selection { return selection{columns: visible(e), children: e.Children} }
 
 // ownColumns is everything visible of a type, without children.
-func ownColumns(e *domain.Entity) selection {
-	return selection{columns: visible(e), sets: wholeSets(e, visible(e), nil)}
-}
+func ownColumns(e *domain.Entity) selection { return selection{columns: visible(e)} }
 
 // selected is what detail or columns ask for. Key and label columns are always included: without them a row has neither
 // ref nor name.
@@ -48,30 +42,36 @@ func selected(e *domain.Entity, detail string, columns []string) (selection, *Er
 	if len(columns) > 0 {
 		return selectedColumns(e, columns)
 	}
-	var sel selection
-	names := e.Sets[setSummary]
 	switch detail {
 	case "", setSummary:
+		return summary(e), nil
 	case setText:
-		names = e.Sets[setText]
+		return ofSet(e, setText, nil), nil
 	case setRows:
-		sel.children = e.Children
+		return ofSet(e, setSummary, e.Children), nil
 	case detailFull:
-		names, sel.children = e.Sets[setText], e.Children
+		return ofSet(e, setText, e.Children), nil
 	default:
-		return sel, fail(CodeBadArgument, "detail is summary, text, rows or full.")
+		return selection{}, fail(CodeBadArgument, "detail is summary, text, rows or full.")
 	}
+}
+
+func summary(e *domain.Entity) selection { return ofSet(e, setSummary, nil) }
+
+// ofSet is a column set, the summary for a type without it, and the key.
+func ofSet(e *domain.Entity, set string, children []*domain.Child) selection {
+	names := e.Sets[set]
 	if names == nil {
 		names = e.Sets[setSummary]
 	}
+	sel := selection{children: children}
 	for _, c := range e.Columns {
 		if slices.Contains(names, c.Name) || c == e.Key {
 			sel.columns = append(sel.columns, c)
 		}
 	}
-	sel.sets = wholeSets(e, sel.columns, sel.children)
 
-	return sel, nil
+	return sel
 }
 
 func selectedColumns(e *domain.Entity, names []string) (selection, *Error) {
@@ -91,24 +91,23 @@ func selectedColumns(e *domain.Entity, names []string) (selection, *Error) {
 			sel.columns = append(sel.columns, c)
 		}
 	}
-	sel.sets = wholeSets(e, sel.columns, sel.children)
 
 	return sel, nil
 }
 
-// wholeSets returns the column sets whose columns are all present.
-func wholeSets(e *domain.Entity, columns []*domain.Column, children []*domain.Child) []string {
+// sets returns the column sets that the selection contains completely.
+func (sel selection) sets(e *domain.Entity) []string {
 	var sets []string
 	for _, set := range []string{setSummary, setText} {
 		names, has := e.Sets[set]
 		whole := has && !slices.ContainsFunc(names, func(name string) bool {
-			return !slices.ContainsFunc(columns, func(c *domain.Column) bool { return c.Name == name })
+			return !slices.ContainsFunc(sel.columns, func(c *domain.Column) bool { return c.Name == name })
 		})
 		if whole {
 			sets = append(sets, set)
 		}
 	}
-	if len(children) > 0 && len(children) == len(e.Children) {
+	if len(sel.children) > 0 && len(sel.children) == len(e.Children) {
 		sets = append(sets, setRows)
 	}
 
@@ -157,11 +156,12 @@ func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(ro
 type query struct {
 	sel   selection
 	where func(*statement)
-	join  func(*statement) // beside the table; nil for none
-	order func(*statement) // nil: the type's order
-	top   []string         // only these keys are read, but all rows counted; nil: every row
-	limit int              // 0: no limit
-	page  *page            // nil: from the beginning, without a next page
+	join  func(*statement)         // beside the table; nil for none
+	first func(*statement) []*term // what precedes the type's order; nil for nothing
+	top   []string                 // only these keys are read, but all rows counted; nil: every row
+	limit int                      // 0: no limit
+	paged bool                     // with each row's position
+	after position                 // only rows after it; nil: from the beginning
 	lock  bool
 }
 
@@ -169,7 +169,7 @@ type query struct {
 func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
 	s := t.loadSQL(e, q)
 	versions := map[string]string{}
-	result := &loaded{Result: registry.Result{Entity: e, Sets: q.sel.sets, Versions: map[string]map[string]string{e.Type: versions}}}
+	result := &loaded{Result: registry.Result{Entity: e, Sets: q.sel.sets(e), Versions: map[string]map[string]string{e.Type: versions}}}
 	var (
 		raw     []byte
 		version string
@@ -203,9 +203,15 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	s := &statement{}
 	terms := defaultOrder(e)
+	if q.first != nil {
+		terms = append(q.first(s), terms...)
+	}
 	at, after := "NULL::text[]", ""
-	if q.page != nil {
-		at, after, terms = q.page.terms(s, terms)
+	if q.paged {
+		at = positionSQL(terms)
+	}
+	if q.after != nil {
+		after = afterSQL(s, terms, q.after)
 	}
 	s.add("SELECT to_jsonb(r) - ARRAY['", rowVersion, "', '_total', '_at', '_after'], r.", rowVersion, ", r._total, r._at FROM (SELECT ",
 		columnList(q.sel.columns), ", ", e.VersionSQL(), " AS ", rowVersion, ", ", at, " AS _at, ")
@@ -231,12 +237,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 		s.add(" AND ")
 	}
 	q.where(s)
-	s.add(") ORDER BY ")
-	if q.order != nil {
-		q.order(s)
-		s.add(", ")
-	}
-	s.add(orderSQL(terms))
+	s.add(") ORDER BY ", orderSQL(terms))
 	if after != "" { // earlier pages are counted too, hence out here
 		s.add(") AS r WHERE r._after")
 	}
@@ -258,8 +259,8 @@ func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel sel
 	return t.load(ctx, tx, e, &query{
 		sel:   sel,
 		where: func(s *statement) { s.keyIn(e, keys) },
-		order: func(s *statement) {
-			s.add("array_position(", s.castList(keys, e.Key.Type), ", ", qualified(e, e.Key), ")")
+		first: func(s *statement) []*term {
+			return []*term{{sql: "array_position(" + s.castList(keys, e.Key.Type) + ", " + qualified(e, e.Key) + ")"}}
 		},
 	})
 }

@@ -29,11 +29,16 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	keys := make([]string, len(unique))
 	var fresh, added []map[string]any
 	for i, row := range unique {
-		if keys[i] = keyOfSame(e, row, existing); keys[i] == "" {
+		at := slices.IndexFunc(existing.Rows, func(other map[string]any) bool { return sameThing(e, row, other) })
+		if at < 0 {
 			fresh = append(fresh, row)
-		} else {
-			added = append(added, withKey(e, row, keys[i]))
+
+			continue
 		}
+		keys[i] = keyText(existing.Rows[at], e)
+		more := maps.Clone(row)
+		more[e.Key.Name] = keys[i]
+		added = append(added, more)
 	}
 	if err := d.addUp(ctx, tx, e, added); err != nil {
 		return nil, err
@@ -166,7 +171,7 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 		}
 	}
 
-	return d.tools.load(ctx, tx, e, &query{sel: selection{columns: visible(e)}, lock: true, where: func(s *statement) {
+	return d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
 		s.add("(lower(", by.SQL(), "::text) = ANY(", s.value(names), "::text[])")
 		if len(links) > 0 {
 			s.add(" OR ")
@@ -177,23 +182,6 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 			s.add(" AND ", quoted(e.Merge.Unless), " IS NOT TRUE")
 		}
 	}})
-}
-
-func keyOfSame(e *domain.Entity, row map[string]any, existing *loaded) string {
-	for _, other := range existing.Rows {
-		if sameThing(e, row, other) {
-			return keyText(other, e)
-		}
-	}
-
-	return ""
-}
-
-func withKey(e *domain.Entity, row map[string]any, key string) map[string]any {
-	copied := map[string]any{e.Key.Name: key}
-	maps.Copy(copied, row)
-
-	return copied
 }
 
 // addUp adds the sums to existing rows and fills their empty columns. The database does the addition, so that
@@ -210,15 +198,10 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	for i, row := range rows {
 		keys[i] = keyText(row, e)
 	}
-	own := func(name string) string { return quoted(e.Table) + "." + quoted(name) }
-	names := map[string]any{}
-	for _, row := range rows {
-		for name := range row {
-			names[name] = nil
-		}
-	}
+	own := func(name string) string { return pgx.Identifier{e.Table, name}.Sanitize() }
+	names := columnsOf(rows)
 	var sets []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range names {
 		switch {
 		case name == e.Merge.Sum:
 			sets = append(sets, fmt.Sprintf("%s = coalesce(%s + r.%s, %s, r.%s)", quoted(name), own(name), quoted(name), own(name), quoted(name)))
@@ -233,7 +216,7 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	into := table(d.tools.domain, e)
 	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name), " AND ", e.Owned())
-	if err := d.journal.updating(ctx, tx, e, keys, slices.Sorted(maps.Keys(names))); err != nil {
+	if err := d.journal.updating(ctx, tx, e, keys, names); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {

@@ -84,22 +84,21 @@ func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 
 // rows reads the rows among the hits, one statement per type, and replaces keys by refs. The map's key is type/key.
 func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]any, error) {
+	keys := map[*domain.Entity][]string{}
+	for _, hit := range op.hits {
+		if e := d.tools.domain.ByType(hit.Kind); e != nil {
+			keys[e] = append(keys[e], hit.ID)
+		}
+	}
+	found, err := d.tools.readAs(ctx, tx, d.scope.UserID, keys, summary)
+	if err != nil {
+		return nil, err
+	}
 	var results []registry.Result
 	for _, e := range d.tools.domain.Entities {
-		var keys []string
-		for _, hit := range op.hits {
-			if hit.Kind == e.Type {
-				keys = append(keys, hit.ID)
-			}
+		if found[e] != nil {
+			results = append(results, found[e].after(registry.ActionRead))
 		}
-		if len(keys) == 0 {
-			continue
-		}
-		found, err := d.tools.asTenant(ctx, tx, d.scope.UserID, e, keys)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, found.after(registry.ActionRead))
 	}
 	rows := map[string]map[string]any{}
 	if len(results) == 0 {
@@ -120,16 +119,6 @@ func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[strin
 	}
 
 	return rows, nil
-}
-
-// asTenant reads the summaries of rows by key as the user.
-func (t *Tools) asTenant(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, keys []string) (*loaded, error) {
-	sel, fault := selected(e, setSummary, nil)
-	if fault != nil {
-		return nil, fault
-	}
-
-	return t.readAs(ctx, tx, user, e, sel, keys)
 }
 
 func turnRow(session uuid.UUID, hit recall.Hit) map[string]any {

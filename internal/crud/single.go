@@ -19,7 +19,7 @@ func (d *decision) mergeSingle(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	if err := d.lockMerges(ctx, tx); err != nil {
 		return nil, err
 	}
-	there, err := d.tools.load(ctx, tx, e, &query{sel: selection{columns: visible(e)}, lock: true, where: func(s *statement) { s.add("TRUE") }})
+	there, err := d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) { s.add("TRUE") }})
 	if err != nil {
 		return nil, err
 	}

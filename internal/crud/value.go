@@ -226,35 +226,55 @@ func storedNumber(c *domain.Column, text string) (any, *Error) {
 // same reports whether the database stored what was written. Numbers compare by value and times by instant; everything
 // else exactly.
 func same(c *domain.Column, kind domain.Kind, written, read any) bool {
-	if written == nil || read == nil {
+	switch {
+	case written == nil || read == nil:
 		return written == nil && read == nil
-	}
-	if c.FK != nil && kind != domain.KindArray {
-		return fmt.Sprint(written) == fmt.Sprint(read)
-	}
-	switch kind {
-	case domain.KindArray:
+	case kind == domain.KindArray:
 		a, okA := written.([]any)
 		b, okB := read.([]any)
 
 		return okA && okB && slices.EqualFunc(a, b, func(x, y any) bool { return same(c, c.Elem, x, y) })
-	case domain.KindNumber:
-		a, okA := rat(written)
-		b, okB := rat(read)
-
-		return okA && okB && a.Cmp(b) == 0
-	case domain.KindTimestamp:
-		a, okA := instant(written)
-		b, okB := instant(read)
-
-		return okA && okB && a.Equal(b)
-	case domain.KindTime, domain.KindUUID:
-		return true // Postgres reformats their text without losing anything
-	case domain.KindJSON:
-		return sameJSON(written, read)
-	default:
+	case c.FK != nil:
 		return fmt.Sprint(written) == fmt.Sprint(read)
+	case kind == domain.KindTime, kind == domain.KindUUID:
+		return true // Postgres reformats their text without losing anything
+	default:
+		return compare(c, kind, written, read) == 0
 	}
+}
+
+// compare orders a value and another of the same kind, or the text of one.
+func compare(c *domain.Column, kind domain.Kind, value, other any) int {
+	text := fmt.Sprint(other)
+	switch kind { //nolint:exhaustive // the other kinds are ordered by their text
+	case domain.KindNumber:
+		a, okA := rat(value)
+		b, okB := rat(other)
+		if okA && okB {
+			return a.Cmp(b)
+		}
+	case domain.KindTimestamp:
+		a, okA := instant(value)
+		b, okB := instant(other)
+		if okA && okB {
+			return a.Compare(b)
+		}
+	case domain.KindJSON:
+		if sameJSON(value, other) {
+			return 0
+		}
+
+		return 1
+	case domain.KindText:
+		if at := slices.Index(c.Enum, text); at >= 0 && !slices.Contains(textTypes, c.Type) {
+			return slices.Index(c.Enum, fmt.Sprint(value)) - at
+		}
+	}
+	if c.Fold {
+		value = strings.ToLower(fmt.Sprint(value))
+	}
+
+	return strings.Compare(fmt.Sprint(value), text)
 }
 
 func rat(value any) (*big.Rat, bool) { return new(big.Rat).SetString(fmt.Sprint(value)) }
