@@ -37,7 +37,7 @@ func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref strin
 	if _, err = d.resolveRefs(ctx, refs); err != nil {
 		return t.asFault(ctx, tx, user, e, err)
 	}
-	if err := d.atVersion(ctx, ref, version); err != nil {
+	if err := d.lockDraft(ctx, ref, version); err != nil {
 		return err
 	}
 	raw, err := jsonRows(clean)
@@ -55,7 +55,7 @@ func (t *Tools) DropDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	if err != nil {
 		return err
 	}
-	if err := d.atVersion(ctx, ref, version); err != nil {
+	if err := d.lockDraft(ctx, ref, version); err != nil {
 		return err
 	}
 
@@ -74,9 +74,10 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 		return Row{}, err
 	}
 	d.bounds = Bounds{StepType: vocab.StepWrite}
+	if version != AnyVersion {
+		d.bounds.Seen.Drafts = map[string]int{ref: version}
+	}
 	d.steps = []*step{{call: Call{Tool: vocab.ToolCreate, Args: args}}}
-	// As in a model's decision, rows are written before the registry is locked, so that the two cannot deadlock; then
-	// the version is checked.
 	if err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) }); err != nil {
 		if late, ok := errors.AsType[*registry.RefError](err); ok && late.Reason == registry.ReasonSaved {
 			return Row{}, late // somebody else was faster
@@ -84,11 +85,6 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 
 		return Row{}, t.asFault(ctx, tx, user, e, err)
 	}
-	d.registry = registry.New(tx, t.domain, d.scope)
-	if err := d.newestIs(ctx, ref, version); err != nil {
-		return Row{}, err
-	}
-
 	if err := noteChange(ctx, tx, user); err != nil {
 		return Row{}, err
 	}
@@ -114,18 +110,10 @@ func (t *Tools) draftOf(ctx context.Context, tx pgx.Tx, user User, ref string) (
 	return d, t.domain.ByType(entry.Type), nil
 }
 
-// atVersion locks the draft and checks that it is as the user saw it.
-func (d *decision) atVersion(ctx context.Context, ref string, version int) error {
-	if err := d.registry.LockDraft(ctx, ref); err != nil {
+// lockDraft locks the draft and checks that it is as the user saw it.
+func (d *decision) lockDraft(ctx context.Context, ref string, version int) error {
+	if err := d.registry.LockDraft(ctx, ref); err != nil || version == AnyVersion {
 		return err
-	}
-
-	return d.newestIs(ctx, ref, version)
-}
-
-func (d *decision) newestIs(ctx context.Context, ref string, version int) error {
-	if version == AnyVersion {
-		return nil
 	}
 	newest, err := d.registry.NewestVersions(ctx, ref)
 	if err != nil {

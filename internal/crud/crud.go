@@ -33,7 +33,8 @@ func New(d *domain.Domain, search *recall.Searcher) *Tools {
 type Prepared struct {
 	calls   []Call
 	vectors recall.Vectors
-	found   found
+	hits    map[search][]recall.Hit
+	orders  map[search][]string // row keys, best first
 }
 
 // Calls returns the prepared calls.
@@ -94,6 +95,10 @@ type Approval struct {
 type ApprovalOption struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
+}
+
+func newApproval(text string) *Approval {
+	return &Approval{Text: text, Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}}}
 }
 
 // The options of a yes-or-no question.

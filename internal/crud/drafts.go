@@ -39,19 +39,14 @@ func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) 
 		decided []condition
 	)
 	for _, filter := range filters {
-		list, isList := filter.Value.([]any)
-		negated := filter.Op == opNotEqual || filter.Op == opNotIn
+		values := asList(filter.Value)
+		stored := slices.DeleteFunc(slices.Clone(values), isDraft)
 		switch {
-		case !isKey(e, filter.Field):
-		case isList:
-			kept := slices.DeleteFunc(slices.Clone(list), isDraft)
-			if len(kept) == 0 && len(list) > 0 {
-				decided = append(decided, condition{column: e.Key, none: !negated, all: negated})
-
-				continue
-			}
-			filter.Value = kept
-		case isDraft(filter.Value):
+		case !isKey(e, filter.Field) || len(stored) == len(values):
+		case len(stored) > 0:
+			filter.Value = stored
+		default:
+			negated := filter.Op == opNotEqual || filter.Op == opNotIn
 			decided = append(decided, condition{column: e.Key, none: !negated, all: negated})
 
 			continue

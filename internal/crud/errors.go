@@ -214,25 +214,19 @@ func violation(code string, rule constraintRule) *Error {
 	if len(columns) > 0 {
 		column = columns[len(columns)-1]
 	}
-	if rule.comment != "" { // in the owner's words
-		return failColumn(violationCode(code), column, "%s", spoken(rule.comment))
-	}
-	switch code {
-	case pgerrcode.UniqueViolation:
+	owners := spoken(rule.comment)
+	switch {
+	case owners != "" && code == pgerrcode.UniqueViolation:
+		return failColumn(CodeConflict, column, "%s", owners)
+	case owners != "":
+		return failColumn(CodeViolation, column, "%s", owners)
+	case code == pgerrcode.UniqueViolation:
 		return failColumn(CodeConflict, column, "There is already a row with the same %s.", cmp.Or(names, "key"))
-	case pgerrcode.ForeignKeyViolation:
+	case code == pgerrcode.ForeignKeyViolation:
 		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", cmp.Or(column, "A reference"))
 	default:
 		return failColumn(CodeViolation, column, "%s %s.", cmp.Or(names, "A value"), ruleInWords(rule.definition))
 	}
-}
-
-func violationCode(code string) Code {
-	if code == pgerrcode.UniqueViolation {
-		return CodeConflict
-	}
-
-	return CodeViolation
 }
 
 // dataRule words a data exception.

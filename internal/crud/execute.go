@@ -17,7 +17,6 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/pg"
-	"alfred/internal/recall"
 	"alfred/internal/vocab"
 	"alfred/registry"
 )
@@ -76,8 +75,7 @@ type decision struct {
 	tools    *Tools
 	scope    registry.Scope
 	bounds   Bounds
-	vectors  recall.Vectors
-	found    found
+	prepared Prepared
 	registry *registry.Registry
 	steps    []*step
 	approval *Approval
@@ -128,7 +126,7 @@ type Bounds struct {
 // A faulty call is reported in the Outcome; an error means that the database failed,
 // and the caller's transaction with it.
 func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds Bounds, prepared Prepared) (Outcome, error) {
-	d := &decision{tools: t, scope: scope, bounds: bounds, vectors: prepared.vectors, found: prepared.found}
+	d := &decision{tools: t, scope: scope, bounds: bounds, prepared: prepared}
 	for _, call := range prepared.calls {
 		d.steps = append(d.steps, &step{call: call})
 	}

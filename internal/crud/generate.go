@@ -166,7 +166,7 @@ func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, stored jso
 	gatherRefs(before, e, was.content)
 	for _, refs := range before {
 		for _, ref := range refs {
-			op.had[ref] = patch == nil || !names(patch, ref)
+			op.had[ref] = patch == nil || !mentions(patch, ref)
 		}
 	}
 	whole, removed, fault := patchDraft(e, was.content, patch)
@@ -178,18 +178,16 @@ func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, stored jso
 	return newRow(e, whole, nil)
 }
 
-// names reports whether a value contains the text anywhere.
-func names(value any, text string) bool {
-	switch v := value.(type) {
-	case string:
-		return v == text
-	case []any:
-		return slices.ContainsFunc(v, func(one any) bool { return names(one, text) })
-	case map[string]any:
-		return slices.ContainsFunc(slices.Collect(maps.Values(v)), func(one any) bool { return names(one, text) })
-	default:
-		return false
-	}
+// mentions reports whether a value contains the text anywhere.
+func mentions(value any, text string) bool {
+	found := false
+	texts(value, func(one string) string {
+		found = found || one == text
+
+		return one
+	})
+
+	return found
 }
 
 // gatherRefs collects the refs in a content by the type required where they appear.

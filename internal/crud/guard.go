@@ -61,15 +61,19 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 // requireMatch refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
 // not happen either.
 func requireMatch(e *domain.Entity, found *loaded, list []condition) *Error {
-	named := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
 	switch {
-	case !named || len(found.Rows) > 0:
+	case !byRef(e, list) || len(found.Rows) > 0:
 		return nil
 	case len(list) == 1:
 		return fail(CodeNotFound, "There is no such %s any more. Nothing was changed.", e.Name)
 	default:
 		return fail(CodeNotFound, "The %s that is named does not fit the other filters. Nothing was changed: read it again.", e.Name)
 	}
+}
+
+// byRef reports whether conditions name the rows by their refs.
+func byRef(e *domain.Entity, list []condition) bool {
+	return slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
 }
 
 // narrow reduces the rows found by name to those with exactly that name, if any, or else to those linked to exactly
@@ -80,13 +84,13 @@ func narrow(e *domain.Entity, found *loaded, list []condition) {
 		if !c.isLookup(e) {
 			continue
 		}
-		var kept []map[string]any
+		kept := map[string]bool{}
 		for n := range c.texts {
-			kept = append(kept, c.closest(e, n, found.Rows)...)
+			for _, row := range c.closest(e, n, found.Rows) {
+				kept[keyText(row, e)] = true
+			}
 		}
-		found.Rows = slices.DeleteFunc(found.Rows, func(row map[string]any) bool {
-			return !slices.ContainsFunc(kept, func(one map[string]any) bool { return keyText(one, e) == keyText(row, e) })
-		})
+		found.Rows = slices.DeleteFunc(found.Rows, func(row map[string]any) bool { return !kept[keyText(row, e)] })
 	}
 }
 
@@ -137,7 +141,7 @@ func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []c
 		return true, nil
 	}
 	byName := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
-	byRef := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
+	byRef := byRef(e, list)
 	if byName || byRef && (s.call.Tool != vocab.ToolDelete || len(found.Rows) == 1) {
 		return false, nil
 	}
@@ -171,13 +175,7 @@ func (d *decision) unknownToUser(entries map[string]registry.Entry) int {
 
 // moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.
 func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
-	for i := range list {
-		if list[i].isLookup(e) && len(found.Rows) > len(list[i].texts) {
-			return true
-		}
-	}
-
-	return false
+	return slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) && len(found.Rows) > len(c.texts) })
 }
 
 // noteTargets keeps the rows for the question, should any call of the decision need one.
@@ -201,7 +199,7 @@ func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, found *l
 // ask adds a question that the user has to agree to.
 func (d *decision) ask(text string) {
 	if d.approval == nil {
-		d.approval = &Approval{Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}}}
+		d.approval = newApproval("")
 	}
 	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
 }

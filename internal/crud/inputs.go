@@ -42,6 +42,10 @@ type input struct {
 	label  string
 }
 
+func (in *input) same(other input) bool {
+	return in.tool == other.tool && in.entity == other.entity && in.id == other.id
+}
+
 // token matches @[Label](type:id) in a message.
 var token = regexp.MustCompile(`@\[([^\]\n]{1,300})\]\(([A-Za-z_]{1,60}):([A-Za-z0-9_-]{1,100})\)`)
 
@@ -115,7 +119,7 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 	}
 	for _, m := range mentioned {
 		in := input{tool: vocab.ToolMention, action: registry.ActionMentionedUser, entity: t.domain.Entity(m.RefType), id: m.UUID, label: m.Label}
-		if !slices.ContainsFunc(list, func(o input) bool { return o.tool == in.tool && o.entity == in.entity && o.id == in.id }) {
+		if !slices.ContainsFunc(list, in.same) {
 			list = append(list, in)
 		}
 	}
@@ -133,7 +137,7 @@ func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Sco
 	var before []input
 	for _, row := range found {
 		in := input{tool: vocab.ToolUIChange, action: row.Action, entity: t.domain.ByType(row.EntityType), id: *row.EntityID, label: row.Label}
-		if !slices.ContainsFunc(inputs, func(o input) bool { return o.tool == in.tool && o.entity == in.entity && o.id == in.id }) {
+		if !slices.ContainsFunc(inputs, in.same) {
 			before = append(before, in)
 		}
 	}

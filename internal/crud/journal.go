@@ -99,18 +99,11 @@ func (t *Tools) queueImages(reads *pg.Batch, keys map[*domain.Entity][]string, l
 }
 
 func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error {
-	var (
-		key string
-		raw []byte
-	)
-	_, err := pgx.ForEachRow(rows, []any{&key, &raw}, func() error {
-		var one image
-		into[key] = nil
-		if err := json.Unmarshal(raw, &one); err != nil {
-			return err
-		}
-		delete(one, rowVersion)
-		into[key] = one
+	var key string
+	var row image
+	_, err := pgx.ForEachRow(rows, []any{&key, &row}, func() error {
+		delete(row, rowVersion)
+		into[key], row = row, nil
 
 		return nil
 	})

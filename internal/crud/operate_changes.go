@@ -29,51 +29,51 @@ func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error 
 		return err
 	}
 	for _, e := range op.declared.Changes {
-		var created, updated, gone []string
+		keys := map[string][]string{}
 		for key, version := range after[e.Type] {
 			switch was, known := op.before[e.Type][key]; {
 			case !known:
-				created = append(created, key)
+				keys[registry.ActionCreated] = append(keys[registry.ActionCreated], key)
 			case was != version:
-				updated = append(updated, key)
+				keys[registry.ActionUpdated] = append(keys[registry.ActionUpdated], key)
 			}
 		}
 		for key := range op.before[e.Type] {
 			if _, there := after[e.Type][key]; !there {
-				gone = append(gone, key)
+				keys[registry.ActionDeleted] = append(keys[registry.ActionDeleted], key)
 			}
 		}
-		if err := op.keep(ctx, d, tx, e, registry.ActionCreated, created); err != nil {
-			return err
-		}
-		if err := op.keep(ctx, d, tx, e, registry.ActionUpdated, updated); err != nil {
-			return err
-		}
-		slices.Sort(gone)
-		if len(gone) > 0 {
-			rows := make([]map[string]any, len(gone))
-			for i, key := range gone {
-				rows[i] = map[string]any{e.Key.Name: key}
+		for _, action := range []string{registry.ActionCreated, registry.ActionUpdated, registry.ActionDeleted} {
+			slices.Sort(keys[action])
+			if err := op.keep(ctx, d, tx, e, action, keys[action]); err != nil {
+				return err
 			}
-			op.changed = append(op.changed, registry.Result{Entity: e, Rows: rows, Action: registry.ActionDeleted})
 		}
 	}
 
 	return nil
 }
 
+// keep reads rows that the function changed. Of those that are gone only the key is known.
 func (op *operateOp) keep(ctx context.Context, d *decision, tx pgx.Tx, e *domain.Entity, action string, keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	slices.Sort(keys)
-	found, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
-	if err != nil {
-		return err
-	}
-	op.changed = append(op.changed, found.after(action))
+	if action == registry.ActionDeleted {
+		gone := registry.Result{Entity: e, Action: action}
+		for _, key := range keys {
+			gone.Rows = append(gone.Rows, map[string]any{e.Key.Name: key})
+		}
+		op.changed = append(op.changed, gone)
 
-	return nil
+		return nil
+	}
+	found, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
+	if err == nil {
+		op.changed = append(op.changed, found.after(action))
+	}
+
+	return err
 }
 
 func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {

@@ -19,12 +19,6 @@ type search struct {
 	most              int // rows or hits that are needed, 0 for all
 }
 
-// found is what the searches of a decision's calls found, before the transaction that runs the calls.
-type found struct {
-	hits   map[search][]recall.Hit
-	orders map[search][]string // row keys, best first
-}
-
 // Asker says on whose behalf a decision searches.
 type Asker struct {
 	Scope registry.Scope
@@ -65,7 +59,7 @@ func searches(calls []Call) []search {
 // neither an embedder nor a search. It checks and changes nothing; filters are applied by that transaction. A failing
 // embedder is not an error: the search degrades and says so.
 func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, calls []Call) (Prepared, error) {
-	prepared := Prepared{calls: calls, found: found{hits: map[search][]recall.Hit{}, orders: map[search][]string{}}}
+	prepared := Prepared{calls: calls, hits: map[search][]recall.Hit{}, orders: map[search][]string{}}
 	wanted := searches(calls)
 	if len(wanted) == 0 {
 		return prepared, nil
@@ -95,7 +89,7 @@ func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, 
 
 func (t *Tools) searchFor(ctx context.Context, tx pgx.Tx, asker *Asker, one search, into *Prepared) (err error) {
 	if one.tool == vocab.ToolRecall {
-		into.found.hits[one], err = t.search.Search(ctx, tx, &recall.Query{
+		into.hits[one], err = t.search.Search(ctx, tx, &recall.Query{
 			UserID: asker.Scope.UserID, ExceptTurn: asker.Scope.TurnID, Session: asker.Scope.SessionID, ShownFrom: asker.ShownFrom,
 			Text: one.text, Vectors: into.vectors, Limit: one.most,
 		})
@@ -103,7 +97,7 @@ func (t *Tools) searchFor(ctx context.Context, tx pgx.Tx, asker *Asker, one sear
 		return err
 	}
 	if e := t.domain.Entity(one.table); e != nil && !e.Semantic.IsZero() {
-		into.found.orders[one], err = t.search.Order(ctx, tx, e, one.text, &into.vectors, one.most)
+		into.orders[one], err = t.search.Order(ctx, tx, e, one.text, &into.vectors, one.most)
 	}
 
 	return err

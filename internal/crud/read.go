@@ -92,7 +92,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 		return nil, fault
 	}
 	if len(ranked) > 0 {
-		op.notice = d.vectors.Notice
+		op.notice = d.prepared.vectors.Notice
 		op.rank(d, ranked[0], q)
 	}
 
@@ -113,7 +113,7 @@ func ranking(list []condition) []string {
 
 // rank joins each row's rank in a search. If nothing else is asked of the rows, only the best are read.
 func (op *readOp) rank(d *decision, text string, q *query) {
-	keys := d.found.orders[op.args.search(text)]
+	keys := d.prepared.orders[op.args.search(text)]
 	if op.args.ordered() > 0 && len(keys) >= q.limit {
 		q.top = keys
 	}

@@ -44,7 +44,7 @@ func (d *decision) newRecall(s *step) (operation, *Error) {
 
 // run uses what was found before this transaction began.
 func (op *recallOp) run(_ context.Context, d *decision, _ pgx.Tx) error {
-	hits, searched := d.found.hits[op.args.search()]
+	hits, searched := d.prepared.hits[op.args.search()]
 	if !searched {
 		return errors.New("recall: not searched for before")
 	}
@@ -76,7 +76,7 @@ func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 			result.refs = append(result.refs, ref)
 		}
 	}
-	result.notice = d.vectors.Notice
+	result.notice = d.prepared.vectors.Notice
 	result.total = len(result.rows)
 
 	return result, nil

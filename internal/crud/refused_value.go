@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgerrcode"
@@ -73,7 +72,7 @@ func suspectFilters(err error, e *domain.Entity, lists ...[]condition) error {
 				continue
 			}
 			s := &statement{}
-			s.add("SELECT ", s.castList(c.texts, strings.TrimSuffix(comparedAs(e, c.column), "[]")))
+			s.add("SELECT ", s.castList(c.texts, comparedAs(e, c.column)))
 			suspect.probes = append(suspect.probes, probe{c.column.Name, s})
 		}
 	}

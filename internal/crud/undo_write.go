@@ -176,7 +176,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 		if err != nil {
 			return err
 		}
-		drafts[rowKey{w.EntityType, w.EntityID}] = ref
+		drafts[w.at()] = ref
 	}
 	args := u.steps[0].call.Args
 	u.steps = nil
@@ -224,30 +224,26 @@ func (u *undoing) settleDraft(ctx context.Context, w *formerWrite) (string, erro
 	return *w.Draft, err
 }
 
-var undone = map[string]string{
-	registry.ActionCreated: registry.ActionDeletedUser, registry.ActionDeleted: registry.ActionCreatedUser, registry.ActionUpdated: registry.ActionUpdatedUser,
-}
-
 // parts returns the rows that the undo affected, by type and by what became of them. Existing rows are read in their
 // current state.
 func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, error) {
 	final, order := map[rowKey]*formerWrite{}, []rowKey{}
 	for _, w := range u.done {
-		at := rowKey{w.EntityType, w.EntityID}
-		if undone[w.Action] == "" {
-			continue // an operation: what its inverse changed is in operated
+		if w.Action == actionCalled {
+			continue // what its inverse changed is in operated
 		}
-		if final[at] == nil {
-			order = append(order, at)
+		if final[w.at()] == nil {
+			order = append(order, w.at())
 		}
-		final[at] = w
+		final[w.at()] = w
 	}
 	var parts []registry.Result
 	for _, at := range order {
 		w := final[at]
-		i := slices.IndexFunc(parts, func(p registry.Result) bool { return p.Entity == w.entity && p.Action == undone[w.Action] })
+		action := reverses[w.Action].action
+		i := slices.IndexFunc(parts, func(p registry.Result) bool { return p.Entity == w.entity && p.Action == action })
 		if i < 0 {
-			i, parts = len(parts), append(parts, registry.Result{Entity: w.entity, Action: undone[w.Action]})
+			i, parts = len(parts), append(parts, registry.Result{Entity: w.entity, Action: action})
 		}
 		parts[i].Rows = append(parts[i].Rows, w.row(final))
 	}

@@ -124,23 +124,9 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 	return c.Enum[at], nil
 }
 
-// integral reports whether a column holds only whole numbers.
-func integral(c *domain.Column) bool {
-	return c.Type == "integer" || c.Type == "bigint" || c.Type == "smallint"
-}
-
-// integerBits is the number of bits, without the sign, of the column's integer type. Postgres reports an out-of-range
-// number without naming the column.
-func integerBits(c *domain.Column) int {
-	switch c.Type {
-	case "smallint":
-		return 15
-	case "integer":
-		return 31
-	default:
-		return 63
-	}
-}
+// integerBits is the number of bits, without the sign, of the integer types. Postgres reports an out-of-range number
+// without naming the column.
+var integerBits = map[string]int{"smallint": 15, "integer": 31, "bigint": 63}
 
 // stored converts a value to the form in which it is written: checked against the column, "" as null if it cannot be a
 // value, numbers as numbers. Keys of other rows must have been substituted before.
@@ -206,17 +192,17 @@ func reference(c *domain.Column, value any) (any, *Error) {
 }
 
 func storedNumber(c *domain.Column, text string) (any, *Error) {
-	if rat, _ := new(big.Rat).SetString(text); integral(c) {
+	rat, _ := new(big.Rat).SetString(text)
+	if bits, integral := integerBits[c.Type]; integral {
 		if !rat.IsInt() {
 			return nil, failColumn(CodeBadValue, c.Name, "%s has to be a whole number.", c.Name)
 		}
-		if rat.Num().BitLen() > integerBits(c) {
+		if rat.Num().BitLen() > bits {
 			return nil, failColumn(CodeBadValue, c.Name, "%s is out of range.", c.Name)
 		}
 		text = rat.Num().String()
 	}
 	if !json.Valid([]byte(text)) { // ".5", "+1": numbers to people, not to JSON
-		rat, _ := new(big.Rat).SetString(text)
 		text = strings.TrimSuffix(strings.TrimRight(rat.FloatString(20), "0"), ".")
 	}
 
