@@ -42,7 +42,7 @@ func (d *decision) newCalculate(s *step) (operation, *Error) {
 		if err != nil {
 			return nil, fail(CodeBadValue, "Expression %d: %s.", i+1, err)
 		}
-		op.rows = append(op.rows, map[string]any{"expression": text, "result": decimal(value)})
+		op.rows = append(op.rows, map[string]any{"expression": text, "result": decimal(value, resultDigits)})
 	}
 
 	return op, nil
@@ -254,9 +254,7 @@ func whole(value *big.Rat, up bool) *big.Rat {
 	return new(big.Rat).SetInt(quotient)
 }
 
-// decimal formats a result for people.
-func decimal(value *big.Rat) string {
-	text := value.FloatString(resultDigits)
-
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+// decimal writes a number out, with so many digits after the point at most.
+func decimal(value *big.Rat, digits int) string {
+	return strings.TrimSuffix(strings.TrimRight(value.FloatString(digits), "0"), ".")
 }

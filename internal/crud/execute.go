@@ -267,7 +267,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 		return nil
 	}
 	if errors.Is(err, errApproval) {
-		d.journal = nil
+		d.journal = &journal{}
 		for _, s := range d.steps {
 			s.fault = fail(CodeApprovalNeeded, "Nothing was changed: the user has to agree first.")
 		}
@@ -282,7 +282,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	if err != nil {
 		return err
 	}
-	d.journal, d.approval = nil, nil // nobody is asked about a decision that has failed
+	d.journal, d.approval = &journal{}, nil // nobody is asked about a decision that has failed
 	for i, s := range d.steps {
 		s.result = record{}
 		switch {

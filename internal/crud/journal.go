@@ -181,7 +181,7 @@ func (j *journal) update(e *domain.Entity, key string, was image, columns []stri
 
 // readResult reads how the decision left its rows, in one query per type that is sent with the next statements.
 func (j *journal) readResult(ctx context.Context, tx pgx.Tx) error {
-	if j == nil || len(j.writes) == 0 {
+	if len(j.writes) == 0 {
 		return nil
 	}
 	keys := map[*domain.Entity][]string{}
@@ -196,14 +196,11 @@ func (j *journal) readResult(ctx context.Context, tx pgx.Tx) error {
 
 // unread reports whether what readResult asks for has not been sent yet.
 func (j *journal) unread() bool {
-	return j != nil && slices.ContainsFunc(slices.Collect(maps.Values(j.now)), func(rows map[string]image) bool { return rows == nil })
+	return slices.ContainsFunc(slices.Collect(maps.Values(j.now)), func(rows map[string]image) bool { return rows == nil })
 }
 
 // finish says of each write how it left its row, once that is read. An update that changed nothing is not a write.
 func (j *journal) finish() {
-	if j == nil {
-		return
-	}
 	for _, w := range j.writes {
 		now := j.now[w.entity][w.EntityID]
 		if w.Action == registry.ActionUpdated {
@@ -263,7 +260,7 @@ func mark(c *domain.Column, value json.RawMessage) string {
 
 // store queues what was recorded.
 func (j *journal) store(queue *pg.Batch, scope registry.Scope) error {
-	if j == nil || len(j.writes) == 0 {
+	if len(j.writes) == 0 {
 		return nil
 	}
 	changes, err := jsonRows(j.writes)

@@ -11,6 +11,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/exact"
+	"alfred/internal/pg"
 	"alfred/registry"
 )
 
@@ -273,7 +274,7 @@ func (t *Tools) lockRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys 
 // versions returns the versions of the user's rows, by type and key. which adds the condition on rows of a type and
 // reports whether any of it are wanted. There is one query per type; they are sent together.
 func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Entity, *statement) bool) (map[string]map[string]string, error) {
-	versions, batch := map[string]map[string]string{}, &pgx.Batch{}
+	versions, reads := map[string]map[string]string{}, &pg.Batch{}
 	for _, e := range t.domain.Entities {
 		s, found := &statement{}, map[string]string{}
 		s.add("SELECT ", qualified(e, e.Key), "::text, ", e.VersionSQL(), " FROM ", table(t.domain, e), " WHERE ", e.Owned(), " AND ")
@@ -281,7 +282,7 @@ func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Enti
 			continue
 		}
 		versions[e.Type] = found
-		batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error {
+		reads.Query("read versions", s.String(), s.args, func(rows pgx.Rows) error {
 			var key, version string
 			_, err := pgx.ForEachRow(rows, []any{&key, &version}, func() error {
 				found[key] = version
@@ -292,11 +293,8 @@ func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Enti
 			return err
 		})
 	}
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("read versions: %w", err)
-	}
 
-	return versions, nil
+	return versions, reads.Send(ctx, tx)
 }
 
 // loadChildren puts the child rows of all parents under the child table's name.

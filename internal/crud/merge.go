@@ -138,12 +138,8 @@ func sum(a, b any) any {
 	case !okY:
 		return a
 	}
-	total := new(big.Rat).Add(x, y)
-	if total.IsInt() {
-		return json.Number(total.Num().String())
-	}
 
-	return json.Number(strings.TrimRight(total.FloatString(20), "0"))
+	return json.Number(decimal(new(big.Rat).Add(x, y), storedDigits))
 }
 
 // joined keeps both texts, unless the first already contains the second.

@@ -19,9 +19,6 @@ const shallI = "Shall I?"
 // prospect says whether the recorded writes can be undone: it names what cannot be, says of deleted rows that they can,
 // and is "" otherwise.
 func (j *journal) prospect() string {
-	if j == nil {
-		return ""
-	}
 	var lost []string
 	deletes := false
 	for _, w := range j.writes {
@@ -38,9 +35,6 @@ func (j *journal) prospect() string {
 
 // aftermath names the tables whose triggers may write elsewhere, which an undo does not reverse.
 func (j *journal) aftermath() string {
-	if j == nil {
-		return ""
-	}
 	var tables []string
 	for _, w := range j.writes {
 		if w.entity != nil && w.entity.Reacts && !slices.Contains(tables, w.entity.Plural) {

@@ -191,6 +191,9 @@ func reference(c *domain.Column, value any) (any, *Error) {
 	return text, nil
 }
 
+// storedDigits are the digits after the point of a number that is written anew.
+const storedDigits = 20
+
 func storedNumber(c *domain.Column, text string) (any, *Error) {
 	rat, _ := new(big.Rat).SetString(text)
 	if bits, integral := integerBits[c.Type]; integral {
@@ -203,7 +206,7 @@ func storedNumber(c *domain.Column, text string) (any, *Error) {
 		text = rat.Num().String()
 	}
 	if !json.Valid([]byte(text)) { // ".5", "+1": numbers to people, not to JSON
-		text = strings.TrimSuffix(strings.TrimRight(rat.FloatString(20), "0"), ".")
+		text = decimal(rat, storedDigits)
 	}
 
 	return json.Number(text), nil
