@@ -192,14 +192,14 @@ func (op *analyzeOp) aggregateSQL(a aggregate) string {
 	return a.Fn + "(" + c.SQL() + ")"
 }
 
-func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	for _, c := range op.group {
 		if err := d.nameGroup(ctx, tx, c, op.rows); err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 	}
 
-	return record{rows: op.rows, total: op.total}, nil
+	return Result{rows: op.rows, RowCount: op.total}, nil
 }
 
 // nameGroup replaces a group's key by its ref, if the session has one, and its label.

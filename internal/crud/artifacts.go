@@ -89,7 +89,7 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 		return Row{}, err
 	}
 
-	return t.Get(ctx, tx, user, e.Type, d.steps[0].result.changes[0].ID)
+	return t.Get(ctx, tx, user, e.Type, d.steps[0].result.Changes[0].ID)
 }
 
 // draftOf enters the user's session and finds a draft in it.

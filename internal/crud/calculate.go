@@ -50,8 +50,8 @@ func (d *decision) newCalculate(s *step) (operation, *Error) {
 
 func (*calculateOp) run(context.Context, *decision, pgx.Tx) error { return nil }
 
-func (op *calculateOp) record(context.Context, *decision, pgx.Tx) (record, error) {
-	return record{rows: op.rows, total: len(op.rows)}, nil
+func (op *calculateOp) record(context.Context, *decision, pgx.Tx) (Result, error) {
+	return Result{rows: op.rows, RowCount: len(op.rows)}, nil
 }
 
 // calculate evaluates an expression over rationals: 0.1 + 0.2 is 0.3.

@@ -206,15 +206,15 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 	return nil
 }
 
-func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	if op.args.FromRef != "" {
 		key := op.saved.keys[0] // its label comes with the row, below
 		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.Versions[op.entity.Type][key])
 		if err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 		if err := op.unchanged(ctx, d); err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 	}
 	at := func(key string) int { return slices.Index(op.saved.keys, key) }
@@ -223,8 +223,8 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 	created.Rows = slices.DeleteFunc(slices.Clone(op.found.Rows), merged)
 	updated.Rows = slices.DeleteFunc(slices.Clone(op.found.Rows), func(row map[string]any) bool { return !merged(row) })
 	result, err := op.recorded(ctx, d, tx, created, updated)
-	slices.SortFunc(result.changes, func(a, b Change) int { return at(a.ID) - at(b.ID) })
-	result.notice = op.removed
+	slices.SortFunc(result.Changes, func(a, b Change) int { return at(a.ID) - at(b.ID) })
+	result.Notice = op.removed
 
 	return result, err
 }

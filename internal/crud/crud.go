@@ -58,7 +58,7 @@ func (o *Outcome) Failed() bool {
 	return slices.ContainsFunc(o.Results, func(r Result) bool { return r.ErrorCode != "" })
 }
 
-// Result is one call's result. Its rows are in turn_step_results.
+// Result is one call's result.
 type Result struct {
 	Call         int // number in the step, from 1
 	Tool         string
@@ -73,6 +73,8 @@ type Result struct {
 	ErrorMessage string
 	// Stored is its row in turn_step_results.
 	Stored *db.TurnStepResultInsertParams
+
+	rows []map[string]any
 }
 
 // Change is one row that a decision wrote, for jobs that follow a write, such as embedding. ID is the row's key and

@@ -97,9 +97,9 @@ func (d *decision) inUse(e *domain.Entity, err error) error {
 	return fail(CodeConflict, "The %s is still in use by %s.", e.Name, by)
 }
 
-func (op *deleteOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *deleteOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	if op.gone == nil {
-		return record{}, nil
+		return Result{}, nil
 	}
 	result, err := op.recorded(ctx, d, tx, op.gone.after(registry.ActionDeleted))
 	for _, row := range result.rows {

@@ -25,33 +25,24 @@ import (
 // engine, the only role that may write the registry.
 type operation interface {
 	run(ctx context.Context, d *decision, tx pgx.Tx) error
-	record(ctx context.Context, d *decision, tx pgx.Tx) (record, error)
-}
-
-// record is what a call leaves behind.
-type record struct {
-	rows    []map[string]any
-	refs    []string
-	total   int
-	changes []Change
-	notice  string
+	record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error)
 }
 
 // recorded registers rows that a call read or wrote and returns them with refs in place of keys. Of rows of other types
 // than the call's, the refs are given.
-func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...registry.Result) (record, error) {
+func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...registry.Result) (Result, error) {
 	translated, err := d.translate(ctx, tx, parts...)
 	if err != nil {
-		return record{}, err
+		return Result{}, err
 	}
-	var result record
+	var result Result
 	for i, part := range translated {
 		if parts[i].Entity == s.entity {
 			result.rows = append(result.rows, part.Rows...)
 		}
-		result.refs = append(result.refs, part.Refs...)
-		result.total += len(part.Rows)
-		result.changes = append(result.changes, changesOf(parts[i])...)
+		result.Refs = append(result.Refs, part.Refs...)
+		result.RowCount += len(part.Rows)
+		result.Changes = append(result.Changes, changesOf(parts[i])...)
 	}
 
 	return result, nil
@@ -103,7 +94,7 @@ type step struct {
 	preview  string
 	sure     bool // nobody has to be asked
 	asks     bool // the user is asked about the keys
-	result   record
+	result   Result
 	fault    *Error
 }
 
@@ -284,7 +275,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	}
 	d.journal, d.approval = &journal{}, nil // nobody is asked about a decision that has failed
 	for i, s := range d.steps {
-		s.result = record{}
+		s.result = Result{}
 		switch {
 		case i == at.index:
 			s.fault = fault

@@ -240,22 +240,22 @@ func (op *generateOp) hold(ctx context.Context, d *decision) error {
 	return op.checkUpdates(ctx, d, map[*domain.Entity][]string{})
 }
 
-func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	scope := d.scope
 	scope.Call = d.number(op.step) // drafts of one call belong together
 	drafts := registry.New(tx, d.tools.domain, scope)
 	if err := op.hold(ctx, d); err != nil {
-		return record{}, err
+		return Result{}, err
 	}
 	var entries []registry.Entry
 	for _, update := range op.updates {
 		raw, err := jsonRows(update.content)
 		if err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 		entry, err := drafts.UpdateEntityData(ctx, update.ref, raw)
 		if err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 		d.drafted[update.ref]++
 		entries = append(entries, entry)
@@ -264,35 +264,35 @@ func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (recor
 	for i, create := range op.creates {
 		raw, err := jsonRows(create.content)
 		if err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 		creates[i] = registry.Draft{Type: create.entity.Type, Content: raw}
 	}
 	made, err := drafts.Generate(ctx, creates)
 	if err != nil {
-		return record{}, err
+		return Result{}, err
 	}
 	result, err := d.draftRecord(ctx, append(entries, made...), append(op.updates, op.creates...))
-	result.notice = op.removed
+	result.Notice = op.removed
 
 	return result, err
 }
 
-func (d *decision) draftRecord(ctx context.Context, entries []registry.Entry, drafts []draft) (record, error) {
-	result := record{total: len(entries)}
+func (d *decision) draftRecord(ctx context.Context, entries []registry.Entry, drafts []draft) (Result, error) {
+	result := Result{RowCount: len(entries)}
 	byType := map[*domain.Entity][]map[string]any{}
 	for i, entry := range entries {
 		e, row := drafts[i].entity, drafts[i].content
 		row[e.Key.Name] = entry.Ref
 		byType[e] = append(byType[e], row)
 		result.rows = append(result.rows, row)
-		if !slices.Contains(result.refs, entry.Ref) {
-			result.refs = append(result.refs, entry.Ref)
+		if !slices.Contains(result.Refs, entry.Ref) {
+			result.Refs = append(result.Refs, entry.Ref)
 		}
 	}
 	for e, rows := range byType {
 		if err := d.labelDrafts(ctx, e, rows); err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 	}
 

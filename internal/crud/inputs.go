@@ -260,12 +260,12 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 				row["label"] = noticeName(in.entity, in.label)
 			}
 		}
-		result := Result{Call: int(last) + i + 1, Tool: in.tool, EntityType: in.entity.Type, RowCount: len(rows), Shown: len(rows), Refs: translated[i].Refs}
+		result := Result{Call: int(last) + i + 1, Tool: in.tool, EntityType: in.entity.Type, RowCount: len(rows), Refs: translated[i].Refs, rows: rows}
 		args, err := jsonRows(map[string]string{"action": in.action})
 		if err != nil {
 			return err
 		}
-		if err := storeResult(queue, scope.TurnID, 0, &result, args, rows); err != nil {
+		if err := storeResult(queue, scope.TurnID, 0, &result, args); err != nil {
 			return err
 		}
 	}

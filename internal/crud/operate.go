@@ -339,12 +339,12 @@ func (op *operateOp) keep(ctx context.Context, d *decision, tx pgx.Tx, e *domain
 	return err
 }
 
-func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	for i := range op.changed {
 		op.changed[i].Action = d.attributed(op.changed[i].Action)
 	}
 	result, err := op.step.recorded(ctx, d, tx, op.changed...)
-	result.notice = spoken(op.told...)
+	result.Notice = spoken(op.told...)
 
 	return result, err
 }

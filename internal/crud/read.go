@@ -203,29 +203,29 @@ func (d *decision) restricting(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	return list, d.tools.resolveNames(ctx, tx, e, list)
 }
 
-func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
-	var result record
+func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
+	var result Result
 	for _, one := range op.drafts {
 		if one.content != nil {
 			result.rows = append(result.rows, op.draftRow(one))
-			result.refs = append(result.refs, one.ref)
+			result.Refs = append(result.Refs, one.ref)
 		}
 	}
 	if _, err := d.registry.Touch(ctx, namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))); err != nil {
-		return record{}, err
+		return Result{}, err
 	}
 	if err := d.labelDrafts(ctx, op.entity, result.rows); err != nil {
-		return record{}, err
+		return Result{}, err
 	}
-	result.total = len(result.rows)
+	result.RowCount = len(result.rows)
 	if op.found == nil {
 		return result, nil
 	}
 	stored, err := op.recorded(ctx, d, tx, op.found.after(registry.ActionRead))
 	result.rows = append(result.rows, stored.rows...)
-	result.refs = append(result.refs, stored.refs...)
-	result.total += op.found.total
-	result.notice = op.notice
+	result.Refs = append(result.Refs, stored.Refs...)
+	result.RowCount += op.found.total
+	result.Notice = op.notice
 
 	return result, err
 }

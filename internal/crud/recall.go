@@ -55,12 +55,12 @@ func (op *recallOp) run(_ context.Context, d *decision, _ pgx.Tx) error {
 
 // record lists the hits in order, best first. Rows get refs; turns are identified by number, except those of other
 // conversations.
-func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	rows, err := op.rows(ctx, d, tx)
 	if err != nil {
-		return record{}, err
+		return Result{}, err
 	}
-	var result record
+	var result Result
 	for _, hit := range op.hits {
 		if hit.Kind == recall.KindTurn {
 			result.rows = append(result.rows, turnRow(d.scope.SessionID, hit))
@@ -73,11 +73,11 @@ func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 		}
 		result.rows = append(result.rows, row)
 		if ref, ok := row[d.tools.domain.ByType(hit.Kind).Key.Name].(string); ok {
-			result.refs = append(result.refs, ref)
+			result.Refs = append(result.Refs, ref)
 		}
 	}
-	result.notice = d.prepared.vectors.Notice
-	result.total = len(result.rows)
+	result.Notice = d.prepared.vectors.Notice
+	result.RowCount = len(result.rows)
 
 	return result, nil
 }

@@ -28,19 +28,20 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		}
 	}
 	for _, s := range d.steps {
-		result := Result{Call: d.number(s), Tool: s.call.Tool, RowCount: s.result.total, Shown: len(s.result.rows), Refs: s.result.refs, Changes: s.result.changes, Notice: s.result.notice}
+		result := &s.result
+		result.Call, result.Tool = d.number(s), s.call.Tool
 		if s.entity != nil {
 			result.EntityType = s.entity.Type
 		}
 		if s.fault != nil {
 			result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
 		} else {
-			result.Told = s.told(&result)
+			result.Told = s.told(result)
 		}
-		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.result.rows); err != nil {
+		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, result, s.call.Args); err != nil {
 			return Outcome{}, err
 		}
-		outcome.Results = append(outcome.Results, result)
+		outcome.Results = append(outcome.Results, *result)
 	}
 	d.journal.finish()
 	outcome.Undo, outcome.Aftermath = d.journal.prospect(), d.journal.aftermath()
@@ -53,10 +54,9 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 
 // storeResult queues a result's row. A notice goes into the first row, where a model will read it, or into an empty
 // result as the message.
-func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args json.RawMessage, rows []map[string]any) error {
-	if rows == nil {
-		rows = []map[string]any{}
-	}
+func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args json.RawMessage) error {
+	rows := append([]map[string]any{}, result.rows...)
+	result.Shown = len(rows)
 	message := result.ErrorMessage
 	if result.Notice != "" && len(rows) > 0 {
 		rows[0]["_notice"] = result.Notice

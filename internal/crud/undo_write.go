@@ -201,7 +201,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 		if s.result, err = s.recorded(ctx, u.decision, tx, part); err != nil {
 			return err
 		}
-		s.result.changes, s.result.total, s.result.refs = changes, len(changes), slices.Concat(saved, s.result.refs)
+		s.result.Changes, s.result.RowCount, s.result.Refs = changes, len(changes), slices.Concat(saved, s.result.Refs)
 		u.steps = append(u.steps, s)
 	}
 

@@ -166,13 +166,13 @@ func updateSQL[V any](t *Tools, e *domain.Entity, keys []string, row map[string]
 	return s, nil
 }
 
-func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	if op.after == nil {
-		return record{}, nil
+		return Result{}, nil
 	}
 	result, err := op.recorded(ctx, d, tx, op.after.after(registry.ActionUpdated))
 	if err != nil {
-		return record{}, err
+		return Result{}, err
 	}
 	before := op.before.byKey()
 	for i, key := range op.after.keys() {
