@@ -149,8 +149,8 @@ func (d *decision) newRows(ctx context.Context, e *domain.Entity, given []map[st
 		unknown.add(rowFault(knownNames(e, row), i, len(given)))
 		nested[i] = row
 	}
-	if fault := unknown.one(); fault != nil {
-		return nil, fault
+	if err := unknown.err(); err != nil {
+		return nil, err
 	}
 	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: nested})
 	if err != nil {
@@ -162,11 +162,8 @@ func (d *decision) newRows(ctx context.Context, e *domain.Entity, given []map[st
 		rows[i], fault = newRow(e, rows[i], nil)
 		wrong.add(rowFault(fault, i, len(rows)))
 	}
-	if fault := wrong.one(); fault != nil {
-		return nil, fault
-	}
 
-	return rows, nil
+	return rows, wrong.err()
 }
 
 // rowFault says which of several rows is at fault.

@@ -40,7 +40,6 @@ const (
 	CodeUnknownTool    Code = "unknown_tool"    // no such tool
 	CodeValueChanged   Code = "value_changed"   // the database would store another value
 	CodeViolation      Code = "rule_violation"  // a rule of the table
-	CodeUnavailable    Code = "unavailable"     // the embedder does not answer
 )
 
 // Error is a call that cannot be carried out as written. Message is a sentence for the model: it names column and rule,
@@ -74,6 +73,15 @@ func (f *faults) add(fault *Error) {
 	if fault != nil {
 		*f = append(*f, fault)
 	}
+}
+
+// err is one as an error.
+func (f faults) err() error {
+	if fault := f.one(); fault != nil {
+		return fault
+	}
+
+	return nil
 }
 
 // one combines them into one error with the first one's code; nil for none.

@@ -36,13 +36,13 @@ func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...re
 		return Result{}, err
 	}
 	var result Result
-	for i, part := range translated {
-		if parts[i].Entity == s.entity {
-			result.rows = append(result.rows, part.Rows...)
+	for i, part := range parts {
+		if part.Entity == s.entity {
+			result.rows = append(result.rows, translated[i].Rows...)
 		}
-		result.Refs = append(result.Refs, part.Refs...)
+		result.Refs = append(result.Refs, translated[i].Refs...)
 		result.RowCount += len(part.Rows)
-		result.Changes = append(result.Changes, changesOf(parts[i])...)
+		result.Changes = append(result.Changes, changesOf(part)...)
 	}
 
 	return result, nil

@@ -104,8 +104,13 @@ func (c *condition) contains(value any) bool {
 // jsonContains is Postgres's @>: objects by key, lists as sets, and a top-level list contains a scalar equal to one of
 // its elements.
 func jsonContains(whole, part any) bool {
-	if list, ok := whole.([]any); ok && !isContainer(part) {
-		return slices.ContainsFunc(list, func(item any) bool { return sameJSON(item, part) })
+	list, isList := whole.([]any)
+	switch part.(type) {
+	case map[string]any, []any:
+	default:
+		if isList {
+			return slices.ContainsFunc(list, func(item any) bool { return sameJSON(item, part) })
+		}
 	}
 
 	return nestedContains(whole, part)
@@ -136,41 +141,26 @@ func nestedContains(whole, part any) bool {
 	}
 }
 
-func isContainer(value any) bool {
-	switch value.(type) {
-	case map[string]any, []any:
-		return true
-	}
-
-	return false
-}
-
 func containsFold(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
-// likeMatches is ILIKE: % for anything, _ for one character, \ takes the next literally.
+// likeParts are what a pattern of ILIKE consists of: % for anything, _ for one character, what a \ takes literally, texts.
+var likeParts = regexp.MustCompile(`(?s)%|_|\\.|[^%_\\]+`)
+
+// likeMatches is ILIKE.
 func likeMatches(pattern, text string) bool {
-	var b strings.Builder
-	b.WriteString(`(?is)\A`)
-	escaped := false
-	for _, r := range pattern {
-		switch {
-		case escaped:
-			b.WriteString(regexp.QuoteMeta(string(r)))
-			escaped = false
-		case r == '\\':
-			escaped = true
-		case r == '%':
-			b.WriteString(`.*`)
-		case r == '_':
-			b.WriteString(`.`)
+	form := likeParts.ReplaceAllStringFunc(pattern, func(part string) string {
+		switch part {
+		case "%":
+			return ".*"
+		case "_":
+			return "."
 		default:
-			b.WriteString(regexp.QuoteMeta(string(r)))
+			return regexp.QuoteMeta(strings.TrimPrefix(part, `\`))
 		}
-	}
-	b.WriteString(`\z`)
-	compiled, err := regexp.Compile(b.String())
+	})
+	compiled, err := regexp.Compile(`(?is)\A` + form + `\z`)
 
 	return err == nil && compiled.MatchString(text)
 }

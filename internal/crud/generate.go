@@ -143,11 +143,8 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 		op.updates = append(op.updates, draft{entry.Ref, e, content})
 		gatherRefs(refs, e, content)
 	}
-	if fault := wrong.one(); fault != nil {
-		return fault
-	}
 
-	return nil
+	return wrong.err()
 }
 
 // patched returns a draft's content with an update applied.

@@ -231,9 +231,7 @@ func missingNotice(e *domain.Entity, label string) string {
 
 func noticeName(e *domain.Entity, label string) string {
 	if label = strings.TrimSpace(registry.Scrub(label)); label != "" {
-		runes := []rune(label)
-
-		return string(runes[:min(len(runes), 100)])
+		return cut(label, 100)
 	}
 	if e != nil {
 		return "The " + e.Name

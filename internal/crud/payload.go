@@ -195,7 +195,13 @@ func shown(value any) string {
 	if err != nil {
 		return registry.Scrub(fmt.Sprint(value))
 	}
-	text := []rune(registry.Scrub(string(raw)))
 
-	return string(text[:min(len(text), 80)])
+	return cut(registry.Scrub(string(raw)), 80)
+}
+
+// cut is the beginning of a text.
+func cut(text string, most int) string {
+	runes := []rune(text)
+
+	return string(runes[:min(len(runes), most)])
 }

@@ -42,11 +42,8 @@ func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map
 			return withLabels(d.tools.domain, text, known)
 		})
 	}
-	if fault := wrong.one(); fault != nil {
-		return fault
-	}
 
-	return nil
+	return wrong.err()
 }
 
 // eachText replaces the free texts of a row and of the rows in it, which in a patch may stand by position.

@@ -139,12 +139,12 @@ func turnRow(session uuid.UUID, hit recall.Hit) map[string]any {
 
 // hitText is a past turn's text without what has lost its meaning: mention tokens and ids.
 func hitText(text string) string {
-	runes := []rune(registry.Scrub(withoutTokens(text)))
-	if len(runes) > maxHitText {
-		return string(runes[:maxHitText]) + "…"
+	text = registry.Scrub(withoutTokens(text))
+	if short := cut(text, maxHitText); short != text {
+		return short + "…"
 	}
 
-	return string(runes)
+	return text
 }
 
 // namedAs is a row with the labels of what it points to, as they stand in its translation.

@@ -36,7 +36,7 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		if s.fault != nil {
 			result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
 		} else {
-			result.Told = s.told(result)
+			result.Told = s.told()
 		}
 		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, result, s.call.Args); err != nil {
 			return Outcome{}, err
@@ -123,7 +123,8 @@ var toldWords = map[string]string{
 
 // told says what a call did, for people and models alike: "created 1 meal: Spaghetti (meal_3)". What was only read is
 // counted, since its rows are shown.
-func (s *step) told(r *Result) string {
+func (s *step) told() string {
+	r := &s.result
 	word := toldWords[r.Tool]
 	switch {
 	case r.Tool == vocab.ToolRecall:
@@ -144,7 +145,7 @@ func (s *step) told(r *Result) string {
 		return text
 	}
 
-	return text + namesOf(s.entity, s.result.rows, r.RowCount)
+	return text + namesOf(s.entity, r.rows, r.RowCount)
 }
 
 func counted(n int, one, many string) string {
