@@ -17,6 +17,8 @@ import (
 // maxDrafts bounds the drafts of one call.
 const maxDrafts = 50
 
+const contentTwice = "generate takes a content once."
+
 // generateOp is generate: unsaved content.
 type generateOp struct {
 	*step
@@ -46,7 +48,7 @@ func (d *decision) newGenerate(s *step) (operation, *Error) {
 			continue
 		}
 		s.entity = e
-		given, err := contentOf(e, create.Content, &create.changeArgs)
+		given, err := oneForm(e, create.Content, &create.changeArgs, contentTwice)
 		wrong.add(rowFault(err, i, len(op.args.Creates)))
 		content, err := newRow(e, given, nil)
 		wrong.add(rowFault(err, i, len(op.args.Creates)))
@@ -131,7 +133,7 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 	var wrong faults
 	for i, entry := range entries {
 		e := d.tools.domain.ByType(entry.Type)
-		patch, fault := contentOf(e, op.args.Updates[i].Content, &op.args.Updates[i].changeArgs)
+		patch, fault := oneForm(e, op.args.Updates[i].Content, &op.args.Updates[i].changeArgs, contentTwice)
 		if fault != nil {
 			return fault
 		}

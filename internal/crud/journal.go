@@ -115,6 +115,13 @@ func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error
 	return nil
 }
 
+func (j *journal) add(e *domain.Entity, key, action string) *rowChange {
+	w := &rowChange{EntityType: e.Type, EntityID: key, Action: action, entity: e}
+	j.writes = append(j.writes, w)
+
+	return w
+}
+
 // created records inserted rows.
 func (j *journal) created(e *domain.Entity, keys []string) {
 	if j == nil {
@@ -125,7 +132,7 @@ func (j *journal) created(e *domain.Entity, keys []string) {
 		lost = sentence("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural)
 	}
 	for _, key := range keys {
-		j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: registry.ActionCreated, Lost: lost, entity: e})
+		j.add(e, key, registry.ActionCreated).Lost = lost
 	}
 }
 
@@ -172,9 +179,8 @@ func (j *journal) update(e *domain.Entity, key string, was image, columns []stri
 	w := j.noted(e, key)
 	switch {
 	case w == nil || w.Action == actionCalled:
-		j.writes = append(j.writes, &rowChange{
-			EntityType: e.Type, EntityID: key, Action: registry.ActionUpdated, entity: e, was: was, columns: slices.Clone(columns),
-		})
+		w = j.add(e, key, registry.ActionUpdated)
+		w.was, w.columns = was, slices.Clone(columns)
 	case w.Action == registry.ActionUpdated:
 		w.columns = append(w.columns, columns...)
 	}
@@ -287,11 +293,11 @@ func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
 	if j == nil {
 		return
 	}
-	w := &rowChange{EntityType: o.On.Type, EntityID: key, Action: actionCalled, Before: formerCall{Operation: o.Name, Args: args}, entity: o.On}
+	w := j.add(o.On, key, actionCalled)
+	w.Before = formerCall{Operation: o.Name, Args: args}
 	if o.Inverse == nil {
 		w.Lost = sentence("%s cannot be taken back.", capital(spokenName(o)))
 	}
-	j.writes = append(j.writes, w)
 }
 
 // reached records rows that an operation changed: they must still be as it left them when its inverse is called.
@@ -302,7 +308,7 @@ func (j *journal) reached(o *domain.Operation, e *domain.Entity, rows []map[stri
 	for _, row := range rows {
 		key := keyText(row, e)
 		if w := j.noted(e, key); w == nil || w.Action != actionCalled {
-			j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: actionCalled, Before: formerCall{Operation: o.Name, Reached: true}, entity: e})
+			j.add(e, key, actionCalled).Before = formerCall{Operation: o.Name, Reached: true}
 		}
 	}
 }

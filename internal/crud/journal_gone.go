@@ -57,9 +57,8 @@ func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity
 		lost = sentence("Deleted %s cannot be brought back: the database does not allow it.", e.Plural)
 	}
 	for _, key := range gone {
-		j.writes = append(j.writes, &rowChange{
-			EntityType: e.Type, EntityID: key, Action: registry.ActionDeleted, Before: insertable(e, were[key]), Lost: lost, unseen: unseen, entity: e, was: were[key],
-		})
+		w := j.add(e, key, registry.ActionDeleted)
+		w.Before, w.was, w.Lost, w.unseen = insertable(e, were[key]), were[key], lost, unseen
 	}
 
 	return nil

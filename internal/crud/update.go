@@ -32,7 +32,8 @@ func (d *decision) newUpdate(s *step) (operation, *Error) {
 	if s.entity, err = d.writableEntity(s.call, op.args.Table, domain.Update); err != nil {
 		return nil, err
 	}
-	if err := op.args.build(s.entity); err != nil {
+	op.args.Data, err = oneForm(s.entity, op.args.Data, &op.args.changeArgs, "db_update takes its change once.")
+	if err != nil {
 		return nil, err
 	}
 	if len(op.args.Data) == 0 {
