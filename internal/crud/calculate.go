@@ -200,9 +200,11 @@ func function(name string, arguments []ast.Node) (*big.Rat, error) {
 	case "abs":
 		return values[0].Abs(values[0]), nil
 	case "ceil":
-		return whole(values[0], true), nil
+		below := floor(values[0].Neg(values[0]))
+
+		return below.Neg(below), nil
 	case "floor":
-		return whole(values[0], false), nil
+		return floor(values[0]), nil
 	case "round":
 		return round(values)
 	case "max", "min", "mean", "sum":
@@ -244,14 +246,8 @@ func round(values []*big.Rat) (*big.Rat, error) {
 	return result, nil
 }
 
-// whole rounds down, or up.
-func whole(value *big.Rat, up bool) *big.Rat {
-	quotient, remainder := new(big.Int).DivMod(value.Num(), value.Denom(), new(big.Int))
-	if up && remainder.Sign() > 0 {
-		quotient.Add(quotient, big.NewInt(1))
-	}
-
-	return new(big.Rat).SetInt(quotient)
+func floor(value *big.Rat) *big.Rat {
+	return new(big.Rat).SetInt(new(big.Int).Div(value.Num(), value.Denom()))
 }
 
 // decimal writes a number out, with so many digits after the point at most.

@@ -39,18 +39,25 @@ func newOperation(s *step, o *domain.Operation) (*operateOp, *Error) {
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
+
+	return op, op.check()
+}
+
+// check compares the arguments with the declared ones.
+func (op *operateOp) check() *Error {
+	o := op.declared
 	for _, name := range slices.Sorted(maps.Keys(op.args)) {
 		if o.Args.Column(name) == nil {
-			return nil, fail(CodeBadArgument, "%s has no argument %s; it has %s.", o.Name, registry.Scrub(name), strings.Join(visibleNames(o.Args), ", "))
+			return fail(CodeBadArgument, "%s has no argument %s; it has %s.", o.Name, registry.Scrub(name), strings.Join(visibleNames(o.Args), ", "))
 		}
 	}
 	for _, c := range o.Args.Columns {
 		if op.args[c.Name] == nil && !c.HasDefault {
-			return nil, failColumn(CodeBadArgument, c.Name, "%s needs %s.", o.Name, c.Name)
+			return failColumn(CodeBadArgument, c.Name, "%s needs %s.", o.Name, c.Name)
 		}
 	}
 
-	return op, nil
+	return nil
 }
 
 func (op *operateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {

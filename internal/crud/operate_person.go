@@ -45,15 +45,11 @@ func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, i
 		return Row{}, fault
 	}
 	object[o.This] = id
-	raw, err := jsonRows(object)
-	if err != nil {
-		return Row{}, err
-	}
-	op, fault := newOperation(&step{call: Call{Tool: o.Name, Args: raw}, approved: asked.Told != "", preview: asked.Told}, o)
-	if fault != nil {
+	s := &step{call: Call{Tool: o.Name}, entity: e, approved: asked.Told != "", preview: asked.Told}
+	op := &operateOp{declared: o, args: object, keys: object, step: s}
+	if fault := op.check(); fault != nil {
 		return Row{}, fault
 	}
-	op.keys = op.args
 
 	return t.operate(ctx, tx, user, op, id, asked.Version)
 }

@@ -80,15 +80,15 @@ func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args
 // storedArgs keeps the arguments as the model wrote them, as far as jsonb can store them.
 func storedArgs(args json.RawMessage) json.RawMessage {
 	var tree any
-	if err := exact.Decode(args, &tree); err != nil {
-		return json.RawMessage("{}")
+	err := exact.Decode(args, &tree)
+	if err == nil {
+		args, err = exact.Storable(tree)
 	}
-	clean, err := exact.Storable(tree)
 	if err != nil {
 		return json.RawMessage("{}")
 	}
 
-	return clean
+	return args
 }
 
 func textOrNil(text string) *string {
