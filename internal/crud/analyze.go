@@ -28,11 +28,7 @@ type analyzeOp struct {
 
 func (d *decision) newAnalyze(s *step) (operation, *Error) {
 	op := &analyzeOp{step: s}
-	if err := parse(s.call, &op.args); err != nil {
-		return nil, err
-	}
-	var err *Error
-	if s.entity, err = d.tools.entity(op.args.Table, d.bounds.Tables); err != nil {
+	if err := d.begin(s, &op.args, &op.args.Table, reads); err != nil {
 		return nil, err
 	}
 

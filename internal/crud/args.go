@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -154,6 +155,30 @@ func unlessZero(n *int) *int {
 	}
 
 	return n
+}
+
+// reads is the verb of a call that writes nothing.
+const reads domain.Verb = ""
+
+// begin parses a call and finds its table, checking that the declaration and the step allow what it does.
+func (d *decision) begin(s *step, args any, table *string, verb domain.Verb) *Error {
+	err := parse(s.call, args)
+	if err != nil {
+		return err
+	}
+	e, err := d.tools.entity(*table, d.bounds.Tables)
+	if err == nil && verb != reads {
+		err = allowed(e, verb)
+	}
+	if err != nil {
+		return err
+	}
+	if writable := d.bounds.Writable; verb != reads && writable != nil && !slices.Contains(writable[s.call.Tool], e.Table) && !d.tools.childOf(e, writable[s.call.Tool]) {
+		return fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, cmp.Or(strings.Join(writable[s.call.Tool], ", "), "nothing"))
+	}
+	s.entity = e
+
+	return nil
 }
 
 // positive checks a limit.

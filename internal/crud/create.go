@@ -2,7 +2,6 @@ package crud
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -32,11 +31,7 @@ type createOp struct {
 
 func (d *decision) newCreate(s *step) (operation, *Error) {
 	op := &createOp{step: s}
-	if err := parse(s.call, &op.args); err != nil {
-		return nil, err
-	}
-	var err *Error
-	if s.entity, err = d.writableEntity(s.call, op.args.Table, domain.Create); err != nil {
+	if err := d.begin(s, &op.args, &op.args.Table, domain.Create); err != nil {
 		return nil, err
 	}
 	if err := op.args.build(s.entity); err != nil {
@@ -52,25 +47,10 @@ func (d *decision) newCreate(s *step) (operation, *Error) {
 	if op.args.Patch != nil {
 		return nil, fail(CodeBadArgument, "A patch goes with from_ref.")
 	}
+	var err *Error
 	op.rows, err = rowList(op.args.Data)
 
 	return op, err
-}
-
-// writableEntity is entity for a type whose declaration allows the verb and which the step may write.
-func (d *decision) writableEntity(call Call, name string, verb domain.Verb) (*domain.Entity, *Error) {
-	e, err := d.tools.entity(name, d.bounds.Tables)
-	if err == nil {
-		err = allowed(e, verb)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if writable := d.bounds.Writable; writable != nil && !slices.Contains(writable[call.Tool], e.Table) && !d.tools.childOf(e, writable[call.Tool]) {
-		return nil, fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, cmp.Or(strings.Join(writable[call.Tool], ", "), "nothing"))
-	}
-
-	return e, nil
 }
 
 // allowed refuses what the declaration does not allow, in words for model and user.

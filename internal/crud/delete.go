@@ -24,13 +24,8 @@ type deleteOp struct {
 
 func (d *decision) newDelete(s *step) (operation, *Error) {
 	op := &deleteOp{step: s}
-	if err := parse(s.call, &op.args); err != nil {
-		return nil, err
-	}
-	var err *Error
-	s.entity, err = d.writableEntity(s.call, op.args.Table, domain.Delete)
 
-	return op, err
+	return op, d.begin(s, &op.args, &op.args.Table, domain.Delete)
 }
 
 func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {

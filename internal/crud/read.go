@@ -30,16 +30,13 @@ type readOp struct {
 
 func (d *decision) newRead(s *step) (operation, *Error) {
 	op := &readOp{step: s}
-	if err := parse(s.call, &op.args); err != nil {
-		return nil, err
-	}
-	var err *Error
-	if s.entity, err = d.tools.entity(op.args.Table, d.bounds.Tables); err != nil {
+	if err := d.begin(s, &op.args, &op.args.Table, reads); err != nil {
 		return nil, err
 	}
 	if err := positive(op.args.Limit); err != nil {
 		return nil, err
 	}
+	var err *Error
 	op.sel, err = selected(s.entity, op.args.Detail, op.args.Columns)
 
 	return op, err

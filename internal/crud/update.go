@@ -25,13 +25,10 @@ type updateOp struct {
 
 func (d *decision) newUpdate(s *step) (operation, *Error) {
 	op := &updateOp{step: s}
-	if err := parse(s.call, &op.args); err != nil {
+	if err := d.begin(s, &op.args, &op.args.Table, domain.Update); err != nil {
 		return nil, err
 	}
 	var err *Error
-	if s.entity, err = d.writableEntity(s.call, op.args.Table, domain.Update); err != nil {
-		return nil, err
-	}
 	op.args.Data, err = oneForm(s.entity, op.args.Data, &op.args.changeArgs, "db_update takes its change once.")
 	if err != nil {
 		return nil, err
