@@ -220,12 +220,8 @@ func question(s *step, rows []map[string]any, count int) string {
 			labels[i] = registry.Scrub(s.entity.Spoken.Render(withoutKeys(s.entity, rows[i])))
 		}
 	}
-	more := ""
-	if rest := count - len(labels); rest > 0 {
-		more = fmt.Sprintf(" and %d more", rest)
-	}
 
-	return fmt.Sprintf("This would %s %d %s: %s%s. %s", verb, count, noun, strings.Join(labels, ", "), more, shallI)
+	return fmt.Sprintf("This would %s %d %s: %s. %s", verb, count, noun, andMore(labels, count), shallI)
 }
 
 // withoutKeys returns a row without any row keys.

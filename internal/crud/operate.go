@@ -197,9 +197,9 @@ func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (boo
 
 // sentence says what would be done if the owner has no function for that.
 func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) string {
-	label := op.declared.On.Name
+	on := op.declared.On.Name
 	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.Rows) == 1 {
-		label = strings.TrimSpace(label + " " + op.declared.On.Label.RenderComplete(found.Rows[0]))
+		on = called(op.declared.On, op.declared.On.Label.RenderComplete(found.Rows[0]))
 	}
 	var with []string
 	for _, c := range op.declared.Args.Columns[1:] {
@@ -208,7 +208,7 @@ func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) strin
 		}
 	}
 
-	return strings.TrimSpace(fmt.Sprintf("This would %s: %s %s", strings.ReplaceAll(op.declared.Name, "_", " "), label, strings.Join(with, ", ")))
+	return strings.TrimSpace(fmt.Sprintf("This would %s: %s %s", spokenName(op.declared), on, strings.Join(with, ", ")))
 }
 
 // call calls a function with named arguments; omitted ones have their defaults. It returns the function's text, if any.

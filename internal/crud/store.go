@@ -173,7 +173,13 @@ func namesOf(e *domain.Entity, rows []map[string]any, all int) string {
 	if len(names) == 0 {
 		return ""
 	}
-	text := ": " + strings.Join(names, ", ")
+
+	return ": " + andMore(names, all)
+}
+
+// andMore lists names, and how many more there are of all.
+func andMore(names []string, all int) string {
+	text := strings.Join(names, ", ")
 	if more := all - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

@@ -73,21 +73,13 @@ func (u *undoing) asBefore() error {
 		for _, c := range w.entity.Columns {
 			was, counts := were[w.at()][c.Name]
 			if counts && !c.Automatic() && mark(c, was) != mark(c, now[c.Name]) {
-				return fail(CodeConflict, "The database would not leave the %s%s as it was (%s). Nothing was taken back.",
-					w.entity.Name, spaced(labelOf(w.entity, were[w.at()])), c.Name)
+				return fail(CodeConflict, "The database would not leave the %s as it was (%s). Nothing was taken back.",
+					called(w.entity, labelOf(w.entity, were[w.at()])), c.Name)
 			}
 		}
 	}
 
 	return nil
-}
-
-func spaced(label string) string {
-	if label == "" {
-		return ""
-	}
-
-	return " " + label
 }
 
 // Undo undoes everything a turn wrote, in the caller's transaction, or nothing: every row must be as the turn left it,
