@@ -18,23 +18,19 @@ const maxAggregates = 20
 
 // analyzeOp is db_analyze: aggregates over rows. It mints no refs.
 type analyzeOp struct {
-	args   analyzeArgs
-	entity *domain.Entity
-	group  []*domain.Column
-	rows   []map[string]any
-	total  int
+	*step
+
+	args  analyzeArgs
+	group []*domain.Column
+	rows  []map[string]any
+	total int
 }
 
 func (d *decision) newAnalyze(s *step) (operation, *Error) {
-	op := &analyzeOp{}
-	if err := parse(s.call, &op.args); err != nil {
+	op := &analyzeOp{step: s}
+	if err := d.begin(s, &op.args, &op.args.Table, reads); err != nil {
 		return nil, err
 	}
-	e, err := d.tools.entity(op.args.Table, d.bounds.Tables)
-	if err != nil {
-		return nil, err
-	}
-	op.entity, s.entity = e, e
 
 	return op, op.check()
 }
@@ -43,12 +39,11 @@ func (op *analyzeOp) check() *Error {
 	if n := len(op.args.Aggregates); n == 0 || n > maxAggregates {
 		return fail(CodeBadArgument, "aggregates has to hold 1 to %d entries.", maxAggregates)
 	}
-	op.args.Limit = unlessZero(op.args.Limit)
-	if op.args.Limit != nil && *op.args.Limit < 1 {
-		return fail(CodeBadArgument, "limit has to be at least 1.")
+	if err := positive(op.args.Limit); err != nil {
+		return err
 	}
-	if dir := op.args.OrderDir; dir != "" && dir != "asc" && dir != "desc" {
-		return fail(CodeBadArgument, "order_dir is asc or desc.")
+	if _, err := descending(op.args.OrderDir); err != nil {
+		return err
 	}
 	for _, name := range op.args.GroupBy {
 		c, err := column(op.entity, name)
@@ -130,14 +125,8 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 }
 
 func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	filters, err := d.conditions(ctx, op.entity, op.args.Filters, nil)
+	filters, err := d.restricting(ctx, tx, op.entity, op.args.Filters, "it cannot be counted by")
 	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(filters, func(c condition) bool { return c.distance != "" }) {
-		return failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; it cannot be counted by.", semanticField)
-	}
-	if err := d.tools.resolveNames(ctx, tx, op.entity, filters); err != nil {
 		return err
 	}
 	s := op.sql(d.tools, filters)
@@ -182,8 +171,8 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))
 	}
 	limit := maxRows
-	if op.args.Limit != nil {
-		limit = min(limit, *op.args.Limit)
+	if most := unlessZero(op.args.Limit); most != nil {
+		limit = min(limit, *most)
 	}
 	s.add("1 LIMIT ", s.value(limit), ") AS r")
 
@@ -199,14 +188,14 @@ func (op *analyzeOp) aggregateSQL(a aggregate) string {
 	return a.Fn + "(" + c.SQL() + ")"
 }
 
-func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	for _, c := range op.group {
 		if err := d.nameGroup(ctx, tx, c, op.rows); err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 	}
 
-	return record{rows: op.rows, total: op.total}, nil
+	return Result{rows: op.rows, RowCount: op.total}, nil
 }
 
 // nameGroup replaces a group's key by its ref, if the session has one, and its label.

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -53,6 +54,11 @@ func (a *readArgs) ordered() int {
 	}
 
 	return max(0, a.limit()+spare)
+}
+
+// search is a search by meaning among the rows of the table.
+func (a *readArgs) search(text string) search {
+	return search{tool: vocab.ToolRead, table: a.Table, text: text, most: a.ordered()}
 }
 
 type createArgs struct {
@@ -122,6 +128,16 @@ type recallArgs struct {
 	Limit *int   `json:"limit"`
 }
 
+// search is the search of the past for the query.
+func (a *recallArgs) search() search {
+	most := defaultHits
+	if limit := unlessZero(a.Limit); limit != nil {
+		most = max(1, min(maxHits, *limit))
+	}
+
+	return search{tool: vocab.ToolRecall, text: a.Query, most: most}
+}
+
 // parse decodes a call's arguments strictly: an unknown argument is an error, because ignoring it would widen the
 // query. All faults are reported at once.
 func parse(call Call, into any) *Error {
@@ -141,36 +157,49 @@ func unlessZero(n *int) *int {
 	return n
 }
 
-// Searches reports whether calls search by meaning, so that [Tools.Prepare] waits for an embedder.
-func Searches(calls []Call) bool {
-	return slices.ContainsFunc(calls, func(call Call) bool { return len(searchTexts(call)) > 0 })
+// reads is the verb of a call that writes nothing.
+const reads domain.Verb = ""
+
+// begin parses a call and finds its table, checking that the declaration and the step allow what it does.
+func (d *decision) begin(s *step, args any, table *string, verb domain.Verb) *Error {
+	err := parse(s.call, args)
+	if err != nil {
+		return err
+	}
+	e, err := d.tools.entity(*table, d.bounds.Tables)
+	if err == nil && verb != reads {
+		err = allowed(e, verb)
+	}
+	if err != nil {
+		return err
+	}
+	if writable := d.bounds.Writable; verb != reads && writable != nil && !slices.Contains(writable[s.call.Tool], e.Table) && !d.tools.childOf(e, writable[s.call.Tool]) {
+		return fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, cmp.Or(strings.Join(writable[s.call.Tool], ", "), "nothing"))
+	}
+	s.entity = e
+
+	return nil
 }
 
-// searchTexts returns the texts of a call's semantic searches. Arguments that do not parse have none; Execute reports
-// what is wrong with them.
-func searchTexts(call Call) []string {
-	switch call.Tool {
-	case vocab.ToolRecall:
-		var args recallArgs
-		if parse(call, &args) == nil && args.Query != "" {
-			return []string{args.Query}
-		}
-	case vocab.ToolRead:
-		var args readArgs
-		if parse(call, &args) != nil {
-			return nil
-		}
-		var texts []string
-		for _, filter := range append(args.Filters, args.OrFilters...) {
-			if text, ok := filter.Value.(string); ok && filter.Field == semanticField && text != "" {
-				texts = append(texts, text)
-			}
-		}
-
-		return texts
+// positive checks a limit.
+func positive(limit *int) *Error {
+	if limit != nil && *limit < 0 {
+		return fail(CodeBadArgument, "limit has to be at least 1.")
 	}
 
 	return nil
+}
+
+// descending reads the direction of an order.
+func descending(dir string) (bool, *Error) {
+	switch dir {
+	case "", "asc":
+		return false, nil
+	case "desc":
+		return true, nil
+	default:
+		return false, fail(CodeBadArgument, "order_dir is asc or desc.")
+	}
 }
 
 // entity finds the table a call names, by table, type or alias, and checks that the step may name it.

@@ -28,7 +28,7 @@ func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref strin
 	if fault != nil {
 		return fault
 	}
-	clean, fault := draftContent(e, object)
+	clean, fault := newRow(e, object, nil)
 	if fault != nil {
 		return fault
 	}
@@ -37,7 +37,7 @@ func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref strin
 	if _, err = d.resolveRefs(ctx, refs); err != nil {
 		return t.asFault(ctx, tx, user, e, err)
 	}
-	if err := d.atVersion(ctx, ref, version); err != nil {
+	if err := d.lockDraft(ctx, ref, version); err != nil {
 		return err
 	}
 	raw, err := jsonRows(clean)
@@ -55,7 +55,7 @@ func (t *Tools) DropDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	if err != nil {
 		return err
 	}
-	if err := d.atVersion(ctx, ref, version); err != nil {
+	if err := d.lockDraft(ctx, ref, version); err != nil {
 		return err
 	}
 
@@ -74,55 +74,31 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 		return Row{}, err
 	}
 	d.bounds = Bounds{StepType: vocab.StepWrite}
+	if version != AnyVersion {
+		d.bounds.Seen.Drafts = map[string]int{ref: version}
+	}
 	d.steps = []*step{{call: Call{Tool: vocab.ToolCreate, Args: args}}}
-	// As in a model's decision, rows are written before the registry is locked, so that the two cannot deadlock; then
-	// the version is checked.
 	if err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) }); err != nil {
-		err = unwrapCall(err)
 		if late, ok := errors.AsType[*registry.RefError](err); ok && late.Reason == registry.ReasonSaved {
 			return Row{}, late // somebody else was faster
 		}
 
 		return Row{}, t.asFault(ctx, tx, user, e, err)
 	}
-	d.registry = registry.New(tx, t.domain, d.scope)
-	if err := d.newestIs(ctx, ref, version); err != nil {
-		return Row{}, err
-	}
-
 	if err := noteChange(ctx, tx, user); err != nil {
 		return Row{}, err
 	}
 
-	return t.Get(ctx, tx, user, e.Type, d.steps[0].record.changes[0].ID)
-}
-
-// unwrapCall unwraps an error from the call it belongs to.
-func unwrapCall(err error) error {
-	if failed, ok := errors.AsType[*callError](err); ok {
-		return failed.err
-	}
-
-	return err
-}
-
-// asFault words an error, or returns it unchanged.
-func (t *Tools) asFault(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, err error) error {
-	fault, err := t.fault(ctx, tx, user.ID, e, err)
-	if err != nil {
-		return err
-	}
-
-	return fault
+	return t.Get(ctx, tx, user, e.Type, d.steps[0].result.Changes[0].ID)
 }
 
 // draftOf enters the user's session and finds a draft in it.
 func (t *Tools) draftOf(ctx context.Context, tx pgx.Tx, user User, ref string) (*decision, *domain.Entity, error) {
-	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
 	if user.Session == nil {
 		return nil, nil, fail(CodeNotFound, "A draft is of a session.")
 	}
-	if err := d.enter(ctx, tx, *user.Session); err != nil {
+	d, err := t.decisionOf(ctx, tx, user)
+	if err != nil {
 		return nil, nil, err
 	}
 	d.registry = registry.New(tx, t.domain, d.scope)
@@ -134,18 +110,10 @@ func (t *Tools) draftOf(ctx context.Context, tx pgx.Tx, user User, ref string) (
 	return d, t.domain.ByType(entry.Type), nil
 }
 
-// atVersion locks the draft and checks that it is as the user saw it.
-func (d *decision) atVersion(ctx context.Context, ref string, version int) error {
-	if err := d.registry.LockDraft(ctx, ref); err != nil {
+// lockDraft locks the draft and checks that it is as the user saw it.
+func (d *decision) lockDraft(ctx context.Context, ref string, version int) error {
+	if err := d.registry.LockDraft(ctx, ref); err != nil || version == AnyVersion {
 		return err
-	}
-
-	return d.newestIs(ctx, ref, version)
-}
-
-func (d *decision) newestIs(ctx context.Context, ref string, version int) error {
-	if version == AnyVersion {
-		return nil
 	}
 	newest, err := d.registry.NewestVersions(ctx, ref)
 	if err != nil {

@@ -42,7 +42,7 @@ func (d *decision) newCalculate(s *step) (operation, *Error) {
 		if err != nil {
 			return nil, fail(CodeBadValue, "Expression %d: %s.", i+1, err)
 		}
-		op.rows = append(op.rows, map[string]any{"expression": text, "result": decimal(value)})
+		op.rows = append(op.rows, map[string]any{"expression": text, "result": decimal(value, resultDigits)})
 	}
 
 	return op, nil
@@ -50,8 +50,8 @@ func (d *decision) newCalculate(s *step) (operation, *Error) {
 
 func (*calculateOp) run(context.Context, *decision, pgx.Tx) error { return nil }
 
-func (op *calculateOp) record(context.Context, *decision, pgx.Tx) (record, error) {
-	return record{rows: op.rows, total: len(op.rows)}, nil
+func (op *calculateOp) record(context.Context, *decision, pgx.Tx) (Result, error) {
+	return Result{rows: op.rows, RowCount: len(op.rows)}, nil
 }
 
 // calculate evaluates an expression over rationals: 0.1 + 0.2 is 0.3.
@@ -200,9 +200,11 @@ func function(name string, arguments []ast.Node) (*big.Rat, error) {
 	case "abs":
 		return values[0].Abs(values[0]), nil
 	case "ceil":
-		return whole(values[0], true), nil
+		below := floor(values[0].Neg(values[0]))
+
+		return below.Neg(below), nil
 	case "floor":
-		return whole(values[0], false), nil
+		return floor(values[0]), nil
 	case "round":
 		return round(values)
 	case "max", "min", "mean", "sum":
@@ -244,19 +246,11 @@ func round(values []*big.Rat) (*big.Rat, error) {
 	return result, nil
 }
 
-// whole rounds down, or up.
-func whole(value *big.Rat, up bool) *big.Rat {
-	quotient, remainder := new(big.Int).DivMod(value.Num(), value.Denom(), new(big.Int))
-	if up && remainder.Sign() > 0 {
-		quotient.Add(quotient, big.NewInt(1))
-	}
-
-	return new(big.Rat).SetInt(quotient)
+func floor(value *big.Rat) *big.Rat {
+	return new(big.Rat).SetInt(new(big.Int).Div(value.Num(), value.Denom()))
 }
 
-// decimal formats a result for people.
-func decimal(value *big.Rat) string {
-	text := value.FloatString(resultDigits)
-
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+// decimal writes a number out, with so many digits after the point at most.
+func decimal(value *big.Rat, digits int) string {
+	return strings.TrimSuffix(strings.TrimRight(value.FloatString(digits), "0"), ".")
 }

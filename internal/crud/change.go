@@ -170,28 +170,14 @@ func (a *createArgs) build(e *domain.Entity) *Error {
 	return nil
 }
 
-// build normalizes an update: data by column, null to clear.
-func (a *updateArgs) build(e *domain.Entity) *Error {
-	if a.empty() {
-		return nil
+// oneForm returns a change as an object by column, in whichever form it came; twice is what is said of both.
+func oneForm(e *domain.Entity, object map[string]any, change *changeArgs, twice string) (map[string]any, *Error) {
+	switch {
+	case change.empty():
+		return object, nil
+	case len(object) > 0:
+		return nil, fail(CodeBadArgument, "%s", twice)
+	default:
+		return change.object(e)
 	}
-	if len(a.Data) > 0 {
-		return fail(CodeBadArgument, "db_update takes its change once.")
-	}
-	var err *Error
-	a.Data, err = a.object(e)
-
-	return err
-}
-
-// contentOf returns a draft's content, in whichever form it came.
-func contentOf(e *domain.Entity, content map[string]any, row *changeArgs) (map[string]any, *Error) {
-	if row.empty() {
-		return content, nil
-	}
-	if len(content) > 0 {
-		return nil, fail(CodeBadArgument, "generate takes a content once.")
-	}
-
-	return row.object(e)
 }

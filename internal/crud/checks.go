@@ -2,16 +2,13 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
-	"alfred/internal/exact"
 	"alfred/internal/vocab"
 )
 
@@ -87,12 +84,6 @@ func (d *decision) check(ctx context.Context, tx pgx.Tx, e *domain.Entity, sourc
 // check runs the owner's checks on what the drafts would write, together with the session's other drafts: a plan
 // consists of several.
 func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
-	contents := map[string]json.RawMessage{}
-	types := map[string][]string{} // ref or position -> type
-	for i, create := range op.creates {
-		at := strconv.Itoa(i)
-		contents[at], types[create.Type] = create.Content, append(types[create.Type], at)
-	}
 	if !d.tools.checked() {
 		return nil
 	}
@@ -100,26 +91,27 @@ func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	var refs []string
-	for _, entry := range pending {
-		refs, types[entry.Type] = append(refs, entry.Ref), append(types[entry.Type], entry.Ref)
+	refs := make([]string, len(pending))
+	for i, entry := range pending {
+		refs[i] = entry.Ref
 	}
 	stored, err := d.registry.GetEntityData(ctx, refs)
 	if err != nil {
 		return err
 	}
-	maps.Copy(contents, stored)
-	for _, update := range op.updates {
-		if contents[update.Ref], err = jsonRows(update.Content); err != nil {
-			return err
+	drafts := slices.Clone(op.creates)
+	for _, entry := range pending {
+		if i := slices.IndexFunc(op.updates, func(u draft) bool { return u.ref == entry.Ref }); i >= 0 {
+			drafts = append(drafts, op.updates[i])
+		} else if one, err := readDraft(entry.Ref, d.tools.domain.ByType(entry.Type), stored[entry.Ref]); err == nil {
+			drafts = append(drafts, one)
 		}
 	}
 	for _, e := range d.tools.domain.Entities {
 		var rows []map[string]any
-		for _, at := range types[e.Type] {
-			var row map[string]any
-			if err := exact.Decode(contents[at], &row); err == nil {
-				rows = append(rows, row)
+		for _, one := range drafts {
+			if one.entity == e {
+				rows = append(rows, one.content)
 			}
 		}
 		if err := d.checkDrafts(ctx, tx, e, rows); err != nil {

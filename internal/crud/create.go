@@ -2,10 +2,8 @@ package crud
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,8 +19,9 @@ const maxBatch = 200
 
 // createOp is db_create: rows as given, or a draft saved unchanged.
 type createOp struct {
+	*step
+
 	args    createArgs
-	entity  *domain.Entity
 	rows    []map[string]any
 	stored  json.RawMessage // the draft as it was read
 	removed string          // what the patch removes, in words
@@ -31,16 +30,11 @@ type createOp struct {
 }
 
 func (d *decision) newCreate(s *step) (operation, *Error) {
-	op := &createOp{}
-	if err := parse(s.call, &op.args); err != nil {
+	op := &createOp{step: s}
+	if err := d.begin(s, &op.args, &op.args.Table, domain.Create); err != nil {
 		return nil, err
 	}
-	e, err := d.writableEntity(s.call, op.args.Table, domain.Create)
-	if err != nil {
-		return nil, err
-	}
-	op.entity, s.entity = e, e
-	if err := op.args.build(e); err != nil {
+	if err := op.args.build(s.entity); err != nil {
 		return nil, err
 	}
 	if op.args.FromRef != "" {
@@ -53,25 +47,10 @@ func (d *decision) newCreate(s *step) (operation, *Error) {
 	if op.args.Patch != nil {
 		return nil, fail(CodeBadArgument, "A patch goes with from_ref.")
 	}
+	var err *Error
 	op.rows, err = rowList(op.args.Data)
 
 	return op, err
-}
-
-// writableEntity is entity for a type whose declaration allows the verb and which the step may write.
-func (d *decision) writableEntity(call Call, name string, verb domain.Verb) (*domain.Entity, *Error) {
-	e, err := d.tools.entity(name, d.bounds.Tables)
-	if err == nil {
-		err = allowed(e, verb)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if writable := d.bounds.Writable; writable != nil && !slices.Contains(writable[call.Tool], e.Table) && !d.tools.childOf(e, writable[call.Tool]) {
-		return nil, fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, cmp.Or(strings.Join(writable[call.Tool], ", "), "nothing"))
-	}
-
-	return e, nil
 }
 
 // allowed refuses what the declaration does not allow, in words for model and user.
@@ -124,11 +103,11 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 			return err
 		}
 	}
-	payloads, err := d.payloads(ctx, op.entity, op.rows)
+	rows, err := d.newRows(ctx, op.entity, op.rows)
 	if err != nil {
 		return err
 	}
-	if op.saved, err = d.save(ctx, tx, op.entity, payloads); err != nil {
+	if op.saved, err = d.save(ctx, tx, op.entity, rows); err != nil {
 		return err
 	}
 	if op.found, err = d.readBack(ctx, tx, op.entity, all(op.entity), op.saved); err != nil {
@@ -142,38 +121,29 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return nil
 }
 
-// payloads replaces refs by keys, with one lookup for all rows, and checks the rows.
-func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[string]any) ([]*payload, error) {
-	nested := make([]any, len(rows))
-	var unknown faults
-	for i, row := range rows {
-		unknown.add(rowFault(knownNames(e, row), i, len(rows)))
+// newRows replaces refs by keys, with one lookup for all rows, and checks the rows.
+func (d *decision) newRows(ctx context.Context, e *domain.Entity, given []map[string]any) ([]map[string]any, error) {
+	nested := make([]any, len(given))
+	var unknown, wrong faults
+	for i, row := range given {
+		unknown.add(rowFault(knownNames(e, row), i, len(given)))
 		nested[i] = row
 	}
-	if fault := unknown.one(); fault != nil {
-		return nil, fault
+	if err := unknown.err(); err != nil {
+		return nil, err
 	}
 	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: nested})
 	if err != nil {
 		return nil, err
 	}
-	list, ok := translated[e.Table].([]any)
-	if !ok {
-		return nil, fail(CodeBadArgument, "rows has to be a list of rows.")
-	}
-	payloads := make([]*payload, len(list))
-	var wrong faults
-	for i, item := range list {
-		row, _ := item.(map[string]any)
-		one, fault := newPayload(e, row, nil)
-		wrong.add(rowFault(fault, i, len(list)))
-		payloads[i] = one
-	}
-	if fault := wrong.one(); fault != nil {
-		return nil, fault
+	rows := rowsIn(translated[e.Table])
+	for i := range rows {
+		var fault *Error
+		rows[i], fault = newRow(e, rows[i], nil)
+		wrong.add(rowFault(fault, i, len(rows)))
 	}
 
-	return payloads, nil
+	return rows, wrong.err()
 }
 
 // rowFault says which of several rows is at fault.
@@ -200,11 +170,11 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 		return err
 	}
 	op.stored = contents[op.args.FromRef]
-	var row map[string]any
-	if err := exact.Decode(op.stored, &row); err != nil {
-		return fmt.Errorf("read draft: %w", err)
+	stored, err := readDraft(op.args.FromRef, op.entity, op.stored)
+	if err != nil {
+		return err
 	}
-	patched, removed, fault := patchDraft(op.entity, row, op.args.Patch)
+	patched, removed, fault := patchDraft(op.entity, stored.content, op.args.Patch)
 	if fault != nil {
 		return fault
 	}
@@ -213,41 +183,27 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 	return nil
 }
 
-func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	if op.args.FromRef != "" {
 		key := op.saved.keys[0] // its label comes with the row, below
-		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.versions[op.entity.Type][key])
+		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.Versions[op.entity.Type][key])
 		if err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 		if err := op.unchanged(ctx, d); err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 	}
-	parts := []registry.Result{
-		{Entity: op.entity, Action: d.attributed(registry.ActionCreated), Sets: all(op.entity).sets, Versions: op.found.versions},
-		{Entity: op.entity, Action: d.attributed(registry.ActionUpdated), Sets: all(op.entity).sets, Versions: op.found.versions},
-	}
-	var result record
-	for _, row := range op.found.rows {
-		key, part := keyText(row, op.entity), 0
-		if op.wasMerged(key) {
-			part = 1
-		}
-		parts[part].Rows = append(parts[part].Rows, row)
-		result.changes = append(result.changes, Change{EntityType: op.entity.Type, ID: key, Action: parts[part].Action})
-	}
-	translated, err := d.translate(ctx, tx, parts...)
-	if err != nil {
-		return record{}, err
-	}
-	for _, part := range translated {
-		result.rows = append(result.rows, part.Rows...)
-		result.refs = append(result.refs, part.Refs...)
-	}
-	result.total, result.notice = len(result.rows), op.removed
+	at := func(key string) int { return slices.Index(op.saved.keys, key) }
+	merged := func(row map[string]any) bool { return op.saved.merged[at(keyText(row, op.entity))] }
+	created, updated := op.found.after(d.attributed(registry.ActionCreated)), op.found.after(d.attributed(registry.ActionUpdated))
+	created.Rows = slices.DeleteFunc(slices.Clone(op.found.Rows), merged)
+	updated.Rows = slices.DeleteFunc(slices.Clone(op.found.Rows), func(row map[string]any) bool { return !merged(row) })
+	result, err := op.recorded(ctx, d, tx, created, updated)
+	slices.SortFunc(result.Changes, func(a, b Change) int { return at(a.ID) - at(b.ID) })
+	result.Notice = op.removed
 
-	return result, nil
+	return result, err
 }
 
 // unchanged refuses to save a draft that its user has changed while it was being saved. The preceding promotion holds
@@ -267,14 +223,4 @@ func (op *createOp) unchanged(ctx context.Context, d *decision) error {
 	}
 
 	return nil
-}
-
-func (op *createOp) wasMerged(key string) bool {
-	for i, one := range op.saved.keys {
-		if one == key {
-			return op.saved.merged[i]
-		}
-	}
-
-	return false
 }

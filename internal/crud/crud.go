@@ -33,7 +33,8 @@ func New(d *domain.Domain, search *recall.Searcher) *Tools {
 type Prepared struct {
 	calls   []Call
 	vectors recall.Vectors
-	found   found
+	hits    map[search][]recall.Hit
+	orders  map[search][]string // row keys, best first
 }
 
 // Calls returns the prepared calls.
@@ -57,7 +58,7 @@ func (o *Outcome) Failed() bool {
 	return slices.ContainsFunc(o.Results, func(r Result) bool { return r.ErrorCode != "" })
 }
 
-// Result is one call's result. Its rows are in turn_step_results.
+// Result is one call's result.
 type Result struct {
 	Call         int // number in the step, from 1
 	Tool         string
@@ -72,6 +73,8 @@ type Result struct {
 	ErrorMessage string
 	// Stored is its row in turn_step_results.
 	Stored *db.TurnStepResultInsertParams
+
+	rows []map[string]any
 }
 
 // Change is one row that a decision wrote, for jobs that follow a write, such as embedding. ID is the row's key and
@@ -94,6 +97,10 @@ type Approval struct {
 type ApprovalOption struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
+}
+
+func newApproval(text string) *Approval {
+	return &Approval{Text: text, Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}}}
 }
 
 // The options of a yes-or-no question.

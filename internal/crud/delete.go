@@ -16,29 +16,21 @@ import (
 
 // deleteOp is db_delete.
 type deleteOp struct {
-	args   deleteArgs
-	entity *domain.Entity
-	step   *step
-	gone   *loaded
+	*step
+
+	args deleteArgs
+	gone *loaded
 }
 
 func (d *decision) newDelete(s *step) (operation, *Error) {
 	op := &deleteOp{step: s}
-	if err := parse(s.call, &op.args); err != nil {
-		return nil, err
-	}
-	e, err := d.writableEntity(s.call, op.args.Table, domain.Delete)
-	if err != nil {
-		return nil, err
-	}
-	op.entity, s.entity = e, e
 
-	return op, nil
+	return op, d.begin(s, &op.args, &op.args.Table, domain.Delete)
 }
 
 func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	targets, err := d.targets(ctx, tx, op.step, op.args.Filters)
-	if err != nil || d.approval != nil || len(targets.rows) == 0 {
+	if err != nil || d.approval != nil || len(targets.Rows) == 0 {
 		return err
 	}
 	op.gone = targets
@@ -52,15 +44,15 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 		if !cascades(child) {
 			continue
 		}
-		if err := d.tools.loadChildren(ctx, tx, e, child, targets); err != nil {
+		if err := d.tools.loadChildren(ctx, tx, child, targets); err != nil {
 			return err
 		}
 	}
-	if err := d.journal.deleting(ctx, tx, e, targets.keys(e)); err != nil {
+	if err := d.journal.deleting(ctx, tx, e, targets.keys()); err != nil {
 		return err
 	}
 
-	return d.deleteRows(ctx, tx, e, targets.keys(e))
+	return d.deleteRows(ctx, tx, e, targets.keys())
 }
 
 // deleteRows deletes exactly the rows with these keys.
@@ -100,26 +92,18 @@ func (d *decision) inUse(e *domain.Entity, err error) error {
 	return fail(CodeConflict, "The %s is still in use by %s.", e.Name, by)
 }
 
-func (op *deleteOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *deleteOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	if op.gone == nil {
-		return record{}, nil
+		return Result{}, nil
 	}
-	result := record{total: len(op.gone.rows)}
-	for _, row := range op.gone.rows {
-		result.changes = append(result.changes, Change{EntityType: op.entity.Type, ID: keyText(row, op.entity), Action: registry.ActionDeleted})
-	}
-	translated, err := d.translate(ctx, tx, registry.Result{Entity: op.entity, Rows: op.gone.rows, Action: registry.ActionDeleted})
-	if err != nil {
-		return record{}, err
-	}
-	result.rows, result.refs = translated[0].Rows, translated[0].Refs
+	result, err := op.recorded(ctx, d, tx, op.gone.after(registry.ActionDeleted))
 	for _, row := range result.rows {
 		for _, child := range op.entity.Children {
 			delete(row, child.Entity.Table)
 		}
 	}
 
-	return result, nil
+	return result, err
 }
 
 // cascades reports whether child rows are deleted with their parent.

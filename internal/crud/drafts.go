@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,10 +12,20 @@ import (
 	"alfred/registry"
 )
 
-// draft is an unsaved row that a read named.
+// draft is an unsaved row, with refs in place of keys.
 type draft struct {
-	ref     string
+	ref     string // "" for one that is to be made
+	entity  *domain.Entity
 	content map[string]any
+}
+
+func readDraft(ref string, e *domain.Entity, raw json.RawMessage) (draft, error) {
+	one := draft{ref: ref, entity: e}
+	if err := exact.Decode(raw, &one.content); err != nil {
+		return one, fmt.Errorf("read draft: %w", err)
+	}
+
+	return one, nil
 }
 
 // withoutDrafts removes refs of drafts from conditions on the key. A condition that named only drafts is decided: no
@@ -28,19 +39,14 @@ func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) 
 		decided []condition
 	)
 	for _, filter := range filters {
-		list, isList := filter.Value.([]any)
-		negated := filter.Op == opNotEqual || filter.Op == opNotIn
+		values := asList(filter.Value)
+		stored := slices.DeleteFunc(slices.Clone(values), isDraft)
 		switch {
-		case !isKey(e, filter.Field):
-		case isList:
-			kept := slices.DeleteFunc(slices.Clone(list), isDraft)
-			if len(kept) == 0 && len(list) > 0 {
-				decided = append(decided, condition{column: e.Key, none: !negated, all: negated})
-
-				continue
-			}
-			filter.Value = kept
-		case isDraft(filter.Value):
+		case !isKey(e, filter.Field) || len(stored) == len(values):
+		case len(stored) > 0:
+			filter.Value = stored
+		default:
+			negated := filter.Op == opNotEqual || filter.Op == opNotIn
 			decided = append(decided, condition{column: e.Key, none: !negated, all: negated})
 
 			continue
@@ -55,7 +61,12 @@ func isKey(e *domain.Entity, field string) bool { return field == keyField || fi
 
 // loadDrafts loads the drafts that filters on the key name and keeps those that match the other filters.
 func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
-	if _, fault := conditions(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters)); fault != nil {
+	filters, fault := conditions(op.entity, op.args.Filters)
+	if fault != nil {
+		return fault
+	}
+	or, fault := conditions(op.entity, op.args.OrFilters)
+	if fault != nil {
 		return fault
 	}
 	refs := namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))
@@ -78,7 +89,7 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
 		pending = append(pending, ref)
 	}
 
-	return op.fitting(ctx, d, pending)
+	return op.fitting(ctx, d, pending, filters, or)
 }
 
 // namedKeys returns the refs in conditions on the key, each once.
@@ -98,7 +109,7 @@ func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
 	return refs
 }
 
-func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) error {
+func (op *readOp) fitting(ctx context.Context, d *decision, pending []string, filters, or []condition) error {
 	if len(pending) == 0 {
 		return nil
 	}
@@ -106,22 +117,13 @@ func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) er
 	if err != nil {
 		return err
 	}
-	filters, fault := conditions(op.entity, op.args.Filters)
-	if fault != nil {
-		return fault
-	}
-	or, fault := conditions(op.entity, op.args.OrFilters)
-	if fault != nil {
-		return fault
-	}
 	for _, ref := range pending {
-		var content map[string]any
-		if err := exact.Decode(contents[ref], &content); err != nil {
-			return fmt.Errorf("read draft: %w", err)
+		one, err := readDraft(ref, op.entity, contents[ref])
+		if err != nil {
+			return err
 		}
-		one := draft{ref: ref, content: content}
 		row := map[string]any{op.entity.Key.Name: ref}
-		maps.Copy(row, content)
+		maps.Copy(row, one.content)
 		if !matches(op.entity, row, filters, or) {
 			one.content = nil // named, so it means no stored row, but filtered out
 		}

@@ -40,7 +40,6 @@ const (
 	CodeUnknownTool    Code = "unknown_tool"    // no such tool
 	CodeValueChanged   Code = "value_changed"   // the database would store another value
 	CodeViolation      Code = "rule_violation"  // a rule of the table
-	CodeUnavailable    Code = "unavailable"     // the embedder does not answer
 )
 
 // Error is a call that cannot be carried out as written. Message is a sentence for the model: it names column and rule,
@@ -74,6 +73,15 @@ func (f *faults) add(fault *Error) {
 	if fault != nil {
 		*f = append(*f, fault)
 	}
+}
+
+// err is one as an error.
+func (f faults) err() error {
+	if fault := f.one(); fault != nil {
+		return fault
+	}
+
+	return nil
 }
 
 // one combines them into one error with the first one's code; nil for none.
@@ -214,25 +222,19 @@ func violation(code string, rule constraintRule) *Error {
 	if len(columns) > 0 {
 		column = columns[len(columns)-1]
 	}
-	if rule.comment != "" { // in the owner's words
-		return failColumn(violationCode(code), column, "%s", spoken(rule.comment))
-	}
-	switch code {
-	case pgerrcode.UniqueViolation:
+	owners := spoken(rule.comment)
+	switch {
+	case owners != "" && code == pgerrcode.UniqueViolation:
+		return failColumn(CodeConflict, column, "%s", owners)
+	case owners != "":
+		return failColumn(CodeViolation, column, "%s", owners)
+	case code == pgerrcode.UniqueViolation:
 		return failColumn(CodeConflict, column, "There is already a row with the same %s.", cmp.Or(names, "key"))
-	case pgerrcode.ForeignKeyViolation:
+	case code == pgerrcode.ForeignKeyViolation:
 		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", cmp.Or(column, "A reference"))
 	default:
 		return failColumn(CodeViolation, column, "%s %s.", cmp.Or(names, "A value"), ruleInWords(rule.definition))
 	}
-}
-
-func violationCode(code string) Code {
-	if code == pgerrcode.UniqueViolation {
-		return CodeConflict
-	}
-
-	return CodeViolation
 }
 
 // dataRule words a data exception.

@@ -17,7 +17,6 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/pg"
-	"alfred/internal/recall"
 	"alfred/internal/vocab"
 	"alfred/registry"
 )
@@ -26,16 +25,40 @@ import (
 // engine, the only role that may write the registry.
 type operation interface {
 	run(ctx context.Context, d *decision, tx pgx.Tx) error
-	record(ctx context.Context, d *decision, tx pgx.Tx) (record, error)
+	record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error)
 }
 
-// record is what a call leaves behind.
-type record struct {
-	rows    []map[string]any
-	refs    []string
-	total   int
-	changes []Change
-	notice  string
+// recorded registers rows that a call read or wrote and returns them with refs in place of keys. Of rows of other types
+// than the call's, the refs are given.
+func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...registry.Result) (Result, error) {
+	translated, err := d.translate(ctx, tx, parts...)
+	if err != nil {
+		return Result{}, err
+	}
+	var result Result
+	for i, part := range parts {
+		if part.Entity == s.entity {
+			result.rows = append(result.rows, translated[i].Rows...)
+		}
+		result.Refs = append(result.Refs, translated[i].Refs...)
+		result.RowCount += len(part.Rows)
+		result.Changes = append(result.Changes, changesOf(part)...)
+	}
+
+	return result, nil
+}
+
+// changesOf lists the rows of a result that were written.
+func changesOf(part registry.Result) []Change {
+	if part.Action == registry.ActionRead {
+		return nil
+	}
+	changes := make([]Change, len(part.Rows))
+	for i, row := range part.Rows {
+		changes[i] = Change{EntityType: part.Entity.Type, ID: keyText(row, part.Entity), Action: part.Action}
+	}
+
+	return changes
 }
 
 // decision is one decision while it runs.
@@ -43,8 +66,7 @@ type decision struct {
 	tools    *Tools
 	scope    registry.Scope
 	bounds   Bounds
-	vectors  recall.Vectors
-	found    found
+	prepared Prepared
 	registry *registry.Registry
 	steps    []*step
 	approval *Approval
@@ -62,6 +84,7 @@ type decision struct {
 // step is one call of the decision.
 type step struct {
 	call   Call
+	op     operation
 	entity *domain.Entity
 	keys   []string // rows that the user approved; nil if no question was asked
 	// versions are the versions of keys.
@@ -71,7 +94,7 @@ type step struct {
 	preview  string
 	sure     bool // nobody has to be asked
 	asks     bool // the user is asked about the keys
-	record   record
+	result   Result
 	fault    *Error
 }
 
@@ -94,7 +117,7 @@ type Bounds struct {
 // A faulty call is reported in the Outcome; an error means that the database failed,
 // and the caller's transaction with it.
 func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds Bounds, prepared Prepared) (Outcome, error) {
-	d := &decision{tools: t, scope: scope, bounds: bounds, vectors: prepared.vectors, found: prepared.found}
+	d := &decision{tools: t, scope: scope, bounds: bounds, prepared: prepared}
 	for _, call := range prepared.calls {
 		d.steps = append(d.steps, &step{call: call})
 	}
@@ -137,44 +160,39 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	d.registry, d.journal = registry.New(tx, d.tools.domain, d.scope), &journal{tools: d.tools}
 	d.drafted, d.written = map[string]int{}, nil
-	operations := make([]operation, len(d.steps))
 	var first error
 	for i, s := range d.steps {
-		op, err := d.operation(s)
-		if fault, ok := errors.AsType[*Error](err); ok {
-			s.fault = fault // check all calls, so that their faults are reported together
+		s.op, s.fault = d.operation(s)
+		if s.fault != nil && first == nil { // all calls are checked, so that their faults are reported together
+			first = &callError{index: i, entity: s.entity, err: s.fault}
 		}
-		if err != nil && first == nil {
-			first = &callError{index: i, entity: s.entity, err: err}
-		}
-		operations[i] = op
 	}
 	if first != nil {
 		return first
 	}
-	for _, op := range operations { // a lock taken later would be a round trip of its own
-		if create, ok := op.(*createOp); ok && (create.entity.Merge != nil || create.entity.Singleton) {
+	for _, s := range d.steps { // a lock taken later would be a round trip of its own
+		if create, ok := s.op.(*createOp); ok && (create.entity.Merge != nil || create.entity.Singleton) {
 			if err := d.lockMerges(ctx, tx); err != nil {
 				return err
 			}
 		}
 	}
 	err := pg.ActAsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
-		for i, op := range operations {
+		for i, s := range d.steps {
 			d.running = i
-			err := traced(ctx, d.steps[i].call.Tool, func(ctx context.Context) error { return op.run(ctx, d, tenant) })
+			err := traced(ctx, s.call.Tool, func(ctx context.Context) error { return s.op.run(ctx, d, tenant) })
 			if err == nil {
-				err = d.tools.settle(ctx, tenant, d.steps[i].call.Tool)
+				err = d.tools.settle(ctx, tenant, s.call.Tool)
 			}
 			if err != nil {
-				return &callError{index: i, entity: d.steps[i].entity, err: err}
+				return &callError{index: i, entity: s.entity, err: err}
 			}
 		}
 
 		if err := d.checkWritten(ctx, tenant); err != nil {
 			return err
 		}
-		if err := d.warn(ctx, tenant, operations); err != nil {
+		if err := d.warn(ctx, tenant); err != nil {
 			return err
 		}
 
@@ -188,9 +206,9 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 
 		return errApproval
 	}
-	for i, op := range operations {
-		if d.steps[i].record, err = op.record(ctx, d, tx); err != nil {
-			return &callError{index: i, entity: d.steps[i].entity, err: err}
+	for i, s := range d.steps {
+		if s.result, err = s.op.record(ctx, d, tx); err != nil {
+			return &callError{index: i, entity: s.entity, err: err}
 		}
 	}
 
@@ -214,14 +232,9 @@ func traced(ctx context.Context, tool string, run func(context.Context) error) e
 var errApproval = errors.New("the user has to agree")
 
 // operation parses a call and checks that this step may make it.
-func (d *decision) operation(s *step) (operation, error) {
+func (d *decision) operation(s *step) (operation, *Error) {
 	if o := d.tools.domain.Operation(s.call.Tool); o != nil && d.bounds.StepType == vocab.StepWrite && (d.bounds.Operations == nil || slices.Contains(d.bounds.Operations, o.Name)) {
-		op, err := newOperation(s, o)
-		if err != nil {
-			return nil, err
-		}
-
-		return op, nil
+		return newOperation(s, o)
 	}
 	allowed := vocab.StepTools(d.bounds.StepType)
 	if !slices.Contains(vocab.DataTools(), s.call.Tool) {
@@ -234,12 +247,8 @@ func (d *decision) operation(s *step) (operation, error) {
 		vocab.ToolAnalyze: d.newAnalyze, vocab.ToolCalculate: d.newCalculate, vocab.ToolCreate: d.newCreate, vocab.ToolDelete: d.newDelete,
 		vocab.ToolGenerate: d.newGenerate, vocab.ToolRead: d.newRead, vocab.ToolRecall: d.newRecall, vocab.ToolUpdate: d.newUpdate,
 	}
-	op, err := build[s.call.Tool](s)
-	if err != nil {
-		return nil, err
-	}
 
-	return op, nil
+	return build[s.call.Tool](s)
 }
 
 // markFailed finds the call an error belongs to and marks all calls as failed. It
@@ -249,7 +258,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 		return nil
 	}
 	if errors.Is(err, errApproval) {
-		d.journal = nil
+		d.journal = &journal{}
 		for _, s := range d.steps {
 			s.fault = fail(CodeApprovalNeeded, "Nothing was changed: the user has to agree first.")
 		}
@@ -264,9 +273,9 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	if err != nil {
 		return err
 	}
-	d.journal, d.approval = nil, nil // nobody is asked about a decision that has failed
+	d.journal, d.approval = &journal{}, nil // nobody is asked about a decision that has failed
 	for i, s := range d.steps {
-		s.record = record{}
+		s.result = Result{}
 		switch {
 		case i == at.index:
 			s.fault = fault
@@ -281,7 +290,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 // fault converts an error for a model or a user interface; an error that concerns neither is returned unchanged.
 func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) (*Error, error) {
 	if suspect, ok := errors.AsType[*valueError](err); ok {
-		err = t.refusedColumn(ctx, tx, user, suspect)
+		err = refusedColumn(ctx, tx, user, suspect)
 	}
 	if fault, err := t.changed(ctx, tx, e, err); fault != nil || err != nil {
 		return fault, err

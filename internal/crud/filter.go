@@ -174,12 +174,14 @@ func withValue(c condition) (condition, *Error) {
 		}
 	case opIn, opNotIn:
 		c.texts, err = listTexts(c.column, c.kind, c.value, c.op)
-	case opContains:
-		c.texts, err = containsTexts(c.column, c.kind, c.value)
 	case opILike:
 		c.texts, err = patternText(c.column, c.value)
 	default:
-		c.texts, err = valueTexts(c.column, c.kind, c.value)
+		if c.op == opContains && c.column.Kind == domain.KindArray {
+			c.texts, err = listTexts(c.column, c.kind, asList(c.value), c.op)
+		} else {
+			c.texts, err = valueTexts(c.column, c.kind, c.value)
+		}
 	}
 
 	return c, err
@@ -217,14 +219,6 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 	}
 
 	return texts, nil
-}
-
-func containsTexts(c *domain.Column, kind domain.Kind, value any) ([]string, *Error) {
-	if c.Kind == domain.KindArray {
-		return listTexts(c, kind, asList(value), opContains)
-	}
-
-	return valueTexts(c, kind, value)
 }
 
 func patternText(c *domain.Column, value any) ([]string, *Error) {

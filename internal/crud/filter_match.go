@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
-	"alfred/internal/exact"
 )
 
 // matches evaluates conditions on a row that is not in the database: a draft, whose foreign keys are refs. The result
@@ -61,13 +60,16 @@ func (c *condition) anyEqual(value any) bool {
 }
 
 func (c *condition) compares(value any) bool {
-	if c.column.Kind == domain.KindArray {
+	var order int
+	switch c.column.Kind {
+	case domain.KindArray:
 		list, _ := value.([]any)
-		equal := slices.EqualFunc(list, c.texts, func(item any, text string) bool { return compare(c.column, c.column.Elem, item, text) == 0 })
-
-		return equal == (c.op == opEqual)
+		order = slices.CompareFunc(list, c.texts, func(item any, text string) int { return compare(c.column, c.column.Elem, item, text) })
+	case domain.KindJSON:
+		order = compare(c.column, domain.KindJSON, value, c.value)
+	default:
+		order = compare(c.column, c.column.Kind, value, c.texts[0])
 	}
-	order := compare(c.column, c.column.Kind, value, c.texts[0])
 	switch c.op {
 	case opEqual:
 		return order == 0
@@ -93,60 +95,22 @@ func (c *condition) contains(value any) bool {
 			return !slices.ContainsFunc(list, func(item any) bool { return compare(c.column, c.column.Elem, item, text) == 0 })
 		})
 	case domain.KindJSON:
-		return jsonContains(value, parsed(c.texts[0]))
+		return jsonContains(value, c.value)
 	default:
 		return containsFold(fmt.Sprint(value), c.texts[0])
 	}
 }
 
-// compare orders a value and a text of the same kind.
-func compare(c *domain.Column, kind domain.Kind, value any, text string) int {
-	switch kind { //nolint:exhaustive // the other kinds are ordered by their text
-	case domain.KindNumber:
-		a, okA := rat(value)
-		b, okB := rat(text)
-		if okA && okB {
-			return a.Cmp(b)
-		}
-	case domain.KindTimestamp:
-		a, okA := instant(value)
-		b, okB := instant(text)
-		if okA && okB {
-			return a.Compare(b)
-		}
-	case domain.KindJSON:
-		if sameJSON(value, parsed(text)) {
-			return 0
-		}
-
-		return 1
-	case domain.KindText:
-		if at := slices.Index(c.Enum, text); at >= 0 && !slices.Contains(textTypes, c.Type) {
-			return slices.Index(c.Enum, fmt.Sprint(value)) - at
-		}
-	}
-
-	if c.Fold {
-		value = strings.ToLower(fmt.Sprint(value))
-	}
-
-	return strings.Compare(fmt.Sprint(value), text)
-}
-
-func parsed(text string) any {
-	var value any
-	if err := exact.Decode([]byte(text), &value); err != nil {
-		return nil
-	}
-
-	return value
-}
-
 // jsonContains is Postgres's @>: objects by key, lists as sets, and a top-level list contains a scalar equal to one of
 // its elements.
 func jsonContains(whole, part any) bool {
-	if list, ok := whole.([]any); ok && !isContainer(part) {
-		return slices.ContainsFunc(list, func(item any) bool { return sameJSON(item, part) })
+	list, isList := whole.([]any)
+	switch part.(type) {
+	case map[string]any, []any:
+	default:
+		if isList {
+			return slices.ContainsFunc(list, func(item any) bool { return sameJSON(item, part) })
+		}
 	}
 
 	return nestedContains(whole, part)
@@ -177,41 +141,26 @@ func nestedContains(whole, part any) bool {
 	}
 }
 
-func isContainer(value any) bool {
-	switch value.(type) {
-	case map[string]any, []any:
-		return true
-	}
-
-	return false
-}
-
 func containsFold(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
-// likeMatches is ILIKE: % for anything, _ for one character, \ takes the next literally.
+// likeParts are what a pattern of ILIKE consists of: % for anything, _ for one character, what a \ takes literally, texts.
+var likeParts = regexp.MustCompile(`(?s)%|_|\\.|[^%_\\]+`)
+
+// likeMatches is ILIKE.
 func likeMatches(pattern, text string) bool {
-	var b strings.Builder
-	b.WriteString(`(?is)\A`)
-	escaped := false
-	for _, r := range pattern {
-		switch {
-		case escaped:
-			b.WriteString(regexp.QuoteMeta(string(r)))
-			escaped = false
-		case r == '\\':
-			escaped = true
-		case r == '%':
-			b.WriteString(`.*`)
-		case r == '_':
-			b.WriteString(`.`)
+	form := likeParts.ReplaceAllStringFunc(pattern, func(part string) string {
+		switch part {
+		case "%":
+			return ".*"
+		case "_":
+			return "."
 		default:
-			b.WriteString(regexp.QuoteMeta(string(r)))
+			return regexp.QuoteMeta(strings.TrimPrefix(part, `\`))
 		}
-	}
-	b.WriteString(`\z`)
-	compiled, err := regexp.Compile(b.String())
+	})
+	compiled, err := regexp.Compile(`(?is)\A` + form + `\z`)
 
 	return err == nil && compiled.MatchString(text)
 }

@@ -54,7 +54,11 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) {
 	case opILike:
 		s.add(sql, "::text ILIKE ", s.value(c.texts[0]))
 	case opContains:
-		containsCondition(s, c)
+		if c.column.Kind == domain.KindArray || c.column.Kind == domain.KindJSON {
+			s.add(sql, " @> ", comparand(s, e, c))
+		} else {
+			s.add(c.column.SQL(), "::text ILIKE ", s.value(literal(c.texts[0])))
+		}
 	default:
 		s.add(sql, " ", map[bool]string{true: "<>", false: c.op}[c.op == opNotEqual], " ", comparand(s, e, c))
 	}
@@ -80,34 +84,23 @@ func operand(c *domain.Column) string {
 	}
 }
 
-// comparedAs is the type a value is compared as: numbers as numeric, because the column's own type would round or
-// reject what it cannot hold.
+// comparedAs is the type a value, or an element of a list, is compared as: numbers as numeric, because the column's own
+// type would round or reject what it cannot hold.
 func comparedAs(e *domain.Entity, c *domain.Column) string {
-	if c.Kind == domain.KindNumber && c.FK == nil && c != e.Key {
+	switch {
+	case c.Kind == domain.KindNumber && c.FK == nil && c != e.Key:
 		return "numeric"
+	case c.Kind == domain.KindJSON:
+		return "jsonb"
+	default:
+		return strings.TrimSuffix(c.Type, "[]")
 	}
-
-	return c.Type
 }
 
 func comparand(s *statement, e *domain.Entity, c *condition) string {
-	switch c.column.Kind {
-	case domain.KindArray:
-		return s.castList(c.texts, strings.TrimSuffix(c.column.Type, "[]"))
-	case domain.KindJSON:
-		return s.cast(c.texts[0], "jsonb")
-	default:
-		return s.cast(c.texts[0], comparedAs(e, c.column))
+	if c.column.Kind == domain.KindArray {
+		return s.castList(c.texts, comparedAs(e, c.column))
 	}
-}
 
-func containsCondition(s *statement, c *condition) {
-	switch c.column.Kind {
-	case domain.KindArray:
-		s.add(operand(c.column), " @> ", s.castList(c.texts, strings.TrimSuffix(c.column.Type, "[]")))
-	case domain.KindJSON:
-		s.add(operand(c.column), " @> ", s.cast(c.texts[0], "jsonb"))
-	default:
-		s.add(c.column.SQL(), "::text ILIKE ", s.value(literal(c.texts[0])))
-	}
+	return s.cast(c.texts[0], comparedAs(e, c.column))
 }

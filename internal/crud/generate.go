@@ -11,19 +11,21 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
-	"alfred/internal/exact"
 	"alfred/registry"
 )
 
 // maxDrafts bounds the drafts of one call.
 const maxDrafts = 50
 
+const contentTwice = "generate takes a content once."
+
 // generateOp is generate: unsaved content.
 type generateOp struct {
+	*step
+
 	args    generateArgs
-	step    *step
-	creates []registry.Draft
-	updates []generateUpdate
+	creates []draft
+	updates []draft
 	removed string          // what the updates remove, in words
 	had     map[string]bool // refs that the drafts already contained
 	read    map[string]int  // versions of the drafts to be updated
@@ -46,62 +48,24 @@ func (d *decision) newGenerate(s *step) (operation, *Error) {
 			continue
 		}
 		s.entity = e
-		given, err := contentOf(e, create.Content, &create.changeArgs)
+		given, err := oneForm(e, create.Content, &create.changeArgs, contentTwice)
 		wrong.add(rowFault(err, i, len(op.args.Creates)))
-		content, err := draftContent(e, given)
+		content, err := newRow(e, given, nil)
 		wrong.add(rowFault(err, i, len(op.args.Creates)))
-		raw, encodeErr := json.Marshal(content)
-		if encodeErr != nil {
-			wrong.add(fail(CodeBadArgument, "The content of a %s cannot be stored.", e.Name))
-		}
-		op.creates = append(op.creates, registry.Draft{Type: e.Type, Content: raw})
+		op.creates = append(op.creates, draft{entity: e, content: content})
 	}
 
 	return op, wrong.one()
 }
 
-// draftContent checks content as a row of its type, with refs in place of keys, and converts it to stored form.
-func draftContent(e *domain.Entity, content map[string]any) (map[string]any, *Error) {
-	p, err := newPayload(e, content, nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return p.content(), nil
-}
-
-func (p *payload) content() map[string]any {
-	content := map[string]any{}
-	maps.Copy(content, p.columns)
-	for child, rows := range p.children {
-		list := make([]any, len(rows))
-		for i, row := range rows {
-			list[i] = row.content()
-		}
-		content[child.Entity.Table] = list
-	}
-
-	return content
-}
-
 // run checks that every ref in the contents has the type required there; a draft may reference a draft.
 func (op *generateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	refs := map[*domain.Entity][]string{}
-	for i, create := range op.creates {
-		e := d.tools.domain.ByType(create.Type)
-		var content map[string]any
-		if err := exact.Decode(create.Content, &content); err != nil {
-			return fmt.Errorf("read draft: %w", err)
-		}
-		if err := d.plainTexts(ctx, e, content); err != nil {
+	for _, create := range op.creates {
+		if err := d.plainTexts(ctx, create.entity, create.content); err != nil {
 			return err
 		}
-		raw, err := jsonRows(content)
-		if err != nil {
-			return err
-		}
-		op.creates[i].Content = raw
-		gatherRefs(refs, e, content)
+		gatherRefs(refs, create.entity, create.content)
 	}
 	if err := op.checkUpdates(ctx, d, refs); err != nil {
 		return err
@@ -169,7 +133,7 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 	var wrong faults
 	for i, entry := range entries {
 		e := d.tools.domain.ByType(entry.Type)
-		patch, fault := contentOf(e, op.args.Updates[i].Content, &op.args.Updates[i].changeArgs)
+		patch, fault := oneForm(e, op.args.Updates[i].Content, &op.args.Updates[i].changeArgs, contentTwice)
 		if fault != nil {
 			return fault
 		}
@@ -178,14 +142,11 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 		}
 		content, fault := op.patched(entry, e, stored[entry.Ref], patch)
 		wrong.add(fault)
-		op.updates = append(op.updates, generateUpdate{Ref: entry.Ref, Content: content})
+		op.updates = append(op.updates, draft{entry.Ref, e, content})
 		gatherRefs(refs, e, content)
 	}
-	if fault := wrong.one(); fault != nil {
-		return fault
-	}
 
-	return nil
+	return wrong.err()
 }
 
 // patched returns a draft's content with an update applied.
@@ -193,41 +154,39 @@ func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, stored jso
 	if !entry.Pending() {
 		return nil, fail(CodeTypeMismatch, "%s is not a draft: change saved rows with db_update.", entry.Ref)
 	}
-	var was map[string]any
-	if err := exact.Decode(stored, &was); err != nil {
+	was, err := readDraft(entry.Ref, e, stored)
+	if err != nil {
 		return nil, fail(CodeBadValue, "%s cannot be read.", entry.Ref)
 	}
-	if len(op.args.Updates) > 1 && slices.ContainsFunc(op.updates, func(u generateUpdate) bool { return u.Ref == entry.Ref }) {
+	if slices.ContainsFunc(op.updates, func(u draft) bool { return u.ref == entry.Ref }) {
 		return nil, fail(CodeBadArgument, "%s is updated twice in one call; give its changes together.", entry.Ref)
 	}
 	before := map[*domain.Entity][]string{}
-	gatherRefs(before, e, was)
+	gatherRefs(before, e, was.content)
 	for _, refs := range before {
 		for _, ref := range refs {
-			op.had[ref] = patch == nil || !names(patch, ref)
+			op.had[ref] = patch == nil || !mentions(patch, ref)
 		}
 	}
-	whole, removed, fault := patchDraft(e, was, patch)
+	whole, removed, fault := patchDraft(e, was.content, patch)
 	if fault != nil {
 		return nil, fault
 	}
 	op.removed = strings.TrimSpace(op.removed + " " + removed)
 
-	return draftContent(e, whole)
+	return newRow(e, whole, nil)
 }
 
-// names reports whether a value contains the text anywhere.
-func names(value any, text string) bool {
-	switch v := value.(type) {
-	case string:
-		return v == text
-	case []any:
-		return slices.ContainsFunc(v, func(one any) bool { return names(one, text) })
-	case map[string]any:
-		return slices.ContainsFunc(slices.Collect(maps.Values(v)), func(one any) bool { return names(one, text) })
-	default:
-		return false
-	}
+// mentions reports whether a value contains the text anywhere.
+func mentions(value any, text string) bool {
+	found := false
+	texts(value, func(one string) string {
+		found = found || one == text
+
+		return one
+	})
+
+	return found
 }
 
 // gatherRefs collects the refs in a content by the type required where they appear.
@@ -242,11 +201,8 @@ func gatherRefs(refs map[*domain.Entity][]string, e *domain.Entity, content map[
 		}
 	}
 	for _, child := range e.Children {
-		rows, _ := content[child.Entity.Table].([]any)
-		for _, row := range rows {
-			if row, ok := row.(map[string]any); ok {
-				gatherRefs(refs, child.Entity, row)
-			}
+		for _, row := range rowsIn(content[child.Entity.Table]) {
+			gatherRefs(refs, child.Entity, row)
 		}
 	}
 }
@@ -259,10 +215,10 @@ func (op *generateOp) hold(ctx context.Context, d *decision) error {
 	}
 	built := false
 	for _, update := range op.updates {
-		if err := d.registry.LockDraft(ctx, update.Ref); err != nil {
+		if err := d.registry.LockDraft(ctx, update.ref); err != nil {
 			return err
 		}
-		_, own := d.drafted[update.Ref]
+		_, own := d.drafted[update.ref]
 		built = built || own
 	}
 	versions, err := d.registry.NewestVersions(ctx, slices.Collect(maps.Keys(op.read))...)
@@ -283,61 +239,59 @@ func (op *generateOp) hold(ctx context.Context, d *decision) error {
 	return op.checkUpdates(ctx, d, map[*domain.Entity][]string{})
 }
 
-func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	scope := d.scope
 	scope.Call = d.number(op.step) // drafts of one call belong together
 	drafts := registry.New(tx, d.tools.domain, scope)
 	if err := op.hold(ctx, d); err != nil {
-		return record{}, err
+		return Result{}, err
 	}
-	entries := []registry.Entry{}
-	contents := []map[string]any{}
+	var entries []registry.Entry
 	for _, update := range op.updates {
-		raw, err := jsonRows(update.Content)
+		raw, err := jsonRows(update.content)
 		if err != nil {
-			return record{}, err
+			return Result{}, err
 		}
-		entry, err := drafts.UpdateEntityData(ctx, update.Ref, raw)
+		entry, err := drafts.UpdateEntityData(ctx, update.ref, raw)
 		if err != nil {
-			return record{}, err
+			return Result{}, err
 		}
-		d.drafted[update.Ref]++
-		entries, contents = append(entries, entry), append(contents, update.Content)
+		d.drafted[update.ref]++
+		entries = append(entries, entry)
 	}
-	made, err := drafts.Generate(ctx, op.creates)
+	creates := make([]registry.Draft, len(op.creates))
+	for i, create := range op.creates {
+		raw, err := jsonRows(create.content)
+		if err != nil {
+			return Result{}, err
+		}
+		creates[i] = registry.Draft{Type: create.entity.Type, Content: raw}
+	}
+	made, err := drafts.Generate(ctx, creates)
 	if err != nil {
-		return record{}, err
+		return Result{}, err
 	}
-	for i, entry := range made {
-		var content map[string]any
-		if err := exact.Decode(op.creates[i].Content, &content); err != nil {
-			return record{}, fmt.Errorf("read draft: %w", err)
-		}
-		entries, contents = append(entries, entry), append(contents, content)
-	}
-
-	result, err := d.draftRecord(ctx, entries, contents)
-	result.notice = op.removed
+	result, err := d.draftRecord(ctx, append(entries, made...), append(op.updates, op.creates...))
+	result.Notice = op.removed
 
 	return result, err
 }
 
-func (d *decision) draftRecord(ctx context.Context, entries []registry.Entry, contents []map[string]any) (record, error) {
-	result := record{total: len(entries)}
+func (d *decision) draftRecord(ctx context.Context, entries []registry.Entry, drafts []draft) (Result, error) {
+	result := Result{RowCount: len(entries)}
 	byType := map[*domain.Entity][]map[string]any{}
 	for i, entry := range entries {
-		e := d.tools.domain.ByType(entry.Type)
-		row := contents[i]
+		e, row := drafts[i].entity, drafts[i].content
 		row[e.Key.Name] = entry.Ref
 		byType[e] = append(byType[e], row)
 		result.rows = append(result.rows, row)
-		if !slices.Contains(result.refs, entry.Ref) {
-			result.refs = append(result.refs, entry.Ref)
+		if !slices.Contains(result.Refs, entry.Ref) {
+			result.Refs = append(result.Refs, entry.Ref)
 		}
 	}
 	for e, rows := range byType {
 		if err := d.labelDrafts(ctx, e, rows); err != nil {
-			return record{}, err
+			return Result{}, err
 		}
 	}
 

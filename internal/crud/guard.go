@@ -33,14 +33,8 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 
 		return found, d.askAgain(ctx, tx, s, found)
 	}
-	list, err := d.conditions(ctx, s.entity, filters, nil)
+	list, err := d.restricting(ctx, tx, s.entity, filters, "find the rows with db_read and name them")
 	if err != nil {
-		return nil, err
-	}
-	if i := slices.IndexFunc(list, func(c condition) bool { return c.distance != "" }); i >= 0 {
-		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; find the rows with db_read and name them.", semanticField)
-	}
-	if err := d.tools.resolveNames(ctx, tx, s.entity, list); err != nil {
 		return nil, err
 	}
 	found, err := d.tools.load(ctx, tx, s.entity, &query{sel: ownColumns(s.entity), lock: true, where: func(sql *statement) {
@@ -67,15 +61,19 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 // requireMatch refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
 // not happen either.
 func requireMatch(e *domain.Entity, found *loaded, list []condition) *Error {
-	named := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
 	switch {
-	case !named || len(found.rows) > 0:
+	case !byRef(e, list) || len(found.Rows) > 0:
 		return nil
 	case len(list) == 1:
 		return fail(CodeNotFound, "There is no such %s any more. Nothing was changed.", e.Name)
 	default:
 		return fail(CodeNotFound, "The %s that is named does not fit the other filters. Nothing was changed: read it again.", e.Name)
 	}
+}
+
+// byRef reports whether conditions name the rows by their refs.
+func byRef(e *domain.Entity, list []condition) bool {
+	return slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
 }
 
 // narrow reduces the rows found by name to those with exactly that name, if any, or else to those linked to exactly
@@ -86,13 +84,13 @@ func narrow(e *domain.Entity, found *loaded, list []condition) {
 		if !c.isLookup(e) {
 			continue
 		}
-		var kept []map[string]any
+		kept := map[string]bool{}
 		for n := range c.texts {
-			kept = append(kept, c.closest(e, n, found.rows)...)
+			for _, row := range c.closest(e, n, found.Rows) {
+				kept[keyText(row, e)] = true
+			}
 		}
-		found.rows = slices.DeleteFunc(found.rows, func(row map[string]any) bool {
-			return !slices.ContainsFunc(kept, func(one map[string]any) bool { return keyText(one, e) == keyText(row, e) })
-		})
+		found.Rows = slices.DeleteFunc(found.Rows, func(row map[string]any) bool { return !kept[keyText(row, e)] })
 	}
 }
 
@@ -135,19 +133,19 @@ func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []c
 	e := s.entity
 	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })
 	switch {
-	case len(found.rows) == 0:
+	case len(found.Rows) == 0:
 		return false, nil
-	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(found.rows) > maxUnasked:
+	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(found.Rows) > maxUnasked:
 		return true, nil
 	case s.call.Tool == vocab.ToolDelete && moreThanNamed(e, found, list):
 		return true, nil
 	}
 	byName := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
-	byRef := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
-	if byName || byRef && (s.call.Tool != vocab.ToolDelete || len(found.rows) == 1) {
+	byRef := byRef(e, list)
+	if byName || byRef && (s.call.Tool != vocab.ToolDelete || len(found.Rows) == 1) {
 		return false, nil
 	}
-	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys(e))
+	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys())
 	if err != nil {
 		return false, err
 	}
@@ -177,29 +175,23 @@ func (d *decision) unknownToUser(entries map[string]registry.Entry) int {
 
 // moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.
 func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
-	for i := range list {
-		if list[i].isLookup(e) && len(found.rows) > len(list[i].texts) {
-			return true
-		}
-	}
-
-	return false
+	return slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) && len(found.Rows) > len(c.texts) })
 }
 
 // noteTargets keeps the rows for the question, should any call of the decision need one.
 func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, found *loaded, ask bool) error {
-	s.keys, s.versions, s.asks = found.keys(s.entity), found.versions[s.entity.Type], ask
+	s.keys, s.versions, s.asks = found.keys(), found.Versions[s.entity.Type], ask
 	if !ask {
 		return nil
 	}
 	rows := make([]map[string]any, 0, namedInQuestion)
-	for _, row := range found.rows[:min(len(found.rows), namedInQuestion)] {
+	for _, row := range found.Rows[:min(len(found.Rows), namedInQuestion)] {
 		rows = append(rows, maps.Clone(row))
 	}
 	if err := d.tools.nameLinks(ctx, tx, s.entity, rows); err != nil {
 		return err
 	}
-	d.ask(question(s, rows, len(found.rows)))
+	d.ask(question(s, rows, len(found.Rows)))
 
 	return nil
 }
@@ -207,7 +199,7 @@ func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, found *l
 // ask adds a question that the user has to agree to.
 func (d *decision) ask(text string) {
 	if d.approval == nil {
-		d.approval = &Approval{Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}}}
+		d.approval = newApproval("")
 	}
 	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
 }
@@ -228,12 +220,8 @@ func question(s *step, rows []map[string]any, count int) string {
 			labels[i] = registry.Scrub(s.entity.Spoken.Render(withoutKeys(s.entity, rows[i])))
 		}
 	}
-	more := ""
-	if rest := count - len(labels); rest > 0 {
-		more = fmt.Sprintf(" and %d more", rest)
-	}
 
-	return fmt.Sprintf("This would %s %d %s: %s%s. %s", verb, count, noun, strings.Join(labels, ", "), more, shallI)
+	return fmt.Sprintf("This would %s %d %s: %s. %s", verb, count, noun, andMore(labels, count), shallI)
 }
 
 // withoutKeys returns a row without any row keys.

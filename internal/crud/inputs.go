@@ -42,6 +42,10 @@ type input struct {
 	label  string
 }
 
+func (in *input) same(other input) bool {
+	return in.tool == other.tool && in.entity == other.entity && in.id == other.id
+}
+
 // token matches @[Label](type:id) in a message.
 var token = regexp.MustCompile(`@\[([^\]\n]{1,300})\]\(([A-Za-z_]{1,60}):([A-Za-z0-9_-]{1,100})\)`)
 
@@ -61,7 +65,13 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 		return notices, err
 	}
 	scope.Step, scope.Call, scope.Actor = 0, 0, registry.ActorUser
-	rows, err := t.readInputs(ctx, tx, scope, inputs)
+	keys := map[*domain.Entity][]string{}
+	for _, in := range inputs {
+		if in.entity != nil && isKeyOf(in.entity, in.id) {
+			keys[in.entity] = append(keys[in.entity], in.id)
+		}
+	}
+	rows, err := t.readAs(ctx, tx, scope.UserID, keys, all)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +119,7 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 	}
 	for _, m := range mentioned {
 		in := input{tool: vocab.ToolMention, action: registry.ActionMentionedUser, entity: t.domain.Entity(m.RefType), id: m.UUID, label: m.Label}
-		if !slices.ContainsFunc(list, func(o input) bool { return o.tool == in.tool && o.entity == in.entity && o.id == in.id }) {
+		if !slices.ContainsFunc(list, in.same) {
 			list = append(list, in)
 		}
 	}
@@ -127,7 +137,7 @@ func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Sco
 	var before []input
 	for _, row := range found {
 		in := input{tool: vocab.ToolUIChange, action: row.Action, entity: t.domain.ByType(row.EntityType), id: *row.EntityID, label: row.Label}
-		if !slices.ContainsFunc(inputs, func(o input) bool { return o.tool == in.tool && o.entity == in.entity && o.id == in.id }) {
+		if !slices.ContainsFunc(inputs, in.same) {
 			before = append(before, in)
 		}
 	}
@@ -135,40 +145,26 @@ func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Sco
 	return append(before, inputs...), nil
 }
 
-// readInputs reads the rows as the tenant, one statement per type.
-func (t *Tools) readInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input) (map[*domain.Entity]*loaded, error) {
+// readAs reads rows by key as the user, one statement per type: other users' rows do not exist.
+func (t *Tools) readAs(
+	ctx context.Context, tx pgx.Tx, user uuid.UUID, keys map[*domain.Entity][]string, sel func(*domain.Entity) selection,
+) (map[*domain.Entity]*loaded, error) {
 	rows := map[*domain.Entity]*loaded{}
 	for _, e := range t.domain.Entities {
-		var keys []string
-		for _, in := range inputs {
-			if in.entity == e && isKeyOf(e, in.id) {
-				keys = append(keys, in.id)
-			}
-		}
-		if len(keys) == 0 {
+		if len(keys[e]) == 0 {
 			continue
 		}
-		found, err := t.readAs(ctx, tx, scope.UserID, e, all(e), keys)
+		err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) (err error) {
+			rows[e], err = t.byKeys(ctx, tenant, e, sel(e), keys[e])
+
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		rows[e] = found
 	}
 
 	return rows, nil
-}
-
-// readAs reads rows by key as the user: other users' rows do not exist.
-func (t *Tools) readAs(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
-	var found *loaded
-	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
-		var err error
-		found, err = t.byKeys(ctx, tenant, e, sel, keys)
-
-		return err
-	})
-
-	return found, err
 }
 
 // isKeyOf reports whether a text can be a key of the type, so that Postgres can parse it.
@@ -198,7 +194,7 @@ func keyForm(e *domain.Entity, id string) string {
 func (in *input) result(rows *loaded) (registry.Result, string) {
 	var row map[string]any
 	if in.entity != nil && rows != nil {
-		for _, one := range rows.rows {
+		for _, one := range rows.Rows {
 			if keyText(one, in.entity) == keyForm(in.entity, in.id) {
 				row = one
 			}
@@ -211,7 +207,10 @@ func (in *input) result(rows *loaded) (registry.Result, string) {
 		return registry.Result{}, missingNotice(in.entity, in.label)
 	}
 
-	return registry.Result{Entity: in.entity, Rows: []map[string]any{row}, Action: in.action, Sets: all(in.entity).sets, Versions: rows.versions}, ""
+	result := rows.after(in.action)
+	result.Rows = []map[string]any{row}
+
+	return result, ""
 }
 
 // deletion closes the ref of a row that is gone. A row that still exists was not deleted, whatever the interface says.
@@ -232,9 +231,7 @@ func missingNotice(e *domain.Entity, label string) string {
 
 func noticeName(e *domain.Entity, label string) string {
 	if label = strings.TrimSpace(registry.Scrub(label)); label != "" {
-		runes := []rune(label)
-
-		return string(runes[:min(len(runes), 100)])
+		return cut(label, 100)
 	}
 	if e != nil {
 		return "The " + e.Name
@@ -261,12 +258,12 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 				row["label"] = noticeName(in.entity, in.label)
 			}
 		}
-		result := Result{Call: int(last) + i + 1, Tool: in.tool, EntityType: in.entity.Type, RowCount: len(rows), Shown: len(rows), Refs: translated[i].Refs}
+		result := Result{Call: int(last) + i + 1, Tool: in.tool, EntityType: in.entity.Type, RowCount: len(rows), Refs: translated[i].Refs, rows: rows}
 		args, err := jsonRows(map[string]string{"action": in.action})
 		if err != nil {
 			return err
 		}
-		if err := storeResult(queue, scope.TurnID, 0, &result, args, rows); err != nil {
+		if err := storeResult(queue, scope.TurnID, 0, &result, args); err != nil {
 			return err
 		}
 	}

@@ -39,11 +39,9 @@ func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 // these then share a statement.
 func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 	named := map[string]any{}
-	for _, row := range rows {
-		for name := range row {
-			if c := e.Column(name); c != nil && c.Nullable && !c.HasDefault {
-				named[name] = nil
-			}
+	for _, name := range columnsOf(rows) {
+		if c := e.Column(name); c != nil && c.Nullable && !c.HasDefault {
+			named[name] = nil
 		}
 	}
 	wide := make([]map[string]any, len(rows))
@@ -53,6 +51,17 @@ func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 	}
 
 	return wide
+}
+
+// columnsOf lists the columns that any of the rows has.
+func columnsOf(rows []map[string]any) []string {
+	var names []string
+	for _, row := range rows {
+		names = slices.AppendSeq(names, maps.Keys(row))
+	}
+	slices.Sort(names)
+
+	return slices.Compact(names)
 }
 
 // insertGroup names the columns: an omitted column gets its default, one given as null does not.
@@ -113,22 +122,23 @@ type saved struct {
 	written []map[string]any
 }
 
-// save writes payloads and their children: a fixed number of statements per type, however many rows there are.
-func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, payloads []*payload) (*saved, error) {
-	rows := make([]map[string]any, len(payloads))
-	for i, p := range payloads {
-		rows[i] = p.columns
+// save writes rows and their children: a fixed number of statements per type, however many rows there are.
+func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
+	own := make([]map[string]any, len(rows))
+	for i, row := range rows {
+		own[i] = maps.Clone(row)
+		maps.DeleteFunc(own[i], func(name string, _ any) bool { return e.Child(name) != nil })
 	}
-	if err := d.linkRows(ctx, tx, e, rows); err != nil {
+	if err := d.linkRows(ctx, tx, e, own); err != nil {
 		return nil, err
 	}
-	result, err := d.mergeOrInsert(ctx, tx, e, rows)
+	result, err := d.mergeOrInsert(ctx, tx, e, own)
 	if err != nil {
 		return nil, err
 	}
 	d.noteWritten(e, result.keys)
 	for _, child := range e.Children {
-		if err := d.saveChildren(ctx, tx, child, payloads, result.keys); err != nil {
+		if err := d.saveChildren(ctx, tx, child, rows, result.keys); err != nil {
 			return nil, err
 		}
 	}
@@ -148,11 +158,11 @@ func (d *decision) mergeOrInsert(ctx context.Context, tx pgx.Tx, e *domain.Entit
 	return &saved{keys: keys, merged: make([]bool, len(keys)), written: rows}, err
 }
 
-func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents []*payload, keys []string) error {
-	var rows []*payload
+func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents []map[string]any, keys []string) error {
+	var rows []map[string]any
 	for i, parent := range parents {
-		for _, row := range parent.children[child] {
-			row.columns[child.FK.Name] = keys[i]
+		for _, row := range rowsIn(parent[child.Entity.Table]) {
+			row[child.FK.Name] = keys[i]
 			rows = append(rows, row)
 		}
 	}
@@ -163,7 +173,7 @@ func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Ch
 	if err != nil {
 		return err
 	}
-	_, err = d.readBack(ctx, tx, child.Entity, selection{columns: visible(child.Entity)}, result)
+	_, err = d.readBack(ctx, tx, child.Entity, ownColumns(child.Entity), result)
 
 	return err
 }
@@ -175,7 +185,7 @@ func (d *decision) readBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, se
 		return nil, err
 	}
 	byKey := map[string]map[string]any{}
-	for _, row := range found.rows {
+	for _, row := range found.Rows {
 		byKey[keyText(row, e)] = row
 	}
 	for i, key := range result.keys {

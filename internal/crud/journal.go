@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -99,18 +100,11 @@ func (t *Tools) queueImages(reads *pg.Batch, keys map[*domain.Entity][]string, l
 }
 
 func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error {
-	var (
-		key string
-		raw []byte
-	)
-	_, err := pgx.ForEachRow(rows, []any{&key, &raw}, func() error {
-		var one image
-		into[key] = nil
-		if err := json.Unmarshal(raw, &one); err != nil {
-			return err
-		}
-		delete(one, rowVersion)
-		into[key] = one
+	var key string
+	var row image
+	_, err := pgx.ForEachRow(rows, []any{&key, &row}, func() error {
+		delete(row, rowVersion)
+		into[key], row = row, nil
 
 		return nil
 	})
@@ -119,6 +113,13 @@ func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error
 	}
 
 	return nil
+}
+
+func (j *journal) add(e *domain.Entity, key, action string) *rowChange {
+	w := &rowChange{EntityType: e.Type, EntityID: key, Action: action, entity: e}
+	j.writes = append(j.writes, w)
+
+	return w
 }
 
 // created records inserted rows.
@@ -131,7 +132,7 @@ func (j *journal) created(e *domain.Entity, keys []string) {
 		lost = sentence("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural)
 	}
 	for _, key := range keys {
-		j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: registry.ActionCreated, Lost: lost, entity: e})
+		j.add(e, key, registry.ActionCreated).Lost = lost
 	}
 }
 
@@ -178,9 +179,8 @@ func (j *journal) update(e *domain.Entity, key string, was image, columns []stri
 	w := j.noted(e, key)
 	switch {
 	case w == nil || w.Action == actionCalled:
-		j.writes = append(j.writes, &rowChange{
-			EntityType: e.Type, EntityID: key, Action: registry.ActionUpdated, entity: e, was: was, columns: slices.Clone(columns),
-		})
+		w = j.add(e, key, registry.ActionUpdated)
+		w.was, w.columns = was, slices.Clone(columns)
 	case w.Action == registry.ActionUpdated:
 		w.columns = append(w.columns, columns...)
 	}
@@ -188,7 +188,7 @@ func (j *journal) update(e *domain.Entity, key string, was image, columns []stri
 
 // readResult reads how the decision left its rows, in one query per type that is sent with the next statements.
 func (j *journal) readResult(ctx context.Context, tx pgx.Tx) error {
-	if j == nil || len(j.writes) == 0 {
+	if len(j.writes) == 0 {
 		return nil
 	}
 	keys := map[*domain.Entity][]string{}
@@ -203,14 +203,11 @@ func (j *journal) readResult(ctx context.Context, tx pgx.Tx) error {
 
 // unread reports whether what readResult asks for has not been sent yet.
 func (j *journal) unread() bool {
-	return j != nil && slices.ContainsFunc(slices.Collect(maps.Values(j.now)), func(rows map[string]image) bool { return rows == nil })
+	return slices.ContainsFunc(slices.Collect(maps.Values(j.now)), func(rows map[string]image) bool { return rows == nil })
 }
 
 // finish says of each write how it left its row, once that is read. An update that changed nothing is not a write.
 func (j *journal) finish() {
-	if j == nil {
-		return
-	}
 	for _, w := range j.writes {
 		now := j.now[w.entity][w.EntityID]
 		if w.Action == registry.ActionUpdated {
@@ -270,7 +267,7 @@ func mark(c *domain.Column, value json.RawMessage) string {
 
 // store queues what was recorded.
 func (j *journal) store(queue *pg.Batch, scope registry.Scope) error {
-	if j == nil || len(j.writes) == 0 {
+	if len(j.writes) == 0 {
 		return nil
 	}
 	changes, err := jsonRows(j.writes)
@@ -283,3 +280,39 @@ func (j *journal) store(queue *pg.Batch, scope registry.Scope) error {
 
 	return nil
 }
+
+// formerCall is what row_changes stores about an operation, and about each row it affected.
+type formerCall struct {
+	Operation string         `json:"operation"`
+	Args      map[string]any `json:"args,omitempty"`
+	Reached   bool           `json:"reached,omitempty"` // a row the operation changed besides its target
+}
+
+// called records an operation. Only its inverse undoes what it does to rows.
+func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
+	if j == nil {
+		return
+	}
+	w := j.add(o.On, key, actionCalled)
+	w.Before = formerCall{Operation: o.Name, Args: args}
+	if o.Inverse == nil {
+		w.Lost = sentence("%s cannot be taken back.", capital(spokenName(o)))
+	}
+}
+
+// reached records rows that an operation changed: they must still be as it left them when its inverse is called.
+func (j *journal) reached(o *domain.Operation, e *domain.Entity, rows []map[string]any) {
+	if j == nil {
+		return
+	}
+	for _, row := range rows {
+		key := keyText(row, e)
+		if w := j.noted(e, key); w == nil || w.Action != actionCalled {
+			j.add(e, key, actionCalled).Before = formerCall{Operation: o.Name, Reached: true}
+		}
+	}
+}
+
+func spokenName(o *domain.Operation) string { return strings.ReplaceAll(o.Name, "_", " ") }
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -21,22 +21,22 @@ func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, key
 		return nil
 	}
 
-	return j.recordDeleted(ctx, tx, e, e.Key, keys, map[string]bool{})
+	return j.recordDeleted(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
 }
 
 // recordDeleted records the rows that a column references, deepest first. seen breaks cycles.
-func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[string]bool) error {
+func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[rowKey]bool) error {
 	were, err := j.tools.images(ctx, tx, e, by, keys)
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(were, func(key string, _ image) bool { return seen[e.Type+" "+key] })
+	maps.DeleteFunc(were, func(key string, _ image) bool { return seen[rowKey{e.Type, key}] })
 	if len(were) == 0 {
 		return nil
 	}
 	gone := slices.Sorted(maps.Keys(were))
 	for _, key := range gone {
-		seen[e.Type+" "+key] = true
+		seen[rowKey{e.Type, key}] = true
 	}
 	for _, dependent := range j.tools.domain.Dependents(e) {
 		if dependent.Cascade {
@@ -57,9 +57,8 @@ func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity
 		lost = sentence("Deleted %s cannot be brought back: the database does not allow it.", e.Plural)
 	}
 	for _, key := range gone {
-		j.writes = append(j.writes, &rowChange{
-			EntityType: e.Type, EntityID: key, Action: registry.ActionDeleted, Before: insertable(e, were[key]), Lost: lost, unseen: unseen, entity: e, was: were[key],
-		})
+		w := j.add(e, key, registry.ActionDeleted)
+		w.Before, w.was, w.Lost, w.unseen = insertable(e, were[key]), were[key], lost, unseen
 	}
 
 	return nil
@@ -72,14 +71,14 @@ func sentence(format string, args ...any) *string {
 }
 
 // recordReleased records rows whose reference is cleared when the referenced row is deleted.
-func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[string]bool) error {
+func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[rowKey]bool) error {
 	e := dependent.Entity
 	were, err := j.tools.images(ctx, tx, e, dependent.Column, keys)
 	if err != nil {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(were)) {
-		if !seen[e.Type+" "+key] {
+		if !seen[rowKey{e.Type, key}] {
 			j.update(e, key, were[key], []string{dependent.Column.Name})
 			if !dependent.Column.SetBack {
 				j.noted(e, key).Lost = sentence("The %s that name it lose that for good: the database does not allow to set it back.", e.Plural)

@@ -66,11 +66,11 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 	if err != nil {
 		return RowList{}, err
 	}
-	answer := RowList{Rows: make([]Row, min(limit, len(found.rows))), Total: found.total}
+	answer := RowList{Rows: make([]Row, min(limit, len(found.Rows))), Total: found.total}
 	for i := range answer.Rows {
-		answer.Rows[i] = found.row(e, i)
+		answer.Rows[i] = found.row(i)
 	}
-	if len(found.rows) > limit {
+	if len(found.Rows) > limit {
 		answer.Next, err = found.at[limit-1].encode(e, l.name())
 	}
 
@@ -83,10 +83,8 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	if l.filters, fault = conditions(e, params.Filters); fault != nil {
 		return nil, fault
 	}
-	for i := range l.filters {
-		if l.filters[i].distance != "" {
-			return nil, failColumn(CodeBadFilter, semanticField, "Lists are not ranked by meaning.")
-		}
+	if ranking(l.filters) != nil {
+		return nil, failColumn(CodeBadFilter, semanticField, "Lists are not ranked by meaning.")
 	}
 	terms := len(defaultOrder(e))
 	if name := strings.TrimPrefix(params.Order, "-"); name != "" {
@@ -152,7 +150,9 @@ func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
 }
 
 func (l *list) query(t *Tools, limit int) *query {
-	return &query{sel: ownColumns(l.entity), limit: limit, page: &page{after: l.after, first: l.first(t)}, where: func(s *statement) {
+	first := func(s *statement) []*term { return l.first(t, s) }
+
+	return &query{sel: ownColumns(l.entity), limit: limit, paged: true, after: l.after, first: first, where: func(s *statement) {
 		t.where(s, l.entity, l.filters, nil)
 		if l.searched() {
 			s.add(" AND ", t.searchedSQL(l.entity), " ILIKE ", s.value(literal(l.params.Query)))
@@ -161,16 +161,14 @@ func (l *list) query(t *Tools, limit int) *query {
 }
 
 // first is the requested order; in a search, rows that begin with the text precede rows that merely contain it.
-func (l *list) first(t *Tools) func(*statement) *term {
+func (l *list) first(t *Tools, s *statement) []*term {
 	switch {
 	case l.order != nil:
-		return func(*statement) *term {
-			return &term{sql: l.order.SQL(), sqlType: l.order.Type, desc: strings.HasPrefix(l.params.Order, "-")}
-		}
+		return []*term{{sql: l.order.SQL(), sqlType: l.order.Type, desc: strings.HasPrefix(l.params.Order, "-")}}
 	case l.searched():
-		return func(s *statement) *term {
-			return &term{sql: "(" + t.searchedSQL(l.entity) + " NOT ILIKE " + s.value(likeEscaper.Replace(l.params.Query)+"%") + ")", sqlType: "boolean"}
-		}
+		begins := s.value(likeEscaper.Replace(l.params.Query) + "%")
+
+		return []*term{{sql: "(" + t.searchedSQL(l.entity) + " NOT ILIKE " + begins + ")", sqlType: "boolean"}}
 	default:
 		return nil
 	}

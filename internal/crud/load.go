@@ -11,6 +11,8 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/exact"
+	"alfred/internal/pg"
+	"alfred/registry"
 )
 
 const (
@@ -27,19 +29,13 @@ const (
 type selection struct {
 	columns  []*domain.Column
 	children []*domain.Child
-	// sets are the column sets that the selection contains completely.
-	sets []string
 }
 
 // all is everything visible of a type, children included.
-func all(e *domain.Entity) selection {
-	return selection{columns: visible(e), children: e.Children, sets: wholeSets(e, visible(e), e.Children)}
-}
+func all(e *domain.Entity) selection { return selection{columns: visible(e), children: e.Children} }
 
 // ownColumns is everything visible of a type, without children.
-func ownColumns(e *domain.Entity) selection {
-	return selection{columns: visible(e), sets: wholeSets(e, visible(e), nil)}
-}
+func ownColumns(e *domain.Entity) selection { return selection{columns: visible(e)} }
 
 // selected is what detail or columns ask for. Key and label columns are always included: without them a row has neither
 // ref nor name.
@@ -47,30 +43,36 @@ func selected(e *domain.Entity, detail string, columns []string) (selection, *Er
 	if len(columns) > 0 {
 		return selectedColumns(e, columns)
 	}
-	var sel selection
-	names := e.Sets[setSummary]
 	switch detail {
 	case "", setSummary:
+		return summary(e), nil
 	case setText:
-		names = e.Sets[setText]
+		return ofSet(e, setText, nil), nil
 	case setRows:
-		sel.children = e.Children
+		return ofSet(e, setSummary, e.Children), nil
 	case detailFull:
-		names, sel.children = e.Sets[setText], e.Children
+		return ofSet(e, setText, e.Children), nil
 	default:
-		return sel, fail(CodeBadArgument, "detail is summary, text, rows or full.")
+		return selection{}, fail(CodeBadArgument, "detail is summary, text, rows or full.")
 	}
+}
+
+func summary(e *domain.Entity) selection { return ofSet(e, setSummary, nil) }
+
+// ofSet is a column set, the summary for a type without it, and the key.
+func ofSet(e *domain.Entity, set string, children []*domain.Child) selection {
+	names := e.Sets[set]
 	if names == nil {
 		names = e.Sets[setSummary]
 	}
+	sel := selection{children: children}
 	for _, c := range e.Columns {
 		if slices.Contains(names, c.Name) || c == e.Key {
 			sel.columns = append(sel.columns, c)
 		}
 	}
-	sel.sets = wholeSets(e, sel.columns, sel.children)
 
-	return sel, nil
+	return sel
 }
 
 func selectedColumns(e *domain.Entity, names []string) (selection, *Error) {
@@ -90,24 +92,23 @@ func selectedColumns(e *domain.Entity, names []string) (selection, *Error) {
 			sel.columns = append(sel.columns, c)
 		}
 	}
-	sel.sets = wholeSets(e, sel.columns, sel.children)
 
 	return sel, nil
 }
 
-// wholeSets returns the column sets whose columns are all present.
-func wholeSets(e *domain.Entity, columns []*domain.Column, children []*domain.Child) []string {
+// sets returns the column sets that the selection contains completely.
+func (sel selection) sets(e *domain.Entity) []string {
 	var sets []string
 	for _, set := range []string{setSummary, setText} {
 		names, has := e.Sets[set]
 		whole := has && !slices.ContainsFunc(names, func(name string) bool {
-			return !slices.ContainsFunc(columns, func(c *domain.Column) bool { return c.Name == name })
+			return !slices.ContainsFunc(sel.columns, func(c *domain.Column) bool { return c.Name == name })
 		})
 		if whole {
 			sets = append(sets, set)
 		}
 	}
-	if len(children) > 0 && len(children) == len(e.Children) {
+	if len(sel.children) > 0 && len(sel.children) == len(e.Children) {
 		sets = append(sets, setRows)
 	}
 
@@ -116,20 +117,38 @@ func wholeSets(e *domain.Entity, columns []*domain.Column, children []*domain.Ch
 
 // loaded are rows as stored, with their keys.
 type loaded struct {
-	rows     []map[string]any
-	versions map[string]map[string]string // of the rows and their children, by type and key
-	total    int                          // rows that matched
-	at       []position                   // of each row, for a query with a page
+	registry.Result
+
+	total int        // rows that matched
+	at    []position // of each row, for a query with a page
 }
 
 // keys returns the rows' keys as text, in order.
-func (l *loaded) keys(e *domain.Entity) []string {
-	keys := make([]string, len(l.rows))
-	for i, row := range l.rows {
-		keys[i] = keyText(row, e)
+func (l *loaded) keys() []string {
+	keys := make([]string, len(l.Rows))
+	for i, row := range l.Rows {
+		keys[i] = keyText(row, l.Entity)
 	}
 
 	return keys
+}
+
+// byKey returns the rows by their keys.
+func (l *loaded) byKey() map[string]map[string]any {
+	rows := make(map[string]map[string]any, len(l.Rows))
+	for _, row := range l.Rows {
+		rows[keyText(row, l.Entity)] = row
+	}
+
+	return rows
+}
+
+// after returns the rows for the registry, once this was done to them.
+func (l *loaded) after(action string) registry.Result {
+	result := l.Result
+	result.Action = action
+
+	return result
 }
 
 func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(row[e.Key.Name]) }
@@ -138,11 +157,12 @@ func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(ro
 type query struct {
 	sel   selection
 	where func(*statement)
-	join  func(*statement) // beside the table; nil for none
-	order func(*statement) // nil: the type's order
-	top   []string         // only these keys are read, but all rows counted; nil: every row
-	limit int              // 0: no limit
-	page  *page            // nil: from the beginning, without a next page
+	join  func(*statement)         // beside the table; nil for none
+	first func(*statement) []*term // what precedes the type's order; nil for nothing
+	top   []string                 // only these keys are read, but all rows counted; nil: every row
+	limit int                      // 0: no limit
+	paged bool                     // with each row's position
+	after position                 // only rows after it; nil: from the beginning
 	lock  bool
 }
 
@@ -150,7 +170,7 @@ type query struct {
 func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
 	s := t.loadSQL(e, q)
 	versions := map[string]string{}
-	result := &loaded{versions: map[string]map[string]string{e.Type: versions}}
+	result := &loaded{Result: registry.Result{Entity: e, Sets: q.sel.sets(e), Versions: map[string]map[string]string{e.Type: versions}}}
 	var (
 		raw     []byte
 		version string
@@ -161,7 +181,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 		if err := exact.Decode(raw, &row); err != nil {
 			return err
 		}
-		result.rows = append(result.rows, row)
+		result.Rows = append(result.Rows, row)
 		versions[keyText(row, e)] = version
 		result.at = append(result.at, at)
 
@@ -171,7 +191,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 		return nil, fmt.Errorf("read %s: %w", e.Table, err)
 	}
 	for _, child := range q.sel.children {
-		if err := t.loadChildren(ctx, tx, e, child, result); err != nil {
+		if err := t.loadChildren(ctx, tx, child, result); err != nil {
 			return nil, err
 		}
 	}
@@ -184,9 +204,15 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	s := &statement{}
 	terms := defaultOrder(e)
+	if q.first != nil {
+		terms = append(q.first(s), terms...)
+	}
 	at, after := "NULL::text[]", ""
-	if q.page != nil {
-		at, after, terms = q.page.terms(s, terms)
+	if q.paged {
+		at = positionSQL(terms)
+	}
+	if q.after != nil {
+		after = afterSQL(s, terms, q.after)
 	}
 	s.add("SELECT to_jsonb(r) - ARRAY['", rowVersion, "', '_total', '_at', '_after'], r.", rowVersion, ", r._total, r._at FROM (SELECT ",
 		columnList(q.sel.columns), ", ", e.VersionSQL(), " AS ", rowVersion, ", ", at, " AS _at, ")
@@ -212,12 +238,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 		s.add(" AND ")
 	}
 	q.where(s)
-	s.add(") ORDER BY ")
-	if q.order != nil {
-		q.order(s)
-		s.add(", ")
-	}
-	s.add(orderSQL(terms))
+	s.add(") ORDER BY ", orderSQL(terms))
 	if after != "" { // earlier pages are counted too, hence out here
 		s.add(") AS r WHERE r._after")
 	}
@@ -239,8 +260,8 @@ func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel sel
 	return t.load(ctx, tx, e, &query{
 		sel:   sel,
 		where: func(s *statement) { s.keyIn(e, keys) },
-		order: func(s *statement) {
-			s.add("array_position(", s.castList(keys, e.Key.Type), ", ", qualified(e, e.Key), ")")
+		first: func(s *statement) []*term {
+			return []*term{{sql: "array_position(" + s.castList(keys, e.Key.Type) + ", " + qualified(e, e.Key) + ")"}}
 		},
 	})
 }
@@ -253,7 +274,7 @@ func (t *Tools) lockRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys 
 // versions returns the versions of the user's rows, by type and key. which adds the condition on rows of a type and
 // reports whether any of it are wanted. There is one query per type; they are sent together.
 func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Entity, *statement) bool) (map[string]map[string]string, error) {
-	versions, batch := map[string]map[string]string{}, &pgx.Batch{}
+	versions, reads := map[string]map[string]string{}, &pg.Batch{}
 	for _, e := range t.domain.Entities {
 		s, found := &statement{}, map[string]string{}
 		s.add("SELECT ", qualified(e, e.Key), "::text, ", e.VersionSQL(), " FROM ", table(t.domain, e), " WHERE ", e.Owned(), " AND ")
@@ -261,7 +282,7 @@ func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Enti
 			continue
 		}
 		versions[e.Type] = found
-		batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error {
+		reads.Query("read versions", s.String(), s.args, func(rows pgx.Rows) error {
 			var key, version string
 			_, err := pgx.ForEachRow(rows, []any{&key, &version}, func() error {
 				found[key] = version
@@ -272,34 +293,28 @@ func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Enti
 			return err
 		})
 	}
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("read versions: %w", err)
-	}
 
-	return versions, nil
+	return versions, reads.Send(ctx, tx)
 }
 
 // loadChildren puts the child rows of all parents under the child table's name.
-func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, e *domain.Entity, child *domain.Child, parents *loaded) error {
-	byKey := make(map[string]map[string]any, len(parents.rows))
-	keys := make([]string, 0, len(parents.rows))
-	for _, parent := range parents.rows {
+func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents *loaded) error {
+	for _, parent := range parents.Rows {
 		parent[child.Entity.Table] = []any{}
-		byKey[keyText(parent, e)] = parent
-		keys = append(keys, keyText(parent, e))
 	}
-	if len(keys) == 0 {
+	if len(parents.Rows) == 0 {
 		return nil
 	}
 	found, err := t.load(ctx, tx, child.Entity, &query{
 		sel:   all(child.Entity),
-		where: func(s *statement) { s.in(child.FK.SQL(), keys, child.FK.Type) },
+		where: func(s *statement) { s.in(child.FK.SQL(), parents.keys(), child.FK.Type) },
 	})
 	if err != nil {
 		return err
 	}
-	maps.Copy(parents.versions, found.versions)
-	for _, row := range found.rows {
+	maps.Copy(parents.Versions, found.Versions)
+	byKey := parents.byKey()
+	for _, row := range found.Rows {
 		parent := byKey[fmt.Sprint(row[child.FK.Name])]
 		parent[child.Entity.Table] = append(parent[child.Entity.Table].([]any), row)
 	}

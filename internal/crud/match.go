@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/jackc/pgx/v5"
 
@@ -113,114 +112,48 @@ func copies(m *domain.Match) string {
 	return "jsonb_build_object(" + strings.Join(parts, ", ") + ")"
 }
 
-// wordForms are the ways a name may be written in the canonical table: unchanged, without anything after a comma or in
-// brackets, with its last word in the singular.
-func wordForms(text string) []string {
-	whole := strings.Join(strings.Fields(strings.ToLower(text)), " ")
-	forms := []string{whole}
-	if core := coreName(whole); core != "" {
-		forms = append(forms, core, singularName(core))
-	}
-	slices.Sort(forms)
-
-	return slices.Compact(forms)
-}
-
-// nameEnds are the ends of the forms that begin with a word: what a thing is stands last, so that "frozen broccoli" may
-// name broccoli.
-func nameEnds(forms []string) []string {
-	var ends []string
-	for _, form := range forms {
-		form, inside := strings.TrimRightFunc(form, func(r rune) bool { return !isWordRune(r) }), true
-		for at, r := range form {
-			if isWordRune(r) && !inside {
-				ends = append(ends, form[at:])
-			}
-			inside = isWordRune(r)
+// best returns the candidate that fits and scores most, nil for none. Of equal ones the shorter name is meant.
+func best(list []candidate, fits func(*candidate) bool, score func(*candidate) float64) *candidate {
+	var top *candidate
+	for i := range list {
+		c := &list[i]
+		if fits(c) && (top == nil || score(c) > score(top) || score(c) == score(top) && len(c.name) < len(top.name)) {
+			top = c
 		}
 	}
-	slices.Sort(ends)
 
-	return slices.DeleteFunc(slices.Compact(ends), func(end string) bool { return slices.Contains(forms, end) })
+	return top
 }
 
-func coreName(name string) string {
-	if at := strings.IndexAny(name, ",("); at > 0 {
-		name = name[:at]
-	}
-
-	return strings.TrimSpace(name)
-}
-
-func singularName(name string) string {
-	fields := strings.Fields(name)
-	if len(fields) == 0 {
-		return name
-	}
-	fields[len(fields)-1] = domain.Singular(fields[len(fields)-1])
-
-	return strings.Join(fields, " ")
-}
+func similarity(c *candidate) float64 { return c.similarity }
 
 // link returns the canonical row to which a written name is linked, or nil.
 func link(text string, list []candidate) *candidate {
-	best := func(fits func(*candidate) bool, score func(*candidate) float64) *candidate {
-		var top *candidate
-		for i := range list {
-			c := &list[i]
-			if fits(c) && (top == nil || score(c) > score(top) || score(c) == score(top) && len(c.name) < len(top.name)) {
-				top = c
-			}
-		}
-
+	if top := best(list, func(c *candidate) bool { return c.exact }, similarity); top != nil {
 		return top
 	}
-	alike := func(c *candidate) float64 { return c.similarity }
-	if top := best(func(c *candidate) bool { return c.exact }, alike); top != nil {
-		return top
-	}
-	if top := best(func(c *candidate) bool { return c.similarity >= linkSimilarity }, alike); top != nil {
+	if top := best(list, func(c *candidate) bool { return c.similarity >= linkSimilarity }, similarity); top != nil {
 		return top
 	}
 	words := nameWords(coreName(strings.ToLower(text)))
 
-	return best(func(c *candidate) bool { return headed(words, nameWords(c.name)) },
+	return best(list, func(c *candidate) bool { return headed(words, nameWords(c.name)) },
 		func(c *candidate) float64 { return float64(len(nameWords(c.name))) })
-}
-
-// headed reports whether the written name contains all words of a canonical name, and its last word, which says what
-// the thing is, is among them: "frozen broccoli" is broccoli, "lime leaves" is not lime.
-func headed(words, canonical []string) bool {
-	if len(words) == 0 || len(canonical) == 0 || !slices.Contains(canonical, words[len(words)-1]) {
-		return false
-	}
-
-	return !slices.ContainsFunc(canonical, func(word string) bool { return !slices.Contains(words, word) })
-}
-
-func nameWords(name string) []string {
-	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for i, word := range words {
-		words[i] = domain.Singular(word)
-	}
-
-	return words
 }
 
 // meant returns what a searched name may mean: exact names and aliases; else names whose words it contains; else the
 // most similar.
 func meant(text string, list []candidate) named {
-	var picked []candidate
-	for _, c := range list {
-		if c.exact {
-			picked = append(picked, c)
-		}
-	}
-	if top := link(text, list); len(picked) == 0 && top != nil {
-		picked = []candidate{*top}
-	}
+	picked := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.exact })
 	if len(picked) == 0 {
-		picked = mostAlike(list)
+		top := link(text, list)
+		if top == nil {
+			top = best(list, func(c *candidate) bool { return c.similarity >= searchSimilarity }, similarity)
+		}
+		if top == nil {
+			return named{}
+		}
+		picked = []candidate{*top}
 	}
 	forms := wordForms(text)
 	var result named
@@ -236,31 +169,17 @@ func meant(text string, list []candidate) named {
 	return result
 }
 
-func mostAlike(list []candidate) []candidate {
-	var top []candidate
-	for _, c := range list {
-		switch {
-		case c.similarity < searchSimilarity:
-		case len(top) == 0 || c.similarity > top[0].similarity:
-			top = []candidate{c}
-		case c.similarity == top[0].similarity && len(c.name) < len(top[0].name):
-			top = []candidate{c}
-		}
-	}
-
-	return top
-}
-
 // resolveNames fills in what the names in lookups may mean, in one statement.
 func (t *Tools) resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]condition) error {
 	if e.Match == nil {
 		return nil
 	}
+	var lookups []*condition
 	var texts []string
 	for _, list := range lists {
 		for i := range list {
 			if list[i].isLookup(e) {
-				texts = append(texts, list[i].texts...)
+				lookups, texts = append(lookups, &list[i]), append(texts, list[i].texts...)
 			}
 		}
 	}
@@ -268,16 +187,10 @@ func (t *Tools) resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, l
 	if err != nil {
 		return err
 	}
-	at := 0
-	for _, list := range lists {
-		for i := range list {
-			if !list[i].isLookup(e) {
-				continue
-			}
-			for _, text := range list[i].texts {
-				list[i].found = append(list[i].found, meant(text, found[at]))
-				at++
-			}
+	for _, c := range lookups {
+		for _, text := range c.texts {
+			c.found = append(c.found, meant(text, found[0]))
+			found = found[1:]
 		}
 	}
 

@@ -29,11 +29,16 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	keys := make([]string, len(unique))
 	var fresh, added []map[string]any
 	for i, row := range unique {
-		if keys[i] = keyOfSame(e, row, existing); keys[i] == "" {
+		at := slices.IndexFunc(existing.Rows, func(other map[string]any) bool { return sameThing(e, row, other) })
+		if at < 0 {
 			fresh = append(fresh, row)
-		} else {
-			added = append(added, withKey(e, row, keys[i]))
+
+			continue
 		}
+		keys[i] = keyText(existing.Rows[at], e)
+		more := maps.Clone(row)
+		more[e.Key.Name] = keys[i]
+		added = append(added, more)
 	}
 	if err := d.addUp(ctx, tx, e, added); err != nil {
 		return nil, err
@@ -133,12 +138,8 @@ func sum(a, b any) any {
 	case !okY:
 		return a
 	}
-	total := new(big.Rat).Add(x, y)
-	if total.IsInt() {
-		return json.Number(total.Num().String())
-	}
 
-	return json.Number(strings.TrimRight(total.FloatString(20), "0"))
+	return json.Number(decimal(new(big.Rat).Add(x, y), storedDigits))
 }
 
 // joined keeps both texts, unless the first already contains the second.
@@ -166,7 +167,7 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 		}
 	}
 
-	return d.tools.load(ctx, tx, e, &query{sel: selection{columns: visible(e)}, lock: true, where: func(s *statement) {
+	return d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
 		s.add("(lower(", by.SQL(), "::text) = ANY(", s.value(names), "::text[])")
 		if len(links) > 0 {
 			s.add(" OR ")
@@ -177,23 +178,6 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 			s.add(" AND ", quoted(e.Merge.Unless), " IS NOT TRUE")
 		}
 	}})
-}
-
-func keyOfSame(e *domain.Entity, row map[string]any, existing *loaded) string {
-	for _, other := range existing.rows {
-		if sameThing(e, row, other) {
-			return keyText(other, e)
-		}
-	}
-
-	return ""
-}
-
-func withKey(e *domain.Entity, row map[string]any, key string) map[string]any {
-	copied := map[string]any{e.Key.Name: key}
-	maps.Copy(copied, row)
-
-	return copied
 }
 
 // addUp adds the sums to existing rows and fills their empty columns. The database does the addition, so that
@@ -210,15 +194,10 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	for i, row := range rows {
 		keys[i] = keyText(row, e)
 	}
-	own := func(name string) string { return quoted(e.Table) + "." + quoted(name) }
-	names := map[string]any{}
-	for _, row := range rows {
-		for name := range row {
-			names[name] = nil
-		}
-	}
+	own := func(name string) string { return pgx.Identifier{e.Table, name}.Sanitize() }
+	names := columnsOf(rows)
 	var sets []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range names {
 		switch {
 		case name == e.Merge.Sum:
 			sets = append(sets, fmt.Sprintf("%s = coalesce(%s + r.%s, %s, r.%s)", quoted(name), own(name), quoted(name), own(name), quoted(name)))
@@ -233,7 +212,7 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	into := table(d.tools.domain, e)
 	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name), " AND ", e.Owned())
-	if err := d.journal.updating(ctx, tx, e, keys, slices.Sorted(maps.Keys(names))); err != nil {
+	if err := d.journal.updating(ctx, tx, e, keys, names); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
@@ -241,4 +220,71 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	}
 
 	return nil
+}
+
+// mergeSingle creates the only row that a user may have of a type, or adds to it: lists grow by what they lack, objects
+// are merged by key, other columns are set. Omitted columns stay, so that today's wish does not erase yesterday's.
+func (d *decision) mergeSingle(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
+	if len(rows) != 1 {
+		return nil, fail(CodeBadArgument, "There can be one row of %s; give one.", e.Table)
+	}
+	if err := d.lockMerges(ctx, tx); err != nil {
+		return nil, err
+	}
+	there, err := d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) { s.add("TRUE") }})
+	if err != nil {
+		return nil, err
+	}
+	if len(there.Rows) == 0 {
+		keys, err := d.insert(ctx, tx, e, rows)
+
+		return &saved{keys: keys, merged: make([]bool, len(keys)), written: rows}, err
+	}
+	added := map[string]any{}
+	for name, value := range rows[0] {
+		if value != nil {
+			added[name] = addTo(e.Column(name), there.Rows[0][name], value)
+		}
+	}
+	keys := there.keys()[:1]
+	if len(added) > 0 {
+		_, err = d.update(ctx, tx, e, keys, added)
+	}
+
+	return &saved{keys: keys, merged: []bool{true}, written: []map[string]any{added}}, err
+}
+
+// addTo returns a column's value after adding value to it.
+func addTo(c *domain.Column, was, value any) any {
+	switch more := value.(type) {
+	case []any:
+		list, _ := was.([]any)
+		list = slices.Clone(list)
+		for _, item := range more {
+			if !slices.ContainsFunc(list, func(one any) bool { return sameItem(c, one, item) }) {
+				list = append(list, item)
+			}
+		}
+
+		return list
+	case map[string]any:
+		object, _ := was.(map[string]any)
+		whole := maps.Clone(object)
+		if whole == nil {
+			whole = map[string]any{}
+		}
+		maps.Copy(whole, more)
+
+		return whole
+	default:
+		return value
+	}
+}
+
+func sameItem(c *domain.Column, one, item any) bool {
+	if c.Kind == domain.KindArray && c.Elem == domain.KindText {
+		return folded(one) == folded(item)
+	}
+
+	return sameJSON(one, item)
 }

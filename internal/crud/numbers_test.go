@@ -74,3 +74,11 @@ func TestCalculate(t *testing.T) {
 	b.refused("analyze", vocab.ToolCalculate, `{"expressions": [`+strings.Repeat(`"1",`, 20)+`"1"]}`, crud.CodeBadArgument)
 	b.refused("analyze", vocab.ToolCalculate, `{"expressions": []}`, crud.CodeBadArgument)
 }
+
+// A schema without null asks for 0 where no limit is meant.
+func TestALimitOfZeroIsNone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("read", vocab.ToolRecall, `{"query": "curry", "limit": 0}`)
+	b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "curry"}], "limit": 0}`)
+}

@@ -39,18 +39,25 @@ func newOperation(s *step, o *domain.Operation) (*operateOp, *Error) {
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
+
+	return op, op.check()
+}
+
+// check compares the arguments with the declared ones.
+func (op *operateOp) check() *Error {
+	o := op.declared
 	for _, name := range slices.Sorted(maps.Keys(op.args)) {
 		if o.Args.Column(name) == nil {
-			return nil, fail(CodeBadArgument, "%s has no argument %s; it has %s.", o.Name, registry.Scrub(name), strings.Join(visibleNames(o.Args), ", "))
+			return fail(CodeBadArgument, "%s has no argument %s; it has %s.", o.Name, registry.Scrub(name), strings.Join(visibleNames(o.Args), ", "))
 		}
 	}
 	for _, c := range o.Args.Columns {
 		if op.args[c.Name] == nil && !c.HasDefault {
-			return nil, failColumn(CodeBadArgument, c.Name, "%s needs %s.", o.Name, c.Name)
+			return failColumn(CodeBadArgument, c.Name, "%s needs %s.", o.Name, c.Name)
 		}
 	}
 
-	return op, nil
+	return nil
 }
 
 func (op *operateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
@@ -115,13 +122,13 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 		if err != nil {
 			return err
 		}
-		if len(found.rows) != len(keys) {
+		if len(found.Rows) != len(keys) {
 			return failColumn(CodeNotFound, c.Name, "%s names a %s that does not exist.", c.Name, e.Name)
 		}
 		if err := d.requireSeen(ctx, tx, e, found); err != nil {
 			return err
 		}
-		for key, version := range found.versions[e.Type] {
+		for key, version := range found.Versions[e.Type] {
 			op.named[e.Type+" "+key] = version
 		}
 	}
@@ -190,9 +197,9 @@ func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (boo
 
 // sentence says what would be done if the owner has no function for that.
 func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) string {
-	label := op.declared.On.Name
-	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.rows) == 1 {
-		label = strings.TrimSpace(label + " " + op.declared.On.Label.RenderComplete(found.rows[0]))
+	on := op.declared.On.Name
+	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.Rows) == 1 {
+		on = called(op.declared.On, op.declared.On.Label.RenderComplete(found.Rows[0]))
 	}
 	var with []string
 	for _, c := range op.declared.Args.Columns[1:] {
@@ -201,7 +208,7 @@ func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) strin
 		}
 	}
 
-	return strings.TrimSpace(fmt.Sprintf("This would %s: %s %s", strings.ReplaceAll(op.declared.Name, "_", " "), label, strings.Join(with, ", ")))
+	return strings.TrimSpace(fmt.Sprintf("This would %s: %s %s", spokenName(op.declared), on, strings.Join(with, ", ")))
 }
 
 // call calls a function with named arguments; omitted ones have their defaults. It returns the function's text, if any.
@@ -271,4 +278,80 @@ func argument(value any) any {
 	default:
 		return fmt.Sprint(v)
 	}
+}
+
+// maxCompared is how many rows of a type are compared before and after an operation.
+const maxCompared = 5000
+
+// versions returns the versions of the user's rows of the types that the function changes.
+func (op *operateOp) versions(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]string, error) {
+	return d.tools.versions(ctx, tx, func(e *domain.Entity, s *statement) bool {
+		s.add("TRUE ORDER BY ", qualified(e, e.Key), " LIMIT ", s.value(maxCompared))
+
+		return slices.Contains(op.declared.Changes, e)
+	})
+}
+
+// compare finds which of the user's visible rows the function changed, whatever it returned.
+func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error {
+	after, err := op.versions(ctx, d, tx)
+	if err != nil {
+		return err
+	}
+	for _, e := range op.declared.Changes {
+		keys := map[string][]string{}
+		for key, version := range after[e.Type] {
+			switch was, known := op.before[e.Type][key]; {
+			case !known:
+				keys[registry.ActionCreated] = append(keys[registry.ActionCreated], key)
+			case was != version:
+				keys[registry.ActionUpdated] = append(keys[registry.ActionUpdated], key)
+			}
+		}
+		for key := range op.before[e.Type] {
+			if _, there := after[e.Type][key]; !there {
+				keys[registry.ActionDeleted] = append(keys[registry.ActionDeleted], key)
+			}
+		}
+		for _, action := range []string{registry.ActionCreated, registry.ActionUpdated, registry.ActionDeleted} {
+			slices.Sort(keys[action])
+			if err := op.keep(ctx, d, tx, e, action, keys[action]); err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+// keep reads rows that the function changed. Of those that are gone only the key is known.
+func (op *operateOp) keep(ctx context.Context, d *decision, tx pgx.Tx, e *domain.Entity, action string, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if action == registry.ActionDeleted {
+		gone := registry.Result{Entity: e, Action: action}
+		for _, key := range keys {
+			gone.Rows = append(gone.Rows, map[string]any{e.Key.Name: key})
+		}
+		op.changed = append(op.changed, gone)
+
+		return nil
+	}
+	found, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
+	if err == nil {
+		op.changed = append(op.changed, found.after(action))
+	}
+
+	return err
+}
+
+func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
+	for i := range op.changed {
+		op.changed[i].Action = d.attributed(op.changed[i].Action)
+	}
+	result, err := op.step.recorded(ctx, d, tx, op.changed...)
+	result.Notice = spoken(op.told...)
+
+	return result, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -39,39 +38,32 @@ func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, i
 		return Row{}, fail(CodeUnknownTool, "There is no operation %s on %s.", registry.Scrub(asked.Operation), e.Table)
 	}
 	if !isKeyOf(e, id) {
-		return Row{}, fail(CodeNotFound, "There is no such %s.", e.Name)
+		return Row{}, noSuch(e)
 	}
 	object, fault := rowObject(asked.Args)
 	if fault != nil {
 		return Row{}, fault
 	}
 	object[o.This] = id
-	raw, err := jsonRows(object)
+	s := &step{call: Call{Tool: o.Name}, entity: e, approved: asked.Told != "", preview: asked.Told}
+	op := &operateOp{declared: o, args: object, keys: object, step: s}
+	if fault := op.check(); fault != nil {
+		return Row{}, fault
+	}
+
+	return t.operate(ctx, tx, user, op, id, asked.Version)
+}
+
+func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, op *operateOp, id, version string) (Row, error) {
+	d, err := t.decisionOf(ctx, tx, user)
 	if err != nil {
 		return Row{}, err
 	}
-	s := &step{call: Call{Tool: o.Name, Args: raw}, approved: asked.Told != "", preview: asked.Told}
-	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
-	op, fault := newOperation(s, o)
-	if fault != nil {
-		return Row{}, fault
-	}
-	op.keys = op.args
-
-	return t.operate(ctx, tx, user, d, op, asked.Version)
-}
-
-func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, op *operateOp, version string) (Row, error) {
-	if user.Session != nil {
-		if err := d.enter(ctx, tx, *user.Session); err != nil {
-			return Row{}, err
-		}
-	}
-	var row Row
 	e := op.declared.On
-	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+	var row Row
+	err = t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		if version != "" {
-			if _, err := t.locked(ctx, tenant, e, fmt.Sprint(op.keys[op.declared.This]), version); err != nil {
+			if _, err := t.locked(ctx, tenant, e, id, version); err != nil {
 				return err
 			}
 		}
@@ -85,8 +77,8 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, 
 			return err
 		}
 		found, err := t.byKeys(ctx, tenant, e, all(e), []string{op.this})
-		if err == nil && len(found.rows) == 1 {
-			row = found.row(e, 0)
+		if err == nil && len(found.Rows) == 1 {
+			row = found.row(0)
 		}
 
 		return err
@@ -95,21 +87,16 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, 
 		return Row{}, &ConfirmError{Text: refused.Message}
 	}
 	if err != nil {
-		return row, err
+		return Row{}, err
 	}
-	if user.Session != nil {
-		d.registry = registry.New(tx, t.domain, d.scope)
-		_, err = op.record(ctx, d, tx)
-	} else {
+	done := op.changed
+	if user.Session == nil { // no conversation's registry says what was called
 		called := row.Data
 		if called == nil { // the operation has done away with it
-			called = map[string]any{e.Key.Name: op.this}
+			called = map[string]any{e.Key.Name: id}
 		}
-		err = keepEvents(ctx, tx, user, &op.declared.Name, op.events(called)...)
-	}
-	if err != nil {
-		return row, err
+		done = append([]registry.Result{{Entity: e, Rows: []map[string]any{called}, Action: actionCalled}}, done...)
 	}
 
-	return row, noteChange(ctx, tx, user)
+	return row, d.noteDone(ctx, tx, user, &op.declared.Name, done...)
 }

@@ -156,6 +156,9 @@ func number(text string) int {
 	return n
 }
 
+// shownName bounds what is repeated of a name.
+const shownName = 40
+
 // position parses "2", or "ri_2" as rows without a ref are called.
 func (l *listPatch) position(name string) (int, *Error) {
 	digits := name
@@ -164,16 +167,10 @@ func (l *listPatch) position(name string) (int, *Error) {
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 {
-		return 0, failColumn(CodeBadArgument, l.name, "%s is changed by position: %q is none of 1 to %d; %d adds one.", l.name, shownName(name), len(l.was), len(l.was)+1)
+		return 0, failColumn(CodeBadArgument, l.name, "%s is changed by position: %q is none of 1 to %d; %d adds one.", l.name, cut(name, shownName), len(l.was), len(l.was)+1)
 	}
 
 	return n, nil
-}
-
-func shownName(name string) string {
-	runes := []rune(name)
-
-	return string(runes[:min(len(runes), 40)])
 }
 
 // called is what identifies an entry to people: a row's label, or the text itself.
@@ -193,7 +190,7 @@ func (l *listPatch) gone(now []any) string {
 	for _, one := range l.was {
 		at := slices.IndexFunc(left, func(other any) bool { return l.called(one) == l.called(other) })
 		if at < 0 {
-			names = append(names, shownName(l.called(one)))
+			names = append(names, cut(l.called(one), shownName))
 		} else {
 			left = slices.Delete(left, at, at+1)
 		}

@@ -11,24 +11,18 @@ import (
 	"alfred/registry"
 )
 
-// payload is one row to be written: checked columns in stored form, and children by type.
-type payload struct {
-	columns  map[string]any
-	children map[*domain.Child][]*payload
-}
-
-// newPayload checks a row to be created. Refs must have been replaced by keys.
-func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*payload, *Error) {
-	p := &payload{columns: map[string]any{}, children: map[*domain.Child][]*payload{}}
+// newRow checks a row to be created and returns it in stored form, children under their tables' names. Refs must have
+// been replaced by keys.
+func newRow(e *domain.Entity, data map[string]any, parent *domain.Child) (map[string]any, *Error) {
+	row, bad := map[string]any{}, map[string]bool{}
 	var wrong faults
-	bad := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		if child := e.Child(name); child != nil {
 			if err := allowed(child.Entity, domain.Create); err != nil {
 				return nil, err
 			}
-			rows, err := childPayloads(child, data[name])
-			p.children[child] = rows
+			rows, err := newRows(child, data[name])
+			row[name] = rows
 			wrong.add(err)
 
 			continue
@@ -49,23 +43,24 @@ func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*p
 		if value == nil && c.HasDefault {
 			continue // omitted, so that the default applies
 		}
-		p.columns[c.Name] = value
+		row[c.Name] = value
 	}
-	for _, c := range missing(e, p, parent) {
-		if !bad[c.Name] {
+	for _, c := range e.Columns {
+		if required(e, c, parent) && row[c.Name] == nil && !bad[c.Name] {
 			wrong.add(failColumn(CodeViolation, c.Name, "%s needs a value.", c.Name))
 		}
 	}
 
-	return p, wrong.one()
+	return row, wrong.one()
 }
 
-func childPayloads(child *domain.Child, value any) ([]*payload, *Error) {
+// newRows checks the rows that are created with their parent.
+func newRows(child *domain.Child, value any) ([]any, *Error) {
 	list, ok := value.([]any)
 	if !ok && value != nil {
 		return nil, failColumn(CodeBadArgument, child.Entity.Table, "%s has to be a list of rows.", child.Entity.Table)
 	}
-	rows := make([]*payload, 0, len(list))
+	rows := make([]any, 0, len(list))
 	var wrong faults
 	for i, item := range list {
 		object, ok := item.(map[string]any)
@@ -74,7 +69,7 @@ func childPayloads(child *domain.Child, value any) ([]*payload, *Error) {
 
 			continue
 		}
-		row, err := newPayload(child.Entity, object, child)
+		row, err := newRow(child.Entity, object, child)
 		if err != nil {
 			wrong.add(failColumn(err.Code, err.Column, "Row %d of %s: %s", i+1, child.Entity.Table, err.Message))
 		}
@@ -82,6 +77,24 @@ func childPayloads(child *domain.Child, value any) ([]*payload, *Error) {
 	}
 
 	return rows, wrong.one()
+}
+
+// required reports whether a new row needs a value in a column.
+func required(e *domain.Entity, c *domain.Column, parent *domain.Child) bool {
+	return !c.Nullable && !c.HasDefault && !c.Generated && c != e.Key && c != e.Owner && (parent == nil || c != parent.FK)
+}
+
+// rowsIn returns the rows in a list of rows.
+func rowsIn(list any) []map[string]any {
+	var rows []map[string]any
+	items, _ := list.([]any)
+	for _, item := range items {
+		if row, ok := item.(map[string]any); ok {
+			rows = append(rows, row)
+		}
+	}
+
+	return rows
 }
 
 // knownNames checks that every name in a row is a writable column or child. It runs before refs are looked up, which
@@ -99,11 +112,8 @@ func knownNames(e *domain.Entity, data map[string]any) *Error {
 
 			continue
 		}
-		rows, _ := data[name].([]any)
-		for _, row := range rows {
-			if row, ok := row.(map[string]any); ok {
-				wrong.add(knownNames(child.Entity, row))
-			}
+		for _, row := range rowsIn(data[name]) {
+			wrong.add(knownNames(child.Entity, row))
 		}
 	}
 
@@ -164,19 +174,6 @@ func writableNames(e *domain.Entity) []string {
 	return names
 }
 
-// missing returns the required columns without a value.
-func missing(e *domain.Entity, p *payload, parent *domain.Child) []*domain.Column {
-	var columns []*domain.Column
-	for _, c := range e.Columns {
-		needed := !c.Nullable && !c.HasDefault && !c.Generated && c != e.Key && c != e.Owner && (parent == nil || c != parent.FK)
-		if needed && p.columns[c.Name] == nil {
-			columns = append(columns, c)
-		}
-	}
-
-	return columns
-}
-
 // compareStored checks that the database stored what was written: otherwise a value that it rounded or truncated would
 // be saved as something the user never saw.
 func compareStored(e *domain.Entity, written, read map[string]any) *Error {
@@ -198,7 +195,13 @@ func shown(value any) string {
 	if err != nil {
 		return registry.Scrub(fmt.Sprint(value))
 	}
-	text := []rune(registry.Scrub(string(raw)))
 
-	return string(text[:min(len(text), 80)])
+	return cut(registry.Scrub(string(raw)), 80)
+}
+
+// cut is the beginning of a text.
+func cut(text string, most int) string {
+	runes := []rune(text)
+
+	return string(runes[:min(len(runes), most)])
 }

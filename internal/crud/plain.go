@@ -2,7 +2,9 @@ package crud
 
 import (
 	"context"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"alfred/internal/domain"
@@ -15,49 +17,45 @@ var behind = regexp.MustCompile(`\s*\((?:gen_)?[a-z][a-z_]*_\d+\)`)
 // plainTexts replaces refs that a model wrote into texts by labels: a ref means nothing outside this conversation. A
 // text that is only a ref, in a column that references nothing, is refused. The rows are changed in place.
 func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map[string]any) error {
-	p := &plainTexts{domain: d.tools.domain}
+	var refs []string
 	for _, row := range rows {
-		p.row(e, row, func(_ string, text string) string {
-			p.refs = append(p.refs, registry.RefsIn(p.domain, text)...)
+		eachText(e, row, func(_, text string) string {
+			refs = append(refs, registry.RefsIn(d.tools.domain, text)...)
 
 			return text
 		})
 	}
-	if len(p.refs) == 0 {
+	if len(refs) == 0 {
 		return nil
 	}
-	known, err := d.registry.Lookup(ctx, p.refs)
+	known, err := d.registry.Lookup(ctx, refs)
 	if err != nil {
 		return err
 	}
 	var wrong faults
 	for _, row := range rows {
-		p.row(e, row, func(column, text string) string {
-			entry, isRef := known[strings.TrimSpace(text)]
-			if isRef {
+		eachText(e, row, func(column, text string) string {
+			if entry, isRef := known[strings.TrimSpace(text)]; isRef {
 				wrong.add(failColumn(CodeBadValue, column, "%s holds a text, not a ref: write what %s is called (%s).", column, entry.Ref, entry.Label))
 			}
 
-			return withLabels(p.domain, text, known)
+			return withLabels(d.tools.domain, text, known)
 		})
 	}
-	if fault := wrong.one(); fault != nil {
-		return fault
-	}
 
-	return nil
+	return wrong.err()
 }
 
-// plainTexts walks the texts of rows.
-type plainTexts struct {
-	domain *domain.Domain
-	refs   []string
-}
-
-func (p *plainTexts) row(e *domain.Entity, row map[string]any, with func(column, text string) string) {
+// eachText replaces the free texts of a row and of the rows in it, which in a patch may stand by position.
+func eachText(e *domain.Entity, row map[string]any, with func(column, text string) string) {
 	for name, value := range row {
 		if child := e.Child(name); child != nil {
-			p.children(child, value, with)
+			if placed, isPatch := value.(map[string]any); isPatch {
+				value = slices.Collect(maps.Values(placed))
+			}
+			for _, one := range rowsIn(value) {
+				eachText(child.Entity, one, with)
+			}
 
 			continue
 		}
@@ -66,24 +64,6 @@ func (p *plainTexts) row(e *domain.Entity, row map[string]any, with func(column,
 			continue
 		}
 		row[name] = texts(value, func(text string) string { return with(name, text) })
-	}
-}
-
-// children are a list of rows or, in a patch, rows by position.
-func (p *plainTexts) children(child *domain.Child, value any, with func(column, text string) string) {
-	switch rows := value.(type) {
-	case []any:
-		for _, row := range rows {
-			if row, ok := row.(map[string]any); ok {
-				p.row(child.Entity, row, with)
-			}
-		}
-	case map[string]any:
-		for _, row := range rows {
-			if row, ok := row.(map[string]any); ok {
-				p.row(child.Entity, row, with)
-			}
-		}
 	}
 }
 

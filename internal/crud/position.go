@@ -15,24 +15,10 @@ type position []*string
 // errPosition rejects cursors that List did not issue, or issued for another list.
 var errPosition = fail(CodeBadArgument, "This cursor is not one of ours; start again without it.")
 
-// page reads a list page by page.
-type page struct {
-	after position               // nil: from the beginning
-	first func(*statement) *term // what precedes the type's order, nil for nothing
-}
-
 // term is one term of an order: an expression and its type.
 type term struct {
 	sql, sqlType string
 	desc         bool
-}
-
-func (t *term) order() string {
-	if t.desc {
-		return t.sql + " DESC NULLS LAST"
-	}
-
-	return t.sql + " NULLS LAST"
 }
 
 // defaultOrder is the type's order with the key as the final tie-breaker, so that the same rows always come in the same
@@ -48,23 +34,10 @@ func defaultOrder(e *domain.Entity) []*term {
 	return append(terms, &term{sql: qualified(e, e.Key), sqlType: e.Key.Type})
 }
 
-// terms returns the complete order, the SQL of a row's position, and the condition for rows after the previous page, ""
-// on the first.
-func (p *page) terms(s *statement, order []*term) (at, after string, all []*term) {
-	if p.first != nil {
-		order = append([]*term{p.first(s)}, order...)
-	}
-	if p.after != nil {
-		after = afterSQL(s, order, p.after)
-	}
-
-	return positionSQL(order), after, order
-}
-
 func orderSQL(terms []*term) string {
 	parts := make([]string, len(terms))
 	for i, t := range terms {
-		parts[i] = t.order()
+		parts[i] = t.sql + map[bool]string{true: " DESC", false: ""}[t.desc] + " NULLS LAST"
 	}
 
 	return strings.Join(parts, ", ")

@@ -2,31 +2,21 @@ package crud
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
-	"alfred/internal/domain"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
 	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
-// found is what the searches of a decision's calls found, before the transaction that runs the calls.
-type found struct {
-	hits   map[recallKey][]recall.Hit
-	orders map[orderKey][]string // row keys, best first
-}
-
-type recallKey struct {
-	query string
-	limit int
-}
-
-type orderKey struct {
-	entity, text string
-	most         int // 0: all
+// search is one search by meaning: recall's of the past, or a read's of a table.
+type search struct {
+	tool, table, text string
+	most              int // rows or hits that are needed, 0 for all
 }
 
 // Asker says on whose behalf a decision searches.
@@ -36,17 +26,47 @@ type Asker struct {
 	ShownFrom int
 }
 
+// Searches reports whether calls search by meaning, so that [Tools.Prepare] waits for an embedder.
+func Searches(calls []Call) bool { return len(searches(calls)) > 0 }
+
+// searches returns the searches of calls. A faulty call has none; Execute reports what is wrong with it.
+func searches(calls []Call) []search {
+	var list []search
+	for _, call := range calls {
+		switch call.Tool {
+		case vocab.ToolRecall:
+			var args recallArgs
+			if parse(call, &args) == nil && strings.TrimSpace(args.Query) != "" {
+				list = append(list, args.search())
+			}
+		case vocab.ToolRead:
+			var args readArgs
+			if parse(call, &args) != nil {
+				continue
+			}
+			for _, filter := range slices.Concat(args.Filters, args.OrFilters) {
+				if text, ok := filter.Value.(string); ok && filter.Field == semanticField && text != "" {
+					list = append(list, args.search(text))
+				}
+			}
+		}
+	}
+
+	return list
+}
+
 // Prepare embeds every text that the calls search for and searches, so that the transaction that writes waits for
 // neither an embedder nor a search. It checks and changes nothing; filters are applied by that transaction. A failing
 // embedder is not an error: the search degrades and says so.
 func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, calls []Call) (Prepared, error) {
-	prepared := Prepared{calls: calls, found: found{hits: map[recallKey][]recall.Hit{}, orders: map[orderKey][]string{}}}
-	var texts []string
-	for _, call := range calls {
-		texts = append(texts, searchTexts(call)...)
-	}
-	if len(texts) == 0 {
+	prepared := Prepared{calls: calls, hits: map[search][]recall.Hit{}, orders: map[search][]string{}}
+	wanted := searches(calls)
+	if len(wanted) == 0 {
 		return prepared, nil
+	}
+	texts := make([]string, len(wanted))
+	for i, one := range wanted {
+		texts[i] = one.text
 	}
 	var err error
 	if prepared.vectors, err = t.search.EmbedTexts(ctx, texts); err != nil {
@@ -54,8 +74,8 @@ func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, 
 	}
 	err = pg.InTx(ctx, beginner, func(tx pgx.Tx) error {
 		return pg.AsTenant(ctx, tx, asker.Scope.UserID, func(tenant pgx.Tx) error {
-			for _, call := range calls {
-				if err := t.searchFor(ctx, tenant, &asker, call, &prepared); err != nil {
+			for _, one := range wanted {
+				if err := t.searchFor(ctx, tenant, &asker, one, &prepared); err != nil {
 					return err
 				}
 			}
@@ -67,54 +87,18 @@ func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, 
 	return prepared, err
 }
 
-// searchFor searches for one call. A faulty call is reported when it is executed.
-func (t *Tools) searchFor(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, into *Prepared) error {
-	switch call.Tool {
-	case vocab.ToolRecall:
-		var args recallArgs
-		if bad := parse(call, &args); bad != nil || strings.TrimSpace(args.Query) == "" {
-			return nil //nolint:nilerr // the call itself reports it
-		}
-		key := recallKey{args.Query, args.limit()}
-		hits, err := t.search.Search(ctx, tx, &recall.Query{
+func (t *Tools) searchFor(ctx context.Context, tx pgx.Tx, asker *Asker, one search, into *Prepared) (err error) {
+	if one.tool == vocab.ToolRecall {
+		into.hits[one], err = t.search.Search(ctx, tx, &recall.Query{
 			UserID: asker.Scope.UserID, ExceptTurn: asker.Scope.TurnID, Session: asker.Scope.SessionID, ShownFrom: asker.ShownFrom,
-			Text: key.query, Vectors: into.vectors, Limit: key.limit,
+			Text: one.text, Vectors: into.vectors, Limit: one.most,
 		})
-		into.found.hits[key] = hits
 
 		return err
-	case vocab.ToolRead:
-		return t.searchRows(ctx, tx, call, into)
+	}
+	if e := t.domain.Entity(one.table); e != nil && !e.Semantic.IsZero() {
+		into.orders[one], err = t.search.Order(ctx, tx, e, one.text, &into.vectors, one.most)
 	}
 
-	return nil
-}
-
-func (t *Tools) searchRows(ctx context.Context, tx pgx.Tx, call Call, into *Prepared) error {
-	var args readArgs
-	if bad := parse(call, &args); bad != nil {
-		return nil //nolint:nilerr // the call itself reports it
-	}
-	var e *domain.Entity
-	if e = t.domain.Entity(args.Table); e == nil || e.Semantic.IsZero() {
-		return nil
-	}
-	for _, text := range searchTexts(call) {
-		keys, err := t.search.Order(ctx, tx, e, text, &into.vectors, args.ordered())
-		if err != nil {
-			return err
-		}
-		into.found.orders[orderKey{e.Type, text, args.ordered()}] = keys
-	}
-
-	return nil
-}
-
-// limit bounds how many hits a recall returns.
-func (a *recallArgs) limit() int {
-	if a.Limit == nil {
-		return defaultHits
-	}
-
-	return max(1, min(maxHits, *a.Limit))
+	return err
 }

@@ -19,9 +19,6 @@ const shallI = "Shall I?"
 // prospect says whether the recorded writes can be undone: it names what cannot be, says of deleted rows that they can,
 // and is "" otherwise.
 func (j *journal) prospect() string {
-	if j == nil {
-		return ""
-	}
 	var lost []string
 	deletes := false
 	for _, w := range j.writes {
@@ -38,9 +35,6 @@ func (j *journal) prospect() string {
 
 // aftermath names the tables whose triggers may write elsewhere, which an undo does not reverse.
 func (j *journal) aftermath() string {
-	if j == nil {
-		return ""
-	}
 	var tables []string
 	for _, w := range j.writes {
 		if w.entity != nil && w.entity.Reacts && !slices.Contains(tables, w.entity.Plural) {
@@ -55,15 +49,15 @@ func (j *journal) aftermath() string {
 }
 
 // warn adds to the question whether what it asks for can be undone.
-func (d *decision) warn(ctx context.Context, tx pgx.Tx, operations []operation) error {
+func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil || d.journal == nil {
 		return nil
 	}
 	would := &journal{tools: d.tools}
-	for i, op := range operations {
-		switch op := op.(type) {
+	for _, s := range d.steps {
+		switch op := s.op.(type) {
 		case *deleteOp:
-			if err := would.deleting(ctx, tx, op.entity, d.steps[i].keys); err != nil {
+			if err := would.deleting(ctx, tx, op.entity, op.keys); err != nil {
 				return err
 			}
 		case *operateOp:

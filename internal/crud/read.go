@@ -18,8 +18,9 @@ const rankedRows = 20
 
 // readOp is db_read.
 type readOp struct {
+	*step
+
 	args   readArgs
-	entity *domain.Entity
 	sel    selection
 	drafts []draft
 	tested []condition // of the query, for a value that Postgres cannot parse
@@ -28,20 +29,15 @@ type readOp struct {
 }
 
 func (d *decision) newRead(s *step) (operation, *Error) {
-	op := &readOp{}
-	if err := parse(s.call, &op.args); err != nil {
+	op := &readOp{step: s}
+	if err := d.begin(s, &op.args, &op.args.Table, reads); err != nil {
 		return nil, err
 	}
-	e, err := d.tools.entity(op.args.Table, d.bounds.Tables)
-	if err != nil {
+	if err := positive(op.args.Limit); err != nil {
 		return nil, err
 	}
-	op.entity, s.entity = e, e
-	op.args.Limit = unlessZero(op.args.Limit)
-	if op.args.Limit != nil && *op.args.Limit < 1 {
-		return nil, fail(CodeBadArgument, "limit has to be at least 1.")
-	}
-	op.sel, err = selected(e, op.args.Detail, op.args.Columns)
+	var err *Error
+	op.sel, err = selected(s.entity, op.args.Detail, op.args.Columns)
 
 	return op, err
 }
@@ -55,7 +51,7 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	op.found, err = d.tools.load(ctx, tx, op.entity, q)
-	if err == nil && q.top != nil && len(op.found.rows) < min(q.limit, op.found.total) { // many of the best have just been deleted
+	if err == nil && q.top != nil && len(op.found.Rows) < min(q.limit, op.found.total) { // many of the best have just been deleted
 		q.top = nil
 		op.found, err = d.tools.load(ctx, tx, op.entity, q)
 	}
@@ -73,10 +69,11 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(or, func(c condition) bool { return c.distance != "" }) {
+	if ranking(or) != nil {
 		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none, so it belongs in filters, not in or_filters.", semanticField)
 	}
-	if ranking := slices.DeleteFunc(slices.Clone(filters), func(c condition) bool { return c.distance == "" }); len(ranking) > 1 {
+	ranked := ranking(filters)
+	if len(ranked) > 1 {
 		return nil, failColumn(CodeBadFilter, semanticField, "%s can rank rows by one text only.", semanticField)
 	}
 	if slices.ContainsFunc(filters, func(c condition) bool { return c.none }) {
@@ -85,22 +82,35 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err := d.tools.resolveNames(ctx, tx, op.entity, filters, or); err != nil {
 		return nil, err
 	}
-	order, fault := op.order(d, slices.Concat(filters, or))
-	if fault != nil {
+	op.tested = slices.Concat(filters, or)
+	q := &query{sel: op.sel, limit: op.args.limit(), where: func(s *statement) { d.tools.where(s, op.entity, filters, or) }}
+	var fault *Error
+	if q.first, fault = op.order(); fault != nil {
 		return nil, fault
 	}
-	op.tested = slices.Concat(filters, or)
-	q := &query{sel: op.sel, limit: op.args.limit(), order: order, where: func(s *statement) { d.tools.where(s, op.entity, filters, or) }}
-	if i := slices.IndexFunc(filters, func(c condition) bool { return c.distance != "" }); i >= 0 {
-		op.rank(d, filters[i].distance, q)
+	if len(ranked) > 0 {
+		op.notice = d.prepared.vectors.Notice
+		op.rank(d, ranked[0], q)
 	}
 
 	return q, nil
 }
 
+// ranking returns the texts by which conditions rank rows.
+func ranking(list []condition) []string {
+	var texts []string
+	for _, c := range list {
+		if c.distance != "" {
+			texts = append(texts, c.distance)
+		}
+	}
+
+	return texts
+}
+
 // rank joins each row's rank in a search. If nothing else is asked of the rows, only the best are read.
 func (op *readOp) rank(d *decision, text string, q *query) {
-	keys := d.found.orders[orderKey{op.entity.Type, text, op.args.ordered()}]
+	keys := d.prepared.orders[op.args.search(text)]
 	if op.args.ordered() > 0 && len(keys) >= q.limit {
 		q.top = keys
 	}
@@ -110,61 +120,52 @@ func (op *readOp) rank(d *decision, text string, q *query) {
 	}
 }
 
-// order ranks by meaning or similarity if the read searches for it, else by order_by.
-func (op *readOp) order(d *decision, conditions []condition) (func(*statement), *Error) {
-	if dir := op.args.OrderDir; dir != "" && dir != "asc" && dir != "desc" {
-		return nil, fail(CodeBadArgument, "order_dir is asc or desc.")
+// order ranks by meaning or similarity if the read searches for it, and by order_by.
+func (op *readOp) order() (func(*statement) []*term, *Error) {
+	desc, err := descending(op.args.OrderDir)
+	if err != nil {
+		return nil, err
 	}
-	var terms []func(*statement)
-	for i := range conditions {
-		c := &conditions[i]
-		switch {
-		case c.distance != "":
-			if d.vectors.Notice != "" {
-				op.notice = d.vectors.Notice
-			}
-			terms = append(terms, func(s *statement) { d.rankByMeaning(s, op.entity, c.distance) })
-		case c.op == opSimilar:
-			terms = append(terms, func(s *statement) {
-				s.add("similarity(", c.column.SQL(), "::text, ", s.value(c.texts[0]), ") DESC NULLS LAST")
-			})
-		}
-	}
+	var by *domain.Column
 	if op.args.OrderBy != "" {
-		c, err := column(op.entity, op.args.OrderBy)
-		if err != nil {
+		if by, err = column(op.entity, op.args.OrderBy); err != nil {
 			return nil, err
 		}
-		if c.Kind == domain.KindJSON {
-			return nil, failColumn(CodeBadArgument, c.Name, "Rows cannot be ordered by %s.", c.Name)
+		if by.Kind == domain.KindJSON {
+			return nil, failColumn(CodeBadArgument, by.Name, "Rows cannot be ordered by %s.", by.Name)
 		}
-		terms = append(terms, func(s *statement) { s.add((&term{sql: c.SQL(), desc: op.args.OrderDir == "desc"}).order()) })
-	}
-	if len(terms) == 0 {
-		return nil, nil
 	}
 
-	return func(s *statement) {
-		for i, term := range terms {
-			if i > 0 {
-				s.add(", ")
+	return func(s *statement) []*term {
+		var terms []*term
+		for _, c := range op.tested {
+			switch {
+			case c.distance != "":
+				terms = append(terms, rankTerms(s, op.entity, c.distance)...)
+			case c.op == opSimilar:
+				terms = append(terms, &term{sql: "similarity(" + c.column.SQL() + "::text, " + s.value(c.texts[0]) + ")", desc: true})
 			}
-			term(s)
 		}
+		if by != nil {
+			terms = append(terms, &term{sql: by.SQL(), desc: desc})
+		}
+
+		return terms
 	}, nil
 }
 
-// rankByMeaning orders by the search that ran before this transaction, which ranked all rows regardless of filters.
-// Rows without an embedding follow, ordered by their words.
-func (d *decision) rankByMeaning(s *statement, e *domain.Entity, text string) {
+// rankTerms order by the search that ran before this transaction, which ranked all rows regardless of filters. Rows
+// without an embedding follow, ordered by their words.
+func rankTerms(s *statement, e *domain.Entity, text string) []*term {
 	var parts []string
 	for _, name := range e.Semantic.Columns() {
 		if c := e.Column(name); c != nil {
 			parts = append(parts, c.SQL()+"::text")
 		}
 	}
-	s.add("_ranked._place NULLS LAST, CASE WHEN _ranked._place IS NULL THEN word_similarity(", s.value(text),
-		", concat_ws(' ', ", strings.Join(parts, ", "), ")) END DESC NULLS LAST")
+	words := "CASE WHEN _ranked._place IS NULL THEN word_similarity(" + s.value(text) + ", concat_ws(' ', " + strings.Join(parts, ", ") + ")) END"
+
+	return []*term{{sql: "_ranked._place"}, {sql: words, desc: true}}
 }
 
 // conditions replaces refs by keys and checks the filters. Drafts that the read handles itself are removed first,
@@ -186,36 +187,44 @@ func (d *decision) conditions(ctx context.Context, e *domain.Entity, filters []r
 	return append(list, decided...), nil
 }
 
-func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
-	var result record
+// restricting is conditions for a call that ranks nothing; instead says what to do about a filter that would.
+func (d *decision) restricting(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, instead string) ([]condition, error) {
+	list, err := d.conditions(ctx, e, filters, nil)
+	if err != nil {
+		return nil, err
+	}
+	if ranking(list) != nil {
+		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; %s.", semanticField, instead)
+	}
+
+	return list, d.tools.resolveNames(ctx, tx, e, list)
+}
+
+func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
+	var result Result
 	for _, one := range op.drafts {
 		if one.content != nil {
 			result.rows = append(result.rows, op.draftRow(one))
-			result.refs = append(result.refs, one.ref)
+			result.Refs = append(result.Refs, one.ref)
 		}
 	}
 	if _, err := d.registry.Touch(ctx, namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))); err != nil {
-		return record{}, err
+		return Result{}, err
 	}
 	if err := d.labelDrafts(ctx, op.entity, result.rows); err != nil {
-		return record{}, err
+		return Result{}, err
 	}
-	result.total = len(result.rows)
+	result.RowCount = len(result.rows)
 	if op.found == nil {
 		return result, nil
 	}
-	translated, err := d.translate(ctx, tx, registry.Result{
-		Entity: op.entity, Rows: op.found.rows, Action: registry.ActionRead, Sets: op.sel.sets, Versions: op.found.versions,
-	})
-	if err != nil {
-		return record{}, err
-	}
-	result.rows = append(result.rows, translated[0].Rows...)
-	result.refs = append(result.refs, translated[0].Refs...)
-	result.total += op.found.total
-	result.notice = op.notice
+	stored, err := op.recorded(ctx, d, tx, op.found.after(registry.ActionRead))
+	result.rows = append(result.rows, stored.rows...)
+	result.Refs = append(result.Refs, stored.Refs...)
+	result.RowCount += op.found.total
+	result.Notice = op.notice
 
-	return result, nil
+	return result, err
 }
 
 // translate replaces keys by refs; labels of rows known only by a foreign key are read as the tenant.
@@ -228,19 +237,15 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 	return func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
 		labels := make(map[string]string, len(ids))
 		err := pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
-			sel, fault := selectedColumns(e, nil)
-			if fault != nil {
-				return fault
-			}
-			found, err := t.byKeys(ctx, tenant, e, sel, ids)
+			found, err := t.named(ctx, tenant, e, ids)
 			if err != nil {
 				return err
 			}
-			if err := t.nameLinks(ctx, tenant, e, found.rows); err != nil {
+			if err := t.nameLinks(ctx, tenant, e, found.Rows); err != nil {
 				return err
 			}
-			for _, row := range found.rows {
-				labels[keyText(row, e)] = e.Label.RenderComplete(row)
+			for key, row := range found.byKey() {
+				labels[key] = e.Label.RenderComplete(row)
 			}
 
 			return nil
@@ -267,24 +272,27 @@ func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 		if len(keys) == 0 {
 			continue
 		}
-		sel, fault := selectedColumns(target, nil)
-		if fault != nil {
-			return fault
-		}
-		found, err := t.byKeys(ctx, tenant, target, sel, keys)
+		found, err := t.named(ctx, tenant, target, keys)
 		if err != nil {
 			return err
 		}
-		labels := map[string]string{}
-		for _, row := range found.rows {
-			labels[keyText(row, target)] = target.Label.Render(row)
-		}
+		targets := found.byKey()
 		for _, row := range rows {
-			if label := labels[fmt.Sprint(row[name])]; label != "" {
-				row["_"+name+"_label"] = label
+			if to := targets[fmt.Sprint(row[name])]; to != nil && target.Label.Render(to) != "" {
+				row["_"+name+"_label"] = target.Label.Render(to)
 			}
 		}
 	}
 
 	return nil
+}
+
+// named reads what the labels of rows are made of.
+func (t *Tools) named(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
+	sel, fault := selectedColumns(e, nil)
+	if fault != nil {
+		return nil, fault
+	}
+
+	return t.byKeys(ctx, tx, e, sel, keys)
 }

@@ -44,7 +44,7 @@ func (d *decision) newRecall(s *step) (operation, *Error) {
 
 // run uses what was found before this transaction began.
 func (op *recallOp) run(_ context.Context, d *decision, _ pgx.Tx) error {
-	hits, searched := d.found.hits[recallKey{op.args.Query, op.args.limit()}]
+	hits, searched := d.prepared.hits[op.args.search()]
 	if !searched {
 		return errors.New("recall: not searched for before")
 	}
@@ -55,12 +55,12 @@ func (op *recallOp) run(_ context.Context, d *decision, _ pgx.Tx) error {
 
 // record lists the hits in order, best first. Rows get refs; turns are identified by number, except those of other
 // conversations.
-func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	rows, err := op.rows(ctx, d, tx)
 	if err != nil {
-		return record{}, err
+		return Result{}, err
 	}
-	var result record
+	var result Result
 	for _, hit := range op.hits {
 		if hit.Kind == recall.KindTurn {
 			result.rows = append(result.rows, turnRow(d.scope.SessionID, hit))
@@ -73,33 +73,32 @@ func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 		}
 		result.rows = append(result.rows, row)
 		if ref, ok := row[d.tools.domain.ByType(hit.Kind).Key.Name].(string); ok {
-			result.refs = append(result.refs, ref)
+			result.Refs = append(result.Refs, ref)
 		}
 	}
-	result.notice = d.vectors.Notice
-	result.total = len(result.rows)
+	result.Notice = d.prepared.vectors.Notice
+	result.RowCount = len(result.rows)
 
 	return result, nil
 }
 
 // rows reads the rows among the hits, one statement per type, and replaces keys by refs. The map's key is type/key.
 func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]any, error) {
+	keys := map[*domain.Entity][]string{}
+	for _, hit := range op.hits {
+		if e := d.tools.domain.ByType(hit.Kind); e != nil {
+			keys[e] = append(keys[e], hit.ID)
+		}
+	}
+	found, err := d.tools.readAs(ctx, tx, d.scope.UserID, keys, summary)
+	if err != nil {
+		return nil, err
+	}
 	var results []registry.Result
 	for _, e := range d.tools.domain.Entities {
-		var keys []string
-		for _, hit := range op.hits {
-			if hit.Kind == e.Type {
-				keys = append(keys, hit.ID)
-			}
+		if found[e] != nil {
+			results = append(results, found[e].after(registry.ActionRead))
 		}
-		if len(keys) == 0 {
-			continue
-		}
-		found, err := d.tools.asTenant(ctx, tx, d.scope.UserID, e, keys)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, registry.Result{Entity: e, Rows: found.rows, Action: registry.ActionRead, Sets: []string{setSummary}, Versions: found.versions})
 	}
 	rows := map[string]map[string]any{}
 	if len(results) == 0 {
@@ -122,16 +121,6 @@ func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[strin
 	return rows, nil
 }
 
-// asTenant reads the summaries of rows by key as the user.
-func (t *Tools) asTenant(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, keys []string) (*loaded, error) {
-	sel, fault := selected(e, setSummary, nil)
-	if fault != nil {
-		return nil, fault
-	}
-
-	return t.readAs(ctx, tx, user, e, sel, keys)
-}
-
 func turnRow(session uuid.UUID, hit recall.Hit) map[string]any {
 	row := map[string]any{"type": recall.KindTurn, "message": hitText(hit.Message), "reply": hitText(hit.Reply)}
 	for name, text := range map[string]string{"summary": hit.Summary, "before": hit.Before, "after": hit.After} {
@@ -150,12 +139,12 @@ func turnRow(session uuid.UUID, hit recall.Hit) map[string]any {
 
 // hitText is a past turn's text without what has lost its meaning: mention tokens and ids.
 func hitText(text string) string {
-	runes := []rune(registry.Scrub(withoutTokens(text)))
-	if len(runes) > maxHitText {
-		return string(runes[:maxHitText]) + "…"
+	text = registry.Scrub(withoutTokens(text))
+	if short := cut(text, maxHitText); short != text {
+		return short + "…"
 	}
 
-	return string(runes)
+	return text
 }
 
 // namedAs is a row with the labels of what it points to, as they stand in its translation.

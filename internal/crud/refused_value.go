@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgerrcode"
@@ -47,17 +44,11 @@ func (t *Tools) suspectRows(err error, e *domain.Entity, rows []map[string]any) 
 		return err
 	}
 	suspect := &valueError{err: err}
-	names := map[string]any{}
-	for _, row := range rows {
-		for name := range row {
-			names[name] = nil
-		}
+	raw, encodeErr := jsonRows(rows)
+	if encodeErr != nil {
+		return encodeErr
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		raw, encodeErr := jsonRows(rows)
-		if encodeErr != nil {
-			return encodeErr
-		}
+	for _, name := range columnsOf(rows) {
 		s := &statement{}
 		s.add("SELECT r.", quoted(name), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
 			" CROSS JOIN LATERAL jsonb_populate_record(NULL::", table(t.domain, e), ", jsonb_build_object(", s.value(name), "::text, j.value -> ",
@@ -81,7 +72,7 @@ func suspectFilters(err error, e *domain.Entity, lists ...[]condition) error {
 				continue
 			}
 			s := &statement{}
-			s.add("SELECT ", s.castList(c.texts, strings.TrimSuffix(comparedAs(e, c.column), "[]")))
+			s.add("SELECT ", s.castList(c.texts, comparedAs(e, c.column)))
 			suspect.probes = append(suspect.probes, probe{c.column.Name, s})
 		}
 	}
@@ -91,30 +82,23 @@ func suspectFilters(err error, e *domain.Entity, lists ...[]condition) error {
 
 // refusedColumn names the column whose value could not be read, or leaves the error as
 // it is when each of them can be: then it is what they were computed to.
-func (t *Tools) refusedColumn(ctx context.Context, tx pgx.Tx, user uuid.UUID, suspect *valueError) error {
+func refusedColumn(ctx context.Context, tx pgx.Tx, user uuid.UUID, suspect *valueError) error {
 	for _, one := range suspect.probes {
-		err := t.try(ctx, tx, user, one.sql)
+		err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error { // who may use the domain's types
+			_, err := tenant.Exec(ctx, one.sql.String(), one.sql.args...)
+
+			return err
+		})
 		if err == nil {
 			continue
 		}
 		pgErr, ok := errors.AsType[*pgconn.PgError](err)
 		if !ok || !nameless(err) {
-			return err
+			return fmt.Errorf("read value: %w", err)
 		}
 
 		return failColumn(CodeBadValue, one.column, "%s cannot hold this value: %s.", one.column, dataRule(pgErr.Code))
 	}
 
 	return suspect.err
-}
-
-// try runs a probe as the tenant, who may use the domain's types, and rolls it back.
-func (*Tools) try(ctx context.Context, tx pgx.Tx, user uuid.UUID, sql *statement) error {
-	return pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
-		if _, err := tenant.Exec(ctx, sql.String(), sql.args...); err != nil {
-			return fmt.Errorf("read value: %w", err)
-		}
-
-		return nil
-	})
 }

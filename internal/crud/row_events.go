@@ -17,23 +17,34 @@ var past = map[domain.Verb]string{
 	domain.Create: registry.ActionCreated, domain.Update: registry.ActionUpdated, domain.Delete: registry.ActionDeleted,
 }
 
-// rowEvent is what somebody did to a row beside all conversations.
-type rowEvent struct {
-	entity *domain.Entity
-	row    map[string]any
-	action string
+// noteDone registers what the user did to rows in their session, or writes it down where no session's registry does, and
+// tells their running turns.
+func (d *decision) noteDone(ctx context.Context, tx pgx.Tx, user User, operation *string, done ...registry.Result) error {
+	var err error
+	if user.Session == nil {
+		err = keepEvents(ctx, tx, user, operation, done)
+	} else {
+		for i := range done {
+			done[i].Action = d.attributed(done[i].Action)
+		}
+		_, err = registry.New(tx, d.tools.domain, d.scope).TranslateRows(ctx, done, d.tools.labels(tx, d.scope))
+	}
+	if err != nil {
+		return err
+	}
+
+	return noteChange(ctx, tx, user)
 }
 
-// keepEvents writes down what was done to rows where no conversation's registry does. A label that needs another row's is
-// left out: it would have to be read for each.
-func keepEvents(ctx context.Context, tx pgx.Tx, user User, operation *string, done ...rowEvent) error {
-	if len(done) == 0 {
-		return nil
-	}
-	kept := make([]map[string]string, len(done))
-	for i, one := range done {
-		kept[i] = map[string]string{
-			"entity_type": one.entity.Type, "entity_id": keyText(one.row, one.entity), "label": one.entity.Label.RenderComplete(one.row), "action": one.action,
+// keepEvents writes down what was done to rows beside all conversations. A label that needs another row's is left out: it
+// would have to be read for each.
+func keepEvents(ctx context.Context, tx pgx.Tx, user User, operation *string, done []registry.Result) error {
+	var kept []map[string]string
+	for _, part := range done {
+		for _, row := range part.Rows {
+			kept = append(kept, map[string]string{
+				"entity_type": part.Entity.Type, "entity_id": keyText(row, part.Entity), "label": part.Entity.Label.RenderComplete(row), "action": part.Action,
+			})
 		}
 	}
 	rows, err := json.Marshal(kept)
@@ -47,14 +58,11 @@ func keepEvents(ctx context.Context, tx pgx.Tx, user User, operation *string, do
 	return nil
 }
 
-// events are what an operation did to rows, and that it was called on its own.
-func (op *operateOp) events(called map[string]any) []rowEvent {
-	done := []rowEvent{{op.declared.On, called, actionCalled}}
-	for _, one := range op.changed {
-		for _, row := range one.Rows {
-			done = append(done, rowEvent{one.Entity, row, one.Action})
-		}
+// noteChange tells the user's running turns that rows have changed.
+func noteChange(ctx context.Context, tx pgx.Tx, user User) error {
+	if _, err := db.New().UserChange(ctx, tx, user.ID); err != nil {
+		return fmt.Errorf("note the change: %w", err)
 	}
 
-	return done
+	return nil
 }

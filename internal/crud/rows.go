@@ -30,14 +30,11 @@ type Row struct {
 	Parts []Row
 }
 
-func (l *loaded) row(e *domain.Entity, i int) Row {
-	row := l.seen(e, l.rows[i])
-	for _, child := range e.Children {
-		parts, _ := row.Data[child.Entity.Table].([]any)
-		for _, part := range parts {
-			if data, ok := part.(map[string]any); ok {
-				row.Parts = append(row.Parts, l.seen(child.Entity, data))
-			}
+func (l *loaded) row(i int) Row {
+	row := l.seen(l.Entity, l.Rows[i])
+	for _, child := range l.Entity.Children {
+		for _, part := range rowsIn(row.Data[child.Entity.Table]) {
+			row.Parts = append(row.Parts, l.seen(child.Entity, part))
 		}
 	}
 
@@ -47,7 +44,7 @@ func (l *loaded) row(e *domain.Entity, i int) Row {
 func (l *loaded) seen(e *domain.Entity, data map[string]any) Row {
 	key := keyText(data, e)
 
-	return Row{Key: key, Data: data, Version: l.versions[e.Type][key]}
+	return Row{Key: key, Data: data, Version: l.Versions[e.Type][key]}
 }
 
 // Get returns one row with its children, or an *Error with CodeNotFound.
@@ -60,7 +57,7 @@ func (t *Tools) Get(ctx context.Context, tx pgx.Tx, user User, entityType, id st
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		found, err := t.one(ctx, tenant, e, id)
 		if err == nil {
-			row = found.row(e, 0)
+			row = found.row(0)
 		}
 
 		return err
@@ -76,11 +73,11 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 		if fault != nil {
 			return nil, fault
 		}
-		p, fault := newPayload(e, object, nil)
+		row, fault := newRow(e, object, nil)
 		if fault != nil {
 			return nil, fault
 		}
-		result, err := d.save(ctx, tenant, e, []*payload{p})
+		result, err := d.save(ctx, tenant, e, []map[string]any{row})
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +108,7 @@ func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id,
 		}
 		after, err := t.one(ctx, tenant, e, id)
 		if err == nil && version == "" {
-			was = differing(written, before.rows[0], after.rows[0])
+			was = differing(written, before.Rows[0], after.Rows[0])
 		}
 
 		return after, err
@@ -172,17 +169,19 @@ func rowObject(data json.RawMessage) (map[string]any, *Error) {
 	return object, nil
 }
 
+func noSuch(e *domain.Entity) *Error { return fail(CodeNotFound, "There is no such %s.", e.Name) }
+
 // one reads a whole row, or fails with CodeNotFound.
 func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string) (*loaded, error) {
 	if !isKeyOf(e, id) {
-		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+		return nil, noSuch(e)
 	}
 	found, err := t.byKeys(ctx, tx, e, all(e), []string{id})
 	if err != nil {
 		return nil, err
 	}
-	if len(found.rows) == 0 {
-		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+	if len(found.Rows) == 0 {
+		return nil, noSuch(e)
 	}
 
 	return found, nil
@@ -191,15 +190,15 @@ func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string)
 // locked reads and locks a row and compares its version.
 func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
 	if !isKeyOf(e, id) {
-		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+		return nil, noSuch(e)
 	}
 	found, err := t.lockRows(ctx, tx, e, []string{id})
 	switch {
 	case err != nil:
 		return nil, err
-	case len(found.rows) == 0:
-		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
-	case version != "" && found.row(e, 0).Version != version:
+	case len(found.Rows) == 0:
+		return nil, noSuch(e)
+	case version != "" && found.row(0).Version != version:
 		return nil, fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
 	}
 
@@ -208,7 +207,11 @@ func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, ver
 
 // asUser runs work under the tenant's role and words its errors.
 func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, work func(pgx.Tx) error) error {
-	err := pg.AsTenant(ctx, tx, user.ID, work)
+	return t.asFault(ctx, tx, user, e, pg.AsTenant(ctx, tx, user.ID, work))
+}
+
+// asFault words an error, or returns it unchanged.
+func (t *Tools) asFault(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -244,21 +247,18 @@ func (t *Tools) change(
 	if fault := allowed(e, verb); fault != nil {
 		return Row{}, fault
 	}
-	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
-	if user.Session != nil {
-		if err := d.enter(ctx, tx, *user.Session); err != nil {
-			return Row{}, err
-		}
+	d, err := t.decisionOf(ctx, tx, user)
+	if err != nil {
+		return Row{}, err
 	}
 	var found *loaded
-	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+	err = t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		var err error
 		if found, err = write(d, tenant, e); err != nil {
 			return err
 		}
-
 		if err := d.checkWritten(ctx, tenant); err != nil {
-			return unwrapCall(err)
+			return err
 		}
 
 		return t.settle(ctx, tenant, vocab.ToolUpdate)
@@ -266,27 +266,18 @@ func (t *Tools) change(
 	if err != nil {
 		return Row{}, err
 	}
-	row := found.row(e, 0)
-	if user.Session == nil {
-		return row, errors.Join(keepEvents(ctx, tx, user, nil, rowEvent{e, found.rows[0], past[verb]}), noteChange(ctx, tx, user))
-	}
-	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{{
-		Entity: e, Rows: found.rows, Action: d.attributed(past[verb]), Sets: all(e).sets, Versions: found.versions,
-	}}, t.labels(tx, d.scope))
-	if err != nil {
-		return row, err
-	}
 
-	return row, noteChange(ctx, tx, user)
+	return found.row(0), d.noteDone(ctx, tx, user, nil, found.after(past[verb]))
 }
 
-// noteChange tells the user's running turns that rows have changed.
-func noteChange(ctx context.Context, tx pgx.Tx, user User) error {
-	if _, err := db.New().UserChange(ctx, tx, user.ID); err != nil {
-		return fmt.Errorf("note the change: %w", err)
+// decisionOf is what a user does outside the chat, in a session or beside all.
+func (t *Tools) decisionOf(ctx context.Context, tx pgx.Tx, user User) (*decision, error) {
+	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
+	if user.Session == nil {
+		return d, nil
 	}
 
-	return nil
+	return d, d.enter(ctx, tx, *user.Session)
 }
 
 // enter attributes the change to the session's next turn, and notifies the running one. The session must be the user's.

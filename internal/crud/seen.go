@@ -31,7 +31,7 @@ type newer struct {
 
 // requireSeen refuses to write rows that have changed since the decision's prompt was built.
 func (d *decision) requireSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity, found *loaded) error {
-	keys, err := d.changedSince(ctx, tx, d.bounds.Seen.Rows[e.Type], found.versions[e.Type])
+	keys, err := d.changedSince(ctx, tx, d.bounds.Seen.Rows[e.Type], found.Versions[e.Type])
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -48,7 +48,7 @@ func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) er
 		return nil
 	}
 	var keys []string
-	for _, key := range found.keys(e) {
+	for _, key := range found.keys() {
 		if d.hasWritten(e, key) {
 			continue
 		}
@@ -67,7 +67,7 @@ func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) er
 
 // askAgain asks the user again about rows that changed after the question.
 func (d *decision) askAgain(ctx context.Context, tx pgx.Tx, s *step, found *loaded) error {
-	keys, err := d.changedSince(ctx, tx, s.versions, found.versions[s.entity.Type])
+	keys, err := d.changedSince(ctx, tx, s.versions, found.Versions[s.entity.Type])
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -124,9 +124,10 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 		return nil
 	}
 	e := d.newer.entity
-	read := &readOp{entity: e, sel: ownColumns(e)}
+	s := &step{call: Call{Tool: vocab.ToolRead}, entity: e}
+	read := &readOp{step: s}
 	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) (err error) {
-		read.found, err = d.tools.byKeys(ctx, tenant, e, read.sel, d.newer.keys)
+		read.found, err = d.tools.byKeys(ctx, tenant, e, ownColumns(e), d.newer.keys)
 
 		return err
 	})
@@ -134,11 +135,10 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	d.registry = registry.New(tx, d.tools.domain, d.scope)
-	s := &step{call: Call{Tool: vocab.ToolRead}, entity: e}
-	if s.record, err = read.record(ctx, d, tx); err != nil {
+	if s.result, err = read.record(ctx, d, tx); err != nil {
 		return err
 	}
-	s.call.Args, err = json.Marshal(readArgs{Table: e.Table, Filters: []registry.Filter{{Field: keyField, Op: opIn, Value: s.record.refs}}})
+	s.call.Args, err = json.Marshal(readArgs{Table: e.Table, Filters: []registry.Filter{{Field: keyField, Op: opIn, Value: s.result.Refs}}})
 	d.steps = append(d.steps, s)
 
 	return err

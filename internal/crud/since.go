@@ -3,7 +3,6 @@ package crud
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -69,7 +68,7 @@ func (t *Tools) Since(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) ([]S
 	}
 	for _, at := range s.order {
 		row := s.later[at]
-		if _, there := s.now[at.entityType][at.id]; row.Created && there && !seen[at] && row.Label != "" && !t.isChild(row.EntityType) {
+		if _, there := s.now[at.entityType][at.id]; row.Created && there && !seen[at] && row.Label != "" && !t.childOf(t.domain.ByType(row.EntityType), t.tableNames(nil)) {
 			found = append(found, Since{EntityType: row.EntityType, Label: row.Label, Change: SinceMade, Turn: int(row.Number)})
 		}
 	}
@@ -134,12 +133,5 @@ func (s *since) takenBack(ctx context.Context, tx pgx.Tx, user uuid.UUID) (map[r
 		}
 
 		return nil
-	})
-}
-
-// isChild reports whether rows of this type are reported with their parents.
-func (t *Tools) isChild(entityType string) bool {
-	return slices.ContainsFunc(t.domain.Entities, func(e *domain.Entity) bool {
-		return slices.ContainsFunc(e.Children, func(child *domain.Child) bool { return child.Entity.Type == entityType })
 	})
 }

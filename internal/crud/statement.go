@@ -65,15 +65,12 @@ func (s *statement) each(ctx context.Context, tx pgx.Tx, into []any, read func()
 
 // texts runs a query that returns one text.
 func (s *statement) texts(ctx context.Context, tx pgx.Tx) ([]string, error) {
-	var found []string
-	var text string
-	err := s.each(ctx, tx, []any{&text}, func() error {
-		found = append(found, text)
+	rows, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return nil, err
+	}
 
-		return nil
-	})
-
-	return found, err
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }

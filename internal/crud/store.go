@@ -3,14 +3,18 @@ package crud
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/domain"
 	"alfred/internal/exact"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 )
 
 func (d *decision) number(s *step) int { return d.scope.Results + slices.Index(d.steps, s) + 1 }
@@ -24,19 +28,20 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		}
 	}
 	for _, s := range d.steps {
-		result := Result{Call: d.number(s), Tool: s.call.Tool, RowCount: s.record.total, Shown: len(s.record.rows), Refs: s.record.refs, Changes: s.record.changes, Notice: s.record.notice}
+		result := &s.result
+		result.Call, result.Tool = d.number(s), s.call.Tool
 		if s.entity != nil {
 			result.EntityType = s.entity.Type
 		}
 		if s.fault != nil {
 			result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
 		} else {
-			result.Told = s.told(&result)
+			result.Told = s.told()
 		}
-		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.record.rows); err != nil {
+		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, result, s.call.Args); err != nil {
 			return Outcome{}, err
 		}
-		outcome.Results = append(outcome.Results, result)
+		outcome.Results = append(outcome.Results, *result)
 	}
 	d.journal.finish()
 	outcome.Undo, outcome.Aftermath = d.journal.prospect(), d.journal.aftermath()
@@ -49,10 +54,9 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 
 // storeResult queues a result's row. A notice goes into the first row, where a model will read it, or into an empty
 // result as the message.
-func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args json.RawMessage, rows []map[string]any) error {
-	if rows == nil {
-		rows = []map[string]any{}
-	}
+func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args json.RawMessage) error {
+	rows := append([]map[string]any{}, result.rows...)
+	result.Shown = len(rows)
 	message := result.ErrorMessage
 	if result.Notice != "" && len(rows) > 0 {
 		rows[0]["_notice"] = result.Notice
@@ -76,15 +80,15 @@ func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args
 // storedArgs keeps the arguments as the model wrote them, as far as jsonb can store them.
 func storedArgs(args json.RawMessage) json.RawMessage {
 	var tree any
-	if err := exact.Decode(args, &tree); err != nil {
-		return json.RawMessage("{}")
+	err := exact.Decode(args, &tree)
+	if err == nil {
+		args, err = exact.Storable(tree)
 	}
-	clean, err := exact.Storable(tree)
 	if err != nil {
 		return json.RawMessage("{}")
 	}
 
-	return clean
+	return args
 }
 
 func textOrNil(text string) *string {
@@ -93,4 +97,92 @@ func textOrNil(text string) *string {
 	}
 
 	return &text
+}
+
+// Told says what the calls did: "Created 1 meal: Spaghetti (meal_3)."; "" for no calls.
+func (o *Outcome) Told() string {
+	parts := make([]string, 0, len(o.Results))
+	for i := range o.Results {
+		parts = append(parts, o.Results[i].Told)
+	}
+	text := strings.Join(parts, "; ")
+	if text == "" {
+		return ""
+	}
+
+	return capital(text) + "."
+}
+
+// maxTold is how many rows a result names.
+const maxTold = 3
+
+// toldWords are what a call did to the rows that it counts.
+var toldWords = map[string]string{
+	vocab.ToolRead: "found", vocab.ToolCreate: "created", vocab.ToolUpdate: "changed", vocab.ToolDelete: "deleted", vocab.ToolGenerate: "drafted",
+}
+
+// told says what a call did, for people and models alike: "created 1 meal: Spaghetti (meal_3)". What was only read is
+// counted, since its rows are shown.
+func (s *step) told() string {
+	r := &s.result
+	word := toldWords[r.Tool]
+	switch {
+	case r.Tool == vocab.ToolRecall:
+		return "looked back: " + counted(r.RowCount, "hit", "hits")
+	case r.Tool == vocab.ToolCalculate:
+		return "calculated"
+	case s.entity == nil && word != "":
+		return word + " " + counted(r.RowCount, "row", "rows")
+	case s.entity == nil:
+		return strings.ReplaceAll(r.Tool, "_", " ")
+	case r.Tool == vocab.ToolAnalyze:
+		return "counted " + s.entity.Plural + ": " + counted(r.RowCount, "result", "results")
+	case word == "": // an operation
+		return strings.ReplaceAll(r.Tool, "_", " ") + ": " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
+	}
+	text := word + " " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
+	if r.Tool == vocab.ToolRead {
+		return text
+	}
+
+	return text + namesOf(s.entity, r.rows, r.RowCount)
+}
+
+func counted(n int, one, many string) string {
+	switch n {
+	case 0:
+		return "no " + many
+	case 1:
+		return "1 " + one
+	default:
+		return fmt.Sprintf("%d %s", n, many)
+	}
+}
+
+// namesOf are the first few rows by label and ref. Rows without a label of their own are not named.
+func namesOf(e *domain.Entity, rows []map[string]any, all int) string {
+	var names []string
+	for _, row := range rows {
+		ref, _ := row[e.Key.Name].(string)
+		label := e.Label.RenderComplete(row)
+		if ref == "" || label == "" || len(names) == maxTold {
+			continue
+		}
+		names = append(names, label+" ("+ref+")")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+
+	return ": " + andMore(names, all)
+}
+
+// andMore lists names, and how many more there are of all.
+func andMore(names []string, all int) string {
+	text := strings.Join(names, ", ")
+	if more := all - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+
+	return text
 }

@@ -229,3 +229,15 @@ func TestV12APlannedMealIsCalledByItsDish(t *testing.T) {
 	require.False(t, done.Failed())
 	require.Equal(t, "Mon Jan 4 [dinner] Stew", query[string](other, `SELECT label FROM entity_refs WHERE session_id = $1 AND state = 'deleted'`, other.scope.SessionID))
 }
+
+// A number in a list may be written as people write it, like one that stands alone.
+func TestNumbersInAList(t *testing.T) {
+	t.Parallel()
+
+	b := setupThings(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "things", "data": {"n": "+1", "nums": ["+1", "2"]}}`)
+	require.Equal(t, []int32{1, 2}, query[[]int32](b, `SELECT nums FROM things.things WHERE n = 1`))
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "thing", "content": {"n": 2, "nums": ["+3"]}}]}`)
+	read := b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": "id", "op": "=", "value": "gen_thing_1"}]}`)
+	require.Equal(t, []any{3.0}, b.rows(read)[0]["nums"])
+}

@@ -73,21 +73,13 @@ func (u *undoing) asBefore() error {
 		for _, c := range w.entity.Columns {
 			was, counts := were[w.at()][c.Name]
 			if counts && !c.Automatic() && mark(c, was) != mark(c, now[c.Name]) {
-				return fail(CodeConflict, "The database would not leave the %s%s as it was (%s). Nothing was taken back.",
-					w.entity.Name, spaced(labelOf(w.entity, were[w.at()])), c.Name)
+				return fail(CodeConflict, "The database would not leave the %s as it was (%s). Nothing was taken back.",
+					called(w.entity, labelOf(w.entity, were[w.at()])), c.Name)
 			}
 		}
 	}
 
 	return nil
-}
-
-func spaced(label string) string {
-	if label == "" {
-		return ""
-	}
-
-	return " " + label
 }
 
 // Undo undoes everything a turn wrote, in the caller's transaction, or nothing: every row must be as the turn left it,
@@ -130,18 +122,12 @@ func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {
 	}
 	u.registry, u.journal = registry.New(tx, u.tools.domain, u.scope), &journal{tools: u.tools}
 	err := pg.AsUndo(ctx, tx, u.scope.UserID, func(tenant pgx.Tx) error {
-		rest := u.writes
-		for len(rest) > 0 {
-			from := len(rest) - 1
-			for from > 0 && rest[from-1].Step == rest[from].Step && rest[from-1].Call == rest[from].Call {
-				from--
-			}
-			if err := u.undoDecision(ctx, tenant, rest[from:]); err != nil {
+		decisions := runs(u.writes, func(a, b *formerWrite) bool { return a.Step == b.Step && a.Call == b.Call })
+		for _, writes := range slices.Backward(decisions) {
+			if err := u.undoDecision(ctx, tenant, writes); err != nil {
 				return err
 			}
-			rest = rest[:from]
 		}
-
 		if err := errors.Join(u.journal.readResult(ctx, tenant), (&pg.Batch{}).Send(ctx, tenant)); err != nil {
 			return err
 		}
@@ -219,28 +205,34 @@ func (w *formerWrite) fits() *Error {
 func (u *undoing) mustAgree() bool {
 	effects := map[string]bool{}
 	for _, w := range u.writes {
-		verb, what := map[string]domain.Verb{
-			registry.ActionCreated: domain.Delete, registry.ActionDeleted: domain.Create, registry.ActionUpdated: domain.Update,
-		}[w.Action], map[string]string{registry.ActionCreated: "delete ", registry.ActionDeleted: "bring back ", registry.ActionUpdated: "change "}[w.Action]
+		reverse, isWrite := reverses[w.Action]
 		switch {
-		case w.Action == actionCalled:
+		case !isWrite:
 			if was, err := w.called(); err == nil && !was.Reached {
 				u.mustCall(was, effects)
 			}
-		case !w.entity.May(verb):
-			effects[what+w.entity.Plural] = true
+		case !w.entity.May(reverse.verb):
+			effects[reverse.words+" "+w.entity.Plural] = true
 		}
 	}
 	if len(effects) == 0 || u.Agreed {
 		return false
 	}
-	u.approval = &Approval{
-		Text:    fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s", u.Number, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
-		Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}},
-		Calls:   []ApprovedCall{{Tool: vocab.ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}},
-	}
+	u.approval = newApproval(fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s",
+		u.Number, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI))
+	u.approval.Calls = []ApprovedCall{{Tool: vocab.ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}}
 
 	return true
+}
+
+// reverses are what undoes each kind of write: the verb that has to be allowed, its words, and what the registry records.
+var reverses = map[string]struct {
+	verb          domain.Verb
+	words, action string
+}{
+	registry.ActionCreated: {domain.Delete, "delete", registry.ActionDeletedUser},
+	registry.ActionDeleted: {domain.Create, "bring back", registry.ActionCreatedUser},
+	registry.ActionUpdated: {domain.Update, "change", registry.ActionUpdatedUser},
 }
 
 // mustCall adds the inverse of an operation to what the user has to agree to. A conditional approval is always asked
@@ -257,19 +249,31 @@ func (u *undoing) undoDecision(ctx context.Context, tx pgx.Tx, writes []*formerW
 	if err := u.check(ctx, tx, writes); err != nil {
 		return err
 	}
-	for len(writes) > 0 {
-		from := len(writes) - 1
-		for from > 0 && writes[from-1].entity == writes[from].entity && writes[from-1].Action == writes[from].Action && writes[from].Action != actionCalled {
-			from--
+	alike := func(a, b *formerWrite) bool {
+		return a.entity == b.entity && a.Action == b.Action && a.Action != actionCalled
+	}
+	for _, some := range slices.Backward(runs(writes, alike)) {
+		err := u.reverse(ctx, tx, some)
+		if err == nil {
+			err = u.tools.settle(ctx, tx, vocab.ToolUpdate)
 		}
-		if err := u.reverse(ctx, tx, writes[from:]); err != nil {
-			return &callError{entity: writes[from].entity, err: err}
+		if err != nil {
+			return &callError{entity: some[0].entity, err: err}
 		}
-		if err := u.tools.settle(ctx, tx, vocab.ToolUpdate); err != nil {
-			return &callError{entity: writes[from].entity, err: err}
-		}
-		writes = writes[:from]
 	}
 
 	return nil
+}
+
+// runs cuts writes where one does not belong with the one before it.
+func runs(writes []*formerWrite, together func(a, b *formerWrite) bool) [][]*formerWrite {
+	var cut [][]*formerWrite
+	for i, w := range writes {
+		if i == 0 || !together(writes[i-1], w) {
+			cut = append(cut, nil)
+		}
+		cut[len(cut)-1] = append(cut[len(cut)-1], w)
+	}
+
+	return cut
 }

@@ -120,6 +120,9 @@ func labelOf(e *domain.Entity, row image) string {
 	return registry.Scrub(e.Label.RenderComplete(plain))
 }
 
+// called is a row in words: what it is, and its name if it has one.
+func called(e *domain.Entity, label string) string { return strings.TrimSpace(e.Name + " " + label) }
+
 // changedBy says which row is in the way, and who changed it.
 func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, error) {
 	if m.label == "" {
@@ -131,7 +134,6 @@ func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, e
 			m.label = entry.Label
 		}
 	}
-	name := strings.TrimSpace("The " + m.entity.Name + " " + m.label)
 	by := "by another program, or the database itself"
 	switch {
 	case m.later != nil && m.later.SameSession:
@@ -150,5 +152,5 @@ func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, e
 		}
 	}
 
-	return fmt.Sprintf("%s %s, %s. Nothing was taken back.", name, m.what, by), nil
+	return fmt.Sprintf("The %s %s, %s. Nothing was taken back.", called(m.entity, m.label), m.what, by), nil
 }

@@ -176,7 +176,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 		if err != nil {
 			return err
 		}
-		drafts[rowKey{w.EntityType, w.EntityID}] = ref
+		drafts[w.at()] = ref
 	}
 	args := u.steps[0].call.Args
 	u.steps = nil
@@ -186,11 +186,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 	}
 	for _, part := range parts {
 		s := &step{call: Call{Tool: vocab.ToolUndo, Args: args}, entity: part.Entity}
-		for _, row := range part.Rows {
-			key := keyText(row, part.Entity)
-			s.record.changes = append(s.record.changes, Change{EntityType: part.Entity.Type, ID: key, Action: part.Action})
-		}
-		s.record.total = len(part.Rows)
+		changes := changesOf(part)
 		var saved []string
 		if part.Action == registry.ActionDeletedUser { // a row that is a draft again must not be buried
 			part.Rows = slices.DeleteFunc(part.Rows, func(row map[string]any) bool {
@@ -202,11 +198,10 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 				return ref != ""
 			})
 		}
-		translated, err := u.translate(ctx, tx, part)
-		if err != nil {
+		if s.result, err = s.recorded(ctx, u.decision, tx, part); err != nil {
 			return err
 		}
-		s.record.rows, s.record.refs = translated[0].Rows, slices.Concat(saved, translated[0].Refs)
+		s.result.Changes, s.result.RowCount, s.result.Refs = changes, len(changes), slices.Concat(saved, s.result.Refs)
 		u.steps = append(u.steps, s)
 	}
 
@@ -229,30 +224,26 @@ func (u *undoing) settleDraft(ctx context.Context, w *formerWrite) (string, erro
 	return *w.Draft, err
 }
 
-var undone = map[string]string{
-	registry.ActionCreated: registry.ActionDeletedUser, registry.ActionDeleted: registry.ActionCreatedUser, registry.ActionUpdated: registry.ActionUpdatedUser,
-}
-
 // parts returns the rows that the undo affected, by type and by what became of them. Existing rows are read in their
 // current state.
 func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, error) {
 	final, order := map[rowKey]*formerWrite{}, []rowKey{}
 	for _, w := range u.done {
-		at := rowKey{w.EntityType, w.EntityID}
-		if undone[w.Action] == "" {
-			continue // an operation: what its inverse changed is in operated
+		if w.Action == actionCalled {
+			continue // what its inverse changed is in operated
 		}
-		if final[at] == nil {
-			order = append(order, at)
+		if final[w.at()] == nil {
+			order = append(order, w.at())
 		}
-		final[at] = w
+		final[w.at()] = w
 	}
 	var parts []registry.Result
 	for _, at := range order {
 		w := final[at]
-		i := slices.IndexFunc(parts, func(p registry.Result) bool { return p.Entity == w.entity && p.Action == undone[w.Action] })
+		action := reverses[w.Action].action
+		i := slices.IndexFunc(parts, func(p registry.Result) bool { return p.Entity == w.entity && p.Action == action })
 		if i < 0 {
-			i, parts = len(parts), append(parts, registry.Result{Entity: w.entity, Action: undone[w.Action]})
+			i, parts = len(parts), append(parts, registry.Result{Entity: w.entity, Action: action})
 		}
 		parts[i].Rows = append(parts[i].Rows, w.row(final))
 	}
@@ -283,12 +274,11 @@ func (t *Tools) reread(ctx context.Context, tx pgx.Tx, part *registry.Result) er
 		keys[i] = keyText(row, part.Entity)
 	}
 	found, err := t.byKeys(ctx, tx, part.Entity, ownColumns(part.Entity), keys)
-	if err != nil {
-		return err
+	if err == nil {
+		*part = found.after(part.Action)
 	}
-	part.Rows, part.Sets, part.Versions = found.rows, ownColumns(part.Entity).sets, found.versions
 
-	return nil
+	return err
 }
 
 // row returns the row as models may see it, before the undo. References to rows that are removed too are left out: they

@@ -15,9 +15,9 @@ import (
 
 // updateOp is db_update.
 type updateOp struct {
+	*step
+
 	args    updateArgs
-	entity  *domain.Entity
-	step    *step
 	written map[string]any
 	before  *loaded
 	after   *loaded
@@ -25,15 +25,12 @@ type updateOp struct {
 
 func (d *decision) newUpdate(s *step) (operation, *Error) {
 	op := &updateOp{step: s}
-	if err := parse(s.call, &op.args); err != nil {
+	if err := d.begin(s, &op.args, &op.args.Table, domain.Update); err != nil {
 		return nil, err
 	}
-	e, err := d.writableEntity(s.call, op.args.Table, domain.Update)
+	var err *Error
+	op.args.Data, err = oneForm(s.entity, op.args.Data, &op.args.changeArgs, "db_update takes its change once.")
 	if err != nil {
-		return nil, err
-	}
-	op.entity, s.entity = e, e
-	if err := op.args.build(e); err != nil {
 		return nil, err
 	}
 	if len(op.args.Data) == 0 {
@@ -59,10 +56,10 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return fault
 	}
 	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)
-	if err != nil || len(op.before.rows) == 0 {
+	if err != nil || len(op.before.Rows) == 0 {
 		return err
 	}
-	if !op.step.asks {
+	if !op.asks {
 		if err := d.asShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
 			return err
 		}
@@ -70,7 +67,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if d.approval != nil {
 		return nil
 	}
-	op.after, err = d.update(ctx, tx, op.entity, op.before.keys(op.entity), op.written)
+	op.after, err = d.update(ctx, tx, op.entity, op.before.keys(), op.written)
 
 	return err
 }
@@ -139,7 +136,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	if err != nil {
 		return nil, err
 	}
-	for _, found := range after.rows {
+	for _, found := range after.Rows {
 		if fault := compareStored(e, columns, found); fault != nil {
 			return nil, fault
 		}
@@ -167,24 +164,16 @@ func updateSQL[V any](t *Tools, e *domain.Entity, keys []string, row map[string]
 	return s, nil
 }
 
-func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	if op.after == nil {
-		return record{}, nil
+		return Result{}, nil
 	}
-	translated, err := d.translate(ctx, tx, registry.Result{
-		Entity: op.entity, Rows: op.after.rows, Action: registry.ActionUpdated, Sets: ownColumns(op.entity).sets, Versions: op.after.versions,
-	})
+	result, err := op.recorded(ctx, d, tx, op.after.after(registry.ActionUpdated))
 	if err != nil {
-		return record{}, err
+		return Result{}, err
 	}
-	result := record{rows: translated[0].Rows, refs: translated[0].Refs, total: len(op.after.rows)}
-	before := map[string]map[string]any{}
-	for _, row := range op.before.rows {
-		before[keyText(row, op.entity)] = row
-	}
-	for i, row := range op.after.rows {
-		key := keyText(row, op.entity)
-		result.changes = append(result.changes, Change{EntityType: op.entity.Type, ID: key, Action: registry.ActionUpdated})
+	before := op.before.byKey()
+	for i, key := range op.after.keys() {
 		if was := op.was(before[key]); len(was) > 0 {
 			result.rows[i]["_was"] = was
 		}

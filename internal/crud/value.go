@@ -124,23 +124,9 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 	return c.Enum[at], nil
 }
 
-// integral reports whether a column holds only whole numbers.
-func integral(c *domain.Column) bool {
-	return c.Type == "integer" || c.Type == "bigint" || c.Type == "smallint"
-}
-
-// integerBits is the number of bits, without the sign, of the column's integer type. Postgres reports an out-of-range
-// number without naming the column.
-func integerBits(c *domain.Column) int {
-	switch c.Type {
-	case "smallint":
-		return 15
-	case "integer":
-		return 31
-	default:
-		return 63
-	}
-}
+// integerBits is the number of bits, without the sign, of the integer types. Postgres reports an out-of-range number
+// without naming the column.
+var integerBits = map[string]int{"smallint": 15, "integer": 31, "bigint": 63}
 
 // stored converts a value to the form in which it is written: checked against the column, "" as null if it cannot be a
 // value, numbers as numbers. Keys of other rows must have been substituted before.
@@ -151,21 +137,40 @@ func stored(c *domain.Column, value any) (any, *Error) {
 	switch {
 	case value == nil:
 		return nil, nil
-	case c.FK != nil && c.Kind != domain.KindArray:
+	case c.Kind != domain.KindArray:
+		return storedOne(c, c.Kind, value)
+	}
+	list, ok := value.([]any)
+	if !ok {
+		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a list.", c.Name)
+	}
+	out := make([]any, len(list))
+	for i, item := range list {
+		one, err := storedOne(c, c.Elem, item)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = one
+	}
+
+	return out, nil
+}
+
+// storedOne is a column's value, or one element of its list.
+func storedOne(c *domain.Column, kind domain.Kind, value any) (any, *Error) {
+	switch {
+	case c.FK != nil:
 		return reference(c, value)
-	case c.Kind == domain.KindArray:
-		return storedList(c, value)
-	case c.Kind == domain.KindJSON:
+	case kind == domain.KindJSON:
 		return value, nil
 	}
-	text, err := scalar(c, c.Kind, value)
-	if err != nil {
+	text, err := scalar(c, kind, value)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	switch c.Kind {
-	case domain.KindBool:
+	case kind == domain.KindBool:
 		return text == "true", nil
-	case domain.KindNumber:
+	case kind == domain.KindNumber:
 		return storedNumber(c, text)
 	default:
 		return text, nil
@@ -186,91 +191,79 @@ func reference(c *domain.Column, value any) (any, *Error) {
 	return text, nil
 }
 
+// storedDigits are the digits after the point of a number that is written anew.
+const storedDigits = 20
+
 func storedNumber(c *domain.Column, text string) (any, *Error) {
-	if rat, _ := new(big.Rat).SetString(text); integral(c) {
+	rat, _ := new(big.Rat).SetString(text)
+	if bits, integral := integerBits[c.Type]; integral {
 		if !rat.IsInt() {
 			return nil, failColumn(CodeBadValue, c.Name, "%s has to be a whole number.", c.Name)
 		}
-		if rat.Num().BitLen() > integerBits(c) {
+		if rat.Num().BitLen() > bits {
 			return nil, failColumn(CodeBadValue, c.Name, "%s is out of range.", c.Name)
 		}
 		text = rat.Num().String()
 	}
 	if !json.Valid([]byte(text)) { // ".5", "+1": numbers to people, not to JSON
-		rat, _ := new(big.Rat).SetString(text)
-		text = strings.TrimSuffix(strings.TrimRight(rat.FloatString(20), "0"), ".")
+		text = decimal(rat, storedDigits)
 	}
 
 	return json.Number(text), nil
 }
 
-func storedList(c *domain.Column, value any) (any, *Error) {
-	list, ok := value.([]any)
-	if !ok {
-		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a list.", c.Name)
-	}
-	out := make([]any, len(list))
-	for i, item := range list {
-		if c.FK != nil {
-			ref, err := reference(c, item)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = ref
-
-			continue
-		}
-		text, err := scalar(c, c.Elem, item)
-		if err != nil {
-			return nil, err
-		}
-		switch c.Elem {
-		case domain.KindNumber:
-			out[i] = json.Number(text)
-		case domain.KindBool:
-			out[i] = text == "true"
-		case domain.KindJSON:
-			out[i] = item
-		default:
-			out[i] = text
-		}
-	}
-
-	return out, nil
-}
-
 // same reports whether the database stored what was written. Numbers compare by value and times by instant; everything
 // else exactly.
 func same(c *domain.Column, kind domain.Kind, written, read any) bool {
-	if written == nil || read == nil {
+	switch {
+	case written == nil || read == nil:
 		return written == nil && read == nil
-	}
-	if c.FK != nil && kind != domain.KindArray {
-		return fmt.Sprint(written) == fmt.Sprint(read)
-	}
-	switch kind {
-	case domain.KindArray:
+	case kind == domain.KindArray:
 		a, okA := written.([]any)
 		b, okB := read.([]any)
 
 		return okA && okB && slices.EqualFunc(a, b, func(x, y any) bool { return same(c, c.Elem, x, y) })
-	case domain.KindNumber:
-		a, okA := rat(written)
-		b, okB := rat(read)
-
-		return okA && okB && a.Cmp(b) == 0
-	case domain.KindTimestamp:
-		a, okA := instant(written)
-		b, okB := instant(read)
-
-		return okA && okB && a.Equal(b)
-	case domain.KindTime, domain.KindUUID:
-		return true // Postgres reformats their text without losing anything
-	case domain.KindJSON:
-		return sameJSON(written, read)
-	default:
+	case c.FK != nil:
 		return fmt.Sprint(written) == fmt.Sprint(read)
+	case kind == domain.KindTime, kind == domain.KindUUID:
+		return true // Postgres reformats their text without losing anything
+	default:
+		return compare(c, kind, written, read) == 0
 	}
+}
+
+// compare orders a value and another of the same kind, or the text of one.
+func compare(c *domain.Column, kind domain.Kind, value, other any) int {
+	text := fmt.Sprint(other)
+	switch kind { //nolint:exhaustive // the other kinds are ordered by their text
+	case domain.KindNumber:
+		a, okA := rat(value)
+		b, okB := rat(other)
+		if okA && okB {
+			return a.Cmp(b)
+		}
+	case domain.KindTimestamp:
+		a, okA := instant(value)
+		b, okB := instant(other)
+		if okA && okB {
+			return a.Compare(b)
+		}
+	case domain.KindJSON:
+		if sameJSON(value, other) {
+			return 0
+		}
+
+		return 1
+	case domain.KindText:
+		if at := slices.Index(c.Enum, text); at >= 0 && !slices.Contains(textTypes, c.Type) {
+			return slices.Index(c.Enum, fmt.Sprint(value)) - at
+		}
+	}
+	if c.Fold {
+		value = strings.ToLower(fmt.Sprint(value))
+	}
+
+	return strings.Compare(fmt.Sprint(value), text)
 }
 
 func rat(value any) (*big.Rat, bool) { return new(big.Rat).SetString(fmt.Sprint(value)) }

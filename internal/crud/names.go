@@ -1,0 +1,123 @@
+package crud
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"alfred/internal/domain"
+)
+
+// How people write names of things.
+
+// wordForms are the ways a name may be written in the canonical table: unchanged, without anything after a comma or in
+// brackets, with its last word in the singular.
+func wordForms(text string) []string {
+	whole := strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	forms := []string{whole}
+	if core := coreName(whole); core != "" {
+		forms = append(forms, core, singularName(core))
+	}
+	slices.Sort(forms)
+
+	return slices.Compact(forms)
+}
+
+// nameEnds are the ends of the forms that begin with a word: what a thing is stands last, so that "frozen broccoli" may
+// name broccoli.
+func nameEnds(forms []string) []string {
+	var ends []string
+	for _, form := range forms {
+		form, inside := strings.TrimRightFunc(form, func(r rune) bool { return !isWordRune(r) }), true
+		for at, r := range form {
+			if isWordRune(r) && !inside {
+				ends = append(ends, form[at:])
+			}
+			inside = isWordRune(r)
+		}
+	}
+	slices.Sort(ends)
+
+	return slices.DeleteFunc(slices.Compact(ends), func(end string) bool { return slices.Contains(forms, end) })
+}
+
+func coreName(name string) string {
+	if at := strings.IndexAny(name, ",("); at > 0 {
+		name = name[:at]
+	}
+
+	return strings.TrimSpace(name)
+}
+
+func singularName(name string) string {
+	fields := strings.Fields(name)
+	if len(fields) == 0 {
+		return name
+	}
+	fields[len(fields)-1] = domain.Singular(fields[len(fields)-1])
+
+	return strings.Join(fields, " ")
+}
+
+// headed reports whether the written name contains all words of a canonical name, and its last word, which says what
+// the thing is, is among them: "frozen broccoli" is broccoli, "lime leaves" is not lime.
+func headed(words, canonical []string) bool {
+	if len(words) == 0 || len(canonical) == 0 || !slices.Contains(canonical, words[len(words)-1]) {
+		return false
+	}
+
+	return !slices.ContainsFunc(canonical, func(word string) bool { return !slices.Contains(words, word) })
+}
+
+func nameWords(name string) []string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, word := range words {
+		words[i] = domain.Singular(word)
+	}
+
+	return words
+}
+
+// wordPattern is a regular expression that finds a name as whole words, singular and plural, so that "egg" finds eggs
+// but not eggplant. Between word boundaries, it means the same to Postgres as a case-insensitive ARE.
+func wordPattern(name string) string {
+	name = strings.Join(strings.Fields(name), " ")
+	forms := regexp.QuoteMeta(name)
+	if single := singularName(strings.ToLower(name)); single != strings.ToLower(name) {
+		forms += "|" + regexp.QuoteMeta(single)
+	}
+	if stem, ok := strings.CutSuffix(strings.ToLower(name), "y"); ok {
+		forms += "|" + regexp.QuoteMeta(stem) + "ies"
+	}
+
+	return "(?:" + forms + ")(?:e?s)?"
+}
+
+// sqlWords is wordPattern for the operator ~*. There is no boundary before or after a character that is neither letter
+// nor digit.
+func sqlWords(name string) string {
+	name = strings.TrimSpace(name)
+	first, _ := utf8.DecodeRuneInString(name)
+	last, _ := utf8.DecodeLastRuneInString(name)
+	pattern := wordPattern(name)
+	if isWordRune(first) {
+		pattern = `\m` + pattern
+	}
+	if isWordRune(last) {
+		pattern += `\M`
+	}
+
+	return pattern
+}
+
+// holdsWords reports whether a text contains a name as whole words.
+func holdsWords(text, name string) bool {
+	const edge = `[^\pL\pN_]`
+	compiled, err := regexp.Compile(`(?i)(?:^|` + edge + `)` + wordPattern(name) + `(?:$|` + edge + `)`)
+
+	return err == nil && compiled.MatchString(text)
+}
+
+func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
