@@ -89,11 +89,12 @@ func TestV06KnownIsByColumn(t *testing.T) {
 func TestV25TheWindowMayBeZero(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *prompt.Config) { c.RetentionWindow, c.FullDetailTurns = 0, 0 })
-	testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1}))
+	testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Goal: "Find a stew"}))
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Stew"})
 	f := b.think(t, b.running(t, 2, "hello", db.StepTypeRead)).Frame
 	require.Empty(t, body(f, "## Recent Context (last 0 turns)"))
 	require.Contains(t, body(f, "## What Happened"), "Turn 1", "what the window leaves out stands in short")
+	require.Contains(t, body(b.compress(t, 1).Frame, "## What Happened"), "### Turn 1\nGoal: Find a stew", "and is compressed from what was done")
 }
 
 // V29: what a turn did before it failed is in the narrative and in the conversation.
