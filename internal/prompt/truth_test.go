@@ -112,6 +112,19 @@ func TestV29WritesOfAFailedTurnAreShown(t *testing.T) {
 	require.Contains(t, body(f, "## Conversation"), "Alfred (failed): Something went wrong. Done before that, and it stays: saved Milk.")
 }
 
+// What Happened has left a turn out by then, and Earlier does not have it yet.
+func TestV29WritesOfACancelledTurnAreShown(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	stopped := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Message: "add milk", Status: db.TurnStatusCancelled})
+	b.exec(t, `UPDATE turns SET reply = 'You cancelled this request. Done before that, and it stays: saved Milk.' WHERE id = $1`, stopped.ID)
+	for n := 2; n <= 3; n++ {
+		testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: n}))
+	}
+	f := b.think(t, b.running(t, 4, "again", db.StepTypeRead)).Frame
+	require.Contains(t, body(f, "## Conversation"), "Alfred (cancelled): You cancelled this request. Done before that, and it stays: saved Milk.")
+}
+
 // V30, V40: what remains after exclusions is named to Think and Act by ref and to the reply by name, whether a model
 // repeats it or not.
 func TestV30WhatRemainsIsNamed(t *testing.T) {
