@@ -16,29 +16,24 @@ const RowChangeLater = `-- name: RowChangeLater :many
 SELECT r.entity_type, r.entity_id,
        (array_agg(r.action ORDER BY r.created_at DESC, r.seq DESC))[1]::text AS action,
        coalesce((array_agg(r.after ORDER BY r.created_at DESC, r.seq DESC))[1], 'null')::jsonb AS after,
-       bool_and(t.undone_by IS NOT NULL OR t.undoes IS NOT NULL)::boolean AS cancelled,
-       coalesce((array_agg(t.number ORDER BY r.created_at DESC) FILTER (WHERE t.undone_by IS NULL AND t.undoes IS NULL))[1], 0)::integer AS number,
-       coalesce(((array_agg(t.session_id ORDER BY r.created_at DESC) FILTER (WHERE t.undone_by IS NULL AND t.undoes IS NULL))[1] = mine.session_id), false)::boolean AS same_session
-FROM (SELECT DISTINCT c.entity_type, c.entity_id, c.user_id, o.session_id, max(c.created_at) OVER () AS at
-      FROM row_changes AS c JOIN turns AS o ON o.id = c.turn_id WHERE c.turn_id = $1) AS mine
+       bool_and(t.undone_by IS NOT NULL OR t.undoes IS NOT NULL)::boolean AS cancelled
+FROM (SELECT DISTINCT c.entity_type, c.entity_id, c.user_id, max(c.created_at) OVER () AS at FROM row_changes AS c WHERE c.turn_id = $1) AS mine
 JOIN row_changes AS r ON r.entity_id = mine.entity_id AND r.entity_type = mine.entity_type AND r.user_id = mine.user_id
     AND r.turn_id <> $1 AND r.created_at > mine.at
 JOIN turns AS t ON t.id = r.turn_id
-GROUP BY r.entity_type, r.entity_id, mine.session_id
+GROUP BY r.entity_type, r.entity_id
 `
 
 type RowChangeLaterRow struct {
-	EntityType  string
-	EntityID    string
-	Action      string
-	After       json.RawMessage
-	Cancelled   bool
-	Number      int32
-	SameSession bool
+	EntityType string
+	EntityID   string
+	Action     string
+	After      json.RawMessage
+	Cancelled  bool
 }
 
 // RowChangeLater returns what the user's later turns, in any session, did to the rows that a turn wrote: their final
-// state, whether all of it has been undone and, if not, which turn changed them last.
+// state, and whether all of it has been undone.
 func (q *Queries) RowChangeLater(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*RowChangeLaterRow, error) {
 	rows, err := db.Query(ctx, RowChangeLater, turnID)
 	if err != nil {
@@ -54,8 +49,6 @@ func (q *Queries) RowChangeLater(ctx context.Context, db DBTX, turnID uuid.UUID)
 			&i.Action,
 			&i.After,
 			&i.Cancelled,
-			&i.Number,
-			&i.SameSession,
 		); err != nil {
 			return nil, err
 		}

@@ -781,6 +781,50 @@ func (q *Queries) TurnUndo(ctx context.Context, db DBTX, arg *TurnUndoParams) (*
 	return &i, err
 }
 
+const TurnUndoChangedBy = `-- name: TurnUndoChangedBy :one
+WITH undone AS (
+    SELECT max(r.created_at) AS at FROM row_changes AS r WHERE r.turn_id = $4
+), later AS (
+    SELECT t.number, t.session_id = $5 AS same_session
+    FROM undone AS u JOIN row_changes AS r ON r.created_at > u.at JOIN turns AS t ON t.id = r.turn_id
+    WHERE r.entity_id = $3::text AND r.entity_type = $2 AND r.user_id = $1 AND r.turn_id <> $4
+      AND t.undone_by IS NULL AND t.undoes IS NULL
+    ORDER BY r.created_at DESC LIMIT 1
+)
+SELECT coalesce((SELECT l.number FROM later AS l), 0)::integer AS number, coalesce((SELECT l.same_session FROM later AS l), false)::boolean AS same_session,
+       EXISTS (SELECT FROM v_row_events AS v JOIN undone AS u ON v.at > u.at
+               WHERE v.user_id = $1 AND v.entity_type = $2 AND v.entity_id = $3::text AND v.actor = 'user')::boolean AS by_user
+`
+
+type TurnUndoChangedByParams struct {
+	UserID     uuid.UUID
+	EntityType string
+	EntityID   string
+	TurnID     uuid.UUID
+	SessionID  uuid.UUID
+}
+
+type TurnUndoChangedByRow struct {
+	Number      int32
+	SameSession bool
+	ByUser      bool
+}
+
+// TurnUndoChangedBy says who changed a row since a turn wrote: the newest other turn whose change stands (0: none), and
+// whether the user did outside the chat.
+func (q *Queries) TurnUndoChangedBy(ctx context.Context, db DBTX, arg *TurnUndoChangedByParams) (*TurnUndoChangedByRow, error) {
+	row := db.QueryRow(ctx, TurnUndoChangedBy,
+		arg.UserID,
+		arg.EntityType,
+		arg.EntityID,
+		arg.TurnID,
+		arg.SessionID,
+	)
+	var i TurnUndoChangedByRow
+	err := row.Scan(&i.Number, &i.SameSession, &i.ByUser)
+	return &i, err
+}
+
 const TurnUndoTarget = `-- name: TurnUndoTarget :one
 SELECT t.id, t.number, t.message, t.status, t.undo, t.undo_reason FROM turns AS t
 WHERE t.session_id = $1 AND t.number < $2::int
@@ -824,34 +868,6 @@ func (q *Queries) TurnUndoTarget(ctx context.Context, db DBTX, arg *TurnUndoTarg
 		&i.UndoReason,
 	)
 	return &i, err
-}
-
-const TurnUndoUserChange = `-- name: TurnUndoUserChange :one
-SELECT EXISTS (
-    SELECT FROM entity_refs AS e JOIN entity_events AS v ON v.session_id = e.session_id AND v.ref = e.ref
-    WHERE e.session_id = $1 AND e.entity_type = $2 AND e.entity_id = $3::text
-      AND v.action IN ('created:user', 'updated:user', 'deleted:user')
-      AND v.created_at > (SELECT max(r.created_at) FROM row_changes AS r WHERE r.turn_id = $4))::boolean AS changed
-`
-
-type TurnUndoUserChangeParams struct {
-	SessionID  uuid.UUID
-	EntityType string
-	EntityID   string
-	TurnID     uuid.UUID
-}
-
-// TurnUndoUserChange reports whether the user changed a row outside the chat since a moment, as far as a session knows.
-func (q *Queries) TurnUndoUserChange(ctx context.Context, db DBTX, arg *TurnUndoUserChangeParams) (bool, error) {
-	row := db.QueryRow(ctx, TurnUndoUserChange,
-		arg.SessionID,
-		arg.EntityType,
-		arg.EntityID,
-		arg.TurnID,
-	)
-	var changed bool
-	err := row.Scan(&changed)
-	return changed, err
 }
 
 const TurnUndone = `-- name: TurnUndone :exec

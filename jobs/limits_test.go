@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -55,6 +56,11 @@ func TestLimitsRefuseAMessage(t *testing.T) {
 	require.Equal(t, "tokens", limited(h, jobs.Limits{Tokens: 100}, "").What)
 	require.Nil(t, limited(h, jobs.Limits{Tokens: 101, CostUSD: 0.51}, ""))
 	require.Equal(t, "cost", limited(h, jobs.Limits{CostUSD: 0.5}, "").What)
+
+	h.exec(`UPDATE turns SET status = 'cancelled', finished_at = now() WHERE session_id = $1`, h.session)
+	h.session = column[uuid.UUID](h, `SELECT fork_session($1, 2)`, h.session)[0]
+	require.Nil(t, limited(h, jobs.Limits{Turns: 5}, "d"), "turns are not used again by a fork")
+	require.Equal(t, "turns", limited(h, jobs.Limits{Turns: 5}, "").What, "but those it goes on with are")
 
 	h.session = h.newSession()
 	require.Nil(t, limited(h, jobs.Limits{Turns: 1}, ""), "another user's turns do not count")

@@ -133,6 +133,13 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	if err := r.lock(ctx); err != nil {
 		return err
 	}
+	// Before the drafts go: one that offers to save them would otherwise count as superseded. A question is open for -1
+	// turns: the one just asked expires too.
+	if _, err := r.q.QuestionExpire(ctx, r.tx, &db.QuestionExpireParams{
+		SessionID: r.scope.SessionID, OpenTurns: -1, TurnNumber: r.turn(),
+	}); err != nil {
+		return fmt.Errorf("expire question: %w", err)
+	}
 	if err := r.dropDrafts(ctx, cleanText(reason, maxReason)); err != nil {
 		return err
 	}
@@ -143,13 +150,6 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	}
 	if err := r.endSessionConstraints(ctx); err != nil {
 		return err
-	}
-
-	// A question is open for -1 turns: the one just asked expires too.
-	if _, err := r.q.QuestionExpire(ctx, r.tx, &db.QuestionExpireParams{
-		SessionID: r.scope.SessionID, OpenTurns: -1, TurnNumber: r.turn(),
-	}); err != nil {
-		return fmt.Errorf("expire question: %w", err)
 	}
 	if err := r.q.DecisionInsertClearAll(ctx, r.tx, &db.DecisionInsertClearAllParams{
 		SessionID: r.scope.SessionID, TurnID: r.turnID(), TurnNumber: r.turn(),

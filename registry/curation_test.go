@@ -183,8 +183,14 @@ func TestClearAll(t *testing.T) {
 	_, err = b.at(1).AddConstraint(ctx, Constraint{Text: "no nuts", Kind: "exclude", Scope: "lasting"}, nil)
 	require.NoError(t, err)
 	require.NoError(t, b.at(1).Demote(ctx, "recipe_3", ""))
+	_, err = b.tx.Exec(ctx, `WITH asked AS (SELECT enqueue_turn($1, 'draft a pie') AS turn)
+		INSERT INTO questions (id, session_id, user_id, turn_id, kind, payload)
+		SELECT uuid_v7(), $1, $2, turn, 'propose', '{"text": "Shall I save Pie?", "writes": [{"save": true, "refs": ["gen_recipe_1"]}]}' FROM asked`,
+		b.scope.SessionID, b.scope.UserID)
+	require.NoError(t, err)
 
 	require.NoError(t, b.at(2).ClearAll(ctx, "fresh start"))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM questions WHERE session_id = $1 AND status = 'expired'`), "an offer to save the dropped draft too")
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND ref = 'gen_recipe_1' AND label = 'Pie' AND state = 'dropped'`))
 	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND demoted_at_turn = 2`))
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM constraints WHERE session_id = $1 AND ended_turn = 2`))

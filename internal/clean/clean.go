@@ -11,8 +11,9 @@ import (
 )
 
 var (
-	idPattern      = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b`)
-	cutIDPattern   = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{0,12}){0,3}(\s*…|\s*$)`)
+	// An identifier may be part of a word, as in img_01900000-0000-7000-8000-000000000101.png.
+	idPattern      = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,}`)
+	cutIDPattern   = regexp.MustCompile(`(?i)(^|[^0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{0,12}){0,3}(\s*…|\s*$)`)
 	addressPattern = regexp.MustCompile(`<[\w.+-]+@[\w-]+(?:\.[\w-]+)+>`)
 	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!?|｜]|/)`)
 	markerPattern  = regexp.MustCompile(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|IMG|gMASK|sMASK))\]`)
@@ -34,7 +35,11 @@ func Redact(text string) (string, int) {
 		return text, 0
 	}
 	found := 0
-	clean := idPattern.ReplaceAllStringFunc(text, func(string) string {
+	clean := idPattern.ReplaceAllStringFunc(text, func(id string) string {
+		const plain = 32 // digits without hyphens; more are a hash
+		if len(id) > plain && id[8] != '-' {
+			return id
+		}
 		found++
 
 		return Redacted
@@ -45,8 +50,9 @@ func Redact(text string) (string, int) {
 			return cut // a date and a time
 		}
 		found++
+		around := cutIDPattern.FindStringSubmatch(cut)
 
-		return Redacted + cutIDPattern.FindStringSubmatch(cut)[1]
+		return around[1] + Redacted + around[2]
 	})
 
 	return clean, found

@@ -22,15 +22,30 @@ import (
 type uiChange struct {
 	Action     string `json:"action"`
 	EntityType string `json:"entity_type"`
-	EntityID   string `json:"entity_id"`
-	ID         string `json:"id"` // the name older interfaces use
+	EntityID   keyOf  `json:"entity_id"`
+	ID         keyOf  `json:"id"` // the name older interfaces use
 	Label      string `json:"label"`
 }
 
 type mention struct {
 	RefType string `json:"ref_type"`
-	UUID    string `json:"uuid"`
+	UUID    keyOf  `json:"uuid"`
 	Label   string `json:"label"`
+}
+
+// keyOf is a key, which SQL may write as a number: jsonb_build_object('entity_id', orders.id).
+type keyOf string
+
+// UnmarshalJSON accepts a text or a number.
+func (k *keyOf) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' {
+		return json.Unmarshal(raw, (*string)(k))
+	}
+	var number json.Number
+	err := json.Unmarshal(raw, &number)
+	*k = keyOf(number)
+
+	return err
 }
 
 // input is one row that the user changed or pointed at.
@@ -95,16 +110,16 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 
 // inputs reads what came with a turn: changes in order, then mentions, each row once.
 func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]input, []string, error) {
-	var changed []uiChange
-	if err := unmarshal(uiChanges, &changed); err != nil {
+	changed, err := elements[uiChange](uiChanges)
+	if err != nil {
 		return nil, nil, fmt.Errorf("read UI changes: %w", err)
 	}
-	var mentioned []mention
-	if err := unmarshal(mentions, &mentioned); err != nil {
+	mentioned, err := elements[mention](mentions)
+	if err != nil {
 		return nil, nil, fmt.Errorf("read mentions: %w", err)
 	}
 	for _, found := range token.FindAllStringSubmatch(message, -1) {
-		mentioned = append(mentioned, mention{Label: found[1], RefType: found[2], UUID: found[3]})
+		mentioned = append(mentioned, mention{Label: found[1], RefType: found[2], UUID: keyOf(found[3])})
 	}
 	var list []input
 	var notices []string
@@ -115,16 +130,34 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 
 			continue
 		}
-		list = append(list, input{tool: vocab.ToolUIChange, action: action, entity: t.domain.Entity(c.EntityType), id: cmp.Or(c.EntityID, c.ID), label: c.Label})
+		list = append(list, input{tool: vocab.ToolUIChange, action: action, entity: t.domain.Entity(c.EntityType), id: string(cmp.Or(c.EntityID, c.ID)), label: c.Label})
 	}
 	for _, m := range mentioned {
-		in := input{tool: vocab.ToolMention, action: registry.ActionMentionedUser, entity: t.domain.Entity(m.RefType), id: m.UUID, label: m.Label}
+		in := input{tool: vocab.ToolMention, action: registry.ActionMentionedUser, entity: t.domain.Entity(m.RefType), id: string(m.UUID), label: m.Label}
 		if !slices.ContainsFunc(list, in.same) {
 			list = append(list, in)
 		}
 	}
 
 	return list, notices, nil
+}
+
+// elements decodes a list. SQL callers may put anything into it: what does not have T's form names nothing, like an empty
+// object, and the user is told that it could not be found.
+func elements[T any](raw json.RawMessage) ([]T, error) {
+	var parts []json.RawMessage
+	if err := unmarshal(raw, &parts); err != nil {
+		return nil, err
+	}
+	list := make([]T, len(parts))
+	for i, part := range parts {
+		var element T
+		if json.Unmarshal(part, &element) == nil {
+			list[i] = element
+		}
+	}
+
+	return list, nil
 }
 
 // changedBefore prepends what was registered for this turn before it began, except rows that the turn itself brings

@@ -76,6 +76,15 @@ func TestApplyInputs(t *testing.T) {
 		require.Equal(t, "updated:user", action(b, "recipe_2"), "what is still there was not deleted")
 	})
 
+	t.Run("OtherFormsNameNothing", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		odd := `[1, null, "x", [], {}, {"action": 1}, {"ref_type": "recipe", "uuid": {}}, {"ref_type": "recipe", "uuid": "` + butterChicken + `", "label": 5}]`
+		require.Len(t, apply(b, "", odd, odd), 8+1, "equal mentions are one")
+		require.Zero(t, query[int](b, `SELECT count(*)::int FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
+	})
+
 	t.Run("LongNamesAreCut", func(t *testing.T) {
 		t.Parallel()
 
@@ -87,6 +96,21 @@ func TestApplyInputs(t *testing.T) {
 		require.Equal(t, hundred+" could not be found: it does not exist, or not any more.", gone(hundred))
 		require.Equal(t, gone(hundred), gone(hundred+"x"))
 	})
+}
+
+// SQL writes a bigint as a JSON number.
+func TestInputsWithNumericKeys(t *testing.T) {
+	t.Parallel()
+
+	b := setupThings(t)
+	var changes, mentions json.RawMessage
+	require.NoError(t, b.tx.QueryRow(t.Context(), `WITH made AS (INSERT INTO things.things (user_id, n, title) VALUES ($1, 1, 'Oak'), ($1, 2, 'Elm') RETURNING id, title)
+		SELECT jsonb_agg(jsonb_build_object('action', 'created', 'entity_type', 'thing', 'entity_id', id, 'label', title)) FILTER (WHERE title = 'Oak'),
+			jsonb_agg(jsonb_build_object('ref_type', 'thing', 'uuid', id, 'label', title)) FILTER (WHERE title = 'Elm') FROM made`, b.scope.UserID).Scan(&changes, &mentions))
+	notices, err := b.tools.ApplyInputs(t.Context(), b.tx, b.scope, "", changes, mentions)
+	require.NoError(t, err)
+	require.Empty(t, notices)
+	require.Equal(t, "created:user Oak, mentioned:user Elm", query[string](b, `SELECT string_agg(action || ' ' || label, ', ' ORDER BY number) FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
 }
 
 func TestRowsOfUserInterfaces(t *testing.T) {

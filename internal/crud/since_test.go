@@ -43,3 +43,25 @@ func TestSinceAFork(t *testing.T) {
 		`task task_2 "changed" changed 2`, `task task_3 "deleted" deleted 3`, `task task_5 "touched" changed 0`, `recipe  "Soup" created 6`,
 	}, said)
 }
+
+// A fork begins with its parent's registry, but what was done to rows was done once.
+func TestRowEventsAreNotForked(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Eve"}}`)
+	b.exec(`UPDATE turns SET status = 'cancelled', finished_at = now() WHERE id = $1`, b.scope.TurnID)
+	parent, fork := b.scope.SessionID, query[uuid.UUID](b, `SELECT fork_session($1, 1)`, b.scope.SessionID)
+	events := func() []string {
+		return query[[]string](b, `SELECT array_agg(action || ' ' || number || CASE session_id WHEN $2 THEN ' here' ELSE ' in the fork' END ORDER BY at)
+			FROM v_row_events WHERE user_id = $1 AND entity_type = 'task'`, b.scope.UserID, parent)
+	}
+	require.Equal(t, []string{"created 1 here"}, events())
+
+	b.scope.SessionID = fork
+	b.nextTurn()
+	b.ok("write", vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`)
+	require.Equal(t, []string{"created 1 here", "deleted 2 in the fork"}, events())
+
+	b.exec(`SELECT forget_session($1)`, parent)
+	require.Equal(t, []string{"created 1 in the fork", "deleted 2 in the fork"}, events(), "what is forgotten there is known here")
+}

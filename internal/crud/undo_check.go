@@ -20,7 +20,10 @@ type moved struct {
 	key    string
 	label  string
 	what   string
-	later  *db.RowChangeLaterRow // who changed it, if a turn did
+}
+
+func movedRow(e *domain.Entity, key string, row image, what string) *moved {
+	return &moved{entity: e, key: key, what: what, label: labelOf(e, row)}
 }
 
 func (m *moved) Error() string { return m.entity.Type + " " + m.what }
@@ -83,7 +86,7 @@ func (u *undoing) asLeft(w *formerWrite) error {
 		return nil
 	}
 
-	return u.moved(w.entity, w.EntityID, w.now, what)
+	return movedRow(w.entity, w.EntityID, w.now, what)
 }
 
 // differs names a column of a row that does not match its marks, "" for none.
@@ -96,15 +99,6 @@ func differs(e *domain.Entity, row image, marks map[string]string) string {
 	}
 
 	return ""
-}
-
-func (u *undoing) moved(e *domain.Entity, key string, row image, what string) *moved {
-	m := &moved{entity: e, key: key, what: what, label: labelOf(e, row)}
-	if later := u.later[rowKey{e.Type, key}]; later != nil && !later.Cancelled {
-		m.later = later
-	}
-
-	return m
 }
 
 // labelOf is what people call a row, "" if its own columns do not say.
@@ -134,22 +128,20 @@ func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, e
 			m.label = entry.Label
 		}
 	}
+	who, err := db.New().TurnUndoChangedBy(ctx, tx, &db.TurnUndoChangedByParams{
+		SessionID: u.scope.SessionID, UserID: u.scope.UserID, EntityType: m.entity.Type, EntityID: m.key, TurnID: u.Turn,
+	})
+	if err != nil {
+		return "", fmt.Errorf("look for who changed a row: %w", err)
+	}
 	by := "by another program, or the database itself"
 	switch {
-	case m.later != nil && m.later.SameSession:
-		by = fmt.Sprintf("by turn %d", m.later.Number)
-	case m.later != nil:
+	case who.Number > 0 && who.SameSession:
+		by = fmt.Sprintf("by turn %d", who.Number)
+	case who.Number > 0:
 		by = "by you in another conversation"
-	default:
-		user, err := db.New().TurnUndoUserChange(ctx, tx, &db.TurnUndoUserChangeParams{
-			SessionID: u.scope.SessionID, EntityType: m.entity.Type, EntityID: m.key, TurnID: u.Turn,
-		})
-		if err != nil {
-			return "", fmt.Errorf("look for who changed a row: %w", err)
-		}
-		if user {
-			by = "by you, outside the chat"
-		}
+	case who.ByUser:
+		by = "by you, outside the chat"
 	}
 
 	return fmt.Sprintf("The %s %s, %s. Nothing was taken back.", called(m.entity, m.label), m.what, by), nil

@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -153,6 +154,19 @@ func TestUndoRefuses(t *testing.T) {
 	b.exec(`DELETE FROM kitchen.recipe_ingredients WHERE name = 'pepper' AND user_id = $1`, b.scope.UserID)
 	b.exec(`INSERT INTO kitchen.meal_plans (user_id, date, meal_type, recipe_id) SELECT user_id, '2026-11-03', 'lunch', id FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
 	require.Contains(t, refused(turn, number), "Nothing was taken back.")
+
+	b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
+	turn, number = made()
+	ref := query[string](b, `SELECT ref FROM entity_refs WHERE session_id = $1 AND entity_type = 'recipe' AND state = 'stored' ORDER BY number DESC LIMIT 1`, b.scope.SessionID)
+	b.nextTurn()
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-04", "meal_type": "lunch", "recipe_id": "`+ref+`"}}`)
+	require.Equal(t, sprintf("The planned meal Wed Nov 4 [lunch] came later and belongs to it, by turn %d. Nothing was taken back.", b.scope.Turn), refused(turn, number))
+
+	b.exec(`DELETE FROM kitchen.meal_plans WHERE user_id = $1`, b.scope.UserID)
+	id := query[string](b, `SELECT id::text FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
+	_, err := b.tools.Patch(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "recipe", id, "", json.RawMessage(`{"servings": 5}`))
+	require.NoError(t, err)
+	require.Equal(t, "The recipe Soup has changed since (servings), by you, outside the chat. Nothing was taken back.", refused(turn, number), "no conversation knows of it")
 
 	b.nextTurn()
 	require.Contains(t, refused(b.scope.TurnID, b.scope.Turn-1), "no longer kept")

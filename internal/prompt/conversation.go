@@ -67,7 +67,7 @@ func cut(text string, budget int) string {
 	return text
 }
 
-// exchange prints one turn as dialogue. Failed and cancelled turns have no reply.
+// exchange prints one turn as dialogue. The reply of a failed or cancelled turn is written by code: why, and what stays.
 func (t *page) exchange(p *db.TurnListPastRow, short bool) string {
 	said, reply := cut(p.Message, t.config.Budget.Message), cut(p.Reply, t.config.Budget.Message)
 	message := clean.Block(t.WithLabels(said))
@@ -82,7 +82,7 @@ func (t *page) exchange(p *db.TurnListPastRow, short bool) string {
 	case db.TurnStatusFailed:
 		return line + "Alfred (failed): " + clean.Inline(clean.Text(p.ErrorMessage), shortMessage)
 	case db.TurnStatusCancelled:
-		return line + "Alfred (cancelled):"
+		return strings.TrimRight(line+"Alfred (cancelled): "+clean.Inline(p.Reply, shortMessage), " ")
 	default:
 	}
 	if short {

@@ -160,6 +160,21 @@ func jsonString(s string) string {
 	return b.String()
 }
 
+// Identifiers are often part of a file's name or of an address.
+func TestRedactTakesIdentifiersWithinWords(t *testing.T) {
+	t.Parallel()
+	const id = "01900000-0000-7000-8000-00000000010a"
+	plain := strings.ReplaceAll(id, "-", "")
+	for text, want := range map[string]string{
+		"img_" + id + ".png": "img_[id].png", "x" + id + "y": "x[id]y", id + id: "[id][id]",
+		"img_" + plain + "_2.png": "img_[id]_2.png", "img_" + id[:30]: "img_[id]", "img_" + id[:18] + "…": "img_[id]…",
+		plain + "0": plain + "0", "call 4912345678-1234-56": "call 4912345678-1234-56", "img_20260112-1300": "img_20260112-1300",
+	} {
+		clean, _ := clean.Redact(text)
+		require.Equal(t, want, clean)
+	}
+}
+
 func TestRedactTakesCutIdentifiers(t *testing.T) {
 	t.Parallel()
 

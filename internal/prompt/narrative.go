@@ -69,8 +69,9 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 	if shown == heading {
 		return // it only asked or talked; the conversation shows that
 	}
-	if clean.Tokens(shown) > t.config.Budget.Narrative/t.config.RetentionWindow {
-		shown = clean.Clip(shown, t.config.Budget.Narrative/t.config.RetentionWindow*clean.RunesPerToken)
+	// A range to compress has turns without a window too.
+	if share := t.config.Budget.Narrative / max(t.config.RetentionWindow, 1); clean.Tokens(shown) > share {
+		shown = clean.Clip(shown, share*clean.RunesPerToken)
 	}
 	s.line(shown)
 	s.line()

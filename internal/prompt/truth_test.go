@@ -89,11 +89,12 @@ func TestV06KnownIsByColumn(t *testing.T) {
 func TestV25TheWindowMayBeZero(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *prompt.Config) { c.RetentionWindow, c.FullDetailTurns = 0, 0 })
-	testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1}))
+	testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Goal: "Find a stew"}))
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Stew"})
 	f := b.think(t, b.running(t, 2, "hello", db.StepTypeRead)).Frame
 	require.Empty(t, body(f, "## Recent Context (last 0 turns)"))
 	require.Contains(t, body(f, "## What Happened"), "Turn 1", "what the window leaves out stands in short")
+	require.Contains(t, body(b.compress(t, 1).Frame, "## What Happened"), "### Turn 1\nGoal: Find a stew", "and is compressed from what was done")
 }
 
 // V29: what a turn did before it failed is in the narrative and in the conversation.
@@ -109,6 +110,19 @@ func TestV29WritesOfAFailedTurnAreShown(t *testing.T) {
 	f := b.think(t, b.running(t, 2, "again", db.StepTypeRead)).Frame
 	require.Contains(t, body(f, "## What Happened"), "### Turn 1 (last turn) (failed: what its steps did stays done)\nSteps:\n1. Add milk (write, shopping): ok. added → shop_1")
 	require.Contains(t, body(f, "## Conversation"), "Alfred (failed): Something went wrong. Done before that, and it stays: saved Milk.")
+}
+
+// What Happened has left a turn out by then, and Earlier does not have it yet.
+func TestV29WritesOfACancelledTurnAreShown(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	stopped := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Message: "add milk", Status: db.TurnStatusCancelled})
+	b.exec(t, `UPDATE turns SET reply = 'You cancelled this request. Done before that, and it stays: saved Milk.' WHERE id = $1`, stopped.ID)
+	for n := 2; n <= 3; n++ {
+		testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: n}))
+	}
+	f := b.think(t, b.running(t, 4, "again", db.StepTypeRead)).Frame
+	require.Contains(t, body(f, "## Conversation"), "Alfred (cancelled): You cancelled this request. Done before that, and it stays: saved Milk.")
 }
 
 // V30, V40: what remains after exclusions is named to Think and Act by ref and to the reply by name, whether a model

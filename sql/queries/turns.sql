@@ -196,13 +196,21 @@ WITH target AS (
 )
 UPDATE turns AS t SET undoes = @turn_id::uuid WHERE t.id = @undone_by::uuid;
 
--- TurnUndoUserChange reports whether the user changed a row outside the chat since a moment, as far as a session knows.
--- name: TurnUndoUserChange :one
-SELECT EXISTS (
-    SELECT FROM entity_refs AS e JOIN entity_events AS v ON v.session_id = e.session_id AND v.ref = e.ref
-    WHERE e.session_id = @session_id AND e.entity_type = @entity_type AND e.entity_id = @entity_id::text
-      AND v.action IN ('created:user', 'updated:user', 'deleted:user')
-      AND v.created_at > (SELECT max(r.created_at) FROM row_changes AS r WHERE r.turn_id = @turn_id))::boolean AS changed;
+-- TurnUndoChangedBy says who changed a row since a turn wrote: the newest other turn whose change stands (0: none), and
+-- whether the user did outside the chat.
+-- name: TurnUndoChangedBy :one
+WITH undone AS (
+    SELECT max(r.created_at) AS at FROM row_changes AS r WHERE r.turn_id = @turn_id
+), later AS (
+    SELECT t.number, t.session_id = @session_id AS same_session
+    FROM undone AS u JOIN row_changes AS r ON r.created_at > u.at JOIN turns AS t ON t.id = r.turn_id
+    WHERE r.entity_id = @entity_id::text AND r.entity_type = @entity_type AND r.user_id = @user_id AND r.turn_id <> @turn_id
+      AND t.undone_by IS NULL AND t.undoes IS NULL
+    ORDER BY r.created_at DESC LIMIT 1
+)
+SELECT coalesce((SELECT l.number FROM later AS l), 0)::integer AS number, coalesce((SELECT l.same_session FROM later AS l), false)::boolean AS same_session,
+       EXISTS (SELECT FROM v_row_events AS v JOIN undone AS u ON v.at > u.at
+               WHERE v.user_id = @user_id AND v.entity_type = @entity_type AND v.entity_id = @entity_id::text AND v.actor = 'user')::boolean AS by_user;
 
 -- TurnOvertaken says whether the session's next turn has begun, as it does when a summary takes too long.
 -- name: TurnOvertaken :one

@@ -53,6 +53,7 @@ func (f form[T]) into(variable *T) setter {
 var (
 	word        = form[string]{parse: func(text string) (string, error) { return text, nil }}
 	count       = form[int]{strconv.Atoi, func(n int) bool { return n >= 0 }, "a whole number, 0 or more"}
+	turns       = form[int]{strconv.Atoi, func(n int) bool { return n >= 0 && n <= math.MaxInt32 }, "a whole number, 0 to 2147483647"} // an integer in SQL
 	tokenLimit  = form[int]{strconv.Atoi, func(n int) bool { return n >= 1 }, "a whole number, 1 or more"}
 	dollars     = form[float64]{parseFloat, func(cost float64) bool { return cost >= 0 && !math.IsInf(cost, 0) }, "a number of US dollars, 0 for no limit"}
 	temperature = form[float64]{parseFloat, func(value float64) bool { return value >= 0 && value <= 2 }, "a number from 0 to 2"}

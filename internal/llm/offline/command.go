@@ -99,10 +99,8 @@ const offerWords = "Shall I save "
 // was about.
 func (s *scene) read() *command {
 	c := s.parse(s.Message)
-	switch n := len(s.Said); {
-	case s.Question == nil && c.verb == verbConfirm && n > 0 && strings.Contains(s.Said[n-1].Reply, offerWords):
-		return &command{verb: verbSave, text: c.text, agreed: true, chosen: s.offered()}
-	case s.Question == nil:
+	switch {
+	case s.Question == nil: // an offer leaves a question open as long as what it offers is there
 		return c
 	case c.verb == verbDeny:
 		c.answers = true

@@ -234,6 +234,23 @@ func TestActReadsWhatCodeInserted(t *testing.T) {
 	require.JSONEq(t, `{"table": "tools", "filters": [{"field": "id", "op": "=", "value": "tool_1"}], "detail": "full"}`, string(resp.ToolCalls[0].Args))
 }
 
+// An offer that is gone cannot be agreed to: its draft was discarded or saved on the page, and another one was not offered.
+func TestYesToAnOfferThatIsGone(t *testing.T) {
+	t.Parallel()
+	known := func() nodes.Facts {
+		f := facts("yes", nodes.Entity{Ref: "gen_tool_1", Type: "tool", Label: "Lathe", Pending: true})()
+		f.Said = []nodes.Exchange{{Turn: 2, Message: "draft a drill", Reply: "Here is a draft of Drill. It is not saved yet. Shall I save it?"}}
+
+		return f
+	}
+	resp, err := offline.New(garage()).Generate(t.Context(), &llm.Request{Input: nodes.UnderstandInput{Facts: known}})
+	require.NoError(t, err)
+	var out nodes.UnderstandOutput
+	require.NoError(t, json.Unmarshal([]byte(resp.Text), &out))
+	require.Equal(t, "confirm", out.Intent)
+	require.Empty(t, out.Mentions)
+}
+
 // No input breaks the model, and no request becomes a write that was not asked for.
 func FuzzMessages(f *testing.F) {
 	for _, m := range []string{"", "?", "delete", "add", "cancel everything", "save it", "no, no, no", strings.Repeat("a b ", 500), "put it on Friday", "\x00", "第二个"} {
