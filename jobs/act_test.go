@@ -165,6 +165,7 @@ func TestAskUserOpensAQuestion(t *testing.T) {
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 write partial", "2 read skipped"}, h.outcomes(turn))
+	require.Equal(t, "done\n\nHow many?", *turn.Reply, "there is more to say than the question")
 	require.Equal(t, []string{"ask_user How many? open"}, column[string](h, `SELECT kind || ' ' || (payload ->> 'text') || ' ' || status FROM questions`))
 }
 
@@ -218,4 +219,85 @@ func TestDisambiguationAsksWithLabels(t *testing.T) {
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"Chicken Soup", "Chicken Pie"}, column[string](h, `SELECT o ->> 'label' FROM questions, jsonb_array_elements(payload -> 'options') AS o`))
 	require.Equal(t, 0, h.model.count("think"))
+}
+
+// Each step is announced when it begins, also one that follows a step whose dependents were skipped.
+func TestStepsAreAnnounced(t *testing.T) {
+	t.Parallel()
+
+	done := `{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: done}}]}`
+	blocked := `{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: fail}}]}`
+	h := setup(t, actScript(`think: {goal: find, decision: plan, steps: [
+		{type: read, subdomain: recipes, description: first}, {type: write, subdomain: recipes, description: second}, {type: read, subdomain: recipes, description: third}, {type: read, subdomain: inventory, description: fourth}]}`,
+		done, blocked, done))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 read ok", "2 write failed", "3 read skipped", "4 read ok"}, h.outcomes(turn))
+	require.Equal(t, []string{"1 first", "2 second", "4 fourth"}, column[string](h, `SELECT concat_ws(' ', data ->> 'step', data ->> 'description') FROM turn_events WHERE turn_id = $1 AND type = 'step.started' ORDER BY seq`, turn.ID))
+	require.Equal(t, []string{"understand", "think", "act 1", "act 2", "act 4", "reply"}, column[string](h, `SELECT concat_ws(' ', data ->> 'node', data ->> 'step') FROM turn_events WHERE turn_id = $1 AND type = 'node.started' ORDER BY seq`, turn.ID))
+	require.Equal(t, []string{"find"}, column[string](h, `SELECT data ->> 'goal' FROM turn_events WHERE turn_id = $1 AND type = 'plan'`, turn.ID))
+}
+
+// A session has one open question: a new one replaces it.
+func TestQuestionReplacesTheOpenOne(t *testing.T) {
+	t.Parallel()
+
+	asks := `{understand: {intent: explore}, think: {goal: g, decision: propose, proposal: "Shall I?"}, reply: r}`
+	h := setup(t, `turns: [`+asks+`, `+asks+`]`)
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"superseded", "open"}, column[string](h, `SELECT q.status FROM questions AS q JOIN turns AS t ON t.id = q.turn_id ORDER BY t.number`))
+}
+
+// An answer that is no yes carries out nothing of what was to be approved.
+func TestAnswerThatIsNoYesApprovesNothing(t *testing.T) {
+	t.Parallel()
+
+	remove := `{calls: [{tool: db_delete, args: {table: recipes, filters: []}}]}`
+	h := setup(t, `turns: [
+		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}]}, act: [`+remove+`], reply: "Really?"},
+		{understand: {intent: answer, answers_question: true}, think: {goal: g, decision: plan, steps: []}, reply: "Which ones?"}]`)
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
+	}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	h.prompts.mu.Lock()
+	h.prompts.hasQuestion = true
+	h.prompts.mu.Unlock()
+	second := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "only the old ones"}).TurnID)
+	require.Empty(t, h.outcomes(second))
+	require.Equal(t, "Which ones?", *second.Reply)
+}
+
+// What a model decides about rows that have gone since it saw them, or must not decide, is dropped; the turn goes on.
+func TestCurationOfWhatIsGoneIsDropped(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: chat, curation: {retain: [{ref: recipe_1, reason: liked}], demote: [recipe_2]}},
+		think: {goal: g, decision: plan, steps: []}, reply: Right.}]`)
+	h.prompts.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Soup"}, "recipe_2": {Type: "recipe", Label: "Pie"}}
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, state, action, label, turn_created, turn_last_ref)
+		VALUES ($1, 'recipe_2', 'recipe', 'pending', 'generated', 'Pie', 1, 1)`, h.session)
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Equal(t, 1, h.model.count("understand"))
+	require.Contains(t, h.jobs(), "understand 1 completed 1")
+}
+
+// An exclusion ends with the message's only constraint that excludes; of several, none is its own.
+func TestExclusionsEndWithTheirConstraint(t *testing.T) {
+	t.Parallel()
+
+	const cod, eel = `{text: no cod, kind: exclude, value: null, scope: session, replaces: ""}`, `{text: no eel, kind: exclude, value: null, scope: session, replaces: ""}`
+	for constraints, ends := range map[string]bool{cod: true, cod + ", " + eel: false} {
+		h := setup(t, `turns: [{understand: {intent: chat, constraints: [`+constraints+`], curation: {exclude: [{ref: recipe_1, reason: no}]}}, think: {goal: g, decision: plan, steps: []}, reply: Right.}]`)
+		h.prompts.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Soup"}}
+		h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+			VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Soup', 1, 1)`, h.session)
+		h.start()
+		h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+		require.Equal(t, []bool{ends}, column[bool](h, `SELECT excluded_constraint_id IS NOT NULL FROM entity_refs`), constraints)
+	}
 }

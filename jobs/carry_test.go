@@ -100,3 +100,21 @@ func TestCarriedViewFollowsOthersWhoWriteMeanwhile(t *testing.T) {
 
 	require.Equal(t, []int{0, 0, 0, 1}, h.prompts.constraints()[:4])
 }
+
+// What holds for all of a user's conversations raises the user's version, for those that are under way.
+func TestLastingConstraintsAreToldToTheUsersTurns(t *testing.T) {
+	t.Parallel()
+
+	for name, curates := range map[string]string{
+		"Constraint": `constraints: [{text: no cod, kind: exclude, value: null, scope: lasting, replaces: ""}]`,
+		"FreshStart": `curation: {clear_all: true}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := setup(t, `turns: [{understand: {intent: chat, `+curates+`}, think: {goal: g, decision: plan, steps: []}, reply: Right.}]`)
+			h.start()
+			h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+			require.Equal(t, []int64{1}, column[int64](h, `SELECT u.version FROM users AS u JOIN sessions AS s ON s.user_id = u.id WHERE s.id = $1`, h.session))
+		})
+	}
+}

@@ -209,6 +209,25 @@ func TestV37StepsOverTheLimitAreRecordedAsNotDone(t *testing.T) {
 	require.Equal(t, left, got.left)
 }
 
+// A read that stopped half way is something to go on with; a write is not.
+func TestHalfAReadIsEnoughForTheNextStep(t *testing.T) {
+	t.Parallel()
+
+	for stepType, next := range map[string]string{vocab.StepRead: vocab.NodeAct, vocab.StepWrite: vocab.NodeReply} {
+		in := acted{stepType: stepType, calls: maxStepCalls, done: []string{"found 2 recipes"}, later: []later{{step: 2, needs: true}}}
+		require.Equal(t, next, beforeAct(&nodes.ActOutput{Calls: []nodes.Call{{Tool: "db_read"}}}, in).next, stepType)
+	}
+}
+
+// A yes to a question that would write permits that, in whatever step it was asked.
+func TestQuestionThatWouldWriteOffersIt(t *testing.T) {
+	t.Parallel()
+
+	in := acted{stepType: vocab.StepRead, description: "Find the old ones", refs: []string{"recipe_1"}}
+	require.Empty(t, askedBy(&nodes.AskUser{Question: "These?"}, in).writes)
+	require.Equal(t, []offer{{Description: "Find the old ones", Refs: []string{"recipe_1"}}}, askedBy(&nodes.AskUser{Question: "Delete these?", WouldWrite: true}, in).writes)
+}
+
 // A limit is never a success.
 func TestBeforeAct(t *testing.T) {
 	t.Parallel()

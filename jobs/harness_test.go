@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -223,6 +224,7 @@ type fakePrompts struct {
 	hasQuestion bool
 	refs        nodes.Refs
 	panics      bool
+	unsummed    atomic.Bool // summaries panic
 
 	shown sync.Mutex
 	held  []int // how many constraints each view had
@@ -279,6 +281,10 @@ func (m *fakePrompts) Drafts(*view.View, []string) string { return "the drafts" 
 func (m *fakePrompts) QuickReply(*view.View) string { return "quick reply" }
 
 func (m *fakePrompts) Summarize(v *view.View) nodes.SummarizeInput {
+	if m.unsummed.Load() {
+		panic("boom")
+	}
+
 	return nodes.SummarizeInput{Frame: m.frame(v), Fallback: nodes.SummarizeOutput{
 		ResponseSummary: "summary from facts", ConversationPhase: "exploring", Tone: "collaborative",
 	}}
@@ -292,10 +298,16 @@ func (m *fakePrompts) Compress(*view.View) nodes.CompressInput {
 type fakeTools struct {
 	mu      sync.Mutex
 	inputs  int
+	prepare func(ctx context.Context) error
+	undo    func(what crud.Undoing) crud.Outcome
 	execute func(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []crud.Call) (crud.Outcome, error)
 }
 
 func (f *fakeTools) Prepare(ctx context.Context, beginner pg.Beginner, asker crud.Asker, calls []crud.Call) (crud.Prepared, error) {
+	if f.prepare != nil {
+		return crud.Prepared{}, f.prepare(ctx)
+	}
+
 	return (&crud.Tools{}).Prepare(ctx, beginner, asker, calls)
 }
 
@@ -315,7 +327,11 @@ func (f *fakeTools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope regist
 	return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolDelete, EntityType: "recipe", RowCount: 11}}}, nil
 }
 
-func (f *fakeTools) Undo(context.Context, pgx.Tx, registry.Scope, crud.Undoing) (crud.Outcome, error) {
+func (f *fakeTools) Undo(_ context.Context, _ pgx.Tx, _ registry.Scope, what crud.Undoing) (crud.Outcome, error) {
+	if f.undo != nil {
+		return f.undo(what), nil
+	}
+
 	return crud.Outcome{}, nil
 }
 
