@@ -11,6 +11,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/nodes"
 	"alfred/registry"
@@ -257,8 +258,12 @@ func TestAnswerThatIsNoYesApprovesNothing(t *testing.T) {
 	remove := `{calls: [{tool: db_delete, args: {table: recipes, filters: []}}]}`
 	h := setup(t, `turns: [
 		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}]}, act: [`+remove+`], reply: "Really?"},
-		{understand: {intent: answer, answers_question: true}, think: {goal: g, decision: plan, steps: []}, reply: "Which ones?"}]`)
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		{understand: {intent: answer, answers_question: true}, `+planRead+`, act: [{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: read}}]}], reply: "Which ones?"}]`)
+	h.tools.execute = func(_ context.Context, _ pgx.Tx, scope registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+		if scope.Turn == 2 {
+			return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2}}}, nil
+		}
+
 		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
 	}
 	h.start()
@@ -267,8 +272,9 @@ func TestAnswerThatIsNoYesApprovesNothing(t *testing.T) {
 	h.prompts.hasQuestion = true
 	h.prompts.mu.Unlock()
 	second := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "only the old ones"}).TurnID)
-	require.Empty(t, h.outcomes(second))
+	require.Equal(t, []string{"1 read ok"}, h.outcomes(second))
 	require.Equal(t, "Which ones?", *second.Reply)
+	require.Equal(t, 2, h.model.count("act"))
 }
 
 // What a model decides about rows that have gone since it saw them, or must not decide, is dropped; the turn goes on.
@@ -300,4 +306,72 @@ func TestExclusionsEndWithTheirConstraint(t *testing.T) {
 		h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 		require.Equal(t, []bool{ends}, column[bool](h, `SELECT excluded_constraint_id IS NOT NULL FROM entity_refs`), constraints)
 	}
+}
+
+// What stands on a skipped step is skipped with it.
+func TestSkippedStepsTakeTheirOwnAlong(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, actScript(`think: {goal: find, decision: plan, steps: [
+		{type: write, subdomain: inventory, description: first}, {type: read, subdomain: inventory, description: second}, {type: generate, subdomain: recipes, description: third}]}`,
+		`{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: fail}}]}`))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 write failed", "2 read skipped", "3 generate skipped"}, h.outcomes(turn))
+}
+
+// A read after a write is not the one before it.
+func TestReadMayBeRepeatedAfterAWrite(t *testing.T) {
+	t.Parallel()
+
+	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}]}`
+	h := setup(t, actScript(`think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save it}]}`, readCall, create, readCall, completed))
+	h.start()
+	require.Equal(t, []string{"1 write ok"}, h.outcomes(h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)))
+}
+
+// What a plan is about has been touched by it, and stays in view.
+func TestPlansTouchWhatTheyName(t *testing.T) {
+	t.Parallel()
+
+	h := late(t, `{understand: {intent: read}, think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: find it, refs: [recipe_1]}]}, act: [`+readCall+`, `+completed+`], reply: There.}`)
+	h.prompts.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Soup"}}
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+		VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Soup', 1, 1)`, h.session)
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []int32{21}, column[int32](h, `SELECT turn_last_ref FROM entity_refs`))
+}
+
+// A quick read takes over a plan's calls if the plan is that read and nothing else.
+func TestQuickReadTakesItsOwnCallsAlone(t *testing.T) {
+	t.Parallel()
+
+	const read = `{type: read, subdomain: recipes, description: Read, calls: [{tool: db_read, table: recipes}]}`
+	for plan, acts := range map[string]int{
+		read: 0, read + `, {type: read, subdomain: inventory, description: Look}`: 1,
+		`{type: analyze, subdomain: recipes, description: Compare, calls: [{tool: db_read, table: recipes}]}`: 1,
+	} {
+		h := setup(t, `turns: [{understand: {intent: read, quick: {entity_type: recipe, why: one table}}, think: {goal: g, decision: plan, steps: [`+plan+`]}, act: [`+readCall+`]}]`)
+		h.withPrompts()
+		h.start()
+		require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+		require.Equal(t, acts, h.model.count("act"), plan)
+	}
+}
+
+// The end of a turn ends what has expired.
+func TestEndOfATurnEndsWhatHasExpired(t *testing.T) {
+	t.Parallel()
+
+	h := late(t, `{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}`)
+	h.config.RetentionDecayTurns = 10
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref, active_reason)
+		VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Soup', 1, 1, 'liked'), ($1, 'recipe_2', 'recipe', 'y', 'stored', 'read', 'Pie', 1, 15, 'liked')`, h.session)
+	h.exec(`INSERT INTO constraints (user_id, session_id, text, kind, scope, source_turn, expires_at)
+		SELECT user_id, id, c.text, 'other', 'session', 1, clock_timestamp() + c.ends::interval FROM sessions, (VALUES ('no cod', '-1 hour'), ('no eel', '1 hour')) AS c (text, ends) WHERE id = $1`, h.session)
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"recipe_2"}, column[string](h, `SELECT ref FROM entity_refs WHERE active_reason IS NOT NULL`))
+	require.Equal(t, []string{"no eel"}, column[string](h, `SELECT text FROM constraints WHERE ended_turn IS NULL`))
 }

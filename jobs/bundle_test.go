@@ -210,13 +210,13 @@ func TestTheNextTurnsWorkersAreWoken(t *testing.T) {
 
 	h := setup(t, chat(2))
 	woken, second := h.hears("alfred.river_insert"), make(chan struct{})
-	h.once("summarize", func(ctx context.Context) error {
+	h.once("summarize", func(context.Context) error {
 		<-second
-		woken("turns") // by the first message
 
 		return nil
 	})
 	h.enqueue(jobs.EnqueueParams{})
+	woken("turns")
 	h.start()
 	next := h.enqueue(jobs.EnqueueParams{})
 	close(second)

@@ -118,3 +118,14 @@ func TestLastingConstraintsAreToldToTheUsersTurns(t *testing.T) {
 		})
 	}
 }
+
+// A text may name what has left the window: the next decision sees it, as it would in a loaded view.
+func TestWhatATextNamesIsInView(t *testing.T) {
+	t.Parallel()
+
+	h := late(t, `{understand: {intent: read}, think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: Compare recipe_1}]}, act: [`+readCall+`, `+completed+`], reply: There.}`)
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+		VALUES ($1, 'recipe_1', 'recipe', '0198c0de-0000-7000-8000-000000000000', 'stored', 'read', 'Soup', 1, 1)`, h.session)
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+}

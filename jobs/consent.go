@@ -73,11 +73,11 @@ func (p *questionPayload) read(payload json.RawMessage) error {
 }
 
 // click returns the option the user clicked and its question; nil for an answer in words, or if the question was closed
-// since.
+// since: before Understand, a turn's questions are those that are open.
 func (s *state) click() (*answered, error) {
 	chosen := answerOf(s.Turn)
 	for _, q := range s.Questions {
-		if chosen != nil && q.Status == "open" && strings.EqualFold(q.ID.String(), chosen.QuestionID) {
+		if chosen != nil && strings.EqualFold(q.ID.String(), chosen.QuestionID) {
 			return newAnswered(q.Kind, q.Payload, chosen.OptionID)
 		}
 	}

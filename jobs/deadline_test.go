@@ -94,10 +94,13 @@ func TestK02Deadline(t *testing.T) {
 		h := setup(t, chat(1))
 		h.config.Deadline = 300 * time.Millisecond
 		h.model.before = hang("reply", 1)
+		h.prompts.fallback = " about recipe_1"
+		h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+			VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Butter Chicken', 1, 1)`, h.session)
 		h.start()
 		turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
 		require.Equal(t, db.TurnStatusSucceeded, turn.Status)
-		require.Equal(t, "reply from facts", *turn.Reply)
+		require.Equal(t, "reply from facts about Butter Chicken", *turn.Reply)
 	})
 }
 
@@ -240,22 +243,6 @@ func TestOverdueNamesWhatWasFinished(t *testing.T) {
 		(VALUES (2, 'read', 'Read the pantry.', 'ok'), (3, 'write', 'Save the pie.', 'ok'), (4, 'read', 'Read the list.', 'empty'), (5, 'analyze', 'Compare them', 'ok')) AS s (n, kind, told, outcome)
 		WHERE t.id = $1`, turn.TurnID)
 	require.Contains(t, *h.ended(turn.TurnID).ErrorMessage, "Finished before that: Read the pantry; Compare them.")
-}
-
-// A slow summary is nobody's wait: the reply is there.
-func TestSlowSummaryIsNotTold(t *testing.T) {
-	t.Parallel()
-
-	h := setup(t, chat(1))
-	h.config.SlowAfter = 20 * time.Millisecond
-	h.once("summarize", func(context.Context) error {
-		time.Sleep(100 * time.Millisecond)
-
-		return nil
-	})
-	h.start()
-	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
-	require.NotContains(t, column[string](h, `SELECT data ->> 'node' FROM turn_events WHERE turn_id = $1 AND type = 'node.waiting'`, turn.ID), "summarize")
 }
 
 // A summary's model that never answers costs its words alone.

@@ -272,7 +272,9 @@ func TestFailingWaitsForTheSessionFirst(t *testing.T) {
 	_, err = tx.Exec(t.Context(), `SELECT FROM sessions WHERE id = $1 FOR NO KEY UPDATE`, h.session)
 	require.NoError(t, err)
 	h.start()
-	h.await(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%sessions%'`)
+	require.Eventually(t, func() bool {
+		return column[int64](h, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)[0] > 0
+	}, wait, wait/200)
 	_, err = tx.Exec(t.Context(), `SELECT FROM turns WHERE id = $1 FOR NO KEY UPDATE NOWAIT`, turn.TurnID)
 	require.NoError(t, err)
 	require.NoError(t, tx.Rollback(t.Context()))

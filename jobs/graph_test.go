@@ -42,6 +42,14 @@ func TestAfterUnderstand(t *testing.T) {
 	}
 }
 
+// A yes to an undo is a yes, whatever else the model takes it for.
+func TestApprovalComesBeforeAnUndo(t *testing.T) {
+	t.Parallel()
+
+	got := afterUnderstand(&nodes.UnderstandOutput{Intent: "confirm", Undo: &nodes.UndoRequest{}}, understood{approve: "Shall I?", subdomain: "recipes"})
+	require.Equal(t, "Do what the user has approved: Shall I?", got.plan[0].Description)
+}
+
 // V06: what code reads before a change the planner has not seen, so its calls are not carried out.
 func TestV06ACallOnWhatIsReadFirstIsDecidedByAct(t *testing.T) {
 	t.Parallel()

@@ -224,6 +224,7 @@ type fakePrompts struct {
 	hasQuestion bool
 	refs        nodes.Refs
 	panics      bool
+	fallback    string      // added to the reply by code
 	unsummed    atomic.Bool // summaries panic
 
 	shown sync.Mutex
@@ -273,7 +274,7 @@ func (m *fakePrompts) Act(v *view.View, step int) (nodes.ActInput, error) {
 func (m *fakePrompts) Bounds(v *view.View, step int) (nodes.ActInput, error) { return m.Act(v, step) }
 
 func (m *fakePrompts) Reply(v *view.View) nodes.ReplyInput {
-	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts"}
+	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts" + m.fallback}
 }
 
 func (m *fakePrompts) Drafts(*view.View, []string) string { return "the drafts" }
@@ -362,4 +363,14 @@ func chat(n int) string {
     reply: "Hello, how can I help you with your kitchen today?"
     summarize: {response_summary: "greeted", conversation_phase: exploring, tone: collaborative, what_user_expressed: "", what_we_acknowledged: "", natural_next: ""}
 `, n) + "compress: {text: earlier turns}\n"
+}
+
+// late sets up a conversation whose next turn, the 21st, is the script's.
+func late(t *testing.T, turn string) *harness {
+	t.Helper()
+
+	h := setup(t, "turns: ["+strings.Repeat("{}, ", 20)+turn+"]")
+	h.exec(`UPDATE sessions SET last_turn = 20 WHERE id = $1`, h.session)
+
+	return h
 }

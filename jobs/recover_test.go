@@ -343,20 +343,18 @@ func TestJobOfAnotherVersionWaits(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.ended(turn.TurnID).Status)
 }
 
-// The process died after a repair: each request gets its own answer.
-func TestKilledAfterARepair(t *testing.T) {
+// The process died before a repair: an answer is played for the request that it answered, and for no other.
+func TestKilledBeforeARepair(t *testing.T) {
 	t.Parallel()
 
-	h := setup(t, chat(1))
+	h := setup(t, `turns: [{understand: {raw: "Sure!", repairs: [{intent: chat}]}, think: {goal: g, decision: plan, steps: []}, reply: hello}]`)
 	turn := h.enqueue(jobs.EnqueueParams{})
 	h.died(turn.TurnID, "alfred-dead", time.Minute, 1)
-	for attempt, text := range []string{"Sure!", `{"intent": "chat"}`} {
-		h.exec(`INSERT INTO llm_calls (session_id, turn_id, position, node, attempt, provider, model, request, response)
-			VALUES ($1, $2, 1, 'understand', $3, 'script', 'm', '{}', jsonb_build_object('text', $4::text))`, h.session, turn.TurnID, attempt+1, text)
-	}
+	h.exec(`INSERT INTO llm_calls (session_id, turn_id, position, node, provider, model, request, response)
+		VALUES ($1, $2, 1, 'understand', 'script', 'm', '{}', '{"text": "Sure!"}')`, h.session, turn.TurnID)
 	h.start()
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
-	require.Zero(t, h.model.count("understand"))
+	require.Equal(t, 1, h.model.count("understand"))
 }
 
 // A compression whose worker was declared dead plays what that one bought.

@@ -50,6 +50,7 @@ func TestUndoIsCarriedOutAsApproved(t *testing.T) {
 	h.prompts.mu.Unlock()
 	require.Contains(t, *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID).Reply, "Took back turn 1")
 
+	require.Equal(t, 1, h.model.count("summarize"), "the first turn's")
 	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1}, {Turn: first.ID, Number: 1, Agreed: true}}, asked)
 }
 
