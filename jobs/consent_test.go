@@ -62,7 +62,7 @@ func TestV18OptionsHaveIDsAndAreToldApart(t *testing.T) {
 
 	q := disambiguation(&nodes.Disambiguation{Question: "Which?", Options: []string{"task_1", "task_2"}},
 		nodes.Refs{"task_1": {Label: "Call mum"}, "task_2": {Label: "Call mum"}})
-	require.Equal(t, []option{{ID: "task_1", Label: "Call mum (1)", Ref: "task_1"}, {ID: "task_2", Label: "Call mum (2)", Ref: "task_2"}}, q.shown())
+	require.Equal(t, []view.QuestionOption{{ID: "task_1", Label: "Call mum (1)", Ref: "task_1"}, {ID: "task_2", Label: "Call mum (2)", Ref: "task_2"}}, q.shown())
 }
 
 // A click says what it says: a model that reads more into the label neither forgets nor asks nor reads.
@@ -74,7 +74,7 @@ func TestClicksMeanTheirOption(t *testing.T) {
 		Intent: "write", Clarification: &nodes.Clarification{}, Disambiguation: &nodes.Disambiguation{}, Quick: &nodes.Quick{},
 		Curation: nodes.Curation{ClearAll: true, Forget: []string{"recipe_2"}, Demote: []string{"recipe_3"}, Retain: kept},
 	}
-	(&answered{chosen: "recipe_1", payload: questionPayload{Options: []option{{ID: "recipe_1", Label: "Soup", Ref: "recipe_1"}}}}).settle(&out)
+	(&answered{chosen: "recipe_1", payload: questionPayload{Options: []view.QuestionOption{{ID: "recipe_1", Label: "Soup", Ref: "recipe_1"}}}}).settle(&out)
 	require.Equal(t, nodes.UnderstandOutput{
 		Intent: "answer", AnswersQuestion: true, Curation: nodes.Curation{Retain: kept},
 		Mentions: []nodes.Mention{{Text: "Soup", Ref: "recipe_1", Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}},
