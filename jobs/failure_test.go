@@ -269,6 +269,7 @@ func TestFailingWaitsForTheSessionFirst(t *testing.T) {
 	turn := h.enqueue(jobs.EnqueueParams{})
 	tx, err := h.pool.Begin(t.Context())
 	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it only locks
 	_, err = tx.Exec(t.Context(), `SELECT FROM sessions WHERE id = $1 FOR NO KEY UPDATE`, h.session)
 	require.NoError(t, err)
 	h.start()

@@ -258,3 +258,19 @@ func TestAnswerOutlivesAFailedHandOver(t *testing.T) {
 	require.Equal(t, 1, h.model.count("think"))
 	require.Contains(t, h.jobs(), "think 2 completed 2")
 }
+
+// Instructions that a commit has stored are not sent again with the next answer.
+func TestSharedPartsAreSentWithTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(2))
+	h.exec(`CREATE SEQUENCE public.sent`)
+	h.exec(`CREATE FUNCTION public.count_sent() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('public.sent'); RETURN NEW; END $$`)
+	h.exec(`CREATE TRIGGER sent BEFORE INSERT ON prompt_parts_shared FOR EACH ROW EXECUTE FUNCTION public.count_sent()`)
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	first := column[int64](h, `SELECT last_value FROM public.sent`)
+	require.Greater(t, first[0], int64(4), "the instructions of each node")
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, first, column[int64](h, `SELECT last_value FROM public.sent`))
+}

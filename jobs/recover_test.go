@@ -225,8 +225,8 @@ func TestStopHandsBack(t *testing.T) {
 
 // await waits until a count is above zero.
 func (h *harness) await(sql string) {
-	for column[int64](h, sql)[0] == 0 {
-		time.Sleep(5 * time.Millisecond)
+	for began := time.Now(); column[int64](h, sql)[0] == 0; time.Sleep(5 * time.Millisecond) {
+		require.Less(h.t, time.Since(began), wait, sql)
 	}
 }
 
