@@ -317,6 +317,7 @@ func TestSkippedStepsTakeTheirOwnAlong(t *testing.T) {
 		`{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: fail}}]}`))
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, db.TurnStatusSucceeded, turn.Status)
 	require.Equal(t, []string{"1 write failed", "2 read skipped", "3 generate skipped"}, h.outcomes(turn))
 }
 

@@ -282,13 +282,13 @@ func TestFailingWaitsForTheSessionFirst(t *testing.T) {
 	require.Equal(t, "model_auth", *h.ended(turn.TurnID).ErrorCode)
 }
 
-// failOnce makes the first change of a table that meets the condition fail.
-func (h *harness) failOnce(table, on, when string) {
+// failOnce makes the first change of a table that meets the condition fail with this SQLSTATE.
+func (h *harness) failOnce(table, on, when, code string) {
 	h.t.Helper()
 
 	h.exec(`CREATE SEQUENCE public.failures`)
 	h.exec(`CREATE FUNCTION public.fail_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-		IF nextval('public.failures') = 1 THEN RAISE 'not now'; END IF; RETURN NEW; END $$`)
+		IF nextval('public.failures') = 1 THEN RAISE 'not now' USING ERRCODE = '` + code + `'; END IF; RETURN NEW; END $$`)
 	h.exec(`CREATE CONSTRAINT TRIGGER fail_once AFTER ` + on + ` ON ` + table + ` DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (` + when + `) EXECUTE FUNCTION public.fail_once()`)
 }
 
@@ -297,7 +297,7 @@ func TestFailureThatIsNotWrittenIsTriedAgain(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, `turns: [{understand: {error: {kind: auth}}}]`)
-	h.failOnce("turns", "UPDATE", "NEW.status = 'failed'")
+	h.failOnce("turns", "UPDATE", "NEW.status = 'failed'", "P0001")
 	h.start()
 	require.Equal(t, "model_auth", *h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).ErrorCode)
 	require.Equal(t, []int64{2}, column[int64](h, `SELECT last_value FROM public.failures`))
@@ -364,4 +364,17 @@ func TestFollowersAreTold(t *testing.T) {
 			told(turn.TurnID.String())
 		})
 	}
+}
+
+// A call that could not be recorded because of the database's state is recorded a moment later.
+func TestCallIsRecordedInTheEnd(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.failOnce("llm_calls", "INSERT", "NEW.error_code = 'overloaded'", "40001")
+	h.once("think", func(context.Context) error { return &llm.Error{Kind: llm.KindOverloaded, Provider: "script"} })
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"overloaded", "none"}, column[string](h, `SELECT coalesce(error_code, 'none') FROM llm_calls WHERE node = 'think' ORDER BY id`))
+	require.Equal(t, []int64{2}, column[int64](h, `SELECT last_value FROM public.failures`))
 }

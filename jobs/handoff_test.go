@@ -252,7 +252,7 @@ func TestAnswerOutlivesAFailedHandOver(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, chat(1))
-	h.failOnce("node_runs", "INSERT", "NEW.node = 'think'")
+	h.failOnce("node_runs", "INSERT", "NEW.node = 'think'", "P0001")
 	h.start()
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
 	require.Equal(t, 1, h.model.count("think"))
