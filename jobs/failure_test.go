@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -261,25 +262,31 @@ func TestLateFailureIsNotTheTurns(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
 }
 
-// Failing a turn locks the session first, like everybody else: it holds nothing while it waits for it.
-func TestFailingWaitsForTheSessionFirst(t *testing.T) {
+// Whoever ends a turn locks its session first: while it waits for that, it does not hold the turn.
+func TestEndingATurnWaitsForTheSessionFirst(t *testing.T) {
 	t.Parallel()
 
-	h := setup(t, `turns: [{understand: {error: {kind: auth}}}]`)
-	turn := h.enqueue(jobs.EnqueueParams{})
-	tx, err := h.pool.Begin(t.Context())
-	require.NoError(t, err)
-	defer tx.Rollback(t.Context()) //nolint:errcheck // it only locks
-	_, err = tx.Exec(t.Context(), `SELECT FROM sessions WHERE id = $1 FOR NO KEY UPDATE`, h.session)
-	require.NoError(t, err)
-	h.start()
-	require.Eventually(t, func() bool {
-		return column[int64](h, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)[0] > 0
-	}, wait, wait/200)
-	_, err = tx.Exec(t.Context(), `SELECT FROM turns WHERE id = $1 FOR NO KEY UPDATE NOWAIT`, turn.TurnID)
-	require.NoError(t, err)
-	require.NoError(t, tx.Rollback(t.Context()))
-	require.Equal(t, "model_auth", *h.ended(turn.TurnID).ErrorCode)
+	for node, ends := range map[string]error{"understand": &llm.Error{Kind: llm.KindAuth, Provider: "script"}, "summarize": nil} {
+		t.Run(node, func(t *testing.T) {
+			t.Parallel()
+			h := setup(t, chat(1))
+			tx, err := h.pool.Begin(t.Context())
+			require.NoError(t, err)
+			defer tx.Rollback(t.Context()) //nolint:errcheck // it only locks
+			h.once(node, func(context.Context) error {
+				_, err := tx.Exec(t.Context(), `SELECT FROM sessions WHERE id = $1 FOR NO KEY UPDATE`, h.session) //nolint:contextcheck // the test's
+
+				return cmp.Or(err, ends)
+			})
+			turn := h.enqueue(jobs.EnqueueParams{})
+			h.start()
+			h.await(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+			_, err = tx.Exec(t.Context(), `SELECT FROM turns WHERE id = $1 FOR NO KEY UPDATE NOWAIT`, turn.TurnID)
+			require.NoError(t, err)
+			require.NoError(t, tx.Rollback(t.Context()))
+			h.ended(turn.TurnID)
+		})
+	}
 }
 
 // failOnce makes the first change of a table that meets the condition fail with this SQLSTATE.
