@@ -11,6 +11,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/nodes"
 	"alfred/registry"
@@ -165,6 +166,7 @@ func TestAskUserOpensAQuestion(t *testing.T) {
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 write partial", "2 read skipped"}, h.outcomes(turn))
+	require.Equal(t, "done\n\nHow many?", *turn.Reply, "there is more to say than the question")
 	require.Equal(t, []string{"ask_user How many? open"}, column[string](h, `SELECT kind || ' ' || (payload ->> 'text') || ' ' || status FROM questions`))
 }
 
@@ -218,4 +220,159 @@ func TestDisambiguationAsksWithLabels(t *testing.T) {
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"Chicken Soup", "Chicken Pie"}, column[string](h, `SELECT o ->> 'label' FROM questions, jsonb_array_elements(payload -> 'options') AS o`))
 	require.Equal(t, 0, h.model.count("think"))
+}
+
+// Each step is announced when it begins, also one that follows a step whose dependents were skipped.
+func TestStepsAreAnnounced(t *testing.T) {
+	t.Parallel()
+
+	done := `{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: done}}]}`
+	blocked := `{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: fail}}]}`
+	h := setup(t, actScript(`think: {goal: find, decision: plan, steps: [
+		{type: read, subdomain: recipes, description: first}, {type: write, subdomain: recipes, description: second}, {type: read, subdomain: recipes, description: third}, {type: read, subdomain: inventory, description: fourth}]}`,
+		done, blocked, done))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 read ok", "2 write failed", "3 read skipped", "4 read ok"}, h.outcomes(turn))
+	require.Equal(t, []string{"1 first", "2 second", "4 fourth"}, column[string](h, `SELECT concat_ws(' ', data ->> 'step', data ->> 'description') FROM turn_events WHERE turn_id = $1 AND type = 'step.started' ORDER BY seq`, turn.ID))
+	require.Equal(t, []string{"understand", "think", "act 1", "act 2", "act 4", "reply"}, column[string](h, `SELECT concat_ws(' ', data ->> 'node', data ->> 'step') FROM turn_events WHERE turn_id = $1 AND type = 'node.started' ORDER BY seq`, turn.ID))
+	require.Equal(t, []string{"find"}, column[string](h, `SELECT data ->> 'goal' FROM turn_events WHERE turn_id = $1 AND type = 'plan'`, turn.ID))
+}
+
+// A session has one open question: a new one replaces it.
+func TestQuestionReplacesTheOpenOne(t *testing.T) {
+	t.Parallel()
+
+	asks := `{understand: {intent: explore}, think: {goal: g, decision: propose, proposal: "Shall I?"}, reply: r}`
+	h := setup(t, `turns: [`+asks+`, `+asks+`]`)
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"superseded", "open"}, column[string](h, `SELECT q.status FROM questions AS q JOIN turns AS t ON t.id = q.turn_id ORDER BY t.number`))
+}
+
+// An answer that is no yes carries out nothing of what was to be approved.
+func TestAnswerThatIsNoYesApprovesNothing(t *testing.T) {
+	t.Parallel()
+
+	remove := `{calls: [{tool: db_delete, args: {table: recipes, filters: []}}]}`
+	h := setup(t, `turns: [
+		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}]}, act: [`+remove+`], reply: "Really?"},
+		{understand: {intent: answer, answers_question: true}, `+planRead+`, act: [{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: read}}]}], reply: "Which ones?"}]`)
+	h.tools.execute = func(_ context.Context, _ pgx.Tx, scope registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+		if scope.Turn == 2 {
+			return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2}}}, nil
+		}
+
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
+	}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	h.prompts.mu.Lock()
+	h.prompts.hasQuestion = true
+	h.prompts.mu.Unlock()
+	second := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "only the old ones"}).TurnID)
+	require.Equal(t, []string{"1 read ok"}, h.outcomes(second))
+	require.Equal(t, "Which ones?", *second.Reply)
+	require.Equal(t, 2, h.model.count("act"))
+}
+
+// What a model decides about rows that have gone since it saw them, or must not decide, is dropped; the turn goes on.
+func TestCurationOfWhatIsGoneIsDropped(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: chat, curation: {retain: [{ref: recipe_1, reason: liked}], demote: [recipe_2]}},
+		think: {goal: g, decision: plan, steps: []}, reply: Right.}]`)
+	h.prompts.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Soup"}, "recipe_2": {Type: "recipe", Label: "Pie"}}
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, state, action, label, turn_created, turn_last_ref)
+		VALUES ($1, 'recipe_2', 'recipe', 'pending', 'generated', 'Pie', 1, 1)`, h.session)
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Equal(t, 1, h.model.count("understand"))
+	require.Contains(t, h.jobs(), "understand 1 completed 1")
+}
+
+// An exclusion ends with the message's only constraint that excludes; of several, none is its own.
+func TestExclusionsEndWithTheirConstraint(t *testing.T) {
+	t.Parallel()
+
+	const cod, eel = `{text: no cod, kind: exclude, value: null, scope: session, replaces: ""}`, `{text: no eel, kind: exclude, value: null, scope: session, replaces: ""}`
+	for constraints, ends := range map[string]bool{cod: true, cod + ", " + eel: false} {
+		h := setup(t, `turns: [{understand: {intent: chat, constraints: [`+constraints+`], curation: {exclude: [{ref: recipe_1, reason: no}]}}, think: {goal: g, decision: plan, steps: []}, reply: Right.}]`)
+		h.prompts.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Soup"}}
+		h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+			VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Soup', 1, 1)`, h.session)
+		h.start()
+		h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+		require.Equal(t, []bool{ends}, column[bool](h, `SELECT excluded_constraint_id IS NOT NULL FROM entity_refs`), constraints)
+	}
+}
+
+// What stands on a skipped step is skipped with it.
+func TestSkippedStepsTakeTheirOwnAlong(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, actScript(`think: {goal: find, decision: plan, steps: [
+		{type: write, subdomain: inventory, description: first}, {type: read, subdomain: inventory, description: second}, {type: generate, subdomain: recipes, description: third}]}`,
+		`{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: fail}}]}`))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, db.TurnStatusSucceeded, turn.Status)
+	require.Equal(t, []string{"1 write failed", "2 read skipped", "3 generate skipped"}, h.outcomes(turn))
+}
+
+// A read after a write is not the one before it.
+func TestReadMayBeRepeatedAfterAWrite(t *testing.T) {
+	t.Parallel()
+
+	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}]}`
+	h := setup(t, actScript(`think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save it}]}`, readCall, create, readCall, completed))
+	h.start()
+	require.Equal(t, []string{"1 write ok"}, h.outcomes(h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)))
+}
+
+// What a plan is about has been touched by it, and stays in view.
+func TestPlansTouchWhatTheyName(t *testing.T) {
+	t.Parallel()
+
+	h := late(t, `{understand: {intent: read}, think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: find it, refs: [recipe_1]}]}, act: [`+readCall+`, `+completed+`], reply: There.}`)
+	h.prompts.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Soup"}}
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+		VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Soup', 1, 1)`, h.session)
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []int32{21}, column[int32](h, `SELECT turn_last_ref FROM entity_refs`))
+}
+
+// A quick read takes over a plan's calls if the plan is that read and nothing else.
+func TestQuickReadTakesItsOwnCallsAlone(t *testing.T) {
+	t.Parallel()
+
+	const read = `{type: read, subdomain: recipes, description: Read, calls: [{tool: db_read, table: recipes}]}`
+	for plan, acts := range map[string]int{
+		read: 0, read + `, {type: read, subdomain: inventory, description: Look}`: 1,
+		`{type: analyze, subdomain: recipes, description: Compare, calls: [{tool: db_read, table: recipes}]}`: 1,
+	} {
+		h := setup(t, `turns: [{understand: {intent: read, quick: {entity_type: recipe, why: one table}}, think: {goal: g, decision: plan, steps: [`+plan+`]}, act: [`+readCall+`]}]`)
+		h.withPrompts()
+		h.start()
+		require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+		require.Equal(t, acts, h.model.count("act"), plan)
+	}
+}
+
+// The end of a turn ends what has expired.
+func TestEndOfATurnEndsWhatHasExpired(t *testing.T) {
+	t.Parallel()
+
+	h := late(t, `{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}`)
+	h.config.RetentionDecayTurns = 10
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref, active_reason)
+		VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Soup', 1, 1, 'liked'), ($1, 'recipe_2', 'recipe', 'y', 'stored', 'read', 'Pie', 1, 15, 'liked')`, h.session)
+	h.exec(`INSERT INTO constraints (user_id, session_id, text, kind, scope, source_turn, expires_at)
+		SELECT user_id, id, c.text, 'other', 'session', 1, clock_timestamp() + c.ends::interval FROM sessions, (VALUES ('no cod', '-1 hour'), ('no eel', '1 hour')) AS c (text, ends) WHERE id = $1`, h.session)
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"recipe_2"}, column[string](h, `SELECT ref FROM entity_refs WHERE active_reason IS NOT NULL`))
+	require.Equal(t, []string{"no eel"}, column[string](h, `SELECT text FROM constraints WHERE ended_turn IS NULL`))
 }

@@ -75,7 +75,7 @@ type SummarizeArgs struct{ TurnArgs }
 // Kind is the node's name.
 func (SummarizeArgs) Kind() string { return vocab.NodeSummarize }
 
-// EmbedArgs request embeddings for what a turn changed up to a position.
+// EmbedArgs request embeddings for what a turn changed.
 type EmbedArgs struct{ TurnArgs }
 
 // Kind is embed.

@@ -93,10 +93,8 @@ func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) (*pg.Batc
 // by code.
 func (w *compressWorker) write(ctx context.Context, d *delivery, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
 	r := w.runner
-	rec := &recorder{
-		clock: r.clock, model: r.Models(vocab.NodeCompress), guard: r.guard(r.Pool, args.SessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, shared: &r.shared, session: args.SessionID, ordinal: 1,
-		again: d.attempt > 1 || d.snoozes > 0 || d.takenOver,
-	}
+	rec := r.recorder(r.guard(r.Pool, args.SessionID), args.SessionID)
+	rec.model, rec.ordinal, rec.again = r.Models(vocab.NodeCompress), 1, d.attempt > 1 || d.snoozes > 0 || d.takenOver
 	var v *view.View
 	err := r.inLoadTx(ctx, func(tx pgx.Tx) (err error) {
 		v, err = r.loader.Range(ctx, tx, args.SessionID, args.FromTurn, args.ToTurn)

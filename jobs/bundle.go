@@ -37,7 +37,7 @@ func (b *bundle) settle(ctx context.Context, r *Runner) {
 }
 
 // bundles reports whether another decision may follow in this transaction.
-func (c *commit) bundles() bool { return !c.reload && c.s.d.attempt == 1 && c.s.d.snoozes == 0 }
+func (c *commit) bundles() bool { return c.s.d.attempt == 1 && c.s.d.snoozes == 0 }
 
 // goOn makes the next decision in the same transaction if code makes it, or commits. carried is the view after this
 // decision.

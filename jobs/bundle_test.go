@@ -3,10 +3,12 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
@@ -149,4 +151,75 @@ func TestBundleDoesNotWaitForTheSession(t *testing.T) {
 	require.NoError(t, (*holding.Load()).Rollback(t.Context()))
 	h.summarized(turn.TurnID)
 	require.Equal(t, []string{"understand", "reply summarize"}, h.together())
+}
+
+// A pause that a bundle caused is no reason to make the same one again: the first decision is committed alone.
+func TestBundleThatPausedIsTakenApart(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, planned)
+	h.withPrompts()
+	failed := false
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		if !failed {
+			failed = true
+
+			return crud.Outcome{}, &pgconn.PgError{Code: "40P01"}
+		}
+
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2, Told: "found 2 recipes"}}}, nil
+	}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"understand", "think act", "reply summarize"}, h.together())
+	require.Contains(t, h.jobs(), "understand 1 completed 1")
+}
+
+// If somebody else has written what the view shows, the next decision loads it, which takes a transaction of its own.
+func TestBundleEndsWhereOthersHaveWritten(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, planned)
+	h.withPrompts()
+	h.once("understand", func(context.Context) error {
+		h.exec(`UPDATE sessions SET version = version + 1 WHERE id = $1`, h.session) //nolint:contextcheck // the test's
+
+		return nil
+	})
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"understand", "think act", "reply summarize"}, h.together())
+	require.Contains(t, h.jobs(), "understand 1 completed 1")
+}
+
+// A search waits for an embedder, and no transaction waits for that.
+func TestBundleEndsBeforeASearch(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, strings.Replace(planned, "table: recipes}]", "table: recipes, filters: [{field: _semantic, op: similar, value: a soup}]}]", 1))
+	h.withPrompts()
+	h.tools.prepare = func(context.Context) error { return nil }
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"understand think", "act", "reply summarize"}, h.together())
+}
+
+// The next message's turn is started with the summary, and idle workers hear of it.
+func TestTheNextTurnsWorkersAreWoken(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(2))
+	woken, second := h.hears("alfred.river_insert"), make(chan struct{})
+	h.once("summarize", func(context.Context) error {
+		<-second
+
+		return nil
+	})
+	h.enqueue(jobs.EnqueueParams{})
+	woken("turns")
+	h.start()
+	next := h.enqueue(jobs.EnqueueParams{})
+	close(second)
+	woken("turns")
+	h.ended(next.TurnID)
 }

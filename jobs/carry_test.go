@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/llm"
+	"alfred/internal/prompt"
 	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/registry"
@@ -99,4 +101,62 @@ func TestCarriedViewFollowsOthersWhoWriteMeanwhile(t *testing.T) {
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 
 	require.Equal(t, []int{0, 0, 0, 1}, h.prompts.constraints()[:4])
+}
+
+// What holds for all of a user's conversations raises the user's version, for those that are under way.
+func TestLastingConstraintsAreToldToTheUsersTurns(t *testing.T) {
+	t.Parallel()
+
+	for name, curates := range map[string]string{
+		"Constraint": `constraints: [{text: no cod, kind: exclude, value: null, scope: lasting, replaces: ""}]`,
+		"FreshStart": `curation: {clear_all: true}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := setup(t, `turns: [{understand: {intent: chat, `+curates+`}, think: {goal: g, decision: plan, steps: []}, reply: Right.}]`)
+			h.start()
+			h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+			require.Equal(t, []int64{1}, column[int64](h, `SELECT u.version FROM users AS u JOIN sessions AS s ON s.user_id = u.id WHERE s.id = $1`, h.session))
+		})
+	}
+}
+
+// A text may name what has left the window: the next decision sees it, as it would in a loaded view.
+func TestWhatATextNamesIsInView(t *testing.T) {
+	t.Parallel()
+
+	h := late(t, `{understand: {intent: read}, think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: Compare recipe_1}]}, act: [`+readCall+`, `+completed+`], reply: There.}`)
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+		VALUES ($1, 'recipe_1', 'recipe', '0198c0de-0000-7000-8000-000000000000', 'stored', 'read', 'Soup', 1, 1)`, h.session)
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+}
+
+// What the domain's queries say about the user is read again once the turn has changed rows.
+func TestSnapshotFollowsTheTurnsOwnWrites(t *testing.T) {
+	t.Parallel()
+
+	plan := `{goal: save, decision: plan, steps: [{type: write, subdomain: inventory, description: save it}]}`
+	h := setup(t, actScript(`think: [`+plan+`, {goal: g, decision: plan, steps: []}]`, `{calls: [{tool: db_create, args: {table: inventory, data: {name: milk}}}]}`,
+		`{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: replan}}]}`))
+	config := prompt.DefaultConfig()
+	config.Apart = true
+	h.config.Prompts = prompt.New(h.config.Domain, config)
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		h.exec(`INSERT INTO kitchen.inventory (user_id, name, location) SELECT user_id, 'milk', 'fridge' FROM sessions WHERE id = $1`, h.session) //nolint:contextcheck // the test's
+		changed := crud.Result{Call: 1, Tool: vocab.ToolCreate, EntityType: "inv", RowCount: 1, Changes: []crud.Change{{}}}
+
+		return crud.Outcome{Results: []crud.Result{changed}}, nil
+	}
+	var said []string
+	h.model.before = func(_ context.Context, req *llm.Request) error {
+		if req.Node == "think" {
+			said = append(said, regexp.MustCompile(`\*\*Inventory:\*\* .*`).FindString(req.Messages[0].Content))
+		}
+
+		return nil
+	}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"**Inventory:** empty", "**Inventory:** 1 items (fridge 1)"}, said)
 }

@@ -18,8 +18,8 @@ import (
 
 // questionPayload is what a question's row holds.
 type questionPayload struct {
-	Text    string   `json:"text"`
-	Options []option `json:"options"`
+	Text    string                `json:"text"`
+	Options []view.QuestionOption `json:"options"`
 	// Writes is what a yes permits.
 	Writes []offer `json:"writes,omitempty"`
 	// Permitted: the turn that asked was allowed to write, so the one that answers is too.
@@ -38,10 +38,10 @@ func (q *question) payload(permitted bool) questionPayload {
 }
 
 // shown are the options as stored and sent; options with equal labels get distinguishing text.
-func (q *question) shown() []option {
-	options := append([]option{}, q.options...)
+func (q *question) shown() []view.QuestionOption {
+	options := append([]view.QuestionOption{}, q.options...)
 	for i := range options {
-		same := func(o option) bool { return o.ID != options[i].ID && o.Label == q.options[i].Label }
+		same := func(o view.QuestionOption) bool { return o.ID != options[i].ID && o.Label == q.options[i].Label }
 		if slices.ContainsFunc(q.options, same) {
 			options[i].Label = fmt.Sprintf("%s (%d)", q.options[i].Label, i+1)
 		}
@@ -73,11 +73,11 @@ func (p *questionPayload) read(payload json.RawMessage) error {
 }
 
 // click returns the option the user clicked and its question; nil for an answer in words, or if the question was closed
-// since.
+// since: before Understand, a turn's questions are those that are open.
 func (s *state) click() (*answered, error) {
 	chosen := answerOf(s.Turn)
 	for _, q := range s.Questions {
-		if chosen != nil && q.Status == "open" && strings.EqualFold(q.ID.String(), chosen.QuestionID) {
+		if chosen != nil && strings.EqualFold(q.ID.String(), chosen.QuestionID) {
 			return newAnswered(q.Kind, q.Payload, chosen.OptionID)
 		}
 	}
@@ -124,14 +124,14 @@ func (a *answered) option() string {
 }
 
 // label returns the clicked option's label.
-func (a *answered) label() option {
+func (a *answered) label() view.QuestionOption {
 	for _, o := range a.payload.Options {
 		if o.ID == a.chosen {
 			return o
 		}
 	}
 
-	return option{}
+	return view.QuestionOption{}
 }
 
 // settle sets what a click means in Understand's output, whatever its model made of the label.
@@ -273,7 +273,7 @@ func (q *question) worded(asked string, shown bool) {
 	}
 	q.text = asked
 	if !shown {
-		q.options = []option{{ID: crud.OptionYes, Label: q.writes[0].Description}, {ID: crud.OptionNo, Label: "No"}}
+		q.options = []view.QuestionOption{{ID: crud.OptionYes, Label: q.writes[0].Description}, {ID: crud.OptionNo, Label: "No"}}
 	}
 }
 

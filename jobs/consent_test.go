@@ -5,7 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/domain"
+	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
@@ -59,5 +62,58 @@ func TestV18OptionsHaveIDsAndAreToldApart(t *testing.T) {
 
 	q := disambiguation(&nodes.Disambiguation{Question: "Which?", Options: []string{"task_1", "task_2"}},
 		nodes.Refs{"task_1": {Label: "Call mum"}, "task_2": {Label: "Call mum"}})
-	require.Equal(t, []option{{ID: "task_1", Label: "Call mum (1)", Ref: "task_1"}, {ID: "task_2", Label: "Call mum (2)", Ref: "task_2"}}, q.shown())
+	require.Equal(t, []view.QuestionOption{{ID: "task_1", Label: "Call mum (1)", Ref: "task_1"}, {ID: "task_2", Label: "Call mum (2)", Ref: "task_2"}}, q.shown())
+}
+
+// A click says what it says: a model that reads more into the label neither forgets nor asks nor reads.
+func TestClicksMeanTheirOption(t *testing.T) {
+	t.Parallel()
+
+	kept := []nodes.Retain{{Ref: "recipe_1", Reason: "liked"}}
+	out := nodes.UnderstandOutput{
+		Intent: "write", Clarification: &nodes.Clarification{}, Disambiguation: &nodes.Disambiguation{}, Quick: &nodes.Quick{},
+		Curation: nodes.Curation{ClearAll: true, Forget: []string{"recipe_2"}, Demote: []string{"recipe_3"}, Retain: kept},
+	}
+	(&answered{chosen: "recipe_1", payload: questionPayload{Options: []view.QuestionOption{{ID: "recipe_1", Label: "Soup", Ref: "recipe_1"}}}}).settle(&out)
+	require.Equal(t, nodes.UnderstandOutput{
+		Intent: "answer", AnswersQuestion: true, Curation: nodes.Curation{Retain: kept},
+		Mentions: []nodes.Mention{{Text: "Soup", Ref: "recipe_1", Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}},
+	}, out)
+}
+
+// acting is a state of a turn whose decisions of Act had these results.
+func acting(results ...view.CallResult) *state {
+	return &state{View: &view.View{
+		Domain: &domain.Domain{}, Turn: &db.Turns{}, Runs: []*view.Run{{NodeRunListMadeRow: &db.NodeRunListMadeRow{}, Acted: &view.Acted{Results: results, Undo: "It can be undone."}}},
+	}}
+}
+
+// What was rolled back was not done.
+func TestFailedCallsHaveDoneNothing(t *testing.T) {
+	t.Parallel()
+
+	wrote := view.CallResult{Tool: vocab.ToolCreate, RowCount: 1}
+	require.Equal(t, nodes.Done{Wrote: true, Undo: "It can be undone."}, acting(wrote).done())
+	require.Equal(t, nodes.Done{}, acting(wrote, view.CallResult{Tool: vocab.ToolCreate, ErrorCode: "bad_value"}).done())
+}
+
+// Saving is offered for what this turn drafted and is still a draft.
+func TestOfferIsForDrafts(t *testing.T) {
+	t.Parallel()
+
+	failed := "bad_value"
+	for name, test := range map[string]struct {
+		state   db.RefState
+		failure *string
+		offer   bool
+	}{
+		"draft":  {db.RefStatePending, nil, true},
+		"saved":  {db.RefStatePromoted, nil, false},
+		"failed": {db.RefStatePending, &failed, false},
+	} {
+		s := acting()
+		s.Results = []*view.Result{{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{Tool: vocab.ToolGenerate, Refs: []string{"gen_recipe_1"}, ErrorCode: test.failure}}}
+		s.Registry = []*db.EntityRefListInViewRow{{Ref: "gen_recipe_1", State: test.state, Label: "Pie"}}
+		require.Equal(t, test.offer, s.offer() != nil, name)
+	}
 }

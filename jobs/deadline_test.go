@@ -94,10 +94,13 @@ func TestK02Deadline(t *testing.T) {
 		h := setup(t, chat(1))
 		h.config.Deadline = 300 * time.Millisecond
 		h.model.before = hang("reply", 1)
+		h.prompts.fallback = " about recipe_1"
+		h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+			VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Butter Chicken', 1, 1)`, h.session)
 		h.start()
 		turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
 		require.Equal(t, db.TurnStatusSucceeded, turn.Status)
-		require.Equal(t, "reply from facts", *turn.Reply)
+		require.Equal(t, "reply from facts about Butter Chicken", *turn.Reply)
 	})
 }
 
@@ -170,4 +173,97 @@ func TestK07HostileCharactersEverywhere(t *testing.T) {
 	require.Equal(t, "ab\uFFFDc", column[string](h, `SELECT description FROM turn_steps WHERE turn_id = $1`, turn.ID)[0])
 	require.Equal(t, 1, h.model.count("think"))
 	require.Zero(t, column[int64](h, `SELECT count(*) FROM llm_calls WHERE turn_id = $1 AND error_code IS NOT NULL`, turn.ID)[0])
+}
+
+// The deadline counts from the first attempt, whatever the decision waits for, and a node's own timeout stays.
+func TestDeadlineSpansAttempts(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		fail    func(h *harness)
+		timeout time.Duration
+		status  db.TurnStatus
+		says    string
+	}{
+		"Retries": {func(h *harness) {
+			h.model.before = func(_ context.Context, req *llm.Request) error {
+				if req.Node != "think" {
+					return nil
+				}
+
+				return &llm.Error{Kind: llm.KindOverloaded, Provider: "script"}
+			}
+		}, 0, db.TurnStatusFailed, "no answer within 700ms"},
+		"Search": {func(h *harness) {
+			h.tools.prepare = func(ctx context.Context) error {
+				<-ctx.Done()
+
+				return ctx.Err()
+			}
+		}, 0, db.TurnStatusFailed, "no answer within 700ms"},
+		"OneAttempt": {func(h *harness) {
+			h.once("think", func(ctx context.Context) error {
+				<-ctx.Done()
+
+				return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: ctx.Err()}
+			})
+		}, 50 * time.Millisecond, db.TurnStatusSucceeded, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := setup(t, oneRead)
+			h.config.Deadline = 700 * time.Millisecond
+			if tt.timeout > 0 {
+				h.config.Deadline, h.config.Timeouts = time.Minute, jobs.Timeouts{"think": tt.timeout}
+			}
+			tt.fail(h)
+			h.start()
+			turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
+			require.Equal(t, tt.status, turn.Status)
+			if tt.says != "" {
+				require.Equal(t, "timed_out", *turn.ErrorCode)
+				require.Contains(t, *turn.ErrorMessage, tt.says)
+			}
+		})
+	}
+}
+
+// Of a turn that ran out of time, its reader hears which steps it finished; of writes, turn_end tells by their rows.
+func TestOverdueNamesWhatWasFinished(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, oneRead)
+	h.config.Deadline, h.config.CompareCarried = 700*time.Millisecond, false // these steps come from nowhere
+	h.model.before = hang("act", 2)
+	h.start()
+	turn := h.enqueue(jobs.EnqueueParams{})
+	h.await(`SELECT count(*) FROM turn_steps`)
+	h.exec(`INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, needs, outcome)
+		SELECT t.id, t.user_id, s.n, s.kind::step_type, 'recipes', s.told, 'refs', s.outcome::step_outcome FROM turns AS t,
+		(VALUES (2, 'read', 'Read the pantry.', 'ok'), (3, 'write', 'Save the pie.', 'ok'), (4, 'read', 'Read the list.', 'empty'), (5, 'analyze', 'Compare them', 'ok')) AS s (n, kind, told, outcome)
+		WHERE t.id = $1`, turn.TurnID)
+	require.Contains(t, *h.ended(turn.TurnID).ErrorMessage, "Finished before that: Read the pantry; Compare them.")
+}
+
+// A summary's model that never answers costs its words alone.
+func TestSummaryOutOfTimeIsMadeFromFacts(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.config.Timeouts = jobs.Timeouts{"summarize": 50 * time.Millisecond}
+	h.config.Models = func(string) llm.Model {
+		return modelFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+			if req.Node == "summarize" {
+				<-ctx.Done()
+
+				return nil, ctx.Err()
+			}
+
+			return h.model.Generate(ctx, req)
+		})
+	}
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"summary from facts none"}, column[string](h, `SELECT response_summary || ' ' || model FROM turn_summaries WHERE turn_id = $1`, turn.ID))
+	require.Contains(t, h.jobs(), "summarize 4 completed 1")
 }

@@ -10,6 +10,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
@@ -48,16 +49,9 @@ type ending struct {
 type question struct {
 	kind     string
 	text     string
-	options  []option
+	options  []view.QuestionOption
 	writes   []offer
 	approval *crud.Approval
-}
-
-// option is one answer to a question. A click sends its id.
-type option struct {
-	ID    string `json:"id"`
-	Label string `json:"label"`
-	Ref   string `json:"ref,omitempty"`
 }
 
 // offer is a write that a question proposes: what a yes permits.
@@ -69,8 +63,8 @@ type offer struct {
 }
 
 // yesNo are the options of a question that proposes something.
-func yesNo() []option {
-	return []option{{ID: crud.OptionYes, Label: "Yes"}, {ID: crud.OptionNo, Label: "No"}}
+func yesNo() []view.QuestionOption {
+	return []view.QuestionOption{{ID: crud.OptionYes, Label: "Yes"}, {ID: crud.OptionNo, Label: "No"}}
 }
 
 // understood is what the edge after Understand depends on besides its output.
@@ -109,7 +103,7 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
 	q := &question{kind: vocab.AskDisambiguate, text: d.Question}
 	for _, ref := range d.Options {
-		q.options = append(q.options, option{ID: ref, Label: cmp.Or(refs[ref].Label, ref), Ref: ref})
+		q.options = append(q.options, view.QuestionOption{ID: ref, Label: cmp.Or(refs[ref].Label, ref), Ref: ref})
 	}
 
 	return q
@@ -227,7 +221,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 func askedBy(ask *nodes.AskUser, in acted) *question {
 	q := &question{kind: vocab.AskUser, text: ask.Question}
 	for _, label := range ask.Options {
-		q.options = append(q.options, option{ID: strconv.Itoa(len(q.options) + 1), Label: label})
+		q.options = append(q.options, view.QuestionOption{ID: strconv.Itoa(len(q.options) + 1), Label: label})
 	}
 	if ask.WouldWrite || in.stepType == vocab.StepWrite {
 		q.writes = []offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}

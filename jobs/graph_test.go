@@ -42,6 +42,14 @@ func TestAfterUnderstand(t *testing.T) {
 	}
 }
 
+// A yes to an undo is a yes, whatever else the model takes it for.
+func TestApprovalComesBeforeAnUndo(t *testing.T) {
+	t.Parallel()
+
+	got := afterUnderstand(&nodes.UnderstandOutput{Intent: "confirm", Undo: &nodes.UndoRequest{}}, understood{approve: "Shall I?", subdomain: "recipes"})
+	require.Equal(t, "Do what the user has approved: Shall I?", got.plan[0].Description)
+}
+
 // V06: what code reads before a change the planner has not seen, so its calls are not carried out.
 func TestV06ACallOnWhatIsReadFirstIsDecidedByAct(t *testing.T) {
 	t.Parallel()
@@ -207,6 +215,25 @@ func TestV37StepsOverTheLimitAreRecordedAsNotDone(t *testing.T) {
 	left := []nodes.Step{{Type: "read", Description: "the ninth"}}
 	got := afterThink(&nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{{Type: "read"}}, Left: left}, thought{})
 	require.Equal(t, left, got.left)
+}
+
+// A read that stopped half way is something to go on with; a write is not.
+func TestHalfAReadIsEnoughForTheNextStep(t *testing.T) {
+	t.Parallel()
+
+	for stepType, next := range map[string]string{vocab.StepRead: vocab.NodeAct, vocab.StepWrite: vocab.NodeReply} {
+		in := acted{stepType: stepType, calls: maxStepCalls, done: []string{"found 2 recipes"}, later: []later{{step: 2, needs: true}}}
+		require.Equal(t, next, beforeAct(&nodes.ActOutput{Calls: []nodes.Call{{Tool: "db_read"}}}, in).next, stepType)
+	}
+}
+
+// A yes to a question that would write permits that, in whatever step it was asked.
+func TestQuestionThatWouldWriteOffersIt(t *testing.T) {
+	t.Parallel()
+
+	in := acted{stepType: vocab.StepRead, description: "Find the old ones", refs: []string{"recipe_1"}}
+	require.Empty(t, askedBy(&nodes.AskUser{Question: "These?"}, in).writes)
+	require.Equal(t, []offer{{Description: "Find the old ones", Refs: []string{"recipe_1"}}}, askedBy(&nodes.AskUser{Question: "Delete these?", WouldWrite: true}, in).writes)
 }
 
 // A limit is never a success.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -20,14 +19,13 @@ type guard struct {
 	*view.Gate
 
 	leaks int
-	total *atomic.Int64 // the runner's counter
 }
 
 func (r *Runner) guard(conn db.DBTX, sessionID uuid.UUID) *guard {
 	gate := view.NewGate(r.Domain, conn, sessionID)
 	gate.Strict = r.StrictGate
 
-	return &guard{Gate: gate, total: &r.leaks}
+	return &guard{Gate: gate}
 }
 
 // prompt cleans a request. In what a model has written, its own answers and the complaints that quote them, identifiers
@@ -61,7 +59,7 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 // ours cleans a text of our own.
 func (g *guard) ours(ctx context.Context, text *string) error {
 	clean, found, err := g.Check(ctx, *text)
-	g.count(found)
+	g.leaks += found
 	if err != nil {
 		return err
 	}
@@ -92,16 +90,7 @@ func (g *guard) quoted(ctx context.Context, m *llm.Message) error {
 // reply makes a text fit for the user.
 func (g *guard) reply(ctx context.Context, text string) (string, error) {
 	clean, found, err := g.Reply(ctx, text)
-	g.count(found)
+	g.leaks += found
 
 	return clean, err
 }
-
-func (g *guard) count(found int) {
-	g.leaks += found
-	g.total.Add(int64(found))
-}
-
-// Leaks is how many identifiers this runner's gates have removed from prompts and replies since it started. There
-// should never be any.
-func (r *Runner) Leaks() int64 { return r.leaks.Load() }

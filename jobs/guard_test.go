@@ -2,6 +2,8 @@ package jobs_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/llm"
+	"alfred/internal/telemetry"
 	"alfred/jobs"
 )
 
@@ -37,13 +40,22 @@ func TestGateCleansPromptsAndReplies(t *testing.T) {
 	h.config.StrictGate = false
 	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
 		VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Butter Chicken', 1, 1)`, h.session)
-	runner := h.startRunner()
+	open, err := telemetry.Open(t.Context(), telemetry.Config{Service: "alfred-worker"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, open.Close(context.Background())) })
+	h.config.Metrics = open.Metrics
+	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "what is " + leaked}).TurnID)
 
 	require.Equal(t, "You are [id], Butter Chicken is yours, how can I help you with your kitchen today?", *turn.Reply)
 	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM v_llm_calls WHERE request::text LIKE $1`, "%"+leaked+"%"))
 	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM turn_events WHERE data::text LIKE $1`, "%"+leaked+"%"))
-	require.Equal(t, int64(5), runner.Leaks(), "one in each of four prompts, one in the reply")
+	require.Eventually(t, func() bool {
+		page := httptest.NewRecorder()
+		open.Handler().ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+
+		return strings.Contains(page.Body.String(), "alfred_gate_hits_total 5")
+	}, wait, wait/200, "one in each of four prompts, one in the reply")
 }
 
 // A repair quotes what the model wrote: identifiers in it are removed, and are not our leak.

@@ -56,7 +56,8 @@ func TestHandedOnJobIsRetried(t *testing.T) {
 	h.start()
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"understand 1 completed 1", "think 2 completed 2", "reply 3 completed 1", "summarize 4 completed 1"}, h.jobs())
-	require.Equal(t, []int64{1}, column[int64](h, `SELECT cardinality(errors)::bigint FROM river_job WHERE kind = 'think'`))
+	require.Equal(t, []int64{1}, column[int64](h, `SELECT cardinality(errors)::bigint FROM river_job WHERE kind = 'think'
+		AND scheduled_at - (errors[1] ->> 'at')::timestamptz BETWEEN interval '0.4 s' AND interval '0.6 s'`))
 }
 
 // A provider's requested pause is a snooze, not an attempt.
@@ -65,12 +66,12 @@ func TestHandedOnJobIsSnoozed(t *testing.T) {
 
 	h := setup(t, chat(1))
 	h.once("think", func(context.Context) error {
-		return &llm.Error{Kind: llm.KindRateLimit, Provider: "script", RetryAfter: 50 * time.Millisecond}
+		return &llm.Error{Kind: llm.KindRateLimit, Provider: "script", RetryAfter: 400 * time.Millisecond}
 	})
 	h.start()
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Contains(t, h.jobs(), "think 2 completed 1")
-	require.Equal(t, []string{"1"}, column[string](h, `SELECT metadata ->> 'snoozes' FROM river_job WHERE kind = 'think'`))
+	require.Equal(t, []string{"1"}, column[string](h, `SELECT metadata ->> 'snoozes' FROM river_job WHERE kind = 'think' AND scheduled_at - created_at > interval '0.4 s'`))
 }
 
 func TestHandedOnJobPanics(t *testing.T) {
@@ -100,12 +101,14 @@ func TestStopBetweenTwoDecisions(t *testing.T) {
 	require.NoError(t, runner.Start(t.Context()))
 	turn := h.enqueue(jobs.EnqueueParams{})
 	<-asked
+	woken := h.hears("alfred.river_insert")
 	stopped := make(chan error, 1)
 	go func() { stopped <- runner.Stop(context.WithoutCancel(t.Context())) }()
 	require.Eventually(t, runner.Stopping, wait, wait/200)
 	close(stopping)
 	require.NoError(t, <-stopped)
 	require.Equal(t, []string{"understand 1 completed 1", "think 2 available 0"}, h.jobs())
+	woken("turns")
 
 	h.start()
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
@@ -242,4 +245,32 @@ func TestAnswerOutlivesAFailedCommit(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
 	require.Equal(t, 1, h.model.count("act"))
 	require.Contains(t, h.jobs(), "act 3 completed 2")
+}
+
+// A commit that fails once its answer was sent with it leaves the answer too.
+func TestAnswerOutlivesAFailedHandOver(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.failOnce("node_runs", "INSERT", "NEW.node = 'think'", "P0001")
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Equal(t, 1, h.model.count("think"))
+	require.Contains(t, h.jobs(), "think 2 completed 2")
+}
+
+// Instructions that a commit has stored are not sent again with the next answer.
+func TestSharedPartsAreSentWithTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(2))
+	h.exec(`CREATE SEQUENCE public.sent`)
+	h.exec(`CREATE FUNCTION public.count_sent() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('public.sent'); RETURN NEW; END $$`)
+	h.exec(`CREATE TRIGGER sent BEFORE INSERT ON prompt_parts_shared FOR EACH ROW EXECUTE FUNCTION public.count_sent()`)
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	first := column[int64](h, `SELECT last_value FROM public.sent`)
+	require.Greater(t, first[0], int64(4), "the instructions of each node")
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, first, column[int64](h, `SELECT last_value FROM public.sent`))
 }

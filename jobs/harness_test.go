@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -223,6 +224,8 @@ type fakePrompts struct {
 	hasQuestion bool
 	refs        nodes.Refs
 	panics      bool
+	fallback    string      // added to the reply by code
+	unsummed    atomic.Bool // summaries panic
 
 	shown sync.Mutex
 	held  []int // how many constraints each view had
@@ -271,7 +274,7 @@ func (m *fakePrompts) Act(v *view.View, step int) (nodes.ActInput, error) {
 func (m *fakePrompts) Bounds(v *view.View, step int) (nodes.ActInput, error) { return m.Act(v, step) }
 
 func (m *fakePrompts) Reply(v *view.View) nodes.ReplyInput {
-	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts"}
+	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts" + m.fallback}
 }
 
 func (m *fakePrompts) Drafts(*view.View, []string) string { return "the drafts" }
@@ -279,6 +282,10 @@ func (m *fakePrompts) Drafts(*view.View, []string) string { return "the drafts" 
 func (m *fakePrompts) QuickReply(*view.View) string { return "quick reply" }
 
 func (m *fakePrompts) Summarize(v *view.View) nodes.SummarizeInput {
+	if m.unsummed.Load() {
+		panic("boom")
+	}
+
 	return nodes.SummarizeInput{Frame: m.frame(v), Fallback: nodes.SummarizeOutput{
 		ResponseSummary: "summary from facts", ConversationPhase: "exploring", Tone: "collaborative",
 	}}
@@ -292,10 +299,16 @@ func (m *fakePrompts) Compress(*view.View) nodes.CompressInput {
 type fakeTools struct {
 	mu      sync.Mutex
 	inputs  int
+	prepare func(ctx context.Context) error
+	undo    func(what crud.Undoing) crud.Outcome
 	execute func(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []crud.Call) (crud.Outcome, error)
 }
 
 func (f *fakeTools) Prepare(ctx context.Context, beginner pg.Beginner, asker crud.Asker, calls []crud.Call) (crud.Prepared, error) {
+	if f.prepare != nil {
+		return crud.Prepared{}, f.prepare(ctx)
+	}
+
 	return (&crud.Tools{}).Prepare(ctx, beginner, asker, calls)
 }
 
@@ -315,7 +328,11 @@ func (f *fakeTools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope regist
 	return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolDelete, EntityType: "recipe", RowCount: 11}}}, nil
 }
 
-func (f *fakeTools) Undo(context.Context, pgx.Tx, registry.Scope, crud.Undoing) (crud.Outcome, error) {
+func (f *fakeTools) Undo(_ context.Context, _ pgx.Tx, _ registry.Scope, what crud.Undoing) (crud.Outcome, error) {
+	if f.undo != nil {
+		return f.undo(what), nil
+	}
+
 	return crud.Outcome{}, nil
 }
 
@@ -346,4 +363,14 @@ func chat(n int) string {
     reply: "Hello, how can I help you with your kitchen today?"
     summarize: {response_summary: "greeted", conversation_phase: exploring, tone: collaborative, what_user_expressed: "", what_we_acknowledged: "", natural_next: ""}
 `, n) + "compress: {text: earlier turns}\n"
+}
+
+// late sets up a conversation whose next turn, the 21st, is the script's.
+func late(t *testing.T, turn string) *harness {
+	t.Helper()
+
+	h := setup(t, "turns: ["+strings.Repeat("{}, ", 20)+turn+"]")
+	h.exec(`UPDATE sessions SET last_turn = 20 WHERE id = $1`, h.session)
+
+	return h
 }

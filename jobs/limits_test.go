@@ -270,3 +270,50 @@ func TestK12UnknownTimeZonesAreRefused(t *testing.T) {
 	}
 	h.exec(`UPDATE users SET timezone = 'Europe/Berlin'`)
 }
+
+// What a turn has begun, it finishes: a limit reached meanwhile loses nothing that was paid for.
+func TestLimitsLetATurnFinish(t *testing.T) {
+	t.Parallel()
+	const bought = `INSERT INTO llm_calls (session_id, turn_id, position, node, provider, model, request, response, input_tokens)
+		VALUES ($1, $2, $3, 'understand', 'script', 'm', '{}', '{"text": "{\"intent\": \"chat\"}"}', 1000)`
+	begin := func(t *testing.T) (*harness, *jobs.Enqueued) {
+		t.Helper()
+		h := setup(t, chat(2))
+		h.config.Limits = jobs.Limits{Tokens: 1000}
+
+		return h, h.enqueue(jobs.EnqueueParams{})
+	}
+
+	t.Run("BetweenTwoDecisions", func(t *testing.T) {
+		t.Parallel()
+		h, turn := begin(t)
+		h.once("understand", func(context.Context) error {
+			// The next decision loads its view, because the session's version has changed.
+			h.exec(bought, h.session, turn.TurnID, 9)           //nolint:contextcheck // the test's
+			h.exec(`UPDATE sessions SET version = version + 1`) //nolint:contextcheck // the test's
+
+			return nil
+		})
+		h.start()
+		require.Equal(t, db.TurnStatusSucceeded, h.ended(turn.TurnID).Status)
+	})
+
+	t.Run("WithABoughtAnswer", func(t *testing.T) {
+		t.Parallel()
+		h, turn := begin(t)
+		h.exec(bought, h.session, turn.TurnID, 1)
+		h.start()
+		require.Equal(t, db.TurnStatusSucceeded, h.ended(turn.TurnID).Status)
+		require.Zero(t, h.model.count("understand"))
+	})
+
+	t.Run("Undo", func(t *testing.T) {
+		t.Parallel()
+		h, turn := begin(t)
+		h.start()
+		h.summarized(turn.TurnID)
+		h.exec(bought, h.session, turn.TurnID, 9)
+		h.exec(`UPDATE turns SET undo = 'possible' WHERE id = $1`, turn.TurnID)
+		require.Equal(t, db.TurnStatusSucceeded, h.ended(h.undo(turn.TurnID)).Status, "no model is asked")
+	})
+}

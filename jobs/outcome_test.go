@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/llm"
+	"alfred/internal/view"
 )
 
 func TestJudge(t *testing.T) {
@@ -32,6 +33,7 @@ func TestJudge(t *testing.T) {
 		"connection lost":         {&pgconn.PgError{Code: "57P01"}, 6, 0, outcome{verdict: verdictSnooze, after: 500 * time.Millisecond}},
 		"context overflow":        {model(llm.KindContextOverflow, 0), 1, 0, outcome{verdict: verdictFail, code: "context_overflow"}},
 		"deadlock":                {&pgconn.PgError{Code: "40P01"}, 6, 0, outcome{verdict: verdictSnooze, after: 500 * time.Millisecond}},
+		"identifier in a prompt":  {fmt.Errorf("check: %w", view.ErrLeak), 1, 0, outcome{verdict: verdictFail, code: "internal"}},
 		"invalid output":          {model(llm.KindInvalidOutput, 0), 1, 0, outcome{verdict: verdictFail, code: "invalid_output"}},
 		"invalid request":         {model(llm.KindInvalidRequest, 0), 1, 0, outcome{verdict: verdictFail, code: "model_unavailable", text: unsuitable}},
 		"lease lost":              {errors.Join(errLeaseLost, context.Canceled), 6, 0, outcome{verdict: verdictHandBack}},
@@ -45,6 +47,7 @@ func TestJudge(t *testing.T) {
 		"rate limit":              {model(llm.KindRateLimit, time.Second), 6, 3, outcome{verdict: verdictSnooze, after: time.Second}},
 		"rate limit, too long":    {model(llm.KindRateLimit, time.Hour), 1, 0, outcome{verdict: verdictRetry}},
 		"rate limit, too often":   {model(llm.KindRateLimit, time.Second), 6, 10, outcome{verdict: verdictFail, code: "model_unavailable"}},
+		"served elsewhere":        {&pgconn.PgError{Code: "AL010"}, 6, 9, outcome{verdict: verdictSnooze, after: 2 * time.Second}},
 		"refusal":                 {model(llm.KindRefusal, 0), 1, 0, outcome{verdict: verdictFail, code: "model_refused"}},
 		"script exhausted":        {model(llm.KindScriptExhausted, 0), 1, 0, outcome{verdict: verdictFail, code: "script_exhausted"}},
 		"stale":                   {fmt.Errorf("commit: %w", errStale), 6, 0, outcome{verdict: verdictStale}},

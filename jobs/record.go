@@ -68,6 +68,10 @@ type recorder struct {
 	keeping *time.Timer // stores it alone
 }
 
+func (r *Runner) recorder(g *guard, session uuid.UUID) *recorder {
+	return &recorder{clock: r.clock, guard: g, observe: r.observe, pool: r.Pool, prices: r.Prices, shared: &r.shared, session: session}
+}
+
 // Generate implements llm.Model.
 func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	req.Ordinal, req.OnRefused = r.ordinal, r.refuse

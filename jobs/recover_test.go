@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ func TestKilledBetweenAnswerAndCommit(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 	require.Equal(t, 0, h.model.count("understand"))
 	require.Equal(t, []int64{1}, column[int64](h, `SELECT count(*) FROM llm_calls WHERE node = 'understand'`))
+	require.Equal(t, []int64{1}, column[int64](h, `SELECT attempt::bigint FROM llm_calls WHERE node = 'think'`), "it is the answer to no other request")
 	require.Equal(t, []string{"discarded", "completed"}, column[string](h, `SELECT state::text FROM river_job WHERE kind = 'understand' ORDER BY id`))
 	require.Equal(t, []int64{1}, column[int64](h, `SELECT count(*) FROM node_runs AS n JOIN llm_calls AS c ON c.id = n.llm_call_id WHERE n.node = 'understand'`))
 }
@@ -223,8 +225,8 @@ func TestStopHandsBack(t *testing.T) {
 
 // await waits until a count is above zero.
 func (h *harness) await(sql string) {
-	for column[int64](h, sql)[0] == 0 {
-		time.Sleep(5 * time.Millisecond)
+	for began := time.Now(); column[int64](h, sql)[0] == 0; time.Sleep(5 * time.Millisecond) {
+		require.Less(h.t, time.Since(began), wait, sql)
 	}
 }
 
@@ -305,4 +307,67 @@ func TestOlderTurnsAreCompressed(t *testing.T) {
 	}, wait, wait/200)
 	require.Equal(t, []string{"conversation 1-4", "conversation 1-5", "narrative 1-4", "narrative 1-5"},
 		column[string](h, `SELECT kind || ' ' || from_turn || '-' || to_turn FROM history_summaries ORDER BY 1`))
+}
+
+// A job makes no decision but the one the turn waits for, and none of a turn that has ended.
+func TestJobThatTheTurnDoesNotWaitForAsksNoModel(t *testing.T) {
+	t.Parallel()
+
+	for name, change := range map[string]string{
+		"Cancelled": `UPDATE turns SET status = 'cancelled', finished_at = now() WHERE id = $1`,
+		"MovedOn":   `UPDATE turns SET position = 7 WHERE id = $1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := setup(t, chat(1))
+			turn := h.enqueue(jobs.EnqueueParams{})
+			h.exec(change, turn.TurnID)
+			h.start()
+			require.Eventually(t, func() bool { return slices.Contains(h.jobs(), "understand 1 completed 1") }, wait, wait/200)
+			require.Zero(t, h.model.count("understand"))
+		})
+	}
+}
+
+// A job of another version waits for a worker that knows it.
+func TestJobOfAnotherVersionWaits(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	h.exec(`UPDATE river_job SET args = args || '{"version": 2}'`)
+	h.start()
+	h.await(`SELECT count(*) FROM river_job WHERE kind = 'understand' AND (metadata ->> 'snoozes')::int > 0`)
+	require.Zero(t, h.model.count("understand"))
+	h.exec(`UPDATE river_job SET args = args || '{"version": 1}'`)
+	require.Equal(t, db.TurnStatusSucceeded, h.ended(turn.TurnID).Status)
+}
+
+// The process died before a repair: an answer is played for the request that it answered, and for no other.
+func TestKilledBeforeARepair(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {raw: "Sure!", repairs: [{intent: chat}]}, think: {goal: g, decision: plan, steps: []}, reply: hello}]`)
+	turn := h.enqueue(jobs.EnqueueParams{})
+	h.died(turn.TurnID, "alfred-dead", time.Minute, 1)
+	h.exec(`INSERT INTO llm_calls (session_id, turn_id, position, node, provider, model, request, response)
+		VALUES ($1, $2, 1, 'understand', 'script', 'm', '{}', '{"text": "Sure!"}')`, h.session, turn.TurnID)
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
+	require.Equal(t, 1, h.model.count("understand"))
+}
+
+// A compression whose worker was declared dead plays what that one bought.
+func TestCompressionIsBoughtOnce(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	const insert = `INSERT INTO river_job (kind, args, queue, max_attempts, priority, metadata) VALUES ('compress', jsonb_build_object('session_id', $1::uuid, 'from_turn', 1, 'to_turn', 1), 'background', 6, 1, $2::jsonb)`
+	h.exec(insert, h.session, `{}`)
+	h.await(`SELECT count(*) FROM history_summaries`)
+	h.exec(insert, h.session, `{"takeovers": 1}`)
+	h.await(`SELECT count(*) FROM river_job WHERE kind = 'compress' AND state = 'completed' AND metadata ? 'takeovers'`)
+	require.Equal(t, 1, h.model.count("compress"))
 }

@@ -148,7 +148,6 @@ type Runner struct {
 	runs     runs
 	lease    *lease
 	observe  *observer
-	leaks    atomic.Int64
 	shared   sharedParts
 	stopping atomic.Bool
 

@@ -1,15 +1,18 @@
 package jobs_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/prompt"
 	"alfred/internal/recall"
 	"alfred/jobs"
+	"alfred/nodes"
 )
 
 // real replaces the fakes by what a real worker uses.
@@ -55,6 +58,7 @@ compress: {text: earlier}
 
 	third := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "what recipes do I have?"}).TurnID)
 	require.Contains(t, *third.Reply, "Thai Basil Chicken")
+	require.Equal(t, []int32{1}, column[int32](h, `SELECT call FROM turn_step_results WHERE turn_id = $1`, third.ID), "calls are counted by step and turn")
 	require.Equal(t, []int64{2}, column[int64](h, `SELECT count(*) FROM llm_calls WHERE turn_id = $1`, third.ID))
 }
 
@@ -69,4 +73,24 @@ func TestForeignMentionsGetANotice(t *testing.T) {
 		`SELECT tool || ' ' || coalesce(error_code, '') FROM turn_step_results WHERE turn_id = $1 ORDER BY call`, turn.ID))
 	require.Empty(t, column[string](h, `SELECT ref FROM entity_refs WHERE session_id = $1 AND entity_type = 'recipe'`, h.session))
 	require.Empty(t, column[string](h, `SELECT request::text FROM v_llm_calls WHERE request::text LIKE '%0198c0de%'`))
+}
+
+// A draft that its user has changed since the model decided to forget it stays.
+func TestChangedDraftIsNotForgotten(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: chat, curation: {forget: [gen_recipe_1, gen_recipe_2]}, curation_summary: no longer wanted}, think: {goal: g, decision: plan, steps: []}, reply: Right.}]`)
+	h.prompts.refs = nodes.Refs{"gen_recipe_1": {Type: "recipe", Label: "Soup", Pending: true}, "gen_recipe_2": {Type: "recipe", Label: "Pie", Pending: true}}
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, state, action, label, turn_created, turn_last_ref)
+		SELECT $1, ref, 'recipe', 'pending', 'generated', 'Soup', 1, 1 FROM unnest(ARRAY['gen_recipe_1', 'gen_recipe_2']) AS ref`, h.session)
+	const version = `INSERT INTO artifacts (session_id, user_id, ref, version, content, turn_number) SELECT s.id, s.user_id, ref, $2, '{"name": "Soup"}', 1 FROM sessions AS s, unnest($3::text[]) AS ref WHERE s.id = $1`
+	h.exec(version, h.session, 1, []string{"gen_recipe_1", "gen_recipe_2"})
+	h.once("understand", func(context.Context) error {
+		h.exec(version, h.session, 2, []string{"gen_recipe_1"}) //nolint:contextcheck // the test's
+
+		return nil
+	})
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Equal(t, []string{"gen_recipe_1 pending", "gen_recipe_2 dropped"}, column[string](h, `SELECT ref || ' ' || state FROM entity_refs ORDER BY ref`))
 }

@@ -66,7 +66,7 @@ func actMade(out *nodes.ActOutput, outcome *crud.Outcome) *view.Acted {
 // otherwise nil. Calls that change rows are used only if nobody has changed those rows since they were read: otherwise
 // Act looks first.
 func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
-	if taken, _ := s.Calls(step.Step); taken > 0 || len(step.Calls) == 0 {
+	if len(step.Calls) == 0 || len(s.ActedOn(step.Step)) > 0 {
 		return nil
 	}
 	var calls []nodes.Call

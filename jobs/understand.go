@@ -128,9 +128,6 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = u.out
 	u.changes(c)
-	if u.out.Undo != nil {
-		u.out.Quick, u.out.Recall = nil, nil
-	}
 	after := understood{refs: u.in.Refs}
 	if u.out.AnswersQuestion {
 		answered, err := u.answer(ctx, c)
@@ -152,7 +149,7 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	if err := u.search(ctx, c); err != nil {
 		return move{}, err
 	}
-	if quick := u.out.Quick; quick != nil && after.approve == "" {
+	if quick := u.out.Quick; quick != nil {
 		after.subdomain, after.plural = u.s.runner.quick(quick.EntityType)
 		if plan := u.out.Think; plan != nil && len(plan.Steps) == 1 && plan.Steps[0].Type == vocab.StepRead {
 			after.calls = plan.Steps[0].Calls

@@ -161,9 +161,8 @@ func (r *Runner) run(ctx context.Context, s *state, dec decision, frame *nodes.F
 	}
 	ctx, cancel := r.bounded(ctx, d, s)
 	defer cancel()
-	rec := &recorder{
-		clock: r.clock, guard: s.guard, observe: r.observe, pool: r.Pool, prices: r.Prices, shared: &r.shared, session: s.Turn.SessionID, turn: &s.Turn.ID, position: d.Position, bought: s.Answers,
-	}
+	rec := r.recorder(s.guard, s.Turn.SessionID)
+	rec.turn, rec.position, rec.bought = &s.Turn.ID, d.Position, s.Answers
 	if frame != nil {
 		frame.At, rec.ordinal = s.at(d.node)
 		rec.items, rec.model = frame.Items, r.Models(d.node)

@@ -163,7 +163,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	}
 	t := p.page(v, false)
 	t.step, t.steps = step, []*db.TurnSteps{step}
-	taken, _ := t.Calls(step.Step)
+	taken := len(t.ActedOn(step.Step))
 	in := t.bounds(step)
 	if tools != nil { // otherwise the step is offered nothing but its own tools
 		t.workBeside()

@@ -38,7 +38,7 @@ func (t *page) currentStep(s *section) {
 		}
 	}
 	t.beside(s)
-	_, counted := t.Calls(step.Step)
+	counted := t.Calls(step.Step)
 	s.line("Decisions left: ", strconv.Itoa(max(0, t.config.MaxCalls-counted)), " of ", strconv.Itoa(t.config.MaxCalls))
 	s.addItem("current", "", t.Number, s.body.String())
 }

@@ -2,11 +2,13 @@ package view
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/nodes"
 )
 
 // A scene is made once for each view. A copy, which carries a view across a commit, does not take its scenes along.
@@ -24,4 +26,71 @@ func TestScenesBelongToTheirView(t *testing.T) {
 	require.Equal(t, StaleGone, next.Scene(true).ByRef[ref.Ref].Stale)
 	require.Same(t, &next, next.Scene(true).View)
 	require.Same(t, v, v.Scene(true).View)
+}
+
+// A time zone that this machine does not know counts as UTC.
+func TestUnknownTimeZoneIsUTC(t *testing.T) {
+	t.Parallel()
+
+	v, at := &View{}, time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
+	v.begin(at, "Mars/Olympus")
+	require.Equal(t, at, v.Before)
+}
+
+// A late summary may see that its turn's question was answered; another turn did that.
+func TestAnsweredIsByThisTurn(t *testing.T) {
+	t.Parallel()
+
+	by := func(turn int32) *View {
+		return &View{Turn: &db.Turns{Number: 3}, Questions: []*db.QuestionListTurnRow{{Status: "answered", AnsweredByTurn: &turn}}}
+	}
+	require.NotNil(t, by(3).Answered())
+	require.Nil(t, by(4).Answered())
+}
+
+// Schema requests do not count against a step's limit.
+func TestCallsCountWhatIsLimited(t *testing.T) {
+	t.Parallel()
+
+	step := int32(1)
+	made := func(acted Acted) *Run {
+		return &Run{NodeRunListMadeRow: &db.NodeRunListMadeRow{Step: &step}, Acted: &acted}
+	}
+	asks := Acted{ActOutput: nodes.ActOutput{RequestSchema: &nodes.RequestSchema{Table: "vases"}}}
+	require.Equal(t, 2, (&View{Runs: []*Run{made(Acted{}), made(asks), made(Acted{})}}).Calls(1))
+}
+
+// Which steps stand on earlier ones: a plan whose first step failed goes on with the others.
+func TestDepends(t *testing.T) {
+	t.Parallel()
+
+	step := func(kind db.StepType, refs ...string) *db.TurnSteps {
+		return &db.TurnSteps{StepType: kind, Subdomain: "vases", Refs: refs}
+	}
+	v := &View{Domain: &domain.Domain{}}
+	require.True(t, v.Depends(step(db.StepTypeWrite), step(db.StepTypeRead)), "it is to show what was written")
+	require.False(t, v.Depends(step(db.StepTypeRead), step(db.StepTypeRead)))
+	require.True(t, v.Depends(step(db.StepTypeRead, "vase_1"), step(db.StepTypeRead, "vase_1")))
+	require.True(t, v.Depends(step(db.StepTypeGenerate), step(db.StepTypeWrite)))
+	require.True(t, v.Depends(step(db.StepTypeRead), step(db.StepTypeAnalyze)))
+}
+
+// A step whose calls are written out already is not decided beside another one.
+func TestBesideAreTheUndecided(t *testing.T) {
+	t.Parallel()
+
+	read := func(number int32, calls string) *db.TurnSteps {
+		return &db.TurnSteps{Step: number, StepType: db.StepTypeRead, Subdomain: "vases", Calls: []byte(calls)}
+	}
+	v := &View{Domain: &domain.Domain{}, Steps: []*db.TurnSteps{read(1, ""), read(2, "[{}]"), read(3, "")}}
+	require.Equal(t, v.Steps[2:], v.Beside(v.Steps[0]))
+}
+
+// Results stand in the order of turns, whichever was written last: an interrupting turn ran before those with lower numbers.
+func TestResultsAreInOrder(t *testing.T) {
+	t.Parallel()
+
+	v := &View{Turn: &db.Turns{Number: 2}, Results: []*Result{{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{TurnNumber: 3, Step: 1, Call: 1}}}}
+	require.NoError(t, v.addResults([]*db.TurnStepResultInsertParams{{Step: 1, Call: 1, Rows: []byte(`[]`)}}))
+	require.Equal(t, []int32{2, 3}, []int32{v.Results[0].TurnNumber, v.Results[1].TurnNumber})
 }

@@ -34,11 +34,11 @@ type QuestionPayload struct {
 	Options []QuestionOption `json:"options"`
 }
 
-// QuestionOption is one answer that a question offers.
+// QuestionOption is one answer that a question offers. A click sends its id.
 type QuestionOption struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
-	Ref   string `json:"ref"`
+	Ref   string `json:"ref,omitempty"`
 }
 
 // LastReplied returns the newest past turn with a reply, or nil.

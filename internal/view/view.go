@@ -125,16 +125,15 @@ func (v *View) OnlyDrafts(last *db.TurnSteps) bool {
 	return last.StepType == db.StepTypeGenerate && !slices.ContainsFunc(v.Steps, func(step *db.TurnSteps) bool { return step.Step != last.Step && !prepared(step) })
 }
 
-// Calls counts the decisions a step has taken, and those that count against its limit: schema requests do not.
-func (v *View) Calls(step int32) (taken, counted int) {
+// Calls counts the decisions of a step that count against its limit: schema requests do not.
+func (v *View) Calls(step int32) (counted int) {
 	for _, acted := range v.ActedOn(step) {
-		taken++
 		if acted.RequestSchema == nil {
 			counted++
 		}
 	}
 
-	return taken, counted
+	return counted
 }
 
 // Question returns the turn's question: the one it asked or answered, else the open one; nil if there is none.

@@ -1,0 +1,67 @@
+package jobs_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/pg"
+	"alfred/internal/vocab"
+	"alfred/jobs"
+)
+
+// undo enqueues a turn that undoes another one.
+func (h *harness) undo(turn uuid.UUID) uuid.UUID {
+	h.t.Helper()
+
+	var made *jobs.Undo
+	require.NoError(h.t, pg.InTx(h.t.Context(), h.pool, func(tx pgx.Tx) error {
+		var err error
+		made, err = jobs.UndoTurn(h.t.Context(), tx, jobs.UndoParams{TurnID: turn})
+
+		return err
+	}))
+
+	return made.TurnID
+}
+
+// An undo that needs approval is asked about once; a yes carries it out, for the same turn, as agreed.
+func TestUndoIsCarriedOutAsApproved(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}, {}, {understand: {intent: confirm, answers_question: true}}]`)
+	var asked []crud.Undoing
+	h.tools.undo = func(what crud.Undoing) crud.Outcome {
+		if asked = append(asked, what); what.Agreed {
+			return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolUndo, RowCount: 1}}}
+		}
+
+		return crud.Outcome{Approval: &crud.Approval{Text: "Shall I?", Calls: []crud.ApprovedCall{{Tool: vocab.ToolUndo, Keys: []string{what.Turn.String()}}}}}
+	}
+	h.start()
+	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	h.exec(`UPDATE turns SET undo = 'possible' WHERE id = $1`, first.ID)
+	require.Equal(t, "Shall I?", *h.summarized(h.undo(first.ID)).Reply)
+	h.prompts.mu.Lock()
+	h.prompts.hasQuestion = true
+	h.prompts.mu.Unlock()
+	require.Contains(t, *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID).Reply, "Took back turn 1")
+
+	require.Equal(t, 1, h.model.count("summarize"), "the first turn's")
+	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1}, {Turn: first.ID, Number: 1, Agreed: true}}, asked)
+}
+
+// A turn is taken back once, whatever number a model names.
+func TestUndoneTurnIsNotUndoneAgain(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}, {understand: {intent: write, undo: {turn: 1}}}]`)
+	h.tools.undo = func(crud.Undoing) crud.Outcome { panic("it is not asked") }
+	h.start()
+	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	h.exec(`UPDATE turns SET undo = 'done' WHERE id = $1`, first.ID)
+	require.Equal(t, "Turn 1 has been taken back already.", *h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Reply)
+}
