@@ -29,6 +29,7 @@ const (
 
 var (
 	errNoOffline = errors.New("no offline model is given")
+	errNoScript  = errors.New("no script is given: set ALFRED_SCRIPT")
 	errUnknown   = errors.New("unknown provider")
 )
 
@@ -166,6 +167,10 @@ func (c *Config) local() (llm.Model, error) {
 
 		return c.OfflineModel, nil
 	case Script:
+		if c.ScriptPath == "" {
+			return nil, errNoScript
+		}
+
 		return script.Load(c.ScriptPath)
 	}
 

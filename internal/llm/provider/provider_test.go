@@ -109,6 +109,7 @@ func TestNew_Rejects(t *testing.T) {
 		"NoOffline":           {provider.Config{}, "no offline model"},
 		"RealCallFromTest":    {provider.Config{Name: provider.OpenAI, OpenAI: provider.Server{APIKey: "sk-real"}}, "test must not call"},
 		"ScriptMissing":       {provider.Config{Name: provider.Script, ScriptPath: "missing.yaml"}, "missing.yaml"},
+		"ScriptUnnamed":       {provider.Config{Name: provider.Script}, "ALFRED_SCRIPT"},
 		"Unknown":             {provider.Config{Name: "hal"}, `unknown provider "hal"`},
 	} {
 		t.Run(name, func(t *testing.T) {
