@@ -358,20 +358,13 @@ func (q *Queries) TurnEventsAppendBeside(ctx context.Context, db DBTX, arg *Turn
 	return result.RowsAffected(), nil
 }
 
-const TurnStartNext = `-- name: TurnStartNext :one
-SELECT (turn_start_next($1::uuid, wake => $2::boolean) IS NOT NULL)::boolean AS started
+const TurnStartNext = `-- name: TurnStartNext :exec
+SELECT turn_start_next($1::uuid)
 `
 
-type TurnStartNextParams struct {
-	SessionID uuid.UUID
-	Wake      bool
-}
-
-func (q *Queries) TurnStartNext(ctx context.Context, db DBTX, arg *TurnStartNextParams) (bool, error) {
-	row := db.QueryRow(ctx, TurnStartNext, arg.SessionID, arg.Wake)
-	var started bool
-	err := row.Scan(&started)
-	return started, err
+func (q *Queries) TurnStartNext(ctx context.Context, db DBTX, sessionID uuid.UUID) error {
+	_, err := db.Exec(ctx, TurnStartNext, sessionID)
+	return err
 }
 
 const TurnSummaryFinish = `-- name: TurnSummaryFinish :one

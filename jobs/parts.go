@@ -85,11 +85,11 @@ func (s *sharedParts) missing(call uuid.UUID, of []piece) (missing []piece) {
 }
 
 // committed notes that a call's pieces are on disk.
-func (s *sharedParts) committed(call uuid.UUID, pieces []piece) {
+func (s *sharedParts) committed(call uuid.UUID, of []piece) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.stored, func(_ sharedPart, at time.Time) bool { return time.Since(at) > resendShared })
-	for _, one := range pieces {
+	for _, one := range of {
 		s.stored[sharedPart{monthOf(call), one.Hash}] = time.Now()
 	}
 }

@@ -177,7 +177,5 @@ func (r *Runner) finishSummary(ctx context.Context, turnID uuid.UUID) error {
 
 // startWaiting starts a turn that waited for a summary that is late.
 func (r *Runner) startWaiting(ctx context.Context, sessionID uuid.UUID) error {
-	_, err := db.New().TurnStartNext(ctx, r.Pool, &db.TurnStartNextParams{SessionID: sessionID, Wake: true})
-
-	return err
+	return db.New().TurnStartNext(ctx, r.Pool, sessionID)
 }

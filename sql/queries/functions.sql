@@ -72,8 +72,8 @@ SELECT turn_events_append(t.id, @events::jsonb), t.relaxed
 FROM (SELECT w.id, set_config('synchronous_commit', 'off', true) AS relaxed FROM turns AS w
       WHERE w.id = @turn_id AND w.position = @position AND w.status = 'running' FOR NO KEY UPDATE) AS t;
 
--- name: TurnStartNext :one
-SELECT (turn_start_next(@session_id::uuid, wake => @wake::boolean) IS NOT NULL)::boolean AS started;
+-- name: TurnStartNext :exec
+SELECT turn_start_next(@session_id::uuid);
 
 -- name: TurnSummaryFinish :one
 SELECT turn_summary_finish(@turn_id::uuid)::boolean AS finished;
