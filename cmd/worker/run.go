@@ -41,6 +41,9 @@ const idleInTx = 5 * time.Second
 func (c *runCommand) Run(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
 	logger := c.logger(console)
 	program.WarnOfUnknown(ctx, e, logger)
+	if e["GOGC"] == "" && e["GOMEMLIMIT"] == "" {
+		engine.RoomyHeap()
+	}
 	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", IdleInTxTimeout: idleInTx, MaxConns: c.Conns, URL: s.DatabaseURL})
 	if err != nil {
 		return err

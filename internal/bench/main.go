@@ -11,6 +11,8 @@ import (
 	"runtime/pprof"
 	"strings"
 	"time"
+
+	"alfred/internal/engine"
 )
 
 func main() {
@@ -23,6 +25,7 @@ func main() {
 	shards := flag.Float64("shards", 0, "simulate users spread over databases that carry so many turns per second each; measures nothing")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the client's and the worker's side to this file")
 	flag.Parse()
+	engine.RoomyHeap() // as a worker does
 	if *shards > 0 {
 		if err := simulateShards(os.Stdout, *shards); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)

@@ -58,23 +58,28 @@ func Redact(text string) (string, int) {
 	return clean, found
 }
 
-// hexRun reports whether a text has eight consecutive hexadecimal digits, as every UUID does. This check costs a
-// hundredth of the pattern, and few texts pass it.
+// hexRun reports whether a text has eight consecutive hexadecimal digits, as every UUID does. It looks at the last of
+// eight bytes first, which rules out most texts with a look at every fifth byte; the pattern takes hundreds of times as long.
 func hexRun(text string) bool {
 	const least = 8
-	run := 0
-	for i := range len(text) {
-		switch c := text[i] | 0x20; { // digits have the bit already, letters become lower case
-		case text[i] >= '0' && text[i] <= '9', c >= 'a' && c <= 'f':
-			if run++; run == least {
-				return true
-			}
-		default:
-			run = 0
+	for end := least - 1; end < len(text); {
+		at := end
+		for at > end-least && hexDigit(text[at]) {
+			at--
 		}
+		if at == end-least {
+			return true
+		}
+		end = at + least
 	}
 
 	return false
+}
+
+func hexDigit(c byte) bool {
+	letter := c | 0x20
+
+	return '0' <= c && c <= '9' || 'a' <= letter && letter <= 'f'
 }
 
 // Inline turns a text into a single line of at most so many characters (0: unlimited).
@@ -167,6 +172,9 @@ func JSON(value any) string {
 		return "null"
 	}
 	text, _ := Redact(strings.TrimSpace(b.String()))
+	if strings.IndexByte(text, '[') < 0 {
+		return unbracketed.Replace(text)
+	}
 
 	return markerPattern.ReplaceAllString(unbracketed.Replace(text), `\u005b$1]`)
 }

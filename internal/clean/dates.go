@@ -2,6 +2,7 @@ package clean
 
 import (
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -12,19 +13,29 @@ func Weekdays(text string) string {
 	if !dated(text) {
 		return text
 	}
-
-	return datePattern.ReplaceAllStringFunc(text, func(match string) string {
-		at, err := time.Parse(time.DateOnly, match)
-		if err != nil {
-			return match
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if dated(line) {
+			line = datePattern.ReplaceAllStringFunc(line, withWeekday)
 		}
+		b.WriteString(line)
+	}
 
-		return match + at.Format(" (Mon)")
-	})
+	return b.String()
+}
+
+// withWeekday leaves a date that has one, and a timestamp, unchanged.
+func withWeekday(match string) string {
+	at, err := time.Parse(time.DateOnly, match)
+	if err != nil {
+		return match
+	}
+
+	return match + at.Format(" (Mon)")
 }
 
 // dated reports whether a text has a hyphen between digits, as every date does. This check costs a hundredth of the
-// pattern, and few sections pass it.
+// pattern, and few lines pass it.
 func dated(text string) bool {
 	digit := func(c byte) bool { return '0' <= c && c <= '9' }
 	for i := 1; i < len(text)-1; i++ {

@@ -1,0 +1,32 @@
+package engine
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+const (
+	heapRoom = 96 << 20
+	// leastLive is the live heap from which the runtime scales its least goal.
+	leastLive = 4 << 20
+	// usualPercent is the runtime's own default.
+	usualPercent = 100
+)
+
+// RoomyHeap lets the process's heap grow to 96 MB before it is collected; a heap with more than half of that alive is
+// collected at twice its live bytes, as by default. A worker allocates much and keeps little, so by default it would
+// collect every few MB, which takes a seventh of its processor time. It is for whole programs, since it changes the
+// process's collector for good, and for those whose user has not set GOGC or GOMEMLIMIT.
+func RoomyHeap() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	debug.SetGCPercent(roomyPercent(live[0].Value.Uint64()))
+	type untilCollected struct{ _ *byte } // with a pointer, since small values without one share a block that may live on
+	runtime.AddCleanup(new(untilCollected), func(struct{}) { RoomyHeap() }, struct{}{})
+}
+
+// roomyPercent is the growth that takes a heap with so many live bytes to heapRoom.
+func roomyPercent(live uint64) int {
+	return max(int(heapRoom*100/max(live, leastLive))-100, usualPercent)
+}
