@@ -22,7 +22,10 @@ const PromptVersion = "1"
 type Prompts struct {
 	files   fs.FS
 	schemas sync.Map // those of answers, by [schemaKey]: making one takes a millisecond
+	systems sync.Map // rendered, by [systemKey]: each turn that waits for a model would hold its own copy
 }
+
+type systemKey struct{ name, persona string }
 
 // OpenPrompts reads prompts from a folder and renders each, so that a broken one is found before a model is asked.
 func OpenPrompts(files fs.FS) (*Prompts, error) {
@@ -35,7 +38,7 @@ func OpenPrompts(files fs.FS) (*Prompts, error) {
 		if _, err := fs.Stat(files, entry.Name()); err == nil {
 			found++
 		}
-		if _, err := p.system(strings.TrimSuffix(entry.Name(), ".md"), "somebody"); err != nil {
+		if _, err := p.render(strings.TrimSuffix(entry.Name(), ".md"), "somebody"); err != nil {
 			return nil, err
 		}
 	}
@@ -59,8 +62,24 @@ func (p *Prompts) read(name string) (string, error) {
 	return string(text), err
 }
 
-// system renders a named prompt.
+// system returns a named prompt, rendered once for the same persona; nil Prompts render it anew.
 func (p *Prompts) system(name, persona string) (string, error) {
+	if p == nil {
+		return p.render(name, persona)
+	}
+	key := systemKey{name, persona}
+	if text, ok := p.systems.Load(key); ok {
+		return text.(string), nil
+	}
+	text, err := p.render(name, persona)
+	if err == nil {
+		p.systems.Store(key, text)
+	}
+
+	return text, err
+}
+
+func (p *Prompts) render(name, persona string) (string, error) {
 	text, err := p.read(name)
 	if err != nil {
 		return "", fmt.Errorf("read the %s prompt: %w", name, err)

@@ -7,21 +7,26 @@ import (
 )
 
 const (
-	heapRoom = 96 << 20
+	heapRoom = 64 << 20
 	// leastLive is the live heap from which the runtime scales its least goal.
 	leastLive = 4 << 20
 	// usualPercent is the runtime's own default.
 	usualPercent = 100
+	// leastLimit is the memory, all but the program's code, in which a small process stays.
+	leastLimit = 128 << 20
 )
 
-// RoomyHeap lets the process's heap grow to 96 MB before it is collected; a heap with more than half of that alive is
+// RoomyHeap lets the process's heap grow to 64 MB before it is collected; a heap with more than half of that alive is
 // collected at twice its live bytes, as by default. A worker allocates much and keeps little, so by default it would
 // collect every few MB, which takes a seventh of its processor time. It is for whole programs, since it changes the
 // process's collector for good, and for those whose user has not set GOGC or GOMEMLIMIT.
 func RoomyHeap() {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	debug.SetGCPercent(roomyPercent(live[0].Value.Uint64()))
+	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(found)
+	live, mapped, released := found[0].Value.Uint64(), found[1].Value.Uint64(), found[2].Value.Uint64()
+	debug.SetGCPercent(roomyPercent(live))
+	// Until this runs again, a heap that has become large keeps a small one's percentage.
+	debug.SetMemoryLimit(int64(max(mapped-released+live*3/2, leastLimit)))
 	type untilCollected struct{ _ *byte } // with a pointer, since small values without one share a block that may live on
 	runtime.AddCleanup(new(untilCollected), func(struct{}) { RoomyHeap() }, struct{}{})
 }

@@ -17,7 +17,9 @@ import (
 type Prompts struct {
 	domain *domain.Domain
 	config Config
-	tools  func() (nodes.Tools, error) // of all steps of any turn, made once
+	// Both are made once: the tools of all steps of any turn, and the persona of a node that plans.
+	tools   func() (nodes.Tools, error)
+	planner func() string
 }
 
 // New makes Prompts for a bound domain.
@@ -25,15 +27,13 @@ func New(d *domain.Domain, config Config) *Prompts {
 	if config.Prompts == nil {
 		config.Prompts = &nodes.Prompts{}
 	}
-	p := &Prompts{domain: d, config: config}
-	p.tools = sync.OnceValues(func() (nodes.Tools, error) {
-		blank := &page{Teller: say.Teller{Scene: &view.Scene{View: &view.View{Domain: d}}}}
+	blank := &page{Teller: say.Teller{Scene: &view.Scene{View: &view.View{Domain: d}}}}
+
+	return &Prompts{domain: d, config: config, planner: sync.OnceValue(blank.plannerPersona), tools: sync.OnceValues(func() (nodes.Tools, error) {
 		box := blank.toolbox()
 
 		return box.TurnTools()
-	})
-
-	return p
+	})}
 }
 
 // page is a scene being turned into a prompt.
@@ -67,7 +67,7 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 	}
 	plan := p.plan(t)
 	plan.Facts, plan.Refs = in.Facts, in.Refs
-	in.Plan, in.Frame = &plan, t.frame("together", t.plannerPersona(), at)
+	in.Plan, in.Frame = &plan, t.frame("together", p.planner(), at)
 
 	return in
 }
@@ -96,7 +96,7 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	in.Refs = t.Refs()
 	if v.Carried() == nil {
 		in.Facts = t.nodeFacts
-		in.Frame = t.frame(vocab.NodeThink, t.plannerPersona(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf(vocab.NodeThink)})
+		in.Frame = t.frame(vocab.NodeThink, p.planner(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf(vocab.NodeThink)})
 	}
 
 	return in
