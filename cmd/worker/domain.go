@@ -20,7 +20,7 @@ type domainCommand struct {
 	Init   domainInitCommand   `cmd:"" help:"Write a first declaration of a schema, and the SQL of its views."`
 	Views  domainViewsCommand  `cmd:"" help:"Print the SQL of a declaration's views, after it or the tables changed."`
 	Attach domainAttachCommand `cmd:"" help:"Create a declaration's views, as domain views prints them."`
-	Detach domainDetachCommand `cmd:"" help:"Drop a declaration's views while you change the tables; turns wait until domain attach."`
+	Detach domainDetachCommand `cmd:"" help:"Drop a declaration's views while you change the tables; calls that need them fail until domain attach."`
 	Drop   domainDropCommand   `cmd:"" help:"Drop everything domain views created: views, functions, grants and the role."`
 }
 
