@@ -17,7 +17,7 @@ import (
 const locksIntro = `# What migrations lock
 
 Which existing tables each migration locks until it commits, and with which lock. ` + "`make generate`" + ` writes this page: it applies
-each migration and reads ` + "`pg_locks`" + `. The migrations of the first version run on an empty schema, where nobody waits for them. River's migrations are its own.
+each migration and reads ` + "`pg_locks`" + `. The migrations of the first version run on an empty schema, where nobody waits for them. Those named river come with River.
 
 From the first release on, a migration that locks a growing table (` + "`turns`, `llm_calls`, `turn_events`, `entity_refs`, `embeddings`" + ` and
 the like) must not read or write rows while it holds the lock. It may add a column with a constant default or a ` + "`NOT VALID`" + ` constraint, or create an index
