@@ -46,7 +46,7 @@ func (m *measuring) write() {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What prompts cost
 
-After about twenty turns, prompts stop growing. The conversation has %d turns, each with one read of 1 to 200
+After about twenty turns, prompts stop growing. The measured conversation has %d turns, each with one read of 1 to 200
 rows from a pantry of 600, and now and then a draft, a wish or a retained entity. Tokens are estimated at four
 characters each. `+"`go test ./internal/prompt -run TestLongConversationIsFlat -measure`"+` writes this page;
 without the flag the same test fails if a prompt grows or a section exceeds its budget.
