@@ -147,7 +147,7 @@ func (c *domainAttachCommand) Run(ctx context.Context, e settings.Env, console *
 		if err := domain.Attach(ctx, pool, decl, sql); err != nil {
 			return err
 		}
-		fmt.Fprint(console.Out, noteLines(notes)+"Attached "+decl.Schema+". Prove it: worker domain check --probe\n")
+		fmt.Fprint(console.Out, noteLines(notes)+"Attached "+decl.Schema+". Next, test that users are kept apart: worker domain check --probe\n")
 
 		return nil
 	})

@@ -56,7 +56,7 @@ var errWorse = errors.New("not good enough")
 
 // Help explains the exit status.
 func (c *evalRunCommand) Help() string {
-	return "Exit status: 0 if enough trials passed (--at-least) and none of the share is lost against the other run; 1 if not, or if a case could not be tried; 2 if the suite could not be.\n" +
+	return "Exit status: 0 if enough trials passed (--at-least), and no smaller share than in the run compared with; 1 if not, or if a case could not be run; 2 if the suite could not be run.\n" +
 		settings.Help(settings.Worker)
 }
 

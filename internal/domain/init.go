@@ -169,7 +169,7 @@ func (w *initWriter) leaveOut(t *catalogTable) string {
 	case w.source != nil && len(w.source.key(t)) == 0:
 		return "it has no key: nothing tells its rows apart"
 	case w.source != nil && !w.source.owned(t) && !w.pointedAt(t):
-		return "no way leads from it to whose rows they are, nor to it from any; if all users may see all of it, declare it reference: true"
+		return "no foreign key connects it to its rows' owners; if all users may see all of it, declare it reference: true"
 	case w.source != nil:
 		return ""
 	case w.ownsRows(t):

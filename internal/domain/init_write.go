@@ -138,7 +138,7 @@ func (w *initWriter) writeSource(e *initEntity) {
 		return
 	}
 	if w.source.folded(e.table) {
-		w.linef("    key: %s # put together of %s", yamlText(w.source.keyColumn(e.table)), strings.Join(w.source.key(e.table), ", "))
+		w.linef("    key: %s # made of %s", yamlText(w.source.keyColumn(e.table)), strings.Join(w.source.key(e.table), ", "))
 	}
 	if w.speakable(e) {
 		w.linef("    speakable: true # unsure: people call it by its key")

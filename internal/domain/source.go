@@ -100,7 +100,7 @@ func (s *source) belongs(t *catalogTable, alias string, depth int) (string, erro
 		return fmt.Sprintf("%s.%s = (SELECT %s())", alias, quote(c), s.function("account")), nil
 	}
 
-	return "", fmt.Errorf("%s: no way leads to %s, so that nobody owns its rows; say owned_by, or reference: true", t.Name, s.ownerWord())
+	return "", fmt.Errorf("%s: no foreign key leads to %s, so nobody owns its rows; set owned_by, or reference: true", t.Name, s.ownerWord())
 }
 
 func (s *source) ownerWord() string {

@@ -55,7 +55,7 @@ func shopOf(t *testing.T, pool *pgxpool.Pool) (*domain.Domain, *domain.Declarati
 	t.Helper()
 	text, err := domain.InitViews(t.Context(), pool, "retail")
 	require.NoError(t, err)
-	require.Contains(t, text, "# left out, outbox: no way leads from it")
+	require.Contains(t, text, "# left out, outbox: no foreign key connects it")
 	files := fstest.MapFS{"retail.yaml": {Data: []byte(reviewed.Replace(text))}}
 	decl, err := domain.Load(files, "retail.yaml")
 	require.NoError(t, err, text)

@@ -74,7 +74,7 @@ func TestWhatIsWrongWithACaseStopsNoOther(t *testing.T) {
 		require.True(t, strings.HasPrefix(why[name], want), "%s: %s", name, why[name])
 	}
 	require.Equal(t, "not judged: no judge is named", report.Run.Cases[6].Trials[0].Judged)
-	require.Contains(t, report.Verdict(0), "3 of 7 cases could not be tried")
+	require.Contains(t, report.Verdict(0), "3 of 7 cases could not be run")
 	requireReports(t, report)
 }
 

@@ -36,7 +36,7 @@ func ReadReport(text []byte) (*Run, error) {
 func (r *Report) Verdict(atLeast float64) string {
 	switch got := r.Run.PassHat[0]; {
 	case r.Run.Broken > 0:
-		return fmt.Sprintf("%d of %d cases could not be tried", r.Run.Broken, len(r.Run.Cases))
+		return fmt.Sprintf("%d of %d cases could not be run", r.Run.Broken, len(r.Run.Cases))
 	case got < atLeast:
 		return fmt.Sprintf("%.1f %% of the trials passed, not %.1f %%", 100*got, 100*atLeast)
 	case r.Other != nil && got < r.Other.PassHat[0]:

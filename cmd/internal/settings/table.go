@@ -33,7 +33,7 @@ type line struct {
 func (s *Settings) table() []line {
 	return []line{
 		{"DATABASE_URL", both, "", word.into(&s.DatabaseURL), "the database; required", true},
-		{"ALFRED_DIRECTORY_URL", both, "", word.into(&s.Directory), "the directory that maps users to databases, if there are several ([scaling](scaling.md#many-databases)); the API then needs no DATABASE_URL", true},
+		{"ALFRED_DIRECTORY_URL", both, "", word.into(&s.Directory), "the directory that maps users to databases, if there are several (see docs/scaling.md); the API then needs no DATABASE_URL", true},
 		{"ALFRED_ADDR", API, "127.0.0.1:8080", word.into(&s.Addr), "where the API listens", false},
 		{"ALFRED_AUTH", API, "on", either(&s.Open, "off", "on"), "`off` serves every request as the user `demo`; only on loopback", false},
 		{"ALFRED_CORS_ORIGINS", API, "", origins(&s.Origins), "origins whose pages may call the API, separated by commas", false},
