@@ -108,8 +108,8 @@ func (t *translation) labels(e *domain.Entity, value any) any {
 	return nil
 }
 
-// free rewrites a value whose column does not say what it is: a text that is a known key becomes its ref, UUID-shaped
-// text anywhere [id].
+// free rewrites a value whose column does not say what it is: a text that is a known key becomes its ref, and
+// UUID-shaped text anywhere becomes [id].
 func (t *translation) free(value any) any {
 	switch v := value.(type) {
 	case string:
