@@ -47,8 +47,8 @@ func (t *Teller) draftInFull(e *view.Entity, content map[string]any) (text strin
 	return line + "\n\n" + strings.Join(parts, "\n\n"), false
 }
 
-// draft words a draft's short values on one line; sentences, children and lists are parts, the latter named where there
-// are several.
+// draft words a draft's short values on one line. Sentences, children and lists become parts; children and lists are
+// named where there are several.
 func (t *Teller) draft(kind *domain.Entity, content map[string]any) (line string, parts []string) {
 	short := map[string]any{}
 	var prose []string
