@@ -69,7 +69,8 @@ func merged(list []candidate, one candidate) []candidate {
 }
 
 // candidateSQL finds rows whose name is like one of a text's forms, is one or the end of one, or that have one as an
-// alias. Each is a part of its own: a trigram index serves the first, and the others read the table once for all texts.
+// alias. Each of these is a query of its own: a trigram index serves the first, and the others read the table once for
+// all texts.
 func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 	numbers, forms, whole := []int32{}, []string{}, []bool{}
 	for i, text := range texts {

@@ -16,7 +16,7 @@ func emptyIsNull(c *domain.Column) bool {
 	return c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText
 }
 
-// asList is a list as it is, and a list of a single value.
+// asList returns a list as it is, and any other value as a list of one.
 func asList(value any) []any {
 	if list, ok := value.([]any); ok {
 		return list
