@@ -160,7 +160,7 @@ func safe(value any) any {
 	}
 }
 
-// longText is how long a value must be, in characters, to go below the table.
+// longText is how long a value must be, in bytes, to go below the table.
 const longText = 160
 
 // ColumnOrder is the table's order, followed by whatever else the row has.

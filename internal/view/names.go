@@ -201,7 +201,7 @@ func labelsIn(message string) []string {
 	return slices.Sorted(maps.Keys(labels))
 }
 
-// minLabel is how many characters a label needs to be recognized in a message.
+// minLabel is how many bytes a label needs to be recognized in a message.
 const minLabel = 3
 
 // older is how many refs outside the window Understand searches for partial names.
