@@ -190,7 +190,7 @@ func texts(value any) []string {
 	}
 }
 
-// carriedCall reads a call whose arguments are either beside the tool's name or under args.
+// carriedCall reads a call whose arguments are either next to the tool's name or under args.
 func carriedCall(raw json.RawMessage) (Call, bool) {
 	fields := map[string]any{}
 	if decode(raw, &fields) != nil {

@@ -205,7 +205,7 @@ type SummarizeInput struct {
 	Facts func() Facts
 	// Fallback is the summary made from facts alone, used when the model fails.
 	Fallback SummarizeOutput
-	// Short: the reply is short enough to stand by itself, and the facts say the rest.
+	// Short: the reply is short enough to be its own summary, and the facts say the rest.
 	Short bool
 }
 

@@ -189,7 +189,7 @@ func filters() *jsonschema.Schema {
 	}))
 }
 
-// row is the schema of a row's content, beside other fields.
+// row is the schema of a row's content together with the given fields.
 func row(beside fields) *jsonschema.Schema {
 	beside["set"] = set()
 	beside["children"] = list("Child rows, one entry each.", object(fields{
