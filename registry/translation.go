@@ -86,7 +86,7 @@ func (t *translation) refs(e *domain.Entity, value any) any {
 	return refs
 }
 
-// labels returns the label beside a reference, or the known ones of a list; nil for none.
+// labels returns the label of a referenced row, or the known labels of a list; nil for none.
 func (t *translation) labels(e *domain.Entity, value any) any {
 	if list, ok := asList(value); ok {
 		var labels []any
