@@ -53,7 +53,7 @@ func (v *View) queueProfile(b *pg.Batch) {
 	})
 }
 
-// inner is a query as it stands within another one.
+// inner returns a query's text for use as a subquery.
 func inner(query string) string { return strings.TrimRight(query, "; \t\r\n") }
 
 // said drops empty lines.
