@@ -106,7 +106,7 @@ func (t *Teller) childLines(kind *domain.Entity, rows []any) string {
 	return strings.Join(lines, "\n")
 }
 
-// labelled puts the labels of other rows beside the refs that point to them.
+// labelled adds, next to refs, the labels of the rows that they point to.
 func (t *Teller) labelled(kind *domain.Entity, columns map[string]any) map[string]any {
 	all := map[string]any{}
 	for name, value := range columns {
