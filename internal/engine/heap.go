@@ -31,7 +31,7 @@ func RoomyHeap() {
 	runtime.AddCleanup(new(untilCollected), func(struct{}) { RoomyHeap() }, struct{}{})
 }
 
-// roomyPercent is the growth that takes a heap with so many live bytes to heapRoom.
+// roomyPercent is the growth that takes a heap with this many live bytes to heapRoom.
 func roomyPercent(live uint64) int {
 	return max(int(heapRoom*100/max(live, leastLive))-100, usualPercent)
 }
