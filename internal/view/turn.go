@@ -266,7 +266,8 @@ func (t *Scene) Effects() []*Effect {
 	return effects
 }
 
-// NestedRefs returns the child rows that appear below their parent.
+// NestedRefs returns the child rows that appear below their parent; true means that the parent's newest value is this
+// turn's.
 func (t *Scene) NestedRefs() map[string]bool {
 	nested := map[string]bool{}
 	for _, r := range t.Rows.ByRef {
