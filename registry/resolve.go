@@ -214,7 +214,8 @@ func (r *Registry) named(ref string) *domain.Entity {
 	return r.domain.Entity(strings.TrimPrefix(strings.TrimRight(strings.ToLower(ref), "0123456789_"), genPrefix))
 }
 
-// rank orders what may have been meant: same label, same number, then most recently touched.
+// rank orders what may have been meant: same label, same number, a label with the word in it, then most recently
+// touched.
 func (r *Registry) rank(err *RefError, near []*db.EntityRefSuggestRow) []*db.EntityRefSuggestRow {
 	types := r.nearTypes(err)
 	word := domain.Fold(err.Ref)
