@@ -108,7 +108,7 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 	return notices, t.recordInputs(ctx, tx, scope, kept, results)
 }
 
-// inputs reads what came with a turn: changes in order, then mentions of other rows, each once.
+// inputs reads what came with a turn: changes in order, then mentions, each mentioned row once.
 func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]input, []string, error) {
 	changed, err := elements[uiChange](uiChanges)
 	if err != nil {
