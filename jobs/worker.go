@@ -179,7 +179,7 @@ func (r *Runner) run(ctx context.Context, s *state, dec decision, frame *nodes.F
 	return rec, err
 }
 
-// settle decides what happens to a job given its error. It is the only place that logs jobs.
+// settle decides what happens to a job given its error, and logs it.
 func (r *Runner) settle(ctx context.Context, d delivery, report *report, err error) error {
 	o := judge(err, d.attempt, d.snoozes)
 	if report.s != nil && !report.s.until.IsZero() {

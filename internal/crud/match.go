@@ -142,8 +142,8 @@ func link(text string, list []candidate) *candidate {
 		func(c *candidate) float64 { return float64(len(nameWords(c.name))) })
 }
 
-// meant returns what a searched name may mean: exact names and aliases; else names whose words it contains; else the
-// most similar.
+// meant returns what a searched name may mean: exact names and aliases; else the row that it would be linked to; else
+// the most similar.
 func meant(text string, list []candidate) named {
 	picked := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.exact })
 	if len(picked) == 0 {
