@@ -125,7 +125,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 		}
 	}
 	if slices.ContainsFunc(outcome.Results, func(r crud.Result) bool { return r.Notice != "" }) {
-		a.out.Words = "" // whoever goes on, or words the reply, has to see what came of it
+		a.out.Words = "" // the next decision, or whoever words the reply, must see the notice first
 	}
 	a.remember(c, &outcome)
 	m := afterAct(a.out, &outcome, in)
@@ -133,7 +133,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	return m, a.carry(c, &m)
 }
 
-// carry keeps what the answer holds for the steps beside this one, once this one has ended.
+// carry stores the calls that the answer contains for other steps, once this step has ended and another act follows.
 func (a *act) carry(c *commit, m *move) error {
 	if m.end == nil || m.next != vocab.NodeAct {
 		return nil

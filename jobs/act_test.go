@@ -251,7 +251,7 @@ func TestQuestionReplacesTheOpenOne(t *testing.T) {
 	require.Equal(t, []string{"superseded", "open"}, column[string](h, `SELECT q.status FROM questions AS q JOIN turns AS t ON t.id = q.turn_id ORDER BY t.number`))
 }
 
-// An answer that is no yes carries out nothing of what was to be approved.
+// Unless the answer is a yes, nothing of what was to be approved is carried out.
 func TestAnswerThatIsNoYesApprovesNothing(t *testing.T) {
 	t.Parallel()
 
@@ -308,7 +308,7 @@ func TestExclusionsEndWithTheirConstraint(t *testing.T) {
 	}
 }
 
-// What stands on a skipped step is skipped with it.
+// Steps that depend on a skipped step are skipped with it.
 func TestSkippedStepsTakeTheirOwnAlong(t *testing.T) {
 	t.Parallel()
 
@@ -321,7 +321,7 @@ func TestSkippedStepsTakeTheirOwnAlong(t *testing.T) {
 	require.Equal(t, []string{"1 write failed", "2 read skipped", "3 generate skipped"}, h.outcomes(turn))
 }
 
-// A read after a write is not the one before it.
+// A read after a write does not repeat the read before it.
 func TestReadMayBeRepeatedAfterAWrite(t *testing.T) {
 	t.Parallel()
 
@@ -331,7 +331,7 @@ func TestReadMayBeRepeatedAfterAWrite(t *testing.T) {
 	require.Equal(t, []string{"1 write ok"}, h.outcomes(h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)))
 }
 
-// What a plan is about has been touched by it, and stays in view.
+// A plan touches the refs it names, so they stay in view.
 func TestPlansTouchWhatTheyName(t *testing.T) {
 	t.Parallel()
 

@@ -22,8 +22,8 @@ import (
 // noModel is recorded as the model of a text that code wrote.
 const noModel = "none"
 
-// compressWorker compresses a range of older turns. The texts are stored beside the turns, and the first for a range
-// wins, so running it twice, even concurrently, is harmless.
+// compressWorker compresses a range of older turns. The turns stay; the texts are stored separately, and the first for
+// a range wins, so running it twice, even concurrently, is harmless.
 type compressWorker struct{ retrying[CompressArgs] }
 
 // Work implements river.Worker.

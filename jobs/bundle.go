@@ -14,14 +14,14 @@ import (
 	"alfred/internal/vocab"
 )
 
-// bundle is a transaction of decisions that are committed together: one, and those that code makes from it. It ends
-// where a model has to be asked: after a question, for a repair, after a failed call. Each decision has its own job,
-// row and position. If one of them fails, none is committed; the retry commits the first alone.
+// bundle is a transaction of decisions that are committed together: a first one, and those that code derives from it.
+// It ends where a model has to be asked: after a question, for a repair, after a failed call. Each decision has its own
+// job, row and position. If one of them fails, none is committed; the retry commits the first alone.
 type bundle struct {
 	tx   pgx.Tx
 	size int  // decisions written
 	wake bool // a job is waiting that this worker does not continue with
-	// expired is what the end of the turn has to clean up, once it was looked for.
+	// expired is what the end of the turn has to clean up; nil until it has been looked up.
 	expired *db.SessionDueRow
 	told    []func()
 }
@@ -39,8 +39,8 @@ func (b *bundle) settle(ctx context.Context, r *Runner) {
 // bundles reports whether another decision may follow in this transaction.
 func (c *commit) bundles() bool { return c.s.d.attempt == 1 && c.s.d.snoozes == 0 }
 
-// goOn makes the next decision in the same transaction if code makes it, or commits. carried is the view after this
-// decision.
+// goOn makes the next decision in the same transaction if code can make it; otherwise it commits. carried is the view
+// after the decision just written.
 func (c *commit) goOn(ctx context.Context, next *delivery, carried *view.Followed) (*delivery, error) {
 	locked := int64(1)
 	if next.node == vocab.NodeReply { // waiting for it would break the order of locks
@@ -67,7 +67,7 @@ func (c *commit) goOn(ctx context.Context, next *delivery, carried *view.Followe
 	return next, pg.CommitWith(ctx, c.tx, &pg.Batch{})
 }
 
-// follow makes and writes the next decision. It does nothing and returns false if that takes a model or a search.
+// follow makes and writes the next decision. If that takes a model or a search, it writes nothing and returns false.
 func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made bool, err error) {
 	r, report := c.s.runner, &report{delivery: d, started: time.Now()}
 	ctx = r.observe.begin(ctx, d)
@@ -109,7 +109,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 // probes reports whether a node's decision names rows, whose versions are read before it.
 func probes(node string) bool { return node == vocab.NodeThink || node == vocab.NodeAct }
 
-// following is the state in which the next decision is made, nil if it takes a model or a search.
+// following returns the state in which the next decision is made, nil if it takes a model or a search.
 func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.s.runner
 	s := r.state(c.tx, d, v)

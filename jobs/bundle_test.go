@@ -27,7 +27,7 @@ const planned = `turns:
     reply: There.
 `
 
-// together lists the decisions of each transaction, by the one that completed their jobs.
+// together lists the decisions of each transaction, recognized by the one that completed their jobs.
 func (h *harness) together() []string {
 	return column[string](h, `SELECT string_agg(n.node, ' ' ORDER BY n.position) FROM node_runs AS n JOIN river_job AS j ON j.id = n.river_job_id
 		GROUP BY j.xmin::text ORDER BY min(n.position)`)
@@ -60,7 +60,7 @@ func TestDecisionsOfOneAnswerCommitTogether(t *testing.T) {
 	require.Zero(t, h.model.count("think")+h.model.count("act"))
 }
 
-// sortedOut is without the pieces of the reply.
+// sortedOut leaves out the pieces of the reply.
 func sortedOut(types []string) []string {
 	var kept []string
 	for _, one := range types {

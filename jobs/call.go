@@ -94,8 +94,8 @@ func (r *recorder) call(req *llm.Request, resp *llm.Response, failure error, too
 	return call, nil
 }
 
-// reasons are a prompt's items for llm_calls.context: [section, reason, text]. Items in a row that share section and reason
-// are one text: turn, tokens and ref of each.
+// reasons encodes a prompt's items for llm_calls.context, as [section, reason, text]. Consecutive items with the same
+// section and reason share one entry, whose text lists turn, tokens and ref of each.
 func reasons(items []nodes.Item) [][3]string {
 	groups := [][3]string{}
 	for _, item := range items {

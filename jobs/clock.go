@@ -20,14 +20,14 @@ type clock struct {
 	database time.Time // the last reading, zero before the first
 	at       time.Time // when it arrived, by this machine's monotonic clock
 	stamp    int64     // of the last id
-	settles  time.Time // until when times yet to come are looked for, by this machine's monotonic clock
+	settles  time.Time // when to stop looking for timestamps in the future, by this machine's monotonic clock
 }
 
 const (
-	// setBackBy is by how much a reading must be behind what was expected for the database's clock to have been set back.
+	// setBackBy is how far a reading must be behind the expected time to show that the database's clock was set back.
 	setBackBy = time.Second
 
-	// settleFor is for how long transactions may commit that began before that.
+	// settleFor is how long transactions that began before the clock was set back may still commit.
 	settleFor = 10 * time.Second
 )
 
@@ -79,7 +79,8 @@ func (c *clock) newID() uuid.UUID {
 // behind is how far this machine's clock is behind.
 func (c *clock) behind() time.Duration { return time.Until(c.Now()) }
 
-// driver is River's, but what it deletes or takes for stuck is old by the database's clock: its services ask this machine's.
+// driver is River's, except that finished and stuck jobs are found by the database's clock: River's services use this
+// machine's.
 type driver struct {
 	*riverpgxv5.Driver
 

@@ -78,7 +78,8 @@ func TestK06FinishedJobsAgeByTheDatabasesClock(t *testing.T) {
 	}
 }
 
-// K06: River's rescuer would end what another version's worker began a moment ago, where its clock is far ahead.
+// K06: where this machine's clock is far ahead, River's rescuer would end jobs that another version's worker has just
+// begun.
 func TestK06StuckByTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 

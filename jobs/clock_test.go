@@ -14,8 +14,8 @@ import (
 	"alfred/jobs"
 )
 
-// K06: a database whose clock is set back keeps times that have yet to come: of jobs that are due, leases, turns that
-// began. Nothing waits until the clock is there again.
+// K06: when a database's clock is set back, times in the future are left: of due jobs, leases, turns that began.
+// Nothing waits until the clock reaches them again.
 func TestK06DatabaseSetBackWhileNothingRuns(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -61,7 +61,8 @@ func (h *harness) locked(worker string) {
 	require.NoError(h.t, err)
 }
 
-// K06: the same under running workers, between a model's failure and its retry: neither waits, nor ends at its deadline.
+// K06: the same while workers run, between a model's failure and its retry: the turn neither waits nor ends at its
+// deadline.
 func TestK06DatabaseSetWhileARetryWaits(t *testing.T) {
 	t.Parallel()
 
@@ -91,7 +92,7 @@ func TestK06DatabaseSetWhileARetryWaits(t *testing.T) {
 	}
 }
 
-// K06: a message waits for the summary before it no longer than usual.
+// K06: a message waits no longer than usual for the summary before it.
 func TestK06DatabaseSetBackBeforeASummary(t *testing.T) {
 	t.Parallel()
 

@@ -76,7 +76,7 @@ func newCommit(s *state, in *bundle) *commit {
 	return c
 }
 
-// write begins with the fence, which fails for a turn that has moved on, and everything after it.
+// write begins with the fence, which fails if the turn has moved on, and with it everything that follows.
 func (c *commit) write(ctx context.Context, dec decision, rec *recorder, report *report) (*delivery, error) {
 	fence := &pg.Batch{}
 	dec.fence(fence, c)
@@ -98,8 +98,8 @@ func (inTurn) fence(first *pg.Batch, c *commit) {
 	first.Exec("fence", db.TurnFence, &db.TurnFenceParams{ID: c.s.d.TurnID, Position: int32(c.s.d.Position)})
 }
 
-// lockSession precedes the fence in a commit that ends or starts a turn. A session forgotten meanwhile has no turn that
-// could pass it. A decision that follows in a bundle finds it locked.
+// lockSession precedes the fence in a commit that ends or starts a turn. If the session has been forgotten, it has no
+// turn left that could pass the fence. Later decisions of a bundle find the session locked.
 func (c *commit) lockSession(first *pg.Batch) {
 	if c.size > 0 {
 		return
@@ -120,7 +120,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
-	if c.s.d.node == vocab.NodeSummarize && c.s.runner.Index != nil { // from now on, the turn and what it wrote can be found
+	if c.s.d.node == vocab.NodeSummarize && c.s.runner.Index != nil { // once embedded, the turn and what it wrote can be found
 		args := TurnArgs{TurnID: c.s.d.TurnID, Position: c.s.d.Position + 1, Version: argsVersion}
 		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 		made.NextNode, made.Goal = &m.next, c.goal
 	}
 	if c.s.d.node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
-		// What was played is on record as it was sent, which need not be how it would be written now.
+		// The stored request of a replayed answer may differ from the one built now.
 		c.reload = c.reload || rec.played > 0
 		if c.changed.Round, err = nodes.NewRound(rec.asked, rec.answered); err != nil {
 			return nil, err
@@ -163,7 +163,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 	c.endStep(m.end)
 	if m.skip && c.unfinished(m) {
 		keep := make([]int32, 0, len(m.keep)+1)
-		if m.end != nil { // which is written with the decision
+		if m.end != nil { // its end is written with the decision
 			keep = append(keep, int32(c.at.Step))
 		}
 		for _, step := range m.keep {

@@ -98,7 +98,7 @@ func (s *state) asked() (*questionPayload, error) {
 	return nil, nil
 }
 
-// onlyAsks reports whether the question is all there is to reply.
+// onlyAsks reports whether the reply has nothing to say but the question.
 func (s *state) onlyAsks(done nodes.Done) bool {
 	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID })
 
@@ -192,7 +192,7 @@ func (a *answered) permission(why string) nodes.Permission {
 	return p
 }
 
-// chosen returns the option this turn's click chose.
+// chosen returns the id of the option that this turn's click chose, "" for none.
 func (s *state) chosen() string {
 	a, q := answerOf(s.Turn), s.Answered()
 	if a == nil || q == nil || !strings.EqualFold(q.ID.String(), a.QuestionID) {
@@ -265,8 +265,8 @@ func (s *state) offer() *question {
 	}
 }
 
-// worded takes over how the reply asks the question, so that it is shown and remembered as it was asked. If the reply's
-// words do not show what a yes does, the options say it.
+// worded adopts the wording in which the reply asks the question, so that the question is shown and remembered in those
+// words. If they do not show what a yes does, the options say it.
 func (q *question) worded(asked string, shown bool) {
 	if q == nil || asked == "" {
 		return

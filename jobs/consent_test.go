@@ -65,7 +65,7 @@ func TestV18OptionsHaveIDsAndAreToldApart(t *testing.T) {
 	require.Equal(t, []view.QuestionOption{{ID: "task_1", Label: "Call mum (1)", Ref: "task_1"}, {ID: "task_2", Label: "Call mum (2)", Ref: "task_2"}}, q.shown())
 }
 
-// A click says what it says: a model that reads more into the label neither forgets nor asks nor reads.
+// A click means its option alone: if a model reads more into the label, nothing is forgotten, asked or read.
 func TestClicksMeanTheirOption(t *testing.T) {
 	t.Parallel()
 

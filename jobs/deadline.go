@@ -74,8 +74,8 @@ func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 	}
 }
 
-// overdue is what the user is told about a turn that ended at its deadline: what was done, but for writes, which turn_end adds by
-// their rows.
+// overdue is what the user is told about a turn that ended at its deadline: the steps that were finished. Writes are
+// left out, because turn_end adds them from their rows.
 func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Duration) (string, error) {
 	steps, err := db.New().TurnStepList(ctx, tx, turn.ID)
 	if err != nil {

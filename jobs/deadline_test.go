@@ -228,7 +228,7 @@ func TestDeadlineSpansAttempts(t *testing.T) {
 	}
 }
 
-// Of a turn that ran out of time, its reader hears which steps it finished; of writes, turn_end tells by their rows.
+// The user of a turn that ran out of time is told which steps were finished; turn_end adds the writes from their rows.
 func TestOverdueNamesWhatWasFinished(t *testing.T) {
 	t.Parallel()
 
@@ -245,7 +245,7 @@ func TestOverdueNamesWhatWasFinished(t *testing.T) {
 	require.Contains(t, *h.ended(turn.TurnID).ErrorMessage, "Finished before that: Read the pantry; Compare them.")
 }
 
-// A summary's model that never answers costs its words alone.
+// If a summary's model never answers, only the wording is lost.
 func TestSummaryOutOfTimeIsMadeFromFacts(t *testing.T) {
 	t.Parallel()
 

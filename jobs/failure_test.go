@@ -185,7 +185,7 @@ func TestK06SkewIsRecorded(t *testing.T) {
 	require.InDelta(t, time.Hour.Seconds(), skew[0], time.Minute.Seconds())
 }
 
-// Cancelling a turn stops its own run alone.
+// Cancelling a turn stops only its own run.
 func TestCancelLeavesOtherTurnsAlone(t *testing.T) {
 	t.Parallel()
 
@@ -237,7 +237,7 @@ func TestCancelDuringACommit(t *testing.T) {
 	}, wait, wait/200)
 }
 
-// What fails a decision that somebody else has made does not fail the turn.
+// The failure of a decision that somebody else has made does not fail the turn.
 func TestLateFailureIsNotTheTurns(t *testing.T) {
 	t.Parallel()
 

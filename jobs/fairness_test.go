@@ -55,8 +55,8 @@ func TestK08UsersTakeTurns(t *testing.T) {
 		JOIN sessions ON sessions.id = s.id JOIN users AS u ON u.id = sessions.user_id ORDER BY s.n`))
 }
 
-// K08: where workers are fewer than the turns that one user may run, another user's turn still waits for no more of them
-// than one of each worker: the one that it is at when the turn comes.
+// K08: with fewer workers than the turns that one user may run, another user's turn still waits for at most one of them
+// per worker: the one that the worker is running when the turn comes.
 func TestK08OneTurnOfEachWorker(t *testing.T) {
 	t.Parallel()
 

@@ -32,8 +32,8 @@ func ForkSession(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, turn int) 
 }
 
 // DescribeFork says where a fork came from and which rows have changed since. It reads as the engine, the only role
-// that sees what turns did to rows; the caller has checked whose fork it is. Errors: [ErrSessionNotFound] for a session
-// that is not a fork.
+// that sees what turns did to rows, so the caller must have checked that the fork is the user's. Errors:
+// [ErrSessionNotFound] for a session that is not a fork.
 func DescribeFork(ctx context.Context, tx pgx.Tx, tools *crud.Tools, id uuid.UUID) (*Fork, error) {
 	origin, err := db.New().SessionOrigin(ctx, tx, id)
 	if err == nil && origin.ForkedAtTurn == nil {

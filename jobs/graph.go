@@ -167,7 +167,7 @@ type acted struct {
 	repeats     bool // the decision only repeats reads of this step
 	quick       bool
 	carried     bool // the decision's calls came with an earlier answer
-	said        bool // so did a reply
+	said        bool // a reply came with those calls, or words with these drafts
 }
 
 // later is a step that has not begun.

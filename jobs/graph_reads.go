@@ -124,8 +124,9 @@ func readCalls(refs []string, in thought) []json.RawMessage {
 	return calls
 }
 
-// looks is the step that reads what a planned change would write over unseen: rows named by refs that are not loaded, and
-// what other filters find, where no earlier step looks into that table. A row is changed by who has seen it.
+// looks returns a step that reads the rows that a planned update would overwrite unseen, or nil: rows named by refs
+// that are not loaded, and rows found by other filters if no earlier step reads that table. A row is changed only by
+// whoever has seen it.
 func looks(s nodes.Step, earlier []nodes.Step, in thought, known map[string]bool) *nodes.Step {
 	var calls []json.RawMessage
 	var refs []string

@@ -50,7 +50,7 @@ func TestApprovalComesBeforeAnUndo(t *testing.T) {
 	require.Equal(t, "Do what the user has approved: Shall I?", got.plan[0].Description)
 }
 
-// V06: what code reads before a change the planner has not seen, so its calls are not carried out.
+// V06: the planner has not seen what code reads before a change, so its calls are not carried out.
 func TestV06ACallOnWhatIsReadFirstIsDecidedByAct(t *testing.T) {
 	t.Parallel()
 

@@ -36,7 +36,7 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 	}
 	for i := range req.Messages {
 		m := &req.Messages[i]
-		complaint := req.Attempt > 1 && i == len(req.Messages)-1 // which may have joined results
+		complaint := req.Attempt > 1 && i == len(req.Messages)-1 // it may have been joined to results
 		if i > 0 && (m.Role != llm.RoleTool || complaint) {
 			if err := g.quoted(ctx, m); err != nil {
 				return err

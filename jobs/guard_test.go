@@ -58,7 +58,7 @@ func TestGateCleansPromptsAndReplies(t *testing.T) {
 	}, wait, wait/200, "one in each of four prompts, one in the reply")
 }
 
-// A repair quotes what the model wrote: identifiers in it are removed, and are not our leak.
+// A repair quotes what the model wrote: identifiers in it are removed, but do not count as our leak.
 func TestGateCleansRepairs(t *testing.T) {
 	t.Parallel()
 	h := setup(t, chat(1))

@@ -139,7 +139,7 @@ func TestStopHandsBackAHandedOnJob(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
-// What a worker writes while it stops, the user's other turns hear of.
+// The user's other turns hear of what a worker writes while it stops.
 func TestStoppingWorkerTellsOfItsChanges(t *testing.T) {
 	t.Parallel()
 

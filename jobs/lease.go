@@ -20,7 +20,7 @@ const (
 	beatTimeout  = time.Second
 	takeTimeout  = 10 * time.Second // for the first one: nothing runs yet, and a busy server may be slow to accept a connection
 
-	// leaseMargin is how long a worker goes without a heartbeat before it stops its own runs: others take over after 3
+	// leaseMargin is how long a worker goes without a heartbeat before it stops its own runs; others take over after 3
 	// s.
 	leaseMargin = 2 * time.Second
 

@@ -15,7 +15,7 @@ import (
 	"alfred/jobs"
 )
 
-// failBeats makes so many beats of the workers fail.
+// failBeats makes this many beats of the workers fail.
 func (h *harness) failBeats(most int) {
 	h.t.Helper()
 
@@ -25,7 +25,8 @@ func (h *harness) failBeats(most int) {
 	h.exec(`CREATE TRIGGER miss BEFORE UPDATE ON workers FOR EACH ROW EXECUTE FUNCTION public.miss(` + strconv.Itoa(most) + `)`)
 }
 
-// A worker that cannot renew its lease stops its own runs before others take them over; one beat that is missed is none.
+// A worker that cannot renew its lease stops its own runs before others take them over; a single missed beat stops
+// nothing.
 func TestLeaseLostStopsTheRuns(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

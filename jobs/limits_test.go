@@ -271,7 +271,7 @@ func TestK12UnknownTimeZonesAreRefused(t *testing.T) {
 	h.exec(`UPDATE users SET timezone = 'Europe/Berlin'`)
 }
 
-// What a turn has begun, it finishes: a limit reached meanwhile loses nothing that was paid for.
+// A turn that has begun is finished: a limit reached meanwhile loses nothing that was paid for.
 func TestLimitsLetATurnFinish(t *testing.T) {
 	t.Parallel()
 	const bought = `INSERT INTO llm_calls (session_id, turn_id, position, node, provider, model, request, response, input_tokens)

@@ -69,7 +69,7 @@ func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view
 	if differs == "" {
 		return nil
 	}
-	if d.node == vocab.NodeSummarize { // a late one: what it has not carried may be the next turn's
+	if d.node == vocab.NodeSummarize { // a late one: the difference may be the next turn's work
 		overtaken, err := db.New().TurnOvertaken(ctx, tx, d.TurnID)
 		if err != nil || overtaken {
 			return err
@@ -89,7 +89,7 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 	return v, err
 }
 
-// loadIn reads all that a decision needs; last says that nothing else follows in tx, which is then over.
+// loadIn reads everything that a decision needs. last: nothing else follows in tx, so the last read may end it.
 func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void, last bool) (*view.View, error) {
 	v, err := r.loader.Open(ctx, tx, d.TurnID, d.Position)
 	if err != nil {

@@ -112,7 +112,7 @@ func (o *observer) calling(ctx context.Context, req *llm.Request) (called contex
 	}
 }
 
-// called says in a call's span what came of it, and counts it.
+// called records a call's result in its span, and counts the call.
 func (o *observer) called(ctx context.Context, span trace.Span, node string, took time.Duration, resp *llm.Response, err error) {
 	attrs := []attribute.KeyValue{attribute.String("node", node)}
 	if err != nil {

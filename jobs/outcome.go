@@ -71,7 +71,7 @@ type panicError struct {
 	stack []byte
 }
 
-// catch turns a panic into an error. It has to be deferred itself.
+// catch turns a panic into an error. It must be the deferred function itself: recover works nowhere else.
 func catch(err *error) {
 	if value := recover(); value != nil {
 		*err = &panicError{value: value, stack: debug.Stack()}
@@ -147,7 +147,7 @@ func judge(err error, attempt, snoozes int) outcome {
 		return outcome{verdict: verdictFail, code: codeInternal}
 	case errors.Is(err, errDeadline):
 		return outcome{verdict: verdictFail, code: codeTimedOut}
-	case errors.Is(err, errVersion), pg.IsElsewhere(err): // who has left takes the job along, who comes back finds it
+	case errors.Is(err, errVersion), pg.IsElsewhere(err): // a user who has moved away takes the job along; one who comes back finds it
 		return outcome{verdict: verdictSnooze, after: versionPause}
 	case errors.Is(err, errLeaseLost), errors.Is(err, context.Canceled):
 		return outcome{verdict: verdictHandBack}

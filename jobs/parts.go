@@ -15,9 +15,9 @@ import (
 	"alfred/internal/llm"
 )
 
-// How long a piece of a request must be, in bytes, to be stored apart: a row of its own and its index entry cost some 250
-// bytes. Postgres compresses only rows of 2 kB and more, so a shorter piece of a conversation takes less room within its
-// request, even if another one repeats it. What the program says is repeated by every one.
+// How long a piece of a request must be, in bytes, to be stored separately: a row of its own and its index entry cost
+// some 250 bytes. Postgres compresses only rows of 2 kB and more, so a shorter piece of a conversation takes less room
+// within its request, even if another request repeats it. Every request repeats what the program says.
 const (
 	minOwn    = 2000
 	minShared = 1000
@@ -32,7 +32,7 @@ type cutRequest struct {
 	shared  []piece     // of the program and the declaration
 }
 
-// pieces are what is taken out. A text that occurs twice stands here twice.
+// pieces are the texts taken out of a request. A text that occurs twice is listed twice.
 type pieces struct {
 	least int // bytes
 	list  []piece
@@ -94,8 +94,9 @@ func (s *sharedParts) committed(call uuid.UUID, of []piece) {
 	}
 }
 
-// cut takes a request's parts out. It is as long as the prompt, so it is not held while the model works. Its fields are
-// written in the order of their JSON: taking it apart again would double the work.
+// cut takes a request's parts out. The result is as long as the prompt, so it is not held while the model works. Fields
+// are written in the order of their JSON encoding: encoding the request first and taking it apart again would double
+// the work.
 func cut(req *llm.Request) (*cutRequest, error) {
 	c := &cutting{parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
 	c.declared = string(c.encode(strings.Join(req.Declared, "\n")))
@@ -153,7 +154,7 @@ func (c *cutting) field(name string, present bool, value any, of *pieces) {
 	}
 }
 
-// take writes a text into the outline, or takes it out if it is long and there are pieces for it.
+// take writes a text into the outline or, if it is long and of is not nil, adds it to the pieces.
 func (c *cutting) take(text string, of *pieces) {
 	if of == nil || len(text) < of.least {
 		c.outline = append(c.outline, text...)
@@ -200,8 +201,8 @@ func trimmed(quoted string) string {
 
 type span struct{ from, to int }
 
-// sections divides a JSON string, without its quotes, where a section begins: at a heading or a tag behind a line break.
-// Where one stands by chance, in somebody's text, one more cut does no harm.
+// sections divides a JSON string, without its quotes, at the start of each section: a heading or a tag after a line
+// break. One that stands there by chance, in somebody's text, costs only another cut.
 func sections(quoted string) []span {
 	if len(quoted) < 2 {
 		return nil // an empty content is left out

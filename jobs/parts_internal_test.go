@@ -32,7 +32,7 @@ func (c *cutRequest) whole() string {
 	return b.String()
 }
 
-// A request is the same again whatever stands in it, and what sections have in common is found however they are arranged.
+// A cut request is restored, whatever it contains, and sections that requests share are found in any order.
 func TestCutRequest(t *testing.T) {
 	t.Parallel()
 
@@ -121,7 +121,7 @@ func TestCutTakesCallsOut(t *testing.T) {
 	require.Equal(t, "1 row", again.Messages[2].Content)
 }
 
-// What the declaration says within a message is stored once for all users, and nothing that stands beside it.
+// Text of the declaration within a message is stored once for all users; the text around it is not.
 func TestCutSharesWhatIsDeclared(t *testing.T) {
 	t.Parallel()
 
@@ -140,7 +140,8 @@ func TestCutSharesWhatIsDeclared(t *testing.T) {
 	require.Equal(t, req.Messages, again.Messages)
 }
 
-// Instructions and tools are sent once, again in the next month, whose partition is another, and until they are committed.
+// Instructions and tools are sent once a month, because each month has its own partition, and again until they are
+// committed.
 func TestSharedPartsAreSentOnce(t *testing.T) {
 	t.Parallel()
 

@@ -10,7 +10,7 @@ import (
 	"alfred/nodes"
 )
 
-// planned is what a call that a plan wrote out is about.
+// planned is the part of a planned call's arguments that says which rows and columns it is about.
 type planned struct {
 	Table   string          `json:"table"`
 	Filters []plannedFilter `json:"filters"`
@@ -34,12 +34,12 @@ func plannedCall(call nodes.Call) planned {
 	return p
 }
 
-// byRef says that refs say which rows the call is about.
+// byRef reports whether the call selects its rows by ref.
 func (p planned) byRef() bool {
 	return slices.ContainsFunc(p.Filters, func(f plannedFilter) bool { return f.Field == "id" })
 }
 
-// refs are those that say which rows the call is about.
+// refs are the refs by which the call selects its rows.
 func (p planned) refs() []string {
 	var refs []string
 	for _, f := range p.Filters {
@@ -51,14 +51,14 @@ func (p planned) refs() []string {
 	return refs
 }
 
-// carriable says whether a call that changes rows may be carried out as it was planned. What it writes over has to be
-// known, and be no more than the value that takes its place: the planner was not shown the list, the object or the text to
-// which it may have meant to add. To delete a row it is enough that nobody has touched it since it was last looked at.
+// carriable reports whether a planned call that changes rows may be carried out as written. The values that an update
+// overwrites must be known, and must not be a list, an object or a longer text: the planner was not shown those, and
+// may have meant to add to them. To delete a row, it is enough that nobody has changed it since it was last read.
 func carriable(known *view.Scene, call nodes.Call) bool {
 	p := plannedCall(call)
 	refs, columns := p.refs(), []string(nil)
 	if slices.ContainsFunc(p.Filters, func(f plannedFilter) bool { return bytes.Contains(f.Value, []byte("..")) }) {
-		return false // a range is for Act to look at
+		return false // Act has to look at a range first
 	}
 	for _, one := range p.Set {
 		columns = append(columns, one.Column)

@@ -59,7 +59,7 @@ type recorder struct {
 	modelName string
 	usage     llm.Usage
 	played    int
-	// asked and answered are that call's, for the one that continues it.
+	// asked and answered are the request and response of lastCall, for the call that continues it.
 	asked    []llm.Message
 	answered *llm.Response
 
@@ -91,7 +91,7 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 	started := time.Now()
 	asked.OnFailed = func(resp *llm.Response, failure error) {
 		lost = errors.Join(lost, r.record(ctx, req, resp, failure, time.Since(started)))
-		started = time.Now() // of the next call, so that what they took adds up
+		started = time.Now() // the next call's, so that the durations add up
 	}
 	called, done := r.observe.calling(ctx, &asked)
 	resp, err = r.model.Generate(called, &asked)
@@ -178,7 +178,7 @@ func (r *recorder) record(ctx context.Context, req *llm.Request, resp *llm.Respo
 	return nil
 }
 
-// refuse marks the last bought answer as unusable. It stays on record with its cost.
+// refuse marks the answer just received as unusable. It stays on record with its cost.
 func (r *recorder) refuse() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,8 +21,8 @@ const scanInterval = 500 * time.Millisecond
 // compareInterval is how often a worker checks that the tables still match its declaration.
 const compareInterval = 5 * time.Second
 
-// compareTables returns what notices when somebody changes the domain's tables under a running worker. Calls that need
-// what has changed fail by themselves; the log and the lease tell the operator why.
+// compareTables returns a function that notices when somebody changes the domain's tables under a running worker. Calls
+// that need what has changed fail by themselves; the log and the lease tell the operator why.
 func (r *Runner) compareTables() func(ctx context.Context) {
 	var known []string
 
@@ -58,7 +58,7 @@ func (r *Runner) compare(ctx context.Context) ([]string, error) {
 	return words, nil
 }
 
-// scan looks for abandoned work. Every worker does; whatever one finishes, the others find done.
+// scan looks for abandoned work. Every worker scans; what one has finished, the others find done.
 func (r *Runner) scan(ctx context.Context) {
 	q := db.New()
 	err := errors.Join(r.bringBack(ctx), r.supersede(ctx), r.supersedeStrays(ctx),
@@ -70,7 +70,7 @@ func (r *Runner) scan(ctx context.Context) {
 	}
 }
 
-// each mends what is found.
+// each calls mend for every id that find returns.
 func (r *Runner) each(ctx context.Context, what string, find func(context.Context, db.DBTX) ([]uuid.UUID, error), mend func(context.Context, uuid.UUID) error) error {
 	found, err := find(ctx, r.Pool)
 	for i := 0; i < len(found) && err == nil; i++ {
@@ -83,7 +83,8 @@ func (r *Runner) each(ctx context.Context, what string, find func(context.Contex
 	return nil
 }
 
-// bringBack lets nothing wait for a time that a clock, set back since, had reached.
+// bringBack corrects timestamps in the future, left behind when the database's clock was set back, so that nothing
+// waits for the clock to reach them again.
 func (r *Runner) bringBack(ctx context.Context) error {
 	if !r.clock.settling() {
 		return nil
@@ -99,7 +100,7 @@ func (r *Runner) bringBack(ctx context.Context) error {
 	return nil
 }
 
-// supersede replaces the running jobs of dead workers with new ones. Without any it begins no transaction.
+// supersede replaces the running jobs of dead workers with new ones. If there are none, it opens no transaction.
 func (r *Runner) supersede(ctx context.Context) error {
 	dead, err := db.New().WorkerDead(ctx, r.Pool, r.id)
 	if err == nil && len(dead) > 0 {
@@ -112,10 +113,10 @@ func (r *Runner) supersede(ctx context.Context) error {
 	return nil
 }
 
-// takeOver asks again which workers are dead, for until the transaction ends no other scan then takes them over. A row
-// is never reopened: a late report of the dead worker would land on the live run. A job without attempts left gets no
-// successor, and the next scan fails its turn. That cannot happen here, where jobs are locked: turns are locked before
-// jobs.
+// takeOver asks again which workers are dead: the query locks those whose lease is fresh, so that no other scan takes
+// them over until the transaction ends. A row is never reopened: a late report of the dead worker would land on the
+// live run. A job without attempts left gets no successor. Its turn is failed by the next scan, not here, where the job
+// is already locked: turns are locked before jobs.
 func (r *Runner) takeOver(ctx context.Context, tx pgx.Tx) error {
 	q := db.New()
 	dead, err := q.WorkerDead(ctx, tx, r.id)

@@ -61,7 +61,7 @@ func TestStoppedWorkerIsDeadByItsLease(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
-// Any number of dead workers without jobs does not delay the takeover of a dead one's job, and neither does a deleted lease.
+// Neither dead workers without jobs, however many, nor a deleted lease delays the takeover of a dead worker's job.
 func TestManyDeadWorkers(t *testing.T) {
 	t.Parallel()
 
@@ -135,7 +135,7 @@ func TestSpentTakeoversFailTheTurn(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.ended(second.TurnID).Status)
 }
 
-// Otherwise, a turn whose job somebody cancelled by hand would never end.
+// A turn whose job somebody cancelled by hand fails: otherwise it would never end.
 func TestTurnWithoutAJobFails(t *testing.T) {
 	t.Parallel()
 
@@ -260,7 +260,7 @@ func TestDeltasAreStreamedAndPruned(t *testing.T) {
 	require.Greater(t, column[int32](h, `SELECT seq FROM turn_events WHERE type = 'reply'`)[0], last, "a pruned event's number is not given again: its readers are past it")
 }
 
-// What a reply had said when it was stopped stays with its turn, without what was taken back before.
+// What a stopped reply had said stays with its turn, without what was taken back before.
 func TestAStoppedReplyKeepsWhatItSaid(t *testing.T) {
 	t.Parallel()
 

@@ -24,10 +24,10 @@ type reply struct {
 	code   bool // the wording is fixed, and no model is asked
 	in     nodes.ReplyInput
 	out    *nodes.ReplyOutput
-	words  string     // what of it a model has worded, if that is not all
+	words  string     // the part that a model worded, if not all of it
 	offer  *question  // to save what this turn drafted; nil for none
 	unsaid bool       // words of an earlier answer may have been shown, and are not used
-	call   *uuid.UUID // that answer's, if its reply is used
+	call   *uuid.UUID // the earlier answer's, if its reply is used
 }
 
 func (r *reply) prepare() (*nodes.Frame, error) {

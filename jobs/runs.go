@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// runs are the jobs this process is working on, so that a turn's can be stopped from outside, and those that it ended
-// lately. A turn has one at a time, except for stale deliveries.
+// runs holds the jobs that this process is working on, so that a turn's job can be stopped from outside, and those that
+// ended lately. A turn has one at a time, except for stale deliveries.
 type runs struct {
 	mu   sync.Mutex
 	runs map[*run]struct{}

@@ -23,8 +23,8 @@ type said struct {
 // said returns nil if no answer of the turn contains a reply.
 func (s *state) said() *said { return cmp.Or(s.introduced(), s.saidAtOnce()) }
 
-// introduced returns the words beside this turn's drafts. They hold if the step that made these ended the turn and
-// succeeded, and all before it prepared it.
+// introduced returns the words that came with this turn's drafts. They hold if the step that made the drafts came last
+// and succeeded, and every earlier step only prepared it.
 func (s *state) introduced() *said {
 	run := s.LastRun()
 	if run == nil || run.Acted == nil || run.Acted.Words == "" {
@@ -38,7 +38,7 @@ func (s *state) introduced() *said {
 	}
 }
 
-// generates reports whether a step of the turn may have shown words beside its drafts.
+// generates reports whether a step of the turn may have shown words with its drafts.
 func (s *state) generates() bool {
 	return slices.ContainsFunc(s.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeGenerate })
 }

@@ -22,8 +22,8 @@ type newStep struct {
 	Summary     string          `json:"summary,omitempty"`
 }
 
-// steps are the turn's steps as the commit leaves them. What it writes to their rows is written here too, so that the
-// next decision need not read them.
+// steps are the turn's steps as the commit leaves them. What the commit writes to their rows is also written here, so
+// that the next decision need not read them.
 func (c *commit) steps() []*db.TurnSteps {
 	if c.changed.Steps == nil {
 		for _, step := range c.s.Steps {
@@ -44,7 +44,7 @@ func (c *commit) stepAt(number int) *db.TurnSteps {
 	return steps[slices.IndexFunc(steps, func(s *db.TurnSteps) bool { return int(s.Step) == number })]
 }
 
-// skipSteps is TurnStepSkipRest.
+// skipSteps repeats TurnStepSkipRest in memory.
 func (c *commit) skipSteps(keep []int32) {
 	skipped := db.StepOutcomeSkipped
 	for _, step := range c.steps() {

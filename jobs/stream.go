@@ -67,8 +67,8 @@ func (s *stream) add(text string) {
 	}
 }
 
-// close writes what is left; of an answer that arrived at once nothing, because the whole of it follows. Nothing is
-// written after it returns.
+// close writes what is left, but nothing of an answer that arrived in one piece: the committed reply follows. Nothing
+// is written after close returns.
 func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

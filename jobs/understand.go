@@ -296,7 +296,8 @@ func (u *understand) mentioned() []string {
 	return refs
 }
 
-// lenient ignores a curation whose row was deleted after the model saw it: the turn must not fail for that.
+// lenient ignores a curation that the rules forbid, or whose row was deleted after the model saw it: the turn must not
+// fail for that.
 func lenient(err error) error {
 	if _, gone := errors.AsType[*registry.RefError](err); gone || errors.Is(err, registry.ErrRefused) {
 		return nil

@@ -202,7 +202,8 @@ func nounOf(e *domain.Entity, rows int) string {
 	return e.Plural
 }
 
-// undoReply is the reply of such a turn: what its step achieved, or what it has to ask. False for other turns.
+// undoReply is the reply of a turn that undoes another: what its step achieved, or what it has to ask. It returns false
+// for other turns.
 func (s *state) undoReply() (string, bool, error) {
 	u, err := s.undoing()
 	if u == nil || err != nil || len(s.Steps) == 0 {

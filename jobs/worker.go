@@ -47,7 +47,7 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	return w.runner.work(ctx, d)
 }
 
-// delivery is one delivery of a job, of a turn's or in the background.
+// delivery is one delivery of a job, a turn's or a background one.
 type delivery struct {
 	TurnArgs
 
@@ -122,7 +122,7 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 		return nil, err
 	}
 	dec, rec, err := r.ask(ctx, s, report)
-	if llm.KindOf(err) == llm.KindContextOverflow && s.Continues() != nil { // a prompt by itself is shorter
+	if llm.KindOf(err) == llm.KindContextOverflow && s.Continues() != nil { // a prompt that continues no conversation is shorter
 		s.Round = nil
 		dec, rec, err = r.ask(ctx, s, report)
 	}
@@ -152,7 +152,7 @@ func (r *Runner) ask(ctx context.Context, s *state, report *report) (decision, *
 	return dec, rec, err
 }
 
-// run asks the model. The recorder stores its answers as they arrive.
+// run makes the decision; without a frame, no model is asked. If it fails, an answer that it received is stored here.
 func (r *Runner) run(ctx context.Context, s *state, dec decision, frame *nodes.Frame) (*recorder, error) {
 	d := s.d
 	var err error
@@ -179,7 +179,7 @@ func (r *Runner) run(ctx context.Context, s *state, dec decision, frame *nodes.F
 	return rec, err
 }
 
-// settle decides what happens to a job given its error. It is the only place that logs jobs.
+// settle decides what happens to a job given its error, and logs it.
 func (r *Runner) settle(ctx context.Context, d delivery, report *report, err error) error {
 	o := judge(err, d.attempt, d.snoozes)
 	if report.s != nil && !report.s.until.IsZero() {

@@ -14,8 +14,8 @@ import (
 const maxCalls = 20
 
 // Act makes one decision of one step: tool calls, the step's end, a question, or why it cannot go on. The step's type
-// determines which tools exist; a call of any other is passed on, to fail as a call. Answers that remain unusable end
-// the step, not the turn.
+// determines which tools exist; a call of any other is passed on and fails when it is executed. Answers that remain
+// unusable end the step, not the turn.
 func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) {
 	tools, err := in.tools()
 	if err != nil {

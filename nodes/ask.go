@@ -29,7 +29,7 @@ type question[T any] struct {
 	schema *schema
 	tools  []llm.Tool
 	read   func(*llm.Response) (*T, error)
-	// onDelta, if set, returns what receives the pieces of an attempt's answer, nil for nothing.
+	// onDelta, if set, returns the function that receives the pieces of an attempt's answer, or nil.
 	onDelta func(attempt int) func(piece string)
 	// shorter, if set, is asked instead after an answer was cut off.
 	shorter *question[T]
@@ -131,7 +131,7 @@ func (f *Frame) messages() []llm.Message {
 		return []llm.Message{{Role: llm.RoleUser, Content: RenderBlocks(f.Blocks), Stable: len(RenderBlocks(f.shared()))}}
 	}
 	list := slices.Clone(f.Round.Messages)
-	list[0].Stable = 0 // as it was when it was sent, whatever the blocks say now
+	list[0].Stable = 0 // counted in the text as it was sent, whatever the blocks say now
 	for _, block := range f.shared() {
 		end := "\n</" + block.Tag + ">"
 		if at := strings.Index(list[0].Content, end); at >= 0 {
@@ -146,7 +146,7 @@ func (f *Frame) messages() []llm.Message {
 	return list
 }
 
-// declared returns the sections that say nothing of a conversation.
+// declared returns the sections that say nothing about this conversation.
 func (f *Frame) declared() []string {
 	var texts []string
 	for _, block := range f.Blocks {
@@ -184,7 +184,7 @@ func withComplaint(req *llm.Request, resp *llm.Response, problem error) *llm.Req
 		next.Messages = append(next.Messages, llm.Message{Role: llm.RoleAssistant, Content: text})
 	}
 	said := calledText(resp) + "That answer cannot be used: " + problem.Error() + ". Answer again, mended."
-	if last := &next.Messages[len(next.Messages)-1]; last.Role == llm.RoleTool { // some servers take no message of the user behind results
+	if last := &next.Messages[len(next.Messages)-1]; last.Role == llm.RoleTool { // some servers refuse a user message after results
 		last.Content += "\n\n" + said
 		return &next
 	}

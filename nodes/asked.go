@@ -10,9 +10,9 @@ import (
 // A reply must ask what code wants asked, once. Code words offers in English; a model that answers in another language
 // asks in its own words, and an English sentence below them would ask twice.
 
-// Asked returns the sentence of a reply that asks Ask, "" if none does, and whether its words show that. They cannot in
-// a language that code does not know: there a question at the end that names none of the drafts is taken for the offer,
-// and whoever shows it must say what a yes does.
+// Asked returns the sentence of a reply that asks Ask, "" if none does, and whether its words show what a yes does. In
+// a language that code does not know, they cannot: there, a final question that names none of the drafts is taken for
+// the offer, and whoever shows it must say what a yes does.
 func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 	asked := questions.FindAllString(text, -1)
 	if !in.Offer {
@@ -48,8 +48,8 @@ func (in *ReplyInput) withQuestion(text string) string {
 }
 
 var (
-	// questions are the sentences of a text that end with a question mark, of whichever script; lastQuestion is the one
-	// after which nothing follows. A semicolon is Greek's.
+	// questions matches the sentences of a text that end with a question mark, in any script; lastQuestion matches one
+	// at the end of the text. A semicolon is the Greek question mark.
 	questions    = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧]`)
 	lastQuestion = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧;][^\pL\pN]*$`)
 	saves        = regexp.MustCompile(`(?i)\bsave\b`)
@@ -63,7 +63,7 @@ func bare(sentence string) string {
 	})
 }
 
-// asks reports whether a text with a question asks this one, verbatim or nearly: it has most of its words.
+// asks reports whether a text asks this question, verbatim or nearly: it has two thirds of the question's words.
 func asks(text, question string) bool {
 	words := wordsOf(question)
 	return among(words, wordsOf(text))*3 >= len(words)*2
@@ -90,7 +90,7 @@ const (
 	all
 )
 
-// offerWords are those of an offer by code that name nothing.
+// offerWords are the words of an offer by code that do not name a draft.
 var offerWords = []string{"shall", "save", "and", "the", "draft", "drafts", "more"}
 
 func names(sentence, offer string) named {

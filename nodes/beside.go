@@ -8,8 +8,8 @@ import (
 	"alfred/internal/vocab"
 )
 
-// BesideStep is a later step that needs nothing of the one being decided, and of which the same answer may hold the calls:
-// those of its type, on tables that are no other such step's. So calls say which step they are for.
+// BesideStep is a later step that needs nothing from the one being decided, so the same answer may contain its calls.
+// They are of its type and on tables that no other such step has, so calls show which step they are for.
 type BesideStep struct {
 	Number      int
 	Type        string   // read, generate, write
@@ -17,14 +17,15 @@ type BesideStep struct {
 	EntityTypes []string // that it may draft
 }
 
-// BesideCalls are the calls of a step beside, its step_complete last.
+// BesideCalls are the calls that an answer contains for a BesideStep, its step_complete last.
 type BesideCalls struct {
 	Step  int    `json:"step"`
 	Calls []Call `json:"calls"`
 }
 
-// divide separates the calls of the step from those of the steps beside it: step_complete ends each. It leaves out what
-// is not a step's whole work, and all that follows: those steps have decisions of their own.
+// divide separates the step's own calls from those of the steps beside it: step_complete ends each step's calls. Calls
+// that are not the whole work of a step are left out, with everything that follows: those steps get decisions of their
+// own.
 func (in *ActInput) divide(calls []llm.ToolCall) (own []llm.ToolCall, others []BesideCalls) {
 	parts := [][]llm.ToolCall{nil}
 	for _, call := range calls {
@@ -56,14 +57,14 @@ func ended(calls []llm.ToolCall) bool {
 	return len(calls) > 0 && calls[len(calls)-1].Name == vocab.ToolStepComplete
 }
 
-// takes reports whether calls are the step's work, to its end.
+// takes reports whether calls are the step's whole work, ended by step_complete.
 func (b *BesideStep) takes(calls []llm.ToolCall) bool {
 	work := calls[:len(calls)-1]
 	return ended(calls) && len(work) > 0 && !slices.ContainsFunc(work, func(call llm.ToolCall) bool { return !b.makes(call) })
 }
 
-// makes reports whether a call is what the step is for. What a draft becomes depends on what it is by then, so changes of
-// drafts are not made beside.
+// makes reports whether a call is one that the step is for. Changes of drafts are not: what they lead to depends on
+// what the draft is by then.
 func (b *BesideStep) makes(call llm.ToolCall) bool {
 	var args struct {
 		Table    string            `json:"table"`

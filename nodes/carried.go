@@ -33,8 +33,8 @@ func (s *Step) CarriedCalls() []Call {
 	return calls
 }
 
-// settle moves the calls into their steps. If one names no step, all are left to Act. An answer that lists no steps is a
-// plan of its calls.
+// settle moves the calls into their steps. If one names no step, all are left to Act. An answer without steps is a plan
+// that consists of its calls.
 func (o *ThinkOutput) settle(in *ThinkInput) {
 	calls := o.Calls
 	o.Calls = nil
@@ -58,8 +58,8 @@ func (o *ThinkOutput) settle(in *ThinkInput) {
 	}
 }
 
-// stepsOf is the plan that consists of calls: what a call does says which step it is. Those that follow each other in
-// one subdomain, all reading or all writing, are one step.
+// stepsOf returns the plan that consists of these calls: what a call does determines its step. Consecutive calls in one
+// subdomain, all reading or all writing, are one step.
 func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 	var steps []Step
 	for _, raw := range calls {
@@ -111,10 +111,10 @@ func joined(before, more string) string {
 	return more
 }
 
-// saidCall is what the words for a call say of it.
+// saidCall holds a call's arguments, to be put into words.
 type saidCall map[string]any
 
-// refs are those that the call names.
+// refs returns the refs that the call names.
 func (c saidCall) refs() []string {
 	var refs []string
 	if draft := c.text("from_ref"); draft != "" {
@@ -190,7 +190,7 @@ func texts(value any) []string {
 	}
 }
 
-// carriedCall reads a call whose arguments are either beside the tool's name or under args.
+// carriedCall reads a call whose arguments are either next to the tool's name or under args.
 func carriedCall(raw json.RawMessage) (Call, bool) {
 	fields := map[string]any{}
 	if decode(raw, &fields) != nil {

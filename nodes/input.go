@@ -12,7 +12,7 @@ import (
 type Section struct {
 	Heading string // including its hashes: "## Recent Context (last 2 turns)"
 	Body    string
-	// Declared: the program and the declaration alone say it.
+	// Declared: the text depends only on the program and the declaration.
 	Declared bool
 }
 
@@ -38,8 +38,8 @@ type Frame struct {
 	Prompts *Prompts `json:"-"` // nil: the built-in ones
 	Blocks  []Block
 	Items   []Item
-	// Round, if set, is what the prompt continues, instead of consisting of the blocks: it is followed by Results, one
-	// for each call of its answer.
+	// Round, if set, is the conversation that the prompt continues instead of consisting of the blocks. Results follow
+	// it, one for each call of its answer.
 	Round   *Round   `json:"-"`
 	Results []string `json:"-"`
 	// At locates the decision for the script model and the call record.
@@ -124,7 +124,7 @@ type ActInput struct {
 	Facts func() Facts
 	// Step is the step of the plan being worked on.
 	Step PlannedStep
-	// Beside are later steps that need nothing of it, in their order: the same answer may hold their calls.
+	// Beside are later steps that need nothing from this one, in order: the same answer may contain their calls.
 	Beside   []BesideStep
 	StepType string // read, analyze, generate, write
 	// Tables the step's tools may name: the subdomain's and those requested.
@@ -144,7 +144,8 @@ type ActInput struct {
 	Shown map[string][]string
 	// Changed: a call of this step has changed rows, so step_complete may say so.
 	Changed bool
-	// Introduces: the other steps only prepared what this one drafts, so words beside its drafts begin the reply.
+	// Introduces: the other steps only prepared what this one drafts, so the words that come with its drafts begin the
+	// reply.
 	Introduces bool
 	// OnDelta receives these words as they are written; nil for no streaming.
 	OnDelta func(text string) `json:"-"`
@@ -204,7 +205,7 @@ type SummarizeInput struct {
 	Facts func() Facts
 	// Fallback is the summary made from facts alone, used when the model fails.
 	Fallback SummarizeOutput
-	// Short: the reply is short enough to stand by itself, and the facts say the rest.
+	// Short: the reply is short enough to be its own summary, and the facts say the rest.
 	Short bool
 }
 

@@ -22,8 +22,8 @@ type UnderstandOutput struct {
 	// Think is Think's decision if the same answer contains it, as written; it is checked when it is followed. Nil if
 	// Think has to be asked.
 	Think *ThinkOutput `json:"-"`
-	// Say is the reply if the same answer contains it: for a message that needs nothing, and for the time when the
-	// calls of the plan have succeeded.
+	// Say is the reply if the same answer contains it: to a message that needs nothing else, or for when the plan's
+	// calls have succeeded.
 	Say string `json:"-"`
 	// Degraded says why the model's answer could not be used as it was; code sets it.
 	Degraded string `json:"-"`
@@ -139,18 +139,17 @@ type Step struct {
 	Calls []json.RawMessage `json:"calls,omitempty"`
 }
 
-// ActOutput is one decision of one step. Calls are executed together or not at all; at most one of the other fields is
-// set besides StepComplete.
+// ActOutput is one decision of one step. Calls are executed together or not at all. AskUser, Blocked and RequestSchema
+// stand alone, without calls or StepComplete.
 type ActOutput struct {
-	// Words introduce to the user what the calls draft: the reply begins with them, and the drafts follow.
+	// Words introduce to the user what the calls draft: the reply begins with them, then shows the drafts.
 	Words         string         `json:"words,omitempty"`
 	Calls         []Call         `json:"calls,omitempty"`
 	StepComplete  *StepComplete  `json:"step_complete,omitempty"`
 	AskUser       *AskUser       `json:"ask_user,omitempty"`
 	Blocked       *Blocked       `json:"blocked,omitempty"`
 	RequestSchema *RequestSchema `json:"request_schema,omitempty"`
-	// Beside are the calls of steps beside this one; they are carried out as decisions of those steps once this one has
-	// ended.
+	// Beside are the calls for later steps; they are carried out as decisions of those steps once this one has ended.
 	Beside []BesideCalls `json:"beside,omitempty"`
 }
 

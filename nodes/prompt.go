@@ -21,8 +21,8 @@ const PromptVersion = "1"
 // files fall back to the built-in ones, which are all that the zero value has.
 type Prompts struct {
 	files   fs.FS
-	schemas sync.Map // those of answers, by [schemaKey]: making one takes a millisecond
-	systems sync.Map // rendered, by [systemKey]: each turn that waits for a model would hold its own copy
+	schemas sync.Map // schemas of answers, by [schemaKey]: making one takes a millisecond
+	systems sync.Map // rendered prompts, by [systemKey]: otherwise, each turn that waits for a model would hold its own copy
 }
 
 type systemKey struct{ name, persona string }

@@ -11,7 +11,8 @@ import (
 // refRange matches many refs on one line, as prompts show them and models answer: inv_1..inv_12.
 var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z_]*)_(\d{1,9})\s*(?:\.{2,3}|…|–|-)\s*(?:((?:gen_)?[a-z][a-z_]*)_)?(\d{1,9})$`)
 
-// expand expands ranges to the refs in them and normalizes names. Whatever is not a ref stays, to be complained about.
+// expand expands ranges to the refs in them and normalizes names. Whatever is not a ref stays, so that it can be
+// complained about.
 func (known Refs) expand(refs []string) []string {
 	var out []string
 	for _, ref := range refs {
@@ -66,7 +67,8 @@ func (known Refs) within(text string) []string {
 	return refs
 }
 
-// in returns which of these are refs, ranges expanded; a name may stand where a ref is allowed.
+// in returns the names that are refs, with ranges expanded. It drops the others: the list may also hold names of other
+// things.
 func (known Refs) in(names []string) []string {
 	return slices.DeleteFunc(known.expand(names), func(name string) bool { _, ok := known[name]; return !ok })
 }

@@ -48,7 +48,8 @@ func (in *ReplyInput) ByCode() *ReplyOutput {
 	return &ReplyOutput{Text: in.withQuestion(in.Done.withUndo(in.facts())), Fallback: true}
 }
 
-// facts is the reply made from facts, without what a model claims in them: an analysis may conclude that all was saved.
+// facts is the reply made from facts, without the false claims of a model that they quote: an analysis may conclude
+// that all was saved.
 func (in *ReplyInput) facts() string {
 	text := in.Fallback
 	for claim := in.Done.falseClaim(text); claim != ""; claim = in.Done.falseClaim(text) {

@@ -11,25 +11,25 @@ import (
 	"alfred/internal/llm"
 )
 
-// Round is the model call before this one within a step. The next one continues it: the same messages, the answer, and
-// what its calls returned.
+// Round is the step's previous model call. The next one continues it: the same messages, the answer, and what the
+// answer's calls returned.
 type Round struct {
 	Messages []llm.Message
 	Answer   llm.Message
 }
 
-// Tokens estimates what of the next prompt the conversation takes, without the results of its last calls.
+// Tokens estimates how much of the next prompt the conversation takes, without the results of its last calls.
 func (r *Round) Tokens() int {
 	req := llm.Request{Messages: append(slices.Clip(r.Messages), r.Answer)}
 
 	return req.EstimateTokens()
 }
 
-// calledName is what all providers take for the name of a tool.
+// calledName matches the tool names that all providers accept.
 var calledName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
 
-// NewRound returns the call that was asked with these messages and answered so. It is nil if no conversation can go on
-// from the answer: it has no calls, or one that providers would not take back.
+// NewRound returns the model call that was asked with these messages and got this answer. It is nil if no conversation
+// can continue from the answer: it has no calls, or one that providers would not take back.
 func NewRound(messages []llm.Message, answer *llm.Response) (*Round, error) {
 	if answer == nil || len(answer.ToolCalls) == 0 {
 		return nil, nil
@@ -52,7 +52,7 @@ func NewRound(messages []llm.Message, answer *llm.Response) (*Round, error) {
 	return round, nil
 }
 
-// sendable gives the arguments of calls the form they have whether they come from the provider or from the database, and
+// sendable normalizes the arguments of calls, so that they are the same from the provider and from the database, and
 // reports whether providers take the calls back.
 func sendable(calls []llm.ToolCall) bool {
 	for i := range calls {

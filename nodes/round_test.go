@@ -25,7 +25,7 @@ func TestRoundHasNoBlankText(t *testing.T) {
 	require.Greater(t, round.Tokens(), 5, "calls count")
 }
 
-// Mistral refuses a message of the user behind results: a complaint about calls joins them.
+// Mistral refuses a user message after results, so a complaint about calls is joined to them.
 func TestComplaintJoinsTheResults(t *testing.T) {
 	t.Parallel()
 	call := calls("db_read", `{"table":"vases"}`)

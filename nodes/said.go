@@ -9,15 +9,15 @@ import (
 	"alfred/internal/llm"
 )
 
-// Speaks reports whether the reply that an answer contains waits for nothing: no row is read, written or drafted, and
-// nothing is asked. What a row says is not told without looking.
+// Speaks reports whether the reply that an answer contains can be given at once: no row is read, written or drafted,
+// and nothing is asked. What a row says is never told without reading it.
 func (o *UnderstandOutput) Speaks() bool {
 	return o.Say != "" && o.Think != nil && len(o.Think.Steps) == 0 && o.Think.implied() == "plan" && o.Disambiguation == nil && o.Clarification == nil &&
 		o.Recall == nil && o.Undo == nil && slices.Contains([]string{"chat", "answer", "explore"}, o.Intent)
 }
 
-// Said is the reply that an earlier answer of the turn contains, checked like any reply; nil if it cannot be used and
-// has to be asked for. It may name no ref.
+// Said is the reply that an earlier answer of the turn contains, checked like any reply; nil if it cannot be used, so
+// that a model has to be asked. It must not name a ref.
 func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
 	out, err := in.read(&llm.Response{Text: text})
 	if err != nil || in.Ask != "" || in.Done.falseClaim(out.Text) != "" {
@@ -33,8 +33,9 @@ func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
 	return out
 }
 
-// Introduced is the reply that begins with the words beside this turn's drafts, checked like any reply, and then shows
-// the drafts; nil if the words cannot be used. An offer to save the drafts that the words do not make follows them.
+// Introduced is the reply that begins with the words that came with this turn's drafts, checked like any reply, and
+// then shows the drafts; nil if the words cannot be used. If the words do not offer to save the drafts, the offer
+// follows.
 func (in *ReplyInput) Introduced(words, drafts string, refs Refs) *ReplyOutput {
 	asked := *in
 	if in.Offer {
@@ -67,8 +68,8 @@ func cleaning(onDelta func(string)) func(string) {
 	return func(piece string) { onDelta(cleanText(piece)) }
 }
 
-// introducing passes on the words beside drafts while they are being written. Those of a repaired answer are not shown
-// before it is whole.
+// introducing returns the function that passes on the words that come with drafts while they are being written. The
+// words of a repaired answer are not shown before it is whole.
 func (in *ActInput) introducing(attempt int) func(string) {
 	if !in.Introduces || attempt > 1 {
 		return nil
@@ -77,8 +78,8 @@ func (in *ActInput) introducing(attempt int) func(string) {
 	return cleaning(in.OnDelta)
 }
 
-// speaking passes on the reply within an answer while it is being written. A repaired answer is not shown before it is
-// whole.
+// speaking returns the function that passes on the reply within an answer while it is being written. The reply of a
+// repaired answer is not shown before it is whole.
 func (in *UnderstandInput) speaking(attempt int) func(string) {
 	if in.OnDelta == nil || in.Plan == nil || attempt > 1 {
 		return nil
@@ -87,8 +88,8 @@ func (in *UnderstandInput) speaking(attempt int) func(string) {
 	return (&speech{in: in}).add
 }
 
-// speech is the reply within an answer that is being written. It is the last of the fields, so what precedes it decides
-// whether it may be shown.
+// speech is the reply within an answer that is being written. It is the answer's last field, so what precedes it
+// decides whether it may be shown.
 type speech struct {
 	in     *UnderstandInput
 	text   string
@@ -121,7 +122,7 @@ func (s *speech) begin() {
 	s.from, s.silent = at[1], err != nil || !out.Speaks()
 }
 
-// partOf is the text of a JSON string without its opening quote, as far as it is there.
+// partOf is the text of a JSON string without its opening quote, as far as it has arrived.
 func partOf(raw string) string {
 	end := 0
 	for end < len(raw) && raw[end] != '"' {

@@ -17,7 +17,7 @@ type schema struct {
 	json json.RawMessage
 }
 
-// schemaKey is what a schema depends on. A declaration has few.
+// schemaKey is what a schema depends on. A domain needs only a few.
 type schemaKey struct {
 	answer      reflect.Type
 	name, enums string

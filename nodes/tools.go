@@ -36,9 +36,9 @@ func (b *Toolbox) of(names []string) []string {
 	return names
 }
 
-// TurnTools are the tools of all steps of a turn: offered to each of them, providers cache them; the prompt says which
-// of them a step may use, and code refuses the others. It returns nil if there are more than providers enforce: then a
-// step is offered only its own.
+// TurnTools are the tools of all steps of a turn. Each step is offered all of them, so that providers cache them; the
+// prompt says which of them a step may use, and code refuses the others. It returns nil if there are more than
+// providers can enforce: then a step is offered only its own.
 func (b *Toolbox) TurnTools() (Tools, error) {
 	all, err := b.list(append(b.of(vocab.DataTools()), vocab.EveryStep...))
 	if err != nil || !fits(all) {
@@ -189,7 +189,7 @@ func filters() *jsonschema.Schema {
 	}))
 }
 
-// row is the schema of a row's content, beside other fields.
+// row is the schema of a row's content together with the given fields.
 func row(beside fields) *jsonschema.Schema {
 	beside["set"] = set()
 	beside["children"] = list("Child rows, one entry each.", object(fields{

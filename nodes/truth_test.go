@@ -164,7 +164,7 @@ func TestV02AnOfferIsMadeOnce(t *testing.T) {
 		"Linsencurryとパッシーユーです。保存しますか？":                                        {"保存しますか？", false},
 		"Ορίστε οι συνταγές. Να τις αποθηκεύσω;":                              {"Να τις αποθηκεύσω;", false},
 		"هذه هي الوصفات. هل أحفظها؟ 😊":                                        {"هل أحفظها؟", false},
-		"Hier ist Linsencurry. Soll ich Pad See Ew speichern?":                {}, // of one of the two
+		"Hier ist Linsencurry. Soll ich Pad See Ew speichern?":                {}, // about one of the two
 		"Schmeckt das? Sonst nehme ich weniger Chili.":                        {},
 		"Here they are. Would you like it spicier?":                           {},
 		"I saved nothing yet. Shall I make it hotter with the chili?":         {},
@@ -181,7 +181,7 @@ func TestV02AnOfferIsMadeOnce(t *testing.T) {
 	}
 }
 
-// An offer of rows whose names code makes of a date is recognized in the words that people use for dates.
+// An offer of rows that code names by their dates is recognized in the words that people use for dates.
 func TestOfferOfADatedDraft(t *testing.T) {
 	t.Parallel()
 	in := nodes.ReplyInput{Ask: "Shall I save Mon Nov 23 [dinner] Pad See Ew and Tue Nov 24 [dinner] Butter Chicken?", Offer: true}
@@ -192,7 +192,7 @@ func TestOfferOfADatedDraft(t *testing.T) {
 	require.Empty(t, asked, "of one of the two")
 }
 
-// A step whose calls say all needs no description of its own.
+// A step whose calls say everything needs no description of its own.
 func TestStepIsDescribedByItsCalls(t *testing.T) {
 	t.Parallel()
 	in := thinkInput()

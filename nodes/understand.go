@@ -159,7 +159,7 @@ func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {
 	}
 }
 
-// eachRefs replaces every list of refs in the output. A mention whose ref is replaced by none means nothing known.
+// eachRefs replaces every list of refs in the output. A mention whose ref is replaced by none becomes unknown.
 func (o *UnderstandOutput) eachRefs(with func([]string) []string) {
 	for i := range o.Mentions {
 		m := &o.Mentions[i]

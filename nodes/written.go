@@ -2,8 +2,9 @@ package nodes
 
 import "encoding/json"
 
-// Answers as models write them. What most messages do not need stands in parts that a single null leaves out: every
-// token before the reply is waited for. The outputs themselves, with all fields side by side, are accepted too.
+// Answers as models write them. Fields that most messages do not need are grouped in parts that a single null leaves
+// out: the user waits for every token before the reply. The outputs themselves, with all fields side by side, are
+// accepted too.
 
 // understandAnswer is Understand's output as its schema asks for it.
 type understandAnswer struct {
@@ -31,7 +32,7 @@ type memoryAnswer struct {
 	Summary     string       `json:"summary"`
 }
 
-// besidesAnswer is what decides about a turn before a plan does.
+// besidesAnswer holds what decides about a turn before a plan does.
 type besidesAnswer struct {
 	AnswersQuestion bool            `json:"answers_question"`
 	Disambiguation  *Disambiguation `json:"disambiguation,omitempty"`
@@ -40,9 +41,9 @@ type besidesAnswer struct {
 	Undo            *int            `json:"undo,omitempty"`
 }
 
-// togetherAnswer is an answer that also contains Think's decision: its calls, the plan as far as the calls do not say
-// it, and the reply where no other result is waited for. The reply comes last, so that what precedes it says whether
-// it may be shown while it is being written.
+// togetherAnswer is an answer that also contains Think's decision: its calls, whatever else the plan has to say, and
+// the reply if it need not wait for other results. The reply comes last, so that what precedes it says whether it may
+// be shown while it is being written.
 type togetherAnswer struct {
 	understandAnswer
 
@@ -76,8 +77,8 @@ type stepAnswer struct {
 // written is an answer before its fields are checked.
 type written map[string]any
 
-// flatten puts the fields of an answer's parts beside the others, as UnderstandOutput has them. It reports
-// whether the answer has parts.
+// flatten moves the fields of an answer's parts to the top level, where UnderstandOutput has them. It reports whether
+// the answer has parts.
 func (w written) flatten() (inParts bool) {
 	if memory, ok := w.part("memory"); ok {
 		memory.rename("summary", "curation_summary")
@@ -133,11 +134,11 @@ func (w written) rename(from, to string) {
 	}
 }
 
-// wrap puts a bare value where an object with one field is meant; an empty one means none.
+// wrap turns a bare value into the object with one field that is meant; an empty value means none.
 func (w written) wrap(name, field string) {
 	empty := false
 	switch value := w[name].(type) {
-	case nil, map[string]any, bool: // a bool is of another type than either form, which its reader says
+	case nil, map[string]any, bool: // a bool is neither form, which decoding reports
 		return
 	case string:
 		empty = value == ""
@@ -152,8 +153,8 @@ func (w written) wrap(name, field string) {
 	w[name] = map[string]any{field: w[name]}
 }
 
-// plan removes and returns Think's decision, with the calls that stand beside it; nil if there is none. In an answer in
-// parts, a plan that is null has nothing to add to the calls.
+// plan removes and returns Think's decision, together with the calls next to it; nil if there is none. In an answer in
+// parts, a null plan adds nothing to the calls.
 func (w written) plan(inParts bool) any {
 	calls, _ := w["calls"].([]any)
 	say, _ := w["say"].(string)
@@ -162,7 +163,7 @@ func (w written) plan(inParts bool) any {
 	delete(w, "calls")
 	delete(w, "say")
 	if plan == nil && (len(calls) > 0 || say != "" || inParts && asked) {
-		plan = map[string]any{} // nothing has to be done but to reply
+		plan = map[string]any{} // the calls, if any, are the whole plan
 	}
 	if own, ok := plan.(map[string]any); ok && len(calls) > 0 {
 		more, _ := own["calls"].([]any)

@@ -91,7 +91,7 @@ func (r *Registry) newContent(ctx context.Context, e *domain.Entity, label strin
 	return content{clean, label}, nil
 }
 
-// namingLinks is a draft's fields with the labels of the refs that its own label names.
+// namingLinks returns a draft's fields together with the labels of the refs that its own label is made of.
 func (r *Registry) namingLinks(ctx context.Context, e *domain.Entity, fields map[string]any) (map[string]any, error) {
 	var refs []string
 	for _, name := range e.Label.Links() {

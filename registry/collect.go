@@ -27,8 +27,8 @@ type collected struct {
 	deleted map[string][]gone
 }
 
-// gone is a deleted row. If it has no ref but a label it gets one, so that the log can name it, unless it was deleted as
-// part of another.
+// gone is a deleted row. A row that has a label but no ref gets one, so that the log can name it, unless it was deleted
+// as part of another row.
 type gone struct {
 	id    string
 	label string
@@ -126,7 +126,7 @@ func (c *collected) links(target *domain.Entity, value any) {
 	}
 }
 
-// looseIn records texts that consist of a UUID: a key, if a ref has it.
+// looseIn records texts that consist of a UUID: each may be the key of a row that has a ref.
 func (c *collected) looseIn(value any) {
 	switch v := value.(type) {
 	case string:

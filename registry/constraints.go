@@ -60,8 +60,8 @@ func (r *Registry) Constraints(ctx context.Context) ([]Constraint, error) {
 	return list, nil
 }
 
-// ExpireConstraints ends all expired constraints, as the system, and returns this session's refs that are no longer
-// excluded.
+// ExpireConstraints ends the expired ones of [Registry.Constraints], as the system, and returns this session's refs
+// that are no longer excluded.
 func (r *Registry) ExpireConstraints(ctx context.Context, now time.Time) ([]string, error) {
 	over, err := r.constraintIDs(ctx, func(c Constraint) bool { return c.ExpiresAt != nil && !c.ExpiresAt.After(now) })
 	if err != nil {

@@ -133,8 +133,8 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	if err := r.lock(ctx); err != nil {
 		return err
 	}
-	// Before the drafts go: one that offers to save them would otherwise count as superseded. A question is open for -1
-	// turns: the one just asked expires too.
+	// This comes before the drafts are dropped: a question that offers to save them would otherwise count as
+	// superseded. With -1 open turns, a question that was just asked expires too.
 	if _, err := r.q.QuestionExpire(ctx, r.tx, &db.QuestionExpireParams{
 		SessionID: r.scope.SessionID, OpenTurns: -1, TurnNumber: r.turn(),
 	}); err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // label completes the labels of sightings before they are registered, so that a ref is not first named after itself and
-// then renamed: the reader is called once per type for whatever neither the rows nor the registry name, and then rows
-// labelled by what they reference get theirs.
+// then renamed. It calls the reader once per type for what neither the rows nor the registry name. Then it labels rows
+// that are named after what they reference.
 func (c *collected) label(ctx context.Context, d *domain.Domain, b *book, read LabelReader) error {
 	names := c.named(b)
 	if read != nil {

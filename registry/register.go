@@ -178,8 +178,8 @@ func newEntry(s *Sighting, ref string, turn int) *Entry {
 }
 
 // bury records that rows were deleted: they leave every tier, resolve until this turn ends, and their refs are never
-// reused. Of rows without a ref, those that were seen before deletion and have a label get one, because "who deleted that
-// row?" needs an answer. The action is ActionDeletedUser if the scope's actor is the user.
+// reused. A row without a ref gets one if it has a label and was not deleted as part of another, because "who deleted
+// that row?" needs an answer. The action is ActionDeletedUser if the scope's actor is the user.
 func (r *Registry) bury(ctx context.Context, entityType string, rows []gone) ([]Entry, error) {
 	action := ActionDeleted
 	if r.scope.Actor == ActorUser {

@@ -74,7 +74,8 @@ type Scope struct {
 type Written struct {
 	Window int      // of the view it is for, in turns
 	Names  []string // the refs, known before they are written
-	// Refs are the same as a view shows them, in the order in which they were written, once all statements have been sent.
+	// Refs are the same refs as a view shows them, in the order in which they were written. They are complete once all
+	// statements have been sent.
 	Refs []*db.EntityRefWriteRow
 }
 

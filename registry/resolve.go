@@ -122,7 +122,7 @@ func (e RefErrors) add(one *RefError) RefErrors {
 	return append(e, one)
 }
 
-// refError words it; suggest adds similar refs where that helps.
+// refError puts a reason into words; suggest adds similar refs where that helps.
 func (r *Registry) refError(e *Entry, a ask, reason Reason) *RefError {
 	name := cleanText(a.ref, maxLabel)
 	err := &RefError{Ref: name, Reason: reason, wanted: a.want}
@@ -214,7 +214,8 @@ func (r *Registry) named(ref string) *domain.Entity {
 	return r.domain.Entity(strings.TrimPrefix(strings.TrimRight(strings.ToLower(ref), "0123456789_"), genPrefix))
 }
 
-// rank orders what may have been meant: same label, same number, then most recently touched.
+// rank orders what may have been meant: same label, same number, a label with the word in it, then most recently
+// touched.
 func (r *Registry) rank(err *RefError, near []*db.EntityRefSuggestRow) []*db.EntityRefSuggestRow {
 	types := r.nearTypes(err)
 	word := domain.Fold(err.Ref)

@@ -188,8 +188,8 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
-// A saved draft whose row is taken back is a draft again, and its row's once more when that is taken back in turn, unless
-// the row has got another ref in the meantime.
+// A saved draft whose row is taken back is a draft again. When that is taken back in turn, it stands for the row once
+// more, unless the row has got another ref in the meantime.
 func TestDraftsAreSavedAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -59,7 +59,7 @@ func (e *Entry) relabel(label string) {
 	e.LabelIsPlaceholder = false
 }
 
-// revive brings back a ref whose row was found again, under its old name. It changes none that has its row.
+// revive brings back a ref whose row was found again, under its old name. A ref that still has its row does not change.
 func (e *Entry) revive() {
 	e.State = StateStored
 	if e.TurnPromoted != nil {
@@ -146,7 +146,8 @@ func (e *Entry) unsave(turn int) {
 	e.TurnLastRef = max(e.TurnLastRef, turn)
 }
 
-// resolves reports whether the ref may be used in a turn: a deleted row, until the turn that deleted it ends.
+// resolves reports whether the ref may be used in a turn. The ref of a deleted row may be, until the turn that deleted
+// the row ends.
 func (e *Entry) resolves(turn int) bool {
 	switch e.State {
 	case StateDropped:

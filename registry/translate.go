@@ -28,9 +28,9 @@ type Translated struct {
 }
 
 // TranslateRows registers every row of the results at once, nested ones and unknown foreign keys included (deleted ones
-// as tombstones), and returns copies without any keys. Key and foreign-key columns hold refs, foreign keys with
-// _{column}_label beside them. labels is called once per type that has refs without a label, and may be nil. Hidden
-// columns are left out.
+// as tombstones), and returns copies without any keys. Key and foreign-key columns hold refs, and each foreign key is
+// accompanied by a _{column}_label. labels is called once per type that has refs without a label, and may be nil.
+// Hidden columns are left out.
 func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels LabelReader) ([]Translated, error) {
 	found := collect(r.domain, results)
 	t := &translation{domain: r.domain, known: map[key]Entry{}, loose: map[string]string{}}

@@ -125,7 +125,7 @@ func TestTranslateLabelsOfOptionalParts(t *testing.T) {
 	require.Equal(t, "Recipe Soup", results[0].Rows[0]["_recipe_id_label"])
 }
 
-// The rows in a row were created with it, or else read with it, whatever was done to it.
+// Nested rows were created with their parent, or else read with it, whatever was done to the parent.
 func TestTranslateNestedRows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -194,7 +194,7 @@ func TestTranslateDeletedRows(t *testing.T) {
 	require.Equal(t, "Mon Jan 12 [dinner] Soup", results[0].Entries[0].Label)
 }
 
-// A key that stands where no column says what it identifies becomes a ref, if a row of the session has it.
+// A key in a column that does not say what it identifies becomes a ref, if a row of the session has that key.
 func TestTranslateLooseKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -211,7 +211,7 @@ func TestTranslateLooseKeys(t *testing.T) {
 	require.JSONEq(t, `[{"id": "recipe_3", "name": "Curry", "like": "recipe_1", "about": {"of": ["recipe_2", "[id]", "hot"]}}]`, encode(t, results[0].Rows))
 }
 
-// What a row is called by another's name is what rows that point to it call it, and nothing that has a name is asked for.
+// A row that is named after another one has that name in rows that point to it too, and no known label is asked for.
 func TestTranslateLabelsThroughLinks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

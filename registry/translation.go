@@ -86,7 +86,7 @@ func (t *translation) refs(e *domain.Entity, value any) any {
 	return refs
 }
 
-// labels returns the label beside a reference, or the known ones of a list; nil for none.
+// labels returns the label of a referenced row, or the known labels of a list; nil for none.
 func (t *translation) labels(e *domain.Entity, value any) any {
 	if list, ok := asList(value); ok {
 		var labels []any
@@ -108,8 +108,8 @@ func (t *translation) labels(e *domain.Entity, value any) any {
 	return nil
 }
 
-// free rewrites a value whose column does not say what it is: a text that is a known key becomes its ref, UUID-shaped
-// text anywhere [id].
+// free rewrites a value whose column does not say what it is: a text that is a known key becomes its ref, and
+// UUID-shaped text anywhere becomes [id].
 func (t *translation) free(value any) any {
 	switch v := value.(type) {
 	case string:

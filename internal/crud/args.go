@@ -45,8 +45,8 @@ func (a *readArgs) ranks() bool {
 	return slices.ContainsFunc(slices.Concat(a.Filters, a.OrFilters), func(f registry.Filter) bool { return f.Field == semanticField || f.Op == opSimilar })
 }
 
-// ordered is how many rows of a search a read needs, 0 for all of them: a filter may refuse any number of the best. A few
-// more than it returns may be deleted before it reads them.
+// ordered is how many rows of a search a read needs, 0 for all of them: further filters may refuse any number of the
+// best. It includes a few more than the read returns, because some may be deleted before they are read.
 func (a *readArgs) ordered() int {
 	const spare = 20
 	if len(a.Filters) != 1 || len(a.OrFilters) > 0 || a.OrderBy != "" {

@@ -250,7 +250,7 @@ func floor(value *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Div(value.Num(), value.Denom()))
 }
 
-// decimal writes a number out, with so many digits after the point at most.
+// decimal writes a number out, with at most this many digits after the point.
 func decimal(value *big.Rat, digits int) string {
 	return strings.TrimSuffix(strings.TrimRight(value.FloatString(digits), "0"), ".")
 }

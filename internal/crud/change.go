@@ -170,7 +170,7 @@ func (a *createArgs) build(e *domain.Entity) *Error {
 	return nil
 }
 
-// oneForm returns a change as an object by column, in whichever form it came; twice is what is said of both.
+// oneForm returns a change as an object by column, in whichever form it came; twice is the message if both forms came.
 func oneForm(e *domain.Entity, object map[string]any, change *changeArgs, twice string) (map[string]any, *Error) {
 	switch {
 	case change.empty():

@@ -19,13 +19,13 @@ type writtenRows struct {
 	call   int
 }
 
-// noteWritten notes rows that the decision knows from now on, and for the checks, which come
-// when all its calls are done: one may put right what another leaves wrong for a while.
+// noteWritten notes rows that a call wrote: from now on the decision knows them. They are checked when all its calls
+// are done, because one may correct what another leaves wrong for a while.
 func (d *decision) noteWritten(e *domain.Entity, keys []string) {
 	d.written = append(d.written, writtenRows{e, keys, d.running})
 }
 
-// hasWritten says that the row is what this decision has made of it.
+// hasWritten reports whether this decision has written the row.
 func (d *decision) hasWritten(e *domain.Entity, key string) bool {
 	return slices.ContainsFunc(d.written, func(w writtenRows) bool { return w.entity == e && slices.Contains(w.keys, key) })
 }

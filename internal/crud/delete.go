@@ -68,8 +68,8 @@ func (d *decision) deleteRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 	return requireRows(e, tag, len(keys))
 }
 
-// requireRows refuses a write that affected other rows than those found: rows the tenant may not update cannot be locked,
-// and somebody else was faster.
+// requireRows refuses a write that affected another number of rows than were found. Rows that the tenant may not update
+// cannot be locked, so somebody else may have been faster.
 func requireRows(e *domain.Entity, tag pgconn.CommandTag, rows int) error {
 	if tag.RowsAffected() != int64(rows) {
 		return fail(CodeStale, "Rows of %s were changed by somebody else in the meantime: read them again.", e.Table)

@@ -75,7 +75,7 @@ func (f *faults) add(fault *Error) {
 	}
 }
 
-// err is one as an error.
+// err returns one as an error, nil for none.
 func (f faults) err() error {
 	if fault := f.one(); fault != nil {
 		return fault
@@ -116,8 +116,9 @@ func (e *callError) Error() string { return e.err.Error() }
 func (e *callError) Unwrap() error { return e.err }
 
 // changed explains an error by a difference between the catalog and the declaration since this program started: the
-// first one in the call's own table, else in another. A function of the owner's may need what no declaration names, and a
-// view what only its owner may do: the database says what that is. Nil for an error of our own.
+// first one in the call's own table, else the first in another. Without a difference, it returns the database's
+// message: an owner's function may need what no declaration names, and a view what only its owner may do. It returns
+// nil for any other error.
 func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) (*Error, error) {
 	pgErr, _ := errors.AsType[*pgconn.PgError](err)
 	within := pgErr != nil && pgErr.Where != "" && strings.HasPrefix(pgErr.Code, classOfNames) && !raised(pgErr)

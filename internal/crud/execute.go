@@ -28,8 +28,8 @@ type operation interface {
 	record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error)
 }
 
-// recorded registers rows that a call read or wrote and returns them with refs in place of keys. Of rows of other types
-// than the call's, the refs are given.
+// recorded registers rows that a call read or wrote and returns them with refs in place of keys. For rows of other
+// types than the call's, it returns only the refs.
 func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...registry.Result) (Result, error) {
 	translated, err := d.translate(ctx, tx, parts...)
 	if err != nil {

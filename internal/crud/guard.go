@@ -126,9 +126,9 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 // verbs maps tools to what they do to existing rows.
 var verbs = map[string]domain.Verb{vocab.ToolUpdate: domain.Update, vocab.ToolDelete: domain.Delete}
 
-// mustAsk reports whether the user has to agree: if the type's declaration says so, without a filter, for many rows, to
-// delete more rows than were named, or several that a model has found without the user having seen or named them, and for
-// a set (neither a name nor a ref) of which nothing was shown in this session.
+// mustAsk reports whether the user has to agree: if the type's declaration says so; to a call without a filter or for
+// many rows; to delete more rows than were named, or several rows by ref that the user has neither seen nor named; and
+// to change a set (found neither by name nor by ref) of which nothing was shown in this session.
 func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []condition) (bool, error) {
 	e := s.entity
 	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })

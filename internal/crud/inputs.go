@@ -108,7 +108,7 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 	return notices, t.recordInputs(ctx, tx, scope, kept, results)
 }
 
-// inputs reads what came with a turn: changes in order, then mentions, each row once.
+// inputs reads what came with a turn: changes in order, then mentions, each mentioned row once.
 func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]input, []string, error) {
 	changed, err := elements[uiChange](uiChanges)
 	if err != nil {
@@ -142,8 +142,8 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 	return list, notices, nil
 }
 
-// elements decodes a list. SQL callers may put anything into it: what does not have T's form names nothing, like an empty
-// object, and the user is told that it could not be found.
+// elements decodes a list. SQL callers may put anything into it: an element that does not have T's form names nothing,
+// like an empty object, and the user is told that it could not be found.
 func elements[T any](raw json.RawMessage) ([]T, error) {
 	var parts []json.RawMessage
 	if err := unmarshal(raw, &parts); err != nil {

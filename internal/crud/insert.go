@@ -122,7 +122,8 @@ type saved struct {
 	written []map[string]any
 }
 
-// save writes rows and their children: a fixed number of statements per type, however many rows there are.
+// save writes rows and their children. The number of statements does not grow with the number of rows that have the
+// same columns.
 func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
 	own := make([]map[string]any, len(rows))
 	for i, row := range rows {

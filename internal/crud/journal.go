@@ -206,7 +206,7 @@ func (j *journal) unread() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(j.now)), func(rows map[string]image) bool { return rows == nil })
 }
 
-// finish says of each write how it left its row, once that is read. An update that changed nothing is not a write.
+// finish records how each write left its row, once that has been read. An update that changed nothing is not a write.
 func (j *journal) finish() {
 	for _, w := range j.writes {
 		now := j.now[w.entity][w.EntityID]

@@ -109,7 +109,7 @@ func (l *list) name() string {
 		return l.params.Query
 	}
 	raw, err := jsonRows([]any{l.params.Query, l.params.Order, l.params.Filters})
-	if err != nil { // what came as JSON goes as JSON
+	if err != nil { // cannot happen: the values came from JSON
 		return err.Error()
 	}
 

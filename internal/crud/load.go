@@ -157,7 +157,7 @@ func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(ro
 type query struct {
 	sel   selection
 	where func(*statement)
-	join  func(*statement)         // beside the table; nil for none
+	join  func(*statement)         // what is joined to the table; nil for nothing
 	first func(*statement) []*term // what precedes the type's order; nil for nothing
 	top   []string                 // only these keys are read, but all rows counted; nil: every row
 	limit int                      // 0: no limit

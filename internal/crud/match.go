@@ -69,7 +69,8 @@ func merged(list []candidate, one candidate) []candidate {
 }
 
 // candidateSQL finds rows whose name is like one of a text's forms, is one or the end of one, or that have one as an
-// alias. Each is a part of its own: a trigram index serves the first, and the others read the table once for all texts.
+// alias. Each of these is a query of its own: a trigram index serves the first, and the others read the table once for
+// all texts.
 func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 	numbers, forms, whole := []int32{}, []string{}, []bool{}
 	for i, text := range texts {
@@ -141,8 +142,8 @@ func link(text string, list []candidate) *candidate {
 		func(c *candidate) float64 { return float64(len(nameWords(c.name))) })
 }
 
-// meant returns what a searched name may mean: exact names and aliases; else names whose words it contains; else the
-// most similar.
+// meant returns what a searched name may mean: exact names and aliases; else the row that it would be linked to; else
+// the most similar.
 func meant(text string, list []candidate) named {
 	picked := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.exact })
 	if len(picked) == 0 {

@@ -61,8 +61,8 @@ func TestMergeAcrossSessions(t *testing.T) {
 	require.Equal(t, "dragon fruit 4, oat milk -", list)
 }
 
-// Equal rows of one call are one row, whether a like one exists or not: amounts add up exactly, words are kept once, what
-// is empty is filled in and nothing else is overwritten.
+// Equal rows of one call are one row, whether or not a like one exists: amounts add up exactly, words are kept once,
+// what is empty is filled in and nothing else is overwritten.
 func TestMergeWithinACall(t *testing.T) {
 	t.Parallel()
 

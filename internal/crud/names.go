@@ -25,8 +25,8 @@ func wordForms(text string) []string {
 	return slices.Compact(forms)
 }
 
-// nameEnds are the ends of the forms that begin with a word: what a thing is stands last, so that "frozen broccoli" may
-// name broccoli.
+// nameEnds are the ends of the forms, from the start of a word: what a thing is comes last, so that "frozen broccoli"
+// may name broccoli.
 func nameEnds(forms []string) []string {
 	var ends []string
 	for _, form := range forms {

@@ -126,7 +126,7 @@ func TestW06FunctionsThatFail(t *testing.T) {
 	require.NotEqual(t, "gone", b.crate("id"))
 }
 
-// K01: what a function of the owner's needs is dropped, renamed or closed under a running worker: it is said in the
+// K01: if what an owner's function needs is dropped, renamed or closed under a running worker, this is said in the
 // database's words, and nothing is changed.
 func TestK01FunctionsWhoseTablesChange(t *testing.T) {
 	t.Parallel()

@@ -12,9 +12,10 @@ import (
 
 // patchDraft applies a merge patch (RFC 7396) to a draft's content and says in words what it removes. A list of child
 // rows or of long texts may also be given as an object whose names are positions from 1: {"2": {...}} changes the
-// second, null removes it, a position past the end appends. A whole list replaces the existing one; it may not be
-// shorter or share nothing with it, because an answer that names only what changes would lose the rest. null and []
-// empty a list.
+// second, null removes it, a position past the end appends. A whole list replaces the existing one if it is not
+// shorter. A list of texts may become shorter if several remain, and they keep one or are at least half as many. A
+// single entry replaces a single one only under the same name. Anything else is refused, because an answer that names
+// only what changes would lose the rest. null and [] empty a list.
 func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any, string, *Error) {
 	patched := maps.Clone(content)
 	if patched == nil {

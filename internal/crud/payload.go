@@ -120,7 +120,7 @@ func knownNames(e *domain.Entity, data map[string]any) *Error {
 	return wrong.one()
 }
 
-// isAnnotation reports whether a read adds this name beside the columns, such as _recipe_id_label, which a model may
+// isAnnotation reports whether a read adds this name to a row's columns, such as _recipe_id_label, which a model may
 // send back.
 func isAnnotation(e *domain.Entity, name string) bool {
 	inner, ok := strings.CutPrefix(name, "_")

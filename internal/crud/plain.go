@@ -46,7 +46,7 @@ func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map
 	return wrong.err()
 }
 
-// eachText replaces the free texts of a row and of the rows in it, which in a patch may stand by position.
+// eachText replaces the free texts of a row and of the rows in it, which a patch may give by position.
 func eachText(e *domain.Entity, row map[string]any, with func(column, text string) string) {
 	for name, value := range row {
 		if child := e.Child(name); child != nil {

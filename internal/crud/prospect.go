@@ -16,8 +16,8 @@ const CanBeUndone = "This can be undone."
 // shallI ends a question that asks for permission.
 const shallI = "Shall I?"
 
-// prospect says whether the recorded writes can be undone: it names what cannot be, says of deleted rows that they can,
-// and is "" otherwise.
+// prospect says whether the recorded writes can be undone: it names what cannot be, or says that deleted rows can be
+// restored; otherwise it is "".
 func (j *journal) prospect() string {
 	var lost []string
 	deletes := false

@@ -255,8 +255,8 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 	}
 }
 
-// nameLinks puts the labels of what rows point to beside their keys, where their own label names it: a planned meal is
-// called by its dish.
+// nameLinks adds the labels of referenced rows from which a row's own label is made: a planned meal is called by its
+// dish.
 func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
 	for _, name := range e.Label.Links() {
 		c := e.Column(name)

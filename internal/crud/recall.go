@@ -147,7 +147,7 @@ func hitText(text string) string {
 	return text
 }
 
-// namedAs is a row with the labels of what it points to, as they stand in its translation.
+// namedAs is a row with the labels of what it points to, taken from its translation.
 func namedAs(e *domain.Entity, row, translated map[string]any) map[string]any {
 	named := maps.Clone(row)
 	for _, name := range e.Label.Links() {

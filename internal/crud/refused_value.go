@@ -80,11 +80,11 @@ func suspectFilters(err error, e *domain.Entity, lists ...[]condition) error {
 	return suspect
 }
 
-// refusedColumn names the column whose value could not be read, or leaves the error as
-// it is when each of them can be: then it is what they were computed to.
+// refusedColumn names the column whose value could not be read. If each of them can be, it leaves the error as it is:
+// then a value computed from them is at fault.
 func refusedColumn(ctx context.Context, tx pgx.Tx, user uuid.UUID, suspect *valueError) error {
 	for _, one := range suspect.probes {
-		err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error { // who may use the domain's types
+		err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error { // the role that may use the domain's types
 			_, err := tenant.Exec(ctx, one.sql.String(), one.sql.args...)
 
 			return err

@@ -12,13 +12,13 @@ import (
 	"alfred/registry"
 )
 
-// past is what row_events says of a verb.
+// past maps verbs to the actions in row_events.
 var past = map[domain.Verb]string{
 	domain.Create: registry.ActionCreated, domain.Update: registry.ActionUpdated, domain.Delete: registry.ActionDeleted,
 }
 
-// noteDone registers what the user did to rows in their session, or writes it down where no session's registry does, and
-// tells their running turns.
+// noteDone registers what the user did to rows in the user's session or, without a session, records it in row_events,
+// and notifies the user's running turns.
 func (d *decision) noteDone(ctx context.Context, tx pgx.Tx, user User, operation *string, done ...registry.Result) error {
 	var err error
 	if user.Session == nil {
@@ -36,8 +36,8 @@ func (d *decision) noteDone(ctx context.Context, tx pgx.Tx, user User, operation
 	return noteChange(ctx, tx, user)
 }
 
-// keepEvents writes down what was done to rows beside all conversations. A label that needs another row's is left out: it
-// would have to be read for each.
+// keepEvents records what was done to rows outside all conversations. A label that needs another row's is left out:
+// that would have to be read for each row.
 func keepEvents(ctx context.Context, tx pgx.Tx, user User, operation *string, done []registry.Result) error {
 	var kept []map[string]string
 	for _, part := range done {

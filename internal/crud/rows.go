@@ -130,7 +130,8 @@ func differing(written, before, after map[string]any) map[string]any {
 	return was
 }
 
-// Delete removes a row and its children. version works as in Patch: without one Was is the row that went, parts included.
+// Delete removes a row and its children. version works as in Patch: without one, Was is the deleted row, parts
+// included.
 func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string) (Row, error) {
 	row, err := t.change(ctx, tx, user, entityType, domain.Delete, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
 		found, err := t.locked(ctx, tenant, e, id, version)
@@ -227,7 +228,7 @@ var byUser = map[string]string{
 	registry.ActionCreated: registry.ActionCreatedUser, registry.ActionUpdated: registry.ActionUpdatedUser, registry.ActionDeleted: registry.ActionDeletedUser,
 }
 
-// attributed is an action as the registry records it of whom the decision acts for.
+// attributed returns an action as the registry records it for the decision's actor.
 func (d *decision) attributed(action string) string {
 	if d.scope.Actor == registry.ActorUser {
 		return byUser[action]
@@ -270,7 +271,7 @@ func (t *Tools) change(
 	return found.row(0), d.noteDone(ctx, tx, user, nil, found.after(past[verb]))
 }
 
-// decisionOf is what a user does outside the chat, in a session or beside all.
+// decisionOf returns a decision of the user's outside the chat, in a session or in none.
 func (t *Tools) decisionOf(ctx context.Context, tx pgx.Tx, user User) (*decision, error) {
 	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
 	if user.Session == nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What a table's rules are mostly: a column between bounds, so many characters, one of a few words. Postgres writes them
-// with casts and functions; people and models read a sentence.
+// Most rules of a table require a column to be between bounds, to have a certain length, or to be one of a few words.
+// Postgres writes them with casts and functions; people and models read a sentence.
 var (
 	ruleCasts    = regexp.MustCompile(`::(?:timestamp with(?:out)? time zone|time with(?:out)? time zone|double precision|character varying|[a-z_][a-z0-9_]*)(?:\([0-9, ]+\))?(?:\[\])?`)
 	ruleCompared = regexp.MustCompile(`^(char_length|length)?\(?([a-z_][a-z0-9_]*)\)? (>=|>|<=|<) \(?'?(-?[0-9][0-9.:-]*)'?\)?$`)
@@ -46,7 +46,7 @@ func oneOfWords(words [][]string) string {
 	return b.String()
 }
 
-// boundsInWords says bounds that are all of one column, "" for other rules.
+// boundsInWords words bounds that all concern one column, "" for other rules.
 func boundsInWords(parts []string) string {
 	said, function, column := []string{}, "", ""
 	for i, part := range parts {

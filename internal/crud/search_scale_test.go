@@ -40,7 +40,8 @@ func TestFilterIsNotStarved(t *testing.T) {
 	}
 }
 
-// A search by itself reads its best rows only. It counts all, and finds others for those that have gone since they were ranked.
+// A search without other filters reads only its best rows. It counts all, and finds others in place of those deleted
+// since they were ranked.
 func TestASearchByItselfReadsTheBest(t *testing.T) {
 	t.Parallel()
 
@@ -92,7 +93,7 @@ func TestTwoSemanticFiltersAreRefused(t *testing.T) {
 		{"field": "_semantic", "op": "similar", "value": "soup"}, {"field": "_semantic", "op": "similar", "value": "cake"}]}`, crud.CodeBadFilter)
 }
 
-// A large canonical table's trigram index finds what a written name is like.
+// A large canonical table's trigram index finds names like the written one.
 func TestNamesAreMatchedByTheIndex(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -105,7 +106,7 @@ func TestNamesAreMatchedByTheIndex(t *testing.T) {
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	for _, sql := range []string{
 		`INSERT INTO kitchen.ingredients (name, category, family) SELECT 'thing ' || md5(n::text), 'pantry', 'thing' FROM generate_series(1, 20000) AS n`,
-		`VACUUM ANALYZE kitchen.ingredients`, // what an index has still to sort in makes it dear to the planner
+		`VACUUM ANALYZE kitchen.ingredients`, // the planner avoids an index with many pending entries
 	} {
 		_, err := conn.Exec(t.Context(), sql)
 		require.NoError(t, err)

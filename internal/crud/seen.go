@@ -40,9 +40,9 @@ func (d *decision) requireSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	return fail(CodeStale, "Nothing was written: of these %s, %d changed while you decided. What they are now follows; decide again.", e.Plural, len(keys))
 }
 
-// asShown refuses to write over what the decision's prompt did not show, by whatever filters the rows were found: a value
-// that nobody has looked at is not replaced by what may have been meant as a change of another one. What this decision
-// has written itself it knows.
+// asShown refuses to overwrite what the decision's prompt did not show, by whatever filters the rows were found: the
+// new value may have been meant as a change of another one than the value that nobody has looked at. Rows that this
+// decision has written itself count as shown.
 func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) error {
 	if d.bounds.Seen.Shown == nil {
 		return nil

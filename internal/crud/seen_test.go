@@ -115,8 +115,8 @@ func TestK03DraftsChangedSinceTheyWereSeen(t *testing.T) {
 	require.Equal(t, "French toast Sweet 6", query[string](b, `SELECT concat_ws(' ', name, description, servings) FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID))
 }
 
-// V06: what a decision writes over stood in its prompt, however its filters find the row: a handle, a name or a place is
-// no look at it. It is shown what there is, and decides again.
+// V06: a decision may overwrite only what its prompt showed, however its filters find the row: to name it by ref, name
+// or place is not to have seen it. Otherwise, the model is shown the current values, and decides again.
 func TestV06AWriteIsHeldToWhatItsPromptShowed(t *testing.T) {
 	t.Parallel()
 
@@ -147,7 +147,7 @@ func TestV06AWriteIsHeldToWhatItsPromptShowed(t *testing.T) {
 	b.ok("write", vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}]}`) // a handle is enough
 }
 
-// V06: what a decision has written itself it knows; what the user is asked about the user looks at.
+// V06: a decision knows what it has written itself, and the user looks at what a question is about.
 func TestV06OwnRowsAndAskedOnesNeedNoLook(t *testing.T) {
 	t.Parallel()
 

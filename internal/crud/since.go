@@ -39,7 +39,7 @@ type since struct {
 }
 
 // Since returns the rows that were changed or deleted since a fork's parent last saw them at the turn where the fork
-// begins, and those that the parent's later turns created. Undone changes do not count.
+// begins, and those that the parent's later turns created, except child rows. Undone changes do not count.
 func (t *Tools) Since(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) ([]Since, error) {
 	s := &since{Tools: t, later: map[rowKey]*db.RowChangeSinceRow{}}
 	if err := s.load(ctx, tx, user, fork); err != nil {

@@ -9,7 +9,8 @@ import (
 	"alfred/internal/vocab"
 )
 
-// A fork knows rows as they were; what has become of them since is said, and by which turn. What was undone did not happen.
+// A fork knows rows as they were: it says what has become of them since, and by which turn. Undone changes do not
+// count.
 func TestSinceAFork(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)

@@ -53,8 +53,8 @@ func TestV01AnUpdateOfADraftIsAMergePatch(t *testing.T) {
 	require.Empty(t, rowsIn(b.draft()))
 }
 
-// A list of texts may be condensed to half as many or worded anew; fewer would lose what the model left out. What was
-// only worded anew was not taken out.
+// A list of texts may be condensed to half as many or reworded; fewer would lose what the model left out. A reworded
+// text does not count as removed.
 func TestV01TextsOfADraftAreCondensed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

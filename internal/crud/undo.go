@@ -243,8 +243,8 @@ func (u *undoing) mustCall(was formerCall, effects map[string]bool) {
 	}
 }
 
-// undoDecision undoes the writes of one decision. All are checked before any is undone, because what triggers did to one on
-// behalf of another is undone with that other.
+// undoDecision undoes the writes of one decision. All are checked before any is undone, because what triggers did to
+// one row on behalf of another is undone together with that other.
 func (u *undoing) undoDecision(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
 	if err := u.check(ctx, tx, writes); err != nil {
 		return err

@@ -28,8 +28,8 @@ func movedRow(e *domain.Entity, key string, row image, what string) *moved {
 
 func (m *moved) Error() string { return m.entity.Type + " " + m.what }
 
-// check compares each row with how the decision left it, and locks it. What a later decision of the turn did to it has
-// been undone by now: that one was compared.
+// check compares each row with how the decision left it, and locks it. What a later decision of the turn did to a row
+// has been compared and undone by now.
 func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
 	keys := map[*domain.Entity][]string{}
 	for _, w := range writes {

@@ -12,7 +12,7 @@ import (
 	"alfred/internal/vocab"
 )
 
-// Whoever writes is told whether that can be undone, and what cannot be is refused in the same words.
+// Whoever writes is told whether that can be undone, and an impossible undo is refused in the same words.
 func TestUndoWithoutTheRights(t *testing.T) {
 	t.Parallel()
 

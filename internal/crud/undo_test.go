@@ -257,7 +257,8 @@ func TestUndoAfterColumnsWereRenamedOrRetyped(t *testing.T) {
 	}
 }
 
-// What a trigger makes of a row in the turn's own write is no change since; what one does to it later is, and nobody is failed for it.
+// What a trigger does to a row in the turn's own write is no change since; what one does later is, and the refusal
+// blames nobody in particular.
 func TestUndoAfterTriggersChangedRows(t *testing.T) {
 	t.Parallel()
 	b := setupApart(t)
@@ -290,7 +291,8 @@ func TestUndoAfterTriggersChangedRows(t *testing.T) {
 	}))
 }
 
-// Rows that went with others by a cascade are gone, by whom is told; once that is taken back, so can the turn be.
+// A row that a cascade deleted counts as deleted by the turn that caused it; once that is undone, so can earlier turns
+// be.
 func TestUndoAfterRowsWereDeletedByACascade(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)

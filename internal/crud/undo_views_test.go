@@ -224,7 +224,7 @@ func TestUndoRefusesUndeclaredCascades(t *testing.T) {
 	require.Equal(t, after, b.afloat())
 }
 
-// What triggers write into other tables stays: who is asked for permission hears so, and who has it undone.
+// What triggers write into other tables stays: the user hears so when asked for permission, and when undoing.
 func TestUndoSaysWhatTriggersWroteElsewhere(t *testing.T) {
 	t.Parallel()
 	b := setupQuay(t)

@@ -16,7 +16,7 @@ func emptyIsNull(c *domain.Column) bool {
 	return c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText
 }
 
-// asList is a list as it is, and a list of a single value.
+// asList returns a list as it is, and any other value as a list of one.
 func asList(value any) []any {
 	if list, ok := value.([]any); ok {
 		return list
@@ -25,7 +25,7 @@ func asList(value any) []any {
 	return []any{value}
 }
 
-// scalar returns the text of a value of this kind, for Postgres to parse, or a phrase that says what the value has to
+// scalar returns the text of a value of this kind, for Postgres to parse, or an error that says what the value has to
 // be.
 func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 	switch kind {
@@ -212,8 +212,8 @@ func storedNumber(c *domain.Column, text string) (any, *Error) {
 	return json.Number(text), nil
 }
 
-// same reports whether the database stored what was written. Numbers compare by value and times by instant; everything
-// else exactly.
+// same reports whether the database stored what was written. Numbers compare by value and timestamps by instant, times
+// of day and UUIDs always count as equal, and everything else compares exactly.
 func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 	switch {
 	case written == nil || read == nil:

@@ -21,7 +21,7 @@ const (
 	RetentionDecay = 20
 
 	// changesInterval is how often to look for rows that other programs wrote, sweepInterval how often to go through
-	// everything, and at vector indexes.
+	// everything and to tend the vector indexes.
 	changesInterval = 5 * time.Second
 	sweepInterval   = 10 * time.Minute
 )
@@ -46,8 +46,8 @@ func Run(ctx context.Context, config jobs.Config, index *recall.Index) error {
 	return stop()
 }
 
-// Start works jobs until stop is called, which waits for the grace period at most. ctx bounds the start alone: what can
-// fail, fails there, and what fails later is tried again.
+// Start works jobs until stop is called, which waits for the grace period at most. ctx bounds only the start, whose
+// failures are returned; what fails later is tried again.
 func Start(ctx context.Context, config jobs.Config, index *recall.Index) (stop func() error, err error) {
 	runner, err := jobs.NewRunner(config)
 	if err != nil {
@@ -92,7 +92,8 @@ func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
 	}
 }
 
-// tend makes and drops vector indexes until ctx ends. What an index waits for may take hours, which no sweep is to wait for.
+// tend makes and drops vector indexes until ctx ends. Making an index may wait for hours, and no sweep must wait for
+// that.
 func tend(ctx context.Context, index *recall.Index, logger *slog.Logger) {
 	ticker := time.NewTicker(sweepInterval)
 	defer ticker.Stop()

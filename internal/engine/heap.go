@@ -8,11 +8,11 @@ import (
 
 const (
 	heapRoom = 64 << 20
-	// leastLive is the live heap from which the runtime scales its least goal.
+	// leastLive is the live heap below which the runtime's heap goal no longer shrinks.
 	leastLive = 4 << 20
 	// usualPercent is the runtime's own default.
 	usualPercent = 100
-	// leastLimit is the memory, all but the program's code, in which a small process stays.
+	// leastLimit is the memory, not counting the program's code, in which a small process stays.
 	leastLimit = 128 << 20
 )
 
@@ -31,7 +31,7 @@ func RoomyHeap() {
 	runtime.AddCleanup(new(untilCollected), func(struct{}) { RoomyHeap() }, struct{}{})
 }
 
-// roomyPercent is the growth that takes a heap with so many live bytes to heapRoom.
+// roomyPercent is the growth that takes a heap with this many live bytes to heapRoom.
 func roomyPercent(live uint64) int {
 	return max(int(heapRoom*100/max(live, leastLive))-100, usualPercent)
 }

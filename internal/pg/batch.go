@@ -12,11 +12,11 @@ import (
 )
 
 // Batch is statements that belong together. They are sent in one round trip and run in order; the first that fails ends
-// the transaction, and its error names it. Nothing is sent or executed before the queue is.
+// the transaction, and its error names it. Nothing is executed before the batch is sent.
 //
 // Queries are those that package db exports; params is a query's parameter struct, the value itself if there is one
-// parameter, nil for none; for custom SQL, a []any. One that cannot be parsed fails before the first has run, and so
-// outside a savepoint among them: SQL that may be wrong needs one that was sent before.
+// parameter, nil for none; for custom SQL, a []any. A query that cannot be parsed fails before the first one has run, and
+// so outside any savepoint of the batch: SQL that may be wrong needs a savepoint that was sent before.
 type Batch struct {
 	batch pgx.Batch
 	names []string
@@ -126,7 +126,7 @@ func (q *Batch) dropFrom(query string) (found bool) {
 	return found
 }
 
-// named names the statement that could not be parsed; an error of one that ran has its name.
+// named adds the name of the statement that could not be parsed; the error of a statement that ran has it already.
 func (q *Batch) named(err error) error {
 	if unread, ok := errors.AsType[pgx.ErrPreprocessingBatch](err); ok {
 		for i, one := range q.batch.QueuedQueries {

@@ -135,7 +135,7 @@ func TestLaterTravelsWithTheNext(t *testing.T) {
 	}), "insert: ")
 }
 
-// Who takes the connection itself finds it in the transaction.
+// The connection of a transaction, used directly, is in the transaction.
 func TestConnIsInTheTransaction(t *testing.T) {
 	t.Parallel()
 
@@ -240,8 +240,8 @@ func TestSwallowedErrorsEndTheirTransaction(t *testing.T) {
 	require.NoError(t, pg.InTx(t.Context(), pool, func(pgx.Tx) error { return nil }))
 }
 
-// Who acts in a transaction is the same after a batch that acts for somebody within: reads of the API would go on with all
-// the rights of the program.
+// After a batch that acts for a user within a transaction, the transaction acts as before: otherwise, reads of the API
+// would go on with all the rights of the program.
 func TestBatchAsTenantLeavesAsItCame(t *testing.T) {
 	t.Parallel()
 

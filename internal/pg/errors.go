@@ -14,7 +14,8 @@ var (
 	// ErrNoAnswer says that the database of the given address cannot be reached or refuses the login.
 	ErrNoAnswer = errors.New("the database does not answer: start it or correct DATABASE_URL")
 
-	// ErrSchemaAhead says that the database has migrations unknown to this program: it is older than the schema.
+	// ErrSchemaAhead says that the database has migrations unknown to this program: the program is older than the
+	// schema.
 	ErrSchemaAhead = errors.New("the database schema is newer than this program: run a newer version of it")
 
 	// ErrSchemaAltered says that a migration was edited after this database had applied it.
@@ -66,8 +67,8 @@ func IsForeignKey(err error, constraint string) bool {
 // codeElsewhere is the SQLSTATE of what is written for a user whom another database serves.
 const codeElsewhere = "AL010"
 
-// IsElsewhere reports whether err is the refusal of a database that does not serve the user, or not for long: whoever sent
-// the statement looks for the user's place again.
+// IsElsewhere reports whether err is the refusal of a database that does not serve the user, or will soon not: the
+// sender has to look for the user's place again.
 func IsElsewhere(err error) bool { return Code(err) == codeElsewhere }
 
 // Hint is what an operator can do about an error whose text does not say so, "" for any other.

@@ -46,8 +46,8 @@ func NewListener(config *pgx.ConnConfig, logger *slog.Logger) *Listener {
 	return &Listener{config: config.Copy(), logger: logger, subscribers: map[*subscriber]struct{}{}}
 }
 
-// Run listens until ctx ends, then returns nil. It reconnects if the connection is lost; until then, subscribers are
-// signalled every second.
+// Run listens until ctx ends, then returns nil. It reconnects if the connection is lost. Subscribers are also signalled
+// every second, whether or not it listens.
 func (l *Listener) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return l.poll(ctx) })

@@ -11,8 +11,8 @@ import (
 	"alfred/internal/pg"
 )
 
-// A call's request is whole in the view however it is kept: as it was kept before there were parts, or in parts of its
-// user's and of everybody's. Another user sees none of it, and of a request that has lost a part nothing is made up.
+// The view shows a call's whole request however it is stored: as before there were parts, or in parts of its user's and
+// of everybody's. Another user sees none of it, and a request that has lost a part is shown as lost.
 func TestRequestsAreWhole(t *testing.T) {
 	t.Parallel()
 	tx := dbtest.OwnTx(t)

@@ -13,7 +13,7 @@ import (
 	"alfred/internal/pg"
 )
 
-// place says how the database stands to the user of a session.
+// place sets whether the database serves the user of a session, and reports whether it did.
 func place(t *testing.T, pool *pgxpool.Pool, session string, epoch, attempt int, state string) bool {
 	t.Helper()
 
@@ -32,7 +32,7 @@ func text(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) string {
 	return value
 }
 
-// A database refuses what is written for a user whom it does not serve, with a SQLSTATE of its own, and nobody else.
+// A database refuses, with its own SQLSTATE, what is written for a user whom it does not serve, and nothing else.
 func TestUserElsewhereIsRefused(t *testing.T) {
 	t.Parallel()
 

@@ -83,7 +83,7 @@ func Open(ctx context.Context, config Config) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// OpenPlain connects to a database that need not be one of Alfred's: of what [Open] checks it checks that it answers.
+// OpenPlain connects to a database that need not be one of Alfred's. It checks only that the database answers.
 func OpenPlain(ctx context.Context, config Config, searchPath string) (*pgxpool.Pool, error) {
 	poolConfig, err := config.pool()
 	if err != nil {
@@ -103,8 +103,8 @@ func OpenPlain(ctx context.Context, config Config, searchPath string) (*pgxpool.
 	return pool, nil
 }
 
-// noAnswer is [ErrNoAnswer] with its reason. A connection in the making may notice the context's deadline before the
-// context does; the caller finds its context's error all the same.
+// noAnswer is [ErrNoAnswer] with its reason. A connection being established may notice the context's deadline before
+// the context does; the caller still finds the context's error.
 func noAnswer(ctx context.Context, err error) error {
 	if deadline, ok := ctx.Deadline(); ok && errors.Is(err, os.ErrDeadlineExceeded) && !time.Now().Before(deadline) {
 		err = errors.Join(context.DeadlineExceeded, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What times out with the context is the context's end, and a server that does not answer in time is not.
+// A timeout at the context's deadline is the context's error; that of a server that does not answer in time is not.
 func TestNoAnswerIsTheContextsEnd(t *testing.T) {
 	t.Parallel()
 

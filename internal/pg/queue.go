@@ -44,8 +44,8 @@ func (q *Batch) BecomeTenant(userID uuid.UUID, zone string) {
 	q.Exec("become the tenant", actIn, []any{TenantRole, userID.String(), zone})
 }
 
-// AsTenant is BecomeTenant for what is added within. The batch must be sent in a transaction. Whoever that acts for, in
-// which role and time zone, holds again after it; if it fails, so does the transaction.
+// AsTenant is BecomeTenant for what is added within. The batch must be sent in a transaction. Afterwards the user, role
+// and time zone are as before; if a statement fails, so does the transaction.
 func (q *Batch) AsTenant(userID uuid.UUID, zone string, add func()) {
 	q.Exec("become the tenant", enter, []any{TenantRole, userID.String(), zone})
 	add()

@@ -59,7 +59,7 @@ func (s Status) refused(as error) error {
 	return nil
 }
 
-// CheckSchema is a process's check at startup: an error of [Status.Err], or nil.
+// CheckSchema is a process's check at startup. It returns the error of [Status.Err], or of reading the status.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) error {
 	migrator, err := NewMigrator(pool, logger)
 	if err != nil {

@@ -14,9 +14,9 @@ const (
 	beginRead  = "begin isolation level repeatable read read only"
 )
 
-// transaction is a transaction on its own connection. Unlike pgx's, it begins and commits in the round trips of its other
-// statements, and takes along those that nobody waits for (see [Batch.Later]). What it runs for somebody else, whose
-// text it does not know, is sent by itself, after everything before it.
+// transaction is a transaction on its own connection. Unlike pgx's, it begins and commits in the round trips of its
+// other statements, and takes along statements that nobody waits for (see [Batch.Later]). A statement that comes
+// through pgx's methods, whose text may be wrong, is sent by itself, after everything before it.
 type transaction struct {
 	conn   *pgxpool.Conn
 	later  Batch // not sent yet, its begin included
@@ -174,7 +174,8 @@ func (t *transaction) Prepare(ctx context.Context, name, sql string) (*pgconn.St
 	return t.conn.Conn().Prepare(ctx, name, sql)
 }
 
-// Conn implements pgx.Tx. Whoever uses the connection itself is in the transaction: without that, it is closed.
+// Conn implements pgx.Tx. On the connection that it returns, the transaction has begun; if it cannot begin, the
+// connection is closed.
 func (t *transaction) Conn() *pgx.Conn {
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
 	defer cancel()

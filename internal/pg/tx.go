@@ -61,7 +61,7 @@ func onPool(ctx context.Context, pool *pgxpool.Pool, begin string, work func(tx 
 }
 
 // finish ends a transaction that this package began. Committing a transaction or releasing a savepoint that is already
-// closed is an error, so work must not end it itself.
+// closed is an error, so work must not end it itself, except by [CommitWith].
 func finish(ctx context.Context, tx pgx.Tx, work func(tx pgx.Tx) error) error {
 	defer rollback(ctx, tx)
 

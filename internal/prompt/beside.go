@@ -12,8 +12,8 @@ import (
 	"alfred/nodes"
 )
 
-// workBeside adds the steps beside the current one to those that are worked on: those that have tables of their own, so
-// that calls say whose they are.
+// workBeside adds later steps to those that are worked on, if no other of these has the same tables, so that calls show
+// which step they are for.
 func (t *page) workBeside() {
 	taken := t.own(t.Domain.Subdomain(t.step.Subdomain))
 	for _, step := range t.Beside(t.step) {

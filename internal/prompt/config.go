@@ -11,7 +11,7 @@ type Config struct {
 
 	// Apart asks Understand and Think in two separate calls.
 	Apart bool
-	// Alone writes every prompt by itself; otherwise Act's within a step continue one conversation.
+	// Alone makes every prompt complete in itself; otherwise Act's prompts within a step continue one conversation.
 	Alone bool
 
 	MaxCalls       int            // decisions per step
@@ -38,8 +38,8 @@ type Budget struct {
 	Results      int // Step Results, and the rows of Execution Results
 }
 
-// Tight returns the same windows with half the budgets and every prompt by itself, for one that exceeded the model's
-// context.
+// Tight returns the same windows with half the budgets and with prompts that are complete in themselves, for one that
+// exceeded the model's context.
 func (c Config) Tight() Config {
 	c.Alone = true
 	b := &c.Budget

@@ -10,14 +10,16 @@ import (
 	"alfred/nodes"
 )
 
-// Within a step, Act's calls are one conversation: each begins with all of the one before, so that providers have it in
-// their caches, and adds what the calls returned and what has changed. It tells whatever a prompt by itself would show
-// and has not been told yet; a decision can rely on the same facts either way.
+// Within a step, Act's calls are one conversation. Each begins with all of the one before, so that providers have it in
+// their caches, and adds what the calls returned and what has changed. It also adds whatever else a prompt that is
+// complete in itself would show and the conversation has not shown yet, so a decision can rely on the same facts either
+// way.
 
-// maxConversation is how much longer a conversation may be than a prompt by itself, before one takes its place.
+// maxConversation is how many times as long as a complete prompt a conversation may be before that prompt replaces it.
 const maxConversation = 2
 
-// goOn lets a prompt continue a conversation. It stays by itself if that would say too much or the wrong things.
+// goOn lets a prompt continue a conversation. The prompt stays complete in itself if the conversation would be too long
+// or say something that no longer holds.
 func (t *page) goOn(f *nodes.Frame, round *nodes.Round) {
 	if round == nil || t.config.Alone {
 		return
@@ -85,7 +87,7 @@ func (t *page) news(f *nodes.Frame, told string) ([]nodes.Block, bool) {
 	return news, true
 }
 
-// withdrawn reports whether a draft that was told to need saving stands nowhere any more.
+// withdrawn reports whether a draft that the conversation shows as unsaved appears nowhere any more.
 func withdrawn(now, told string) bool {
 	for line := range strings.SplitSeq(told, "\n") {
 		key, rest, _ := strings.Cut(line, ": ")
@@ -97,7 +99,7 @@ func withdrawn(now, told string) bool {
 	return false
 }
 
-// stands reports whether a section was told as it is now.
+// stands reports whether the conversation shows a section as it is now.
 func stands(told, title, body string) bool {
 	if body == "" {
 		return !strings.Contains(told, "\n"+title+"\n")
@@ -106,10 +108,10 @@ func stands(told, title, body string) bool {
 	return strings.Contains(told, "\n"+title+"\n"+body+"\n\n") || strings.Contains(told, "\n"+title+"\n"+body+"\n</")
 }
 
-// unit is a piece of a section that is told as a whole: a line, or a row's or draft's lines.
+// unit is a piece of a section that is shown as a whole: a line, or a row's or draft's lines.
 type unit struct {
 	text string
-	head bool // stands above others, and is told with them
+	head bool // stands above other units, and is shown with them
 }
 
 // units divides a section. Lines that continue a list's entry or a row's details belong to it.
@@ -140,7 +142,7 @@ func isHead(line string) bool {
 		slices.Contains([]string{headLoaded, headPart, headUnloaded, headGone, noteSummary}, line)
 }
 
-// untold are the lines of a section that were not told, or are not what was told last.
+// untold returns the lines of a section that the conversation has not shown, or has shown differently since.
 func untold(body, told string) []string {
 	var lines, heads []string
 	fresh := true // the heads above have a line below them already
@@ -166,14 +168,15 @@ func untold(body, told string) []string {
 	return lines
 }
 
-// untoldTables are the described tables that were not told. What may be read besides them was.
+// untoldTables returns the described tables that the conversation has not shown. Its list of tables that may only be
+// read is never repeated.
 func untoldTables(body, told string) []string {
 	return slices.DeleteFunc(strings.Split(body, "\n\n"), func(table string) bool {
 		return table == "" || strings.HasPrefix(table, readBesides) || strings.Contains(told, "\n"+table+"\n")
 	})
 }
 
-// isTold reports whether a text was told, and of a row or draft nothing else since.
+// isTold reports whether the conversation shows a text, and nothing newer about its row or draft.
 func isTold(text, told string) bool {
 	key := ""
 	switch first, _, _ := strings.Cut(text, "\n"); {
@@ -198,8 +201,8 @@ func isTold(text, told string) bool {
 	return same && !goesOn(key, rest)
 }
 
-// goesOn reports whether what was told of a row or draft has more lines than the text that was found in it: a list that
-// has lost its last entries begins as it did.
+// goesOn reports whether the conversation's text about a row or draft continues after the text that was found in it: a
+// list that has lost its last entries begins as it did.
 func goesOn(key, rest string) bool {
 	switch {
 	case strings.HasPrefix(key, "### "):
@@ -211,8 +214,8 @@ func goesOn(key, rest string) bool {
 	}
 }
 
-// lost reports whether a row stands in a section without details, and a conversation has told some: they are gone, or no
-// longer fit.
+// lost reports whether a section shows a row without details although the conversation has shown some: they are gone,
+// or no longer fit.
 func lost(body, told string) bool {
 	for line := range strings.SplitSeq(body, "\n") {
 		ref, isRow := strings.CutPrefix(line, "| ")
@@ -246,7 +249,7 @@ func withoutRows(lines, rows []string) []string {
 	return kept
 }
 
-// returnedTo says what came of each call of an answer, whatever it was.
+// returnedTo returns the result of each call of an answer, whichever tool it called.
 func (t *page) returnedTo(round *nodes.Round) []string {
 	mine, made := t.lastResults()
 	results := make([]string, 0, len(round.Answer.ToolCalls))
@@ -256,7 +259,7 @@ func (t *page) returnedTo(round *nodes.Round) []string {
 			results = append(results, "Its columns stand below.")
 		case slices.Contains(vocab.EveryStep, call.Name):
 			results = append(results, "The step goes on.")
-		case len(mine) == 0 || made == 0: // so it is with those of the steps beside
+		case len(mine) == 0 || made == 0: // so are the calls for later steps
 			results = append(results, "Not carried out.")
 		default:
 			made--

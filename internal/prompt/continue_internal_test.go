@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What has become shorter at its end begins like what was told, and is told again.
+// A text that has lost its end begins like the one that was shown, and is shown again.
 func TestIsToldSeesWhatHasBecomeShorter(t *testing.T) {
 	t.Parallel()
 	const (
@@ -29,7 +29,7 @@ func TestIsToldSeesWhatHasBecomeShorter(t *testing.T) {
 	require.True(t, isTold("### recipe_1\nnotes:\n- a", told+"\n### recipe_1\nnotes:\n- a\n### recipe_2\nnotes:\n- b\n"), "as news is written")
 }
 
-// A row whose only part has been deleted has no details, and nothing would say that those it had are gone.
+// A row whose only part has been deleted has no details, and nothing would say that its old ones are gone.
 func TestLostDetails(t *testing.T) {
 	t.Parallel()
 	const row = "| ref | label | type | data |\n|---|---|---|---|\n| list_1 | Shopping | list | {} |"
@@ -39,7 +39,7 @@ func TestLostDetails(t *testing.T) {
 	require.False(t, lost(row, "\n"+row+"\n"))
 }
 
-// A draft that was discarded meanwhile is no longer told to be waiting; one that was saved is told as such.
+// A draft that was discarded meanwhile must not be shown as unsaved any more; one that was saved is shown as saved.
 func TestWithdrawnDrafts(t *testing.T) {
 	t.Parallel()
 	const told = "\n## Generated (NOT YET SAVED)\n- gen_recipe_1: Soup (recipe) [needs save]\n"

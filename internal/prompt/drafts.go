@@ -65,7 +65,7 @@ func (t *page) withContent(e *view.Entity, line string, budget *int, hidden int)
 	return line + "\n" + shown, hidden
 }
 
-// ofStep is 1 for what one of the steps that are worked on is about, else 0.
+// ofStep is 1 for a ref that one of the steps being worked on names, else 0.
 func (t *page) ofStep(ref string) int {
 	if slices.ContainsFunc(t.steps, func(step *db.TurnSteps) bool { return slices.Contains(step.Refs, ref) }) {
 		return 1

@@ -129,7 +129,7 @@ type group struct {
 	members []*view.Entity
 }
 
-// fitting keeps, of groups in order, the most recently touched that fit a budget, and no more than so many.
+// fitting keeps, in their order, the most recently touched groups that fit a budget, at most as many as most.
 func fitting(groups []*group, budget *int, most int) []*group {
 	newest := slices.SortedStableFunc(slices.Values(groups), func(a, b *group) int { return int(b.members[0].TurnLastRef - a.members[0].TurnLastRef) })
 	kept := map[*group]bool{}

@@ -119,7 +119,7 @@ func (t *page) viableEntities() []*view.Entity {
 	})
 }
 
-// viable lists them by ref.
+// viable lists the viable entities by ref.
 func (t *page) viable(s *section) {
 	left := t.viableEntities()
 	if len(left) == 0 {

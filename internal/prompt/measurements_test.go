@@ -28,7 +28,7 @@ func (m *measuring) of(node string) []sample {
 	return own
 }
 
-// trend is the mean of a node's tokens after that and, by least squares, their increase per turn.
+// trend is the mean of a node's tokens after the turn settled and, by least squares, their increase per turn.
 func (m *measuring) trend(node string) (mean, slope float64) {
 	var n, sx, sy, sxx, sxy float64
 	for _, s := range m.of(node) {

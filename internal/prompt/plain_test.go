@@ -11,8 +11,8 @@ import (
 	"alfred/internal/testfactory"
 )
 
-// Of many refs on one line the planner gets no names: those that the message names it gets beside it, for without its ref
-// nobody can move "the cod".
+// When many refs share one line, the planner gets no names. Those that the message names are listed beside it: without
+// its ref, nobody can move "the cod".
 func TestWhatTheMessageNamesHasItsRef(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -28,7 +28,7 @@ func TestWhatTheMessageNamesHasItsRef(t *testing.T) {
 	require.NotContains(t, named, "inv_4")
 }
 
-// A step says of the tools that end it or ask that they are its own too.
+// A step lists the tools that end it or ask a question among its own.
 func TestAStepMayAlwaysEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -52,7 +52,8 @@ func TestExamplesOfNewContentHaveChildren(t *testing.T) {
 	require.NotContains(t, guidance(db.StepTypeWrite, "tasks"), `"table": "recipe_ingredients"`)
 }
 
-// A draft that was changed while its offer is open is offered anew: the reply is not told at once to offer and not to press.
+// A draft that was changed while its offer is open is offered anew: the reply is not told both to offer and not to
+// press.
 func TestAnOfferTakesThePlaceOfTheOpenOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -68,7 +69,7 @@ func TestAnOfferTakesThePlaceOfTheOpenOne(t *testing.T) {
 	require.NotContains(t, guidance, pending)
 }
 
-// Of a row that was deleted the reply gets its line, not how it is made.
+// The reply gets a deleted row's line, without its details.
 func TestADeletedRowIsToldInShort(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -97,7 +98,7 @@ func TestTheFlowRepeatsNoReply(t *testing.T) {
 	require.NotContains(t, flow, "thing number 20")
 }
 
-// What a list of sentences says stands line by line, however short it is.
+// A list of sentences is printed line by line, however short it is.
 func TestSentencesStandLineByLine(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -109,7 +110,7 @@ func TestSentencesStandLineByLine(t *testing.T) {
 	require.Contains(t, results, "instructions:\n  1. Cut.\n  2. Toast.")
 }
 
-// What waits for the user's word has not failed.
+// A call that waits for the user's approval has not failed.
 func TestAQuestionIsNoFailure(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -42,8 +42,8 @@ type page struct {
 
 	config Config
 	step   *db.TurnSteps       // the step Act works on, or nil
-	steps  []*db.TurnSteps     // that step, and those beside it
-	others []nodes.BesideStep  // those beside it, in the same order
+	steps  []*db.TurnSteps     // that step, and later ones whose calls the same answer may contain
+	others []nodes.BesideStep  // the later ones, in the same order
 	known  bool                // the scene holds more than what is in view
 	shown  map[string][]string // columns that appear in the prompt, by ref
 }

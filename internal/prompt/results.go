@@ -91,9 +91,9 @@ func (t *page) resultRows(s *section) {
 			lines := t.PlainRow(ref)
 			switch e := t.ByRef[ref]; {
 			case d.Result.Tool == vocab.ToolDelete:
-				lines = t.ShortRow(ref) // of what is gone nobody asks how it is made
+				lines = t.ShortRow(ref) // nobody asks for the details of what is gone
 			case e != nil && e.Stale != "":
-				lines = "- " + e.Label + " (" + e.Stale + " since)" // what it was is not so any more
+				lines = "- " + e.Label + " (" + e.Stale + " since)" // its old values no longer hold
 			}
 			if nested[ref] {
 				shown++

@@ -29,10 +29,10 @@ const headJustSaved = "Just Saved This Turn"
 type told int
 
 const (
-	toldWhole     told = iota // not: a prompt by itself takes its place
-	toldByLine                // lines that are new or different follow the results
-	toldByTable               // so do tables
-	toldByResults             // the results of the calls are it
+	toldWhole     told = iota // not at all: a complete prompt replaces the conversation
+	toldByLine                // new or different lines follow the results
+	toldByTable               // new or different tables follow the results
+	toldByResults             // the results of the calls say it
 )
 
 func (r *rule) title(c Config) string {

@@ -58,8 +58,8 @@ func (t *page) toolsOf(s *section, step *db.TurnSteps) {
 	}
 }
 
-// introduces reports whether words beside what a step drafts can be the reply: the other steps only prepared it, and there
-// is nothing else that a reply has to take up.
+// introduces reports whether the words that come with a step's drafts can be the reply: the other steps only prepared
+// the drafts, and there is nothing else that a reply has to take up.
 func (t *page) introduces(step *db.TurnSteps) bool {
 	return t.OnlyDrafts(step) && len(t.noticeTexts())+len(t.ExcludedNow())+len(t.ForgottenNow()) == 0
 }
@@ -157,7 +157,7 @@ func (t *page) calledTool(r *view.Result) string {
 	return line + " → " + t.returned(r)
 }
 
-// returned says what came of a call.
+// returned words the result of a call.
 func (t *page) returned(r *view.Result) string {
 	if r.Failed() {
 		return "error " + clean.Text(r.ErrorCode) + ": " + clean.Inline(clean.Text(r.ErrorMessage), 2*say.MaxFact)
@@ -183,7 +183,7 @@ func (t *page) returned(r *view.Result) string {
 	return line
 }
 
-// inOrder says that refs are counted up one by one: a range says the same.
+// inOrder reports whether refs are numbered consecutively, so that a range can stand for them.
 func inOrder(refs []string) bool {
 	for i, ref := range refs {
 		at := strings.LastIndexByte(ref, '_')

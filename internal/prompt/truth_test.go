@@ -44,7 +44,7 @@ func TestV06TheStepsOwnRowsAreNeverCut(t *testing.T) {
 	require.NotContains(t, in.Shown, "shop_290")
 }
 
-// V06: so does the draft that the step changes: what others wait is cut for it.
+// V06: the draft that the step changes is not cut either; other drafts are cut for it.
 func TestV06TheStepsOwnDraftIsNeverCut(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *prompt.Config) { c.Budget.Drafts = 60 })
@@ -60,7 +60,8 @@ func TestV06TheStepsOwnDraftIsNeverCut(t *testing.T) {
 	require.Contains(t, drafts, "(1 of 3 shown in full")
 }
 
-// V06: a plan's call that changes a row is carried out only where what it writes over is known; one column of a row is not all of it.
+// V06: a planned call that changes a row is carried out only where the values it overwrites are known; knowing one
+// column is not enough for another.
 func TestV06KnownIsByColumn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -112,7 +113,7 @@ func TestV29WritesOfAFailedTurnAreShown(t *testing.T) {
 	require.Contains(t, body(f, "## Conversation"), "Alfred (failed): Something went wrong. Done before that, and it stays: saved Milk.")
 }
 
-// What Happened has left a turn out by then, and Earlier does not have it yet.
+// By then, What Happened no longer shows the turn, and Earlier does not show it yet.
 func TestV29WritesOfACancelledTurnAreShown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -11,7 +11,7 @@ import (
 	"alfred/nodes"
 )
 
-// nodeFacts returns a turn's loaded data in typed form, beside the text of its prompt.
+// nodeFacts returns a turn's loaded data in typed form, in addition to the text of its prompt.
 func (t *page) nodeFacts() nodes.Facts {
 	f := nodes.Facts{
 		Message: t.WithLabels(t.Turn.Message), Discarded: t.DroppedNow(), Understood: t.Understood(),

@@ -151,7 +151,7 @@ func (t *page) named() (whole, part []*view.Entity) {
 	return whole, part
 }
 
-// minWord is how many letters a single word of a label needs to name its entity.
+// minWord is how many bytes a single word of a label needs to name its entity.
 const minWord = 4
 
 func anyWord(label []string, message string) bool {

@@ -30,8 +30,8 @@ const allowMemory = `SELECT set_config('maintenance_work_mem', '` + buildMemory 
 // hundred is missed at half the search effort; docs/recall.md has the numbers. Building takes longer.
 const graph = "m = 24, ef_construction = 200"
 
-// indexesAtMost bounds how many users have an index: whatever is planned on the table looks at each of them, 0.3 ms for
-// fifty. Users beyond have their vectors compared one by one, however many.
+// indexesAtMost bounds how many users have an index: every statement planned on the table looks at each of them, 0.3 ms
+// for fifty. Further users have their vectors compared one by one, however many.
 const indexesAtMost = 50
 
 // model identifies an embedder.
@@ -44,12 +44,12 @@ func modelOf(embedder llm.Embedder) model {
 	return model{Model: embedder.Model(), Dimensions: embedder.Dimensions()}
 }
 
-// Tend gives users with very many vectors an index of their own, and drops those of others: who has fewer now, was
-// erased or moved away, or has a model that no longer serves. An index for all would make everybody's turns pay for
-// searches of a few, and lose hits that others' vectors crowd out. A search uses an index once it is whole.
+// Tend gives users with very many vectors an index of their own, and drops the indexes of users who have fewer now, were
+// erased or moved away, and of models that no longer serve. An index for all would make everybody's turns pay for
+// searches of a few, and lose hits that others' vectors crowd out. A search uses an index once it is complete.
 //
-// Making or dropping one waits for every older transaction of the database to end, a dump's too, so call it beside
-// [Index.Sweep]. An index that cannot be made is reported, and keeps no other from being made. While another process
+// Making or dropping one waits for every older transaction of the database to end, a dump's too, so call it
+// independently of [Index.Sweep]. An index that cannot be made is reported, and keeps no other from being made. While another process
 // tends, it does nothing.
 func (x *Index) Tend(ctx context.Context) error {
 	return pg.Alone(ctx, x.pool, tendLock, func(conn *pgxpool.Conn) error {

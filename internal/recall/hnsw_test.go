@@ -24,7 +24,7 @@ func fill(t *testing.T, pool *pgxpool.Pool, user string, n int) {
 		FROM generate_series(1, $2::int) AS n`, user, n)
 }
 
-// vectorIndexes are the owners of the vector indexes; one of all users' vectors has none.
+// vectorIndexes returns the owners of the vector indexes, "all" for one of all users' vectors.
 func vectorIndexes(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 

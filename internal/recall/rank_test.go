@@ -142,7 +142,7 @@ func TestMisspeltWord(t *testing.T) {
 	require.Equal(t, 41, mended(searcher, question)[0], "from the nearest turns")
 }
 
-// A vector alone scores little: where enough turns hold the words, only their vectors are compared.
+// A vector alone scores little: where enough turns contain the words, only their vectors are compared.
 func TestVectorsAreComparedWhereTheyMatter(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

@@ -19,10 +19,10 @@ import (
 	"alfred/internal/testfactory"
 )
 
-// words never stand in a stop list, and are their own stems.
+// words are in no stop list, and are their own stems.
 var words = []string{"bak", "dorf", "glim", "hulk", "jomp", "krat", "lomp", "mirk"}
 
-// namedDay adds three words to a question, which no turn holds.
+// namedDay adds three words to a question that no turn contains.
 const namedDay = "2023-07-21"
 
 // reference ranks turns as [recall.Searcher.Search] does by words and a day, but looks at all of them.
@@ -101,7 +101,8 @@ func (r *reference) scores() []float64 {
 	return scores
 }
 
-// best are the scores of the turns found, best first; those of the first conversation below a number.
+// best returns the best scores of turns, best first. Turns of the first conversation count only if their number is
+// below the given one.
 func (r *reference) best(below, limit int) []float64 {
 	var best []float64
 	for i, score := range r.scores() {
@@ -114,7 +115,7 @@ func (r *reference) best(below, limit int) []float64 {
 	return best[:min(limit, len(best))]
 }
 
-// talkOf makes turns of which few hold the first words and many the last.
+// talkOf makes turns, of which few contain the first words and many the last.
 func talkOf(turns int) []string {
 	random := rand.New(rand.NewPCG(7, 11))
 	messages := make([]string, turns)

@@ -51,8 +51,8 @@ func (x *Index) retire(ctx context.Context, conn *pgxpool.Conn) error {
 	return nil
 }
 
-// retireModel has a model serve no longer, and deletes its vectors once no index is left to drop: a graph is repaired at
-// each vector that vacuum takes out of it.
+// retireModel stops a model from serving, and deletes its vectors once none of its indexes is left to drop: a graph is
+// repaired at each vector that vacuum takes out of it.
 func (x *Index) retireModel(ctx context.Context, conn *pgxpool.Conn, m *db.EmbeddingOthersRow) error {
 	if err := x.q.EmbeddingIncomplete(ctx, conn, &db.EmbeddingIncompleteParams{Model: m.Model, Dimensions: m.Dimensions}); err != nil {
 		return fmt.Errorf("have %s serve no longer: %w", m.Model, err)

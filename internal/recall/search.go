@@ -174,8 +174,7 @@ func (s *Searcher) modelFor(v *Vectors) model {
 	return modelOf(s.embedder)
 }
 
-// Weights are the weights of a score's parts, relative to all of a question's words (rare ones count more), which are
-// 1.
+// Weights are the weights of a score's parts. All of a question's words together weigh 1, rare ones more than others.
 type Weights struct {
 	Meaning float64 // a cosine of 1
 	Beside  float64 // the words of the better of a turn's two neighbours

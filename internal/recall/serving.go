@@ -18,8 +18,8 @@ const lookInterval = 15 * time.Second
 // Earlier opens the embedder of a model with stored embeddings. An error means that those can no longer be searched.
 type Earlier func(model string, dimensions int) (llm.Embedder, error)
 
-// serving decides which embedder's vectors are searched. A model is complete once a sweep has found all texts embedded. The configured one
-// serves if it is complete or no other is; until then, the newest complete one does.
+// serving decides which embedder's vectors are searched. A model is complete once a sweep has found all texts embedded.
+// The configured one serves if it is complete or no other is; until then, the newest complete one does.
 type serving struct {
 	pool    *pgxpool.Pool
 	earlier Earlier

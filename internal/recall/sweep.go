@@ -46,8 +46,8 @@ func (x *Index) Sweep(ctx context.Context) error {
 	})
 }
 
-// gatherWords lists the words of users whose list is not whole: those from before there were lists, and those of whom a
-// conversation was forgotten. Words of new turns are listed when their vectors are stored.
+// gatherWords lists the words of users whose list is not complete: users from before there were lists, and users who
+// had a conversation forgotten. Words of new turns are listed when their vectors are stored.
 func (x *Index) gatherWords(ctx context.Context, conn *pgxpool.Conn) error {
 	params := &db.UserWordsMissingParams{Lim: sweepPage}
 	for {
@@ -77,7 +77,7 @@ func (x *Index) complete(ctx context.Context, conn *pgxpool.Conn) (bool, error) 
 	return noted == 0, nil
 }
 
-// sweepAll separately returns the embedder's failures for single texts.
+// sweepAll embeds everything. It returns the embedder's failures for single texts separately, in refused.
 func (x *Index) sweepAll(ctx context.Context) (refused, err error) {
 	for _, e := range x.searcher.domain.Entities {
 		if !searched(e) {

@@ -67,7 +67,7 @@ func TestForgottenWordsAreNotListed(t *testing.T) {
 	require.Equal(t, []string{"", "curd", "note", "rhubarb"}, listed(t, pool, user))
 }
 
-// Neither waits for the other: whoever forgets a conversation also waits for its vectors.
+// Neither embedding nor a sweep waits for somebody who forgets a conversation.
 func TestWordsOfAConversationThatIsBeingForgottenAreLeftOut(t *testing.T) {
 	t.Parallel()
 

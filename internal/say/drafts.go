@@ -47,8 +47,8 @@ func (t *Teller) draftInFull(e *view.Entity, content map[string]any) (text strin
 	return line + "\n\n" + strings.Join(parts, "\n\n"), false
 }
 
-// draft words a draft's short values on one line; sentences, children and lists are parts, the latter named where there
-// are several.
+// draft words a draft's short values on one line. Sentences, children and lists become parts; children and lists are
+// named where there are several.
 func (t *Teller) draft(kind *domain.Entity, content map[string]any) (line string, parts []string) {
 	short := map[string]any{}
 	var prose []string
@@ -106,7 +106,7 @@ func (t *Teller) childLines(kind *domain.Entity, rows []any) string {
 	return strings.Join(lines, "\n")
 }
 
-// labelled puts the labels of other rows beside the refs that point to them.
+// labelled adds, next to refs, the labels of the rows that they point to.
 func (t *Teller) labelled(kind *domain.Entity, columns map[string]any) map[string]any {
 	all := map[string]any{}
 	for name, value := range columns {

@@ -75,7 +75,7 @@ func (t *Teller) effectText(d *view.Effect) string {
 	return strings.Join(lines, "\n")
 }
 
-// rowText is one line, or all of the row where this one was read for its long texts or parts.
+// rowText is a row on one line, or the whole row if the call read it for its long texts or parts.
 func (t *Teller) rowText(d *view.Effect, ref string) string {
 	var params struct {
 		Detail string `json:"detail"`

@@ -74,7 +74,8 @@ func (h hearer) named(column, value string) string {
 // units end the names of columns that measure in them.
 var units = []string{"seconds", "minutes", "hours", "days", "weeks", "months", "years"}
 
-// measured puts a unit beside the number: people say a prep time of 10 minutes, not prep time minutes.
+// measured moves a unit from the column's name to the number: people say a prep time of 10 minutes, not prep time
+// minutes.
 func measured(column, value string) (string, string) {
 	at := strings.LastIndexByte(column, '_')
 	if _, err := strconv.ParseFloat(value, 64); err != nil || at < 1 || !slices.Contains(units, column[at+1:]) {
@@ -159,7 +160,7 @@ func safe(value any) any {
 	}
 }
 
-// longText is how long a value must be, in characters, to go below the table.
+// longText is how long a value must be, in bytes, to go below the table.
 const longText = 160
 
 // ColumnOrder is the table's order, followed by whatever else the row has.
@@ -185,7 +186,7 @@ func ColumnOrder(def *domain.Entity, columns map[string]any) []string {
 	return append(names, others...)
 }
 
-// IsLong reports whether a value is too long for a line of its row: a list of sentences is.
+// IsLong reports whether a value is too long for the line of its row. A list of sentences always is.
 func IsLong(value any) bool {
 	switch v := value.(type) {
 	case string:

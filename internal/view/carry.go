@@ -42,7 +42,7 @@ type Followed struct {
 	view    *View
 	written *Written
 	drafts  []*db.ArtifactListPendingRow
-	reread  bool // the drafts to read again
+	reread  bool // the drafts are read again
 	refs    *registry.Written
 }
 
@@ -133,7 +133,8 @@ func (f *Followed) View() *View {
 	return v
 }
 
-// setRefs replaces refs by what has been written of them. One that has no tier any more stays only as long as a text names it.
+// setRefs replaces refs by what has been written of them. A ref that no longer has a tier stays only while a text names
+// it.
 func (v *View) setRefs(written []*db.EntityRefWriteRow) {
 	if len(written) == 0 {
 		return

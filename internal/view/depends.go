@@ -24,8 +24,9 @@ func (v *View) Depends(earlier, step *db.TurnSteps) bool {
 	}
 }
 
-// Beside returns the steps that a decision of a step may make as well: they need nothing of it, nor of the steps between
-// that have not ended, and nobody has written out their calls. A step that analyzes has to see what its calls return.
+// Beside returns the later steps whose calls a decision of this step may also contain: they need nothing from this step
+// or from unfinished steps in between, and nobody has written out their calls. A step that analyzes has to see what its
+// calls return.
 func (v *View) Beside(step *db.TurnSteps) []*db.TurnSteps {
 	if step.StepType == db.StepTypeAnalyze {
 		return nil

@@ -90,8 +90,8 @@ func (t *Scene) Knows(refs, columns []string) bool {
 	return len(refs) > 0
 }
 
-// Composed says that of the row of a known ref one of these columns holds what can be added to: a list, an object, a text
-// of several words. A row's name is one value, however many words it has.
+// Composed reports whether one of these columns, in the row of one of these refs, holds something that can be added to:
+// a list, an object, or a text of several words. A row's name is one value, however many words it has.
 func (t *Scene) Composed(refs, columns []string) bool {
 	return slices.ContainsFunc(refs, func(ref string) bool {
 		r := t.Rows.ByRef[ref]
@@ -109,8 +109,8 @@ func (t *Scene) Composed(refs, columns []string) bool {
 	})
 }
 
-// Unchanged says that the rows of these refs are there, and still as they were when they were last read, whether that
-// stands in any prompt or not.
+// Unchanged reports whether the rows of these refs exist and are still as they were when they were last read, whether
+// or not a prompt shows them.
 func (t *Scene) Unchanged(refs []string) bool {
 	for _, ref := range refs {
 		e := t.ByRef[ref]
@@ -135,8 +135,7 @@ func (t *Scene) Tier(name string) []*Entity {
 	return in
 }
 
-// DraftReason is why a draft is kept. A stored row's reason is given only if it
-// keeps the row in view.
+// DraftReason is why a draft is kept, "" for a stored row.
 func (e *Entity) DraftReason() string {
 	if e.Pending() {
 		return clean.Text(e.ActiveReason)
@@ -158,14 +157,14 @@ func (v *View) Singular(entityType string) string {
 	return cmp.Or(v.words(entityType).Name, entityType)
 }
 
-// Plural is the word for several.
+// Plural is the word for several rows of a type, or the type itself where the domain has no such type.
 func (v *View) Plural(entityType string) string {
 	return cmp.Or(v.words(entityType).Plural, entityType)
 }
 
 var wordless domain.Entity
 
-// words is a type with its words, without any where the domain has no such type.
+// words returns a type for its words, and one without words where the domain has no such type.
 func (v *View) words(entityType string) *domain.Entity {
 	return cmp.Or(v.Domain.ByType(entityType), &wordless)
 }

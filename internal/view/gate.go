@@ -45,8 +45,7 @@ func NewGate(d *domain.Domain, conn db.DBTX, sessionID uuid.UUID) *Gate {
 	return g
 }
 
-// minKey is how many characters a text key needs to be taken for an identifier
-// and not for a word.
+// minKey is how many bytes a text key needs to be taken for an identifier and not for a word.
 const minKey = 8
 
 var keyPattern = regexp.MustCompile(`[\pL\pN][\pL\pN\-_:/.]{6,}[\pL\pN]`)

@@ -83,8 +83,8 @@ func (v *View) begin(at time.Time, zone string) {
 	v.Before = at.In(location)
 }
 
-// Savepoint is what a load or a probe returns to when one of the domain's own queries fails: a turn must not fail because
-// the owner's query does. It stands in the transaction before they begin.
+// Savepoint is what a load or a probe returns to when one of the domain's own queries fails: a turn must not fail
+// because the owner's query does. It is set before they begin.
 const (
 	Savepoint  = "SAVEPOINT load"
 	Release    = "RELEASE SAVEPOINT load" // before anything is written

@@ -113,7 +113,7 @@ func (s *spoken) names(e *db.EntityRefListInViewRow) bool {
 	return s.refs[e.Ref] || e.EntityID != nil && s.keys[[2]string{e.EntityType, *e.EntityID}]
 }
 
-// namesInValue collects names that are a whole value, as keys are.
+// namesInValue collects the names in all texts of a value.
 func (v *View) namesInValue(value any, into map[string]bool) {
 	switch x := value.(type) {
 	case string:
@@ -143,7 +143,7 @@ func (v *View) pastTexts() []string {
 	return texts
 }
 
-// texts returns the other loaded texts that may.
+// texts returns the other loaded texts that may contain a ref or a mention.
 func (v *View) texts() []string {
 	texts := []string{v.Turn.Message, clean.Text(v.Turn.Reply), clean.Text(v.Turn.Goal)}
 	for _, d := range v.Decisions {
@@ -201,7 +201,7 @@ func labelsIn(message string) []string {
 	return slices.Sorted(maps.Keys(labels))
 }
 
-// minLabel is how many characters a label needs to be recognized in a message.
+// minLabel is how many bytes a label needs to be recognized in a message.
 const minLabel = 3
 
 // older is how many refs outside the window Understand searches for partial names.

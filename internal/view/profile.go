@@ -14,7 +14,7 @@ import (
 // zone is the user's time zone.
 func (v *View) zone() string { return v.Before.Location().String() }
 
-// guidanceAt is the place of the guidance among the domain's queries.
+// guidanceAt marks the row of the guidance, where other rows have the index of their query.
 const guidanceAt = -1
 
 // queueProfile queues the domain's own queries as one statement. They run as the user and in the user's time zone, so
@@ -53,10 +53,10 @@ func (v *View) queueProfile(b *pg.Batch) {
 	})
 }
 
-// inner is a query as it stands within another one.
+// inner returns a query's text for use as a subquery.
 func inner(query string) string { return strings.TrimRight(query, "; \t\r\n") }
 
-// said are the lines that say something.
+// said drops empty lines.
 func said(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return line == "" })
 }

@@ -95,8 +95,8 @@ func (v *View) Carried() *nodes.ThinkOutput {
 	return nil
 }
 
-// Continues returns the model call that the next decision of act goes on from: the last decision's, if the step goes on.
-// It is nil if no conversation can.
+// Continues returns the model call that the next decision of act goes on from: the last decision's, if the step goes
+// on. It is nil if no conversation can be continued.
 func (v *View) Continues() *nodes.Round {
 	if v.roundOf() == nil {
 		return nil

@@ -22,7 +22,7 @@ type Scene struct {
 	Rows     *RowSet
 }
 
-// scenes are those that were made of a view. A copy of the view is another one, and makes its own.
+// scenes holds the scenes made of a view. A copy of the view makes its own.
 type scenes struct {
 	of   *View
 	made map[bool]*Scene

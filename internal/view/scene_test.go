@@ -60,7 +60,7 @@ func TestCallsCountWhatIsLimited(t *testing.T) {
 	require.Equal(t, 2, (&View{Runs: []*Run{made(Acted{}), made(asks), made(Acted{})}}).Calls(1))
 }
 
-// Which steps stand on earlier ones: a plan whose first step failed goes on with the others.
+// Which steps depend on earlier ones: a plan whose first step failed goes on with the others.
 func TestDepends(t *testing.T) {
 	t.Parallel()
 

@@ -21,7 +21,8 @@ func (t *Scene) SubdomainName(word string) string {
 	return word
 }
 
-// Replanned reports whether a plan of this turn was abandoned.
+// Replanned reports whether a step of this turn has failed or was skipped, so that a new plan replaces an abandoned
+// one.
 func (t *Scene) Replanned() bool {
 	return slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
 		return step.Outcome != nil && (*step.Outcome == db.StepOutcomeSkipped || *step.Outcome == db.StepOutcomeFailed)
@@ -160,7 +161,7 @@ func (t *Scene) Place(step int32) (position, total int) {
 	return position, total
 }
 
-// RefsOf returns the refs of calls, each once, in order.
+// RefsOf returns the refs of calls, in order, including repetitions.
 func RefsOf(calls []*Result) []string {
 	var refs []string
 	for _, r := range calls {
@@ -265,7 +266,8 @@ func (t *Scene) Effects() []*Effect {
 	return effects
 }
 
-// NestedRefs returns the child rows that appear below their parent.
+// NestedRefs returns the child rows that appear below their parent; true means that the parent's newest value is this
+// turn's.
 func (t *Scene) NestedRefs() map[string]bool {
 	nested := map[string]bool{}
 	for _, r := range t.Rows.ByRef {

@@ -115,8 +115,8 @@ func (v *View) Step() *db.TurnSteps {
 	return nil
 }
 
-// OnlyDrafts reports whether a step drafts, comes last, and all other steps prepared it: they drafted or read, and found
-// something.
+// OnlyDrafts reports whether the turn's last step drafts, and all other steps prepared it: they drafted or read, and
+// found something.
 func (v *View) OnlyDrafts(last *db.TurnSteps) bool {
 	prepared := func(step *db.TurnSteps) bool {
 		return (step.StepType == db.StepTypeGenerate || step.StepType == db.StepTypeRead) && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk
