@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"alfred/db"
 	"alfred/internal/clean"
@@ -160,7 +161,7 @@ func safe(value any) any {
 	}
 }
 
-// longText is how long a value must be, in bytes, to go below the table.
+// longText is the number of characters above which a value goes below the table.
 const longText = 160
 
 // ColumnOrder is the table's order, followed by whatever else the row has.
@@ -190,13 +191,13 @@ func ColumnOrder(def *domain.Entity, columns map[string]any) []string {
 func IsLong(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return len(v) > longText
+		return utf8.RuneCountInString(v) > longText
 	case []any:
 		sentences := func(one any) bool { text, _ := one.(string); return strings.HasSuffix(text, ".") }
 
-		return len(clean.JSON(v)) > longText || slices.ContainsFunc(v, sentences)
+		return utf8.RuneCountInString(clean.JSON(v)) > longText || slices.ContainsFunc(v, sentences)
 	case map[string]any:
-		return len(clean.JSON(v)) > longText
+		return utf8.RuneCountInString(clean.JSON(v)) > longText
 	default:
 		return false
 	}
