@@ -19,8 +19,9 @@ type DB interface {
 
 // catalog is what Postgres knows about the tables of one schema.
 type catalog struct {
-	tenantRole bool // the role alfred_tenant exists
-	deferred   bool // something is checked only at the end of a transaction
+	tenantRole bool     // the role alfred_tenant exists
+	deferred   bool     // something is checked only at the end of a transaction
+	extensions []string // schemas of extensions, other than public
 	schema     string
 	attributes map[origin]string // names of the columns behind views
 	tables     []*catalogTable
@@ -83,7 +84,9 @@ func (t *catalogTable) unique(columns ...string) bool {
 
 const factsSQL = `
 SELECT to_regrole('alfred_tenant') IS NOT NULL,
-       EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgdeferrable) OR EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE condeferrable)`
+       EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgdeferrable) OR EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE condeferrable),
+       ARRAY(SELECT DISTINCT n.nspname::text FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace
+             WHERE n.nspname NOT IN ('pg_catalog', 'public') ORDER BY 1)`
 
 const tablesSQL = `
 SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relrowsecurity,
@@ -105,15 +108,16 @@ FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role,
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname`
 
-// A domain type counts as its base type; its own name is kept in type. Without a length, character would be character(1)
+// A domain type counts as the type below it and those it stands on; its own name is kept in type. Without a length, character would be character(1)
 // in a cast: format_type(..., -1) calls it bpchar, which is as long as the value.
 const columnsSQL = `
 SELECT c.relname::text, a.attname::text, format_type(a.atttypid, -1), format_type(a.atttypid, a.atttypmod),
-       format_type(b.oid, -1), NOT a.attnotnull, a.atthasdef OR a.attidentity <> '',
+       CASE WHEN b.typname = 'citext' THEN 'citext' ELSE format_type(b.oid, -1) END, NOT a.attnotnull AND NOT chain.filled,
+       a.atthasdef OR a.attidentity <> '' OR t.typdefault IS NOT NULL,
        a.attidentity <> '' OR a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), ''),
        coalesce((SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e
                  WHERE e.enumtypid IN (b.oid, nullif(b.typelem, 0))), '{}'),
-       CASE WHEN b.typcategory = 'A' THEN format_type(b.typelem, -1) ELSE '' END,
+       CASE WHEN b.typcategory <> 'A' THEN '' WHEN elem.typname = 'citext' THEN 'citext' ELSE format_type(b.typelem, -1) END,
        a.attnum, format_type(b.oid, -1), coalesce(has_schema_privilege(to_regrole('alfred_tenant')::oid,
            CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN (SELECT n.typnamespace FROM pg_catalog.pg_type AS n WHERE n.oid = t.typelem)
                 ELSE t.typnamespace END, 'USAGE'), true),
@@ -121,12 +125,19 @@ SELECT c.relname::text, a.attname::text, format_type(a.atttypid, -1), format_typ
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'UPDATE'), false),
        coalesce(has_column_privilege(to_regrole('alfred_undo')::oid, c.oid, a.attnum, 'INSERT'), false),
        coalesce(has_column_privilege(to_regrole('alfred_undo')::oid, c.oid, a.attnum, 'UPDATE'), false),
-       CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END, a.attgenerated <> ''
+       CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), pg_get_expr(t.typdefaultbin, 0), '') ELSE '' END, a.attgenerated <> ''
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
-JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+CROSS JOIN LATERAL (
+    WITH RECURSIVE types AS (
+        SELECT t.oid, t.typbasetype, t.typnotnull
+        UNION ALL
+        SELECT n.oid, n.typbasetype, n.typnotnull FROM types AS o JOIN pg_catalog.pg_type AS n ON n.oid = o.typbasetype)
+    SELECT max(oid) FILTER (WHERE typbasetype = 0) AS base, bool_or(typnotnull) AS filled FROM types) AS chain
+JOIN pg_catalog.pg_type AS b ON b.oid = chain.base
+LEFT JOIN pg_catalog.pg_type AS elem ON elem.oid = b.typelem
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname, a.attnum`
 
@@ -157,7 +168,7 @@ ORDER BY x.conrelid, x.contype, x.columns`
 // readCatalog reads what the catalog knows about a schema, in a fixed number of queries, plus some for nested views.
 func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 	cat := &catalog{schema: schema, attributes: map[origin]string{}}
-	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred); err != nil {
+	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred, &cat.extensions); err != nil {
 		return nil, fmt.Errorf("read catalog: %w", err)
 	}
 	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readViews, cat.readConstraints} {
@@ -333,7 +344,7 @@ var kinds = map[string]Kind{
 	"boolean": KindBool, "date": KindDate, "json": KindJSON, "jsonb": KindJSON,
 	"smallint": KindNumber, "integer": KindNumber, "bigint": KindNumber, "numeric": KindNumber,
 	"real": KindNumber, "double precision": KindNumber,
-	"text": KindText, "character varying": KindText, "bpchar": KindText, "citext": KindText, "public.citext": KindText, "name": KindText,
+	"text": KindText, "character varying": KindText, "bpchar": KindText, "citext": KindText, "name": KindText,
 	"time without time zone": KindTime, "time with time zone": KindTime, "interval": KindTime,
 	"timestamp without time zone": KindTimestamp, "timestamp with time zone": KindTimestamp,
 	"uuid": KindUUID,

@@ -188,7 +188,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 
 // inherit copies what the table says about a column. A view's own comment takes precedence.
 func (t *catalogTable) inherit(col, base *Column, comment, relationComment string) {
-	col.Nullable = base.Nullable
+	col.Nullable = col.Nullable && base.Nullable // a domain type may forbid it too
 	col.HasDefault = col.HasDefault || base.HasDefault
 	col.Generated, col.Derived, col.below = base.Generated, base.Derived, base.below
 	col.Comment = cmp.Or(col.Comment, comment)

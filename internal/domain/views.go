@@ -23,6 +23,9 @@ func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []s
 		return "", nil, fmt.Errorf("write views: %w", err)
 	}
 	defer rollback(ctx, tx)
+	if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_catalog"); err != nil { // so that Postgres prints names with their schemas
+		return "", nil, fmt.Errorf("write views: %w", err)
+	}
 	s, err := readSource(ctx, tx, decl)
 	if err != nil {
 		return "", nil, fmt.Errorf("write views: %w", err)
@@ -54,6 +57,14 @@ func (w *viewWriter) linef(format string, args ...any) { fmt.Fprintf(&w.text, fo
 func (w *viewWriter) role() string { return quote(ViewRole(w.decl.Schema)) }
 
 func (w *viewWriter) view(t *catalogTable) string { return quote(w.decl.Schema, t.Name) }
+
+// path is the search path of functions that run what the owner wrote: triggers and functions may name things without
+// their schema.
+func (w *viewWriter) path() string {
+	schemas := appendNew([]string{w.decl.Source.Schema, "public"}, w.cat.extensions...)
+
+	return quoteAll(append(schemas, "pg_temp"))
+}
 
 func (s *source) notef(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))

@@ -55,7 +55,7 @@ func (w *viewWriter) operation(f wrappedFunction) {
 		arguments = strings.Join(append([]string{wholeKey + " text"}, rest...), ", ")
 	}
 	w.linef("\n-- %s", f.decl.Name)
-	w.linef("CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s LANGUAGE plpgsql SECURITY DEFINER SET search_path = %s, pg_temp AS $$", name, arguments, f.result, quote(w.decl.Source.Schema))
+	w.linef("CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s LANGUAGE plpgsql SECURITY DEFINER SET search_path = %s AS $$", name, arguments, f.result, w.path())
 	if len(parts) > 0 {
 		w.linef("DECLARE named record;")
 	}

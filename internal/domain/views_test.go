@@ -48,14 +48,14 @@ const (
 )
 
 // attached declares the harbour with its owner's edits, and creates its views.
-func attached(t *testing.T, tx pgx.Tx, review *strings.Replacer) (*domain.Domain, []string) {
+func attached(t *testing.T, tx pgx.Tx, schema string, review *strings.Replacer) (*domain.Domain, []string) {
 	t.Helper()
 
-	text, err := domain.InitViews(t.Context(), tx, "harbour")
+	text, err := domain.InitViews(t.Context(), tx, schema)
 	require.NoError(t, err)
 
-	files := fstest.MapFS{"harbour.yaml": {Data: []byte(review.Replace(text))}}
-	decl, err := domain.Load(files, "harbour.yaml")
+	files := fstest.MapFS{schema + ".yaml": {Data: []byte(review.Replace(text))}}
+	decl, err := domain.Load(files, schema+".yaml")
 	require.NoError(t, err, text)
 
 	sql, notes, err := domain.Views(t.Context(), tx, decl)
@@ -64,7 +64,7 @@ func attached(t *testing.T, tx pgx.Tx, review *strings.Replacer) (*domain.Domain
 
 	d, err := domain.Bind(t.Context(), tx, decl)
 	require.NoError(t, err, "%s\n%s", sql, text)
-	exec(t, tx, `INSERT INTO harbour_alfred.alfred_accounts VALUES ('`+adaID+`', 1), ('`+eveID+`', 2)`)
+	exec(t, tx, `INSERT INTO `+schema+`_alfred.alfred_accounts VALUES ('`+adaID+`', 1), ('`+eveID+`', 2)`)
 
 	return d, notes
 }
@@ -105,7 +105,7 @@ func TestW03CompositeKeys(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, harbour)
-	d, notes := attached(t, tx, harbourReview)
+	d, notes := attached(t, tx, "harbour", harbourReview)
 	require.Len(t, notes, 2, notes)
 	require.Contains(t, notes[0], "long_boats is itself a view")
 	require.Contains(t, notes[1], "longest is itself a view", "a view over a view")
@@ -137,7 +137,7 @@ func TestW03Writing(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, harbour)
-	attached(t, tx, harbourReview)
+	attached(t, tx, "harbour", harbourReview)
 
 	require.Equal(t, "Quay", as(t, tx, adaID, `UPDATE harbour_alfred.places SET label = 'Quay' RETURNING label`))
 	require.Equal(t, "no rows in result set", as(t, tx, adaID, `UPDATE harbour_alfred.places SET label = 'Quay' WHERE id = 2 RETURNING label`))

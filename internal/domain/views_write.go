@@ -70,7 +70,7 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 	}
 	name := w.function(t.Name + "_write")
 	w.linef("-- Rows of %s are written by a function, because %s.", t.Name, why)
-	w.linef("CREATE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$", name)
+	w.linef("CREATE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = %s AS $$", name, w.path())
 	w.linef("BEGIN")
 	w.guards(t, e)
 	if w.returns(e) {

@@ -1,0 +1,49 @@
+package domain_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+)
+
+// lending names what it uses without a schema, as programs do whose search path is their own schema and public.
+const lending = `
+CREATE SCHEMA lending;
+CREATE TYPE public.lending_state AS ENUM ('open', 'closed');
+CREATE FUNCTION public.lending_code() RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT 'c-1' $$;
+CREATE DOMAIN public.lending_word AS text CHECK (VALUE <> '');
+CREATE DOMAIN public.lending_sku AS public.lending_word CHECK (VALUE ~ '^[A-Z]+$');
+CREATE DOMAIN public.lending_count AS integer NOT NULL DEFAULT 1 CHECK (VALUE > 0);
+CREATE TABLE lending.members (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE lending.loans (
+    id serial PRIMARY KEY, member_id integer NOT NULL REFERENCES lending.members, title text NOT NULL,
+    code text NOT NULL DEFAULT public.lending_code(), state public.lending_state NOT NULL DEFAULT 'open',
+    sku public.lending_sku, pieces public.lending_count);
+CREATE TABLE lending.books (what text);
+CREATE FUNCTION lending.keep_books() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO books (what) VALUES (lending_code() || ' ' || NEW.title); RETURN NEW; END $$;
+CREATE TRIGGER keep_books AFTER INSERT OR UPDATE ON lending.loans FOR EACH ROW EXECUTE FUNCTION lending.keep_books();
+INSERT INTO lending.members VALUES (1, 'Ada'), (2, 'Eve')`
+
+func TestW03OwnersNames(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, lending)
+	attached(t, tx, "lending", strings.NewReplacer(
+		"\n  - type: loan\n", "\n  - type: loan\n    writes: [create, update]\n    columns: [title, code, state, sku, pieces]\n"))
+
+	exec(t, tx, `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', '`+adaID+`', true)`)
+	exec(t, tx, `INSERT INTO lending_alfred.loans (title) VALUES ('Saw')`)
+	exec(t, tx, `UPDATE lending_alfred.loans SET title = 'Drill'`)
+	exec(t, tx, `SET LOCAL ROLE NONE`)
+
+	var loan, books string
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT code || ' ' || state || ' ' || pieces || ' ' || title FROM lending.loans`).Scan(&loan))
+	require.Equal(t, "c-1 open 1 Drill", loan)
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT string_agg(what, ', ') FROM lending.books`).Scan(&books))
+	require.Equal(t, "c-1 Saw, c-1 Drill", books)
+}
