@@ -16,8 +16,9 @@ func firstColumn(e *domain.Entity, fits func(*domain.Column) bool) *domain.Colum
 
 func isDay(c *domain.Column) bool { return c.Kind == domain.KindDate }
 
+// doneColumn is the column that says whether a row of a list is done with.
 func doneColumn(e *domain.Entity) *domain.Column {
-	return firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindBool })
+	return firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindBool && doneWord(human(c.Name)) })
 }
 
 func named(e *domain.Entity, kind domain.Kind, names ...string) *domain.Column {

@@ -96,6 +96,31 @@ func TestAwkwardNames(t *testing.T) {
 	require.JSONEq(t, `{"table": "big \"berths\"", "filters": [{"field": "id", "op": "=", "value": "berth_1"}], "data": {"paid": true}}`, string(resp.ToolCalls[0].Args))
 }
 
+// Only a column that says so is what "done" sets, however many others are true or false; and "done" may be a state's value.
+func TestDoneIsNoOtherFlag(t *testing.T) {
+	t.Parallel()
+	d := garage()
+	label, err := domain.ParseTemplate(`{name}`)
+	require.NoError(t, err)
+	for _, kind := range []string{"berth", "chore"} {
+		d.Entities = append(d.Entities, &domain.Entity{Type: kind, Table: kind + "s", Name: kind, Plural: kind + "s", Label: label, Display: label, Columns: []*domain.Column{
+			{Name: "name", Kind: domain.KindText}, {Name: "insured", Kind: domain.KindBool},
+		}})
+		d.Subdomains[0].Tables = append(d.Subdomains[0].Tables, kind+"s")
+	}
+	chores := d.Entities[len(d.Entities)-1]
+	chores.Columns = append(chores.Columns, &domain.Column{Name: "state", Kind: domain.KindText, Enum: []string{"open", "done"}})
+	berth := nodes.Entity{Ref: "berth_1", Type: "berth", Label: "North", Tier: "recent", Action: "read", Touched: 1}
+	chore := nodes.Entity{Ref: "chore_1", Type: "chore", Label: "Paint", Tier: "recent", Action: "read", Touched: 1}
+	for message, want := range map[string][]string{
+		"mark North as done":    {},
+		"mark North as insured": {`write: Update berths {"refs":["berth_1"],"rows":[{"insured":true}]}`},
+		"mark Paint as done":    {`write: Update chores {"refs":["chore_1"],"rows":[{"state":"done"}]}`},
+	} {
+		require.Equal(t, want, planIn(t, d, message, berth, chore), message)
+	}
+}
+
 func TestPlansForADomainWithoutWords(t *testing.T) {
 	t.Parallel()
 	lathe := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent", Action: "read", Touched: 1}

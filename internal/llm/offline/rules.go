@@ -269,7 +269,10 @@ func schedule(s *scene, c *command, m []string) bool {
 // done: "mark the milk as bought", "tick off the first task".
 func done(s *scene, c *command, m []string) bool {
 	c.verb, c.object, c.value = verbChange, m[1]+m[3], "true"
-	if c.kind = s.kindOf(c.object); c.kind == nil || doneColumn(c.kind) == nil || s.lex.children[c.kind] {
+	if c.kind = s.kindOf(c.object); c.kind != nil && len(s.lex.valuesIn(m[2], c.kind)) > 0 {
+		return false // "done" is one of its column's values
+	}
+	if c.kind == nil || doneColumn(c.kind) == nil || s.lex.children[c.kind] {
 		bought := strings.Contains(strings.ToLower(c.text), "bought") || strings.Contains(strings.ToLower(c.text), "purchased")
 		lists := filtered(s.lex.ranked, func(e *domain.Entity) bool { return doneColumn(e) != nil && boughtColumn(doneColumn(e)) == bought })
 		if c.kind = append(lists, nil)[0]; c.kind == nil {
@@ -280,7 +283,7 @@ func done(s *scene, c *command, m []string) bool {
 		c.value = "false"
 	}
 
-	return len(s.lex.valuesIn(m[2], c.kind)) == 0
+	return true
 }
 
 var partOf = regexp.MustCompile(`(?i)^(?:the )?(.+?) (?:of|for|on) (.+)$`)
