@@ -225,12 +225,19 @@ func violation(code string, rule constraintRule) *Error {
 	}
 	owners := spoken(rule.comment)
 	switch {
-	case owners != "" && code == pgerrcode.UniqueViolation:
+	case owners != "" && (code == pgerrcode.UniqueViolation || code == pgerrcode.ExclusionViolation):
 		return failColumn(CodeConflict, column, "%s", owners)
 	case owners != "":
 		return failColumn(CodeViolation, column, "%s", owners)
 	case code == pgerrcode.UniqueViolation:
-		return failColumn(CodeConflict, column, "There is already a row with the same %s.", cmp.Or(names, "key"))
+		where := ""
+		if rule.definition != "" {
+			where = ", where " + rule.definition
+		}
+
+		return failColumn(CodeConflict, column, "There is already a row with the same %s%s.", cmp.Or(names, "key"), where)
+	case code == pgerrcode.ExclusionViolation:
+		return failColumn(CodeConflict, column, "It cannot stand beside a row that is there: %s.", rule.definition)
 	case code == pgerrcode.ForeignKeyViolation:
 		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", cmp.Or(column, "A reference"))
 	default:
@@ -256,20 +263,32 @@ func dataRule(code string) string {
 	}
 }
 
+// constraintFacts finds a rule by its name: a constraint, or a unique index that is none.
 const constraintFacts = `
 	SELECT coalesce((SELECT array_agg(a.attname::text ORDER BY k.n)
 	                 FROM unnest(c.conkey) WITH ORDINALITY AS k (attnum, n)
 	                 JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k.attnum), '{}'),
-	       CASE WHEN c.contype = 'c' THEN pg_get_expr(c.conbin, c.conrelid, true) ELSE '' END,
-	       coalesce(obj_description(c.oid, 'pg_constraint'), '')
+	       CASE c.contype WHEN 'c' THEN pg_get_expr(c.conbin, c.conrelid, true) WHEN 'x' THEN pg_get_constraintdef(c.oid, true) ELSE '' END,
+	       coalesce(obj_description(c.oid, 'pg_constraint'), ''), t.relname = $2 AS own
 	FROM pg_constraint AS c
 	LEFT JOIN pg_class AS t ON t.oid = c.conrelid
 	WHERE c.conname = $3 AND c.connamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
-	ORDER BY (t.relname = $2) DESC NULLS LAST
+	UNION ALL
+	SELECT ARRAY(SELECT coalesce(a.attname::text, pg_get_indexdef(i.indexrelid, k.n::integer, true))
+	             FROM unnest(i.indkey::smallint[]) WITH ORDINALITY AS k (attnum, n)
+	             LEFT JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum <> 0
+	             WHERE k.n <= i.indnkeyatts ORDER BY k.n),
+	       coalesce(pg_get_expr(i.indpred, i.indrelid, true), ''), coalesce(obj_description(i.indexrelid, 'pg_class'), ''), t.relname = $2
+	FROM pg_index AS i
+	JOIN pg_class AS x ON x.oid = i.indexrelid
+	JOIN pg_class AS t ON t.oid = i.indrelid
+	WHERE x.relname = $3 AND x.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+	  AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.conindid = i.indexrelid AND c.contype IN ('p', 'u', 'x'))
+	ORDER BY own DESC NULLS LAST
 	LIMIT 1`
 
-// constraintRule is what the catalog says about a constraint. definition is a CHECK's condition, comment the owner's;
-// "" for none.
+// constraintRule is what the catalog says about a rule. definition is a CHECK's condition, the text of an exclusion, or
+// which rows an index concerns, comment the owner's; "" for none.
 type constraintRule struct {
 	columns             []string
 	definition, comment string
@@ -278,7 +297,7 @@ type constraintRule struct {
 // constraint looks up a constraint. Names are unique only within a table.
 func constraint(ctx context.Context, tx pgx.Tx, schema, table, name string) (constraintRule, error) {
 	var rule constraintRule
-	err := tx.QueryRow(ctx, constraintFacts, schema, table, name).Scan(&rule.columns, &rule.definition, &rule.comment)
+	err := tx.QueryRow(ctx, constraintFacts, schema, table, name).Scan(&rule.columns, &rule.definition, &rule.comment, nil)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return rule, fmt.Errorf("look up constraint: %w", err)
 	}

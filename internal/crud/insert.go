@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,6 +79,9 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	if err != nil {
 		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
 	}
+	if len(keys) != len(rows) {
+		return nil, leftOut(e)
+	}
 
 	return keys, nil
 }
@@ -107,13 +111,20 @@ func (d *decision) insertDefaults(ctx context.Context, tx pgx.Tx, e *domain.Enti
 	for i := range rows {
 		s := &statement{}
 		s.add("INSERT INTO ", table(d.tools.domain, e), " DEFAULT VALUES RETURNING ", qualified(e, e.Key), "::text")
-		if err := tx.QueryRow(ctx, s.String()).Scan(&keys[i]); err != nil {
+		err := tx.QueryRow(ctx, s.String()).Scan(&keys[i])
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil, leftOut(e)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
 		}
 	}
 
 	return keys, nil
 }
+
+// leftOut is the error for a row that a trigger refused without a word.
+func leftOut(e *domain.Entity) *Error { return fail(CodeViolation, "A rule of %s leaves this row out.", e.Table) }
 
 // saved are the written rows, with what became of each.
 type saved struct {

@@ -37,7 +37,9 @@ CREATE TABLE depot.labels (
 	UNIQUE (user_id, id), FOREIGN KEY (user_id, crate_id) REFERENCES depot.crates (user_id, id));
 CREATE FUNCTION depot.rules() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF NEW.name = 'many' THEN
+	IF NEW.name = 'silence' THEN
+		RETURN NULL;
+	ELSIF NEW.name = 'many' THEN
 		RAISE EXCEPTION 'At most 50 crates' USING DETAIL = 'You have 50 already', HINT = 'Send one back first.';
 	ELSIF NEW.name = 'own state' THEN
 		RAISE EXCEPTION 'No crates on Sundays.' USING ERRCODE = 'DEP01';
@@ -121,8 +123,29 @@ func TestW01OwnersMessagesAreShown(t *testing.T) {
 	} {
 		require.Equal(t, want, b.refused("write", vocab.ToolCreate, sprintf(`{"table": "crates", "data": %s}`, args), crud.CodeViolation))
 	}
+	b.refused("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "silence"}}`, crud.CodeViolation)
 	require.Equal(t, "A shelf holds one crate.", b.refused("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "second", "shelf": 1}}`, crud.CodeConflict))
-	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM depot.crates`))
+	b.refused("write", vocab.ToolUpdate, `{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}], "data": {"name": "silence"}}`, crud.CodeStale)
+	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM depot.crates WHERE name = 'first'`))
+}
+
+// A refusal names what must not repeat, whether a constraint or an index of expressions or of some rows says so.
+func TestUniqueIndexesNameTheirColumns(t *testing.T) {
+	t.Parallel()
+
+	b := setupDepot(t)
+	b.exec(`CREATE UNIQUE INDEX lower_name ON depot.crates (user_id, lower(name)) WHERE weight IS NULL;
+		ALTER TABLE depot.crates ADD CONSTRAINT apart EXCLUDE USING gist (int4range(shelf, shelf + 10) WITH &&) WHERE (shelf IS NOT NULL);
+		CREATE UNIQUE INDEX by_weight ON depot.crates (weight)`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "First"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Second", "weight": 3, "shelf": 20}}`)
+	for args, want := range map[string]string{
+		`{"name": "FIRST"}`:                            "There is already a row with the same lower(name), where weight IS NULL.",
+		`{"name": "Third", "weight": 3}`:               "There is already a row with the same weight.",
+		`{"name": "Fourth", "weight": 4, "shelf": 25}`: "It cannot stand beside a row that is there: EXCLUDE USING gist (int4range(shelf, shelf + 10) WITH &&) WHERE (shelf IS NOT NULL).",
+	} {
+		require.Equal(t, want, b.refused("write", vocab.ToolCreate, sprintf(`{"table": "crates", "data": %s}`, args), crud.CodeConflict))
+	}
 }
 
 // A deferred rule is attributed to the call that broke it, and a violation that the call itself fixes does not count.

@@ -190,6 +190,7 @@ func (w *viewWriter) insert(t *catalogTable, e *EntityDecl) {
 	w.linef("    IF TG_OP = 'INSERT' THEN")
 	w.linef("        INSERT INTO %s AS t (%s) VALUES (%s)", w.relation(t), strings.Join(names, ", "), strings.Join(values, ", "))
 	w.linef("        RETURNING %s INTO %s;", returning, into)
+	w.linef("        IF NOT FOUND THEN RAISE EXCEPTION USING MESSAGE = %s; END IF;", literalSQL("A rule of "+t.Name+" leaves this row out."))
 	w.seen(t)
 	w.linef("        RETURN NEW;")
 	w.linef("    END IF;")
@@ -197,11 +198,25 @@ func (w *viewWriter) insert(t *catalogTable, e *EntityDecl) {
 
 func (w *viewWriter) update(t *catalogTable, e *EntityDecl, condition string) {
 	w.linef("    IF TG_OP = 'UPDATE' THEN")
+	w.keepKey(t, e)
 	w.linef("        UPDATE %s AS t SET %s WHERE %s AND %s;", w.relation(t), listed(w.set(t, e), "%[1]s = NEW.%[1]s", ", "), w.same(t), condition)
 	w.linef("        IF NOT FOUND THEN RETURN NULL; END IF;")
 	w.seen(t)
 	w.linef("        RETURN NEW;")
 	w.linef("    END IF;")
+}
+
+// keepKey rejects another key for a row. Under it, the row would be another one to whoever knows it by its key.
+func (w *viewWriter) keepKey(t *catalogTable, e *EntityDecl) {
+	set := w.set(t, e)
+	parts := slices.DeleteFunc(slices.Clone(w.key(t)), func(name string) bool { return !slices.Contains(set, name) })
+	if len(parts) == 0 {
+		return
+	}
+	words := fmt.Sprintf("%s are the key of %s and stay as they are: delete the row and create another.", strings.Join(w.key(t), ", "), t.Name)
+	w.linef("        IF (%s) IS DISTINCT FROM (%s) THEN", fromNew(parts), listed(parts, "OLD.%s", ", "))
+	w.linef("            RAISE EXCEPTION USING MESSAGE = %s;", literalSQL(words))
+	w.linef("        END IF;")
 }
 
 // same is the condition that t is the row that a trigger is to write.
