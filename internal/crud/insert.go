@@ -124,7 +124,9 @@ func (d *decision) insertDefaults(ctx context.Context, tx pgx.Tx, e *domain.Enti
 }
 
 // leftOut is the error for a row that a trigger refused without a word.
-func leftOut(e *domain.Entity) *Error { return fail(CodeViolation, "A rule of %s leaves this row out.", e.Table) }
+func leftOut(e *domain.Entity) *Error {
+	return fail(CodeViolation, "A rule of %s leaves this row out.", e.Table)
+}
 
 // saved are the written rows, with what became of each.
 type saved struct {

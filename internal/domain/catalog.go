@@ -125,7 +125,7 @@ SELECT c.relname::text, a.attname::text, format_type(a.atttypid, -1), format_typ
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'UPDATE'), false),
        coalesce(has_column_privilege(to_regrole('alfred_undo')::oid, c.oid, a.attnum, 'INSERT'), false),
        coalesce(has_column_privilege(to_regrole('alfred_undo')::oid, c.oid, a.attnum, 'UPDATE'), false),
-       CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), pg_get_expr(t.typdefaultbin, 0), '') ELSE '' END, a.attgenerated <> ''
+       CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), pg_get_expr(t.typdefaultbin, 0), '') ELSE '' END, a.attgenerated <> '', chain.rules
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
@@ -135,7 +135,9 @@ CROSS JOIN LATERAL (
         SELECT t.oid, t.typbasetype, t.typnotnull
         UNION ALL
         SELECT n.oid, n.typbasetype, n.typnotnull FROM types AS o JOIN pg_catalog.pg_type AS n ON n.oid = o.typbasetype)
-    SELECT max(oid) FILTER (WHERE typbasetype = 0) AS base, bool_or(typnotnull) AS filled FROM types) AS chain
+    SELECT max(oid) FILTER (WHERE typbasetype = 0) AS base, bool_or(typnotnull) AS filled,
+           ARRAY(SELECT pg_get_expr(k.conbin, 0, true) FROM pg_catalog.pg_constraint AS k
+                 WHERE k.contype = 'c' AND k.contypid IN (SELECT oid FROM types) ORDER BY k.contypid, k.conname) AS rules FROM types) AS chain
 JOIN pg_catalog.pg_type AS b ON b.oid = chain.base
 LEFT JOIN pg_catalog.pg_type AS elem ON elem.oid = b.typelem
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
@@ -216,11 +218,12 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 		plain             string
 		nameable          bool
 		insert, update    bool
+		rules             []string // of a domain type
 		col               Column
 	)
 	into := []any{
 		&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault, &col.Generated, &col.Comment, &col.Enum, &elem, &number,
-		&plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived,
+		&plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived, &rules,
 	}
 
 	return eachRow(ctx, tx, "columns", columnsSQL, []any{schema}, into, func() error {
@@ -234,6 +237,9 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 			t.columns = append(t.columns, &column)
 			t.numbers[column.Name] = number
 			t.grant(column.Name, insert, update)
+			for _, rule := range rules {
+				t.check([]string{column.Name}, typeValue.ReplaceAllLiteralString(rule, quotedName(column.Name)))
+			}
 		}
 
 		return nil
@@ -313,6 +319,7 @@ var (
 	// listCheck matches a closed list as Postgres prints it: col = ANY (ARRAY['a'::text, ...]), with casts around
 	// either side.
 	listCheck = regexp.MustCompile(`^(?:\(*"?\w+"?\)* IS NULL OR )?\(*"?\w+"?\)*(?:::[\w ]+)?\)* = ANY \(\(?ARRAY\[(.*)\]\)?(?:::[\w \[\]]+)?\)$`)
+	typeValue = regexp.MustCompile(`\bVALUE\b`) // what a domain type's rule calls the value
 	literal   = regexp.MustCompile(`'((?:[^']|'')*)'`)
 )
 

@@ -124,6 +124,12 @@ func plainType(c *Column) string {
 		return "date (2026-01-31)"
 	case KindTimestamp:
 		return "timestamp (2026-01-31T18:00:00Z)"
+	case KindTime:
+		if c.Type == "interval" {
+			return "length of time (1 day 02:30:00)"
+		}
+
+		return "time of day (18:30:00)"
 	case KindNumber:
 		if c.Type == "smallint" || c.Type == "integer" || c.Type == "bigint" {
 			return "whole number"

@@ -16,12 +16,13 @@ CREATE TYPE public.lending_state AS ENUM ('open', 'closed');
 CREATE FUNCTION public.lending_code() RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT 'c-1' $$;
 CREATE DOMAIN public.lending_word AS text CHECK (VALUE <> '');
 CREATE DOMAIN public.lending_sku AS public.lending_word CHECK (VALUE ~ '^[A-Z]+$');
+CREATE DOMAIN public.lending_mood AS text CHECK (VALUE IN ('good', 'bad'));
 CREATE DOMAIN public.lending_count AS integer NOT NULL DEFAULT 1 CHECK (VALUE > 0);
 CREATE TABLE lending.members (id integer PRIMARY KEY, name text NOT NULL);
 CREATE TABLE lending.loans (
     id serial PRIMARY KEY, member_id integer NOT NULL REFERENCES lending.members, title text NOT NULL,
     code text NOT NULL DEFAULT public.lending_code(), state public.lending_state NOT NULL DEFAULT 'open',
-    sku public.lending_sku, pieces public.lending_count);
+    sku public.lending_sku, pieces public.lending_count, mood public.lending_mood, lasts interval, at time);
 CREATE TABLE lending.books (what text);
 CREATE FUNCTION lending.keep_books() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     INSERT INTO books (what) VALUES (lending_code() || ' ' || NEW.title); RETURN NEW; END $$;
@@ -33,8 +34,16 @@ func TestW03OwnersNames(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, lending)
-	attached(t, tx, "lending", strings.NewReplacer(
-		"\n  - type: loan\n", "\n  - type: loan\n    writes: [create, update]\n    columns: [title, code, state, sku, pieces]\n"))
+	d, _ := attached(t, tx, "lending", strings.NewReplacer(
+		"\n  - type: loan\n", "\n  - type: loan\n    writes: [create, update]\n    columns: [title, code, state, sku, pieces, mood, lasts, at]\n"))
+
+	described := d.ByType("loan").Describe()
+	for _, line := range []string{
+		"- pieces: number, pieces > 0", "- mood: text, one of good | bad", "- sku: text, sku <> ''::text AND sku::text ~ '^[A-Z]+$'::text",
+		"- lasts: length of time (1 day 02:30:00)", "- at: time of day (18:30:00)",
+	} {
+		require.Contains(t, described, line+"\n")
+	}
 
 	exec(t, tx, `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', '`+adaID+`', true)`)
 	exec(t, tx, `INSERT INTO lending_alfred.loans (title) VALUES ('Saw')`)
