@@ -51,6 +51,9 @@ func (b *typeBinder) bindWrites() {
 	}
 	b.bindWritable()
 	b.bindApprove()
+	if sets {
+		b.checkDomainTypes()
+	}
 	if b.May(Create) {
 		b.checkCreatable()
 	}
@@ -101,6 +104,16 @@ func (b *typeBinder) bindWritable() {
 	}
 	if (b.Merge != nil || b.Singleton) && b.May(Create) && !b.May(Update) {
 		b.problemf("writes", "writes: creating a row may add to one that is there, so update has to be allowed too")
+	}
+}
+
+// checkDomainTypes finds columns whose type rejects null by itself. Such a type does so wherever a row is put together,
+// even of the columns of an update that does not name it.
+func (b *typeBinder) checkDomainTypes() {
+	for _, c := range b.Columns {
+		if c.filled {
+			b.problemf("writes", "writes: %s is of type %s, which is NOT NULL, and no row can be written without it; let the column be NOT NULL instead of its type", c.Name, c.Type)
+		}
 	}
 }
 

@@ -112,7 +112,7 @@ ORDER BY c.relname`
 // in a cast: format_type(..., -1) calls it bpchar, which is as long as the value.
 const columnsSQL = `
 SELECT c.relname::text, a.attname::text, format_type(a.atttypid, -1), format_type(a.atttypid, a.atttypmod),
-       CASE WHEN b.typname = 'citext' THEN 'citext' ELSE format_type(b.oid, -1) END, NOT a.attnotnull AND NOT chain.filled,
+       CASE WHEN b.typname = 'citext' THEN 'citext' ELSE format_type(b.oid, -1) END, NOT a.attnotnull AND NOT chain.filled, chain.filled,
        a.atthasdef OR a.attidentity <> '' OR t.typdefault IS NOT NULL,
        a.attidentity <> '' OR a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), ''),
        coalesce((SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e
@@ -222,7 +222,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 		col               Column
 	)
 	into := []any{
-		&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault, &col.Generated, &col.Comment, &col.Enum, &elem, &number,
+		&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.filled, &col.HasDefault, &col.Generated, &col.Comment, &col.Enum, &elem, &number,
 		&plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived, &rules,
 	}
 

@@ -201,9 +201,10 @@ type Column struct {
 	// not alias the table. Computed columns are Generated: read and filtered, never written.
 	Expr string
 
-	given bool   // set when a row is restored
-	cast  string // type to read the column as if the tenant may not name its own
-	below below  // the table's column that a view's column shows
+	given  bool   // set when a row is restored
+	filled bool   // of a domain type that is NOT NULL
+	cast   string // type to read the column as if the tenant may not name its own
+	below  below  // the table's column that a view's column shows
 }
 
 // SQL is the column as an expression of a SELECT, RETURNING or WHERE.

@@ -3,10 +3,12 @@ package domain_test
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
+	"alfred/internal/domain"
 )
 
 // lending names what it uses without a schema, as programs do whose search path is their own schema and public.
@@ -17,7 +19,7 @@ CREATE FUNCTION public.lending_code() RETURNS text LANGUAGE sql VOLATILE AS $$ S
 CREATE DOMAIN public.lending_word AS text CHECK (VALUE <> '');
 CREATE DOMAIN public.lending_sku AS public.lending_word CHECK (VALUE ~ '^[A-Z]+$');
 CREATE DOMAIN public.lending_mood AS text CHECK (VALUE IN ('good', 'bad'));
-CREATE DOMAIN public.lending_count AS integer NOT NULL DEFAULT 1 CHECK (VALUE > 0);
+CREATE DOMAIN public.lending_count AS integer DEFAULT 1 CHECK (VALUE > 0);
 CREATE TABLE lending.members (id integer PRIMARY KEY, name text NOT NULL);
 CREATE TABLE lending.loans (
     id serial PRIMARY KEY, member_id integer NOT NULL REFERENCES lending.members, title text NOT NULL,
@@ -55,4 +57,24 @@ func TestW03OwnersNames(t *testing.T) {
 	require.Equal(t, "c-1 open 1 Drill", loan)
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT string_agg(what, ', ') FROM lending.books`).Scan(&books))
 	require.Equal(t, "c-1 Saw, c-1 Drill", books)
+}
+
+// A type that is NOT NULL would fail writes that have nothing to do with it.
+func TestDomainTypesThatAreNotNull(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, strings.ReplaceAll(strings.ReplaceAll(lending, "lending", "hiring"), "AS integer DEFAULT", "AS integer NOT NULL DEFAULT"))
+	files := fstest.MapFS{"hiring.yaml": {Data: []byte(`
+name: hiring
+schema: hiring
+owner: member_id
+persona: None.
+entities: [{type: loan, table: loans, label: "{title}", writes: [update], columns: [title]}]
+subdomains: [{name: loans, description: All., tables: [loans]}]
+`)}}
+	decl, err := domain.Load(files, "hiring.yaml")
+	require.NoError(t, err)
+	_, err = domain.Bind(t.Context(), tx, decl)
+	require.ErrorContains(t, err, "writes: pieces is of type hiring_count, which is NOT NULL, and no row can be written without it")
 }
