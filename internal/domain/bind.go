@@ -72,6 +72,9 @@ type typeBinder struct {
 
 func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 	b.checkHead()
+	if len(b.cat.tables) == 0 { // nothing else would be said but that everything is missing
+		return b.check.orNil()
+	}
 	for i := range b.decl.Entities {
 		b.bindEntity(i)
 	}
@@ -118,9 +121,12 @@ func (b *binder) checkHead() {
 	if !b.cat.tenantRole {
 		b.problemf("$.schema", "role alfred_tenant does not exist: run worker migrate up first")
 	}
-	if len(b.cat.tables) == 0 {
+	switch {
+	case len(b.cat.tables) == 0 && b.decl.Source.Schema != "":
+		b.problemf("$.schema", "schema %q has no views yet, or no more: run worker domain attach", b.decl.Schema)
+	case len(b.cat.tables) == 0:
 		b.problemf("$.schema", "schema %q has no tables", b.decl.Schema)
-	} else if b.cat.tenantRole && !b.cat.tables[0].TenantUsage {
+	case b.cat.tenantRole && !b.cat.tables[0].TenantUsage:
 		b.problemf("$.schema", "alfred_tenant may not use schema %s: GRANT USAGE ON SCHEMA", b.decl.Schema)
 	}
 }

@@ -134,6 +134,11 @@ func (w *viewWriter) entity(e *EntityDecl) error {
 	if len(w.key(t)) == 0 {
 		return fmt.Errorf("%s has no key: nothing tells its rows apart; add a unique column, or leave the type out", t.Name)
 	}
+	for _, name := range e.Columns {
+		if !w.shows(t, name) {
+			return fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
+		}
+	}
 	condition := ""
 	if !e.Reference {
 		found, err := w.belongs(t, "t", 1)
@@ -154,6 +159,12 @@ func (w *viewWriter) entity(e *EntityDecl) error {
 	w.remark(t)
 
 	return nil
+}
+
+// shows reports whether the table's view has a column.
+func (w *viewWriter) shows(t *catalogTable, name string) bool {
+	return t.column(name) != nil || w.folded(t) && name == w.keyColumn(t) ||
+		slices.ContainsFunc(w.foldedKeys(t), func(fk catalogFK) bool { return w.foldedName(t, fk) == name })
 }
 
 // remark is what the owner has to know about a table.

@@ -78,3 +78,22 @@ subdomains: [{name: loans, description: All., tables: [loans]}]
 	_, err = domain.Bind(t.Context(), tx, decl)
 	require.ErrorContains(t, err, "writes: pieces is of type hiring_count, which is NOT NULL, and no row can be written without it")
 }
+
+// What is missing is said once, with what to do, and not as a consequence for every table.
+func TestW03SaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, strings.ReplaceAll(lending, "lending", "renting"))
+	text, err := domain.InitViews(t.Context(), tx, "renting")
+	require.NoError(t, err)
+	decl, err := domain.Load(fstest.MapFS{"r.yaml": {Data: []byte(text)}}, "r.yaml")
+	require.NoError(t, err)
+	_, err = domain.Bind(t.Context(), tx, decl)
+	require.EqualError(t, err, `r.yaml:4: schema "renting_alfred" has no views yet, or no more: run worker domain attach`)
+
+	decl, err = domain.Load(fstest.MapFS{"r.yaml": {Data: []byte(strings.Replace(text, "    name: \"loan\"\n", "    writes: [update]\n    columns: [titel]\n", 1))}}, "r.yaml")
+	require.NoError(t, err)
+	_, _, err = domain.Views(t.Context(), tx, decl)
+	require.EqualError(t, err, "write views: loan: columns: column titel does not exist in loans")
+}
