@@ -174,6 +174,9 @@ func (s *substitution) filterTarget(e *domain.Entity, f Filter) *domain.Entity {
 	if f.Op == "is_null" || f.Op == "is_not_null" {
 		return nil
 	}
+	if f.Field == keyField { // also where a column that is not the key has this name
+		return e
+	}
 
 	return target(e, f.Field)
 }

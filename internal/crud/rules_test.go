@@ -212,3 +212,29 @@ func TestW02OnlyWhatIsDeclared(t *testing.T) {
 	require.Contains(t, b.kit.ByType("label").Describe(), "labels (label), create only")
 	require.Contains(t, b.kit.ByType("crate").Describe(), "- secret: text, never written")
 }
+
+// To a model, id is a row's ref, even where a column that is not the key has that name.
+func TestIDIsTheRefWhateverColumnIsCalledSo(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, `
+		CREATE SCHEMA depot;
+		GRANT USAGE ON SCHEMA depot TO alfred_tenant;
+		CREATE TABLE depot.crates (
+			number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id integer NOT NULL DEFAULT 7, name text NOT NULL,
+			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid);
+		ALTER TABLE depot.crates ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY tenant ON depot.crates TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+		GRANT SELECT, DELETE, INSERT (name), UPDATE (name) ON depot.crates TO alfred_tenant;`, `
+name: depot
+schema: depot
+owner: user_id
+persona: You keep crates.
+entities: [{type: crate, table: crates, label: "{name}", writes: [create, update, delete], columns: [name]}]
+subdomains: [{name: crates, description: All., tables: [crates]}]
+`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "first"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}], "data": {"name": "renamed"}}`)
+	require.Equal(t, "renamed", query[string](b, `SELECT name FROM depot.crates`))
+	require.NotContains(t, b.kit.ByType("crate").Describe(), "- id:")
+}

@@ -234,6 +234,8 @@ func (b *typeBinder) bindKey() {
 		b.problemf("key", "column %s is not unique and not null by itself", name)
 	case !keyKind(key):
 		b.problemf("key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
+	case b.own.may(Create) && !key.HasDefault && !key.Generated && b.table.view:
+		b.problemf("key", "key %s has no default, and inserts never name it: leave create out of writes", name)
 	case b.own.may(Create) && !key.HasDefault && !key.Generated:
 		b.problemf("key", "key %s has no default, and inserts never name it; if people choose it, keep it as a column and add a key", name)
 	default:
@@ -278,7 +280,8 @@ func (b *typeBinder) bindHidden() {
 	b.columnsExist("hidden", b.own.Hidden...)
 	b.columnsExist("visible", b.own.Visible...)
 	for _, c := range b.Columns {
-		byDefault := c.Name == "created_at" || c.Name == "updated_at"
+		// To models, id is a row's ref.
+		byDefault := c.Name == "created_at" || c.Name == "updated_at" || c.Name == "id" && c != b.Key
 		c.Hidden = c == b.Owner || c.Kind == KindVector || slices.Contains(b.own.Hidden, c.Name) ||
 			c != b.Key && foreignID(c) || byDefault && !slices.Contains(b.own.Visible, c.Name)
 	}
