@@ -278,7 +278,11 @@ func keyKind(c *Column) bool {
 // declaration names.
 func (b *typeBinder) bindHidden() {
 	b.columnsExist("hidden", b.own.Hidden...)
-	b.columnsExist("visible", b.own.Visible...)
+	for _, name := range b.own.Visible {
+		if b.columnsExist("visible", name) && b.Column(name).Kind == KindVector {
+			b.problemf("visible", "visible: %s is %s, which no model can read; a computed column can show it as text", name, b.Column(name).Type)
+		}
+	}
 	for _, c := range b.Columns {
 		// To models, id is a row's ref.
 		byDefault := c.Name == "created_at" || c.Name == "updated_at" || c.Name == "id" && c != b.Key

@@ -77,6 +77,8 @@ func TestBindMismatches(t *testing.T) {
 		{"broken template", "", `label: "{name}"`, `label: "{name"`, 11, `shelf: template "{name": missing }`},
 		{"missing display column", "", "{due_on:Jan 2}", "{due:Jan 2}", 18, "loan: display: column due does not exist in loans"},
 		{"hidden label column", "", `label: "{name}"`, `label: "{member_id}"`, 11, "shelf: label: column member_id is hidden from models"},
+		{"unreadable column made visible", "ALTER TABLE library.shelves ADD place point", `label: "{name}"`, "label: \"{name}\"\n    visible: [place]", 12,
+			"shelf: visible: place is point, which no model can read; a computed column can show it as text"},
 		{"missing order column", "", "due_on desc", "day desc", 19, "loan: order: column day does not exist in loans"},
 		{"wrong order", "", "due_on desc", "due_on down", 19, `loan: order: "due_on down" is not a column, or a column and desc`},
 		{"missing set column", "", "order:", "sets: {text: [essay]}\n    order:", 19, "loan: sets: column essay does not exist in loans"},

@@ -89,6 +89,8 @@ func (b *typeBinder) bindWritable() {
 			b.problemf(field, "columns: %s is the owner, which nobody writes", name)
 		case c.Generated:
 			b.problemf(field, "columns: %s is computed", name)
+		case c.Kind == KindVector:
+			b.problemf(field, "columns: %s is %s, which no model can write", name, c.Type)
 		case c.Hidden:
 			b.problemf(field, "columns: %s is hidden from models", name)
 		default:
