@@ -110,9 +110,16 @@ var (
 // deletedAt is the column by which most programs mark rows as gone.
 const deletedAt = "deleted_at"
 
+var camelHump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// snake is a name in lower case, its words joined by _: OrderItem and "Order Item" are order_item.
+func snake(name string) string {
+	return strings.ReplaceAll(strings.ToLower(camelHump.ReplaceAllString(name, "${1}_${2}")), " ", "_")
+}
+
 // namesRows is the name in labelNames that a column has, if any, however it is written: "Full name" is full_name.
 func namesRows(column string) string {
-	name := strings.ReplaceAll(strings.ToLower(column), " ", "_")
+	name := snake(column)
 	if slices.Contains(labelNames, name) {
 		return name
 	}
@@ -147,7 +154,7 @@ func (w *initWriter) guessOwner() string {
 	counts := map[string]int{}
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
-			if ownerNames.MatchString(c.Name) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
+			if ownerNames.MatchString(snake(c.Name)) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
 				counts[c.Name]++
 			}
 		}
@@ -209,7 +216,7 @@ var notWord = regexp.MustCompile(`[^a-z]+`)
 
 // uniqueType derives a ref prefix from a table's name: books -> book.
 func uniqueType(table string, taken map[string]bool) string {
-	words := strings.Trim(notWord.ReplaceAllString(strings.ToLower(table), "_"), "_")
+	words := strings.Trim(notWord.ReplaceAllString(snake(table), "_"), "_")
 	name := Fold(words)
 	if !refType(name) {
 		name = "row_" + strings.TrimPrefix(name, "gen_")
@@ -286,7 +293,7 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 		foreign := slices.ContainsFunc(e.table.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.columns, c.Name) })
 
 		return c.Name == w.owner || refs[c.Name] != nil || foreign || slices.Contains(e.table.primary, c.Name) ||
-			c.Kind == KindVector || c.Kind == KindUUID || c.Elem == KindUUID || c.Name == "created_at" || c.Name == "updated_at" || c.Name == deletedAt
+			c.Kind == KindVector || c.Kind == KindUUID || c.Elem == KindUUID || slices.Contains([]string{"created_at", "updated_at", deletedAt}, snake(c.Name))
 	})
 }
 

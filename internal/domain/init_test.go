@@ -115,3 +115,25 @@ func TestInitAwkwardNames(t *testing.T) {
 	require.Contains(t, text, "# unsure: rows with deleted_at are shown like all others")
 	require.NoError(t, domain.Drop(t.Context(), tx, decl))
 }
+
+// Programs that write names in camel case call their tables in the singular and their columns userId.
+func TestInitCamelCase(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA camel;
+CREATE TABLE camel."User" (id text PRIMARY KEY, "fullName" text NOT NULL);
+CREATE TABLE camel."OrderItem" (id text PRIMARY KEY DEFAULT gen_random_uuid()::text, "userId" text NOT NULL REFERENCES camel."User", "displayName" text NOT NULL, "createdAt" timestamptz NOT NULL DEFAULT now());
+CREATE TABLE camel."Country" (id text PRIMARY KEY, name text NOT NULL);
+CREATE TABLE camel."Box" (id text PRIMARY KEY, "userId" text NOT NULL REFERENCES camel."User", label text NOT NULL, "countryId" text REFERENCES camel."Country")`)
+	text, err := domain.InitViews(t.Context(), tx, "camel")
+	require.NoError(t, err)
+	for _, part := range []string{
+		`owner: "userId" # unsure`, `accounts: "User"`,
+		"  - type: order_item\n    table: \"OrderItem\"\n", `name: "order item"`, `plural: "order items"`, `label: "{displayName}"`,
+		`plural: "boxes"`, `plural: "countries"`, `plural: "users"`,
+	} {
+		require.Contains(t, text, part)
+	}
+	require.NotContains(t, text, `{createdAt}`)
+}

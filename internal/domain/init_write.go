@@ -77,7 +77,7 @@ func (w *initWriter) writeEntity(e *initEntity) {
 	w.writeColumns(e)
 	w.writeSource(e)
 	w.linef("    name: %s", yamlText(spoken))
-	w.linef("    plural: %s", yamlText(strings.ToLower(strings.ReplaceAll(e.table.Name, "_", " "))))
+	w.linef("    plural: %s", yamlText(Plural(strings.ReplaceAll(snake(e.table.Name), "_", " "))))
 	if e.reference {
 		w.linef("    reference: true # unsure: it has no owner column, so all users share it, read only")
 	}
@@ -209,7 +209,7 @@ func (w *initWriter) writeColumns(e *initEntity) {
 		}
 		w.linef("    #   %s %s", oneLine(c.Name), oneLine(fact))
 	}
-	if e.table.column(deletedAt) != nil {
+	if slices.ContainsFunc(e.table.columns, func(c *Column) bool { return snake(c.Name) == deletedAt }) {
 		w.linef("    # unsure: rows with %s are shown like all others; to leave them out, declare a view of yours instead, which is read only", deletedAt)
 	}
 }

@@ -37,6 +37,20 @@ func Singular(word string) string {
 	}
 }
 
+// Plural returns the plural of lower-case English words, of which the last may be in the plural already.
+func Plural(words string) string {
+	switch {
+	case Singular(words) != words || words == "":
+		return words
+	case strings.HasSuffix(words, "y") && !hasSuffix(words, "ay", "ey", "oy", "uy"):
+		return words[:len(words)-1] + "ies"
+	case hasSuffix(words, "s", "x", "ch", "sh"):
+		return words + "es"
+	default:
+		return words + "s"
+	}
+}
+
 func hasSuffix(word string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(word, suffix) })
 }
