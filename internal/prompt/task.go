@@ -28,7 +28,7 @@ func (t *page) today() string {
 	for i := range days {
 		days[i] = t.Now.AddDate(0, 0, i+1).Format(form)
 	}
-	text := "Today: " + day(t.Now) + "\nNext days: " + strings.Join(days, ", ")
+	text := "Today: " + day(t.Now) + t.timeZone() + "\nNext days: " + strings.Join(days, ", ")
 	var named []string
 	for _, c := range t.Constraints {
 		for _, at := range spanOf(c.Value) {
@@ -42,6 +42,18 @@ func (t *page) today() string {
 	}
 
 	return text
+}
+
+// timeZone tells how the user's clock differs from that of the rows, nothing if it does not.
+func (t *page) timeZone() string {
+	if _, offset := t.Now.Zone(); offset == 0 {
+		return ""
+	}
+	const evening = 18
+	year, month, date := t.Now.Date()
+
+	return "\nTime zone: " + t.Now.Location().String() + ", today " + t.Now.Format("-07:00") + ". Rows show UTC (+00:00); say local times, and write them with their offset, as " +
+		time.Date(year, month, date, evening, 0, 0, 0, t.Now.Location()).Format(time.RFC3339) + "."
 }
 
 // spanOf returns the days from the first to the last date in a constraint's value.

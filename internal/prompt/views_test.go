@@ -189,7 +189,9 @@ func TestEarlierTurns(t *testing.T) {
 func TestTodayIsTheUsersDay(t *testing.T) {
 	t.Parallel()
 	for zone, want := range map[string]string{
-		"UTC": "Today: 2026-01-13 (Tuesday)", "Pacific/Auckland": "Today: 2026-01-14 (Wednesday)",
+		"UTC": "Today: 2026-01-13 (Tuesday)\nNext days: ",
+		"Pacific/Auckland": "Today: 2026-01-14 (Wednesday)\nTime zone: Pacific/Auckland, today +13:00. Rows show UTC (+00:00); " +
+			"say local times, and write them with their offset, as 2026-01-14T18:00:00+13:00.\nNext days: ",
 	} {
 		t.Run(zone, func(t *testing.T) {
 			t.Parallel()
