@@ -42,6 +42,7 @@ type catalogTable struct {
 	owner        string // the role, as SQL
 	triggers     bool
 	reacts       bool              // triggers run after its rows change
+	heirs        bool              // its rows may be those of tables that inherit from it
 	numbers      map[string]int    // of the columns
 	from         map[string]origin // a view's column -> its table's
 	bases        map[uint32]bool   // the tables that a view's columns come from
@@ -103,7 +104,11 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
                  AND f.pronamespace IS DISTINCT FROM to_regnamespace('alfred')
                  AND (g.tgrelid = c.oid OR g.tgrelid IN (
                      SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-                     WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass)))
+                     WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass))),
+       EXISTS (SELECT FROM pg_catalog.pg_inherits AS i JOIN pg_catalog.pg_class AS p ON p.oid = i.inhparent AND p.relkind = 'r'
+               WHERE p.oid = c.oid OR p.oid IN (
+                   SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                   WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass))
 FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role, to_regrole('alfred_undo')::oid AS undo) AS t
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname`
@@ -186,7 +191,7 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) erro
 	var t catalogTable
 	into := []any{
 		&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.undoDelete, &t.oid, &t.view, &t.barrier, &t.owner,
-		&t.triggers, &t.reacts,
+		&t.triggers, &t.reacts, &t.heirs,
 	}
 
 	return eachRow(ctx, tx, "tables", tablesSQL, []any{schema}, into, func() error {

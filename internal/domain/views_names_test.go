@@ -97,3 +97,16 @@ func TestW03SaysWhatIsMissing(t *testing.T) {
 	_, _, err = domain.Views(t.Context(), tx, decl)
 	require.EqualError(t, err, "write views: loan: columns: column titel does not exist in loans")
 }
+
+// A deleted row of a table that inherits would come back as a row of its parent, without its own columns.
+func TestW03InheritingRowsAreNotRestored(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, strings.ReplaceAll(lending, "lending", "leasing"))
+	exec(t, tx, `CREATE TABLE leasing.long_loans (months integer, PRIMARY KEY (id), FOREIGN KEY (member_id) REFERENCES leasing.members) INHERITS (leasing.loans)`)
+	d, _ := attached(t, tx, "leasing", strings.NewReplacer(
+		"\n  - type: loan\n", "\n  - type: loan\n    writes: [delete]\n", "\n  - type: long_loan\n", "\n  - type: long_loan\n    writes: [delete]\n"))
+	require.False(t, d.ByType("loan").Restorable)
+	require.True(t, d.ByType("long_loan").Restorable)
+}
