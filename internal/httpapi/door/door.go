@@ -112,25 +112,36 @@ func (d *Door) UntilStopping(ctx context.Context) (context.Context, context.Canc
 
 // readBody decodes a JSON body. Unknown fields are part of the protocol, not errors.
 func readBody(w http.ResponseWriter, r *http.Request, into any) error {
-	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyReadTimeout)); err != nil {
-		return fmt.Errorf("set read deadline: %w", err)
-	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return problem.New(http.StatusRequestEntityTooLarge, "message_too_large", "The request is larger than 8 MiB.")
-	}
+	data, err := ReadAll(w, r, maxBody)
 	if err != nil {
-		return problem.Invalid("The request could not be read.")
+		return err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return problem.Invalid("The request is not the JSON that it should be: " + problem.OneLine(err.Error()))
 	}
-	// The server detects a disconnecting client by reading; that must not hit the deadline.
-	if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil {
-		return fmt.Errorf("clear read deadline: %w", err)
-	}
 
 	return nil
+}
+
+// ReadAll reads a body of at most this many bytes, or says what is wrong with it. Nobody may keep it waiting.
+func ReadAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(bodyReadTimeout)); err != nil {
+		return nil, fmt.Errorf("set read deadline: %w", err)
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, problem.New(http.StatusRequestEntityTooLarge, "message_too_large", fmt.Sprintf("The request is larger than %d MiB.", most>>20))
+	}
+	if err != nil {
+		return nil, problem.Invalid("The request could not be read.")
+	}
+	// The server detects a disconnecting client by reading; that must not hit the deadline.
+	if err := control.SetReadDeadline(time.Time{}); err != nil {
+		return nil, fmt.Errorf("clear read deadline: %w", err)
+	}
+
+	return data, nil
 }
 
 // Message is one of the conversation that a client resends.
