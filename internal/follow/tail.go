@@ -170,25 +170,9 @@ func (r *Reader) Wait(ctx context.Context, turnID uuid.UUID) error {
 	}
 }
 
-const (
-	// awayPatience is how long a read is repeated while the database does not answer: turns wait for it, too.
-	awayPatience = 30 * time.Second
-	awayPause    = 100 * time.Millisecond
-)
-
 // Read reads as the user, and may run work several times: while the database is away, and if their turns have moved.
 func (r *Reader) Read(ctx context.Context, work func(tx pgx.Tx) error) error {
-	for until := time.Now().Add(awayPatience); ; {
-		err := r.readThere(ctx, work)
-		if !pg.IsTransient(err) || time.Now().After(until) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(awayPause):
-		}
-	}
+	return pg.Patiently(ctx, func() error { return r.readThere(ctx, work) })
 }
 
 // readThere reads where the user's turns are, which may be another place than the last time: then it runs work again.
