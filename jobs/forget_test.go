@@ -97,3 +97,25 @@ func TestForgottenWhileAModelThinks(t *testing.T) {
 		})
 	}
 }
+
+// A turn that takes back an earlier one holds itself first: whoever forgets the conversation must not wait for it with the other
+// in hand.
+func TestForgettingWaitsForAnUndo(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	earlier := h.enqueue(jobs.EnqueueParams{})
+	require.True(t, h.cancel(earlier.TurnID))
+	undo := h.enqueue(jobs.EnqueueParams{})
+	tx, err := h.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+	_, err = tx.Exec(t.Context(), `UPDATE turns SET position = position + 1 WHERE id = $1`, undo.TurnID)
+	require.NoError(t, err)
+	forgotten := h.forget()
+	h.awaitLockWait()
+	_, err = tx.Exec(t.Context(), `UPDATE turns SET undo = 'done' WHERE id = $1`, earlier.TurnID)
+	require.NoError(t, err)
+	require.NoError(t, tx.Commit(t.Context()))
+	require.NoError(t, <-forgotten)
+}

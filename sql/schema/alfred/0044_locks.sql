@@ -1,5 +1,6 @@
 -- What a turn has done was read before the turn was locked. A decision that committed in between was left out, so a cancelled
 -- turn did not say what it had written. Of an undo, it said "undo: milk".
+-- Forgetting a session and undoing one of its turns locked turns in different orders, and one of them ended in a deadlock.
 
 -- +goose Up
 -- +goose StatementBegin
@@ -66,7 +67,72 @@ AS $$
 $$;
 -- +goose StatementEnd
 
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION forget_session(session uuid) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    ids uuid[];
+BEGIN
+    -- In three steps, each of which waits only for transactions that wait for nothing of this one. No turn starts from
+    -- here on, but a decision that holds its turn can still insert rows that refer to the session.
+    PERFORM FROM sessions AS s
+    WHERE s.id = forget_session.session AND acts_for(s.user_id)
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    -- Decisions under way end, and no other passes its fence. An answer that is being stored can still refer to its turn.
+    -- The running turn comes first: one that takes back another holds itself, then the other.
+    PERFORM FROM turns AS t WHERE t.session_id = forget_session.session ORDER BY t.status = 'running' DESC, t.number FOR NO KEY UPDATE;
+    -- Nothing refers to the session any more.
+    PERFORM FROM sessions AS s WHERE s.id = forget_session.session FOR UPDATE;
+    ids := ARRAY(SELECT t.id FROM turns AS t WHERE t.session_id = forget_session.session);
+    PERFORM pg_notify('alfred_cancel', t.id::text) FROM turns AS t
+    WHERE t.session_id = forget_session.session AND (t.status = 'running' OR t.status = 'succeeded' AND t.summarized_at IS NULL);
+    PERFORM jobs_forget(array_append(ids, forget_session.session));
+    DELETE FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = ANY (ids::text[]);
+    DELETE FROM llm_calls AS c WHERE c.session_id = forget_session.session;
+    DELETE FROM sessions AS s WHERE s.id = forget_session.session;
+    RETURN true;
+END
+$$;
+-- +goose StatementEnd
+
 -- +goose Down
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION forget_session(session uuid) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    ids uuid[];
+BEGIN
+    -- In three steps, each of which waits only for transactions that wait for nothing of this one. No turn starts from
+    -- here on, but a decision that holds its turn can still insert rows that refer to the session.
+    PERFORM FROM sessions AS s
+    WHERE s.id = forget_session.session AND acts_for(s.user_id)
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    -- Decisions under way end, and no other passes its fence. An answer that is being stored can still refer to its turn.
+    PERFORM FROM turns AS t WHERE t.session_id = forget_session.session ORDER BY t.number FOR NO KEY UPDATE;
+    -- Nothing refers to the session any more.
+    PERFORM FROM sessions AS s WHERE s.id = forget_session.session FOR UPDATE;
+    ids := ARRAY(SELECT t.id FROM turns AS t WHERE t.session_id = forget_session.session);
+    PERFORM pg_notify('alfred_cancel', t.id::text) FROM turns AS t
+    WHERE t.session_id = forget_session.session AND (t.status = 'running' OR t.status = 'succeeded' AND t.summarized_at IS NULL);
+    PERFORM jobs_forget(array_append(ids, forget_session.session));
+    DELETE FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = ANY (ids::text[]);
+    DELETE FROM llm_calls AS c WHERE c.session_id = forget_session.session;
+    DELETE FROM sessions AS s WHERE s.id = forget_session.session;
+    RETURN true;
+END
+$$;
+-- +goose StatementEnd
+
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION turn_deeds(turn uuid) RETURNS text
 LANGUAGE sql STABLE
