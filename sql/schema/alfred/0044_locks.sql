@@ -1,6 +1,6 @@
 -- What a turn has done was read before the turn was locked. A decision that committed in between was left out, so a cancelled
 -- turn did not say what it had written. Of an undo, it said "undo: milk".
--- Forgetting a session and undoing one of its turns locked turns in different orders, and one of them ended in a deadlock.
+-- Forgetting a session ended in a deadlock with an undo of one of its turns, or with a turn of one of its forks.
 
 -- +goose Up
 -- +goose StatementBegin
@@ -75,14 +75,14 @@ AS $$
 DECLARE
     ids uuid[];
 BEGIN
-    -- In three steps, each of which waits only for transactions that wait for nothing of this one. No turn starts from
-    -- here on, but a decision that holds its turn can still insert rows that refer to the session.
-    PERFORM FROM sessions AS s
-    WHERE s.id = forget_session.session AND acts_for(s.user_id)
-    FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
+    IF NOT EXISTS (SELECT FROM sessions AS s WHERE s.id = forget_session.session AND acts_for(s.user_id)) THEN
         RETURN false;
     END IF;
+    -- In three steps, each of which waits only for transactions that wait for nothing of this one. No turn starts from
+    -- here on, but a decision that holds its turn can still insert rows that refer to the session. Its forks lose their parent.
+    PERFORM FROM sessions AS s
+    WHERE s.id = forget_session.session OR s.parent_id = forget_session.session
+    ORDER BY s.id FOR NO KEY UPDATE;
     -- Decisions under way end, and no other passes its fence. An answer that is being stored can still refer to its turn.
     -- The running turn comes first: one that takes back another holds itself, then the other.
     PERFORM FROM turns AS t WHERE t.session_id = forget_session.session ORDER BY t.status = 'running' DESC, t.number FOR NO KEY UPDATE;
@@ -95,7 +95,7 @@ BEGIN
     DELETE FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = ANY (ids::text[]);
     DELETE FROM llm_calls AS c WHERE c.session_id = forget_session.session;
     DELETE FROM sessions AS s WHERE s.id = forget_session.session;
-    RETURN true;
+    RETURN FOUND;
 END
 $$;
 -- +goose StatementEnd
