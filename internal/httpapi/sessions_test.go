@@ -134,9 +134,15 @@ func TestForgottenMeanwhile(t *testing.T) {
 			defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
 			_, err = tx.Exec(t.Context(), `SELECT forget_session($1)`, session)
 			require.NoError(t, err)
-			answered := make(chan *answer)
+			var (
+				a       *answer
+				failure error
+			)
+			answered := make(chan struct{})
 			go func() {
-				answered <- b.call(t, c.method, strings.NewReplacer("{session}", session, "{turn}", turn).Replace(c.path), c.body)
+				defer close(answered)
+				path := strings.NewReplacer("{session}", session, "{turn}", turn).Replace(c.path)
+				a, failure = fetch(t.Context(), b.url, c.method, path, c.body, header{"Authorization": "Bearer " + b.key})
 			}()
 			require.Eventually(t, func() (waits bool) {
 				err := b.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
@@ -144,7 +150,9 @@ func TestForgottenMeanwhile(t *testing.T) {
 				return err == nil && waits
 			}, patience, tick)
 			require.NoError(t, tx.Commit(t.Context()))
-			(<-answered).requireProblem(t, http.StatusNotFound, "not_found")
+			<-answered
+			require.NoError(t, failure)
+			a.requireProblem(t, http.StatusNotFound, "not_found")
 		})
 	}
 }
