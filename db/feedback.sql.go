@@ -31,7 +31,10 @@ func (q *Queries) FeedbackDelete(ctx context.Context, db DBTX, arg *FeedbackDele
 
 const FeedbackSet = `-- name: FeedbackSet :one
 INSERT INTO feedback (turn_id, session_id, user_id, rating, text)
-SELECT t.id, t.session_id, t.user_id, $1, $2 FROM turns AS t WHERE t.id = $3 AND t.user_id = $4
+SELECT t.id, s.id, t.user_id, $1, $2
+FROM turns AS t JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
+WHERE t.id = $3 AND t.user_id = $4
+FOR KEY SHARE OF s
 ON CONFLICT (turn_id, user_id) DO UPDATE SET rating = excluded.rating, text = excluded.text, updated_at = clock_timestamp()
 RETURNING rating, text, updated_at
 `
@@ -49,7 +52,8 @@ type FeedbackSetRow struct {
 	UpdatedAt time.Time
 }
 
-// FeedbackSet stores a user's feedback on a turn's reply, replacing any earlier one. No row: the user has no such turn.
+// FeedbackSet stores a user's feedback on a turn's reply, replacing any earlier one. No row: the user has no such turn. It locks
+// the session first, as whoever forgets it does.
 func (q *Queries) FeedbackSet(ctx context.Context, db DBTX, arg *FeedbackSetParams) (*FeedbackSetRow, error) {
 	row := db.QueryRow(ctx, FeedbackSet,
 		arg.Rating,

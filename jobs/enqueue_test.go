@@ -54,6 +54,28 @@ func TestEnqueueErrors(t *testing.T) {
 	require.ErrorIs(t, err, jobs.ErrTurnNotFound)
 }
 
+// A decision that commits while somebody cancels its turn is among what stays.
+func TestCancellingTellsOfWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	tx, err := h.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+	_, err = tx.Exec(t.Context(), `UPDATE turns SET position = position + 1 WHERE id = $1`, turn.TurnID)
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, entity_type, row_count)
+		SELECT id, user_id, 1, call, tool, 'recipe', 2 FROM turns, (VALUES (1, 'db_create'), (2, 'undo')) AS did (call, tool) WHERE id = $1`, turn.TurnID)
+	require.NoError(t, err)
+	cancelled := make(chan bool)
+	go func() { cancelled <- h.cancel(turn.TurnID) }()
+	h.awaitLockWait()
+	require.NoError(t, tx.Commit(t.Context()))
+	require.True(t, <-cancelled)
+	require.Equal(t, "You cancelled this request. Done before that, and it stays: saved 2 rows; undid changes to 2 rows.", *h.turn(turn.TurnID).ErrorMessage)
+}
+
 func TestEnqueueLimitsWhatWaits(t *testing.T) {
 	t.Parallel()
 

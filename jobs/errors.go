@@ -71,7 +71,7 @@ func typed(err error) error {
 		return err
 	}
 	switch {
-	case raised.Code == codeNotFound:
+	case raised.Code == codeNotFound, pg.IsForeignKey(err, "sessions_parent_fkey"): // forgotten while it was forked
 		return ErrSessionNotFound
 	case raised.Code == codeSessionArchived:
 		return ErrSessionArchived

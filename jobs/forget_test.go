@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/llm"
@@ -96,4 +97,47 @@ func TestForgottenWhileAModelThinks(t *testing.T) {
 			require.Empty(t, log.String())
 		})
 	}
+}
+
+// A turn that takes back an earlier one holds itself first: whoever forgets the conversation must not wait for it with the other
+// in hand.
+func TestForgettingWaitsForAnUndo(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	earlier := h.enqueue(jobs.EnqueueParams{})
+	require.True(t, h.cancel(earlier.TurnID))
+	undo := h.enqueue(jobs.EnqueueParams{})
+	tx, err := h.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+	_, err = tx.Exec(t.Context(), `UPDATE turns SET position = position + 1 WHERE id = $1`, undo.TurnID)
+	require.NoError(t, err)
+	forgotten := h.forget()
+	h.awaitLockWait()
+	_, err = tx.Exec(t.Context(), `UPDATE turns SET undo = 'done' WHERE id = $1`, earlier.TurnID)
+	require.NoError(t, err)
+	require.NoError(t, tx.Commit(t.Context()))
+	require.NoError(t, <-forgotten)
+}
+
+// The forks of a conversation lose their parent: whoever deletes it waits for a turn of theirs before it holds anything else.
+func TestForgettingWaitsForForks(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	require.True(t, h.cancel(turn.TurnID))
+	fork := column[uuid.UUID](h, `SELECT fork_session($1, 1)`, h.session)[0]
+	tx, err := h.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it only locks
+	_, err = tx.Exec(t.Context(), `SELECT FROM sessions WHERE id = $1 FOR NO KEY UPDATE`, fork)
+	require.NoError(t, err)
+	forgotten := h.forget()
+	h.awaitLockWait()
+	_, err = tx.Exec(t.Context(), `SELECT FROM turns WHERE id = $1 FOR NO KEY UPDATE NOWAIT`, turn.TurnID)
+	require.NoError(t, err)
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, <-forgotten)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -28,6 +30,23 @@ type keysCreateCommand struct {
 	User   string   `help:"The user it acts for; created if missing." required:""`
 	Name   string   `help:"What the key is for."`
 	Scopes []string `default:"chat,read" enum:"chat,read,admin" help:"Scopes: any of ${enum}."`
+}
+
+const maxUserName = 200 // characters
+
+// Validate implements kong's hook. A name that looks like another where it is listed is most likely a slip of the pen.
+func (c *keysCreateCommand) Validate() error {
+	n := utf8.RuneCountInString(c.User)
+	switch {
+	case n == 0 || n > maxUserName:
+		return fmt.Errorf("%w: --user has %d characters; it takes 1 to %d", settings.ErrBad, n, maxUserName)
+	case c.User != strings.TrimSpace(c.User) || strings.ContainsFunc(c.User, unicode.IsControl):
+		return fmt.Errorf("%w: --user %q has spaces around it, or control characters", settings.ErrBad, c.User)
+	case len(c.Scopes) == 0:
+		return fmt.Errorf("%w: --scopes names none", settings.ErrBad)
+	}
+
+	return nil
 }
 
 // Run creates a key.

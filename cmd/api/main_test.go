@@ -145,10 +145,12 @@ func TestKeysCreateRefuses(t *testing.T) {
 
 	e := settings.Env{"DATABASE_URL": dbtest.URL(t)}
 	for _, args := range [][]string{
-		{"--scopes", "chat"}, {"--user", "ada", "--scopes", "root"}, {"--user", "ada", "--scopes", ""}, {"--user", ""},
+		{"--user"}, {"--scopes", "root", "--user", "ada"}, {"--scopes", "", "--user", "ada"}, {"--user", ""},
+		{"--user", " ada"}, {"--user", "ada\nroot"}, {"--user", strings.Repeat("ä", 201)},
 	} {
 		out, err := api(t, e, append([]string{"keys", "create"}, args...)...)
-		require.Error(t, err, args)
+		require.ErrorContains(t, err, args[0], "it names what is wrong")
+		require.NotContains(t, err.Error(), "SQLSTATE")
 		require.Empty(t, out, "no key is printed that was not stored")
 	}
 	_, err := api(t, settings.Env{}, "keys", "list")

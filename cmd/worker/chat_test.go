@@ -159,6 +159,22 @@ func decodeLines(t *testing.T, out string) []map[string]any {
 }
 
 // A refusal is printed, sets an exit status, and does not stop the remaining input from being sent.
+// Whoever chats does not notice a restart of the database between two messages, and no message is sent twice.
+func TestChatWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+
+	c := newChatting(t)
+	_, err := c.pool.Exec(t.Context(), `CREATE SEQUENCE public.failures;
+		CREATE FUNCTION public.fail_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			IF nextval('public.failures') <= 2 THEN RAISE 'shutting down' USING ERRCODE = '57P01'; END IF; RETURN NEW; END $$;
+		CREATE TRIGGER fail_twice AFTER INSERT ON turns FOR EACH ROW EXECUTE FUNCTION public.fail_twice()`)
+	require.NoError(t, err)
+	c.work(t)
+	out, err := c.chat(t, &chatCommand{JSON: true}, "hello\n", nil)
+	require.NoError(t, err, out)
+	require.Equal(t, "1", c.one(t, `SELECT count(*)::text FROM turns WHERE idempotency_key IS NOT NULL`))
+}
+
 func TestChatRefuses(t *testing.T) {
 	t.Parallel()
 

@@ -135,16 +135,21 @@ func (t *talk) say(ctx context.Context, said message) error {
 	return nil
 }
 
-func (t *talk) enqueue(ctx context.Context, said message) (*jobs.Enqueued, error) {
+func (t *talk) enqueue(ctx context.Context, said message) (made *jobs.Enqueued, err error) {
 	t.sent++
-	key := ""
+	key := uuid.NewString()
 	if t.key != "" {
 		key = t.key + "-" + strconv.Itoa(t.sent)
 	}
+	err = pg.Patiently(ctx, func() (err error) {
+		made, err = pg.Value(ctx, t.write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
+			return jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: t.session, Message: said.text, Answer: said.answer, IdempotencyKey: key, Limits: t.settings.Limits})
+		})
 
-	return pg.Value(ctx, t.write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
-		return jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: t.session, Message: said.text, Answer: said.answer, IdempotencyKey: key, Limits: t.settings.Limits})
+		return err
 	})
+
+	return made, err
 }
 
 // refusalOf is an error's code if it concerns the message, "" otherwise.

@@ -170,8 +170,13 @@ func (r *Reader) Wait(ctx context.Context, turnID uuid.UUID) error {
 	}
 }
 
-// Read reads as the user where their turns are, which may be another place than the last time: then it runs work again.
+// Read reads as the user, and may run work several times: while the database is away, and if their turns have moved.
 func (r *Reader) Read(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.Patiently(ctx, func() error { return r.readThere(ctx, work) })
+}
+
+// readThere reads where the user's turns are, which may be another place than the last time: then it runs work again.
+func (r *Reader) readThere(ctx context.Context, work func(tx pgx.Tx) error) error {
 	for at := cmp.Or(r.found.Load(), r); ; {
 		err := at.readOnce(ctx, work)
 		if at.StillGood == nil {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
@@ -39,4 +41,31 @@ func TestTailStaysWhereARefusedReadBegan(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, events)
 	require.EqualValues(t, 1, events[0].Seq)
+}
+
+// Turns wait for a database that is away, and so does whoever reads them: the message is stored, and must not be sent again.
+func TestReaderWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	var turn, user uuid.UUID
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn(start_session('Ada'), 'hello')`).Scan(&turn))
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT user_id FROM turns WHERE id = $1`, turn).Scan(&user))
+
+	away := 3
+	reader := &follow.Reader{Pool: pool, UserID: user, StillGood: func(context.Context) error {
+		if away--; away >= 0 {
+			return &pgconn.PgError{Code: pgerrcode.AdminShutdown}
+		}
+
+		return nil
+	}}
+	found, err := reader.Turn(t.Context(), turn)
+	require.NoError(t, err)
+	require.Equal(t, turn, found.ID)
+
+	away = 1 << 30
+	short, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err = reader.Turn(short, turn)
+	require.Error(t, err, "nobody waits longer than asked to")
 }

@@ -100,16 +100,17 @@ func TestOrigins(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, func(c *httpapi.Config) { c.Origins = []string{"https://friend.example"} })
-	preflight := header{"Origin": "https://friend.example", "Access-Control-Request-Method": "POST", "Authorization": ""}
+	preflight := header{"Origin": "https://friend.example", "Access-Control-Request-Method": "POST", "Authorization": "", "Access-Control-Request-Headers": "prefer,x-session-id,x-stainless-os"}
 	a := b.call(t, http.MethodOptions, "/v1/sessions", nil, preflight)
 	require.Equal(t, http.StatusNoContent, a.status)
 	require.Equal(t, "https://friend.example", a.header.Get("Access-Control-Allow-Origin"))
 	require.Contains(t, a.header.Get("Access-Control-Allow-Methods"), "PATCH")
-	require.Contains(t, a.header.Get("Access-Control-Allow-Headers"), "Last-Event-ID")
+	require.Equal(t, "prefer,x-session-id,x-stainless-os", a.header.Get("Access-Control-Allow-Headers"), "whatever the protocols' clients send")
 
 	friend := b.call(t, http.MethodGet, "/v1/sessions", nil, header{"Origin": "https://friend.example"})
 	require.Equal(t, http.StatusOK, friend.status)
 	require.Equal(t, "https://friend.example", friend.header.Get("Access-Control-Allow-Origin"))
+	require.Contains(t, friend.header.Get("Access-Control-Expose-Headers"), "X-Session-Id")
 	require.Empty(t, friend.header.Get("Access-Control-Allow-Credentials"))
 
 	for _, origin := range []string{"https://evil.example", "null", ""} {

@@ -89,3 +89,29 @@ func TestRefusedBodyIsReadToItsEnd(t *testing.T) {
 	defer func() { _ = resp.Body.Close() }()
 	require.Equal(t, http.StatusRequestEntityTooLarge, resp.StatusCode)
 }
+
+// A body that breaks off is the client's fault; no protocol waits for the rest, or takes more than it is said to.
+func TestBrokenBodies(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	for _, path := range []string{"/v1/sessions", "/v1/agui", "/mcp"} {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(b.url, "http://"))
+		require.NoError(t, err)
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: alfred\r\nAuthorization: Bearer %s\r\nAccept: application/json, text/event-stream\r\n"+
+			"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{\"\r\nzz\r\n", path, b.key)
+		require.NoError(t, err)
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		raw, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusBadRequest, resp.StatusCode, "%s: %s", path, raw)
+		require.Contains(t, string(raw), `"code":"invalid_request"`, path)
+		require.NoError(t, conn.Close())
+	}
+	large := `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"` + strings.Repeat(" ", 1<<20) + `}`
+	b.call(t, http.MethodPost, "/mcp", large, header{"Accept": "application/json, text/event-stream"}).
+		requireProblem(t, http.StatusRequestEntityTooLarge, "message_too_large")
+}

@@ -253,3 +253,26 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 	b.stop()
 	require.Equal(t, []string{"turn.started", "node.started"}, names(s.rest(t)))
 }
+
+// Nothing follows the headers of a HEAD, so its connection is free for the next request.
+func TestHeadOfAStream(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	session := b.session(t)
+	b.message(t, session, "hi")
+	for _, path := range []string{"/v1/sessions/" + session + "/events", "/v1/events?session=" + session} {
+		keepAlive := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}, Timeout: 5 * time.Second}
+		for range 2 {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodHead, b.url+path, nil)
+			require.NoError(t, err)
+			request.Header.Set("Authorization", "Bearer "+b.key)
+			response, err := keepAlive.Do(request)
+			require.NoError(t, err, path)
+			require.NoError(t, response.Body.Close())
+			require.Equal(t, http.StatusOK, response.StatusCode)
+			require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
+		}
+		keepAlive.CloseIdleConnections()
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
 )
 
@@ -29,13 +30,14 @@ func (a *api) guardOrigin(next http.Handler) http.Handler {
 			return
 		}
 		h.Set("Access-Control-Allow-Origin", origin)
-		h.Set("Access-Control-Expose-Headers", "ETag")
+		h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, "+door.SessionHeader+", "+door.TurnHeader)
 		if r.Method != http.MethodOptions {
 			next.ServeHTTP(w, r)
 
 			return
 		}
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID")
+		// Other protocols' clients send headers of their own. A key says who may call; no header does.
+		h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
 		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
 		h.Set("Access-Control-Max-Age", "600")
 		w.WriteHeader(http.StatusNoContent)

@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 
 	"alfred/internal/auth"
+	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
 	"alfred/internal/mcpserver"
 )
@@ -23,10 +26,7 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
 		closed := func() {}
 		if err == nil && r.Method == http.MethodPost {
-			err = a.gate.Stays(r.Context(), who) // what a tool is refused is no answer of HTTP any more
-		}
-		if err == nil && r.Method == http.MethodPost {
-			closed, err = a.gate.OpenStream(who) // a tool may wait for a reply, and its answer is a stream
+			closed, err = a.takeTool(w, r, who)
 		}
 		if err != nil {
 			problem.Note(r.Context(), err)
@@ -42,6 +42,21 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 	mux.HandleFunc("POST /mcp", serve)
 	mux.HandleFunc("GET /mcp", serve) // answered as the protocol requires of servers without sessions
 	mux.HandleFunc("DELETE /mcp", serve)
+}
+
+// takeTool does what must precede the protocol's handler, which answers with a stream, reports refusals as results and
+// waits for a body without end.
+func (a *api) takeTool(w http.ResponseWriter, r *http.Request, who auth.Caller) (closed func(), err error) {
+	if err := a.gate.Stays(r.Context(), who); err != nil {
+		return nil, err
+	}
+	body, err := door.ReadAll(w, r, maxBody)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+
+	return a.gate.OpenStream(who)
 }
 
 // Explain is the API's problem for an error, as an MCP tool reports it; nil for internal errors.

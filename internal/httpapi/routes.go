@@ -20,6 +20,9 @@ const (
 	tooLarge = http.StatusRequestEntityTooLarge
 )
 
+// maxBody is the most bytes of a request.
+const maxBody = 1 << 20
+
 // registerConversations describes and serves the routes about conversations and their turns.
 func (a *api) registerConversations() {
 	serveBody(a, operation("POST /v1/sessions", "create-session", "Start a conversation", http.StatusCreated, tooLarge), a.sessionCreate)
@@ -81,7 +84,7 @@ func operation(route, id, summary string, status int, errs ...int) huma.Operatio
 
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status, Tags: []string{tagOf(path)},
-		MaxBodyBytes: 1 << 20, BodyReadTimeout: 10 * time.Second,
+		MaxBodyBytes: maxBody, BodyReadTimeout: 10 * time.Second,
 		Errors: append(errs, http.StatusBadRequest, http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable),
 	}
 }

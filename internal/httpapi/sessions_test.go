@@ -110,3 +110,49 @@ func TestSessionTakesItsTitleFromTheFirstMessage(t *testing.T) {
 	require.True(t, strings.HasPrefix(title, "What is in my pantry? xxx"), title)
 	require.LessOrEqual(t, len(title), 60)
 }
+
+// What refers to a conversation that is just being deleted waits for that, and finds nothing.
+func TestForgottenMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		method, path string
+		body         map[string]any
+	}{
+		"fork":     {http.MethodPost, "/v1/sessions/{session}/fork", map[string]any{"turn": 1}},
+		"feedback": {http.MethodPut, "/v1/turns/{turn}/feedback", map[string]any{"rating": "up"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			session := b.session(t)
+			turn := b.message(t, session, "hi")
+			b.reply(t, turn, "Hello.")
+			tx, err := b.pool.Begin(t.Context())
+			require.NoError(t, err)
+			defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+			_, err = tx.Exec(t.Context(), `SELECT forget_session($1)`, session)
+			require.NoError(t, err)
+			var (
+				a       *answer
+				failure error
+			)
+			answered := make(chan struct{})
+			go func() {
+				defer close(answered)
+				path := strings.NewReplacer("{session}", session, "{turn}", turn).Replace(c.path)
+				a, failure = fetch(t.Context(), b.url, c.method, path, c.body, header{"Authorization": "Bearer " + b.key})
+			}()
+			require.Eventually(t, func() (waits bool) {
+				err := b.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
+
+				return err == nil && waits
+			}, patience, tick)
+			require.NoError(t, tx.Commit(t.Context()))
+			<-answered
+			require.NoError(t, failure)
+			a.requireProblem(t, http.StatusNotFound, "not_found")
+		})
+	}
+}

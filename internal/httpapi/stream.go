@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -23,7 +24,12 @@ type subscribe func(id uuid.UUID) (signal <-chan struct{}, stop func())
 // while it waits.
 func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
-		_, w := humago.Unwrap(hctx)
+		r, w := humago.Unwrap(hctx)
+		if r.Method == http.MethodHead {
+			sse.Open(w)
+
+			return
+		}
 		closed, err := a.gate.OpenStream(auth.CallerOf(hctx.Context()))
 		if err != nil {
 			a.fail(hctx, err)

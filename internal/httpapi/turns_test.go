@@ -190,3 +190,32 @@ func TestEnqueueWithinLimits(t *testing.T) {
 	b.call(t, http.MethodPost, "/v1/sessions/"+session+"/turns", map[string]any{"message": "one too many"}).
 		requireProblem(t, http.StatusTooManyRequests, "limit_exceeded")
 }
+
+// A message that is refused leaves no conversation that its sender has never had.
+func TestRefusedMessageLeavesNoSession(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(c *httpapi.Config) { c.Limits = jobs.Limits{Turns: 1} })
+	b.message(t, b.session(t), "the day's only message")
+	sessions := len(b.call(t, http.MethodGet, "/v1/sessions", nil).items())
+
+	hi := []any{map[string]any{"id": "1", "role": "user", "content": "hi"}}
+	for _, c := range []struct {
+		path   string
+		body   map[string]any
+		header header
+	}{
+		{"/v1/chat/completions", map[string]any{"model": "alfred", "messages": hi}, header{}},
+		{"/v1/chat/completions", map[string]any{"model": "alfred", "messages": hi, "user": "tab 1"}, header{}},
+		{"/v1/chat/completions", map[string]any{"model": "alfred", "messages": hi}, header{"Idempotency-Key": "k"}},
+		{"/v1/agui", map[string]any{"threadId": "tab 1", "runId": "1", "messages": hi}, header{}},
+	} {
+		a := b.call(t, http.MethodPost, c.path, c.body, c.header)
+		require.Equal(t, http.StatusTooManyRequests, a.status, a.raw)
+	}
+	for _, args := range []map[string]any{{"message": "hi"}, {"message": "hi", "idempotency_key": "k"}} {
+		_, refused := callTool(t, b.mcpClient(t, b.key), "send_message", args)
+		require.Contains(t, refused, "limit_exceeded")
+	}
+	require.Len(t, b.call(t, http.MethodGet, "/v1/sessions", nil).items(), sessions)
+}

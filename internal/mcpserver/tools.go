@@ -264,11 +264,12 @@ type messageIn struct {
 const sendPatience = 2 * time.Minute
 
 func (t *tools) sendMessage(ctx context.Context, in messageIn) (*turnOut, error) {
-	session, err := t.sessionOf(ctx, in)
-	if err != nil {
-		return nil, err
-	}
 	made, err := pg.Value(ctx, t.write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
+		session, err := t.sessionOf(ctx, tx, in)
+		if err != nil {
+			return nil, err
+		}
+
 		return jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
 			SessionID: session, Message: in.Message, IdempotencyKey: in.IdempotencyKey, Limits: t.Limits,
 		})
@@ -285,21 +286,31 @@ func (t *tools) sendMessage(ctx context.Context, in messageIn) (*turnOut, error)
 	return t.turn(ctx, made.TurnID)
 }
 
-// sessionOf derives a new session's id from the idempotency key, so that a resent message finds it.
-func (t *tools) sessionOf(ctx context.Context, in messageIn) (uuid.UUID, error) {
+// sessionOf is the session that a message names, or a new one, which is gone again if the message is refused.
+func (t *tools) sessionOf(ctx context.Context, tx pgx.Tx, in messageIn) (id uuid.UUID, err error) {
 	if in.SessionID != "" {
 		return parseID(in.SessionID)
 	}
-	if in.IdempotencyKey == "" {
-		made, err := db.New().SessionInsert(ctx, t.Pool, &db.SessionInsertParams{UserID: t.caller.UserID, Domain: t.Domain.Name, Mode: "plan"})
-		if err != nil {
-			return uuid.Nil, err
-		}
+	err = pg.AsEngine(ctx, tx, func(tx pgx.Tx) (err error) {
+		id, err = t.newSession(ctx, tx, in.IdempotencyKey)
 
-		return made.ID, nil
-	}
-	id := uuid.NewSHA1(t.caller.UserID, []byte("mcp:"+in.IdempotencyKey))
-	err := db.New().SessionEnsure(ctx, t.Pool, &db.SessionEnsureParams{ID: id, UserID: t.caller.UserID, Domain: t.Domain.Name})
+		return err
+	})
 
 	return id, err
+}
+
+// newSession derives the session's id from the idempotency key, so that a resent message finds it.
+func (t *tools) newSession(ctx context.Context, tx pgx.Tx, key string) (uuid.UUID, error) {
+	if key != "" {
+		id := uuid.NewSHA1(t.caller.UserID, []byte("mcp:"+key))
+
+		return id, db.New().SessionEnsure(ctx, tx, &db.SessionEnsureParams{ID: id, UserID: t.caller.UserID, Domain: t.Domain.Name})
+	}
+	made, err := db.New().SessionInsert(ctx, tx, &db.SessionInsertParams{UserID: t.caller.UserID, Domain: t.Domain.Name, Mode: "plan"})
+	if err != nil {
+		return uuid.Nil, err
+	}
+
+	return made.ID, nil
 }

@@ -97,16 +97,16 @@ func IsSchemaChange(err error) bool {
 	return false
 }
 
-// IsTransient reports whether the same statement may succeed later: the server is down or starting, lacks a resource,
-// is read-only for now (a standby before its promotion), timed out, or aborted us to resolve a conflict.
+// IsTransient reports whether the same statement may succeed later: the server is down, starting or does not let us in,
+// lacks a resource, is read-only for now (a standby before its promotion), timed out, or aborted us to resolve a conflict.
 func IsTransient(err error) bool {
+	if _, isConnect := errors.AsType[*pgconn.ConnectError](err); isConnect {
+		return true
+	}
 	if code := Code(err); code != "" {
 		return code == pgerrcode.SerializationFailure || code == pgerrcode.DeadlockDetected || code == pgerrcode.LockNotAvailable ||
 			code == pgerrcode.IdleInTransactionSessionTimeout || code == pgerrcode.ReadOnlySQLTransaction || pgerrcode.IsConnectionException(code) ||
 			pgerrcode.IsInsufficientResources(code) || pgerrcode.IsOperatorIntervention(code) || pgerrcode.IsSystemError(code)
-	}
-	if _, isConnect := errors.AsType[*pgconn.ConnectError](err); isConnect {
-		return true
 	}
 	if _, isNet := errors.AsType[net.Error](err); isNet {
 		return true

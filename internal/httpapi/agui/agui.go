@@ -83,13 +83,19 @@ func (in *input) message() (string, error) {
 // enqueue finds the thread's session and makes the run a turn there. A run that is sent again maps to the same turn.
 func (s *server) enqueue(ctx context.Context, in *input, message string) (uuid.UUID, *jobs.Enqueued, error) {
 	session, err := s.SessionID(ctx, in.ThreadID)
-	if err != nil && problem.Of(err) == problem.ErrNotFound {
-		session, err = s.NamedSession(ctx, "thread:"+in.ThreadID, "")
-	}
-	if err != nil {
+	named := err != nil && problem.Of(err) == problem.ErrNotFound
+	if named {
+		session = door.Named(ctx, "thread:"+in.ThreadID)
+	} else if err != nil {
 		return uuid.Nil, nil, err
 	}
 	made, err := pg.Value(ctx, s.Write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
+		if named {
+			if err := s.EnsureSession(ctx, tx, session, ""); err != nil {
+				return nil, err
+			}
+		}
+
 		return jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
 			SessionID: session, Message: message, IdempotencyKey: "agui:" + in.RunID, Limits: s.Limits,
 		})

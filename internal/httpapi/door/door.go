@@ -112,25 +112,36 @@ func (d *Door) UntilStopping(ctx context.Context) (context.Context, context.Canc
 
 // readBody decodes a JSON body. Unknown fields are part of the protocol, not errors.
 func readBody(w http.ResponseWriter, r *http.Request, into any) error {
-	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyReadTimeout)); err != nil {
-		return fmt.Errorf("set read deadline: %w", err)
-	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return problem.New(http.StatusRequestEntityTooLarge, "message_too_large", "The request is larger than 8 MiB.")
-	}
+	data, err := ReadAll(w, r, maxBody)
 	if err != nil {
-		return problem.Invalid("The request could not be read.")
+		return err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return problem.Invalid("The request is not the JSON that it should be: " + problem.OneLine(err.Error()))
 	}
-	// The server detects a disconnecting client by reading; that must not hit the deadline.
-	if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil {
-		return fmt.Errorf("clear read deadline: %w", err)
-	}
 
 	return nil
+}
+
+// ReadAll reads a body of at most this many bytes, or says what is wrong with it. Nobody may keep it waiting.
+func ReadAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(bodyReadTimeout)); err != nil {
+		return nil, fmt.Errorf("set read deadline: %w", err)
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, problem.New(http.StatusRequestEntityTooLarge, "message_too_large", fmt.Sprintf("The request is larger than %d MiB.", most>>20))
+	}
+	if err != nil {
+		return nil, problem.Invalid("The request could not be read.")
+	}
+	// The server detects a disconnecting client by reading; that must not hit the deadline.
+	if err := control.SetReadDeadline(time.Time{}); err != nil {
+		return nil, fmt.Errorf("clear read deadline: %w", err)
+	}
+
+	return data, nil
 }
 
 // Message is one of the conversation that a client resends.
@@ -186,31 +197,42 @@ func (d *Door) SessionID(ctx context.Context, text string) (uuid.UUID, error) {
 	return id, err
 }
 
-// NamedSession is the caller's session of that name, created if missing. Its id is derived from user and name, so that
-// two concurrent first messages, or one resent after its answer was lost, share one session.
-func (d *Door) NamedSession(ctx context.Context, name, title string) (uuid.UUID, error) {
-	user := auth.CallerOf(ctx).User
-	id := uuid.NewSHA1(user, []byte(name))
+// Named is the id of the caller's session of that name. It is derived from user and name, so that two concurrent first
+// messages, or one resent after its answer was lost, share one session.
+func Named(ctx context.Context, name string) uuid.UUID {
+	return uuid.NewSHA1(auth.CallerOf(ctx).User, []byte(name))
+}
+
+// EnsureSession creates a session of the caller's under an id of [Named], if missing. It belongs in the transaction of its
+// first message, within [Door.Write]: if that is refused, no session is left behind.
+func (d *Door) EnsureSession(ctx context.Context, tx pgx.Tx, id uuid.UUID, title string) error {
 	title = problem.OneLine(title)
 	if runes := []rune(title); len(runes) > maxTitle {
 		title = string(runes[:maxTitle])
 	}
-	err := db.New().SessionEnsure(ctx, d.Pool, &db.SessionEnsureParams{ID: id, UserID: user, Domain: d.Domain.Name, Title: title})
+	err := pg.AsEngine(ctx, tx, func(tx pgx.Tx) error {
+		return db.New().SessionEnsure(ctx, tx, &db.SessionEnsureParams{ID: id, UserID: auth.CallerOf(ctx).User, Domain: d.Domain.Name, Title: title})
+	})
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("make session: %w", err)
+		return fmt.Errorf("make session: %w", err)
 	}
 
-	return id, nil
+	return nil
 }
 
-// NewSession makes a session of the caller's.
-func (d *Door) NewSession(ctx context.Context) (uuid.UUID, error) {
-	row, err := db.New().SessionInsert(ctx, d.Pool, &db.SessionInsertParams{UserID: auth.CallerOf(ctx).User, Domain: d.Domain.Name, Mode: "plan"})
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("make session: %w", err)
-	}
+// NewSession makes a session of the caller's, likewise.
+func (d *Door) NewSession(ctx context.Context, tx pgx.Tx) (id uuid.UUID, err error) {
+	err = pg.AsEngine(ctx, tx, func(tx pgx.Tx) error {
+		row, err := db.New().SessionInsert(ctx, tx, &db.SessionInsertParams{UserID: auth.CallerOf(ctx).User, Domain: d.Domain.Name, Mode: "plan"})
+		if err != nil {
+			return fmt.Errorf("make session: %w", err)
+		}
+		id = row.ID
 
-	return row.ID, nil
+		return nil
+	})
+
+	return id, err
 }
 
 // Read runs work in one read-only transaction that sees only the caller's rows.

@@ -84,6 +84,8 @@ func hashOf(said []door.Message) []byte {
 // sentTurn is a message with what its client sent beside it.
 type sentTurn struct {
 	Session uuid.UUID // the nil id where the request names none
+	Ensure  bool      // the session may not exist yet
+	Title   string    // of one that does not
 	Message string
 	Key     string
 	History history
@@ -105,17 +107,18 @@ func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueue
 			return nil, uuid.Nil, err
 		}
 	}
-	if session == uuid.Nil {
-		if session, err = s.NewSession(ctx); err != nil {
-			return nil, uuid.Nil, err
-		}
-	}
 	err = pg.InTx(ctx, s.Pool, func(tx pgx.Tx) error {
 		err := pg.AsTenant(ctx, tx, auth.CallerOf(ctx).User, func(tx pgx.Tx) (err error) {
-			if from > 0 {
-				if session, err = jobs.ForkSession(ctx, tx, session, from); err != nil {
-					return err
-				}
+			switch {
+			case session == uuid.Nil:
+				session, err = s.NewSession(ctx, tx)
+			case sent.Ensure:
+				err = s.EnsureSession(ctx, tx, session, sent.Title)
+			case from > 0:
+				session, err = jobs.ForkSession(ctx, tx, session, from)
+			}
+			if err != nil {
+				return err
 			}
 			made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: sent.Message, IdempotencyKey: sent.Key, Limits: s.Limits})
 

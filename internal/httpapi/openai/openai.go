@@ -87,10 +87,10 @@ func (s *server) enqueue(ctx context.Context, w http.ResponseWriter, r *http.Req
 	case named != "":
 		sent.Session, err = s.SessionID(ctx, named)
 	case in.User != "":
-		sent.Session, err = s.NamedSession(ctx, "user:"+in.User, in.User)
+		sent.Session, sent.Title, sent.Ensure = door.Named(ctx, "user:"+in.User), in.User, true
 	case key != "" && sent.History.before == nil:
 		// One that is sent again does not know the session that it made, so that has its name from the key.
-		sent.Session, err = s.NamedSession(ctx, "key:"+key, "")
+		sent.Session, sent.Ensure = door.Named(ctx, "key:"+key), true
 	}
 	if err != nil {
 		return nil, err

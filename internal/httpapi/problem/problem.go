@@ -84,6 +84,9 @@ func Unprocessable(detail string) *Problem {
 // ElsewhereHeader marks the answer of a database that does not serve the user, for a router that knows the others.
 const ElsewhereHeader = "Alfred-Elsewhere"
 
+// brokenBody is what Huma says of a body that breaks off, and takes for a fault of the server's.
+const brokenBody = "cannot read request body"
+
 // FromHuma is how Huma makes errors: of validation, of bodies it cannot read.
 func FromHuma(status int, message string, errs ...error) huma.StatusError {
 	code := map[int]string{
@@ -96,6 +99,8 @@ func FromHuma(status int, message string, errs ...error) huma.StatusError {
 		status, code = http.StatusBadRequest, "invalid_request"
 	case status < http.StatusInternalServerError:
 		code = "invalid_request"
+	case message == brokenBody:
+		return Invalid("The request could not be read.")
 	default:
 		code = "internal"
 	}
