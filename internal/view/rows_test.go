@@ -99,3 +99,22 @@ func TestUnchangedIsNotStale(t *testing.T) {
 		require.Equal(t, unchanged, v.Scene(true).Unchanged([]string{"recipe_1"}), stale)
 	}
 }
+
+// If the probe fails because tables are being changed, a decision still expects the versions that its rows were read with:
+// what somebody else has written meanwhile is not overwritten.
+func TestFailedProbeExpectsWhatWasRead(t *testing.T) {
+	t.Parallel()
+
+	kitchen := testfactory.OwnKitchen(t)
+	kitchen.ByType("recipe").Table = "renamed"
+	tx := dbtest.Tx(t)
+	_, err := tx.Exec(t.Context(), view.Savepoint)
+	require.NoError(t, err)
+	key, version := uuid.NewString(), "1"
+	v := &view.View{Domain: kitchen, Turn: &db.Turns{UserID: uuid.New(), Number: 3}, Results: []*view.Result{read(t, 2, "recipe", ofTwo)}}
+	v.Registry = []*db.EntityRefListInViewRow{{Ref: "recipe_1", EntityType: "recipe", EntityID: &key, RowVersion: &version, State: db.RefStateStored}}
+	probed, err := view.Probe(t.Context(), tx, v, false)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{key: version}, probed.Versions.Rows["recipe"])
+	require.Empty(t, probed.Stale)
+}
