@@ -376,3 +376,15 @@ func TestEndOfATurnEndsWhatHasExpired(t *testing.T) {
 	require.Equal(t, []string{"recipe_2"}, column[string](h, `SELECT ref FROM entity_refs WHERE active_reason IS NOT NULL`))
 	require.Equal(t, []string{"no eel"}, column[string](h, `SELECT text FROM constraints WHERE ended_turn IS NULL`))
 }
+
+// A plan without a goal leaves the turn the one it has.
+func TestEmptyGoalReplacesNone(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, actScript(`think: [{goal: find, decision: plan, steps: [{type: read, subdomain: recipes, description: find recipes}]}, {goal: "", decision: plan, steps: []}]`,
+		`{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: replan}}]}`))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, 2, h.model.count("think"))
+	require.Equal(t, "find", *turn.Goal)
+}

@@ -1,18 +1,22 @@
 package jobs_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/llm"
+	"alfred/internal/pg"
 	"alfred/internal/prompt"
 	"alfred/internal/vocab"
 	"alfred/jobs"
@@ -159,4 +163,27 @@ func TestSnapshotFollowsTheTurnsOwnWrites(t *testing.T) {
 	h.start()
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"**Inventory:** empty", "**Inventory:** 1 items (fridge 1)"}, said)
+}
+
+// What a call's results have put into the registry is not in view if another call's results cannot be recorded.
+func TestCarriedViewHasNothingOfAFailedRecord(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, readOnce)
+	failed := errors.New("a draft was changed meanwhile")
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, s registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+		err := pg.InTx(ctx, tx, func(tx pgx.Tx) error {
+			_, err := registry.New(tx, h.config.Domain, s).Register(ctx, []registry.Sighting{{Type: "recipe", ID: uuid.NewString(), Label: "Soup", Action: registry.ActionRead}})
+			if err == nil {
+				_, err = tx.Exec(ctx, `SELECT`)
+			}
+
+			return cmp.Or(err, failed)
+		})
+		require.ErrorIs(t, err, failed)
+
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", ErrorCode: crud.CodeStale, ErrorMessage: failed.Error()}}}, nil
+	}
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/internal/pg"
@@ -87,6 +88,8 @@ func typed(err error) error {
 		return &CannotUndoError{Message: raised.Message}
 	case raised.Code == codeMessageTooLarge:
 		return ErrMessageTooLarge
+	case raised.Code == pgerrcode.CharacterNotInRepertoire:
+		return &InvalidError{Message: "a text has a character that cannot be stored, such as NUL"}
 	case pg.IsCheck(err, "turns_idempotency_key_length"):
 		return &InvalidError{Message: "an idempotency key has 1 to 255 characters"}
 	}

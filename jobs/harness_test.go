@@ -222,6 +222,7 @@ func (m *countingModel) count(node string) int {
 type fakePrompts struct {
 	mu          sync.Mutex
 	hasQuestion bool
+	introduces  bool // what Act says beside its calls begins the reply
 	refs        nodes.Refs
 	panics      bool
 	fallback    string      // added to the reply by code
@@ -267,7 +268,7 @@ func (m *fakePrompts) Think(v *view.View) nodes.ThinkInput {
 
 func (m *fakePrompts) Act(v *view.View, step int) (nodes.ActInput, error) {
 	return nodes.ActInput{
-		Frame: m.frame(v), StepType: string(v.Steps[step-1].StepType), Tables: []string{"recipes"}, Writable: map[string][]string{"db_create": {"recipes"}, "db_update": {"recipes"}, "db_delete": {"recipes"}}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2,
+		Frame: m.frame(v), StepType: string(v.Steps[step-1].StepType), Tables: []string{"recipes"}, Writable: map[string][]string{"db_create": {"recipes"}, "db_update": {"recipes"}, "db_delete": {"recipes"}}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2, Introduces: m.introduces,
 	}, nil
 }
 

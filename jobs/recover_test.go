@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -258,6 +259,27 @@ func TestDeltasAreStreamedAndPruned(t *testing.T) {
 	h.summarized(turn.TurnID)
 	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM turn_events WHERE type IN ('reply.delta', 'reply.reset')`))
 	require.Greater(t, column[int32](h, `SELECT seq FROM turn_events WHERE type = 'reply'`)[0], last, "a pruned event's number is not given again: its readers are past it")
+}
+
+// The words of a step's first decision are taken back when the second one begins to speak.
+func TestLaterDecisionTakesEarlierWordsBack(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, actScript(`think: {goal: draft, decision: plan, steps: [{type: generate, subdomain: recipes, description: draft it}]}`, readCall, completed))
+	h.prompts.introduces = true
+	var resets []int64
+	h.model.before = func(_ context.Context, req *llm.Request) error {
+		if req.Node == "act" {
+			req.OnDelta("Let me look. ")
+			h.await(fmt.Sprintf(`SELECT greatest(count(*) - %d, 0) FROM turn_events WHERE type = 'reply.delta'`, len(resets))) //nolint:contextcheck // the test's
+			resets = append(resets, column[int64](h, `SELECT count(*) FROM turn_events WHERE type = 'reply.reset'`)...)        //nolint:contextcheck // the test's
+		}
+
+		return nil
+	}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []int64{0, 1}, resets)
 }
 
 // What a stopped reply had said stays with its turn, without what was taken back before.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -65,36 +66,51 @@ func withUser(ctx context.Context, e settings.Env, name string, work func(placed
 
 // inDatabase is [program.WithSchema] on a database of the directory.
 func inDatabase(ctx context.Context, e settings.Env, database directory.Database, work func(*pgxpool.Pool) error) error {
-	there := maps.Clone(e)
-	there["DATABASE_URL"] = database.URL
-	if err := program.WithSchema(ctx, there, "alfred api", work); err != nil {
+	if err := program.WithSchema(ctx, at(e, database), "alfred api", work); err != nil {
 		return fmt.Errorf("database %s: %w", database.Name, err)
 	}
 
 	return nil
 }
 
-// everywhere works on the database that there is, or on each of the directory's.
+// at is an environment whose database is one of the directory's.
+func at(e settings.Env, database directory.Database) settings.Env {
+	there := maps.Clone(e)
+	there["DATABASE_URL"] = database.URL
+
+	return there
+}
+
+// everywhere works on the database that there is, or on each of the directory's, also if others fail.
 func everywhere(ctx context.Context, e settings.Env, work func(*pgxpool.Pool) error) error {
-	known, err := program.OpenDirectory(ctx, e)
+	listed, many, err := databases(ctx, e)
 	if err != nil {
 		return err
 	}
-	if known == nil {
+	if !many {
 		return program.WithSchema(ctx, e, "alfred api", work)
 	}
-	defer known.Close()
-	databases, err := known.Databases(ctx)
-	if err != nil {
-		return err
-	}
-	for _, row := range databases {
-		if err := inDatabase(ctx, e, row.Database, work); err != nil {
-			return err
-		}
+	var failed []error
+	for _, database := range listed {
+		failed = append(failed, inDatabase(ctx, e, database, work))
 	}
 
-	return nil
+	return errors.Join(failed...)
+}
+
+// databases lists those of the directory; many is false where there is one, and no directory.
+func databases(ctx context.Context, e settings.Env) (listed []directory.Database, many bool, err error) {
+	known, err := program.OpenDirectory(ctx, e)
+	if err != nil || known == nil {
+		return nil, false, err
+	}
+	defer known.Close()
+	rows, err := known.Databases(ctx)
+	for _, row := range rows {
+		listed = append(listed, row.Database)
+	}
+
+	return listed, true, err
 }
 
 // places makes the API of each database.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -25,11 +27,33 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 		return err
 	}
 	findings := []program.Finding{program.Found("settings", err, "they can be read")}
+	listed, many, err := databases(ctx, e)
+	switch {
+	case err != nil:
+		findings = append(findings, program.Found("directory", err, ""))
+	case !many:
+		findings = append(findings, examine(ctx, e, s)...)
+	default:
+		findings = append(findings, program.Found("directory", nil, fmt.Sprintf("it lists %d databases", len(listed))))
+	}
+	for _, database := range listed {
+		for _, f := range examine(ctx, at(e, database), s) {
+			f.Detail = database.Name + ": " + f.Detail
+			findings = append(findings, f)
+		}
+	}
+
+	return program.Report(console.Out, findings, c.JSON)
+}
+
+// examine checks one database; s is nil if the settings cannot be read.
+func examine(ctx context.Context, e settings.Env, s *settings.Settings) []program.Finding {
+	var findings []program.Finding
 	name := settings.Domain(e)
-	err = program.WithSchema(ctx, e, "alfred api doctor", func(pool *pgxpool.Pool) error {
+	err := program.WithSchema(ctx, e, "alfred api doctor", func(pool *pgxpool.Pool) error {
 		findings = append(findings, program.Found("schema", nil, "it is this program's"))
 		bound, err := program.OpenDomain(ctx, pool, name)
-		findings = append(findings, program.Found("domain", err, name+" matches the database"))
+		findings = append(findings, program.Found("domain", cmp.Or(err, program.Proven(ctx, pool, name)), name+" matches the database"))
 		if s != nil && err == nil {
 			_, err = program.OpenSearch(s, pool, bound)
 			findings = append(findings, program.Found("embedder", err, s.Embedder.Name+" can be used"))
@@ -41,5 +65,5 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 		findings = append(findings, program.Found("database", err, ""))
 	}
 
-	return program.Report(console.Out, findings, c.JSON)
+	return findings
 }

@@ -84,15 +84,13 @@ func (c *keysListCommand) Run(ctx context.Context, e settings.Env, console *prog
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("list keys: %w", err)
+		err = fmt.Errorf("list keys: %w", err)
 	}
 	for _, k := range keys {
-		if err := c.print(console, k); err != nil {
-			return err
-		}
+		err = errors.Join(err, c.print(console, k))
 	}
 
-	return nil
+	return err
 }
 
 func (c *keysListCommand) print(console *program.Console, k *db.ApiKeyListRow) error {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -191,6 +192,21 @@ func TestServeStops(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
+// The last metrics are read from the database before its pool is closed.
+func TestServeReportsItsLastMetrics(t *testing.T) {
+	t.Parallel()
+
+	reported := make(chan []byte, 10)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		reported <- text
+	}))
+	t.Cleanup(collector.Close)
+	_, stop := startServer(t, settings.Env{"DATABASE_URL": dbtest.URL(t), "ALFRED_ADDR": "127.0.0.1:0", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL})
+	require.NoError(t, stop())
+	require.Contains(t, string(<-reported), "alfred.workers")
+}
+
 // startServer runs `api serve` and returns its address and a function that stops it.
 func startServer(t *testing.T, e settings.Env) (base string, stop func() error) {
 	t.Helper()
@@ -266,6 +282,9 @@ func TestDoctor(t *testing.T) {
 	require.ErrorIs(t, err, program.ErrUnwell)
 	require.Contains(t, out, "FAIL settings   bad setting: UNDERSTAND_TURNS")
 	require.Contains(t, out, "FAIL database   ")
+	out, err = api(t, settings.Env{"DATABASE_URL": dbtest.URL(t), "ALFRED_DOMAIN": untried(t)}, "doctor")
+	require.ErrorIs(t, err, program.ErrUnwell)
+	require.Contains(t, out, "FAIL domain     nobody has tried whether domain pantry keeps users apart", "as api serve says")
 	out, err = api(t, settings.Env{}, "doctor", "--config")
 	require.NoError(t, err)
 	require.Contains(t, out, "ALFRED_ADDR")

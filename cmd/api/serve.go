@@ -39,13 +39,14 @@ const shutdownGrace = 5 * time.Second
 func (c *serveCommand) Run(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
 	logger := slog.New(slog.NewJSONHandler(console.Errs, nil))
 	program.WarnOfUnknown(ctx, e, logger)
+	places := &places{settings: s, conns: c.Conns, tokens: auth.NewTokens(s.Tokens, logger), logger: logger}
+	defer places.close()
 	tele, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-api", s.Collector, logger)
 	if err != nil {
 		return err
 	}
-	defer closeTelemetry()
-	places := &places{settings: s, conns: c.Conns, telemetry: tele, tokens: auth.NewTokens(s.Tokens, logger), logger: logger}
-	defer places.close()
+	defer closeTelemetry() // before the pools, from which the last metrics are read
+	places.telemetry = tele
 	if s.Open {
 		logger.WarnContext(ctx, "authentication is off", slog.String("user", openUser), slog.String("addr", s.Addr))
 	}

@@ -23,7 +23,7 @@ import (
 
 type chatCommand struct {
 	Continue bool      `help:"Continue the user's newest session."                                                         short:"c" xor:"which"`
-	History  int32     `default:"10" help:"Past turns to show when a session is continued."`
+	History  uint16    `default:"10" help:"Past turns to show when a session is continued."`
 	JSON     bool      `help:"Print one JSON object per line: the session, each event, each finished turn."`
 	Key      string    `help:"Idempotency key: message n of the input is sent with KEY-n, so that repeating the same input sends nothing twice. Needs --session."`
 	Session  uuid.UUID `help:"Continue this session." xor:"which"`
@@ -38,6 +38,17 @@ func (c *chatCommand) Help() string {
 Messages come from the terminal, or one per line from standard input. Ctrl-C cancels the running turn, and ends the chat when none runs or at the second time. /help lists commands.
 
 Exit status: 0, 1 when it could not go on, 2 when a message was refused or a turn did not succeed, 130 when interrupted.`
+}
+
+var errKeyAlone = errors.New("--key needs --session: in a new session, nothing has been sent yet")
+
+// Validate implements kong's hook.
+func (c *chatCommand) Validate() error {
+	if c.Key != "" && c.Session == uuid.Nil {
+		return errKeyAlone
+	}
+
+	return nil
 }
 
 // Run talks until the input ends.
@@ -133,7 +144,7 @@ func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 			return err
 		}
 		t.session = session.ID
-		past, err = db.New().TurnPage(ctx, tx, &db.TurnPageParams{SessionID: session.ID, AfterNumber: session.LastTurn - c.History, PageSize: c.History})
+		past, err = db.New().TurnPage(ctx, tx, &db.TurnPageParams{SessionID: session.ID, AfterNumber: session.LastTurn - int32(c.History), PageSize: int32(c.History)})
 
 		return err
 	})

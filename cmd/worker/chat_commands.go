@@ -53,7 +53,7 @@ var (
 // refuse shows an error that the user can correct.
 func (t *talk) refuse(code string, err error) {
 	t.unwell = true
-	t.screen.problem(code, err)
+	t.screen.problem(code, err.Error())
 }
 
 const maxEntities = 1000

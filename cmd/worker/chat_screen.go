@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -19,7 +18,7 @@ type screen interface {
 	event(e *follow.Event)
 	turn(t *follow.Turn) // as it ended
 	waiting()            // nothing has happened for a while
-	problem(code string, err error)
+	problem(code, message string)
 	entities(refs []*db.EntityListRow)
 	why(held []*db.ContextItemSumTurnRow)
 	saved(ref string, row crud.Row)
@@ -60,8 +59,8 @@ func (s *jsonScreen) turn(t *follow.Turn) { s.print("turn", map[string]any{"turn
 func (s *jsonScreen) waiting()            { s.print("waiting", map[string]any{}) }
 func (s *jsonScreen) note(text string)    { s.print("note", map[string]any{"text": text}) }
 
-func (s *jsonScreen) problem(code string, err error) {
-	s.print("error", map[string]any{"code": code, "message": reason(err)})
+func (s *jsonScreen) problem(code, message string) {
+	s.print("error", map[string]any{"code": code, "message": message})
 }
 
 func (s *jsonScreen) entities(refs []*db.EntityListRow) {
@@ -86,13 +85,4 @@ func (s *jsonScreen) why(held []*db.ContextItemSumTurnRow) {
 
 func (s *jsonScreen) saved(ref string, row crud.Row) {
 	s.print("saved", map[string]any{"ref": ref, "row": row.Data})
-}
-
-// reason is an error in the words of what refused, without what was attempted.
-func reason(err error) string {
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
-		err = next
-	}
-
-	return err.Error()
 }

@@ -180,7 +180,7 @@ func TestChatRefuses(t *testing.T) {
 
 	c := newChatting(t)
 	c.work(t)
-	out, err := c.chat(t, &chatCommand{JSON: true}, strings.Repeat("a", 33<<10)+"\n/save\n/save gen_recipe_1\n/fly\n/why\nhello", nil)
+	out, err := c.chat(t, &chatCommand{JSON: true}, strings.Repeat("a", 33<<10)+"\nmilk\x00\n/save\n/save gen_recipe_1\n/fly\n/why\nhello", nil)
 	require.ErrorIs(t, err, errUnwell)
 	require.Equal(t, 2, errUnwell.Status)
 	var codes []any
@@ -189,7 +189,7 @@ func TestChatRefuses(t *testing.T) {
 			codes = append(codes, line["code"])
 		}
 	}
-	require.Equal(t, []any{"message_too_large", "invalid_request", "not_found", "invalid_request", "not_found"}, codes)
+	require.Equal(t, []any{"message_too_large", "invalid_request", "invalid_request", "not_found", "invalid_request", "not_found"}, codes)
 	require.Equal(t, "hello", c.one(t, `SELECT string_agg(message, ',') FROM turns`))
 
 	session := uuid.MustParse(c.one(t, `SELECT id::text FROM sessions`))
@@ -197,6 +197,26 @@ func TestChatRefuses(t *testing.T) {
 	require.ErrorIs(t, err, errNoSession, "of another user as of nobody")
 	_, err = c.chat(t, &chatCommand{Continue: true, User: "eve"}, "hi", nil)
 	require.ErrorIs(t, err, errNewestSession)
+}
+
+// What is refused is named, with what to do instead.
+func TestChatSaysWhatItRefuses(t *testing.T) {
+	t.Parallel()
+
+	c := newChatting(t)
+	c.work(t)
+	out, err := c.chat(t, &chatCommand{}, "/fly\nDraft a recipe for pea soup\nDraft a recipe for onion soup\n/save\n/help", nil)
+	require.ErrorIs(t, err, errUnwell)
+	require.Contains(t, out, "there is no such command: /fly; /help lists them\n")
+	require.Contains(t, out, "there are several drafts, say which: /save REF (gen_recipe_1, gen_recipe_2)\n")
+	for line := range strings.Lines(chatHelp) {
+		require.Contains(t, out, beside+strings.TrimSpace(line)+"\n")
+	}
+
+	_, err = operate(t, c.url, "chat", "--key", "monday")
+	require.ErrorIs(t, err, errKeyAlone)
+	_, err = operate(t, c.url, "chat", "--continue", "--history=-1")
+	require.ErrorContains(t, err, "--history")
 }
 
 // Running a script again sends nothing twice.

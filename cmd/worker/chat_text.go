@@ -59,7 +59,7 @@ func (s *textScreen) raw(text string) {
 // asidef prints one line about what is happening.
 func (s *textScreen) asidef(format string, args ...any) {
 	if s.terminal == nil {
-		s.putf(beside+strings.ReplaceAll(format, "\n", "\n"+beside)+"\n", args...)
+		s.putf("%s\n", beside+strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n"+beside))
 
 		return
 	}
@@ -236,7 +236,7 @@ func (s *textScreen) wrote(all []follow.Wrote) {
 }
 
 func (s *textScreen) waiting()                     { s.asidef("nothing yet; does a worker run? (worker run)") }
-func (s *textScreen) problem(_ string, err error)  { s.asidef("%s", reason(err)) }
+func (s *textScreen) problem(_, message string)    { s.asidef("%s", message) }
 func (s *textScreen) saved(ref string, _ crud.Row) { s.asidef("saved %s", ref) }
 func (s *textScreen) note(text string)             { s.asidef("%s", text) }
 

@@ -11,6 +11,7 @@ import (
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 	"alfred/internal/directory"
+	"alfred/internal/mover"
 	"alfred/internal/pg"
 )
 
@@ -97,4 +98,44 @@ func TestDirectoryCommands(t *testing.T) {
 	require.ErrorIs(t, err, directory.ErrUnknown)
 	_, err = worker(t, settings.Env{"ALFRED_DIRECTORY_URL": "postgres://nobody@127.0.0.1:1/none"}, "user", "move", "o'brien", "--to", "two")
 	require.ErrorIs(t, err, pg.ErrNoAnswer)
+}
+
+// Nobody who is erased stays in the directory, whose name of them and hashes of keys are theirs, too.
+func TestEraseReachesTheDirectory(t *testing.T) {
+	t.Parallel()
+
+	e := settings.Env{"ALFRED_DIRECTORY_URL": dbtest.EmptyURL(t)}
+	_, err := worker(t, e, "directory", "init")
+	require.NoError(t, err)
+	url, pool := database(t)
+	_, err = pool.Exec(t.Context(), `SELECT start_session('ada')`)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `INSERT INTO api_keys (user_id, key_hash, scopes) SELECT id, 'hash', '{chat}' FROM users WHERE name = 'ada'`)
+	require.NoError(t, err)
+	_, err = worker(t, e, "directory", "add", "one", url)
+	require.NoError(t, err)
+	known, err := directory.Open(t.Context(), e["ALFRED_DIRECTORY_URL"])
+	require.NoError(t, err)
+	t.Cleanup(known.Close)
+	ada, err := known.ByName(t.Context(), "ada")
+	require.NoError(t, err)
+
+	_, err = worker(t, e, "directory", "add", "two", dbtest.URL(t))
+	require.NoError(t, err)
+	move, err := known.Take(t.Context(), ada, "two")
+	require.NoError(t, err)
+	_, err = worker(t, e, "user", "erase", "ada")
+	require.ErrorIs(t, err, mover.ErrOtherMove, "two databases have rows of theirs")
+	require.NoError(t, known.Advance(t.Context(), move, directory.StepDone))
+	_, err = worker(t, e, "user", "erase", "ada")
+	require.NoError(t, err)
+	_, err = known.ByName(t.Context(), "ada")
+	require.ErrorIs(t, err, directory.ErrUnknown)
+	_, err = known.ByKey(t.Context(), []byte("hash"))
+	require.ErrorIs(t, err, directory.ErrUnknown)
+	var left int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM users WHERE name = 'ada'`).Scan(&left))
+	require.Zero(t, left)
+	_, err = worker(t, e, "user", "erase", "ada")
+	require.ErrorIs(t, err, directory.ErrUnknown)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -83,7 +84,7 @@ func examine(ctx context.Context, e settings.Env, pool *pgxpool.Pool) []program.
 	}
 	name := settings.Domain(e)
 	bound, err := program.OpenDomain(ctx, pool, name)
-	findings = append(findings, program.Found("domain", err, name+" matches the database"))
+	findings = append(findings, program.Found("domain", cmp.Or(err, program.Proven(ctx, pool, name)), name+" matches the database"))
 	s, settingsErr := settings.Parse(e, settings.Worker)
 	findings = append(findings, program.Found("settings", settingsErr, "they can be read"))
 	if err == nil && settingsErr == nil {

@@ -206,7 +206,7 @@ func questions() []question {
 // thousand tokens.
 func tryNodes(ctx context.Context, e settings.Env) ([]program.Finding, error) {
 	s, err := settings.Parse(e, settings.Worker)
-	if err != nil {
+	if err != nil && !errors.Is(err, settings.ErrNoDatabase) {
 		return nil, err
 	}
 	config := s.Model

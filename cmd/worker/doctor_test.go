@@ -79,7 +79,7 @@ func TestDoctorTriesEveryNode(t *testing.T) {
 			"understand": `{"intent": "write", "think": {"goal": "g", "decision": "plan", "steps": []}}`, "think": `{"goal": "g", "decision": "plan", "steps": []}`, "summarize": `{"response_summary": "s"}`, "compress": `{"text": "t"}`,
 		}[call.SchemaName]}
 	})
-	out, err := worker(t, settings.Env{"DATABASE_URL": "postgres://nowhere", "ALFRED_LLM": "openai", "OPENAI_API_KEY": wiretest.Key, "OPENAI_BASE_URL": server.BaseURL}, "doctor", "--model")
+	out, err := worker(t, settings.Env{"ALFRED_LLM": "openai", "OPENAI_API_KEY": wiretest.Key, "OPENAI_BASE_URL": server.BaseURL}, "doctor", "--model")
 	require.ErrorIs(t, err, program.ErrUnwell)
 	for _, node := range []string{"understand", "think", "reply", "summarize", "compress"} {
 		require.Regexp(t, `(?m)^ok +`+node+` .*answers, in \d+ ms; refused, and left out from then on: .*temperature`, out)

@@ -14,6 +14,7 @@ import (
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 	"alfred/internal/pg"
+	"alfred/jobs"
 )
 
 func operate(t *testing.T, url string, args ...string) (string, error) {
@@ -108,4 +109,21 @@ func TestDoctor(t *testing.T) {
 	require.NoError(t, err)
 	text, err = operate(t, url, "doctor", "--json")
 	require.NoError(t, err, text)
+}
+
+// A turn that cannot be undone is what a script has to tell from a program that failed.
+func TestTurnUndoExitStatus(t *testing.T) {
+	t.Parallel()
+
+	url, pool := database(t)
+	_, turn := say(t, pool, "ada", "hello")
+	_, err := pool.Exec(t.Context(), `SELECT cancel_turn($1)`, turn)
+	require.NoError(t, err)
+	_, err = operate(t, url, "turn", "undo", turn.String())
+	status := &program.StatusError{}
+	require.ErrorAs(t, err, &status)
+	require.Equal(t, 2, status.Status, "it wrote nothing")
+	_, err = operate(t, url, "turn", "undo", uuid.NewString())
+	require.ErrorIs(t, err, jobs.ErrTurnNotFound)
+	require.NotErrorAs(t, err, &status)
 }

@@ -84,14 +84,17 @@ type pruned struct {
 	DryRun  bool           `json:"dry_run"`
 }
 
+// mostMonths is a century: a date that no calendar has might lie in the future.
+const mostMonths = 1200
+
 // Validate implements kong's hook.
 func (c *pruneCommand) Validate() error {
-	if c.Months != nil && *c.Months < 1 {
-		return fmt.Errorf("%w: --months is %d; at least 1 is kept", settings.ErrBad, *c.Months)
+	if c.Months != nil && (*c.Months < 1 || *c.Months > mostMonths) {
+		return fmt.Errorf("%w: --months is %d; use 1 to %d", settings.ErrBad, *c.Months, mostMonths)
 	}
 	for table, months := range c.Keep {
-		if months < 0 || !slices.ContainsFunc(retentions, func(r retention) bool { return r.table == table }) {
-			return fmt.Errorf("%w: --keep %s=%d; see worker prune --help", settings.ErrBad, table, months)
+		if months < 0 || months > mostMonths || !slices.ContainsFunc(retentions, func(r retention) bool { return r.table == table }) {
+			return fmt.Errorf("%w: --keep %s=%d; use one of the tables in worker prune --help, and 0 to %d", settings.ErrBad, table, months, mostMonths)
 		}
 	}
 

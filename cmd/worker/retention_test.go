@@ -287,7 +287,7 @@ func TestPruneGivesWay(t *testing.T) {
 		_, err = pool.Exec(t.Context(), `SELECT partition_drop($1)`, name)
 		require.ErrorContains(t, err, "22023", name)
 	}
-	for _, args := range [][]string{{"--months", "0"}, {"--keep", "turns=3"}, {"--keep", "llm_calls=-1"}} {
+	for _, args := range [][]string{{"--months", "0"}, {"--keep", "turns=3"}, {"--keep", "llm_calls=-1"}, {"--months", "1201"}, {"--keep", "sessions=999999999"}} {
 		_, err = operate(t, url, append([]string{"prune"}, args...)...)
 		require.ErrorIs(t, err, settings.ErrBad, args)
 	}

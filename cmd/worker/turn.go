@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,6 +34,13 @@ type undoLine struct {
 	Reply  string    `json:"reply"`
 }
 
+const notUndoneStatus = 2
+
+// Help explains the exit status.
+func (c *turnUndoCommand) Help() string {
+	return "Exit status: 0 if the writes were undone, 2 if not, because they cannot be or because no worker answered in time, 1 if the command failed."
+}
+
 // Run enqueues the turn and waits for its reply.
 func (c *turnUndoCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *program.Console) error {
 	var made *jobs.Undo
@@ -41,8 +49,11 @@ func (c *turnUndoCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *
 
 		return err
 	})
+	if refused, ok := errors.AsType[*jobs.CannotUndoError](err); ok {
+		return &program.StatusError{Status: notUndoneStatus, Err: refused}
+	}
 	if err != nil {
-		return fmt.Errorf("undo: %w", err)
+		return err
 	}
 	line, err := c.await(ctx, pool, made.TurnID)
 	if err != nil {
@@ -57,7 +68,7 @@ func (c *turnUndoCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *
 		return err
 	}
 
-	return &program.StatusError{Status: 2, Err: errNotUndone}
+	return &program.StatusError{Status: notUndoneStatus, Err: errNotUndone}
 }
 
 // await polls the turn until it has ended or the timeout expires.

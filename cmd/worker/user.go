@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -69,17 +70,55 @@ type userEraseCommand struct {
 }
 
 // Run erases. It can be repeated after an interruption.
-func (c *userEraseCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *program.Console) error {
-	id, err := userByName(ctx, pool, c.Name)
+func (c *userEraseCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	known, err := program.OpenDirectory(ctx, e)
 	if err != nil {
 		return err
 	}
-	if err := eraseUser(ctx, pool, id); err != nil {
+	if known != nil {
+		defer known.Close()
+		err = c.withDirectory(ctx, e, known)
+	} else {
+		err = program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+			id, err := userByName(ctx, pool, c.Name)
+			if err != nil {
+				return err
+			}
+
+			return eraseUser(ctx, pool, id)
+		})
+	}
+	if err == nil {
+		fmt.Fprintln(console.Out, "erased")
+	}
+
+	return err
+}
+
+// withDirectory erases in the database that serves the user, then in the directory, while nobody can move them.
+func (c *userEraseCommand) withDirectory(ctx context.Context, e settings.Env, known *directory.Directory) error {
+	user, err := known.ByName(ctx, c.Name)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintln(console.Out, "erased")
+	release, err := known.Hold(ctx, user.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if user, err = known.ByName(ctx, c.Name); err != nil { // as it is now that nobody else moves them
+		return err
+	}
+	if user.Moving { // both databases have their rows
+		return mover.ErrOtherMove
+	}
+	there := maps.Clone(e)
+	there["DATABASE_URL"] = user.Database.URL
+	if err := program.WithSchema(ctx, there, "alfred worker", func(pool *pgxpool.Pool) error { return eraseUser(ctx, pool, user.ID) }); err != nil {
+		return fmt.Errorf("database %s: %w", user.Database.Name, err)
+	}
 
-	return nil
+	return known.Forget(ctx, user.ID)
 }
 
 // eraseUser forgets session by session, each in its own transaction: a single one would hold locks that running

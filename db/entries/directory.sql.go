@@ -367,6 +367,16 @@ func (q *Queries) UserByName(ctx context.Context, db DBTX, name string) (*UserBy
 	return &i, err
 }
 
+const userDelete = `-- name: UserDelete :exec
+DELETE FROM users WHERE id = $1
+`
+
+// UserDelete takes the user's keys and moves along.
+func (q *Queries) UserDelete(ctx context.Context, db DBTX, id uuid.UUID) error {
+	_, err := db.Exec(ctx, userDelete, id)
+	return err
+}
+
 const userElsewhere = `-- name: UserElsewhere :many
 SELECT u.id, u.epoch FROM users AS u WHERE u.id = ANY ($1::uuid[]) AND u.database <> $2 ORDER BY u.id
 `

@@ -171,6 +171,15 @@ func (d *Directory) Databases(ctx context.Context) ([]Listed, error) {
 	return list, nil
 }
 
+// Forget deletes a user with their keys and moves.
+func (d *Directory) Forget(ctx context.Context, user uuid.UUID) error {
+	if err := d.q.UserDelete(ctx, d.pool, user); err != nil {
+		return fmt.Errorf("delete the user from the directory: %w", err)
+	}
+
+	return nil
+}
+
 // AddKey makes known whose key it is.
 func (d *Directory) AddKey(ctx context.Context, hash []byte, user uuid.UUID) error {
 	if err := d.q.KeyAdd(ctx, d.pool, &entries.KeyAddParams{Hashes: [][]byte{hash}, UserIds: []uuid.UUID{user}}); err != nil {

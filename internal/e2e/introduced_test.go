@@ -103,6 +103,17 @@ func TestWordsThatDoNotIntroduceADraft(t *testing.T) {
 	}
 }
 
+// A result that says what a change of the draft removed is told by the reply: the words were written before it was known.
+func TestWordsBesideANoticeAreNotUsed(t *testing.T) {
+	t.Parallel()
+	without := strings.Replace(revise(`{recipe_ingredients: {"5": null}}`), "act: {calls:", `act: {text: "With less of everything. Shall I save it?", calls:`, 1)
+	c := converse(t, "\nturns:"+introduced(`"Here it is. Shall I save it?"`)+without)
+	c.say("Draft a simple Thai basil chicken")
+	require.True(t, strings.HasPrefix(c.say("Leave out the salt").Reply, "Changed."))
+	c.settle()
+	c.fact("1", replyCalls)
+}
+
 // Unused words do not word the question either.
 func TestWordsThatAreNotUsedAskNothing(t *testing.T) {
 	t.Parallel()

@@ -37,13 +37,33 @@ func (m *Mover) check(ctx context.Context, user directory.User, to directory.Dat
 		return err
 	}
 	defer closed()
-	for _, look := range []func(context.Context) error{under.checkClocks, under.checkUser, under.checkDomain, under.checkColumns, under.checkReferences, under.checkShared, under.checkKeys, under.checkOnline} {
+	for _, look := range []func(context.Context) error{under.checkApart, under.checkClocks, under.checkUser, under.checkDomain, under.checkColumns, under.checkReferences, under.checkShared, under.checkKeys, under.checkOnline} {
 		if err := look(ctx); err != nil {
 			return err
 		}
 	}
 
 	return nil
+}
+
+// checkApart: these are two databases. Of one with two names, a move would bring the rows to itself and then delete them.
+func (u *move) checkApart(ctx context.Context) error {
+	const lock = `SELECT pg_try_advisory_xact_lock(hashtextextended('move ' || $1, 0))` // of a database, whatever its address
+
+	return pg.InTx(ctx, u.source, func(tx pgx.Tx) error {
+		var here, there bool
+		if err := tx.QueryRow(ctx, lock, u.User.ID.String()).Scan(&here); err != nil {
+			return fmt.Errorf("lock at %s: %w", u.Source.Name, err)
+		}
+		if err := u.target.QueryRow(ctx, lock, u.User.ID.String()).Scan(&there); err != nil {
+			return fmt.Errorf("lock at %s: %w", u.Target.Name, err)
+		}
+		if here && !there {
+			return refused("%s and %s are two names of one database: give the wrong one its own address with worker directory add", u.Source.Name, u.Target.Name)
+		}
+
+		return nil
+	})
 }
 
 // checkUser: the target has nobody of that name.

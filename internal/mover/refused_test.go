@@ -177,3 +177,18 @@ func TestMoveRefusesAnotherVersion(t *testing.T) {
 	require.True(t, f.accepts("a"))
 	require.ErrorIs(t, f.mover().Abort(t.Context(), who), directory.ErrNoMove)
 }
+
+// A database that is registered under two names is one: what a move deletes at the source is what it brought.
+func TestMoveRefusesTwoNamesOfOneDatabase(t *testing.T) {
+	t.Parallel()
+
+	f := openFleet(t)
+	kept := f.kept("a")
+	address := f.lead("a", "")
+	f.lead("a", address)
+	f.lead("b", address)
+	f.off = true
+	_, err := f.mover().Move(t.Context(), who, "b")
+	require.ErrorContains(t, err, "are two names of one database")
+	require.Equal(t, kept, f.kept("a"))
+}

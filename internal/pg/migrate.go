@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -112,6 +113,7 @@ func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 	var steps []Step
 	err := m.locked(ctx, func(conn *pgxpool.Conn, status Status) error {
 		if status.refused(ErrSchemaAltered) != nil {
+			steps = m.applied(status)
 			_, err := conn.Exec(ctx, `DROP SCHEMA IF EXISTS kitchen, alfred CASCADE`)
 
 			return err
@@ -140,11 +142,25 @@ func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 	return steps, err
 }
 
+// applied lists what a database has of this program's migrations, last first.
+func (m *Migrator) applied(status Status) []Step {
+	var steps []Step
+	for i, source := range slices.Backward(m.sources) {
+		for _, migration := range slices.Backward(source.known) {
+			if slices.Contains(status.Sources[i].Applied, migration.version) {
+				steps = append(steps, Step{Name: migration.name, Source: source.name, Version: migration.version})
+			}
+		}
+	}
+
+	return steps
+}
+
 // Print writes the SQL that Up would run, in order, including what records it: run unchanged by psql, it has the same
-// effect as Up.
+// effect as Up, and the same errors.
 func (m *Migrator) Print(ctx context.Context) (string, error) {
 	status, err := m.Status(ctx)
-	if err != nil {
+	if err = cmp.Or(err, status.refused(ErrSchemaAhead), status.refused(ErrSchemaAltered)); err != nil {
 		return "", err
 	}
 	var text strings.Builder

@@ -148,6 +148,8 @@ func TestMigratorStatus(t *testing.T) {
 	require.ErrorIs(t, pg.CheckSchema(ctx, bundle.pool, discard()), pg.ErrSchemaAhead)
 	_, err = bundle.migrator.Up(ctx)
 	require.ErrorIs(t, err, pg.ErrSchemaAhead)
+	_, err = bundle.migrator.Print(ctx)
+	require.ErrorIs(t, err, pg.ErrSchemaAhead)
 	_, err = bundle.migrator.DownAll(ctx)
 	require.ErrorIs(t, err, pg.ErrSchemaAhead)
 }
@@ -172,10 +174,14 @@ func TestMigratorAltered(t *testing.T) {
 	_, err = bundle.migrator.Down(ctx)
 	require.ErrorIs(t, err, pg.ErrSchemaAltered)
 
-	_, err = bundle.migrator.DownAll(ctx)
+	_, err = bundle.migrator.Print(ctx)
+	require.ErrorIs(t, err, pg.ErrSchemaAltered)
+
+	undone, err := bundle.migrator.DownAll(ctx)
 	require.NoError(t, err)
-	_, err = bundle.migrator.Up(ctx)
+	applied, err := bundle.migrator.Up(ctx)
 	require.NoError(t, err)
+	require.Len(t, undone, len(applied), "it says what it has dropped")
 	require.NoError(t, pg.CheckSchema(ctx, bundle.pool, discard()))
 	require.Equal(t, catalog(t, dbtest.Pool(t)), catalog(t, bundle.pool))
 }

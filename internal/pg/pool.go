@@ -113,7 +113,19 @@ func noAnswer(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrNoAnswer, err)
 }
 
+var errQuoted = errors.New("parse DATABASE_URL: it begins neither with postgres:// nor with a keyword such as host=; are there quotes or blanks around it?")
+
+// quoted says that pgx would take a URL for a list of keywords, and connect to a default address.
+func quoted(url string) bool {
+	scheme, _, isURL := strings.Cut(url, "://")
+
+	return isURL && !strings.Contains(scheme, "=") && scheme != "postgres" && scheme != "postgresql"
+}
+
 func (c Config) pool() (*pgxpool.Config, error) {
+	if quoted(c.URL) {
+		return nil, errQuoted
+	}
 	poolConfig, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
 		return nil, fmt.Errorf("parse DATABASE_URL: %w", err) // pgx redacts the password

@@ -56,6 +56,17 @@ func TestOpen(t *testing.T) {
 		require.NotContains(t, err.Error(), "secret")
 	})
 
+	t.Run("QuotedAddress", func(t *testing.T) {
+		t.Parallel()
+
+		for _, around := range []string{" ", "'", `"`} {
+			_, err := pg.Open(t.Context(), pg.Config{URL: around + "postgres://nobody:secret@127.0.0.1:1/nothing?sslmode=disable" + around})
+			require.ErrorContains(t, err, "DATABASE_URL")
+			require.NotErrorIs(t, err, pg.ErrNoAnswer, "a default address was tried")
+			require.NotContains(t, err.Error(), "secret")
+		}
+	})
+
 	t.Run("UsesExtensionsWhereTheyAre", func(t *testing.T) {
 		t.Parallel()
 

@@ -44,6 +44,9 @@ type Row struct {
 	Turn     int                 // turn of its newest value
 	Step     int
 	Deleted  bool
+
+	shown  int            // place of the newest result that has it, in the window
+	listed map[string]int // the same for the newest list of a child table
 }
 
 // RowSet is the data of the window, each entity once.
@@ -80,10 +83,10 @@ func decodeRows(data json.RawMessage, out *[]map[string]any) error {
 func (t *Scene) mergeRows() {
 	set := &RowSet{ByRef: map[string]*Row{}}
 	t.Rows = set
-	for _, r := range slices.Backward(t.Results) {
+	for at, r := range slices.Backward(t.Results) {
 		for _, columns := range r.Rows {
 			if def := t.kindOf(r, columns); def != nil {
-				t.mergeRow(def, columns, r)
+				t.mergeRow(def, columns, r, at)
 			}
 		}
 	}
@@ -94,7 +97,7 @@ func (t *Scene) mergeRows() {
 	t.markLoaded()
 }
 
-func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Result) *Row {
+func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Result, at int) *Row {
 	ref, _ := columns[def.Key.Name].(string)
 	known := t.ByRef[ref]
 	if known == nil || known.EntityType != def.Type {
@@ -103,12 +106,12 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 	r := t.Rows.ByRef[ref]
 	if r == nil {
 		r = &Row{Ref: ref, Kind: def, Columns: map[string]any{}, Children: map[string][]string{}, Loose: map[string][]any{},
-			Turn: int(from.TurnNumber), Step: int(from.Step), Deleted: from.Tool == "db_delete"}
+			Turn: int(from.TurnNumber), Step: int(from.Step), Deleted: from.Tool == "db_delete", shown: at, listed: map[string]int{}}
 		t.Rows.ByRef[ref] = r
 	}
 	for name, value := range columns {
 		if child := def.Child(name); child != nil {
-			t.mergeChildren(r, child, value, from)
+			t.mergeChildren(r, child, value, from, at)
 
 			continue
 		}
@@ -144,7 +147,7 @@ func before(earlier, later any) any {
 }
 
 // mergeChildren adds a list of child rows. The newest list determines which children exist.
-func (t *Scene) mergeChildren(parent *Row, child *domain.Child, value any, from *Result) {
+func (t *Scene) mergeChildren(parent *Row, child *domain.Child, value any, from *Result, at int) {
 	list, ok := value.([]any)
 	_, newer := parent.Children[child.Entity.Table]
 	if !ok {
@@ -156,14 +159,14 @@ func (t *Scene) mergeChildren(parent *Row, child *domain.Child, value any, from 
 		if !ok {
 			continue
 		}
-		if r := t.mergeRow(child.Entity, columns, from); r != nil {
+		if r := t.mergeRow(child.Entity, columns, from, at); r != nil {
 			refs = append(refs, r.Ref)
 		} else {
 			loose = append(loose, columns)
 		}
 	}
 	if !newer {
-		parent.Children[child.Entity.Table], parent.Loose[child.Entity.Table] = refs, loose
+		parent.Children[child.Entity.Table], parent.Loose[child.Entity.Table], parent.listed[child.Entity.Table] = refs, loose, at
 	}
 }
 
@@ -174,7 +177,7 @@ func (t *Scene) attachChildren() {
 		for _, parent := range t.Rows.ByRef {
 			for _, child := range parent.Kind.Children {
 				table := child.Entity.Table
-				if _, read := parent.Children[table]; !read || child.Entity != r.Kind || r.Columns[child.FK.Name] != parent.Ref {
+				if at, read := parent.listed[table]; !read || r.shown < at || child.Entity != r.Kind || r.Columns[child.FK.Name] != parent.Ref {
 					continue
 				}
 				if !slices.Contains(parent.Children[table], ref) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -51,16 +52,23 @@ func (f form[T]) into(variable *T) setter {
 }
 
 var (
+	address     = form[string]{func(text string) (string, error) { return text, nil }, webAddress, "an address such as http://127.0.0.1:4318"}
 	word        = form[string]{parse: func(text string) (string, error) { return text, nil }}
 	count       = form[int]{strconv.Atoi, func(n int) bool { return n >= 0 }, "a whole number, 0 or more"}
 	turns       = form[int]{strconv.Atoi, func(n int) bool { return n >= 0 && n <= math.MaxInt32 }, "a whole number, 0 to 2147483647"} // an integer in SQL
-	tokenLimit  = form[int]{strconv.Atoi, func(n int) bool { return n >= 1 }, "a whole number, 1 or more"}
+	atLeastOne  = form[int]{strconv.Atoi, func(n int) bool { return n >= 1 }, "a whole number, 1 or more"}
 	dollars     = form[float64]{parseFloat, func(cost float64) bool { return cost >= 0 && !math.IsInf(cost, 0) }, "a number of US dollars, 0 for no limit"}
 	temperature = form[float64]{parseFloat, func(value float64) bool { return value >= 0 && value <= 2 }, "a number from 0 to 2"}
 	boolean     = form[bool]{strconv.ParseBool, nil, "true or false"}
 	lasts       = form[time.Duration]{time.ParseDuration, func(length time.Duration) bool { return length >= 0 }, "a time such as 5m, 0 for none"}
 	duration    = form[time.Duration]{time.ParseDuration, func(length time.Duration) bool { return length > 0 }, "a time such as 30s"}
 )
+
+func webAddress(text string) bool {
+	u, err := url.Parse(text)
+
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
 
 func parseFloat(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 

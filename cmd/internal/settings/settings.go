@@ -97,7 +97,8 @@ func one(e Env, name string) (string, error) {
 	return valueOf(e, &table[slices.IndexFunc(table, func(l line) bool { return l.name == name })])
 }
 
-// Parse parses the program's settings and applies defaults. An invalid value is an error, never a default.
+// Parse parses the program's settings and applies defaults. An invalid value is an error, never a default. With
+// [ErrNoDatabase], everything else is valid.
 func Parse(e Env, by Program) (*Settings, error) {
 	s := &Settings{Windows: prompt.DefaultConfig()}
 	var faults []error
@@ -114,11 +115,14 @@ func Parse(e Env, by Program) (*Settings, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+	if err := s.combine(); err != nil {
+		return nil, err
+	}
 	if s.DatabaseURL == "" && (s.Directory == "" || by == Worker) {
-		return nil, ErrNoDatabase
+		return s, ErrNoDatabase
 	}
 
-	return s, s.combine()
+	return s, nil
 }
 
 // combine sets what depends on more than one setting.

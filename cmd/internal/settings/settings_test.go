@@ -45,8 +45,9 @@ func TestModelSettingsRefuseTypos(t *testing.T) {
 		"ALFRED_EMBEDDER_DIMENSIONS": "many", "ALFRED_LIMIT_COST_USD": "NaN", "ALFRED_LIMIT_TOKENS": "-1", "ALFRED_MAX_TOKENS_REPLY": "0",
 		"ALFRED_MODEL_THINKING": "big", "ALFRED_PRICES": "nowhere.json", "ALFRED_TEMPERATURE_ACT": "hot", "ALFRED_TEMPERATURE_REPLY": "NaN",
 		"TURN_RETENTION_WINDOW": "4294967295", "UNDERSTAND_TURNS": "2147483648", "RETENTION_DECAY_TURNS": "99999999999",
+		"ALFRED_MAX_ANSWER_BYTES": "0", "ALFRED_RATE_BURST": "0", "OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318",
 	} {
-		_, err := Parse(Env{"DATABASE_URL": "x", name: value}, Worker)
+		_, err := Parse(Env{"DATABASE_URL": "x", name: value}, both)
 		require.ErrorIs(t, err, ErrBad, name)
 		require.ErrorContains(t, err, name)
 	}

@@ -30,6 +30,7 @@ const (
 var (
 	errNoOffline = errors.New("no offline model is given")
 	errNoScript  = errors.New("no script is given: set ALFRED_SCRIPT")
+	errNoModels  = errors.New("offline answers by rules and has no models to choose from")
 	errUnknown   = errors.New("unknown provider")
 )
 
@@ -161,6 +162,9 @@ func (c *Config) opener() (func(model string, limits wire.Limits) (llm.Model, er
 func (c *Config) local() (llm.Model, error) {
 	switch cmp.Or(c.Name, Offline) {
 	case Offline:
+		if model := cmp.Or(append(slices.Collect(maps.Values(c.Models)), c.Model)...); model != "" {
+			return nil, fmt.Errorf("%w: set ALFRED_LLM to the provider of %q", errNoModels, model)
+		}
 		if c.OfflineModel == nil {
 			return nil, errNoOffline
 		}

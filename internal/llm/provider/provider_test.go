@@ -106,6 +106,8 @@ func TestNew_Rejects(t *testing.T) {
 		"AnthropicWithoutKey": {provider.Config{Name: provider.Anthropic}, "no API key"},
 		"FallbackWrong":       {provider.Config{OfflineModel: &model{}, Fallback: &provider.Config{Name: "hal"}}, "fallback: unknown provider"},
 		"GeminiWithoutKey":    {provider.Config{Name: provider.Gemini}, "no API key"},
+		"ModelOfOffline":      {provider.Config{OfflineModel: &model{}, Model: "gpt-4.1"}, "ALFRED_LLM"},
+		"NodeModelOfOffline":  {provider.Config{OfflineModel: &model{}, Models: map[string]string{"think": "gpt-4.1"}}, "ALFRED_LLM"},
 		"NoOffline":           {provider.Config{}, "no offline model"},
 		"RealCallFromTest":    {provider.Config{Name: provider.OpenAI, OpenAI: provider.Server{APIKey: "sk-real"}}, "test must not call"},
 		"ScriptMissing":       {provider.Config{Name: provider.Script, ScriptPath: "missing.yaml"}, "missing.yaml"},

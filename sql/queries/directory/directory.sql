@@ -28,6 +28,10 @@ INSERT INTO users (id, name, database)
 SELECT gen_random_uuid(), @name, d.name FROM databases AS d ORDER BY (SELECT count(*) FROM users AS u WHERE u.database = d.name), d.name LIMIT 1
 ON CONFLICT (name) DO NOTHING;
 
+-- UserDelete takes the user's keys and moves along.
+-- name: UserDelete :exec
+DELETE FROM users WHERE id = @id;
+
 -- name: UserByName :one
 SELECT u.id, u.name, u.database, d.url, u.epoch, EXISTS (SELECT FROM moves AS m WHERE m.user_id = u.id AND m.ended_at IS NULL) AS moving
 FROM users AS u JOIN databases AS d ON d.name = u.database WHERE u.name = @name;

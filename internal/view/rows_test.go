@@ -1,0 +1,120 @@
+package view_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/internal/dbtest"
+	"alfred/internal/exact"
+	"alfred/internal/testfactory"
+	"alfred/internal/view"
+	"alfred/internal/vocab"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// made is a scene of turn 3 in the kitchen, with a recipe and two of its ingredients.
+func made(t *testing.T, results ...*view.Result) *view.Scene {
+	t.Helper()
+
+	v := &view.View{Domain: testfactory.Kitchen(t), Turn: &db.Turns{ID: thisTurn, Number: 3}, Results: results}
+	for ref, entityType := range map[string]string{"recipe_1": "recipe", "ri_1": "ri", "ri_2": "ri"} {
+		v.Registry = append(v.Registry, &db.EntityRefListInViewRow{Ref: ref, EntityType: entityType, State: db.RefStateStored, TurnCreated: 1})
+	}
+
+	return v.Scene(true)
+}
+
+var thisTurn = uuid.New()
+
+// read is what a call of a turn returned.
+func read(t *testing.T, turn int32, entityType, rows string) *view.Result {
+	t.Helper()
+
+	r := &view.Result{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{TurnNumber: turn, Step: 1, Call: 1, Tool: vocab.ToolRead, EntityType: &entityType}}
+	if turn == 3 {
+		r.TurnID = thisTurn
+	}
+	require.NoError(t, exact.Decode([]byte(rows), &r.Rows))
+
+	return r
+}
+
+const (
+	ofTwo = `[{"id": "recipe_1", "name": "Soup", "recipe_ingredients": [{"id": "ri_1", "name": "salt"}, {"id": "ri_2", "name": "rice"}]}]`
+	ofOne = `[{"id": "recipe_1", "name": "Soup", "recipe_ingredients": [{"id": "ri_2", "name": "rice"}]}]`
+	alone = `[{"id": "ri_1", "recipe_id": "recipe_1", "name": "salt"}]`
+)
+
+// The newest list says which children a row has: not an older one, and not a child that was shown before by itself.
+func TestChildrenAreThoseOfTheNewestList(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		results []*view.Result
+		has     []string
+	}{
+		"the newer list":              {[]*view.Result{read(t, 1, "recipe", ofTwo), read(t, 2, "recipe", ofOne)}, []string{"ri_2"}},
+		"a child shown before":        {[]*view.Result{read(t, 1, "ri", alone), read(t, 2, "recipe", ofOne)}, []string{"ri_2"}},
+		"shown before, and in a list": {[]*view.Result{read(t, 1, "recipe", ofTwo), read(t, 1, "ri", alone), read(t, 2, "recipe", ofOne)}, []string{"ri_2"}},
+		"a child written afterwards":  {[]*view.Result{read(t, 1, "recipe", ofOne), read(t, 2, "ri", alone)}, []string{"ri_2", "ri_1"}},
+	} {
+		require.Equal(t, c.has, made(t, c.results...).Rows.ByRef["recipe_1"].Children["recipe_ingredients"], name)
+	}
+}
+
+// A ref of another type, such as one from before the declaration renamed the type, names no row of this one.
+func TestRowsOfAnotherTypeAreLoose(t *testing.T) {
+	t.Parallel()
+
+	scene := made(t, read(t, 2, "recipe", `[{"id": "recipe_1", "recipe_ingredients": [{"id": "recipe_1", "name": "salt"}]}]`))
+	row := scene.Rows.ByRef["recipe_1"]
+	require.Empty(t, row.Children["recipe_ingredients"])
+	require.Len(t, row.Loose["recipe_ingredients"], 1)
+	require.NotContains(t, row.Columns, "name")
+}
+
+// What the user pointed at or changed outside is no effect of the turn's steps.
+func TestEffectsAreOfSteps(t *testing.T) {
+	t.Parallel()
+
+	pointed := read(t, 3, "recipe", ofTwo)
+	pointed.Step = 0
+	require.Empty(t, made(t, pointed).Effects())
+	require.Len(t, made(t, read(t, 3, "recipe", ofTwo)).Effects(), 1)
+}
+
+// A decision expects the version that it was shown, which a row that has changed since does not have any more.
+func TestUnchangedIsNotStale(t *testing.T) {
+	t.Parallel()
+
+	key, version := "k", "1"
+	for stale, unchanged := range map[string]bool{"": true, view.StaleChanged: false} {
+		v := &view.View{Domain: testfactory.Kitchen(t), Turn: &db.Turns{Number: 3}, Stale: map[string]string{"recipe_1": stale}}
+		v.Registry = []*db.EntityRefListInViewRow{{Ref: "recipe_1", EntityType: "recipe", EntityID: &key, RowVersion: &version, State: db.RefStateStored}}
+		v.Versions.Rows = map[string]map[string]string{"recipe": {key: version}}
+		require.Equal(t, unchanged, v.Scene(true).Unchanged([]string{"recipe_1"}), stale)
+	}
+}
+
+// If the probe fails because tables are being changed, a decision still expects the versions that its rows were read with:
+// what somebody else has written meanwhile is not overwritten.
+func TestFailedProbeExpectsWhatWasRead(t *testing.T) {
+	t.Parallel()
+
+	kitchen := testfactory.OwnKitchen(t)
+	kitchen.ByType("recipe").Table = "renamed"
+	tx := dbtest.Tx(t)
+	_, err := tx.Exec(t.Context(), view.Savepoint)
+	require.NoError(t, err)
+	key, version := uuid.NewString(), "1"
+	v := &view.View{Domain: kitchen, Turn: &db.Turns{UserID: uuid.New(), Number: 3}, Results: []*view.Result{read(t, 2, "recipe", ofTwo)}}
+	v.Registry = []*db.EntityRefListInViewRow{{Ref: "recipe_1", EntityType: "recipe", EntityID: &key, RowVersion: &version, State: db.RefStateStored}}
+	probed, err := view.Probe(t.Context(), tx, v, false)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{key: version}, probed.Versions.Rows["recipe"])
+	require.Empty(t, probed.Stale)
+}
