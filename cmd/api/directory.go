@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"sync"
 
@@ -55,30 +54,13 @@ func withUser(ctx context.Context, e settings.Env, name string, work func(placed
 		return err
 	}
 
-	return inDatabase(ctx, e, user.Database, func(pool *pgxpool.Pool) error {
+	return program.InDatabase(ctx, e, "alfred api", user.Database, func(pool *pgxpool.Pool) error {
 		if err := db.New().UserPlaceMake(ctx, pool, &db.UserPlaceMakeParams{ID: user.ID, Name: name}); err != nil {
 			return fmt.Errorf("make user: %w", err)
 		}
 
 		return work(placed{id: user.ID, pool: pool, known: known, at: user.Database})
 	})
-}
-
-// inDatabase is [program.WithSchema] on a database of the directory.
-func inDatabase(ctx context.Context, e settings.Env, database directory.Database, work func(*pgxpool.Pool) error) error {
-	if err := program.WithSchema(ctx, at(e, database), "alfred api", work); err != nil {
-		return fmt.Errorf("database %s: %w", database.Name, err)
-	}
-
-	return nil
-}
-
-// at is an environment whose database is one of the directory's.
-func at(e settings.Env, database directory.Database) settings.Env {
-	there := maps.Clone(e)
-	there["DATABASE_URL"] = database.URL
-
-	return there
 }
 
 // everywhere works on the database that there is, or on each of the directory's, also if others fail.
@@ -92,7 +74,7 @@ func everywhere(ctx context.Context, e settings.Env, work func(*pgxpool.Pool) er
 	}
 	var failed []error
 	for _, database := range listed {
-		failed = append(failed, inDatabase(ctx, e, database, work))
+		failed = append(failed, program.InDatabase(ctx, e, "alfred api", database, work))
 	}
 
 	return errors.Join(failed...)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +36,7 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 		findings = append(findings, program.Found("directory", nil, fmt.Sprintf("it lists %d databases", len(listed))))
 	}
 	for _, database := range listed {
-		for _, f := range examine(ctx, at(e, database), s) {
+		for _, f := range examine(ctx, program.At(e, database), s) {
 			f.Detail = database.Name + ": " + f.Detail
 			findings = append(findings, f)
 		}
@@ -49,13 +48,12 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 // examine checks one database; s is nil if the settings cannot be read.
 func examine(ctx context.Context, e settings.Env, s *settings.Settings) []program.Finding {
 	var findings []program.Finding
-	name := settings.Domain(e)
 	err := program.WithSchema(ctx, e, "alfred api doctor", func(pool *pgxpool.Pool) error {
 		findings = append(findings, program.Found("schema", nil, "it is this program's"))
-		bound, err := program.OpenDomain(ctx, pool, name)
-		findings = append(findings, program.Found("domain", cmp.Or(err, program.Proven(ctx, pool, name)), name+" matches the database"))
-		if s != nil && err == nil {
-			_, err = program.OpenSearch(s, pool, bound)
+		bound, found := program.FoundDomain(ctx, pool, settings.Domain(e))
+		findings = append(findings, found)
+		if s != nil && bound != nil {
+			_, err := program.OpenSearch(s, pool, bound)
 			findings = append(findings, program.Found("embedder", err, s.Embedder.Name+" can be used"))
 		}
 

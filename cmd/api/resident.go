@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sync/errgroup"
 
+	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
 	"alfred/internal/auth"
@@ -144,7 +145,7 @@ func (r *resident) arrive(ctx context.Context) error {
 func (r *resident) enter(database directory.Database) error {
 	entered := make(chan error, 1)
 	r.places.Go(func() error {
-		entered <- inDatabase(r.living, r.env, database, func(pool *pgxpool.Pool) error {
+		entered <- program.InDatabase(r.living, r.env, "alfred api", database, func(pool *pgxpool.Pool) error {
 			if err := r.settle(r.living, pool); err != nil {
 				return err
 			}

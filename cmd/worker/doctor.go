@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -82,12 +81,10 @@ func examine(ctx context.Context, e settings.Env, pool *pgxpool.Pool) []program.
 	if schema != nil {
 		return findings // nothing else can be checked
 	}
-	name := settings.Domain(e)
-	bound, err := program.OpenDomain(ctx, pool, name)
-	findings = append(findings, program.Found("domain", cmp.Or(err, program.Proven(ctx, pool, name)), name+" matches the database"))
+	bound, found := program.FoundDomain(ctx, pool, settings.Domain(e))
 	s, settingsErr := settings.Parse(e, settings.Worker)
-	findings = append(findings, program.Found("settings", settingsErr, "they can be read"))
-	if err == nil && settingsErr == nil {
+	findings = append(findings, found, program.Found("settings", settingsErr, "they can be read"))
+	if bound != nil && settingsErr == nil {
 		findings = append(append(findings, askModels(ctx, s, bound)...), askEmbedder(ctx, s, pool, bound))
 	}
 	for _, check := range health {

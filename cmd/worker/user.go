@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -112,10 +111,9 @@ func (c *userEraseCommand) withDirectory(ctx context.Context, e settings.Env, kn
 	if user.Moving { // both databases have their rows
 		return mover.ErrOtherMove
 	}
-	there := maps.Clone(e)
-	there["DATABASE_URL"] = user.Database.URL
-	if err := program.WithSchema(ctx, there, "alfred worker", func(pool *pgxpool.Pool) error { return eraseUser(ctx, pool, user.ID) }); err != nil {
-		return fmt.Errorf("database %s: %w", user.Database.Name, err)
+	err = program.InDatabase(ctx, e, "alfred worker", user.Database, func(pool *pgxpool.Pool) error { return eraseUser(ctx, pool, user.ID) })
+	if err != nil {
+		return err
 	}
 
 	return known.Forget(ctx, user.ID)

@@ -2,13 +2,17 @@ package program
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"alfred/cmd/internal/settings"
+	"alfred/internal/domain"
 	"alfred/internal/pg"
 )
 
@@ -20,6 +24,16 @@ type Finding struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"` // what is wrong and how to fix it, or the fact that was checked
+}
+
+// FoundDomain opens a domain and finds whether it matches the database and was tried. The domain is nil if it cannot be opened.
+func FoundDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*domain.Domain, Finding) {
+	bound, err := OpenDomain(ctx, pool, nameOrPath)
+	if err == nil {
+		err = Proven(ctx, pool, nameOrPath)
+	}
+
+	return bound, Found("domain", err, nameOrPath+" matches the database")
 }
 
 // Found is a check's finding: the error with what can be done about it, or fine.

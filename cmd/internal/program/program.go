@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -18,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/settings"
+	"alfred/internal/directory"
 	"alfred/internal/pg"
 )
 
@@ -149,6 +151,23 @@ func WithSchema(ctx context.Context, e settings.Env, appName string, work func(*
 
 		return work(pool)
 	})
+}
+
+// InDatabase is WithSchema on a database of the directory.
+func InDatabase(ctx context.Context, e settings.Env, appName string, database directory.Database, work func(*pgxpool.Pool) error) error {
+	if err := WithSchema(ctx, At(e, database), appName, work); err != nil {
+		return fmt.Errorf("database %s: %w", database.Name, err)
+	}
+
+	return nil
+}
+
+// At is an environment whose database is one of the directory's.
+func At(e settings.Env, database directory.Database) settings.Env {
+	there := maps.Clone(e)
+	there["DATABASE_URL"] = database.URL
+
+	return there
 }
 
 // PrintJSON prints a value for programs to read.
