@@ -67,16 +67,21 @@ func (p *Prompts) system(name, persona string) (string, error) {
 	if p == nil {
 		return p.render(name, persona)
 	}
-	key := systemKey{name, persona}
-	if text, ok := p.systems.Load(key); ok {
-		return text.(string), nil
+
+	return once(&p.systems, systemKey{name, persona}, func() (string, error) { return p.render(name, persona) })
+}
+
+// once returns what was made for a key before, or makes and keeps it.
+func once[K, T any](kept *sync.Map, key K, create func() (T, error)) (T, error) {
+	if made, ok := kept.Load(key); ok {
+		return made.(T), nil
 	}
-	text, err := p.render(name, persona)
+	made, err := create()
 	if err == nil {
-		p.systems.Store(key, text)
+		kept.Store(key, made)
 	}
 
-	return text, err
+	return made, err
 }
 
 func (p *Prompts) render(name, persona string) (string, error) {

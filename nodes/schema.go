@@ -28,16 +28,8 @@ func schemaOf[T any](p *Prompts, name string, enums map[string][]string) (*schem
 	if p == nil {
 		return newSchema[T](name, enums)
 	}
-	key := schemaKey{reflect.TypeFor[T](), name, fmt.Sprintf("%q", enums)}
-	if made, ok := p.schemas.Load(key); ok {
-		return made.(*schema), nil
-	}
-	made, err := newSchema[T](name, enums)
-	if err == nil {
-		p.schemas.Store(key, made)
-	}
 
-	return made, err
+	return once(&p.schemas, schemaKey{reflect.TypeFor[T](), name, fmt.Sprintf("%q", enums)}, func() (*schema, error) { return newSchema[T](name, enums) })
 }
 
 // newSchema generates the schema from the struct, so that the contract exists once, in the order of its fields; enums add

@@ -96,11 +96,17 @@ func defused(text string) string {
 	if strings.IndexByte(text, '<') >= 0 {
 		text = untagged(text)
 	}
-	if strings.IndexByte(text, '[') >= 0 { // few texts have either, and the patterns take a hundred times as long
-		text = markerPattern.ReplaceAllString(text, "($1)")
+
+	return unmarked(text, "($1)")
+}
+
+// unmarked replaces the markers. Few texts have a bracket, and the pattern takes a hundred times as long as looking for one.
+func unmarked(text, by string) string {
+	if strings.IndexByte(text, '[') < 0 {
+		return text
 	}
 
-	return text
+	return markerPattern.ReplaceAllString(text, by)
 }
 
 // untagged neutralizes tags, but not addresses: "Mei <mei@example.org>" stays unchanged.
@@ -172,11 +178,8 @@ func JSON(value any) string {
 		return "null"
 	}
 	text, _ := Redact(strings.TrimSpace(b.String()))
-	if strings.IndexByte(text, '[') < 0 {
-		return unbracketed.Replace(text)
-	}
 
-	return markerPattern.ReplaceAllString(unbracketed.Replace(text), `\u005b$1]`)
+	return unmarked(unbracketed.Replace(text), `\u005b$1]`)
 }
 
 // Cell makes a text fit for a table cell.

@@ -102,14 +102,13 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid
                WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgconstraint = 0 AND g.tgtype & 66 = 0 -- neither before nor instead
                  AND f.pronamespace IS DISTINCT FROM to_regnamespace('alfred')
-                 AND (g.tgrelid = c.oid OR g.tgrelid IN (
-                     SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-                     WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass))),
+                 AND g.tgrelid = ANY (own.relations)),
        EXISTS (SELECT FROM pg_catalog.pg_inherits AS i JOIN pg_catalog.pg_class AS p ON p.oid = i.inhparent AND p.relkind = 'r'
-               WHERE p.oid = c.oid OR p.oid IN (
-                   SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-                   WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass))
-FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role, to_regrole('alfred_undo')::oid AS undo) AS t
+               WHERE p.oid = ANY (own.relations))
+FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role, to_regrole('alfred_undo')::oid AS undo) AS t,
+     LATERAL (SELECT array_agg(d.refobjid) || c.oid AS relations -- it, and those that a view reads
+              FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+              WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass) AS own
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname`
 

@@ -162,7 +162,7 @@ func (c *Config) opener() (func(model string, limits wire.Limits) (llm.Model, er
 func (c *Config) local() (llm.Model, error) {
 	switch cmp.Or(c.Name, Offline) {
 	case Offline:
-		if model := cmp.Or(append(slices.Collect(maps.Values(c.Models)), c.Model)...); model != "" {
+		if model := cmp.Or(append(slices.Sorted(maps.Values(c.Models)), c.Model)...); model != "" {
 			return nil, fmt.Errorf("%w: set ALFRED_LLM to the provider of %q", errNoModels, model)
 		}
 		if c.OfflineModel == nil {
