@@ -84,7 +84,8 @@ LIMIT @lim;
 
 -- EmbeddingUpsert stores embeddings, given in pgvector's text format. Rows visible to several users have one for each;
 -- for other rows, the embedding of an earlier owner is deleted. A user who is being copied to this database brings theirs along.
--- The commit does not wait for the disk: a crash that loses it also loses the job's end, and a sweep would notice.
+-- The commit waits for neither disk nor standby: a crash that loses it also loses the end of the job, which is then repeated; a
+-- promoted standby may have that end without the embeddings, and the next sweep makes them.
 -- name: EmbeddingUpsert :exec
 WITH new AS (
     SELECT unnest(@owner_ids::text[]) AS owner_id, nullif(unnest(@user_ids::text[]), '')::uuid AS user_id,
