@@ -2463,6 +2463,20 @@ type Usage struct {
 	OutputTokens int64   `json:"output_tokens"`
 }
 
+// User defines model for User.
+type User struct {
+	Name string `json:"name"`
+
+	// Timezone IANA time zone: "today" is its day, and times without an offset are its times. UTC until it is set.
+	Timezone string `json:"timezone"`
+}
+
+// UserPatchInBody defines model for UserPatchInBody.
+type UserPatchInBody struct {
+	// Timezone IANA name, such as Europe/Berlin.
+	Timezone string `json:"timezone"`
+}
+
 // Wrote defines model for Wrote.
 type Wrote struct {
 	Action WroteAction `json:"action"`
@@ -2805,6 +2819,9 @@ type EnqueueTurnJSONRequestBody = NewTurn
 
 // GiveFeedbackJSONRequestBody defines body for GiveFeedback for application/json ContentType.
 type GiveFeedbackJSONRequestBody = GivenFeedback
+
+// PatchUserJSONRequestBody defines body for PatchUser for application/json ContentType.
+type PatchUserJSONRequestBody = UserPatchInBody
 
 // AsTurnStartedEvent returns the union data inside the TurnEvent as a TurnStartedEvent
 func (t TurnEvent) AsTurnStartedEvent() (TurnStartedEvent, error) {
@@ -3794,6 +3811,25 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/turns/{id}/undo (the `UndoTurn` operationId).
 	UndoTurn(ctx context.Context, id string, params *UndoTurnParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUser Get who you are
+	//
+	// Corresponds with GET /v1/user (the `GetUser` operationId).
+	GetUser(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchUserWithBody Say in which time zone you are
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/user (the `PatchUser` operationId).
+	PatchUserWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchUser Say in which time zone you are
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/user (the `PatchUser` operationId).
+	PatchUser(ctx context.Context, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetCall One request to a model: what was asked and answered, and why it stood in the prompt
@@ -4636,6 +4672,55 @@ func (c *Client) GetTimeline(ctx context.Context, id string, params *GetTimeline
 // Corresponds with POST /v1/turns/{id}/undo (the `UndoTurn` operationId).
 func (c *Client) UndoTurn(ctx context.Context, id string, params *UndoTurnParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUndoTurnRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUser Get who you are
+//
+// Corresponds with GET /v1/user (the `GetUser` operationId).
+func (c *Client) GetUser(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUserRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchUserWithBody Say in which time zone you are
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/user (the `PatchUser` operationId).
+func (c *Client) PatchUserWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchUserRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchUser Say in which time zone you are
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/user (the `PatchUser` operationId).
+func (c *Client) PatchUser(ctx context.Context, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchUserRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7496,6 +7581,73 @@ func NewUndoTurnRequest(server string, id string, params *UndoTurnParams) (*http
 	return req, nil
 }
 
+// NewGetUserRequest constructs an http.Request for the GetUser method
+func NewGetUserRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/user")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPatchUserRequest calls the generic PatchUser builder with application/json body
+func NewPatchUserRequest(server string, body PatchUserJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPatchUserRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPatchUserRequestWithBody constructs an http.Request for the PatchUser method, with any body, and a specified content type
+func NewPatchUserRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/user")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -7917,6 +8069,27 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/turns/{id}/undo (the `UndoTurn` operationId).
 	UndoTurnWithResponse(ctx context.Context, id string, params *UndoTurnParams, reqEditors ...RequestEditorFn) (*UndoTurnResponse, error)
+
+	// GetUserWithResponse Get who you are
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/user (the `GetUser` operationId).
+	GetUserWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetUserResponse, error)
+
+	// PatchUserWithBodyWithResponse Say in which time zone you are
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/user (the `PatchUser` operationId).
+	PatchUserWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchUserResponse, error)
+
+	// PatchUserWithResponse Say in which time zone you are
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/user (the `PatchUser` operationId).
+	PatchUserWithResponse(ctx context.Context, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchUserResponse, error)
 }
 
 type GetCallResponse struct {
@@ -9723,6 +9896,88 @@ func (r UndoTurnResponse) ContentType() string {
 	return ""
 }
 
+type GetUserResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *User
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetUserResponse) GetJSON200() *User {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GetUserResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUserResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUserResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUserResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PatchUserResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *User
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PatchUserResponse) GetJSON200() *User {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r PatchUserResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PatchUserResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PatchUserResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PatchUserResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetCallWithResponse One request to a model: what was asked and answered, and why it stood in the prompt
 //
 // Returns a wrapper object for the known response body format(s).
@@ -10423,6 +10678,45 @@ func (c *ClientWithResponses) UndoTurnWithResponse(ctx context.Context, id strin
 		return nil, err
 	}
 	return ParseUndoTurnResponse(rsp)
+}
+
+// GetUserWithResponse Get who you are
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/user (the `GetUser` operationId).
+func (c *ClientWithResponses) GetUserWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetUserResponse, error) {
+	rsp, err := c.GetUser(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUserResponse(rsp)
+}
+
+// PatchUserWithBodyWithResponse Say in which time zone you are
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/user (the `PatchUser` operationId).
+func (c *ClientWithResponses) PatchUserWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchUserResponse, error) {
+	rsp, err := c.PatchUserWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchUserResponse(rsp)
+}
+
+// PatchUserWithResponse Say in which time zone you are
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/user (the `PatchUser` operationId).
+func (c *ClientWithResponses) PatchUserWithResponse(ctx context.Context, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchUserResponse, error) {
+	rsp, err := c.PatchUser(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchUserResponse(rsp)
 }
 
 // ParseGetCallResponse parses an HTTP response from a GetCallWithResponse call
@@ -11581,6 +11875,58 @@ func ParseUndoTurnResponse(rsp *http.Response) (*UndoTurnResponse, error) {
 			return nil, err
 		}
 		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUserResponse parses an HTTP response from a GetUserWithResponse call
+func ParseGetUserResponse(rsp *http.Response) (*GetUserResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUserResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest User
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePatchUserResponse parses an HTTP response from a PatchUserWithResponse call
+func ParsePatchUserResponse(rsp *http.Response) (*PatchUserResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PatchUserResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest User
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 

@@ -44,13 +44,33 @@ func (q *Queries) UserEnsure(ctx context.Context, db DBTX, name string) (uuid.UU
 	return id, err
 }
 
-const UserTimezone = `-- name: UserTimezone :one
-SELECT timezone FROM users WHERE id = $1
+const UserGet = `-- name: UserGet :one
+SELECT name, timezone FROM users WHERE id = $1
 `
 
-func (q *Queries) UserTimezone(ctx context.Context, db DBTX, id uuid.UUID) (string, error) {
-	row := db.QueryRow(ctx, UserTimezone, id)
-	var timezone string
-	err := row.Scan(&timezone)
-	return timezone, err
+type UserGetRow struct {
+	Name     string
+	Timezone string
+}
+
+func (q *Queries) UserGet(ctx context.Context, db DBTX, id uuid.UUID) (*UserGetRow, error) {
+	row := db.QueryRow(ctx, UserGet, id)
+	var i UserGetRow
+	err := row.Scan(&i.Name, &i.Timezone)
+	return &i, err
+}
+
+const UserTimezoneSet = `-- name: UserTimezoneSet :exec
+UPDATE users SET timezone = $1, version = version + 1 WHERE id = $2 AND timezone <> $1
+`
+
+type UserTimezoneSetParams struct {
+	Timezone string
+	ID       uuid.UUID
+}
+
+// UserTimezoneSet also tells the user's running turns.
+func (q *Queries) UserTimezoneSet(ctx context.Context, db DBTX, arg *UserTimezoneSetParams) error {
+	_, err := db.Exec(ctx, UserTimezoneSet, arg.Timezone, arg.ID)
+	return err
 }

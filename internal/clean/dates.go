@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-var datePattern = regexp.MustCompile(`(?:\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?\b\d{4}-\d{2}-\d{2}\b(?:[T ]\d{2}:| \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun))?`)
+var datePattern = regexp.MustCompile(`(?:\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?\b\d{4}-\d{2}-\d{2}\b` +
+	`(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?(?: \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun))?`)
 
-// Weekdays adds the weekday after every date that lacks one: models get weekdays wrong. Timestamps stay unchanged.
+// Weekdays adds the weekday after every date and time that lacks one: models get weekdays wrong.
 func Weekdays(text string) string {
 	if !dated(text) {
 		return text
@@ -24,10 +25,11 @@ func Weekdays(text string) string {
 	return b.String()
 }
 
-// withWeekday leaves a date that has one, and a timestamp, unchanged.
+// withWeekday leaves a date that has one unchanged.
 func withWeekday(match string) string {
-	at, err := time.Parse(time.DateOnly, match)
-	if err != nil {
+	date, rest := match[:len(time.DateOnly)], match[len(time.DateOnly):]
+	at, err := time.Parse(time.DateOnly, date)
+	if err != nil || strings.Contains(rest, "(") {
 		return match
 	}
 

@@ -31,7 +31,7 @@ CREATE TABLE lab.people (
 	id bigint GENERATED ALWAYS AS IDENTITY (START WITH 880001) PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
 	name text NOT NULL, team_id bigint, mentor_id bigint,
-	badge varchar(4), rate numeric(4, 2), starts time, pause interval, initials lab.code, shifts smallint[], at timestamptz, doc jsonb, note text,
+	badge varchar(4), rate numeric(4, 2), starts time, pause interval, initials lab.code, shifts smallint[], at timestamptz, calls timestamptz[], met timestamp, doc jsonb, note text,
 	UNIQUE (user_id, id),
 	FOREIGN KEY (user_id, team_id) REFERENCES lab.teams (user_id, id),
 	FOREIGN KEY (user_id, mentor_id) REFERENCES lab.people (user_id, id));
@@ -41,7 +41,7 @@ ALTER TABLE lab.people ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON lab.teams TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 CREATE POLICY tenant ON lab.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, DELETE, INSERT (name, lead_id), UPDATE (name, lead_id) ON lab.teams TO alfred_tenant;
-GRANT SELECT, DELETE, INSERT (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, doc, note), UPDATE (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, doc, note) ON lab.people TO alfred_tenant`
+GRANT SELECT, DELETE, INSERT (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, calls, met, doc, note), UPDATE (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, calls, met, doc, note) ON lab.people TO alfred_tenant`
 
 // setupLab is a session in a domain declared by domain.Init.
 func setupLab(t *testing.T) *bundle {
@@ -79,8 +79,8 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 		`"shifts": [1, 70000]`:       "shifts cannot hold this value: a number is out of range.",
 		`"shifts": [1, "x"]`:         "shifts has to be a number.",
 		`"shifts": {"a": 1}`:         "shifts has to be a list.",
-		`"at": "tomorrow"`:           "at has to be a time such as 2026-01-31T18:30:00Z.",
-		`"at": 17`:                   "at has to be a time such as 2026-01-31T18:30:00Z.",
+		`"at": "tomorrow"`:           "at has to be a time such as 2026-01-31T18:30.",
+		`"at": 17`:                   "at has to be a time such as 2026-01-31T18:30.",
 		`"rate": "1e999999999"`:      "rate is out of range.",
 		`"name": {"first": "Ada"}`:   "name has to be a text.",
 		`"name": null`:               "name ",

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -252,17 +253,30 @@ func fingerprint(e *domain.Entity, now, was image, written []string) map[string]
 	return marks
 }
 
-// mark hashes one value. A timestamp hashes the same in whatever time zone a connection prints it.
+// mark hashes one value. Times hash the same in whatever time zone a connection prints them.
 func mark(c *domain.Column, value json.RawMessage) string {
 	var text string
-	if c.Kind == domain.KindTimestamp && json.Unmarshal(value, &text) == nil {
-		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
-			value = json.RawMessage(at.UTC().Format(time.RFC3339Nano))
-		}
+	switch {
+	case c.Elem == domain.KindTimestamp:
+		value = zoned.ReplaceAllFunc(value, inUTC)
+	case c.Kind == domain.KindTimestamp && json.Unmarshal(value, &text) == nil:
+		value = inUTC([]byte(text))
 	}
 	sum := sha256.Sum256(value)
 
 	return hex.EncodeToString(sum[:6])
+}
+
+// zoned matches a time with its offset, as Postgres writes it into JSON.
+var zoned = regexp.MustCompile(`\d{4,}-\d\d-\d\dT[\d:.]+[+-][\d:]+`)
+
+func inUTC(text []byte) []byte {
+	at, err := time.Parse(time.RFC3339Nano, string(text))
+	if err != nil {
+		return text
+	}
+
+	return at.UTC().AppendFormat(nil, time.RFC3339Nano)
 }
 
 // store queues what was recorded.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,9 +35,9 @@ func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 	case domain.KindNumber:
 		return numberText(c, value)
 	case domain.KindDate:
-		return timeText(c, value, "a date such as 2026-01-31", time.DateOnly, dateLayouts)
+		return timeText(c, value, "a date such as 2026-01-31", dateLayouts, func(string) string { return time.DateOnly })
 	case domain.KindTimestamp:
-		return timeText(c, value, "a time such as 2026-01-31T18:30:00Z", time.RFC3339Nano, timestampLayouts)
+		return timeText(c, value, "a time such as 2026-01-31T18:30", timestampLayouts, timestampForm)
 	case domain.KindJSON:
 		text, err := json.Marshal(value)
 		if err != nil {
@@ -83,23 +84,43 @@ func numberText(c *domain.Column, value any) (string, *Error) {
 }
 
 var (
-	dateLayouts      = []string{time.DateOnly, time.RFC3339, "2006-01-02 (Mon)", "2006-01-02 (Monday)", "Mon 2006-01-02"} // as prompts print dates
-	timestampLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly}
+	dateLayouts      = []string{time.DateOnly, time.RFC3339}
+	timestampLayouts = []string{
+		time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00",
+		localForm, "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly,
+	}
+	// withDay matches a date or time with its weekday before or after it, as prompts print them.
+	withDay = regexp.MustCompile(`(?i)^(?:(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(.*?)(?: \((Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\))?$`)
 )
 
-func timeText(c *domain.Column, value any, what, out string, layouts []string) (string, *Error) {
-	text, ok := value.(string)
-	if ok {
-		for _, layout := range layouts {
-			at, err := time.Parse(layout, strings.TrimSpace(text))
-			switch {
-			case err != nil:
-			case strings.Contains(layout, "Mon") && !strings.EqualFold(at.Format(layout), strings.TrimSpace(text)):
-				return "", failColumn(CodeBadValue, c.Name, "%s: %s is a %s.", c.Name, at.Format(time.DateOnly), at.Weekday())
-			default:
-				return at.Format(out), nil
-			}
+// localForm is a time in the user's time zone, in which Postgres reads and prints.
+const localForm = "2006-01-02T15:04:05.999999999"
+
+// timestampForm keeps a time local that was given in this layout without an offset.
+func timestampForm(layout string) string {
+	if strings.Contains(layout, "Z07:00") {
+		return time.RFC3339Nano
+	}
+
+	return localForm
+}
+
+func timeText(c *domain.Column, value any, what string, layouts []string, form func(layout string) string) (string, *Error) {
+	text, _ := value.(string)
+	parts := withDay.FindStringSubmatch(strings.TrimSpace(text))
+	for _, layout := range layouts {
+		if parts == nil {
+			break // several lines
 		}
+		at, err := time.Parse(layout, parts[2])
+		if err != nil {
+			continue
+		}
+		if day := parts[1] + parts[3]; day != "" && !strings.HasPrefix(at.Weekday().String(), capital(strings.ToLower(day))) {
+			return "", failColumn(CodeBadValue, c.Name, "%s: %s is a %s.", c.Name, at.Format(time.DateOnly), at.Weekday())
+		}
+
+		return at.Format(form(layout)), nil
 	}
 
 	return "", failColumn(CodeBadValue, c.Name, "%s has to be %s.", c.Name, what)
@@ -243,10 +264,8 @@ func compare(c *domain.Column, kind domain.Kind, value, other any) int {
 			return a.Cmp(b)
 		}
 	case domain.KindTimestamp:
-		a, okA := instant(value)
-		b, okB := instant(other)
-		if okA && okB {
-			return a.Compare(b)
+		if order, ok := compareTimes(fmt.Sprint(value), text); ok {
+			return order
 		}
 	case domain.KindJSON:
 		if sameJSON(value, other) {
@@ -268,14 +287,32 @@ func compare(c *domain.Column, kind domain.Kind, value, other any) int {
 
 func rat(value any) (*big.Rat, bool) { return new(big.Rat).SetString(fmt.Sprint(value)) }
 
-func instant(value any) (time.Time, bool) {
-	for _, layout := range append([]string{"2006-01-02T15:04:05.999999999"}, timestampLayouts...) {
-		if at, err := time.Parse(layout, fmt.Sprint(value)); err == nil {
-			return at, true
+// compareTimes orders two times by instant or, where one has no offset, by what a clock shows in the user's time zone,
+// in which rows are printed.
+func compareTimes(a, b string) (int, bool) {
+	x, xHasOffset, okX := parsedTime(a)
+	y, yHasOffset, okY := parsedTime(b)
+	if xHasOffset != yHasOffset {
+		x, y = onClock(x), onClock(y)
+	}
+
+	return x.Compare(y), okX && okY
+}
+
+func parsedTime(text string) (at time.Time, hasOffset, ok bool) {
+	for _, layout := range timestampLayouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, timestampForm(layout) != localForm, true
 		}
 	}
 
-	return time.Time{}, false
+	return time.Time{}, false, false
+}
+
+func onClock(at time.Time) time.Time {
+	_, offset := at.Zone()
+
+	return at.UTC().Add(time.Duration(offset) * time.Second)
 }
 
 func sameJSON(a, b any) bool {

@@ -123,7 +123,7 @@ func plainType(c *Column) string {
 	case KindDate:
 		return "date (2026-01-31)"
 	case KindTimestamp:
-		return "timestamp (2026-01-31T18:00:00Z)"
+		return "timestamp (2026-01-31T18:00)"
 	case KindTime:
 		if c.Type == "interval" {
 			return "length of time (1 day 02:30:00)"

@@ -100,6 +100,7 @@ var wantOperations = map[string]string{
 	"get-session":        "GET /v1/sessions/{id}",
 	"get-timeline":       "GET /v1/turns/{id}/timeline",
 	"get-turn":           "GET /v1/turns/{id}",
+	"get-user":           "GET /v1/user",
 	"list-branches":      "GET /v1/sessions/{id}/branches",
 	"list-calls":         "GET /v1/turns/{id}/calls",
 	"list-constraints":   "GET /v1/sessions/{id}/constraints",
@@ -115,6 +116,7 @@ var wantOperations = map[string]string{
 	"patch-artifact":     "PATCH /v1/sessions/{id}/artifacts/{ref}",
 	"patch-row":          "PATCH /v1/data/{type}/{id}",
 	"patch-session":      "PATCH /v1/sessions/{id}",
+	"patch-user":         "PATCH /v1/user",
 	"pin-entity":         "PUT /v1/sessions/{id}/entities/{ref}/pin",
 	"preview-context":    "GET /v1/sessions/{id}/context",
 	"save-artifact":      "POST /v1/sessions/{id}/artifacts/{ref}/save",
@@ -171,7 +173,7 @@ func requireErrors(t *testing.T, name string, op described) {
 	switch op.OperationID {
 	case "enqueue-turn":
 		want = append(want, "409", "413")
-	case "create-session", "give-feedback", "patch-session":
+	case "create-session", "give-feedback", "patch-session", "patch-user":
 		want = append(want, "413")
 	case "fork-session":
 		want = append(want, "409", "413")

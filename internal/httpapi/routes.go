@@ -75,6 +75,8 @@ func (a *api) registerRows() {
 	serve(a, operation("POST /v1/data/{type}/{id}/{operation}", "operate-row", "Do to a row what the domain declares; 409 confirmation_needed says what it would do", http.StatusOK, conflict, stale, tooLarge), a.rowOperate)
 	serveBody(a, operation("GET /v1/data", "list-types", "Types of rows", http.StatusOK), a.typeList)
 	serveBody(a, operation("GET /v1/mentions", "list-mentions", "Rows to mention, by part of their name", http.StatusOK), a.mentionList)
+	serveBody(a, operation("GET /v1/user", "get-user", "Get who you are", http.StatusOK), a.userGet)
+	serveBody(a, operation("PATCH /v1/user", "patch-user", "Say in which time zone you are", http.StatusOK, tooLarge), a.userPatch)
 	serveBody(a, operation("GET /v1/search", "search", "Search rows and past turns by words and meaning", http.StatusOK), a.search)
 }
 
@@ -98,6 +100,7 @@ var tags = []struct{ name, about, pattern string }{
 	{"inspection", "How a turn came about.", "/(calls|timeline|results)"},
 	{"turns", "Messages and what became of them.", "turns"},
 	{"rows", "The domain's rows, for user interfaces.", "data"},
+	{"user", "Who is asking.", "^/v1/user$"},
 	{"search", "All that was said and stored.", "search"},
 }
 

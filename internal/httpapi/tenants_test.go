@@ -162,6 +162,8 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 		"list-turns":         get("/v1/sessions/{session}/turns", "/v1/sessions/{session}/turns?cursor=2"),
 		"list-types":         get("/v1/data"),
 		"patch-artifact":     {{method: "PATCH", path: "/v1/sessions/{session}/artifacts/gen_recipe_1", body: `{"content": {"name": "Mine"}}`}, {method: "PATCH", path: "/v1/sessions/{own_session}/artifacts/{draft}", body: `{"content": {"name": "Mine"}}`}},
+		"get-user":           get("/v1/user"),
+		"patch-user":         {{method: "PATCH", path: "/v1/user", body: `{"timezone": "Asia/Tokyo"}`}},
 		"patch-session":      {{method: "PATCH", path: "/v1/sessions/{session}", body: `{"title": "mine"}`}, {method: "PATCH", path: "/v1/sessions/{session}", body: `{"archived": true}`}},
 		"pin-entity":         {{method: "PUT", path: "/v1/sessions/{session}/entities/recipe_1/pin"}, {method: "PUT", path: "/v1/sessions/{own_session}/entities/{ref}/pin"}},
 		"preview-context":    get("/v1/sessions/{session}/context", "/v1/sessions/{session}/context?node=understand", "/v1/sessions/{session}/context?node=act", "/v1/sessions/{session}/context?node=reply"),
@@ -337,7 +339,9 @@ func TestReadsRunAsTenant(t *testing.T) {
 	role := "alfred_blind_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	e.exec(t, `CREATE ROLE `+role+` LOGIN NOINHERIT PASSWORD '`+role+`'`)
 	e.exec(t, `GRANT alfred_tenant TO `+role)
-	e.exec(t, `GRANT USAGE ON SCHEMA alfred, kitchen TO `+role) // statements are prepared before the role is set
+	// Statements are prepared before the role is set.
+	e.exec(t, `GRANT USAGE ON SCHEMA alfred, kitchen TO `+role)
+	e.exec(t, `GRANT EXECUTE ON FUNCTION alfred.tenant_timezone() TO `+role)
 	config := e.pool.Config()
 	config.ConnConfig.User, config.ConnConfig.Password = role, role
 	blind, err := pgxpool.NewWithConfig(t.Context(), config)

@@ -63,6 +63,7 @@ var functionCalls = []string{
 	`alfred.acts_for(NULL)`,
 	`alfred.title_of('a message')`,
 	`alfred.is_timezone('UTC')`,
+	`alfred.tenant_timezone()`,
 	`alfred.user_is_busy(NULL)`,
 	`alfred.user_place_state(NULL)`,
 	`alfred.user_place_set((SELECT user_id FROM alfred.sessions WHERE id = ':session'), 1, 1, 'here')`,

@@ -14,10 +14,10 @@ const TenantRole = "alfred_tenant"
 // the tenant may create, and insert, keys included, what it may delete.
 const UndoRole = "alfred_undo"
 
-// AsTenant runs work under the tenant's role and as the given user, inside a savepoint of tx. Afterwards role and
-// user are restored, whatever work did: on an error the savepoint is rolled back and tx stays usable.
+// AsTenant runs work under the tenant's role, as the given user and in that user's time zone, inside a savepoint of tx.
+// Afterwards all three are restored, whatever work did: on an error the savepoint is rolled back and tx stays usable.
 //
-// The settings are made after the savepoint, because only then does rolling back to it undo them. Both are in effect
+// The settings are made after the savepoint, because only then does rolling back to it undo them. They are in effect
 // when work begins, so that whatever fails in it, including a statement that cannot be parsed, fails within the
 // savepoint.
 func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) error {
@@ -45,9 +45,9 @@ func as(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx
 
 // act runs work in a role.
 func act(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx) error) error {
-	var was, user string
+	var was, user, zone string
 	first := &Batch{}
-	first.Scan("act as "+role, actAs, []any{role, userID}, &was, &user, nil, nil)
+	first.Scan("act as "+role, actAs, []any{role, userID, ""}, &was, &user, &zone, nil, nil, nil)
 	if err := first.Send(ctx, tx); err != nil {
 		return err
 	}
@@ -55,11 +55,13 @@ func act(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.T
 		return err
 	}
 	last := &Batch{}
-	last.Exec("act as before", actAs, []any{was, user})
+	last.Exec("act as before", actAs, []any{was, user, zone})
 
 	return last.Later(ctx, tx)
 }
 
-// actAs returns the current settings and sets new ones. An output list is evaluated from left to right.
-const actAs = `SELECT current_setting('role'), coalesce(current_setting('alfred.user_id', true), ''),
-	set_config('role', $1, true), set_config('alfred.user_id', $2, true)`
+// actAs returns the current settings and sets new ones; the time zone "" is the user's. An output list is evaluated from
+// left to right.
+const actAs = `SELECT current_setting('role'), coalesce(current_setting('alfred.user_id', true), ''), current_setting('TimeZone'),
+	set_config('role', $1, true), set_config('alfred.user_id', $2, true),
+	set_config('TimeZone', coalesce(nullif($3, ''), CASE WHEN $2 <> '' THEN alfred.tenant_timezone() END, current_setting('TimeZone')), true)`

@@ -21,14 +21,14 @@ const (
 	maxInSpan = 31 // the most days listed for one constraint
 )
 
-// today prints the user's date, the coming week, and the days that constraints name.
+// today prints the user's date and time, the coming week, and the days that constraints name.
 func (t *page) today() string {
 	const form = "Mon 2006-01-02"
 	days := make([]string, nextDays)
 	for i := range days {
 		days[i] = t.Now.AddDate(0, 0, i+1).Format(form)
 	}
-	text := "Today: " + day(t.Now) + t.timeZone() + "\nNext days: " + strings.Join(days, ", ")
+	text := "Today: " + day(t.Now) + ", " + t.clock() + "\nNext days: " + strings.Join(days, ", ")
 	var named []string
 	for _, c := range t.Constraints {
 		for _, at := range spanOf(c.Value) {
@@ -44,16 +44,14 @@ func (t *page) today() string {
 	return text
 }
 
-// timeZone tells how the user's clock differs from that of the rows, nothing if it does not.
-func (t *page) timeZone() string {
-	if _, offset := t.Now.Zone(); offset == 0 {
-		return ""
+// clock tells the time at which the turn began, and what a time without an offset means.
+func (t *page) clock() string {
+	zone := t.Now.Location()
+	if zone == time.UTC {
+		return t.Now.Format("15:04 UTC")
 	}
-	const evening = 18
-	year, month, date := t.Now.Date()
 
-	return "\nTime zone: " + t.Now.Location().String() + ", today " + t.Now.Format("-07:00") + ". Rows show UTC (+00:00); say local times, and write them with their offset, as " +
-		time.Date(year, month, date, evening, 0, 0, 0, t.Now.Location()).Format(time.RFC3339) + "."
+	return t.Now.Format("15:04 in ") + zone.String() + t.Now.Format(" (-07:00)") + ". Rows show local times; write local times, without an offset."
 }
 
 // spanOf returns the days from the first to the last date in a constraint's value.

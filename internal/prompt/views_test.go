@@ -185,13 +185,12 @@ func TestEarlierTurns(t *testing.T) {
 	require.True(t, strings.HasPrefix(earlier, "Turn 1: \"message 1\" → reply 1\nTurn 2:"), "a line for each turn where none are compressed")
 }
 
-// Date and weekday are those of the user's time zone.
+// Date, weekday and time are those of the user's time zone.
 func TestTodayIsTheUsersDay(t *testing.T) {
 	t.Parallel()
 	for zone, want := range map[string]string{
-		"UTC": "Today: 2026-01-13 (Tuesday)\nNext days: ",
-		"Pacific/Auckland": "Today: 2026-01-14 (Wednesday)\nTime zone: Pacific/Auckland, today +13:00. Rows show UTC (+00:00); " +
-			"say local times, and write them with their offset, as 2026-01-14T18:00:00+13:00.\nNext days: ",
+		"UTC":              "Today: 2026-01-13 (Tuesday), 11:01 UTC\nNext days: ",
+		"Pacific/Auckland": "Today: 2026-01-14 (Wednesday), 00:01 in Pacific/Auckland (+13:00). Rows show local times; write local times, without an offset.\nNext days: ",
 	} {
 		t.Run(zone, func(t *testing.T) {
 			t.Parallel()

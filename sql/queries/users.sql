@@ -10,8 +10,12 @@ WITH found AS (
 )
 SELECT found.id FROM found UNION ALL SELECT made.id FROM made;
 
--- name: UserTimezone :one
-SELECT timezone FROM users WHERE id = @id;
+-- name: UserGet :one
+SELECT name, timezone FROM users WHERE id = @id;
+
+-- UserTimezoneSet also tells the user's running turns.
+-- name: UserTimezoneSet :exec
+UPDATE users SET timezone = @timezone, version = version + 1 WHERE id = @id AND timezone <> @timezone;
 
 -- UserChange tells a user's running turns that domain rows or lasting constraints have changed. It comes last in its
 -- transaction, after the rows themselves.

@@ -33,6 +33,8 @@ export declare class Alfred {
     /** api has every route with its types: api.GET("/v1/sessions/{id}", { params: { path: { id } } }). */
     readonly api: Client<paths>;
     constructor({ url, token, fetch: send }?: AlfredOptions);
+    /** here tells in which time zone the user is, for "today" and times without an offset; this browser's if left out. */
+    here(timezone?: string): Promise<void>;
     /** begin starts a conversation. */
     begin(title?: string): Promise<Session>;
     /** say sends a message and waits for nothing. */

@@ -364,6 +364,7 @@ export class AlfredChat extends HTMLElement {
   }
 
   async #begin(): Promise<string> {
+    await this.#alfred.here().catch((error: unknown) => { if (!(error instanceof AlfredError && error.status === 400)) throw error; }); // a zone that the server does not know
     const { id } = await this.#alfred.begin();
     this.#shown = id; // before the attribute, which else would open it
     this.setAttribute("session", id);

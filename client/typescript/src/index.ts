@@ -87,6 +87,11 @@ export class Alfred {
     return this.#asked;
   }
 
+  /** here tells in which time zone the user is, for "today" and times without an offset; this browser's if left out. */
+  async here(timezone = Intl.DateTimeFormat().resolvedOptions().timeZone): Promise<void> {
+    await this.api.PATCH("/v1/user", { body: { timezone } });
+  }
+
   /** begin starts a conversation. */
   async begin(title = ""): Promise<Session> {
     return whole(await this.api.POST("/v1/sessions", { body: { title } }));

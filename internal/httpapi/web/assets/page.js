@@ -114,6 +114,15 @@ function empty() {
     h("div", { class: "options" }, ideas.map((idea) => button(idea, () => post(idea)))));
 }
 
+// here tells the server in which time zone its user is. A key that may only read cannot, and a server may not know the zone.
+async function here() {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  /** @type {import("../../../../client/typescript/dist/api").User} */
+  const user = await get("/v1/user");
+  if (user.timezone === timeZone) return;
+  await call("PATCH", "/v1/user", { timezone: timeZone }).catch((error) => { if (![400, 403].includes(error.status)) throw error; });
+}
+
 onRecall(() => newest()?.message ?? "");
 on("say", ({ text, answer }) => post(text, answer));
 on("edit", ({ message, number }) => editing(message, (text) => instead(number, text)));
@@ -131,7 +140,7 @@ window.addEventListener("hashchange", () => guarded(route));
 
 focusMessage(); // what is typed from now on is for the conversation that opens
 guarded(async () => {
-  await Promise.all([list(), loadTypes()]);
+  await Promise.all([list(), loadTypes(), here()]);
   empty();
   if (location.hash.startsWith("#rows/") && listed().length) await show(listed()[0]); // what is changed there, a conversation learns of
   await route();

@@ -1,0 +1,73 @@
+package crud_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/vocab"
+)
+
+// moveTo gives the user a time zone.
+func (b *bundle) moveTo(zone string) { b.exec(`UPDATE users SET timezone = $2 WHERE id = $1`, b.scope.UserID, zone) }
+
+// A time without an offset is one on the user's clock, and rows show that clock.
+func TestTimesAreTheUsers(t *testing.T) {
+	t.Parallel()
+
+	b := setupLab(t)
+	b.moveTo("Europe/Berlin")
+	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": [
+		{"name": "local", "at": "2026-07-03T00:30", "met": "2026-07-03 18:30", "calls": ["2026-07-03T18:30", "2026-01-03T18:30:00Z"]},
+		{"name": "elsewhere", "at": "2026-07-03T20:30:00.5-04:00"},
+		{"name": "as shown", "at": "2026-07-03T18:30:00+02:00 (Fri)"},
+		{"name": "winter", "at": "Mon, 2026-01-05"}]}`)
+	read := b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "order_by": "name"}`))
+	require.Equal(t, "2026-07-03T18:30:00+02:00", read[0]["at"])
+	require.Equal(t, "2026-07-04T02:30:00.5+02:00", read[1]["at"])
+	require.Equal(t, "2026-07-03T00:30:00+02:00", read[2]["at"])
+	require.Equal(t, "2026-07-03T18:30:00", read[2]["met"])
+	require.Equal(t, []any{"2026-07-03T18:30:00+02:00", "2026-01-03T19:30:00+01:00"}, read[2]["calls"])
+	require.Equal(t, "2026-01-05T00:00:00+01:00", read[3]["at"])
+	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM lab.people WHERE at = '2026-07-02 22:30Z'`))
+
+	day := b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "at", "op": ">=", "value": "2026-07-03"}, {"field": "at", "op": "<", "value": "2026-07-04 (Sat)"}]}`))
+	require.Len(t, day, 2)
+	require.Len(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "at", "op": "=", "value": "2026-07-03T18:30"}]}`)), 1)
+	result := b.decide("write", call(vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "name", "op": "=", "value": "local"}], "data": {"at": "2026-07-04T10:00 (Fri)"}}`)).Results[0]
+	require.Equal(t, "at: 2026-07-04 is a Saturday.", result.ErrorMessage)
+}
+
+// Drafts keep a local time, which a filter finds and a save stores.
+func TestDraftsKeepLocalTimes(t *testing.T) {
+	t.Parallel()
+
+	b := setupLab(t)
+	b.moveTo("America/New_York")
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "people", "content": {"name": "Ada", "at": "2026-07-03T18:30"}}]}`)
+	for filter, found := range map[string]int{
+		`{"field": "at", "op": "=", "value": "2026-07-03T18:30:00-04:00"}`: 1,
+		`{"field": "at", "op": ">=", "value": "2026-07-03"}`:               1,
+		`{"field": "at", "op": "<", "value": "2026-07-03T18:30:00"}`:       0,
+	} {
+		require.Len(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "gen_people_1"}, `+filter+`]}`)), found, filter)
+	}
+	b.ok("write", vocab.ToolCreate, `{"table": "people", "from_ref": "gen_people_1"}`)
+	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM lab.people WHERE at = '2026-07-03 22:30Z'`))
+}
+
+// Whoever travels can still undo: the row is the same at another clock.
+func TestUndoAfterAMoveToAnotherTimeZone(t *testing.T) {
+	t.Parallel()
+
+	b := setupLab(t)
+	b.moveTo("Europe/Berlin")
+	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": {"name": "Ada", "at": "2026-07-03T18:30", "calls": ["2026-07-03T18:30"]}}`)
+	b.nextTurn()
+	turn, number := b.scope.TurnID, b.scope.Turn
+	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"at": "2026-07-04T18:30", "calls": ["2026-07-04T18:30"]}}`)
+	b.moveTo("Asia/Tokyo")
+	b.nextTurn()
+	b.undone(turn, number)
+	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM lab.people WHERE at = '2026-07-03 16:30Z' AND calls = ARRAY[at]`))
+}
