@@ -10,14 +10,14 @@ const (
 	heapRoom = 64 << 20
 	// leastLive is the live heap below which the runtime's heap goal no longer shrinks.
 	leastLive = 4 << 20
-	// usualPercent is the runtime's own default.
-	usualPercent = 100
+	// leastPercent bounds what a large heap costs: a thousand turns that wait for their models keep some 80 MB alive.
+	leastPercent = 50
 	// leastLimit is the memory, not counting the program's code, in which a small process stays.
 	leastLimit = 128 << 20
 )
 
-// RoomyHeap lets the process's heap grow to 64 MB before it is collected; a heap with more than half of that alive is
-// collected at twice its live bytes, as by default. A worker allocates much and keeps little, so by default it would
+// RoomyHeap lets the process's heap grow to 64 MB before it is collected; a heap with more than two thirds of that alive
+// is collected at one and a half times its live bytes. A worker allocates much and keeps little, so by default it would
 // collect every few MB, which takes a seventh of its processor time. It is for whole programs, since it changes the
 // process's collector for good, and for those whose user has not set GOGC or GOMEMLIMIT.
 func RoomyHeap() {
@@ -33,5 +33,5 @@ func RoomyHeap() {
 
 // roomyPercent is the growth that takes a heap with this many live bytes to heapRoom.
 func roomyPercent(live uint64) int {
-	return max(int(heapRoom*100/max(live, leastLive))-100, usualPercent)
+	return max(int(heapRoom*100/max(live, leastLive))-100, leastPercent)
 }
