@@ -9,7 +9,9 @@ import (
 )
 
 // moveTo gives the user a time zone.
-func (b *bundle) moveTo(zone string) { b.exec(`UPDATE users SET timezone = $2 WHERE id = $1`, b.scope.UserID, zone) }
+func (b *bundle) moveTo(zone string) {
+	b.exec(`UPDATE users SET timezone = $2 WHERE id = $1`, b.scope.UserID, zone)
+}
 
 // A time without an offset is one on the user's clock, and rows show that clock.
 func TestTimesAreTheUsers(t *testing.T) {
