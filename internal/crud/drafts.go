@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"alfred/internal/domain"
 	"alfred/internal/exact"
 	"alfred/registry"
@@ -60,7 +62,7 @@ func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) 
 func isKey(e *domain.Entity, field string) bool { return field == keyField || field == e.Key.Name }
 
 // loadDrafts loads the drafts that filters on the key name and keeps those that match the other filters.
-func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
+func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error {
 	filters, fault := conditions(op.entity, op.args.Filters)
 	if fault != nil {
 		return fault
@@ -69,13 +71,43 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
 	if fault != nil {
 		return fault
 	}
+	pending, err := op.namedDrafts(ctx, d)
+	if err != nil || len(pending) == 0 {
+		return err
+	}
+	contents, err := d.registry.GetEntityData(ctx, pending)
+	if err != nil {
+		return err
+	}
+	for _, ref := range pending {
+		one, err := readDraft(ref, op.entity, contents[ref])
+		if err != nil {
+			return err
+		}
+		op.drafts = append(op.drafts, one)
+	}
+	if len(filters) == 1 && len(or) == 0 && byRef(op.entity, filters) {
+		return nil // nothing else is asked of them
+	}
+	matching, err := op.matching(ctx, d, tx, filters, or)
+	for i := range op.drafts {
+		if !slices.Contains(matching, op.drafts[i].ref) {
+			op.drafts[i].content = nil // named, so it means no stored row, but filtered out
+		}
+	}
+
+	return err
+}
+
+// namedDrafts returns the refs of drafts among those that filters on the key name.
+func (op *readOp) namedDrafts(ctx context.Context, d *decision) ([]string, error) {
 	refs := namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))
 	if len(refs) == 0 {
-		return nil
+		return nil, nil
 	}
 	entries, err := d.registry.Lookup(ctx, refs)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var pending []string
 	for _, ref := range refs {
@@ -84,12 +116,12 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
 			continue
 		}
 		if entry.Type != op.entity.Type {
-			return fail(CodeTypeMismatch, "%s is a %s, not a row of %s.", ref, entry.Type, op.entity.Table)
+			return nil, fail(CodeTypeMismatch, "%s is a %s, not a row of %s.", ref, entry.Type, op.entity.Table)
 		}
 		pending = append(pending, ref)
 	}
 
-	return op.fitting(ctx, d, pending, filters, or)
+	return pending, nil
 }
 
 // namedKeys returns the refs in conditions on the key, each once.
@@ -109,28 +141,56 @@ func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
 	return refs
 }
 
-func (op *readOp) fitting(ctx context.Context, d *decision, pending []string, filters, or []condition) error {
-	if len(pending) == 0 {
-		return nil
+// matching returns the refs of the drafts that the filters match, as Postgres applies them to rows of the table. Columns
+// whose refs the table cannot hold stand beside the row.
+func (op *readOp) matching(ctx context.Context, d *decision, tx pgx.Tx, filters, or []condition) ([]string, error) {
+	var given, listed []map[string]any
+	for _, one := range op.drafts {
+		row, refs := maps.Clone(one.content), map[string]any{op.entity.Key.Name: one.ref}
+		for _, c := range op.entity.Columns {
+			if value, has := row[c.Name]; has && holdsRefs(op.entity, c) {
+				refs[c.Name] = value
+				delete(row, c.Name)
+			}
+		}
+		given, listed = append(given, row), append(listed, map[string]any{"row": row, "refs": refs})
 	}
-	contents, err := d.registry.GetEntityData(ctx, pending)
+	raw, err := jsonRows(listed)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, ref := range pending {
-		one, err := readDraft(ref, op.entity, contents[ref])
-		if err != nil {
-			return err
-		}
-		row := map[string]any{op.entity.Key.Name: ref}
-		maps.Copy(row, one.content)
-		if !matches(op.entity, row, filters, or) {
-			one.content = nil // named, so it means no stored row, but filtered out
-		}
-		op.drafts = append(op.drafts, one)
+	s := &statement{}
+	s.add("SELECT ", s.draftRefs(op.entity.Key), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS _draft (value) CROSS JOIN LATERAL jsonb_populate_record(NULL::",
+		table(d.tools.domain, op.entity), ", _draft.value -> 'row') AS ", quoted(op.entity.Table), " WHERE ")
+	d.tools.where(s, op.entity, ofDrafts(filters), ofDrafts(or))
+	refs, err := s.texts(ctx, tx)
+	if err != nil {
+		return nil, fmt.Errorf("filter drafts: %w", d.tools.suspectRows(err, op.entity, given))
 	}
 
-	return nil
+	return refs, nil
+}
+
+func ofDrafts(list []condition) []condition {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].ofDraft = true
+	}
+
+	return list
+}
+
+// holdsRefs reports whether a draft's column holds refs.
+func holdsRefs(e *domain.Entity, c *domain.Column) bool { return c == e.Key || c.FK != nil }
+
+// draftRefs is the SQL of such a column, as text.
+func (s *statement) draftRefs(c *domain.Column) string {
+	refs := "(_draft.value -> 'refs' -> " + s.value(c.Name) + "::text)"
+	if c.Kind == domain.KindArray {
+		return "(CASE jsonb_typeof" + refs + " WHEN 'array' THEN ARRAY(SELECT jsonb_array_elements_text" + refs + ") END)"
+	}
+
+	return "(" + refs + " #>> '{}')"
 }
 
 // draftRow returns a draft as a row: all of it, or the requested columns.

@@ -70,8 +70,8 @@ type condition struct {
 	kind   domain.Kind // of the values; row keys are text, whatever their type
 	// texts are the values in the form that Postgres parses: list elements for in, not_in and contains, otherwise one.
 	texts []string
-	// value is the value itself, for rows that are not in the database.
-	value any
+	// ofDraft: it is asked of drafts, whose keys are refs.
+	ofDraft bool
 	// found is, for lookups by name, what each text may mean.
 	found []named
 	// none and all: the condition is decided, because all its refs are drafts.
@@ -117,7 +117,7 @@ func newCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) 
 		return condition{}, failColumn(CodeBadFilter, c.Name, "%s does not take %s; it takes %s.", c.Name, filter.Op, strings.Join(ops, " "))
 	}
 
-	return withValue(condition{column: c, op: filter.Op, value: filter.Value, kind: comparedKind(e, c)})
+	return withValue(condition{column: c, op: filter.Op, kind: comparedKind(e, c)}, filter.Value)
 }
 
 func semanticCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) {
@@ -147,12 +147,12 @@ func comparedKind(e *domain.Entity, c *domain.Column) domain.Kind {
 }
 
 // withValue checks the value's shape for the operator and converts it to text.
-func withValue(c condition) (condition, *Error) {
+func withValue(c condition, value any) (condition, *Error) {
 	name := c.column.Name
-	if text, ok := c.value.(string); ok && text == "" && emptyIsNull(c.column) {
-		c.value = nil
+	if text, ok := value.(string); ok && text == "" && emptyIsNull(c.column) {
+		value = nil
 	}
-	if c.value == nil {
+	if value == nil {
 		// "= null" is unambiguous, so it is accepted.
 		switch c.op {
 		case opEqual, opIsNull:
@@ -169,18 +169,18 @@ func withValue(c condition) (condition, *Error) {
 	var err *Error
 	switch c.op {
 	case opIsNull, opIsNotNull:
-		if c.value != true {
+		if value != true {
 			return c, failColumn(CodeBadFilter, name, "%s on %s takes no value.", c.op, name)
 		}
 	case opIn, opNotIn:
-		c.texts, err = listTexts(c.column, c.kind, c.value, c.op)
+		c.texts, err = listTexts(c.column, c.kind, value, c.op)
 	case opILike:
-		c.texts, err = patternText(c.column, c.value)
+		c.texts, err = patternText(c.column, value)
 	default:
 		if c.op == opContains && c.column.Kind == domain.KindArray {
-			c.texts, err = listTexts(c.column, c.kind, asList(c.value), c.op)
+			c.texts, err = listTexts(c.column, c.kind, asList(value), c.op)
 		} else {
-			c.texts, err = valueTexts(c.column, c.kind, c.value)
+			c.texts, err = valueTexts(c.column, c.kind, value)
 		}
 	}
 

@@ -41,27 +41,36 @@ func (t *Tools) condition(s *statement, e *domain.Entity, c *condition) {
 }
 
 func columnCondition(s *statement, e *domain.Entity, c *condition) {
-	sql := operand(c.column)
+	sql, sqlType := c.operand(s, e)
 	switch c.op {
 	case opIsNull:
-		s.add(c.column.SQL(), " IS NULL")
+		s.add(sql, " IS NULL")
 	case opIsNotNull:
-		s.add(c.column.SQL(), " IS NOT NULL")
+		s.add(sql, " IS NOT NULL")
 	case opIn:
-		s.in(sql, c.texts, comparedAs(e, c.column))
+		s.in(sql, c.texts, sqlType)
 	case opNotIn:
-		s.add(sql, " <> ALL(", s.castList(c.texts, comparedAs(e, c.column)), ")")
+		s.add(sql, " <> ALL(", s.castList(c.texts, sqlType), ")")
 	case opILike:
 		s.add(sql, "::text ILIKE ", s.value(c.texts[0]))
 	case opContains:
 		if c.column.Kind == domain.KindArray || c.column.Kind == domain.KindJSON {
-			s.add(sql, " @> ", comparand(s, e, c))
+			s.add(sql, " @> ", comparand(s, c, sqlType))
 		} else {
 			s.add(c.column.SQL(), "::text ILIKE ", s.value(literal(c.texts[0])))
 		}
 	default:
-		s.add(sql, " ", map[bool]string{true: "<>", false: c.op}[c.op == opNotEqual], " ", comparand(s, e, c))
+		s.add(sql, " ", map[bool]string{true: "<>", false: c.op}[c.op == opNotEqual], " ", comparand(s, c, sqlType))
 	}
+}
+
+// operand is what is compared, and the type that its values, or the elements of a list, are compared as.
+func (c *condition) operand(s *statement, e *domain.Entity) (sql, sqlType string) {
+	if c.ofDraft && holdsRefs(e, c.column) {
+		return s.draftRefs(c.column), "text"
+	}
+
+	return operand(c.column), comparedAs(e, c.column)
 }
 
 // textTypes hold plain text, which is compared by code point.
@@ -97,10 +106,10 @@ func comparedAs(e *domain.Entity, c *domain.Column) string {
 	}
 }
 
-func comparand(s *statement, e *domain.Entity, c *condition) string {
+func comparand(s *statement, c *condition, sqlType string) string {
 	if c.column.Kind == domain.KindArray {
-		return s.castList(c.texts, comparedAs(e, c.column))
+		return s.castList(c.texts, sqlType)
 	}
 
-	return s.cast(c.texts[0], comparedAs(e, c.column))
+	return s.cast(c.texts[0], sqlType)
 }

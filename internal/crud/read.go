@@ -43,7 +43,7 @@ func (d *decision) newRead(s *step) (operation, *Error) {
 }
 
 func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	if err := op.loadDrafts(ctx, d); err != nil {
+	if err := op.loadDrafts(ctx, d, tx); err != nil {
 		return err
 	}
 	q, err := op.query(ctx, d, tx)
