@@ -21,43 +21,24 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	if err := d.lockMerges(ctx, tx); err != nil {
 		return nil, err
 	}
-	unique, at := unite(e, rows)
-	existing, err := d.sameAs(ctx, tx, e, unique)
+	existing, err := d.sameAs(ctx, tx, e, rows)
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]string, len(unique))
-	var fresh, added []map[string]any
-	for i, row := range unique {
-		at := slices.IndexFunc(existing.Rows, func(other map[string]any) bool { return sameThing(e, row, other) })
-		if at < 0 {
-			fresh = append(fresh, row)
-
-			continue
-		}
-		keys[i] = keyText(existing.Rows[at], e)
-		more := maps.Clone(row)
-		more[e.Key.Name] = keys[i]
-		added = append(added, more)
-	}
-	if err := d.addUp(ctx, tx, e, added); err != nil {
+	there := len(existing.Rows)
+	at, whole := unite(e, existing.Rows, rows)
+	if err := d.addUp(ctx, tx, existing, columnsOf(rows), at); err != nil {
 		return nil, err
 	}
-	inserted, err := d.insert(ctx, tx, e, fresh)
+	inserted, err := d.insert(ctx, tx, e, whole[there:])
 	if err != nil {
 		return nil, err
 	}
-	merged := make([]bool, len(unique))
-	for i := range unique {
-		if merged[i] = keys[i] != ""; !merged[i] {
-			keys[i], inserted = inserted[0], inserted[1:]
-		}
-	}
-	result := &saved{}
+	keys, result := slices.Concat(existing.keys()[:there], inserted), &saved{}
 	for _, i := range at {
 		result.keys = append(result.keys, keys[i])
-		result.merged = append(result.merged, merged[i])
-		result.written = append(result.written, unique[i])
+		result.merged = append(result.merged, i < there)
+		result.written = append(result.written, whole[i])
 	}
 
 	return result, nil
@@ -77,25 +58,36 @@ func (d *decision) lockMerges(ctx context.Context, tx pgx.Tx) error {
 	return lock.Later(ctx, tx)
 }
 
-// unite combines equal rows; at says where each row ended up.
-func unite(e *domain.Entity, rows []map[string]any) ([]map[string]any, []int) {
-	var unique []map[string]any
-	at := make([]int, len(rows))
-	for i, row := range rows {
-		n := slices.IndexFunc(unique, func(other map[string]any) bool { return takesPart(e, row) && sameThing(e, row, other) })
-		if n < 0 {
-			n = len(unique)
-			unique = append(unique, row)
+// unite adds rows to those that are there or came before them and mean the same thing, and appends the others. at says
+// where each row ended up in whole.
+func unite(e *domain.Entity, there, rows []map[string]any) (at []int, whole []map[string]any) {
+	whole = there
+	for _, row := range rows {
+		i := slices.IndexFunc(whole, func(other map[string]any) bool { return sameThing(e, row, other) })
+		if i < 0 {
+			i, whole = len(whole), append(whole, row)
 		} else {
-			unique[n][e.Merge.Sum] = sum(unique[n][e.Merge.Sum], row[e.Merge.Sum])
-			for _, name := range e.Merge.Join {
-				unique[n][name] = joined(unique[n][name], row[name])
-			}
+			unify(e.Merge, whole[i], row)
 		}
-		at[i] = n
+		at = append(at, i)
 	}
 
-	return unique, at
+	return at, whole
+}
+
+// unify adds one row to another: sums are added up, texts joined, and columns that have been read and are empty filled.
+func unify(m *domain.Merge, row, more map[string]any) {
+	for name, value := range more {
+		was, read := row[name]
+		switch {
+		case name == m.Sum:
+			row[name] = sum(was, value)
+		case slices.Contains(m.Join, name):
+			row[name] = joined(was, value)
+		case read && was == nil && name != m.Unless:
+			row[name] = value
+		}
+	}
 }
 
 func takesPart(e *domain.Entity, row map[string]any) bool {
@@ -180,46 +172,29 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 	}})
 }
 
-// addUp adds the sums to existing rows and fills their empty columns. The database does the addition, so that
-// concurrent ones both count.
-func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) error {
-	if len(rows) == 0 {
+// addUp writes the existing rows that others were added to: at says which, names which columns these had. The rows are
+// locked, so that concurrent additions both count.
+func (d *decision) addUp(ctx context.Context, tx pgx.Tx, existing *loaded, names []string, at []int) error {
+	e := existing.Entity
+	var keys []string
+	var rows []map[string]any
+	for i, row := range existing.Rows {
+		if !slices.Contains(at, i) {
+			continue
+		}
+		added := maps.Clone(row)
+		maps.DeleteFunc(added, func(name string, _ any) bool { return name == e.Merge.Unless || !slices.Contains(names, name) })
+		keys, rows = append(keys, keyText(row, e)), append(rows, added)
+	}
+	if len(keys) == 0 {
 		return nil
 	}
-	raw, err := jsonRows(rows)
-	if err != nil {
+	if err := d.journal.updating(ctx, tx, e, keys, columnsOf(rows)); err != nil {
 		return err
 	}
-	keys := make([]string, len(rows))
-	for i, row := range rows {
-		keys[i] = keyText(row, e)
-	}
-	own := func(name string) string { return pgx.Identifier{e.Table, name}.Sanitize() }
-	names := columnsOf(rows)
-	var sets []string
-	for _, name := range names {
-		switch {
-		case name == e.Merge.Sum:
-			sets = append(sets, fmt.Sprintf("%s = coalesce(%s + r.%s, %s, r.%s)", quoted(name), own(name), quoted(name), own(name), quoted(name)))
-		case slices.Contains(e.Merge.Join, name):
-			sets = append(sets, fmt.Sprintf("%[1]s = CASE WHEN coalesce(%[2]s, '') = '' THEN r.%[1]s WHEN coalesce(r.%[1]s, '') = '' OR strpos(lower(%[2]s), lower(r.%[1]s)) > 0 THEN %[2]s ELSE %[2]s || ', ' || r.%[1]s END",
-				quoted(name), own(name)))
-		case name != e.Key.Name && name != e.Merge.Unless:
-			sets = append(sets, fmt.Sprintf("%s = coalesce(%s, r.%s)", quoted(name), own(name), quoted(name)))
-		}
-	}
-	s := &statement{}
-	into := table(d.tools.domain, e)
-	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
-		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name), " AND ", e.Owned())
-	if err := d.journal.updating(ctx, tx, e, keys, names); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
-		return fmt.Errorf("add to %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
-	}
+	_, err := updateEach(ctx, tx, d.tools, e, keys, rows)
 
-	return nil
+	return d.tools.suspectRows(err, e, rows)
 }
 
 // mergeSingle creates the only row that a user may have of a type, or adds to it: lists grow by what they lack, objects

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/internal/domain"
 	"alfred/internal/exact"
@@ -30,7 +29,7 @@ func (u *undoing) reverse(ctx context.Context, tx pgx.Tx, writes []*formerWrite)
 	case registry.ActionDeleted:
 		err = u.restore(ctx, tx, e, writes, keys)
 	case registry.ActionUpdated:
-		err = u.setBack(ctx, tx, e, writes, keys)
+		err = u.setBack(ctx, tx, e, writes)
 	default:
 		err = u.callInverse(ctx, tx, writes[0])
 	}
@@ -90,31 +89,21 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 }
 
 // setBack restores the previous values of the columns that the turn changed.
-func (u *undoing) setBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, writes []*formerWrite, keys []string) error {
-	var columns []string
-	for _, w := range writes {
-		columns = append(columns, slices.Collect(maps.Keys(w.before))...)
+func (u *undoing) setBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, writes []*formerWrite) error {
+	var keys, columns []string
+	var rows []image
+	for _, w := range slices.Backward(writes) {
+		keys, rows, columns = append(keys, w.EntityID), append(rows, w.before), slices.AppendSeq(columns, maps.Keys(w.before))
 	}
 	slices.Sort(columns)
 	if err := u.journal.updating(ctx, tx, e, keys, slices.Compact(columns)); err != nil {
 		return err
 	}
-	batch, reached := &pgx.Batch{}, 0
-	for _, w := range slices.Backward(writes) {
-		s, err := updateSQL(u.tools, e, []string{w.EntityID}, w.before)
-		if err != nil {
-			return err
-		}
-		batch.Queue(s.String(), s.args...).Exec(func(tag pgconn.CommandTag) error {
-			reached += int(tag.RowsAffected())
-
-			return nil
-		})
+	reached, err := updateEach(ctx, tx, u.tools, e, keys, rows)
+	if err != nil {
+		return fmt.Errorf("set back rows: %w", err)
 	}
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("set back rows of %s: %w", e.Table, err)
-	}
-	if reached != len(writes) {
+	if reached != int64(len(writes)) {
 		return fail(CodeStale, "Rows of %s were changed by somebody else in the meantime. Nothing was taken back.", e.Table)
 	}
 

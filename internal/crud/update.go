@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
+	"alfred/internal/pg"
 	"alfred/registry"
 )
 
@@ -162,6 +163,25 @@ func updateSQL[V any](t *Tools, e *domain.Entity, keys []string, row map[string]
 	s.keyIn(e, keys)
 
 	return s, nil
+}
+
+// updateEach sets in each row the columns that are given for it, all in one round trip, and returns how many rows it
+// reached.
+func updateEach[R ~map[string]V, V any](ctx context.Context, tx pgx.Tx, t *Tools, e *domain.Entity, keys []string, rows []R) (reached int64, err error) {
+	updates, counts := &pg.Batch{}, make([]int64, len(keys))
+	for i, key := range keys {
+		s, err := updateSQL(t, e, []string{key}, rows[i])
+		if err != nil {
+			return 0, err
+		}
+		updates.Count("update "+e.Table, s.String(), s.args, &counts[i])
+	}
+	err = updates.Send(ctx, tx)
+	for _, n := range counts {
+		reached += n
+	}
+
+	return reached, err
 }
 
 func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
