@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -54,66 +53,57 @@ type image map[string]json.RawMessage
 
 // images reads whole rows, hidden columns included, by the column that identifies them.
 func (t *Tools) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string) (map[string]image, error) {
-	found := map[string]image{}
 	if len(keys) == 0 {
-		return found, nil
+		return nil, nil
 	}
-	s := t.imagesSQL(e, by, keys)
-	rows, err := tx.Query(ctx, s.String(), s.args...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s as it is: %w", e.Table, err)
-	}
+	reads, found := &pg.Batch{}, map[string]image{}
+	t.queueImages(reads, e, by, keys, false, func() map[string]image { return found })
 
-	return found, collectImages(e, rows, found)
+	return found, reads.Send(ctx, tx)
 }
 
-func (t *Tools) imagesSQL(e *domain.Entity, by *domain.Column, keys []string) *statement {
-	s := &statement{}
-	s.add("SELECT ", qualified(e, e.Key), "::text, to_jsonb(", quoted(e.Table), ".*) FROM ", table(t.domain, e),
-		" WHERE ", e.Owned(), " AND ")
-	s.in(qualified(e, by), keys, by.Type)
-	s.add(" ORDER BY ", qualified(e, e.Key))
-
-	return s
-}
-
-// queueImages adds reads of whole rows by key, one query per type, and returns where they go: nil until they are read.
-// lock locks the rows too, in a fixed order, so that two who do so cannot deadlock.
-func (t *Tools) queueImages(reads *pg.Batch, keys map[*domain.Entity][]string, lock bool) map[*domain.Entity]map[string]image {
+// imagesByKey adds reads of whole rows, one query per type, and returns where they go: nil until they are read. lock
+// locks the rows too, in a fixed order, so that two who do so cannot deadlock.
+func (t *Tools) imagesByKey(reads *pg.Batch, keys map[*domain.Entity][]string, lock bool) map[*domain.Entity]map[string]image {
 	found := map[*domain.Entity]map[string]image{}
 	for _, e := range t.domain.Entities {
 		if len(keys[e]) == 0 {
 			continue
 		}
 		found[e] = nil
-		s := t.imagesSQL(e, e.Key, keys[e])
-		if lock && e.Lockable {
-			s.add(" FOR UPDATE OF ", quoted(e.Table))
-		}
-		reads.Query("read rows as they are", s.String(), s.args, func(rows pgx.Rows) error {
+		t.queueImages(reads, e, e.Key, keys[e], lock && e.Lockable, func() map[string]image {
 			found[e] = map[string]image{}
 
-			return collectImages(e, rows, found[e])
+			return found[e]
 		})
 	}
 
 	return found
 }
 
-func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error {
-	var key string
-	var row image
-	_, err := pgx.ForEachRow(rows, []any{&key, &row}, func() error {
-		delete(row, rowVersion)
-		into[key], row = row, nil
-
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("read %s as it is: %w", e.Table, err)
+// queueImages adds a read of whole rows; into makes the map they go to, once they are read.
+func (t *Tools) queueImages(reads *pg.Batch, e *domain.Entity, by *domain.Column, keys []string, lock bool, into func() map[string]image) {
+	s := &statement{}
+	s.add("SELECT ", qualified(e, e.Key), "::text, to_jsonb(", quoted(e.Table), ".*) FROM ", table(t.domain, e),
+		" WHERE ", e.Owned(), " AND ")
+	s.in(qualified(e, by), keys, by.Type)
+	s.add(" ORDER BY ", qualified(e, e.Key))
+	if lock {
+		s.add(" FOR UPDATE OF ", quoted(e.Table))
 	}
+	reads.Query("read "+e.Table+" as it is", s.String(), s.args, func(rows pgx.Rows) error {
+		var key string
+		var row image
+		found := into()
+		_, err := pgx.ForEachRow(rows, []any{&key, &row}, func() error {
+			delete(row, rowVersion)
+			found[key], row = row, nil
 
-	return nil
+			return nil
+		})
+
+		return err
+	})
 }
 
 func (j *journal) add(e *domain.Entity, key, action string) *rowChange {
@@ -197,7 +187,7 @@ func (j *journal) readResult(ctx context.Context, tx pgx.Tx) error {
 		keys[w.entity] = append(keys[w.entity], w.EntityID)
 	}
 	reads := &pg.Batch{}
-	j.now = j.tools.queueImages(reads, keys, false)
+	j.now = j.tools.imagesByKey(reads, keys, false)
 
 	return reads.Later(ctx, tx)
 }

@@ -36,7 +36,7 @@ func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) e
 		keys[w.entity] = append(keys[w.entity], w.EntityID)
 	}
 	reads := &pg.Batch{}
-	rows := u.tools.queueImages(reads, keys, true)
+	rows := u.tools.imagesByKey(reads, keys, true)
 	if err := reads.Send(ctx, tx); err != nil {
 		return err
 	}
