@@ -15,15 +15,14 @@ import (
 func (u *move) bringChanged(ctx context.Context, from, to pgx.Tx) error {
 	whole := u.replacedWhole()
 	for i, t := range slices.Backward(u.tables) {
-		keys := u.changes.changed(&t)
 		var err error
 		switch {
 		case whole[t.name]:
 			_, err = to.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.rows)
-		case keys != "" && u.referred(t.name):
-			err = u.stage(ctx, from, to, &t, keys, staged(i))
-		case keys != "":
-			_, err = to.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.among("x", keys))
+		case t.changed != "" && u.referred(t.name):
+			err = u.stage(ctx, from, to, &t, staged(i))
+		case t.changed != "":
+			_, err = to.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.among("x"))
 		}
 		if err != nil {
 			return fmt.Errorf("delete from %s: %w", t.name, err)
@@ -31,15 +30,14 @@ func (u *move) bringChanged(ctx context.Context, from, to pgx.Tx) error {
 	}
 	copied := u.report.Rows
 	for i, t := range u.tables {
-		keys := u.changes.changed(&t)
 		var err error
 		switch {
 		case whole[t.name]:
 			err = u.bring(ctx, from, to, &t, t.rows)
-		case keys != "" && u.referred(t.name):
-			err = u.set(ctx, to, &t, keys, staged(i))
-		case keys != "":
-			err = u.bring(ctx, from, to, &t, t.among("x", keys))
+		case t.changed != "" && u.referred(t.name):
+			err = u.set(ctx, to, &t, staged(i))
+		case t.changed != "":
+			err = u.bring(ctx, from, to, &t, t.among("x"))
 		}
 		if err != nil {
 			return err
@@ -47,8 +45,8 @@ func (u *move) bringChanged(ctx context.Context, from, to pgx.Tx) error {
 	}
 	u.report.Changed += u.report.Rows - copied
 	for _, t := range u.tables {
-		if keys := u.changes.changed(&t); keys != "" && unquoted(t.name) == calls {
-			return u.shareParts(ctx, from, to, t.among("c", keys))
+		if t.changed != "" && unquoted(t.name) == calls {
+			return u.shareParts(ctx, from, to, t.among("c"))
 		}
 	}
 
@@ -68,7 +66,7 @@ func (u *move) replacedWhole() map[string]bool {
 	whole := map[string]bool{}
 	for _, t := range u.tables { // in order: what is referred to stands before
 		refers := slices.ContainsFunc(u.tables, func(other table) bool { return whole[other.name] && slices.Contains(t.refers, unquoted(other.name)) })
-		if t.entity != nil && (refers || u.referred(t.name) && u.changes.changed(&t) != "") {
+		if t.entity != nil && (refers || u.referred(t.name) && t.changed != "") {
 			whole[t.name] = true
 		}
 	}
@@ -80,24 +78,24 @@ func (u *move) replacedWhole() map[string]bool {
 func staged(i int) string { return fmt.Sprint("pg_temp.arriving_", i) }
 
 // stage brings rows beside the table, and deletes those that are no more.
-func (u *move) stage(ctx context.Context, from, to pgx.Tx, t *table, keys, into string) error {
+func (u *move) stage(ctx context.Context, from, to pgx.Tx, t *table, into string) error {
 	if _, err := to.Exec(ctx, `CREATE TEMPORARY TABLE `+strings.TrimPrefix(into, "pg_temp.")+` ON COMMIT DROP AS SELECT `+t.columns+` FROM `+t.name+` WITH NO DATA`); err != nil {
 		return fmt.Errorf("make room: %w", err)
 	}
-	n, err := stream(ctx, from, to, t.name, into, t.columns, t.columns, t.among("x", keys))
+	n, err := stream(ctx, from, to, t.name, into, t.columns, t.columns, t.among("x"))
 	if err != nil {
 		return u.copyError(t, err)
 	}
 	u.report.Rows, u.report.Changed = u.report.Rows+n, u.report.Changed+n
-	_, err = to.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.among("x", keys)+` AND NOT EXISTS (SELECT FROM `+into+` AS n WHERE `+t.same()+`)`)
+	_, err = to.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.among("x")+` AND NOT EXISTS (SELECT FROM `+into+` AS n WHERE `+t.same()+`)`)
 
 	return err
 }
 
 // set has the table's rows be those that have arrived, in one statement: a row may refer to a new one of its own table (what
 // has been replaced, to what replaces it), and a new one may have a unique value that another has given up.
-func (u *move) set(ctx context.Context, to pgx.Tx, t *table, keys, arrived string) error {
-	if _, err := to.Exec(ctx, `WITH written AS (UPDATE `+t.name+` AS x SET (`+t.columns+`) = (SELECT `+t.columns+` FROM `+arrived+` AS n WHERE `+t.same()+`) WHERE `+t.among("x", keys)+` RETURNING 1)
+func (u *move) set(ctx context.Context, to pgx.Tx, t *table, arrived string) error {
+	if _, err := to.Exec(ctx, `WITH written AS (UPDATE `+t.name+` AS x SET (`+t.columns+`) = (SELECT `+t.columns+` FROM `+arrived+` AS n WHERE `+t.same()+`) WHERE `+t.among("x")+` RETURNING 1)
 		INSERT INTO `+t.name+` (`+t.columns+`) OVERRIDING SYSTEM VALUE SELECT `+t.columns+` FROM `+arrived+` AS n
 		WHERE NOT EXISTS (SELECT FROM `+t.name+` AS x WHERE `+t.same()+`) AND (SELECT count(*) FROM written) >= 0`); err != nil {
 		return u.copyError(t, err)
@@ -106,15 +104,15 @@ func (u *move) set(ctx context.Context, to pgx.Tx, t *table, keys, arrived strin
 	return nil
 }
 
-// among is a condition: the user's rows with these keys.
-func (t *table) among(alias, keys string) string {
+// among is a condition: the user's rows that have changed.
+func (t *table) among(alias string) string {
 	var here, there, typed []string
 	for _, k := range t.key {
 		name := quoted(k.Name)
 		here, there, typed = append(here, alias+"."+name), append(there, "k."+name), append(typed, name+" "+k.Type)
 	}
 
-	return `(` + strings.Join(here, ", ") + `) IN (SELECT ` + strings.Join(there, ", ") + ` FROM json_to_recordset(` + literal(keys) + `) AS k (` +
+	return `(` + strings.Join(here, ", ") + `) IN (SELECT ` + strings.Join(there, ", ") + ` FROM json_to_recordset(` + literal(t.changed) + `) AS k (` +
 		strings.Join(typed, ", ") + `)) AND ` + alias + `.` + t.owned
 }
 

@@ -63,6 +63,11 @@ func (u *move) bringAll(ctx context.Context, from, to pgx.Tx) error {
 		if err := u.bring(ctx, from, to, &u.tables[i], u.tables[i].rows); err != nil {
 			return err
 		}
+		if u.changes != nil { // what the server keeps for the slot must not become more than one table's copy takes
+			if err := u.changes.read(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	err := u.verify(ctx, from, to, everyRow)
 	if errors.Is(err, errDiffers) {

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// slotPatience is how long a slot may wait for the transactions that are open on the server, and how long its reader, once
-	// all is copied, for what was written by then. The user is served meanwhile.
+	// slotPatience is how long a slot may wait for the transactions that are open on the server, and how long it may take, once
+	// all is copied, to read what was written by then. The user is served meanwhile.
 	slotPatience = 5 * time.Minute
-	// readPatience is how long the user may wait for the server to send what is written already; then they are served again.
+	// readPatience is how long the user may wait until what is written already has been read; then they are served again.
 	readPatience = 20 * time.Second
 	// comparedRows are compared in less than a second on a core of their own.
 	comparedRows = 50_000
@@ -97,7 +97,7 @@ func (u *move) accompany(ctx context.Context) error {
 	reading, cancel := context.WithTimeout(ctx, slotPatience)
 	defer cancel()
 
-	return u.changes.catchUp(reading, u.source)
+	return u.changes.read(reading)
 }
 
 // finish brings what has changed since it was copied. Whatever that does not bring over as it is, the whole copy does, for
@@ -105,12 +105,14 @@ func (u *move) accompany(ctx context.Context) error {
 func (u *move) finish(ctx context.Context) error {
 	reading, cancel := context.WithTimeout(ctx, readPatience)
 	defer cancel()
-	if err := u.changes.catchUp(reading, u.source); err != nil {
+	if err := u.changes.read(reading); err != nil {
 		return err
 	}
-	u.changes.stop(ctx) // what is brought in steps must not become more between them
-	err, copied := errDiffers, u.report.Rows
-	if !u.changes.incomplete() {
+	u.changes.tell()
+	u.changes.stop(ctx)
+	lost, err, copied := u.changes.lost, errDiffers, u.report.Rows
+	u.changes = nil
+	if !lost {
 		err = u.transfer(ctx, func(from, to pgx.Tx) error {
 			if err := u.bringChanged(ctx, from, to); err != nil {
 				return err
@@ -142,13 +144,13 @@ func (u *move) looked(copied int64) func(*table) string {
 	}
 
 	return func(t *table) string {
-		switch keys := u.changes.changed(t); {
+		switch {
 		case t.entity != nil:
 			return t.rows
-		case keys == "":
+		case t.changed == "":
 			return "false"
 		default:
-			return t.among("x", keys)
+			return t.among("x")
 		}
 	}
 }

@@ -13,7 +13,6 @@ const (
 	kindUpdate   = 'U'
 	kindDelete   = 'D'
 	kindTruncate = 'T'
-	kindMessage  = 'M'
 )
 
 // valueIsText precedes a value that was sent; others are null, or long and unchanged.
@@ -83,12 +82,4 @@ func (p *parser) tuple() []*string {
 	}
 
 	return values
-}
-
-// message reads what was said by pg_logical_emit_message.
-func (p *parser) message() (prefix, content string) {
-	p.take(1 + 8) // whether it is of a transaction, and where
-	prefix = p.text()
-
-	return prefix, string(p.take(int(p.long())))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/internal/pg"
 )
@@ -67,9 +68,12 @@ func (u *move) checkServer(ctx context.Context) error {
 	return nil
 }
 
-// checkConnection: the address is one on which slots can be read, which that of a pooler is not.
+// checkConnection: every connection to the address is one with the server, as a slot needs, and as those of a pooler, which takes none
+// for replication, are not.
 func (u *move) checkConnection(ctx context.Context) error {
-	conn, err := replicating(ctx, u.source)
+	config := u.source.Config().ConnConfig.Config.Copy()
+	config.RuntimeParams["replication"] = "database"
+	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err == nil {
 		_, err = conn.Exec(ctx, `IDENTIFY_SYSTEM`).ReadAll()
 		err = errors.Join(err, conn.Close(ctx))

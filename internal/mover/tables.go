@@ -25,6 +25,7 @@ type table struct {
 	entity  *domain.Entity
 	refers  []string // to these tables, named without quotes
 	key     []keyColumn
+	changed string // keys of the rows that were written since all were copied, as a JSON array; empty if there are none
 }
 
 // keyColumn is one of those by which the source tells a table's rows apart.
