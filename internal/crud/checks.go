@@ -95,7 +95,7 @@ func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 	for i, entry := range pending {
 		refs[i] = entry.Ref
 	}
-	stored, err := d.registry.GetEntityData(ctx, refs)
+	stored, err := d.contents(ctx, refs...)
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 	for _, entry := range pending {
 		if i := slices.IndexFunc(op.updates, func(u draft) bool { return u.ref == entry.Ref }); i >= 0 {
 			drafts = append(drafts, op.updates[i])
-		} else if one, err := readDraft(entry.Ref, d.tools.domain.ByType(entry.Type), stored[entry.Ref]); err == nil {
-			drafts = append(drafts, one)
+		} else {
+			drafts = append(drafts, draft{entry.Ref, d.tools.domain.ByType(entry.Type), stored[entry.Ref]})
 		}
 	}
 	for _, e := range d.tools.domain.Entities {

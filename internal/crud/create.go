@@ -1,9 +1,7 @@
 package crud
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -23,8 +21,8 @@ type createOp struct {
 
 	args    createArgs
 	rows    []map[string]any
-	stored  json.RawMessage // the draft as it was read
-	removed string          // what the patch removes, in words
+	version int    // of the draft as it was read
+	removed string // what the patch removes, in words
 	saved   *saved
 	found   *loaded
 }
@@ -165,16 +163,16 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 	if !entry.Pending() {
 		return fail(CodeConflict, "%s is saved already. Change it with db_update.", op.args.FromRef)
 	}
-	contents, err := d.registry.GetEntityData(ctx, []string{op.args.FromRef})
+	versions, err := d.registry.NewestVersions(ctx, op.args.FromRef)
 	if err != nil {
 		return err
 	}
-	op.stored = contents[op.args.FromRef]
-	stored, err := readDraft(op.args.FromRef, op.entity, op.stored)
+	contents, err := d.contents(ctx, op.args.FromRef)
 	if err != nil {
 		return err
 	}
-	patched, removed, fault := patchDraft(op.entity, stored.content, op.args.Patch)
+	op.version = versions[op.args.FromRef]
+	patched, removed, fault := patchDraft(op.entity, contents[op.args.FromRef], op.args.Patch)
 	if fault != nil {
 		return fault
 	}
@@ -210,15 +208,11 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 // the registry's lock.
 func (op *createOp) unchanged(ctx context.Context, d *decision) error {
 	ref := op.args.FromRef
-	contents, err := d.registry.GetEntityData(ctx, []string{ref})
-	if err != nil {
-		return err
-	}
 	versions, err := d.registry.NewestVersions(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(contents[ref], op.stored) || versions[ref] != d.expected(ref, versions[ref]) {
+	if newest := versions[ref]; newest != op.version || newest != d.expected(ref, newest) {
 		return fail(CodeStale, "%s was changed in the meantime: look at it again.", ref)
 	}
 

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,13 +20,22 @@ type draft struct {
 	content map[string]any
 }
 
-func readDraft(ref string, e *domain.Entity, raw json.RawMessage) (draft, error) {
-	one := draft{ref: ref, entity: e}
-	if err := exact.Decode(raw, &one.content); err != nil {
-		return one, fmt.Errorf("read draft: %w", err)
+// contents reads drafts by ref.
+func (d *decision) contents(ctx context.Context, refs ...string) (map[string]map[string]any, error) {
+	stored, err := d.registry.GetEntityData(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	contents := make(map[string]map[string]any, len(stored))
+	for ref, raw := range stored {
+		var content map[string]any
+		if err := exact.Decode(raw, &content); err != nil {
+			return nil, fmt.Errorf("read %s: %w", ref, err)
+		}
+		contents[ref] = content
 	}
 
-	return one, nil
+	return contents, nil
 }
 
 // withoutDrafts removes refs of drafts from conditions on the key. A condition that named only drafts is decided: no
@@ -75,16 +83,12 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error 
 	if err != nil || len(pending) == 0 {
 		return err
 	}
-	contents, err := d.registry.GetEntityData(ctx, pending)
+	contents, err := d.contents(ctx, pending...)
 	if err != nil {
 		return err
 	}
 	for _, ref := range pending {
-		one, err := readDraft(ref, op.entity, contents[ref])
-		if err != nil {
-			return err
-		}
-		op.drafts = append(op.drafts, one)
+		op.drafts = append(op.drafts, draft{ref, op.entity, contents[ref]})
 	}
 	if len(filters) == 1 && len(or) == 0 && byRef(op.entity, filters) {
 		return nil // nothing else is asked of them

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -125,7 +124,7 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 	if op.read, err = d.registry.NewestVersions(ctx, names...); err != nil {
 		return err
 	}
-	stored, err := d.registry.GetEntityData(ctx, names)
+	stored, err := d.contents(ctx, names...)
 	if err != nil {
 		return err
 	}
@@ -150,25 +149,21 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 }
 
 // patched returns a draft's content with an update applied.
-func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, stored json.RawMessage, patch map[string]any) (map[string]any, *Error) {
+func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, was, patch map[string]any) (map[string]any, *Error) {
 	if !entry.Pending() {
 		return nil, fail(CodeTypeMismatch, "%s is not a draft: change saved rows with db_update.", entry.Ref)
-	}
-	was, err := readDraft(entry.Ref, e, stored)
-	if err != nil {
-		return nil, fail(CodeBadValue, "%s cannot be read.", entry.Ref)
 	}
 	if slices.ContainsFunc(op.updates, func(u draft) bool { return u.ref == entry.Ref }) {
 		return nil, fail(CodeBadArgument, "%s is updated twice in one call; give its changes together.", entry.Ref)
 	}
 	before := map[*domain.Entity][]string{}
-	gatherRefs(before, e, was.content)
+	gatherRefs(before, e, was)
 	for _, refs := range before {
 		for _, ref := range refs {
 			op.had[ref] = patch == nil || !mentions(patch, ref)
 		}
 	}
-	whole, removed, fault := patchDraft(e, was.content, patch)
+	whole, removed, fault := patchDraft(e, was, patch)
 	if fault != nil {
 		return nil, fault
 	}
