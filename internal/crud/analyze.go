@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -170,11 +171,7 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 	for i := range group {
 		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))
 	}
-	limit := maxRows
-	if most := unlessZero(op.args.Limit); most != nil {
-		limit = min(limit, *most)
-	}
-	s.add("1 LIMIT ", s.value(limit), ") AS r")
+	s.add("1 LIMIT ", s.value(min(maxRows, cmp.Or(op.args.Limit, maxRows))), ") AS r")
 
 	return s
 }

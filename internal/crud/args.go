@@ -23,16 +23,16 @@ type readArgs struct {
 	OrFilters []registry.Filter `json:"or_filters"`
 	Columns   []string          `json:"columns"`
 	Detail    string            `json:"detail"`
-	Limit     *int              `json:"limit"`
+	Limit     int               `json:"limit"` // 0: not given
 	OrderBy   string            `json:"order_by"`
 	OrderDir  string            `json:"order_dir"`
 }
 
 // limit bounds how many rows a read returns.
 func (a *readArgs) limit() int {
-	switch limit := unlessZero(a.Limit); {
-	case limit != nil:
-		return min(maxRows, *limit)
+	switch {
+	case a.Limit > 0:
+		return min(maxRows, a.Limit)
 	case a.ranks() && a.OrderBy == "":
 		return rankedRows
 	default:
@@ -89,7 +89,7 @@ type analyzeArgs struct {
 	Aggregates []aggregate       `json:"aggregates"`
 	GroupBy    []string          `json:"group_by"`
 	Filters    []registry.Filter `json:"filters"`
-	Limit      *int              `json:"limit"`
+	Limit      int               `json:"limit"` // 0: not given
 	OrderBy    string            `json:"order_by"`
 	OrderDir   string            `json:"order_dir"`
 }
@@ -125,17 +125,12 @@ type calculateArgs struct {
 
 type recallArgs struct {
 	Query string `json:"query"`
-	Limit *int   `json:"limit"`
+	Limit int    `json:"limit"` // 0: not given
 }
 
 // search is the search of the past for the query.
 func (a *recallArgs) search() search {
-	most := defaultHits
-	if limit := unlessZero(a.Limit); limit != nil {
-		most = max(1, min(maxHits, *limit))
-	}
-
-	return search{tool: vocab.ToolRecall, text: a.Query, most: most}
+	return search{tool: vocab.ToolRecall, text: a.Query, most: max(1, min(maxHits, cmp.Or(a.Limit, defaultHits)))}
 }
 
 // parse decodes a call's arguments strictly: an unknown argument is an error, because ignoring it would widen the
@@ -146,15 +141,6 @@ func parse(call Call, into any) *Error {
 	}
 
 	return nil
-}
-
-// unlessZero returns nil for 0, which stands for "not given" in a schema without null.
-func unlessZero(n *int) *int {
-	if n != nil && *n == 0 {
-		return nil
-	}
-
-	return n
 }
 
 // reads is the verb of a call that writes nothing.
@@ -182,8 +168,8 @@ func (d *decision) begin(s *step, args any, table *string, verb domain.Verb) *Er
 }
 
 // positive checks a limit.
-func positive(limit *int) *Error {
-	if limit != nil && *limit < 0 {
+func positive(limit int) *Error {
+	if limit < 0 {
 		return fail(CodeBadArgument, "limit has to be at least 1.")
 	}
 

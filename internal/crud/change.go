@@ -27,8 +27,8 @@ type rowArgs struct {
 type childArgs struct {
 	Table string       `json:"table"`
 	Set   []assignment `json:"set"`
-	// Position selects one of a draft's child rows, from 1; nil or 0 if all are given.
-	Position *int `json:"position"`
+	// Position selects one of a draft's child rows, from 1; 0 if all are given.
+	Position int `json:"position"`
 }
 
 type assignment struct {
@@ -69,7 +69,7 @@ func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		if unlessZero(given.Position) == nil {
+		if given.Position == 0 {
 			if at, byPosition := row[given.Table].(map[string]any); byPosition {
 				at[strconv.Itoa(afterAll+len(at))] = one
 
@@ -81,9 +81,9 @@ func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
 			continue
 		}
 		if at := placed(row, given.Table); len(one) > 0 {
-			at[strconv.Itoa(*given.Position)] = one
+			at[strconv.Itoa(given.Position)] = one
 		} else {
-			at[strconv.Itoa(*given.Position)] = nil
+			at[strconv.Itoa(given.Position)] = nil
 		}
 	}
 

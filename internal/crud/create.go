@@ -119,29 +119,21 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return nil
 }
 
-// newRows replaces refs by keys, with one lookup for all rows, and checks the rows.
+// newRows checks rows and replaces refs by keys, with one lookup for all rows.
 func (d *decision) newRows(ctx context.Context, e *domain.Entity, given []map[string]any) ([]map[string]any, error) {
-	nested := make([]any, len(given))
-	var unknown, wrong faults
-	for i, row := range given {
-		unknown.add(rowFault(knownNames(e, row), i, len(given)))
-		nested[i] = row
+	rows := make([]any, len(given))
+	var wrong faults
+	for i := range given {
+		row, fault := newRow(e, given[i], nil)
+		wrong.add(rowFault(fault, i, len(given)))
+		rows[i] = row
 	}
-	if err := unknown.err(); err != nil {
+	if err := wrong.err(); err != nil {
 		return nil, err
 	}
-	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: nested})
-	if err != nil {
-		return nil, err
-	}
-	rows := rowsIn(translated[e.Table])
-	for i := range rows {
-		var fault *Error
-		rows[i], fault = newRow(e, rows[i], nil)
-		wrong.add(rowFault(fault, i, len(rows)))
-	}
+	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: rows})
 
-	return rows, wrong.err()
+	return rowsIn(translated[e.Table]), err
 }
 
 // rowFault says which of several rows is at fault.

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -47,10 +48,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 	if fault != nil {
 		return RowList{}, fault
 	}
-	limit := maxRows
-	if params.Limit > 0 {
-		limit = min(limit, params.Limit)
-	}
+	limit := min(maxRows, cmp.Or(max(0, params.Limit), maxRows))
 	found := &loaded{}
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		err := t.resolveNames(ctx, tenant, e, l.filters)

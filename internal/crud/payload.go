@@ -11,8 +11,8 @@ import (
 	"alfred/registry"
 )
 
-// newRow checks a row to be created and returns it in stored form, children under their tables' names. Refs must have
-// been replaced by keys.
+// newRow checks a row to be created and returns it in stored form, children under their tables' names. Whether what it
+// references exists is checked elsewhere.
 func newRow(e *domain.Entity, data map[string]any, parent *domain.Child) (map[string]any, *Error) {
 	row, bad := map[string]any{}, map[string]bool{}
 	var wrong faults
@@ -95,29 +95,6 @@ func rowsIn(list any) []map[string]any {
 	}
 
 	return rows
-}
-
-// knownNames checks that every name in a row is a writable column or child. It runs before refs are looked up, which
-// would report an owner's id as an unknown ref.
-func knownNames(e *domain.Entity, data map[string]any) *Error {
-	var wrong faults
-	for _, name := range slices.Sorted(maps.Keys(data)) {
-		if isAnnotation(e, name) {
-			continue
-		}
-		child := e.Child(name)
-		if child == nil {
-			_, err := writableColumn(e, name)
-			wrong.add(err)
-
-			continue
-		}
-		for _, row := range rowsIn(data[name]) {
-			wrong.add(knownNames(child.Entity, row))
-		}
-	}
-
-	return wrong.one()
 }
 
 // isAnnotation reports whether a read adds this name to a row's columns, such as _recipe_id_label, which a model may

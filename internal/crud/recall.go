@@ -34,8 +34,7 @@ func (d *decision) newRecall(s *step) (operation, *Error) {
 	if strings.TrimSpace(op.args.Query) == "" {
 		return nil, fail(CodeBadArgument, "recall needs a query.")
 	}
-	op.args.Limit = unlessZero(op.args.Limit)
-	if op.args.Limit != nil && (*op.args.Limit < 1 || *op.args.Limit > maxHits) {
+	if op.args.Limit < 0 || op.args.Limit > maxHits {
 		return nil, fail(CodeBadArgument, "limit is 1 to %d.", maxHits)
 	}
 

@@ -42,19 +42,16 @@ func (d *decision) newUpdate(s *step) (operation, *Error) {
 }
 
 func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	if fault := knownNames(op.entity, op.args.Data); fault != nil {
-		return fault
-	}
 	if err := d.plainTexts(ctx, op.entity, op.args.Data); err != nil {
 		return err
 	}
-	data, err := d.registry.TranslatePayload(ctx, op.entity, op.args.Data)
-	if err != nil {
-		return err
-	}
-	var fault *Error
-	if op.written, fault = changes(op.entity, data); fault != nil {
+	data, fault := changes(op.entity, op.args.Data)
+	if fault != nil {
 		return fault
+	}
+	var err error
+	if op.written, err = d.registry.TranslatePayload(ctx, op.entity, data); err != nil {
+		return err
 	}
 	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)
 	if err != nil || len(op.before.Rows) == 0 {

@@ -198,9 +198,12 @@ func storedOne(c *domain.Column, kind domain.Kind, value any) (any, *Error) {
 	}
 }
 
-// reference is the key or ref of another row; whether that exists is checked elsewhere. A user interface may send a
-// numeric key as a number.
+// reference is the key or ref of another row, which may be given as a list of one; whether that exists is checked
+// elsewhere. A user interface may send a numeric key as a number.
 func reference(c *domain.Column, value any) (any, *Error) {
+	if list, ok := value.([]any); ok && len(list) == 1 {
+		value = list[0]
+	}
 	if number, ok := value.(json.Number); ok && (c.Kind == domain.KindNumber || c.Elem == domain.KindNumber) {
 		return number.String(), nil
 	}
