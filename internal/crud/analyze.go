@@ -197,13 +197,7 @@ func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result
 
 // nameGroup replaces a group's key by its ref, if the session has one, and its label.
 func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, rows []map[string]any) error {
-	var ids []string
-	for _, row := range rows {
-		if row[c.Name] != nil {
-			ids = append(ids, fmt.Sprint(row[c.Name]))
-		}
-	}
-	target := c.Target()
+	target, ids := c.Target(), textsIn(rows, c)
 	if target == nil || len(ids) == 0 {
 		return nil
 	}

@@ -227,11 +227,7 @@ func keyForm(e *domain.Entity, id string) string {
 func (in *input) result(rows *loaded) (registry.Result, string) {
 	var row map[string]any
 	if in.entity != nil && rows != nil {
-		for _, one := range rows.Rows {
-			if keyText(one, in.entity) == keyForm(in.entity, in.id) {
-				row = one
-			}
-		}
+		row = rows.byKey()[keyForm(in.entity, in.id)]
 	}
 	if in.action == registry.ActionDeletedUser {
 		return in.deletion(row)

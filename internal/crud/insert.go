@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +21,7 @@ func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 	for from := 0; from < len(wide); {
 		columns := slices.Sorted(maps.Keys(wide[from]))
 		to := from + 1
-		for to < len(wide) && slices.Equal(slices.Sorted(maps.Keys(wide[to])), columns) {
+		for len(columns) > 0 && to < len(wide) && slices.Equal(slices.Sorted(maps.Keys(wide[to])), columns) {
 			to++
 		}
 		found, err := d.insertGroup(ctx, tx, e, wide[from:to])
@@ -67,9 +66,6 @@ func columnsOf(rows []map[string]any) []string {
 
 // insertGroup names the columns: an omitted column gets its default, one given as null does not.
 func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
-	if len(rows[0]) == 0 {
-		return d.insertDefaults(ctx, tx, e, rows)
-	}
 	s, err := d.tools.insertSQL(e, slices.Sorted(maps.Keys(rows[0])), "", rows)
 	if err != nil {
 		return nil, err
@@ -98,29 +94,16 @@ func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, row
 		columns[i], values[i] = quoted(name), "r."+quoted(name)
 	}
 	s, into := &statement{}, table(t.domain, e)
+	if len(names) == 0 { // of one row: no other form of INSERT omits every column
+		s.add("INSERT INTO ", into, " DEFAULT VALUES")
+
+		return s, nil
+	}
 	s.add("INSERT INTO ", into, " (", strings.Join(columns, ", "), ") ", override, " SELECT ", strings.Join(values, ", "),
 		" FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) WITH ORDINALITY AS j (value, n)",
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n")
 
 	return s, nil
-}
-
-// insertDefaults writes rows without any values, each in its own statement: no other form of INSERT omits every column.
-func (d *decision) insertDefaults(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
-	keys := make([]string, len(rows))
-	for i := range rows {
-		s := &statement{}
-		s.add("INSERT INTO ", table(d.tools.domain, e), " DEFAULT VALUES RETURNING ", qualified(e, e.Key), "::text")
-		err := tx.QueryRow(ctx, s.String()).Scan(&keys[i])
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil, leftOut(e)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
-		}
-	}
-
-	return keys, nil
 }
 
 // leftOut is the error for a row that a trigger refused without a word.
@@ -198,10 +181,7 @@ func (d *decision) readBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, se
 	if err != nil {
 		return nil, err
 	}
-	byKey := map[string]map[string]any{}
-	for _, row := range found.Rows {
-		byKey[keyText(row, e)] = row
-	}
+	byKey := found.byKey()
 	for i, key := range result.keys {
 		if result.merged[i] {
 			continue

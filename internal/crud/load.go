@@ -124,13 +124,18 @@ type loaded struct {
 }
 
 // keys returns the rows' keys as text, in order.
-func (l *loaded) keys() []string {
-	keys := make([]string, len(l.Rows))
-	for i, row := range l.Rows {
-		keys[i] = keyText(row, l.Entity)
+func (l *loaded) keys() []string { return textsIn(l.Rows, l.Entity.Key) }
+
+// textsIn returns the values that rows have in a column, as text.
+func textsIn(rows []map[string]any, c *domain.Column) []string {
+	texts := make([]string, 0, len(rows))
+	for _, row := range rows {
+		if row[c.Name] != nil {
+			texts = append(texts, fmt.Sprint(row[c.Name]))
+		}
 	}
 
-	return keys
+	return texts
 }
 
 // byKey returns the rows by their keys.

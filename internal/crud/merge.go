@@ -154,9 +154,9 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 	var names, links []string
 	for _, row := range rows {
 		names = append(names, folded(row[by.Name]))
-		if e.Match != nil && row[e.Match.Link.Name] != nil {
-			links = append(links, fmt.Sprint(row[e.Match.Link.Name]))
-		}
+	}
+	if e.Match != nil {
+		links = textsIn(rows, e.Match.Link)
 	}
 
 	return d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {

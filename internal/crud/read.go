@@ -263,12 +263,7 @@ func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 		if c == nil || c.Target() == nil {
 			continue
 		}
-		target, keys := c.Target(), []string{}
-		for _, row := range rows {
-			if row[name] != nil {
-				keys = append(keys, fmt.Sprint(row[name]))
-			}
-		}
+		target, keys := c.Target(), textsIn(rows, c)
 		if len(keys) == 0 {
 			continue
 		}

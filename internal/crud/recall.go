@@ -3,7 +3,6 @@ package crud
 import (
 	"context"
 	"errors"
-	"maps"
 	"strings"
 
 	"github.com/google/uuid"
@@ -108,12 +107,11 @@ func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[strin
 		return nil, err
 	}
 	for i, result := range results {
-		for n, row := range result.Rows {
-			shown := translated[i].Rows[n]
+		for n, shown := range translated[i].Rows {
 			shown["type"] = result.Entity.Type
 			shown["ref"] = shown[result.Entity.Key.Name]
-			shown["label"] = registry.Scrub(result.Entity.Label.Render(namedAs(result.Entity, row, shown)))
-			rows[result.Entity.Type+"/"+keyText(row, result.Entity)] = shown
+			shown["label"] = translated[i].Entries[n].Label // each row has its own key
+			rows[result.Entity.Type+"/"+keyText(result.Rows[n], result.Entity)] = shown
 		}
 	}
 
@@ -144,14 +142,4 @@ func hitText(text string) string {
 	}
 
 	return text
-}
-
-// namedAs is a row with the labels of what it points to, taken from its translation.
-func namedAs(e *domain.Entity, row, translated map[string]any) map[string]any {
-	named := maps.Clone(row)
-	for _, name := range e.Label.Links() {
-		named["_"+name+"_label"] = translated["_"+name+"_label"]
-	}
-
-	return named
 }

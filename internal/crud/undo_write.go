@@ -258,11 +258,7 @@ func (t *Tools) reread(ctx context.Context, tx pgx.Tx, part *registry.Result) er
 	if part.Action == registry.ActionDeletedUser {
 		return nil
 	}
-	keys := make([]string, len(part.Rows))
-	for i, row := range part.Rows {
-		keys[i] = keyText(row, part.Entity)
-	}
-	found, err := t.byKeys(ctx, tx, part.Entity, ownColumns(part.Entity), keys)
+	found, err := t.byKeys(ctx, tx, part.Entity, ownColumns(part.Entity), textsIn(part.Rows, part.Entity.Key))
 	if err == nil {
 		*part = found.after(part.Action)
 	}
