@@ -37,11 +37,9 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.tools.load(ctx, tx, s.entity, &query{sel: ownColumns(s.entity), lock: true, where: func(sql *statement) {
-		d.tools.where(sql, s.entity, list, nil)
-	}})
+	found, err := d.tools.load(ctx, tx, s.entity, &query{sel: ownColumns(s.entity), lock: true, filters: list})
 	if err != nil {
-		return nil, suspectFilters(err, s.entity, list)
+		return nil, err
 	}
 	narrow(s.entity, found, list)
 	if fault := requireMatch(s.entity, found, list); fault != nil {

@@ -16,19 +16,14 @@ import (
 // them: one statement per run of rows with the same columns, so that the other columns get their defaults. The owner
 // column is never set: its default knows the user, whatever its type.
 func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
-	wide := withNulls(e, rows)
 	keys := make([]string, 0, len(rows))
-	for from := 0; from < len(wide); {
-		columns := slices.Sorted(maps.Keys(wide[from]))
-		to := from + 1
-		for len(columns) > 0 && to < len(wide) && slices.Equal(slices.Sorted(maps.Keys(wide[to])), columns) {
-			to++
-		}
-		found, err := d.insertGroup(ctx, tx, e, wide[from:to])
+	alike := func(a, b map[string]any) bool { return len(a) > 0 && slices.Equal(columnsOf(a), columnsOf(b)) }
+	for _, some := range runs(withNulls(e, rows), alike) {
+		found, err := d.insertGroup(ctx, tx, e, some)
 		if err != nil {
 			return nil, err
 		}
-		keys, from = append(keys, found...), to
+		keys = append(keys, found...)
 	}
 	d.journal.created(e, keys)
 
@@ -39,7 +34,7 @@ func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 // these then share a statement.
 func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 	named := map[string]any{}
-	for _, name := range columnsOf(rows) {
+	for _, name := range columnsOf(rows...) {
 		if c := e.Column(name); c != nil && c.Nullable && !c.HasDefault {
 			named[name] = nil
 		}
@@ -54,7 +49,7 @@ func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 }
 
 // columnsOf lists the columns that any of the rows has.
-func columnsOf(rows []map[string]any) []string {
+func columnsOf(rows ...map[string]any) []string {
 	var names []string
 	for _, row := range rows {
 		names = slices.AppendSeq(names, maps.Keys(row))
@@ -66,7 +61,7 @@ func columnsOf(rows []map[string]any) []string {
 
 // insertGroup names the columns: an omitted column gets its default, one given as null does not.
 func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
-	s, err := d.tools.insertSQL(e, slices.Sorted(maps.Keys(rows[0])), "", rows)
+	s, err := d.tools.insertSQL(e, columnsOf(rows[0]), "", rows)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 			return errPosition
 		}
 
-		return suspectFilters(err, e, l.filters)
+		return err
 	})
 	if err != nil {
 		return RowList{}, err
@@ -148,14 +148,12 @@ func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
 }
 
 func (l *list) query(t *Tools, limit int) *query {
-	first := func(s *statement) []*term { return l.first(t, s) }
+	q := &query{sel: ownColumns(l.entity), filters: l.filters, limit: limit, paged: true, after: l.after, first: func(s *statement) []*term { return l.first(t, s) }}
+	if l.searched() {
+		q.where = func(s *statement) { s.add(t.searchedSQL(l.entity), " ILIKE ", s.value(literal(l.params.Query))) }
+	}
 
-	return &query{sel: ownColumns(l.entity), limit: limit, paged: true, after: l.after, first: first, where: func(s *statement) {
-		t.where(s, l.entity, l.filters, nil)
-		if l.searched() {
-			s.add(" AND ", t.searchedSQL(l.entity), " ILIKE ", s.value(literal(l.params.Query)))
-		}
-	}}
+	return q
 }
 
 // first is the requested order; in a search, rows that begin with the text precede rows that merely contain it.

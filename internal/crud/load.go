@@ -161,7 +161,10 @@ func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(ro
 // query is a read: what to select, from which rows, in which order.
 type query struct {
 	sel   selection
-	where func(*statement)
+	// all of filters has to hold and, if given, any one of or.
+	filters, or []condition
+
+	where func(*statement)         // a further condition; nil for none
 	join  func(*statement)         // what is joined to the table; nil for nothing
 	first func(*statement) []*term // what precedes the type's order; nil for nothing
 	top   []string                 // only these keys are read, but all rows counted; nil: every row
@@ -193,7 +196,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", e.Table, err)
+		return nil, fmt.Errorf("read %s: %w", e.Table, suspectFilters(err, e, q.filters, q.or))
 	}
 	for _, child := range q.sel.children {
 		if err := t.loadChildren(ctx, tx, child, result); err != nil {
@@ -237,13 +240,17 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	if q.join != nil {
 		q.join(s)
 	}
-	s.add(" WHERE ", e.Owned(), " AND (")
+	s.add(" WHERE ", e.Owned(), " AND ")
+	t.where(s, e, q.filters, q.or)
 	if q.top != nil {
-		s.keyIn(e, q.top)
 		s.add(" AND ")
+		s.keyIn(e, q.top)
 	}
-	q.where(s)
-	s.add(") ORDER BY ", orderSQL(terms))
+	if q.where != nil {
+		s.add(" AND ")
+		q.where(s)
+	}
+	s.add(" ORDER BY ", orderSQL(terms))
 	if after != "" { // earlier pages are counted too, hence out here
 		s.add(") AS r WHERE r._after")
 	}

@@ -27,7 +27,7 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	}
 	there := len(existing.Rows)
 	at, whole := unite(e, existing.Rows, rows)
-	if err := d.addUp(ctx, tx, existing, columnsOf(rows), at); err != nil {
+	if err := d.addUp(ctx, tx, existing, columnsOf(rows...), at); err != nil {
 		return nil, err
 	}
 	inserted, err := d.insert(ctx, tx, e, whole[there:])
@@ -151,19 +151,16 @@ func joined(a, b any) any {
 // sameAs reads and locks the rows that any of the given ones may duplicate.
 func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*loaded, error) {
 	by := e.Column(e.Merge.By[0])
-	var names, links []string
-	for _, row := range rows {
-		names = append(names, folded(row[by.Name]))
-	}
-	if e.Match != nil {
-		links = textsIn(rows, e.Match.Link)
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = folded(row[by.Name])
 	}
 
 	return d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
 		s.add("(lower(", by.SQL(), "::text) = ANY(", s.value(names), "::text[])")
-		if len(links) > 0 {
+		if e.Match != nil {
 			s.add(" OR ")
-			s.in(e.Match.Link.SQL(), links, e.Match.Link.Type)
+			s.in(e.Match.Link.SQL(), textsIn(rows, e.Match.Link), e.Match.Link.Type)
 		}
 		s.add(")")
 		if e.Merge.Unless != "" {
@@ -189,7 +186,7 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, existing *loaded, names
 	if len(keys) == 0 {
 		return nil
 	}
-	if err := d.journal.updating(ctx, tx, e, keys, columnsOf(rows)); err != nil {
+	if err := d.journal.updating(ctx, tx, e, keys, columnsOf(rows...)); err != nil {
 		return err
 	}
 	_, err := updateEach(ctx, tx, d.tools, e, keys, rows)
@@ -206,7 +203,7 @@ func (d *decision) mergeSingle(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	if err := d.lockMerges(ctx, tx); err != nil {
 		return nil, err
 	}
-	there, err := d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) { s.add("TRUE") }})
+	there, err := d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true})
 	if err != nil {
 		return nil, err
 	}

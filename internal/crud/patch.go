@@ -114,47 +114,34 @@ func (l *listPatch) whole(list []any) ([]any, *Error) {
 
 func (l *listPatch) byPosition(changes map[string]any) ([]any, *Error) {
 	list := slices.Clone(l.was)
-	var added []any
-	drop := map[int]bool{}
-	for _, name := range l.positions(changes) {
+	appended := map[int][]any{}
+	var removed []int
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		at, fault := l.position(name)
 		if fault != nil {
 			return nil, fault
 		}
 		switch change := changes[name]; {
 		case at > len(list) && change != nil:
-			added = append(added, change)
+			appended[at] = append(appended[at], change)
 		case at > len(list):
 		case change == nil:
-			drop[at-1] = true
+			removed = append(removed, at-1)
 		case l.child != nil:
 			list[at-1] = mergeJSON(list[at-1], change)
 		default:
 			list[at-1] = change
 		}
 	}
-	kept := make([]any, 0, len(list)+len(added))
-	for i, one := range list {
-		if !drop[i] {
-			kept = append(kept, one)
-		}
+	slices.Sort(removed)
+	for _, i := range slices.Backward(slices.Compact(removed)) {
+		list = slices.Delete(list, i, i+1)
+	}
+	for _, at := range slices.Sorted(maps.Keys(appended)) {
+		list = append(list, appended[at]...)
 	}
 
-	return append(kept, added...), nil
-}
-
-// positions returns the names in numerical order.
-func (l *listPatch) positions(changes map[string]any) []string {
-	names := slices.Sorted(maps.Keys(changes))
-	slices.SortStableFunc(names, func(a, b string) int { return number(a) - number(b) })
-
-	return names
-}
-
-func number(text string) int {
-	n, _ := strconv.Atoi(text[strings.LastIndexByte(text, '_')+1:])
-
-	return n
+	return list, nil
 }
 
 // shownName bounds what is repeated of a name.

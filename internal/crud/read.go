@@ -23,7 +23,6 @@ type readOp struct {
 	args   readArgs
 	sel    selection
 	drafts []draft
-	tested []condition // of the query, for a value that Postgres cannot parse
 	found  *loaded
 	notice string
 }
@@ -56,7 +55,7 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		op.found, err = d.tools.load(ctx, tx, op.entity, q)
 	}
 
-	return suspectFilters(err, op.entity, op.tested)
+	return err
 }
 
 // query selects the stored rows; nil if only drafts are asked for.
@@ -82,10 +81,9 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err := d.tools.resolveNames(ctx, tx, op.entity, filters, or); err != nil {
 		return nil, err
 	}
-	op.tested = slices.Concat(filters, or)
-	q := &query{sel: op.sel, limit: op.args.limit(), where: func(s *statement) { d.tools.where(s, op.entity, filters, or) }}
+	q := &query{sel: op.sel, limit: op.args.limit(), filters: filters, or: or}
 	var fault *Error
-	if q.first, fault = op.order(); fault != nil {
+	if q.first, fault = op.order(slices.Concat(filters, or)); fault != nil {
 		return nil, fault
 	}
 	if len(ranked) > 0 {
@@ -121,7 +119,7 @@ func (op *readOp) rank(d *decision, text string, q *query) {
 }
 
 // order ranks by meaning or similarity if the read searches for it, and by order_by.
-func (op *readOp) order() (func(*statement) []*term, *Error) {
+func (op *readOp) order(list []condition) (func(*statement) []*term, *Error) {
 	desc, err := descending(op.args.OrderDir)
 	if err != nil {
 		return nil, err
@@ -138,7 +136,7 @@ func (op *readOp) order() (func(*statement) []*term, *Error) {
 
 	return func(s *statement) []*term {
 		var terms []*term
-		for _, c := range op.tested {
+		for _, c := range list {
 			switch {
 			case c.distance != "":
 				terms = append(terms, rankTerms(s, op.entity, c.distance)...)

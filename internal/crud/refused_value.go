@@ -48,7 +48,7 @@ func (t *Tools) suspectRows(err error, e *domain.Entity, rows []map[string]any) 
 	if encodeErr != nil {
 		return encodeErr
 	}
-	for _, name := range columnsOf(rows) {
+	for _, name := range columnsOf(rows...) {
 		s := &statement{}
 		s.add("SELECT r.", quoted(name), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
 			" CROSS JOIN LATERAL jsonb_populate_record(NULL::", table(t.domain, e), ", jsonb_build_object(", s.value(name), "::text, j.value -> ",

@@ -265,14 +265,14 @@ func (u *undoing) undoDecision(ctx context.Context, tx pgx.Tx, writes []*formerW
 	return nil
 }
 
-// runs cuts writes where one does not belong with the one before it.
-func runs(writes []*formerWrite, together func(a, b *formerWrite) bool) [][]*formerWrite {
-	var cut [][]*formerWrite
-	for i, w := range writes {
-		if i == 0 || !together(writes[i-1], w) {
+// runs cuts a list where an element does not belong with the one before it.
+func runs[T any](list []T, together func(a, b T) bool) [][]T {
+	var cut [][]T
+	for i, one := range list {
+		if i == 0 || !together(list[i-1], one) {
 			cut = append(cut, nil)
 		}
-		cut[len(cut)-1] = append(cut[len(cut)-1], w)
+		cut[len(cut)-1] = append(cut[len(cut)-1], one)
 	}
 
 	return cut
