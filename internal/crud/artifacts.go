@@ -35,7 +35,7 @@ func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref strin
 	refs := map[*domain.Entity][]string{}
 	gatherRefs(refs, e, clean)
 	if _, err = d.resolveRefs(ctx, refs); err != nil {
-		return t.asFault(ctx, tx, user, e, err)
+		return t.explained(ctx, tx, user.ID, e, err)
 	}
 	if err := d.lockDraft(ctx, ref, version); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 			return Row{}, late // somebody else was faster
 		}
 
-		return Row{}, t.asFault(ctx, tx, user, e, err)
+		return Row{}, t.explained(ctx, tx, user.ID, e, err)
 	}
 	if err := noteChange(ctx, tx, user); err != nil {
 		return Row{}, err

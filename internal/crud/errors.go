@@ -119,25 +119,25 @@ func (e *callError) Unwrap() error { return e.err }
 // first one in the call's own table, else the first in another. Without a difference, it returns the database's
 // message: an owner's function may need what no declaration names, and a view what only its owner may do. It returns
 // nil for any other error.
-func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) (*Error, error) {
+func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) error {
 	pgErr, _ := errors.AsType[*pgconn.PgError](err)
 	within := pgErr != nil && pgErr.Where != "" && strings.HasPrefix(pgErr.Code, classOfNames) && !raised(pgErr)
 	if !within && !pg.IsSchemaChange(err) {
-		return nil, nil
+		return nil
 	}
 	differences, lookupErr := domain.Drift(ctx, tx, t.domain)
 	switch {
 	case lookupErr != nil:
-		return nil, lookupErr
+		return lookupErr
 	case len(differences) == 0 && (within || pgErr.Code == pgerrcode.InsufficientPrivilege):
-		return fail(CodeSchemaChanged, "The database cannot do this as it is now: %s", spoken(pgErr.Message)), nil
+		return fail(CodeSchemaChanged, "The database cannot do this as it is now: %s", spoken(pgErr.Message))
 	case len(differences) == 0:
-		return nil, nil
+		return nil
 	}
 	at := slices.IndexFunc(differences, func(d domain.Difference) bool { return e != nil && d.Table == e.Table })
 	d := differences[max(at, 0)]
 
-	return failColumn(CodeSchemaChanged, d.Column, "The tables were changed while this program runs: %s. What does not need it still works.", d), nil
+	return failColumn(CodeSchemaChanged, d.Column, "The tables were changed while this program runs: %s. What does not need it still works.", d)
 }
 
 // classOfNames is the SQLSTATE class of what a statement names wrongly, or may not use.

@@ -269,8 +269,9 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	if !ok {
 		return err
 	}
-	fault, err := d.tools.fault(ctx, tx, d.scope.UserID, at.entity, at.err)
-	if err != nil {
+	err = d.tools.explained(ctx, tx, d.scope.UserID, at.entity, at.err)
+	fault, ok := errors.AsType[*Error](err)
+	if !ok {
 		return err
 	}
 	d.journal, d.approval = &journal{}, nil // nobody is asked about a decision that has failed
@@ -287,32 +288,29 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	return nil
 }
 
-// fault converts an error for a model or a user interface; an error that concerns neither is returned unchanged.
-func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) (*Error, error) {
+// explained converts an error that concerns a model or a user interface to an *Error, and returns any other unchanged.
+func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) error {
 	if suspect, ok := errors.AsType[*valueError](err); ok {
 		err = refusedColumn(ctx, tx, user, suspect)
 	}
-	if fault, err := t.changed(ctx, tx, e, err); fault != nil || err != nil {
-		return fault, err
+	if changed := t.changed(ctx, tx, e, err); changed != nil {
+		return changed
 	}
 	_, refused := errors.AsType[*pgconn.PgError](err)
 	err = explain(ctx, tx, t.domain.Schema, e, err)
 	if fault, ok := errors.AsType[*Error](err); ok {
 		fault.Refused = refused
 
-		return fault, nil
+		return fault
 	}
 	if refs, ok := errors.AsType[registry.RefErrors](err); ok {
-		return &Error{Code: refCode(refs[0].Reason), Message: refs.Error()}, nil
+		return &Error{Code: refCode(refs[0].Reason), Message: refs.Error()}
 	}
 	if ref, ok := errors.AsType[*registry.RefError](err); ok {
-		return &Error{Code: refCode(ref.Reason), Message: ref.Error()}, nil
-	}
-	if errors.Is(err, registry.ErrRefused) {
-		return &Error{Code: CodeNotAllowed, Message: err.Error()}, nil
+		return &Error{Code: refCode(ref.Reason), Message: ref.Error()}
 	}
 
-	return nil, err
+	return err
 }
 
 func refCode(reason registry.Reason) Code {

@@ -208,20 +208,7 @@ func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, ver
 
 // asUser runs work under the tenant's role and words its errors.
 func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, work func(pgx.Tx) error) error {
-	return t.asFault(ctx, tx, user, e, pg.AsTenant(ctx, tx, user.ID, work))
-}
-
-// asFault words an error, or returns it unchanged.
-func (t *Tools) asFault(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, err error) error {
-	if err == nil {
-		return nil
-	}
-	fault, err := t.fault(ctx, tx, user.ID, e, err)
-	if err != nil {
-		return err
-	}
-
-	return fault
+	return t.explained(ctx, tx, user.ID, e, pg.AsTenant(ctx, tx, user.ID, work))
 }
 
 var byUser = map[string]string{
