@@ -91,7 +91,11 @@ func (u *move) settle(ctx context.Context, from, to pgx.Tx) error {
 
 // snapshot reads the source as it is at one moment.
 func (u *move) snapshot(ctx context.Context, work func(from pgx.Tx) error) error {
-	from, err := u.source.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	if u.NewKeys {
+		options.AccessMode = pgx.ReadWrite // for temporary tables
+	}
+	from, err := u.source.BeginTx(ctx, options)
 	if err != nil {
 		return fmt.Errorf("read the source: %w", err)
 	}

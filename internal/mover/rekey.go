@@ -2,12 +2,8 @@ package mover
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,11 +13,14 @@ import (
 	"alfred/internal/domain"
 )
 
-// renaming is what the rows of a type are called at the target, for those whose keys others' rows have there.
-type renaming struct {
-	keys  map[string]json.Number // by the key that they had
-	marks map[string]string      // what an undo compares, likewise: a short hash of a value
-}
+// renamedSQL makes tables at the source: what rows are called at the target, by the keys that they had, with the short hashes
+// by which an undo compares both; and which columns of a type hold keys of which type.
+const renamedSQL = `
+	CREATE TEMPORARY TABLE renamed (type text, old text, fresh text,
+		old_mark text GENERATED ALWAYS AS (left(encode(sha256(old::bytea), 'hex'), 12)) STORED, fresh_mark text GENERATED ALWAYS AS (left(encode(sha256(fresh::bytea), 'hex'), 12)) STORED,
+		PRIMARY KEY (type, old)) ON COMMIT DROP;
+	CREATE INDEX ON renamed (type, old_mark);
+	CREATE TEMPORARY TABLE holding_keys (type text, name text, of text, PRIMARY KEY (type, name)) ON COMMIT DROP`
 
 // renumber gives rows new keys where others have theirs at the target, and has everything that is sent say them: the rows, what
 // refers to them, and what conversations and undo know of them. Keys of rows that are deleted by now are among those: an
@@ -33,21 +32,31 @@ func (u *move) renumber(ctx context.Context, from, to pgx.Tx) error {
 	if err := advanceSequences(ctx, from, to, u.tables); err != nil { // new keys are none of the user's other ones
 		return err
 	}
-	renamed := map[string]renaming{}
+	if err := exec(ctx, from, "make room for new keys", renamedSQL); err != nil {
+		return err
+	}
 	for _, t := range ofDomain(u.tables) {
 		taken, err := u.taken(ctx, from, to, &t, remembered)
 		if err != nil {
 			return err
 		}
 		if len(taken) > 0 {
-			if renamed[t.entity.Type], err = u.rename(ctx, to, &t, taken); err != nil {
+			if err := u.rename(ctx, from, to, &t, taken); err != nil {
 				return err
 			}
-			u.report.Renumbered += int64(len(taken))
 		}
+		for column, of := range keysIn(t.entity) {
+			if err := exec(ctx, from, "note what refers to what", `INSERT INTO holding_keys VALUES ($1, $2, $3)`, t.entity.Type, column.Name, of.Type); err != nil {
+				return err
+			}
+		}
+		u.report.Renumbered += int64(len(taken))
+	}
+	if u.report.Renumbered == 0 {
+		return nil
 	}
 	for i := range u.tables {
-		u.tables[i].rename(renamed, u.tables)
+		u.tables[i].sendRenamed()
 	}
 
 	return nil
@@ -93,41 +102,44 @@ func (u *move) sequenceOf(ctx context.Context, tx db.DBTX, t *table, taken []str
 	return sequence, nil
 }
 
-func (u *move) rename(ctx context.Context, to pgx.Tx, t *table, keys []string) (renaming, error) {
+// rename takes new keys at the target, and notes them at the source.
+func (u *move) rename(ctx context.Context, from, to pgx.Tx, t *table, keys []string) error {
 	sequence, err := u.sequenceOf(ctx, to, t, keys)
 	if err != nil {
-		return renaming{}, err
+		return err
 	}
-	r := renaming{map[string]json.Number{}, map[string]string{}}
-	type renamed struct{ Old, New string }
-	pairs, err := all(ctx, to, pgx.RowToStructByPos[renamed], "take new keys for "+t.name, `SELECT k.old, nextval($2::regclass)::text FROM unnest($1::text[]) AS k (old)`, keys, sequence)
-	for _, p := range pairs {
-		r.keys[p.Old], r.marks[mark(p.Old)] = json.Number(p.New), mark(p.New)
+	fresh, err := all(ctx, to, pgx.RowTo[string], "take new keys for "+t.name, `SELECT nextval($2::regclass)::text FROM generate_series(1, $1::integer)`, len(keys), sequence)
+	if err != nil {
+		return err
 	}
 
-	return r, err
+	return exec(ctx, from, "note new keys for "+t.name, `INSERT INTO renamed SELECT $1, k.old, k.fresh FROM unnest($2::text[], $3::text[]) AS k (old, fresh)`, t.entity.Type, keys, fresh)
 }
 
-// mark is what row_changes keeps of a number.
-func mark(number string) string {
-	sum := sha256.Sum256([]byte(number))
-
-	return hex.EncodeToString(sum[:6])
-}
-
-// rename has a table's rows sent with what other tables' rows, and its own, are called at the target.
-func (t *table) rename(renamed map[string]renaming, tables []table) {
-	sent := map[string]string{}
-	switch {
-	case len(renamed) == 0: // all as it is stored
-	case t.entity != nil:
-		for c, r := range keysIn(t.entity, renamed) {
-			sent[c.Name] = r.inColumn(c)
+// keysIn are the columns of a type that hold keys, its own among them, and whose.
+func keysIn(e *domain.Entity) iter.Seq2[*domain.Column, *domain.Entity] {
+	return func(yield func(*domain.Column, *domain.Entity) bool) {
+		for _, c := range e.Columns {
+			of := c.Target()
+			if c == e.Key {
+				of = e
+			} else if of != nil && c.FK.Column != of.Key.Name {
+				of = nil
+			}
+			if of != nil && c.Expr == "" && !yield(c, of) {
+				return
+			}
 		}
-	case unquoted(t.name) == "alfred.row_changes":
-		sent = renameChanges(renamed, tables)
-	default:
-		sent = t.renameKnown(renamed)
+	}
+}
+
+// sendRenamed has a table's rows sent with what other tables' rows, and its own, are called at the target.
+func (t *table) sendRenamed() {
+	sent := t.knownRenamed()
+	if t.entity != nil {
+		for c, of := range keysIn(t.entity) {
+			sent[c.Name] = renamedKey(literal(of.Type), `x.`+quoted(c.Name)+`::text`) + `::` + c.Type
+		}
 	}
 	columns := strings.Split(t.columns, ", ")
 	for i, column := range columns {
@@ -138,68 +150,34 @@ func (t *table) rename(renamed map[string]renaming, tables []table) {
 	t.sent = strings.Join(columns, ", ")
 }
 
-// keysIn are the columns of a type that hold keys of renamed rows, its own among them.
-func keysIn(e *domain.Entity, renamed map[string]renaming) iter.Seq2[*domain.Column, renaming] {
-	return func(yield func(*domain.Column, renaming) bool) {
-		for _, c := range e.Columns {
-			kind := ""
-			switch {
-			case c == e.Key:
-				kind = e.Type
-			case c.FK != nil && c.FK.Entity != nil && c.FK.Column == c.FK.Entity.Key.Name:
-				kind = c.FK.Entity.Type
-			}
-			if r, ok := renamed[kind]; ok && c.Expr == "" && !yield(c, r) {
-				return
-			}
-		}
-	}
+// renamedKey is what a row is called at the target: its type and its key, as text, are expressions.
+func renamedKey(kind, key string) string {
+	return `coalesce((SELECT r.fresh FROM pg_temp.renamed AS r WHERE r.type = ` + kind + ` AND r.old = ` + key + `), ` + key + `)`
 }
 
-// renameChanges is what an undo needs: whose row it was, its old values, and the marks of those that a turn has left.
-func renameChanges(renamed map[string]renaming, tables []table) map[string]string {
-	before, after := "", ""
-	for _, t := range ofDomain(tables) {
-		values, marks := "", ""
-		for c, r := range keysIn(t.entity, renamed) {
-			values += ` WHEN ` + literal(c.Name) + ` THEN ` + inJSON(r.keys)
-			marks += ` WHEN ` + literal(c.Name) + ` THEN ` + inJSON(r.marks)
-		}
-		if values != "" {
-			each := ` WHEN ` + literal(t.entity.Type) + ` THEN (SELECT jsonb_object_agg(f.key, CASE f.key%s ELSE f.value END) FROM jsonb_each(x.%s) AS f)`
-			before, after = before+fmt.Sprintf(each, values, "before"), after+fmt.Sprintf(each, marks, "after")
-		}
-	}
-
-	return map[string]string{
-		"entity_id": byType(renamed, "x.entity_type", "x.entity_id"),
-		"before":    `coalesce(CASE WHEN x.action IN ('updated', 'deleted') THEN CASE x.entity_type` + before + ` END END, x.before)`,
-		"after":     `coalesce(CASE x.entity_type` + after + ` END, x.after)`,
-	}
-}
-
-// byType is a key as text, of a row whose type another expression has.
-func byType(renamed map[string]renaming, kind, key string) string {
-	cases := ""
-	for _, name := range slices.Sorted(maps.Keys(renamed)) {
-		cases += ` WHEN ` + literal(name) + ` THEN ` + renamed[name].text(key)
-	}
-
-	return `CASE ` + kind + cases + ` ELSE ` + key + ` END`
-}
-
-// renameKnown is what the engine's own tables know of rows.
-func (t *table) renameKnown(renamed map[string]renaming) map[string]string {
+// knownRenamed is what the engine's own tables know of rows.
+func (t *table) knownRenamed() map[string]string {
 	list := func(column, kind, id string) string {
-		return `(SELECT coalesce(jsonb_agg(CASE WHEN e ->> '` + id + `' IS NULL THEN e ELSE e || jsonb_build_object('` + id + `', ` + byType(renamed, `e ->> '`+kind+`'`, `e ->> '`+id+`'`) + `) END ORDER BY n), '[]') FROM jsonb_array_elements(x.` + column + `) WITH ORDINALITY AS u (e, n))`
+		return `(SELECT coalesce(jsonb_agg(CASE WHEN e ->> '` + id + `' IS NULL THEN e ELSE e || jsonb_build_object('` + id + `', ` + renamedKey(`e ->> '`+kind+`'`, `e ->> '`+id+`'`) + `) END ORDER BY n), '[]') FROM jsonb_array_elements(x.` + column + `) WITH ORDINALITY AS u (e, n))`
+	}
+	// What an undo needs: the old values of a row, and the marks of those that a turn has left.
+	fields := func(column, fresh, old string) string {
+		return `coalesce((SELECT jsonb_object_agg(f.key, coalesce((SELECT ` + fresh + ` FROM pg_temp.holding_keys AS h JOIN pg_temp.renamed AS r ON r.type = h.of
+			WHERE h.type = x.entity_type AND h.name = f.key AND ` + old + ` = f.value #>> '{}' LIMIT 1), f.value)) FROM jsonb_each(x.` + column + `) AS f), x.` + column + `)`
 	}
 	switch unquoted(t.name) {
+	case "alfred.row_changes":
+		return map[string]string{
+			"entity_id": renamedKey("x.entity_type", "x.entity_id"),
+			"before":    `CASE WHEN x.action IN ('updated', 'deleted') THEN ` + fields("before", "to_jsonb(r.fresh::numeric)", "r.old") + ` ELSE x.before END`,
+			"after":     fields("after", "to_jsonb(r.fresh_mark)", "r.old_mark"),
+		}
 	case "alfred.entity_refs", "alfred.row_events":
-		return map[string]string{"entity_id": byType(renamed, "x.entity_type", "x.entity_id")}
+		return map[string]string{"entity_id": renamedKey("x.entity_type", "x.entity_id")}
 	case "alfred.entity_events": // from which registry_at and fork_session make refs
-		return map[string]string{"data": `CASE WHEN x.data ->> 'entity_id' IS NULL THEN x.data ELSE jsonb_set(x.data, '{entity_id}', to_jsonb(` + byType(renamed, `x.data ->> 'entity_type'`, `x.data ->> 'entity_id'`) + `)) END`}
+		return map[string]string{"data": `CASE WHEN x.data ->> 'entity_id' IS NULL THEN x.data ELSE jsonb_set(x.data, '{entity_id}', to_jsonb(` + renamedKey(`x.data ->> 'entity_type'`, `x.data ->> 'entity_id'`) + `)) END`}
 	case "alfred.embeddings":
-		return map[string]string{"owner_id": byType(renamed, "x.owner_kind", "x.owner_id")}
+		return map[string]string{"owner_id": renamedKey("x.owner_kind", "x.owner_id")}
 	case "alfred.turns":
 		return map[string]string{"ui_changes": list("ui_changes", "entity_type", "entity_id"), "mentioned_entities": list("mentioned_entities", "ref_type", "uuid")}
 	case "alfred.questions": // what awaits approval names rows by key: the user has to ask again
@@ -210,24 +188,3 @@ func (t *table) renameKnown(renamed map[string]renaming) map[string]string {
 }
 
 func literal(text string) string { return `'` + strings.ReplaceAll(text, `'`, `''`) + `'` }
-
-func object[V any](values map[string]V) string {
-	encoded, _ := json.Marshal(values) //nolint:errchkjson // texts and numbers
-
-	return literal(string(encoded)) + `::jsonb`
-}
-
-// text is a key that an expression has, as text.
-func (r renaming) text(value string) string {
-	return `coalesce(` + object(r.keys) + ` ->> (` + value + `), ` + value + `)`
-}
-
-// inColumn is a column of keys.
-func (r renaming) inColumn(c *domain.Column) string {
-	return r.text(`x.`+quoted(c.Name)+`::text`) + `::` + c.Type
-}
-
-// inJSON is a field f of an object.
-func inJSON[V any](values map[string]V) string {
-	return `coalesce(` + object(values) + ` -> (f.value #>> '{}'), f.value)`
-}
