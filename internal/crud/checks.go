@@ -156,12 +156,8 @@ func (d *decision) checkDrafts(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 			}
 		}
 	}
-	raw, err := jsonRows(rows)
-	if err != nil {
-		return err
-	}
 	s := &statement{}
-	s.add("SELECT * FROM jsonb_populate_recordset(NULL::", table(d.tools.domain, e), ", ", s.value(string(raw)), "::text::jsonb)")
+	s.add("SELECT * FROM jsonb_populate_recordset(NULL::", table(d.tools.domain, e), ", ", s.value(rows), "::jsonb)")
 
 	return d.check(ctx, tx, e, s)
 }

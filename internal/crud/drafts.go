@@ -159,12 +159,8 @@ func (op *readOp) matching(ctx context.Context, d *decision, tx pgx.Tx, filters,
 		}
 		given, listed = append(given, row), append(listed, map[string]any{"row": row, "refs": refs})
 	}
-	raw, err := jsonRows(listed)
-	if err != nil {
-		return nil, err
-	}
 	s := &statement{}
-	s.add("SELECT ", s.draftRefs(op.entity.Key), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS _draft (value) CROSS JOIN LATERAL jsonb_populate_record(NULL::",
+	s.add("SELECT ", s.draftRefs(op.entity.Key), " FROM jsonb_array_elements(", s.value(listed), "::jsonb) AS _draft (value) CROSS JOIN LATERAL jsonb_populate_record(NULL::",
 		table(d.tools.domain, op.entity), ", _draft.value -> 'row') AS ", quoted(op.entity.Table), " WHERE ")
 	d.tools.where(s, op.entity, ofDrafts(filters), ofDrafts(or))
 	refs, err := s.texts(ctx, tx)

@@ -49,7 +49,7 @@ func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 }
 
 // columnsOf lists the columns that any of the rows has.
-func columnsOf(rows ...map[string]any) []string {
+func columnsOf[R ~map[string]V, V any](rows ...R) []string {
 	var names []string
 	for _, row := range rows {
 		names = slices.AppendSeq(names, maps.Keys(row))
@@ -61,10 +61,7 @@ func columnsOf(rows ...map[string]any) []string {
 
 // insertGroup names the columns: an omitted column gets its default, one given as null does not.
 func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
-	s, err := d.tools.insertSQL(e, columnsOf(rows[0]), "", rows)
-	if err != nil {
-		return nil, err
-	}
+	s := d.tools.insertSQL(e, columnsOf(rows[0]), "", rows)
 	s.add(" RETURNING ", qualified(e, e.Key), "::text")
 	keys, err := s.texts(ctx, tx)
 	if err != nil {
@@ -79,11 +76,7 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 
 // insertSQL inserts a list of rows in order, with the columns that are named. override is the clause that allows to set
 // numbers which the database otherwise assigns, or "".
-func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, rows any) (*statement, error) {
-	raw, err := jsonRows(rows)
-	if err != nil {
-		return nil, err
-	}
+func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, rows any) *statement {
 	columns, values := make([]string, len(names)), make([]string, len(names))
 	for i, name := range names {
 		columns[i], values[i] = quoted(name), "r."+quoted(name)
@@ -92,13 +85,13 @@ func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, row
 	if len(names) == 0 { // of one row: no other form of INSERT omits every column
 		s.add("INSERT INTO ", into, " DEFAULT VALUES")
 
-		return s, nil
+		return s
 	}
 	s.add("INSERT INTO ", into, " (", strings.Join(columns, ", "), ") ", override, " SELECT ", strings.Join(values, ", "),
-		" FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) WITH ORDINALITY AS j (value, n)",
+		" FROM jsonb_array_elements(", s.value(rows), "::jsonb) WITH ORDINALITY AS j (value, n)",
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n")
 
-	return s, nil
+	return s
 }
 
 // leftOut is the error for a row that a trigger refused without a word.

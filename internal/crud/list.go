@@ -3,6 +3,7 @@ package crud
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -106,12 +107,8 @@ func (l *list) name() string {
 	if l.params.Order == "" && len(l.params.Filters) == 0 {
 		return l.params.Query
 	}
-	raw, err := jsonRows([]any{l.params.Query, l.params.Order, l.params.Filters})
-	if err != nil { // cannot happen: the values came from JSON
-		return err.Error()
-	}
 
-	return string(raw)
+	return fmt.Sprintf("%q %q %v", l.params.Query, l.params.Order, l.params.Filters)
 }
 
 // searched reports whether rows are compared with a query.

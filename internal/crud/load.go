@@ -160,7 +160,7 @@ func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(ro
 
 // query is a read: what to select, from which rows, in which order.
 type query struct {
-	sel   selection
+	sel selection
 	// all of filters has to hold and, if given, any one of or.
 	filters, or []condition
 

@@ -44,13 +44,9 @@ func (t *Tools) suspectRows(err error, e *domain.Entity, rows []map[string]any) 
 		return err
 	}
 	suspect := &valueError{err: err}
-	raw, encodeErr := jsonRows(rows)
-	if encodeErr != nil {
-		return encodeErr
-	}
 	for _, name := range columnsOf(rows...) {
 		s := &statement{}
-		s.add("SELECT r.", quoted(name), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
+		s.add("SELECT r.", quoted(name), " FROM jsonb_array_elements(", s.value(rows), "::jsonb) AS j (value)",
 			" CROSS JOIN LATERAL jsonb_populate_record(NULL::", table(t.domain, e), ", jsonb_build_object(", s.value(name), "::text, j.value -> ",
 			s.value(name), "::text)) AS r")
 		suspect.probes = append(suspect.probes, probe{name, s})

@@ -75,10 +75,7 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 
 		return c == nil || c.Derived
 	})
-	s, err := u.tools.insertSQL(e, names, "OVERRIDING SYSTEM VALUE", rows)
-	if err != nil {
-		return err
-	}
+	s := u.tools.insertSQL(e, names, "OVERRIDING SYSTEM VALUE", rows)
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
 		return fmt.Errorf("bring back rows of %s: %w", e.Table, err)

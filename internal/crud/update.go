@@ -115,11 +115,8 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 			return nil, err
 		}
 	}
-	s, err := updateSQL(d.tools, e, keys, row)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.journal.updating(ctx, tx, e, keys, slices.Sorted(maps.Keys(row))); err != nil {
+	s := d.tools.updateSQL(e, keys, columnsOf(row), row)
+	if err := d.journal.updating(ctx, tx, e, keys, columnsOf(row)); err != nil {
 		return nil, err
 	}
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
@@ -143,23 +140,19 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	return after, nil
 }
 
-// updateSQL sets the columns that a row names in the rows with these keys.
-func updateSQL[V any](t *Tools, e *domain.Entity, keys []string, row map[string]V) (*statement, error) {
-	raw, err := jsonRows(row)
-	if err != nil {
-		return nil, err
-	}
-	var sets []string
-	for _, name := range slices.Sorted(maps.Keys(row)) {
-		sets = append(sets, quoted(name)+" = r."+quoted(name))
+// updateSQL sets columns to what a row has in them, in the rows with these keys.
+func (t *Tools) updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
+	sets := make([]string, len(columns))
+	for i, name := range columns {
+		sets[i] = quoted(name) + " = r." + quoted(name)
 	}
 	s := &statement{}
 	into := table(t.domain, e)
-	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(string(raw)),
-		"::text::jsonb) AS r WHERE ", e.Owned(), " AND ")
+	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(row),
+		"::jsonb) AS r WHERE ", e.Owned(), " AND ")
 	s.keyIn(e, keys)
 
-	return s, nil
+	return s
 }
 
 // updateEach sets in each row the columns that are given for it, all in one round trip, and returns how many rows it
@@ -167,10 +160,7 @@ func updateSQL[V any](t *Tools, e *domain.Entity, keys []string, row map[string]
 func updateEach[R ~map[string]V, V any](ctx context.Context, tx pgx.Tx, t *Tools, e *domain.Entity, keys []string, rows []R) (reached int64, err error) {
 	updates, counts := &pg.Batch{}, make([]int64, len(keys))
 	for i, key := range keys {
-		s, err := updateSQL(t, e, []string{key}, rows[i])
-		if err != nil {
-			return 0, err
-		}
+		s := t.updateSQL(e, []string{key}, columnsOf(rows[i]), rows[i])
 		updates.Count("update "+e.Table, s.String(), s.args, &counts[i])
 	}
 	err = updates.Send(ctx, tx)
