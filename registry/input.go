@@ -28,7 +28,7 @@ const keyField = "id"
 // that references to them can be cleaned up; drafts are refused (ResolveAll finds them beforehand).
 func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
 	s := &substitution{domain: r.domain}
-	filters, err := r.expandRanges(ctx, e, filters)
+	filters, err := r.ExpandRanges(ctx, e, filters)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z_]*)_(\d{1,6})\s*\.{2,3}\
 // maxRange bounds how many refs a range may stand for.
 const maxRange = 1000
 
-// expandRanges replaces ranges by the refs that exist in them.
-func (r *Registry) expandRanges(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
+// ExpandRanges replaces ranges by the refs that exist in them, drafts included.
+func (r *Registry) ExpandRanges(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
 	s := &substitution{domain: r.domain}
 	out := slices.Clone(filters)
 	for i, f := range filters {

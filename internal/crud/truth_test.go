@@ -107,6 +107,10 @@ func TestV09ARangeOfRefsIsAFilter(t *testing.T) {
 	b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
 	result := b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1..recipe_2"}]}`)
 	require.Equal(t, []string{"recipe_1", "recipe_2"}, result.Refs)
+
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Curry"}}, {"type": "recipe", "content": {"name": "Soup"}}]}`)
+	result = b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "gen_recipe_1..gen_recipe_2"}]}`)
+	require.Equal(t, []string{"gen_recipe_1", "gen_recipe_2"}, result.Refs, "of drafts too")
 }
 
 func TestV11AllFaultsOfADecisionAreReportedAtOnce(t *testing.T) {
