@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -208,7 +209,9 @@ func isKeyOf(e *domain.Entity, id string) bool {
 
 		return err == nil && len(id) == 36
 	case domain.KindNumber:
-		return regexp.MustCompile(`^[0-9]{1,18}$`).MatchString(id)
+		n, err := strconv.ParseInt(id, 10, integerBits[e.Key.Type]+1)
+
+		return err == nil && strconv.FormatInt(n, 10) == id
 	default:
 		return id != ""
 	}

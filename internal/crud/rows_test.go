@@ -95,3 +95,20 @@ func TestDraftsOfAPerson(t *testing.T) {
 	require.Equal(t, "dropped generated", b.ref("gen_recipe_2"))
 	require.ErrorAs(t, b.tools.DropDraft(ctx, b.tx, user, "gen_recipe_2", 1), &refused)
 }
+
+// A number that the column can hold is a key, however long; any other is none of a row's.
+func TestKeysAreAsLongAsTheirColumnAllows(t *testing.T) {
+	t.Parallel()
+	b := setupThings(t)
+	ctx, user := t.Context(), crud.User{ID: b.scope.UserID}
+	for _, key := range []string{"9223372036854775807", "-1"} {
+		b.exec(`INSERT INTO things.things (id, user_id, n, title) OVERRIDING SYSTEM VALUE VALUES ($1::text::bigint, $2, 1, 'far')`, key, b.scope.UserID)
+		row, err := b.tools.Get(ctx, b.tx, user, "thing", key)
+		require.NoError(t, err)
+		require.Equal(t, key, row.Key)
+	}
+	for _, key := range []string{"9223372036854775808", "007", "1e3", "1.0", ""} {
+		_, err := b.tools.Get(ctx, b.tx, user, "thing", key)
+		requireCode(t, err, crud.CodeNotFound)
+	}
+}
