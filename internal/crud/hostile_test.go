@@ -61,6 +61,18 @@ func setupLab(t *testing.T) *bundle {
 	return b
 }
 
+// What a change wrote over is told of every kind of column but references, which are no texts.
+func TestUpdateTellsWhatWas(t *testing.T) {
+	t.Parallel()
+
+	b := setupLab(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": {"name": "Ada", "rate": 12.5, "starts": "08:30", "shifts": [1], "note": "x"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "teams", "data": {"name": "Red"}}`)
+	result := b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "name", "op": "=", "value": "Ada"}],
+		"data": {"rate": 12.50, "starts": "09:30", "shifts": [1, 2], "note": "x", "team_id": "team_1"}}`)
+	require.Equal(t, map[string]any{"starts": "08:30:00", "shifts": []any{1.0}}, b.rows(result)[0]["_was"])
+}
+
 // TestRefusesWhatColumnsCannotHold requires every refusal to name the column and to change nothing, whether Go or only
 // Postgres detects it.
 func TestRefusesWhatColumnsCannotHold(t *testing.T) {

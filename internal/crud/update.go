@@ -181,7 +181,7 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	}
 	before := op.before.byKey()
 	for i, key := range op.after.keys() {
-		if was := op.was(before[key]); len(was) > 0 {
+		if was := op.was(before[key], op.after.Rows[i]); len(was) > 0 {
 			result.rows[i]["_was"] = was
 		}
 	}
@@ -189,17 +189,15 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	return result, nil
 }
 
-// was returns the written columns' previous values, so that the reply can state the change. References are left out:
+// was returns the previous values of written columns, so that the reply can state the change. References are left out:
 // their keys are not for a model.
-func (op *updateOp) was(row map[string]any) map[string]any {
-	old := map[string]any{}
-	for name := range op.written {
+func (op *updateOp) was(before, after map[string]any) map[string]any {
+	was := differing(op.written, before, after)
+	maps.DeleteFunc(was, func(name string, _ any) bool {
 		c := op.entity.Column(name)
-		if c != nil && c.FK == nil && !slices.Contains([]domain.Kind{domain.KindUUID, domain.KindJSON}, c.Kind) && row != nil &&
-			!same(c, c.Kind, op.written[name], row[name]) {
-			old[name] = row[name]
-		}
-	}
 
-	return old
+		return c == nil || c.FK != nil || c.Kind == domain.KindUUID || c.Kind == domain.KindJSON
+	})
+
+	return was
 }
