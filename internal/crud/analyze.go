@@ -102,7 +102,6 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 		if a.Fn != "count" {
 			return fail(CodeBadArgument, "%s needs a column.", a.Fn)
 		}
-		a.Column = ""
 
 		return nil
 	}
@@ -110,6 +109,7 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 	if err != nil {
 		return err
 	}
+	a.column = c
 	isKey := c.FK != nil || c == op.entity.Key
 	switch a.Fn {
 	case "sum", "avg":
@@ -156,7 +156,11 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 		list = append(list, c.SQL()+" AS "+quoted(c.Name))
 	}
 	for _, a := range op.args.Aggregates {
-		list = append(list, op.aggregateSQL(a)+" AS "+quoted(a.As))
+		value := "count(*)"
+		if a.column != nil {
+			value = a.Fn + "(" + a.column.SQL() + ")"
+		}
+		list = append(list, value+" AS "+quoted(a.As))
 	}
 	s.add("SELECT to_jsonb(r) - '_total', r._total FROM (SELECT ", strings.Join(list, ", "), ", count(*) OVER () AS _total FROM ",
 		table(t.domain, op.entity), " WHERE ", op.entity.Owned(), " AND ")
@@ -174,15 +178,6 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 	s.add("1 LIMIT ", s.value(min(maxRows, cmp.Or(op.args.Limit, maxRows))), ") AS r")
 
 	return s
-}
-
-func (op *analyzeOp) aggregateSQL(a aggregate) string {
-	if a.Column == "" {
-		return "count(*)"
-	}
-	c, _ := column(op.entity, a.Column) // checked by newAnalyze
-
-	return a.Fn + "(" + c.SQL() + ")"
 }
 
 func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {

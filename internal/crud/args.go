@@ -98,6 +98,8 @@ type aggregate struct {
 	Fn     string `json:"fn"`
 	Column string `json:"column"`
 	As     string `json:"as"`
+
+	column *domain.Column // nil: rows are counted
 }
 
 type generateArgs struct {

@@ -184,21 +184,21 @@ func (t *Tools) readAs(
 	ctx context.Context, tx pgx.Tx, user uuid.UUID, keys map[*domain.Entity][]string, sel func(*domain.Entity) selection,
 ) (map[*domain.Entity]*loaded, error) {
 	rows := map[*domain.Entity]*loaded{}
-	for _, e := range t.domain.Entities {
-		if len(keys[e]) == 0 {
-			continue
-		}
-		err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) (err error) {
-			rows[e], err = t.byKeys(ctx, tenant, e, sel(e), keys[e])
-
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	if len(keys) == 0 {
+		return rows, nil
 	}
 
-	return rows, nil
+	return rows, pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
+		for e := range keys {
+			found, err := t.byKeys(ctx, tenant, e, sel(e), keys[e])
+			if err != nil {
+				return err
+			}
+			rows[e] = found
+		}
+
+		return nil
+	})
 }
 
 // isKeyOf reports whether a text can be a key of the type, so that Postgres can parse it.

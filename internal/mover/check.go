@@ -108,20 +108,22 @@ func (u *move) checkDomain(ctx context.Context) error {
 	return nil
 }
 
-const columnsSQL = `SELECT string_agg(format('%s %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END, a.attgenerated), ', ' ORDER BY a.attname)
-	FROM pg_attribute AS a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`
+const columnsSQL = `SELECT (SELECT string_agg(format('%s %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END, a.attgenerated), ', ' ORDER BY a.attname)
+	FROM pg_attribute AS a WHERE a.attrelid = to_regclass(t.name) AND a.attnum > 0 AND NOT a.attisdropped)
+	FROM unnest($1::text[]) WITH ORDINALITY AS t (name, n) ORDER BY t.n`
 
 // checkColumns: both have the same tables.
 func (u *move) checkColumns(ctx context.Context) error {
-	for _, t := range u.tables {
-		var here, there *string
-		if err := u.source.QueryRow(ctx, columnsSQL, t.name).Scan(&here); err != nil {
-			return fmt.Errorf("read the columns of %s: %w", t.name, err)
-		}
-		if err := u.target.QueryRow(ctx, columnsSQL, t.name).Scan(&there); err != nil {
-			return fmt.Errorf("read the columns of %s: %w", t.name, err)
-		}
-		if there == nil || *here != *there {
+	here, err := all(ctx, u.source, pgx.RowTo[*string], "read columns", columnsSQL, names(u.tables))
+	if err != nil {
+		return err
+	}
+	there, err := all(ctx, u.target, pgx.RowTo[*string], "read columns", columnsSQL, names(u.tables))
+	if err != nil {
+		return err
+	}
+	for i, t := range u.tables {
+		if there[i] == nil || *here[i] != *there[i] {
 			return refused("%s has other columns at %s than at %s", t.name, u.Target.Name, u.Source.Name)
 		}
 	}
