@@ -99,22 +99,19 @@ func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	drafts := slices.Clone(op.creates)
+	rows := map[*domain.Entity][]map[string]any{}
+	for _, one := range slices.Concat(op.creates, op.updates) {
+		rows[one.entity] = append(rows[one.entity], one.content)
+		delete(stored, one.ref)
+	}
 	for _, entry := range pending {
-		if i := slices.IndexFunc(op.updates, func(u draft) bool { return u.ref == entry.Ref }); i >= 0 {
-			drafts = append(drafts, op.updates[i])
-		} else {
-			drafts = append(drafts, draft{entry.Ref, d.tools.domain.ByType(entry.Type), stored[entry.Ref]})
+		if content, unchanged := stored[entry.Ref]; unchanged {
+			e := d.tools.domain.ByType(entry.Type)
+			rows[e] = append(rows[e], content)
 		}
 	}
 	for _, e := range d.tools.domain.Entities {
-		var rows []map[string]any
-		for _, one := range drafts {
-			if one.entity == e {
-				rows = append(rows, one.content)
-			}
-		}
-		if err := d.checkDrafts(ctx, tx, e, rows); err != nil {
+		if err := d.checkDrafts(ctx, tx, e, rows[e]); err != nil {
 			return err
 		}
 	}

@@ -107,31 +107,30 @@ func (s *since) load(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) (err 
 
 // takenBack returns the rows that later turns wrote and that are unchanged, because all of those writes were undone.
 func (s *since) takenBack(ctx context.Context, tx pgx.Tx, user uuid.UUID) (map[rowKey]bool, error) {
-	keys, same := map[string][]string{}, map[rowKey]bool{}
+	keys, same := map[*domain.Entity][]string{}, map[rowKey]bool{}
 	for _, at := range s.order {
-		if s.later[at].Number == 0 {
-			keys[at.entityType] = append(keys[at.entityType], at.id)
+		if e := s.domain.ByType(at.entityType); e != nil && s.later[at].Number == 0 {
+			keys[e] = append(keys[e], at.id)
 		}
 	}
 	if len(keys) == 0 {
 		return same, nil
 	}
-
-	return same, pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
-		for _, e := range s.domain.Entities {
-			rows, err := s.images(ctx, tenant, e, e.Key, keys[e.Type])
-			if err != nil {
-				return err
+	reads := &pg.Batch{}
+	found := s.imagesByKey(reads, keys, false)
+	if err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error { return reads.Send(ctx, tenant) }); err != nil {
+		return nil, err
+	}
+	for e, rows := range found {
+		for key, row := range rows {
+			at := rowKey{e.Type, key}
+			var left map[string]string
+			if err := unmarshal(s.later[at].After, &left); err != nil {
+				return nil, fmt.Errorf("read what was done since: %w", err)
 			}
-			for key, row := range rows {
-				var left map[string]string
-				if err := unmarshal(s.later[rowKey{e.Type, key}].After, &left); err != nil {
-					return fmt.Errorf("read what was done since: %w", err)
-				}
-				same[rowKey{e.Type, key}] = differs(e, row, left) == "" && left != nil
-			}
+			same[at] = differs(e, row, left) == "" && left != nil
 		}
+	}
 
-		return nil
-	})
+	return same, nil
 }
