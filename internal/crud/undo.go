@@ -14,6 +14,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/internal/exact"
 	"alfred/internal/pg"
 	"alfred/internal/vocab"
 	"alfred/registry"
@@ -46,6 +47,7 @@ type formerWrite struct {
 
 	entity *domain.Entity
 	before image
+	call   formerCall // instead of before, for an operation
 	after  map[string]string
 	now    image // the row before the undo
 }
@@ -159,8 +161,10 @@ func (u *undoing) read(ctx context.Context, tx pgx.Tx) error {
 		if row.Lost != nil {
 			return fail(CodeNotAllowed, "%s Nothing was changed.", *row.Lost)
 		}
-		if row.Action != actionCalled {
-			err = errors.Join(err, unmarshal(row.Before, &w.before))
+		if row.Action == actionCalled {
+			err = exact.Decode(row.Before, &w.call)
+		} else {
+			err = unmarshal(row.Before, &w.before)
 		}
 		if err = errors.Join(err, unmarshal(row.After, &w.after)); err != nil {
 			return fmt.Errorf("read what was written: %w", err)
@@ -206,13 +210,11 @@ func (u *undoing) mustAgree() bool {
 	effects := map[string]bool{}
 	for _, w := range u.writes {
 		reverse, isWrite := reverses[w.Action]
-		switch {
-		case !isWrite:
-			if was, err := w.called(); err == nil && !was.Reached {
-				u.mustCall(was, effects)
-			}
-		case !w.entity.May(reverse.verb):
+		switch o := u.inverse(w); {
+		case isWrite && !w.entity.May(reverse.verb):
 			effects[reverse.words+" "+w.entity.Plural] = true
+		case o != nil && !o.Confirm.Never: // a conditional approval is always asked for
+			effects["do "+spokenName(o)] = true
 		}
 	}
 	if len(effects) == 0 || u.Agreed {
@@ -233,14 +235,6 @@ var reverses = map[string]struct {
 	registry.ActionCreated: {domain.Delete, "delete", registry.ActionDeletedUser},
 	registry.ActionDeleted: {domain.Create, "bring back", registry.ActionCreatedUser},
 	registry.ActionUpdated: {domain.Update, "change", registry.ActionUpdatedUser},
-}
-
-// mustCall adds the inverse of an operation to what the user has to agree to. A conditional approval is always asked
-// for.
-func (u *undoing) mustCall(was formerCall, effects map[string]bool) {
-	if o := u.inverse(was); o != nil && !o.Confirm.Never {
-		effects["do "+spokenName(o)] = true
-	}
 }
 
 // undoDecision undoes the writes of one decision. All are checked before any is undone, because what triggers did to

@@ -107,19 +107,9 @@ func (u *undoing) setBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	return nil
 }
 
-// called decodes what the write recorded about an operation.
-func (w *formerWrite) called() (formerCall, error) {
-	var was formerCall
-	if err := exact.Decode(w.Before, &was); err != nil {
-		return was, fmt.Errorf("read operation: %w", err)
-	}
-
-	return was, nil
-}
-
-// inverse is the operation that undoes one, nil for none.
-func (u *undoing) inverse(was formerCall) *domain.Operation {
-	if o := u.tools.domain.Operation(was.Operation); o != nil {
+// inverse is the operation that undoes the one that was called, nil for none.
+func (u *undoing) inverse(w *formerWrite) *domain.Operation {
+	if o := u.tools.domain.Operation(w.call.Operation); o != nil && !w.call.Reached {
 		return o.Inverse
 	}
 
@@ -128,18 +118,19 @@ func (u *undoing) inverse(was formerCall) *domain.Operation {
 
 // callInverse calls an operation's inverse, with those of the same arguments that it takes.
 func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) error {
-	was, err := w.called()
-	if err != nil || was.Reached {
-		return err
+	if w.call.Reached {
+		return nil
 	}
-	o, args := u.inverse(was), was.Args
+	o := u.inverse(w)
 	if o == nil {
-		return fail(CodeNotAllowed, "%s cannot be taken back. Nothing was changed.", capital(strings.ReplaceAll(was.Operation, "_", " ")))
+		return fail(CodeNotAllowed, "%s cannot be taken back. Nothing was changed.", capital(strings.ReplaceAll(w.call.Operation, "_", " ")))
 	}
-	if args == nil {
-		args = map[string]any{}
+	args := map[string]any{}
+	for name, value := range w.call.Args {
+		if o.Args.Column(name) != nil && value != nil {
+			args[name] = value
+		}
 	}
-	maps.DeleteFunc(args, func(name string, value any) bool { return o.Args.Column(name) == nil || value == nil })
 	args[o.This] = w.EntityID
 	s := &step{call: Call{Tool: o.Name}, entity: o.On, sure: true}
 	op := &operateOp{declared: o, args: args, keys: args, step: s}
