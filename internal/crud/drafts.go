@@ -71,13 +71,6 @@ func isKey(e *domain.Entity, field string) bool { return field == keyField || fi
 
 // loadDrafts loads the drafts that filters on the key name and keeps those that match the other filters.
 func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error {
-	for _, list := range []*[]registry.Filter{&op.args.Filters, &op.args.OrFilters} {
-		expanded, err := d.registry.ExpandRanges(ctx, op.entity, *list)
-		if err != nil {
-			return err
-		}
-		*list = expanded
-	}
 	filters, fault := conditions(op.entity, op.args.Filters)
 	if fault != nil {
 		return fault

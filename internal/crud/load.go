@@ -240,16 +240,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	if q.join != nil {
 		q.join(s)
 	}
-	s.add(" WHERE ", e.Owned(), " AND ")
-	t.where(s, e, q.filters, q.or)
-	if q.top != nil {
-		s.add(" AND ")
-		s.keyIn(e, q.top)
-	}
-	if q.where != nil {
-		s.add(" AND ")
-		q.where(s)
-	}
+	t.whereSQL(s, e, q)
 	s.add(" ORDER BY ", orderSQL(terms))
 	if after != "" { // earlier pages are counted too, hence out here
 		s.add(") AS r WHERE r._after")
@@ -265,6 +256,20 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	}
 
 	return s
+}
+
+// whereSQL says which rows a query reads.
+func (t *Tools) whereSQL(s *statement, e *domain.Entity, q *query) {
+	s.add(" WHERE ", e.Owned(), " AND ")
+	t.where(s, e, q.filters, q.or)
+	if q.top != nil {
+		s.add(" AND ")
+		s.keyIn(e, q.top)
+	}
+	if q.where != nil {
+		s.add(" AND ")
+		q.where(s)
+	}
 }
 
 // byKeys selects rows by key, in the order of the keys.

@@ -42,6 +42,13 @@ func (d *decision) newRead(s *step) (operation, *Error) {
 }
 
 func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	for _, list := range []*[]registry.Filter{&op.args.Filters, &op.args.OrFilters} { // may stand for drafts
+		expanded, err := d.registry.ExpandRanges(ctx, op.entity, *list)
+		if err != nil {
+			return err
+		}
+		*list = expanded
+	}
 	if err := op.loadDrafts(ctx, d, tx); err != nil {
 		return err
 	}
