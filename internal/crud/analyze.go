@@ -40,10 +40,7 @@ func (op *analyzeOp) check() *Error {
 	if n := len(op.args.Aggregates); n == 0 || n > maxAggregates {
 		return fail(CodeBadArgument, "aggregates has to hold 1 to %d entries.", maxAggregates)
 	}
-	if err := positive(op.args.Limit); err != nil {
-		return err
-	}
-	if _, err := descending(op.args.OrderDir); err != nil {
+	if err := op.args.check(); err != nil {
 		return err
 	}
 	for _, name := range op.args.GroupBy {
@@ -170,7 +167,7 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 	}
 	s.add(" ORDER BY ")
 	if op.args.OrderBy != "" {
-		s.add(quoted(op.args.OrderBy), map[bool]string{true: " DESC", false: ""}[op.args.OrderDir == "desc"], " NULLS LAST, ")
+		s.add(quoted(op.args.OrderBy), map[bool]string{true: " DESC", false: ""}[op.args.desc()], " NULLS LAST, ")
 	}
 	for i := range group {
 		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))

@@ -18,15 +18,34 @@ const semanticField = "_semantic"
 const keyField = "id"
 
 type readArgs struct {
+	orderArgs
+
 	Table     string            `json:"table"`
 	Filters   []registry.Filter `json:"filters"`
 	OrFilters []registry.Filter `json:"or_filters"`
 	Columns   []string          `json:"columns"`
 	Detail    string            `json:"detail"`
-	Limit     int               `json:"limit"` // 0: not given
-	OrderBy   string            `json:"order_by"`
-	OrderDir  string            `json:"order_dir"`
 }
+
+// orderArgs are in which order results come, and how many of them.
+type orderArgs struct {
+	Limit    int    `json:"limit"` // 0: not given
+	OrderBy  string `json:"order_by"`
+	OrderDir string `json:"order_dir"`
+}
+
+func (o *orderArgs) check() *Error {
+	switch {
+	case o.Limit < 0:
+		return fail(CodeBadArgument, "limit has to be at least 1.")
+	case !slices.Contains([]string{"", "asc", "desc"}, o.OrderDir):
+		return fail(CodeBadArgument, "order_dir is asc or desc.")
+	default:
+		return nil
+	}
+}
+
+func (o *orderArgs) desc() bool { return o.OrderDir == "desc" }
 
 // limit bounds how many rows a read returns.
 func (a *readArgs) limit() int {
@@ -85,13 +104,12 @@ type deleteArgs struct {
 }
 
 type analyzeArgs struct {
+	orderArgs
+
 	Table      string            `json:"table"`
 	Aggregates []aggregate       `json:"aggregates"`
 	GroupBy    []string          `json:"group_by"`
 	Filters    []registry.Filter `json:"filters"`
-	Limit      int               `json:"limit"` // 0: not given
-	OrderBy    string            `json:"order_by"`
-	OrderDir   string            `json:"order_dir"`
 }
 
 type aggregate struct {
@@ -167,27 +185,6 @@ func (d *decision) begin(s *step, args any, table *string, verb domain.Verb) *Er
 	s.entity = e
 
 	return nil
-}
-
-// positive checks a limit.
-func positive(limit int) *Error {
-	if limit < 0 {
-		return fail(CodeBadArgument, "limit has to be at least 1.")
-	}
-
-	return nil
-}
-
-// descending reads the direction of an order.
-func descending(dir string) (bool, *Error) {
-	switch dir {
-	case "", "asc":
-		return false, nil
-	case "desc":
-		return true, nil
-	default:
-		return false, fail(CodeBadArgument, "order_dir is asc or desc.")
-	}
 }
 
 // entity finds the table a call names, by table, type or alias, and checks that the step may name it.

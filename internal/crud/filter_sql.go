@@ -41,7 +41,7 @@ func (t *Tools) condition(s *statement, e *domain.Entity, c *condition) {
 }
 
 func columnCondition(s *statement, e *domain.Entity, c *condition) {
-	sql, sqlType := c.operand(s, e)
+	sql, sqlType := c.compared(s, e)
 	switch c.op {
 	case opIsNull:
 		s.add(sql, " IS NULL")
@@ -64,8 +64,8 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) {
 	}
 }
 
-// operand is what is compared, and the type that its values, or the elements of a list, are compared as.
-func (c *condition) operand(s *statement, e *domain.Entity) (sql, sqlType string) {
+// compared is what is compared, and the type that its values, or the elements of a list, are compared as.
+func (c *condition) compared(s *statement, e *domain.Entity) (sql, sqlType string) {
 	if c.ofDraft && holdsRefs(e, c.column) {
 		return s.draftRefs(c.column), "text"
 	}

@@ -125,7 +125,7 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 	var list []input
 	var notices []string
 	for _, c := range changed {
-		action := strings.TrimSuffix(c.Action, ":user") + ":user"
+		action := strings.TrimSuffix(c.Action, byUser) + byUser
 		if !slices.Contains([]string{registry.ActionCreatedUser, registry.ActionUpdatedUser, registry.ActionDeletedUser}, action) {
 			notices = append(notices, missingNotice(t.domain.Entity(c.EntityType), c.Label))
 

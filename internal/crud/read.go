@@ -32,7 +32,7 @@ func (d *decision) newRead(s *step) (operation, *Error) {
 	if err := d.begin(s, &op.args, &op.args.Table, reads); err != nil {
 		return nil, err
 	}
-	if err := positive(op.args.Limit); err != nil {
+	if err := op.args.check(); err != nil {
 		return nil, err
 	}
 	var err *Error
@@ -127,12 +127,9 @@ func (op *readOp) rank(d *decision, text string, q *query) {
 
 // order ranks by meaning or similarity if the read searches for it, and by order_by.
 func (op *readOp) order(list []condition) (func(*statement) []*term, *Error) {
-	desc, err := descending(op.args.OrderDir)
-	if err != nil {
-		return nil, err
-	}
 	var by *domain.Column
 	if op.args.OrderBy != "" {
+		var err *Error
 		if by, err = column(op.entity, op.args.OrderBy); err != nil {
 			return nil, err
 		}
@@ -152,7 +149,7 @@ func (op *readOp) order(list []condition) (func(*statement) []*term, *Error) {
 			}
 		}
 		if by != nil {
-			terms = append(terms, &term{sql: by.SQL(), desc: desc})
+			terms = append(terms, &term{sql: by.SQL(), desc: op.args.desc()})
 		}
 
 		return terms

@@ -55,7 +55,7 @@ func (t *Tools) Get(ctx context.Context, tx pgx.Tx, user User, entityType, id st
 	}
 	var row Row
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
-		found, err := t.one(ctx, tenant, e, id)
+		found, err := t.one(ctx, tenant, e, id, query{sel: all(e)})
 		if err == nil {
 			row = found.row(0)
 		}
@@ -106,7 +106,7 @@ func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id,
 		if _, err := d.update(ctx, tenant, e, []string{id}, written); err != nil {
 			return nil, err
 		}
-		after, err := t.one(ctx, tenant, e, id)
+		after, err := t.one(ctx, tenant, e, id, query{sel: all(e)})
 		if err == nil && version == "" {
 			was = differing(written, before.Rows[0], after.Rows[0])
 		}
@@ -172,38 +172,28 @@ func rowObject(data json.RawMessage) (map[string]any, *Error) {
 
 func noSuch(e *domain.Entity) *Error { return fail(CodeNotFound, "There is no such %s.", e.Name) }
 
-// one reads a whole row, or fails with CodeNotFound.
-func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string) (*loaded, error) {
+// one reads a row as a query says, or fails with CodeNotFound.
+func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string, q query) (*loaded, error) {
 	if !isKeyOf(e, id) {
 		return nil, noSuch(e)
 	}
-	found, err := t.byKeys(ctx, tx, e, all(e), []string{id})
-	if err != nil {
-		return nil, err
-	}
-	if len(found.Rows) == 0 {
-		return nil, noSuch(e)
+	q.where = func(s *statement) { s.keyIn(e, []string{id}) }
+	found, err := t.load(ctx, tx, e, &q)
+	if err == nil && len(found.Rows) == 0 {
+		err = noSuch(e)
 	}
 
-	return found, nil
+	return found, err
 }
 
 // locked reads and locks a row and compares its version.
 func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
-	if !isKeyOf(e, id) {
-		return nil, noSuch(e)
-	}
-	found, err := t.lockRows(ctx, tx, e, []string{id})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(found.Rows) == 0:
-		return nil, noSuch(e)
-	case version != "" && found.row(0).Version != version:
-		return nil, fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
+	found, err := t.one(ctx, tx, e, id, query{sel: ownColumns(e), lock: true})
+	if err == nil && version != "" && found.row(0).Version != version {
+		err = fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
 	}
 
-	return found, nil
+	return found, err
 }
 
 // asUser runs work under the tenant's role and words its errors.
@@ -211,14 +201,13 @@ func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Enti
 	return t.explained(ctx, tx, user.ID, e, pg.AsTenant(ctx, tx, user.ID, work))
 }
 
-var byUser = map[string]string{
-	registry.ActionCreated: registry.ActionCreatedUser, registry.ActionUpdated: registry.ActionUpdatedUser, registry.ActionDeleted: registry.ActionDeletedUser,
-}
+// byUser ends an action that a person did.
+const byUser = ":user"
 
 // attributed returns an action as the registry records it for the decision's actor.
 func (d *decision) attributed(action string) string {
 	if d.scope.Actor == registry.ActorUser {
-		return byUser[action]
+		return action + byUser
 	}
 
 	return action
