@@ -259,9 +259,7 @@ func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 
 		return okA && okB && a.Cmp(b) == 0
 	case kind == domain.KindTimestamp:
-		order, ok := compareTimes(fmt.Sprint(written), fmt.Sprint(read))
-
-		return ok && order == 0
+		return sameTime(fmt.Sprint(written), fmt.Sprint(read))
 	default:
 		return fmt.Sprint(written) == fmt.Sprint(read)
 	}
@@ -269,16 +267,16 @@ func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 
 func rat(value any) (*big.Rat, bool) { return new(big.Rat).SetString(fmt.Sprint(value)) }
 
-// compareTimes orders two times by instant or, where one has no offset, by what a clock shows in the user's time zone,
-// in which rows are printed.
-func compareTimes(a, b string) (int, bool) {
+// sameTime reports whether two times are one instant or, where one has no offset, what a clock shows in the user's time
+// zone, in which rows are printed.
+func sameTime(a, b string) bool {
 	x, xHasOffset, okX := parsedTime(a)
 	y, yHasOffset, okY := parsedTime(b)
 	if xHasOffset != yHasOffset {
 		x, y = onClock(x), onClock(y)
 	}
 
-	return x.Compare(y), okX && okY
+	return okX && okY && x.Equal(y)
 }
 
 func parsedTime(text string) (at time.Time, hasOffset, ok bool) {
