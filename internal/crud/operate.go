@@ -292,58 +292,41 @@ func (op *operateOp) versions(ctx context.Context, d *decision, tx pgx.Tx) (map[
 	})
 }
 
-// compare finds which of the user's visible rows the function changed, whatever it returned.
+// compare finds which of the user's visible rows the function changed, whatever it returned. Of those that are gone only
+// the key is known.
 func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error {
 	after, err := op.versions(ctx, d, tx)
 	if err != nil {
 		return err
 	}
 	for _, e := range op.declared.Changes {
-		keys := map[string][]string{}
-		for key, version := range after[e.Type] {
-			switch was, known := op.before[e.Type][key]; {
-			case !known:
+		was, now := op.before[e.Type], after[e.Type]
+		keys, gone := map[string][]string{}, registry.Result{Entity: e, Action: registry.ActionDeleted}
+		for _, key := range slices.Sorted(maps.Keys(now)) {
+			if before, known := was[key]; !known {
 				keys[registry.ActionCreated] = append(keys[registry.ActionCreated], key)
-			case was != version:
+			} else if before != now[key] {
 				keys[registry.ActionUpdated] = append(keys[registry.ActionUpdated], key)
 			}
 		}
-		for key := range op.before[e.Type] {
-			if _, there := after[e.Type][key]; !there {
-				keys[registry.ActionDeleted] = append(keys[registry.ActionDeleted], key)
+		for _, key := range slices.Sorted(maps.Keys(was)) {
+			if _, there := now[key]; !there {
+				gone.Rows = append(gone.Rows, map[string]any{e.Key.Name: key})
 			}
 		}
-		for _, action := range []string{registry.ActionCreated, registry.ActionUpdated, registry.ActionDeleted} {
-			slices.Sort(keys[action])
-			if err := op.keep(ctx, d, tx, e, action, keys[action]); err != nil {
+		for _, action := range slices.Sorted(maps.Keys(keys)) {
+			found, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys[action])
+			if err != nil {
 				return err
 			}
+			op.changed = append(op.changed, found.after(action))
+		}
+		if len(gone.Rows) > 0 {
+			op.changed = append(op.changed, gone)
 		}
 	}
 
 	return nil
-}
-
-// keep reads rows that the function changed. Of those that are gone only the key is known.
-func (op *operateOp) keep(ctx context.Context, d *decision, tx pgx.Tx, e *domain.Entity, action string, keys []string) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	if action == registry.ActionDeleted {
-		gone := registry.Result{Entity: e, Action: action}
-		for _, key := range keys {
-			gone.Rows = append(gone.Rows, map[string]any{e.Key.Name: key})
-		}
-		op.changed = append(op.changed, gone)
-
-		return nil
-	}
-	found, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
-	if err == nil {
-		op.changed = append(op.changed, found.after(action))
-	}
-
-	return err
 }
 
 func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
