@@ -98,7 +98,7 @@ func (q *question[T]) check(resp *llm.Response) (*T, error) {
 		return nil, complainf("the answer has %d bytes; answer briefly", len(resp.Text))
 	}
 
-	return q.read(cleaned(resp, q.schema != nil))
+	return q.read(cleaned(resp))
 }
 
 func (q *question[T]) request() (*llm.Request, error) {
