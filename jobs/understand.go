@@ -126,7 +126,6 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 }
 
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
-	c.output = u.out
 	u.changes(c)
 	after := understood{refs: u.in.Refs}
 	if u.out.AnswersQuestion {
@@ -157,11 +156,13 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	}
 
 	m := afterUnderstand(u.out, after)
+	stored := *u.out
 	if m.next == vocab.NodeThink && len(u.recall.Calls()) == 0 {
-		// The plan waits here to be followed, unless a question or a search comes first.
-		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think, Reply: u.out.Say}
-		m.coded = u.out.Think != nil
+		m.coded = stored.Think != nil // the plan waits here to be followed, unless a question or a search comes first
+	} else {
+		stored.Think, stored.Say = nil, ""
 	}
+	c.output = stored
 
 	return m, nil
 }
