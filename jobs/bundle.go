@@ -43,13 +43,13 @@ func (c *commit) bundles() bool { return c.s.d.attempt == 1 && c.s.d.snoozes == 
 // after the decision just written.
 func (c *commit) goOn(ctx context.Context, next *delivery, carried *view.Followed) (*delivery, error) {
 	locked := int64(1)
-	if next.node == vocab.NodeReply { // waiting for it would break the order of locks
+	if next.Node == vocab.NodeReply { // waiting for it would break the order of locks
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
 	}
 	switch {
-	case probes(next.node):
+	case probes(next.Node):
 		c.last.Exec("mark where a probe begins", view.Savepoint, nil)
-	case next.node == vocab.NodeSummarize:
+	case next.Node == vocab.NodeSummarize:
 		c.due(&c.last)
 	}
 	if err := c.last.Send(ctx, c.tx); err != nil {
@@ -86,7 +86,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	report.ran(rec)
 	first := &pg.Batch{}
 	first.Exec("plan as usual", db.PlansReset, nil)
-	if probes(d.node) {
+	if probes(d.Node) {
 		first.Exec("forget the mark", view.Release, nil)
 	}
 	if err := first.Later(ctx, c.tx); err != nil {
@@ -94,7 +94,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	}
 	next, err = newCommit(s, c.bundle).write(ctx, dec, rec, report)
 	if err != nil {
-		return nil, false, fmt.Errorf("%s in the same transaction: %w", d.node, err)
+		return nil, false, fmt.Errorf("%s in the same transaction: %w", d.Node, err)
 	}
 	report.committed()
 	c.told = append(c.told, func() {
@@ -113,13 +113,13 @@ func probes(node string) bool { return node == vocab.NodeThink || node == vocab.
 func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.s.runner
 	s := r.state(c.tx, d, v)
-	if step := v.Step(); d.node == vocab.NodeAct && step != nil {
+	if step := v.Step(); d.Node == vocab.NodeAct && step != nil {
 		if carried := s.carriedCalls(step); carried != nil && crud.Searches(toolCalls(carried.Calls)) {
 			return nil, nil
 		}
 	}
 	var err error
-	if probes(d.node) {
+	if probes(d.Node) {
 		if s.View, err = view.Probe(ctx, c.tx, v, false); err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 			return nil, err
 		}
 	}
-	if d.node == vocab.NodeThink {
+	if d.Node == vocab.NodeThink {
 		if err = s.takePlan(); s.plan == nil || err != nil {
 			return nil, err
 		}

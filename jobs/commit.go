@@ -60,7 +60,7 @@ func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *record
 		err = errors.Join(errStale, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("commit %s: %w", d.node, errors.Join(err, rec.save(ctx)))
+		return nil, fmt.Errorf("commit %s: %w", d.Node, errors.Join(err, rec.save(ctx)))
 	}
 	rec.stored()
 	r.notifier.Notify(d.TurnID)
@@ -71,7 +71,7 @@ func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *record
 
 func newCommit(s *state, in *bundle) *commit {
 	c := &commit{bundle: in, q: db.New(), s: s, changed: view.Changes{Refs: s.written}}
-	c.at, _ = s.at(s.d.node)
+	c.at, _ = s.at(s.d.Node)
 
 	return c
 }
@@ -120,14 +120,14 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
-	if c.s.d.node == vocab.NodeSummarize && c.s.runner.Index != nil { // once embedded, the turn and what it wrote can be found
+	if c.s.d.Node == vocab.NodeSummarize && c.s.runner.Index != nil { // once embedded, the turn and what it wrote can be found
 		args := TurnArgs{TurnID: c.s.d.TurnID, Position: c.s.d.Position + 1, Version: argsVersion}
 		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
 			return nil, err
 		}
 	}
 	made := &db.DecisionKeepParams{
-		TurnID: c.s.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.s.d.Position), Node: c.s.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
+		TurnID: c.s.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.s.d.Position), Node: c.s.d.Node, Step: positive(c.at.Step), Call: int32(c.at.Call),
 		Output: output, RiverJobID: c.s.d.jobID, Attempt: int32(c.s.d.attempt), LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
 		Plan: c.plan,
 	}
@@ -137,10 +137,10 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if made.Events, err = c.events.encoded(); err != nil {
 		return nil, err
 	}
-	if c.s.d.node != vocab.NodeReply && c.s.d.node != vocab.NodeSummarize {
+	if c.s.d.Node != vocab.NodeReply && c.s.d.Node != vocab.NodeSummarize {
 		made.NextNode, made.Goal = &m.next, c.goal
 	}
-	if c.s.d.node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
+	if c.s.d.Node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
 		// The stored request of a replayed answer may differ from the one built now.
 		c.reload = c.reload || rec.played > 0
 		if c.changed.Round, err = nodes.NewRound(rec.asked, rec.answered); err != nil {
@@ -179,10 +179,10 @@ func (c *commit) apply(m move, took time.Duration) error {
 	if err := c.openQuestion(m.ask); err != nil {
 		return err
 	}
-	if c.s.d.node == vocab.NodeReply || c.s.d.node == vocab.NodeSummarize {
+	if c.s.d.Node == vocab.NodeReply || c.s.d.Node == vocab.NodeSummarize {
 		return nil // a reply has its own events; a summary has none
 	}
-	c.events.add("node.finished", nodeData(c.s.d.node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
+	c.events.add("node.finished", nodeData(c.s.d.Node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
 	c.announce(m, first)
 	c.changed.Turn = c.s.after(db.TurnStatusRunning, m.next)
 	if c.goal != nil {

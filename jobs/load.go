@@ -20,7 +20,7 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 		return nil, err
 	}
 	s := r.state(r.Pool, d, v)
-	if d.node != vocab.NodeThink || v.Carried() == nil {
+	if d.Node != vocab.NodeThink || v.Carried() == nil {
 		return s, nil
 	}
 	if err = s.takePlan(); err != nil || s.plan != nil {
@@ -35,7 +35,7 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 // one.
 func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 	if d.carried != nil {
-		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.node, d.carried), d.node != vocab.NodeSummarize); v != nil {
+		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.Node, d.carried), d.Node != vocab.NodeSummarize); v != nil {
 			return v, r.compareCarried(ctx, d, v)
 		}
 	}
@@ -69,7 +69,7 @@ func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view
 	if differs == "" {
 		return nil
 	}
-	if d.node == vocab.NodeSummarize { // a late one: the difference may be the next turn's work
+	if d.Node == vocab.NodeSummarize { // a late one: the difference may be the next turn's work
 		overtaken, err := db.New().TurnOvertaken(ctx, tx, d.TurnID)
 		if err != nil || overtaken {
 			return err
@@ -99,15 +99,15 @@ func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void, last b
 	switch {
 	case !current(v.Turn, d):
 		return nil, errStale
-	case d.node == vocab.NodeUnderstand && v.HasInputs:
+	case d.Node == vocab.NodeUnderstand && v.HasInputs:
 		return nil, errInputs
 	}
-	if d.node == vocab.NodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // a bought answer may be used
+	if d.Node == vocab.NodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // a bought answer may be used
 		if err := r.Limits.check(ctx, tx, v.Turn.SessionID, v.Turn.CreatedAt); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node == vocab.NodeSummarize {
+	if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.Node, v)); err != nil || d.Node == vocab.NodeSummarize {
 		return v, err
 	}
 
@@ -139,7 +139,7 @@ func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error
 // current reports whether the turn still waits for this decision.
 func current(turn *db.Turns, d delivery) bool {
 	status := db.TurnStatusRunning
-	if d.node == vocab.NodeSummarize {
+	if d.Node == vocab.NodeSummarize {
 		status = db.TurnStatusSucceeded
 	}
 

@@ -37,7 +37,7 @@ func (r *Runner) state(conn db.DBTX, d delivery, v *view.View) *state {
 
 // decision returns an empty decision of the state's node.
 func (s *state) decision() decision {
-	switch s.d.node {
+	switch s.d.Node {
 	case vocab.NodeUnderstand:
 		return &understand{s: s}
 	case vocab.NodeThink:
