@@ -149,28 +149,23 @@ const collapseOver = 10
 // collapse prints more than ten refs of one type and action with consecutive numbers as one line.
 func (t *page) collapse(entities []*view.Entity) []*group {
 	var groups []*group
-	for i := 0; i < len(entities); {
-		run := i + 1
-		for run < len(entities) && t.follows(entities[run-1], entities[run]) {
-			run++
+	for _, run := range view.Runs(entities, func(a, b *view.Entity) bool { return t.tags(a) == t.tags(b) }) {
+		if len(run) > collapseOver {
+			groups = append(groups, &group{line: t.rangeLine(run) + t.tags(run[0]), members: run})
+
+			continue
 		}
-		if run-i > collapseOver {
-			first, last := entities[i], entities[run-1]
-			line := fmt.Sprintf("- %s..%s: [%d %s] %s", first.Ref, last.Ref, run-i, t.Plural(first.EntityType), t.tags(first))
-			groups = append(groups, &group{line: line, members: entities[i:run]})
-		} else {
-			for _, e := range entities[i:run] {
-				groups = append(groups, &group{line: t.line(e, "", e.DraftReason()), members: []*view.Entity{e}})
-			}
+		for _, e := range run {
+			groups = append(groups, &group{line: t.line(e, "", e.DraftReason()), members: []*view.Entity{e}})
 		}
-		i = run
 	}
 
 	return groups
 }
 
-func (t *page) follows(a, b *view.Entity) bool {
-	return a.Stem() == b.Stem() && b.Number() == a.Number()+1 && t.tags(a) == t.tags(b)
+// rangeLine begins the one line of many refs: "- inv_1..inv_59: [59 inventory items] ".
+func (t *page) rangeLine(run []*view.Entity) string {
+	return fmt.Sprintf("- %s..%s: [%d %s] ", run[0].Ref, run[len(run)-1].Ref, len(run), t.Plural(run[0].EntityType))
 }
 
 // retained lists what Understand keeps in view.

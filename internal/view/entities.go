@@ -42,6 +42,20 @@ func numberOf(ref string) int {
 // Stem is a ref without its number.
 func (e *Entity) Stem() string { return e.Ref[:max(0, strings.LastIndexByte(e.Ref, '_'))] }
 
+// Runs divides entities into runs of consecutive numbers that are alike, each of which can stand as one range.
+func Runs(entities []*Entity, alike func(a, b *Entity) bool) [][]*Entity {
+	var runs [][]*Entity
+	for i, e := range entities {
+		if i > 0 && e.Stem() == entities[i-1].Stem() && e.Number() == entities[i-1].Number()+1 && alike(entities[i-1], e) {
+			runs[len(runs)-1] = append(runs[len(runs)-1], e)
+		} else {
+			runs = append(runs, []*Entity{e})
+		}
+	}
+
+	return runs
+}
+
 // MaxCounted bounds how many refs are counted; the prompt says when there are more.
 const MaxCounted = 1000
 
