@@ -127,7 +127,7 @@ func (t *page) otherResults(s *section, budget *int) {
 			t.toldRecall(s, r, budget, told)
 		case vocab.CarriesRows(r.Tool) || r.Tool == vocab.ToolGenerate || len(r.Rows) == 0:
 		default:
-			line := "Computed: " + clean.Clip(clean.JSON(t.Guarded(r)), *budget*clean.RunesPerToken)
+			line := "Computed: " + clean.Clip(clean.JSON(t.Guarded(r)), max(say.ShortLine, *budget*clean.RunesPerToken))
 			if told[line] {
 				continue
 			}

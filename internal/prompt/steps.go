@@ -112,7 +112,7 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 	if full {
 		t.calledTools(s, calls, budget)
 	} else if len(calls) > 0 {
-		s.line("(", count(len(calls), "call"), ", ", t.RefWords(view.RefsOf(calls)), ")")
+		s.line("(", strings.TrimSuffix(count(len(calls), "call")+", "+t.RefWords(view.RefsOf(calls)), ", "), ")")
 	}
 	s.addItem("current", "", t.Number, clean.Text(step.Summary))
 }

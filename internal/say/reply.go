@@ -56,20 +56,16 @@ func (t *Teller) effectText(d *view.Effect) string {
 		return ""
 	}
 	nested := t.NestedRefs()
+	refs := slices.DeleteFunc(slices.Clone(d.Refs), func(ref string) bool { return nested[ref] })
+	if len(refs) == 0 {
+		return ""
+	}
 	lines := []string{Verb(d.Result.Tool) + " " + t.HowMany(d) + ":"}
-	for i, ref := range d.Refs {
-		if nested[ref] {
-			continue
-		}
-		if i == maxListed {
-			lines = append(lines, "… and "+strconv.Itoa(len(d.Refs)-i)+" more")
-
-			break
-		}
+	for _, ref := range refs[:min(len(refs), maxListed)] {
 		lines = append(lines, t.rowText(d, ref))
 	}
-	if len(lines) == 1 {
-		return ""
+	if more := len(refs) - maxListed; more > 0 {
+		lines = append(lines, "… and "+strconv.Itoa(more)+" more")
 	}
 
 	return strings.Join(lines, "\n")
