@@ -13,7 +13,7 @@ var spans = []struct {
 	words *regexp.Regexp
 	days  func(today time.Time) int
 }{
-	{regexp.MustCompile(`(?i)\bnext week\b`), func(today time.Time) int { return untilSunday(today) + 7 }},
+	{regexp.MustCompile(`(?i)\bnext week(end)?\b`), func(today time.Time) int { return untilSunday(today) + 7 }},
 	{regexp.MustCompile(`(?i)\bthis week(end)?\b`), untilSunday},
 	{regexp.MustCompile(`(?i)\btomorrow\b`), func(time.Time) int { return 1 }},
 	{regexp.MustCompile(`(?i)\b(today|tonight)\b`), func(time.Time) int { return 0 }},
