@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,7 +41,7 @@ type lease struct {
 	// worker would look dead.
 	beats *pgxpool.Pool
 
-	mu   sync.Mutex
+	// conn is its holder's: take's, then hold's, then release's.
 	conn *pgx.Conn
 }
 
@@ -86,8 +85,6 @@ func (l *lease) connect(ctx context.Context) error {
 
 		return fmt.Errorf("lock the lease: %w", err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.conn = conn
 
 	return nil
@@ -142,13 +139,10 @@ func (l *lease) hold(ctx context.Context) {
 }
 
 func (l *lease) listen(ctx context.Context) error {
-	l.mu.Lock()
-	conn := l.conn
-	l.mu.Unlock()
 	for {
-		notification, err := conn.WaitForNotification(ctx)
+		notification, err := l.conn.WaitForNotification(ctx)
 		if err != nil {
-			conn.Close(context.WithoutCancel(ctx)) // it is lost
+			l.conn.Close(context.WithoutCancel(ctx)) // it is lost
 
 			return fmt.Errorf("wait for cancelled turns: %w", err)
 		}
@@ -186,8 +180,6 @@ func (l *lease) release(ctx context.Context) error {
 
 // hangUp ends the connection, and with it the lock.
 func (l *lease) hangUp(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.conn != nil && !l.conn.IsClosed() {
 		l.conn.Close(ctx) // it is not needed again
 	}
