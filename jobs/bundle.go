@@ -39,9 +39,9 @@ func (b *bundle) settle(ctx context.Context, r *Runner) {
 // bundles reports whether another decision may follow in this transaction.
 func (c *commit) bundles() bool { return c.s.d.attempt == 1 && c.s.d.snoozes == 0 }
 
-// goOn makes the next decision in the same transaction if code can make it; otherwise it commits. carried is the view
-// after the decision just written.
-func (c *commit) goOn(ctx context.Context, next *delivery, carried *view.Followed) (*delivery, error) {
+// goOn makes the next decision in the same transaction if code can make it; otherwise it commits. carried returns
+// the view after the decision just written.
+func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.View) (*delivery, error) {
 	locked := int64(1)
 	if next.Node == vocab.NodeReply { // waiting for it would break the order of locks
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
@@ -56,7 +56,7 @@ func (c *commit) goOn(ctx context.Context, next *delivery, carried *view.Followe
 		return nil, err
 	}
 	c.size++
-	next.carried = carried.View()
+	next.carried = carried()
 	if next.carried != nil && locked == 1 {
 		after, made, err := c.follow(ctx, *next)
 		if made || err != nil {

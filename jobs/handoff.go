@@ -53,7 +53,7 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 		return nil, err
 	}
 	if !c.reload {
-		next.carried = carried.View()
+		next.carried = carried()
 	}
 
 	return &next, nil

@@ -37,18 +37,11 @@ type Changes struct {
 // turns show raises one of them.
 type Written struct{ Session, User int64 }
 
-// Followed is a view being carried across a commit.
-type Followed struct {
-	view    *View
-	written *Written
-	drafts  []*db.ArtifactListPendingRow
-	reread  bool // the drafts are read again
-	refs    *registry.Written
-}
-
 // Follow turns a view into the one that a load after the commit would return. Whatever the commit's own statements do
 // not yield is read by statements queued here, to be sent last; written holds the versions once they have been sent.
-func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Followed, error) {
+// Once the commit has been acknowledged, followed returns the view. It is nil, so that it must be loaded, if somebody
+// else has written what it shows, or if its texts name something that was not looked up with it.
+func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (followed func() *View, err error) {
 	run, err := newRun(c.Run)
 	if err != nil {
 		return nil, err
@@ -67,7 +60,6 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Fo
 	if err := next.addResults(c.Results); err != nil {
 		return nil, err
 	}
-	f := &Followed{view: &next, written: written, reread: c.Drafts}
 	if c.Steps != nil {
 		next.Steps = c.Steps
 	}
@@ -77,28 +69,47 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Fo
 	if c.Curation {
 		next.queueCuration(b)
 	}
+	var drafts []*db.ArtifactListPendingRow
 	if c.Drafts {
-		pg.Rows(b, "read drafts", db.ArtifactListPending, next.Turn.SessionID, &f.drafts)
+		pg.Rows(b, "read drafts", db.ArtifactListPending, next.Turn.SessionID, &drafts)
 	}
-	f.refs = c.Refs
+	refs := c.Refs
 	if c.Registry || len(c.Refs.Names) > 0 {
 		if spoken := next.spokenOf(); c.Registry || next.unknown(spoken, c.Refs.Names) {
-			f.refs, next.asked = nil, spoken
+			refs, next.asked = nil, spoken
 			pg.Rows(b, "read entities", db.EntityRefListInView, l.inView(&next, spoken), &next.Registry)
 		}
 	}
 
-	return f, nil
+	return func() *View {
+		if next.written != *written {
+			return nil
+		}
+		if c.Drafts {
+			next.setDrafts(drafts)
+		}
+		next.spoken = next.spokenOf()
+		if refs != nil {
+			next.setRefs(refs.Refs)
+		} else {
+			next.sort()
+		}
+		if next.unknown(next.spoken, nil) {
+			return nil
+		}
+
+		return &next
+	}, nil
 }
 
 func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
 	v.Results = slices.Clone(v.Results)
 	for _, row := range rows {
-		r := &Result{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{
+		r, err := newResult(&db.TurnStepResultListWindowRow{
 			TurnID: row.TurnID, TurnNumber: v.Turn.Number, Step: row.Step, Call: row.Call, Tool: row.Tool, EntityType: row.EntityType, Params: row.Params,
 			Rows: row.Rows, RowCount: row.RowCount, Refs: row.Refs, ErrorCode: row.ErrorCode, ErrorMessage: row.ErrorMessage,
-		}}
-		if err := r.decode(); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 		v.Results = append(v.Results, r)
@@ -108,29 +119,6 @@ func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
 	})
 
 	return nil
-}
-
-// View returns the view once the commit has been acknowledged. It is nil, so that it must be loaded, if somebody else
-// has written what it shows, or if its texts name something that was not looked up with it.
-func (f *Followed) View() *View {
-	v := f.view
-	if v.written != *f.written {
-		return nil
-	}
-	if f.reread {
-		v.setDrafts(f.drafts)
-	}
-	v.spoken = v.spokenOf()
-	if f.refs != nil {
-		v.setRefs(f.refs.Refs)
-	} else {
-		v.sort()
-	}
-	if v.unknown(v.spoken, nil) {
-		return nil
-	}
-
-	return v
 }
 
 // setRefs replaces refs by what has been written of them. A ref that no longer has a tier stays only while a text names
