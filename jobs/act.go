@@ -8,7 +8,6 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
-	"alfred/internal/exact"
 	"alfred/internal/llm"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
@@ -140,9 +139,9 @@ func (a *act) carry(c *commit, m *move) error {
 	}
 	next := c.nextStep(*m)
 	for _, beside := range a.out.Beside {
-		encoded, err := exact.Storable(beside.Calls)
+		encoded, err := encodedCalls(beside.Calls)
 		if err != nil {
-			return fmt.Errorf("encode calls of a step: %w", err)
+			return err
 		}
 		step := c.stepAt(beside.Step)
 		step.Calls = encoded

@@ -250,46 +250,6 @@ func (c *commit) endStep(end *ending) {
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
 }
 
-// appendSteps appends a plan to the existing steps and returns its first step, or nil. What exceeded the plan's limit is
-// recorded as not done, so that the reply and the turn's memory say so.
-func (c *commit) appendSteps(plan, left []nodes.Step) (*db.TurnSteps, error) {
-	if len(plan) == 0 {
-		return nil, nil
-	}
-	rows, skipped := make([]newStep, 0, len(plan)+len(left)), db.StepOutcomeSkipped
-	for i, step := range slices.Concat(plan, left) {
-		row := newStep{
-			Step: len(c.s.Steps) + i + 1, StepType: step.Type, Subdomain: step.Subdomain, Description: step.Description,
-			Refs: append([]string{}, step.Refs...), Needs: step.Needs,
-		}
-		if i < len(plan) {
-			row.Calls = step.CarriedCalls()
-		} else {
-			row.Outcome, row.Summary = &skipped, "Not done: the plan was too long for one turn."
-		}
-		rows = append(rows, row)
-	}
-	encoded, err := exact.Storable(rows)
-	if err != nil {
-		return nil, fmt.Errorf("encode the plan: %w", err)
-	}
-	c.plan = encoded
-	if err := c.addSteps(encoded); err != nil {
-		return nil, err
-	}
-	shown := make([]map[string]any, len(plan))
-	for i := range shown {
-		shown[i] = map[string]any{"step": rows[i].Step, "step_type": rows[i].StepType, "subdomain": rows[i].Subdomain, "description": rows[i].Description}
-	}
-	data := map[string]any{"steps": shown}
-	if c.goal != nil {
-		data["goal"] = *c.goal
-	}
-	c.events.add("plan", data)
-
-	return &db.TurnSteps{Step: int32(rows[0].Step), StepType: db.StepType(rows[0].StepType), Description: rows[0].Description}, nil
-}
-
 // openQuestion asks. A session has one open question; a new one replaces it.
 func (c *commit) openQuestion(ask *question) error {
 	if ask == nil {

@@ -75,10 +75,9 @@ func (p *questionPayload) read(payload json.RawMessage) error {
 // click returns the option the user clicked and its question; nil for an answer in words, or if the question was closed
 // since: before Understand, a turn's questions are those that are open.
 func (s *state) click() (*answered, error) {
-	chosen := answerOf(s.Turn)
 	for _, q := range s.Questions {
-		if chosen != nil && strings.EqualFold(q.ID.String(), chosen.QuestionID) {
-			return newAnswered(q.Kind, q.Payload, chosen.OptionID)
+		if option := s.Clicked(q.ID); option != "" {
+			return newAnswered(q.Kind, q.Payload, option)
 		}
 	}
 
@@ -103,15 +102,6 @@ func (s *state) onlyAsks(done nodes.Done) bool {
 	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID })
 
 	return len(s.Steps) == 0 && !told && !done.Curated
-}
-
-func answerOf(t *db.Turns) *Answer {
-	var chosen Answer
-	if len(t.Answer) == 0 || json.Unmarshal(t.Answer, &chosen) != nil {
-		return nil
-	}
-
-	return &chosen
 }
 
 // option returns the id of the clicked option, "" for none.
@@ -192,23 +182,13 @@ func (a *answered) permission(why string) nodes.Permission {
 	return p
 }
 
-// chosen returns the id of the option that this turn's click chose, "" for none.
-func (s *state) chosen() string {
-	a, q := answerOf(s.Turn), s.Answered()
-	if a == nil || q == nil || !strings.EqualFold(q.ID.String(), a.QuestionID) {
-		return ""
-	}
-
-	return a.OptionID
-}
-
 // permission reports whether this turn may write.
 func (s *state) permission() (nodes.Permission, error) {
 	intent, q := s.Understood().Intent, s.Answered()
 	if q == nil {
 		return permit(intent, nil), nil
 	}
-	a, err := newAnswered(q.Kind, q.Payload, s.chosen())
+	a, err := newAnswered(q.Kind, q.Payload, s.Clicked(q.ID))
 
 	return permit(intent, a), err
 }

@@ -3,7 +3,10 @@ package view
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"alfred/db"
 	"alfred/internal/domain"
@@ -143,6 +146,19 @@ func (v *View) Question() *db.QuestionListTurnRow {
 	}
 
 	return v.Questions[0]
+}
+
+// Clicked returns the id of the option of a question that the turn's message chose by a click, "" for an answer in words.
+func (v *View) Clicked(question uuid.UUID) string {
+	var answer struct {
+		QuestionID string `json:"question_id"`
+		OptionID   string `json:"option_id"`
+	}
+	if len(v.Turn.Answer) == 0 || json.Unmarshal(v.Turn.Answer, &answer) != nil || !strings.EqualFold(answer.QuestionID, question.String()) {
+		return ""
+	}
+
+	return answer.OptionID
 }
 
 // Answered returns the question that this turn answered, or nil.
