@@ -125,7 +125,7 @@ func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 		}
 	}
 	if r.CompareCarried {
-		if err := pg.InTx(ctx, c.tx, func(tx pgx.Tx) error { return r.compareWith(ctx, tx, d, s.View, false) }); err != nil {
+		if err := pg.InTx(ctx, c.tx, func(tx pgx.Tx) error { return r.compareCarried(ctx, tx, d, s.View, false) }); err != nil {
 			return nil, err
 		}
 	}

@@ -36,7 +36,11 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 	if d.carried != nil {
 		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.Node, d.carried), d.Node != vocab.NodeSummarize); v != nil {
-			return v, r.compareCarried(ctx, d, v)
+			if !r.CompareCarried {
+				return v, nil
+			}
+
+			return v, r.inLoadTx(ctx, func(tx pgx.Tx) error { return r.compareCarried(ctx, tx, d, v, true) })
 		}
 	}
 	v, err := r.loadOnce(ctx, d, false)
@@ -50,17 +54,8 @@ func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 	return v, err
 }
 
-// compareCarried compares a carried view with a loaded one, in tests.
-func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) error {
-	if !r.CompareCarried {
-		return nil
-	}
-
-	return r.inLoadTx(ctx, func(tx pgx.Tx) error { return r.compareWith(ctx, tx, d, v, true) })
-}
-
-// compareWith is compareCarried for what tx sees.
-func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view.View, last bool) error {
+// compareCarried compares a carried view with a loaded one, in tests. last is as in loadIn.
+func (r *Runner) compareCarried(ctx context.Context, tx pgx.Tx, d delivery, v *view.View, last bool) error {
 	loaded, err := r.loadIn(ctx, tx, d, false, last)
 	if err != nil {
 		return err
@@ -92,8 +87,11 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 // loadIn reads everything that a decision needs. last: nothing else follows in tx, so the last read may end it.
 func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void, last bool) (*view.View, error) {
 	v, err := r.loader.Open(ctx, tx, d.TurnID, d.Position)
+	if errors.Is(err, pgx.ErrNoRows) { // its session was forgotten
+		return nil, errStale
+	}
 	if err != nil {
-		return nil, staleIfGone(err)
+		return nil, err
 	}
 	v.Void = void
 	switch {
@@ -112,15 +110,6 @@ func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void, last b
 	}
 
 	return view.Probe(ctx, tx, v, last)
-}
-
-// staleIfGone reports a turn whose session was forgotten as one that has moved on.
-func staleIfGone(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return errStale
-	}
-
-	return err
 }
 
 // inLoadTx runs the reads for a prompt.
