@@ -42,12 +42,16 @@ func (t *page) hasText(entityType string) bool {
 
 // line prints an entity: "- recipe_1: Butter Chicken (recipe) [read:full]".
 func (t *page) line(e *view.Entity, note, reason string) string {
-	line := "- " + e.Ref + ": " + e.Label + " (" + e.EntityType + note + ") " + t.tags(e)
-	if reason = clean.Inline(reason, say.MaxReason); reason != "" {
-		line += " — *" + strings.ReplaceAll(reason, "*", "") + "*"
+	return "- " + e.Ref + ": " + e.Label + " (" + e.EntityType + note + ") " + t.tags(e) + because(reason)
+}
+
+// because ends an entity's line with its reason, if there is one.
+func because(reason string) string {
+	if reason = clean.Inline(reason, say.MaxReason); reason == "" {
+		return ""
 	}
 
-	return line
+	return " — *" + strings.ReplaceAll(reason, "*", "") + "*"
 }
 
 // Headings for how much of a row is loaded.

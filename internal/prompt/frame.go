@@ -94,3 +94,15 @@ func (t *page) withoutRefs(f nodes.Frame) nodes.Frame {
 
 	return f
 }
+
+// maxNamed is how many labels a line names.
+const maxNamed = 40
+
+// enumerate names labels, newest last, and counts those that do not fit.
+func enumerate(labels []string) string {
+	if more := len(labels) - maxNamed; more > 0 {
+		return strconv.Itoa(more) + " more, " + strings.Join(labels[more:], ", ")
+	}
+
+	return strings.Join(labels, ", ")
+}

@@ -184,7 +184,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 // bounds is what a step's tools may touch.
 func (t *page) bounds(step *db.TurnSteps) nodes.ActInput {
 	return nodes.ActInput{
-		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(step), Operations: t.operations(step), EntityTypes: t.draftable(step),
+		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(t.own(t.Domain.Subdomain(step.Subdomain))), Operations: t.operations(step), EntityTypes: t.draftable(step),
 	}
 }
 

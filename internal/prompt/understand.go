@@ -8,7 +8,6 @@ import (
 
 	"alfred/internal/clean"
 	"alfred/internal/domain"
-	"alfred/internal/say"
 	"alfred/internal/view"
 )
 
@@ -85,11 +84,8 @@ func (t *page) knownLine(e *view.Entity) string {
 	if e.Tier == "excluded" {
 		reason = clean.Text(e.ExcludedReason)
 	}
-	if reason = clean.Inline(reason, say.MaxReason); reason != "" {
-		line += " — *" + strings.ReplaceAll(reason, "*", "") + "*"
-	}
 
-	return line + t.risk(e)
+	return line + because(reason) + t.risk(e)
 }
 
 // knownList prints up to a number of lines, most recently touched first when not all fit, and adds what it printed to

@@ -23,12 +23,7 @@ func (t *Teller) DisplayLine(r *view.Row, without ...string) string {
 // FactsLine is a row's line without its label, which appears beside it, and whether it contains all of the row's short
 // values: a template may omit some.
 func (t *Teller) FactsLine(r *view.Row) (line string, whole bool) {
-	short := map[string]any{}
-	for name, value := range r.Columns {
-		if !IsLong(value) {
-			short[name] = value
-		}
-	}
+	short := shortValues(r)
 	label := t.ByRef[r.Ref].Label
 	line = t.lineOf(r.Kind, short, forModel)
 	for name, value := range short {
@@ -294,18 +289,8 @@ func (t *Teller) HowMany(d *view.Effect) string {
 	return strconv.Itoa(len(d.Refs)) + " " + d.Kind.Plural
 }
 
-// PlainRow is a row for a model that words it for people, with its long texts and children below.
+// PlainRow is a row for a model that words it for people: its line, with its long texts and children below.
 func (t *Teller) PlainRow(ref string) string { return t.wholeRow(ref, forReply) }
-
-// ShortRow is a row without its long texts and children.
-func (t *Teller) ShortRow(ref string) string {
-	r := t.Rows.ByRef[ref]
-	if r == nil {
-		return "- " + t.ByRef[ref].Label
-	}
-
-	return "- " + t.lineOf(r.Kind, shortValues(r), forReply)
-}
 
 func shortValues(r *view.Row) map[string]any {
 	short := map[string]any{}
