@@ -67,7 +67,8 @@ var spans = []struct {
 	{regexp.MustCompile(`(?i)\b(today|tonight)\b`), func(time.Time) int { return 0 }},
 }
 
-const dateForm = "2006-01-02"
+// dates matches the texts of a value that begin with a date.
+var dates = regexp.MustCompile(`"(\d{4}-\d{2}-\d{2})`)
 
 // expiry is when a constraint ends by itself: after the last date of its value, or after the period its words name; nil
 // for never. now is in the user's time zone.
@@ -94,37 +95,12 @@ func endOf(day time.Time) *time.Time {
 }
 
 // lastDate finds the latest date in a constraint's value.
-func lastDate(value json.RawMessage, location *time.Location) (time.Time, bool) {
-	var (
-		decoded any
-		last    time.Time
-	)
-	if len(value) == 0 || json.Unmarshal(value, &decoded) != nil {
-		return last, false
-	}
-	walkTexts(decoded, func(text string) {
-		if len(text) < len(dateForm) {
-			return
-		}
-		if day, err := time.ParseInLocation(dateForm, text[:len(dateForm)], location); err == nil && day.After(last) {
+func lastDate(value json.RawMessage, location *time.Location) (last time.Time, found bool) {
+	for _, text := range dates.FindAllSubmatch(value, -1) {
+		if day, err := time.ParseInLocation(time.DateOnly, string(text[1]), location); err == nil && day.After(last) {
 			last = day
 		}
-	})
+	}
 
 	return last, !last.IsZero()
-}
-
-func walkTexts(value any, visit func(string)) {
-	switch v := value.(type) {
-	case string:
-		visit(v)
-	case []any:
-		for _, inner := range v {
-			walkTexts(inner, visit)
-		}
-	case map[string]any:
-		for _, inner := range v {
-			walkTexts(inner, visit)
-		}
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/say"
@@ -56,15 +58,8 @@ func (t *page) clock() string {
 
 // spanOf returns the days from the first to the last date in a constraint's value.
 func spanOf(value json.RawMessage) []time.Time {
-	var span struct {
-		From string `json:"from"`
-		To   string `json:"to"`
-	}
-	if json.Unmarshal(value, &span) != nil {
-		return nil
-	}
-	from, err := time.Parse(time.DateOnly, span.From)
-	to, toErr := time.Parse(time.DateOnly, span.To)
+	from, err := time.Parse(time.DateOnly, gjson.GetBytes(value, "from").Str)
+	to, toErr := time.Parse(time.DateOnly, gjson.GetBytes(value, "to").Str)
 	if err != nil || toErr != nil {
 		return nil
 	}

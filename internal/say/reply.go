@@ -1,10 +1,11 @@
 package say
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/clean"
@@ -73,13 +74,7 @@ func (t *Teller) effectText(d *view.Effect) string {
 
 // rowText is a row on one line, or the whole row if the call read it for its long texts or parts.
 func (t *Teller) rowText(d *view.Effect, ref string) string {
-	var params struct {
-		Detail string `json:"detail"`
-	}
-	if err := json.Unmarshal(d.Result.Params, &params); err != nil {
-		return t.shortRowLine(ref)
-	}
-	if len(d.Refs) == 1 && params.Detail != "" && params.Detail != "summary" {
+	if detail := gjson.GetBytes(d.Result.Params, "detail").Str; len(d.Refs) == 1 && detail != "" && detail != "summary" {
 		return t.wholeRow(ref, forPerson)
 	}
 

@@ -1,11 +1,12 @@
 package say
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/clean"
@@ -265,11 +266,8 @@ func Verb(tool string) string {
 
 // Nothing is what to say about zero rows.
 func (t *Teller) Nothing(d *view.Effect) string {
-	filters := struct {
-		Filters   []any `json:"filters"`
-		OrFilters []any `json:"or_filters"`
-	}{}
-	filtered := json.Unmarshal(d.Result.Params, &filters) == nil && len(filters.Filters)+len(filters.OrFilters) > 0
+	filters := gjson.GetManyBytes(d.Result.Params, "filters", "or_filters")
+	filtered := len(filters[0].Array())+len(filters[1].Array()) > 0
 	if d.Result.Tool == vocab.ToolRead && !filtered && d.Kind.Empty != "" {
 		return d.Kind.Empty
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/domain"
@@ -150,15 +151,12 @@ func (v *View) Question() *db.QuestionListTurnRow {
 
 // Clicked returns the id of the option of a question that the turn's message chose by a click, "" for an answer in words.
 func (v *View) Clicked(question uuid.UUID) string {
-	var answer struct {
-		QuestionID string `json:"question_id"`
-		OptionID   string `json:"option_id"`
-	}
-	if len(v.Turn.Answer) == 0 || json.Unmarshal(v.Turn.Answer, &answer) != nil || !strings.EqualFold(answer.QuestionID, question.String()) {
+	answer := gjson.GetManyBytes(v.Turn.Answer, "question_id", "option_id")
+	if !strings.EqualFold(answer[0].Str, question.String()) {
 		return ""
 	}
 
-	return answer.OptionID
+	return answer[1].Str
 }
 
 // Answered returns the question that this turn answered, or nil.
