@@ -56,11 +56,7 @@ func (t *page) replyGuidance(s *section) {
 		s.line("- Drafts are waiting: offer once to save them. Name them, in the user's language.")
 	}
 	if left := t.viableEntities(); len(left) > 0 {
-		var labels []string
-		for _, e := range left {
-			labels = append(labels, e.Label)
-		}
-		s.line("- Not excluded, still to choose from: ", enumerate(labels), ".")
+		s.line("- Not excluded, still to choose from: ", enumerate(view.Labels(left)), ".")
 	}
 	if t.Question != nil && t.Question.TurnID != t.Turn.ID && t.Question.Status == "open" && !offers { // an offer takes its place
 		s.line("- A question of yours is still open; do not press for the answer.")

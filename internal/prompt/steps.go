@@ -216,23 +216,16 @@ func count(n int, word string) string {
 
 // justSaved lists the drafts that became rows in this turn.
 func (t *page) justSaved(s *section) {
-	for _, e := range t.Entities {
-		if t.IsJustSaved(e) {
-			line := t.line(e, "", "")
-			s.line(line)
-			s.addItem("current", e.Ref, t.Number, line)
-		}
+	for _, e := range t.Those(t.IsJustSaved) {
+		line := t.line(e, "", "")
+		s.line(line)
+		s.addItem("current", e.Ref, t.Number, line)
 	}
 }
 
 // firstSeenNow lists the refs that first appeared in this turn.
 func (t *page) firstSeenNow(s *section) {
-	var fresh []*view.Entity
-	for _, e := range t.Tier("recent") {
-		if t.IsNew(e) {
-			fresh = append(fresh, e)
-		}
-	}
+	fresh := t.Those(func(e *view.Entity) bool { return e.Tier == "recent" && t.IsNew(e) })
 	budget := t.config.Budget.Entities
 	t.list(s, fresh, "current", &budget)
 }

@@ -116,14 +116,9 @@ func (t *page) knownList(s *section, heading, reason string, entities []*view.En
 
 // resting lists the refs outside the tiers that are always listed: recent ones and the background.
 func (t *page) resting() []*view.Entity {
-	var rest []*view.Entity
-	for _, e := range t.Entities {
-		if e.Tier == "recent" || e.Tier == "" && e.Action != "linked" && e.State != "deleted" && e.DemotedAtTurn == nil {
-			rest = append(rest, e)
-		}
-	}
-
-	return rest
+	return t.Those(func(e *view.Entity) bool {
+		return e.Tier == "recent" || e.Tier == "" && e.Action != "linked" && e.State != "deleted" && e.DemotedAtTurn == nil
+	})
 }
 
 // named returns the refs that the message names, by their whole label or by a word of it. Hidden ones count too: naming

@@ -137,17 +137,14 @@ func (t *Teller) stepTexts() []string {
 }
 
 func (t *Teller) draftsText() string {
-	var labels []string
-	for _, e := range t.Entities {
-		if e.Pending() && e.Tier == "generated" && e.TurnLastRef == t.Turn.Number {
-			labels = append(labels, e.Label)
-		}
-	}
-	if len(labels) == 0 {
+	drafts := t.Those(func(e *view.Entity) bool {
+		return e.Pending() && e.Tier == "generated" && e.TurnLastRef == t.Turn.Number
+	})
+	if len(drafts) == 0 {
 		return ""
 	}
 
-	return "Drafted, not saved yet: " + strings.Join(labels, ", ") + ". Say the word and I save it."
+	return "Drafted, not saved yet: " + strings.Join(view.Labels(drafts), ", ") + ". Say the word and I save it."
 }
 
 // QuickReply words the answer to a plain lookup.

@@ -139,14 +139,31 @@ func (t *Scene) Unchanged(refs []string) bool {
 
 // Tier is the entities of a tier, in display order.
 func (t *Scene) Tier(name string) []*Entity {
-	var in []*Entity
-	for _, e := range t.Entities {
-		if e.Tier == name {
-			in = append(in, e)
+	return t.Those(func(e *Entity) bool { return e.Tier == name })
+}
+
+// Those are the entities that are so, in display order.
+func (t *Scene) Those(are func(e *Entity) bool) []*Entity { return those(t.Entities, are) }
+
+func those(of []*Entity, are func(e *Entity) bool) []*Entity {
+	var found []*Entity
+	for _, e := range of {
+		if are(e) {
+			found = append(found, e)
 		}
 	}
 
-	return in
+	return found
+}
+
+// Labels are the labels of entities.
+func Labels(of []*Entity) []string {
+	labels := make([]string, len(of))
+	for i, e := range of {
+		labels[i] = e.Label
+	}
+
+	return labels
 }
 
 // DraftReason is why a draft is kept, "" for a stored row.
