@@ -76,10 +76,14 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 		return nil, false, err
 	}
 	report.loaded(s)
-	dec, rec := s.decision(), &recorder{}
+	dec, err := s.decision()
+	if err != nil {
+		return nil, false, err
+	}
 	if frame, err := dec.prepare(); err != nil || frame != nil {
 		return nil, false, err
 	}
+	rec := &recorder{}
 	if err := dec.run(ctx, rec); err != nil {
 		return nil, false, err
 	}

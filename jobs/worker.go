@@ -129,10 +129,13 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 
 // ask makes a decision from the view that the prompts show.
 func (r *Runner) ask(ctx context.Context, s *state, report *report) (decision, *recorder, error) {
-	dec := s.decision()
+	dec, err := s.decision()
+	if err != nil {
+		return nil, nil, err
+	}
 	frame, err := dec.prepare()
 	if err != nil {
-		return dec, nil, err
+		return nil, nil, err
 	}
 	rec, err := r.run(ctx, s, dec, frame)
 	report.ran(rec)

@@ -111,6 +111,11 @@ func (t *Teller) shortRowLine(ref string) string {
 	return "- " + line
 }
 
+// notDone says how a step that is not done ended.
+var notDone = map[db.StepOutcome]string{
+	db.StepOutcomeFailed: "This did not work: ", db.StepOutcomePartial: "This is done only in part: ", db.StepOutcomeSkipped: "This was not done: ",
+}
+
 // stepTexts says what was not done, and what an analysis found.
 func (t *Teller) stepTexts() []string {
 	var parts []string
@@ -118,18 +123,8 @@ func (t *Teller) stepTexts() []string {
 		if found := clean.Block(clean.Text(step.Conclusions)); found != "" {
 			parts = append(parts, found)
 		}
-		if step.Outcome == nil {
-			continue
-		}
-		what := clean.Inline(step.Description, ShortLine)
-		switch *step.Outcome {
-		case db.StepOutcomeFailed:
-			parts = append(parts, "This did not work: "+what+".")
-		case db.StepOutcomePartial:
-			parts = append(parts, "This is done only in part: "+what+".")
-		case db.StepOutcomeSkipped:
-			parts = append(parts, "This was not done: "+what+".")
-		case db.StepOutcomeOk, db.StepOutcomeEmpty:
+		if step.Outcome != nil && notDone[*step.Outcome] != "" {
+			parts = append(parts, notDone[*step.Outcome]+clean.Inline(step.Description, ShortLine)+".")
 		}
 	}
 
