@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -237,13 +238,27 @@ func afterApproved(outcome *crud.Outcome) move {
 func askedBy(ask *nodes.AskUser, in acted) *question {
 	q := &question{kind: vocab.AskUser, text: ask.Question}
 	for _, label := range ask.Options {
-		q.options = append(q.options, view.QuestionOption{ID: strconv.Itoa(len(q.options) + 1), Label: label})
+		q.options = append(q.options, view.QuestionOption{ID: optionID(label, q.options), Label: label})
 	}
 	if ask.WouldWrite || in.stepType == vocab.StepWrite {
 		q.writes = []offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}
 	}
 
 	return q
+}
+
+// saysNo matches an option that says no, and perhaps more.
+var saysNo = regexp.MustCompile(`(?i)^\s*no\s*(?:[,.;:!–—-]|$)`)
+
+// optionID is the number of a model's option, except that the first one that says no has the id of every No: a click on
+// it is no permission.
+func optionID(label string, before []view.QuestionOption) string {
+	taken := slices.ContainsFunc(before, func(o view.QuestionOption) bool { return o.ID == crud.OptionNo })
+	if saysNo.MatchString(label) && !taken {
+		return crud.OptionNo
+	}
+
+	return strconv.Itoa(len(before) + 1)
 }
 
 func blocked(b *nodes.Blocked, in acted) move {
