@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -23,13 +24,9 @@ type schemaKey struct {
 	name, enums string
 }
 
-// schemaOf returns the schema of an answer, made once for the same prompts; nil Prompts make it anew.
+// schemaOf returns the schema of an answer, made once for the same prompts; nil Prompts are the built-in ones.
 func schemaOf[T any](p *Prompts, name string, enums map[string][]string) (*schema, error) {
-	if p == nil {
-		return newSchema[T](name, enums)
-	}
-
-	return once(&p.schemas, schemaKey{reflect.TypeFor[T](), name, fmt.Sprintf("%q", enums)}, func() (*schema, error) { return newSchema[T](name, enums) })
+	return once(&cmp.Or(p, builtIn).schemas, schemaKey{reflect.TypeFor[T](), name, fmt.Sprintf("%q", enums)}, func() (*schema, error) { return newSchema[T](name, enums) })
 }
 
 // newSchema generates the schema from the struct, so that the contract exists once, in the order of its fields; enums add

@@ -24,9 +24,6 @@ type Prompts struct {
 
 // New makes Prompts for a bound domain.
 func New(d *domain.Domain, config Config) *Prompts {
-	if config.Prompts == nil {
-		config.Prompts = &nodes.Prompts{}
-	}
 	blank := &page{Teller: say.Teller{Scene: &view.Scene{View: &view.View{Domain: d}}}}
 
 	return &Prompts{domain: d, config: config, planner: sync.OnceValue(blank.plannerPersona), tools: sync.OnceValues(func() (nodes.Tools, error) {
