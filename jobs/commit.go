@@ -26,7 +26,6 @@ import (
 type commit struct {
 	*bundle
 
-	q *db.Queries
 	// last holds statements whose results nothing waits for; they are sent with the commit.
 	last pg.Batch
 	s    *state
@@ -70,7 +69,7 @@ func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *record
 }
 
 func newCommit(s *state, in *bundle) *commit {
-	c := &commit{bundle: in, q: db.New(), s: s, changed: view.Changes{Refs: s.written}}
+	c := &commit{bundle: in, s: s, changed: view.Changes{Refs: s.written}}
 	c.at, _ = s.at(s.d.Node)
 
 	return c

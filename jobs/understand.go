@@ -206,7 +206,7 @@ func (u *understand) search(ctx context.Context, c *commit) error {
 
 // answer closes the open question. Understand decides whether the message answers it; a short message alone does not.
 func (u *understand) answer(ctx context.Context, c *commit) (*db.QuestionAnswerRow, error) {
-	answered, err := c.q.QuestionAnswer(ctx, c.tx, &db.QuestionAnswerParams{
+	answered, err := db.New().QuestionAnswer(ctx, c.tx, &db.QuestionAnswerParams{
 		SessionID: c.s.Turn.SessionID, TurnNumber: c.s.Turn.Number,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -100,7 +100,7 @@ func undoApproved(payload json.RawMessage) (*undoing, error) {
 // run is the single decision of the step that undoes.
 func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 	c.permitted, c.reload = true, true
-	target, err := c.q.TurnUndoTarget(ctx, c.tx, &db.TurnUndoTargetParams{
+	target, err := db.New().TurnUndoTarget(ctx, c.tx, &db.TurnUndoTargetParams{
 		SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: u.turn, Number: u.number,
 	})
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
