@@ -60,16 +60,11 @@ type answered struct {
 
 func newAnswered(kind string, payload json.RawMessage, chosen string) (*answered, error) {
 	a := &answered{kind: kind, chosen: chosen}
-
-	return a, a.payload.read(payload)
-}
-
-func (p *questionPayload) read(payload json.RawMessage) error {
-	if err := json.Unmarshal(payload, p); err != nil {
-		return fmt.Errorf("read question: %w", err)
+	if err := json.Unmarshal(payload, &a.payload); err != nil {
+		return nil, fmt.Errorf("read question: %w", err)
 	}
 
-	return nil
+	return a, nil
 }
 
 // click returns the option the user clicked and its question; nil for an answer in words, or if the question was closed
@@ -84,17 +79,13 @@ func (s *state) click() (*answered, error) {
 	return nil, nil
 }
 
-// asked returns the question that this turn asks, or nil.
-func (s *state) asked() (*questionPayload, error) {
-	for _, q := range s.Questions {
-		if q.TurnID == s.Turn.ID && q.Status == "open" {
-			asked := &questionPayload{}
-
-			return asked, asked.read(q.Payload)
-		}
+// asked returns the question that this turn asks, or nil; what it offers may be gone by now.
+func (s *state) asked() *view.QuestionPayload {
+	if q := s.Question(); q == nil || q.Status != "open" {
+		return nil
 	}
 
-	return nil, nil
+	return s.Scene(false).Asked()
 }
 
 // onlyAsks reports whether the reply has nothing to say but the question.
@@ -189,8 +180,11 @@ func (s *state) permission() (nodes.Permission, error) {
 		return permit(intent, nil), nil
 	}
 	a, err := newAnswered(q.Kind, q.Payload, s.Clicked(q.ID))
+	if err != nil {
+		return nodes.Permission{}, err
+	}
 
-	return permit(intent, a), err
+	return permit(intent, a), nil
 }
 
 // done is what this turn has done so far, for a reply that may claim no more.

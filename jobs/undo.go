@@ -209,11 +209,7 @@ func (s *state) undoReply() (string, bool, error) {
 	if u == nil || err != nil || len(s.Steps) == 0 {
 		return "", false, err
 	}
-	asked, err := s.asked()
-	if err != nil {
-		return "", false, err
-	}
-	if asked != nil {
+	if asked := s.asked(); asked != nil {
 		return asked.Text, true, nil
 	}
 	for _, step := range slices.Backward(s.Steps) {
