@@ -79,15 +79,6 @@ func (s *state) click() (*answered, error) {
 	return nil, nil
 }
 
-// asked returns the question that this turn asks, or nil; what it offers may be gone by now.
-func (s *state) asked() *view.QuestionPayload {
-	if q := s.Question(); q == nil || q.Status != "open" {
-		return nil
-	}
-
-	return s.Scene(false).Asked()
-}
-
 // onlyAsks reports whether the reply has nothing to say but the question.
 func (s *state) onlyAsks(done nodes.Done) bool {
 	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID })

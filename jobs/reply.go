@@ -45,7 +45,7 @@ func (r *reply) prepare() (*nodes.Frame, error) {
 	}
 	r.in = s.prompts.Reply(s.View)
 	r.in.Done = s.done()
-	asked := s.asked()
+	asked := s.Scene(false).ToAsk()
 	switch {
 	case asked != nil && s.onlyAsks(r.in.Done):
 		r.code, r.out = true, &nodes.ReplyOutput{Text: r.in.Fallback}

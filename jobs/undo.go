@@ -209,7 +209,7 @@ func (s *state) undoReply() (string, bool, error) {
 	if u == nil || err != nil || len(s.Steps) == 0 {
 		return "", false, err
 	}
-	if asked := s.asked(); asked != nil {
+	if asked := s.Scene(false).ToAsk(); asked != nil {
 		return asked.Text, true, nil
 	}
 	for _, step := range slices.Backward(s.Steps) {

@@ -51,7 +51,7 @@ func (t *page) replyGuidance(s *section) {
 	if labels := t.ForgottenNow(); len(labels) > 0 {
 		s.line("- Out of the conversation as the user wished, nothing of it deleted: ", enumerate(labels), ".")
 	}
-	offers := t.draftedNow() && t.Asked() == nil
+	offers := t.draftedNow() && t.ToAsk() == nil
 	if offers {
 		s.line("- Drafts are waiting: offer once to save them. Name them, in the user's language.")
 	}

@@ -153,3 +153,18 @@ func TestARepliesListIsBounded(t *testing.T) {
 	require.Equal(t, 60, strings.Count(reply, "- Item"), reply)
 	require.Contains(t, reply, "… and 29 more")
 }
+
+// A question whose offer is gone before the reply, because its user discarded the draft in the page, is not asked.
+func TestAMootQuestionIsNotAsked(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "save it", db.StepTypeWrite)
+	b.exec(t, `INSERT INTO questions (id, session_id, user_id, turn_id, kind, payload) VALUES (gen_random_uuid(), $1, $2, $3, 'propose', '{"text": "Shall I save Curry?", "options": []}')`, b.session, b.user, turn.ID)
+	in := b.reply(t, turn)
+	require.Contains(t, body(in.Frame, "## Open Question"), "Shall I save Curry?")
+	require.Contains(t, in.Fallback, "Shall I save Curry?")
+	b.exec(t, `UPDATE questions SET status = 'superseded' WHERE turn_id = $1`, turn.ID)
+	in = b.reply(t, turn)
+	require.Empty(t, body(in.Frame, "## Open Question"))
+	require.NotContains(t, in.Fallback, "Shall I save Curry?")
+}

@@ -64,7 +64,7 @@ func (t *page) noticeTexts() []string {
 
 // questionToAsk prints the question that the reply has to ask.
 func (t *page) questionToAsk(s *section) {
-	payload := t.Asked()
+	payload := t.ToAsk()
 	if payload == nil {
 		return
 	}

@@ -19,7 +19,7 @@ const maxListed = 60
 
 // ReplyFromFacts is a turn's reply without a model.
 func (t *Teller) ReplyFromFacts() string {
-	if payload := t.Asked(); payload != nil {
+	if payload := t.ToAsk(); payload != nil {
 		return t.Plain(questionWords(t, payload))
 	}
 	var parts []string

@@ -201,6 +201,15 @@ func (t *Scene) Asked() *QuestionPayload {
 	return t.Payload()
 }
 
+// ToAsk returns the question that the turn's reply has to ask, or nil: what it offers may be gone by now.
+func (t *Scene) ToAsk() *QuestionPayload {
+	if t.Question == nil || t.Question.Status != "open" {
+		return nil
+	}
+
+	return t.Asked()
+}
+
 // Payload is what the turn's question asks, nil without one.
 func (t *Scene) Payload() *QuestionPayload {
 	var payload QuestionPayload
