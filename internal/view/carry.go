@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/exact"
 	"alfred/internal/pg"
 	"alfred/nodes"
 	"alfred/registry"
@@ -183,4 +186,53 @@ func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, ro
 // batcher is implemented by a pool.
 type batcher interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Differs describes how a view differs from one loaded at the same moment; "" if it does not, or if somebody wrote in
+// between. Values that vary from load to load (row versions, results of the domain's queries) are not compared.
+func (v *View) Differs(loaded *View) string {
+	if v.written != loaded.written {
+		return ""
+	}
+	mine, theirs := v.parts(), loaded.parts()
+	for i, part := range mine {
+		a, err := plain(part.value)
+		b, otherErr := plain(theirs[i].value)
+		if err != nil || otherErr != nil || a != b {
+			return fmt.Sprintf("%s: carried %s, loaded %s", part.name, a, b)
+		}
+	}
+
+	return ""
+}
+
+type part struct {
+	name  string
+	value any
+}
+
+func (v *View) parts() []part {
+	entities := slices.DeleteFunc(slices.Clone(v.Registry), func(e *db.EntityRefListInViewRow) bool { return e.Tier == "" && !v.spoken.names(e) })
+
+	return []part{
+		{"turn", []any{v.Turn.Status, v.Turn.Position, v.Turn.CurrentNode, v.Turn.Goal, v.Turn.Reply, v.Turn.Undoes, v.Before}},
+		{"registry", entities}, {"past", v.Past}, {"earlier", v.Earlier}, {"decisions", v.Decisions}, {"constraints", v.Constraints},
+		{"questions", v.Questions}, {"steps", v.Steps}, {"runs", v.Runs}, {"results", v.Results}, {"drafts", v.Drafts},
+		{"versions of drafts", v.Versions.Drafts}, {"round", v.Continues()},
+	}
+}
+
+// plain encodes a value as JSON independently of Postgres's formatting.
+func plain(value any) (string, error) {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return "", err
+	}
+	var decoded any
+	if err := exact.Decode(encoded, &decoded); err != nil {
+		return "", err
+	}
+	encoded, err = json.Marshal(decoded)
+
+	return string(encoded), err
 }
