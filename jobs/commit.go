@@ -160,7 +160,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 	curated := c.changed.Registry || len(c.s.written.Names) > 0
 	c.changed.Questions = c.changed.Questions || m.ask != nil || curated && len(c.s.Questions) > 0
 	c.endStep(m.end)
-	if m.skip && c.unfinished(m) {
+	if m.skip && slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) }) {
 		keep := make([]int32, 0, len(m.keep)+1)
 		if m.end != nil { // its end is written with the decision
 			keep = append(keep, int32(c.at.Step))
@@ -207,11 +207,6 @@ func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 		}
 	}
 	c.events.add("node.started", nodeData(m.next, next, nil))
-}
-
-// unfinished reports whether there are steps that have not ended and do not end now.
-func (c *commit) unfinished(m move) bool {
-	return slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) })
 }
 
 // waits reports whether a step has not ended and does not end now.

@@ -152,26 +152,22 @@ func (l *lease) listen(ctx context.Context) error {
 	}
 }
 
-// giveUp leaves no job behind that nobody would recover: one that could not be handed back, or one that was fetched but
-// did not arrive.
-func (l *lease) giveUp(ctx context.Context) func(pgx.Tx) error {
-	return func(tx pgx.Tx) error {
+// release gives up the lease. The loops have ended. No job is left behind that nobody would recover: one that could not
+// be handed back, or one that was fetched but did not arrive.
+func (l *lease) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	defer l.hangUp(ctx)
+	defer l.beats.Close()
+	err := pg.InTx(ctx, l.beats, func(tx pgx.Tx) error {
 		q := db.New()
 		if _, err := q.JobSupersede(ctx, tx, &db.JobSupersedeParams{Client: l.runner.id, Reason: "worker stopped"}); err != nil {
 			return err
 		}
 
 		return q.WorkerDelete(ctx, tx, l.runner.id)
-	}
-}
-
-// release gives up the lease. The loops have ended.
-func (l *lease) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
-	defer cancel()
-	defer l.hangUp(ctx)
-	defer l.beats.Close()
-	if err := pg.InTx(ctx, l.beats, l.giveUp(ctx)); err != nil {
+	})
+	if err != nil {
 		return fmt.Errorf("give up the lease: %w", err)
 	}
 

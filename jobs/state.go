@@ -91,19 +91,11 @@ func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
 	if json.Unmarshal(step.Calls, &calls) != nil {
 		return nil
 	}
-	var known *view.Scene
 	for _, call := range calls {
-		if call.Tool != vocab.ToolUpdate && call.Tool != vocab.ToolDelete {
-			continue
-		}
-		if known == nil {
-			known = s.Scene(false)
-		}
-		if !carriable(known, call) {
+		if (call.Tool == vocab.ToolUpdate || call.Tool == vocab.ToolDelete) && !carriable(s.Scene(false), call) {
 			return nil
 		}
 	}
-
 	out, err := nodes.Carried(calls)
 	if err != nil {
 		return nil

@@ -20,7 +20,7 @@ const maxListed = 60
 // ReplyFromFacts is a turn's reply without a model.
 func (t *Teller) ReplyFromFacts() string {
 	if payload := t.ToAsk(); payload != nil {
-		return t.Plain(questionWords(t, payload))
+		return t.Plain(t.questionWords(payload))
 	}
 	var parts []string
 	for _, d := range t.Effects() {
@@ -39,7 +39,7 @@ func (t *Teller) ReplyFromFacts() string {
 	return t.Plain(strings.Join(parts, "\n\n"))
 }
 
-func questionWords(t *Teller, payload *view.QuestionPayload) string {
+func (t *Teller) questionWords(payload *view.QuestionPayload) string {
 	lines := []string{clean.Block(t.WithLabels(payload.Text))}
 	for i, option := range payload.Options {
 		lines = append(lines, strconv.Itoa(i+1)+". "+t.OptionWords(option))
