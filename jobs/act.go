@@ -2,28 +2,22 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"alfred/db"
 	"alfred/internal/crud"
-	"alfred/internal/exact"
 	"alfred/internal/llm"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
-// act is one decision of one step. It runs the decision's tool calls within its commit. What the user has approved is
-// carried out without asking a model.
+// act is one decision of one step. It runs the decision's tool calls within its commit.
 type act struct {
 	inTurn
 
 	s        *state
-	approved json.RawMessage // payload of the approve question, or nil
-	undo     *undoing        // the undo of an earlier turn, or nil
-	carried  bool            // written out by the plan, or with an earlier step; otherwise a model decides
+	carried  bool // written out by the plan, or with an earlier step; otherwise a model decides
 	in       nodes.ActInput
 	out      *nodes.ActOutput
 	shown    map[string]map[string][]string // nil if no prompt was sent
@@ -32,15 +26,6 @@ type act struct {
 
 func (a *act) prepare() (frame *nodes.Frame, err error) {
 	s, step := a.s, a.s.Step()
-	if step == nil {
-		return nil, fmt.Errorf("act: turn %s has no step left: %w", s.Turn.ID, errStale)
-	}
-	if a.undo, err = s.undoing(); a.undo != nil || err != nil {
-		return nil, err
-	}
-	if a.approved = s.approved(); a.approved != nil {
-		return nil, nil
-	}
 	if a.out = s.carriedCalls(step); a.out != nil {
 		a.carried = true
 		a.in, err = s.prompts.Bounds(s.View, int(step.Step))
@@ -58,11 +43,6 @@ func (a *act) prepare() (frame *nodes.Frame, err error) {
 
 // run also prepares the calls' searches, because the commit must not wait for an embedder or a search.
 func (a *act) run(ctx context.Context, model llm.Model) error {
-	if a.undo != nil || a.approved != nil {
-		a.out = &nodes.ActOutput{}
-
-		return nil
-	}
 	var err error
 	if !a.carried {
 		if a.out, err = a.decide(ctx, model); err != nil {
@@ -98,12 +78,6 @@ func toolCalls(of []nodes.Call) []crud.Call {
 }
 
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {
-	if a.undo != nil {
-		return a.runUndo(ctx, c)
-	}
-	if a.approved != nil {
-		return a.carryOut(ctx, c)
-	}
 	in := c.s.acted(a.out)
 	in.carried = a.carried
 	in.said = in.carried && c.s.said() != nil || a.out.Words != ""
@@ -127,7 +101,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if slices.ContainsFunc(outcome.Results, func(r crud.Result) bool { return r.Notice != "" }) {
 		a.out.Words = "" // the next decision, or whoever words the reply, must see the notice first
 	}
-	a.remember(c, &outcome)
+	c.remember(a.out, &outcome)
 	m := afterAct(a.out, &outcome, in)
 
 	return m, a.carry(c, &m)
@@ -140,9 +114,9 @@ func (a *act) carry(c *commit, m *move) error {
 	}
 	next := c.nextStep(*m)
 	for _, beside := range a.out.Beside {
-		encoded, err := exact.Storable(beside.Calls)
+		encoded, err := encodedCalls(beside.Calls)
 		if err != nil {
-			return fmt.Errorf("encode calls of a step: %w", err)
+			return err
 		}
 		step := c.stepAt(beside.Step)
 		step.Calls = encoded
@@ -184,21 +158,34 @@ func operationNames(operations []nodes.Operation) []string {
 	return names
 }
 
-// carryOut runs exactly the calls that the user approved.
-func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
-	outcome, err := a.s.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), a.approved)
+// settled is a step whose only decision has been made by the user, so that code carries it out.
+type settled struct {
+	inTurn
+
+	carryOut func(ctx context.Context, c *commit) (move, error)
+}
+
+func (*settled) prepare() (*nodes.Frame, error) { return nil, nil }
+
+func (*settled) run(context.Context, llm.Model) error { return nil }
+
+func (s *settled) effects(ctx context.Context, c *commit) (move, error) { return s.carryOut(ctx, c) }
+
+// runApproved runs exactly the calls that the user approved.
+func runApproved(ctx context.Context, c *commit) (move, error) {
+	outcome, err := c.s.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), c.s.approved())
 	if err != nil {
 		return move{}, err
 	}
-	a.remember(c, &outcome)
+	c.remember(&nodes.ActOutput{}, &outcome)
 
 	return afterApproved(&outcome), nil
 }
 
 // remember stores the decision and emits the results of its calls.
-func (a *act) remember(c *commit, outcome *crud.Outcome) {
-	c.output = actMade(a.out, outcome)
-	if r := a.out.RequestSchema; r != nil {
+func (c *commit) remember(out *nodes.ActOutput, outcome *crud.Outcome) {
+	c.output = actMade(out, outcome)
+	if r := out.RequestSchema; r != nil {
 		c.last.Exec("add table to step", db.TurnStepSchemaAdd, &db.TurnStepSchemaAddParams{TurnID: c.s.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
 		if step := c.step(); !slices.Contains(step.SchemaTables, r.Table) {
 			step.SchemaTables = append(slices.Clip(step.SchemaTables), r.Table)

@@ -24,7 +24,11 @@ const noModel = "none"
 
 // compressWorker compresses a range of older turns. The turns stay; the texts are stored separately, and the first for
 // a range wins, so running it twice, even concurrently, is harmless.
-type compressWorker struct{ retrying[CompressArgs] }
+type compressWorker struct {
+	river.WorkerDefaults[CompressArgs]
+
+	runner *Runner
+}
 
 // Work implements river.Worker.
 func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs]) error {
@@ -127,12 +131,16 @@ func (w *compressWorker) ask(ctx context.Context, rec *recorder, in nodes.Compre
 }
 
 // embedWorker embeds what a turn changed.
-type embedWorker struct{ retrying[EmbedArgs] }
+type embedWorker struct {
+	river.WorkerDefaults[TurnArgs]
+
+	runner *Runner
+}
 
 const embedTimeout = 2 * time.Minute
 
 // Work implements river.Worker.
-func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error {
+func (w *embedWorker) Work(ctx context.Context, job *river.Job[TurnArgs]) error {
 	return w.runner.background(ctx, newDelivery(job.JobRow), slog.String("turn_id", job.Args.TurnID.String()), func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 		defer cancel()
@@ -146,7 +154,7 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 func (r *Runner) background(ctx context.Context, d *delivery, about slog.Attr, work func(context.Context) error) (err error) {
 	started := time.Now()
 	defer r.runs.enter(&run{jobID: d.jobID})()
-	ctx, span := r.observe.tracer.Start(ctx, d.node)
+	ctx, span := r.observe.tracer.Start(ctx, d.Node)
 	defer span.End()
 	func() {
 		defer catch(&err)
@@ -158,7 +166,7 @@ func (r *Runner) background(ctx context.Context, d *delivery, about slog.Attr, w
 	}
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("node", d.node), about, slog.Int("attempt", d.attempt), slog.String("outcome", string(o.verdict)),
+		slog.String("node", d.Node), about, slog.Int("attempt", d.attempt), slog.String("outcome", string(o.verdict)),
 		slog.Int64("duration_ms", time.Since(started).Milliseconds()),
 	}
 	if err != nil {
@@ -166,7 +174,7 @@ func (r *Runner) background(ctx context.Context, d *delivery, about slog.Attr, w
 		attrs = append(attrs, slog.Any("error", err))
 	}
 	r.Logger.LogAttrs(ctx, level, "job", attrs...)
-	r.observe.worked(ctx, d.node, o, time.Since(started))
+	r.observe.worked(ctx, d.Node, o, time.Since(started))
 
 	return o.returned(err)
 }

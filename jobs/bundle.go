@@ -39,24 +39,24 @@ func (b *bundle) settle(ctx context.Context, r *Runner) {
 // bundles reports whether another decision may follow in this transaction.
 func (c *commit) bundles() bool { return c.s.d.attempt == 1 && c.s.d.snoozes == 0 }
 
-// goOn makes the next decision in the same transaction if code can make it; otherwise it commits. carried is the view
-// after the decision just written.
-func (c *commit) goOn(ctx context.Context, next *delivery, carried *view.Followed) (*delivery, error) {
+// goOn makes the next decision in the same transaction if code can make it; otherwise it commits. carried returns
+// the view after the decision just written.
+func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.View) (*delivery, error) {
 	locked := int64(1)
-	if next.node == vocab.NodeReply { // waiting for it would break the order of locks
+	if next.Node == vocab.NodeReply { // waiting for it would break the order of locks
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
 	}
 	switch {
-	case probes(next.node):
+	case probes(next.Node):
 		c.last.Exec("mark where a probe begins", view.Savepoint, nil)
-	case next.node == vocab.NodeSummarize:
+	case next.Node == vocab.NodeSummarize:
 		c.due(&c.last)
 	}
 	if err := c.last.Send(ctx, c.tx); err != nil {
 		return nil, err
 	}
 	c.size++
-	next.carried = carried.View()
+	next.carried = carried()
 	if next.carried != nil && locked == 1 {
 		after, made, err := c.follow(ctx, *next)
 		if made || err != nil {
@@ -76,17 +76,21 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 		return nil, false, err
 	}
 	report.loaded(s)
-	dec, rec := s.decision(), &recorder{}
+	dec, err := s.decision()
+	if err != nil {
+		return nil, false, err
+	}
 	if frame, err := dec.prepare(); err != nil || frame != nil {
 		return nil, false, err
 	}
+	rec := &recorder{}
 	if err := dec.run(ctx, rec); err != nil {
 		return nil, false, err
 	}
 	report.ran(rec)
 	first := &pg.Batch{}
 	first.Exec("plan as usual", db.PlansReset, nil)
-	if probes(d.node) {
+	if probes(d.Node) {
 		first.Exec("forget the mark", view.Release, nil)
 	}
 	if err := first.Later(ctx, c.tx); err != nil {
@@ -94,7 +98,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	}
 	next, err = newCommit(s, c.bundle).write(ctx, dec, rec, report)
 	if err != nil {
-		return nil, false, fmt.Errorf("%s in the same transaction: %w", d.node, err)
+		return nil, false, fmt.Errorf("%s in the same transaction: %w", d.Node, err)
 	}
 	report.committed()
 	c.told = append(c.told, func() {
@@ -113,23 +117,23 @@ func probes(node string) bool { return node == vocab.NodeThink || node == vocab.
 func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.s.runner
 	s := r.state(c.tx, d, v)
-	if step := v.Step(); d.node == vocab.NodeAct && step != nil {
+	if step := v.Step(); d.Node == vocab.NodeAct && step != nil {
 		if carried := s.carriedCalls(step); carried != nil && crud.Searches(toolCalls(carried.Calls)) {
 			return nil, nil
 		}
 	}
 	var err error
-	if probes(d.node) {
+	if probes(d.Node) {
 		if s.View, err = view.Probe(ctx, c.tx, v, false); err != nil {
 			return nil, err
 		}
 	}
 	if r.CompareCarried {
-		if err := pg.InTx(ctx, c.tx, func(tx pgx.Tx) error { return r.compareWith(ctx, tx, d, s.View, false) }); err != nil {
+		if err := pg.InTx(ctx, c.tx, func(tx pgx.Tx) error { return r.compareCarried(ctx, tx, d, s.View, false) }); err != nil {
 			return nil, err
 		}
 	}
-	if d.node == vocab.NodeThink {
+	if d.Node == vocab.NodeThink {
 		if err = s.takePlan(); s.plan == nil || err != nil {
 			return nil, err
 		}

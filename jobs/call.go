@@ -64,11 +64,11 @@ func (r *recorder) call(req *llm.Request, resp *llm.Response, failure error, too
 		return nil, err
 	}
 	call := &madeCall{
-		ID: r.clock.newID(), SessionID: r.session, TurnID: r.turn, Position: r.position, Node: req.Node, Step: req.Step,
+		ID: r.runner.clock.newID(), SessionID: r.session, TurnID: r.turn, Position: r.position, Node: req.Node, Step: req.Step,
 		Call: max(req.Call, 1), Attempt: max(req.Attempt, 1), LatencyMs: took.Milliseconds(), Outline: request.outline, Parts: request.parts,
 		OwnParts: request.own, Context: reasons(r.items), ErrorCode: errorCode(failure), Provider: "unknown", Model: "unknown",
 	}
-	call.SharedParts = r.shared.missing(call.ID, request.shared)
+	call.SharedParts = r.runner.shared.missing(call.ID, request.shared)
 	if failed, ok := errors.AsType[*llm.Error](failure); ok && failed.Provider != "" {
 		call.Provider = failed.Provider
 	}
@@ -85,7 +85,7 @@ func (r *recorder) call(req *llm.Request, resp *llm.Response, failure error, too
 		// Providers report usage at the end of a stream, but bill what was written before it broke off.
 		usage = llm.Usage{Input: req.EstimateTokens(), Output: resp.EstimateTokens()}
 	}
-	call.CostUSD, _ = r.prices.Cost(resp.Model, usage)
+	call.CostUSD, _ = r.runner.Prices.Cost(resp.Model, usage)
 	call.InputTokens, call.OutputTokens, call.CachedTokens = usage.Input, usage.Output, usage.Cached
 	r.usage.Input += usage.Input
 	r.usage.Output += usage.Output

@@ -14,7 +14,8 @@ import (
 
 // clock follows the database's time. Retries and pauses are scheduled by that clock alone: a worker an hour ahead would
 // delay them by an hour, one an hour behind would use up all attempts at once. Between readings it adds the elapsed
-// time, so that a jump of this machine's clock has no effect. It implements rivertype.TimeGenerator.
+// time, so that a jump of this machine's clock has no effect. It implements rivertype.TimeGenerator and
+// river.ClientRetryPolicy.
 type clock struct {
 	mu       sync.Mutex
 	database time.Time // the last reading, zero before the first
@@ -62,6 +63,9 @@ func (c *clock) now() time.Time { return c.database.Add(time.Since(c.at)).UTC() 
 
 // NowOrNil is nil, so that River's statements take the database's own now().
 func (c *clock) NowOrNil() *time.Time { return nil }
+
+// NextRetry is when a job whose attempt has failed is tried again.
+func (c *clock) NextRetry(job *rivertype.JobRow) time.Time { return c.Now().Add(pause(job.Attempt)) }
 
 // newID is a UUID version 7 of the database's time, greater than the last one: rows are listed, put into partitions and
 // dropped by their ids. Its 60 bits of time are milliseconds and their 4096th parts.

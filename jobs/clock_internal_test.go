@@ -12,8 +12,6 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
-
-	"alfred/internal/vocab"
 )
 
 // K06: a worker whose clock is an hour off, either way, schedules by the database's clock, and so does its River
@@ -30,13 +28,14 @@ func TestK06RetriesFollowTheDatabasesClock(t *testing.T) {
 			r.clock.set(database)
 			row := &rivertype.JobRow{Attempt: 1}
 
-			for node, next := range map[string]time.Time{
-				vocab.NodeThink:    (&worker[ThinkArgs]{retrying[ThinkArgs]{runner: r}}).NextRetry(&river.Job[ThinkArgs]{JobRow: row}),
-				vocab.NodeCompress: (&compressWorker{retrying[CompressArgs]{runner: r}}).NextRetry(&river.Job[CompressArgs]{JobRow: row}),
-				kindEmbed:          (&embedWorker{retrying[EmbedArgs]{runner: r}}).NextRetry(&river.Job[EmbedArgs]{JobRow: row}),
+			for worker, next := range map[string]time.Time{ // no worker has a policy of its own
+				"turn":     (&turnWorker{runner: r}).NextRetry(&river.Job[TurnArgs]{JobRow: row}),
+				"compress": (&compressWorker{runner: r}).NextRetry(&river.Job[CompressArgs]{JobRow: row}),
+				"embed":    (&embedWorker{runner: r}).NextRetry(&river.Job[TurnArgs]{JobRow: row}),
 			} {
-				require.WithinDuration(t, database.Add(firstPause), next, time.Minute, node)
+				require.Zero(t, next, worker)
 			}
+			require.WithinDuration(t, database.Add(firstPause), r.riverConfig().RetryPolicy.NextRetry(row), time.Minute)
 			require.WithinDuration(t, database, r.riverConfig().Test.Time.Now(), time.Minute)
 			require.Nil(t, r.riverConfig().Test.Time.NowOrNil())
 		})

@@ -26,7 +26,6 @@ import (
 type commit struct {
 	*bundle
 
-	q *db.Queries
 	// last holds statements whose results nothing waits for; they are sent with the commit.
 	last pg.Batch
 	s    *state
@@ -60,7 +59,7 @@ func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *record
 		err = errors.Join(errStale, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("commit %s: %w", d.node, errors.Join(err, rec.save(ctx)))
+		return nil, fmt.Errorf("commit %s: %w", d.Node, errors.Join(err, rec.save(ctx)))
 	}
 	rec.stored()
 	r.notifier.Notify(d.TurnID)
@@ -70,8 +69,8 @@ func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *record
 }
 
 func newCommit(s *state, in *bundle) *commit {
-	c := &commit{bundle: in, q: db.New(), s: s, changed: view.Changes{Refs: s.written}}
-	c.at, _ = s.at(s.d.node)
+	c := &commit{bundle: in, s: s, changed: view.Changes{Refs: s.written}}
+	c.at, _ = s.at(s.d.Node)
 
 	return c
 }
@@ -120,14 +119,14 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
-	if c.s.d.node == vocab.NodeSummarize && c.s.runner.Index != nil { // once embedded, the turn and what it wrote can be found
+	if c.s.d.Node == vocab.NodeSummarize && c.s.runner.Index != nil { // once embedded, the turn and what it wrote can be found
 		args := TurnArgs{TurnID: c.s.d.TurnID, Position: c.s.d.Position + 1, Version: argsVersion}
 		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
 			return nil, err
 		}
 	}
 	made := &db.DecisionKeepParams{
-		TurnID: c.s.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.s.d.Position), Node: c.s.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
+		TurnID: c.s.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.s.d.Position), Node: c.s.d.Node, Step: positive(c.at.Step), Call: int32(c.at.Call),
 		Output: output, RiverJobID: c.s.d.jobID, Attempt: int32(c.s.d.attempt), LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
 		Plan: c.plan,
 	}
@@ -137,10 +136,10 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if made.Events, err = c.events.encoded(); err != nil {
 		return nil, err
 	}
-	if c.s.d.node != vocab.NodeReply && c.s.d.node != vocab.NodeSummarize {
+	if c.s.d.Node != vocab.NodeReply && c.s.d.Node != vocab.NodeSummarize {
 		made.NextNode, made.Goal = &m.next, c.goal
 	}
-	if c.s.d.node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
+	if c.s.d.Node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
 		// The stored request of a replayed answer may differ from the one built now.
 		c.reload = c.reload || rec.played > 0
 		if c.changed.Round, err = nodes.NewRound(rec.asked, rec.answered); err != nil {
@@ -161,7 +160,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 	curated := c.changed.Registry || len(c.s.written.Names) > 0
 	c.changed.Questions = c.changed.Questions || m.ask != nil || curated && len(c.s.Questions) > 0
 	c.endStep(m.end)
-	if m.skip && c.unfinished(m) {
+	if m.skip && slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) }) {
 		keep := make([]int32, 0, len(m.keep)+1)
 		if m.end != nil { // its end is written with the decision
 			keep = append(keep, int32(c.at.Step))
@@ -179,10 +178,10 @@ func (c *commit) apply(m move, took time.Duration) error {
 	if err := c.openQuestion(m.ask); err != nil {
 		return err
 	}
-	if c.s.d.node == vocab.NodeReply || c.s.d.node == vocab.NodeSummarize {
+	if c.s.d.Node == vocab.NodeReply || c.s.d.Node == vocab.NodeSummarize {
 		return nil // a reply has its own events; a summary has none
 	}
-	c.events.add("node.finished", nodeData(c.s.d.node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
+	c.events.add("node.finished", nodeData(c.s.d.Node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
 	c.announce(m, first)
 	c.changed.Turn = c.s.after(db.TurnStatusRunning, m.next)
 	if c.goal != nil {
@@ -208,11 +207,6 @@ func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 		}
 	}
 	c.events.add("node.started", nodeData(m.next, next, nil))
-}
-
-// unfinished reports whether there are steps that have not ended and do not end now.
-func (c *commit) unfinished(m move) bool {
-	return slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) })
 }
 
 // waits reports whether a step has not ended and does not end now.
@@ -248,46 +242,6 @@ func (c *commit) endStep(end *ending) {
 	step := c.step()
 	step.Outcome, step.Summary, step.Conclusions, step.Note = &end.outcome, &end.summary, orNil(end.conclusions), orNil(end.note)
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
-}
-
-// appendSteps appends a plan to the existing steps and returns its first step, or nil. What exceeded the plan's limit is
-// recorded as not done, so that the reply and the turn's memory say so.
-func (c *commit) appendSteps(plan, left []nodes.Step) (*db.TurnSteps, error) {
-	if len(plan) == 0 {
-		return nil, nil
-	}
-	rows, skipped := make([]newStep, 0, len(plan)+len(left)), db.StepOutcomeSkipped
-	for i, step := range slices.Concat(plan, left) {
-		row := newStep{
-			Step: len(c.s.Steps) + i + 1, StepType: step.Type, Subdomain: step.Subdomain, Description: step.Description,
-			Refs: append([]string{}, step.Refs...), Needs: step.Needs,
-		}
-		if i < len(plan) {
-			row.Calls = step.CarriedCalls()
-		} else {
-			row.Outcome, row.Summary = &skipped, "Not done: the plan was too long for one turn."
-		}
-		rows = append(rows, row)
-	}
-	encoded, err := exact.Storable(rows)
-	if err != nil {
-		return nil, fmt.Errorf("encode the plan: %w", err)
-	}
-	c.plan = encoded
-	if err := c.addSteps(encoded); err != nil {
-		return nil, err
-	}
-	shown := make([]map[string]any, len(plan))
-	for i := range shown {
-		shown[i] = map[string]any{"step": rows[i].Step, "step_type": rows[i].StepType, "subdomain": rows[i].Subdomain, "description": rows[i].Description}
-	}
-	data := map[string]any{"steps": shown}
-	if c.goal != nil {
-		data["goal"] = *c.goal
-	}
-	c.events.add("plan", data)
-
-	return &db.TurnSteps{Step: int32(rows[0].Step), StepType: db.StepType(rows[0].StepType), Description: rows[0].Description}, nil
 }
 
 // openQuestion asks. A session has one open question; a new one replaces it.

@@ -60,38 +60,19 @@ type answered struct {
 
 func newAnswered(kind string, payload json.RawMessage, chosen string) (*answered, error) {
 	a := &answered{kind: kind, chosen: chosen}
-
-	return a, a.payload.read(payload)
-}
-
-func (p *questionPayload) read(payload json.RawMessage) error {
-	if err := json.Unmarshal(payload, p); err != nil {
-		return fmt.Errorf("read question: %w", err)
+	if err := json.Unmarshal(payload, &a.payload); err != nil {
+		return nil, fmt.Errorf("read question: %w", err)
 	}
 
-	return nil
+	return a, nil
 }
 
 // click returns the option the user clicked and its question; nil for an answer in words, or if the question was closed
 // since: before Understand, a turn's questions are those that are open.
 func (s *state) click() (*answered, error) {
-	chosen := answerOf(s.Turn)
 	for _, q := range s.Questions {
-		if chosen != nil && strings.EqualFold(q.ID.String(), chosen.QuestionID) {
-			return newAnswered(q.Kind, q.Payload, chosen.OptionID)
-		}
-	}
-
-	return nil, nil
-}
-
-// asked returns the question that this turn asks, or nil.
-func (s *state) asked() (*questionPayload, error) {
-	for _, q := range s.Questions {
-		if q.TurnID == s.Turn.ID && q.Status == "open" {
-			asked := &questionPayload{}
-
-			return asked, asked.read(q.Payload)
+		if option := s.Clicked(q.ID); option != "" {
+			return newAnswered(q.Kind, q.Payload, option)
 		}
 	}
 
@@ -103,15 +84,6 @@ func (s *state) onlyAsks(done nodes.Done) bool {
 	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID })
 
 	return len(s.Steps) == 0 && !told && !done.Curated
-}
-
-func answerOf(t *db.Turns) *Answer {
-	var chosen Answer
-	if len(t.Answer) == 0 || json.Unmarshal(t.Answer, &chosen) != nil {
-		return nil
-	}
-
-	return &chosen
 }
 
 // option returns the id of the clicked option, "" for none.
@@ -192,25 +164,18 @@ func (a *answered) permission(why string) nodes.Permission {
 	return p
 }
 
-// chosen returns the id of the option that this turn's click chose, "" for none.
-func (s *state) chosen() string {
-	a, q := answerOf(s.Turn), s.Answered()
-	if a == nil || q == nil || !strings.EqualFold(q.ID.String(), a.QuestionID) {
-		return ""
-	}
-
-	return a.OptionID
-}
-
 // permission reports whether this turn may write.
 func (s *state) permission() (nodes.Permission, error) {
 	intent, q := s.Understood().Intent, s.Answered()
 	if q == nil {
 		return permit(intent, nil), nil
 	}
-	a, err := newAnswered(q.Kind, q.Payload, s.chosen())
+	a, err := newAnswered(q.Kind, q.Payload, s.Clicked(q.ID))
+	if err != nil {
+		return nodes.Permission{}, err
+	}
 
-	return permit(intent, a), err
+	return permit(intent, a), nil
 }
 
 // done is what this turn has done so far, for a reply that may claim no more.

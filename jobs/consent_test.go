@@ -81,6 +81,27 @@ func TestClicksMeanTheirOption(t *testing.T) {
 	}, out)
 }
 
+// A click on No is no permission, whoever words the question: a model's options are not told apart by their place alone.
+func TestNoIsNoWhoeverAsks(t *testing.T) {
+	t.Parallel()
+
+	asks := func(options ...string) *question {
+		return askedBy(&nodes.AskUser{Question: "Delete the two old ones?", Options: options, WouldWrite: true}, acted{})
+	}
+	clicks := func(q *question, id string) nodes.Permission {
+		return permit("answer", &answered{kind: q.kind, payload: q.payload(false), chosen: id})
+	}
+	q := asks("Yes, both", "No, keep them.", "No onions", "Northern", "no")
+	var ids []string
+	for _, o := range q.options {
+		ids = append(ids, o.ID)
+	}
+	require.Equal(t, []string{"1", crud.OptionNo, "3", "4", "5"}, ids)
+	require.False(t, clicks(q, crud.OptionNo).Allowed)
+	require.True(t, clicks(q, "1").Allowed)
+	require.True(t, clicks(q, "3").Allowed)
+}
+
 // acting is a state of a turn whose decisions of Act had these results.
 func acting(results ...view.CallResult) *state {
 	return &state{View: &view.View{

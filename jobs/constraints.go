@@ -2,10 +2,14 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
+	"alfred/nodes"
 	"alfred/registry"
 )
 
@@ -50,4 +54,53 @@ func replaced(inForce []registry.Constraint, text string) *uuid.UUID {
 	}
 
 	return nil
+}
+
+// spans maps words for a period to its last day, counted from today; a week ends on Sunday.
+var spans = []struct {
+	words *regexp.Regexp
+	days  func(today time.Time) int
+}{
+	{regexp.MustCompile(`(?i)\bnext week(end)?\b`), func(today time.Time) int { return untilSunday(today) + 7 }},
+	{regexp.MustCompile(`(?i)\bthis week(end)?\b`), untilSunday},
+	{regexp.MustCompile(`(?i)\btomorrow\b`), func(time.Time) int { return 1 }},
+	{regexp.MustCompile(`(?i)\b(today|tonight)\b`), func(time.Time) int { return 0 }},
+}
+
+// dates matches the texts of a value that begin with a date.
+var dates = regexp.MustCompile(`"(\d{4}-\d{2}-\d{2})`)
+
+// expiry is when a constraint ends by itself: after the last date of its value, or after the period its words name; nil
+// for never. now is in the user's time zone.
+func expiry(c nodes.Constraint, now time.Time) *time.Time {
+	if last, ok := lastDate(c.Value, now.Location()); ok {
+		return endOf(last)
+	}
+	for _, span := range spans {
+		if span.words.MatchString(c.Text) {
+			return endOf(now.AddDate(0, 0, span.days(now)))
+		}
+	}
+
+	return nil
+}
+
+// untilSunday counts the days to the Sunday that ends this week; on a Sunday it is 0.
+func untilSunday(today time.Time) int { return (7 - int(today.Weekday())) % 7 }
+
+func endOf(day time.Time) *time.Time {
+	end := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, day.Location())
+
+	return &end
+}
+
+// lastDate finds the latest date in a constraint's value.
+func lastDate(value json.RawMessage, location *time.Location) (last time.Time, found bool) {
+	for _, text := range dates.FindAllSubmatch(value, -1) {
+		if day, err := time.ParseInLocation(time.DateOnly, string(text[1]), location); err == nil && day.After(last) {
+			last = day
+		}
+	}
+
+	return last, !last.IsZero()
 }

@@ -40,7 +40,7 @@ func (r *Runner) until(ctx context.Context, d delivery, s *state) (time.Time, er
 
 // bounded ends a run at its node's timeout or the turn's deadline, whichever comes first.
 func (r *Runner) bounded(ctx context.Context, d delivery, s *state) (context.Context, context.CancelFunc) {
-	end := time.Now().Add(r.Timeouts.of(d.node))
+	end := time.Now().Add(r.Timeouts.of(d.Node))
 	if s.until.IsZero() || end.Before(s.until) {
 		return context.WithDeadline(ctx, end)
 	}
@@ -51,14 +51,14 @@ func (r *Runner) bounded(ctx context.Context, d delivery, s *state) (context.Con
 // tellSlow notifies waiting clients, once, when a run takes long: they may cancel it. The returned function must be
 // called when the run ends.
 func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
-	if d.node == vocab.NodeSummarize {
+	if d.Node == vocab.NodeSummarize {
 		return func() {} // the user already has the reply
 	}
 	told := make(chan struct{})
 	timer := time.AfterFunc(r.SlowAfter, func() {
 		defer close(told)
 		var slow events
-		slow.add("node.waiting", map[string]any{"node": d.node, "seconds": int(r.SlowAfter.Seconds()), "attempt": d.attempt})
+		slow.add("node.waiting", map[string]any{"node": d.Node, "seconds": int(r.SlowAfter.Seconds()), "attempt": d.attempt})
 		err := slow.appendAlone(ctx, r.Pool, d.TurnID, d.Position)
 		if err == nil {
 			r.notifier.Notify(d.TurnID)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -217,17 +218,47 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	}
 }
 
+// afterApproved is the edge after code carried out what the user approved.
+func afterApproved(outcome *crud.Outcome) move {
+	end := &ending{outcome: db.StepOutcomeOk, summary: outcome.Told()}
+	if outcome.Approval != nil { // it would no longer do what was shown
+		return afterAct(&nodes.ActOutput{}, outcome, acted{})
+	}
+	switch {
+	case outcome.Failed():
+		end.outcome, end.summary = db.StepOutcomeFailed, "Nothing was changed: "+lastError(outcome)
+	case rowsOf(vocab.StepWrite, outcome) == 0:
+		end.outcome = db.StepOutcomeEmpty
+	}
+
+	return move{next: vocab.NodeReply, end: end, skip: true}
+}
+
 // askedBy converts Act's question. In a write step, it proposes the step itself.
 func askedBy(ask *nodes.AskUser, in acted) *question {
 	q := &question{kind: vocab.AskUser, text: ask.Question}
 	for _, label := range ask.Options {
-		q.options = append(q.options, view.QuestionOption{ID: strconv.Itoa(len(q.options) + 1), Label: label})
+		q.options = append(q.options, view.QuestionOption{ID: optionID(label, q.options), Label: label})
 	}
 	if ask.WouldWrite || in.stepType == vocab.StepWrite {
 		q.writes = []offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}
 	}
 
 	return q
+}
+
+// saysNo matches an option that says no, and perhaps more.
+var saysNo = regexp.MustCompile(`(?i)^\s*no\s*(?:[,.;:!–—-]|$)`)
+
+// optionID is the number of a model's option, except that the first one that says no has the id of every No: a click on
+// it is no permission.
+func optionID(label string, before []view.QuestionOption) string {
+	taken := slices.ContainsFunc(before, func(o view.QuestionOption) bool { return o.ID == crud.OptionNo })
+	if saysNo.MatchString(label) && !taken {
+		return crud.OptionNo
+	}
+
+	return strconv.Itoa(len(before) + 1)
 }
 
 func blocked(b *nodes.Blocked, in acted) move {
@@ -302,4 +333,36 @@ func (in acted) stopSummary(why string) string {
 	}
 
 	return fmt.Sprintf("%s Done: %s. Left: the rest of %q.", why, done, in.description)
+}
+
+func lastError(outcome *crud.Outcome) string {
+	for i := range outcome.Results {
+		if r := outcome.Results[i]; r.ErrorCode != "" && r.ErrorCode != crud.CodeNotExecuted {
+			return r.ErrorMessage
+		}
+	}
+
+	return "the calls were refused."
+}
+
+// rowsOf counts what a step's calls achieved. In a write step, reads do not count.
+func rowsOf(stepType string, outcome *crud.Outcome) int {
+	rows := 0
+	for i := range outcome.Results {
+		rows += weight(stepType, outcome.Results[i].Tool, outcome.Results[i].RowCount)
+	}
+
+	return rows
+}
+
+func weight(stepType, tool string, rows int) int {
+	reading := tool == vocab.ToolRead || tool == vocab.ToolRecall
+	switch {
+	case tool == vocab.ToolCalculate:
+		return 1
+	case stepType == vocab.StepWrite && reading:
+		return 0
+	default:
+		return rows
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
@@ -131,20 +133,21 @@ func looks(s nodes.Step, earlier []nodes.Step, in thought, known map[string]bool
 	var calls []json.RawMessage
 	var refs []string
 	for _, call := range s.CarriedCalls() {
-		p := plannedCall(call)
+		table, filters := tableOf(call), gjson.GetBytes(call.Args, "filters")
+		named, by := byRef(call)
 		switch {
-		case call.Tool != vocab.ToolUpdate || p.Table == "" || len(p.Filters) == 0:
-		case p.byRef():
-			for _, name := range p.refs() {
+		case call.Tool != vocab.ToolUpdate || table == "" || len(filters.Array()) == 0:
+		case by:
+			for _, name := range named {
 				if ref := in.refs[name]; ref.Type != "" && !known[name] && unloaded(ref) {
 					known[name] = true
 					refs = append(refs, name)
 				}
 			}
 		case !slices.ContainsFunc(earlier, func(e nodes.Step) bool {
-			return slices.ContainsFunc(e.CarriedCalls(), func(c nodes.Call) bool { return plannedCall(c).Table == p.Table })
+			return slices.ContainsFunc(e.CarriedCalls(), func(c nodes.Call) bool { return tableOf(c) == table })
 		}):
-			calls = append(calls, readCall(p.Table, p.Filters))
+			calls = append(calls, readCall(table, json.RawMessage(filters.Raw)))
 		}
 	}
 	calls = append(readCalls(refs, in), calls...)

@@ -277,6 +277,7 @@ func TestExpiry(t *testing.T) {
 		"always":     {nodes.Constraint{Text: "8 meals", Value: json.RawMessage(`8`)}, ""},
 		"date range": {nodes.Constraint{Text: "Jan 15-20", Value: json.RawMessage(`{"from": "2026-01-15", "to": "2026-01-20"}`)}, "2026-01-21"},
 		"this week":  {nodes.Constraint{Text: "No cod this week"}, "2026-01-19"},
+		"weekend":    {nodes.Constraint{Text: "no guests next weekend"}, "2026-01-26"},
 		"today":      {nodes.Constraint{Text: "nothing fried today"}, "2026-01-14"},
 	}
 	for name, test := range tests {

@@ -20,7 +20,7 @@ import (
 // next job, or nil if there is none or another worker must take it because this one is stopping.
 func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams) (*delivery, error) {
 	next := delivery{
-		TurnArgs: TurnArgs{TurnID: c.s.d.TurnID, Position: c.s.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
+		TurnArgs: TurnArgs{Node: m.next, TurnID: c.s.d.TurnID, Position: c.s.d.Position + 1, Version: argsVersion}, attempt: 1, handedOn: true,
 	}
 	c.changed.User = c.changed.Rows || c.lasting
 	made.Wrote = c.changed.User
@@ -53,7 +53,7 @@ func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams
 		return nil, err
 	}
 	if !c.reload {
-		next.carried = carried.View()
+		next.carried = carried()
 	}
 
 	return &next, nil

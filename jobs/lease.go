@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,7 +41,7 @@ type lease struct {
 	// worker would look dead.
 	beats *pgxpool.Pool
 
-	mu   sync.Mutex
+	// conn is its holder's: take's, then hold's, then release's.
 	conn *pgx.Conn
 }
 
@@ -86,8 +85,6 @@ func (l *lease) connect(ctx context.Context) error {
 
 		return fmt.Errorf("lock the lease: %w", err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.conn = conn
 
 	return nil
@@ -142,13 +139,10 @@ func (l *lease) hold(ctx context.Context) {
 }
 
 func (l *lease) listen(ctx context.Context) error {
-	l.mu.Lock()
-	conn := l.conn
-	l.mu.Unlock()
 	for {
-		notification, err := conn.WaitForNotification(ctx)
+		notification, err := l.conn.WaitForNotification(ctx)
 		if err != nil {
-			conn.Close(context.WithoutCancel(ctx)) // it is lost
+			l.conn.Close(context.WithoutCancel(ctx)) // it is lost
 
 			return fmt.Errorf("wait for cancelled turns: %w", err)
 		}
@@ -158,26 +152,22 @@ func (l *lease) listen(ctx context.Context) error {
 	}
 }
 
-// giveUp leaves no job behind that nobody would recover: one that could not be handed back, or one that was fetched but
-// did not arrive.
-func (l *lease) giveUp(ctx context.Context) func(pgx.Tx) error {
-	return func(tx pgx.Tx) error {
+// release gives up the lease. The loops have ended. No job is left behind that nobody would recover: one that could not
+// be handed back, or one that was fetched but did not arrive.
+func (l *lease) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	defer l.hangUp(ctx)
+	defer l.beats.Close()
+	err := pg.InTx(ctx, l.beats, func(tx pgx.Tx) error {
 		q := db.New()
 		if _, err := q.JobSupersede(ctx, tx, &db.JobSupersedeParams{Client: l.runner.id, Reason: "worker stopped"}); err != nil {
 			return err
 		}
 
 		return q.WorkerDelete(ctx, tx, l.runner.id)
-	}
-}
-
-// release gives up the lease. The loops have ended.
-func (l *lease) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
-	defer cancel()
-	defer l.hangUp(ctx)
-	defer l.beats.Close()
-	if err := pg.InTx(ctx, l.beats, l.giveUp(ctx)); err != nil {
+	})
+	if err != nil {
 		return fmt.Errorf("give up the lease: %w", err)
 	}
 
@@ -186,8 +176,6 @@ func (l *lease) release(ctx context.Context) error {
 
 // hangUp ends the connection, and with it the lock.
 func (l *lease) hangUp(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.conn != nil && !l.conn.IsClosed() {
 		l.conn.Close(ctx) // it is not needed again
 	}

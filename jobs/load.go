@@ -20,7 +20,7 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 		return nil, err
 	}
 	s := r.state(r.Pool, d, v)
-	if d.node != vocab.NodeThink || v.Carried() == nil {
+	if d.Node != vocab.NodeThink || v.Carried() == nil {
 		return s, nil
 	}
 	if err = s.takePlan(); err != nil || s.plan != nil {
@@ -35,8 +35,12 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 // one.
 func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 	if d.carried != nil {
-		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.node, d.carried), d.node != vocab.NodeSummarize); v != nil {
-			return v, r.compareCarried(ctx, d, v)
+		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.Node, d.carried), d.Node != vocab.NodeSummarize); v != nil {
+			if !r.CompareCarried {
+				return v, nil
+			}
+
+			return v, r.inLoadTx(ctx, func(tx pgx.Tx) error { return r.compareCarried(ctx, tx, d, v, true) })
 		}
 	}
 	v, err := r.loadOnce(ctx, d, false)
@@ -50,17 +54,8 @@ func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 	return v, err
 }
 
-// compareCarried compares a carried view with a loaded one, in tests.
-func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) error {
-	if !r.CompareCarried {
-		return nil
-	}
-
-	return r.inLoadTx(ctx, func(tx pgx.Tx) error { return r.compareWith(ctx, tx, d, v, true) })
-}
-
-// compareWith is compareCarried for what tx sees.
-func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view.View, last bool) error {
+// compareCarried compares a carried view with a loaded one, in tests. last is as in loadIn.
+func (r *Runner) compareCarried(ctx context.Context, tx pgx.Tx, d delivery, v *view.View, last bool) error {
 	loaded, err := r.loadIn(ctx, tx, d, false, last)
 	if err != nil {
 		return err
@@ -69,7 +64,7 @@ func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view
 	if differs == "" {
 		return nil
 	}
-	if d.node == vocab.NodeSummarize { // a late one: the difference may be the next turn's work
+	if d.Node == vocab.NodeSummarize { // a late one: the difference may be the next turn's work
 		overtaken, err := db.New().TurnOvertaken(ctx, tx, d.TurnID)
 		if err != nil || overtaken {
 			return err
@@ -92,35 +87,29 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 // loadIn reads everything that a decision needs. last: nothing else follows in tx, so the last read may end it.
 func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void, last bool) (*view.View, error) {
 	v, err := r.loader.Open(ctx, tx, d.TurnID, d.Position)
+	if errors.Is(err, pgx.ErrNoRows) { // its session was forgotten
+		return nil, errStale
+	}
 	if err != nil {
-		return nil, staleIfGone(err)
+		return nil, err
 	}
 	v.Void = void
 	switch {
 	case !current(v.Turn, d):
 		return nil, errStale
-	case d.node == vocab.NodeUnderstand && v.HasInputs:
+	case d.Node == vocab.NodeUnderstand && v.HasInputs:
 		return nil, errInputs
 	}
-	if d.node == vocab.NodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // a bought answer may be used
+	if d.Node == vocab.NodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // a bought answer may be used
 		if err := r.Limits.check(ctx, tx, v.Turn.SessionID, v.Turn.CreatedAt); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node == vocab.NodeSummarize {
+	if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.Node, v)); err != nil || d.Node == vocab.NodeSummarize {
 		return v, err
 	}
 
 	return view.Probe(ctx, tx, v, last)
-}
-
-// staleIfGone reports a turn whose session was forgotten as one that has moved on.
-func staleIfGone(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return errStale
-	}
-
-	return err
 }
 
 // inLoadTx runs the reads for a prompt.
@@ -139,7 +128,7 @@ func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error
 // current reports whether the turn still waits for this decision.
 func current(turn *db.Turns, d delivery) bool {
 	status := db.TurnStatusRunning
-	if d.node == vocab.NodeSummarize {
+	if d.Node == vocab.NodeSummarize {
 		status = db.TurnStatusSucceeded
 	}
 

@@ -54,8 +54,8 @@ func newObserver(config *Config, c *clock) (*observer, error) {
 
 // begin starts the span of a decision in its turn's trace; decided ends it.
 func (o *observer) begin(ctx context.Context, d delivery) context.Context {
-	ctx, _ = o.tracer.Start(telemetry.InTurn(ctx, d.TurnID), d.node, trace.WithAttributes( //nolint:spancheck // decided ends it
-		attribute.String("alfred.turn.id", d.TurnID.String()), attribute.String("alfred.node", d.node), attribute.Int("alfred.position", d.Position),
+	ctx, _ = o.tracer.Start(telemetry.InTurn(ctx, d.TurnID), d.Node, trace.WithAttributes( //nolint:spancheck // decided ends it
+		attribute.String("alfred.turn.id", d.TurnID.String()), attribute.String("alfred.node", d.Node), attribute.Int("alfred.position", d.Position),
 		attribute.Int64("alfred.job.id", d.jobID), attribute.Int("alfred.attempt", d.attempt)))
 
 	return ctx
@@ -63,7 +63,7 @@ func (o *observer) begin(ctx context.Context, d delivery) context.Context {
 
 // decided records a settled decision, and its turn if that ended with it.
 func (o *observer) decided(ctx context.Context, p *report, out outcome, err error) {
-	o.worked(ctx, p.node, out, time.Since(p.started))
+	o.worked(ctx, p.Node, out, time.Since(p.started))
 	span := trace.SpanFromContext(ctx)
 	span.SetAttributes(attribute.String("alfred.outcome", string(out.verdict)))
 	if err != nil && out.verdict != verdictStale && out.verdict != verdictCancel {
@@ -76,9 +76,9 @@ func (o *observer) decided(ctx context.Context, p *report, out outcome, err erro
 	}
 	o.leaks.Add(ctx, int64(p.s.guard.leaks))
 	switch {
-	case out.verdict == verdictFail && p.node != vocab.NodeSummarize:
+	case out.verdict == verdictFail && p.Node != vocab.NodeSummarize:
 		o.ended(ctx, p, "failed", out.code)
-	case out.verdict == verdictDone && p.node == vocab.NodeReply:
+	case out.verdict == verdictDone && p.Node == vocab.NodeReply:
 		o.ended(ctx, p, "succeeded", "")
 	}
 }

@@ -172,28 +172,30 @@ func judge(err error, attempt, snoozes int) outcome {
 	}
 }
 
-func judgeModel(err *llm.Error, attempt, snoozes int) outcome {
-	switch err.Kind {
-	case llm.KindRateLimit, llm.KindOverloaded:
-		if err.RetryAfter > 0 && err.RetryAfter <= maxSnooze && snoozes < maxSnoozes {
-			return outcome{verdict: verdictSnooze, after: err.RetryAfter}
-		}
+// lasting are the errors of models that asking again does not help.
+var lasting = map[llm.Kind]outcome{
+	llm.KindAuth:            {code: codeModelAuth},
+	llm.KindContextOverflow: {code: codeContextOverflow},
+	llm.KindInvalidOutput:   {code: codeInvalidOutput},
+	llm.KindInvalidRequest:  {code: codeModelUnavail, text: unsuitable},
+	llm.KindRefusal:         {code: codeModelRefused},
+	llm.KindScriptExhausted: {code: codeScriptExhausted},
+	llm.KindTooLarge:        {code: codeInvalidOutput},
+}
 
-		return retryUntil(maxAttempts, attempt, codeModelUnavail)
-	case llm.KindAuth:
-		return outcome{verdict: verdictFail, code: codeModelAuth}
-	case llm.KindContextOverflow:
-		return outcome{verdict: verdictFail, code: codeContextOverflow}
-	case llm.KindInvalidOutput, llm.KindTooLarge:
-		return outcome{verdict: verdictFail, code: codeInvalidOutput}
-	case llm.KindRefusal:
-		return outcome{verdict: verdictFail, code: codeModelRefused}
-	case llm.KindScriptExhausted:
-		return outcome{verdict: verdictFail, code: codeScriptExhausted}
-	case llm.KindInvalidRequest:
-		return outcome{verdict: verdictFail, code: codeModelUnavail, text: unsuitable}
-	default:
+func judgeModel(err *llm.Error, attempt, snoozes int) outcome {
+	o, lasts := lasting[err.Kind]
+	switch {
+	case lasts:
+		o.verdict = verdictFail
+
+		return o
+	case !err.Transient():
 		return retryUntil(internalAttempts, attempt, codeInternal)
+	case err.RetryAfter > 0 && err.RetryAfter <= maxSnooze && snoozes < maxSnoozes:
+		return outcome{verdict: verdictSnooze, after: err.RetryAfter}
+	default:
+		return retryUntil(maxAttempts, attempt, codeModelUnavail)
 	}
 }
 

@@ -1,70 +1,40 @@
 package jobs
 
 import (
-	"bytes"
-	"encoding/json"
-	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
-// planned is the part of a planned call's arguments that says which rows and columns it is about.
-type planned struct {
-	Table   string          `json:"table"`
-	Filters []plannedFilter `json:"filters"`
-	Set     []struct {
-		Column string `json:"column"`
-	} `json:"set"`
-}
+// Which rows and columns a planned call is about, as far as its arguments say.
 
-type plannedFilter struct {
-	Field string          `json:"field"`
-	Op    string          `json:"op"`
-	Value json.RawMessage `json:"value"`
-}
+func tableOf(call nodes.Call) string { return gjson.GetBytes(call.Args, "table").Str }
 
-func plannedCall(call nodes.Call) planned {
-	var p planned
-	if json.Unmarshal(call.Args, &p) != nil {
-		return planned{}
-	}
+// byRef reports whether the call selects its rows by ref, and returns the refs.
+func byRef(call nodes.Call) (refs []string, by bool) {
+	ids := gjson.GetBytes(call.Args, `filters.#(field=="id")#.value`)
 
-	return p
-}
-
-// byRef reports whether the call selects its rows by ref.
-func (p planned) byRef() bool {
-	return slices.ContainsFunc(p.Filters, func(f plannedFilter) bool { return f.Field == "id" })
-}
-
-// refs are the refs by which the call selects its rows.
-func (p planned) refs() []string {
-	var refs []string
-	for _, f := range p.Filters {
-		if f.Field == "id" {
-			refs = append(refs, view.Named(f.Value)...)
-		}
-	}
-
-	return refs
+	return view.Named([]byte(ids.Raw)), len(ids.Array()) > 0
 }
 
 // carriable reports whether a planned call that changes rows may be carried out as written. The values that an update
 // overwrites must be known, and must not be a list, an object or a longer text: the planner was not shown those, and
 // may have meant to add to them. To delete a row, it is enough that nobody has changed it since it was last read.
 func carriable(known *view.Scene, call nodes.Call) bool {
-	p := plannedCall(call)
-	refs, columns := p.refs(), []string(nil)
-	if slices.ContainsFunc(p.Filters, func(f plannedFilter) bool { return bytes.Contains(f.Value, []byte("..")) }) {
+	if strings.Contains(gjson.GetBytes(call.Args, "filters.#.value").Raw, "..") {
 		return false // Act has to look at a range first
 	}
-	for _, one := range p.Set {
-		columns = append(columns, one.Column)
-	}
+	refs, _ := byRef(call)
 	if call.Tool == vocab.ToolDelete {
 		return known.Unchanged(refs)
+	}
+	var columns []string
+	for _, column := range gjson.GetBytes(call.Args, "set.#.column").Array() {
+		columns = append(columns, column.Str)
 	}
 
 	return known.Knows(refs, columns) && !known.Composed(refs, columns)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
 	"alfred/internal/llm"
@@ -38,13 +37,9 @@ const (
 // not follow at once. If an answer is already stored for the decision, it returns that instead of asking again, so that
 // what a killed process bought is not bought twice.
 type recorder struct {
+	runner  *Runner
 	model   llm.Model
-	clock   *clock
 	guard   *guard
-	observe *observer
-	pool    *pgxpool.Pool
-	prices  llm.Prices
-	shared  *sharedParts
 	session uuid.UUID
 	turn    *uuid.UUID // nil for compress
 	// position is 0 for compress, whose answers are found by their request.
@@ -69,7 +64,7 @@ type recorder struct {
 }
 
 func (r *Runner) recorder(g *guard, session uuid.UUID) *recorder {
-	return &recorder{clock: r.clock, guard: g, observe: r.observe, pool: r.Pool, prices: r.Prices, shared: &r.shared, session: session}
+	return &recorder{runner: r, guard: g, session: session}
 }
 
 // Generate implements llm.Model.
@@ -93,7 +88,7 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 		lost = errors.Join(lost, r.record(ctx, req, resp, failure, time.Since(started)))
 		started = time.Now() // the next call's, so that the durations add up
 	}
-	called, done := r.observe.calling(ctx, &asked)
+	called, done := r.runner.observe.calling(ctx, &asked)
 	resp, err = r.model.Generate(called, &asked)
 	done(resp, err)
 	if stopped := context.Cause(ctx); stopped != nil && err != nil && !errors.Is(stopped, context.DeadlineExceeded) {
@@ -143,7 +138,7 @@ func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAns
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.New().LlmCallCompressed(ctx, r.pool, &db.LlmCallCompressedParams{SessionID: r.session, Outline: request.outline, Parts: request.parts})
+	rows, err := db.New().LlmCallCompressed(ctx, r.runner.Pool, &db.LlmCallCompressedParams{SessionID: r.session, Outline: request.outline, Parts: request.parts})
 	if err != nil {
 		return nil, fmt.Errorf("look for a bought answer: %w", err)
 	}
@@ -163,7 +158,7 @@ func (r *recorder) record(ctx context.Context, req *llm.Request, resp *llm.Respo
 	}
 	call.TraceID = telemetry.TraceID(ctx)
 	if resp != nil {
-		r.observe.spent(ctx, req.Node, call.Model, resp.Usage, call.CostUSD)
+		r.runner.observe.spent(ctx, req.Node, call.Model, resp.Usage, call.CostUSD)
 	}
 	r.lastCall, r.modelName = &call.ID, call.Model
 	if failure != nil {
@@ -210,7 +205,7 @@ func (r *recorder) stored() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.kept != nil && r.turn != nil { // a compression's commit does not wait for the disk
-		r.shared.committed(r.kept.ID, r.kept.SharedParts)
+		r.runner.shared.committed(r.kept.ID, r.kept.SharedParts)
 	}
 	r.forget(r.kept)
 }
@@ -253,7 +248,7 @@ func (r *recorder) store(ctx context.Context, call *madeCall) error {
 		queue := &pg.Batch{}
 		commitAsync(queue)
 		queue.Exec("insert call", db.LlmCallInsert, encoded)
-		err := queue.InTx(ctx, r.pool)
+		err := queue.InTx(ctx, r.runner.Pool)
 		if err == nil {
 			return nil
 		}

@@ -45,10 +45,8 @@ func (r *reply) prepare() (*nodes.Frame, error) {
 	}
 	r.in = s.prompts.Reply(s.View)
 	r.in.Done = s.done()
-	asked, err := s.asked()
+	asked := s.Scene(false).ToAsk()
 	switch {
-	case err != nil:
-		return nil, err
 	case asked != nil && s.onlyAsks(r.in.Done):
 		r.code, r.out = true, &nodes.ReplyOutput{Text: r.in.Fallback}
 	case asked != nil:

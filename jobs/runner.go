@@ -27,6 +27,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 	"alfred/registry"
 )
@@ -185,16 +186,15 @@ func NewRunner(config Config) (*Runner, error) {
 
 func (r *Runner) riverConfig() *river.Config {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &worker[UnderstandArgs]{retrying[UnderstandArgs]{runner: r}})
-	river.AddWorker(workers, &worker[ThinkArgs]{retrying[ThinkArgs]{runner: r}})
-	river.AddWorker(workers, &worker[ActArgs]{retrying[ActArgs]{runner: r}})
-	river.AddWorker(workers, &worker[ReplyArgs]{retrying[ReplyArgs]{runner: r}})
-	river.AddWorker(workers, &worker[SummarizeArgs]{retrying[SummarizeArgs]{runner: r}})
-	river.AddWorker(workers, &compressWorker{retrying[CompressArgs]{runner: r}})
-	river.AddWorker(workers, &embedWorker{retrying[EmbedArgs]{runner: r}})
+	for _, node := range []string{vocab.NodeUnderstand, vocab.NodeThink, vocab.NodeAct, vocab.NodeReply, vocab.NodeSummarize} {
+		river.AddWorkerArgs(workers, TurnArgs{Node: node}, &turnWorker{runner: r})
+	}
+	river.AddWorkerArgs(workers, TurnArgs{Node: kindEmbed}, &embedWorker{runner: r})
+	river.AddWorker(workers, &compressWorker{runner: r})
 
 	return &river.Config{
-		ID: r.id, Schema: pg.Schema, Workers: workers, JobTimeout: -1, MaxAttempts: maxAttempts,
+		ID: r.id, Schema: pg.Schema, Workers: workers, MaxAttempts: maxAttempts, RetryPolicy: r.clock,
+		JobTimeout:    -1, // what waits for others bounds its own time
 		FetchCooldown: fetchCooldown, FetchPollInterval: fetchPollInterval, SoftStopTimeout: r.Grace,
 		Queues: map[string]river.QueueConfig{
 			queueTurns:      {MaxWorkers: r.TurnWorkers},

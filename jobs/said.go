@@ -46,14 +46,13 @@ func (s *state) generates() bool {
 // saidAtOnce returns the reply in Understand's answer. It holds if nothing had to be done, or if all that was done is
 // what the answer's own calls write, and all of them succeeded.
 func (s *state) saidAtOnce() *said {
-	if len(s.Runs) == 0 || s.Runs[0].Understood == nil || s.Runs[0].Understood.Reply == "" {
+	understood := s.Understood()
+	if understood.Say == "" {
 		return nil
 	}
-	made, call := s.Runs[0].Understood, s.Runs[0].LlmCallID
-	understood := made.UnderstandOutput
-	understood.Say, understood.Think = made.Reply, made.Plan
+	call := s.Runs[0].LlmCallID
 
-	return &said{text: made.Reply, call: call, holds: (understood.Speaks() || len(s.Steps) > 0) && s.wentAsWritten(call)}
+	return &said{text: understood.Say, call: call, holds: (understood.Speaks() || len(s.Steps) > 0) && s.wentAsWritten(call)}
 }
 
 // wentAsWritten reports whether no other model call decided anything in this turn, every step wrote what it was to

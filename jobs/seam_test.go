@@ -24,29 +24,28 @@ func TestSeamWritesRiversRows(t *testing.T) {
 	pool := dbtest.Pool(t)
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: pg.Schema})
 	require.NoError(t, err)
-	turn := jobs.TurnArgs{TurnID: uuid.New(), Position: 3, Version: 1}
-	for _, args := range []interface {
-		river.JobArgs
-		InsertOpts() river.InsertOpts
-	}{
-		jobs.UnderstandArgs{TurnArgs: turn}, jobs.ThinkArgs{TurnArgs: turn}, jobs.ActArgs{TurnArgs: turn}, jobs.ReplyArgs{TurnArgs: turn},
-		jobs.SummarizeArgs{TurnArgs: turn}, jobs.EmbedArgs{TurnArgs: turn},
-		jobs.CompressArgs{SessionID: uuid.New(), FromTurn: 1, ToTurn: 4},
-	} {
+	all := map[river.JobArgs]string{ // and their queues
+		jobs.TurnArgs{Node: "embed", TurnID: uuid.New(), Position: 3, Version: 1}: "background",
+		jobs.CompressArgs{SessionID: uuid.New(), FromTurn: 1, ToTurn: 4}:          "background",
+	}
+	for _, node := range []string{"understand", "think", "act", "reply", "summarize"} {
+		all[jobs.TurnArgs{Node: node, TurnID: uuid.New(), Position: 3, Version: 1}] = "turns"
+	}
+	for args, queue := range all {
 		t.Run(args.Kind(), func(t *testing.T) {
 			t.Parallel()
 
 			tx, err := pool.Begin(t.Context())
 			require.NoError(t, err)
 			defer tx.Rollback(t.Context()) //nolint:errcheck // nothing is kept
-			theirs, err := client.InsertTx(t.Context(), tx, args, nil)
+			theirs, err := client.InsertTx(t.Context(), tx, args, &river.InsertOpts{MaxAttempts: 6, Queue: queue})
 			require.NoError(t, err)
 			encoded, err := json.Marshal(args)
 			require.NoError(t, err)
 			var ours int64
-			require.NoError(t, tx.QueryRow(t.Context(), `SELECT job_insert($1, $2, $3)`, args.Kind(), encoded, args.InsertOpts().Queue).Scan(&ours))
+			require.NoError(t, tx.QueryRow(t.Context(), `SELECT job_insert($1, $2, $3)`, args.Kind(), encoded, queue).Scan(&ours))
 			require.Equal(t, jobRow(t, tx, theirs.Job.ID), jobRow(t, tx, ours))
-			if args.InsertOpts().Queue == "turns" {
+			if queue == "turns" {
 				requireHandedOn(t, tx, args.Kind(), encoded, ours)
 			}
 		})

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -36,18 +37,35 @@ func (r *Runner) state(conn db.DBTX, d delivery, v *view.View) *state {
 }
 
 // decision returns an empty decision of the state's node.
-func (s *state) decision() decision {
-	switch s.d.node {
+func (s *state) decision() (decision, error) {
+	switch s.d.Node {
 	case vocab.NodeUnderstand:
-		return &understand{s: s}
+		return &understand{s: s}, nil
 	case vocab.NodeThink:
-		return &think{s: s}
+		return &think{s: s}, nil
 	case vocab.NodeAct:
-		return &act{s: s}
+		return s.actDecision()
 	case vocab.NodeReply:
-		return &reply{s: s}
+		return &reply{s: s}, nil
 	default:
-		return &summarize{s: s}
+		return &summarize{s: s}, nil
+	}
+}
+
+func (s *state) actDecision() (decision, error) {
+	if s.Step() == nil {
+		return nil, fmt.Errorf("act: turn %s has no step left: %w", s.Turn.ID, errStale)
+	}
+	undo, err := s.undoing()
+	switch {
+	case err != nil:
+		return nil, err
+	case undo != nil:
+		return &settled{carryOut: undo.run}, nil
+	case s.approved() != nil:
+		return &settled{carryOut: runApproved}, nil
+	default:
+		return &act{s: s}, nil
 	}
 }
 
@@ -73,19 +91,11 @@ func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
 	if json.Unmarshal(step.Calls, &calls) != nil {
 		return nil
 	}
-	var known *view.Scene
 	for _, call := range calls {
-		if call.Tool != vocab.ToolUpdate && call.Tool != vocab.ToolDelete {
-			continue
-		}
-		if known == nil {
-			known = s.Scene(false)
-		}
-		if !carriable(known, call) {
+		if (call.Tool == vocab.ToolUpdate || call.Tool == vocab.ToolDelete) && !carriable(s.Scene(false), call) {
 			return nil
 		}
 	}
-
 	out, err := nodes.Carried(calls)
 	if err != nil {
 		return nil

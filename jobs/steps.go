@@ -6,20 +6,21 @@ import (
 	"slices"
 
 	"alfred/db"
+	"alfred/internal/exact"
 	"alfred/nodes"
 )
 
-// newStep is a step of the plan that DecisionKeep stores.
+// newStep is a step of the plan as DecisionKeep takes it.
 type newStep struct {
-	Step        int             `json:"step"`
-	StepType    string          `json:"step_type"`
+	Step        int32           `json:"step"`
+	StepType    db.StepType     `json:"step_type"`
 	Subdomain   string          `json:"subdomain"`
 	Description string          `json:"description"`
 	Refs        []string        `json:"refs"`
 	Needs       string          `json:"needs"`
-	Calls       []nodes.Call    `json:"calls,omitempty"`
+	Calls       json.RawMessage `json:"calls,omitempty"`
 	Outcome     *db.StepOutcome `json:"outcome,omitempty"`
-	Summary     string          `json:"summary,omitempty"`
+	Summary     *string         `json:"summary,omitempty"`
 }
 
 // steps are the turn's steps as the commit leaves them. What the commit writes to their rows is also written here, so
@@ -54,25 +55,51 @@ func (c *commit) skipSteps(keep []int32) {
 	}
 }
 
-// addSteps adds the plan that DecisionKeep stores.
-func (c *commit) addSteps(encoded json.RawMessage) error {
-	var rows []struct {
-		newStep
+// appendSteps appends a plan to the existing steps and returns its first step, or nil. What exceeded the plan's limit is
+// recorded as not done, so that the reply and the turn's memory say so.
+func (c *commit) appendSteps(plan, left []nodes.Step) (first *db.TurnSteps, err error) {
+	if len(plan) == 0 {
+		return nil, nil
+	}
+	shown, stored := []map[string]any{}, []newStep{}
+	skipped, why := db.StepOutcomeSkipped, "Not done: the plan was too long for one turn."
+	for i, step := range slices.Concat(plan, left) {
+		row := &db.TurnSteps{
+			TurnID: c.s.d.TurnID, UserID: c.s.Turn.UserID, Step: int32(len(c.s.Steps) + i + 1), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
+			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs, SchemaTables: []string{},
+		}
+		if i < len(plan) {
+			if row.Calls, err = encodedCalls(step.CarriedCalls()); err != nil {
+				return nil, err
+			}
+			shown = append(shown, map[string]any{"step": row.Step, "step_type": row.StepType, "subdomain": row.Subdomain, "description": row.Description})
+		} else {
+			row.Outcome, row.Summary = &skipped, &why
+		}
+		c.changed.Steps = append(c.steps(), row)
+		stored = append(stored, newStep{row.Step, row.StepType, row.Subdomain, row.Description, row.Refs, row.Needs, row.Calls, row.Outcome, row.Summary})
+	}
+	if c.plan, err = exact.Storable(stored); err != nil {
+		return nil, fmt.Errorf("encode the plan: %w", err)
+	}
+	data := map[string]any{"steps": shown}
+	if c.goal != nil {
+		data["goal"] = *c.goal
+	}
+	c.events.add("plan", data)
 
-		Calls   json.RawMessage `json:"calls"`
-		Summary *string         `json:"summary"`
+	return c.changed.Steps[len(c.s.Steps)], nil
+}
+
+// encodedCalls are the calls that were written out for a step as they are stored, nil for none.
+func encodedCalls(calls []nodes.Call) (json.RawMessage, error) {
+	if len(calls) == 0 {
+		return nil, nil
 	}
-	if err := json.Unmarshal(encoded, &rows); err != nil {
-		return fmt.Errorf("read the plan: %w", err)
-	}
-	c.changed.Steps = c.steps()
-	for i := range rows {
-		row := &rows[i]
-		c.changed.Steps = append(c.changed.Steps, &db.TurnSteps{
-			TurnID: c.s.d.TurnID, UserID: c.s.Turn.UserID, Step: int32(row.Step), StepType: db.StepType(row.StepType), Subdomain: row.Subdomain,
-			Description: row.Description, Refs: row.Refs, Needs: row.Needs, Calls: row.Calls, SchemaTables: []string{}, Outcome: row.Outcome, Summary: row.Summary,
-		})
+	encoded, err := exact.Storable(calls)
+	if err != nil {
+		return nil, fmt.Errorf("encode calls of a step: %w", err)
 	}
 
-	return nil
+	return encoded, nil
 }

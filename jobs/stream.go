@@ -5,11 +5,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
-
-	"alfred/db"
-	"alfred/internal/pg"
 )
 
 const (
@@ -23,13 +18,9 @@ const (
 // stream writes a reply to the turn's events as it is generated. It is for display only: the turn commits the whole
 // reply, and a piece that cannot be written is dropped.
 type stream struct {
-	pool     db.DBTX
-	guard    *guard
-	notifier *pg.Notifier
-	turnID   uuid.UUID
-	position int
-	attempt  int // above 1, readers are told to discard what came before
-	ctx      context.Context
+	of      *state
+	attempt int // above 1, readers are told to discard what came before
+	ctx     context.Context
 
 	mu     sync.Mutex
 	buffer strings.Builder // whole words, and the one being written
@@ -39,9 +30,7 @@ type stream struct {
 }
 
 func (s *state) stream(ctx context.Context) *stream {
-	return &stream{
-		pool: s.runner.Pool, guard: s.guard, notifier: s.runner.notifier, turnID: s.d.TurnID, position: s.d.Position, attempt: s.d.attempt + s.d.snoozes, ctx: ctx,
-	}
+	return &stream{of: s, attempt: s.d.attempt + s.d.snoozes, ctx: ctx}
 }
 
 // add appends the next piece. It blocks while pieces are written.
@@ -93,7 +82,7 @@ func (s *stream) flush(end bool) {
 	if text == "" || s.lost != nil || s.ctx.Err() != nil {
 		return
 	}
-	if text, _, s.lost = s.guard.Reply(s.ctx, text); s.lost != nil {
+	if text, _, s.lost = s.of.guard.Reply(s.ctx, text); s.lost != nil {
 		return
 	}
 	var all events
@@ -103,8 +92,9 @@ func (s *stream) flush(end bool) {
 	all.add("reply.delta", map[string]any{"text": text, "attempt": s.attempt})
 	ctx, cancel := context.WithTimeout(s.ctx, deltaTimeout)
 	defer cancel()
-	if s.lost = all.appendAlone(ctx, s.pool, s.turnID, s.position); s.lost == nil {
+	d := s.of.d
+	if s.lost = all.appendAlone(ctx, s.of.runner.Pool, d.TurnID, d.Position); s.lost == nil {
 		s.begun = true
-		s.notifier.Notify(s.turnID)
+		s.of.runner.notifier.Notify(d.TurnID)
 	}
 }

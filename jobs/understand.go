@@ -126,19 +126,10 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 }
 
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
-	c.output = u.out
 	u.changes(c)
 	after := understood{refs: u.in.Refs}
-	if u.out.AnswersQuestion {
-		answered, err := u.answer(ctx, c)
-		if err != nil {
-			return move{}, err
-		}
-		if answered != nil {
-			if err := u.consent(c, &after, answered); err != nil {
-				return move{}, err
-			}
-		}
+	if err := u.consent(ctx, c, &after); err != nil {
+		return move{}, err
 	}
 	if permit(u.out.Intent, nil).Allowed {
 		c.permitted = true
@@ -157,11 +148,13 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	}
 
 	m := afterUnderstand(u.out, after)
+	stored := *u.out
 	if m.next == vocab.NodeThink && len(u.recall.Calls()) == 0 {
-		// The plan waits here to be followed, unless a question or a search comes first.
-		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think, Reply: u.out.Say}
-		m.coded = u.out.Think != nil
+		m.coded = stored.Think != nil // the plan waits here to be followed, unless a question or a search comes first
+	} else {
+		stored.Think, stored.Say = nil, ""
 	}
+	c.output = stored
 
 	return m, nil
 }
@@ -176,8 +169,19 @@ func (u *understand) changes(c *commit) {
 	c.changed.Registry = c.changed.Curation || len(u.mentioned()) > 0 || len(u.recall.Calls()) > 0
 }
 
-// consent evaluates the answer to a question. Code carries out what the user approved.
-func (u *understand) consent(c *commit, after *understood, q *db.QuestionAnswerRow) error {
+// consent closes the open question, if the message answers it, and evaluates the answer. Understand decides whether it
+// does; a short message alone does not. Code carries out what the user approved.
+func (u *understand) consent(ctx context.Context, c *commit, after *understood) error {
+	if !u.out.AnswersQuestion {
+		return nil
+	}
+	q, err := db.New().QuestionAnswer(ctx, c.tx, &db.QuestionAnswerParams{SessionID: c.s.Turn.SessionID, TurnNumber: c.s.Turn.Number})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("close question: %w", err)
+	}
 	a, err := newAnswered(q.Kind, q.Payload, u.clicked.option())
 	if err != nil {
 		return err
@@ -201,21 +205,6 @@ func (u *understand) search(ctx context.Context, c *commit) error {
 	}
 
 	return err
-}
-
-// answer closes the open question. Understand decides whether the message answers it; a short message alone does not.
-func (u *understand) answer(ctx context.Context, c *commit) (*db.QuestionAnswerRow, error) {
-	answered, err := c.q.QuestionAnswer(ctx, c.tx, &db.QuestionAnswerParams{
-		SessionID: c.s.Turn.SessionID, TurnNumber: c.s.Turn.Number,
-	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("close question: %w", err)
-	}
-
-	return answered, nil
 }
 
 // curate applies Understand's decisions about the registry, a fresh start first.

@@ -97,26 +97,26 @@ func undoApproved(payload json.RawMessage) (*undoing, error) {
 	return &undoing{turn: &id, agreed: true}, nil
 }
 
-// runUndo is the single decision of the step that undoes.
-func (a *act) runUndo(ctx context.Context, c *commit) (move, error) {
+// run is the single decision of the step that undoes.
+func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 	c.permitted, c.reload = true, true
-	target, err := c.q.TurnUndoTarget(ctx, c.tx, &db.TurnUndoTargetParams{
-		SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: a.undo.turn, Number: a.undo.number,
+	target, err := db.New().TurnUndoTarget(ctx, c.tx, &db.TurnUndoTargetParams{
+		SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: u.turn, Number: u.number,
 	})
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return move{}, fmt.Errorf("look for the turn to undo: %w", err)
 	}
 	var outcome crud.Outcome
 	if why := cannotUndo(target); why != "" {
-		a.remember(c, &outcome)
+		c.remember(&nodes.ActOutput{}, &outcome)
 
 		return move{next: vocab.NodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: why}, skip: true}, nil
 	}
-	outcome, err = a.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: a.undo.agreed})
+	outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: u.agreed})
 	if err != nil {
 		return move{}, err
 	}
-	a.remember(c, &outcome)
+	c.remember(&nodes.ActOutput{}, &outcome)
 	switch {
 	case outcome.Approval != nil:
 		return afterAct(&nodes.ActOutput{}, &outcome, acted{}), nil
@@ -124,7 +124,7 @@ func (a *act) runUndo(ctx context.Context, c *commit) (move, error) {
 		return move{next: vocab.NodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: lastError(&outcome)}, skip: true}, nil
 	}
 	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID})
-	told, err := a.s.runner.undone(ctx, c, &outcome)
+	told, err := c.s.runner.undone(ctx, c, &outcome)
 
 	return move{
 		next: vocab.NodeReply, skip: true,
@@ -209,11 +209,7 @@ func (s *state) undoReply() (string, bool, error) {
 	if u == nil || err != nil || len(s.Steps) == 0 {
 		return "", false, err
 	}
-	asked, err := s.asked()
-	if err != nil {
-		return "", false, err
-	}
-	if asked != nil {
+	if asked := s.Scene(false).ToAsk(); asked != nil {
 		return asked.Text, true, nil
 	}
 	for _, step := range slices.Backward(s.Steps) {

@@ -21,28 +21,17 @@ import (
 	"alfred/nodes"
 )
 
-// retrying is what all workers have in common.
-type retrying[A river.JobArgs] struct {
-	river.WorkerDefaults[A]
+// turnWorker hands a turn's jobs to the runner. All five nodes are worked the same way.
+type turnWorker struct {
+	river.WorkerDefaults[TurnArgs]
 
 	runner *Runner
 }
 
-// NextRetry implements river.Worker.
-func (w *retrying[A]) NextRetry(job *river.Job[A]) time.Time {
-	return w.runner.clock.Now().Add(pause(job.Attempt))
-}
-
-// Timeout implements river.Worker. It returns none: what waits for others bounds its own time.
-func (w *retrying[A]) Timeout(*river.Job[A]) time.Duration { return -1 }
-
-// worker hands the jobs of one node to the runner. All five nodes are worked the same way.
-type worker[A turnArgs] struct{ retrying[A] }
-
 // Work implements river.Worker.
-func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
+func (w *turnWorker) Work(ctx context.Context, job *river.Job[TurnArgs]) error {
 	d := newDelivery(job.JobRow)
-	d.TurnArgs = job.Args.turn()
+	d.TurnID, d.Position, d.Version = job.Args.TurnID, job.Args.Position, job.Args.Version
 
 	return w.runner.work(ctx, d)
 }
@@ -51,7 +40,6 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 type delivery struct {
 	TurnArgs
 
-	node    string // the job's kind
 	jobID   int64
 	attempt int // from 1
 	snoozes int
@@ -65,7 +53,7 @@ type delivery struct {
 
 func newDelivery(job *rivertype.JobRow) *delivery {
 	return &delivery{
-		node: job.Kind, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
+		TurnArgs: TurnArgs{Node: job.Kind}, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
 		takenOver: gjson.GetBytes(job.Metadata, "takeovers").Exists(),
 	}
 }
@@ -141,10 +129,13 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 
 // ask makes a decision from the view that the prompts show.
 func (r *Runner) ask(ctx context.Context, s *state, report *report) (decision, *recorder, error) {
-	dec := s.decision()
+	dec, err := s.decision()
+	if err != nil {
+		return nil, nil, err
+	}
 	frame, err := dec.prepare()
 	if err != nil {
-		return dec, nil, err
+		return nil, nil, err
 	}
 	rec, err := r.run(ctx, s, dec, frame)
 	report.ran(rec)
@@ -164,8 +155,8 @@ func (r *Runner) run(ctx context.Context, s *state, dec decision, frame *nodes.F
 	rec := r.recorder(s.guard, s.Turn.SessionID)
 	rec.turn, rec.position, rec.bought = &s.Turn.ID, d.Position, s.Answers
 	if frame != nil {
-		frame.At, rec.ordinal = s.at(d.node)
-		rec.items, rec.model = frame.Items, r.Models(d.node)
+		frame.At, rec.ordinal = s.at(d.Node)
+		rec.items, rec.model = frame.Items, r.Models(d.Node)
 		defer r.tellSlow(ctx, d)()
 	}
 
@@ -207,7 +198,7 @@ func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 	defer cancel()
 	q := db.New()
 	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
-		if d.node == vocab.NodeSummarize {
+		if d.Node == vocab.NodeSummarize {
 			_, err := q.TurnSummaryFinish(ctx, tx, d.TurnID)
 
 			return err
@@ -258,7 +249,7 @@ func (p *report) committed() { p.committedAt = time.Now() }
 func (p *report) log(ctx context.Context, logger *slog.Logger, o outcome, err error) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("node", p.node), slog.String("turn_id", p.TurnID.String()), slog.Int("position", p.Position),
+		slog.String("node", p.Node), slog.String("turn_id", p.TurnID.String()), slog.Int("position", p.Position),
 		slog.Int("attempt", p.attempt), slog.String("outcome", string(o.verdict)),
 		slog.Int64("duration_ms", time.Since(p.started).Milliseconds()),
 		slog.Int64("load_ms", between(p.started, p.loadedAt)), slog.Int64("run_ms", between(p.loadedAt, p.ranAt)),

@@ -25,8 +25,8 @@ type question[T any] struct {
 	prompt string   // name of the instructions; "" for the node's own
 	holds  []string // other nodes whose decisions the answer may contain
 	frame  Frame
-	input  any // the node's own input, for in-process models
-	schema *schema
+	input  any          // the node's own input, for in-process models
+	schema answerSchema // nil for tools or plain text
 	tools  []llm.Tool
 	read   func(*llm.Response) (*T, error)
 	// onDelta, if set, returns the function that receives the pieces of an attempt's answer, or nil.
@@ -98,7 +98,7 @@ func (q *question[T]) check(resp *llm.Response) (*T, error) {
 		return nil, complainf("the answer has %d bytes; answer briefly", len(resp.Text))
 	}
 
-	return q.read(cleaned(resp, q.schema != nil))
+	return q.read(cleaned(resp))
 }
 
 func (q *question[T]) request() (*llm.Request, error) {
@@ -119,10 +119,11 @@ func (q *question[T]) request() (*llm.Request, error) {
 		Call:     q.frame.At.Call,
 	}
 	if q.schema != nil {
-		req.SchemaName, req.Schema = q.schema.name, q.schema.json
+		req.SchemaName = q.node
+		req.Schema, err = q.schema()
 	}
 
-	return req, nil
+	return req, err
 }
 
 // messages are the prompt: the blocks, or the conversation that it continues.

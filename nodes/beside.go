@@ -1,8 +1,9 @@
 package nodes
 
 import (
-	"encoding/json"
 	"slices"
+
+	"github.com/tidwall/gjson"
 
 	"alfred/internal/llm"
 	"alfred/internal/vocab"
@@ -66,36 +67,27 @@ func (b *BesideStep) takes(calls []llm.ToolCall) bool {
 // makes reports whether a call is one that the step is for. Changes of drafts are not: what they lead to depends on
 // what the draft is by then.
 func (b *BesideStep) makes(call llm.ToolCall) bool {
-	var args struct {
-		Table    string            `json:"table"`
-		FromRef  string            `json:"from_ref"`
-		Set      []json.RawMessage `json:"set"`
-		Clear    []json.RawMessage `json:"clear"`
-		Children []json.RawMessage `json:"children"`
-		Updates  []json.RawMessage `json:"updates"`
-		Creates  []struct {
-			Type string `json:"type"`
-		} `json:"creates"`
-	}
-	if json.Unmarshal(call.Args, &args) != nil {
+	if !gjson.ValidBytes(call.Args) {
 		return false
 	}
-	own := slices.Contains(b.Tables, args.Table)
+	args := gjson.ParseBytes(call.Args)
+	own := slices.Contains(b.Tables, args.Get("table").Str)
+	some := func(name string) bool { return len(args.Get(name).Array()) > 0 }
 	switch call.Name {
 	case vocab.ToolRead:
 		return b.Type == vocab.StepRead && own
 	case vocab.ToolCreate:
-		return b.Type == vocab.StepWrite && own && (args.FromRef == "" || len(args.Set)+len(args.Clear)+len(args.Children) == 0)
+		return b.Type == vocab.StepWrite && own && (args.Get("from_ref").Str == "" || !some("set") && !some("clear") && !some("children"))
 	case vocab.ToolUpdate, vocab.ToolDelete:
 		return b.Type == vocab.StepWrite && own
 	case vocab.ToolGenerate:
-		for _, create := range args.Creates {
-			if !slices.Contains(b.EntityTypes, create.Type) {
+		for _, create := range args.Get("creates").Array() {
+			if !slices.Contains(b.EntityTypes, create.Get("type").Str) {
 				return false
 			}
 		}
 
-		return b.Type == vocab.StepGenerate && len(args.Updates) == 0
+		return b.Type == vocab.StepGenerate && !some("updates")
 	default:
 		return false
 	}

@@ -3,11 +3,11 @@ package nodes
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/tidwall/gjson"
 
 	"alfred/internal/vocab"
 )
@@ -44,17 +44,15 @@ func (o *ThinkOutput) settle(in *ThinkInput) {
 		return
 	}
 	for _, raw := range calls {
-		var at struct {
-			Step int `json:"step"`
-		}
-		if json.Unmarshal(raw, &at) != nil || at.Step < 1 || at.Step > len(o.Steps) {
+		at := int(gjson.GetBytes(raw, "step").Int())
+		if at < 1 || at > len(o.Steps) {
 			for i := range o.Steps {
 				o.Steps[i].Calls = nil
 			}
 
 			return
 		}
-		o.Steps[at.Step-1].Calls = append(o.Steps[at.Step-1].Calls, raw)
+		o.Steps[at-1].Calls = append(o.Steps[at-1].Calls, raw)
 	}
 }
 
@@ -67,11 +65,8 @@ func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 		if !ok {
 			return nil
 		}
-		said := saidCall{}
-		if decode(call.Args, &said) != nil {
-			return nil
-		}
-		home, kind := in.Homes[said.text("table")], vocab.StepWrite
+		args := gjson.ParseBytes(call.Args)
+		home, kind := in.Homes[args.Get("table").Str], vocab.StepWrite
 		if call.Tool == vocab.ToolRead {
 			kind = vocab.StepRead
 		}
@@ -80,8 +75,8 @@ func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 		}
 		step := &steps[len(steps)-1]
 		step.Calls = append(step.Calls, raw)
-		step.Refs = append(step.Refs, in.Refs.in(said.refs())...)
-		step.Description = joined(step.Description, said.words(call.Tool, home.Plural))
+		step.Refs = append(step.Refs, in.Refs.in(append(texts(args.Get("from_ref")), texts(args.Get(`filters.#(field=="id")#.value|@flatten`))...))...)
+		step.Description = joined(step.Description, inWords(call.Tool, args, home.Plural))
 	}
 
 	return steps
@@ -111,39 +106,17 @@ func joined(before, more string) string {
 	return more
 }
 
-// saidCall holds a call's arguments, to be put into words.
-type saidCall map[string]any
-
-// refs returns the refs that the call names.
-func (c saidCall) refs() []string {
-	var refs []string
-	if draft := c.text("from_ref"); draft != "" {
-		refs = append(refs, draft)
-	}
-	for _, f := range c.pairs("filters") {
-		if f["field"] == "id" {
-			refs = append(refs, texts(f["value"])...)
-		}
-	}
-
-	return refs
-}
-
-// words say what the call does.
-func (c saidCall) words(tool, rows string) string {
+// inWords says what a call does with rows that are called so.
+func inWords(tool string, args gjson.Result, rows string) string {
 	var filters, set []string
-	for _, f := range c.pairs("filters") {
-		filters = append(filters, strings.TrimSpace(fmt.Sprint(f["field"], " ", f["op"], " ", strings.Join(texts(f["value"]), ", "))))
+	for _, f := range args.Get("filters").Array() {
+		filters = append(filters, strings.TrimSpace(f.Get("field").String()+" "+f.Get("op").String()+" "+strings.Join(texts(f.Get("value")), ", ")))
 	}
-	values := c.pairs("set")
-	for _, row := range c.pairs("rows") {
-		values = append(values, saidCall(row).pairs("set")...)
-	}
-	for _, v := range values {
-		set = append(set, fmt.Sprint(v["column"], " ", strings.Join(texts(v["value"]), ", ")))
+	for _, v := range append(args.Get("set").Array(), args.Get("rows.#.set|@flatten").Array()...) {
+		set = append(set, v.Get("column").String()+" "+strings.Join(texts(v.Get("value")), ", "))
 	}
 	what := map[string]string{vocab.ToolRead: "Read the ", vocab.ToolCreate: "Add to the ", vocab.ToolUpdate: "Change the ", vocab.ToolDelete: "Delete the "}[tool] + rows
-	if draft := c.text("from_ref"); draft != "" {
+	if draft := args.Get("from_ref").Str; draft != "" {
 		what = "Save " + draft + " to the " + rows
 	}
 	if len(filters) > 0 {
@@ -156,38 +129,14 @@ func (c saidCall) words(tool, rows string) string {
 	return what
 }
 
-func (c saidCall) text(name string) string {
-	text, _ := c[name].(string)
-	return text
-}
-
-func (c saidCall) pairs(name string) []map[string]any {
-	var list []map[string]any
-	items, _ := c[name].([]any)
-	for _, item := range items {
-		if one, ok := item.(map[string]any); ok {
-			list = append(list, one)
-		}
+// texts words a value, or each of a list; nothing is none.
+func texts(value gjson.Result) []string {
+	var list []string
+	for _, one := range value.Array() {
+		list = append(list, one.String())
 	}
 
 	return list
-}
-
-// texts words a value, or each of a list.
-func texts(value any) []string {
-	switch v := value.(type) {
-	case nil:
-		return nil
-	case []any:
-		list := make([]string, len(v))
-		for i := range v {
-			list[i] = fmt.Sprint(v[i])
-		}
-
-		return list
-	default:
-		return []string{fmt.Sprint(v)}
-	}
 }
 
 // carriedCall reads a call whose arguments are either next to the tool's name or under args.

@@ -12,12 +12,8 @@ import (
 // Compress writes two short texts for a range of older turns, in one answer. Retryable errors are returned, since
 // nobody waits, and so is a prompt that is too long, which may fit when cut; any other failure yields the fallback.
 func Compress(ctx context.Context, model llm.Model, in CompressInput) (*CompressOutput, error) {
-	s, err := schemaOf[CompressOutput](in.Prompts, vocab.NodeCompress, nil)
-	if err != nil {
-		return nil, err
-	}
 	out, err := ask(ctx, model, question[CompressOutput]{
-		node: vocab.NodeCompress, frame: in.Frame, input: in, schema: s, read: readCompress,
+		node: vocab.NodeCompress, frame: in.Frame, input: in, schema: schemaOf[CompressOutput](in.Prompts, nil), read: readCompress,
 	})
 	switch kind := llm.KindOf(err); {
 	case err == nil:

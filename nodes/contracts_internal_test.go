@@ -40,18 +40,18 @@ func TestV40DocsShowTheContracts(t *testing.T) {
 func contracts(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	understand, err := (&UnderstandInput{EntityTypes: []string{"..."}, Plan: &ThinkInput{Subdomains: []string{"..."}}}).together()
+	understand, err := (&UnderstandInput{EntityTypes: []string{"..."}, Plan: &ThinkInput{Subdomains: []string{"..."}}}).together()()
 	require.NoError(t, err)
-	think, err := newSchema[thinkAnswer]("think", (&ThinkInput{Subdomains: []string{"..."}}).enums(""))
+	think, err := newSchema[thinkAnswer]((&ThinkInput{Subdomains: []string{"..."}}).enums(""))
 	require.NoError(t, err)
-	summarize, err := newSchema[SummarizeOutput]("summarize", map[string][]string{"conversation_phase": phases, "tone": tones})
+	summarize, err := newSchema[SummarizeOutput](map[string][]string{"conversation_phase": phases, "tone": tones})
 	require.NoError(t, err)
-	compress, err := newSchema[CompressOutput]("compress", nil)
+	compress, err := newSchema[CompressOutput](nil)
 	require.NoError(t, err)
-	for _, s := range []*schema{understand, think, summarize, compress} {
+	for i, s := range []json.RawMessage{understand, think, summarize, compress} {
 		var root jsonschema.Schema
-		require.NoError(t, json.Unmarshal(s.json, &root))
-		describe(&b, s.name, "", &root)
+		require.NoError(t, json.Unmarshal(s, &root))
+		describe(&b, []string{"understand", "think", "summarize", "compress"}[i], "", &root)
 	}
 
 	return b.String()

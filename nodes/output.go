@@ -21,20 +21,12 @@ type UnderstandOutput struct {
 
 	// Think is Think's decision if the same answer contains it, as written; it is checked when it is followed. Nil if
 	// Think has to be asked.
-	Think *ThinkOutput `json:"-"`
+	Think *ThinkOutput `json:"think,omitempty"`
 	// Say is the reply if the same answer contains it: to a message that needs nothing else, or for when the plan's
 	// calls have succeeded.
-	Say string `json:"-"`
+	Say string `json:"say,omitempty"`
 	// Degraded says why the model's answer could not be used as it was; code sets it.
 	Degraded string `json:"-"`
-}
-
-// TogetherOutput is an Understand answer that contains Think's decision, and perhaps the reply, as it is stored.
-type TogetherOutput struct {
-	UnderstandOutput
-
-	Plan  *ThinkOutput `json:"think,omitempty"`
-	Reply string       `json:"say,omitempty"`
 }
 
 // UndoRequest is the user's request to undo what a turn wrote; Turn is 0 for the last one that wrote.

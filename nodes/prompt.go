@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -27,6 +28,9 @@ type Prompts struct {
 
 type systemKey struct{ name, persona string }
 
+// builtIn are the prompts of a frame that has none of its own.
+var builtIn = &Prompts{}
+
 // OpenPrompts reads prompts from a folder and renders each, so that a broken one is found before a model is asked.
 func OpenPrompts(files fs.FS) (*Prompts, error) {
 	p, found := &Prompts{files: files}, 0
@@ -49,9 +53,9 @@ func OpenPrompts(files fs.FS) (*Prompts, error) {
 	return p, nil
 }
 
-// read returns a prompt's text; nil Prompts are the built-in ones.
+// read returns a prompt's text.
 func (p *Prompts) read(name string) (string, error) {
-	if p != nil && p.files != nil {
+	if p.files != nil {
 		text, err := fs.ReadFile(p.files, name+".md")
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return string(text), err
@@ -62,11 +66,9 @@ func (p *Prompts) read(name string) (string, error) {
 	return string(text), err
 }
 
-// system returns a named prompt, rendered once for the same persona; nil Prompts render it anew.
+// system returns a named prompt, rendered once for the same persona; nil Prompts are the built-in ones.
 func (p *Prompts) system(name, persona string) (string, error) {
-	if p == nil {
-		return p.render(name, persona)
-	}
+	p = cmp.Or(p, builtIn)
 
 	return once(&p.systems, systemKey{name, persona}, func() (string, error) { return p.render(name, persona) })
 }

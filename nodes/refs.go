@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -47,24 +48,15 @@ func (known Refs) within(text string) []string {
 	}
 	from, _ := strconv.Atoi(parts[2])
 	to, _ := strconv.Atoi(parts[4])
-	type numbered struct {
-		ref string
-		n   int
-	}
-	var found []numbered
+	numbers := map[string]int{}
 	for ref := range known {
 		digits, ok := strings.CutPrefix(ref, parts[1]+"_")
 		if n, err := strconv.Atoi(digits); ok && err == nil && n >= from && n <= to {
-			found = append(found, numbered{ref, n})
+			numbers[ref] = n
 		}
 	}
-	slices.SortFunc(found, func(a, b numbered) int { return cmp.Compare(a.n, b.n) })
-	refs := make([]string, len(found))
-	for i, one := range found {
-		refs[i] = one.ref
-	}
 
-	return refs
+	return slices.SortedFunc(maps.Keys(numbers), func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
 }
 
 // in returns the names that are refs, with ranges expanded. It drops the others: the list may also hold names of other

@@ -59,15 +59,6 @@ var (
 	sayBegin = regexp.MustCompile(`"say"\s*:\s*"`)
 )
 
-// cleaning removes from pieces what cleaned removes from the whole.
-func cleaning(onDelta func(string)) func(string) {
-	if onDelta == nil {
-		return nil
-	}
-
-	return func(piece string) { onDelta(cleanText(piece)) }
-}
-
 // introducing returns the function that passes on the words that come with drafts while they are being written. The
 // words of a repaired answer are not shown before it is whole.
 func (in *ActInput) introducing(attempt int) func(string) {

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,35 +12,32 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schema is the JSON schema of a node's output, named after the node.
-type schema struct {
-	name string
-	json json.RawMessage
-}
-
 // schemaKey is what a schema depends on. A domain needs only a few.
 type schemaKey struct {
-	answer      reflect.Type
-	name, enums string
+	answer reflect.Type
+	enums  string
 }
 
-// schemaOf returns the schema of an answer, made once for the same prompts; nil Prompts make it anew.
-func schemaOf[T any](p *Prompts, name string, enums map[string][]string) (*schema, error) {
-	if p == nil {
-		return newSchema[T](name, enums)
-	}
+// answerSchema returns the JSON schema of an answer.
+type answerSchema func() (json.RawMessage, error)
 
-	return once(&p.schemas, schemaKey{reflect.TypeFor[T](), name, fmt.Sprintf("%q", enums)}, func() (*schema, error) { return newSchema[T](name, enums) })
+// schemaOf is the schema of an answer, made once for the same prompts; nil Prompts are the built-in ones.
+func schemaOf[T any](p *Prompts, enums map[string][]string) answerSchema {
+	create := func() (json.RawMessage, error) { return newSchema[T](enums) }
+
+	return func() (json.RawMessage, error) {
+		return once(&cmp.Or(p, builtIn).schemas, schemaKey{reflect.TypeFor[T](), fmt.Sprintf("%q", enums)}, create)
+	}
 }
 
 // newSchema generates the schema from the struct, so that the contract exists once, in the order of its fields; enums add
 // what Go's types cannot express, by field path ("steps.type").
-func newSchema[T any](name string, enums map[string][]string) (*schema, error) {
+func newSchema[T any](enums map[string][]string) (json.RawMessage, error) {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): constraintValue(),
 	}})
 	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", name, err)
+		return nil, fmt.Errorf("schema of %s: %w", reflect.TypeFor[T](), err)
 	}
 	if calls := s.Properties["calls"]; calls != nil {
 		calls.Items = plannedCall()
@@ -47,16 +45,16 @@ func newSchema[T any](name string, enums map[string][]string) (*schema, error) {
 	for path, values := range enums {
 		field, err := fieldAt(s, path)
 		if err != nil {
-			return nil, fmt.Errorf("schema of %s: %w", name, err)
+			return nil, fmt.Errorf("schema of %s: %w", reflect.TypeFor[T](), err)
 		}
 		field.Enum = anys(values)
 	}
 	data, err := json.Marshal(constrained(s))
 	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", name, err)
+		return nil, fmt.Errorf("schema of %s: %w", reflect.TypeFor[T](), err)
 	}
 
-	return &schema{name: name, json: data}, nil
+	return data, nil
 }
 
 // constrained adapts a schema to the strict modes of all providers: objects are closed, every property is required, and

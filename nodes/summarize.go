@@ -16,13 +16,10 @@ var (
 // Summarize words what happened in a turn. The facts follow from rows, so a failing model costs only the wording: the
 // fallback is used at once, and the next turn does not wait.
 func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*SummarizeOutput, error) {
-	s, err := schemaOf[SummarizeOutput](in.Prompts, vocab.NodeSummarize, map[string][]string{"conversation_phase": phases, "tone": tones})
-	if err != nil {
-		return nil, err
-	}
 	out, err := ask(ctx, model, question[SummarizeOutput]{
-		node: vocab.NodeSummarize, frame: in.Frame, input: in, schema: s,
-		read: func(resp *llm.Response) (*SummarizeOutput, error) { return readSummarize(resp, in.Fallback) },
+		node: vocab.NodeSummarize, frame: in.Frame, input: in,
+		schema: schemaOf[SummarizeOutput](in.Prompts, map[string][]string{"conversation_phase": phases, "tone": tones}),
+		read:   func(resp *llm.Response) (*SummarizeOutput, error) { return readSummarize(resp, in.Fallback) },
 	})
 	if err != nil && ctx.Err() == nil {
 		in.Fallback.Fallback = true

@@ -18,13 +18,9 @@ var (
 // Think makes a turn's plan, or a proposal, or asks. Code enforces the limits: a plan that remains too long is cut, and
 // one that writes without consent becomes a proposal.
 func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, error) {
-	s, err := schemaOf[thinkAnswer](in.Prompts, vocab.NodeThink, in.enums(""))
-	if err != nil {
-		return nil, err
-	}
 	reminded := false
 	out, err := ask(ctx, model, question[ThinkOutput]{
-		node: vocab.NodeThink, frame: in.permissionFrame(), input: in, schema: s,
+		node: vocab.NodeThink, frame: in.permissionFrame(), input: in, schema: schemaOf[thinkAnswer](in.Prompts, in.enums("")),
 		read: func(resp *llm.Response) (*ThinkOutput, error) {
 			out, err := readThink(resp, in)
 			if err == nil && out.writes() && !in.Permission.Allowed {

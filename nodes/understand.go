@@ -16,20 +16,13 @@ import (
 // fail because of its memory manager.
 func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*UnderstandOutput, error) {
 	q := question[UnderstandOutput]{
-		node: vocab.NodeUnderstand, frame: in.Frame, input: in, onDelta: in.speaking,
+		node: vocab.NodeUnderstand, frame: in.Frame, input: in, onDelta: in.speaking, schema: schemaOf[understandAnswer](in.Prompts, in.enums()),
 		read: func(resp *llm.Response) (*UnderstandOutput, error) { return readUnderstand(resp, in) },
-	}
-	var err error
-	if q.schema, err = schemaOf[understandAnswer](in.Prompts, vocab.NodeUnderstand, in.enums()); err != nil {
-		return nil, err
 	}
 	if in.Plan != nil {
 		alone := q // an answer that was cut off is requested again without the plan
 		alone.prompt = "together"
-		q.prompt, q.holds, q.shorter = "together", []string{vocab.NodeThink}, &alone
-		if q.schema, err = in.together(); err != nil {
-			return nil, err
-		}
+		q.prompt, q.holds, q.shorter, q.schema = "together", []string{vocab.NodeThink}, &alone, in.together()
 	}
 	out, err := ask(ctx, model, q)
 	if llm.KindOf(err) == llm.KindInvalidOutput {
@@ -63,11 +56,11 @@ func (in *UnderstandInput) enums() map[string][]string {
 }
 
 // together is the schema of an answer that also contains Think's decision.
-func (in *UnderstandInput) together() (*schema, error) {
+func (in *UnderstandInput) together() answerSchema {
 	enums := in.Plan.enums("think.")
 	maps.Copy(enums, in.enums())
 
-	return schemaOf[togetherAnswer](in.Prompts, vocab.NodeUnderstand, enums)
+	return schemaOf[togetherAnswer](in.Prompts, enums)
 }
 
 // decodeUnderstand reads an answer of Understand. A faulty plan invalidates only itself.

@@ -22,7 +22,7 @@ func (m *listening) reword(req *llm.Request, resp *llm.Response) error {
 
 		return nil
 	case "understand":
-		both := &nodes.TogetherOutput{}
+		both := &nodes.UnderstandOutput{}
 		if err := json.Unmarshal([]byte(resp.Text), both); err != nil {
 			return err
 		}
@@ -53,8 +53,8 @@ var drafts = regexp.MustCompile(`gen_recipe_\d+`)
 
 // writeOut adds what models write out beside the plan: its calls, including the message's, and the reply if the calls
 // do everything.
-func (m *listening) writeOut(req *llm.Request, both *nodes.TogetherOutput) {
-	plan := both.Plan
+func (m *listening) writeOut(req *llm.Request, both *nodes.UnderstandOutput) {
+	plan := both.Think
 	if plan == nil {
 		return
 	}
@@ -71,12 +71,12 @@ func (m *listening) writeOut(req *llm.Request, both *nodes.TogetherOutput) {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	})
 	plan.Calls = []json.RawMessage{json.RawMessage(strings.ReplaceAll(m.now.Call, "$draft", newest))}
-	both.Reply = m.now.Reply
+	both.Say = m.now.Reply
 }
 
 // inParts is an answer in the form of its schema: parts that the message does not need are null.
-func inParts(both *nodes.TogetherOutput) map[string]any {
-	answer := map[string]any{"intent": both.Intent, "mentions": both.Mentions, "say": both.Reply}
+func inParts(both *nodes.UnderstandOutput) map[string]any {
+	answer := map[string]any{"intent": both.Intent, "mentions": both.Mentions, "say": both.Say}
 	if both.Quick != nil {
 		answer["quick"] = both.Quick.EntityType
 	}
@@ -100,7 +100,7 @@ func inParts(both *nodes.TogetherOutput) map[string]any {
 		}
 		answer["besides"] = besides
 	}
-	if plan := both.Plan; plan != nil {
+	if plan := both.Think; plan != nil {
 		answer["calls"] = plan.Calls
 		if len(plan.Calls) < len(plan.Steps) || plan.Proposal != "" || len(plan.Questions) > 0 {
 			answer["think"] = map[string]any{"goal": plan.Goal, "steps": plan.Steps, "proposal": plan.Proposal, "questions": plan.Questions}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -47,7 +48,7 @@ var gauges = []struct {
 
 // ObserveRows adds the figures stored as rows to the metrics. They are read whenever the metrics are collected. Labels
 // tell databases apart where there are several.
-func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *slog.Logger, labels ...attribute.KeyValue) error {
+func ObserveRows(meters metric.MeterProvider, pool *pgxpool.Pool, logger *slog.Logger, labels ...attribute.KeyValue) error {
 	meter := meters.Meter(telemetry.Scope)
 	instruments := map[string]metric.Observable{}
 	var errs []error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -63,6 +64,16 @@ func (q *Batch) Query(what, query string, params any, read func(pgx.Rows) error)
 	})
 }
 
+// Rows adds an sqlc query: its exported text, its parameters, and where its rows go, in order. They are available once
+// the batch has been sent without an error.
+func Rows[Row any](q *Batch, what, query string, params any, rows *[]*Row) {
+	q.Query(what, query, params, func(found pgx.Rows) (err error) {
+		*rows, err = pgx.CollectRows(found, pgx.RowToAddrOfStructByPos[Row])
+
+		return err
+	})
+}
+
 // Send runs the statements in tx, after those that wait to be sent.
 func (q *Batch) Send(ctx context.Context, tx batcher) error {
 	if t := of(tx); t != nil {
@@ -105,6 +116,27 @@ func (q *Batch) add(what, query string, params any, read func(pgx.BatchResults) 
 
 		return nil
 	}
+}
+
+// arguments are the fields of sqlc's parameter struct, which are in the order of their numbers. A []any is the
+// parameters themselves, nil none.
+func arguments(params any) []any {
+	if params == nil {
+		return nil
+	}
+	if list, ok := params.([]any); ok {
+		return list
+	}
+	of := reflect.ValueOf(params)
+	if of.Kind() != reflect.Pointer || of.Elem().Kind() != reflect.Struct {
+		return []any{params}
+	}
+	fields := make([]any, of.Elem().NumField())
+	for i := range fields {
+		fields[i] = of.Elem().Field(i).Interface()
+	}
+
+	return fields
 }
 
 // take moves another's statements to the end of these.

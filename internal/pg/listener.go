@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/sync/errgroup"
 
 	"alfred/db"
 )
@@ -49,11 +48,12 @@ func NewListener(config *pgx.ConnConfig, logger *slog.Logger) *Listener {
 // Run listens until ctx ends, then returns nil. It reconnects if the connection is lost. Subscribers are also signalled
 // every second, whether or not it listens.
 func (l *Listener) Run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return l.poll(ctx) })
-	group.Go(func() error { return l.reconnect(ctx) })
+	var polling sync.WaitGroup
+	polling.Go(func() { l.poll(ctx) })
+	l.reconnect(ctx)
+	polling.Wait()
 
-	return group.Wait()
+	return nil
 }
 
 // Subscribe returns a channel that is signalled whenever the turn may have new events, and at least once a second.
@@ -109,24 +109,24 @@ func (l *Listener) listen(ctx context.Context) error {
 	}
 }
 
-func (l *Listener) poll(ctx context.Context) error {
+func (l *Listener) poll(ctx context.Context) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-ticker.C:
 			l.signalAll()
 		}
 	}
 }
 
-func (l *Listener) reconnect(ctx context.Context) error {
+func (l *Listener) reconnect(ctx context.Context) {
 	for {
 		err := l.listen(ctx)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // being stopped is not a failure
+			return
 		}
 		l.logger.WarnContext(ctx, "listening again after a lost connection", slog.Any("error", err))
 		select {

@@ -106,9 +106,7 @@ func (m *Migrator) Status(ctx context.Context) (Status, error) {
 
 func compare(source *source, applied []int64, texts map[int64]string) SourceStatus {
 	status := SourceStatus{Ahead: []int64{}, Altered: []int64{}, Applied: []int64{}, Pending: []int64{}, Source: source.name}
-	known := make([]int64, 0, len(applied))
 	for _, migration := range source.known {
-		known = append(known, migration.version)
 		switch {
 		case !slices.Contains(applied, migration.version):
 			status.Pending = append(status.Pending, migration.version)
@@ -117,7 +115,7 @@ func compare(source *source, applied []int64, texts map[int64]string) SourceStat
 		}
 	}
 	for _, version := range applied {
-		if slices.Contains(known, version) {
+		if slices.ContainsFunc(source.known, func(m migration) bool { return m.version == version }) {
 			status.Applied = append(status.Applied, version)
 		} else {
 			status.Ahead = append(status.Ahead, version)

@@ -65,3 +65,27 @@ func act(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.T
 const actAs = `SELECT current_setting('role'), coalesce(current_setting('alfred.user_id', true), ''), current_setting('TimeZone'),
 	set_config('role', $1, true), set_config('alfred.user_id', $2, true),
 	set_config('TimeZone', coalesce(nullif($3, ''), CASE WHEN $2 <> '' THEN alfred.tenant_timezone() END, current_setting('TimeZone')), true)`
+
+// BecomeTenant makes everything added after it run under the tenant's role, as the given user and in that user's time
+// zone. The batch must be sent to a pool or with a transaction's commit: the settings hold until all of it has run.
+func (q *Batch) BecomeTenant(userID uuid.UUID, zone string) {
+	q.Exec("become the tenant", actIn, []any{TenantRole, userID.String(), zone})
+}
+
+// AsTenant is BecomeTenant for what is added within. The batch must be sent in a transaction. Afterwards the user, role
+// and time zone are as before; if a statement fails, so does the transaction.
+func (q *Batch) AsTenant(userID uuid.UUID, zone string, add func()) {
+	q.Exec("become the tenant", enter, []any{TenantRole, userID.String(), zone})
+	add()
+	q.Exec("act as before", leave, nil)
+}
+
+const (
+	// acting sets role, user and time zone; "" is the connection's own time zone.
+	acting = `set_config('alfred.user_id', $2, true), set_config('TimeZone', nullif($3, ''), true), set_config('role', $1, true)`
+	actIn  = `SELECT ` + acting
+
+	enter = `SELECT set_config('alfred.outside', json_build_array(current_setting('role'), current_setting('alfred.user_id', true), current_setting('TimeZone'))::text, true), ` + acting
+	leave = `SELECT set_config('alfred.user_id', coalesce(o ->> 1, ''), true), set_config('TimeZone', o ->> 2, true), set_config('role', o ->> 0, true)
+		FROM (SELECT current_setting('alfred.outside')::json) AS x (o)`
+)

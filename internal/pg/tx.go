@@ -17,11 +17,6 @@ type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// OptionBeginner is anything that starts a transaction with options: a pool or a connection.
-type OptionBeginner interface {
-	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
-}
-
 // InTx runs work in a new transaction and commits it; an error or panic in work rolls it back. Errors of work are
 // returned unchanged.
 func InTx(ctx context.Context, beginner Beginner, work func(tx pgx.Tx) error) error {
@@ -37,16 +32,22 @@ func InTx(ctx context.Context, beginner Beginner, work func(tx pgx.Tx) error) er
 }
 
 // InReadTx runs work in a read-only transaction in which every statement sees the same moment (repeatable read).
-func InReadTx(ctx context.Context, beginner OptionBeginner, work func(tx pgx.Tx) error) error {
-	if pool, ok := beginner.(*pgxpool.Pool); ok {
-		return onPool(ctx, pool, beginRead, work)
-	}
-	tx, err := beginner.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})
-	if err != nil {
-		return fmt.Errorf("begin read transaction: %w", err)
-	}
+func InReadTx(ctx context.Context, pool *pgxpool.Pool, work func(tx pgx.Tx) error) error {
+	return onPool(ctx, pool, beginRead, work)
+}
 
-	return finish(ctx, tx, work)
+// Run runs work in a transaction, as [InTx] and [InReadTx] do on some pool.
+type Run func(ctx context.Context, work func(tx pgx.Tx) error) error
+
+// Value returns what work returns in a transaction of run's.
+func Value[T any](ctx context.Context, run Run, work func(tx pgx.Tx) (T, error)) (value T, err error) {
+	err = run(ctx, func(tx pgx.Tx) (err error) {
+		value, err = work(tx)
+
+		return err
+	})
+
+	return value, err
 }
 
 func onPool(ctx context.Context, pool *pgxpool.Pool, begin string, work func(tx pgx.Tx) error) error {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,32 +165,19 @@ func (t *page) touchedBy(p *db.TurnListPastRow) string {
 	for _, event := range events {
 		actions[event.Ref] = event.Action
 	}
+	here := slices.DeleteFunc(t.ByNumber(), func(e *view.Entity) bool { _, touched := actions[e.Ref]; return !touched })
+	alike := func(a, b *view.Entity) bool { return actions[a.Ref] == actions[b.Ref] && t.risk(a) == t.risk(b) }
 	var lines []string
-	var run []*view.Entity
-	flush := func() {
+	for _, run := range view.Runs(here, alike) {
 		if len(run) > collapseOver {
-			lines = append(lines, "- "+run[0].Ref+".."+run[len(run)-1].Ref+": ["+strconv.Itoa(len(run))+" "+t.Plural(run[0].EntityType)+"] ["+actions[run[0].Ref]+"]")
-		} else {
-			for _, e := range run {
-				lines = append(lines, "- "+e.Ref+": "+e.Label+" ["+actions[e.Ref]+"]"+t.risk(e))
-			}
-		}
-		run = nil
-	}
-	for _, e := range t.ByNumber() {
-		action, here := actions[e.Ref]
-		if !here {
+			lines = append(lines, t.rangeLine(run)+"["+actions[run[0].Ref]+"]")
+
 			continue
 		}
-		if len(run) > 0 {
-			last := run[len(run)-1]
-			if last.Stem() != e.Stem() || e.Number() != last.Number()+1 || actions[last.Ref] != action || t.risk(last) != t.risk(e) {
-				flush()
-			}
+		for _, e := range run {
+			lines = append(lines, "- "+e.Ref+": "+e.Label+" ["+actions[e.Ref]+"]"+t.risk(e))
 		}
-		run = append(run, e)
 	}
-	flush()
 
 	return strings.Join(lines, "\n")
 }

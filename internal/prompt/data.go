@@ -78,14 +78,7 @@ func (t *page) chooseRows() []*view.Row {
 
 		return near && !e.Pending() && !t.Gone(r.Ref)
 	}
-	nested := map[string]bool{}
-	for _, r := range t.Rows.ByRef {
-		for _, refs := range r.Children {
-			for _, ref := range refs {
-				nested[ref] = nested[ref] || inView(r)
-			}
-		}
-	}
+	nested := t.Below(inView)
 	var chosen []*view.Row
 	for _, ref := range t.Rows.Order {
 		if r := t.Rows.ByRef[ref]; inView(r) && !nested[ref] {

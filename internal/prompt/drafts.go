@@ -65,6 +65,27 @@ func (t *page) withContent(e *view.Entity, line string, budget *int, hidden int)
 	return line + "\n" + shown, hidden
 }
 
+// draftsMentioned prints the drafts that this turn touched, in full.
+func (t *page) draftsMentioned(s *section) {
+	budget := t.config.Budget.Drafts
+	for _, e := range t.Entities {
+		content, ok := t.Drafts[e.Ref]
+		if !ok || !e.Pending() || e.Tier != "generated" || e.TurnLastRef != t.Turn.Number {
+			continue
+		}
+		shown := clean.Content(content)
+		if clean.Tokens(shown) > budget {
+			s.line("Draft of ", e.Label, ", not saved (too long to show here)")
+
+			continue
+		}
+		budget -= clean.Tokens(shown)
+		s.line("Draft of ", e.Label, ", not saved:")
+		s.line(shown)
+		s.addItem("generated", e.Ref, int(e.TurnCreated), shown)
+	}
+}
+
 // ofStep is 1 for a ref that one of the steps being worked on names, else 0.
 func (t *page) ofStep(ref string) int {
 	if slices.ContainsFunc(t.steps, func(step *db.TurnSteps) bool { return slices.Contains(step.Refs, ref) }) {

@@ -42,12 +42,16 @@ func (t *page) hasText(entityType string) bool {
 
 // line prints an entity: "- recipe_1: Butter Chicken (recipe) [read:full]".
 func (t *page) line(e *view.Entity, note, reason string) string {
-	line := "- " + e.Ref + ": " + e.Label + " (" + e.EntityType + note + ") " + t.tags(e)
-	if reason = clean.Inline(reason, say.MaxReason); reason != "" {
-		line += " — *" + strings.ReplaceAll(reason, "*", "") + "*"
+	return "- " + e.Ref + ": " + e.Label + " (" + e.EntityType + note + ") " + t.tags(e) + because(reason)
+}
+
+// because ends an entity's line with its reason, if there is one.
+func because(reason string) string {
+	if reason = clean.Inline(reason, say.MaxReason); reason == "" {
+		return ""
 	}
 
-	return line
+	return " — *" + strings.ReplaceAll(reason, "*", "") + "*"
 }
 
 // Headings for how much of a row is loaded.
@@ -149,28 +153,23 @@ const collapseOver = 10
 // collapse prints more than ten refs of one type and action with consecutive numbers as one line.
 func (t *page) collapse(entities []*view.Entity) []*group {
 	var groups []*group
-	for i := 0; i < len(entities); {
-		run := i + 1
-		for run < len(entities) && t.follows(entities[run-1], entities[run]) {
-			run++
+	for _, run := range view.Runs(entities, func(a, b *view.Entity) bool { return t.tags(a) == t.tags(b) }) {
+		if len(run) > collapseOver {
+			groups = append(groups, &group{line: t.rangeLine(run) + t.tags(run[0]), members: run})
+
+			continue
 		}
-		if run-i > collapseOver {
-			first, last := entities[i], entities[run-1]
-			line := fmt.Sprintf("- %s..%s: [%d %s] %s", first.Ref, last.Ref, run-i, t.Plural(first.EntityType), t.tags(first))
-			groups = append(groups, &group{line: line, members: entities[i:run]})
-		} else {
-			for _, e := range entities[i:run] {
-				groups = append(groups, &group{line: t.line(e, "", e.DraftReason()), members: []*view.Entity{e}})
-			}
+		for _, e := range run {
+			groups = append(groups, &group{line: t.line(e, "", e.DraftReason()), members: []*view.Entity{e}})
 		}
-		i = run
 	}
 
 	return groups
 }
 
-func (t *page) follows(a, b *view.Entity) bool {
-	return a.Stem() == b.Stem() && b.Number() == a.Number()+1 && t.tags(a) == t.tags(b)
+// rangeLine begins the one line of many refs: "- inv_1..inv_59: [59 inventory items] ".
+func (t *page) rangeLine(run []*view.Entity) string {
+	return fmt.Sprintf("- %s..%s: [%d %s] ", run[0].Ref, run[len(run)-1].Ref, len(run), t.Plural(run[0].EntityType))
 }
 
 // retained lists what Understand keeps in view.

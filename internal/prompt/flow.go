@@ -51,16 +51,12 @@ func (t *page) replyGuidance(s *section) {
 	if labels := t.ForgottenNow(); len(labels) > 0 {
 		s.line("- Out of the conversation as the user wished, nothing of it deleted: ", enumerate(labels), ".")
 	}
-	offers := t.draftedNow() && t.Asked() == nil
+	offers := t.draftedNow() && t.ToAsk() == nil
 	if offers {
 		s.line("- Drafts are waiting: offer once to save them. Name them, in the user's language.")
 	}
 	if left := t.viableEntities(); len(left) > 0 {
-		var labels []string
-		for _, e := range left {
-			labels = append(labels, e.Label)
-		}
-		s.line("- Not excluded, still to choose from: ", enumerate(labels), ".")
+		s.line("- Not excluded, still to choose from: ", enumerate(view.Labels(left)), ".")
 	}
 	if t.Question != nil && t.Question.TurnID != t.Turn.ID && t.Question.Status == "open" && !offers { // an offer takes its place
 		s.line("- A question of yours is still open; do not press for the answer.")

@@ -60,11 +60,10 @@ func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 		if strings.TrimSpace(s.body.String()) == "" {
 			continue
 		}
-		if text := s.body.String(); rule.heading != "Schema" { // its dates are examples
-			s.body.Reset()
-			s.body.WriteString(clean.Weekdays(text))
-		}
 		body := blankLines.ReplaceAllString(strings.TrimRight(s.body.String(), "\n "), "\n\n")
+		if rule.heading != "Schema" { // its dates are examples
+			body = clean.Weekdays(body)
+		}
 		block := &f.Blocks[len(f.Blocks)-1]
 		block.Sections = append(block.Sections, nodes.Section{Heading: s.heading, Body: body, Declared: rule.declared})
 		for _, item := range s.items {
@@ -93,4 +92,16 @@ func (t *page) withoutRefs(f nodes.Frame) nodes.Frame {
 	}
 
 	return f
+}
+
+// maxNamed is how many labels a line names.
+const maxNamed = 40
+
+// enumerate names labels, newest last, and counts those that do not fit.
+func enumerate(labels []string) string {
+	if more := len(labels) - maxNamed; more > 0 {
+		return strconv.Itoa(more) + " more, " + strings.Join(labels[more:], ", ")
+	}
+
+	return strings.Join(labels, ", ")
 }

@@ -95,14 +95,8 @@ func (t *page) changedElsewhere(s *section) {
 		view.StaleGone:    "Deleted by someone else since it was read: ",
 	}
 	for _, stale := range []string{view.StaleChanged, view.StaleGone} {
-		var labels []string
-		for _, e := range t.Entities {
-			if e.Stale == stale {
-				labels = append(labels, e.Label)
-			}
-		}
-		if len(labels) > 0 {
-			s.line(words[stale], enumerate(labels))
+		if changed := t.Those(func(e *view.Entity) bool { return e.Stale == stale }); len(changed) > 0 {
+			s.line(words[stale], enumerate(view.Labels(changed)))
 		}
 	}
 }
@@ -114,8 +108,8 @@ func (t *page) viableEntities() []*view.Entity {
 		types[e.EntityType] = true
 	}
 
-	return slices.DeleteFunc(slices.Clone(t.Entities), func(e *view.Entity) bool {
-		return !types[e.EntityType] || e.Stale == view.StaleGone || !slices.Contains([]string{"generated", "recent", "retained"}, e.Tier)
+	return t.Those(func(e *view.Entity) bool {
+		return types[e.EntityType] && e.Stale != view.StaleGone && slices.Contains([]string{"generated", "recent", "retained"}, e.Tier)
 	})
 }
 

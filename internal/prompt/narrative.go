@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/say"
@@ -80,9 +82,7 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 
 // worked reports whether a turn did anything.
 func worked(data json.RawMessage) bool {
-	var steps []pastStep
-
-	return json.Unmarshal(data, &steps) == nil && slices.ContainsFunc(steps, func(s pastStep) bool { return len(s.EntitiesAffected) > 0 })
+	return gjson.GetBytes(data, "#(entities_affected.0)").Exists()
 }
 
 func fact(b *strings.Builder, name, value string) {

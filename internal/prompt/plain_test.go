@@ -3,11 +3,13 @@ package prompt_test
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/prompt"
 	"alfred/internal/testfactory"
 )
 
@@ -120,4 +122,49 @@ func TestAQuestionIsNoFailure(t *testing.T) {
 	require.Contains(t, failed(), "failed on the way")
 	b.exec(t, `UPDATE turn_step_results SET error_code = 'approval_needed' WHERE turn_id = $1`, turn.ID)
 	require.NotContains(t, failed(), "failed on the way")
+}
+
+// Totals share the results' budget: when one has used it up, the next is cut too.
+func TestTotalsKeepTheBudget(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *prompt.Config) { c.Budget.Results = 300 })
+	turn := b.running(t, 1, "how many of each?", db.StepTypeAnalyze)
+	for call := range 3 {
+		testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: call + 1, Tool: "db_analyze", Type: "inv", Rows: fmt.Sprintf(
+			`[{"call": %d, "totals": [%s0]}]`, call, strings.Repeat("100, ", 1000))})
+	}
+	results := body(b.reply(t, turn).Frame, "## Execution Results")
+	require.Equal(t, 3, strings.Count(results, "Computed: "))
+	require.Less(t, len(results), 4*300+1000)
+}
+
+// Without a model, a reply lists only so many rows, wherever among them parts of another stand.
+func TestARepliesListIsBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 90 {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("ri_%d", i+1), Label: fmt.Sprintf("Item %d", i+1)})
+	}
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Stew"})
+	turn := b.running(t, 1, "all ingredients", db.StepTypeRead)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: 1, Type: "recipe", Rows: `[{"id": "recipe_1", "name": "Stew", "recipe_ingredients": [{"id": "ri_61", "name": "Item 61"}]}]`})
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: 2, Type: "ri", Rows: rows("ri", 90, "")})
+	reply := b.reply(t, turn).Fallback
+	require.Equal(t, 60, strings.Count(reply, "- Item"), reply)
+	require.Contains(t, reply, "… and 29 more")
+}
+
+// A question whose offer is gone before the reply, because its user discarded the draft in the page, is not asked.
+func TestAMootQuestionIsNotAsked(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "save it", db.StepTypeWrite)
+	b.exec(t, `INSERT INTO questions (id, session_id, user_id, turn_id, kind, payload) VALUES (gen_random_uuid(), $1, $2, $3, 'propose', '{"text": "Shall I save Curry?", "options": []}')`, b.session, b.user, turn.ID)
+	in := b.reply(t, turn)
+	require.Contains(t, body(in.Frame, "## Open Question"), "Shall I save Curry?")
+	require.Contains(t, in.Fallback, "Shall I save Curry?")
+	b.exec(t, `UPDATE questions SET status = 'superseded' WHERE turn_id = $1`, turn.ID)
+	in = b.reply(t, turn)
+	require.Empty(t, body(in.Frame, "## Open Question"))
+	require.NotContains(t, in.Fallback, "Shall I save Curry?")
 }

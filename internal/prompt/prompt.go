@@ -24,9 +24,6 @@ type Prompts struct {
 
 // New makes Prompts for a bound domain.
 func New(d *domain.Domain, config Config) *Prompts {
-	if config.Prompts == nil {
-		config.Prompts = &nodes.Prompts{}
-	}
 	blank := &page{Teller: say.Teller{Scene: &view.Scene{View: &view.View{Domain: d}}}}
 
 	return &Prompts{domain: d, config: config, planner: sync.OnceValue(blank.plannerPersona), tools: sync.OnceValues(func() (nodes.Tools, error) {
@@ -184,7 +181,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 // bounds is what a step's tools may touch.
 func (t *page) bounds(step *db.TurnSteps) nodes.ActInput {
 	return nodes.ActInput{
-		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(step), Operations: t.operations(step), EntityTypes: t.draftable(step),
+		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(t.own(t.Domain.Subdomain(step.Subdomain))), Operations: t.operations(step), EntityTypes: t.draftable(step),
 	}
 }
 

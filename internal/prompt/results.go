@@ -64,7 +64,7 @@ func (t *page) noticeTexts() []string {
 
 // questionToAsk prints the question that the reply has to ask.
 func (t *page) questionToAsk(s *section) {
-	payload := t.Asked()
+	payload := t.ToAsk()
 	if payload == nil {
 		return
 	}
@@ -91,7 +91,7 @@ func (t *page) resultRows(s *section) {
 			lines := t.PlainRow(ref)
 			switch e := t.ByRef[ref]; {
 			case d.Result.Tool == vocab.ToolDelete:
-				lines = t.ShortRow(ref) // nobody asks for the details of what is gone
+				lines, _, _ = strings.Cut(lines, "\n") // nobody asks for the details of what is gone
 			case e != nil && e.Stale != "":
 				lines = "- " + e.Label + " (" + e.Stale + " since)" // its old values no longer hold
 			}
@@ -113,6 +113,35 @@ func (t *page) resultRows(s *section) {
 	t.otherResults(s, &budget)
 }
 
+// saveStatus keeps saved and unsaved apart.
+func (t *page) saveStatus(s *section) {
+	t.written(s, " in this turn")
+	if len(t.WroteNothing()) > 0 {
+		s.line("Nothing was saved, changed or deleted in this turn.")
+	}
+	var drafts []string
+	for _, e := range t.Entities {
+		if e.Pending() && e.Tier == "generated" {
+			drafts = append(drafts, e.Label+" ("+t.Singular(e.EntityType)+")")
+		}
+	}
+	if len(drafts) > 0 {
+		s.line("Not saved (drafts): ", enumerate(drafts))
+	}
+	if labels := t.DroppedNow(); len(labels) > 0 {
+		s.line("Discarded drafts: ", enumerate(labels))
+	}
+}
+
+// written names what this turn saved, changed and deleted.
+func (t *page) written(s *section, when string) {
+	for _, verb := range []string{say.Saved, say.Changed, say.Deleted} {
+		if labels := t.LabelsOf(verb); len(labels) > 0 {
+			s.line(verb, when, ": ", enumerate(labels))
+		}
+	}
+}
+
 // otherResults prints totals and formulas, which are not domain rows, and the number of failed calls.
 func (t *page) otherResults(s *section, budget *int) {
 	failed := 0
@@ -127,7 +156,7 @@ func (t *page) otherResults(s *section, budget *int) {
 			t.toldRecall(s, r, budget, told)
 		case vocab.CarriesRows(r.Tool) || r.Tool == vocab.ToolGenerate || len(r.Rows) == 0:
 		default:
-			line := "Computed: " + clean.Clip(clean.JSON(t.Guarded(r)), *budget*clean.RunesPerToken)
+			line := "Computed: " + clean.Clip(clean.JSON(t.Guarded(r)), max(say.ShortLine, *budget*clean.RunesPerToken))
 			if told[line] {
 				continue
 			}

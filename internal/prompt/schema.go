@@ -63,10 +63,10 @@ var writeTools = map[domain.Verb]string{
 	domain.Create: vocab.ToolCreate, domain.Update: vocab.ToolUpdate, domain.Delete: vocab.ToolDelete,
 }
 
-// writable lists, by tool, the tables that a step may write.
-func (t *page) writable(step *db.TurnSteps) map[string][]string {
+// writable lists, by tool, which of these tables may be written.
+func (t *page) writable(tables []string) map[string][]string {
 	by := map[string][]string{}
-	for _, name := range t.own(t.Domain.Subdomain(step.Subdomain)) {
+	for _, name := range tables {
 		def := t.Domain.ByTable(name)
 		if def == nil {
 			continue
@@ -172,22 +172,20 @@ func (t *page) plannerPersona() string {
 			b.WriteString("Plans, by example:\n" + sub.Examples + "\n")
 		}
 	}
-
-	t.plannerTables(&b)
-	t.plannerOperations(&b)
+	b.WriteString("\n## Columns\n") // that it may filter by and fill when it writes out a step's calls
+	for _, def := range t.Domain.Entities {
+		if !def.Reference && !t.IsChild(def) {
+			b.WriteString(columnsLine(def) + "\n")
+		}
+	}
+	if len(t.Domain.Operations) > 0 {
+		b.WriteString("\n## Operations\nA write step of the subdomain may also do these; never imitate one by writing rows.\n")
+	}
+	for _, o := range t.Domain.Operations {
+		b.WriteString("- " + o.Name + " (" + o.On.Type + "): " + o.Description + "\n")
+	}
 
 	return b.String()
-}
-
-// plannerTables lists the columns that a planner may filter by and fill when it writes out a step's calls.
-func (t *page) plannerTables(b *strings.Builder) {
-	b.WriteString("\n## Columns\n")
-	for _, def := range t.Domain.Entities {
-		if def.Reference || t.IsChild(def) {
-			continue
-		}
-		b.WriteString(columnsLine(def) + "\n")
-	}
 }
 
 // columnsLine names a table's columns, with the allowed values of enumerations.
@@ -206,16 +204,6 @@ func columnsLine(def *domain.Entity) string {
 	}
 
 	return "- " + def.Table + ": " + strings.Join(names, ", ")
-}
-
-// plannerOperations lists what can be done to rows besides writing them.
-func (t *page) plannerOperations(b *strings.Builder) {
-	for i, o := range t.Domain.Operations {
-		if i == 0 {
-			b.WriteString("\n## Operations\nA write step of the subdomain may also do these; never imitate one by writing rows.\n")
-		}
-		b.WriteString("- " + o.Name + " (" + o.On.Type + "): " + o.Description + "\n")
-	}
 }
 
 // operations lists what a write step may do to rows of its own tables besides writing them.
@@ -290,16 +278,14 @@ func (t *page) stepGuidance(s *section) {
 
 // toolbox lists what the tools of all steps may name: one list for all, so that prompts share a prefix.
 func (t *page) toolbox() nodes.Toolbox {
-	box := nodes.Toolbox{Writable: map[string][]string{}}
+	var box nodes.Toolbox
 	for _, def := range t.Domain.Entities {
 		box.Tables = append(box.Tables, def.Table)
-		for _, verb := range def.Writes {
-			box.Writable[writeTools[verb]] = append(box.Writable[writeTools[verb]], def.Table)
-		}
 		if def.May(domain.Create) && !t.IsChild(def) {
 			box.EntityTypes = append(box.EntityTypes, def.Type)
 		}
 	}
+	box.Writable = t.writable(box.Tables)
 	for _, o := range t.Domain.Operations {
 		box.Operations = append(box.Operations, operation(o))
 	}

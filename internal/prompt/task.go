@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/say"
@@ -56,15 +58,8 @@ func (t *page) clock() string {
 
 // spanOf returns the days from the first to the last date in a constraint's value.
 func spanOf(value json.RawMessage) []time.Time {
-	var span struct {
-		From string `json:"from"`
-		To   string `json:"to"`
-	}
-	if json.Unmarshal(value, &span) != nil {
-		return nil
-	}
-	from, err := time.Parse(time.DateOnly, span.From)
-	to, toErr := time.Parse(time.DateOnly, span.To)
+	from, err := time.Parse(time.DateOnly, gjson.GetBytes(value, "from").Str)
+	to, toErr := time.Parse(time.DateOnly, gjson.GetBytes(value, "to").Str)
 	if err != nil || toErr != nil {
 		return nil
 	}
@@ -131,8 +126,11 @@ func (t *page) openQuestion(s *section) {
 	}
 	s.line(head)
 	t.asks(s, payload)
-	if clicked := t.clicked(q, payload); clicked != "" {
-		s.line("The user clicked: ", clicked)
+	clicked := t.Clicked(q.ID)
+	for _, option := range payload.Options {
+		if clicked != "" && option.ID == clicked {
+			s.line("The user clicked: ", t.OptionWords(option))
+		}
 	}
 	s.addItem("question", "", int(q.AskedTurn), s.body.String())
 }
@@ -143,24 +141,6 @@ func (t *page) asks(s *section, payload *view.QuestionPayload) {
 	for _, option := range payload.Options {
 		s.line("- ", t.OptionWords(option))
 	}
-}
-
-// clicked is the option that the current message chose by a click, "" for an answer in words.
-func (t *page) clicked(q *db.QuestionListTurnRow, payload *view.QuestionPayload) string {
-	var answer struct {
-		Question string `json:"question_id"`
-		Option   string `json:"option_id"`
-	}
-	if len(t.Turn.Answer) == 0 || json.Unmarshal(t.Turn.Answer, &answer) != nil || !strings.EqualFold(answer.Question, q.ID.String()) {
-		return ""
-	}
-	for _, option := range payload.Options {
-		if option.ID == answer.Option {
-			return t.OptionWords(option)
-		}
-	}
-
-	return ""
 }
 
 // constraintsInForce lists the user's constraints, in the user's words and with the exact value.

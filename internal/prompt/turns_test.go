@@ -64,6 +64,9 @@ func TestActSeesTheStepsBefore(t *testing.T) {
 	}
 	require.NotContains(t, results, `{"limit":1}`)
 	require.Contains(t, body(f, "## Current Step"), "Note from the step before: take the first two")
+
+	b.exec(t, `UPDATE turn_step_results SET rows = '[]', refs = '{}' WHERE turn_id = $1 AND step = 1`, turn.ID)
+	require.Contains(t, body(b.act(t, turn, 7).Frame, "## Step Results"), "Read all.\n(1 call)", "what found nothing names nothing")
 	require.Contains(t, body(f, "## Current Step"), "Step 6 of 6", "a skipped step does not count")
 }
 

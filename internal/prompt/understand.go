@@ -8,7 +8,6 @@ import (
 
 	"alfred/internal/clean"
 	"alfred/internal/domain"
-	"alfred/internal/say"
 	"alfred/internal/view"
 )
 
@@ -85,11 +84,8 @@ func (t *page) knownLine(e *view.Entity) string {
 	if e.Tier == "excluded" {
 		reason = clean.Text(e.ExcludedReason)
 	}
-	if reason = clean.Inline(reason, say.MaxReason); reason != "" {
-		line += " — *" + strings.ReplaceAll(reason, "*", "") + "*"
-	}
 
-	return line + t.risk(e)
+	return line + because(reason) + t.risk(e)
 }
 
 // knownList prints up to a number of lines, most recently touched first when not all fit, and adds what it printed to
@@ -120,14 +116,9 @@ func (t *page) knownList(s *section, heading, reason string, entities []*view.En
 
 // resting lists the refs outside the tiers that are always listed: recent ones and the background.
 func (t *page) resting() []*view.Entity {
-	var rest []*view.Entity
-	for _, e := range t.Entities {
-		if e.Tier == "recent" || e.Tier == "" && e.Action != "linked" && e.State != "deleted" && e.DemotedAtTurn == nil {
-			rest = append(rest, e)
-		}
-	}
-
-	return rest
+	return t.Those(func(e *view.Entity) bool {
+		return e.Tier == "recent" || e.Tier == "" && e.Action != "linked" && e.State != "deleted" && e.DemotedAtTurn == nil
+	})
 }
 
 // named returns the refs that the message names, by their whole label or by a word of it. Hidden ones count too: naming

@@ -2,6 +2,7 @@ package say
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,29 +80,18 @@ func (t *Teller) RefWords(refs []string) string {
 	for _, ref := range refs {
 		wanted[ref] = true
 	}
+	named := slices.DeleteFunc(t.ByNumber(), func(e *view.Entity) bool { return !wanted[e.Ref] })
 	var words []string
-	var run []*view.Entity
-	flush := func() {
-		switch n := len(run); {
-		case n > 2:
+	for _, run := range view.Runs(named, func(_, _ *view.Entity) bool { return true }) {
+		if n := len(run); n > 2 {
 			words = append(words, run[0].Ref+".."+run[n-1].Ref)
-		default:
-			for _, e := range run {
-				words = append(words, e.Ref)
-			}
-		}
-		run = nil
-	}
-	for _, e := range t.ByNumber() {
-		if !wanted[e.Ref] {
+
 			continue
 		}
-		if len(run) > 0 && (run[len(run)-1].Stem() != e.Stem() || run[len(run)-1].Number()+1 != e.Number()) {
-			flush()
+		for _, e := range run {
+			words = append(words, e.Ref)
 		}
-		run = append(run, e)
 	}
-	flush()
 
 	return strings.Join(words, ", ")
 }

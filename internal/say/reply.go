@@ -1,10 +1,11 @@
 package say
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/clean"
@@ -18,8 +19,8 @@ const maxListed = 60
 
 // ReplyFromFacts is a turn's reply without a model.
 func (t *Teller) ReplyFromFacts() string {
-	if payload := t.Asked(); payload != nil {
-		return t.Plain(questionWords(t, payload))
+	if payload := t.ToAsk(); payload != nil {
+		return t.Plain(t.questionWords(payload))
 	}
 	var parts []string
 	for _, d := range t.Effects() {
@@ -38,7 +39,7 @@ func (t *Teller) ReplyFromFacts() string {
 	return t.Plain(strings.Join(parts, "\n\n"))
 }
 
-func questionWords(t *Teller, payload *view.QuestionPayload) string {
+func (t *Teller) questionWords(payload *view.QuestionPayload) string {
 	lines := []string{clean.Block(t.WithLabels(payload.Text))}
 	for i, option := range payload.Options {
 		lines = append(lines, strconv.Itoa(i+1)+". "+t.OptionWords(option))
@@ -56,20 +57,16 @@ func (t *Teller) effectText(d *view.Effect) string {
 		return ""
 	}
 	nested := t.NestedRefs()
+	refs := slices.DeleteFunc(slices.Clone(d.Refs), func(ref string) bool { return nested[ref] })
+	if len(refs) == 0 {
+		return ""
+	}
 	lines := []string{Verb(d.Result.Tool) + " " + t.HowMany(d) + ":"}
-	for i, ref := range d.Refs {
-		if nested[ref] {
-			continue
-		}
-		if i == maxListed {
-			lines = append(lines, "… and "+strconv.Itoa(len(d.Refs)-i)+" more")
-
-			break
-		}
+	for _, ref := range refs[:min(len(refs), maxListed)] {
 		lines = append(lines, t.rowText(d, ref))
 	}
-	if len(lines) == 1 {
-		return ""
+	if more := len(refs) - maxListed; more > 0 {
+		lines = append(lines, "… and "+strconv.Itoa(more)+" more")
 	}
 
 	return strings.Join(lines, "\n")
@@ -77,13 +74,7 @@ func (t *Teller) effectText(d *view.Effect) string {
 
 // rowText is a row on one line, or the whole row if the call read it for its long texts or parts.
 func (t *Teller) rowText(d *view.Effect, ref string) string {
-	var params struct {
-		Detail string `json:"detail"`
-	}
-	if err := json.Unmarshal(d.Result.Params, &params); err != nil {
-		return t.shortRowLine(ref)
-	}
-	if len(d.Refs) == 1 && params.Detail != "" && params.Detail != "summary" {
+	if detail := gjson.GetBytes(d.Result.Params, "detail").Str; len(d.Refs) == 1 && detail != "" && detail != "summary" {
 		return t.wholeRow(ref, forPerson)
 	}
 
@@ -120,6 +111,11 @@ func (t *Teller) shortRowLine(ref string) string {
 	return "- " + line
 }
 
+// notDone says how a step that is not done ended.
+var notDone = map[db.StepOutcome]string{
+	db.StepOutcomeFailed: "This did not work: ", db.StepOutcomePartial: "This is done only in part: ", db.StepOutcomeSkipped: "This was not done: ",
+}
+
 // stepTexts says what was not done, and what an analysis found.
 func (t *Teller) stepTexts() []string {
 	var parts []string
@@ -127,18 +123,8 @@ func (t *Teller) stepTexts() []string {
 		if found := clean.Block(clean.Text(step.Conclusions)); found != "" {
 			parts = append(parts, found)
 		}
-		if step.Outcome == nil {
-			continue
-		}
-		what := clean.Inline(step.Description, ShortLine)
-		switch *step.Outcome {
-		case db.StepOutcomeFailed:
-			parts = append(parts, "This did not work: "+what+".")
-		case db.StepOutcomePartial:
-			parts = append(parts, "This is done only in part: "+what+".")
-		case db.StepOutcomeSkipped:
-			parts = append(parts, "This was not done: "+what+".")
-		case db.StepOutcomeOk, db.StepOutcomeEmpty:
+		if step.Outcome != nil && notDone[*step.Outcome] != "" {
+			parts = append(parts, notDone[*step.Outcome]+clean.Inline(step.Description, ShortLine)+".")
 		}
 	}
 
@@ -146,17 +132,14 @@ func (t *Teller) stepTexts() []string {
 }
 
 func (t *Teller) draftsText() string {
-	var labels []string
-	for _, e := range t.Entities {
-		if e.Pending() && e.Tier == "generated" && e.TurnLastRef == t.Turn.Number {
-			labels = append(labels, e.Label)
-		}
-	}
-	if len(labels) == 0 {
+	drafts := t.Those(func(e *view.Entity) bool {
+		return e.Pending() && e.Tier == "generated" && e.TurnLastRef == t.Turn.Number
+	})
+	if len(drafts) == 0 {
 		return ""
 	}
 
-	return "Drafted, not saved yet: " + strings.Join(labels, ", ") + ". Say the word and I save it."
+	return "Drafted, not saved yet: " + strings.Join(view.Labels(drafts), ", ") + ". Say the word and I save it."
 }
 
 // QuickReply words the answer to a plain lookup.

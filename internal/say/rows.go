@@ -1,11 +1,12 @@
 package say
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/clean"
@@ -23,12 +24,7 @@ func (t *Teller) DisplayLine(r *view.Row, without ...string) string {
 // FactsLine is a row's line without its label, which appears beside it, and whether it contains all of the row's short
 // values: a template may omit some.
 func (t *Teller) FactsLine(r *view.Row) (line string, whole bool) {
-	short := map[string]any{}
-	for name, value := range r.Columns {
-		if !IsLong(value) {
-			short[name] = value
-		}
-	}
+	short := shortValues(r)
 	label := t.ByRef[r.Ref].Label
 	line = t.lineOf(r.Kind, short, forModel)
 	for name, value := range short {
@@ -270,11 +266,8 @@ func Verb(tool string) string {
 
 // Nothing is what to say about zero rows.
 func (t *Teller) Nothing(d *view.Effect) string {
-	filters := struct {
-		Filters   []any `json:"filters"`
-		OrFilters []any `json:"or_filters"`
-	}{}
-	filtered := json.Unmarshal(d.Result.Params, &filters) == nil && len(filters.Filters)+len(filters.OrFilters) > 0
+	filters := gjson.GetManyBytes(d.Result.Params, "filters", "or_filters")
+	filtered := len(filters[0].Array())+len(filters[1].Array()) > 0
 	if d.Result.Tool == vocab.ToolRead && !filtered && d.Kind.Empty != "" {
 		return d.Kind.Empty
 	}
@@ -294,18 +287,8 @@ func (t *Teller) HowMany(d *view.Effect) string {
 	return strconv.Itoa(len(d.Refs)) + " " + d.Kind.Plural
 }
 
-// PlainRow is a row for a model that words it for people, with its long texts and children below.
+// PlainRow is a row for a model that words it for people: its line, with its long texts and children below.
 func (t *Teller) PlainRow(ref string) string { return t.wholeRow(ref, forReply) }
-
-// ShortRow is a row without its long texts and children.
-func (t *Teller) ShortRow(ref string) string {
-	r := t.Rows.ByRef[ref]
-	if r == nil {
-		return "- " + t.ByRef[ref].Label
-	}
-
-	return "- " + t.lineOf(r.Kind, shortValues(r), forReply)
-}
 
 func shortValues(r *view.Row) map[string]any {
 	short := map[string]any{}

@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/exact"
 	"alfred/internal/pg"
 	"alfred/nodes"
 	"alfred/registry"
@@ -37,18 +40,11 @@ type Changes struct {
 // turns show raises one of them.
 type Written struct{ Session, User int64 }
 
-// Followed is a view being carried across a commit.
-type Followed struct {
-	view    *View
-	written *Written
-	drafts  []*db.ArtifactListPendingRow
-	reread  bool // the drafts are read again
-	refs    *registry.Written
-}
-
 // Follow turns a view into the one that a load after the commit would return. Whatever the commit's own statements do
 // not yield is read by statements queued here, to be sent last; written holds the versions once they have been sent.
-func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Followed, error) {
+// Once the commit has been acknowledged, followed returns the view. It is nil, so that it must be loaded, if somebody
+// else has written what it shows, or if its texts name something that was not looked up with it.
+func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (followed func() *View, err error) {
 	run, err := newRun(c.Run)
 	if err != nil {
 		return nil, err
@@ -67,7 +63,6 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Fo
 	if err := next.addResults(c.Results); err != nil {
 		return nil, err
 	}
-	f := &Followed{view: &next, written: written, reread: c.Drafts}
 	if c.Steps != nil {
 		next.Steps = c.Steps
 	}
@@ -77,28 +72,47 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (*Fo
 	if c.Curation {
 		next.queueCuration(b)
 	}
+	var drafts []*db.ArtifactListPendingRow
 	if c.Drafts {
-		pg.Rows(b, "read drafts", db.ArtifactListPending, next.Turn.SessionID, &f.drafts)
+		pg.Rows(b, "read drafts", db.ArtifactListPending, next.Turn.SessionID, &drafts)
 	}
-	f.refs = c.Refs
+	refs := c.Refs
 	if c.Registry || len(c.Refs.Names) > 0 {
 		if spoken := next.spokenOf(); c.Registry || next.unknown(spoken, c.Refs.Names) {
-			f.refs, next.asked = nil, spoken
+			refs, next.asked = nil, spoken
 			pg.Rows(b, "read entities", db.EntityRefListInView, l.inView(&next, spoken), &next.Registry)
 		}
 	}
 
-	return f, nil
+	return func() *View {
+		if next.written != *written {
+			return nil
+		}
+		if c.Drafts {
+			next.setDrafts(drafts)
+		}
+		next.spoken = next.spokenOf()
+		if refs != nil {
+			next.setRefs(refs.Refs)
+		} else {
+			next.sort()
+		}
+		if next.unknown(next.spoken, nil) {
+			return nil
+		}
+
+		return &next
+	}, nil
 }
 
 func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
 	v.Results = slices.Clone(v.Results)
 	for _, row := range rows {
-		r := &Result{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{
+		r, err := newResult(&db.TurnStepResultListWindowRow{
 			TurnID: row.TurnID, TurnNumber: v.Turn.Number, Step: row.Step, Call: row.Call, Tool: row.Tool, EntityType: row.EntityType, Params: row.Params,
 			Rows: row.Rows, RowCount: row.RowCount, Refs: row.Refs, ErrorCode: row.ErrorCode, ErrorMessage: row.ErrorMessage,
-		}}
-		if err := r.decode(); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 		v.Results = append(v.Results, r)
@@ -108,29 +122,6 @@ func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
 	})
 
 	return nil
-}
-
-// View returns the view once the commit has been acknowledged. It is nil, so that it must be loaded, if somebody else
-// has written what it shows, or if its texts name something that was not looked up with it.
-func (f *Followed) View() *View {
-	v := f.view
-	if v.written != *f.written {
-		return nil
-	}
-	if f.reread {
-		v.setDrafts(f.drafts)
-	}
-	v.spoken = v.spokenOf()
-	if f.refs != nil {
-		v.setRefs(f.refs.Refs)
-	} else {
-		v.sort()
-	}
-	if v.unknown(v.spoken, nil) {
-		return nil
-	}
-
-	return v
 }
 
 // setRefs replaces refs by what has been written of them. A ref that no longer has a tier stays only while a text names
@@ -195,4 +186,53 @@ func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, ro
 // batcher is implemented by a pool.
 type batcher interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Differs describes how a view differs from one loaded at the same moment; "" if it does not, or if somebody wrote in
+// between. Values that vary from load to load (row versions, results of the domain's queries) are not compared.
+func (v *View) Differs(loaded *View) string {
+	if v.written != loaded.written {
+		return ""
+	}
+	mine, theirs := v.parts(), loaded.parts()
+	for i, part := range mine {
+		a, err := plain(part.value)
+		b, otherErr := plain(theirs[i].value)
+		if err != nil || otherErr != nil || a != b {
+			return fmt.Sprintf("%s: carried %s, loaded %s", part.name, a, b)
+		}
+	}
+
+	return ""
+}
+
+type part struct {
+	name  string
+	value any
+}
+
+func (v *View) parts() []part {
+	entities := slices.DeleteFunc(slices.Clone(v.Registry), func(e *db.EntityRefListInViewRow) bool { return e.Tier == "" && !v.spoken.names(e) })
+
+	return []part{
+		{"turn", []any{v.Turn.Status, v.Turn.Position, v.Turn.CurrentNode, v.Turn.Goal, v.Turn.Reply, v.Turn.Undoes, v.Before}},
+		{"registry", entities}, {"past", v.Past}, {"earlier", v.Earlier}, {"decisions", v.Decisions}, {"constraints", v.Constraints},
+		{"questions", v.Questions}, {"steps", v.Steps}, {"runs", v.Runs}, {"results", v.Results}, {"drafts", v.Drafts},
+		{"versions of drafts", v.Versions.Drafts}, {"round", v.Continues()},
+	}
+}
+
+// plain encodes a value as JSON independently of Postgres's formatting.
+func plain(value any) (string, error) {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return "", err
+	}
+	var decoded any
+	if err := exact.Decode(encoded, &decoded); err != nil {
+		return "", err
+	}
+	encoded, err = json.Marshal(decoded)
+
+	return string(encoded), err
 }

@@ -42,6 +42,20 @@ func numberOf(ref string) int {
 // Stem is a ref without its number.
 func (e *Entity) Stem() string { return e.Ref[:max(0, strings.LastIndexByte(e.Ref, '_'))] }
 
+// Runs divides entities into runs of consecutive numbers that are alike, each of which can stand as one range.
+func Runs(entities []*Entity, alike func(a, b *Entity) bool) [][]*Entity {
+	var runs [][]*Entity
+	for i, e := range entities {
+		if i > 0 && e.Stem() == entities[i-1].Stem() && e.Number() == entities[i-1].Number()+1 && alike(entities[i-1], e) {
+			runs[len(runs)-1] = append(runs[len(runs)-1], e)
+		} else {
+			runs = append(runs, []*Entity{e})
+		}
+	}
+
+	return runs
+}
+
 // MaxCounted bounds how many refs are counted; the prompt says when there are more.
 const MaxCounted = 1000
 
@@ -125,14 +139,31 @@ func (t *Scene) Unchanged(refs []string) bool {
 
 // Tier is the entities of a tier, in display order.
 func (t *Scene) Tier(name string) []*Entity {
-	var in []*Entity
-	for _, e := range t.Entities {
-		if e.Tier == name {
-			in = append(in, e)
+	return t.Those(func(e *Entity) bool { return e.Tier == name })
+}
+
+// Those are the entities that are so, in display order.
+func (t *Scene) Those(are func(e *Entity) bool) []*Entity { return those(t.Entities, are) }
+
+func those(of []*Entity, are func(e *Entity) bool) []*Entity {
+	var found []*Entity
+	for _, e := range of {
+		if are(e) {
+			found = append(found, e)
 		}
 	}
 
-	return in
+	return found
+}
+
+// Labels are the labels of entities.
+func Labels(of []*Entity) []string {
+	labels := make([]string, len(of))
+	for i, e := range of {
+		labels[i] = e.Label
+	}
+
+	return labels
 }
 
 // DraftReason is why a draft is kept, "" for a stored row.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -106,12 +107,12 @@ func (g *Gate) Reply(ctx context.Context, text string) (string, int, error) {
 	if err != nil && !errors.Is(err, ErrLeak) {
 		return "", found, err
 	}
-	v := &View{Domain: g.domain}
-	names := v.namesIn(strings.ToLower(text))
+	v, names := &View{Domain: g.domain}, map[string]bool{}
+	v.collectNames(strings.ToLower(text), names)
 	if len(names) == 0 {
 		return text, found, err
 	}
-	rows, lookUpErr := db.New().EntityRefListWords(ctx, g.conn, &db.EntityRefListWordsParams{SessionID: g.session, Refs: names})
+	rows, lookUpErr := db.New().EntityRefListWords(ctx, g.conn, &db.EntityRefListWordsParams{SessionID: g.session, Refs: slices.Sorted(maps.Keys(names))})
 	if lookUpErr != nil {
 		return "", found, fmt.Errorf("look for refs in a text: %w", lookUpErr)
 	}

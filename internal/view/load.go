@@ -220,8 +220,8 @@ func (v *View) setDrafts(rows []*db.ArtifactListPendingRow) {
 func (v *View) setResults(rows []*db.TurnStepResultListWindowRow) error {
 	v.Results = make([]*Result, len(rows))
 	for i, row := range rows {
-		v.Results[i] = &Result{TurnStepResultListWindowRow: row}
-		if err := v.Results[i].decode(); err != nil {
+		var err error
+		if v.Results[i], err = newResult(row); err != nil {
 			return err
 		}
 	}

@@ -11,15 +11,7 @@ import (
 	"alfred/internal/exact"
 )
 
-// namesIn returns the refs that a text names, whether or not they exist.
-func (v *View) namesIn(text string) []string {
-	names := map[string]bool{}
-	v.collectNames(text, names)
-
-	return slices.Sorted(maps.Keys(names))
-}
-
-// collectNames finds names of the form type_7 and gen_type_7.
+// collectNames finds the refs that a text names, type_7 and gen_type_7, whether or not they exist.
 func (v *View) collectNames(text string, into map[string]bool) {
 	for at := 0; ; {
 		next := strings.IndexByte(text[at:], '_')

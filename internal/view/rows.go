@@ -26,12 +26,13 @@ type Result struct {
 // Failed reports whether the call was refused or failed.
 func (r *Result) Failed() bool { return r.ErrorCode != nil }
 
-func (r *Result) decode() error {
-	if err := decodeRows(r.TurnStepResultListWindowRow.Rows, &r.Rows); err != nil {
-		return fmt.Errorf("read rows of step %d call %d: %w", r.Step, r.Call, err)
+func newResult(row *db.TurnStepResultListWindowRow) (*Result, error) {
+	r := &Result{TurnStepResultListWindowRow: row}
+	if err := decodeRows(row.Rows, &r.Rows); err != nil {
+		return nil, fmt.Errorf("read rows of step %d call %d: %w", row.Step, row.Call, err)
 	}
 
-	return nil
+	return r, nil
 }
 
 // Row is what is known of one entity, merged by column, newest value first.

@@ -14,8 +14,8 @@ import (
 type Run struct {
 	*db.NodeRunListMadeRow
 
-	Understood *nodes.TogetherOutput `json:"-"` // of Understand, else nil
-	Acted      *Acted                `json:"-"` // of Act, else nil
+	Understood *nodes.UnderstandOutput `json:"-"` // of Understand, else nil
+	Acted      *Acted                  `json:"-"` // of Act, else nil
 }
 
 // Acted is a stored decision of Act: its output and the results of its calls.
@@ -70,7 +70,7 @@ func (v *View) Understood() nodes.UnderstandOutput {
 		return nodes.UnderstandOutput{}
 	}
 
-	return v.Runs[0].Understood.UnderstandOutput
+	return *v.Runs[0].Understood
 }
 
 // ActedOn returns the decisions of Act about a step, oldest first.
@@ -89,7 +89,7 @@ func (v *View) ActedOn(step int32) []*Acted {
 // none.
 func (v *View) Carried() *nodes.ThinkOutput {
 	if last := v.LastRun(); last != nil && last.Understood != nil && !v.Void {
-		return last.Understood.Plan
+		return last.Understood.Think
 	}
 
 	return nil

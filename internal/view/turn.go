@@ -61,14 +61,8 @@ func (t *Scene) ExcludedNow() []string {
 			out[ref] = out[ref] || d.ThisTurn && d.Action == "exclude"
 		}
 	}
-	var labels []string
-	for _, e := range t.ByNumber() {
-		if out[e.Ref] {
-			labels = append(labels, e.Label)
-		}
-	}
 
-	return labels
+	return Labels(those(t.ByNumber(), func(e *Entity) bool { return out[e.Ref] }))
 }
 
 // Decision is one decision about some refs, with its reason.
@@ -131,11 +125,9 @@ func (t *Scene) forgotten(drafts bool) []string {
 		if !d.ThisTurn || d.Action != "forget" {
 			continue
 		}
-		for _, e := range t.Dropped {
-			if slices.Contains(d.Refs, e.Ref) && strings.HasPrefix(e.Ref, "gen_") == drafts {
-				labels = append(labels, e.Label)
-			}
-		}
+		labels = append(labels, Labels(those(t.Dropped, func(e *Entity) bool {
+			return slices.Contains(d.Refs, e.Ref) && strings.HasPrefix(e.Ref, "gen_") == drafts
+		}))...)
 	}
 
 	return labels
@@ -209,6 +201,15 @@ func (t *Scene) Asked() *QuestionPayload {
 	return t.Payload()
 }
 
+// ToAsk returns the question that the turn's reply has to ask, or nil: what it offers may be gone by now.
+func (t *Scene) ToAsk() *QuestionPayload {
+	if t.Question == nil || t.Question.Status != "open" {
+		return nil
+	}
+
+	return t.Asked()
+}
+
 // Payload is what the turn's question asks, nil without one.
 func (t *Scene) Payload() *QuestionPayload {
 	var payload QuestionPayload
@@ -269,16 +270,21 @@ func (t *Scene) Effects() []*Effect {
 // NestedRefs returns the child rows that appear below their parent; true means that the parent's newest value is this
 // turn's.
 func (t *Scene) NestedRefs() map[string]bool {
-	nested := map[string]bool{}
+	return t.Below(func(parent *Row) bool { return parent.Turn == t.Number })
+}
+
+// Below returns the child rows of all rows; true means that one of their parents is so.
+func (t *Scene) Below(is func(parent *Row) bool) map[string]bool {
+	below := map[string]bool{}
 	for _, r := range t.Rows.ByRef {
 		for _, refs := range r.Children {
 			for _, ref := range refs {
-				nested[ref] = nested[ref] || r.Turn == t.Number
+				below[ref] = below[ref] || is(r)
 			}
 		}
 	}
 
-	return nested
+	return below
 }
 
 // IsRecalled reports whether r is what Understand looked up for the turn.

@@ -3,7 +3,11 @@ package view
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/domain"
@@ -143,6 +147,16 @@ func (v *View) Question() *db.QuestionListTurnRow {
 	}
 
 	return v.Questions[0]
+}
+
+// Clicked returns the id of the option of a question that the turn's message chose by a click, "" for an answer in words.
+func (v *View) Clicked(question uuid.UUID) string {
+	answer := gjson.GetManyBytes(v.Turn.Answer, "question_id", "option_id")
+	if !strings.EqualFold(answer[0].Str, question.String()) {
+		return ""
+	}
+
+	return answer[1].Str
 }
 
 // Answered returns the question that this turn answered, or nil.

@@ -67,19 +67,18 @@ func (m *model) answer(req *llm.Request) (*llm.Response, error) {
 func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
 	facts := in.Facts()
 	out := m.scene(facts).understand()
-	both := nodes.TogetherOutput{UnderstandOutput: *out}
 	cur := out.Curation
 	settled := !cur.ClearAll && len(cur.Forget)+len(cur.Demote)+len(cur.Exclude)+len(cur.Retain)+len(out.Constraints) == 0
 	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil {
 		facts.Understood = *out
 		s := m.scene(facts)
-		both.Plan = s.think(in.Plan.MaxSteps)
+		out.Think = s.think(in.Plan.MaxSteps)
 		if c := s.read(); c.verb == verbThanks || c.verb == verbGreet || c.verb == verbIdentity {
-			both.Reply = s.plain(s.talk(c))
+			out.Say = s.plain(s.talk(c))
 		}
 	}
 
-	return encoded(both)
+	return encoded(out)
 }
 
 func encoded(v any) (*llm.Response, error) {
