@@ -20,11 +20,6 @@ type origin struct {
 // viewDepth bounds how deeply views may be nested.
 const viewDepth = 8
 
-const rulesSQL = `
-SELECT r.ev_class, r.ev_action::text FROM pg_catalog.pg_rewrite AS r
-JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class AND c.relkind = 'v'
-WHERE r.rulename = '_RETURN' AND (r.ev_class = ANY ($2::oid[]) OR c.relnamespace = to_regnamespace(quote_ident($1)))`
-
 // origins finds the table column behind each column of the schema's views, through nested views. The catalog stores it
 // in the view's rewrite rule.
 func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[origin]origin, error) {
@@ -38,7 +33,7 @@ func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[or
 			rule string
 		)
 		more = []uint32{}
-		err := eachRow(ctx, tx, "rules", rulesSQL, args, []any{&view, &rule}, func() error {
+		err := eachRow(ctx, tx, "rules", viewRulesSQL, args, []any{&view, &rule}, func() error {
 			asked[view] = true
 			for number, from := range targets(rule) {
 				direct[origin{view, number}] = from
@@ -132,13 +127,6 @@ type viewColumn struct {
 	column *Column
 }
 
-const baseColumnsSQL = `
-SELECT a.attrelid, a.attnum, a.attname::text, NOT a.attnotnull, a.atthasdef OR a.attidentity <> '',
-       a.attidentity <> '' OR a.attgenerated <> '', a.attgenerated <> '',
-       coalesce(col_description(a.attrelid, a.attnum), ''), coalesce(obj_description(a.attrelid, 'pg_class'), ''), c.relname::text
-FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
-WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped`
-
 // readViews gives views what their tables know: nullability, defaults, comments, and the constraints whose columns the
 // view shows.
 func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error {
@@ -175,7 +163,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	)
 	into := []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}
 
-	return eachRow(ctx, tx, "tables of views", baseColumnsSQL, []any{bases}, into, func() error {
+	return eachRow(ctx, tx, "tables of views", viewColumnsSQL, []any{bases}, into, func() error {
 		c.attributes[origin{relation, number}] = name
 		base.below = below{table, name}
 		for _, at := range shown[origin{relation, number}] {
