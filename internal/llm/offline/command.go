@@ -17,7 +17,7 @@ const (
 	verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule verb = "add", "change", "remove", "note", "save", "schedule"
 	verbDraft, verbRevise, verbPlan                                   verb = "draft", "revise", "plan"
 	verbList, verbShow, verbSearch, verbUses, verbCount               verb = "list", "show", "search", "uses", "count"
-	verbRecall, verbPending, verbCancel                               verb = "recall", "pending", "cancel"
+	verbPending, verbCancel                                           verb = "pending", "cancel"
 	verbClear, verbForget, verbReject, verbRetain                     verb = "clear", "forget", "reject", "retain"
 	verbGreet, verbThanks, verbIdentity, verbConfirm, verbDeny        verb = "greet", "thanks", "identity", "confirm", "deny"
 	verbCompare                                                       verb = "compare" // by something that no column says

@@ -70,7 +70,7 @@ func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
 	both := nodes.TogetherOutput{UnderstandOutput: *out}
 	cur := out.Curation
 	settled := !cur.ClearAll && len(cur.Forget)+len(cur.Demote)+len(cur.Exclude)+len(cur.Retain)+len(out.Constraints) == 0
-	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil {
+	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil {
 		facts.Understood = *out
 		s := m.scene(facts)
 		both.Plan = s.think(in.Plan.MaxSteps)

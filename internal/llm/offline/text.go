@@ -82,16 +82,10 @@ var numberWords = map[string]float64{
 	"eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "dozen": 12, "half": 0.5, "½": 0.5, "¼": 0.25, "¾": 0.75,
 }
 
-// number parses "12", "1.5", "1,5", "1/2", "dozen".
+// number parses "12", "1.5", "1,5", "dozen".
 func number(w string) (float64, bool) {
 	if n, ok := numberWords[strings.ToLower(w)]; ok {
 		return n, true
-	}
-	if over, under, ok := strings.Cut(w, "/"); ok {
-		a, errA := strconv.ParseFloat(over, 64)
-		b, errB := strconv.ParseFloat(under, 64)
-
-		return a / max(b, 1), errA == nil && errB == nil && b != 0
 	}
 	n, err := strconv.ParseFloat(strings.Replace(w, ",", ".", 1), 64)
 
@@ -243,7 +237,13 @@ func mapText(v any, change func(string) string) any {
 	return v
 }
 
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+func first[T any](list []*T) *T {
+	if len(list) == 0 {
+		return nil
+	}
+
+	return list[0]
+}
 
 func mapped[T, U any](items []T, f func(T) U) []U {
 	out := make([]U, 0, len(items))
