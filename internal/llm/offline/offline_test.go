@@ -190,6 +190,7 @@ func TestComparesByColumns(t *testing.T) {
 		"Delete all orders under 30 minutes":           {},
 		"Delete all jobs except the cheapest":          {},
 		"What is the most popular job?":                {},
+		"Show jobs under infinity minutes":             {`read: Read jobs {"named":"under infinity minutes"}`},
 		"Show jobs where the dog is under the weather": {`read: Read jobs {"named":"where dog under weather"}`},
 	} {
 		t.Run(message, func(t *testing.T) {
@@ -278,7 +279,7 @@ func TestYesToAnOfferThatIsGone(t *testing.T) {
 
 // No input breaks the model, and no request becomes a write that was not asked for.
 func FuzzMessages(f *testing.F) {
-	for _, m := range []string{"", "?", "delete", "add", "cancel everything", "save it", "no, no, no", strings.Repeat("a b ", 500), "put it on Friday", "\x00", "第二个"} {
+	for _, m := range []string{"", "?", "delete", "add", "cancel everything", "save it", "no, no, no", strings.Repeat("a b ", 500), "put it on Friday", "\x00", "第二个", "plan dinners for infinity days", "show jobs under nan"} {
 		f.Add(m)
 	}
 	model := offline.New(garage())

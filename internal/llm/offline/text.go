@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -82,14 +83,20 @@ var numberWords = map[string]float64{
 	"eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "dozen": 12, "half": 0.5, "½": 0.5, "¼": 0.25, "¾": 0.75,
 }
 
-// number parses "12", "1.5", "1,5", "dozen".
+// number parses "12", "1.5", "1,5", "1/2", "dozen".
 func number(w string) (float64, bool) {
 	if n, ok := numberWords[strings.ToLower(w)]; ok {
 		return n, true
 	}
+	if over, under, ok := strings.Cut(w, "/"); ok {
+		a, errA := strconv.ParseFloat(over, 64)
+		b, errB := strconv.ParseFloat(under, 64)
+
+		return a / max(b, 1), errA == nil && errB == nil && b != 0
+	}
 	n, err := strconv.ParseFloat(strings.Replace(w, ",", ".", 1), 64)
 
-	return n, err == nil
+	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) // "infinity" is a number to Go, and none to JSON
 }
 
 var (
@@ -202,8 +209,8 @@ func flat(v any) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return asText(v)
+	if encoder.Encode(v) != nil {
+		return "null" // printing v in another way could lead here again
 	}
 
 	return strings.TrimSuffix(b.String(), "\n")

@@ -316,7 +316,7 @@ func (p *planner) days() {
 		if from, to, ok := period(p.c.text, p.Today); ok {
 			start, n = from, int(to.Sub(from).Hours()/24)+1
 		}
-		for i := range min(cmp.Or(planCount(p.c.text), n), mostDays) {
+		for i := range min(cmp.Or(planCount(p.c.text), n, 1), mostDays) {
 			days = append(days, start.AddDate(0, 0, i))
 		}
 	}
