@@ -17,47 +17,22 @@ type origin struct {
 	column   int
 }
 
-// viewDepth bounds how deeply views may be nested.
-const viewDepth = 8
-
-// origins finds the table column behind each column of the schema's views, through nested views. The catalog stores it
-// in the view's rewrite rule.
-func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[origin]origin, error) {
+// origins finds the column behind each column of the schema's views, and of those below them. The catalog stores it in a
+// view's rewrite rule.
+func origins(ctx context.Context, tx pgx.Tx, schema string) (map[origin]origin, error) {
+	var (
+		view uint32
+		rule string
+	)
 	direct := map[origin]origin{}
-	asked := map[uint32]bool{}
-	more := []uint32{}
-	for range viewDepth {
-		args := []any{schema, more}
-		var (
-			view uint32
-			rule string
-		)
-		more = []uint32{}
-		err := eachRow(ctx, tx, "rules", viewRulesSQL, args, []any{&view, &rule}, func() error {
-			asked[view] = true
-			for number, from := range targets(rule) {
-				direct[origin{view, number}] = from
-				more = append(more, from.relation)
-			}
 
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	return direct, eachRow(ctx, tx, "rules", viewRulesSQL, []any{schema}, []any{&view, &rule}, func() error {
+		for number, from := range targets(rule) {
+			direct[origin{view, number}] = from
 		}
-		schema = ""
-		more = slices.DeleteFunc(more, func(oid uint32) bool {
-			known := asked[oid]
-			asked[oid] = true
 
-			return known
-		})
-		if len(more) == 0 {
-			break
-		}
-	}
-
-	return direct, nil
+		return nil
+	})
 }
 
 var targetEntry = regexp.MustCompile(`:resno (\d+) .*:resorigtbl (\d+) :resorigcol (\d+) `)
@@ -133,7 +108,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.view }) {
 		return nil
 	}
-	direct, err := c.origins(ctx, tx, schema)
+	direct, err := origins(ctx, tx, schema)
 	if err != nil {
 		return err
 	}
