@@ -79,9 +79,6 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 		}
 		parts.add(piece, req.OnDelta)
 	}
-	if ctx.Err() != nil {
-		return &parts.response, ctx.Err()
-	}
 
 	return parts.finish(req)
 }

@@ -95,9 +95,6 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 
 		return response, err
 	}
-	if ctx.Err() != nil {
-		return response, ctx.Err()
-	}
 
 	return wire.Finish(req, response, end(parts.finish, parts.refusal))
 }

@@ -71,6 +71,9 @@ func (d *Dropped) Generate(
 func call[T any](ctx context.Context, config *Config, ask func(context.Context) (T, error)) (answer T, raw, typed error) {
 	within, watch := watched(ctx)
 	answer, raw = unbroken(within, ask)
+	if raw != nil && ctx.Err() != nil {
+		raw = ctx.Err() // however the SDK saw it
+	}
 	broken, isBroken := errors.AsType[*limitError](watch.broke())
 	switch {
 	case raw == nil:
