@@ -209,7 +209,7 @@ func flat(v any) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if encoder.Encode(v) != nil {
+	if err := encoder.Encode(v); err != nil {
 		return "null" // printing v in another way could lead here again
 	}
 

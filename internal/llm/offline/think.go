@@ -70,13 +70,7 @@ func (p *planner) steps() {
 		o.Name = c.object
 		p.step(vocab.StepRead, c.kind, o)
 	case verbShow:
-		r := p.targets(c)
-		for _, group := range byKind(r.entities) {
-			p.step(vocab.StepRead, p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
-		}
-		if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
-			p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name, Detail: "full"})
-		}
+		p.show()
 	case verbUses:
 		thing, lead := trimName(c.object), strings.ToLower(c.object)
 		if stock := p.lex.stock(); stock != nil && (strings.HasPrefix(lead, "my ") || strings.HasPrefix(lead, "our ")) {
@@ -87,6 +81,16 @@ func (p *planner) steps() {
 	case verbCount:
 		p.step(vocab.StepAnalyze, c.kind, &op{act: opCount, Where: append(p.valueFilters(c.values), c.by.where...)})
 	default:
+	}
+}
+
+func (p *planner) show() {
+	r := p.targets(p.c)
+	for _, group := range byKind(r.entities) {
+		p.step(vocab.StepRead, p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
+	}
+	if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
+		p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name, Detail: "full"})
 	}
 }
 
@@ -152,7 +156,7 @@ func (s *scene) valueFilters(values []value) []filter {
 			if !several {
 				before = []any{out[i].Value}
 			}
-			out[i].Op, out[i].Value = "in", append(before, typed(v.column, v.value, s.Today))
+			out[i].Op, out[i].Value = "in", slices.Concat(before, []any{typed(v.column, v.value, s.Today)})
 		}
 	}
 
