@@ -120,15 +120,23 @@ func (s *scene) defaults(e *domain.Entity, row map[string]any) map[string]any {
 	return row
 }
 
-var dayTail = regexp.MustCompile(`(?i)[\s(,]*\b(?:expir\w*|due|best before|use by|until|by|on|at)[\s),]*$`)
+var (
+	placeTail = regexp.MustCompile(`(?i)^(.*?)\s+(?:to|in|into|on|at)\s+(?:the |my |our )?([\pL -]+)$`)
+	dayTail   = regexp.MustCompile(`(?i)[\s(,]*\b(?:expir\w*|due|best before|use by|until|by|on|at)[\s),]*$`)
+)
 
-// newRow extracts the day and the amount from an item; the rest is its name.
+// newRow extracts the day, the place and the amount from an item; the rest is its name.
 func (s *scene) newRow(item string, e *domain.Entity) map[string]any {
 	row := map[string]any{}
 	day := firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindDate || c.Kind == domain.KindTimestamp })
 	if days := dates(item, s.Today); len(days) > 0 && day != nil {
 		row[day.Name] = days[0].Format(dayFormat)
 		item = strings.TrimSpace(dayTail.ReplaceAllString(cutDates(item), ""))
+	}
+	if m := placeTail.FindStringSubmatch(item); m != nil {
+		if vs := s.lex.valuesIn(m[2], e); len(vs) > 0 {
+			row[vs[0].column.Name], item = typed(vs[0].column, vs[0].value, s.Today), m[1]
+		}
 	}
 	label := labelColumn(e)
 	if quantityColumn(e) == nil {

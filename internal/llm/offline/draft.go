@@ -92,11 +92,28 @@ func shortened(before, after []any) map[string]any {
 		case surplus > 0:
 			patch[strconv.Itoa(i+1)], surplus = nil, surplus-1
 		default:
-			patch[strconv.Itoa(i+1)], after = after[0], after[1:]
+			patch[strconv.Itoa(i+1)], after = instead(entry, after[0]), after[1:]
 		}
 	}
 
 	return patch
+}
+
+// instead replaces one row by another: fields that only the old one had are cleared.
+func instead(was, now any) any {
+	row, isRow := now.(map[string]any)
+	if !isRow {
+		return now
+	}
+	row = clone(row)
+	before, _ := was.(map[string]any)
+	for name := range before {
+		if _, has := row[name]; !has {
+			row[name] = nil
+		}
+	}
+
+	return row
 }
 
 // compose fills the template with the longest phrase in the text, else the last one. The user's own words become the

@@ -10,6 +10,7 @@ import (
 )
 
 var (
+	perColumn = regexp.MustCompile(`(?i)\b(?:per|by|for each|in each|of each|each)\b\s+(.+)$`)
 	fromStock = regexp.MustCompile(`(?i)\b(?:what (?:i|we) have|what's in|what is in|using what|from my|use up|on hand)\b`)
 )
 
@@ -19,7 +20,7 @@ func count(s *scene, c *command, m []string) bool {
 	}
 	c.verb, c.object = verbCount, m[1]
 
-	return true
+	return !perColumn.MatchString(m[1]) // a total would be no answer
 }
 
 // uses: "recipes that use my eggs" looks at what a thing is made of and, for the user's own things, at how much there

@@ -294,3 +294,26 @@ func FuzzMessages(f *testing.F) {
 		require.NotEmpty(t, reply.Text)
 	})
 }
+
+// A day that was not understood would widen what is deleted.
+func TestDeletesByDay(t *testing.T) {
+	t.Parallel()
+	d := garage()
+	label, err := domain.ParseTemplate(`{day:Jan 2}`)
+	require.NoError(t, err)
+	d.Entities = append(d.Entities, &domain.Entity{Type: "shift", Table: "shifts", Name: "shift", Plural: "shifts", Label: label, Display: label, Columns: []*domain.Column{
+		{Name: "day", Kind: domain.KindDate}, {Name: "slot", Kind: domain.KindText, Enum: []string{"early", "late"}},
+	}})
+	d.Subdomains[0].Tables = append(d.Subdomains[0].Tables, "shifts")
+	for said, days := range map[string][]string{
+		"tomorrow": {"2026-01-14", "2026-01-14"}, "on Friday": {"2026-01-16", "2026-01-16"}, "next Tuesday": {"2026-01-20", "2026-01-20"}, "in 3 days": {"2026-01-16", "2026-01-16"},
+		"on Jan 20": {"2026-01-20", "2026-01-20"}, "on 2026-02-01": {"2026-02-01", "2026-02-01"}, "next week": {"2026-01-19", "2026-01-25"},
+		"from Friday to Sunday": {"2026-01-16", "2026-01-18"}, "on Friday and Sunday": {"2026-01-16 2026-01-18"}, "this weekend": {"2026-01-17 2026-01-18"},
+	} {
+		want := `write: Delete shifts {"where":[{"field":"day","op":"in","value":["` + strings.ReplaceAll(days[0], " ", `","`) + `"]}]}`
+		if len(days) > 1 {
+			want = `write: Delete shifts {"where":[{"field":"day","op":">=","value":"` + days[0] + `"},{"field":"day","op":"<=","value":"` + days[1] + `"}]}`
+		}
+		require.Equal(t, []string{want}, planIn(t, d, "Delete all shifts "+said), said)
+	}
+}

@@ -3,6 +3,7 @@ package offline
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -128,14 +129,19 @@ func (s *scene) listOp(c *command) *op {
 	return o
 }
 
+// throughout matches what makes two days the ends of a time.
+var throughout = regexp.MustCompile(`(?i)\b(?:between|from|to|until|till|through)\b|\s[-–]\s`)
+
 func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
-	day := firstColumn(e, isDay)
+	day, days := firstColumn(e, isDay), dates(text, s.Today)
 	from, to, ok := period(text, s.Today)
 	switch {
 	case day != nil && within(text, "expired"):
 		return []filter{{day.Name, "<", s.Today.Format(dayFormat)}}
 	case day == nil || !ok:
 		return nil
+	case len(days) > 1 && !throughout.MatchString(text): // Friday and Sunday
+		return []filter{{day.Name, "in", mapped(days, func(at time.Time) string { return at.Format(dayFormat) })}}
 	}
 
 	return []filter{{day.Name, ">=", from.Format(dayFormat)}, {day.Name, "<=", to.Format(dayFormat)}}
