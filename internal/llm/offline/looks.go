@@ -162,6 +162,16 @@ func (s *scene) isSet(c *command) bool {
 	return lead == "everything" || lead == "all" || lead == "every" || lead == "whole"
 }
 
+// unsaid are the words for a set that no condition expresses: "except the lathe", "not", "broken".
+func (s *scene) unsaid(c *command) string {
+	left := filtered(strings.Fields(s.term(c.object, c)), func(w string) bool {
+		expressed := doneWord(w) && doneColumn(c.kind) != nil || w == "expired" && firstColumn(c.kind, isDay) != nil
+		return !expressed && w != "from" && w != "off"
+	})
+
+	return strings.Join(left, " ")
+}
+
 // targets are the entities a command is about.
 func (s *scene) targets(c *command) found {
 	if len(c.chosen) > 0 {

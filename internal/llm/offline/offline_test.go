@@ -295,6 +295,27 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
+// A condition that is not understood leaves everything as it is.
+func TestSetsAreWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	lathe := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent", Action: "read", Touched: 1}
+	for message, want := range map[string][]string{
+		"Delete all my tools":                {"write: Delete tools"},
+		"Delete all paid orders":             {`write: Delete orders {"where":[{"field":"status","op":"=","value":"paid"}]}`},
+		"Mark all open orders as paid":       {`write: Update orders {"where":[{"field":"status","op":"=","value":"open"}],"rows":[{"status":"paid"}]}`},
+		"Delete all tools except the lathe":  {},
+		"Delete all tools but the lathe":     {},
+		"Delete all tools without a unit":    {},
+		"Delete all broken tools":            {},
+		"Delete all tools named lathe":       {},
+		"Delete all unpaid orders":           {},
+		"Delete all orders not paid":         {},
+		"Mark all orders but Office as paid": {},
+	} {
+		require.Equal(t, want, plan(t, message, lathe), message)
+	}
+}
+
 // A day that was not understood would widen what is deleted.
 func TestDeletesByDay(t *testing.T) {
 	t.Parallel()

@@ -204,7 +204,10 @@ func (p *planner) change() {
 	case len(drafts) > 0 && p.c.verb == verbChange:
 		p.step(vocab.StepGenerate, e, &op{act: opRevise, Refs: refsOf(drafts[:1]), Rows: o.Rows})
 	case p.isSet(p.c):
-		o.Where = slices.Concat(p.valueFilters(p.c.values), p.dayFilters(e, p.c.object), p.c.by.where)
+		if p.unsaid(p.c) != "" {
+			return // a condition is never left out
+		}
+		o.Where = slices.Concat(p.valueFilters(p.lex.valuesIn(p.c.object, e)), p.dayFilters(e, p.c.object), p.c.by.where)
 		if done := doneColumn(e); done != nil && doneWord(p.c.object) {
 			o.Where = append(o.Where, filter{done.Name, "=", true})
 		}
