@@ -20,7 +20,7 @@ func count(s *scene, c *command, m []string) bool {
 	}
 	c.verb, c.object = verbCount, m[1]
 
-	return !perColumn.MatchString(m[1]) // a total would be no answer
+	return s.term(m[1], c) == "" && !perColumn.MatchString(m[1]) // another total would be no answer
 }
 
 // uses: "recipes that use my eggs" looks at what a thing is made of and, for the user's own things, at how much there

@@ -311,6 +311,9 @@ func TestSetsAreWhatWasSaid(t *testing.T) {
 		"Delete all unpaid orders":           {},
 		"Delete all orders not paid":         {},
 		"Mark all orders but Office as paid": {},
+		"How many orders are paid?":          {`analyze: Count orders {"where":[{"field":"status","op":"=","value":"paid"}]}`},
+		"How many orders are not paid?":      {},
+		"How many tools per unit?":           {},
 	} {
 		require.Equal(t, want, plan(t, message, lathe), message)
 	}
