@@ -341,3 +341,19 @@ func TestDeletesByDay(t *testing.T) {
 		require.Equal(t, []string{want}, planIn(t, d, "Delete all shifts "+said), said)
 	}
 }
+
+// What is to be spared is not what is meant.
+func TestSparesWhatWasExcepted(t *testing.T) {
+	t.Parallel()
+	drafts := []nodes.Entity{{Ref: "gen_tool_1", Type: "tool", Label: "Lathe", Tier: "generated", Pending: true}, {Ref: "gen_tool_2", Type: "tool", Label: "Saw", Tier: "generated", Pending: true}}
+	require.Equal(t, []string{`write: Save tools {"refs":["gen_tool_1","gen_tool_2"]}`}, plan(t, "save all drafts", drafts...))
+	for _, message := range []string{"save all drafts except the lathe", "discard all drafts except the lathe", "forget everything but the lathe", "discard both apart from the saw"} {
+		require.Empty(t, plan(t, message, drafts...), message)
+		resp, err := offline.New(garage()).Generate(t.Context(), &llm.Request{Input: nodes.UnderstandInput{Facts: facts(message, drafts...)}})
+		require.NoError(t, err)
+		var out nodes.UnderstandOutput
+		require.NoError(t, json.Unmarshal([]byte(resp.Text), &out))
+		require.Empty(t, out.Curation.Forget, message)
+		require.False(t, out.Curation.ClearAll, message)
+	}
+}
