@@ -81,13 +81,9 @@ func (w *viewWriter) write(functions []wrappedFunction) (string, error) {
 	}
 	said := template.FuncMap{
 		"role": func() string { return quote(role) }, "schema": func() string { return quote(schema) }, "path": w.path, "own": w.function,
-		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join,
-		"names": quoteAll, "fromNew": fromNew, "fromOld": func(names []string) string { return listed(names, "OLD.%s", ", ") },
-		"assigned": func(names []string) string { return listed(names, "%[1]s = NEW.%[1]s", ", ") },
+		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
 		"relation": w.relation, "view": w.view, "parents": w.parents, "columns": w.columns, "key": w.key, "keyColumn": w.keyColumn, "ownerColumn": w.ownerColumn,
-		"same": func(t *catalogTable) string { return listed(w.key(t), "t.%[1]s = OLD.%[1]s", " AND ") },
-		"new":  func(t *catalogTable) string { return listed(w.key(t), "v.%[1]s = NEW.%[1]s", " AND ") },
-		"may":  (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
+		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
 		"whole": wholeRow, "released": w.released, "updatable": w.updatable, "set": w.set, "settableKey": w.settableKey,
 		"unfolded": w.unfolded, "guards": w.guards, "inserted": w.inserted,
 	}
