@@ -87,12 +87,19 @@ func databases(ctx context.Context, e settings.Env) (listed []directory.Database
 		return nil, false, err
 	}
 	defer known.Close()
-	rows, err := known.Databases(ctx)
-	for _, row := range rows {
-		listed = append(listed, row.Database)
-	}
+	listed, err = all(ctx, known)
 
 	return listed, true, err
+}
+
+func all(ctx context.Context, known *directory.Directory) ([]directory.Database, error) {
+	rows, err := known.Databases(ctx)
+	list := make([]directory.Database, len(rows))
+	for i, row := range rows {
+		list[i] = row.Database
+	}
+
+	return list, err
 }
 
 // places makes the API of each database.
@@ -184,13 +191,9 @@ func (p *places) serveMany(ctx context.Context) error {
 		return err
 	}
 	defer known.Close()
-	rows, err := known.Databases(ctx)
+	databases, err := all(ctx, known)
 	if err != nil {
 		return err
-	}
-	databases := make([]directory.Database, len(rows))
-	for i, row := range rows {
-		databases[i] = row.Database
 	}
 	users := directory.NewMap(known, p.logger)
 

@@ -14,7 +14,6 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/db"
 	"alfred/internal/auth"
 	"alfred/internal/directory"
 	"alfred/internal/follow"
@@ -70,15 +69,8 @@ func (r *resident) settle(ctx context.Context, pool *pgxpool.Pool) error {
 func served(ctx context.Context, pool *pgxpool.Pool, r *resident) error {
 	ctx, cancel := context.WithTimeout(ctx, answerPatience) // one that fell silent leaves time to ask the directory
 	defer cancel()
-	elsewhere, err := db.New().UserPlaceElsewhere(ctx, pool, r.id)
-	if err != nil {
-		return fmt.Errorf("look for the user's place: %w", err)
-	}
-	if elsewhere {
-		return auth.ErrElsewhere
-	}
 
-	return nil
+	return auth.Served(ctx, pool, r.id)
 }
 
 // follow looks before each call of a tool whether the user is still here.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -11,8 +12,8 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/httpapi/problem"
 	"alfred/internal/pg"
-	"alfred/registry"
 )
 
 const chatHelp = `/entities      what the session knows, by tier
@@ -54,6 +55,17 @@ var (
 func (t *talk) refuse(code string, err error) {
 	t.unwell = true
 	t.screen.problem(code, err.Error())
+}
+
+// refused shows an error that the user can correct, and returns any other.
+func (t *talk) refused(err error) error {
+	p := problem.Of(err)
+	if p.Status >= http.StatusInternalServerError {
+		return err
+	}
+	t.refuse(p.Code, err)
+
+	return nil
 }
 
 const maxEntities = 1000
@@ -122,18 +134,15 @@ func (t *talk) save(ctx context.Context, ref string) error {
 	row, err := pg.Value(ctx, run, func(tx pgx.Tx) (crud.Row, error) {
 		return tools.SaveDraft(ctx, tx, crud.User{ID: t.reader.UserID, Session: &t.session}, ref, crud.AnyVersion)
 	})
-	refused, isRefused := errors.AsType[*crud.Error](err)
-	unknown, isUnknown := errors.AsType[*registry.RefError](err)
-	switch {
-	case isRefused:
+	if refused, ok := errors.AsType[*crud.Error](err); ok {
 		t.refuse(string(refused.Code), refused)
-	case isUnknown:
-		t.refuse("not_found", unknown)
-	case err != nil:
-		return fmt.Errorf("save %s: %w", ref, err)
-	default:
-		t.screen.saved(ref, row)
+
+		return nil
 	}
+	if err != nil {
+		return t.refused(fmt.Errorf("save %s: %w", ref, err))
+	}
+	t.screen.saved(ref, row)
 
 	return nil
 }

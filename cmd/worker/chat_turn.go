@@ -113,13 +113,8 @@ func (t *talk) chosen(line string) message {
 // say sends a message and shows the result.
 func (t *talk) say(ctx context.Context, said message) error {
 	made, err := t.enqueue(ctx, said)
-	if refusal := refusalOf(err); refusal != "" {
-		t.refuse(refusal, err)
-
-		return nil
-	}
 	if err != nil {
-		return err
+		return t.refused(err)
 	}
 	turn, interrupted, err := t.follow(ctx, made.TurnID)
 	if err != nil {
@@ -150,28 +145,6 @@ func (t *talk) enqueue(ctx context.Context, said message) (made *jobs.Enqueued, 
 	})
 
 	return made, err
-}
-
-// refusalOf is an error's code if it concerns the message, "" otherwise.
-func refusalOf(err error) string {
-	_, invalid := errors.AsType[*jobs.InvalidError](err)
-	_, usedUp := errors.AsType[*jobs.LimitError](err)
-	switch {
-	case invalid:
-		return "invalid_request"
-	case usedUp, errors.Is(err, jobs.ErrLimit):
-		return "limit_exceeded"
-	case errors.Is(err, jobs.ErrMessageTooLarge):
-		return "message_too_large"
-	case errors.Is(err, jobs.ErrSessionArchived):
-		return "session_archived"
-	case errors.Is(err, jobs.ErrQuestionClosed):
-		return "question_closed"
-	case errors.Is(err, jobs.ErrSessionNotFound):
-		return "not_found"
-	}
-
-	return ""
 }
 
 // patience is how long nothing may happen before the user gets a hint about what may be missing.

@@ -163,7 +163,13 @@ func (g *Gate) served(ctx context.Context, user uuid.UUID) error {
 	if g.UserOf == nil {
 		return nil
 	}
-	elsewhere, err := g.q.UserPlaceElsewhere(ctx, g.Pool, user)
+
+	return Served(ctx, g.Pool, user)
+}
+
+// Served returns ErrElsewhere for a user whom another database than this one serves.
+func Served(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID) error {
+	elsewhere, err := db.New().UserPlaceElsewhere(ctx, pool, user)
 	if err != nil {
 		return fmt.Errorf("look for the user's place: %w", err)
 	}

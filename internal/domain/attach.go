@@ -36,15 +36,6 @@ func script(ctx context.Context, db DB, what string, write func(tx pgx.Tx) (stri
 	return nil
 }
 
-const detachSQL = `
-SELECT coalesce(string_agg(drop, '; '), '') FROM (
-    SELECT format('DROP VIEW IF EXISTS %s CASCADE', c.oid::regclass) AS drop FROM pg_catalog.pg_class AS c
-    WHERE c.relkind = 'v' AND c.relnamespace = to_regnamespace(quote_ident($1))
-    UNION ALL
-    SELECT format('DROP FUNCTION IF EXISTS %s CASCADE', p.oid::regprocedure) FROM pg_catalog.pg_proc AS p
-    WHERE (p.prorettype = 'trigger'::regtype OR p.proname LIKE 'do\_%' OR p.proname LIKE 'preview\_%') AND p.pronamespace = to_regnamespace(quote_ident($1))
-) AS x`
-
 // Detach drops a declaration's views, so that their tables can be altered. The mapping of users to accounts stays.
 func Detach(ctx context.Context, db DB, decl *Declaration) error {
 	return script(ctx, db, "detach "+decl.Schema, func(tx pgx.Tx) (string, error) { return detached(ctx, tx, decl) })

@@ -2,11 +2,9 @@ package domain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // CheckSQL is a check applied to the rows of a query, which it sees as a relation named rows.
@@ -29,16 +27,13 @@ func (b *binder) eachCheck(ctx context.Context, tx pgx.Tx) error {
 
 func (b *typeBinder) bindCheck(ctx context.Context, tx pgx.Tx, n int, check string) error {
 	at := fmt.Sprintf("checks[%d]", n)
-	types, err := describe(ctx, tx, CheckSQL("SELECT * FROM "+quote(b.decl.Schema, b.Table), check))
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		b.problemf(at, "check: %s", refused.Message)
-
-		return nil
-	}
-	if err != nil {
+	types, refused, err := describe(ctx, tx, CheckSQL("SELECT * FROM "+quote(b.decl.Schema, b.Table), check))
+	switch {
+	case err != nil:
 		return fmt.Errorf("check a check of %s: %w", b.Type, err)
-	}
-	if len(types) != 1 || types[0].name != "text" {
+	case refused != "":
+		b.problemf(at, "check: %s", refused)
+	case len(types) != 1 || types[0].name != "text":
 		b.problemf(at, "check: the query returns %v, not one text", typeNames(types))
 	}
 

@@ -29,16 +29,15 @@ func (b *typeBinder) bindComputed(ctx context.Context, tx pgx.Tx, field string, 
 
 		return nil
 	}
-	types, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, quote(b.decl.Schema, b.Table)))
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		b.problemf(field, "computed: %s: %s", decl.Name, refused.Message)
+	types, refused, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, quote(b.decl.Schema, b.Table)))
+	switch {
+	case err != nil:
+		return fmt.Errorf("check computed column %s: %w", decl.Name, err)
+	case refused != "":
+		b.problemf(field, "computed: %s: %s", decl.Name, refused)
 
 		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("check computed column %s: %w", decl.Name, err)
-	}
-	if len(types) != 1 {
+	case len(types) != 1:
 		b.problemf(field, "computed: %s is not one value", decl.Name)
 
 		return nil
@@ -74,17 +73,14 @@ func (b *binder) checkQueries(ctx context.Context, tx pgx.Tx) error {
 
 // checkQuery makes Postgres plan a statement, without running it.
 func (b *binder) checkQuery(ctx context.Context, tx pgx.Tx, at, sql string, columns int) error {
-	types, err := describe(ctx, tx, sql)
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		b.problemf(at, "%s", refused.Message)
-
-		return nil
-	}
-	if err != nil {
+	types, refused, err := describe(ctx, tx, sql)
+	other := func(t sqlType) bool { return t.name != "text" }
+	switch {
+	case err != nil:
 		return fmt.Errorf("check query: %w", err)
-	}
-	text := !slices.ContainsFunc(types, func(t sqlType) bool { return t.name != "text" })
-	if len(types) != columns || !text {
+	case refused != "":
+		b.problemf(at, "%s", refused)
+	case len(types) != columns || slices.ContainsFunc(types, other):
 		b.problemf(at, "the query returns %v, not %d of type text", typeNames(types), columns)
 	}
 
@@ -102,17 +98,20 @@ func typeNames(types []sqlType) []string {
 	return names
 }
 
-// describe returns the types of a statement's columns, under a savepoint, so that a rejected one leaves the transaction
-// usable.
-func describe(ctx context.Context, tx pgx.Tx, sql string) ([]sqlType, error) {
+// describe returns the types of a statement's columns, or why Postgres refuses it, under a savepoint, so that the
+// transaction stays usable.
+func describe(ctx context.Context, tx pgx.Tx, sql string) (types []sqlType, refused string, err error) {
 	inner, err := tx.Begin(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("savepoint: %w", err)
+		return nil, "", fmt.Errorf("savepoint: %w", err)
 	}
 	defer rollback(ctx, inner)
 	statement, err := inner.Prepare(ctx, "", sql)
+	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return nil, failed.Message, nil
+	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	oids := make([]uint32, len(statement.Fields))
 	for i, field := range statement.Fields {
@@ -121,10 +120,11 @@ func describe(ctx context.Context, tx pgx.Tx, sql string) ([]sqlType, error) {
 	rows, _ := inner.Query(ctx, `
 SELECT format_type(t.oid, -1), CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, -1) ELSE '' END
 FROM unnest($1::oid[]) WITH ORDINALITY AS u (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = u.oid ORDER BY u.n`, oids) // a failed query shows when its rows are collected
+	types, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t sqlType, err error) {
+		err = row.Scan(&t.name, &t.elem)
 
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (sqlType, error) {
-		var t sqlType
-
-		return t, row.Scan(&t.name, &t.elem)
+		return t, err
 	})
+
+	return types, "", err
 }

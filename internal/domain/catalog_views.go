@@ -17,52 +17,22 @@ type origin struct {
 	column   int
 }
 
-// viewDepth bounds how deeply views may be nested.
-const viewDepth = 8
-
-const rulesSQL = `
-SELECT r.ev_class, r.ev_action::text FROM pg_catalog.pg_rewrite AS r
-JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class AND c.relkind = 'v'
-WHERE r.rulename = '_RETURN' AND (r.ev_class = ANY ($2::oid[]) OR c.relnamespace = to_regnamespace(quote_ident($1)))`
-
-// origins finds the table column behind each column of the schema's views, through nested views. The catalog stores it
-// in the view's rewrite rule.
-func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[origin]origin, error) {
+// origins finds the column behind each column of the schema's views, and of those below them. The catalog stores it in a
+// view's rewrite rule.
+func origins(ctx context.Context, tx pgx.Tx, schema string) (map[origin]origin, error) {
+	var (
+		view uint32
+		rule string
+	)
 	direct := map[origin]origin{}
-	asked := map[uint32]bool{}
-	more := []uint32{}
-	for range viewDepth {
-		args := []any{schema, more}
-		var (
-			view uint32
-			rule string
-		)
-		more = []uint32{}
-		err := eachRow(ctx, tx, "rules", rulesSQL, args, []any{&view, &rule}, func() error {
-			asked[view] = true
-			for number, from := range targets(rule) {
-				direct[origin{view, number}] = from
-				more = append(more, from.relation)
-			}
 
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	return direct, eachRow(ctx, tx, "rules", viewRulesSQL, []any{schema}, []any{&view, &rule}, func() error {
+		for number, from := range targets(rule) {
+			direct[origin{view, number}] = from
 		}
-		schema = ""
-		more = slices.DeleteFunc(more, func(oid uint32) bool {
-			known := asked[oid]
-			asked[oid] = true
 
-			return known
-		})
-		if len(more) == 0 {
-			break
-		}
-	}
-
-	return direct, nil
+		return nil
+	})
 }
 
 var targetEntry = regexp.MustCompile(`:resno (\d+) .*:resorigtbl (\d+) :resorigcol (\d+) `)
@@ -132,20 +102,13 @@ type viewColumn struct {
 	column *Column
 }
 
-const baseColumnsSQL = `
-SELECT a.attrelid, a.attnum, a.attname::text, NOT a.attnotnull, a.atthasdef OR a.attidentity <> '',
-       a.attidentity <> '' OR a.attgenerated <> '', a.attgenerated <> '',
-       coalesce(col_description(a.attrelid, a.attnum), ''), coalesce(obj_description(a.attrelid, 'pg_class'), ''), c.relname::text
-FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
-WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped`
-
 // readViews gives views what their tables know: nullability, defaults, comments, and the constraints whose columns the
 // view shows.
 func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error {
 	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.view }) {
 		return nil
 	}
-	direct, err := c.origins(ctx, tx, schema)
+	direct, err := origins(ctx, tx, schema)
 	if err != nil {
 		return err
 	}
@@ -175,7 +138,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	)
 	into := []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}
 
-	return eachRow(ctx, tx, "tables of views", baseColumnsSQL, []any{bases}, into, func() error {
+	return eachRow(ctx, tx, "tables of views", viewColumnsSQL, []any{bases}, into, func() error {
 		c.attributes[origin{relation, number}] = name
 		base.below = below{table, name}
 		for _, at := range shown[origin{relation, number}] {

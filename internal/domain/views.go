@@ -2,10 +2,12 @@ package domain
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"text/template"
 )
 
 // Views returns the SQL that gives Alfred access to the tables of a declaration's source: a role, a schema with a view
@@ -30,31 +32,119 @@ func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []s
 	if err != nil {
 		return "", nil, fmt.Errorf("write views: %w", err)
 	}
-	w := &viewWriter{source: s}
-	if w.functions, err = wrapped(ctx, tx, decl); err != nil {
+	functions, err := wrapped(ctx, tx, decl)
+	if err != nil {
 		return "", nil, err
 	}
-	if err := w.write(); err != nil {
+	if sql, err = (&viewWriter{s}).write(functions); err != nil {
 		return "", nil, fmt.Errorf("write views: %w", err)
 	}
 
-	return w.text.String(), s.notes, nil
+	return sql, s.notes, nil
 }
 
 // ViewRole is the role that owns the views of a schema.
 func ViewRole(schema string) string { return "alfred_views_" + schema }
 
-// viewWriter writes the SQL of one domain's views.
-type viewWriter struct {
-	*source
+// viewWriter knows what the SQL of one domain's views says.
+type viewWriter struct{ *source }
 
-	functions []wrappedFunction
-	text      strings.Builder
+//go:embed views.sql.tmpl
+var viewsSQL string
+
+// write fills in the template.
+func (w *viewWriter) write(functions []wrappedFunction) (string, error) {
+	schema, role := w.decl.Schema, ViewRole(w.decl.Schema)
+	data := struct {
+		Schema, Source, Role, File string
+		Account                    string // the type of an account's key, "" if everything is shared
+		Types                      []viewedType
+		Operations                 []operationSQL
+	}{Schema: schema, Source: w.decl.Source.Schema, Role: role, File: w.decl.file}
+	if w.account != nil {
+		data.Account = w.account.FullType
+	}
+	for i := range w.decl.Entities {
+		v, err := w.viewed(&w.decl.Entities[i])
+		if err != nil {
+			return "", err
+		}
+		data.Types = append(data.Types, v)
+	}
+	for _, v := range data.Types {
+		if v.OverView && v.Written {
+			w.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", v.Table.Name, v.Decl.Type)
+		}
+	}
+	for _, f := range functions {
+		data.Operations = append(data.Operations, w.operation(f))
+	}
+	said := template.FuncMap{
+		"role": func() string { return quote(role) }, "schema": func() string { return quote(schema) }, "path": w.path, "own": w.function,
+		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
+		"relation": w.relation, "view": w.view, "parents": w.parents, "columns": w.columns, "key": w.key, "keyColumn": w.keyColumn, "ownerColumn": w.ownerColumn,
+		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
+		"whole": wholeRow, "released": w.released, "updatable": w.updatable, "set": w.set, "settableKey": w.settableKey,
+		"unfolded": w.unfolded, "guards": w.guards, "inserted": w.inserted,
+	}
+	var text strings.Builder
+	page, err := template.New("views").Funcs(said).Parse(viewsSQL)
+	if err == nil {
+		err = page.Execute(&text, data)
+	}
+
+	return text.String(), err
 }
 
-func (w *viewWriter) linef(format string, args ...any) { fmt.Fprintf(&w.text, format+"\n", args...) }
+// viewedType is a type with the table behind its view.
+type viewedType struct {
+	Decl  *EntityDecl
+	Table *catalogTable
+	// Owned is the condition that a row is the user's.
+	Owned string
+	// Written: rows are ever written, by the assistant or by an undo. ByFunction says why a function does that; "" if Postgres
+	// writes through the view.
+	Written    bool
+	ByFunction string
+	// OverView: the table is itself a view, and nothing is written.
+	OverView bool
+	Lockable bool
+	// Restored are the columns with which an undo brings a row back; none if it never has to.
+	Restored []string
+	HandOver handOver
+}
 
-func (w *viewWriter) role() string { return quote(ViewRole(w.decl.Schema)) }
+// handOver is a function that another role has to own.
+type handOver struct {
+	Function, Owner string
+	Accounts        bool // it asks for the user's account
+}
+
+// viewed checks a type and collects what its view needs.
+func (w *viewWriter) viewed(e *EntityDecl) (v viewedType, err error) {
+	t := w.cat.table(e.Table)
+	if t == nil {
+		return v, fmt.Errorf("table %s.%s does not exist", w.decl.Source.Schema, e.Table)
+	}
+	if len(w.key(t)) == 0 {
+		return v, fmt.Errorf("%s has no key: nothing tells its rows apart; add a unique column, or leave the type out", t.Name)
+	}
+	for _, name := range e.Columns {
+		if !w.shows(t, name) {
+			return v, fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
+		}
+	}
+	v = viewedType{
+		Decl: e, Table: t, Written: len(e.Writes) > 0 || w.returns(e) || len(w.released(t)) > 0, ByFunction: w.byFunction(t, e), OverView: t.view,
+		Lockable: !t.view && !e.Reference, Restored: w.restored(t, e), HandOver: handOver{w.function(t.Name+"_write") + "()", t.owner, w.account != nil},
+	}
+	if !e.Reference || v.Written && v.ByFunction != "" && !t.view {
+		v.Owned, err = w.belongs(t, "t", 1)
+	}
+	w.remark(t)
+
+	return v, err
+}
 
 func (w *viewWriter) view(t *catalogTable) string { return quote(w.decl.Schema, t.Name) }
 
@@ -70,97 +160,6 @@ func (s *source) notef(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-func (w *viewWriter) write() error {
-	w.head()
-	if w.account != nil {
-		w.mapping()
-	}
-	for i := range w.decl.Entities {
-		if err := w.entity(&w.decl.Entities[i]); err != nil {
-			return err
-		}
-	}
-
-	// Functions that refuse other users' rows query the views, so the views come first.
-	for i := range w.decl.Entities {
-		if err := w.writing(&w.decl.Entities[i]); err != nil {
-			return err
-		}
-	}
-	for _, f := range w.functions {
-		w.operation(f)
-	}
-	w.linef("\nCOMMIT;")
-
-	return nil
-}
-
-func (w *viewWriter) head() {
-	schema := quote(w.decl.Schema)
-	w.linef("-- Lets Alfred reach the tables of %s through views of its own. Nothing of %s is altered: the only", w.decl.Source.Schema, w.decl.Source.Schema)
-	w.linef("-- statements on its objects are grants to the role %s, which owns the views.", w.role())
-	w.linef("-- Written by worker domain views from %s; worker domain drop takes all of it away.", w.decl.file)
-	w.linef("BEGIN;")
-	w.linef("DO $$ BEGIN CREATE ROLE %s NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;", w.role())
-	w.linef("DO $$ BEGIN IF NOT pg_has_role(current_user, %s, 'USAGE') THEN GRANT %s TO CURRENT_USER; END IF; END $$;", literalSQL(ViewRole(w.decl.Schema)), w.role())
-	w.linef("CREATE SCHEMA IF NOT EXISTS %s;", schema)
-	w.linef("GRANT USAGE, CREATE ON SCHEMA %s TO %s;", schema, w.role())
-	w.linef("GRANT USAGE ON SCHEMA %s TO alfred_tenant;", schema)
-	w.linef("GRANT USAGE ON SCHEMA %s TO %s;", quote(w.decl.Source.Schema), w.role())
-}
-
-// mapping maps Alfred's users to accounts: a table that the owner fills, and the function that all conditions call,
-// once per statement.
-func (w *viewWriter) mapping() {
-	table := w.function("alfred_accounts")
-	w.linef("\n-- Which account a user of Alfred's is. Fill it, or let account() find out otherwise.")
-	w.linef("CREATE TABLE IF NOT EXISTS %s (alfred_user uuid PRIMARY KEY, account %s NOT NULL UNIQUE);", table, w.account.FullType)
-	w.linef("COMMENT ON TABLE %s IS %s;", table, literalSQL("Accounts of "+w.decl.Source.Schema+" by user of Alfred's."))
-	w.linef("GRANT SELECT ON %s TO %s;", table, w.role())
-	w.linef("CREATE OR REPLACE FUNCTION %s() RETURNS %s LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS", w.function("account"), w.account.FullType)
-	w.linef("$$ SELECT a.account FROM %s AS a WHERE a.alfred_user = nullif(current_setting('alfred.user_id', true), '')::uuid $$;", table)
-	w.linef("COMMENT ON FUNCTION %s() IS 'The account of the user for whom Alfred works; null for nobody.';", w.function("account"))
-	w.linef("ALTER FUNCTION %s() OWNER TO %s;", w.function("account"), w.role())
-	w.linef("REVOKE ALL ON FUNCTION %s() FROM PUBLIC;", w.function("account"))
-	w.linef("GRANT EXECUTE ON FUNCTION %s() TO alfred_tenant;", w.function("account"))
-}
-
-// entity writes the view of one type.
-func (w *viewWriter) entity(e *EntityDecl) error {
-	t := w.cat.table(e.Table)
-	if t == nil {
-		return fmt.Errorf("table %s.%s does not exist", w.decl.Source.Schema, e.Table)
-	}
-	if len(w.key(t)) == 0 {
-		return fmt.Errorf("%s has no key: nothing tells its rows apart; add a unique column, or leave the type out", t.Name)
-	}
-	for _, name := range e.Columns {
-		if !w.shows(t, name) {
-			return fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
-		}
-	}
-	condition := ""
-	if !e.Reference {
-		found, err := w.belongs(t, "t", 1)
-		if err != nil {
-			return err
-		}
-		condition = "\nWHERE " + found
-	}
-	w.linef("\n-- %s", e.Type)
-	w.linef("GRANT SELECT ON %s TO %s;", w.relation(t), w.role())
-	for _, parent := range w.parents(t, e) {
-		w.linef("GRANT SELECT ON %s TO %s;", w.relation(parent), w.role())
-	}
-	w.linef("CREATE VIEW %s WITH (security_barrier = true) AS\nSELECT %s\nFROM %s AS t%s%s;",
-		w.view(t), strings.Join(w.columns(t), ", "), w.relation(t), condition, w.checkOption(t, e))
-	w.linef("ALTER VIEW %s OWNER TO %s;", w.view(t), w.role())
-	w.linef("GRANT SELECT ON %s TO alfred_tenant;", w.view(t))
-	w.remark(t)
-
-	return nil
-}
-
 // shows reports whether the table's view has a column.
 func (w *viewWriter) shows(t *catalogTable, name string) bool {
 	return t.column(name) != nil || w.folded(t) && name == w.keyColumn(t) ||
@@ -171,7 +170,7 @@ func (w *viewWriter) shows(t *catalogTable, name string) bool {
 func (w *viewWriter) remark(t *catalogTable) {
 	if t.RLS {
 		w.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
-			t.Name, w.role(), w.relation(t), w.role())
+			t.Name, quote(ViewRole(w.decl.Schema)), w.relation(t), quote(ViewRole(w.decl.Schema)))
 	}
 	if t.view {
 		w.notef("%s is itself a view: its rows have no version, so that a change of somebody else's is noticed by comparing all columns", t.Name)
@@ -194,7 +193,7 @@ func (w *viewWriter) parents(t *catalogTable, e *EntityDecl) []*catalogTable {
 }
 
 // columns are what a view shows: the table's columns, composite keys combined into one, and the row's version.
-func (w *viewWriter) columns(t *catalogTable) []string {
+func (w *viewWriter) columns(t *catalogTable) string {
 	columns := make([]string, 0, len(t.columns)+1)
 	for _, c := range t.columns {
 		columns = append(columns, "t."+quote(c.Name))
@@ -211,7 +210,7 @@ func (w *viewWriter) columns(t *catalogTable) []string {
 		version = "md5(t::text)"
 	}
 
-	return append(columns, version+" AS "+versionColumn)
+	return strings.Join(append(columns, version+" AS "+versionColumn), ", ")
 }
 
 // foldedKeys are foreign keys to composite keys.
@@ -243,8 +242,8 @@ func foldedName(to string, columns ...string) string {
 	return strings.Join(slices.Concat(columns, []string{to, "key"}), "_")
 }
 
-// triggered reports whether rows have to be written by a function, and why.
-func (w *viewWriter) triggered(t *catalogTable, e *EntityDecl) string {
+// byFunction says why rows have to be written by a function, "" if they do not.
+func (w *viewWriter) byFunction(t *catalogTable, e *EntityDecl) string {
 	switch {
 	case t.view:
 		return "it is a view"
@@ -280,12 +279,4 @@ func (w *viewWriter) guarded(t *catalogTable, e *EntityDecl) []catalogFK {
 	}
 
 	return found
-}
-
-func (w *viewWriter) checkOption(t *catalogTable, e *EntityDecl) string {
-	if e.Reference || !w.written(t, e) || w.triggered(t, e) != "" {
-		return ""
-	}
-
-	return "\nWITH CASCADED CHECK OPTION"
 }

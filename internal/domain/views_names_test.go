@@ -110,3 +110,19 @@ func TestW03InheritingRowsAreNotRestored(t *testing.T) {
 	require.False(t, d.ByType("loan").Restorable)
 	require.True(t, d.ByType("long_loan").Restorable)
 }
+
+// The names of tables stand in messages of the functions that write their rows, where % is a place to fill in.
+func TestW03NamesWithPercent(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `
+CREATE SCHEMA sale;
+CREATE TABLE sale.members (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE sale."50% off" (id serial PRIMARY KEY, member_id integer NOT NULL REFERENCES sale.members, name text NOT NULL);
+CREATE TABLE sale."% shares" (id serial PRIMARY KEY, member_id integer NOT NULL REFERENCES sale.members, name text NOT NULL, of integer REFERENCES sale."50% off");
+INSERT INTO sale.members VALUES (1, 'Ada'), (2, 'Eve');
+INSERT INTO sale."50% off" (member_id, name) VALUES (2, 'Saw')`)
+	attached(t, tx, "sale", strings.NewReplacer("    table: \"% shares\"\n", "    table: \"% shares\"\n    writes: [create, update]\n    columns: [name, of]\n"))
+	require.Contains(t, as(t, tx, adaID, `INSERT INTO sale_alfred."% shares" (name, of) VALUES ('mine', 1)`), "There is no such row of 50% off.")
+}

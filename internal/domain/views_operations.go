@@ -45,35 +45,58 @@ func wrapped(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrappedFuncti
 	return found, nil
 }
 
-// operation writes the wrapper by which alfred_tenant calls one of the owner's functions: keys among its arguments must
-// belong to rows the user sees.
-func (w *viewWriter) operation(f wrappedFunction) {
-	name := w.function(f.into)
-	arguments, parts := f.arguments, w.keyParts(f)
-	if len(parts) > 0 {
+// operationSQL is the wrapper by which alfred_tenant calls one of the owner's functions.
+type operationSQL struct {
+	Decl                       *OperationDecl
+	Wrapper, Arguments, Result string
+	Call                       string
+	Keys                       []rowKey // arguments that are keys
+	// Split: the key of the row comes as one value and is passed on in parts; On is the table of the row.
+	Split    bool
+	On       *catalogTable
+	HandOver handOver
+}
+
+// rowKey is a parameter that holds the key of a row, or of several.
+type rowKey struct {
+	Number  int
+	Table   *catalogTable
+	Several bool
+}
+
+func (w *viewWriter) operation(f wrappedFunction) operationSQL {
+	parts := w.keyParts(f)
+	made := operationSQL{
+		Decl: f.decl, Wrapper: f.into, Arguments: f.arguments, Result: f.result, Split: len(parts) > 0, On: w.tableOf(f.decl.On),
+		HandOver: handOver{w.function(f.into), f.owner, w.account != nil},
+	}
+	if made.Split {
 		rest := strings.SplitN(f.arguments, ", ", len(parts)+1)[len(parts):]
-		arguments = strings.Join(append([]string{wholeKey + " text"}, rest...), ", ")
+		made.Arguments = strings.Join(append([]string{wholeKey + " text"}, rest...), ", ")
 	}
-	w.linef("\n-- %s", f.decl.Name)
-	w.linef("CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s LANGUAGE plpgsql SECURITY DEFINER SET search_path = %s AS $$", name, arguments, f.result, w.path())
-	if len(parts) > 0 {
-		w.linef("DECLARE named record;")
+	args := make([]string, len(f.names))
+	for i, parameter := range f.names {
+		if i < len(parts) {
+			args[i] = fmt.Sprintf("%s => named.%s", quote(parameter), quote(parts[i]))
+
+			continue
+		}
+		number := i + 1 - max(0, len(parts)-1) // the parts have come as one
+		args[i] = fmt.Sprintf("%s => $%d", quote(parameter), number)
+		if t := w.tableOf(f.decl.keyType(i, parameter)); t != nil {
+			made.Keys = append(made.Keys, rowKey{number, t, strings.HasSuffix(f.types[i], "[]")})
+		}
 	}
-	w.linef("BEGIN")
-	args := w.passed(f, parts)
-	call := fmt.Sprintf("%s(%s)", f.name, strings.Join(args, ", "))
+	verb := "RETURN "
 	switch {
 	case strings.HasPrefix(f.result, "SETOF ") || strings.HasPrefix(f.result, "TABLE("):
-		w.linef("    RETURN QUERY SELECT * FROM %s;", call)
+		verb = "RETURN QUERY SELECT * FROM "
 	case f.result == "void":
-		w.linef("    PERFORM %s;", call)
-	default:
-		w.linef("    RETURN %s;", call)
+		verb = "PERFORM "
 	}
-	w.linef("END $$;")
-	w.linef("REVOKE ALL ON FUNCTION %s FROM PUBLIC;", name)
-	w.linef("GRANT EXECUTE ON FUNCTION %s TO alfred_tenant;", name)
-	w.handOver(name, f.owner)
+	made.Call = fmt.Sprintf("%s%s(%s)", verb, f.name, strings.Join(args, ", "))
+
+	return made
 }
 
 // wholeKey is the parameter that takes a composite key as one value.
@@ -103,44 +126,4 @@ func (w *viewWriter) tableOf(entityType string) *catalogTable {
 	}
 
 	return w.cat.table(w.decl.Entities[i].Table)
-}
-
-// passed returns the arguments for the owner's function. It first checks the rows they name.
-func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
-	args := make([]string, len(f.names))
-	for i, parameter := range f.names {
-		if i < len(parts) {
-			args[i] = fmt.Sprintf("%s => named.%s", quote(parameter), quote(parts[i]))
-
-			continue
-		}
-		number := i + 1 - max(0, len(parts)-1) // the parts have come as one
-		args[i] = fmt.Sprintf("%s => $%d", quote(parameter), number)
-		w.visible(f, i, number)
-	}
-	if len(parts) > 0 {
-		t := w.tableOf(f.decl.On)
-		w.linef("    SELECT v.* INTO named FROM %s AS v WHERE v.%s = $1;", w.view(t), quote(w.keyColumn(t)))
-		w.linef("    IF NOT FOUND THEN")
-		w.noSuchRow("        ", t)
-		w.linef("    END IF;")
-	}
-
-	return args
-}
-
-// visible rejects a key of a row that the user does not see: the function's ith parameter, passed at position number.
-func (w *viewWriter) visible(f wrappedFunction, i, number int) {
-	t := w.tableOf(f.decl.keyType(i, f.names[i]))
-	if t == nil {
-		return
-	}
-	key := quote(w.keyColumn(t))
-	if strings.HasSuffix(f.types[i], "[]") {
-		w.linef("    IF EXISTS (SELECT FROM unnest($%d) AS x (k) WHERE x.k NOT IN (SELECT v.%s FROM %s AS v)) THEN", number, key, w.view(t))
-	} else {
-		w.linef("    IF $%d IS NOT NULL AND NOT EXISTS (SELECT FROM %s AS v WHERE v.%s = $%d) THEN", number, w.view(t), key, number)
-	}
-	w.noSuchRow("        ", t)
-	w.linef("    END IF;")
 }

@@ -57,8 +57,8 @@ func (w *viewWriter) released(t *catalogTable) []string {
 	return names
 }
 
-// whole are the table's columns with which a row is restored.
-func (*viewWriter) whole(t *catalogTable) []string {
+// wholeRow are the table's columns with which a row is restored.
+func wholeRow(t *catalogTable) []string {
 	var names []string
 	for _, c := range t.columns {
 		if !c.Derived {
@@ -69,36 +69,20 @@ func (*viewWriter) whole(t *catalogTable) []string {
 	return names
 }
 
-// undoing grants alfred_undo what it needs on a type's view.
-func (w *viewWriter) undoing(t *catalogTable, e *EntityDecl) {
-	if w.returns(e) {
-		names := w.whole(t)
-		if w.folded(t) {
-			names = append(names, w.keyColumn(t))
-		}
-		for _, fk := range w.foldedKeys(t) {
-			names = append(names, w.foldedName(t, fk))
-		}
-		w.linef("GRANT DELETE, INSERT (%s) ON %s TO alfred_undo; -- takes back what the assistant did, no more", quoteAll(names), w.view(t))
+// restored are the view's columns with which a row of the type is restored; none if it never has to be.
+func (w *viewWriter) restored(t *catalogTable, e *EntityDecl) []string {
+	if !w.returns(e) {
+		return nil
 	}
-	if names := w.released(t); len(names) > 0 {
-		w.linef("GRANT UPDATE (%s) ON %s TO alfred_undo; -- likewise", quoteAll(names), w.view(t))
+	names := wholeRow(t)
+	if w.folded(t) {
+		names = append(names, w.keyColumn(t))
 	}
-}
+	for _, fk := range w.foldedKeys(t) {
+		names = append(names, w.foldedName(t, fk))
+	}
 
-// restore allows inserting a row as it was, for the undo role.
-func (w *viewWriter) restore(t *catalogTable) {
-	names := w.whole(t)
-	w.linef("    IF TG_OP = 'INSERT' AND current_setting('role') = 'alfred_undo' THEN")
-	w.linef("        INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s);", w.relation(t), quoteAll(names), fromNew(names))
-	w.seen(t)
-	w.linef("        RETURN NEW;")
-	w.linef("    END IF;")
-}
-
-// written reports whether rows of the type are ever written, by the assistant or by an undo.
-func (w *viewWriter) written(t *catalogTable, e *EntityDecl) bool {
-	return len(e.Writes) > 0 || w.returns(e) || len(w.released(t)) > 0
+	return names
 }
 
 // settable are the view's columns that a writer may set, updatable those of existing rows.

@@ -212,6 +212,9 @@ func (h *held) turn(bound *domain.Domain) (Turn, error) {
 	for _, m := range mentions {
 		turn.Mentions = append(turn.Mentions, Mention{EntityType: m.RefType, EntityID: m.UUID, Label: m.Label})
 	}
+	if h.Status == "queued" || h.Status == "running" {
+		return turn, nil // what is to be expected of it is not known
+	}
 	asks := cmp.Or(h.Asks, "none")
 	turn.Expect.Asks = &asks
 	if h.Status != "succeeded" {
@@ -231,10 +234,11 @@ func (h *held) turn(bound *domain.Domain) (Turn, error) {
 	return turn, nil
 }
 
-var notInSlugs = regexp.MustCompile(`[^a-z0-9]+`)
+var notInSlugs = regexp.MustCompile(`[^\pL\pN]+`)
 
+// slug is a case's name, of the letters and digits of a text in any script.
 func slug(text string) string {
-	return strings.Trim(notInSlugs.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	return cmp.Or(strings.Trim(notInSlugs.ReplaceAllString(strings.ToLower(text), "-"), "-"), "conversation")
 }
 
 // YAML writes a suite in the form that [Parse] reads.

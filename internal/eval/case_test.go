@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/db"
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 	"alfred/internal/eval"
@@ -92,4 +93,24 @@ func TestACaseFromASession(t *testing.T) {
 
 	_, _, err = eval.FromSession(t.Context(), src, uuid.New())
 	require.ErrorIs(t, err, eval.ErrNoTurns)
+}
+
+// A case can be read again whatever letters its conversation is written in, and while its last turn still runs.
+func TestACaseFromAnySession(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	var session uuid.UUID
+	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		session = testfactory.Session(t, tx, testfactory.User(t, tx, "UTC"))
+		testfactory.Turn(t, tx, session, testfactory.TurnOpts{Number: 1, Message: "冷蔵庫に何がありますか"})
+		testfactory.Turn(t, tx, session, testfactory.TurnOpts{Number: 2, Message: "ありがとう", Status: db.TurnStatusRunning})
+
+		return nil
+	}))
+	suite, _, err := eval.FromSession(t.Context(), &eval.Source{Pool: pool, Bound: testfactory.Kitchen(t), Domain: "kitchen"}, session)
+	require.NoError(t, err)
+	var b strings.Builder
+	require.NoError(t, suite.YAML(&b))
+	_, err = eval.Parse([]byte(b.String()), os.DirFS("."))
+	require.NoError(t, err, b.String())
 }

@@ -42,7 +42,7 @@ func (m *Model) answer(req *llm.Request, message *anthropic.Message) (*llm.Respo
 
 // response combines parts; the forced tool's input is the text of a structured answer.
 func (m *Model) response(req *llm.Request, model string, parts []*part) *llm.Response {
-	response := &llm.Response{Model: cmp.Or(model, m.config.Model), Provider: m.config.Provider}
+	response := &llm.Response{Model: cmp.Or(model, m.Config.Model), Provider: m.Config.Provider}
 	for _, p := range parts {
 		switch {
 		case p.tool == "":
@@ -95,13 +95,10 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 	response.Usage = usage(&collected.usage)
 	if err != nil {
 		if failed, ok := errors.AsType[*anthropic.Error](err); ok {
-			return response, m.config.Event([]byte(failed.RawJSON()))
+			return response, m.Config.Event([]byte(failed.RawJSON()))
 		}
 
 		return response, err
-	}
-	if ctx.Err() != nil {
-		return response, ctx.Err()
 	}
 
 	return wire.Finish(req, response, end(collected.stop))

@@ -21,12 +21,10 @@ type Config = wire.Config
 
 // Model is one of Anthropic's models.
 type Model struct {
-	config  *Config
-	dropped wire.Dropped
+	wire.Model
+
 	service anthropic.MessageService
 }
-
-var _ llm.Model = (*Model)(nil)
 
 // New returns a Model. It makes no connection. The service is built from options only, so that the SDK does not read
 // the environment.
@@ -35,17 +33,13 @@ func New(config *Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	service := anthropic.NewMessageService(
+	m := &Model{service: anthropic.NewMessageService(
 		option.WithAPIKey(filled.APIKey), option.WithBaseURL(filled.BaseURL),
 		option.WithHTTPClient(client), option.WithMaxRetries(0),
-	)
+	)}
+	m.Model = wire.Model{Config: filled, Ask: m.ask}
 
-	return &Model{config: filled, service: service}, nil
-}
-
-// Generate asks once, and again for each optional part that the model rejects.
-func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	return m.dropped.Generate(ctx, m.config, req, m.ask)
+	return m, nil
 }
 
 func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {

@@ -15,7 +15,7 @@ func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 	params := anthropic.MessageNewParams{
 		MaxTokens: defaultMaxTokens,
 		Messages:  m.messages(req.Messages),
-		Model:     m.config.Model,
+		Model:     m.Config.Model,
 		Tools:     m.tools(req),
 	}
 	if req.MaxTokens > 0 {
@@ -24,7 +24,7 @@ func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 	if req.System != "" {
 		params.System = []anthropic.TextBlockParam{{Text: req.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
 	}
-	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
+	if req.Temperature != nil && !m.Drops(wire.Temperature) {
 		params.Temperature = anthropic.Float(min(*req.Temperature, 1)) // other providers allow up to 2
 	}
 	if len(req.Schema) > 0 {
@@ -36,7 +36,7 @@ func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 }
 
 func (m *Model) messages(given []llm.Message) []anthropic.MessageParam {
-	if m.dropped.Has(wire.Exchanges) {
+	if m.Drops(wire.Exchanges) {
 		given = wire.Flat(given)
 	}
 	list := make([]anthropic.MessageParam, 0, len(given))
@@ -105,7 +105,7 @@ func (m *Model) tool(name, description string, schema json.RawMessage) anthropic
 	if description != "" {
 		tool.OfTool.Description = anthropic.String(description)
 	}
-	if wire.Strict(schema) && !m.dropped.Has(wire.Promise) {
+	if wire.Strict(schema) && !m.Drops(wire.Promise) {
 		tool.OfTool.Strict = anthropic.Bool(true)
 	}
 

@@ -18,12 +18,10 @@ type Config = wire.Config
 
 // Model is one Gemini model.
 type Model struct {
-	config  *Config
-	dropped wire.Dropped
-	models  *genai.Models
-}
+	wire.Model
 
-var _ llm.Model = (*Model)(nil)
+	models *genai.Models
+}
 
 // New returns a Model. It makes no connection.
 func New(config *Config) (*Model, error) {
@@ -32,7 +30,10 @@ func New(config *Config) (*Model, error) {
 		return nil, err
 	}
 
-	return &Model{config: filled, models: models}, nil
+	m := &Model{models: models}
+	m.Model = wire.Model{Config: filled, Ask: m.ask}
+
+	return m, nil
 }
 
 // open creates the SDK's client. Everything it would take from the environment is set explicitly.
@@ -51,18 +52,13 @@ func open(config *Config) (*Config, *genai.Models, error) {
 	return filled, opened.Models, nil
 }
 
-// Generate asks once, and again for each optional part that the server rejects.
-func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	return m.dropped.Generate(ctx, m.config, req, m.ask)
-}
-
 // ask reads an answer whole or piece by piece. A stream that closes without a finish reason broke off, although reading
 // it yields no error.
 func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	contents, config := m.params(req)
-	parts := answer{response: llm.Response{Model: m.config.Model, Provider: m.config.Provider}}
+	parts := answer{response: llm.Response{Model: m.Config.Model, Provider: m.Config.Provider}}
 	if req.OnDelta == nil {
-		whole, err := m.models.GenerateContent(ctx, m.config.Model, contents, config)
+		whole, err := m.models.GenerateContent(ctx, m.Config.Model, contents, config)
 		if err != nil {
 			return nil, err
 		}
@@ -70,17 +66,14 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 
 		return parts.finish(req)
 	}
-	for piece, err := range m.models.GenerateContentStream(ctx, m.config.Model, contents, config) {
+	for piece, err := range m.models.GenerateContentStream(ctx, m.Config.Model, contents, config) {
 		if failed, ok := errors.AsType[genai.APIError](err); ok {
-			return &parts.response, m.config.Event(failure(&failed))
+			return &parts.response, m.Config.Event(failure(&failed))
 		}
 		if err != nil {
 			return &parts.response, err
 		}
 		parts.add(piece, req.OnDelta)
-	}
-	if ctx.Err() != nil {
-		return &parts.response, ctx.Err()
 	}
 
 	return parts.finish(req)

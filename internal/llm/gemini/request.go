@@ -16,10 +16,10 @@ func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateConte
 	if system := wire.System(req); system != "" {
 		config.SystemInstruction = genai.NewContentFromText(system, genai.RoleUser)
 	}
-	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
+	if req.Temperature != nil && !m.Drops(wire.Temperature) {
 		config.Temperature = new(float32(*req.Temperature))
 	}
-	if schema := object(req.Schema); schema != nil && !m.dropped.Has(wire.ResponseFormat) {
+	if schema := object(req.Schema); schema != nil && !m.Drops(wire.ResponseFormat) {
 		schema["title"] = req.SchemaName
 		config.ResponseMIMEType, config.ResponseJsonSchema = "application/json", schema
 	}
@@ -34,7 +34,7 @@ func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateConte
 }
 
 func (m *Model) contents(given []llm.Message) []*genai.Content {
-	if m.dropped.Has(wire.Exchanges) {
+	if m.Drops(wire.Exchanges) {
 		given = wire.Flat(given)
 	}
 	contents := make([]*genai.Content, 0, len(given))
@@ -47,7 +47,7 @@ func (m *Model) contents(given []llm.Message) []*genai.Content {
 			parts = append(parts, genai.NewPartFromText(group.Content))
 		}
 		for _, call := range group.ToolCalls {
-			parts = append(parts, called(&call, group.Provider == m.config.Provider))
+			parts = append(parts, called(&call, group.Provider == m.Config.Provider))
 		}
 		for i, result := range group.Results {
 			parts = append(parts, genai.NewPartFromFunctionResponse(group.Names[i], map[string]any{"output": result}))
@@ -71,7 +71,7 @@ func called(call *llm.ToolCall, own bool) *genai.Part {
 // strict reports whether the server can enforce the tools' schemas.
 func (m *Model) strict(tools []llm.Tool) bool {
 	lax := func(tool llm.Tool) bool { return !wire.Strict(tool.Schema) }
-	return !m.dropped.Has(wire.Promise) && !slices.ContainsFunc(tools, lax)
+	return !m.Drops(wire.Promise) && !slices.ContainsFunc(tools, lax)
 }
 
 func functions(tools []llm.Tool) []*genai.FunctionDeclaration {

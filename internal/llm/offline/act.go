@@ -19,6 +19,7 @@ type actor struct {
 	in    *nodes.ActInput
 	op    *op
 	kind  *domain.Entity
+	tool  string // with which it writes rows, if it does
 	calls []llm.ToolCall
 	words string // introduce what is drafted
 }
@@ -73,51 +74,42 @@ func (a *actor) blocked(code, details string) {
 	a.call(vocab.ToolBlocked, args{"code": code, "details": details, "next": "fail"})
 }
 
-// writeTools maps ops to the tools that perform them.
-var writeTools = map[string]string{opCreate: vocab.ToolCreate, opSave: vocab.ToolCreate, opUpdate: vocab.ToolUpdate, opDelete: vocab.ToolDelete}
+// doings say how an op is carried out, and with which tool it writes rows, if it does.
+var doings = map[string]struct {
+	tool  string
+	doing func(*actor)
+}{
+	opCount:  {"", (*actor).count},
+	opCreate: {vocab.ToolCreate, (*actor).create},
+	opDelete: {vocab.ToolDelete, (*actor).change},
+	opDraft:  {"", (*actor).draft},
+	opMatch:  {"", (*actor).match},
+	opNote:   {vocab.ToolUpdate, (*actor).note},
+	opPlan:   {"", (*actor).planDays},
+	opRead:   {"", (*actor).read},
+	opRevise: {"", (*actor).revise},
+	opSave:   {vocab.ToolCreate, (*actor).save},
+	opUpdate: {vocab.ToolUpdate, (*actor).change},
+}
 
 func (a *actor) carryOut() {
-	tool := writeTools[a.op.act]
-	if a.op.act == opNote {
-		tool = vocab.ToolUpdate
-		if a.profile() == nil {
-			tool = vocab.ToolCreate
-		}
+	how := doings[a.op.act]
+	if a.tool = how.tool; a.op.act == opNote && a.kind != nil && a.profile() == nil {
+		a.tool = vocab.ToolCreate
 	}
 	switch {
-	case a.kind == nil && a.op.act != opRecall:
+	case a.kind == nil:
 		a.blocked("plan_invalid", "There is nothing like that to look up.")
-		return
-	case tool != "" && !slices.Contains(a.in.Writable[tool], a.kind.Table):
+	case a.tool != "" && !slices.Contains(a.in.Writable[a.tool], a.kind.Table):
 		a.blocked("plan_invalid", "That may not be done with the "+a.kind.Plural+" here; nothing was changed.")
-		return
+	default:
+		how.doing(a)
 	}
-	switch a.op.act {
-	case opRead:
-		a.call(vocab.ToolRead, a.op.read(a.kind))
-		a.complete("Looked up the " + a.kind.Plural + ".")
-	case opRecall:
-		a.call(vocab.ToolRecall, args{"query": a.op.About})
-		a.complete("Looked for " + a.op.About + ".")
-	case opCount:
-		a.count()
-	case opMatch:
-		a.match()
-	case opDraft:
-		a.draft()
-	case opRevise:
-		a.revise()
-	case opPlan:
-		a.planDays()
-	case opCreate:
-		a.create()
-	case opSave:
-		a.save()
-	case opNote:
-		a.note(tool)
-	case opUpdate, opDelete:
-		a.change(tool)
-	}
+}
+
+func (a *actor) read() {
+	a.call(vocab.ToolRead, a.op.read(a.kind))
+	a.complete("Looked up the " + a.kind.Plural + ".")
 }
 
 func (a *actor) count() {
@@ -127,29 +119,19 @@ func (a *actor) count() {
 		if len(a.op.Where) > 0 {
 			arguments["filters"] = a.op.Where
 		}
-		if a.op.By != "" {
-			arguments["group_by"] = []string{a.op.By}
-		}
 		a.call(vocab.ToolAnalyze, arguments)
 
 		return
-	}
-	var parts []string
-	for _, row := range done[len(done)-1].Rows {
-		parts = append(parts, strings.TrimPrefix(asText(row[a.op.By])+": "+asText(row["count"]), ": "))
 	}
 	where := ""
 	for _, f := range a.op.Where {
 		where += " (" + human(f.Field) + cmp.Or(boundWords[f.Op], ":") + " " + asText(f.Value) + ")"
 	}
-	text := capitalize(a.kind.Plural) + " by " + human(a.op.By) + ": " + strings.Join(parts, ", ") + "."
-	if a.op.By == "" {
-		text = "There are " + strings.Join(parts, "") + " " + a.kind.Plural + where + "."
-		if parts[0] == "1" {
-			text = "There is 1 " + a.kind.Name + where + "."
-		}
+	text := "There is 1 " + a.kind.Name
+	if n := asText(done[len(done)-1].Rows[0]["count"]); n != "1" {
+		text = "There are " + n + " " + a.kind.Plural
 	}
-	a.conclude("Counted the "+a.kind.Plural+".", text)
+	a.conclude("Counted the "+a.kind.Plural+".", text+where+".")
 }
 
 // match says which rows contain a thing among their parts and, if the turn has looked, how much of it is in stock.
@@ -159,7 +141,7 @@ func (a *actor) match() {
 		return slices.ContainsFunc(a.lex.covers(a.op.About), func(w string) bool { return indexWords(name, stems(w)) >= 0 })
 	}
 	text := ""
-	for _, e := range a.which(func(e *nodes.Entity) bool { return e.Type == a.kind.Type && !e.Deleted && !e.Pending }) {
+	for _, e := range a.rows(a.kind) {
 		for _, child := range a.kind.Children {
 			for _, row := range filtered(e.Children[child.Entity.Table], func(row map[string]any) bool { return isThing(child.Entity, row) }) {
 				text += "\n- " + e.Label + ": " + a.line(child.Entity, row)
@@ -275,7 +257,7 @@ func (a *actor) named(things []*nodes.Entity) []map[string]any {
 }
 
 // change updates or deletes rows: by ref, by filter, or by a name that a read has found.
-func (a *actor) change(tool string) {
+func (a *actor) change() {
 	what := "the " + a.kind.Plural
 	if a.op.Name != "" {
 		target := a.pick(a.kind)
@@ -289,11 +271,11 @@ func (a *actor) change(tool string) {
 	}
 	arguments := args{"table": a.kind.Table, "filters": a.op.filters(a.kind)}
 	summary := "Deleted " + what + "."
-	if tool == vocab.ToolUpdate {
+	if a.tool == vocab.ToolUpdate {
 		arguments["data"] = a.op.Rows[0]
 		summary = "Updated " + what + ": " + a.changeText(a.op.Rows[0]) + "."
 	}
-	a.call(tool, arguments)
+	a.call(a.tool, arguments)
 	a.complete(summary)
 }
 
@@ -310,7 +292,7 @@ func (a *actor) changeText(row map[string]any) string {
 		delete(row, q.Name)
 		out = append(out, text)
 	}
-	for _, k := range sortedKeys(row) {
+	for _, k := range slices.Sorted(maps.Keys(row)) {
 		text := human(k) + ": " + asText(row[k])
 		if at, err := time.Parse(dayFormat, asText(row[k])); err == nil {
 			text = human(k) + ": " + at.Format("Monday, Jan 2")
@@ -327,12 +309,11 @@ func (a *actor) changeText(row map[string]any) string {
 
 // profile is the only row of a singleton type, or nil.
 func (a *actor) profile() *nodes.Entity {
-	rows := a.which(func(e *nodes.Entity) bool { return e.Type == a.kind.Type && !e.Deleted && !e.Pending })
-	return append(rows, nil)[0]
+	return first(a.rows(a.kind))
 }
 
 // note adds a fact about the user to a singleton row, which may not exist yet.
-func (a *actor) note(tool string) {
+func (a *actor) note() {
 	col, row := a.kind.Column(a.op.By), a.profile()
 	data := args{col.Name: typed(col, a.op.About, a.Today)}
 	arguments := args{"table": a.kind.Table, "data": data}
@@ -348,7 +329,7 @@ func (a *actor) note(tool string) {
 		}
 		data[col.Name] = known
 	}
-	a.call(tool, arguments)
+	a.call(a.tool, arguments)
 	a.complete("Noted " + a.op.About + " under " + human(col.Name) + ".")
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 func firstColumn(e *domain.Entity, fits func(*domain.Column) bool) *domain.Column {
-	return append(filtered(e.Columns, func(c *domain.Column) bool { return !c.Hidden && fits(c) }), nil)[0]
+	return first(filtered(e.Columns, func(c *domain.Column) bool { return !c.Hidden && fits(c) }))
 }
 
 func isDay(c *domain.Column) bool { return c.Kind == domain.KindDate }
@@ -125,7 +125,7 @@ var (
 	dayTail   = regexp.MustCompile(`(?i)[\s(,]*\b(?:expir\w*|due|best before|use by|until|by|on|at)[\s),]*$`)
 )
 
-// newRow extracts the day, the place, the referenced thing and the amount from an item; the rest is its name.
+// newRow extracts the day, the place and the amount from an item; the rest is its name.
 func (s *scene) newRow(item string, e *domain.Entity) map[string]any {
 	row := map[string]any{}
 	day := firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindDate || c.Kind == domain.KindTimestamp })
@@ -139,16 +139,6 @@ func (s *scene) newRow(item string, e *domain.Entity) map[string]any {
 		}
 	}
 	label := labelColumn(e)
-	if label == nil {
-		link := firstColumn(e, func(c *domain.Column) bool { return c.FK != nil && c.FK.Entity != nil && c != e.Owner })
-		if link != nil {
-			if r := s.find(item, link.FK.Entity); len(r.entities) == 1 {
-				row[link.Name] = r.entities[0].Ref
-			}
-		}
-
-		return row
-	}
 	if quantityColumn(e) == nil {
 		row[label.Name] = capitalize(trimName(item))
 		return row
@@ -162,12 +152,10 @@ func (s *scene) newRow(item string, e *domain.Entity) map[string]any {
 
 var (
 	amountLead = regexp.MustCompile(`(?i)^(\d+(?:[.,/]\d+)?|½|¼|¾|half|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|dozen)(\s+(?:a\s+)?dozen)?(?:\s*x\b)?\s*(.*)$`)
-	amountTail = regexp.MustCompile(`(?i)^(.+?)\s*(?:\(|x\s*|×\s*)(\d+(?:[.,]\d+)?)\s*([a-z]*)\)?$`)
 	articles   = regexp.MustCompile(`(?i)^(?:(?:the|my|our|some|more|another|new)\s+)+`)
 )
 
-// takeAmount extracts "12 eggs", "2 litres of milk", "500g flour", "a dozen eggs" or "milk (2 l)" into the row and
-// returns the name.
+// takeAmount extracts "12 eggs", "2 litres of milk", "500g flour" or "a dozen eggs" into the row and returns the name.
 func (s *scene) takeAmount(item string, e *domain.Entity, row map[string]any) string {
 	item = articles.ReplaceAllString(strings.TrimSpace(item), "")
 	count, unit, rest := "", "", item
@@ -181,12 +169,6 @@ func (s *scene) takeAmount(item string, e *domain.Entity, row map[string]any) st
 			n, _ := number(count)
 			count = asText(12 * n)
 		}
-	} else if m := amountTail.FindStringSubmatch(item); m != nil {
-		u, known := s.lex.unit(m[3])
-		if !known && m[3] != "" {
-			return item
-		}
-		count, unit, rest = m[2], u, m[1]
 	}
 	n, ok := number(count)
 	if !ok {

@@ -17,7 +17,7 @@ const (
 	verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule verb = "add", "change", "remove", "note", "save", "schedule"
 	verbDraft, verbRevise, verbPlan                                   verb = "draft", "revise", "plan"
 	verbList, verbShow, verbSearch, verbUses, verbCount               verb = "list", "show", "search", "uses", "count"
-	verbRecall, verbPending, verbCancel                               verb = "recall", "pending", "cancel"
+	verbPending, verbCancel                                           verb = "pending", "cancel"
 	verbClear, verbForget, verbReject, verbRetain                     verb = "clear", "forget", "reject", "retain"
 	verbGreet, verbThanks, verbIdentity, verbConfirm, verbDeny        verb = "greet", "thanks", "identity", "confirm", "deny"
 	verbCompare                                                       verb = "compare" // by something that no column says
@@ -77,12 +77,18 @@ func (s *scene) parse(message string) *command {
 	return c
 }
 
+// excepting matches what takes something out of what is meant, which no rule understands.
+var excepting = regexp.MustCompile(`(?i)\b(?:except|but|apart from|other than|excluding)\b`)
+
 func (s *scene) parseOne(text string) *command {
 	for _, r := range s.lex.rules {
 		if m := r.pattern.FindStringSubmatch(text); m != nil {
 			c := &command{text: text}
 			if r.build(s, c, m) {
 				s.withCompared(c)
+				if slices.Contains([]verb{verbChange, verbRemove, verbSave, verbForget}, c.verb) && excepting.MatchString(c.object) {
+					break
+				}
 
 				return c
 			}

@@ -69,12 +69,11 @@ func nextWeekday(today time.Time, day time.Weekday) time.Time {
 // period parses "this week", "next week", "today": the days of a constraint or a question. ok is false if the text
 // names none.
 func period(text string, today time.Time) (from, to time.Time, ok bool) {
-	text, sunday := strings.ToLower(text), nextWeekday(today, time.Sunday)
-	days := dates(text, today)
+	sunday, days := nextWeekday(today, time.Sunday), dates(text, today)
 	switch {
-	case strings.Contains(text, "next week"):
+	case within(text, "next week"): // a weekend is less
 		return sunday.AddDate(0, 0, 1), sunday.AddDate(0, 0, 7), true
-	case strings.Contains(text, "this week"), strings.Contains(text, "rest of the week"):
+	case within(text, "this week"), within(text, "rest of the week"):
 		return today, sunday, true
 	case len(days) == 0:
 		return time.Time{}, time.Time{}, false

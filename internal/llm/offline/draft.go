@@ -211,22 +211,18 @@ func replace(content map[string]any, rules ...domain.OfflineReplace) {
 	})
 }
 
-// scale makes a draft serve the number of people in the text, or a multiple of the present number.
+// scale makes a draft serve the number of people in the text.
 func (s *scene) scale(content map[string]any, text string) {
 	d, child := s.lex.Draft, s.lex.byTable[s.lex.Draft.Child]
 	have, ok := content[d.Serves].(float64)
 	if !ok || have <= 0 || quantityColumn(child) == nil {
 		return
 	}
-	want := have
-	for word, by := range map[string]float64{"double": 2, "twice": 2, "triple": 3, "halve": 0.5, "half as much": 0.5} {
-		if within(text, word) {
-			want = have * by
-		}
+	m := forPeople.FindStringSubmatch(text)
+	if m == nil {
+		return
 	}
-	if m := forPeople.FindStringSubmatch(text); m != nil {
-		want, _ = number(m[1])
-	}
+	want, _ := number(m[1])
 	content[d.Serves] = want
 	for _, row := range objects(content[d.Child]) {
 		if n, ok := row[quantityColumn(child).Name].(float64); ok {
@@ -304,13 +300,10 @@ func anys[T any](items []T) []any { return mapped(items, func(x T) any { return 
 // planDays drafts a row for each day, assigning the next available thing to each.
 func (a *actor) planDays() {
 	_, day, link := a.lex.schedule()
-	wish, choices := unwanted.ReplaceAllString(a.op.About, ""), a.choices(link.FK.Entity)
+	choices := a.choices(link.FK.Entity)
 	if m := unwanted.FindStringSubmatch(a.op.About); m != nil {
 		terms := orComma.Split(m[1], -1)
 		choices = filtered(choices, func(x *nodes.Entity) bool { return !a.holdsAny(x, terms) })
-	}
-	if named := a.find(wish, link.FK.Entity); named.exact {
-		choices = filtered(named.entities, func(x *nodes.Entity) bool { return slices.Contains(choices, x) })
 	}
 	if len(choices) == 0 {
 		a.complete("There is nothing yet to plan with.")

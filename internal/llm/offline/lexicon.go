@@ -100,7 +100,7 @@ func (lex *lexicon) addValue(e *domain.Entity, c *domain.Column, said, v string)
 }
 
 // addDeclared adds the declaration's words, and common English for lists that any domain may keep: reminders have a day
-// and are done or not; purchases are bought or not; past events are named after their time column ("cooked_at").
+// and are done or not; purchases are bought or not.
 func (lex *lexicon) addDeclared() {
 	for _, v := range lex.Values {
 		e := lex.byType[v.Type]
@@ -127,11 +127,6 @@ func (lex *lexicon) addDeclared() {
 			todo = append(todo, phrase{kind: e, pattern: say(`(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to) (.+)`)})
 		case boughtColumn(done):
 			lex.phrases = append(lex.phrases, phrase{kind: e, pattern: say(`(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of) (.+)`)})
-		}
-		for _, c := range e.Columns {
-			if act, ok := strings.CutSuffix(c.Name, "_at"); ok && c.Kind == domain.KindTimestamp && !c.Hidden && act != "created" && act != "updated" {
-				todo = append(todo, phrase{kind: e, pattern: say(`(?:(?:log|note|record) that )?(?:i|we)(?:'ve| have)? (?:just )?` + regexp.QuoteMeta(act) + ` (.+)`)})
-			}
 		}
 	}
 	lex.phrases = append(lex.phrases, todo...)
@@ -175,7 +170,7 @@ func (lex *lexicon) typesIn(text string) []*domain.Entity {
 
 // typeIn is the first type a text names, or nil; leadingType the one it begins with.
 func (lex *lexicon) typeIn(text string) *domain.Entity {
-	return append(lex.typesIn(text), nil)[0]
+	return first(lex.typesIn(text))
 }
 
 func (lex *lexicon) leadingType(text string) *domain.Entity {
@@ -235,23 +230,14 @@ func (lex *lexicon) place(text string) (*domain.Entity, []value) {
 	return lex.holderOf(text)
 }
 
-// schedule is the type whose rows assign things to days: its day, and its link to another of the user's things.
+// schedule is the declared type whose rows assign things to days: its day, and its link to another of the user's things.
 func (lex *lexicon) schedule() (e *domain.Entity, day, link *domain.Column) {
-	if p := lex.Plan; p != nil {
-		e := lex.byType[p.Type]
-		return e, e.Column(p.Date), e.Column(p.Link)
+	if lex.Plan == nil {
+		return nil, nil, nil
 	}
-	for _, e := range lex.domain.Entities {
-		day := firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindDate && !c.Nullable })
-		link := firstColumn(e, func(c *domain.Column) bool {
-			return c.FK != nil && c.FK.Entity != nil && !c.FK.Entity.Reference && c != e.Owner
-		})
-		if day != nil && link != nil {
-			return e, day, link
-		}
-	}
+	e = lex.byType[lex.Plan.Type]
 
-	return nil, nil, nil
+	return e, e.Column(lex.Plan.Date), e.Column(lex.Plan.Link)
 }
 
 // stock is the type whose rows are quantities on hand: the first with quantities that is not a checklist.
@@ -313,14 +299,9 @@ func (lex *lexicon) unit(w string) (string, bool) {
 
 // subdomainOf is the subdomain in which a table is written, else one in which it is read.
 func (lex *lexicon) subdomainOf(e *domain.Entity) string {
-	for _, tables := range []func(*domain.Subdomain) []string{
-		func(s *domain.Subdomain) []string { return s.Tables }, func(s *domain.Subdomain) []string { return s.Readable },
-	} {
-		for _, s := range lex.domain.Subdomains {
-			if slices.Contains(tables(s), e.Table) {
-				return s.Name
-			}
-		}
+	readable := filtered(lex.domain.Subdomains, func(s *domain.Subdomain) bool { return slices.Contains(s.Readable, e.Table) })
+	if home := cmp.Or(lex.domain.SubdomainOf(e), first(readable)); home != nil {
+		return home.Name
 	}
 
 	return e.Table

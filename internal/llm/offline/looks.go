@@ -19,22 +19,14 @@ func count(s *scene, c *command, m []string) bool {
 		return search(s, c, m)
 	}
 	c.verb, c.object = verbCount, m[1]
-	if per := perColumn.FindStringSubmatch(m[1]); per != nil {
-		c.column = columnIn(per[1], c.kind)
-	} else if r := s.find(m[1]); len(r.entities) == 1 && r.exact {
-		c.verb = verbShow
-	}
 
-	return true
+	return s.term(m[1], c) == "" && !perColumn.MatchString(m[1]) // another total would be no answer
 }
 
 // uses: "recipes that use my eggs" looks at what a thing is made of and, for the user's own things, at how much there
 // is.
 func uses(s *scene, c *command, m []string) bool {
-	if c.kind = s.lex.typeIn(m[1]); c.kind == nil && within(c.text, "with") {
-		c.kind = s.lex.draftable()
-	}
-	c.verb, c.object = verbUses, m[2]
+	c.kind, c.verb, c.object = s.lex.typeIn(m[1]), verbUses, m[2]
 	by := s.compare(c.kind, m[2])
 
 	return c.kind != nil && !by.any() && len(c.kind.Children) > 0 && trimName(m[2]) != "" && !fromStock.MatchString(c.text)
@@ -115,13 +107,7 @@ func look(s *scene, c *command, m []string) bool {
 	switch {
 	case s.namesThing(rest, c):
 		return true
-	case c.kind == nil: // "how long does it take"
-		for w := range strings.FieldsSeq(rest) {
-			if one.MatchString(w) && len(s.Said) > 0 && s.lex.draftable() != nil && len(s.focus([]*domain.Entity{s.lex.draftable()})) > 0 {
-				c.object = w
-				return true
-			}
-		}
+	case c.kind == nil:
 		aWorld := knowledge.MatchString(c.text) && !strings.HasPrefix(strings.ToLower(c.text), "how do")
 
 		return showLead.MatchString(c.text) && !aWorld && trimName(rest) != ""
@@ -161,8 +147,6 @@ func known(s *scene, c *command, m []string) bool {
 	return s.lex.typeIn(m[1]) != nil && search(s, c, m)
 }
 
-var emptying = regexp.MustCompile(`(?i)^(?:clear(?: out)?|empty) `)
-
 // isSet reports whether an object means every row of a kind ("everything in the
 // freezer", "all done tasks") rather than a thing by name.
 func (s *scene) isSet(c *command) bool {
@@ -172,12 +156,20 @@ func (s *scene) isSet(c *command) bool {
 		return false
 	case labelColumn(c.kind) == nil && (len(c.values) > 0 || len(dates(o, s.Today)) > 0):
 		return true // rows without a name are identified by day and kind
-	case emptying.MatchString(c.text) && s.term(c.object, c) == "":
-		return true
 	}
 	lead, _, _ := strings.Cut(strings.TrimPrefix(o, "the "), " ")
 
 	return lead == "everything" || lead == "all" || lead == "every" || lead == "whole"
+}
+
+// unsaid are the words for a set that no condition expresses: "except the lathe", "not", "broken".
+func (s *scene) unsaid(c *command) string {
+	left := filtered(strings.Fields(s.term(c.object, c)), func(w string) bool {
+		expressed := doneWord(w) && doneColumn(c.kind) != nil || w == "expired" && firstColumn(c.kind, isDay) != nil
+		return !expressed && w != "from" && w != "off"
+	})
+
+	return strings.Join(left, " ")
 }
 
 // targets are the entities a command is about.

@@ -69,7 +69,7 @@ func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
 	out := m.scene(facts).understand()
 	cur := out.Curation
 	settled := !cur.ClearAll && len(cur.Forget)+len(cur.Demote)+len(cur.Exclude)+len(cur.Retain)+len(out.Constraints) == 0
-	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil {
+	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil {
 		facts.Understood = *out
 		s := m.scene(facts)
 		out.Think = s.think(in.Plan.MaxSteps)

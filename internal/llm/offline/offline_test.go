@@ -190,6 +190,7 @@ func TestComparesByColumns(t *testing.T) {
 		"Delete all orders under 30 minutes":           {},
 		"Delete all jobs except the cheapest":          {},
 		"What is the most popular job?":                {},
+		"Show jobs under infinity minutes":             {`read: Read jobs {"named":"under infinity minutes"}`},
 		"Show jobs where the dog is under the weather": {`read: Read jobs {"named":"where dog under weather"}`},
 	} {
 		t.Run(message, func(t *testing.T) {
@@ -278,7 +279,7 @@ func TestYesToAnOfferThatIsGone(t *testing.T) {
 
 // No input breaks the model, and no request becomes a write that was not asked for.
 func FuzzMessages(f *testing.F) {
-	for _, m := range []string{"", "?", "delete", "add", "cancel everything", "save it", "no, no, no", strings.Repeat("a b ", 500), "put it on Friday", "\x00", "第二个"} {
+	for _, m := range []string{"", "?", "delete", "add", "cancel everything", "save it", "no, no, no", strings.Repeat("a b ", 500), "put it on Friday", "\x00", "第二个", "plan dinners for infinity days", "show jobs under nan"} {
 		f.Add(m)
 	}
 	model := offline.New(garage())
@@ -292,4 +293,67 @@ func FuzzMessages(f *testing.F) {
 		require.NoError(t, err)
 		require.NotEmpty(t, reply.Text)
 	})
+}
+
+// A condition that is not understood leaves everything as it is.
+func TestSetsAreWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	lathe := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent", Action: "read", Touched: 1}
+	for message, want := range map[string][]string{
+		"Delete all my tools":                {"write: Delete tools"},
+		"Delete all paid orders":             {`write: Delete orders {"where":[{"field":"status","op":"=","value":"paid"}]}`},
+		"Mark all open orders as paid":       {`write: Update orders {"where":[{"field":"status","op":"=","value":"open"}],"rows":[{"status":"paid"}]}`},
+		"Delete all tools except the lathe":  {},
+		"Delete all tools but the lathe":     {},
+		"Delete all tools without a unit":    {},
+		"Delete all broken tools":            {},
+		"Delete all tools named lathe":       {},
+		"Delete all unpaid orders":           {},
+		"Delete all orders not paid":         {},
+		"Mark all orders but Office as paid": {},
+		"How many orders are paid?":          {`analyze: Count orders {"where":[{"field":"status","op":"=","value":"paid"}]}`},
+		"How many orders are not paid?":      {},
+		"How many tools per unit?":           {},
+	} {
+		require.Equal(t, want, plan(t, message, lathe), message)
+	}
+}
+
+// A day that was not understood would widen what is deleted.
+func TestDeletesByDay(t *testing.T) {
+	t.Parallel()
+	d := garage()
+	label, err := domain.ParseTemplate(`{day:Jan 2}`)
+	require.NoError(t, err)
+	d.Entities = append(d.Entities, &domain.Entity{Type: "shift", Table: "shifts", Name: "shift", Plural: "shifts", Label: label, Display: label, Columns: []*domain.Column{
+		{Name: "day", Kind: domain.KindDate}, {Name: "slot", Kind: domain.KindText, Enum: []string{"early", "late"}},
+	}})
+	d.Subdomains[0].Tables = append(d.Subdomains[0].Tables, "shifts")
+	for said, days := range map[string][]string{
+		"tomorrow": {"2026-01-14", "2026-01-14"}, "on Friday": {"2026-01-16", "2026-01-16"}, "next Tuesday": {"2026-01-20", "2026-01-20"}, "in 3 days": {"2026-01-16", "2026-01-16"},
+		"on Jan 20": {"2026-01-20", "2026-01-20"}, "on 2026-02-01": {"2026-02-01", "2026-02-01"}, "next week": {"2026-01-19", "2026-01-25"},
+		"from Friday to Sunday": {"2026-01-16", "2026-01-18"}, "on Friday and Sunday": {"2026-01-16 2026-01-18"}, "this weekend": {"2026-01-17 2026-01-18"},
+	} {
+		want := `write: Delete shifts {"where":[{"field":"day","op":"in","value":["` + strings.ReplaceAll(days[0], " ", `","`) + `"]}]}`
+		if len(days) > 1 {
+			want = `write: Delete shifts {"where":[{"field":"day","op":">=","value":"` + days[0] + `"},{"field":"day","op":"<=","value":"` + days[1] + `"}]}`
+		}
+		require.Equal(t, []string{want}, planIn(t, d, "Delete all shifts "+said), said)
+	}
+}
+
+// What is to be spared is not what is meant.
+func TestSparesWhatWasExcepted(t *testing.T) {
+	t.Parallel()
+	drafts := []nodes.Entity{{Ref: "gen_tool_1", Type: "tool", Label: "Lathe", Tier: "generated", Pending: true}, {Ref: "gen_tool_2", Type: "tool", Label: "Saw", Tier: "generated", Pending: true}}
+	require.Equal(t, []string{`write: Save tools {"refs":["gen_tool_1","gen_tool_2"]}`}, plan(t, "save all drafts", drafts...))
+	for _, message := range []string{"save all drafts except the lathe", "discard all drafts except the lathe", "forget everything but the lathe", "discard both apart from the saw"} {
+		require.Empty(t, plan(t, message, drafts...), message)
+		resp, err := offline.New(garage()).Generate(t.Context(), &llm.Request{Input: nodes.UnderstandInput{Facts: facts(message, drafts...)}})
+		require.NoError(t, err)
+		var out nodes.UnderstandOutput
+		require.NoError(t, json.Unmarshal([]byte(resp.Text), &out))
+		require.Empty(t, out.Curation.Forget, message)
+		require.False(t, out.Curation.ClearAll, message)
+	}
 }

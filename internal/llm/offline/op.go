@@ -2,7 +2,6 @@ package offline
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +20,7 @@ type op struct {
 	Where  []filter         `json:"where,omitempty"`
 	Rows   []map[string]any `json:"rows,omitempty"`
 	About  string           `json:"about,omitempty"`
-	By     string           `json:"by,omitempty"` // a column: to group by, to add to
+	By     string           `json:"by,omitempty"` // the column to add to
 	Detail string           `json:"detail,omitempty"`
 	Order  string           `json:"order_by,omitempty"`
 	Dir    string           `json:"order_dir,omitempty"`
@@ -35,11 +34,11 @@ type filter struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// What a step can do.
+// What a step can do. doings say how.
 const (
 	opCount, opCreate, opDelete, opDraft, opMatch, opNote = "Count", "Create", "Delete", "Draft", "Match", "Note"
 
-	opPlan, opRead, opRecall, opRevise, opSave, opUpdate = "Plan", "Read", "Recall", "Revise", "Save", "Update"
+	opPlan, opRead, opRevise, opSave, opUpdate = "Plan", "Read", "Revise", "Save", "Update"
 )
 
 func (o *op) String() string {
@@ -61,8 +60,7 @@ func opOf(description string) *op {
 	} else {
 		o.table, rest, _ = strings.Cut(rest, " ")
 	}
-	ours := slices.Contains([]string{opCount, opCreate, opDelete, opDraft, opMatch, opNote, opPlan, opRead, opRecall, opRevise, opSave, opUpdate}, o.act)
-	if !ours || rest != "" && json.Unmarshal([]byte(rest), o) != nil {
+	if _, ours := doings[o.act]; !ours || rest != "" && json.Unmarshal([]byte(rest), o) != nil {
 		return nil
 	}
 
@@ -99,17 +97,12 @@ func (o *op) filters(e *domain.Entity) []filter {
 // step turns an op into a plan's step, in its table's subdomain.
 func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
 	step := nodes.Step{Type: kind, Refs: append([]string{}, o.Refs...), Needs: "refs"}
-	o.table = "all"
-	if e != nil {
-		o.table, step.Subdomain = e.Table, s.lex.subdomainOf(e)
-	} else if len(s.lex.domain.Subdomains) > 0 {
-		step.Subdomain = s.lex.domain.Subdomains[0].Name
-	}
+	o.table, step.Subdomain = e.Table, s.lex.subdomainOf(e)
 	if kind == vocab.StepAnalyze {
 		step.Needs = "rows"
 	}
 	step.Description = o.String()
-	if o.act == opRead && e != nil {
+	if o.act == opRead {
 		arguments := o.read(e)
 		arguments["tool"] = vocab.ToolRead
 		step.Calls = []json.RawMessage{json.RawMessage(flat(arguments))}

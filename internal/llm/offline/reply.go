@@ -26,7 +26,7 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 		parts = append(parts, s.stepText(p, in.Blocked), p.Conclusions)
 	}
 	parts = append(parts, s.drafted()...)
-	parts = append(parts, s.looked(c)...)
+	parts = append(parts, s.looked()...)
 	if len(s.Discarded) > 0 {
 		what := "Dropped the draft "
 		if len(s.Discarded) > 1 {
@@ -64,7 +64,7 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 	case p.Outcome == "failed" && strings.HasPrefix(why, "I found no"):
 		return why + ". Nothing was changed."
 	case p.Outcome == "failed":
-		return s.failed(p.Number, why)
+		return "That did not work: " + cmp.Or(s.mistake(p.Number), why) + "."
 	case p.Outcome == "partial":
 		return "This is only partly done: " + why + "."
 	case p.Outcome == "skipped":
@@ -82,22 +82,24 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 	}
 }
 
-// failed says why a step did not work, in the words of the tables' own rules rather than of the call.
-func (s *scene) failed(step int, why string) string {
-	code := ""
+// mistakes are this model's own, by the code of the error, whose words are not for people.
+var mistakes = map[string]string{
+	"unknown_ref": unclear, "type_mismatch": unclear, "bad_argument": slip, "unknown_table": slip, "unknown_tool": slip,
+}
+
+const (
+	unclear = "I could not tell which one was meant. Please name it"
+	slip    = "I made a mistake in carrying it out. Please ask again"
+)
+
+func (s *scene) mistake(step int) string {
 	for _, r := range s.Results {
-		if r.Current && r.Step == step && r.ErrorCode != "" && r.ErrorCode != "not_executed" {
-			code = r.ErrorCode
+		if r.Current && r.Step == step && mistakes[r.ErrorCode] != "" {
+			return mistakes[r.ErrorCode]
 		}
 	}
-	switch code {
-	case "unknown_ref", "type_mismatch":
-		return "That did not work: I could not tell which one was meant. Please name it."
-	case "bad_argument", "unknown_table", "unknown_tool":
-		return "That did not work: I made a mistake in carrying it out. Please ask again."
-	default:
-		return "That did not work: " + why + "."
-	}
+
+	return ""
 }
 
 var past = map[string]string{vocab.ToolCreate: "Saved", vocab.ToolUpdate: "Updated", vocab.ToolDelete: "Deleted"}
@@ -131,38 +133,27 @@ func (s *scene) did(tools ...string) []nodes.Result {
 	})
 }
 
-// drafted shows drafts in full, because exactly this is saved later; drafts without parts form a list.
+// drafted shows drafts in full, because exactly this is saved later.
 func (s *scene) drafted() []string {
-	var out, lines []string
+	var out []string
 	for _, r := range s.did(vocab.ToolGenerate) {
 		for _, e := range filtered(s.these(r.Refs), isPending) {
-			if kind := s.lex.byType[e.Type]; len(kind.Children) > 0 {
-				out = append(out, s.page(kind, e))
-			} else {
-				lines = append(lines, fmt.Sprintf("%d. %s", len(lines)+1, s.line(kind, e.Draft)))
-			}
+			out = append(out, s.page(s.lex.byType[e.Type], e))
 		}
-	}
-	if len(lines) > 0 {
-		out = append(out, "Drafts:\n"+strings.Join(lines, "\n"))
 	}
 
 	return out
 }
 
 // looked reports what was read, unless that only served a draft, a write or a conclusion.
-func (s *scene) looked(c *command) []string {
+func (s *scene) looked() []string {
 	served := slices.ContainsFunc(s.Plan, func(p nodes.PlannedStep) bool {
 		return p.Conclusions != "" || p.Type == vocab.StepWrite || p.Type == vocab.StepGenerate
 	})
 	var out []string
-	for _, r := range s.did(vocab.ToolRead, vocab.ToolRecall) {
-		if kind := s.lex.byType[r.Type]; served {
-			return nil
-		} else if r.Tool == vocab.ToolRecall && c.verb == verbRecall {
-			out = append(out, recalled(r))
-		} else if kind != nil {
-			out = append(out, s.rows(kind, r))
+	for _, r := range s.did(vocab.ToolRead) {
+		if kind := s.lex.byType[r.Type]; kind != nil && !served {
+			out = append(out, s.listed(kind, r))
 		}
 	}
 
@@ -172,7 +163,7 @@ func (s *scene) looked(c *command) []string {
 // mostLines is how many rows a reply lists; nobody reads hundreds.
 const mostLines = 50
 
-func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
+func (s *scene) listed(kind *domain.Entity, r nodes.Result) string {
 	rows := s.these(r.Refs, kind)
 	switch {
 	case r.Count == 0 && !strings.Contains(string(r.Params), `"field"`) && kind.Empty != "":
@@ -210,27 +201,6 @@ func calledIn(kind *domain.Entity, r nodes.Result) string {
 	}
 
 	return " that fit"
-}
-
-// recalled words what a search of the past found.
-func recalled(r nodes.Result) string {
-	text := "This is what I found:"
-	for _, row := range r.Rows {
-		var said []string
-		for _, key := range []string{"message", "reply", "label", "text"} {
-			if v := strings.Join(strings.Fields(asText(row[key])), " "); v != "" {
-				said = append(said, map[string]string{"message": "you said ", "reply": "I answered "}[key]+`"`+v[:min(len(v), 160)]+`"`)
-			}
-		}
-		if len(said) > 0 {
-			text += "\n- " + strings.Join(said, ", ")
-		}
-	}
-	if !strings.Contains(text, "\n") {
-		return "I found nothing about that in what we said."
-	}
-
-	return strings.ToValidUTF8(text, "")
 }
 
 // offer ends with one offer if the turn was about drafts.
@@ -314,9 +284,6 @@ func (s *scene) line(kind *domain.Entity, data map[string]any) string {
 		if e := s.refs[asText(v)]; e != nil && data["_"+k+"_label"] == nil {
 			shown["_"+k+"_label"] = e.Label
 		}
-	}
-	if schedule, day, link := s.lex.schedule(); kind == schedule && shown["_"+link.Name+"_label"] != nil {
-		return slotText(kind, day, data) + ": " + asText(shown["_"+link.Name+"_label"])
 	}
 	text := strings.TrimSpace(kind.Spoken.Render(shown))
 	if text == "" {

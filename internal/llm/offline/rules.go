@@ -28,14 +28,13 @@ func rules() []rule {
 		{say(`no(?:pe)?\b[,.!]*(?: (?:thanks|thank you|don't|do not|not now|leave it|please don't|cancel)\b.{0,30})?|nah|never ?mind|cancel(?: that| it| this)?|stop|not now|not yet|leave it\b.{0,20}|(?:please )?(?:don't|do not)(?: do (?:it|that))?`), only(verbDeny)},
 		{say(`(?:yes|yep|yeah|yup|sure|ok|okay|fine|do it|do that|go ahead|go for it|sounds good|looks good|perfect|confirm|confirmed|absolutely|correct|right|agreed|exactly)\b(?:[,!. ]+(?:.{0,40}))?`), confirm},
 		{say(`(?:what|which|anything|is anything|do i have anything)\b.*\b` + notSaved + `\b.*|(?:show|list) (?:me )?(?:my |the |all )?(?:unsaved|pending)?\s*drafts|(?:what|which) drafts\b.*`), only(verbPending)},
-		{say(`(?:what|which|who|when|where|how many)\b.* (?:did|have|had) (?:i|we|you) (?:say|said|tell|told|mention(?:ed)?|talk(?:ed)?|decided?|agreed?|discuss(?:ed)?)\b(.*)|(?:do you remember|what was it (?:i|we) said|recall)\b(.*)`), recall},
 		{say(`cancel (.+)`), cancel},
 		{say(`(.+)`), declared},
 		{say(`(?:(?:keep|bear|have) (.+) in (?:mind|view|sight)|pin (.+))`), retain},
 		{say(`(?:forget|discard|drop|scrap|ditch)(?: about)? (.+)`), forget},
 		{say(`((?:no|not|no more|skip|avoid|exclude|leave out|without|nothing with|anything but|(?:i |we )?(?:don't|do not) (?:want|feel like|like|do|have|use|make|include)(?: any)?) .+)`), reject},
 		{say(`(?:save|keep|store)(?: (.+))?`), save},
-		{say(`(?:use|swap|replace|substitute|exchange|make|scale|turn|change|double|halve|triple|add|put|include|remove|take|leave|rename|call|for|less|more|with)\b.*`), revise},
+		{say(`(?:use|swap|replace|substitute|exchange|make|turn|change|add|put|include|remove|take|leave|rename|call|for|less|more|with)\b.*`), revise},
 		{say(`(?:plan|suggest|propose|draft|make)(?: me| us)?\s+(?:a |an |the |my |our |some )?(.*)`), plan},
 		{say(drafting + `(?: me| us)? (?:(?:an? |some )?(?:new )?(?:drafts?|ideas?) (?:of |for )?)?(.+)`), draft},
 		{say(`(?:put|add|plan|schedule|have|set|cook|make|eat|use|pencil in) (.+?) (?:(?:to|on|for|in|into|at)\s+)?((?:the |my |our )?\S+(?:\s+\S+){0,5})`), schedule},
@@ -61,15 +60,6 @@ func only(v verb) func(*scene, *command, []string) bool {
 func confirm(s *scene, c *command, _ []string) bool {
 	c.verb = verbConfirm
 	return s.Question != nil || len(words(c.text)) <= 4
-}
-
-var recallLead = regexp.MustCompile(`(?i)^.*?\b(?:about|regarding|on|concerning)\b\s*`)
-
-func recall(_ *scene, c *command, m []string) bool {
-	c.verb, c.value = verbRecall, trimName(recallLead.ReplaceAllString(m[1]+m[2], ""))
-	c.value = cmp.Or(c.value, c.text)
-
-	return true
 }
 
 // cancel never deletes: it sets a closed list's value for "cancelled", or does nothing.
@@ -275,7 +265,7 @@ func done(s *scene, c *command, m []string) bool {
 	if c.kind == nil || doneColumn(c.kind) == nil || s.lex.children[c.kind] {
 		bought := strings.Contains(strings.ToLower(c.text), "bought") || strings.Contains(strings.ToLower(c.text), "purchased")
 		lists := filtered(s.lex.ranked, func(e *domain.Entity) bool { return doneColumn(e) != nil && boughtColumn(doneColumn(e)) == bought })
-		if c.kind = append(lists, nil)[0]; c.kind == nil {
+		if c.kind = first(lists); c.kind == nil {
 			return false
 		}
 	}

@@ -54,6 +54,11 @@ func (s *scene) which(fits func(*nodes.Entity) bool) []*nodes.Entity {
 	return out
 }
 
+// rows are the known stored rows of a type.
+func (s *scene) rows(kind *domain.Entity) []*nodes.Entity {
+	return s.which(func(e *nodes.Entity) bool { return e.Type == kind.Type && !e.Deleted && !e.Pending })
+}
+
 // thing: not deleted, and of a wanted type or, without one, of a type people refer to: parts and shared reference rows
 // only count if asked for.
 func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {

@@ -10,7 +10,7 @@ import (
 // identity honestly answers who is speaking, abilities what it can do.
 const (
 	identity  = "I am Alfred's built-in offline model: a small set of English rules without a network, not a large language model."
-	abilities = "I can list, show, search, add, change and delete what you keep here, draft and save new things, plan, and look back at what we said."
+	abilities = "I can list, show, search, add, change and delete what you keep here, draft and save new things, and plan."
 )
 
 // talk answers messages that needed no step.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -95,7 +96,7 @@ func number(w string) (float64, bool) {
 	}
 	n, err := strconv.ParseFloat(strings.Replace(w, ",", ".", 1), 64)
 
-	return n, err == nil
+	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) // "infinity" is a number to Go, and none to JSON
 }
 
 var (
@@ -209,7 +210,7 @@ func flat(v any) string {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		return asText(v)
+		return "null" // printing v in another way could lead here again
 	}
 
 	return strings.TrimSuffix(b.String(), "\n")
@@ -243,7 +244,13 @@ func mapText(v any, change func(string) string) any {
 	return v
 }
 
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+func first[T any](list []*T) *T {
+	if len(list) == 0 {
+		return nil
+	}
+
+	return list[0]
+}
 
 func mapped[T, U any](items []T, f func(T) U) []U {
 	out := make([]U, 0, len(items))

@@ -3,6 +3,7 @@ package offline
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,8 +27,7 @@ func (s *scene) think(most int) *nodes.ThinkOutput {
 	}}
 	givenUp := func(x nodes.PlannedStep) bool { return x.Outcome == "failed" || x.Outcome == "skipped" }
 	if !slices.ContainsFunc(s.Plan, givenUp) { // the rules have no alternative plan
-		p.write()
-		p.look()
+		p.steps()
 	}
 	p.out.Steps = p.out.Steps[:min(len(p.out.Steps), most)]
 
@@ -38,7 +38,8 @@ func (p *planner) step(kind string, e *domain.Entity, o *op) {
 	p.out.Steps = append(p.out.Steps, p.scene.step(kind, e, o))
 }
 
-func (p *planner) write() {
+// steps plans what the command needs; nothing for one that is unrelated to rows: the reply says it all.
+func (p *planner) steps() {
 	c := p.c
 	switch c.verb {
 	case verbAdd:
@@ -59,8 +60,38 @@ func (p *planner) write() {
 			p.step(vocab.StepGenerate, c.kind, &op{act: opRevise, Refs: refsOf(r.entities), About: c.value})
 		}
 	case verbPlan:
-		p.plan()
+		p.days()
+	case verbList:
+		p.step(vocab.StepRead, c.kind, p.listOp(c))
+		for _, e := range c.also {
+			p.step(vocab.StepRead, e, &op{act: opRead})
+		}
+	case verbSearch:
+		o := p.listOp(c)
+		o.Name = c.object
+		p.step(vocab.StepRead, c.kind, o)
+	case verbShow:
+		p.show()
+	case verbUses:
+		thing, lead := trimName(c.object), strings.ToLower(c.object)
+		if stock := p.lex.stock(); stock != nil && (strings.HasPrefix(lead, "my ") || strings.HasPrefix(lead, "our ")) {
+			p.step(vocab.StepRead, stock, &op{act: opRead, Name: thing})
+		}
+		p.step(vocab.StepRead, c.kind, &op{act: opRead, Detail: "rows"})
+		p.step(vocab.StepAnalyze, c.kind, &op{act: opMatch, About: thing})
+	case verbCount:
+		p.step(vocab.StepAnalyze, c.kind, &op{act: opCount, Where: append(p.valueFilters(c.values), c.by.where...)})
 	default:
+	}
+}
+
+func (p *planner) show() {
+	r := p.targets(p.c)
+	for _, group := range byKind(r.entities) {
+		p.step(vocab.StepRead, p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
+	}
+	if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
+		p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name, Detail: "full"})
 	}
 }
 
@@ -68,7 +99,7 @@ func (p *planner) write() {
 func (p *planner) add() {
 	c, r := p.c, p.targets(p.c)
 	switch {
-	case c.kind == nil || c.object == "" && labelColumn(c.kind) != nil: // Understand has asked
+	case c.kind == nil || c.object == "" || labelColumn(c.kind) == nil: // Understand has asked, or nothing can be said of such rows
 	case c.kind == p.lex.draftable():
 		p.step(vocab.StepGenerate, c.kind, &op{act: opDraft, About: c.object})
 	case r.text == "", len(r.entities) == 0 && r.name == "": // a row may be called "it"
@@ -85,49 +116,6 @@ func (p *planner) add() {
 	}
 }
 
-func (p *planner) look() {
-	c := p.c
-	switch c.verb {
-	case verbList:
-		p.step(vocab.StepRead, c.kind, p.listOp(c))
-		for _, e := range c.also {
-			p.step(vocab.StepRead, e, &op{act: opRead})
-		}
-	case verbSearch:
-		o := p.listOp(c)
-		if within(c.text, "something") && !c.kind.Semantic.IsZero() {
-			o.Where = append(o.Where, filter{"_semantic", "similar", c.object})
-		} else {
-			o.Name = c.object
-		}
-		p.step(vocab.StepRead, c.kind, o)
-	case verbShow:
-		r := p.targets(c)
-		for _, group := range byKind(r.entities) {
-			p.step(vocab.StepRead, p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
-		}
-		if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
-			p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name, Detail: "full"})
-		}
-	case verbUses:
-		thing, lead := trimName(c.object), strings.ToLower(c.object)
-		if stock := p.lex.stock(); stock != nil && (strings.HasPrefix(lead, "my ") || strings.HasPrefix(lead, "our ")) {
-			p.step(vocab.StepRead, stock, &op{act: opRead, Name: thing})
-		}
-		p.step(vocab.StepRead, c.kind, &op{act: opRead, Detail: "rows"})
-		p.step(vocab.StepAnalyze, c.kind, &op{act: opMatch, About: thing})
-	case verbCount:
-		o := &op{act: opCount, Where: append(p.valueFilters(c.values), c.by.where...)}
-		if c.column != nil {
-			o.By = c.column.Name
-		}
-		p.step(vocab.StepAnalyze, c.kind, o)
-	case verbRecall:
-		p.step(vocab.StepRead, nil, &op{act: opRecall, About: c.value})
-	default: // unrelated to rows: the reply says it all
-	}
-}
-
 // listOp reads what a list command asks for.
 func (s *scene) listOp(c *command) *op {
 	o := &op{act: opRead, Where: slices.Concat(s.valueFilters(c.values), s.dayFilters(c.kind, c.text), c.by.where)}
@@ -141,14 +129,19 @@ func (s *scene) listOp(c *command) *op {
 	return o
 }
 
+// throughout matches what makes two days the ends of a time.
+var throughout = regexp.MustCompile(`(?i)\b(?:between|from|to|until|till|through)\b|\s[-–]\s`)
+
 func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
-	day := firstColumn(e, isDay)
+	day, days := firstColumn(e, isDay), dates(text, s.Today)
 	from, to, ok := period(text, s.Today)
 	switch {
 	case day != nil && within(text, "expired"):
 		return []filter{{day.Name, "<", s.Today.Format(dayFormat)}}
 	case day == nil || !ok:
 		return nil
+	case len(days) > 1 && !throughout.MatchString(text): // Friday and Sunday
+		return []filter{{day.Name, "in", mapped(days, func(at time.Time) string { return at.Format(dayFormat) })}}
 	}
 
 	return []filter{{day.Name, ">=", from.Format(dayFormat)}, {day.Name, "<=", to.Format(dayFormat)}}
@@ -165,8 +158,8 @@ func (s *scene) valueFilters(values []value) []filter {
 		case i < 0:
 			out = append(out, filter{v.column.Name, "=", typed(v.column, v.value, s.Today)})
 		default:
-			before, ok := out[i].Value.([]any)
-			if !ok {
+			before, several := out[i].Value.([]any)
+			if !several {
 				before = []any{out[i].Value}
 			}
 			out[i].Op, out[i].Value = "in", slices.Concat(before, []any{typed(v.column, v.value, s.Today)})
@@ -185,9 +178,11 @@ func (p *planner) typeFor(r found) *domain.Entity {
 	if p.c.kind != nil || r.name == "" {
 		return p.c.kind
 	}
-	withNames := filtered(p.lex.ranked, func(e *domain.Entity) bool { return labelColumn(e) != nil })
+	if draftable := p.lex.draftable(); draftable != nil {
+		return draftable
+	}
 
-	return append([]*domain.Entity{p.lex.draftable()}, append(withNames, nil)...)[btoi(p.lex.draftable() == nil)]
+	return first(filtered(p.lex.ranked, func(e *domain.Entity) bool { return labelColumn(e) != nil }))
 }
 
 // change updates or deletes stored rows: by a known ref, as a set, or by name after a read, so that no ref is ever
@@ -209,7 +204,10 @@ func (p *planner) change() {
 	case len(drafts) > 0 && p.c.verb == verbChange:
 		p.step(vocab.StepGenerate, e, &op{act: opRevise, Refs: refsOf(drafts[:1]), Rows: o.Rows})
 	case p.isSet(p.c):
-		o.Where = slices.Concat(p.valueFilters(p.c.values), p.dayFilters(e, p.c.object), p.c.by.where)
+		if p.unsaid(p.c) != "" {
+			return // a condition is never left out
+		}
+		o.Where = slices.Concat(p.valueFilters(p.lex.valuesIn(p.c.object, e)), p.dayFilters(e, p.c.object), p.c.by.where)
 		if done := doneColumn(e); done != nil && doneWord(p.c.object) {
 			o.Where = append(o.Where, filter{done.Name, "=", true})
 		}
@@ -290,14 +288,10 @@ func (p *planner) schedule() {
 
 // dayRow is a schedule row for a day, with the declaration's defaults.
 func (s *scene) dayRow(at time.Time, values []value) map[string]any {
-	e, day, _ := s.lex.schedule()
+	_, day, _ := s.lex.schedule()
 	row := map[string]any{day.Name: at.Format(dayFormat)}
-	if pl := s.lex.Plan; pl != nil {
-		maps.Copy(row, pl.Content)
-		row[pl.Slot] = pl.DefaultSlot
-	} else if slot := firstColumn(e, func(c *domain.Column) bool { return len(c.Enum) > 0 && !c.Nullable && !c.HasDefault }); slot != nil {
-		row[slot.Name] = slot.Enum[0]
-	}
+	maps.Copy(row, s.lex.Plan.Content)
+	row[s.lex.Plan.Slot] = s.lex.Plan.DefaultSlot
 	for _, v := range values {
 		row[v.column.Name] = typed(v.column, v.value, s.Today)
 	}
@@ -322,8 +316,8 @@ func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
 	return text.String()
 }
 
-// plan drafts schedule rows: days and slots are fixed here; their content is chosen when the draft is made.
-func (p *planner) plan() {
+// days drafts schedule rows: days and slots are fixed here; their content is chosen when the draft is made.
+func (p *planner) days() {
 	const mostDays = 14 // fits into one answer
 	e, _, link := p.lex.schedule()
 	if len(p.choices(link.FK.Entity)) == 0 {
@@ -331,14 +325,11 @@ func (p *planner) plan() {
 	}
 	days := dates(p.c.text, p.Today)
 	if len(days) == 0 {
-		n, start := 3, p.Today.AddDate(0, 0, 1)
-		if p.lex.Plan != nil {
-			n = p.lex.Plan.DefaultCount
-		}
+		n, start := p.lex.Plan.DefaultCount, p.Today.AddDate(0, 0, 1)
 		if from, to, ok := period(p.c.text, p.Today); ok {
 			start, n = from, int(to.Sub(from).Hours()/24)+1
 		}
-		for i := range min(cmp.Or(planCount(p.c.text), n), mostDays) {
+		for i := range min(cmp.Or(planCount(p.c.text), n, 1), mostDays) {
 			days = append(days, start.AddDate(0, 0, i))
 		}
 	}

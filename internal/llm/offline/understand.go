@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"alfred/internal/domain"
@@ -15,7 +14,7 @@ import (
 var intents = map[verb]string{
 	verbAdd: "write", verbChange: "write", verbRemove: "write", verbNote: "write", verbSave: "write", verbSchedule: "write",
 	verbDraft: "explore", verbRevise: "explore", verbPlan: "explore", verbReject: "explore", verbRetain: "explore",
-	verbList: "read", verbShow: "read", verbSearch: "read", verbUses: "read", verbCount: "read", verbRecall: "read", verbPending: "read",
+	verbList: "read", verbShow: "read", verbSearch: "read", verbUses: "read", verbCount: "read", verbPending: "read",
 	verbConfirm: "confirm", verbDeny: "answer",
 }
 
@@ -39,9 +38,6 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 	s.ask(c, out)
 	s.curate(c, out)
 	s.constrain(c, out)
-	if c.verb == verbRecall {
-		out.Recall = &nodes.RecallQuery{Query: c.value}
-	}
 	if k := c.kind; c.verb == verbList && len(c.also) == 0 && !k.Reference && !s.lex.children[k] {
 		out.Quick = &nodes.Quick{EntityType: k.Type, Why: "a plain look-up"}
 	}
@@ -144,20 +140,14 @@ func (s *scene) choice(e *nodes.Entity) bool {
 
 // constrain records what is to hold from now on.
 func (s *scene) constrain(c *command, out *nodes.UnderstandOutput) {
-	constraint := nodes.Constraint{Text: strings.TrimSpace(s.Message), Scope: "session"}
-	switch n := planCount(c.object); {
-	case c.verb == verbReject:
-		terms := map[string]any{"terms": c.rejected()}
-		if _, to, ok := period(s.Message, s.Today); ok {
-			terms["until"] = to.Format(dayFormat)
-		}
-		constraint.Kind, constraint.Value = "exclude", json.RawMessage(flat(terms))
-	case c.verb == verbPlan && n > 1:
-		constraint.Kind, constraint.Value = "count", json.RawMessage(strconv.Itoa(n))
-	default:
+	if c.verb != verbReject {
 		return
 	}
-	out.Constraints = append(out.Constraints, constraint)
+	value := map[string]any{"terms": c.rejected()}
+	if _, to, ok := period(s.Message, s.Today); ok {
+		value["until"] = to.Format(dayFormat)
+	}
+	out.Constraints = append(out.Constraints, nodes.Constraint{Text: strings.TrimSpace(s.Message), Scope: "session", Kind: "exclude", Value: json.RawMessage(flat(value))})
 }
 
 // avoided are the words that current constraints rule out.

@@ -19,7 +19,7 @@ import (
 func (m *Model) answer(req *llm.Request, completion *openai.ChatCompletion) (*llm.Response, error) {
 	response := m.response(completion.Model, &completion.Usage)
 	if failed, ok := completion.JSON.ExtraFields["error"]; ok && len(completion.Choices) == 0 {
-		return response, m.config.Event([]byte(`{"error":` + failed.Raw() + `}`)) // as from a router whose upstream failed
+		return response, m.Config.Event([]byte(`{"error":` + failed.Raw() + `}`)) // as from a router whose upstream failed
 	}
 	if len(completion.Choices) == 0 {
 		return wire.Finish(req, response, wire.EndWhole)
@@ -57,7 +57,7 @@ func signature(extra map[string]respjson.Field) string {
 
 func (m *Model) response(model string, usage *openai.CompletionUsage) *llm.Response {
 	return &llm.Response{
-		Model: cmp.Or(model, m.config.Model), Provider: m.config.Provider,
+		Model: cmp.Or(model, m.Config.Model), Provider: m.Config.Provider,
 		Usage: llm.Usage{
 			Input: int(usage.PromptTokens), Output: int(usage.CompletionTokens), Cached: int(usage.PromptTokensDetails.CachedTokens),
 		},
@@ -90,13 +90,10 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 	response.Text, response.ToolCalls, response.Reasoning = parts.text.String(), parts.toolCalls(), parts.reasoning.String()
 	if err := events.Err(); err != nil {
 		if failed, ok := errors.AsType[*ssestream.StreamError](err); ok {
-			return response, m.config.Event(failed.Event.Data)
+			return response, m.Config.Event(failed.Event.Data)
 		}
 
 		return response, err
-	}
-	if ctx.Err() != nil {
-		return response, ctx.Err()
 	}
 
 	return wire.Finish(req, response, end(parts.finish, parts.refusal))

@@ -20,12 +20,10 @@ type Config = wire.Config
 
 // Model is one model of a server.
 type Model struct {
-	config  *Config
-	dropped wire.Dropped
+	wire.Model
+
 	service openai.ChatCompletionService
 }
-
-var _ llm.Model = (*Model)(nil)
 
 // New returns a Model. It makes no connection.
 func New(config *Config) (*Model, error) {
@@ -34,12 +32,10 @@ func New(config *Config) (*Model, error) {
 		return nil, err
 	}
 
-	return &Model{config: filled, service: openai.NewChatCompletionService(options...)}, nil
-}
+	m := &Model{service: openai.NewChatCompletionService(options...)}
+	m.Model = wire.Model{Config: filled, Ask: m.ask}
 
-// Generate asks once, and again for each optional part that the server rejects.
-func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	return m.dropped.Generate(ctx, m.config, req, m.ask)
+	return m, nil
 }
 
 func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {

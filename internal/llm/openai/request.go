@@ -14,20 +14,20 @@ import (
 func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
 	params := openai.ChatCompletionNewParams{
 		Messages: m.messages(req),
-		Model:    m.config.Model,
+		Model:    m.Config.Model,
 		Tools:    m.tools(req.Tools),
 	}
-	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
+	if req.Temperature != nil && !m.Drops(wire.Temperature) {
 		params.Temperature = openai.Float(*req.Temperature)
 	}
-	if len(req.Schema) > 0 && !m.dropped.Has(wire.ResponseFormat) {
+	if len(req.Schema) > 0 && !m.Drops(wire.ResponseFormat) {
 		params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
 				Name: req.SchemaName, Schema: req.Schema, Strict: openai.Bool(m.strict(req.Schema)),
 			},
 		}
 	}
-	if req.OnDelta != nil && !m.dropped.Has(wire.StreamOptions) {
+	if req.OnDelta != nil && !m.Drops(wire.StreamOptions) {
 		params.StreamOptions.IncludeUsage = openai.Bool(true)
 	}
 	m.limit(&params, req.MaxTokens)
@@ -37,13 +37,13 @@ func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
 
 // strict reports whether to enforce a schema: it must be within the supported subset, and the server must support it.
 func (m *Model) strict(schema json.RawMessage) bool {
-	return wire.Strict(schema) && !m.dropped.Has(wire.Promise)
+	return wire.Strict(schema) && !m.Drops(wire.Promise)
 }
 
 // limit sets the answer's token limit. OpenAI's newer models reject the old parameter name; most other servers only
 // know that one. If one is rejected, the other is sent.
 func (m *Model) limit(params *openai.ChatCompletionNewParams, tokens int) {
-	newName := strings.Contains(m.config.BaseURL, ".openai.com") != m.dropped.Has(wire.TokenLimit)
+	newName := strings.Contains(m.Config.BaseURL, ".openai.com") != m.Drops(wire.TokenLimit)
 	switch {
 	case tokens <= 0:
 	case newName:
@@ -56,14 +56,14 @@ func (m *Model) limit(params *openai.ChatCompletionNewParams, tokens int) {
 func (m *Model) messages(req *llm.Request) []openai.ChatCompletionMessageParamUnion {
 	list := make([]openai.ChatCompletionMessageParamUnion, 0, len(req.Messages)+1)
 	system, before := wire.System(req), ""
-	if m.dropped.Has(wire.SystemRole) && system != "" {
+	if m.Drops(wire.SystemRole) && system != "" {
 		system, before = "", system+"\n\n"
 	}
 	if system != "" {
 		list = append(list, openai.SystemMessage(system))
 	}
 	said := req.Messages
-	if m.dropped.Has(wire.Exchanges) {
+	if m.Drops(wire.Exchanges) {
 		said = wire.Flat(said)
 	}
 	for _, group := range wire.Groups(said) {
@@ -93,7 +93,7 @@ const (
 
 // called is an answer with its calls. Reasoning and signatures go back only to the server that sent them.
 func (m *Model) called(group *wire.Group) openai.ChatCompletionMessageParamUnion {
-	message, own, extra := openai.ChatCompletionAssistantMessageParam{}, group.Provider == m.config.Provider, map[string]any{}
+	message, own, extra := openai.ChatCompletionAssistantMessageParam{}, group.Provider == m.Config.Provider, map[string]any{}
 	if message.Content.OfString = openai.String(group.Content); group.Content == "" {
 		extra["content"] = nil // as in answers; some servers insist on the field
 	}

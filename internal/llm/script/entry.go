@@ -37,13 +37,6 @@ func (f *failure) check() error {
 	return fmt.Errorf("%w: error kind %q", errForm, f.Kind)
 }
 
-func (f *failure) typed() *llm.Error {
-	return &llm.Error{
-		Kind: f.Kind, Provider: provider, RetryAfter: time.Duration(f.RetryAfter),
-		Err: fmt.Errorf("the script says %s", f.Kind),
-	}
-}
-
 // attempt returns what to play for the n-th request of one decision.
 func (e *entry) attempt(n int) *entry {
 	repair := min(n-1, len(e.repairs))
@@ -64,12 +57,5 @@ func stepped(list []*entry) bool {
 }
 
 func ofStep(list []*entry, step int) []*entry {
-	var of []*entry
-	for _, e := range list {
-		if e.step == step {
-			of = append(of, e)
-		}
-	}
-
-	return of
+	return slices.DeleteFunc(slices.Clone(list), func(e *entry) bool { return e.step != step })
 }

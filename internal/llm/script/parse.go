@@ -6,18 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/goccy/go-yaml"
 
 	"alfred/internal/llm"
-)
-
-// The nodes whose entries have their own form.
-const (
-	actNode      = "act"
-	compressNode = "compress"
-	replyNode    = "reply"
+	"alfred/internal/vocab"
 )
 
 var (
@@ -25,21 +20,14 @@ var (
 	errSteps = errors.New("either all act entries of a turn carry a step or none")
 )
 
-// file is the YAML document. Node entries stay untyped, because an output's fields are mixed with the script's own
-// keys.
+// file is the YAML document: what each node answers, turn by turn. Entries stay untyped, because an output's fields are
+// mixed with the script's own keys.
 type file struct {
-	Turns    []turn `yaml:"turns"`
-	Compress any    `yaml:"compress"`
+	Turns    []map[string]any `yaml:"turns"`
+	Compress any              `yaml:"compress"`
 }
 
-type turn struct {
-	Understand any `yaml:"understand"`
-	Think      any `yaml:"think"`
-	Act        any `yaml:"act"`
-	Reply      any `yaml:"reply"`
-	Summarize  any `yaml:"summarize"`
-	Compress   any `yaml:"compress"`
-}
+var nodes = []string{vocab.NodeUnderstand, vocab.NodeThink, vocab.NodeAct, vocab.NodeReply, vocab.NodeSummarize, vocab.NodeCompress}
 
 // extras are the script's own keys of an entry.
 type extras struct {
@@ -102,38 +90,36 @@ func Parse(text []byte) (*Model, error) {
 	}
 	model := &Model{failed: map[*entry]int{}}
 	for i, t := range parsed.Turns {
-		nodes, err := t.entries()
+		turn, err := ofTurn(t)
 		if err != nil {
 			return nil, fmt.Errorf("parse script: turn %d: %w", i+1, err)
 		}
-		model.turns = append(model.turns, nodes)
+		model.turns = append(model.turns, turn)
 	}
-	compress, err := entries(compressNode, parsed.Compress)
-	if err != nil {
+	var err error
+	if model.compress, err = entries(vocab.NodeCompress, parsed.Compress); err != nil {
 		return nil, fmt.Errorf("parse script: %w", err)
 	}
-	model.compress = compress
 
 	return model, nil
 }
 
-func (t *turn) entries() (map[string][]*entry, error) {
-	nodes := map[string][]*entry{}
-	for node, value := range map[string]any{
-		"understand": t.Understand, "think": t.Think, actNode: t.Act,
-		replyNode: t.Reply, "summarize": t.Summarize, compressNode: t.Compress,
-	} {
-		list, err := entries(node, value)
-		if err != nil {
+func ofTurn(values map[string]any) (map[string][]*entry, error) {
+	turn := map[string][]*entry{}
+	for node, value := range values {
+		if !slices.Contains(nodes, node) {
+			return nil, fmt.Errorf("%w: there is no node %s", errForm, node)
+		}
+		var err error
+		if turn[node], err = entries(node, value); err != nil {
 			return nil, err
 		}
-		nodes[node] = list
 	}
-	if act := nodes[actNode]; stepped(act) && len(ofStep(act, 0)) > 0 {
+	if act := turn[vocab.NodeAct]; stepped(act) && len(ofStep(act, 0)) > 0 {
 		return nil, errSteps
 	}
 
-	return nodes, nil
+	return turn, nil
 }
 
 // entries parses what is below a node: nothing, one entry or a list.
@@ -193,9 +179,9 @@ func newEntry(node string, value any) (*entry, error) {
 // textEntry is the short form for nodes whose output is a text.
 func textEntry(node, text string) (*entry, error) {
 	switch node {
-	case replyNode:
+	case vocab.NodeReply:
 		return &entry{text: text}, nil
-	case compressNode:
+	case vocab.NodeCompress:
 		e := &entry{}
 		return e, e.answer(node, map[string]any{"text": text}, nil)
 	}
@@ -222,9 +208,9 @@ func (e *entry) answer(node string, output map[string]any, raw *string) error {
 	case raw != nil:
 		e.text = *raw
 		return nil
-	case node == actNode:
+	case node == vocab.NodeAct:
 		return e.answerCalls(output)
-	case node == replyNode:
+	case node == vocab.NodeReply:
 		text, isText := output["text"].(string)
 		if e.failure == nil && (!isText || len(output) != 1) {
 			return fmt.Errorf("%w: a reply is a text, or {text: ...}", errForm)

@@ -5,19 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 const (
 	provider = "script"
 
-	// deltaRunes is small enough that a short reply still arrives in several
-	// pieces.
+	// deltaRunes is the longest piece in which a text arrives.
 	deltaRunes = 12
 )
 
@@ -106,7 +106,7 @@ func (m *Model) list(req *llm.Request) []*entry {
 	if req.Turn >= 1 && req.Turn <= len(m.turns) {
 		list = m.turns[req.Turn-1][req.Node]
 	}
-	if list == nil && req.Node == compressNode {
+	if list == nil && req.Node == vocab.NodeCompress {
 		return m.compress
 	}
 
@@ -125,7 +125,9 @@ func (m *Model) failure(e *entry) *llm.Error {
 	}
 	m.failed[e]++
 
-	return e.failure.typed()
+	return &llm.Error{
+		Kind: e.failure.Kind, Provider: provider, RetryAfter: time.Duration(e.failure.RetryAfter), Err: fmt.Errorf("the script says %s", e.failure.Kind),
+	}
 }
 
 func play(req *llm.Request, e *entry) *llm.Response {
@@ -138,27 +140,13 @@ func play(req *llm.Request, e *entry) *llm.Response {
 	return response
 }
 
-// stream splits text after words if it can, never within a rune.
+// stream splits text after words, or after a few runes of a long one.
 func stream(text string, onDelta func(string)) {
-	for text != "" {
-		end := pieceEnd(text)
-		onDelta(text[:end])
-		text = text[end:]
+	for word := range strings.SplitAfterSeq(text, " ") {
+		for piece := range slices.Chunk([]rune(word), deltaRunes) {
+			onDelta(string(piece))
+		}
 	}
-}
-
-func pieceEnd(text string) int {
-	end, runes := 0, 0
-	for end < len(text) && runes < deltaRunes {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
-		runes++
-	}
-	if space := strings.LastIndexByte(text[:end], ' '); space > 0 && end < len(text) {
-		return space + 1
-	}
-
-	return end
 }
 
 func sleep(ctx context.Context, delay time.Duration) error {

@@ -44,19 +44,23 @@ var complaints = [optionals][]string{
 	ResponseFormat: {"response_format", "response_schema", "response_json_schema", "responsejsonschema", "json_schema", "the specified schema", "structured output"},
 }
 
-// Dropped remembers which optional parts a server rejected, so that only the first request pays for finding out. The
-// zero value drops nothing.
-type Dropped struct {
-	parts [optionals]atomic.Bool
+// Model is a model behind a provider's protocol. It remembers which optional parts the server rejected, so that only the
+// first request pays for finding out.
+type Model struct {
+	Config *Config
+	// Ask asks once.
+	Ask func(ctx context.Context, req *llm.Request) (*llm.Response, error)
+
+	dropped [optionals]atomic.Bool
 }
 
+var _ llm.Model = (*Model)(nil)
+
 // Generate asks once, and again for every optional part that the server rejects. It returns typed errors.
-func (d *Dropped) Generate(
-	ctx context.Context, config *Config, req *llm.Request, ask func(context.Context, *llm.Request) (*llm.Response, error),
-) (*llm.Response, error) {
+func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	for {
-		response, raw, err := call(ctx, config, func(ctx context.Context) (*llm.Response, error) { return ask(ctx, req) })
-		again := raw != nil && d.learn(raw, req)
+		response, raw, err := call(ctx, m.Config, func(ctx context.Context) (*llm.Response, error) { return m.Ask(ctx, req) })
+		again := raw != nil && m.learn(raw, req)
 		if llm.KindOf(err) == llm.KindTooLarge && response != nil {
 			response.Text, response.ToolCalls = "", nil // keep its cost, not its text
 		}
@@ -71,6 +75,9 @@ func (d *Dropped) Generate(
 func call[T any](ctx context.Context, config *Config, ask func(context.Context) (T, error)) (answer T, raw, typed error) {
 	within, watch := watched(ctx)
 	answer, raw = unbroken(within, ask)
+	if raw != nil && ctx.Err() != nil {
+		raw = ctx.Err() // however the SDK saw it
+	}
 	broken, isBroken := errors.AsType[*limitError](watch.broke())
 	switch {
 	case raw == nil:
@@ -95,12 +102,12 @@ func unbroken[T any](ctx context.Context, ask func(context.Context) (T, error)) 
 	return ask(ctx)
 }
 
-// Has reports whether part is left out.
-func (d *Dropped) Has(part Optional) bool { return d.parts[part].Load() }
+// Drops reports whether a part is left out.
+func (m *Model) Drops(part Optional) bool { return m.dropped[part].Load() }
 
 // learn inspects a request's error. It returns true if the server complains about an optional part that was still being
 // sent, so that the request is worth repeating without it.
-func (d *Dropped) learn(err error, req *llm.Request) bool {
+func (m *Model) learn(err error, req *llm.Request) bool {
 	failed, ok := errors.AsType[*statusError](err)
 	if !ok || failed.status != http.StatusBadRequest && failed.status != http.StatusUnprocessableEntity {
 		return false
@@ -112,7 +119,7 @@ func (d *Dropped) learn(err error, req *llm.Request) bool {
 	text := strings.ToLower(fmt.Sprint(complaint.Param, " ", complaint.Message))
 	for part, words := range complaints {
 		named := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
-		if named && (Optional(part) != Exchanges || exchanges(req)) && d.parts[part].CompareAndSwap(false, true) {
+		if named && (Optional(part) != Exchanges || exchanges(req)) && m.dropped[part].CompareAndSwap(false, true) {
 			return true
 		}
 	}

@@ -1,21 +1,21 @@
 package wiretest
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // rolesOfAnthropic: the first message must be the user's, and newer models reject a final one of the assistant
 // (prefill).
-func rolesOfAnthropic(request map[string]any) string {
-	messages := list(request["messages"])
-	if messages[0]["role"] != "user" {
+func rolesOfAnthropic(request gjson.Result) string {
+	roles := request.Get("messages.#.role").Array()
+	if roles[0].String() != "user" {
 		return "messages: first message must use the \"user\" role"
 	}
-	if messages[len(messages)-1]["role"] == "assistant" {
+	if roles[len(roles)-1].String() == "assistant" {
 		return "This model does not support assistant message prefill. The conversation must end with a user message."
 	}
 
@@ -23,9 +23,14 @@ func rolesOfAnthropic(request map[string]any) string {
 }
 
 // cacheMarks: a request may have at most 4.
-func cacheMarks(request map[string]any) string {
-	text, _ := json.Marshal(request) //nolint:errchkjson // was JSON a moment ago
-	if marks := strings.Count(string(text), `"cache_control"`); marks > 4 {
+func cacheMarks(request gjson.Result) string {
+	marks := 0
+	walk(request, 0, func(node gjson.Result, _ int) {
+		if node.Get("cache_control").Exists() {
+			marks++
+		}
+	})
+	if marks > 4 {
 		return fmt.Sprintf("A maximum of 4 blocks with cache_control may be provided. Found %d.", marks)
 	}
 
@@ -35,32 +40,31 @@ func cacheMarks(request map[string]any) string {
 // grammarOfAnthropic: all strict tools of a request form one grammar of at most 20 tools, 24 optional properties and 16
 // unions; it does not support numeric and length constraints (anthropics/anthropic-sdk-python#1185 and its
 // transform_schema).
-func grammarOfAnthropic(request map[string]any) string {
+func grammarOfAnthropic(request gjson.Result) string {
 	tools, optional, unions, unknown := 0, 0, 0, ""
-	for _, tool := range list(request["tools"]) {
-		if tool["strict"] != true {
+	for _, tool := range request.Get("tools").Array() {
+		if !tool.Get("strict").Bool() {
 			continue
 		}
 		tools++
-		walk(tool["input_schema"], 0, func(node map[string]any, _ int) {
-			if _, types := node["type"].([]any); types || node["anyOf"] != nil {
+		walk(tool.Get("input_schema"), 0, func(node gjson.Result, _ int) {
+			if node.Get("type").IsArray() || node.Get("anyOf").Exists() {
 				unions++
 			}
-			if properties, ok := node["properties"].(map[string]any); ok {
-				required, _ := node["required"].([]any)
-				optional += len(properties) - len(required)
-				if node["additionalProperties"] != false {
+			if properties := node.Get("properties"); properties.IsObject() {
+				optional += len(properties.Map()) - len(node.Get("required").Array())
+				if node.Get("additionalProperties").Raw != "false" {
 					unknown = "additionalProperties"
 				}
 			}
 			for _, name := range []string{"minimum", "maximum", "multipleOf", "minLength", "maxLength", "maxItems", "pattern", "oneOf", "not"} {
-				if _, there := node[name]; there {
+				if node.Get(name).Exists() {
 					unknown = name
 				}
 			}
 		})
 		if unknown != "" {
-			return fmt.Sprintf("tools.%v: For this type, property '%s' is not supported", tool["name"], unknown)
+			return fmt.Sprintf("tools.%s: For this type, property '%s' is not supported", tool.Get("name"), unknown)
 		}
 	}
 	switch {
@@ -75,33 +79,33 @@ func grammarOfAnthropic(request map[string]any) string {
 	return ""
 }
 
-func forcedTool(request map[string]any) string {
-	choice := object(request["tool_choice"])
-	if choice == nil || choice["type"] != "tool" {
+func forcedTool(request gjson.Result) string {
+	choice := request.Get("tool_choice")
+	if choice.Get("type").String() != "tool" {
 		return ""
 	}
-	for _, tool := range list(request["tools"]) {
-		if tool["name"] == choice["name"] {
+	for _, name := range request.Get("tools.#.name").Array() {
+		if name.String() == choice.Get("name").String() {
 			return ""
 		}
 	}
 
-	return fmt.Sprintf("Tool '%v' not found in provided tools", choice["name"])
+	return fmt.Sprintf("Tool '%s' not found in provided tools", choice.Get("name"))
 }
 
 // rolesOfGemini: a conversation must end with the user.
-func rolesOfGemini(request map[string]any) string {
-	contents := list(request["contents"])
-	if contents[0]["role"] == "model" || contents[len(contents)-1]["role"] == "model" {
+func rolesOfGemini(request gjson.Result) string {
+	roles := request.Get("contents.#.role").Array()
+	if roles[0].String() == "model" || roles[len(roles)-1].String() == "model" {
 		return "Please ensure that multiturn requests begin and end with a user role."
 	}
 
 	return ""
 }
 
-func schemaNeedsType(request map[string]any) string {
-	config := object(request["generationConfig"])
-	if config["responseJsonSchema"] != nil && config["responseMimeType"] != "application/json" {
+func schemaNeedsType(request gjson.Result) string {
+	config := request.Get("generationConfig")
+	if config.Get("responseJsonSchema").Exists() && config.Get("responseMimeType").String() != "application/json" {
 		return "response_json_schema needs response_mime_type application/json"
 	}
 
@@ -109,43 +113,38 @@ func schemaNeedsType(request map[string]any) string {
 }
 
 // schemasOfGemini: only the documented keywords are allowed.
-func schemasOfGemini(request map[string]any) string {
-	schemas := []any{object(request["generationConfig"])["responseJsonSchema"]}
-	for _, tool := range list(request["tools"]) {
-		for _, function := range list(tool["functionDeclarations"]) {
-			schemas = append(schemas, function["parametersJsonSchema"])
+func schemasOfGemini(request gjson.Result) string {
+	schemas := append(request.Get("tools.#.functionDeclarations.#.parametersJsonSchema|@flatten").Array(), request.Get("generationConfig.responseJsonSchema"))
+	for _, schema := range schemas {
+		if unknown := unknownKeyword(schema); unknown != "" {
+			return "Invalid JSON payload received. Unknown keyword in the specified schema: " + unknown
 		}
-	}
-	if unknown := unknownKeyword(schemas); unknown != "" {
-		return "Invalid JSON payload received. Unknown keyword in the specified schema: " + unknown
 	}
 
 	return ""
 }
 
-var keywordsOfGemini = []string{
-	"$anchor", "$defs", "$id", "$ref", "additionalProperties", "anyOf", "description", "enum", "format", "items", "maxItems", "maximum", "minItems", "minimum",
-	"oneOf", "prefixItems", "properties", "propertyOrdering", "required", "title", "type",
-}
+var keywordsOfGemini = strings.Fields(`
+	$anchor $defs $id $ref additionalProperties anyOf description enum format items maxItems maximum minItems minimum
+	oneOf prefixItems properties propertyOrdering required title type`)
 
-func unknownKeyword(schema any) string {
-	children, _ := schema.([]any)
-	node, _ := schema.(map[string]any)
-	for name, child := range node {
-		if !slices.Contains(keywordsOfGemini, name) {
-			return name
-		}
-		if named, ok := child.(map[string]any); ok && (name == "properties" || name == "$defs") {
-			children = slices.AppendSeq(children, maps.Values(named)) // their names are no keywords
-		} else {
-			children = append(children, child)
-		}
-	}
-	for _, child := range children {
-		if unknown := unknownKeyword(child); unknown != "" {
-			return unknown
-		}
-	}
+func unknownKeyword(schema gjson.Result) (unknown string) {
+	schema.ForEach(func(name, child gjson.Result) bool {
+		switch {
+		case schema.IsObject() && !slices.Contains(keywordsOfGemini, name.String()):
+			unknown = name.String()
+		case name.String() == "properties" || name.String() == "$defs": // their names are no keywords
+			child.ForEach(func(_, named gjson.Result) bool {
+				unknown = unknownKeyword(named)
 
-	return ""
+				return unknown == ""
+			})
+		case child.IsObject() || child.IsArray():
+			unknown = unknownKeyword(child)
+		}
+
+		return unknown == ""
+	})
+
+	return unknown
 }

@@ -3,16 +3,18 @@ package wiretest
 import (
 	"fmt"
 	"slices"
+
+	"github.com/tidwall/gjson"
 )
 
 // Each call of a conversation needs its result, placed as the protocol demands.
 
 // pairsOfOpenAI: the results of an answer's calls are the messages right after it, one each, and occur nowhere else.
-func pairsOfOpenAI(request map[string]any) string {
-	var open []any
-	for _, message := range list(request["messages"]) {
-		if message["role"] == "tool" {
-			at := slices.Index(open, message["tool_call_id"])
+func pairsOfOpenAI(request gjson.Result) string {
+	var open []string
+	for _, message := range request.Get("messages").Array() {
+		if message.Get("role").String() == "tool" {
+			at := slices.Index(open, message.Get("tool_call_id").String())
 			if at < 0 {
 				return "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
 			}
@@ -23,9 +25,7 @@ func pairsOfOpenAI(request map[string]any) string {
 		if len(open) > 0 {
 			break
 		}
-		for _, call := range list(message["tool_calls"]) {
-			open = append(open, call["id"])
-		}
+		open = strs(message.Get("tool_calls.#.id"))
 	}
 	if len(open) > 0 {
 		return fmt.Sprintf("An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %v", open)
@@ -35,16 +35,17 @@ func pairsOfOpenAI(request map[string]any) string {
 }
 
 // pairsOfAnthropic: the message after one with calls begins with their results; ids are unique.
-func pairsOfAnthropic(request map[string]any) string {
-	var open, used []any
-	for i, message := range list(request["messages"]) {
+func pairsOfAnthropic(request gjson.Result) string {
+	var open, used []string
+	for i, message := range request.Get("messages").Array() {
 		text := false
-		for _, block := range list(message["content"]) {
-			switch block["type"] {
+		for _, block := range message.Get("content").Array() {
+			switch block.Get("type").String() {
 			case "tool_result":
-				at := slices.Index(open, block["tool_use_id"])
+				id := block.Get("tool_use_id").String()
+				at := slices.Index(open, id)
 				if at < 0 || text {
-					return fmt.Sprintf("messages.%d: unexpected `tool_use_id` found in `tool_result` blocks: %v", i, block["tool_use_id"])
+					return fmt.Sprintf("messages.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s", i, id)
 				}
 				open = slices.Delete(open, at, at+1)
 			case "text":
@@ -54,14 +55,11 @@ func pairsOfAnthropic(request map[string]any) string {
 		if len(open) > 0 {
 			return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %v", i, open)
 		}
-		for _, block := range list(message["content"]) {
-			if block["type"] != "tool_use" {
-				continue
-			}
-			if slices.Contains(used, block["id"]) {
+		for _, id := range strs(message.Get(`content.#(type=="tool_use")#.id`)) {
+			if slices.Contains(used, id) {
 				return "messages: `tool_use` ids must be unique"
 			}
-			open, used = append(open, block["id"]), append(used, block["id"])
+			open, used = append(open, id), append(used, id)
 		}
 	}
 	if len(open) > 0 {
@@ -72,27 +70,18 @@ func pairsOfAnthropic(request map[string]any) string {
 }
 
 // pairsOfGemini: a turn of calls follows the user or results, and as many results with the same names follow it.
-func pairsOfGemini(request map[string]any) string {
-	var open []any
+func pairsOfGemini(request gjson.Result) string {
+	var open []string
 	before := ""
-	for _, content := range list(request["contents"]) {
-		var called, returned []any
-		for _, part := range list(content["parts"]) {
-			if call := object(part, "functionCall"); call != nil {
-				called = append(called, call["name"])
-			}
-			if result := object(part, "functionResponse"); result != nil {
-				returned = append(returned, result["name"])
-			}
-		}
-		if !slices.Equal(open, returned) {
+	for _, content := range request.Get("contents").Array() {
+		called := strs(content.Get("parts.#.functionCall.name"))
+		if !slices.Equal(open, strs(content.Get("parts.#.functionResponse.name"))) {
 			return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
 		}
 		if len(called) > 0 && before != "user" {
 			return "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
 		}
-		open = called
-		before, _ = content["role"].(string)
+		open, before = called, content.Get("role").String()
 	}
 	if len(open) > 0 {
 		return "Please ensure that function response turn comes immediately after a function call turn."

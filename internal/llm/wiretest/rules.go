@@ -4,11 +4,10 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/tidwall/gjson"
 )
 
 //go:embed rules/*.json
@@ -46,7 +45,7 @@ func refusal(protocol Protocol, body []byte) string {
 		return err.Error()
 	}
 	for _, limit := range limits[protocol] {
-		if says := limit(request); says != "" {
+		if says := limit(gjson.ParseBytes(body)); says != "" {
 			return says
 		}
 	}
@@ -55,44 +54,35 @@ func refusal(protocol Protocol, body []byte) string {
 }
 
 // limits are reported by documentation and issue threads but missing in the descriptions.
-var limits = map[Protocol][]func(map[string]any) string{
+var limits = map[Protocol][]func(gjson.Result) string{
 	Anthropic: {rolesOfAnthropic, pairsOfAnthropic, cacheMarks, grammarOfAnthropic, forcedTool},
 	Gemini:    {rolesOfGemini, pairsOfGemini, schemaNeedsType, schemasOfGemini},
 	OpenAI:    {emptyTools, bothLimits, pairsOfOpenAI, reasoningModels, strictSchemas, streamOptions, toolNames},
 }
 
-func list(value any) []map[string]any {
-	items, _ := value.([]any)
-	var objects []map[string]any
-	for _, item := range items {
-		if object, ok := item.(map[string]any); ok {
-			objects = append(objects, object)
-		}
+// strs are the texts of a list.
+func strs(list gjson.Result) []string {
+	var texts []string
+	for _, item := range list.Array() {
+		texts = append(texts, item.String())
 	}
 
-	return objects
-}
-
-func object(value any, path ...string) map[string]any {
-	at, _ := value.(map[string]any)
-	for _, name := range path {
-		at, _ = at[name].(map[string]any)
-	}
-
-	return at
+	return texts
 }
 
 // walk visits the objects within a JSON value. level counts the schemas of type "object" around each, itself included.
-func walk(value any, level int, visit func(node map[string]any, level int)) {
-	children, _ := value.([]any)
-	if node, ok := value.(map[string]any); ok {
-		if node["type"] == "object" {
+func walk(value gjson.Result, level int, visit func(node gjson.Result, level int)) {
+	if value.IsObject() {
+		if value.Get("type").String() == "object" {
 			level++
 		}
-		visit(node, level)
-		children = slices.Collect(maps.Values(node))
+		visit(value, level)
 	}
-	for _, child := range children {
-		walk(child, level, visit)
+	if value.IsObject() || value.IsArray() {
+		value.ForEach(func(_, child gjson.Result) bool {
+			walk(child, level, visit)
+
+			return true
+		})
 	}
 }

@@ -1,0 +1,22 @@
+-- The tables and views of a schema, with what alfred_tenant and alfred_undo may do to their rows.
+SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relrowsecurity,
+       (SELECT count(*) FROM pg_catalog.pg_policy AS p
+        WHERE p.polrelid = c.oid AND (p.polroles = '{0}' OR t.role = ANY (p.polroles)))::int,
+       coalesce(has_schema_privilege(t.role, c.relnamespace, 'USAGE'), false),
+       coalesce(has_table_privilege(t.role, c.oid, 'SELECT'), false),
+       coalesce(has_table_privilege(t.role, c.oid, 'DELETE'), false),
+       coalesce(has_table_privilege(t.undo, c.oid, 'DELETE'), false),
+       c.oid, c.relkind = 'v', coalesce('security_barrier=true' = ANY (c.reloptions), false), c.relowner::regrole::text,
+       EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal),
+       EXISTS (SELECT FROM pg_catalog.pg_trigger AS g JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid
+               WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgconstraint = 0 AND g.tgtype & 66 = 0 -- neither before nor instead
+                 AND f.pronamespace IS DISTINCT FROM to_regnamespace('alfred')
+                 AND g.tgrelid = ANY (own.relations)),
+       EXISTS (SELECT FROM pg_catalog.pg_inherits AS i JOIN pg_catalog.pg_class AS p ON p.oid = i.inhparent AND p.relkind = 'r'
+               WHERE p.oid = ANY (own.relations))
+FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role, to_regrole('alfred_undo')::oid AS undo) AS t,
+     LATERAL (SELECT array_agg(d.refobjid) || c.oid AS relations -- it, and those that a view reads
+              FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+              WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass) AS own
+WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
+ORDER BY c.relname
