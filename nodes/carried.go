@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,6 +32,33 @@ func (s *Step) CarriedCalls() []Call {
 	}
 
 	return calls
+}
+
+// maxTables is for how many tables the schema lists their names; servers limit how many values a schema may have.
+const maxTables = 200
+
+// tables are those that a plan's calls may name.
+func (in *ThinkInput) tables() []string {
+	if len(in.Homes) > maxTables {
+		return nil
+	}
+
+	return slices.Sorted(maps.Keys(in.Homes))
+}
+
+// strange is the first table that calls name and no subdomain handles, "" for none.
+func (in *ThinkInput) strange(calls []json.RawMessage) string {
+	for _, raw := range calls {
+		said := saidCall{}
+		if call, ok := carriedCall(raw); !ok || decode(call.Args, &said) != nil {
+			continue
+		}
+		if _, known := in.Homes[said.text("table")]; !known {
+			return said.text("table")
+		}
+	}
+
+	return ""
 }
 
 // settle moves the calls into their steps. If one names no step, all are left to Act. An answer without steps is a plan

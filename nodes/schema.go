@@ -49,7 +49,9 @@ func newSchema[T any](name string, enums map[string][]string) (*schema, error) {
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", name, err)
 		}
-		field.Enum = anys(values)
+		if len(values) > 0 {
+			field.Enum = anys(values)
+		}
 	}
 	data, err := json.Marshal(constrained(s))
 	if err != nil {

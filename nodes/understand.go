@@ -107,6 +107,9 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 		return nil, err
 	}
 	out.eachRefs(in.Refs.expand)
+	out.eachRefs(func(refs []string) []string {
+		return slices.DeleteFunc(refs, func(ref string) bool { return slices.Contains(in.Deleted, ref) })
+	})
 	var f faults
 	out.checkValues(&f, in)
 	out.checkRefs(&f, in.Refs)
@@ -134,7 +137,8 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 		f.check(oneOf("scope", &c.Scope, "session", scopes...))
 	}
 	if o.Quick != nil {
-		f.check(oneOf("quick.entity_type", &o.Quick.EntityType, "", in.EntityTypes...))
+		o.Quick.EntityType = in.typeOf(o.Quick.EntityType)
+		f.check(oneOf("quick", &o.Quick.EntityType, "", in.EntityTypes...))
 	}
 	if o.Disambiguation != nil && (o.Disambiguation.Question == "" || len(o.Disambiguation.Options) < 2) {
 		f.addf("a disambiguation needs a question and at least two options")
@@ -143,6 +147,15 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 	if o.Clarification != nil && len(o.Clarification.Questions) == 0 {
 		f.addf("a clarification needs a question")
 	}
+}
+
+// typeOf is the type of a table's rows, for a model that names the table instead.
+func (in *UnderstandInput) typeOf(name string) string {
+	if in.Plan != nil && in.Plan.Homes[name].Type != "" {
+		return in.Plan.Homes[name].Type
+	}
+
+	return name
 }
 
 // checkUndo refuses to undo what the answer itself does not mean to, or together with a plan that would be lost: an undo

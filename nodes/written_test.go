@@ -14,7 +14,7 @@ import (
 
 func togetherInput() nodes.UnderstandInput {
 	plan := thinkInput()
-	plan.Homes = map[string]nodes.Home{"vases": {Subdomain: "vases", Plural: "vases"}}
+	plan.Homes = map[string]nodes.Home{"vases": {Subdomain: "vases", Type: "vase", Plural: "vases"}}
 
 	return nodes.UnderstandInput{Frame: frame(), EntityTypes: []string{"vase"}, Refs: plan.Refs, HasQuestion: true, Plan: &plan}
 }
@@ -39,7 +39,8 @@ func TestUnderstand_Parts(t *testing.T) {
 			`{"intent":"chat","quick":null,"memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":"","undo":null}}`,
 			`{"intent":"chat"}`,
 		},
-		"a turn to take back": {`{"intent":"write","memory":null,"besides":{"undo":"4"}}`, `{"intent":"write","undo":{"turn":4}}`},
+		"a look-up by the table's name": {`{"intent":"read","quick":"vases"}`, `{"intent":"read","quick":{"entity_type":"vase","why":""}}`},
+		"a turn to take back":           {`{"intent":"write","memory":null,"besides":{"undo":"4"}}`, `{"intent":"write","undo":{"turn":4}}`},
 		"a field filled in without a meaning": {
 			`{"intent":"write","memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":"","undo":0}}`,
 			`{"intent":"write"}`,
@@ -79,6 +80,32 @@ func TestUnderstand_UndoStandsAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, out.Degraded)
 	require.Equal(t, &nodes.UndoRequest{}, out.Undo)
+}
+
+// What was deleted in an earlier turn is told with its ref. A message may mean it, but nothing can be done with it.
+func TestUnderstand_DeletedRefs(t *testing.T) {
+	t.Parallel()
+	in := togetherInput()
+	in.Deleted, in.Plan.Deleted = []string{"vase_9"}, []string{"vase_9"}
+	out, err := nodes.Understand(t.Context(), says(`{"intent":"write","mentions":[{"text":"it","ref":"vase_9","resolution":"exact"}],"memory":{"demote":["vase_9","vase_1"]}}`), in)
+	require.NoError(t, err)
+	require.Empty(t, out.Degraded)
+	require.Equal(t, []nodes.Mention{{Text: "it", Resolution: "unknown"}}, out.Mentions)
+	require.Equal(t, []string{"vase_1"}, out.Curation.Demote)
+
+	model := says(`{"goal":"g","steps":[{"type":"read","subdomain":"vases","description":"d","refs":["vase_9"]}]}`, `{"goal":"g","steps":[]}`)
+	_, err = nodes.Think(t.Context(), model, *in.Plan)
+	require.NoError(t, err)
+	require.Contains(t, model.requests[1].Messages[len(model.requests[1].Messages)-1].Content, "vase_9 was deleted")
+}
+
+// A call that names no table is told so, not something about the subdomain that code makes of it.
+func TestThink_UnknownTable(t *testing.T) {
+	t.Parallel()
+	model := says(`{"calls":[{"step":0,"tool":"db_create","table":"lamps","set":[{"column":"a","value":1}]}],"goal":"","proposal":"","questions":[],"steps":[]}`, `{"goal":"g","steps":[]}`)
+	_, err := nodes.Think(t.Context(), model, *togetherInput().Plan)
+	require.NoError(t, err)
+	require.Contains(t, model.requests[1].Messages[len(model.requests[1].Messages)-1].Content, `a call names the table "lamps"; use one of vases.`)
 }
 
 // A plan that consists of calls is made by code: what a call does says which step it is.

@@ -9,6 +9,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/testfactory"
+	"alfred/nodes"
 )
 
 // When many refs share one line, the planner gets no names. Those that the message names are listed beside it: without
@@ -120,4 +121,14 @@ func TestAQuestionIsNoFailure(t *testing.T) {
 	require.Contains(t, failed(), "failed on the way")
 	b.exec(t, `UPDATE turn_step_results SET error_code = 'approval_needed' WHERE turn_id = $1`, turn.ID)
 	require.NotContains(t, failed(), "failed on the way")
+}
+
+// A planner knows the tables that only other subdomains' steps read: where they are read, and their columns.
+func TestPlannersKnowWhatIsOnlyRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := b.think(t, b.running(t, 1, "hello", db.StepTypeRead))
+	require.Equal(t, nodes.Home{Subdomain: "recipes", Type: "ing", Plural: "ingredients"}, in.Homes["ingredients"])
+	require.Contains(t, in.Persona, "**inventory** (inventory; reads ingredients")
+	require.Contains(t, in.Persona, "\n- ingredients: name, ")
 }

@@ -167,7 +167,11 @@ func (t *page) plannerPersona() string {
 	b.WriteString(t.Domain.Persona)
 	b.WriteString("\n\n## Subdomains\n")
 	for _, sub := range t.Domain.Subdomains {
-		b.WriteString("\n**" + sub.Name + "** (" + strings.Join(sub.Tables, ", ") + "): " + sub.Description + "\n" + sub.Guidance + "\n")
+		tables := strings.Join(sub.Tables, ", ")
+		if len(sub.Readable) > 0 {
+			tables += "; reads " + strings.Join(sub.Readable, ", ")
+		}
+		b.WriteString("\n**" + sub.Name + "** (" + tables + "): " + sub.Description + "\n" + sub.Guidance + "\n")
 		if sub.Examples != "" {
 			b.WriteString("Plans, by example:\n" + sub.Examples + "\n")
 		}
@@ -183,11 +187,18 @@ func (t *page) plannerPersona() string {
 func (t *page) plannerTables(b *strings.Builder) {
 	b.WriteString("\n## Columns\n")
 	for _, def := range t.Domain.Entities {
-		if def.Reference || t.IsChild(def) {
+		if t.IsChild(def) || def.Reference && !t.readable(def) {
 			continue
 		}
 		b.WriteString(columnsLine(def) + "\n")
 	}
+}
+
+// readable reports whether some subdomain may read a table.
+func (t *page) readable(def *domain.Entity) bool {
+	return slices.ContainsFunc(t.Domain.Subdomains, func(s *domain.Subdomain) bool {
+		return slices.Contains(s.Tables, def.Table) || slices.Contains(s.Readable, def.Table)
+	})
 }
 
 // columnsLine names a table's columns, with the allowed values of enumerations.
