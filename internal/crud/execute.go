@@ -280,7 +280,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 		case i == at.index:
 			s.fault = fault
 		case s.fault == nil:
-			s.fault = fail(CodeNotExecuted, "Nothing was changed, because another call of the same decision failed.")
+			s.fault = fail(CodeNotExecuted, "Not carried out, because another call of the same answer failed. It has to be called again.")
 		}
 	}
 
