@@ -165,3 +165,16 @@ func TestMendedCallsAreNotTold(t *testing.T) {
 	b.exec(t, `INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description) SELECT turn_id, user_id, 2, 'analyze', subdomain, 'count' FROM turn_steps WHERE turn_id = $1`, turn.ID)
 	require.NotContains(t, body(b.act(t, turn, 2).Frame, "## Step Results"), "There is no column colour.")
 }
+
+// An analysis knows the columns that it may count by, and what the numbers measure.
+func TestAnalysesKnowTheirColumns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	schema := body(b.act(t, b.running(t, 1, "how many", db.StepTypeAnalyze), 1).Frame, "## Schema")
+	require.Contains(t, schema, "- recipes: name, ")
+	require.Contains(t, schema, "; servings: How many people it feeds.")
+	require.NotContains(t, schema, "- id: ref")
+	turn := b.running(t, 2, "how many", db.StepTypeAnalyze)
+	b.exec(t, `UPDATE turn_steps SET schema_tables = '{tasks}' WHERE turn_id = $1`, turn.ID)
+	require.Contains(t, body(b.act(t, turn, 1).Frame, "## Schema"), "tasks (task)", "what it asked for")
+}
