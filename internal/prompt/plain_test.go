@@ -172,7 +172,7 @@ func TestAnalysesKnowTheirColumns(t *testing.T) {
 	b := setup(t)
 	schema := body(b.act(t, b.running(t, 1, "how many", db.StepTypeAnalyze), 1).Frame, "## Schema")
 	require.Contains(t, schema, "- recipes: name, ")
-	require.Contains(t, schema, "; servings: How many people it feeds.")
+	require.Contains(t, schema, "; servings: How many people it feeds")
 	require.NotContains(t, schema, "- id: ref")
 	turn := b.running(t, 2, "how many", db.StepTypeAnalyze)
 	b.exec(t, `UPDATE turn_steps SET schema_tables = '{tasks}' WHERE turn_id = $1`, turn.ID)

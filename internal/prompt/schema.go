@@ -237,7 +237,7 @@ func measuredLine(def *domain.Entity) string {
 	line := columnsLine(def)
 	for _, c := range def.Columns {
 		if c.Kind == domain.KindNumber && c.Comment != "" && !c.Hidden && c.FK == nil && c != def.Key {
-			line += "; " + c.Name + ": " + c.Comment
+			line += "; " + c.Name + ": " + strings.TrimRight(c.Comment, ".")
 		}
 	}
 
