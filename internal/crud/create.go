@@ -133,10 +133,14 @@ func (d *decision) newRows(ctx context.Context, e *domain.Entity, given []map[st
 		return nil, err
 	}
 	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: nested})
-	if err != nil {
-		return nil, err
-	}
 	rows := rowsIn(translated[e.Table])
+	if err != nil {
+		wrong.add(refFault(err))
+		if len(wrong) == 0 {
+			return nil, err
+		}
+		rows = given // what else is wrong is told with it
+	}
 	for i := range rows {
 		var fault *Error
 		rows[i], fault = newRow(e, rows[i], nil)

@@ -302,17 +302,26 @@ func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.
 
 		return fault, nil
 	}
-	if refs, ok := errors.AsType[registry.RefErrors](err); ok {
-		return &Error{Code: refCode(refs[0].Reason), Message: refs.Error()}, nil
-	}
-	if ref, ok := errors.AsType[*registry.RefError](err); ok {
-		return &Error{Code: refCode(ref.Reason), Message: ref.Error()}, nil
+	if fault := refFault(err); fault != nil {
+		return fault, nil
 	}
 	if errors.Is(err, registry.ErrRefused) {
 		return &Error{Code: CodeNotAllowed, Message: err.Error()}, nil
 	}
 
 	return nil, err
+}
+
+// refFault is an error about refs for a model; nil for any other.
+func refFault(err error) *Error {
+	if refs, ok := errors.AsType[registry.RefErrors](err); ok {
+		return &Error{Code: refCode(refs[0].Reason), Message: refs.Error()}
+	}
+	if ref, ok := errors.AsType[*registry.RefError](err); ok {
+		return &Error{Code: refCode(ref.Reason), Message: ref.Error()}
+	}
+
+	return nil
 }
 
 func refCode(reason registry.Reason) Code {

@@ -48,12 +48,19 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	data, err := d.registry.TranslatePayload(ctx, op.entity, op.args.Data)
+	var wrong faults
 	if err != nil {
-		return err
+		wrong.add(refFault(err))
+		if len(wrong) == 0 {
+			return err
+		}
+		data = op.args.Data // what else is wrong is told with it
 	}
 	var fault *Error
-	if op.written, fault = changes(op.entity, data); fault != nil {
-		return fault
+	op.written, fault = changes(op.entity, data)
+	wrong.add(fault)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)
 	if err != nil || len(op.before.Rows) == 0 {
