@@ -323,7 +323,11 @@ func (w *initWriter) guessLabel(e *initEntity) {
 	}
 	var parts []string
 	if day != nil {
-		parts, e.names = append(parts, "{"+quotedName(day.Name)+":Jan 2}"), append(e.names, day.Name)
+		layout := "Jan 2"
+		if day.Kind == KindTimestamp {
+			layout += " 15:04"
+		}
+		parts, e.names = append(parts, "{"+quotedName(day.Name)+":"+layout+"}"), append(e.names, day.Name)
 	}
 	for _, name := range sortedKeys(w.refColumns(e)) {
 		parts, e.names = append(parts, "{"+quotedName("_"+name+"_label")+"}"), append(e.names, name)

@@ -79,11 +79,14 @@ func TestInitDisplaysARowsOwnWords(t *testing.T) {
 			bill_id bigint NOT NULL REFERENCES ledger.bills, wording text NOT NULL, pieces integer NOT NULL);
 		CREATE TABLE ledger.calls (call_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts,
 			bill_id bigint NOT NULL REFERENCES ledger.bills, called_on date NOT NULL, wording text NOT NULL);
+		CREATE TABLE ledger.visits (visit_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts,
+			bill_id bigint NOT NULL REFERENCES ledger.bills, starts_at timestamptz NOT NULL);
 		CREATE TABLE ledger.opening_hours (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts, opens time NOT NULL);`)
 	text, err := domain.Init(t.Context(), tx, "ledger")
 	require.NoError(t, err)
 	require.Contains(t, text, `display: "{wording}{?pieces: pieces:{pieces}}"`)
 	require.Contains(t, text, `display: "{called_on:Jan 2} {_bill_id_label} {wording}"`)
+	require.Contains(t, text, `label: "{starts_at:Jan 2 15:04} {_bill_id_label}"`)
 	require.Contains(t, text, `display: "opening hour{?opens: opens:{opens}}"`)
 	require.Contains(t, text, `display: "{title}"`)
 }
