@@ -76,8 +76,9 @@ type understood struct {
 	subdomain string
 	plural    string
 	refs      nodes.Refs
-	// calls that came with a quick read; empty when Act has to decide them.
-	calls []json.RawMessage
+	// calls that came with a quick read, and what they do in words; empty when Act has to decide them.
+	calls       []json.RawMessage
+	description string
 }
 
 func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
@@ -94,7 +95,7 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 		}}}
 	case out.Quick != nil && in.subdomain != "":
 		return move{next: vocab.NodeAct, coded: len(in.calls) > 0, plan: []nodes.Step{{
-			Type: vocab.StepRead, Subdomain: in.subdomain, Description: "Read the " + in.plural + " that the message asks for", Needs: "refs", Calls: in.calls,
+			Type: vocab.StepRead, Subdomain: in.subdomain, Description: cmp.Or(in.description, "Read the "+in.plural+" that the message asks for"), Needs: "refs", Calls: in.calls,
 		}}}
 	default:
 		return move{next: vocab.NodeThink}

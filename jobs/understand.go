@@ -143,7 +143,7 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	if quick := u.out.Quick; quick != nil {
 		after.subdomain, after.plural = u.s.runner.quick(quick.EntityType)
 		if plan := u.out.Think; plan != nil && len(plan.Steps) == 1 && plan.Steps[0].Type == vocab.StepRead {
-			after.calls = plan.Steps[0].Calls
+			after.calls, after.description = plan.Steps[0].Calls, plan.Steps[0].Description
 		}
 	}
 

@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,6 +32,30 @@ func (s *Step) CarriedCalls() []Call {
 	}
 
 	return calls
+}
+
+// maxTables is for how many tables the schema lists their names; servers limit how many values a schema may have.
+const maxTables = 200
+
+// tables are those that a plan's calls may name.
+func (in *ThinkInput) tables() []string {
+	if len(in.Homes) > maxTables {
+		return nil
+	}
+
+	return slices.Sorted(maps.Keys(in.Homes))
+}
+
+// strange is the first table that calls name and no subdomain handles, "" for none.
+func (in *ThinkInput) strange(calls []json.RawMessage) string {
+	for _, raw := range calls {
+		call, ok := carriedCall(raw)
+		if table := gjson.GetBytes(call.Args, "table").Str; ok && table != "" && in.Homes[table] == (Home{}) {
+			return table
+		}
+	}
+
+	return ""
 }
 
 // settle moves the calls into their steps. If one names no step, all are left to Act. An answer without steps is a plan

@@ -28,16 +28,14 @@ func Compress(ctx context.Context, model llm.Model, in CompressInput) (*Compress
 }
 
 func readCompress(resp *llm.Response) (*CompressOutput, error) {
-	var given struct {
-		CompressOutput
+	out, both := &CompressOutput{}, struct {
 		Text string `json:"text"` // the same for both
-	}
-	if err := decode([]byte(resp.Text), &given); err != nil {
+	}{}
+	if err := decode([]byte(resp.Text), out); err != nil && decode([]byte(resp.Text), &both) != nil {
 		return nil, err
 	}
-	out, both := &given.CompressOutput, strings.TrimSpace(given.Text)
-	out.Conversation = cmp.Or(strings.TrimSpace(out.Conversation), both)
-	out.Narrative = cmp.Or(strings.TrimSpace(out.Narrative), both)
+	out.Conversation = strings.TrimSpace(cmp.Or(out.Conversation, both.Text))
+	out.Narrative = strings.TrimSpace(cmp.Or(out.Narrative, both.Text))
 	if out.Conversation == "" || out.Narrative == "" {
 		return nil, complainf("a text is empty")
 	}

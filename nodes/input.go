@@ -74,8 +74,10 @@ type Refs map[string]Ref
 // UnderstandInput is the input of Understand.
 type UnderstandInput struct {
 	Frame
-	Facts       func() Facts
-	Refs        Refs
+	Facts func() Facts
+	Refs  Refs
+	// Deleted are refs of what was deleted in earlier turns: the prompt tells of it, but nothing can be done with it.
+	Deleted     []string
 	EntityTypes []string
 	// HasQuestion: a question is open, so answers_question may be true.
 	HasQuestion bool
@@ -92,6 +94,7 @@ type ThinkInput struct {
 	Frame
 	Facts      func() Facts
 	Refs       Refs
+	Deleted    []string // as in UnderstandInput
 	Subdomains []string
 	// SubdomainAliases maps other names, in lower case, to subdomains.
 	SubdomainAliases map[string]string
@@ -102,8 +105,8 @@ type ThinkInput struct {
 	Permission Permission
 }
 
-// Home is the subdomain that handles a table's rows, and what they are called.
-type Home struct{ Subdomain, Plural string }
+// Home is the subdomain that handles a table's rows, their type and what they are called.
+type Home struct{ Subdomain, Type, Plural string }
 
 // Permission says whether a turn may save, change or delete, and why.
 type Permission struct {

@@ -47,7 +47,9 @@ func newSchema[T any](enums map[string][]string) (json.RawMessage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", reflect.TypeFor[T](), err)
 		}
-		field.Enum = anys(values)
+		if len(values) > 0 {
+			field.Enum = anys(values)
+		}
 	}
 	data, err := json.Marshal(constrained(s))
 	if err != nil {

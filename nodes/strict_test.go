@@ -136,3 +136,14 @@ func TestConstraintValue(t *testing.T) {
 		require.Equal(t, want, string(out.Constraints[0].Value), given)
 	}
 }
+
+// Fields that there are none of are told together: what there is stands once.
+func TestUnknownFieldsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	model := says(`{"conversation":"c","narrative":"n","intent":"read","say":"Hi."}`, `{"conversation":"c","narrative":"n"}`)
+	_, err := nodes.Compress(t.Context(), model, nodes.CompressInput{Frame: frame()})
+	require.NoError(t, err)
+	said := model.requests[1].Messages[len(model.requests[1].Messages)-1].Content
+	require.Contains(t, said, `there is no field "intent", "say"; there are conversation, narrative`)
+	require.NotContains(t, said, "text", "what is accepted besides is not asked for")
+}

@@ -46,6 +46,7 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 func (in *ThinkInput) enums(prefix string) map[string][]string {
 	return map[string][]string{
 		prefix + "steps.type": vocab.StepTypes, prefix + "steps.needs": needs, prefix + "steps.subdomain": in.Subdomains,
+		"calls.table": in.tables(),
 	}
 }
 
@@ -160,7 +161,11 @@ func (s *Step) check(f *faults, number int, in ThinkInput) {
 		s.Needs = "rows"
 	}
 	s.Subdomain = in.subdomain(s.Subdomain)
-	if !slices.Contains(in.Subdomains, s.Subdomain) {
+	switch table := in.strange(s.Calls); {
+	case slices.Contains(in.Subdomains, s.Subdomain):
+	case table != "":
+		f.addf("a call names the table %q; use one of %s", table, strings.Join(in.tables(), ", "))
+	default:
 		f.addf("step %d: there is no subdomain %q; use one of %s", number, s.Subdomain, strings.Join(in.Subdomains, ", "))
 	}
 	if strings.TrimSpace(s.Description) == "" {
@@ -195,7 +200,11 @@ func foldedName(name string) string {
 func (o *ThinkOutput) checkLimits(f *faults, in ThinkInput) {
 	for _, s := range o.Steps {
 		for _, ref := range s.Refs {
-			if _, ok := in.Refs[ref]; !ok {
+			switch _, known := in.Refs[ref]; {
+			case known:
+			case slices.Contains(in.Deleted, ref):
+				f.addf("%s was deleted; it is no row any more", ref)
+			default:
 				f.addf("there is no %s in this conversation; find what has no ref by name", ref)
 			}
 		}

@@ -29,6 +29,9 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 		if out == nil {
 			out = &UnderstandOutput{Intent: "explore"}
 		}
+		if out.plans() {
+			out.Undo = nil
+		}
 		out.Degraded, out.Think, out.Say = err.Error(), nil, ""
 		out.keepKnownRefs(in.Refs)
 
@@ -97,6 +100,9 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 		return nil, err
 	}
 	out.eachRefs(in.Refs.expand)
+	out.eachRefs(func(refs []string) []string {
+		return slices.DeleteFunc(refs, func(ref string) bool { return slices.Contains(in.Deleted, ref) })
+	})
 	var f faults
 	out.checkValues(&f, in)
 	out.checkRefs(&f, in.Refs)
@@ -124,17 +130,44 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 		f.check(oneOf("scope", &c.Scope, "session", scopes...))
 	}
 	if o.Quick != nil {
-		f.check(oneOf("quick.entity_type", &o.Quick.EntityType, "", in.EntityTypes...))
+		o.Quick.EntityType = in.typeOf(o.Quick.EntityType)
+		f.check(oneOf("quick", &o.Quick.EntityType, "", in.EntityTypes...))
 	}
 	if o.Disambiguation != nil && (o.Disambiguation.Question == "" || len(o.Disambiguation.Options) < 2) {
 		f.addf("a disambiguation needs a question and at least two options")
 	}
-	if o.Undo != nil && o.Undo.Turn < 0 {
-		f.addf("undo.turn is the number of a turn, or 0 for the last that wrote")
-	}
+	o.checkUndo(f)
 	if o.Clarification != nil && len(o.Clarification.Questions) == 0 {
 		f.addf("a clarification needs a question")
 	}
+}
+
+// typeOf is the type of a table's rows, for a model that names the table instead.
+func (in *UnderstandInput) typeOf(name string) string {
+	if in.Plan != nil && in.Plan.Homes[name].Type != "" {
+		return in.Plan.Homes[name].Type
+	}
+
+	return name
+}
+
+// checkUndo refuses to undo what the answer itself does not mean to, or together with a plan that would be lost: an undo
+// is all that happens in its turn.
+func (o *UnderstandOutput) checkUndo(f *faults) {
+	switch {
+	case o.Undo == nil:
+	case o.Undo.Turn < 0:
+		f.addf("undo is last, or the number of a turn")
+	case slices.Contains([]string{"read", "explore", "chat"}, o.Intent):
+		f.addf("undo takes back what was written, but the intent is %s; if the user wants nothing taken back, leave undo empty", o.Intent)
+	case o.plans():
+		f.addf("undo takes back all that a turn wrote and stands alone; leave out the calls and the plan, or, where the user wants a part of it back or something else too, leave undo empty and plan that")
+	}
+}
+
+// plans reports whether the answer has a plan in which something would happen.
+func (o *UnderstandOutput) plans() bool {
+	return o.Think != nil && (len(o.Think.Steps) > 0 || o.Think.implied() != "plan")
 }
 
 func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {

@@ -2,6 +2,9 @@ package nodes
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -42,7 +45,7 @@ type besidesAnswer struct {
 	Disambiguation  *Disambiguation `json:"disambiguation,omitempty"`
 	Clarification   []string        `json:"clarification"`
 	Recall          string          `json:"recall"`
-	Undo            *int            `json:"undo,omitempty"`
+	Undo            string          `json:"undo" jsonschema:"The turn to take back: last, or its number. Empty for none."`
 }
 
 // togetherAnswer is an answer that also contains Think's decision: its calls, whatever else the plan has to say, and
@@ -108,7 +111,7 @@ func (w written) flatten() (inParts bool) {
 	}
 	w.wrap("quick", "entity_type")
 	w.wrap("recall", "query")
-	w.wrap("undo", "turn")
+	w.undone()
 	w.wrap("clarification", "questions")
 
 	return inParts
@@ -155,6 +158,28 @@ func (w written) wrap(name, field string) {
 		return
 	}
 	w[name] = map[string]any{field: w[name]}
+}
+
+// undone reads the turn that is to be taken back. A model fills a field that it does not mean with 0 or an empty text:
+// only a word or a turn's number asks for it.
+func (w written) undone() {
+	_, object := w["undo"].(map[string]any)
+	if object || w["undo"] == nil {
+		return
+	}
+	text := strings.ToLower(strings.TrimSpace(fmt.Sprint(w["undo"])))
+	switch number := strings.TrimSpace(strings.TrimPrefix(text, "turn")); {
+	case text == "", number == "0", text == "none", text == "false":
+		delete(w, "undo")
+	case text == "last":
+		w["undo"] = map[string]any{}
+	default:
+		turn, err := strconv.Atoi(number)
+		if err != nil {
+			turn = -1 // no turn, which is reported
+		}
+		w["undo"] = map[string]any{"turn": turn}
+	}
 }
 
 // plan removes and returns Think's decision, together with the calls next to it; nil if there is none. In an answer in

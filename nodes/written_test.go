@@ -14,7 +14,7 @@ import (
 
 func togetherInput() nodes.UnderstandInput {
 	plan := thinkInput()
-	plan.Homes = map[string]nodes.Home{"vases": {Subdomain: "vases", Plural: "vases"}}
+	plan.Homes = map[string]nodes.Home{"vases": {Subdomain: "vases", Type: "vase", Plural: "vases"}}
 
 	return nodes.UnderstandInput{Frame: frame(), EntityTypes: []string{"vase"}, Refs: plan.Refs, HasQuestion: true, Plan: &plan}
 }
@@ -32,12 +32,18 @@ func TestUnderstand_Parts(t *testing.T) {
 			`{"intent":"explore","curation":{"demote":["vase_1"]},"constraints":[{"text":"no glass","kind":"exclude","scope":"session"}],"curation_summary":"glass is out"}`,
 		},
 		"what decides about a turn": {
-			`{"intent":"write","memory":null,"besides":{"answers_question":true,"disambiguation":null,"clarification":["Which one?"],"recall":"the tall ones","undo":0}}`,
+			`{"intent":"write","memory":null,"besides":{"answers_question":true,"disambiguation":null,"clarification":["Which one?"],"recall":"the tall ones","undo":"last"}}`,
 			`{"intent":"write","answers_question":true,"clarification":{"questions":["Which one?"]},"recall":{"query":"the tall ones"},"undo":{"turn":0}}`,
 		},
 		"nothing of it": {
 			`{"intent":"chat","quick":null,"memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":"","undo":null}}`,
 			`{"intent":"chat"}`,
+		},
+		"a look-up by the table's name": {`{"intent":"read","quick":"vases"}`, `{"intent":"read","quick":{"entity_type":"vase","why":""}}`},
+		"a turn to take back":           {`{"intent":"write","memory":null,"besides":{"undo":"4"}}`, `{"intent":"write","undo":{"turn":4}}`},
+		"a field filled in without a meaning": {
+			`{"intent":"write","memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":"","undo":0}}`,
+			`{"intent":"write"}`,
 		},
 		"an intent that answers": {`{"intent":"confirm","memory":null,"besides":null}`, `{"intent":"confirm","answers_question":true}`},
 	} {
@@ -52,6 +58,54 @@ func TestUnderstand_Parts(t *testing.T) {
 		}
 		require.JSONEq(t, decisions[1], decisions[0], about)
 	}
+}
+
+// An undo is all that happens in its turn: with a plan beside it, or an intent that is none to write, the model has to
+// say which of both it means.
+func TestUnderstand_UndoStandsAlone(t *testing.T) {
+	t.Parallel()
+	write := `"calls":[{"step":0,"tool":"db_delete","table":"vases","filters":[{"field":"id","op":"=","value":"vase_1"}]}],"think":null,"say":""}`
+	for answer, complaint := range map[string]string{
+		`{"intent":"read","besides":{"undo":"last"},"calls":[],"think":null,"say":""}`:                                                      "the intent is read",
+		`{"intent":"write","besides":{"undo":"4"},` + write:                                                                                 "stands alone",
+		`{"intent":"write","besides":{"undo":"4"},"calls":[],"think":{"goal":"","steps":[],"proposal":"Shall I?","questions":[]},"say":""}`: "stands alone",
+	} {
+		model := says(answer, answer, answer)
+		out, err := nodes.Understand(t.Context(), model, togetherInput())
+		require.NoError(t, err)
+		require.Contains(t, out.Degraded, complaint)
+		require.Nil(t, out.Think)
+	}
+	out, err := nodes.Understand(t.Context(), says(`{"intent":"write","besides":{"undo":"last"},"calls":[],"think":null,"say":"Done."}`), togetherInput())
+	require.NoError(t, err)
+	require.Empty(t, out.Degraded)
+	require.Equal(t, &nodes.UndoRequest{}, out.Undo)
+}
+
+// What was deleted in an earlier turn is told with its ref. A message may mean it, but nothing can be done with it.
+func TestUnderstand_DeletedRefs(t *testing.T) {
+	t.Parallel()
+	in := togetherInput()
+	in.Deleted, in.Plan.Deleted = []string{"vase_9"}, []string{"vase_9"}
+	out, err := nodes.Understand(t.Context(), says(`{"intent":"write","mentions":[{"text":"it","ref":"vase_9","resolution":"exact"}],"memory":{"demote":["vase_9","vase_1"]}}`), in)
+	require.NoError(t, err)
+	require.Empty(t, out.Degraded)
+	require.Equal(t, []nodes.Mention{{Text: "it", Resolution: "unknown"}}, out.Mentions)
+	require.Equal(t, []string{"vase_1"}, out.Curation.Demote)
+
+	model := says(`{"goal":"g","steps":[{"type":"read","subdomain":"vases","description":"d","refs":["vase_9"]}]}`, `{"goal":"g","steps":[]}`)
+	_, err = nodes.Think(t.Context(), model, *in.Plan)
+	require.NoError(t, err)
+	require.Contains(t, model.requests[1].Messages[len(model.requests[1].Messages)-1].Content, "vase_9 was deleted")
+}
+
+// A call that names no table is told so, not something about the subdomain that code makes of it.
+func TestThink_UnknownTable(t *testing.T) {
+	t.Parallel()
+	model := says(`{"calls":[{"step":0,"tool":"db_create","table":"lamps","set":[{"column":"a","value":1}]}],"goal":"","proposal":"","questions":[],"steps":[]}`, `{"goal":"g","steps":[]}`)
+	_, err := nodes.Think(t.Context(), model, *togetherInput().Plan)
+	require.NoError(t, err)
+	require.Contains(t, model.requests[1].Messages[len(model.requests[1].Messages)-1].Content, `a call names the table "lamps"; use one of vases.`)
 }
 
 // A plan that consists of calls is made by code: what a call does says which step it is.

@@ -122,6 +122,7 @@ func (w *walk) object(path string, value any, t reflect.Type) any {
 	}
 	fields, aliases := fieldsOf(t)
 	fitted := make(map[string]any, len(object))
+	var unknown []string
 	for _, given := range slices.Sorted(maps.Keys(object)) {
 		name := given
 		if now, old := aliases[given]; old {
@@ -129,13 +130,16 @@ func (w *walk) object(path string, value any, t reflect.Type) any {
 		}
 		field, known := fields[name]
 		if !known {
-			w.faults = append(w.faults, fmt.Sprintf("there is no field %q; there are %s", join(path, clipped(name)), strings.Join(slices.Sorted(maps.Keys(fields)), ", ")))
+			unknown = append(unknown, strconv.Quote(join(path, clipped(name))))
 
 			continue
 		}
 		if fit := w.fit(join(path, name), object[given], field); fit != nil || fitted[name] == nil {
 			fitted[name] = fit
 		}
+	}
+	if len(unknown) > 0 {
+		w.faults = append(w.faults, fmt.Sprintf("there is no field %s; there are %s", strings.Join(unknown, ", "), strings.Join(slices.Sorted(maps.Keys(fields)), ", ")))
 	}
 
 	return fitted

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"alfred/internal/llm"
@@ -96,7 +97,10 @@ func inParts(both *nodes.UnderstandOutput) map[string]any {
 			besides["recall"] = both.Recall.Query
 		}
 		if both.Undo != nil {
-			besides["undo"] = both.Undo.Turn
+			besides["undo"] = "last"
+			if both.Undo.Turn > 0 {
+				besides["undo"] = strconv.Itoa(both.Undo.Turn)
+			}
 		}
 		answer["besides"] = besides
 	}

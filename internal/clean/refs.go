@@ -61,6 +61,8 @@ func (n *Names) named(text string) string {
 			rest = said
 		case name != ref && hasSuffixFold(" "+done, " "+name+" "):
 			done = strings.TrimRight(done, " ")
+		case name != ref && hasSuffixFold(" "+done, " "+name+" (") && strings.HasPrefix(rest, ", "):
+			rest = rest[len(", "):]
 		default:
 			done += name
 		}

@@ -24,6 +24,7 @@ func TestUnrefSaysANameOnce(t *testing.T) {
 		"recipe_1, gen_recipe_2 Curry":         "Pad See Ew, Curry",
 		"gen_recipe_2 currywurst":              "Curry currywurst",
 		"Green Curry gen_recipe_2":             "Green Curry",
+		"the curry (gen_recipe_2, 25 min)":     "the curry (25 min)",
 		"recipe_7 is unknown, other_1 no type": "recipe is unknown, other_1 no type",
 	} {
 		require.Equal(t, want, n.Unref(text), text)

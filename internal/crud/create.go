@@ -128,12 +128,15 @@ func (d *decision) newRows(ctx context.Context, e *domain.Entity, given []map[st
 		wrong.add(rowFault(fault, i, len(given)))
 		rows[i] = row
 	}
-	if err := wrong.err(); err != nil {
-		return nil, err
-	}
 	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: rows})
+	if err != nil {
+		wrong.add(refFault(err))
+		if len(wrong) == 0 {
+			return nil, err
+		}
+	}
 
-	return rowsIn(translated[e.Table]), err
+	return rowsIn(translated[e.Table]), wrong.err()
 }
 
 // rowFault says which of several rows is at fault.

@@ -281,7 +281,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 		case i == at.index:
 			s.fault = fault
 		case s.fault == nil:
-			s.fault = fail(CodeNotExecuted, "Nothing was changed, because another call of the same decision failed.")
+			s.fault = fail(CodeNotExecuted, "Not carried out, because another call of the same answer failed. It has to be called again.")
 		}
 	}
 
@@ -303,6 +303,15 @@ func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *dom
 
 		return fault
 	}
+	if fault := refFault(err); fault != nil {
+		return fault
+	}
+
+	return err
+}
+
+// refFault is an error about refs for a model; nil for any other.
+func refFault(err error) *Error {
 	if refs, ok := errors.AsType[registry.RefErrors](err); ok {
 		return &Error{Code: refCode(refs[0].Reason), Message: refs.Error()}
 	}
@@ -310,7 +319,7 @@ func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *dom
 		return &Error{Code: refCode(ref.Reason), Message: ref.Error()}
 	}
 
-	return err
+	return nil
 }
 
 func refCode(reason registry.Reason) Code {

@@ -207,7 +207,7 @@ func valueTexts(c *domain.Column, kind domain.Kind, value any) ([]string, *Error
 func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]string, *Error) {
 	list, ok := value.([]any)
 	if !ok || len(list) == 0 {
-		return nil, failColumn(CodeBadFilter, c.Name, "%s on %s needs a list with at least one value.", op, c.Name)
+		return nil, failColumn(CodeBadFilter, c.Name, `%q on %s needs a list of values, such as ["a", "b"].`, op, c.Name)
 	}
 	texts := make([]string, len(list))
 	for i, item := range list {

@@ -94,6 +94,7 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 		`"at": "tomorrow"`:           "at has to be a time such as 2026-01-31T18:30.",
 		`"at": 17`:                   "at has to be a time such as 2026-01-31T18:30.",
 		`"rate": "1e999999999"`:      "rate is out of range.",
+		`"rate": "25 Euro"`:          "rate has to be a number.",
 		`"name": {"first": "Ada"}`:   "name has to be a text.",
 		`"name": null`:               "name ",
 		`"salary": 3`:                `people has no column "salary" to write.`,

@@ -107,8 +107,12 @@ func (l *listPatch) whole(list []any) ([]any, *Error) {
 	case l.child == nil && len(list) > 1 && (shared || 2*len(list) >= len(l.was)): // a list condensed into fewer texts
 		return list, nil
 	default:
-		return nil, failColumn(CodeBadArgument, l.name, `%s has %d entries and this would leave %d. Change single ones by position: {%q: {"2": ..., "3": null}}, `+
-			`where null removes one and "%d" adds one; or give the whole list.`, l.name, len(l.was), len(list), l.name, len(l.was)+1)
+		how := "Give the whole list, with the entries that stay."
+		if l.child != nil {
+			how = fmt.Sprintf("Change single ones by their position, 1 to %d, where an empty set removes one and position %d adds one; or give the whole list.", len(l.was), len(l.was)+1)
+		}
+
+		return nil, failColumn(CodeBadArgument, l.name, "%s has %d entries and this would leave %d. %s", l.name, len(l.was), len(list), how)
 	}
 }
 

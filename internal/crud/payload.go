@@ -81,7 +81,7 @@ func newRows(child *domain.Child, value any) ([]any, *Error) {
 
 // required reports whether a new row needs a value in a column.
 func required(e *domain.Entity, c *domain.Column, parent *domain.Child) bool {
-	return !c.Nullable && !c.HasDefault && !c.Generated && c != e.Key && c != e.Owner && (parent == nil || c != parent.FK)
+	return !c.Nullable && !c.HasDefault && !c.Generated && !c.Unfolded && c != e.Key && c != e.Owner && (parent == nil || c != parent.FK)
 }
 
 // rowsIn returns the rows in a list of rows.

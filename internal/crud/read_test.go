@@ -155,3 +155,11 @@ func TestHiddenColumnsAreNotShown(t *testing.T) {
 	require.Contains(t, listed, "meal_type")
 	require.NotContains(t, listed, "slot_order")
 }
+
+// A filtered read that finds nothing does not say that there is nothing: later turns read it.
+func TestNothingThatFitsIsNotNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.Equal(t, "found no shopping items", b.ok("read", vocab.ToolRead, `{"table": "shopping_list"}`).Told)
+	require.Equal(t, "found no shopping items that fit", b.ok("read", vocab.ToolRead, `{"table": "shopping_list", "filters": [{"field": "name", "op": "=", "value": "gold"}]}`).Told)
+}

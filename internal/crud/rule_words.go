@@ -3,12 +3,13 @@ package crud
 import (
 	"regexp"
 	"strings"
+
+	"alfred/internal/domain"
 )
 
 // Most rules of a table require a column to be between bounds, to have a certain length, or to be one of a few words.
 // Postgres writes them with casts and functions; people and models read a sentence.
 var (
-	ruleCasts    = regexp.MustCompile(`::(?:timestamp with(?:out)? time zone|time with(?:out)? time zone|double precision|character varying|[a-z_][a-z0-9_]*)(?:\([0-9, ]+\))?(?:\[\])?`)
 	ruleCompared = regexp.MustCompile(`^(char_length|length)?\(?([a-z_][a-z0-9_]*)\)? (>=|>|<=|<) \(?'?(-?[0-9][0-9.:-]*)'?\)?$`)
 	ruleListed   = regexp.MustCompile(`^([a-z_][a-z0-9_]*) = ANY \(\(?ARRAY\[(.+)\]\)?\)$`)
 	ruleWords    = regexp.MustCompile(`'((?:[^']|'')*)'`)
@@ -18,7 +19,7 @@ var ruleBounds = map[string]string{">=": "at least", ">": "more than", "<=": "at
 
 // ruleInWords says what a CHECK asks of its column, after the column's name.
 func ruleInWords(definition string) string {
-	definition = ruleCasts.ReplaceAllString(definition, "")
+	definition = domain.WithoutCasts(definition)
 	if found := ruleListed.FindStringSubmatch(definition); found != nil {
 		if words := ruleWords.FindAllStringSubmatch(found[2], -1); len(words) > 0 {
 			return "has to be " + oneOfWords(words)

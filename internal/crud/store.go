@@ -141,11 +141,20 @@ func (s *step) told() string {
 		return strings.ReplaceAll(r.Tool, "_", " ") + ": " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
 	}
 	text := word + " " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
+	if r.Tool == vocab.ToolRead && r.RowCount == 0 && filtered(s.op) {
+		text += " that fit"
+	}
 	if r.Tool == vocab.ToolRead {
 		return text
 	}
 
 	return text + namesOf(s.entity, r.rows, r.RowCount)
+}
+
+func filtered(op operation) bool {
+	read, ok := op.(*readOp)
+
+	return ok && len(read.args.Filters)+len(read.args.OrFilters) > 0
 }
 
 func counted(n int, one, many string) string {

@@ -43,7 +43,7 @@ func TestV01AnUpdateOfADraftIsAMergePatch(t *testing.T) {
 	require.InDelta(t, 7, rows[1]["quantity"], 0)
 
 	message := b.refused("generate", vocab.ToolGenerate, change(`{"recipe_ingredients": [{"name": "Lime"}]}`), crud.CodeBadArgument)
-	require.Contains(t, message, "has 4 entries and this would leave 1")
+	require.Contains(t, message, "has 4 entries and this would leave 1. Change single ones by their position, 1 to 4, where an empty set removes one and position 5 adds one")
 	require.Len(t, rowsIn(b.draft()), 4, "nothing is lost by naming what is new")
 
 	result := b.ok("generate", vocab.ToolGenerate, change(`{"recipe_ingredients": {"4": null}}`))

@@ -67,7 +67,7 @@ subdomains:
 `)
 
 // setupQuay is a session of Ada's over views of the quay.
-func setupQuay(t *testing.T) *bundle {
+func setupQuay(t *testing.T, more ...string) *bundle {
 	t.Helper()
 
 	tx := dbtest.Tx(t)
@@ -78,7 +78,7 @@ func setupQuay(t *testing.T) *bundle {
 	run(quay)
 	text, err := domain.InitViews(t.Context(), tx, "quay")
 	require.NoError(t, err)
-	decl, err := domain.Load(fstest.MapFS{"quay.yaml": {Data: []byte(quayReview.Replace(text))}}, "quay.yaml")
+	decl, err := domain.Load(fstest.MapFS{"quay.yaml": {Data: []byte(strings.NewReplacer(more...).Replace(quayReview.Replace(text)))}}, "quay.yaml")
 	require.NoError(t, err, text)
 	sql, _, err := domain.Views(t.Context(), tx, decl)
 	require.NoError(t, err)

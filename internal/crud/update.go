@@ -45,12 +45,17 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err := d.plainTexts(ctx, op.entity, op.args.Data); err != nil {
 		return err
 	}
+	var wrong faults
 	data, fault := changes(op.entity, op.args.Data)
-	if fault != nil {
-		return fault
-	}
+	wrong.add(fault)
 	var err error
 	if op.written, err = d.registry.TranslatePayload(ctx, op.entity, data); err != nil {
+		wrong.add(refFault(err))
+		if len(wrong) == 0 {
+			return err
+		}
+	}
+	if err := wrong.err(); err != nil {
 		return err
 	}
 	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)

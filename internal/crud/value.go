@@ -61,6 +61,9 @@ func boolText(c *domain.Column, value any) (string, *Error) {
 	return "", failColumn(CodeBadValue, c.Name, "%s has to be true or false.", c.Name)
 }
 
+// hugeExponent matches an exponent of more than two digits. "25 Euro" has none.
+var hugeExponent = regexp.MustCompile(`^[-+.0-9]+[eE][-+0]*[0-9]{3}[0-9]*$`)
+
 func numberText(c *domain.Column, value any) (string, *Error) {
 	text := ""
 	switch v := value.(type) {
@@ -73,7 +76,7 @@ func numberText(c *domain.Column, value any) (string, *Error) {
 	if len(text) == 0 || len(text) > 60 || strings.ContainsAny(text, "/_xXpP") {
 		return "", failColumn(CodeBadValue, c.Name, "%s has to be a number.", c.Name)
 	}
-	if _, exponent, has := strings.Cut(strings.ToLower(text), "e"); has && len(strings.TrimLeft(exponent, "+-0")) > 2 {
+	if hugeExponent.MatchString(text) {
 		return "", failColumn(CodeBadValue, c.Name, "%s is out of range.", c.Name)
 	}
 	if _, ok := new(big.Rat).SetString(text); !ok {

@@ -255,3 +255,15 @@ func TestCreate(t *testing.T) {
 		require.Equal(t, "tasks", args["table"])
 	})
 }
+
+// What is wrong with a row's refs and with its values is told at once: a model has few attempts.
+func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	message := b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "tomorrow", "meal_type": "Abendessen", "recipe_id": "Curry"}}`, crud.CodeUnknownRef)
+	changed := b.refused("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_1"}], "data": {"date": "tomorrow", "meal_type": "Abendessen", "recipe_id": "Curry"}}`, crud.CodeUnknownRef)
+	for _, one := range []string{"Curry does not exist in this conversation", "date has to be a date", "meal_type has to be one of"} {
+		require.Contains(t, message, one)
+		require.Contains(t, changed, one)
+	}
+}

@@ -97,6 +97,7 @@ func (b *typeBinder) bindWritable() {
 			c.Writable = true
 		}
 	}
+	b.bindFolded()
 	if m := b.Match; m != nil && (b.May(Create) || b.May(Update)) {
 		for _, name := range append(sortedKeys(m.Copy), m.Link.Name) {
 			if !b.Column(name).Writable {
@@ -122,18 +123,43 @@ func (b *typeBinder) checkDomainTypes() {
 // checkCreatable finds columns that prevent rows from being created.
 func (b *typeBinder) checkCreatable() {
 	for _, c := range b.Columns {
-		if !c.Nullable && !c.HasDefault && !c.Generated && c != b.Key && c != b.Owner && !c.Writable && !b.unfolded(c) {
+		if !c.Nullable && !c.HasDefault && !c.Generated && c != b.Key && c != b.Owner && !c.Writable && !c.Unfolded {
 			b.problemf("columns", "columns: no row can be created without %s, which has no default", c.Name)
 		}
 	}
 }
 
-// unfolded reports whether a view's trigger fills the column from a composite key.
-func (b *typeBinder) unfolded(c *Column) bool {
-	return slices.ContainsFunc(b.Columns, func(key *Column) bool {
-		return key.Writable && key.FK != nil && b.table.view && b.table.from[key.Name] == (origin{}) &&
-			slices.ContainsFunc(b.table.foreignKeys, func(fk catalogFK) bool { return fk.table == key.FK.Table && slices.Contains(fk.columns, c.Name) })
-	})
+// bindFolded finds the columns that a view's trigger fills from a composite key that is written as one. If they need a
+// value, the key does.
+func (b *typeBinder) bindFolded() {
+	for _, key := range b.Columns {
+		if !key.Writable || key.Target() == nil || !b.table.view || b.table.from[key.Name] != (origin{}) {
+			continue
+		}
+		for _, name := range b.foldedInto(key) {
+			if c := b.Column(name); c != nil && c != b.Owner && !c.Writable {
+				c.Unfolded = true
+				key.Nullable = key.Nullable && c.Nullable
+			}
+		}
+	}
+}
+
+// foldedInto lists the columns of the foreign key that a view's column combines: those in its name, else those of the
+// first key to its table.
+func (b *typeBinder) foldedInto(key *Column) []string {
+	var first []string
+	for _, fk := range b.table.foreignKeys {
+		switch {
+		case fk.table != key.FK.Table || len(fk.columns) == 1:
+		case key.Name == foldedName(key.Target().Type, fk.columns...):
+			return fk.columns
+		case first == nil:
+			first = fk.columns
+		}
+	}
+
+	return first
 }
 
 // checkGrants compares alfred_tenant's privileges with the declaration: a missing one fails when a user needs it, an

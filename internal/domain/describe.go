@@ -2,6 +2,7 @@ package domain
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -85,7 +86,7 @@ func (c *Column) describe(e *Entity) string {
 		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
 	}
 	if c.Check != "" && !fixed { // a value's rules matter only to those who can write it
-		b.WriteString(", " + c.Check)
+		b.WriteString(", " + WithoutCasts(c.Check))
 	}
 	if c.Comment != "" && c != e.Key {
 		b.WriteString(". " + c.Comment)
@@ -93,6 +94,11 @@ func (c *Column) describe(e *Entity) string {
 
 	return b.String()
 }
+
+var casts = regexp.MustCompile(`::(?:timestamp with(?:out)? time zone|time with(?:out)? time zone|double precision|character varying|[a-z_][a-z0-9_]*)(?:\([0-9, ]+\))?(?:\[\])?`)
+
+// WithoutCasts is a rule's expression without the types that Postgres writes behind its constants.
+func WithoutCasts(expression string) string { return casts.ReplaceAllString(expression, "") }
 
 // describeType names the type as a model writes its values.
 func (c *Column) describeType(e *Entity) string {

@@ -197,6 +197,8 @@ type Column struct {
 	// FK is set if the column references another row, of an entity type or not. In an array column, each element is
 	// such a key.
 	FK *ForeignKey
+	// Unfolded columns of a view are filled from the composite key that another column holds.
+	Unfolded bool
 	// Expr is the SQL of a computed column, "" for a real one. It may name the table unqualified, so a statement must
 	// not alias the table. Computed columns are Generated: read and filtered, never written.
 	Expr string

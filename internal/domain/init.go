@@ -297,7 +297,8 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 	})
 }
 
-// guessLabel picks a name, else any text, else a date and what the row references; never a key.
+// guessLabel picks a name, else any text, else a date and what the row references; never a key. A text beside a date
+// and references is no name.
 func (w *initWriter) guessLabel(e *initEntity) {
 	plain := w.plain(e)
 	for _, name := range labelNames {
@@ -314,14 +315,19 @@ func (w *initWriter) guessLabel(e *initEntity) {
 		return
 	}
 	words := func(c *Column) bool { return c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable }
-	if c := find(plain, words); c != nil && len(w.refColumns(e)) == 0 {
+	day := find(plain, func(c *Column) bool { return c.Kind == KindDate || c.Kind == KindTimestamp })
+	if c := find(plain, words); c != nil && (day == nil || len(w.refColumns(e)) == 0) {
 		e.labelBy(c.Name)
 
 		return
 	}
 	var parts []string
-	if c := find(plain, func(c *Column) bool { return c.Kind == KindDate || c.Kind == KindTimestamp }); c != nil {
-		parts, e.names = append(parts, "{"+quotedName(c.Name)+":Jan 2}"), append(e.names, c.Name)
+	if day != nil {
+		layout := "Jan 2"
+		if day.Kind == KindTimestamp {
+			layout += " 15:04"
+		}
+		parts, e.names = append(parts, "{"+quotedName(day.Name)+":"+layout+"}"), append(e.names, day.Name)
 	}
 	for _, name := range sortedKeys(w.refColumns(e)) {
 		parts, e.names = append(parts, "{"+quotedName("_"+name+"_label")+"}"), append(e.names, name)

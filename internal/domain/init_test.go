@@ -67,6 +67,30 @@ func TestInitTextKeys(t *testing.T) {
 	require.Contains(t, text, "#   body text: What is wrong, in detail.")
 }
 
+// A row whose label names only others, or nothing, is told by its own words and times.
+func TestInitDisplaysARowsOwnWords(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA ledger;
+		CREATE TABLE ledger.accounts (account_id bigint PRIMARY KEY);
+		CREATE TABLE ledger.bills (bill_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts, title text NOT NULL);
+		CREATE TABLE ledger.charges (charge_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts,
+			bill_id bigint NOT NULL REFERENCES ledger.bills, wording text NOT NULL, pieces integer NOT NULL);
+		CREATE TABLE ledger.calls (call_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts,
+			bill_id bigint NOT NULL REFERENCES ledger.bills, called_on date NOT NULL, wording text NOT NULL);
+		CREATE TABLE ledger.visits (visit_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts,
+			bill_id bigint NOT NULL REFERENCES ledger.bills, starts_at timestamptz NOT NULL);
+		CREATE TABLE ledger.opening_hours (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts, opens time NOT NULL);`)
+	text, err := domain.Init(t.Context(), tx, "ledger")
+	require.NoError(t, err)
+	require.Contains(t, text, `display: "{wording}{?pieces: pieces:{pieces}}"`)
+	require.Contains(t, text, `display: "{called_on:Jan 2} {_bill_id_label} {wording}"`)
+	require.Contains(t, text, `label: "{starts_at:Jan 2 15:04} {_bill_id_label}"`)
+	require.Contains(t, text, `display: "opening hour{?opens: opens:{opens}}"`)
+	require.Contains(t, text, `display: "{title}"`)
+}
+
 func TestInitUnknownSchema(t *testing.T) {
 	t.Parallel()
 

@@ -216,11 +216,15 @@ func (w *initWriter) writeColumns(e *initEntity) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// display is the label and a few short facts.
+// display is the label and a few short facts. A row whose label names only others has its own words beside it.
 func (w *initWriter) display(e *initEntity) string {
 	parts := []string{e.label}
+	own := func(c *Column) bool { return c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable }
+	if c := find(w.plain(e), own); c != nil && !slices.ContainsFunc(e.names, func(name string) bool { n := e.table.column(name); return n == nil || own(n) }) {
+		parts = append(parts, " {"+quotedName(c.Name)+"}")
+	}
 	for _, c := range w.plain(e) {
-		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || len(c.Enum) > 0
+		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || c.Kind == KindTime || len(c.Enum) > 0
 		if !short || slices.Contains(e.names, c.Name) || len(parts) > displayFacts {
 			continue
 		}

@@ -41,7 +41,7 @@ func TestW03OwnersNames(t *testing.T) {
 
 	described := d.ByType("loan").Describe()
 	for _, line := range []string{
-		"- pieces: number, pieces > 0", "- mood: text, one of good | bad", "- sku: text, sku <> ''::text AND sku::text ~ '^[A-Z]+$'::text",
+		"- pieces: number, pieces > 0", "- mood: text, one of good | bad", "- sku: text, sku <> '' AND sku ~ '^[A-Z]+$'",
 		"- lasts: length of time (1 day 02:30:00)", "- at: time of day (18:30:00)",
 	} {
 		require.Contains(t, described, line+"\n")

@@ -41,15 +41,15 @@ func (t *page) callsOf(kind db.StepType, e *domain.Entity) []string {
 	table, name := e.Table, e.Label.Columns()[0]
 	done := `, with ` + "`step_complete`" + ` {"summary": "...", "conclusions": "", "note": ""} in the same answer`
 	byRef := fmt.Sprintf(`[{"field": "id", "op": "=", "value": "%s_1"}]`, e.Type)
-	set, children := fmt.Sprintf(`[{"column": "%s", "value": "..."}]`, name), childExample(e)
+	set, children := setExample(e), childExample(e)
 	switch kind {
 	case db.StepTypeRead:
 		return []string{
 			fmt.Sprintf(`By ref, in full: db_read {"table": "%s", "filters": %s, "detail": "full"}%s`, table, byRef, done),
-			fmt.Sprintf(`By name: db_read {"table": "%s", "filters": [{"field": "%s", "op": "=", "value": "..."}]}; a part of a name: "op": "ilike", "value": "%%...%%"`, table, name),
+			readExample(e, name),
 		}
 	case db.StepTypeAnalyze:
-		return []string{fmt.Sprintf(`How many of each: db_analyze {"table": "%s", "aggregates": [{"fn": "count", "as": "n"}], "group_by": ["%s"], "filters": []}`, table, name)}
+		return []string{fmt.Sprintf(`How many of each: db_analyze {"table": "%s", "aggregates": [{"fn": "count", "as": "n"}], "group_by": ["%s"], "filters": []}`, table, grouped(e, name))}
 	case db.StepTypeGenerate:
 		return []string{
 			fmt.Sprintf(`A new draft: generate {"creates": [{"type": "%s", "set": %s, "children": %s}], "updates": []}%s`, e.Type, set, children, done),
@@ -62,6 +62,32 @@ func (t *page) callsOf(kind db.StepType, e *domain.Entity) []string {
 	}
 }
 
+// readExample finds rows by their name, or, where they are called by a time or by other rows, by a range of it or by
+// such a row.
+func readExample(e *domain.Entity, name string) string {
+	read := fmt.Sprintf(`db_read {"table": "%s", "filters": `, e.Table)
+	c := labelColumn(e)
+	switch {
+	case c == nil, c.FK == nil && c.Kind == domain.KindText:
+		return fmt.Sprintf(`By name: %s[{"field": "%s", "op": "=", "value": "..."}]}; a part of a name: "op": "ilike", "value": "%%...%%"`, read, name)
+	case c.Target() != nil:
+		return fmt.Sprintf(`By what it points at: %s[{"field": "%s", "op": "=", "value": "%s_1"}]}`, read, c.Name, c.Target().Type)
+	default:
+		return fmt.Sprintf(`From one to before another: %s[{"field": "%[2]s", "op": ">=", "value": "..."}, {"field": "%[2]s", "op": "<", "value": "..."}]}`, read, c.Name)
+	}
+}
+
+// grouped is a column whose values recur, else the label's.
+func grouped(e *domain.Entity, name string) string {
+	for _, c := range e.Columns {
+		if len(c.Enum) > 0 && !c.Hidden && c.Kind != domain.KindArray {
+			return c.Name
+		}
+	}
+
+	return name
+}
+
 // childExample is one child row of new content, where the type has children: without one a model leaves them out.
 func childExample(e *domain.Entity) string {
 	if len(e.Children) == 0 || len(e.Children[0].Entity.Label.Columns()) == 0 {
@@ -69,7 +95,25 @@ func childExample(e *domain.Entity) string {
 	}
 	child := e.Children[0].Entity
 
-	return fmt.Sprintf(`[{"table": "%s", "position": 0, "set": [{"column": "%s", "value": "..."}]}]`, child.Table, child.Label.Columns()[0])
+	return fmt.Sprintf(`[{"table": "%s", "position": 0, "set": %s}]`, child.Table, setExample(child))
+}
+
+// labelColumn is the first column of a label: for the label of another row, the column that points at it.
+func labelColumn(e *domain.Entity) *domain.Column {
+	return e.Column(strings.TrimSuffix(strings.TrimPrefix(e.Label.Columns()[0], "_"), "_label"))
+}
+
+// setExample sets the column by which rows are called.
+func setExample(e *domain.Entity) string {
+	column, value := e.Label.Columns()[0], "..."
+	if c := labelColumn(e); c != nil {
+		column = c.Name
+		if target := c.Target(); target != nil {
+			value = target.Type + "_1"
+		}
+	}
+
+	return fmt.Sprintf(`[{"column": "%s", "value": "%s"}]`, column, value)
 }
 
 // writesOf lists the write calls that the declaration allows.

@@ -175,7 +175,7 @@ func (t *page) touchedBy(p *db.TurnListPastRow) string {
 			continue
 		}
 		for _, e := range run {
-			lines = append(lines, "- "+e.Ref+": "+e.Label+" ["+actions[e.Ref]+"]"+t.risk(e))
+			lines = append(lines, "- "+e.Ref+": "+e.Label+" ["+actions[e.Ref]+"]"+t.riskAt(e, p))
 		}
 	}
 
@@ -200,6 +200,15 @@ func (t *page) entitiesByTurn(s *section) {
 		s.line(texts[i])
 		s.addItem("window", "", int(turns[i].Number), texts[i])
 	}
+}
+
+// riskAt is the mark of a ref where the last turn that touched it is listed: once is enough.
+func (t *page) riskAt(e *view.Entity, p *db.TurnListPastRow) string {
+	if e.TurnLastRef != p.Number {
+		return ""
+	}
+
+	return t.risk(e)
 }
 
 // risk marks a stored ref that leaves the window after this turn.

@@ -61,7 +61,7 @@ func TestActSectionsByStepType(t *testing.T) {
 		for _, heading := range []string{"## Recent Context (last 2 turns)", "## Excluded (user rejected)", "## Conversation", "## What Happened", "## Current Step", "## Active Entities (Full Data)"} {
 			require.NotEmpty(t, body(f, heading), "%s of a %s step", heading, kind)
 		}
-		require.Equal(t, kind != db.StepTypeAnalyze, body(f, "## Schema") != "", kind)
+		require.Equal(t, kind != db.StepTypeAnalyze, strings.Contains(body(f, "## Schema"), "recipes (recipe)"), kind)
 		require.Equal(t, kind != db.StepTypeRead, body(f, "## User Profile") != "", kind)
 		require.Equal(t, kind != db.StepTypeRead, body(f, "## User Preferences") != "", kind)
 		require.Equal(t, nodes.At{Turn: 3, Step: i + 1, Call: 1}, f.At)

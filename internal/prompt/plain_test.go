@@ -11,6 +11,7 @@ import (
 	"alfred/db"
 	"alfred/internal/prompt"
 	"alfred/internal/testfactory"
+	"alfred/nodes"
 )
 
 // When many refs share one line, the planner gets no names. Those that the message names are listed beside it: without
@@ -167,4 +168,60 @@ func TestAMootQuestionIsNotAsked(t *testing.T) {
 	in = b.reply(t, turn)
 	require.Empty(t, body(in.Frame, "## Open Question"))
 	require.NotContains(t, in.Fallback, "Shall I save Curry?")
+}
+
+// A planner knows the tables that only other subdomains' steps read: where they are read, and their columns.
+func TestPlannersKnowWhatIsOnlyRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := b.think(t, b.running(t, 1, "hello", db.StepTypeRead))
+	require.Equal(t, nodes.Home{Subdomain: "recipes", Type: "ing", Plural: "ingredients"}, in.Homes["ingredients"])
+	require.Contains(t, in.Persona, "**inventory** (inventory; reads ingredients")
+	require.Contains(t, in.Persona, "\n- ingredients: name, ")
+}
+
+// Rows that are called by their day are found by a range of days, and counted by a column whose values recur.
+func TestExamplesFitTheirColumns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "hello", db.StepTypeRead)
+	b.exec(t, `UPDATE turn_steps SET subdomain = 'meal_plans' WHERE turn_id = $1`, turn.ID)
+	guidance := body(b.act(t, turn, 1).Frame, "## Guidance")
+	require.Contains(t, guidance, `From one to before another: db_read {"table": "meal_plans", "filters": [{"field": "date", "op": ">=", "value": "..."}, {"field": "date", "op": "<", "value": "..."}]}`)
+	require.NotContains(t, guidance, "By name")
+	b.exec(t, `UPDATE turn_steps SET step_type = 'analyze' WHERE turn_id = $1`, turn.ID)
+	require.Contains(t, body(b.act(t, turn, 1).Frame, "## Guidance"), `"group_by": ["meal_type"]`)
+}
+
+// What failed on the way to a step's success is told neither to the next step nor to whoever words the reply, who would
+// apologize for it; and arguments that say nothing are not repeated.
+func TestMendedCallsAreNotTold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "what is there", db.StepTypeRead)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Error: "There is no column colour."})
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: 2, Type: "inv", Rows: `[{"id": "inv_1", "name": "Eggs"}]`})
+	b.exec(t, `UPDATE turn_step_results SET params = '{"table": "inventory", "columns": [], "limit": 0, "order_by": ""}' WHERE turn_id = $1`, turn.ID)
+	results := func() string { return body(b.act(t, turn, 1).Frame, "## Step Results") }
+	require.Contains(t, results(), "There is no column colour.")
+	require.Contains(t, body(b.reply(t, turn).Frame, "## Execution Results"), "(1 attempt failed on the way)")
+	require.Contains(t, results(), `db_read inv {"table":"inventory"} → 1 row`)
+
+	b.exec(t, `UPDATE turn_steps SET outcome = 'ok', summary = 'Found 1.' WHERE turn_id = $1`, turn.ID)
+	require.NotContains(t, body(b.reply(t, turn).Frame, "## Execution Results"), "failed on the way")
+	b.exec(t, `INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description) SELECT turn_id, user_id, 2, 'analyze', subdomain, 'count' FROM turn_steps WHERE turn_id = $1`, turn.ID)
+	require.NotContains(t, body(b.act(t, turn, 2).Frame, "## Step Results"), "There is no column colour.")
+}
+
+// An analysis knows the columns that it may count by, and what the numbers measure.
+func TestAnalysesKnowTheirColumns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	schema := body(b.act(t, b.running(t, 1, "how many", db.StepTypeAnalyze), 1).Frame, "## Schema")
+	require.Contains(t, schema, "- recipes: name, ")
+	require.Contains(t, schema, "; servings: How many people it feeds")
+	require.NotContains(t, schema, "- id: ref")
+	turn := b.running(t, 2, "how many", db.StepTypeAnalyze)
+	b.exec(t, `UPDATE turn_steps SET schema_tables = '{tasks}' WHERE turn_id = $1`, turn.ID)
+	require.Contains(t, body(b.act(t, turn, 1).Frame, "## Schema"), "tasks (task)", "what it asked for")
 }

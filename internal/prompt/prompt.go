@@ -52,7 +52,7 @@ func (p *Prompts) page(v *view.View, known bool) *page {
 // Understand builds the memory manager's input. UI changes and mentions must already be applied.
 func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 	t := p.page(v, true)
-	in := nodes.UnderstandInput{Facts: t.nodeFacts, Refs: t.Refs(), HasQuestion: t.Question != nil && t.Question.Status == "open"}
+	in := nodes.UnderstandInput{Facts: t.nodeFacts, Refs: t.Refs(), Deleted: t.DeletedRefs(), HasQuestion: t.Question != nil && t.Question.Status == "open"}
 	for _, e := range p.domain.Entities {
 		in.EntityTypes = append(in.EntityTypes, e.Type)
 	}
@@ -63,7 +63,7 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 		return in
 	}
 	plan := p.plan(t)
-	plan.Facts, plan.Refs = in.Facts, in.Refs
+	plan.Facts, plan.Refs, plan.Deleted = in.Facts, in.Refs, in.Deleted
 	in.Plan, in.Frame = &plan, t.frame("together", p.planner(), at)
 
 	return in
@@ -90,7 +90,7 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	t := p.page(v, false)
 	in := p.plan(t)
-	in.Refs = t.Refs()
+	in.Refs, in.Deleted = t.Refs(), t.DeletedRefs()
 	if v.Carried() == nil {
 		in.Facts = t.nodeFacts
 		in.Frame = t.frame(vocab.NodeThink, p.planner(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf(vocab.NodeThink)})
@@ -107,18 +107,21 @@ func (p *Prompts) plan(t *page) nodes.ThinkInput {
 		for _, alias := range sub.Aliases {
 			in.SubdomainAliases[alias] = sub.Name
 		}
-		t.home(&in, sub)
+		t.home(&in, sub, t.own(sub))
+	}
+	for _, sub := range p.domain.Subdomains { // what no subdomain owns is read where it may be
+		t.home(&in, sub, sub.Readable)
 	}
 
 	return in
 }
 
-// home says which tables a subdomain handles: its own, and their children.
-func (t *page) home(in *nodes.ThinkInput, sub *domain.Subdomain) {
-	for _, table := range t.own(sub) {
+// home says that a subdomain handles these tables, unless another one does.
+func (t *page) home(in *nodes.ThinkInput, sub *domain.Subdomain, tables []string) {
+	for _, table := range tables {
 		def := t.Domain.ByTable(table)
 		if _, taken := in.Homes[table]; !taken && def != nil {
-			in.Homes[table] = nodes.Home{Subdomain: sub.Name, Plural: def.Plural}
+			in.Homes[table] = nodes.Home{Subdomain: sub.Name, Type: def.Type, Plural: def.Plural}
 		}
 	}
 }

@@ -17,6 +17,9 @@ import (
 func (t *page) schema(s *section) {
 	budget := t.config.Budget.Schema
 	tables := t.ofSteps(t.schemaTables)
+	if onlyAnalyzes(t.steps) { // who writes nothing needs no rules
+		tables = t.ofSteps(t.requested)
+	}
 	shown := 0
 	for _, table := range tables {
 		def := t.Domain.ByTable(table)
@@ -50,12 +53,12 @@ func (t *page) besides(s *section, described []string) {
 		if def == nil || slices.Contains(described, table) {
 			continue
 		}
-		if first {
+		if first && len(described) > 0 {
 			s.line()
 			s.line(readBesides)
-			first = false
 		}
-		s.line(columnsLine(def))
+		first = false
+		s.line(measuredLine(def))
 	}
 }
 
@@ -121,6 +124,16 @@ func (t *page) ofSteps(tables func(step *db.TurnSteps) []string) []string {
 // schemaTables lists the subdomain's tables with their children, then those requested.
 func (t *page) schemaTables(step *db.TurnSteps) []string {
 	tables := t.own(t.Domain.Subdomain(step.Subdomain))
+	for _, name := range t.requested(step) {
+		tables = appendNew(tables, name)
+	}
+
+	return tables
+}
+
+// requested lists the tables that a step asked for.
+func (t *page) requested(step *db.TurnSteps) []string {
+	var tables []string
 	for _, name := range step.SchemaTables {
 		if def := t.Domain.ByTable(name); def != nil {
 			tables = appendNew(tables, def.Table)
@@ -167,14 +180,18 @@ func (t *page) plannerPersona() string {
 	b.WriteString(t.Domain.Persona)
 	b.WriteString("\n\n## Subdomains\n")
 	for _, sub := range t.Domain.Subdomains {
-		b.WriteString("\n**" + sub.Name + "** (" + strings.Join(sub.Tables, ", ") + "): " + sub.Description + "\n" + sub.Guidance + "\n")
+		tables := strings.Join(sub.Tables, ", ")
+		if len(sub.Readable) > 0 {
+			tables += "; reads " + strings.Join(sub.Readable, ", ")
+		}
+		b.WriteString("\n**" + sub.Name + "** (" + tables + "): " + sub.Description + "\n" + sub.Guidance + "\n")
 		if sub.Examples != "" {
 			b.WriteString("Plans, by example:\n" + sub.Examples + "\n")
 		}
 	}
 	b.WriteString("\n## Columns\n") // that it may filter by and fill when it writes out a step's calls
 	for _, def := range t.Domain.Entities {
-		if !def.Reference && !t.IsChild(def) {
+		if !t.IsChild(def) && (!def.Reference || t.readable(def)) {
 			b.WriteString(columnsLine(def) + "\n")
 		}
 	}
@@ -186,6 +203,13 @@ func (t *page) plannerPersona() string {
 	}
 
 	return b.String()
+}
+
+// readable reports whether some subdomain may read a table.
+func (t *page) readable(def *domain.Entity) bool {
+	return slices.ContainsFunc(t.Domain.Subdomains, func(s *domain.Subdomain) bool {
+		return slices.Contains(s.Tables, def.Table) || slices.Contains(s.Readable, def.Table)
+	})
 }
 
 // columnsLine names a table's columns, with the allowed values of enumerations.
@@ -204,6 +228,18 @@ func columnsLine(def *domain.Entity) string {
 	}
 
 	return "- " + def.Table + ": " + strings.Join(names, ", ")
+}
+
+// measuredLine is columnsLine with what the numbers measure: whoever adds prices has to know their currency.
+func measuredLine(def *domain.Entity) string {
+	line := columnsLine(def)
+	for _, c := range def.Columns {
+		if c.Kind == domain.KindNumber && c.Comment != "" && !c.Hidden && c.FK == nil && c != def.Key {
+			line += "; " + c.Name + ": " + strings.TrimRight(c.Comment, ".")
+		}
+	}
+
+	return clean.Block(line)
 }
 
 // operations lists what a write step may do to rows of its own tables besides writing them.

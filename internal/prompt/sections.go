@@ -59,7 +59,9 @@ func onlyReads(steps []*db.TurnSteps) bool {
 	return !slices.ContainsFunc(steps, func(step *db.TurnSteps) bool { return step.StepType != db.StepTypeRead })
 }
 
-func analyzes(t *page) bool { return t.step.StepType == db.StepTypeAnalyze }
+func onlyAnalyzes(steps []*db.TurnSteps) bool {
+	return !slices.ContainsFunc(steps, func(step *db.TurnSteps) bool { return step.StepType != db.StepTypeAnalyze })
+}
 
 // table lists every section of every node, in the same order for all nodes: who the user is, what was said, what
 // happened, what is known, what a single step needs. Stable sections come first, so that consecutive prompts share a
@@ -168,8 +170,8 @@ func table() []rule {
 			source: "the domain, fixed text", window: "own subdomain, the step's type"},
 		{node: vocab.NodeAct, tag: "step_context", heading: "User Preferences", unless: reads, write: (*page).preferences,
 			source: "the domain's guidance query", window: "own subdomain, not in read steps", budget: "Guidance", reasons: "profile"},
-		{node: vocab.NodeAct, tag: "step_context", heading: "Schema", told: toldByTable, declared: true, unless: analyzes, write: (*page).schema,
-			source: "the catalog", window: "own subdomain's tables and those asked for, not in analyze steps", budget: "Schema", reasons: "schema"},
+		{node: vocab.NodeAct, tag: "step_context", heading: "Schema", told: toldByTable, declared: true, write: (*page).schema,
+			source: "the catalog", window: "own subdomain's tables and those asked for; in analyze steps their columns only", budget: "Schema", reasons: "schema"},
 		{node: vocab.NodeAct, tag: "step_context", heading: "Current Step", told: toldByLine, write: (*page).currentStep,
 			source: "turn_steps, turns, node_runs", window: "current", reasons: "current"},
 		{node: vocab.NodeAct, tag: "data_to_analyze", heading: "Active Entities (Full Data)", told: toldByLine, write: (*page).fullData,

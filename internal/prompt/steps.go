@@ -1,12 +1,15 @@
 package prompt
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/exact"
 	"alfred/internal/say"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
@@ -110,6 +113,9 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 	if conclusions := clean.Block(clean.Text(step.Conclusions)); conclusions != "" {
 		s.line("Conclusions: ", conclusions)
 	}
+	if step.Outcome != nil && *step.Outcome == db.StepOutcomeOk { // what failed on the way was mended
+		calls = slices.DeleteFunc(slices.Clone(calls), (*view.Result).Failed)
+	}
 	if full {
 		t.calledTools(s, calls, budget)
 	} else if len(calls) > 0 {
@@ -151,11 +157,22 @@ func (t *page) calledTool(r *view.Result) string {
 	if r.EntityType != nil {
 		line += " " + *r.EntityType
 	}
-	if params := clean.Content(r.Params); params != "{}" && r.Tool != vocab.ToolGenerate {
+	if params := paramsLine(r.Params); params != "{}" && r.Tool != vocab.ToolGenerate {
 		line += " " + clean.Clip(params, 2*say.ShortLine)
 	}
 
 	return line + " → " + t.returned(r)
+}
+
+// paramsLine is a call's arguments without those that strict schemas ask for although they say nothing.
+func paramsLine(params json.RawMessage) string {
+	said := map[string]any{}
+	if err := exact.Decode(params, &said); err != nil {
+		return "{}"
+	}
+	maps.DeleteFunc(said, func(_ string, value any) bool { return clean.IsEmpty(value) || clean.Value(value) == "0" })
+
+	return clean.JSON(said)
 }
 
 // returned words the result of a call.

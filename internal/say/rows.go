@@ -101,12 +101,21 @@ func (t *Teller) lineOf(def *domain.Entity, columns map[string]any, to hearer, w
 	}
 	used := append(template.Columns(), def.Label.Columns()...)
 	for _, name := range ColumnOrder(def, shown) {
-		if fact := t.fact(def, name, shown, to); fact != "" && !slices.Contains(used, name) {
-			line += fact
+		if slices.Contains(used, name) && (to == forPerson || !cutShort(def, name, shown[name], line)) {
+			continue
 		}
+		line += t.fact(def, name, shown, to)
 	}
 
 	return clean.Inline(line, 0)
+}
+
+// cutShort reports whether a template's layout leaves out something of a time: whoever words a reply has to know the
+// hour of what the line calls Nov 26.
+func cutShort(def *domain.Entity, name string, value any, line string) bool {
+	column := def.Column(name)
+
+	return column != nil && column.Kind == domain.KindTimestamp && !clean.IsEmpty(value) && !strings.Contains(line, clean.Value(value))
 }
 
 // fact is one further column of a display line, or "".
@@ -127,11 +136,9 @@ func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, t
 	return to.named(name, clean.Value(value))
 }
 
-// isCanonical reports whether a column references shared reference data, which the row's own name already implies.
+// isCanonical reports whether a column references the canonical row of the row's own name, which implies it.
 func isCanonical(def *domain.Entity, name string) bool {
-	column := def.Column(strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label"))
-
-	return column != nil && column.FK != nil && column.FK.Entity != nil && column.FK.Entity.Reference
+	return def.Match != nil && def.Match.Link.Name == strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label")
 }
 
 func isReference(def *domain.Entity, name string) bool {

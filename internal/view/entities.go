@@ -81,6 +81,18 @@ func (t *Scene) Refs() nodes.Refs {
 	return refs
 }
 
+// DeletedRefs are the refs of what was deleted in earlier turns. Prompts tell of it, but nothing can be done with it.
+func (t *Scene) DeletedRefs() []string {
+	var refs []string
+	for _, e := range t.Entities {
+		if e.State == db.RefStateDeleted && (e.DeletedAtTurn == nil || *e.DeletedAtTurn != t.Turn.Number) {
+			refs = append(refs, e.Ref)
+		}
+	}
+
+	return refs
+}
+
 // refPattern matches anything shaped like a ref.
 var refPattern = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z0-9]*_[0-9]+\b`)
 
