@@ -2078,7 +2078,9 @@ type SearchResult struct {
 type Session struct {
 	Archived  bool      `json:"archived"`
 	CreatedAt time.Time `json:"created_at"`
-	Domain    string    `json:"domain"`
+
+	// Domain Name of the declaration it runs on; empty if it was begun in SQL, which does not know it.
+	Domain string `json:"domain"`
 
 	// ForkedAtTurn The last turn that a fork has of what it began as.
 	ForkedAtTurn   *int32    `json:"forked_at_turn,omitempty"`

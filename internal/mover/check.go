@@ -91,18 +91,26 @@ func (u *move) checkUser(ctx context.Context) error {
 	return nil
 }
 
-// checkDomain: the conversations are of the domain whose rows move along, and the target has it.
+// checkDomain: the conversations are of the domain whose rows move along, and the target has it. One begun in SQL does
+// not say which it is of, but it may know rows.
 func (u *move) checkDomain(ctx context.Context) error {
 	bound, err := u.bind(ctx, u.target, u.Target.Name)
 	if err != nil {
 		return err
 	}
-	domains, err := all(ctx, u.source, pgx.RowTo[string], "look for the user's domains", `SELECT DISTINCT s.domain FROM sessions AS s WHERE s.user_id = $1`, u.User.ID)
+	types := make([]string, len(bound.Entities))
+	for i, entity := range bound.Entities {
+		types[i] = entity.Type
+	}
+	other, err := all(ctx, u.source, pgx.RowTo[string], "look for the user's domains", `
+		SELECT DISTINCT coalesce('the domain ' || s.domain, 'a domain with the type ' || r.entity_type)
+		FROM sessions AS s LEFT JOIN entity_refs AS r ON r.session_id = s.id AND s.domain IS NULL
+		WHERE s.user_id = $1 AND (s.domain <> $2 OR r.entity_type <> ALL ($3))`, u.User.ID, bound.Name, types)
 	if err != nil {
 		return err
 	}
-	if other := slices.DeleteFunc(domains, func(name string) bool { return name == bound.Name }); len(other) > 0 {
-		return refused("the user has conversations of the domain %s, whose rows this command does not know: set ALFRED_DOMAIN to it", strings.Join(other, ", "))
+	if len(other) > 0 {
+		return refused("the user has conversations of %s, whose rows this command does not know: set ALFRED_DOMAIN to it", strings.Join(other, ", "))
 	}
 
 	return nil

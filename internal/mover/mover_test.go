@@ -224,7 +224,11 @@ func TestMoveRefuses(t *testing.T) {
 	f.exec("a", `DROP TABLE kitchen.notes; UPDATE sessions SET domain = 'garage' WHERE id = '`+f.session+`'`)
 	_, err = f.mover().Move(t.Context(), who, "b")
 	require.ErrorContains(t, err, "domain garage")
-	f.exec("a", `UPDATE sessions SET domain = 'kitchen'`)
+	f.exec("a", `UPDATE sessions SET domain = NULL`) // begun in SQL
+	f.exec("a", `UPDATE entity_refs SET entity_type = 'spanner' WHERE session_id = '`+f.session+`' AND ref = 'recipe_1'`)
+	_, err = f.mover().Move(t.Context(), who, "b")
+	require.ErrorContains(t, err, "a domain with the type spanner")
+	f.exec("a", `UPDATE entity_refs SET entity_type = 'recipe' WHERE entity_type = 'spanner'`)
 	f.exec("b", `INSERT INTO kitchen.tasks (id, user_id, title) SELECT $1, id, 'theirs' FROM users LIMIT 1`, f.text("a", `SELECT id::text FROM kitchen.tasks WHERE user_id = $1 LIMIT 1`, f.user))
 	_, err = f.mover().Move(t.Context(), who, "b")
 	require.ErrorContains(t, err, "has a key that another user's row has")

@@ -1365,6 +1365,7 @@ export interface components {
             archived: boolean;
             /** Format: date-time */
             created_at: string;
+            /** @description Name of the declaration it runs on; empty if it was begun in SQL, which does not know it. */
             domain: string;
             /**
              * Format: int32
