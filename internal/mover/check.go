@@ -48,22 +48,15 @@ func (m *Mover) check(ctx context.Context, user directory.User, to directory.Dat
 
 // checkApart: these are two databases. Of one with two names, a move would bring the rows to itself and then delete them.
 func (u *move) checkApart(ctx context.Context) error {
-	const lock = `SELECT pg_try_advisory_xact_lock(hashtextextended('move ' || $1, 0))` // of a database, whatever its address
+	same, err := pg.Same(ctx, u.source, u.target)
+	if err != nil {
+		return fmt.Errorf("compare %s and %s: %w", u.Source.Name, u.Target.Name, err)
+	}
+	if same {
+		return refused("%s and %s are two names of one database: give the wrong one its own address with worker directory add", u.Source.Name, u.Target.Name)
+	}
 
-	return pg.InTx(ctx, u.source, func(tx pgx.Tx) error {
-		var here, there bool
-		if err := tx.QueryRow(ctx, lock, u.User.ID.String()).Scan(&here); err != nil {
-			return fmt.Errorf("lock at %s: %w", u.Source.Name, err)
-		}
-		if err := u.target.QueryRow(ctx, lock, u.User.ID.String()).Scan(&there); err != nil {
-			return fmt.Errorf("lock at %s: %w", u.Target.Name, err)
-		}
-		if here && !there {
-			return refused("%s and %s are two names of one database: give the wrong one its own address with worker directory add", u.Source.Name, u.Target.Name)
-		}
-
-		return nil
-	})
+	return nil
 }
 
 // checkUser: the target has nobody of that name.
