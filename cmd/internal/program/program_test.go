@@ -79,6 +79,12 @@ func TestBounds(t *testing.T) {
 		"--wait=1s":     "",
 		"--conns=1":     "",
 		"--share=0.125": "",
+		"--name=":       "--name has 0 characters; use 1 to 3",
+		"--name=äöüß":   "--name has 4 characters; use 1 to 3",
+		"--name= a":     "spaces around it",
+		"--name=äöü":    "",
+		"--note=abc":    "--note has 3 characters; use at most 2",
+		"--note=":       "",
 	} {
 		var out bytes.Buffer
 		err := program.Run(t.Context(), program.CommandLine{Name: "bounded", Commands: new(bounded)}, []string{"go", args}, settings.Env{}, &out, &out)
@@ -99,5 +105,8 @@ type bounded struct {
 		Grace time.Duration  `default:"1s" min:"0s"`
 		Share float64        `default:"1" max:"1" min:"0"`
 		Wait  *time.Duration `min:"0s"`
+
+		Name program.UserName `default:"x" max:"3" min:"1"`
+		Note string           `max:"2"`
 	} `cmd:""`
 }
