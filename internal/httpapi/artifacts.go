@@ -138,16 +138,18 @@ func (a *api) changeDraft(ctx context.Context, session pathID, change func(pgx.T
 	return rowProblem(err)
 }
 
-// draftVersionOf is the version in an If-Match; an invalid one matches no version.
+// draftVersionOf is the version in an If-Match, the newest of a list; an invalid one matches no version.
 func draftVersionOf(etag string) int {
-	text := versionOf(etag)
-	if text == "" {
+	versions := versionOf(etag)
+	if versions == "" {
 		return crud.AnyVersion
 	}
-	version, err := strconv.Atoi(text)
-	if err != nil || version < 1 {
-		return -1
+	newest := -1
+	for text := range strings.SplitSeq(versions, ",") {
+		if version, err := strconv.Atoi(text); err == nil && version > 0 {
+			newest = max(newest, version)
+		}
 	}
 
-	return version
+	return newest
 }

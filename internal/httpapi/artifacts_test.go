@@ -71,7 +71,7 @@ func TestDraftsOfAUser(t *testing.T) {
 	require.Equal(t, "Soup", first.text("label"))
 	require.Equal(t, false, first.body["saved"])
 
-	changed := b.call(t, http.MethodPatch, path, `{"content": `+stew+`}`, header{"If-Match": `"1"`})
+	changed := b.call(t, http.MethodPatch, path, `{"content": `+stew+`}`, header{"If-Match": `"x", "1"`})
 	require.Equal(t, http.StatusOK, changed.status, changed.raw)
 	require.Equal(t, `"2"`, changed.header.Get("ETag"))
 	require.Equal(t, "Stew", changed.text("label"), "the label follows the content")
