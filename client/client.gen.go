@@ -2701,7 +2701,7 @@ type SessionEventsParams struct {
 	// After The same as Last-Event-ID, for clients that cannot set a header.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
-	// LastEventID Resume after this event.
+	// LastEventID Resume after this event. An id that the stream has not reached, as after a restored backup, starts it over.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
@@ -2761,7 +2761,7 @@ type TurnEventsParams struct {
 	// After The same as Last-Event-ID, for clients that cannot set a header.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
-	// LastEventID Resume after this event.
+	// LastEventID Resume after this event. An id that the stream has not reached, as after a restored backup, starts it over.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 

@@ -4723,7 +4723,7 @@ export interface operations {
                 after?: string;
             };
             header?: {
-                /** @description Resume after this event. */
+                /** @description Resume after this event. An id that the stream has not reached, as after a restored backup, starts it over. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -5589,7 +5589,7 @@ export interface operations {
                 after?: string;
             };
             header?: {
-                /** @description Resume after this event. */
+                /** @description Resume after this event. An id that the stream has not reached, as after a restored backup, starts it over. */
                 "Last-Event-ID"?: string;
             };
             path: {
