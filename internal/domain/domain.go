@@ -102,7 +102,7 @@ type Entity struct {
 	// Unseen are rows deleted or changed with a row of this type that no column of a type shows.
 	Unseen []Unseen
 
-	versioned bool // a view with a column for the version
+	view, versioned bool // it is a view, and has a column for the version
 }
 
 // Owned is the SQL condition that a row belongs to the transaction's user; TRUE for shared rows. Every statement over
@@ -266,19 +266,22 @@ const SpokenKey = "code"
 // versionColumn is the name under which a view exposes the version of the underlying row.
 const versionColumn = "_version"
 
-// VersionSQL is a row's version, as text, where the table is in FROM.
+// VersionSQL is a row's version, as text, where the table is in FROM. Of an owner's own view it is what the row holds.
 func (e *Entity) VersionSQL() string {
-	if e.versioned {
+	switch {
+	case e.versioned:
 		return quote(e.Table, versionColumn)
+	case e.view:
+		return "md5(" + quote(e.Table) + "::text)"
+	default:
+		return quote(e.Table) + ".xmin::text"
 	}
-
-	return quote(e.Table) + ".xmin::text"
 }
 
 // WrittenSinceSQL is the condition that a transaction since a horizon (a parameter's text form of an xid) may have
 // written a row, where the table is in FROM. It is true for rows whose version does not show that.
 func (e *Entity) WrittenSinceSQL(horizon string) string {
-	if !e.Viewed {
+	if !e.view {
 		return "age(" + quote(e.Table) + ".xmin) <= age(" + horizon + "::xid)"
 	}
 	version := e.VersionSQL()
