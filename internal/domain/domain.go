@@ -95,6 +95,8 @@ type Entity struct {
 	// Viewed: a view separates the users' rows by asking for whom the transaction acts. Without a user it shows none,
 	// and it may show a row to several users.
 	Viewed bool
+	// View: it is a view, whose rows are stored elsewhere.
+	View bool
 	// Removable and Restorable: an undo may delete rows, and insert complete ones, key included.
 	Removable, Restorable bool
 	// Reacts: the owner's triggers run after its rows are written. What they write elsewhere is not undone.
@@ -102,7 +104,7 @@ type Entity struct {
 	// Unseen are rows deleted or changed with a row of this type that no column of a type shows.
 	Unseen []Unseen
 
-	view, versioned bool // it is a view, and has a column for the version
+	versioned bool // a view with a column for the version
 }
 
 // Owned is the SQL condition that a row belongs to the transaction's user; TRUE for shared rows. Every statement over
@@ -271,7 +273,7 @@ func (e *Entity) VersionSQL() string {
 	switch {
 	case e.versioned:
 		return quote(e.Table, versionColumn)
-	case e.view:
+	case e.View:
 		return "md5(" + quote(e.Table) + "::text)"
 	default:
 		return quote(e.Table) + ".xmin::text"
@@ -281,7 +283,7 @@ func (e *Entity) VersionSQL() string {
 // WrittenSinceSQL is the condition that a transaction since a horizon (a parameter's text form of an xid) may have
 // written a row, where the table is in FROM. It is true for rows whose version does not show that.
 func (e *Entity) WrittenSinceSQL(horizon string) string {
-	if !e.view {
+	if !e.View {
 		return "age(" + quote(e.Table) + ".xmin) <= age(" + horizon + "::xid)"
 	}
 	version := e.VersionSQL()

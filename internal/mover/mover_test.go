@@ -1,7 +1,9 @@
 package mover_test
 
 import (
+	"io/fs"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -266,6 +268,17 @@ func TestShareRows(t *testing.T) {
 	require.Positive(t, n)
 	all := `SELECT md5(string_agg(i::text, '' ORDER BY i.id)) FROM kitchen.ingredients AS i`
 	require.Equal(t, f.text("a", all), f.text("b", all))
+	for name := range f.pools {
+		f.exec(name, `CREATE SCHEMA shown; GRANT USAGE ON SCHEMA shown TO alfred_tenant; CREATE TABLE shown.stored (id bigint PRIMARY KEY, name text NOT NULL);
+			INSERT INTO shown.stored VALUES (1, 'milk'); CREATE VIEW shown.goods WITH (security_barrier) AS SELECT * FROM shown.stored; GRANT SELECT ON shown.goods TO alfred_tenant`)
+	}
+	views := f.mover()
+	views.Domain = func() (fs.FS, string) {
+		return fstest.MapFS{"shown.yaml": {Data: []byte("{name: shown, schema: shown, persona: x, entities: [{type: good, table: goods, key: id, label: \"{name}\", reference: true}]}")}}, "shown.yaml"
+	}
+	n, err = views.Share(t.Context(), a, b)
+	require.NoError(t, err)
+	require.Zero(t, n, "what stands behind a view is its owner's to bring")
 	f.exec("b", `SELECT start_session('first')`)
 	n, err = f.mover().Share(t.Context(), a, b)
 	require.NoError(t, err)
