@@ -51,6 +51,9 @@ func checkBounds(flags []*kong.Flag) error {
 
 // amount measures a flag's value, and says what it is. One that was not given has no amount.
 func amount(target reflect.Value) (value float64, is string, measured bool) {
+	if target = reflect.Indirect(target); !target.IsValid() {
+		return 0, "", false
+	}
 	if target.Kind() == reflect.String {
 		n := utf8.RuneCountInString(target.String())
 

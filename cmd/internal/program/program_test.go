@@ -77,6 +77,7 @@ func TestBounds(t *testing.T) {
 		"--share=NaN":   "--share is NaN; use 0 to 1",
 		"--grace=90m":   "",
 		"--wait=1s":     "",
+		"--wait=-1s":    "--wait is -1s; use 0s or more",
 		"--conns=1":     "",
 		"--share=0.125": "",
 		"--name=":       "--name has 0 characters; use 1 to 3",
