@@ -2078,7 +2078,9 @@ type SearchResult struct {
 type Session struct {
 	Archived  bool      `json:"archived"`
 	CreatedAt time.Time `json:"created_at"`
-	Domain    string    `json:"domain"`
+
+	// Domain Name of the declaration it runs on; empty if it was begun in SQL, which does not know it.
+	Domain string `json:"domain"`
 
 	// ForkedAtTurn The last turn that a fork has of what it began as.
 	ForkedAtTurn   *int32    `json:"forked_at_turn,omitempty"`
@@ -2699,7 +2701,7 @@ type SessionEventsParams struct {
 	// After The same as Last-Event-ID, for clients that cannot set a header.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
-	// LastEventID Resume after this event.
+	// LastEventID Resume after this event. An id that the stream has not reached, as after a restored backup, starts it over.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
@@ -2759,7 +2761,7 @@ type TurnEventsParams struct {
 	// After The same as Last-Event-ID, for clients that cannot set a header.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
-	// LastEventID Resume after this event.
+	// LastEventID Resume after this event. An id that the stream has not reached, as after a restored backup, starts it over.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 

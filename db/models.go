@@ -684,8 +684,8 @@ type Sessions struct {
 	ID uuid.UUID
 	// Whose conversation it is.
 	UserID uuid.UUID
-	// Name of the domain declaration it runs on.
-	Domain string
+	// Name of the domain declaration it runs on; null if it was begun in SQL, which does not know it.
+	Domain *string
 	// For lists; empty until named or taken from the first message.
 	Title string
 	// quick, plan or create: the default of its turns; bounds the number of steps.

@@ -118,7 +118,7 @@ func (q *Queries) SessionDue(ctx context.Context, db DBTX, arg *SessionDueParams
 
 const SessionEnsure = `-- name: SessionEnsure :exec
 INSERT INTO sessions (id, user_id, domain, title, mode)
-VALUES ($1, $2, $3, $4, 'plan')
+VALUES ($1, $2, $3::text, $4, 'plan')
 ON CONFLICT (id, user_id) DO NOTHING
 `
 
@@ -169,7 +169,7 @@ func (q *Queries) SessionFork(ctx context.Context, db DBTX, arg *SessionForkPara
 }
 
 const SessionGet = `-- name: SessionGet :one
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+SELECT id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
        extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 FROM sessions
 WHERE id = $1
@@ -243,8 +243,8 @@ func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) 
 
 const SessionInsert = `-- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
-VALUES ($1, $2, $3, $4)
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+VALUES ($1, $2::text, $3, $4)
+RETURNING id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
        extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 `
 
@@ -327,7 +327,7 @@ func (q *Queries) SessionOrigin(ctx context.Context, db DBTX, id uuid.UUID) (*Se
 }
 
 const SessionPage = `-- name: SessionPage :many
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+SELECT id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
        extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 FROM sessions
 WHERE user_id = $1
@@ -427,7 +427,7 @@ SET title = coalesce($1, title),
     pinned_at = CASE WHEN $3::boolean IS NULL THEN pinned_at
                      WHEN $3::boolean THEN coalesce(pinned_at, clock_timestamp()) END
 WHERE id = $4 AND user_id = $5
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+RETURNING id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
        extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 `
 

@@ -129,3 +129,20 @@ func (q *Queries) TurnEventListTurn(ctx context.Context, db DBTX, arg *TurnEvent
 	}
 	return items, nil
 }
+
+const TurnEventReached = `-- name: TurnEventReached :one
+SELECT coalesce(max(seq) >= $1::integer, true)::boolean AS reached FROM turn_events WHERE turn_id = $2
+`
+
+type TurnEventReachedParams struct {
+	Seq    int32
+	TurnID uuid.UUID
+}
+
+// TurnEventReached reports whether a turn's events go as far as that one, or are no longer kept.
+func (q *Queries) TurnEventReached(ctx context.Context, db DBTX, arg *TurnEventReachedParams) (bool, error) {
+	row := db.QueryRow(ctx, TurnEventReached, arg.Seq, arg.TurnID)
+	var reached bool
+	err := row.Scan(&reached)
+	return reached, err
+}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -27,22 +25,14 @@ type keysCommand struct {
 }
 
 type keysCreateCommand struct {
-	User   string   `help:"The user it acts for; created if missing." required:""`
-	Name   string   `help:"What the key is for."`
-	Scopes []string `default:"chat,read" enum:"chat,read,admin" help:"Scopes: any of ${enum}."`
+	User   program.UserName `max:"200" min:"1" help:"The user it acts for; created if missing." required:""`
+	Name   string           `max:"200" help:"What the key is for."`
+	Scopes []string         `default:"chat,read" enum:"chat,read,admin" help:"Scopes: any of ${enum}."`
 }
 
-const maxUserName = 200 // characters
-
-// Validate implements kong's hook. A name that looks like another where it is listed is most likely a slip of the pen.
+// Validate implements kong's hook.
 func (c *keysCreateCommand) Validate() error {
-	n := utf8.RuneCountInString(c.User)
-	switch {
-	case n == 0 || n > maxUserName:
-		return fmt.Errorf("%w: --user has %d characters; it takes 1 to %d", settings.ErrBad, n, maxUserName)
-	case c.User != strings.TrimSpace(c.User) || strings.ContainsFunc(c.User, unicode.IsControl):
-		return fmt.Errorf("%w: --user %q has spaces around it, or control characters", settings.ErrBad, c.User)
-	case len(c.Scopes) == 0:
+	if len(c.Scopes) == 0 {
 		return fmt.Errorf("%w: --scopes names none", settings.ErrBad)
 	}
 
@@ -52,7 +42,7 @@ func (c *keysCreateCommand) Validate() error {
 // Run creates a key.
 func (c *keysCreateCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	key, hash := auth.NewKey()
-	err := withUser(ctx, e, c.User, func(u placed) error {
+	err := withUser(ctx, e, string(c.User), func(u placed) error {
 		_, err := db.New().ApiKeyInsert(ctx, u.pool, &db.ApiKeyInsertParams{UserID: u.id, Name: c.Name, KeyHash: hash, Scopes: c.Scopes})
 		if err == nil && u.known != nil {
 			err = u.known.AddKey(ctx, hash, u.id)

@@ -12,8 +12,8 @@ import (
 )
 
 type mcpCommand struct {
-	Send bool   `help:"Also offer send_message; without it, all tools only read."`
-	User string `default:"demo" help:"The user to act for; created if missing."`
+	Send bool             `help:"Also offer send_message; without it, all tools only read."`
+	User program.UserName `default:"demo" min:"1" max:"200" help:"The user to act for; created if missing."`
 }
 
 // Help explains the purpose.
@@ -32,10 +32,10 @@ func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program
 		return err
 	}
 
-	return withUser(ctx, e, c.User, func(u placed) error {
+	return withUser(ctx, e, string(c.User), func(u placed) error {
 		living, end := context.WithCancel(ctx)
 		r := &resident{
-			placed: u, name: c.User, send: c.Send, env: e, settings: s, living: living,
+			placed: u, name: string(c.User), send: c.Send, env: e, settings: s, living: living,
 			logger: slog.New(slog.NewJSONHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		}
 		defer r.places.Wait() //nolint:errcheck // each ends without an error when it is ended

@@ -22,7 +22,7 @@ import (
 )
 
 type serveCommand struct {
-	Conns int32 `default:"16" help:"Maximum database connections, besides the one that listens."`
+	Conns int32 `default:"16" min:"1" help:"Maximum database connections, besides the one that listens."`
 }
 
 // Help lists the settings.

@@ -22,13 +22,13 @@ import (
 )
 
 type chatCommand struct {
-	Continue bool      `help:"Continue the user's newest session."                                                         short:"c" xor:"which"`
-	History  uint16    `default:"10" help:"Past turns to show when a session is continued."`
-	JSON     bool      `help:"Print one JSON object per line: the session, each event, each finished turn."`
-	Key      string    `help:"Idempotency key: message n of the input is sent with KEY-n, so that repeating the same input sends nothing twice. Needs --session."`
-	Session  uuid.UUID `help:"Continue this session." xor:"which"`
-	Title    string    `help:"Title of a new session."`
-	User     string    `default:"demo" help:"The user to act for; created if missing."`
+	Continue bool             `help:"Continue the user's newest session."                                                         short:"c" xor:"which"`
+	History  uint16           `default:"10" help:"Past turns to show when a session is continued."`
+	JSON     bool             `help:"Print one JSON object per line: the session, each event, each finished turn."`
+	Key      string           `max:"240" help:"Idempotency key: message n of the input is sent with KEY-n, so that repeating the same input sends nothing twice. Needs --session."`
+	Session  uuid.UUID        `help:"Continue this session." xor:"which"`
+	Title    string           `max:"200" help:"Title of a new session."`
+	User     program.UserName `default:"demo" min:"1" max:"200" help:"The user to act for; created if missing."`
 }
 
 // Help explains what flags cannot.
@@ -96,7 +96,7 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
 		return err
 	}
-	user, err := db.New().UserEnsure(ctx, pool, c.User)
+	user, err := db.New().UserEnsure(ctx, pool, string(c.User))
 	if err != nil {
 		return fmt.Errorf("make user: %w", err)
 	}
@@ -129,7 +129,7 @@ var errNewestSession = errors.New("the user has no session to go on with")
 func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 	if c.Session == uuid.Nil && !c.Continue {
 		var err error
-		if t.session, err = db.New().SessionStart(ctx, t.pool, &db.SessionStartParams{UserName: c.User, Title: c.Title}); err != nil {
+		if t.session, err = db.New().SessionStart(ctx, t.pool, &db.SessionStartParams{UserName: string(c.User), Title: c.Title}); err != nil {
 			return fmt.Errorf("start a session: %w", err)
 		}
 

@@ -161,8 +161,8 @@ func printDirectory(out io.Writer, databases []shownDatabase, moves []shownMove)
 
 type directoryRebalanceCommand struct {
 	Plan bool          `help:"Print the moves as commands; move nothing." required:""`
-	Over time.Duration `default:"24h" help:"How far back to measure load."`
-	Top  int           `default:"1000" help:"How many users to consider in each database, the busiest first."`
+	Over time.Duration `default:"24h" min:"1s" help:"How far back to measure load."`
+	Top  int           `default:"1000" min:"1" help:"How many users to consider in each database, the busiest first."`
 	JSON bool          `help:"Print JSON."`
 }
 

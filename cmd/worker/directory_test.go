@@ -35,10 +35,12 @@ func TestDirectoryCommands(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, err = worker(t, e, "directory", "add", "Not A Name", first)
-	require.ErrorContains(t, err, "databases_name_form")
+	require.ErrorIs(t, err, directory.ErrName)
 	out, err := worker(t, e, "directory", "add", "one", first)
 	require.NoError(t, err)
 	require.Contains(t, out, "3 users that were not known")
+	_, err = worker(t, e, "directory", "add", "again", first+"&application_name=other")
+	require.ErrorContains(t, err, "known as one already", "under a second name it would refuse everybody")
 	_, err = worker(t, e, "directory", "add", "two", second)
 	require.NoError(t, err)
 	_, err = b.Exec(t.Context(), `SELECT start_session('bob')`)

@@ -38,11 +38,11 @@ type evalRunCommand struct {
 	Prompts  string        `help:"A folder of prompts, named as in nodes/prompts; missing ones are built in." placeholder:"DIR"`
 	User     string        `help:"The model that plays users; without one, the cases' written messages are sent."`
 	Judge    string        `help:"The model that judges by rubrics; without one, rubrics are skipped."`
-	Trials   int           `default:"1"   help:"Trials per case."`
-	Parallel int           `default:"2"   help:"Concurrent trials."`
-	Timeout  time.Duration `default:"10m" help:"Time limit of a trial."`
+	Trials   int           `default:"1"   min:"1"  help:"Trials per case."`
+	Parallel int           `default:"2"   min:"1"  help:"Concurrent trials."`
+	Timeout  time.Duration `default:"10m" min:"1s" help:"Time limit of a trial."`
 	Only     string        `help:"Only cases whose name matches this pattern."`
-	AtLeast  float64       `default:"1"   help:"The share of trials (pass^1) that must pass for exit status 0."`
+	AtLeast  float64       `default:"1"   min:"0"  max:"1" help:"The share of trials (pass^1) that must pass for exit status 0."`
 	JSON     bool          `help:"Print the report as JSON."`
 	Report   string        `help:"Also write the JSON report to this file."                                                placeholder:"FILE"`
 	JUnit    string        `help:"Also write a JUnit report to this file." name:"junit"                             placeholder:"FILE"`

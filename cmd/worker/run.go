@@ -22,10 +22,10 @@ import (
 )
 
 type runCommand struct {
-	Conns int32         `default:"20"  help:"Maximum database connections; a decision that waits for a model holds none."`
-	Grace time.Duration `default:"10s" help:"How long decisions may take to finish after SIGTERM before other workers get them."`
+	Conns int32         `default:"20"  min:"1"  help:"Maximum database connections; a decision that waits for a model holds none."`
+	Grace time.Duration `default:"10s" min:"1ms" help:"How long decisions may take to finish after SIGTERM before other workers get them."`
 	JSON  bool          `help:"Log JSON."`
-	Turns int           `default:"200" help:"Decisions that run concurrently."`
+	Turns int           `default:"200" min:"1"  max:"10000" help:"Decisions that run concurrently."`
 	Quiet bool          `help:"Log only warnings and errors."`
 
 	CompareCarried bool `hidden:"" help:"Reload every carried view and fail the turn if the two differ."`

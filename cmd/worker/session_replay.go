@@ -22,7 +22,7 @@ import (
 
 type sessionReplayCommand struct {
 	ID      uuid.UUID `arg:"" help:"The session's id."`
-	From    int       `default:"1" help:"The first turn that the model answers; earlier turns keep their recorded answers."`
+	From    int       `default:"1" min:"1" help:"The first turn that the model answers; earlier turns keep their recorded answers."`
 	Model   string    `help:"offline, PROVIDER:MODEL, or a model of the configured provider. Default: the configured model."`
 	Domain  string    `help:"Use another declaration of the same tables."`
 	Prompts string    `help:"A folder of prompts, named as in nodes/prompts; missing ones are built in." placeholder:"DIR"`

@@ -23,7 +23,7 @@ type turnCommand struct {
 type turnUndoCommand struct {
 	ID   uuid.UUID     `arg:"" help:"The turn's id."`
 	JSON bool          `help:"Print JSON."`
-	Wait time.Duration `default:"30s" help:"How long to wait for the result."`
+	Wait time.Duration `default:"30s" min:"0s" help:"How long to wait for the result."`
 }
 
 // undoLine is the result of an undo.

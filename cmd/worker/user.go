@@ -174,8 +174,8 @@ type userMoveCommand struct {
 	Off      bool          `               help:"Stop serving the user while the rows are copied; needs no replication."`
 	NewKeys  bool          `               help:"With --off: rows numbered by a sequence get new keys where the target uses theirs. Alfred's own data and declared references follow; other copies of a key do not, and queued messages that name an old key are answered so."`
 	Abort    bool          `               help:"Abandon a move that has started but not yet switched."           xor:"what"`
-	Grace    time.Duration `default:"2s"   help:"How long the old rows stay after the switch, for readers that are still there."`
-	Patience time.Duration `default:"5m"   help:"How long to wait for the user's running turn; new messages wait meanwhile."`
+	Grace    time.Duration `default:"2s"   min:"0s" help:"How long the old rows stay after the switch, for readers that are still there."`
+	Patience time.Duration `default:"5m"   min:"0s" help:"How long to wait for the user's running turn; new messages wait meanwhile."`
 	JSON     bool          `               help:"Print JSON."`
 }
 

@@ -26,6 +26,8 @@ func IsEmpty(value any) bool {
 // Value formats a value for people.
 func Value(value any) string {
 	switch v := value.(type) {
+	case nil:
+		return ""
 	case string:
 		return v
 	case bool:

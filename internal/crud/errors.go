@@ -158,7 +158,7 @@ func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entit
 	case pgErr.Code == pgerrcode.NotNullViolation:
 		return failColumn(CodeViolation, pgErr.ColumnName, "%s needs a value.", pgErr.ColumnName)
 	case pgErr.Code == pgerrcode.WithCheckOptionViolation:
-		return fail(CodeNotFound, "The row would belong to somebody else, or point at what does not exist.")
+		return fail(CodeViolation, "The row would not be one of the user's here: it would belong to somebody else, or break a condition of the view.")
 	case pgerrcode.IsDataException(pgErr.Code):
 		return fail(CodeBadValue, "A value does not fit its column: %s.", dataRule(pgErr.Code))
 	case !pgerrcode.IsIntegrityConstraintViolation(pgErr.Code):

@@ -32,6 +32,7 @@ CREATE TABLE lab.people (
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
 	name text NOT NULL, team_id bigint, mentor_id bigint,
 	badge varchar(4), rate numeric(4, 2), starts time, pause interval, initials lab.code, shifts smallint[], at timestamptz, calls timestamptz[], met timestamp, doc jsonb, note text,
+	room char(4), keys char(3)[],
 	UNIQUE (user_id, id),
 	FOREIGN KEY (user_id, team_id) REFERENCES lab.teams (user_id, id),
 	FOREIGN KEY (user_id, mentor_id) REFERENCES lab.people (user_id, id));
@@ -41,7 +42,7 @@ ALTER TABLE lab.people ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON lab.teams TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 CREATE POLICY tenant ON lab.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, DELETE, INSERT (name, lead_id), UPDATE (name, lead_id) ON lab.teams TO alfred_tenant;
-GRANT SELECT, DELETE, INSERT (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, calls, met, doc, note), UPDATE (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, calls, met, doc, note) ON lab.people TO alfred_tenant`
+GRANT SELECT, DELETE, INSERT (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, calls, met, doc, note, room, keys), UPDATE (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, calls, met, doc, note, room, keys) ON lab.people TO alfred_tenant`
 
 // setupLab is a session in a domain declared by domain.Init.
 func setupLab(t *testing.T) *bundle {
@@ -133,6 +134,7 @@ func TestKeepsWhatColumnsCanHold(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 200) + `"x"` + strings.Repeat(`]}`, 200)
 	raw, err := json.Marshal(map[string]any{"table": "people", "data": map[string]any{
 		"name": "Zoë \x00\u202e ☕", "note": megabyte, "doc": json.RawMessage(deep), "badge": "", "team_id": "", "starts": "24:00",
+		"room": "B2", "keys": []string{"a", "b12"},
 	}})
 	require.NoError(t, err)
 	b.ok("write", vocab.ToolCreate, string(raw))
@@ -144,6 +146,8 @@ func TestKeepsWhatColumnsCanHold(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, deep, string(doc))
 	require.Empty(t, read[0]["badge"])
+	require.Equal(t, "B2", query[string](b, `SELECT room::text FROM lab.people`))
+	require.Equal(t, 1, b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "room", "op": "=", "value": "B2"}, {"field": "keys", "op": "contains", "value": ["a"]}]}`).RowCount)
 	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"note": "a\u0000b", "mentor_id": "", "at": ""}}`)
 	require.True(t, query[bool](b, `SELECT note = 'ab' AND mentor_id IS NULL AND at IS NULL FROM lab.people`))
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -86,8 +88,8 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 	})
 }
 
-// Patch changes the columns that data names; null clears one. version, if not "", must be the row's, else the error is
-// CodeStale. Without one, the row's Was holds what was overwritten, so that no write is lost silently.
+// Patch changes the columns that data names; null clears one. version, if not "", must be the row's, or one of several
+// separated by commas, else the error is CodeStale. Without one, the row's Was holds what was overwritten, so that no write is lost silently.
 func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string, data json.RawMessage) (Row, error) {
 	var was map[string]any
 	row, err := t.change(ctx, tx, user, entityType, domain.Update, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
@@ -189,7 +191,7 @@ func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string,
 // locked reads and locks a row and compares its version.
 func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
 	found, err := t.one(ctx, tx, e, id, query{sel: ownColumns(e), lock: true})
-	if err == nil && version != "" && found.row(0).Version != version {
+	if err == nil && version != "" && !slices.Contains(strings.Split(version, ","), found.row(0).Version) {
 		err = fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
 	}
 

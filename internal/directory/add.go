@@ -2,15 +2,30 @@ package directory
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db/entries"
 	"alfred/internal/pg"
 )
+
+// ErrName says what a database may be called.
+var ErrName = errors.New("a database's name has lower-case letters, digits, - and _, begins with a letter, and has 63 characters at most")
+
+var databaseName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+
+// KnownError says that a database has another name already. Under the new one it would refuse all users it serves.
+type KnownError struct{ Name string }
+
+func (e *KnownError) Error() string {
+	return "this database is known as " + e.Name + " already; worker directory add " + e.Name + " gives it another address"
+}
 
 // NameTakenError names users of a database whose names belong to others already.
 type NameTakenError struct{ Names []string }
@@ -21,17 +36,23 @@ func (e *NameTakenError) Error() string {
 
 // AddDatabase makes a database known, or gives it another address, and takes in its users and keys: those of before
 // stay where they are, and a database that has rows of theirs, too, refuses them from now on. It returns how many users are
-// new. Errors: [*NameTakenError], and nothing is changed.
+// new. Errors: [ErrName], [*KnownError], [*NameTakenError], and nothing is changed.
 func (d *Directory) AddDatabase(ctx context.Context, database Database) (int64, error) {
 	var (
 		added     int64
 		elsewhere []*entries.UserElsewhereRow
 	)
+	if !databaseName.MatchString(database.Name) {
+		return 0, ErrName
+	}
 	source, err := pg.Open(ctx, pg.Config{AppName: "alfred directory", MaxConns: 1, URL: database.URL})
 	if err != nil {
 		return 0, err
 	}
 	defer source.Close()
+	if err := d.unknown(ctx, database.Name, source); err != nil {
+		return 0, err
+	}
 	err = pg.InTx(ctx, d.pool, func(tx pgx.Tx) error {
 		if _, err := d.q.DatabaseAdd(ctx, tx, &entries.DatabaseAddParams{Name: database.Name, Url: database.URL}); err != nil {
 			return fmt.Errorf("add database: %w", err)
@@ -53,6 +74,36 @@ func (d *Directory) AddDatabase(ctx context.Context, database Database) (int64, 
 	}
 
 	return added, nil
+}
+
+// unknown checks that no other name leads to the database. One that does not answer is taken for another.
+func (d *Directory) unknown(ctx context.Context, name string, database *pgxpool.Pool) error {
+	others, err := d.Databases(ctx)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.Name == name {
+			continue
+		}
+		pool, err := pg.Open(ctx, pg.Config{AppName: "alfred directory", MaxConns: 1, URL: other.URL})
+		if errors.Is(err, pg.ErrNoAnswer) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", other.Name, err)
+		}
+		same, err := pg.Same(ctx, database, pool)
+		pool.Close()
+		if err != nil {
+			return fmt.Errorf("compare with %s: %w", other.Name, err)
+		}
+		if same {
+			return &KnownError{other.Name}
+		}
+	}
+
+	return nil
 }
 
 const takenAtATime = 10_000

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"embed"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,5 +29,20 @@ func Find(nameOrPath string) (fs.FS, string) {
 		return builtin, file
 	}
 
-	return os.DirFS(filepath.Dir(nameOrPath)), filepath.Base(nameOrPath)
+	return folder(filepath.Dir(nameOrPath)), filepath.Base(nameOrPath)
+}
+
+// folder is os.DirFS, except that errors name the whole path: it depends on where a program was started.
+type folder string
+
+// Open opens a file of the folder.
+func (f folder) Open(name string) (fs.File, error) {
+	file, err := os.DirFS(string(f)).Open(name)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		if whole, err := filepath.Abs(filepath.Join(string(f), name)); err == nil {
+			failed.Path = whole
+		}
+	}
+
+	return file, err
 }

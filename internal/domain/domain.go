@@ -95,6 +95,8 @@ type Entity struct {
 	// Viewed: a view separates the users' rows by asking for whom the transaction acts. Without a user it shows none,
 	// and it may show a row to several users.
 	Viewed bool
+	// View: it is a view, whose rows are stored elsewhere.
+	View bool
 	// Removable and Restorable: an undo may delete rows, and insert complete ones, key included.
 	Removable, Restorable bool
 	// Reacts: the owner's triggers run after its rows are written. What they write elsewhere is not undone.
@@ -268,19 +270,22 @@ const SpokenKey = "code"
 // versionColumn is the name under which a view exposes the version of the underlying row.
 const versionColumn = "_version"
 
-// VersionSQL is a row's version, as text, where the table is in FROM.
+// VersionSQL is a row's version, as text, where the table is in FROM. Of an owner's own view it is what the row holds.
 func (e *Entity) VersionSQL() string {
-	if e.versioned {
+	switch {
+	case e.versioned:
 		return quote(e.Table, versionColumn)
+	case e.View:
+		return "md5(" + quote(e.Table) + "::text)"
+	default:
+		return quote(e.Table) + ".xmin::text"
 	}
-
-	return quote(e.Table) + ".xmin::text"
 }
 
 // WrittenSinceSQL is the condition that a transaction since a horizon (a parameter's text form of an xid) may have
 // written a row, where the table is in FROM. It is true for rows whose version does not show that.
 func (e *Entity) WrittenSinceSQL(horizon string) string {
-	if !e.Viewed {
+	if !e.View {
 		return "age(" + quote(e.Table) + ".xmin) <= age(" + horizon + "::xid)"
 	}
 	version := e.VersionSQL()

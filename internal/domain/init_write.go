@@ -122,14 +122,30 @@ func (w *initWriter) writeWrites(e *initEntity) {
 	}
 	w.linef("    writes: [%s] # as granted to alfred_tenant", strings.Join(verbs, ", "))
 	columns := make([]string, 0, len(e.table.columns))
+	var never []string
 	for _, name := range appendNew(slices.Clone(e.table.insertable), e.table.updatable...) {
-		if !e.table.column(name).Generated && name != w.owner && !slices.Contains(e.table.primary, name) {
+		switch c := e.table.column(name); {
+		case c.Generated || name == w.owner || slices.Contains(e.table.primary, name):
+		case w.hidden(e, c):
+			never = append(never, name)
+		default:
 			columns = append(columns, yamlText(name))
 		}
 	}
 	if len(columns) > 0 {
 		w.linef("    columns: [%s]", strings.Join(columns, ", "))
 	}
+	if len(never) > 0 {
+		w.linef("    # unsure: granted, but models see none of %s: REVOKE them", strings.Join(never, ", "))
+	}
+}
+
+// hidden reports whether a column will be hidden from models by default.
+func (w *initWriter) hidden(e *initEntity, c *Column) bool {
+	foreign := slices.ContainsFunc(e.table.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.columns, c.Name) })
+	id := foreign || c.Kind == KindUUID || c.Elem == KindUUID
+
+	return c.Kind == KindVector || id && w.refColumns(e)[c.Name] == nil || slices.Contains([]string{"id", "created_at", "updated_at"}, c.Name)
 }
 
 // writeSource says how a view finds and identifies the rows of a table.

@@ -54,7 +54,7 @@ type ArtifactChange struct {
 
 // artifactChanges is the requested change of a draft.
 type artifactChanges struct {
-	Content map[string]any `doc:"The whole new content." json:"content"`
+	Content map[string]json.RawMessage `doc:"The whole new content." json:"content"`
 }
 
 type artifactPatchIn struct {
@@ -102,12 +102,8 @@ func (a *api) artifact(ctx context.Context, path RefPath, version *int32) (*arti
 }
 
 func (a *api) artifactPatch(ctx context.Context, in *artifactPatchIn) (*artifactOut, error) {
-	content, err := json.Marshal(in.Body.Content)
-	if err != nil {
-		return nil, fmt.Errorf("encode draft: %w", err)
-	}
 	if err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) error {
-		return a.Rows.ChangeDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch), content)
+		return a.Rows.ChangeDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch), encoded(in.Body.Content))
 	}); err != nil {
 		return nil, err
 	}
@@ -142,16 +138,18 @@ func (a *api) changeDraft(ctx context.Context, session pathID, change func(pgx.T
 	return rowProblem(err)
 }
 
-// draftVersionOf is the version in an If-Match; an invalid one matches no version.
+// draftVersionOf is the version in an If-Match, the newest of a list; an invalid one matches no version.
 func draftVersionOf(etag string) int {
-	text := versionOf(etag)
-	if text == "" {
+	versions := versionOf(etag)
+	if versions == "" {
 		return crud.AnyVersion
 	}
-	version, err := strconv.Atoi(text)
-	if err != nil || version < 1 {
-		return -1
+	newest := -1
+	for text := range strings.SplitSeq(versions, ",") {
+		if version, err := strconv.Atoi(text); err == nil && version > 0 {
+			newest = max(newest, version)
+		}
 	}
 
-	return version
+	return newest
 }

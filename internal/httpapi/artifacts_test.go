@@ -55,7 +55,7 @@ func (b *bundle) events(t *testing.T, session, ref string) []string {
 
 const (
 	soup = `{"name": "Soup", "servings": 2, "recipe_ingredients": [{"name": "leek", "quantity": 2}]}`
-	stew = `{"name": "Stew", "servings": 4, "recipe_ingredients": [{"name": "leek", "quantity": 3}, {"name": "beef"}]}`
+	stew = `{"name": "Stew", "servings": 4, "recipe_ingredients": [{"name": "leek", "quantity": 9007199254740993.25}, {"name": "beef"}]}`
 )
 
 func TestDraftsOfAUser(t *testing.T) {
@@ -71,10 +71,11 @@ func TestDraftsOfAUser(t *testing.T) {
 	require.Equal(t, "Soup", first.text("label"))
 	require.Equal(t, false, first.body["saved"])
 
-	changed := b.call(t, http.MethodPatch, path, `{"content": `+stew+`}`, header{"If-Match": `"1"`})
+	changed := b.call(t, http.MethodPatch, path, `{"content": `+stew+`}`, header{"If-Match": `"x", "1"`})
 	require.Equal(t, http.StatusOK, changed.status, changed.raw)
 	require.Equal(t, `"2"`, changed.header.Get("ETag"))
 	require.Equal(t, "Stew", changed.text("label"), "the label follows the content")
+	require.Contains(t, changed.raw, "9007199254740993.25", "numbers are kept exactly")
 	versions, _ := changed.body["versions"].([]any)
 	require.Len(t, versions, 2)
 	require.Equal(t, "user", versions[0].(map[string]any)["actor"])

@@ -21,7 +21,7 @@ import (
 
 type eventsIn struct {
 	ID          pathID `doc:"Id of the turn or session." path:"id"`
-	LastEventID string `doc:"Resume after this event."   header:"Last-Event-ID"` //nolint:tagliatelle // its name
+	LastEventID string `doc:"Resume after this event. An id that the stream has not reached, as after a restored backup, starts it over." header:"Last-Event-ID"` //nolint:tagliatelle // its name
 	After       string `doc:"The same as Last-Event-ID, for clients that cannot set a header." query:"after"`
 }
 
@@ -53,7 +53,7 @@ func (a *api) registerEvents() {
 }
 
 func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {
-	after, err := parseSeq(in.resumeAfter())
+	after, err := a.turnPosition(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +72,26 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 	}
 
 	return a.stream(in.ID.UUID, a.Listener.Subscribe, a.turnSource(in.ID.UUID, after)), nil //nolint:contextcheck // the stream has the request's own
+}
+
+// turnPosition is the event after which a turn's stream goes on: 0, its beginning, if it has not come as far as the one
+// asked for, since whoever waited for that would miss all before it.
+func (a *api) turnPosition(ctx context.Context, in *eventsIn) (int32, error) {
+	after, err := parseSeq(in.resumeAfter())
+	if err != nil || after == 0 {
+		return after, err
+	}
+	reached, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (bool, error) {
+		return a.q.TurnEventReached(ctx, tx, &db.TurnEventReachedParams{TurnID: in.ID.UUID, Seq: after})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("find an event: %w", err)
+	}
+	if !reached {
+		after = 0
+	}
+
+	return after, nil
 }
 
 // noMoreEvents tells a browser's EventSource, which reconnects whenever a stream ends, not to come back.

@@ -105,6 +105,8 @@ func TestTurnEvents(t *testing.T) {
 	require.Equal(t, streamEvent{"3", "reply.delta", map[string]any{
 		"text": "a\nb\r\n\ndata: forged", "seq": 3.0, "turn_id": turn, "number": 1.0, "type": "reply.delta", "at": delta.data["at"],
 	}}, *delta)
+	beyond := open(t, b.url, b.key, "/v1/turns/"+turn+"/events", "99")
+	require.Equal(t, "1", beyond.next(t).id, "what has not been reached starts over: who waited for it would miss all before it")
 	b.reply(t, turn, "there")
 	rest := s.rest(t) // the server ends the stream
 	require.Equal(t, []string{"reply", "turn.finished"}, names(rest))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -200,16 +201,20 @@ func rowAnswer(row crud.Row) *rowOut {
 
 func etagOf(row crud.Row) string { return strconv.Quote(row.Version) }
 
-// versionOf is the row version in an If-Match, "" for any.
+// versionOf is the row version in an If-Match, "" for any. Of a list it is all of them, separated by commas.
 func versionOf(etag string) string {
 	if etag == "*" {
 		return ""
 	}
-	if unquoted, err := strconv.Unquote(etag); err == nil {
-		return unquoted
+	versions := strings.Split(etag, ",")
+	for i, version := range versions {
+		versions[i] = strings.TrimSpace(version)
+		if unquoted, err := strconv.Unquote(versions[i]); err == nil {
+			versions[i] = unquoted
+		}
 	}
 
-	return etag
+	return strings.Join(versions, ",")
 }
 
 // rowProblem maps the data tools' refusals; other errors pass through.

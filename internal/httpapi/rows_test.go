@@ -34,7 +34,7 @@ func TestRows(t *testing.T) {
 	require.InDelta(t, 1, list.body["total"], 0)
 	require.Empty(t, b.call(t, http.MethodGet, "/v1/data/recipe?q=%25", nil).items(), "a pattern is only text")
 
-	changed := b.call(t, http.MethodPatch, path, map[string]any{"description": "rich"}, header{"If-Match": etag})
+	changed := b.call(t, http.MethodPatch, path, map[string]any{"description": "rich"}, header{"If-Match": `"1",` + etag})
 	require.Equal(t, http.StatusOK, changed.status, changed.raw)
 	require.Equal(t, "rich", changed.text("description"))
 	b.call(t, http.MethodPatch, path, map[string]any{"description": "mild"}, header{"If-Match": etag}).requireProblem(t, http.StatusPreconditionFailed, "conflict")

@@ -25,7 +25,7 @@ type session struct {
 	ID             uuid.UUID `json:"id"`
 	Title          string    `json:"title"`
 	Mode           string    `json:"mode"`
-	Domain         string    `json:"domain"`
+	Domain         string    `doc:"Name of the declaration it runs on; empty if it was begun in SQL, which does not know it." json:"domain"`
 	LastTurn       int32     `json:"last_turn"`
 	Status         string    `enum:"active,stale,expired" json:"status"`
 	Archived       bool      `json:"archived"`

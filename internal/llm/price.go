@@ -45,6 +45,11 @@ func (p Prices) With(r io.Reader) (Prices, error) {
 	if err := decoder.Decode(&merged); err != nil {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
+	for model, price := range merged {
+		if min(price.Input, price.Cached, price.Output) < 0 {
+			return nil, fmt.Errorf("read prices: the price of %s is below 0", model)
+		}
+	}
 
 	return merged, nil
 }

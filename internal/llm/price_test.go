@@ -37,7 +37,9 @@ func TestPrices(t *testing.T) {
 
 	t.Run("FileWithUnknownField", func(t *testing.T) {
 		t.Parallel()
-		_, err := prices.With(strings.NewReader(`{"mine": {"inptu": 2}}`))
+		_, err := prices.With(strings.NewReader(`{"mine": {"input": 2, "output": -1}}`))
+		require.ErrorContains(t, err, "the price of mine is below 0")
+		_, err = prices.With(strings.NewReader(`{"mine": {"inptu": 2}}`))
 		require.ErrorContains(t, err, "inptu")
 	})
 

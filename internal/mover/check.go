@@ -48,22 +48,15 @@ func (m *Mover) check(ctx context.Context, user directory.User, to directory.Dat
 
 // checkApart: these are two databases. Of one with two names, a move would bring the rows to itself and then delete them.
 func (u *move) checkApart(ctx context.Context) error {
-	const lock = `SELECT pg_try_advisory_xact_lock(hashtextextended('move ' || $1, 0))` // of a database, whatever its address
+	same, err := pg.Same(ctx, u.source, u.target)
+	if err != nil {
+		return fmt.Errorf("compare %s and %s: %w", u.Source.Name, u.Target.Name, err)
+	}
+	if same {
+		return refused("%s and %s are two names of one database: give the wrong one its own address with worker directory add", u.Source.Name, u.Target.Name)
+	}
 
-	return pg.InTx(ctx, u.source, func(tx pgx.Tx) error {
-		var here, there bool
-		if err := tx.QueryRow(ctx, lock, u.User.ID.String()).Scan(&here); err != nil {
-			return fmt.Errorf("lock at %s: %w", u.Source.Name, err)
-		}
-		if err := u.target.QueryRow(ctx, lock, u.User.ID.String()).Scan(&there); err != nil {
-			return fmt.Errorf("lock at %s: %w", u.Target.Name, err)
-		}
-		if here && !there {
-			return refused("%s and %s are two names of one database: give the wrong one its own address with worker directory add", u.Source.Name, u.Target.Name)
-		}
-
-		return nil
-	})
+	return nil
 }
 
 // checkUser: the target has nobody of that name.
@@ -91,18 +84,26 @@ func (u *move) checkUser(ctx context.Context) error {
 	return nil
 }
 
-// checkDomain: the conversations are of the domain whose rows move along, and the target has it.
+// checkDomain: the conversations are of the domain whose rows move along, and the target has it. One begun in SQL does
+// not say which it is of, but it may know rows.
 func (u *move) checkDomain(ctx context.Context) error {
 	bound, err := u.bind(ctx, u.target, u.Target.Name)
 	if err != nil {
 		return err
 	}
-	domains, err := all(ctx, u.source, pgx.RowTo[string], "look for the user's domains", `SELECT DISTINCT s.domain FROM sessions AS s WHERE s.user_id = $1`, u.User.ID)
+	types := make([]string, len(bound.Entities))
+	for i, entity := range bound.Entities {
+		types[i] = entity.Type
+	}
+	other, err := all(ctx, u.source, pgx.RowTo[string], "look for the user's domains", `
+		SELECT DISTINCT coalesce('the domain ' || s.domain, 'a domain with the type ' || r.entity_type)
+		FROM sessions AS s LEFT JOIN entity_refs AS r ON r.session_id = s.id AND s.domain IS NULL
+		WHERE s.user_id = $1 AND (s.domain <> $2 OR r.entity_type <> ALL ($3))`, u.User.ID, bound.Name, types)
 	if err != nil {
 		return err
 	}
-	if other := slices.DeleteFunc(domains, func(name string) bool { return name == bound.Name }); len(other) > 0 {
-		return refused("the user has conversations of the domain %s, whose rows this command does not know: set ALFRED_DOMAIN to it", strings.Join(other, ", "))
+	if len(other) > 0 {
+		return refused("the user has conversations of %s, whose rows this command does not know: set ALFRED_DOMAIN to it", strings.Join(other, ", "))
 	}
 
 	return nil

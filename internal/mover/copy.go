@@ -249,7 +249,7 @@ func (m *Mover) Share(ctx context.Context, from, to directory.Database) (int64, 
 
 		return pg.InReadTx(ctx, source, func(read pgx.Tx) error {
 			for _, entity := range bound.Entities {
-				if !entity.Reference || entity.Viewed {
+				if !entity.Reference || entity.View {
 					continue
 				}
 				n, err := share(ctx, read, tx, entity.Type, quoted(bound.Schema, entity.Table))

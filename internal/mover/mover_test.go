@@ -1,7 +1,9 @@
 package mover_test
 
 import (
+	"io/fs"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -224,7 +226,11 @@ func TestMoveRefuses(t *testing.T) {
 	f.exec("a", `DROP TABLE kitchen.notes; UPDATE sessions SET domain = 'garage' WHERE id = '`+f.session+`'`)
 	_, err = f.mover().Move(t.Context(), who, "b")
 	require.ErrorContains(t, err, "domain garage")
-	f.exec("a", `UPDATE sessions SET domain = 'kitchen'`)
+	f.exec("a", `UPDATE sessions SET domain = NULL`) // begun in SQL
+	f.exec("a", `UPDATE entity_refs SET entity_type = 'spanner' WHERE session_id = '`+f.session+`' AND ref = 'recipe_1'`)
+	_, err = f.mover().Move(t.Context(), who, "b")
+	require.ErrorContains(t, err, "a domain with the type spanner")
+	f.exec("a", `UPDATE entity_refs SET entity_type = 'recipe' WHERE entity_type = 'spanner'`)
 	f.exec("b", `INSERT INTO kitchen.tasks (id, user_id, title) SELECT $1, id, 'theirs' FROM users LIMIT 1`, f.text("a", `SELECT id::text FROM kitchen.tasks WHERE user_id = $1 LIMIT 1`, f.user))
 	_, err = f.mover().Move(t.Context(), who, "b")
 	require.ErrorContains(t, err, "has a key that another user's row has")
@@ -262,6 +268,17 @@ func TestShareRows(t *testing.T) {
 	require.Positive(t, n)
 	all := `SELECT md5(string_agg(i::text, '' ORDER BY i.id)) FROM kitchen.ingredients AS i`
 	require.Equal(t, f.text("a", all), f.text("b", all))
+	for name := range f.pools {
+		f.exec(name, `CREATE SCHEMA shown; GRANT USAGE ON SCHEMA shown TO alfred_tenant; CREATE TABLE shown.stored (id bigint PRIMARY KEY, name text NOT NULL);
+			INSERT INTO shown.stored VALUES (1, 'milk'); CREATE VIEW shown.goods WITH (security_barrier) AS SELECT * FROM shown.stored; GRANT SELECT ON shown.goods TO alfred_tenant`)
+	}
+	views := f.mover()
+	views.Domain = func() (fs.FS, string) {
+		return fstest.MapFS{"shown.yaml": {Data: []byte("{name: shown, schema: shown, persona: x, entities: [{type: good, table: goods, key: id, label: \"{name}\", reference: true}]}")}}, "shown.yaml"
+	}
+	n, err = views.Share(t.Context(), a, b)
+	require.NoError(t, err)
+	require.Zero(t, n, "what stands behind a view is its owner's to bring")
 	f.exec("b", `SELECT start_session('first')`)
 	n, err = f.mover().Share(t.Context(), a, b)
 	require.NoError(t, err)

@@ -78,7 +78,6 @@ func openDesk(t *testing.T) *desk {
 	d.exec("b", `INSERT INTO desk.folders (user_id, name) SELECT id, 'theirs' FROM users LIMIT 1`)
 	d.exec("b", `INSERT INTO desk.notes (user_id, title) SELECT f.user_id, 'theirs ' || n FROM desk.folders AS f, generate_series(1, 3) AS n`)
 	session := d.text("a", `SELECT start_session('Grace')::text`)
-	d.exec("a", `UPDATE sessions SET domain = 'desk' WHERE id = $1`, session)
 	d.session, d.user = session, d.text("a", `SELECT user_id::text FROM sessions WHERE id = $1`, session)
 	d.scope = registry.Scope{SessionID: uuid.MustParse(session), UserID: uuid.MustParse(d.user), Step: 1, Actor: registry.ActorAssistant}
 	for _, name := range []string{"a", "b"} {

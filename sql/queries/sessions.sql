@@ -6,11 +6,11 @@ UPDATE sessions SET version = version + 1 WHERE id = @id AND user_id = @user_id 
 -- SessionEnsure creates a session under an id that its caller derived from a name, unless it exists.
 -- name: SessionEnsure :exec
 INSERT INTO sessions (id, user_id, domain, title, mode)
-VALUES (@id, @user_id, @domain, @title, 'plan')
+VALUES (@id, @user_id, @domain::text, @title, 'plan')
 ON CONFLICT (id, user_id) DO NOTHING;
 
 -- name: SessionGet :one
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+SELECT id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
        extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 FROM sessions
 WHERE id = @id;
@@ -24,8 +24,8 @@ WHERE s.id = @id;
 
 -- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
-VALUES (@user_id, @domain, @title, @mode)
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+VALUES (@user_id, @domain::text, @title, @mode)
+RETURNING id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
        extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle;
 
 -- SessionLock comes first in every transaction that ends or starts a turn.
@@ -48,7 +48,7 @@ SELECT EXISTS (SELECT FROM entity_refs AS e
 -- SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
 -- id. Null filters match everything.
 -- name: SessionPage :many
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+SELECT id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
        extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 FROM sessions
 WHERE user_id = @user_id
@@ -67,7 +67,7 @@ SET title = coalesce(sqlc.narg(title), title),
     pinned_at = CASE WHEN sqlc.narg(pinned)::boolean IS NULL THEN pinned_at
                      WHEN sqlc.narg(pinned)::boolean THEN coalesce(pinned_at, clock_timestamp()) END
 WHERE id = @id AND user_id = @user_id
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+RETURNING id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
        extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle;
 
 -- name: SessionForget :one

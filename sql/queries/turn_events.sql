@@ -27,6 +27,10 @@ LEFT JOIN LATERAL (
 WHERE s.id IS NULL OR e.seq IS NOT NULL
 ORDER BY w.n, e.began, e.number, e.seq;
 
+-- TurnEventReached reports whether a turn's events go as far as that one, or are no longer kept.
+-- name: TurnEventReached :one
+SELECT coalesce(max(seq) >= @seq::integer, true)::boolean AS reached FROM turn_events WHERE turn_id = @turn_id;
+
 -- name: TurnEventListTurn :many
 SELECT seq, type, data
 FROM turn_events

@@ -1365,6 +1365,7 @@ export interface components {
             archived: boolean;
             /** Format: date-time */
             created_at: string;
+            /** @description Name of the declaration it runs on; empty if it was begun in SQL, which does not know it. */
             domain: string;
             /**
              * Format: int32
@@ -4722,7 +4723,7 @@ export interface operations {
                 after?: string;
             };
             header?: {
-                /** @description Resume after this event. */
+                /** @description Resume after this event. An id that the stream has not reached, as after a restored backup, starts it over. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -5588,7 +5589,7 @@ export interface operations {
                 after?: string;
             };
             header?: {
-                /** @description Resume after this event. */
+                /** @description Resume after this event. An id that the stream has not reached, as after a restored backup, starts it over. */
                 "Last-Event-ID"?: string;
             };
             path: {

@@ -104,6 +104,9 @@ func Run(ctx context.Context, line CommandLine, args []string, e settings.Env, s
 	if code == 0 {
 		return nil // --help or --version was printed
 	}
+	if err == nil {
+		err = checkBounds(parsed.Flags())
+	}
 	if err != nil {
 		return fmt.Errorf("%w (see %s --help)", err, line.Name)
 	}

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,4 +63,51 @@ func TestY18Completion(t *testing.T) {
 		require.NoError(t, err, string(out))
 		require.ElementsMatch(t, strings.Fields(want), strings.Fields(string(out)), line)
 	}
+}
+
+// A number or a time outside a flag's bounds is refused before the command runs.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+
+	for args, want := range map[string]string{
+		"--conns=0":     "--conns is 0; use 1 or more",
+		"--conns=-1":    "--conns is -1; use 1 or more",
+		"--grace=-1s":   "--grace is -1s; use 0s or more",
+		"--share=1.5":   "--share is 1.5; use 0 to 1",
+		"--share=NaN":   "--share is NaN; use 0 to 1",
+		"--grace=90m":   "",
+		"--wait=1s":     "",
+		"--wait=-1s":    "--wait is -1s; use 0s or more",
+		"--conns=1":     "",
+		"--share=0.125": "",
+		"--name=":       "--name has 0 characters; use 1 to 3",
+		"--name=äöüß":   "--name has 4 characters; use 1 to 3",
+		"--name= a":     "spaces around it",
+		"--name=äöü":    "",
+		"--note=abc":    "--note has 3 characters; use at most 2",
+		"--note=":       "",
+	} {
+		var out bytes.Buffer
+		err := program.Run(t.Context(), program.CommandLine{Name: "bounded", Commands: new(bounded)}, []string{"go", args}, settings.Env{}, &out, &out)
+		if want == "" {
+			require.NoError(t, err, args)
+		} else {
+			require.ErrorIs(t, err, settings.ErrBad)
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
+type bounded struct {
+	Go struct {
+		noop
+
+		Conns int32          `default:"2" min:"1"`
+		Grace time.Duration  `default:"1s" min:"0s"`
+		Share float64        `default:"1" max:"1" min:"0"`
+		Wait  *time.Duration `min:"0s"`
+
+		Name program.UserName `default:"x" max:"3" min:"1"`
+		Note string           `max:"2"`
+	} `cmd:""`
 }
