@@ -260,8 +260,8 @@ func TestCreate(t *testing.T) {
 func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	message := b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "tomorrow", "meal_type": "Abendessen", "recipe_id": "Curry"}}`, crud.CodeUnknownRef)
-	changed := b.refused("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_1"}], "data": {"date": "tomorrow", "meal_type": "Abendessen", "recipe_id": "Curry"}}`, crud.CodeUnknownRef)
+	message := b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "tomorrow", "meal_type": "Abendessen", "recipe_id": "Curry"}}`, crud.CodeBadValue)
+	changed := b.refused("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_1"}], "data": {"date": "tomorrow", "meal_type": "Abendessen", "recipe_id": "Curry"}}`, crud.CodeBadValue)
 	for _, one := range []string{"Curry does not exist in this conversation", "date has to be a date", "meal_type has to be one of"} {
 		require.Contains(t, message, one)
 		require.Contains(t, changed, one)
