@@ -41,8 +41,10 @@ async function show(session) {
   else blank();
 }
 
-// begin makes the conversation that a first message waits for.
+// begin makes the conversation that a first message waits for, in the time zone of its user.
 async function begin() {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  await call("PATCH", "/v1/user", { timezone: timeZone }).catch((error) => { if (error.status !== 400) throw error; }); // a zone that the server does not know
   /** @type {import("../../../../client/typescript/dist/api").Session} */
   const session = await call("POST", "/v1/sessions", {});
   add(session);
@@ -114,15 +116,6 @@ function empty() {
     h("div", { class: "options" }, ideas.map((idea) => button(idea, () => post(idea)))));
 }
 
-// here tells the server in which time zone its user is. A key that may only read cannot, and a server may not know the zone.
-async function here() {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  /** @type {import("../../../../client/typescript/dist/api").User} */
-  const user = await get("/v1/user");
-  if (user.timezone === timeZone) return;
-  await call("PATCH", "/v1/user", { timezone: timeZone }).catch((error) => { if (![400, 403].includes(error.status)) throw error; });
-}
-
 onRecall(() => newest()?.message ?? "");
 on("say", ({ text, answer }) => post(text, answer));
 on("edit", ({ message, number }) => editing(message, (text) => instead(number, text)));
@@ -140,7 +133,7 @@ window.addEventListener("hashchange", () => guarded(route));
 
 focusMessage(); // what is typed from now on is for the conversation that opens
 guarded(async () => {
-  await Promise.all([list(), loadTypes(), here()]);
+  await Promise.all([list(), loadTypes()]);
   empty();
   if (location.hash.startsWith("#rows/") && listed().length) await show(listed()[0]); // what is changed there, a conversation learns of
   await route();
