@@ -3,6 +3,7 @@ package crud
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"alfred/internal/domain"
 	"alfred/registry"
@@ -67,7 +68,7 @@ func nameColumn(e *domain.Entity) *domain.Column {
 type condition struct {
 	column *domain.Column
 	op     string
-	kind   domain.Kind // of the values; row keys are text, whatever their type
+	kind   domain.Kind // of the values; row keys are text, whatever their type, and a time may be compared with days
 	// texts are the values in the form that Postgres parses: list elements for in, not_in and contains, otherwise one.
 	texts []string
 	// ofDraft: it is asked of drafts, whose keys are refs.
@@ -166,6 +167,9 @@ func withValue(c condition, value any) (condition, *Error) {
 		return c, nil
 	}
 
+	if c.column.Kind == domain.KindTimestamp && c.op != opGreaterEq && c.op != opLess && areDays(value) {
+		c.kind = domain.KindDate // the whole day: midnight is what >= and < mean by it, but no other operator
+	}
 	var err *Error
 	switch c.op {
 	case opIsNull, opIsNotNull:
@@ -185,6 +189,22 @@ func withValue(c condition, value any) (condition, *Error) {
 	}
 
 	return c, err
+}
+
+// areDays reports whether a value, or each in a list, is a day without a time.
+func areDays(value any) bool {
+	list := asList(value)
+
+	return len(list) > 0 && !slices.ContainsFunc(list, func(item any) bool {
+		text, _ := item.(string)
+		parts := withDay.FindStringSubmatch(strings.TrimSpace(text))
+		if parts == nil {
+			return true
+		}
+		_, err := time.Parse(time.DateOnly, parts[2])
+
+		return err != nil
+	})
 }
 
 func valueTexts(c *domain.Column, kind domain.Kind, value any) ([]string, *Error) {

@@ -69,6 +69,9 @@ func (c *condition) compared(s *statement, e *domain.Entity) (sql, sqlType strin
 	if c.ofDraft && holdsRefs(e, c.column) {
 		return s.draftRefs(c.column), "text"
 	}
+	if c.column.Kind == domain.KindTimestamp && c.kind == domain.KindDate {
+		return c.column.SQL() + "::date", "date"
+	}
 
 	return operand(c.column), comparedAs(e, c.column)
 }

@@ -35,6 +35,13 @@ func TestTimesAreTheUsers(t *testing.T) {
 
 	day := b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "at", "op": ">=", "value": "2026-07-03"}, {"field": "at", "op": "<", "value": "2026-07-04 (Sat)"}]}`))
 	require.Len(t, day, 2)
+	for filter, found := range map[string]int{
+		`"op": "=", "value": "2026-07-03"`: 2, `"op": "!=", "value": "2026-07-03 (Fri)"`: 2, `"op": "in", "value": ["2026-07-03", "2026-01-05"]`: 3,
+		`"op": "<=", "value": "2026-07-03"`: 3, `"op": ">", "value": "2026-07-03"`: 1, `"op": "not_in", "value": ["2026-07-03"]`: 2,
+		`"op": "in", "value": ["2026-07-03", "2026-07-03T00:30"]`: 1,
+	} {
+		require.Len(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "at", `+filter+`}]}`)), found, filter)
+	}
 	require.Len(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "at", "op": "=", "value": "2026-07-03T18:30"}]}`)), 1)
 	result := b.decide("write", call(vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "name", "op": "=", "value": "local"}], "data": {"at": "2026-07-04T10:00 (Fri)"}}`)).Results[0]
 	require.Equal(t, "at: 2026-07-04 is a Saturday.", result.ErrorMessage)
