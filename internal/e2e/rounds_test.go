@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -63,7 +64,10 @@ func (a *asked) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	return a.Model.Generate(ctx, req)
 }
 
-// prompts are the requests of act, as a provider's cache sees them.
+// minuteOfTurn is when a turn began, in which two that are compared differ.
+var minuteOfTurn = regexp.MustCompile(`\d\d:\d\d UTC`)
+
+// prompts are the requests of act, as a provider's cache sees them, without the minute.
 func (a *asked) prompts(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -72,7 +76,7 @@ func (a *asked) prompts(t *testing.T) []string {
 		require.NoError(t, err)
 		tools, err := json.Marshal(req.Tools)
 		require.NoError(t, err)
-		all = append(all, string(tools)+req.System+strings.TrimSuffix(string(messages), "]"))
+		all = append(all, minuteOfTurn.ReplaceAllString(string(tools)+req.System+strings.TrimSuffix(string(messages), "]"), ""))
 	}
 
 	return all
