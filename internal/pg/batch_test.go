@@ -250,7 +250,7 @@ func TestBatchAsTenantLeavesAsItCame(t *testing.T) {
 	within := func(tx pgx.Tx) (before, during, after string) {
 		require.NoError(t, tx.QueryRow(t.Context(), acts).Scan(&before))
 		b := &pg.Batch{}
-		b.AsTenant(inner, "Asia/Tokyo", func() { b.Scan("who acts", acts, nil, &during) })
+		b.AsTenant(inner, func() { b.Scan("who acts", acts, nil, &during) })
 		require.NoError(t, b.Send(t.Context(), tx))
 		require.NoError(t, tx.QueryRow(t.Context(), acts).Scan(&after))
 
@@ -258,6 +258,8 @@ func TestBatchAsTenantLeavesAsItCame(t *testing.T) {
 	}
 	pool := dbtest.Pool(t)
 	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), `INSERT INTO users (id, name, timezone) VALUES ($1, 'inner', 'Asia/Tokyo')`, inner)
+		require.NoError(t, err)
 		before, during, after := within(tx)
 		require.Equal(t, before, after)
 		require.Equal(t, "alfred_tenant "+inner.String()+" Asia/Tokyo", during)

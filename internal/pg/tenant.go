@@ -43,11 +43,11 @@ func as(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx
 	return InTx(ctx, tx, func(tx pgx.Tx) error { return act(ctx, tx, role, userID, work) })
 }
 
-// act runs work in a role.
+// act runs work in a role. What was before is kept here rather than in the session, because roles nest.
 func act(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx) error) error {
 	var was, user, zone string
 	first := &Batch{}
-	first.Scan("act as "+role, actAs, []any{role, userID, ""}, &was, &user, &zone, nil, nil, nil)
+	first.Scan("act as "+role, `SELECT `+actor+`, `+acting, []any{role, userID}, &was, &user, &zone, nil, nil, nil)
 	if err := first.Send(ctx, tx); err != nil {
 		return err
 	}
@@ -55,37 +55,34 @@ func act(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.T
 		return err
 	}
 	last := &Batch{}
-	last.Exec("act as before", actAs, []any{was, user, zone})
+	last.Exec("act as before", `SELECT set_config('role', $1, true), set_config('alfred.user_id', $2, true), set_config('TimeZone', $3, true)`, []any{was, user, zone})
 
 	return last.Later(ctx, tx)
 }
 
-// actAs returns the current settings and sets new ones; the time zone "" is the user's. An output list is evaluated from
-// left to right.
-const actAs = `SELECT current_setting('role'), coalesce(current_setting('alfred.user_id', true), ''), current_setting('TimeZone'),
-	set_config('role', $1, true), set_config('alfred.user_id', $2, true),
-	set_config('TimeZone', coalesce(nullif($3, ''), CASE WHEN $2 <> '' THEN alfred.tenant_timezone() END, current_setting('TimeZone')), true)`
-
 // BecomeTenant makes everything added after it run under the tenant's role, as the given user and in that user's time
 // zone. The batch must be sent to a pool or with a transaction's commit: the settings hold until all of it has run.
-func (q *Batch) BecomeTenant(userID uuid.UUID, zone string) {
-	q.Exec("become the tenant", actIn, []any{TenantRole, userID.String(), zone})
+func (q *Batch) BecomeTenant(userID uuid.UUID) {
+	q.Exec("become the tenant", `SELECT `+acting, []any{TenantRole, userID.String()})
 }
 
 // AsTenant is BecomeTenant for what is added within. The batch must be sent in a transaction. Afterwards the user, role
 // and time zone are as before; if a statement fails, so does the transaction.
-func (q *Batch) AsTenant(userID uuid.UUID, zone string, add func()) {
-	q.Exec("become the tenant", enter, []any{TenantRole, userID.String(), zone})
+func (q *Batch) AsTenant(userID uuid.UUID, add func()) {
+	q.Exec("become the tenant", enter, []any{TenantRole, userID.String()})
 	add()
 	q.Exec("act as before", leave, nil)
 }
 
 const (
-	// acting sets role, user and time zone; "" is the connection's own time zone.
-	acting = `set_config('alfred.user_id', $2, true), set_config('TimeZone', nullif($3, ''), true), set_config('role', $1, true)`
-	actIn  = `SELECT ` + acting
+	// actor is who acts: role, user and time zone.
+	actor = `current_setting('role'), coalesce(current_setting('alfred.user_id', true), ''), current_setting('TimeZone')`
+	// acting sets the actor, in the order in which an output list is evaluated: the user's time zone is read as the
+	// tenant. Without a user, the time zone stays.
+	acting = `set_config('role', $1, true), set_config('alfred.user_id', $2, true),
+	set_config('TimeZone', coalesce(CASE WHEN $2 <> '' THEN alfred.tenant_timezone() END, current_setting('TimeZone')), true)`
 
-	enter = `SELECT set_config('alfred.outside', json_build_array(current_setting('role'), current_setting('alfred.user_id', true), current_setting('TimeZone'))::text, true), ` + acting
-	leave = `SELECT set_config('alfred.user_id', coalesce(o ->> 1, ''), true), set_config('TimeZone', o ->> 2, true), set_config('role', o ->> 0, true)
+	enter = `SELECT set_config('alfred.outside', json_build_array(` + actor + `)::text, true), ` + acting
+	leave = `SELECT set_config('role', o ->> 0, true), set_config('alfred.user_id', o ->> 1, true), set_config('TimeZone', o ->> 2, true)
 		FROM (SELECT current_setting('alfred.outside')::json) AS x (o)`
 )

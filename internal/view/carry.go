@@ -171,7 +171,7 @@ func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, ro
 	if !profile && len(known) == 0 {
 		return next
 	}
-	b.BecomeTenant(v.Turn.UserID, v.zone())
+	b.BecomeTenant(v.Turn.UserID)
 	next.queueVersions(b, known)
 	if profile {
 		next.queueProfile(b)

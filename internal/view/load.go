@@ -149,7 +149,7 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	}
 	v.Profile = Profile{}
 	if need.Profile {
-		b.AsTenant(v.Turn.UserID, v.zone(), func() { v.queueProfile(b) })
+		b.AsTenant(v.Turn.UserID, func() { v.queueProfile(b) })
 	}
 	if err := b.Send(ctx, tx); err != nil {
 		return err

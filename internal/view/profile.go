@@ -11,9 +11,6 @@ import (
 	"alfred/internal/pg"
 )
 
-// zone is the user's time zone.
-func (v *View) zone() string { return v.Before.Location().String() }
-
 // guidanceAt marks the row of the guidance, where other rows have the index of their query.
 const guidanceAt = -1
 

@@ -33,11 +33,11 @@ func Probe(ctx context.Context, tx pgx.Tx, v *View, last bool) (*View, error) {
 		err error
 	)
 	if last {
-		b.BecomeTenant(v.Turn.UserID, v.zone())
+		b.BecomeTenant(v.Turn.UserID)
 		probed.queueVersions(b, known)
 		err = pg.CommitWith(ctx, tx, b)
 	} else {
-		b.AsTenant(v.Turn.UserID, v.zone(), func() { probed.queueVersions(b, known) })
+		b.AsTenant(v.Turn.UserID, func() { probed.queueVersions(b, known) })
 		err = b.Send(ctx, tx)
 	}
 	if pg.IsSchemaChange(err) { // a missing table is reported by the calls that need it
