@@ -209,7 +209,7 @@ func isKeyOf(e *domain.Entity, id string) bool {
 
 		return err == nil && len(id) == 36
 	case domain.KindNumber:
-		n, err := strconv.ParseInt(id, 10, integerBits[e.Key.Type]+1)
+		n, err := strconv.ParseInt(id, 10, cmp.Or(integerBits[e.Key.Type], 63)+1)
 
 		return err == nil && strconv.FormatInt(n, 10) == id
 	default:

@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -101,4 +102,19 @@ func TestOwnViews(t *testing.T) {
 	b.agreed(first.TurnID, first.Turn)
 	require.Equal(t, empty, held())
 	require.Empty(t, query[string](b, `SELECT coalesce(string_agg(name, ' '), '') FROM shown.goods WHERE NOT `+kit.ByType("good").WrittenSinceSQL("'3'")))
+}
+
+// A view may compute a key of a type that no table's key may have.
+func TestComputedNumericKeys(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.OwnTx(t)
+	_, err := tx.Exec(t.Context(), strings.Replace(ownViewsSQL, `SELECT id, name FROM base.goods`, `SELECT id + 17::numeric AS id, name FROM base.goods`, 1))
+	require.NoError(t, err)
+	kit, err := domain.Open(t.Context(), tx, fstest.MapFS{"shown.yaml": {Data: []byte(ownViewsYAML)}}, "shown.yaml")
+	require.NoError(t, err)
+	b := setupOn(t, tx, uuid.MustParse(demoUser), kit)
+	row, err := b.tools.Get(t.Context(), tx, crud.User{ID: b.scope.UserID}, "good", "18")
+	require.NoError(t, err)
+	require.Equal(t, "18", row.Key)
 }
