@@ -197,11 +197,8 @@ func areDays(value any) bool {
 
 	return len(list) > 0 && !slices.ContainsFunc(list, func(item any) bool {
 		text, _ := item.(string)
-		parts := withDay.FindStringSubmatch(strings.TrimSpace(text))
-		if parts == nil {
-			return true
-		}
-		_, err := time.Parse(time.DateOnly, parts[2])
+		day, _ := cutDay(text)
+		_, err := time.Parse(time.DateOnly, day)
 
 		return err != nil
 	})

@@ -110,16 +110,13 @@ func timestampForm(layout string) string {
 
 func timeText(c *domain.Column, value any, what string, layouts []string, form func(layout string) string) (string, *Error) {
 	text, _ := value.(string)
-	parts := withDay.FindStringSubmatch(strings.TrimSpace(text))
+	text, day := cutDay(text)
 	for _, layout := range layouts {
-		if parts == nil {
-			break // several lines
-		}
-		at, err := time.Parse(layout, parts[2])
+		at, err := time.Parse(layout, text)
 		if err != nil {
 			continue
 		}
-		if day := parts[1] + parts[3]; day != "" && !strings.HasPrefix(at.Weekday().String(), capital(strings.ToLower(day))) {
+		if day != "" && !strings.HasPrefix(at.Weekday().String(), capital(strings.ToLower(day))) {
 			return "", failColumn(CodeBadValue, c.Name, "%s: %s is a %s.", c.Name, at.Format(time.DateOnly), at.Weekday())
 		}
 
@@ -127,6 +124,16 @@ func timeText(c *domain.Column, value any, what string, layouts []string, form f
 	}
 
 	return "", failColumn(CodeBadValue, c.Name, "%s has to be %s.", c.Name, what)
+}
+
+// cutDay splits a date or time from its weekday, if it has one. Of several lines nothing is cut.
+func cutDay(text string) (at, day string) {
+	text = strings.TrimSpace(text)
+	if parts := withDay.FindStringSubmatch(text); parts != nil {
+		return parts[2], parts[1] + parts[3]
+	}
+
+	return text, ""
 }
 
 func enumText(c *domain.Column, value any) (string, *Error) {
