@@ -285,11 +285,14 @@ func (b *typeBinder) bindHidden() {
 	}
 	for _, c := range b.Columns {
 		// To models, id is a row's ref.
-		byDefault := c.Name == "created_at" || c.Name == "updated_at" || c.Name == "id" && c != b.Key
+		byDefault := isBookkeeping(c.Name) || c.Name == "id" && c != b.Key
 		c.Hidden = c == b.Owner || c.Kind == KindVector || slices.Contains(b.own.Hidden, c.Name) ||
 			c != b.Key && foreignID(c) || byDefault && !slices.Contains(b.own.Visible, c.Name)
 	}
 }
+
+// isBookkeeping reports whether a column is usually kept by a trigger or default, for programs.
+func isBookkeeping(name string) bool { return name == "created_at" || name == "updated_at" }
 
 // foreignID reports whether the column holds identifiers that have no ref.
 func foreignID(c *Column) bool {

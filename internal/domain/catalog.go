@@ -76,6 +76,12 @@ func (t *catalogTable) mayBeNull(columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool { return t.column(name).Nullable })
 }
 
+// identifies reports whether the column holds identifiers of rows.
+func (t *catalogTable) identifies(c *Column) bool {
+	return c.Kind == KindUUID || c.Elem == KindUUID ||
+		slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.columns, c.Name) })
+}
+
 // unique reports whether these columns alone identify a row.
 func (t *catalogTable) unique(columns ...string) bool {
 	return slices.ContainsFunc(append([][]string{t.primary}, t.uniques...), func(set []string) bool {

@@ -290,10 +290,10 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 	refs := w.refColumns(e)
 
 	return slices.DeleteFunc(slices.Clone(e.table.columns), func(c *Column) bool {
-		foreign := slices.ContainsFunc(e.table.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.columns, c.Name) })
+		name := snake(c.Name)
 
-		return c.Name == w.owner || refs[c.Name] != nil || foreign || slices.Contains(e.table.primary, c.Name) ||
-			c.Kind == KindVector || c.Kind == KindUUID || c.Elem == KindUUID || slices.Contains([]string{"created_at", "updated_at", deletedAt}, snake(c.Name))
+		return c.Name == w.owner || refs[c.Name] != nil || e.table.identifies(c) || slices.Contains(e.table.primary, c.Name) ||
+			c.Kind == KindVector || isBookkeeping(name) || name == deletedAt
 	})
 }
 
@@ -314,9 +314,8 @@ func (w *initWriter) guessLabel(e *initEntity) {
 
 		return
 	}
-	words := func(c *Column) bool { return c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable }
 	day := find(plain, func(c *Column) bool { return c.Kind == KindDate || c.Kind == KindTimestamp })
-	if c := find(plain, words); c != nil && (day == nil || len(w.refColumns(e)) == 0) {
+	if c := find(plain, isProse); c != nil && (day == nil || len(w.refColumns(e)) == 0) {
 		e.labelBy(c.Name)
 
 		return

@@ -142,10 +142,7 @@ func (w *initWriter) writeWrites(e *initEntity) {
 
 // hidden reports whether a column will be hidden from models by default.
 func (w *initWriter) hidden(e *initEntity, c *Column) bool {
-	foreign := slices.ContainsFunc(e.table.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.columns, c.Name) })
-	id := foreign || c.Kind == KindUUID || c.Elem == KindUUID
-
-	return c.Kind == KindVector || id && w.refColumns(e)[c.Name] == nil || slices.Contains([]string{"id", "created_at", "updated_at"}, c.Name)
+	return c.Kind == KindVector || e.table.identifies(c) && w.refColumns(e)[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
 }
 
 // writeSource says how a view finds and identifies the rows of a table.
@@ -235,8 +232,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // display is the label and a few short facts. A row whose label names only others has its own words beside it.
 func (w *initWriter) display(e *initEntity) string {
 	parts := []string{e.label}
-	own := func(c *Column) bool { return c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable }
-	if c := find(w.plain(e), own); c != nil && !slices.ContainsFunc(e.names, func(name string) bool { n := e.table.column(name); return n == nil || own(n) }) {
+	if c := find(w.plain(e), isProse); c != nil && !slices.ContainsFunc(e.names, func(name string) bool { n := e.table.column(name); return n == nil || isProse(n) }) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
 	}
 	for _, c := range w.plain(e) {
@@ -253,6 +249,9 @@ func (w *initWriter) display(e *initEntity) string {
 
 	return strings.Join(parts, "")
 }
+
+// isProse reports whether every row has words of its own in the column.
+func isProse(c *Column) bool { return c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable }
 
 // semantic is the label and the free-text columns, for types that have both.
 func (w *initWriter) semantic(e *initEntity) string {
