@@ -151,9 +151,7 @@ func (t *page) otherResults(s *section, budget *int) {
 		switch {
 		case r.IsNotice():
 		case clean.Text(r.ErrorCode) == approvalNeeded: // the question says it
-		case r.Failed() && slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
-			return step.Step == r.Step && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk
-		}): // mended
+		case r.Failed() && slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == r.Step && mended(step) }):
 		case r.Failed():
 			failed++
 		case r.Tool == view.ToolRecall:

@@ -113,7 +113,7 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 	if conclusions := clean.Block(clean.Text(step.Conclusions)); conclusions != "" {
 		s.line("Conclusions: ", conclusions)
 	}
-	if step.Outcome != nil && *step.Outcome == db.StepOutcomeOk { // what failed on the way was mended
+	if mended(step) {
 		calls = slices.DeleteFunc(slices.Clone(calls), (*view.Result).Failed)
 	}
 	if full {
@@ -122,6 +122,11 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 		s.line("(", strings.TrimSuffix(count(len(calls), "call")+", "+t.RefWords(view.RefsOf(calls)), ", "), ")")
 	}
 	s.addItem("current", "", t.Number, clean.Text(step.Summary))
+}
+
+// mended reports whether what failed on the way to a step's end no longer matters.
+func mended(step *db.TurnSteps) bool {
+	return step.Outcome != nil && *step.Outcome == db.StepOutcomeOk
 }
 
 // calledTools prints one line per call, and the rows that have no refs.
