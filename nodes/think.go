@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -161,12 +162,8 @@ func (s *Step) check(f *faults, number int, in ThinkInput) {
 		s.Needs = "rows"
 	}
 	s.Subdomain = in.subdomain(s.Subdomain)
-	switch table := in.strange(s.Calls); {
-	case slices.Contains(in.Subdomains, s.Subdomain):
-	case table != "":
-		f.addf("a call names the table %q; use one of %s", table, strings.Join(in.tables(), ", "))
-	default:
-		f.addf("step %d: there is no subdomain %q; use one of %s", number, s.Subdomain, strings.Join(in.Subdomains, ", "))
+	if !slices.Contains(in.Subdomains, s.Subdomain) {
+		f.addf("%s", in.noSubdomain(s, number))
 	}
 	if strings.TrimSpace(s.Description) == "" {
 		s.Description = in.described(s.Calls)
@@ -174,6 +171,15 @@ func (s *Step) check(f *faults, number int, in ThinkInput) {
 	if s.Description == "" {
 		f.addf("step %d has no description", number)
 	}
+}
+
+// noSubdomain says why a step has none: because of a call's table, if that is unknown.
+func (in *ThinkInput) noSubdomain(s *Step, number int) string {
+	if table := in.strange(s.Calls); table != "" {
+		return fmt.Sprintf("a call names the table %q; use one of %s", table, strings.Join(in.tables(), ", "))
+	}
+
+	return fmt.Sprintf("step %d: there is no subdomain %q; use one of %s", number, s.Subdomain, strings.Join(in.Subdomains, ", "))
 }
 
 // subdomain finds the subdomain that a name means, as people write it: case, spaces and the domain's synonyms.
