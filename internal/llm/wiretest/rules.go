@@ -44,8 +44,9 @@ func refusal(protocol Protocol, body []byte) string {
 	if err := published()[protocol].Validate(request); err != nil {
 		return err.Error()
 	}
+	parsed := gjson.ParseBytes(body)
 	for _, limit := range limits[protocol] {
-		if says := limit(gjson.ParseBytes(body)); says != "" {
+		if says := limit(parsed); says != "" {
 			return says
 		}
 	}
