@@ -16,8 +16,9 @@ TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$u
 TEST_BUILD := -vet=off -ldflags='-s -w'
 # Go never caches a shuffled run.
 TEST_FLAGS := -shuffle=on $(TEST_BUILD)
-# Tests mostly wait, for databases and models: more at once than there are cores keep the cores busy.
-TEST_TOGETHER := -parallel 8
+# Tests also wait for databases and models: a few more at once than there are cores keep the cores busy, many more only
+# compete.
+TEST_TOGETHER := -parallel 4
 # Packages without a short test. They take longest, so they start first.
 WHOLE := ./internal/chaos ./internal/e2e
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
@@ -132,7 +133,7 @@ psql: ## open psql with Alfred's search path
 
 .PHONY: nightly
 nightly: ## run every case of the tests that test/full samples: alterations of tables, suites of conversations; nightly
-	@$(TEST_DATABASE); NIGHTLY=1 go test -count=1 -timeout 60m -parallel 8 -run 'TestK01|TestSuitesPass' ./internal/crud ./internal/e2e ./internal/eval
+	@$(TEST_DATABASE); NIGHTLY=1 go test -count=1 -timeout 60m $(TEST_TOGETHER) -run 'TestK01|TestSuitesPass' ./internal/crud ./internal/e2e ./internal/eval
 
 .PHONY: notices
 notices: ## write the licenses of everything linked into the programs to bin/THIRD_PARTY_NOTICES
@@ -174,7 +175,7 @@ test: ## run all but the long tests (whole programs, browsers, exhaustive ones) 
 
 .PHONY: test/full
 test/full: ## run all tests, including conversations, browsers, the documents' commands and crashes
-	@$(TEST_DATABASE); go test -timeout 30m $(TEST_TOGETHER) $(TEST_FLAGS) $(WHOLE) ./internal/eval ./... && go test -C internal/bench $(TEST_FLAGS) ./...
+	@$(TEST_DATABASE); go test -timeout 60m $(TEST_TOGETHER) $(TEST_FLAGS) $(WHOLE) ./internal/eval ./... && go test -C internal/bench $(TEST_FLAGS) ./...
 
 .PHONY: test/race
 test/race: ## run the tests of make test with the race detector

@@ -43,7 +43,7 @@ func requireDisconnected(t *testing.T, pool *pgxpool.Pool) {
 		err := pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'alfred host'`).Scan(&left)
 
 		return err == nil && left == 0
-	}, 10*time.Second, 10*time.Millisecond, "connections are left")
+	}, dbtest.Patience, 10*time.Millisecond, "connections are left")
 }
 
 func TestCloseEndsWhatWaits(t *testing.T) {

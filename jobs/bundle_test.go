@@ -13,6 +13,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/dbtest"
 	"alfred/internal/prompt"
 	"alfred/internal/vocab"
 	"alfred/jobs"
@@ -147,7 +148,7 @@ func TestBundleDoesNotWaitForTheSession(t *testing.T) {
 	})
 	h.start()
 	turn := h.enqueue(jobs.EnqueueParams{})
-	require.Eventually(t, func() bool { return h.turn(turn.TurnID).Position == 2 }, wait, wait/1000)
+	require.Eventually(t, func() bool { return h.turn(turn.TurnID).Position == 2 }, dbtest.Patience, tick/5)
 	require.NoError(t, (*holding.Load()).Rollback(t.Context()))
 	h.summarized(turn.TurnID)
 	require.Equal(t, []string{"understand", "reply summarize"}, h.together())

@@ -44,7 +44,7 @@ func TestK06DatabaseSetBackWhileNothingRuns(t *testing.T) {
 			dbtest.SetClock(t, h.pool, -time.Hour)
 			h.start()
 			// River elects a leader, who makes jobs available, every five seconds.
-			require.Eventually(t, func() bool { return h.turn(turn.TurnID).SummarizedAt != nil }, 6*wait, wait/200)
+			require.Eventually(t, func() bool { return h.turn(turn.TurnID).SummarizedAt != nil }, dbtest.Patience, tick)
 			require.Equal(t, db.TurnStatusSucceeded, h.turn(turn.TurnID).Status)
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/jobs"
 )
@@ -130,7 +131,7 @@ func TestY14CallsSayHowTheyEnded(t *testing.T) {
 		require.True(t, h.cancel(turn.TurnID))
 		require.Eventually(t, func() bool {
 			return len(column[string](h, `SELECT id::text FROM llm_calls WHERE turn_id = $1 AND node = 'reply'`, turn.TurnID)) == 1
-		}, wait, wait/200)
+		}, dbtest.Patience, tick)
 		require.Equal(t, []string{"cancelled true true"}, column[string](h,
 			`SELECT error_code || ' ' || (input_tokens > 0 AND output_tokens = 3)::text || ' ' || (cost_usd > 0)::text FROM llm_calls WHERE turn_id = $1 AND node = 'reply'`, turn.TurnID))
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/pg"
 	"alfred/jobs"
 )
@@ -136,7 +137,7 @@ func TestParallelEnqueuesRunInOrder(t *testing.T) {
 	all.Wait()
 	require.Eventually(t, func() bool {
 		return column[int64](h, `SELECT count(*) FROM turns WHERE summarized_at IS NOT NULL`)[0] == sessions*messages
-	}, 3*wait, wait/100)
+	}, dbtest.Patience, tick)
 	require.Empty(t, column[int32](h, `SELECT number FROM (SELECT number, row_number() OVER (PARTITION BY session_id ORDER BY number) AS n FROM turns) AS x WHERE n <> number`))
 	require.Empty(t, column[int32](h, `SELECT a.number FROM turns AS a JOIN turns AS b ON b.session_id = a.session_id AND b.number = a.number + 1 WHERE b.started_at < a.finished_at`))
 	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM turns WHERE status <> 'succeeded'`))

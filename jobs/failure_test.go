@@ -54,7 +54,7 @@ func TestCancelStopsTheRunAndStartsTheNext(t *testing.T) {
 	require.Equal(t, []string{"turn.started", "node.started", "node.finished", "node.started", "turn.cancelled"}, h.events(first.TurnID))
 	require.Eventually(t, func() bool {
 		return column[int64](h, `SELECT count(*) FROM river_job WHERE state = 'cancelled' AND args @> jsonb_build_object('turn_id', $1::uuid)`, first.TurnID)[0] == 1
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 }
 
 // Once the reply is committed, cancelling changes nothing and the turn never becomes failed.
@@ -86,7 +86,7 @@ func TestPermanentErrorFailsTheTurn(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.ended(second.TurnID).Status)
 	require.Eventually(t, func() bool {
 		return column[string](h, `SELECT state::text FROM river_job WHERE kind = 'understand' AND args @> jsonb_build_object('turn_id', $1::uuid)`, turn.ID)[0] == "cancelled"
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 }
 
 func TestScriptWithoutAnEntryFailsTheTurn(t *testing.T) {
@@ -180,7 +180,7 @@ func TestK06SkewIsRecorded(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(column[int64](h, `SELECT id FROM river_job WHERE args @> jsonb_build_object('turn_id', $1::uuid) AND attempt >= 1
 			AND scheduled_at BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp() + interval '1 minute'`, turn.TurnID)) == 1
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 	skew := column[float64](h, `SELECT extract(epoch FROM clock_skew)::float8 FROM workers`)
 	require.InDelta(t, time.Hour.Seconds(), skew[0], time.Minute.Seconds())
 }
@@ -210,7 +210,7 @@ func TestCancelLeavesOtherTurnsAlone(t *testing.T) {
 	require.True(t, h.cancel(first.TurnID))
 	require.Eventually(t, func() bool {
 		return column[int64](h, `SELECT count(*) FROM river_job WHERE state = 'cancelled'`)[0] == 1
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 	close(release)
 	require.Equal(t, db.TurnStatusSucceeded, h.ended(other.TurnID).Status)
 	require.Equal(t, []int16{1}, column[int16](h, `SELECT attempt FROM river_job WHERE kind = 'think' AND args @> jsonb_build_object('turn_id', $1::uuid)`, other.TurnID))
@@ -234,7 +234,7 @@ func TestCancelDuringACommit(t *testing.T) {
 	h.exec(`SELECT pg_notify('alfred_cancel', $1)`, turn.TurnID.String()) // the commit holds the turn, and cancelling would wait for it
 	require.Eventually(t, func() bool {
 		return slices.Contains(h.jobs(), "act 3 cancelled 1")
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 }
 
 // The failure of a decision that somebody else has made does not fail the turn.
@@ -318,7 +318,7 @@ func TestImpossibleSummaryIsMadeFromFacts(t *testing.T) {
 	h.prompts.unsummed.Store(true)
 	h.start()
 	turn := h.enqueue(jobs.EnqueueParams{})
-	require.Eventually(t, func() bool { return slices.Contains(h.jobs(), "summarize 4 cancelled 3") }, wait, wait/200)
+	require.Eventually(t, func() bool { return slices.Contains(h.jobs(), "summarize 4 cancelled 3") }, dbtest.Patience, tick)
 	require.NotNil(t, h.turn(turn.TurnID).SummarizedAt)
 }
 
@@ -334,7 +334,7 @@ func (h *harness) hears(channel string) func(text string) {
 
 	return func(text string) {
 		h.t.Helper()
-		ctx, cancel := context.WithTimeout(h.t.Context(), wait)
+		ctx, cancel := context.WithTimeout(h.t.Context(), dbtest.Patience)
 		defer cancel()
 		for {
 			heard, err := conn.WaitForNotification(ctx)

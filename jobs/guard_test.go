@@ -12,6 +12,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/internal/telemetry"
 	"alfred/jobs"
@@ -55,7 +56,7 @@ func TestGateCleansPromptsAndReplies(t *testing.T) {
 		open.Handler().ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 
 		return strings.Contains(page.Body.String(), "alfred_gate_hits_total 5")
-	}, wait, wait/200, "one in each of four prompts, one in the reply")
+	}, dbtest.Patience, tick, "one in each of four prompts, one in the reply")
 }
 
 // A repair quotes what the model wrote: identifiers in it are removed, but do not count as our leak.

@@ -12,6 +12,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/internal/vocab"
 	"alfred/jobs"
@@ -104,7 +105,7 @@ func TestStopBetweenTwoDecisions(t *testing.T) {
 	woken := h.hears("alfred.river_insert")
 	stopped := make(chan error, 1)
 	go func() { stopped <- runner.Stop(context.WithoutCancel(t.Context())) }()
-	require.Eventually(t, runner.Stopping, wait, wait/200)
+	require.Eventually(t, runner.Stopping, dbtest.Patience, tick)
 	close(stopping)
 	require.NoError(t, <-stopped)
 	require.Equal(t, []string{"understand 1 completed 1", "think 2 available 0"}, h.jobs())
@@ -216,7 +217,7 @@ func TestAnswerIsStoredWhileTheCommitWaits(t *testing.T) {
 	h.start()
 	turn := h.enqueue(jobs.EnqueueParams{})
 	blocker := <-locked
-	require.Eventually(t, func() bool { return column[int64](h, `SELECT count(*) FROM llm_calls WHERE node = 'think'`)[0] == 1 }, wait, wait/200)
+	require.Eventually(t, func() bool { return column[int64](h, `SELECT count(*) FROM llm_calls WHERE node = 'think'`)[0] == 1 }, dbtest.Patience, tick)
 	require.Empty(t, column[int64](h, `SELECT position::bigint FROM node_runs WHERE node = 'think'`))
 	require.NoError(t, blocker.Rollback(t.Context()))
 	h.summarized(turn.TurnID)

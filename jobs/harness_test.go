@@ -31,7 +31,8 @@ import (
 	"alfred/registry"
 )
 
-const wait = 10 * time.Second
+// tick is how often a test looks whether what it waits for has happened.
+const tick = 50 * time.Millisecond
 
 // harness is a database, a session and the configuration of its workers.
 type harness struct {
@@ -150,7 +151,7 @@ func (h *harness) ended(id uuid.UUID) *db.Turns {
 		turn = h.turn(id)
 
 		return turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning
-	}, wait, 20*time.Millisecond)
+	}, dbtest.Patience, 20*time.Millisecond)
 
 	return turn
 }
@@ -159,7 +160,7 @@ func (h *harness) ended(id uuid.UUID) *db.Turns {
 func (h *harness) summarized(id uuid.UUID) *db.Turns {
 	h.t.Helper()
 
-	require.Eventually(h.t, func() bool { return h.turn(id).SummarizedAt != nil }, wait, 20*time.Millisecond)
+	require.Eventually(h.t, func() bool { return h.turn(id).SummarizedAt != nil }, dbtest.Patience, 20*time.Millisecond)
 
 	return h.turn(id)
 }

@@ -62,7 +62,7 @@ func TestLeaseLostStopsTheRuns(t *testing.T) {
 
 				return
 			}
-			require.Eventually(t, func() bool { return h.jobs()[1] != "think 2 running 1" }, wait, wait/200)
+			require.Eventually(t, func() bool { return h.jobs()[1] != "think 2 running 1" }, dbtest.Patience, tick)
 			require.True(t, stopped.Load())
 			h.exec(`DROP TRIGGER miss ON workers`)
 			require.Equal(t, db.TurnStatusSucceeded, h.ended(turn.TurnID).Status)
@@ -94,7 +94,7 @@ func TestLeaseConnectionIsMadeAgain(t *testing.T) {
 		held := column[int32](h, `SELECT l.pid `+holders)
 
 		return len(held) == 1 && held[0] != lost[0]
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 	require.True(t, h.cancel(turn.TurnID))
 	<-stopped
 }

@@ -180,7 +180,7 @@ func TestOlderTurnsTooLongAreTriedShorter(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		return column[int64](h, `SELECT count(*) FROM history_summaries WHERE session_id = $1`, h.session)[0] == 4
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 	require.Equal(t, []string{"1-1 script", "1-1 script", "1-2 none", "1-2 none"},
 		column[string](h, `SELECT from_turn || '-' || to_turn || ' ' || model FROM history_summaries WHERE session_id = $1 ORDER BY 1`, h.session))
 	require.Equal(t, []string{"script context_overflow"},

@@ -19,6 +19,7 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/telemetry"
 	"alfred/jobs"
 )
@@ -68,7 +69,7 @@ func TestTurnIsOneTrace(t *testing.T) {
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	trace := strings.ReplaceAll(turn.ID.String(), "-", "")
 	require.Equal(t, []string{trace}, column[string](h, `SELECT DISTINCT trace_id FROM llm_calls WHERE turn_id = $1`, turn.ID))
-	require.Eventually(t, func() bool { return len(seen.of(t, turn.ID, told)) >= 11 }, wait, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return len(seen.of(t, turn.ID, told)) >= 11 }, dbtest.Patience, 50*time.Millisecond)
 	all := seen.of(t, turn.ID, told)
 	root := hex.EncodeToString(turn.ID[8:])
 	for name, parent := range map[string]string{

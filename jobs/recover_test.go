@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/jobs"
 )
@@ -172,7 +173,7 @@ func TestDoubleDelivery(t *testing.T) {
 	h.summarized(turn.TurnID)
 	require.Eventually(t, func() bool {
 		return column[int64](h, `SELECT count(*) FROM river_job WHERE state <> 'completed' AND queue = 'turns'`)[0] == 0
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 	require.Equal(t, []string{"understand", "think", "reply", "summarize"}, column[string](h, `SELECT node FROM node_runs ORDER BY position`))
 	require.Equal(t, 1, h.tools.inputs)
 	require.Equal(t, []int64{4}, column[int64](h, `SELECT count(*) FROM river_job WHERE queue = 'turns' AND kind <> 'understand' OR id = 1`))
@@ -188,7 +189,7 @@ func TestStaleJobAsksNoModel(t *testing.T) {
 	h.exec(`SELECT job_insert('think', jsonb_build_object('turn_id', $1::uuid, 'position', 2, 'version', 1))`, turn.ID)
 	require.Eventually(t, func() bool {
 		return column[int64](h, `SELECT count(*) FROM river_job WHERE kind = 'think' AND state = 'completed'`)[0] == 2
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 	require.Equal(t, 1, h.model.count("think"))
 }
 
@@ -227,7 +228,7 @@ func TestStopHandsBack(t *testing.T) {
 // await waits until a count is above zero.
 func (h *harness) await(sql string) {
 	for began := time.Now(); column[int64](h, sql)[0] == 0; time.Sleep(5 * time.Millisecond) {
-		require.Less(h.t, time.Since(began), wait, sql)
+		require.Less(h.t, time.Since(began), dbtest.Patience, sql)
 	}
 }
 
@@ -326,7 +327,7 @@ func TestOlderTurnsAreCompressed(t *testing.T) {
 	h.exec(`SELECT job_insert('compress', jsonb_build_object('session_id', $1::uuid, 'from_turn', 1, 'to_turn', 5), 'background') FROM generate_series(1, 3)`, h.session)
 	require.Eventually(t, func() bool {
 		return column[int64](h, `SELECT count(*) FROM river_job WHERE kind = 'compress' AND state <> 'completed'`)[0] == 0
-	}, wait, wait/200)
+	}, dbtest.Patience, tick)
 	require.Equal(t, []string{"conversation 1-4", "conversation 1-5", "narrative 1-4", "narrative 1-5"},
 		column[string](h, `SELECT kind || ' ' || from_turn || '-' || to_turn FROM history_summaries ORDER BY 1`))
 }
@@ -345,7 +346,7 @@ func TestJobThatTheTurnDoesNotWaitForAsksNoModel(t *testing.T) {
 			turn := h.enqueue(jobs.EnqueueParams{})
 			h.exec(change, turn.TurnID)
 			h.start()
-			require.Eventually(t, func() bool { return slices.Contains(h.jobs(), "understand 1 completed 1") }, wait, wait/200)
+			require.Eventually(t, func() bool { return slices.Contains(h.jobs(), "understand 1 completed 1") }, dbtest.Patience, tick)
 			require.Zero(t, h.model.count("understand"))
 		})
 	}

@@ -58,10 +58,10 @@ func TestLongRunsAreNotStrays(t *testing.T) {
 	}
 	runner := h.startRunner()
 	turn := h.enqueue(jobs.EnqueueParams{})
-	require.Eventually(t, func() bool { return h.model.count("understand") == 1 }, wait, wait/200)
+	require.Eventually(t, func() bool { return h.model.count("understand") == 1 }, dbtest.Patience, tick)
 	h.exec(`UPDATE river_job SET attempted_at = clock_timestamp() - interval '1 minute'`)
 	stray := h.stray(runner.ID(), time.Minute) // found by a scan that skips the other
-	require.Eventually(t, func() bool { return h.model.count("understand") == 2 }, wait, wait/200)
+	require.Eventually(t, func() bool { return h.model.count("understand") == 2 }, dbtest.Patience, tick)
 	close(scans)
 	h.summarized(turn.TurnID)
 	h.summarized(stray.TurnID)

@@ -97,7 +97,7 @@ func followsItsUser(t *testing.T, ends func(*power)) {
 		two = w.text("a", `SELECT coalesce(max(id::text), '') FROM turns WHERE message = 'two'`)
 
 		return two != ""
-	}, time.Minute, 10*time.Millisecond)
+	}, dbtest.Patience, 10*time.Millisecond)
 	w.move("b", func() { w.replies("a", one, "first") })
 	if ends != nil {
 		ends(w.powers["a"])

@@ -154,7 +154,7 @@ func (w *town) move(to string, last func()) {
 	go func() {
 		_, err := mover.New(mover.Config{
 			Directory: w.known, Domain: func() (fs.FS, string) { return domain.Find("kitchen") },
-			Patience: time.Minute, Off: true, Logger: slog.New(slog.DiscardHandler),
+			Patience: dbtest.Patience, Off: true, Logger: slog.New(slog.DiscardHandler),
 		}).Move(w.t.Context(), "ada", to)
 		moved <- err
 	}()
@@ -162,7 +162,7 @@ func (w *town) move(to string, last func()) {
 	if last != nil {
 		require.Eventually(w.t, func() bool {
 			return w.text(from, `SELECT count(*)::text FROM user_places WHERE state = 'leaving'`) == "1"
-		}, time.Minute, 10*time.Millisecond)
+		}, dbtest.Patience, 10*time.Millisecond)
 		last()
 	}
 	require.NoError(w.t, <-moved)
@@ -231,7 +231,7 @@ func (w *town) readOnce(r *reader, path, last, until string) (string, error) {
 // reaches waits until an event is the last one that has come, so that a move finds the reader where it was.
 func (r *reader) reaches(t *testing.T, event string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return r.last.Load() == event }, time.Minute, 10*time.Millisecond, event)
+	require.Eventually(t, func() bool { return r.last.Load() == event }, dbtest.Patience, 10*time.Millisecond, event)
 }
 
 func (r *reader) await(t *testing.T) {
@@ -239,7 +239,7 @@ func (r *reader) await(t *testing.T) {
 
 	select {
 	case <-r.done:
-	case <-time.After(time.Minute):
+	case <-time.After(dbtest.Patience):
 		require.Fail(t, "the stream does not end", "%v", r.seen)
 	}
 	require.NoError(t, r.err)
@@ -303,7 +303,7 @@ func (w *town) wait(name string) (one, two string, answered <-chan string) {
 	}()
 	const queued = `SELECT coalesce(max(id::text), '') FROM turns WHERE session_id = $1 AND message = 'two'`
 	var found string
-	require.Eventually(w.t, func() bool { found = w.text("a", queued, w.session); return found != "" }, time.Minute, 10*time.Millisecond)
+	require.Eventually(w.t, func() bool { found = w.text("a", queued, w.session); return found != "" }, dbtest.Patience, 10*time.Millisecond)
 
 	return one, found, said
 }
@@ -317,7 +317,7 @@ func requireAnswer(t *testing.T, answered <-chan string) string {
 		require.True(t, strings.HasPrefix(text, "200 "), text)
 
 		return text
-	case <-time.After(time.Minute):
+	case <-time.After(dbtest.Patience):
 		require.Fail(t, "no answer")
 
 		return ""

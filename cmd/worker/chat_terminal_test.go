@@ -64,7 +64,7 @@ func (term *typist) press(keys string) {
 // shows waits until a text has been shown.
 func (term *typist) shows(text string) {
 	term.t.Helper()
-	require.Eventually(term.t, func() bool { return strings.Contains(ansi.Strip(term.shown.String()), text) }, time.Minute, 5*time.Millisecond,
+	require.Eventually(term.t, func() bool { return strings.Contains(ansi.Strip(term.shown.String()), text) }, dbtest.Patience, 5*time.Millisecond,
 		"%q in %q", text, term.shown)
 }
 
@@ -76,7 +76,7 @@ func (term *typist) says(c *chatting, number int, message string) {
 		err := c.pool.QueryRow(term.t.Context(), `SELECT message FROM turns WHERE number = $1 AND status = 'succeeded'`, number).Scan(&text)
 
 		return err == nil && text == message
-	}, time.Minute, 5*time.Millisecond, "%q in %q", message, term.shown)
+	}, dbtest.Patience, 5*time.Millisecond, "%q in %q", message, term.shown)
 }
 
 // leaves ends the chat, at once or after the answer that is awaited.
@@ -151,7 +151,7 @@ func TestY17StopsAnAnswer(t *testing.T) {
 	term.press("no\x03")
 	term.shows("Ctrl-C again stops the answer")
 	term.press("\x03")
-	require.Eventually(t, func() bool { return c.one(t, `SELECT status::text FROM turns`) == "cancelled" }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return c.one(t, `SELECT status::text FROM turns`) == "cancelled" }, dbtest.Patience, 5*time.Millisecond)
 	c.work(t)
 	term.press("\r")
 	term.says(c, 2, "Show my tasks")

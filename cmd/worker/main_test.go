@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,7 +41,7 @@ func TestRunExplainsItself(t *testing.T) {
 func TestY18WarnsOfUnknownSettings(t *testing.T) {
 	t.Parallel()
 
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), dbtest.Patience)
 	defer cancel()
 	var out, errs bytes.Buffer
 	e := settings.Env{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "ALFRED_LMM": "openai"}

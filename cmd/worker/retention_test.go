@@ -61,7 +61,7 @@ func awaitRow(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 		var yes bool
 
 		return pool.QueryRow(t.Context(), sql, args...).Scan(&yes) == nil && yes
-	}, time.Minute, 10*time.Millisecond, sql)
+	}, dbtest.Patience, 10*time.Millisecond, sql)
 }
 
 const summarized = `SELECT summarized_at IS NOT NULL FROM turns WHERE id = $1`

@@ -33,7 +33,7 @@ func TestRunAnswersWhatPsqlEnqueued(t *testing.T) {
 		err := pool.QueryRow(t.Context(), `SELECT status, coalesce(error_code, '') FROM v_turns WHERE turn_id = $1::uuid`, turn).Scan(&status, &code)
 
 		return err == nil && status != "queued" && status != "running"
-	}, 20*time.Second, 10*time.Millisecond)
+	}, dbtest.Patience, 10*time.Millisecond)
 	require.Equal(t, "succeeded", status, code)
 
 	stop()

@@ -277,7 +277,7 @@ func (w *watch) await(what string, is func() bool) {
 	w.t.Helper()
 
 	for since := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
-		require.Less(w.t, time.Since(since), patience, "%s, with the clock %q\n%s", what, w.clock, stuck(w.t, w.pool))
+		require.Less(w.t, time.Since(since), dbtest.Patience, "%s, with the clock %q\n%s", what, w.clock, stuck(w.t, w.pool))
 	}
 }
 

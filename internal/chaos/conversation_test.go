@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
 )
 
 // turns of the test conversation. It contains each kind of effect: rows created in one decision and in two, a read, a
@@ -90,9 +92,6 @@ const unfinished = `
 	     + (SELECT count(*) FROM v_queue WHERE session_id = ANY ($1)),
 	       (SELECT coalesce(sum(position), 0) FROM turns WHERE session_id = ANY ($1))`
 
-// patience is how long nothing may move before a test gives up: far longer than any recovery, even on a slow machine.
-const patience = 90 * time.Second
-
 // awaitQuiet waits until nothing is left to do for the sessions, as long as there is progress. The server may be down
 // meanwhile.
 func awaitQuiet(t *testing.T, pool *pgxpool.Pool, sessions ...uuid.UUID) {
@@ -114,7 +113,7 @@ func awaitQuietWhile(t *testing.T, pool *pgxpool.Pool, meanwhile func(), session
 		if err == nil && (left != seenLeft || done != seenDone) {
 			seenLeft, seenDone, moved = left, done, time.Now()
 		}
-		if time.Since(moved) > patience {
+		if time.Since(moved) > dbtest.Patience {
 			require.FailNow(t, "work is left and stands still", "%d, %v\n%s", left, err, stuck(t, pool))
 		}
 		meanwhile()

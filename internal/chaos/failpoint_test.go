@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 	"alfred/internal/engine"
 	"alfred/internal/llm"
@@ -328,7 +329,7 @@ func (n *lane) die(target string, want map[string]string) {
 		session, passed = n.play(target)
 	}
 	require.Contains(n.t, passed, target)
-	require.Eventually(n.t, func() bool { return n.workers[0].ended() || n.workers[1].ended() }, patience, time.Millisecond, target)
+	require.Eventually(n.t, func() bool { return n.workers[0].ended() || n.workers[1].ended() }, dbtest.Patience, time.Millisecond, target)
 	about := "killed at " + target
 	requireSame(n.t, want, state(n.t, n.pool, session), about)
 	requireBoughtOnce(n.t, n.pool, session, about)

@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -283,7 +282,7 @@ func (s *server) start(ctx context.Context) error {
 
 // crash kills the server: nothing is flushed.
 func (s *server) crash() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), dbtest.Patience)
 	defer cancel()
 
 	return s.run(ctx, "pg_ctl", "--pgdata", s.data, "--mode", "immediate", "--wait", "stop")

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/auth"
+	"alfred/internal/dbtest"
 )
 
 // zoo is what the monkey disturbs: workers, an API and the server.
@@ -351,11 +352,11 @@ func (z *zoo) awaitDecisions(sessions []uuid.UUID, decisions int) {
 func (z *zoo) await(what string, is func() bool) {
 	z.t.Helper()
 
-	for until, moved := time.Now().Add(patience), z.moved(); !is(); time.Sleep(10 * time.Millisecond) {
+	for until, moved := time.Now().Add(dbtest.Patience), z.moved(); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
 			now := z.moved()
 			require.NotEqual(z.t, moved, now, "waited in vain for %s", what)
-			until, moved = time.Now().Add(patience), now
+			until, moved = time.Now().Add(dbtest.Patience), now
 		}
 		z.revive()
 	}
@@ -380,7 +381,7 @@ func (z *zoo) awaitQueue() {
 		if now != left {
 			left, moved = now, time.Now()
 		}
-		require.Less(z.t, time.Since(moved), patience, "%d jobs wait", left)
+		require.Less(z.t, time.Since(moved), dbtest.Patience, "%d jobs wait", left)
 	}
 }
 

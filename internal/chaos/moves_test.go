@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/pg"
 )
 
@@ -138,7 +139,7 @@ func (f *fleet) move(ctx context.Context, who *resident) (paused time.Duration, 
 func (f *fleet) finish(who *resident) time.Duration {
 	f.t.Helper()
 
-	for until := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
+	for until := time.Now().Add(dbtest.Patience); ; time.Sleep(200 * time.Millisecond) {
 		paused, moved, problem := f.move(f.t.Context(), who)
 		if moved {
 			return paused
@@ -209,7 +210,7 @@ func (f *fleet) disturb(who *resident, a accident) {
 func (f *fleet) until(what string, is func() bool) {
 	f.t.Helper()
 
-	for end := time.Now().Add(2 * patience); !is(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * dbtest.Patience); !is(); time.Sleep(50 * time.Millisecond) {
 		require.Less(f.t, time.Now(), end, "waited in vain until %s", what)
 		f.supervise()
 	}

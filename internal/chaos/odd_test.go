@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/pg"
 )
 
@@ -230,7 +231,7 @@ default_pool_size = 60
 			}
 
 			return err == nil
-		}, patience, 10*time.Millisecond, "pgbouncer listens")
+		}, dbtest.Patience, 10*time.Millisecond, "pgbouncer listens")
 	}
 }
 
@@ -306,7 +307,7 @@ func promoted(t *testing.T, z *zoo) {
 	t.Helper()
 
 	require.NoError(t, z.l.server.crash())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), dbtest.Patience)
 	defer cancel()
 	require.NoError(t, z.standby.run(ctx, "pg_ctl", "--pgdata", z.standby.data, "--wait", "promote"))
 	z.pool.Reset()

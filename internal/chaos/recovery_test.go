@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
 )
 
 // ward keeps sessions busy on two workers, one of which has an accident.
@@ -51,7 +53,7 @@ func (w *ward) workerOf(known []string) string {
 	var id string
 	require.Eventually(w.t, func() bool {
 		return w.pool.QueryRow(w.t.Context(), `SELECT id FROM workers WHERE NOT id = ANY ($1)`, known).Scan(&id) == nil
-	}, time.Minute, 10*time.Millisecond)
+	}, dbtest.Patience, 10*time.Millisecond)
 
 	return id
 }

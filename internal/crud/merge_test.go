@@ -50,7 +50,7 @@ func TestMergeAcrossSessions(t *testing.T) {
 		err := pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting)
 
 		return err == nil && waiting || len(done) > 0
-	}, 10*time.Second, 5*time.Millisecond)
+	}, dbtest.Patience, 5*time.Millisecond)
 	require.NoError(t, first.tx.Commit(t.Context()))
 	require.NoError(t, <-done)
 	require.NoError(t, second.tx.Commit(t.Context()))

@@ -138,18 +138,18 @@ func TestK01WholeTurnsWhileTablesBelowViewsChange(t *testing.T) {
 			}
 			require.ElementsMatch(t, a.affected, slices.Collect(maps.Keys(said)), a.do)
 			if len(a.affected) > 0 {
-				require.Eventually(t, func() bool { return strings.HasPrefix(ready(), "503 ") && strings.Contains(ready(), a.missing) }, time.Minute, 100*time.Millisecond, a.do)
+				require.Eventually(t, func() bool { return strings.HasPrefix(ready(), "503 ") && strings.Contains(ready(), a.missing) }, dbtest.Patience, 100*time.Millisecond, a.do)
 			}
 			c.plainly(a.undo)
 		}
 	}
 	require.Empty(t, c.round(), "all is as before")
-	require.Eventually(t, func() bool { return ready() == "200 ok" }, time.Minute, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return ready() == "200 ok" }, dbtest.Patience, 100*time.Millisecond)
 
 	c.plainly("REVOKE SELECT ON retail.orders FROM " + role)
 	require.Eventually(t, func() bool {
 		return strings.Contains(c.one(`SELECT array_to_string(differences, ', ') FROM workers WHERE $1 IS NOT NULL LIMIT 1`), "orders may not be read any more")
-	}, time.Minute, 100*time.Millisecond, "what doctor and the metric show")
+	}, dbtest.Patience, 100*time.Millisecond, "what doctor and the metric show")
 }
 
 // K01: what a view depends on cannot be dropped or retyped beneath it. If it is dropped together with its view, or

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
 	"alfred/internal/llm/offline"
 )
 
@@ -30,17 +31,17 @@ func TestK01ColumnRenamedUnderARunningWorker(t *testing.T) {
 		WHERE t.session_id = $1 AND r.error_code IS NOT NULL AND r.error_message LIKE '%recipes.cuisine is gone%' LIMIT 1`)
 	require.Eventually(t, func() bool {
 		return c.one(`SELECT array_to_string(differences, ', ') FROM workers LIMIT 1`) == "recipes.cuisine is gone"
-	}, time.Minute, 100*time.Millisecond)
+	}, dbtest.Patience, 100*time.Millisecond)
 	require.Eventually(t, func() bool {
 		response, err := h.client.Get(h.url + "/readyz")
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 
 		return response.StatusCode == http.StatusServiceUnavailable
-	}, time.Minute, 100*time.Millisecond)
+	}, dbtest.Patience, 100*time.Millisecond)
 	alter(`ALTER TABLE kitchen.recipes RENAME COLUMN kitchen TO cuisine`)
 	require.Eventually(t, func() bool {
 		return c.one(`SELECT array_to_string(differences, ', ') FROM workers LIMIT 1`) == ""
-	}, time.Minute, 100*time.Millisecond)
+	}, dbtest.Patience, 100*time.Millisecond)
 	require.Equal(t, "succeeded", c.say("Show me all recipes").Status)
 }

@@ -75,7 +75,7 @@ func openShop(t *testing.T, f fixtures) (*house, string) {
 		response, err := h.client.Get(f.host)
 
 		return err == nil && response.Body.Close() == nil
-	}, time.Minute, 20*time.Millisecond)
+	}, dbtest.Patience, 30*time.Millisecond)
 
 	return h, f.host
 }

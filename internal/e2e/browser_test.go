@@ -22,10 +22,10 @@ import (
 
 const (
 	// browserDeadline bounds what one test does in the browser.
-	browserDeadline = 5 * time.Minute
+	browserDeadline = 4 * dbtest.Patience
 
 	// pageDeadline bounds waiting for one condition on the page.
-	pageDeadline = time.Minute
+	pageDeadline = dbtest.Patience
 
 	closeDeadline = 10 * time.Second
 )

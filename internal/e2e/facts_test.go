@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
 )
 
 // ids provides the parameters that facts may use: $1 is the session, $2 the user.
@@ -183,7 +185,7 @@ func checkRows(t *testing.T, what, prompt string) {
 // settle waits until no job is left, background ones included.
 func (c *talk) settle() {
 	c.t.Helper()
-	require.Eventually(c.t, func() bool { return c.one(`SELECT count(*) FROM v_queue WHERE session_id = $1`) == "0" }, time.Minute, 20*time.Millisecond,
+	require.Eventually(c.t, func() bool { return c.one(`SELECT count(*) FROM v_queue WHERE session_id = $1`) == "0" }, dbtest.Patience, 30*time.Millisecond,
 		"jobs are left")
 }
 

@@ -77,7 +77,7 @@ func (c *talk) work(d *domain.Domain, model llm.Model) {
 	require.NoError(c.t, err)
 	require.NoError(c.t, runner.Start(c.t.Context()))
 	c.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), dbtest.Patience)
 		defer cancel()
 		require.NoError(c.t, runner.Stop(ctx))
 	})
@@ -90,7 +90,7 @@ func (c *talk) ask(text string) {
 	require.NoError(c.t, c.pool.QueryRow(c.t.Context(), `SELECT enqueue_turn($1, $2)`, c.session, text).Scan(&id))
 	require.Eventually(c.t, func() bool {
 		return c.one(`SELECT 1 FROM turns WHERE session_id = $1 AND id = '`+id.String()+`' AND (summarized_at IS NOT NULL OR status IN ('failed', 'cancelled'))`) != ""
-	}, time.Minute, 10*time.Millisecond, text)
+	}, dbtest.Patience, 30*time.Millisecond, text)
 	c.fact("succeeded ", `SELECT status || ' ' || coalesce(error_message, '') FROM turns WHERE session_id = $1 AND id = '`+id.String()+`'`)
 	c.fact("", `SELECT string_agg(r.tool || ': ' || r.error_message, '; ') FROM turn_step_results r
 		WHERE r.turn_id = '`+id.String()+`' AND r.error_code IS NOT NULL AND r.step > 0 AND $1 IS NOT NULL`)

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -120,7 +119,7 @@ func (h *house) startWorker() {
 	require.NoError(h.t, err)
 	require.NoError(h.t, runner.Start(h.t.Context()))
 	h.stopWorker = func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), dbtest.Patience)
 		defer cancel()
 		require.NoError(h.t, runner.Stop(ctx))
 	}

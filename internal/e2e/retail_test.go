@@ -133,7 +133,7 @@ func (c *talk) asked(text string) {
 	require.NoError(c.t, c.pool.QueryRow(c.bg(), `SELECT enqueue_turn($1, $2)::text`, c.session, text).Scan(&id))
 	require.Eventually(c.t, func() bool {
 		return c.one(`SELECT 1 FROM turns WHERE session_id = $1 AND id = '`+id+`' AND summarized_at IS NOT NULL`) != ""
-	}, time.Minute, 10*time.Millisecond, text)
+	}, dbtest.Patience, 30*time.Millisecond, text)
 }
 
 // plain runs a query that concerns no session.

@@ -69,7 +69,7 @@ turns:` + act("read", "read", "recipes", `{tool: db_read, args: {table: recipes,
 	for _, c := range talks {
 		require.Eventually(t, func() bool {
 			return c.one(`SELECT count(*) FROM turns WHERE session_id = $1 AND summarized_at IS NOT NULL`) == "6"
-		}, 60*time.Second, 20*time.Millisecond)
+		}, dbtest.Patience, 30*time.Millisecond)
 		c.fact("", `SELECT string_agg(r.tool || ': ' || r.error_message, '; ') FROM turn_step_results r JOIN turns t ON t.id = r.turn_id
 			WHERE t.session_id = $1 AND r.error_code IS NOT NULL`)
 		refs := c.one(`SELECT string_agg(concat_ws(' ', ref, state, action, label, turn_created, turn_last_ref, loaded), E'\n' ORDER BY ref) FROM entity_refs WHERE session_id = $1`) +

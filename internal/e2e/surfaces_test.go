@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
 )
 
 // Rows changed by a page are attributed to the user, and known to the next message.
@@ -101,7 +103,7 @@ turns:
 `)
 	c := h.resident("ada").talk()
 	made := c.enqueue(message{"message": "Add milk"})
-	require.Eventually(t, func() bool { return c.one(`SELECT current_node FROM turns WHERE session_id = $1`) == "think" }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return c.one(`SELECT current_node FROM turns WHERE session_id = $1`) == "think" }, dbtest.Patience, 30*time.Millisecond)
 	h.stopWorker()
 	c.fact("running", `SELECT status FROM turns WHERE session_id = $1`)
 	c.fact("0", `SELECT count(*) FROM workers`)

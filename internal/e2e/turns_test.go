@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/client"
+	"alfred/internal/dbtest"
 )
 
 // Messages that arrive at once run one after the other, each after the previous one has finished.
@@ -106,7 +107,7 @@ turns:
 	made := c.enqueue(message{"message": "Add milk"})
 	require.Eventually(t, func() bool {
 		return c.one(`SELECT current_node FROM turns WHERE session_id = $1 AND number = 1`) == "think"
-	}, time.Minute, 10*time.Millisecond)
+	}, dbtest.Patience, 30*time.Millisecond)
 	var cancelled struct {
 		Cancelled bool `json:"cancelled"`
 	}

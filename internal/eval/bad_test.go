@@ -225,5 +225,5 @@ func TestTheReaper(t *testing.T) {
 		require.NoError(t, living.Admin.QueryRow(t.Context(), `SELECT coalesce(array_agg(datname::text), '{}') FROM pg_database WHERE datname = ANY ($1)`, []string{left, used}).Scan(&there))
 
 		return len(there) == 1 && there[0] == used
-	}, time.Minute, 100*time.Millisecond)
+	}, dbtest.Patience, 100*time.Millisecond)
 }

@@ -41,7 +41,7 @@ func hold(t *testing.T, pool *pgxpool.Pool, messages ...string) (session uuid.UU
 		}))
 		awaitRest(t, pool, session)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), dbtest.Patience)
 	defer cancel()
 	require.NoError(t, runner.Stop(ctx))
 
@@ -58,7 +58,7 @@ func awaitRest(t *testing.T, pool *pgxpool.Pool, session uuid.UUID) {
 			FROM turns WHERE session_id = $1`, session).Scan(&over)
 
 		return err == nil && over
-	}, time.Minute, 20*time.Millisecond)
+	}, dbtest.Patience, 20*time.Millisecond)
 }
 
 // A conversation becomes a case that begins with the rows from before its first message and that the same model passes.

@@ -33,7 +33,7 @@ func lab(t *testing.T) *eval.Lab {
 	t.Helper()
 
 	return &eval.Lab{
-		Address: dbtest.Server(t), Parallel: 3, Timeout: time.Minute,
+		Address: dbtest.Server(t), Parallel: 3, Timeout: dbtest.Patience,
 		Worker: func(_ context.Context, pool *pgxpool.Pool, bound *domain.Domain, _ string) (jobs.Config, *recall.Index, error) {
 			model := offline.New(bound)
 			config := jobs.Config{

@@ -144,7 +144,7 @@ func work(t *testing.T, pool *pgxpool.Pool, bound *domain.Domain, session uuid.U
 	require.NoError(t, err)
 	require.NoError(t, runner.Start(t.Context()))
 	awaitRest(t, pool, session)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), dbtest.Patience)
 	defer cancel()
 	require.NoError(t, runner.Stop(ctx))
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
 )
 
 // openaiClient is OpenAI's own client.
@@ -64,7 +66,7 @@ func (b *bundle) waitForTurn(t *testing.T, message string) string {
 	var turn string
 	require.Eventually(t, func() bool {
 		return b.pool.QueryRow(t.Context(), `SELECT id FROM turns WHERE status = 'running' AND message = $1`, message).Scan(&turn) == nil
-	}, patience, tick)
+	}, dbtest.Patience, tick)
 
 	return turn
 }

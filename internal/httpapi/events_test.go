@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
 )
 
 // streamEvent is one event as read by a client.
@@ -29,7 +31,7 @@ type eventStream struct {
 func open(t *testing.T, url, key, path, last string) *eventStream {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), dbtest.Patience)
 	t.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+path, nil)
 	require.NoError(t, err)
@@ -264,7 +266,7 @@ func TestHeadOfAStream(t *testing.T) {
 	session := b.session(t)
 	b.message(t, session, "hi")
 	for _, path := range []string{"/v1/sessions/" + session + "/events", "/v1/events?session=" + session} {
-		keepAlive := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}, Timeout: 5 * time.Second}
+		keepAlive := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}, Timeout: dbtest.Patience}
 		for range 2 {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodHead, b.url+path, nil)
 			require.NoError(t, err)

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/auth"
+	"alfred/internal/dbtest"
 	"alfred/internal/httpapi"
 )
 
@@ -82,7 +83,7 @@ func TestRequestsPerKey(t *testing.T) {
 		refused = b.call(t, http.MethodGet, "/v1/sessions", nil)
 
 		return refused.status == http.StatusTooManyRequests
-	}, time.Minute, time.Millisecond)
+	}, dbtest.Patience, time.Millisecond)
 	refused.requireProblem(t, http.StatusTooManyRequests, "limit_exceeded")
 	seconds, err := strconv.Atoi(refused.header.Get("Retry-After"))
 	require.NoError(t, err)
@@ -135,7 +136,7 @@ func TestStreamsPerKey(t *testing.T) {
 		require.NoError(t, response.Body.Close())
 
 		return response.StatusCode == http.StatusOK
-	}, time.Minute, 10*time.Millisecond)
+	}, dbtest.Patience, 10*time.Millisecond)
 }
 
 // What happens after a key is revoked does not reach a stream opened with it.

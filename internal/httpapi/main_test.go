@@ -242,7 +242,7 @@ func contentOf(body any) (io.Reader, error) {
 }
 
 // client keeps no connections, so that none is left when goroutines are counted.
-var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: dbtest.Patience}
 
 // requireProblem checks what every error must satisfy.
 func (a *answer) requireProblem(t *testing.T, status int, code string) {
@@ -305,8 +305,5 @@ func (b *bundle) reply(t *testing.T, turn, text string) {
 	b.exec(t, `SELECT turn_start_next((SELECT session_id FROM turns WHERE id = $1))`, turn)
 }
 
-const (
-	// patience bounds what a test waits for; tick is how often it polls.
-	patience = 30 * time.Second
-	tick     = 10 * time.Millisecond
-)
+// tick is how often a test looks whether what it waits for has happened.
+const tick = 10 * time.Millisecond

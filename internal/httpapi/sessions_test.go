@@ -148,7 +148,7 @@ func TestForgottenMeanwhile(t *testing.T) {
 				err := b.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
 
 				return err == nil && waits
-			}, patience, tick)
+			}, dbtest.Patience, tick)
 			require.NoError(t, tx.Commit(t.Context()))
 			<-answered
 			require.NoError(t, failure)

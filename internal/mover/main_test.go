@@ -134,7 +134,7 @@ func (f *fleet) text(database, sql string, args ...any) string {
 func (f *fleet) mover() *mover.Mover {
 	return mover.New(mover.Config{
 		Directory: f.directory, Domain: func() (fs.FS, string) { return domain.Find("kitchen") },
-		Patience: time.Minute, Logger: slog.New(slog.DiscardHandler), Off: f.off,
+		Patience: dbtest.Patience, Logger: slog.New(slog.DiscardHandler), Off: f.off,
 	})
 }
 
@@ -172,7 +172,7 @@ func (f *fleet) requireSlotless(database string) {
 	f.t.Helper()
 	require.Eventually(f.t, func() bool {
 		return f.text(database, `SELECT count(*)::text FROM pg_replication_slots WHERE database = current_database()`) == "0"
-	}, time.Minute, 10*time.Millisecond, "slots of %s", database)
+	}, dbtest.Patience, 10*time.Millisecond, "slots of %s", database)
 }
 
 // lead changes the address that the directory has of a database.

@@ -58,7 +58,7 @@ func TestMoveTakesWorkAlong(t *testing.T) {
 		_, err := f.mover().Move(t.Context(), who, "b")
 		moved <- err
 	}()
-	require.Eventually(t, func() bool { return !f.accepts("a") }, 5*time.Minute, 10*time.Millisecond, "new messages wait while a turn runs")
+	require.Eventually(t, func() bool { return !f.accepts("a") }, dbtest.Patience, 10*time.Millisecond, "new messages wait while a turn runs")
 	f.exec("a", `UPDATE turns SET status = 'succeeded', reply = 'a reply', replied_at = now(), finished_at = now(), summarized_at = now() WHERE id = $1`, turn)
 	require.NoError(t, <-moved)
 	require.Equal(t, "running", f.text("b", `SELECT status::text FROM turns WHERE id = $1`, waits))

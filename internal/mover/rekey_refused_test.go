@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,7 +43,7 @@ func TestMoveRefusesToRename(t *testing.T) {
 				return fstest.MapFS{"desk.yaml": {Data: []byte(strings.Replace(yaml, "[folders, notes]", "[folders, notes, covers]", 1))}}, "desk.yaml"
 			}
 			_, err := mover.New(mover.Config{
-				Directory: d.directory, Domain: files, Patience: time.Minute, Off: true, NewKeys: true, Logger: slog.New(slog.DiscardHandler),
+				Directory: d.directory, Domain: files, Patience: dbtest.Patience, Off: true, NewKeys: true, Logger: slog.New(slog.DiscardHandler),
 			}).Move(t.Context(), "Grace", "b")
 			refusal := &mover.RefusedError{}
 			require.ErrorAs(t, err, &refusal)

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -90,7 +89,7 @@ func openDesk(t *testing.T) *desk {
 
 func (d *desk) move(to string, off, fresh bool) (mover.Report, error) {
 	report, err := mover.New(mover.Config{
-		Directory: d.directory, Domain: deskFiles, Patience: time.Minute, Off: off, NewKeys: fresh, Logger: slog.New(slog.DiscardHandler),
+		Directory: d.directory, Domain: deskFiles, Patience: dbtest.Patience, Off: off, NewKeys: fresh, Logger: slog.New(slog.DiscardHandler),
 	}).Move(d.t.Context(), "Grace", to)
 	if err == nil {
 		d.at = to

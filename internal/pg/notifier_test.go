@@ -48,7 +48,7 @@ func setupListener(t *testing.T) (*pgxpool.Pool, *pg.Listener) {
 	ready, stop := listener.Subscribe(uuid.New())
 	defer stop()
 	start(t, listener.Run)
-	require.True(t, signalled(ready, 5*time.Second), "connecting signals everybody")
+	require.True(t, signalled(ready, dbtest.Patience), "connecting signals everybody")
 
 	return pool, listener
 }
@@ -65,7 +65,7 @@ func TestListenerHearsNotifier(t *testing.T) {
 	// Every subscriber is signalled each second, so begin right after a tick.
 	tick, stopTick := listener.Subscribe(uuid.New())
 	defer stopTick()
-	require.True(t, signalled(tick, 2*time.Second))
+	require.True(t, signalled(tick, dbtest.Patience))
 	own, stopOwn := listener.Subscribe(mine)
 	defer stopOwn()
 	all, stopAll := listener.SubscribeSession(session)
@@ -88,8 +88,8 @@ func TestListenerTicksWithoutNotifications(t *testing.T) {
 	_, listener := setupListener(t)
 	signal, stop := listener.Subscribe(uuid.New())
 	defer stop()
-	require.True(t, signalled(signal, 3*time.Second))
-	require.True(t, signalled(signal, 3*time.Second))
+	require.True(t, signalled(signal, dbtest.Patience))
+	require.True(t, signalled(signal, dbtest.Patience))
 }
 
 func TestListenerConnectsAgain(t *testing.T) {
@@ -107,11 +107,11 @@ func TestListenerConnectsAgain(t *testing.T) {
 			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN alfred_events'`).Scan(&listening))
 
 		return listening == 1
-	}, 5*time.Second, 20*time.Millisecond)
+	}, dbtest.Patience, 20*time.Millisecond)
 
 	signal, stop := listener.Subscribe(uuid.New())
 	defer stop()
-	require.True(t, signalled(signal, 3*time.Second))
+	require.True(t, signalled(signal, dbtest.Patience))
 }
 
 // recorder counts statements and can refuse them.

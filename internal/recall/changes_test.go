@@ -34,7 +34,7 @@ func TestSweepChanged(t *testing.T) {
 		require.NoError(t, index.SweepChanged(t.Context()))
 
 		return embedder.texts.Load() == first+1
-	}, 20*time.Second, 50*time.Millisecond)
+	}, dbtest.Patience, 50*time.Millisecond)
 	var stored int
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM embeddings AS e JOIN kitchen.recipes AS r ON r.id::text = e.owner_id
 		WHERE r.name = 'Lemon Curd' AND e.search @@ 'curd'::tsquery`).Scan(&stored))

@@ -214,7 +214,7 @@ func TestTendingHindersNoSweep(t *testing.T) {
 		err := pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_progress_create_index WHERE datname = current_database() AND phase LIKE 'waiting%')`).Scan(&waiting)
 
 		return err == nil && waiting
-	}, 30*time.Second, 50*time.Millisecond)
+	}, dbtest.Patience, 50*time.Millisecond)
 	var recipe string
 	require.NoError(t, pool.QueryRow(t.Context(), `INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, 'Lemon Curd') RETURNING id::text`, demoUser).Scan(&recipe))
 	require.NoError(t, index.Sweep(t.Context()))

@@ -92,7 +92,7 @@ func TestV39RowsBehindViews(t *testing.T) {
 		require.NoError(t, index.SweepChanged(t.Context()))
 
 		return embedder.texts.Load() == before+1
-	}, 20*time.Second, 50*time.Millisecond)
+	}, dbtest.Patience, 50*time.Millisecond)
 	require.Equal(t, []string{"3", "2"}, ranked(t, pool, searcher, d, eve, "fog"))
 
 	exec(t, pool, `UPDATE harbour.trips SET member_id = 1 WHERE id = 3`)

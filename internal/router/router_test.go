@@ -23,10 +23,7 @@ import (
 	"alfred/internal/router"
 )
 
-const (
-	waitFor = time.Minute
-	tick    = 10 * time.Millisecond
-)
+const tick = 10 * time.Millisecond
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
@@ -186,7 +183,7 @@ func TestRequestsWaitForAMove(t *testing.T) {
 		}
 		answered <- text
 	}()
-	require.Eventually(t, func() bool { return w.asked[0].Load() > 2 }, waitFor, tick)
+	require.Eventually(t, func() bool { return w.asked[0].Load() > 2 }, dbtest.Patience, tick)
 	w.exec(t, `UPDATE users SET database = 'b', epoch = 2`)
 	w.at.Store("b")
 	require.Equal(t, "b took one", <-answered)
@@ -292,7 +289,7 @@ func TestFailuresDoNotWaitForTheDirectory(t *testing.T) {
 		_, text, err := w.send(t.Context(), w.key, "four")
 
 		return err == nil && text == "b took four"
-	}, waitFor, tick)
+	}, dbtest.Patience, tick)
 }
 
 // While the directory does not answer, who waits goes on where their user is known to be.

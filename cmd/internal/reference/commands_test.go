@@ -8,15 +8,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
 )
-
-// commandTimeout ends a command that waits in vain.
-const commandTimeout = 2 * time.Minute
 
 // Every command in the documents runs, and prints the output below it. Commands are fenced blocks of sh and sql. They run
 // in order, on a database with the README's conversation, against one worker and one API; in sql, :session and :turn are
@@ -86,7 +82,7 @@ func (h *house) run(t *testing.T, b *block, dir, stdin, name string, args ...str
 
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), dbtest.Patience)
 	defer cancel()
 	url := h.url
 	if b.mark == markEmpty {

@@ -109,7 +109,7 @@ func (h *house) talk(t *testing.T) {
 			err := conn.QueryRow(t.Context(), `SELECT reply FROM alfred.turns WHERE id = $1::uuid AND summarized_at IS NOT NULL`, h.turn).Scan(&reply)
 
 			return err == nil && reply != nil
-		}, 2*time.Minute, 20*time.Millisecond, "turn %d: %s", i+1, turn.say)
+		}, dbtest.Patience, 20*time.Millisecond, "turn %d: %s", i+1, turn.say)
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(turn.reply), `\.\.\.`, `.*`)
 		pattern = regexp.MustCompile(`[A-Z][a-z]{2} \d+`).ReplaceAllString(pattern, `[A-Z][a-z]{2} \d+`) // a date, different from today's
 		require.Regexp(t, "(?s)^"+pattern+"$", strings.Join(strings.Fields(*reply), " "), "turn %d: %s", i+1, turn.say)
