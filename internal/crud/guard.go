@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,7 +19,7 @@ const (
 	// maxUnasked is how many rows a call may change without approval.
 	maxUnasked = 10
 
-	// namedInQuestion is how many rows a question names.
+	// namedInQuestion is how many rows a question names, and how many values of one without a name.
 	namedInQuestion = 5
 )
 
@@ -218,8 +219,30 @@ func question(s *step, rows []map[string]any, count int) string {
 			labels[i] = registry.Scrub(s.entity.Spoken.Render(withoutKeys(s.entity, rows[i])))
 		}
 	}
+	for i, label := range labels {
+		labels[i] = cmp.Or(label, contents(s.entity, rows[i]), "one that says nothing")
+	}
 
 	return fmt.Sprintf("This would %s %d %s: %s. %s", verb, count, noun, andMore(labels, count), shallI)
+}
+
+// contents describes a row without a name by the first of its values.
+func contents(e *domain.Entity, row map[string]any) string {
+	var said []string
+	for _, c := range visible(e) {
+		text := ""
+		if c != e.Key && c.FK == nil && c.Kind != domain.KindJSON && c.Kind != domain.KindArray && row[c.Name] != nil {
+			text = registry.Scrub(fmt.Sprint(row[c.Name]))
+		}
+		if text != "" && len(said) < namedInQuestion {
+			said = append(said, strings.ReplaceAll(c.Name, "_", " ")+" "+text)
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+
+	return "one with " + strings.Join(said, ", ")
 }
 
 // withoutKeys returns a row without any row keys.

@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -244,4 +245,15 @@ func TestNumbersInAList(t *testing.T) {
 	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "thing", "content": {"n": 2, "nums": ["+3"]}}]}`)
 	read := b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": "id", "op": "=", "value": "gen_thing_1"}]}`)
 	require.Equal(t, []any{3.0}, b.rows(read)[0]["nums"])
+}
+
+// A row without a name is asked about by what else it says.
+func TestRowsWithoutANameInQuestions(t *testing.T) {
+	t.Parallel()
+	b := setupThings(t)
+	b.exec(`INSERT INTO things.things (n, user_id, title, num) VALUES (1, $1, '', 12), (2, $1, 'Ash', 13)`, b.scope.UserID)
+	for n, want := range map[int]string{1: "This would delete 1 thing: one with n 1, num 12.", 2: "This would delete 1 thing: Ash."} {
+		outcome := b.decide("write", call(vocab.ToolDelete, fmt.Sprintf(`{"table": "things", "filters": [{"field": "n", "op": "=", "value": %d}]}`, n)))
+		require.Contains(t, outcome.Approval.Text, want)
+	}
 }
