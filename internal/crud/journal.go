@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -48,8 +49,32 @@ type rowChange struct {
 // Action of an operation, which is not part of any lifecycle.
 const actionCalled = "called"
 
-// image is a row as stored, column by column, in Postgres's own JSON.
+// image is a row as stored, column by column, in Postgres's own JSON. In a column of JSON, its null, which is not SQL's, is
+// wrapped in an object with the key "", as is an object that has such a key; [fromImage] unwraps them.
 type image map[string]json.RawMessage
+
+// imageSQL is the row as an image.
+func imageSQL(e *domain.Entity) string {
+	row := "to_jsonb(" + quoted(e.Table) + ".*)"
+	for _, c := range e.Columns {
+		if c.Kind == domain.KindJSON && c.Expr == "" {
+			row += fmt.Sprintf(" || CASE WHEN jsonb_typeof(%[1]s::jsonb) = 'null' OR %[1]s::jsonb -> '' IS NOT NULL"+
+				" THEN jsonb_build_object('%[2]s', jsonb_build_object('', %[1]s)) ELSE '{}' END", qualified(e, c), strings.ReplaceAll(c.Name, "'", "''"))
+		}
+	}
+
+	return row
+}
+
+// fromImage is the value of a column in r, a record that was populated from an image.
+func fromImage(e *domain.Entity, name string) string {
+	value := "r." + quoted(name)
+	if c := e.Column(name); c != nil && c.Kind == domain.KindJSON {
+		return fmt.Sprintf("coalesce((%[1]s::jsonb -> '')::%[2]s, %[1]s)", value, c.Type)
+	}
+
+	return value
+}
 
 // images reads whole rows, hidden columns included, by the column that identifies them.
 func (t *Tools) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string) (map[string]image, error) {
@@ -84,7 +109,7 @@ func (t *Tools) imagesByKey(reads *pg.Batch, keys map[*domain.Entity][]string, l
 // queueImages adds a read of whole rows; into makes the map they go to, once they are read.
 func (t *Tools) queueImages(reads *pg.Batch, e *domain.Entity, by *domain.Column, keys []string, lock bool, into func() map[string]image) {
 	s := &statement{}
-	s.add("SELECT ", qualified(e, e.Key), "::text, to_jsonb(", quoted(e.Table), ".*) FROM ", table(t.domain, e),
+	s.add("SELECT ", qualified(e, e.Key), "::text, ", imageSQL(e), " FROM ", table(t.domain, e),
 		" WHERE ", e.Owned(), " AND ")
 	s.in(qualified(e, by), keys, by.Type)
 	s.add(" ORDER BY ", qualified(e, e.Key))

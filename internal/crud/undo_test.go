@@ -2,7 +2,9 @@ package crud_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -10,6 +12,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/dbtest"
 	"alfred/internal/vocab"
 )
 
@@ -319,4 +322,30 @@ func TestUndoAfterRowsWereDeletedByACascade(t *testing.T) {
 	result := b.undo(b.scope.TurnID, b.scope.Turn).Results[0]
 	require.NotEmpty(t, result.ErrorMessage, "it has nothing to come back to")
 	require.Equal(t, start, b.state())
+}
+
+// JSON's null is another value than SQL's: some libraries store it for None, in columns that do not accept SQL's.
+func TestUndoKeepsTheNullOfJSON(t *testing.T) {
+	t.Parallel()
+	b := setupThingsAs(t, dbtest.OwnTx(t), thingsSQL+"; GRANT INSERT ON things.things TO alfred_undo")
+	docs := []string{`null`, `{"": null}`, `{"": 1, "a": 2}`, `[""]`, `"text"`}
+	for n, doc := range docs {
+		b.exec(`INSERT INTO things.things (n, user_id, title, doc) VALUES ($1, $2, 'x', $3::jsonb)`, n, b.scope.UserID, doc)
+	}
+	state := func() string {
+		return query[string](b, `SELECT string_agg(n || coalesce(doc::text, ' SQL'), ' ' ORDER BY n) FROM things.things WHERE user_id = $1`, b.scope.UserID)
+	}
+	before := state()
+	b.ok("read", vocab.ToolRead, `{"table": "things"}`)
+	for n := range docs {
+		for tool, data := range map[string]string{"db_update set": `, "data": {"doc": {"set": true}}`, "db_update clear": `, "data": {"doc": null}`, "db_delete": ""} {
+			b.nextTurn()
+			tool, _, _ = strings.Cut(tool, " ")
+			args := fmt.Sprintf(`{"table": "things", "filters": [{"field": "id", "op": "=", "value": "thing_%d"}]%s}`, n+1, data)
+			require.Empty(t, b.decide("write", call(tool, args)).Results[0].ErrorMessage)
+			require.NotEqual(t, before, state(), args)
+			b.undone(b.scope.TurnID, b.scope.Turn)
+			require.Equal(t, before, state(), args)
+		}
+	}
 }

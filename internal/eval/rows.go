@@ -133,7 +133,9 @@ func quoted(names []string) string {
 
 // rollBack rolls changes back in memory.
 func (p *past) rollBack(ctx context.Context, tables []*table, moment time.Time) error {
-	rows, _ := p.tx.Query(ctx, `SELECT entity_type, entity_id, action, coalesce(before::text, '{}') FROM alfred.row_changes
+	rows, _ := p.tx.Query(ctx, `SELECT entity_type, entity_id, action,
+			coalesce((SELECT jsonb_object_agg(b.name, coalesce(b.value -> '', b.value)) FROM jsonb_each(before) AS b (name, value)), '{}')::text -- JSON's null is wrapped
+		FROM alfred.row_changes
 		WHERE user_id = $1 AND created_at >= $2 ORDER BY created_at DESC, turn_id DESC, seq DESC`, p.user, moment)
 	var kind, id, action, before string
 	_, err := pgx.ForEachRow(rows, []any{&kind, &id, &action, &before}, func() error {
