@@ -180,7 +180,7 @@ func (b *tab) until(condition string) {
 	ctx, cancel := context.WithTimeout(b.ctx, pageDeadline+time.Second) // a page that navigates away takes its own timeout along
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("(() => { try { return "+condition+" } catch { return false } })()",
-		chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(pageDeadline)))
+		chromedp.WithPollingInterval(60*time.Millisecond), chromedp.WithPollingTimeout(pageDeadline)))
 	if err != nil {
 		b.screenshot("failed")
 		require.NoError(b.t, err, condition)
