@@ -91,7 +91,7 @@ func (q *Queries) EmbeddingForget(ctx context.Context, db DBTX, arg *EmbeddingFo
 
 const EmbeddingHashes = `-- name: EmbeddingHashes :many
 SELECT coalesce(user_id::text, '')::text AS user_id, owner_id, content_hash FROM embeddings
-WHERE owner_kind = $1 AND model = $2 AND dimensions = $3 AND owner_id = ANY ($4::text[])
+WHERE owner_kind = $1 AND model = $2 AND dimensions = $3 AND owner_id = ANY (ARRAY(SELECT unnest($4::text[])))
 `
 
 type EmbeddingHashesParams struct {
@@ -405,9 +405,9 @@ func (q *Queries) EmbeddingTurnsMissing(ctx context.Context, db DBTX, arg *Embed
 
 const EmbeddingUpsert = `-- name: EmbeddingUpsert :exec
 WITH new AS (
-    SELECT unnest($4::text[]) AS owner_id, nullif(unnest($5::text[]), '')::uuid AS user_id,
-           unnest($6::bytea[]) AS content_hash, unnest($7::text[]) AS embedding,
-           unnest($8::text[]) AS content
+    SELECT unnest((SELECT $4::text[])) AS owner_id, nullif(unnest((SELECT $5::text[])), '')::uuid AS user_id,
+           unnest((SELECT $6::bytea[])) AS content_hash, unnest((SELECT $7::text[])) AS embedding,
+           unnest((SELECT $8::text[])) AS content
 ), moved AS ( -- to another owner
     DELETE FROM embeddings AS e USING new
     WHERE e.owner_kind = $1 AND e.owner_id = new.owner_id AND e.model = $2 AND e.user_id IS DISTINCT FROM new.user_id

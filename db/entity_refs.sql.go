@@ -347,7 +347,7 @@ func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefList
 const EntityRefListByKey = `-- name: EntityRefListByKey :many
 SELECT to_jsonb(e) AS entry FROM entity_refs AS e
 WHERE e.session_id = $1
-  AND (e.entity_type, e.entity_id) IN (SELECT unnest($2::text[]), unnest($3::text[]))
+  AND (e.entity_type, e.entity_id) IN (SELECT unnest((SELECT $2::text[])), unnest((SELECT $3::text[])))
 `
 
 type EntityRefListByKeyParams struct {

@@ -48,7 +48,7 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) {
 	case opIsNotNull:
 		s.add(sql, " IS NOT NULL")
 	case opIn:
-		s.in(sql, c.texts, sqlType)
+		s.add(sql, " = ANY(", s.castList(c.texts, sqlType), ")")
 	case opNotIn:
 		s.add(sql, " <> ALL(", s.castList(c.texts, sqlType), ")")
 	case opILike:

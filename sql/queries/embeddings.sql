@@ -24,7 +24,7 @@ WHERE (m.model <> @model OR m.dimensions <> @dimensions)
 -- EmbeddingHashes returns the text hashes of stored embeddings with their owners; "" for shared ones.
 -- name: EmbeddingHashes :many
 SELECT coalesce(user_id::text, '')::text AS user_id, owner_id, content_hash FROM embeddings
-WHERE owner_kind = @owner_kind AND model = @model AND dimensions = @dimensions AND owner_id = ANY (@owner_ids::text[]);
+WHERE owner_kind = @owner_kind AND model = @model AND dimensions = @dimensions AND owner_id = ANY (ARRAY(SELECT unnest(@owner_ids::text[])));
 
 -- EmbeddingIncomplete lets a model serve no longer: its embeddings are about to be deleted.
 -- name: EmbeddingIncomplete :exec
@@ -88,9 +88,9 @@ LIMIT @lim;
 -- promoted standby may have that end without the embeddings, and the next sweep makes them.
 -- name: EmbeddingUpsert :exec
 WITH new AS (
-    SELECT unnest(@owner_ids::text[]) AS owner_id, nullif(unnest(@user_ids::text[]), '')::uuid AS user_id,
-           unnest(@content_hashes::bytea[]) AS content_hash, unnest(@vectors::text[]) AS embedding,
-           unnest(@contents::text[]) AS content
+    SELECT unnest((SELECT @owner_ids::text[])) AS owner_id, nullif(unnest((SELECT @user_ids::text[])), '')::uuid AS user_id,
+           unnest((SELECT @content_hashes::bytea[])) AS content_hash, unnest((SELECT @vectors::text[])) AS embedding,
+           unnest((SELECT @contents::text[])) AS content
 ), moved AS ( -- to another owner
     DELETE FROM embeddings AS e USING new
     WHERE e.owner_kind = @owner_kind AND e.owner_id = new.owner_id AND e.model = @model AND e.user_id IS DISTINCT FROM new.user_id

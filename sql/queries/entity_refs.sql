@@ -92,7 +92,7 @@ SELECT to_jsonb(e) AS entry FROM entity_refs AS e WHERE e.session_id = @session_
 -- name: EntityRefListByKey :many
 SELECT to_jsonb(e) AS entry FROM entity_refs AS e
 WHERE e.session_id = @session_id
-  AND (e.entity_type, e.entity_id) IN (SELECT unnest(@entity_types::text[]), unnest(@entity_ids::text[]));
+  AND (e.entity_type, e.entity_id) IN (SELECT unnest((SELECT @entity_types::text[])), unnest((SELECT @entity_ids::text[])));
 
 -- EntityRefListDecayed returns retained refs neither renewed nor touched since a turn.
 -- name: EntityRefListDecayed :many
