@@ -238,3 +238,33 @@ subdomains: [{name: crates, description: All., tables: [crates]}]
 	require.Equal(t, "renamed", query[string](b, `SELECT name FROM depot.crates`))
 	require.NotContains(t, b.kit.ByType("crate").Describe(), "- id:")
 }
+
+// A list takes an enum's values in any case, and a wrong one is refused with those that it may be.
+func TestListsOfAnEnum(t *testing.T) {
+	t.Parallel()
+	b := setupDeclared(t, `
+		CREATE SCHEMA hues;
+		GRANT USAGE ON SCHEMA hues TO alfred_tenant;
+		CREATE TYPE hues.hue AS ENUM ('red', 'dark blue');
+		CREATE TABLE hues.flags (
+			id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
+			name text NOT NULL, hues hues.hue[], UNIQUE (user_id, id));
+		ALTER TABLE hues.flags ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY tenant ON hues.flags TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+		GRANT SELECT, INSERT (name, hues) ON hues.flags TO alfred_tenant`, `
+name: hues
+schema: hues
+owner: user_id
+persona: You keep flags.
+entities:
+  - {type: flag, table: flags, label: "{name}", order: [name], writes: [create], columns: [name, hues]}
+subdomains:
+  - {name: flags, description: All., tables: [flags], guidance: none}
+`)
+	b.ok("write", vocab.ToolCreate, `{"table": "flags", "data": {"name": "a", "hues": ["Red", "dark blue"]}}`)
+	require.Equal(t, "{red,\"dark blue\"}", query[string](b, `SELECT hues::text FROM hues.flags`))
+	require.Equal(t, "hues has to be one of red, dark blue.",
+		b.refused("write", vocab.ToolCreate, `{"table": "flags", "data": {"name": "b", "hues": ["pink"]}}`, crud.CodeBadValue))
+	require.Equal(t, 1, b.ok("read", vocab.ToolRead, `{"table": "flags", "filters": [{"field": "hues", "op": "contains", "value": "RED"}]}`).RowCount)
+}

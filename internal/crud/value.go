@@ -144,7 +144,7 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 	if c.Fold {
 		return strings.ToLower(strings.TrimSpace(text)), nil
 	}
-	if len(c.Enum) == 0 || c.Kind == domain.KindArray {
+	if len(c.Enum) == 0 {
 		return text, nil
 	}
 	at := slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, strings.TrimSpace(text)) })
