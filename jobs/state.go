@@ -24,6 +24,7 @@ type state struct {
 	d       delivery
 	guard   *guard
 	plan    *carried // came with Understand's answer and fits; nil: Think is asked
+	refused string   // why the plan that came does not fit
 	prompts Prompts
 	written *registry.Written // what the decision writes of the registry, for the view of its turn
 	until   time.Time         // when the turn stops retrying the current decision; zero: never

@@ -31,7 +31,9 @@ func (s *state) takePlan() error {
 	if err != nil {
 		return err
 	}
-	if plan := in.Carried(s.Carried()); plan != nil {
+	plan, refused := in.Carried(s.Carried())
+	s.refused = refused
+	if plan != nil {
 		s.plan = &carried{in, plan}
 	}
 
@@ -40,6 +42,7 @@ func (s *state) takePlan() error {
 
 func (s *state) thinkInput() (in nodes.ThinkInput, err error) {
 	in = s.prompts.Think(s.View)
+	in.Refused = s.refused
 	in.Permission, err = s.permission()
 
 	return in, err

@@ -103,6 +103,9 @@ type ThinkInput struct {
 	Homes map[string]Home
 	// Permission says whether write steps are allowed; the prompt states it below the task.
 	Permission Permission
+	// Refused says why the plan that came with Understand's answer cannot be followed, "" if none came or the permission
+	// says it.
+	Refused string
 }
 
 // Home is the subdomain that handles a table's rows, their type and what they are called.

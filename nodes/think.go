@@ -51,34 +51,40 @@ func (in *ThinkInput) enums(prefix string) map[string][]string {
 	}
 }
 
-// Carried returns the plan that came with Understand's answer, ready to be followed, or nil if Think has to be asked.
-// It is checked against what is known after the message was understood: refs that were forgotten are gone, and only
-// requested writes are allowed.
-func (in *ThinkInput) Carried(out *ThinkOutput) *ThinkOutput {
+// Carried returns the plan that came with Understand's answer, ready to be followed, or nil if Think has to be asked, with
+// the reason as in Refused. It is checked against what is known after the message was understood: refs that were
+// forgotten are gone, and only requested writes are allowed.
+func (in *ThinkInput) Carried(out *ThinkOutput) (plan *ThinkOutput, refused string) {
 	if out == nil {
-		return nil
+		return nil, ""
 	}
 	var f faults
 	own := *out
 	own.Steps = slices.Clone(out.Steps)
 	own.checkValues(&f, *in)
 	own.checkLimits(&f, *in)
-	if len(f) > 0 || own.writes() && !in.Permission.Allowed {
-		return nil
+	if err := f.err(); err != nil {
+		return nil, err.Error()
+	}
+	if own.writes() && !in.Permission.Allowed {
+		return nil, ""
 	}
 
-	return &own
+	return &own, ""
 }
 
-// permissionFrame is the frame with what may be written below the task.
+// permissionFrame is the frame with what may be written below the task, and why a plan was refused.
 func (in *ThinkInput) permissionFrame() Frame {
-	f := in.Frame
+	f, words := in.Frame, in.Permission.words()
+	if in.Refused != "" {
+		words += "\nA first plan was refused: " + in.Refused
+	}
 	f.Blocks = slices.Clone(f.Blocks)
 	for i := range f.Blocks {
 		f.Blocks[i].Sections = slices.Clone(f.Blocks[i].Sections)
 		for j := range f.Blocks[i].Sections {
 			if s := &f.Blocks[i].Sections[j]; s.Heading == headingTask {
-				s.Body = strings.TrimSpace(s.Body) + "\n" + in.Permission.words()
+				s.Body = strings.TrimSpace(s.Body) + "\n" + words
 			}
 		}
 	}

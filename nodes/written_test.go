@@ -137,7 +137,9 @@ func nodesCarried(out *nodes.UnderstandOutput) *nodes.ThinkOutput {
 	in := togetherInput().Plan
 	in.Permission.Allowed = true
 
-	return in.Carried(out.Think)
+	plan, _ := in.Carried(out.Think)
+
+	return plan
 }
 
 func nodesDecision(out *nodes.UnderstandOutput) string { return nodesCarried(out).Decision }

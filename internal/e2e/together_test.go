@@ -52,8 +52,8 @@ turns:
     think: {goal: Compare, decision: plan, steps: [{type: analyze, subdomain: recipes, description: Compare, refs: [recipe_1, recipe_3]}]}
     act: {calls: [{tool: step_complete, args: {summary: same}}]}
     reply: They are alike.
-  - understand: {intent: chat, curation: {forget: [recipe_2]}}
-    think: [{goal: Look, decision: plan, steps: [{type: analyze, subdomain: recipes, description: Compare, refs: [recipe_2]}], repairs: [{goal: Talk, decision: plan, steps: []}]}]
+  - understand: {intent: chat, curation: {forget: [recipe_2]}, think: {goal: Look, decision: plan, steps: [{type: analyze, subdomain: recipes, description: Compare, refs: [recipe_2]}]}}
+    think: {goal: Talk, decision: plan, steps: []}
     reply: Forgotten.
   - understand: {intent: read, disambiguation: {question: Which one?, options: [recipe_1, recipe_3]}}
     think: `+look+`
@@ -73,7 +73,8 @@ turns:
 	require.Equal(t, section(c.prompt(2, "understand", 1), "## Conversation"), section(c.prompt(2, "act", 1), "## Conversation"))
 
 	c.say("forget it") // the plan needs what the same answer removed from view
-	require.Equal(t, "understand think think reply", c.callsOf(3))
+	require.Equal(t, "understand think reply", c.callsOf(3))
+	require.Contains(t, c.prompt(3, "think", 1), "\nA first plan was refused: there is no recipe_2 in this conversation; find what has no ref by name")
 
 	c.say("that one") // a question voids the plan that came with it
 	require.Equal(t, "understand", c.one(`SELECT string_agg(r.node, ' ' ORDER BY r.position) FROM node_runs r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND t.number = 4 AND r.node IN ('understand', 'think')`))
