@@ -2,8 +2,6 @@
 
 -- +goose Up
 ALTER FUNCTION turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb) SET plan_cache_mode = force_generic_plan;
-ALTER FUNCTION user_words_list(uuid[]) SET plan_cache_mode = force_generic_plan;
 
 -- +goose Down
 ALTER FUNCTION turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb) RESET plan_cache_mode;
-ALTER FUNCTION user_words_list(uuid[]) RESET plan_cache_mode;
