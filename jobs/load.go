@@ -61,6 +61,12 @@ func (r *Runner) compareCarried(ctx context.Context, tx pgx.Tx, d delivery, v *v
 		return err
 	}
 	differs := v.Differs(loaded)
+	if differs != "" && !last { // among a commit's statements, others' commits may show in a later read only
+		if loaded, err = r.loadIn(ctx, tx, d, false, last); err != nil {
+			return err
+		}
+		differs = v.Differs(loaded)
+	}
 	if differs == "" {
 		return nil
 	}
