@@ -21,7 +21,7 @@ func TestY16EventsAreAsDescribed(t *testing.T) {
 	api, err := client.New(c.url, c.key)
 	require.NoError(t, err)
 	seen := map[string]bool{}
-	for _, text := range []string{"Show my recipes", "Draft a Thai basil chicken", "Save it", "Delete it", "Yes", "Add 12 eggs"} {
+	say := func(text string) {
 		made := c.enqueue(message{"message": text})
 		for event, err := range api.FollowTurn(t.Context(), made.ID.String(), "") {
 			require.NoError(t, err)
@@ -32,6 +32,11 @@ func TestY16EventsAreAsDescribed(t *testing.T) {
 			seen[event.Type] = true
 		}
 		c.end(made)
+	}
+	for again := 0; again < 10 && !seen["reply.delta"]; again++ { // which is gone once the reply is there, before a slow reader comes
+		for _, text := range []string{"Show my recipes", "Draft a Thai basil chicken", "Save it", "Delete it", "Yes", "Add 12 eggs"} {
+			say(text)
+		}
 	}
 	for _, kind := range []string{
 		"turn.started", "node.started", "node.finished", "plan", "step.started", "tool.called", "step.finished", "entities", "reply.delta", "reply", "turn.finished",
