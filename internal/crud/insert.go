@@ -78,12 +78,8 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 // numbers which the database otherwise assigns, or "".
 func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, rows any) *statement {
 	columns, values := make([]string, len(names)), make([]string, len(names))
-	_, restores := rows.([]image)
 	for i, name := range names {
-		columns[i], values[i] = quoted(name), "r."+quoted(name)
-		if restores {
-			values[i] = fromImage(e, name)
-		}
+		columns[i], values[i] = quoted(name), populated(e, name, rows)
 	}
 	s, into := &statement{}, table(t.domain, e)
 	if len(names) == 0 { // of one row: no other form of INSERT omits every column

@@ -50,7 +50,7 @@ type rowChange struct {
 const actionCalled = "called"
 
 // image is a row as stored, column by column, in Postgres's own JSON. In a column of JSON, its null, which is not SQL's, is
-// wrapped in an object with the key "", as is an object that has such a key; [fromImage] unwraps them.
+// wrapped in an object with the key "", as is an object that has such a key; [populated] unwraps them.
 type image map[string]json.RawMessage
 
 // imageSQL is the row as an image.
@@ -66,11 +66,14 @@ func imageSQL(e *domain.Entity) string {
 	return row
 }
 
-// fromImage is the value of a column in r, a record that was populated from an image.
-func fromImage(e *domain.Entity, name string) string {
+// populated is the value of a column in r, a record that was populated from a row, or from one of several.
+func populated(e *domain.Entity, name string, from any) string {
 	value := "r." + quoted(name)
-	if c := e.Column(name); c != nil && c.Kind == domain.KindJSON {
-		return fmt.Sprintf("coalesce((%[1]s::jsonb -> '')::%[2]s, %[1]s)", value, c.Type)
+	switch from.(type) {
+	case image, []image:
+		if c := e.Column(name); c != nil && c.Kind == domain.KindJSON {
+			return fmt.Sprintf("coalesce((%[1]s::jsonb -> '')::%[2]s, %[1]s)", value, c.Type)
+		}
 	}
 
 	return value

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -338,11 +337,10 @@ func TestUndoKeepsTheNullOfJSON(t *testing.T) {
 	before := state()
 	b.ok("read", vocab.ToolRead, `{"table": "things"}`)
 	for n := range docs {
-		for tool, data := range map[string]string{"db_update set": `, "data": {"doc": {"set": true}}`, "db_update clear": `, "data": {"doc": null}`, "db_delete": ""} {
+		for _, write := range [][2]string{{vocab.ToolUpdate, `, "data": {"doc": {"set": true}}`}, {vocab.ToolUpdate, `, "data": {"doc": null}`}, {vocab.ToolDelete, ""}} {
 			b.nextTurn()
-			tool, _, _ = strings.Cut(tool, " ")
-			args := fmt.Sprintf(`{"table": "things", "filters": [{"field": "id", "op": "=", "value": "thing_%d"}]%s}`, n+1, data)
-			require.Empty(t, b.decide("write", call(tool, args)).Results[0].ErrorMessage)
+			args := fmt.Sprintf(`{"table": "things", "filters": [{"field": "id", "op": "=", "value": "thing_%d"}]%s}`, n+1, write[1])
+			require.Empty(t, b.decide("write", call(write[0], args)).Results[0].ErrorMessage)
 			require.NotEqual(t, before, state(), args)
 			b.undone(b.scope.TurnID, b.scope.Turn)
 			require.Equal(t, before, state(), args)

@@ -148,12 +148,8 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 // updateSQL sets columns to what a row has in them, in the rows with these keys.
 func (t *Tools) updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
 	sets := make([]string, len(columns))
-	_, restores := row.(image)
 	for i, name := range columns {
-		sets[i] = quoted(name) + " = r." + quoted(name)
-		if restores {
-			sets[i] = quoted(name) + " = " + fromImage(e, name)
-		}
+		sets[i] = quoted(name) + " = " + populated(e, name, row)
 	}
 	s := &statement{}
 	into := table(t.domain, e)
