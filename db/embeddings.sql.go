@@ -107,7 +107,8 @@ type EmbeddingHashesRow struct {
 	ContentHash []byte
 }
 
-// EmbeddingHashes returns the text hashes of stored embeddings with their owners; "" for shared ones.
+// EmbeddingHashes returns the text hashes of stored embeddings with their owners; "" for shared ones. The ids are in a
+// subquery so that one plan serves all numbers of them.
 func (q *Queries) EmbeddingHashes(ctx context.Context, db DBTX, arg *EmbeddingHashesParams) ([]*EmbeddingHashesRow, error) {
 	rows, err := db.Query(ctx, EmbeddingHashes,
 		arg.OwnerKind,
@@ -438,7 +439,8 @@ type EmbeddingUpsertParams struct {
 // EmbeddingUpsert stores embeddings, given in pgvector's text format. Rows visible to several users have one for each;
 // for other rows, the embedding of an earlier owner is deleted. A user who is being copied to this database brings theirs along.
 // The commit waits for neither disk nor standby: a crash that loses it also loses the end of the job, which is then repeated; a
-// promoted standby may have that end without the embeddings, and the next sweep makes them.
+// promoted standby may have that end without the embeddings, and the next sweep makes them. The lists are in subqueries so that
+// one plan serves all lengths.
 func (q *Queries) EmbeddingUpsert(ctx context.Context, db DBTX, arg *EmbeddingUpsertParams) error {
 	_, err := db.Exec(ctx, EmbeddingUpsert,
 		arg.OwnerKind,

@@ -356,7 +356,7 @@ type EntityRefListByKeyParams struct {
 	EntityIds   []string
 }
 
-// EntityRefListByKey returns the refs of rows; types and ids are parallel.
+// EntityRefListByKey returns the refs of rows; types and ids are parallel, in subqueries so that one plan serves all lengths.
 func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRefListByKeyParams) ([]json.RawMessage, error) {
 	rows, err := db.Query(ctx, EntityRefListByKey, arg.SessionID, arg.EntityTypes, arg.EntityIds)
 	if err != nil {

@@ -21,7 +21,8 @@ DELETE FROM embedded_models AS m
 WHERE (m.model <> @model OR m.dimensions <> @dimensions)
   AND NOT EXISTS (SELECT FROM embeddings AS e WHERE e.model = m.model AND e.dimensions = m.dimensions OFFSET 0);
 
--- EmbeddingHashes returns the text hashes of stored embeddings with their owners; "" for shared ones.
+-- EmbeddingHashes returns the text hashes of stored embeddings with their owners; "" for shared ones. The ids are in a
+-- subquery so that one plan serves all numbers of them.
 -- name: EmbeddingHashes :many
 SELECT coalesce(user_id::text, '')::text AS user_id, owner_id, content_hash FROM embeddings
 WHERE owner_kind = @owner_kind AND model = @model AND dimensions = @dimensions AND owner_id = ANY (ARRAY(SELECT unnest(@owner_ids::text[])));
@@ -85,7 +86,8 @@ LIMIT @lim;
 -- EmbeddingUpsert stores embeddings, given in pgvector's text format. Rows visible to several users have one for each;
 -- for other rows, the embedding of an earlier owner is deleted. A user who is being copied to this database brings theirs along.
 -- The commit waits for neither disk nor standby: a crash that loses it also loses the end of the job, which is then repeated; a
--- promoted standby may have that end without the embeddings, and the next sweep makes them.
+-- promoted standby may have that end without the embeddings, and the next sweep makes them. The lists are in subqueries so that
+-- one plan serves all lengths.
 -- name: EmbeddingUpsert :exec
 WITH new AS (
     SELECT unnest((SELECT @owner_ids::text[])) AS owner_id, nullif(unnest((SELECT @user_ids::text[])), '')::uuid AS user_id,

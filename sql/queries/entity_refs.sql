@@ -88,7 +88,7 @@ RETURNING session_id, ref;
 -- name: EntityRefList :many
 SELECT to_jsonb(e) AS entry FROM entity_refs AS e WHERE e.session_id = @session_id AND e.ref = ANY(@refs::text[]);
 
--- EntityRefListByKey returns the refs of rows; types and ids are parallel.
+-- EntityRefListByKey returns the refs of rows; types and ids are parallel, in subqueries so that one plan serves all lengths.
 -- name: EntityRefListByKey :many
 SELECT to_jsonb(e) AS entry FROM entity_refs AS e
 WHERE e.session_id = @session_id
