@@ -24,6 +24,9 @@ const (
 	// everything and to tend the vector indexes.
 	changesInterval = 5 * time.Second
 	sweepInterval   = 10 * time.Minute
+
+	// retryInterval is how long to wait after a sweep that failed: one reads every row.
+	retryInterval = time.Minute
 )
 
 // Furnish completes a configuration that has a pool and a domain, and returns the index that its search needs swept.
@@ -75,11 +78,15 @@ func Start(ctx context.Context, config jobs.Config, index *recall.Index) (stop f
 func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
 	ticker := time.NewTicker(changesInterval)
 	defer ticker.Stop()
-	for swept := (time.Time{}); ; {
+	for due, first := time.Now(), true; ; {
 		err := index.SweepChanged(ctx)
-		if time.Since(swept) >= sweepInterval {
-			err = errors.Join(err, index.Sweep(ctx))
-			swept = time.Now()
+		if !time.Now().Before(due) {
+			full := index.Sweep(ctx)
+			due = time.Now().Add(untilNext(full, first))
+			first = first && full != nil
+			if !errors.Is(full, recall.ErrSweeping) {
+				err = errors.Join(err, full)
+			}
 		}
 		if err != nil && ctx.Err() == nil {
 			logger.WarnContext(ctx, "sweep failed", slog.Any("error", err))
@@ -90,6 +97,22 @@ func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
 		case <-ticker.C:
 		}
 	}
+}
+
+// untilNext returns how long to wait after a sweep. Another process's sweep will do, except for the first, which comes as
+// soon as nobody sweeps: the other's may leave out what only this process's domain declares, or be a killed worker's, whose
+// lock outlives it for a moment.
+func untilNext(err error, first bool) time.Duration {
+	switch {
+	case errors.Is(err, recall.ErrSweeping):
+		if first {
+			return 0
+		}
+	case err != nil && !errors.Is(err, recall.ErrVector):
+		return retryInterval
+	}
+
+	return sweepInterval
 }
 
 // tend makes and drops vector indexes until ctx ends. Making an index may wait for hours, and no sweep must wait for

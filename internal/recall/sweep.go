@@ -20,16 +20,20 @@ const sweepPage = 500
 // separates users; afterwards the full sweep embeds them.
 const soonFor = "12 hours"
 
+// ErrSweeping says that another process sweeps.
+var ErrSweeping = errors.New("another process sweeps")
+
 // Sweep embeds what no job covers: rows written by other programs, and rows and turns
 // from before the embedder was configured. When nothing is left the model is complete and
 // serves. A later sweep, once every process has noticed and [Index.Tend] has dropped their
-// indexes, deletes the embeddings of earlier models. While another process sweeps, it does
-// nothing.
+// indexes, deletes the embeddings of earlier models.
 //
-// [ErrVector] says that some texts have no embedding because the embedder's was
+// Errors: [ErrSweeping]; nothing was done then. [ErrVector] says that some texts have no embedding because the embedder's was
 // refused; the others have theirs.
 func (x *Index) Sweep(ctx context.Context) error {
-	return pg.Alone(ctx, x.pool, sweepLock, func(conn *pgxpool.Conn) error {
+	alone := false
+	err := pg.Alone(ctx, x.pool, sweepLock, func(conn *pgxpool.Conn) error {
+		alone = true
 		refused, err := x.sweepAll(ctx)
 		if err != nil {
 			return err
@@ -44,6 +48,11 @@ func (x *Index) Sweep(ctx context.Context) error {
 
 		return errors.Join(refused, err)
 	})
+	if err == nil && !alone {
+		return ErrSweeping
+	}
+
+	return err
 }
 
 // gatherWords lists the words of users whose list is not complete: users from before there were lists, and users who
