@@ -27,6 +27,7 @@ type chatCommand struct {
 	JSON     bool             `help:"Print one JSON object per line: the session, each event, each finished turn."`
 	Key      string           `max:"240" help:"Idempotency key: message n of the input is sent with KEY-n, so that repeating the same input sends nothing twice. Needs --session."`
 	Session  uuid.UUID        `help:"Continue this session." xor:"which"`
+	Timezone string           `max:"100" help:"Where the user is, such as Europe/Berlin: \"today\" is its day. It is kept; without it, the user stays where they were, at first in UTC."`
 	Title    string           `max:"200" help:"Title of a new session."`
 	User     program.UserName `default:"demo" min:"1" max:"200" help:"The user to act for; created if missing."`
 }
@@ -100,6 +101,9 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 	if err != nil {
 		return fmt.Errorf("make user: %w", err)
 	}
+	if err := c.locate(ctx, pool, user); err != nil {
+		return err
+	}
 	listener := pg.NewListener(pool.Config().ConnConfig, logger)
 	listening, stop := context.WithCancel(ctx)
 	heard := make(chan error, 1)
@@ -121,6 +125,24 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 	}
 
 	return t.run(ctx)
+}
+
+var errTimezone = errors.New("--timezone: the database does not know it; it is named as Europe/Berlin is")
+
+// locate notes the time zone, if one is given.
+func (c *chatCommand) locate(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID) error {
+	if c.Timezone == "" {
+		return nil
+	}
+	err := db.New().UserTimezoneSet(ctx, pool, &db.UserTimezoneSetParams{ID: user, Timezone: c.Timezone})
+	if pg.IsCheck(err, "users_timezone_known") {
+		return errTimezone
+	}
+	if err != nil {
+		return fmt.Errorf("set time zone: %w", err)
+	}
+
+	return nil
 }
 
 var errNewestSession = errors.New("the user has no session to go on with")

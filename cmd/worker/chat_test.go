@@ -200,6 +200,21 @@ func TestChatRefuses(t *testing.T) {
 }
 
 // What is refused is named, with what to do instead.
+func TestChatKnowsWhereTheUserIs(t *testing.T) {
+	t.Parallel()
+
+	c := newChatting(t)
+	const zone = `SELECT timezone FROM users WHERE name = 'ada'`
+	for _, given := range []string{"Asia/Tokyo", ""} {
+		_, err := c.chat(t, &chatCommand{Timezone: given}, "", nil)
+		require.NoError(t, err)
+		require.Equal(t, "Asia/Tokyo", c.one(t, zone))
+	}
+	_, err := c.chat(t, &chatCommand{Timezone: "Asia/Nowhere"}, "", nil)
+	require.ErrorIs(t, err, errTimezone)
+	require.Equal(t, "Asia/Tokyo", c.one(t, zone))
+}
+
 func TestChatSaysWhatItRefuses(t *testing.T) {
 	t.Parallel()
 
