@@ -147,7 +147,11 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 	if len(c.Enum) == 0 {
 		return text, nil
 	}
-	at := slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, strings.TrimSpace(text)) })
+	text = strings.TrimSpace(text)
+	at := slices.Index(c.Enum, text)
+	if at < 0 {
+		at = slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, text) })
+	}
 	if at < 0 {
 		return "", failColumn(CodeBadValue, c.Name, "%s has to be one of %s.", c.Name, strings.Join(c.Enum, ", "))
 	}
