@@ -106,7 +106,10 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 			return e.Match != nil && row[e.Match.Link.Name] != nil && slices.Contains(meaning.keys, fmt.Sprint(row[e.Match.Link.Name]))
 		},
 		func(row map[string]any) bool {
-			if e.Match == nil && c.op != opSimilar {
+			switch {
+			case nothing(c.texts[n]):
+				return false
+			case e.Match == nil && c.op != opSimilar:
 				return holdsWords(name(row), c.texts[n]) // part of a word suffices to show a row, not to change it
 			}
 

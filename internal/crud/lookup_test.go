@@ -50,6 +50,24 @@ func TestNameLookup(t *testing.T) {
 		require.Empty(t, names(b, "shopping_list", `"filters": [{"field": "name", "op": "=", "value": "chicken"}]`))
 	})
 
+	t.Run("NoNameIsNotEveryName", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		stock(b)
+		b.exec(`INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, 'Soup')`, b.scope.UserID)
+		for _, value := range []string{`""`, `" "`} {
+			for _, op := range []string{"=", "similar"} {
+				filters := `"filters": [{"field": "name", "op": "` + op + `", "value": ` + value + `}]`
+				require.Empty(t, names(b, "inventory", filters))
+				require.Empty(t, names(b, "recipes", filters))
+				require.Zero(t, b.ok("write", vocab.ToolUpdate, `{"table": "inventory", `+filters+`, "data": {"quantity": 7}}`).RowCount)
+				b.scope.Call++
+			}
+		}
+		require.Equal(t, []string{"cod"}, names(b, "inventory", `"filters": [{"field": "name", "op": "in", "value": ["", "cod"]}]`))
+	})
+
 	t.Run("WholeWords", func(t *testing.T) {
 		t.Parallel()
 

@@ -198,15 +198,23 @@ func (t *Tools) resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, l
 	return nil
 }
 
+// nothing reports whether a name says nothing. Every name contains it, so it means the rows without a name.
+func nothing(name string) bool { return strings.TrimSpace(name) == "" }
+
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
 // because a row may not be linked. Names of things match whole words; titles also match in part.
 func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) {
 	sql := c.column.SQL() + "::text"
 	for i, text := range c.texts {
 		s.add(map[bool]string{true: "(", false: " OR "}[i == 0], sql)
-		if e.Match != nil {
+		switch {
+		case nothing(text):
+			s.add(" = ''")
+
+			continue
+		case e.Match != nil:
 			s.add(" ~* ", s.value(sqlWords(text)))
-		} else {
+		default:
 			s.add(" ILIKE ", s.value(literal(strings.TrimSpace(text))))
 		}
 		if c.op == opSimilar && e.Match == nil {
