@@ -80,11 +80,13 @@ func (c *condition) compared(s *statement, e *domain.Entity) (sql, sqlType strin
 var textTypes = []string{"text", "character varying", "bpchar"}
 
 // operand is the column as it is compared. Text is ordered by code point, the same on every server; json has no
-// equality operator, jsonb has.
+// equality operator, jsonb has; a real is the number that its row shows, of which a conversion to a wider type has others.
 func operand(c *domain.Column) string {
 	switch {
 	case c.Kind == domain.KindJSON:
 		return c.SQL() + "::jsonb"
+	case c.Type == "real":
+		return c.SQL() + "::text::numeric"
 	case c.Fold && c.Kind == domain.KindArray:
 		return "lower(" + c.SQL() + "::text)::" + c.Type
 	case c.Fold:

@@ -16,10 +16,10 @@ CREATE TYPE odd.unit AS ENUM ('m', 'M', 'g');
 CREATE TABLE odd.things (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
-	name text NOT NULL, unit odd.unit, UNIQUE (user_id, id));
+	name text NOT NULL, unit odd.unit, price real, UNIQUE (user_id, id));
 ALTER TABLE odd.things ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON odd.things TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, DELETE, INSERT (name, unit), UPDATE (name, unit) ON odd.things TO alfred_tenant;`
+GRANT SELECT, DELETE, INSERT (name, unit, price), UPDATE (name, unit, price) ON odd.things TO alfred_tenant;`
 
 const oddYAML = `
 name: odd
@@ -27,7 +27,7 @@ schema: odd
 owner: user_id
 persona: You keep odd things.
 entities:
-  - {type: thing, table: things, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, unit]}
+  - {type: thing, table: things, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, unit, price]}
 subdomains:
   - {name: things, description: All., tables: [things]}
 `
@@ -42,4 +42,19 @@ func TestEnumValuesThatDifferInCase(t *testing.T) {
 	b.scope.Call++
 	row = b.rows(b.ok("write", vocab.ToolCreate, `{"table": "things", "data": {"name": "load", "unit": "G"}}`))[0]
 	require.Equal(t, "g", row["unit"])
+}
+
+// A single-precision number is found by what its row shows: as a double it is another one.
+func TestRealsAreComparedAsShown(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, oddSQL, oddYAML)
+	b.ok("write", vocab.ToolCreate, `{"table": "things", "data": {"name": "pen", "price": 9.99}}`)
+	for filter, want := range map[string]int{
+		`"=", "value": 9.99`: 1, `"in", "value": [1, 9.99]`: 1, `">=", "value": 9.99`: 1, `"<=", "value": 9.99`: 1,
+		`"!=", "value": 9.99`: 0, `">", "value": 9.99`: 0, `"<", "value": 9.99`: 0, `"<", "value": 1e60`: 1,
+	} {
+		b.scope.Call++
+		require.Equal(t, want, b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": "price", "op": `+filter+`}]}`).RowCount, filter)
+	}
 }
