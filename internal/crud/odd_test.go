@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/crud"
 	"alfred/internal/vocab"
 )
 
@@ -13,13 +14,15 @@ const oddSQL = `
 CREATE SCHEMA odd;
 GRANT USAGE ON SCHEMA odd TO alfred_tenant;
 CREATE TYPE odd.unit AS ENUM ('m', 'M', 'g');
+CREATE DOMAIN odd.words AS text[];
+CREATE DOMAIN odd.few_words AS odd.words CHECK (cardinality(VALUE) < 4);
 CREATE TABLE odd.things (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
-	name text NOT NULL, unit odd.unit, price real, UNIQUE (user_id, id));
+	name text NOT NULL, unit odd.unit, price real, tags odd.few_words, UNIQUE (user_id, id));
 ALTER TABLE odd.things ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON odd.things TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, DELETE, INSERT (name, unit, price), UPDATE (name, unit, price) ON odd.things TO alfred_tenant;`
+GRANT SELECT, DELETE, INSERT (name, unit, price, tags), UPDATE (name, unit, price, tags) ON odd.things TO alfred_tenant;`
 
 const oddYAML = `
 name: odd
@@ -27,7 +30,7 @@ schema: odd
 owner: user_id
 persona: You keep odd things.
 entities:
-  - {type: thing, table: things, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, unit, price]}
+  - {type: thing, table: things, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, unit, price, tags]}
 subdomains:
   - {name: things, description: All., tables: [things]}
 `
@@ -57,4 +60,22 @@ func TestRealsAreComparedAsShown(t *testing.T) {
 		b.scope.Call++
 		require.Equal(t, want, b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": "price", "op": `+filter+`}]}`).RowCount, filter)
 	}
+}
+
+// A list may have a type with a name of its own.
+func TestListsOfADomainType(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, oddSQL, oddYAML)
+	b.ok("write", vocab.ToolCreate, `{"table": "things", "data": {"name": "pen", "tags": ["blue", "new"]}}`)
+	for filter, want := range map[string]int{
+		`"contains", "value": "blue"`: 1, `"contains", "value": ["new", "red"]`: 0, `"=", "value": ["blue", "new"]`: 1, `"!=", "value": []`: 1,
+	} {
+		b.scope.Call++
+		require.Equal(t, want, b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": "tags", "op": `+filter+`}]}`).RowCount, filter)
+	}
+	b.scope.Call++
+	b.ok("write", vocab.ToolUpdate, `{"table": "things", "filters": [{"field": "name", "op": "=", "value": "pen"}], "data": {"tags": ["old"]}}`)
+	require.Equal(t, "tags cannot hold this value: it breaks a rule of its type.",
+		b.refused("write", vocab.ToolUpdate, `{"table": "things", "filters": [{"field": "name", "op": "=", "value": "pen"}], "data": {"tags": ["a", "b", "c", "d"]}}`, crud.CodeBadValue))
 }

@@ -153,7 +153,8 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 		column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
 		column.Enum = slices.Clone(col.Enum)
 		if t := c.table(table); t != nil {
-			if t.view && !nameable {
+			ownName := column.Kind == KindArray && !strings.HasSuffix(column.Type, "[]") // which says nothing of the elements' type
+			if t.view && !nameable || ownName {
 				column.readAs(plain)
 			}
 			t.columns = append(t.columns, &column)
