@@ -22,6 +22,15 @@ CREATE TABLE odd.things (
 	name text NOT NULL, unit odd.unit, price real, tags odd.few_words, UNIQUE (user_id, id));
 ALTER TABLE odd.things ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON odd.things TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+CREATE TABLE odd.boxes (
+	code char(9) PRIMARY KEY DEFAULT substr(md5(random()::text), 1, 6),
+	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
+	name text NOT NULL, stands_on char(9), UNIQUE (user_id, code),
+	FOREIGN KEY (user_id, stands_on) REFERENCES odd.boxes (user_id, code) ON DELETE SET NULL (stands_on));
+ALTER TABLE odd.boxes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON odd.boxes TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+GRANT SELECT, DELETE, INSERT (name, stands_on), UPDATE (name, stands_on) ON odd.boxes TO alfred_tenant;
+GRANT DELETE, INSERT ON odd.boxes TO alfred_undo;
 GRANT SELECT, DELETE, INSERT (name, unit, price, tags), UPDATE (name, unit, price, tags) ON odd.things TO alfred_tenant;`
 
 const oddYAML = `
@@ -31,8 +40,9 @@ owner: user_id
 persona: You keep odd things.
 entities:
   - {type: thing, table: things, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, unit, price, tags]}
+  - {type: box, table: boxes, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, stands_on]}
 subdomains:
-  - {name: things, description: All., tables: [things]}
+  - {name: things, description: All., tables: [things, boxes]}
 `
 
 // An enum's values may differ only in their case.
@@ -78,4 +88,29 @@ func TestListsOfADomainType(t *testing.T) {
 	b.ok("write", vocab.ToolUpdate, `{"table": "things", "filters": [{"field": "name", "op": "=", "value": "pen"}], "data": {"tags": ["old"]}}`)
 	require.Equal(t, "tags cannot hold this value: it breaks a rule of its type.",
 		b.refused("write", vocab.ToolUpdate, `{"table": "things", "filters": [{"field": "name", "op": "=", "value": "pen"}], "data": {"tags": ["a", "b", "c", "d"]}}`, crud.CodeBadValue))
+}
+
+// A key may be a text that the database fills up with blanks.
+func TestKeysThatAreFilledUp(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, oddSQL, oddYAML)
+	state := func() string { return query[string](b, `SELECT string_agg(x::text, ' ' ORDER BY name) FROM odd.boxes AS x`) }
+	b.ok("write", vocab.ToolCreate, `{"table": "boxes", "data": {"name": "low"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "boxes", "data": {"name": "high", "stands_on": "box_1"}}`)
+	b.scope.Call++
+	rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "boxes"}`))
+	require.Equal(t, []string{"box_2", "box_1"}, column[string](rows, "code"))
+	require.Equal(t, []string{"box_1", ""}, column[string](rows, "stands_on"))
+	require.Equal(t, "low", rows[0]["_stands_on_label"])
+
+	b.nextTurn()
+	before, wrote := state(), b.scope
+	b.ok("write", vocab.ToolUpdate, `{"table": "boxes", "filters": [{"field": "stands_on", "op": "=", "value": "box_1"}], "data": {"name": "tall"}}`)
+	b.scope.Call++
+	b.ok("write", vocab.ToolDelete, `{"table": "boxes", "filters": [{"field": "id", "op": "=", "value": "box_1"}]}`)
+	require.NotEqual(t, before, state())
+	b.undone(wrote.TurnID, wrote.Turn)
+	require.Equal(t, before, state())
+	require.Equal(t, "box_1 box_2", query[string](b, `SELECT string_agg(ref, ' ' ORDER BY ref) FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
 }

@@ -157,6 +157,9 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 			if t.view && !nameable || ownName {
 				column.readAs(plain)
 			}
+			if base == "bpchar" {
+				column.cast = "text" // the blanks that fill it up mean nothing, and a key is written without them elsewhere
+			}
 			t.columns = append(t.columns, &column)
 			t.numbers[column.Name] = number
 			t.grant(column.Name, insert, update)
