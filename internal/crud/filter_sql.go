@@ -52,12 +52,12 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) {
 	case opNotIn:
 		s.add(sql, " <> ALL(", s.castList(c.texts, sqlType), ")")
 	case opILike:
-		s.add(sql, "::text ILIKE ", s.value(c.texts[0]))
+		s.add(searchable(sql), " ILIKE ", s.value(c.texts[0]))
 	case opContains:
 		if c.column.Kind == domain.KindArray || c.column.Kind == domain.KindJSON {
 			s.add(sql, " @> ", comparand(s, c, sqlType))
 		} else {
-			s.add(c.column.SQL(), "::text ILIKE ", s.value(literal(c.texts[0])))
+			s.add(searchable(c.column.SQL()), " ILIKE ", s.value(literal(c.texts[0])))
 		}
 	default:
 		s.add(sql, " ", map[bool]string{true: "<>", false: c.op}[c.op == opNotEqual], " ", comparand(s, c, sqlType))

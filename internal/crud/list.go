@@ -118,12 +118,12 @@ func (l *list) searched() bool { return l.params.Query != "" }
 // row's label and line, including the names of referenced rows.
 func (t *Tools) searchedSQL(e *domain.Entity) string {
 	if name := nameColumn(e); name != nil {
-		return name.SQL() + "::text"
+		return searchable(name.SQL())
 	}
 	const deepest = 2 // a line includes the name of its order, which includes the name of its customer
 	names := slices.Concat(e.Label.Columns(), e.Display.Columns())
 
-	return t.wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), deepest)
+	return searchable(t.wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), deepest))
 }
 
 // wordsSQL is the text of these columns of a row.

@@ -204,7 +204,7 @@ func nothing(name string) bool { return strings.TrimSpace(name) == "" }
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
 // because a row may not be linked. Names of things match whole words; titles also match in part.
 func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) {
-	sql := c.column.SQL() + "::text"
+	sql := searchable(c.column.SQL())
 	for i, text := range c.texts {
 		s.add(map[bool]string{true: "(", false: " OR "}[i == 0], sql)
 		switch {

@@ -14,8 +14,16 @@ const oddSQL = `
 CREATE SCHEMA odd;
 GRANT USAGE ON SCHEMA odd TO alfred_tenant;
 CREATE TYPE odd.unit AS ENUM ('m', 'M', 'g');
+CREATE COLLATION odd.any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE DOMAIN odd.words AS text[];
 CREATE DOMAIN odd.few_words AS odd.words CHECK (cardinality(VALUE) < 4);
+CREATE TABLE odd.people (
+	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
+	name text COLLATE odd.any_case NOT NULL, town text COLLATE odd.any_case, note text COLLATE "de-x-icu");
+ALTER TABLE odd.people ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON odd.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+GRANT SELECT, INSERT (name, town, note) ON odd.people TO alfred_tenant;
 CREATE TABLE odd.things (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
@@ -41,8 +49,9 @@ persona: You keep odd things.
 entities:
   - {type: thing, table: things, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, unit, price, tags]}
   - {type: box, table: boxes, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, stands_on]}
+  - {type: person, table: people, label: "{name}", writes: [create], columns: [name, town, note]}
 subdomains:
-  - {name: things, description: All., tables: [things, boxes]}
+  - {name: things, description: All., tables: [things, boxes, people]}
 `
 
 // An enum's values may differ only in their case.
@@ -95,7 +104,9 @@ func TestKeysThatAreFilledUp(t *testing.T) {
 	t.Parallel()
 
 	b := setupDeclared(t, oddSQL, oddYAML)
-	state := func() string { return query[string](b, `SELECT string_agg(x::text, ' ' ORDER BY name) FROM odd.boxes AS x`) }
+	state := func() string {
+		return query[string](b, `SELECT string_agg(x::text, ' ' ORDER BY name) FROM odd.boxes AS x`)
+	}
 	b.ok("write", vocab.ToolCreate, `{"table": "boxes", "data": {"name": "low"}}`)
 	b.ok("write", vocab.ToolCreate, `{"table": "boxes", "data": {"name": "high", "stands_on": "box_1"}}`)
 	b.scope.Call++
@@ -113,4 +124,22 @@ func TestKeysThatAreFilledUp(t *testing.T) {
 	b.undone(wrote.TurnID, wrote.Turn)
 	require.Equal(t, before, state())
 	require.Equal(t, "box_1 box_2", query[string](b, `SELECT string_agg(ref, ' ' ORDER BY ref) FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
+}
+
+// A column may have a collation to which different texts are equal; Postgres looks for no patterns in such texts.
+func TestTextsOfACollationWithoutPatterns(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, oddSQL, oddYAML)
+	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": {"name": "Émile", "town": "Brest", "note": "Übung"}}`)
+	for _, filter := range []string{
+		`{"field": "name", "op": "=", "value": "émile"}`, `{"field": "name", "op": "similar", "value": "Emile"}`, `{"field": "name", "op": "ilike", "value": "é%"}`,
+		`{"field": "town", "op": "contains", "value": "BRE"}`, `{"field": "town", "op": "ilike", "value": "b%"}`, `{"field": "note", "op": "contains", "value": "übung"}`,
+	} {
+		b.scope.Call++
+		require.Equal(t, 1, b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [`+filter+`]}`).RowCount, filter)
+	}
+	list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "person", crud.ListParams{Query: "émi"})
+	require.NoError(t, err)
+	require.Equal(t, 1, list.Total)
 }

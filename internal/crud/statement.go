@@ -99,6 +99,10 @@ func columnList(columns []*domain.Column) string {
 	return strings.Join(parts, ", ")
 }
 
+// searchable is a value as the text in which patterns are looked for: there are none for a collation to which different
+// texts are equal.
+func searchable(sql string) string { return sql + `::text COLLATE "default"` }
+
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // literal is an ILIKE pattern that finds the text anywhere, taken literally.
