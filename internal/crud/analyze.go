@@ -159,7 +159,7 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 		}
 		list = append(list, value+" AS "+quoted(a.As))
 	}
-	s.add("SELECT to_jsonb(r) - '_total', r._total FROM (SELECT ", strings.Join(list, ", "), ", count(*) OVER () AS _total FROM ",
+	s.add(`SELECT to_jsonb(r) - ' total', r." total" FROM (SELECT `, strings.Join(list, ", "), `, count(*) OVER () AS " total" FROM `,
 		table(t.domain, op.entity), " WHERE ", op.entity.Owned(), " AND ")
 	t.where(s, op.entity, filters, nil)
 	if len(group) > 0 {

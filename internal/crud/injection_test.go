@@ -302,7 +302,7 @@ var (
 func (b *bundle) vocabulary() *vocabulary {
 	b.t.Helper()
 
-	v := &vocabulary{identifiers: map[string]bool{"things": true, "_version": true, "_total": true, "C": true}, words: map[string]bool{"xmin": true}} // of a row's version, from package domain
+	v := &vocabulary{identifiers: map[string]bool{"things": true, " version": true, " total": true, " at": true, " after": true, "C": true}, words: map[string]bool{"xmin": true}} // of a row's version, from package domain
 	for _, c := range b.kit.ByTable("things").Columns {
 		v.identifiers[c.Name] = true
 	}

@@ -124,7 +124,6 @@ func (t *Tools) queueImages(reads *pg.Batch, e *domain.Entity, by *domain.Column
 		var row image
 		found := into()
 		_, err := pgx.ForEachRow(rows, []any{&key, &row}, func() error {
-			delete(row, rowVersion)
 			found[key], row = row, nil
 
 			return nil

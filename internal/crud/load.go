@@ -222,19 +222,19 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	if q.after != nil {
 		after = afterSQL(s, terms, q.after)
 	}
-	s.add("SELECT to_jsonb(r) - ARRAY['", rowVersion, "', '_total', '_at', '_after'], r.", rowVersion, ", r._total, r._at FROM (SELECT ",
-		columnList(q.sel.columns), ", ", e.VersionSQL(), " AS ", rowVersion, ", ", at, " AS _at, ")
+	s.add(`SELECT to_jsonb(r) - ARRAY[' version', ' total', ' at', ' after'], r." version", r." total", r." at" FROM (SELECT `, // names of no column
+		columnList(q.sel.columns), ", ", e.VersionSQL(), ` AS " version", `, at, ` AS " at", `)
 	if after != "" {
-		s.add(after, " AS _after, ")
+		s.add(after, ` AS " after", `)
 	}
 	lock := q.lock && e.Lockable
 	switch {
 	case lock:
-		s.add("0::bigint AS _total") // FOR UPDATE cannot be combined with a window function
+		s.add(`0::bigint AS " total"`) // FOR UPDATE cannot be combined with a window function
 	case q.top != nil:
-		s.add("(SELECT count(*) FROM ", table(t.domain, e), " WHERE ", e.Owned(), ") AS _total")
+		s.add("(SELECT count(*) FROM ", table(t.domain, e), " WHERE ", e.Owned(), `) AS " total"`)
 	default:
-		s.add("count(*) OVER () AS _total")
+		s.add(`count(*) OVER () AS " total"`)
 	}
 	s.add(" FROM ", table(t.domain, e))
 	if q.join != nil {
@@ -243,7 +243,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	t.whereSQL(s, e, q)
 	s.add(" ORDER BY ", orderSQL(terms))
 	if after != "" { // earlier pages are counted too, hence out here
-		s.add(") AS r WHERE r._after")
+		s.add(`) AS r WHERE r." after"`)
 	}
 	if q.limit > 0 {
 		s.add(" LIMIT ", s.value(q.limit))

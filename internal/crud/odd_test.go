@@ -27,7 +27,7 @@ GRANT SELECT, INSERT (name, town, note) ON odd.people TO alfred_tenant;
 CREATE TABLE odd.things (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
-	name text NOT NULL, unit odd.unit, price real, tags odd.few_words, UNIQUE (user_id, id));
+	name text NOT NULL, unit odd.unit, price real, tags odd.few_words, _version integer NOT NULL DEFAULT 1, _total integer, UNIQUE (user_id, id));
 ALTER TABLE odd.things ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON odd.things TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 CREATE TABLE odd.boxes (
@@ -39,6 +39,7 @@ ALTER TABLE odd.boxes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON odd.boxes TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, DELETE, INSERT (name, stands_on), UPDATE (name, stands_on) ON odd.boxes TO alfred_tenant;
 GRANT DELETE, INSERT ON odd.boxes TO alfred_undo;
+GRANT DELETE, INSERT ON odd.things TO alfred_undo;
 GRANT SELECT, DELETE, INSERT (name, unit, price, tags), UPDATE (name, unit, price, tags) ON odd.things TO alfred_tenant;`
 
 const oddYAML = `
@@ -142,4 +143,28 @@ func TestTextsOfACollationWithoutPatterns(t *testing.T) {
 	list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "person", crud.ListParams{Query: "émi"})
 	require.NoError(t, err)
 	require.Equal(t, 1, list.Total)
+}
+
+// A table's columns may be called as this package and its views call what they add.
+func TestColumnsCalledLikeOurs(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, oddSQL, oddYAML)
+	b.exec(`INSERT INTO odd.things (user_id, name, _version, _total) VALUES ($1, 'pen', 7, 8)`, b.scope.UserID)
+	row := b.rows(b.ok("read", vocab.ToolRead, `{"table": "things"}`))[0]
+	require.EqualValues(t, 7, row["_version"])
+	require.EqualValues(t, 8, row["_total"])
+	b.scope.Call++
+	require.Equal(t, []map[string]any{{"_total": 8.0, "count": 1.0}}, b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "things", "group_by": ["_total"], "aggregates": [{"fn": "count"}]}`)))
+
+	held, err := b.tools.Get(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "thing", "1")
+	require.NoError(t, err)
+	b.nextTurn()
+	before, wrote := query[string](b, `SELECT x::text FROM odd.things AS x`), b.scope
+	b.ok("write", vocab.ToolDelete, `{"table": "things", "filters": [{"field": "id", "op": "=", "value": "thing_1"}]}`)
+	b.undone(wrote.TurnID, wrote.Turn)
+	require.Equal(t, before, query[string](b, `SELECT x::text FROM odd.things AS x`))
+	again, err := b.tools.Get(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "thing", "1")
+	require.NoError(t, err)
+	require.NotEqual(t, held.Version, again.Version, "the row's version is not the column of that name")
 }

@@ -86,9 +86,6 @@ func qualified(e *domain.Entity, c *domain.Column) string {
 	return pgx.Identifier{e.Table, c.Name}.Sanitize()
 }
 
-// rowVersion is the name of the row version among its columns. It never reaches a model.
-const rowVersion = "_version"
-
 // columnList is the SQL list of columns, each under its own name.
 func columnList(columns []*domain.Column) string {
 	parts := make([]string, 0, len(columns)+1)

@@ -188,11 +188,13 @@ func (b *binder) bindEntity(i int) {
 func bindRights(e *Entity, table *catalogTable) {
 	e.Lockable = len(table.updatable) > 0
 	e.Removable, e.Reacts = table.undoDelete, table.reacts
-	e.Restorable = !table.heirs && !slices.ContainsFunc(table.columns, func(c *Column) bool { return !c.given && !c.Derived && c.Name != versionColumn })
-	e.View, e.versioned = table.view, e.Column(versionColumn) != nil
-	e.Columns = slices.DeleteFunc(slices.Clone(e.Columns), func(c *Column) bool { return c.Name == versionColumn })
-	table.insertable = without(table.insertable, []string{versionColumn})
-	table.updatable = without(table.updatable, []string{versionColumn})
+	if e.View = table.view; e.View {
+		e.versioned = e.Column(versionColumn) != nil
+		e.Columns = slices.DeleteFunc(slices.Clone(e.Columns), func(c *Column) bool { return c.Name == versionColumn })
+		table.insertable = without(table.insertable, []string{versionColumn})
+		table.updatable = without(table.updatable, []string{versionColumn})
+	}
+	e.Restorable = !table.heirs && !slices.ContainsFunc(e.Columns, func(c *Column) bool { return !c.given && !c.Derived })
 }
 
 // refType reports whether {type}_{n} and gen_{type}_{n} can be parsed unambiguously.
