@@ -118,3 +118,24 @@ func TestComputedNumericKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "18", row.Key)
 }
+
+// A view may have a column of its own name, which is not its row.
+func TestColumnsCalledLikeTheirView(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.OwnTx(t)
+	_, err := tx.Exec(t.Context(), strings.Replace(ownViewsSQL, `SELECT id, name FROM base.goods`, `SELECT id, name, NULL::text AS goods FROM base.goods`, 1))
+	require.NoError(t, err)
+	kit, err := domain.Open(t.Context(), tx, fstest.MapFS{"shown.yaml": {Data: []byte(ownViewsYAML)}}, "shown.yaml")
+	require.NoError(t, err)
+	b := setupOn(t, tx, uuid.MustParse(demoUser), kit)
+	read := func() crud.Row {
+		row, err := b.tools.Get(t.Context(), tx, crud.User{ID: b.scope.UserID}, "good", "1")
+		require.NoError(t, err)
+
+		return row
+	}
+	held := read()
+	b.exec(`UPDATE base.goods SET name = 'oat milk'`)
+	require.NotEqual(t, held.Version, read().Version)
+}

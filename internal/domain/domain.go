@@ -276,7 +276,7 @@ func (e *Entity) VersionSQL() string {
 	case e.versioned:
 		return quote(e.Table, versionColumn)
 	case e.View:
-		return "md5(" + quote(e.Table) + "::text)"
+		return "md5(" + quote(e.Table) + ".*::text)" // the name alone could be a column's
 	default:
 		return quote(e.Table) + ".xmin::text"
 	}

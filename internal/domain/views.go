@@ -207,7 +207,7 @@ func (w *viewWriter) columns(t *catalogTable) string {
 	}
 	version := "t.xmin::text"
 	if t.view {
-		version = "md5(t::text)"
+		version = "md5(t.*::text)"
 	}
 
 	return strings.Join(append(columns, version+" AS "+versionColumn), ", ")
