@@ -48,7 +48,7 @@ func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity
 			return err
 		}
 	}
-	lost, err := j.tools.unseen(ctx, tx, e, gone)
+	lost, err := lostUnseen(ctx, tx, e, gone)
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domai
 	return nil
 }
 
-// unseen describes invisible rows that are deleted with the given ones, nil for none. The tenant cannot see them, so
+// lostUnseen describes invisible rows that are deleted with the given ones, nil for none. The tenant cannot see them, so
 // the engine looks; where it may not, there may be some.
-func (t *Tools) unseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*string, error) {
+func lostUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*string, error) {
 	for _, unseen := range e.Unseen {
-		there, err := t.dependsUnseen(ctx, tx, e, unseen, keys)
+		there, err := dependsUnseen(ctx, tx, e, unseen, keys)
 		if err != nil {
 			return nil, err
 		}
@@ -105,10 +105,17 @@ func (t *Tools) unseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []
 	return nil, nil
 }
 
-func (t *Tools) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
+// mayLook asks whether the role may read all rows of a table. A policy would hide some of them.
+const mayLook = `
+	SELECT coalesce((SELECT has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AND NOT row_security_active(c.oid)
+	                 FROM parse_ident($1) AS name
+	                 JOIN pg_catalog.pg_namespace AS n ON n.nspname = name[1]
+	                 JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = name[2]), false)`
+
+func dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
 	err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
 		var may bool
-		if err := engine.QueryRow(ctx, `SELECT coalesce(has_table_privilege(to_regclass($1), 'SELECT'), false) AND has_schema_privilege(split_part($1, '.', 1), 'USAGE')`, unseen.Table).Scan(&may); err != nil {
+		if err := engine.QueryRow(ctx, mayLook, unseen.Table).Scan(&may); err != nil {
 			return err
 		}
 		if there = true; !may || unseen.Column == "" {

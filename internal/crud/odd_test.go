@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -167,4 +168,21 @@ func TestColumnsCalledLikeOurs(t *testing.T) {
 	again, err := b.tools.Get(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "thing", "1")
 	require.NoError(t, err)
 	require.NotEqual(t, held.Version, again.Version, "the row's version is not the column of that name")
+}
+
+// Names may need quotes. What depends on a row is looked for in such a schema too.
+func TestNamesInQuotes(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, strings.NewReplacer("odd.", `"Odd.One".`, "SCHEMA odd", `SCHEMA "Odd.One"`).Replace(oddSQL)+`
+		CREATE TABLE "Odd.One"."The Log" ("Order" bigint REFERENCES "Odd.One".things (id) ON DELETE CASCADE);`, strings.Replace(oddYAML, "schema: odd", "schema: Odd.One", 1))
+	b.ok("write", vocab.ToolCreate, `{"table": "things", "data": [{"name": "pen"}, {"name": "ink"}]}`)
+	b.exec(`INSERT INTO "Odd.One"."The Log" SELECT id FROM "Odd.One".things WHERE name = 'pen'`)
+	b.nextTurn()
+	b.ok("write", vocab.ToolDelete, `{"table": "things", "filters": [{"field": "name", "op": "=", "value": "ink"}]}`)
+	require.Equal(t, "possible", b.undoable())
+	b.nextTurn()
+	b.ok("write", vocab.ToolDelete, `{"table": "things", "filters": [{"field": "name", "op": "=", "value": "pen"}]}`)
+	require.Equal(t, "With the thing, rows of The Log are deleted or changed that I do not see and cannot bring back.",
+		query[string](b, `SELECT undo_reason FROM turns WHERE id = $1`, b.scope.TurnID))
 }
