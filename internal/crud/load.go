@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -277,10 +278,15 @@ func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel sel
 	return t.load(ctx, tx, e, &query{
 		sel:   sel,
 		where: func(s *statement) { s.keyIn(e, keys) },
-		first: func(s *statement) []*term {
-			return []*term{{sql: "array_position(" + s.castList(keys, e.Key.Type) + ", " + qualified(e, e.Key) + ")"}}
-		},
+		first: inOrder(e, e.Key, keys),
 	})
+}
+
+// inOrder orders rows by the place of a column's value in a list.
+func inOrder(e *domain.Entity, c *domain.Column, texts []string) func(*statement) []*term {
+	return func(s *statement) []*term {
+		return []*term{{sql: "array_position(ARRAY(SELECT unnest(" + s.value(texts) + "::text[])::" + c.Type + "), " + qualified(e, c) + ")"}}
+	}
 }
 
 // lockRows selects rows by key and locks them.
@@ -316,23 +322,27 @@ func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Enti
 
 // loadChildren puts the child rows of all parents under the child table's name.
 func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents *loaded) error {
-	for _, parent := range parents.Rows {
+	byPlace := make(map[string]map[string]any, len(parents.Rows))
+	for i, parent := range parents.Rows {
 		parent[child.Entity.Table] = []any{}
+		byPlace[strconv.Itoa(i+1)] = parent
 	}
 	if len(parents.Rows) == 0 {
 		return nil
 	}
+	keys := parents.keys()
 	found, err := t.load(ctx, tx, child.Entity, &query{
 		sel:   all(child.Entity),
-		where: func(s *statement) { s.in(child.FK.SQL(), parents.keys(), child.FK.Type) },
+		where: func(s *statement) { s.in(qualified(child.Entity, child.FK), keys, child.FK.Type) },
+		first: inOrder(child.Entity, child.FK, keys), // the reference may be hidden, or be written differently from the key that it equals
+		paged: true,
 	})
 	if err != nil {
 		return err
 	}
 	maps.Copy(parents.Versions, found.Versions)
-	byKey := parents.byKey()
-	for _, row := range found.Rows {
-		parent := byKey[fmt.Sprint(row[child.FK.Name])]
+	for i, row := range found.Rows {
+		parent := byPlace[*found.at[i][0]]
 		parent[child.Entity.Table] = append(parent[child.Entity.Table].([]any), row)
 	}
 

@@ -25,6 +25,12 @@ CREATE TABLE odd.people (
 ALTER TABLE odd.people ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON odd.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, INSERT (name, town, note) ON odd.people TO alfred_tenant;
+CREATE TABLE odd.towns (name text COLLATE odd.any_case PRIMARY KEY, land text NOT NULL);
+CREATE TABLE odd.streets (
+	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, town text COLLATE odd.any_case NOT NULL REFERENCES odd.towns, name text NOT NULL);
+INSERT INTO odd.towns VALUES ('Brest', 'Bretagne'), ('Metz', 'Lorraine');
+INSERT INTO odd.streets (town, name) VALUES ('BREST', 'Rue A'), ('Metz', 'Rue B'), ('brest', 'Rue C');
+GRANT SELECT ON odd.towns, odd.streets TO alfred_tenant;
 CREATE TABLE odd.things (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
@@ -52,8 +58,10 @@ entities:
   - {type: thing, table: things, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, unit, price, tags]}
   - {type: box, table: boxes, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, stands_on]}
   - {type: person, table: people, label: "{name}", writes: [create], columns: [name, town, note]}
+  - {type: town, table: towns, label: "{land}", reference: true, children: [{type: street}]}
+  - {type: street, table: streets, label: "{name}", order: [name], reference: true, hidden: [town]}
 subdomains:
-  - {name: things, description: All., tables: [things, boxes, people]}
+  - {name: things, description: All., tables: [things, boxes, people], readable: [towns, streets]}
 `
 
 // An enum's values may differ only in their case.
@@ -185,4 +193,22 @@ func TestNamesInQuotes(t *testing.T) {
 	b.ok("write", vocab.ToolDelete, `{"table": "things", "filters": [{"field": "name", "op": "=", "value": "pen"}]}`)
 	require.Equal(t, "With the thing, rows of The Log are deleted or changed that I do not see and cannot bring back.",
 		query[string](b, `SELECT undo_reason FROM turns WHERE id = $1`, b.scope.TurnID))
+}
+
+// Rows stand in the row that they belong to, even if their reference to it is hidden, or equals its key without being
+// written alike.
+func TestChildrenOfKeysWrittenDifferently(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, oddSQL, oddYAML)
+	var streets [][]string
+	for _, town := range b.rows(b.ok("read", vocab.ToolRead, `{"table": "towns", "detail": "rows"}`)) {
+		var names []string
+		for _, street := range town["streets"].([]any) {
+			names = append(names, street.(map[string]any)["name"].(string))
+			require.NotContains(t, street, "town")
+		}
+		streets = append(streets, names)
+	}
+	require.Equal(t, [][]string{{"Rue A", "Rue C"}, {"Rue B"}}, streets)
 }
