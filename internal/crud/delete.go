@@ -65,13 +65,13 @@ func (d *decision) deleteRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 		return fmt.Errorf("delete from %s: %w", e.Table, d.inUse(e, err))
 	}
 
-	return requireRows(e, tag, len(keys))
+	return requireRows(e, tag.RowsAffected(), len(keys))
 }
 
 // requireRows refuses a write that affected another number of rows than were found. Rows that the tenant may not update
 // cannot be locked, so somebody else may have been faster; or a trigger left some out without a word.
-func requireRows(e *domain.Entity, tag pgconn.CommandTag, rows int) error {
-	if tag.RowsAffected() != int64(rows) {
+func requireRows(e *domain.Entity, reached int64, rows int) error {
+	if reached != int64(rows) {
 		return fail(CodeStale, "Rows of %s were changed by somebody else in the meantime, or a rule keeps them as they are: read them again.", e.Table)
 	}
 

@@ -163,7 +163,7 @@ func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Ch
 	return err
 }
 
-// readBack reads the rows and compares them with what was written. Those that were added to existing ones differ.
+// readBack reads the rows and compares them with what was written.
 func (d *decision) readBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, result *saved) (*loaded, error) {
 	found, err := d.tools.byKeys(ctx, tx, e, sel, result.keys)
 	if err != nil {
@@ -171,9 +171,6 @@ func (d *decision) readBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, se
 	}
 	byKey := found.byKey()
 	for i, key := range result.keys {
-		if result.merged[i] {
-			continue
-		}
 		if fault := compareStored(e, result.written[i], byKey[key]); fault != nil {
 			return nil, fault
 		}

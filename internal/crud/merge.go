@@ -27,7 +27,8 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	}
 	there := len(existing.Rows)
 	at, whole := unite(e, existing.Rows, rows)
-	if err := d.addUp(ctx, tx, existing, columnsOf(rows...), at); err != nil {
+	added, err := d.addUp(ctx, tx, existing, columnsOf(rows...), at)
+	if err != nil {
 		return nil, err
 	}
 	inserted, err := d.insert(ctx, tx, e, whole[there:])
@@ -36,9 +37,13 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	}
 	keys, result := slices.Concat(existing.keys()[:there], inserted), &saved{}
 	for _, i := range at {
+		written := whole[i]
+		if i < there {
+			written = added[keys[i]]
+		}
 		result.keys = append(result.keys, keys[i])
 		result.merged = append(result.merged, i < there)
-		result.written = append(result.written, whole[i])
+		result.written = append(result.written, written)
 	}
 
 	return result, nil
@@ -169,10 +174,10 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 	}})
 }
 
-// addUp writes the existing rows that others were added to: at says which, names which columns these had. The rows are
-// locked, so that concurrent additions both count.
-func (d *decision) addUp(ctx context.Context, tx pgx.Tx, existing *loaded, names []string, at []int) error {
-	e := existing.Entity
+// addUp writes the existing rows that others were added to, and returns what it wrote by key: at says which, names which
+// columns these had. The rows are locked, so that concurrent additions both count.
+func (d *decision) addUp(ctx context.Context, tx pgx.Tx, existing *loaded, names []string, at []int) (map[string]map[string]any, error) {
+	e, written := existing.Entity, map[string]map[string]any{}
 	var keys []string
 	var rows []map[string]any
 	for i, row := range existing.Rows {
@@ -182,16 +187,20 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, existing *loaded, names
 		added := maps.Clone(row)
 		maps.DeleteFunc(added, func(name string, _ any) bool { return name == e.Merge.Unless || !slices.Contains(names, name) })
 		keys, rows = append(keys, keyText(row, e)), append(rows, added)
+		written[keyText(row, e)] = added
 	}
 	if len(keys) == 0 {
-		return nil
+		return nil, nil
 	}
 	if err := d.journal.updating(ctx, tx, e, keys, columnsOf(rows...)); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := updateEach(ctx, tx, d.tools, e, keys, rows)
+	reached, err := updateEach(ctx, tx, d.tools, e, keys, rows)
+	if err != nil {
+		return nil, d.tools.suspectRows(err, e, rows)
+	}
 
-	return d.tools.suspectRows(err, e, rows)
+	return written, requireRows(e, reached, len(keys))
 }
 
 // mergeSingle creates the only row that a user may have of a type, or adds to it: lists grow by what they lack, objects

@@ -25,6 +25,15 @@ CREATE TABLE odd.people (
 ALTER TABLE odd.people ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON odd.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, INSERT (name, town, note) ON odd.people TO alfred_tenant;
+CREATE TABLE odd.stocks (
+	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
+	name text NOT NULL, quantity numeric(6, 2));
+ALTER TABLE odd.stocks ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON odd.stocks TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+GRANT SELECT, INSERT (name, quantity), UPDATE (name, quantity) ON odd.stocks TO alfred_tenant;
+CREATE FUNCTION odd.keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN CASE WHEN OLD.name <> 'sealed' THEN NEW END; END $$;
+CREATE TRIGGER keep BEFORE UPDATE ON odd.stocks FOR EACH ROW EXECUTE FUNCTION odd.keep();
 CREATE TABLE odd.towns (name text COLLATE odd.any_case PRIMARY KEY, land text NOT NULL);
 CREATE TABLE odd.streets (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, town text COLLATE odd.any_case NOT NULL REFERENCES odd.towns, name text NOT NULL);
@@ -58,10 +67,11 @@ entities:
   - {type: thing, table: things, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, unit, price, tags]}
   - {type: box, table: boxes, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, stands_on]}
   - {type: person, table: people, label: "{name}", writes: [create], columns: [name, town, note]}
+  - {type: stock, table: stocks, label: "{name}", writes: [create, update], columns: [name, quantity], merge: {by: [name], sum: quantity}}
   - {type: town, table: towns, label: "{land}", reference: true, children: [{type: street}]}
   - {type: street, table: streets, label: "{name}", order: [name], reference: true, hidden: [town]}
 subdomains:
-  - {name: things, description: All., tables: [things, boxes, people], readable: [towns, streets]}
+  - {name: things, description: All., tables: [things, boxes, people, stocks], readable: [towns, streets]}
 `
 
 // An enum's values may differ only in their case.
@@ -211,4 +221,23 @@ func TestChildrenOfKeysWrittenDifferently(t *testing.T) {
 		streets = append(streets, names)
 	}
 	require.Equal(t, [][]string{{"Rue A", "Rue C"}, {"Rue B"}}, streets)
+}
+
+// What is added to a row that is there is stored as it was asked for, or refused.
+func TestAdditionsAreStoredOrRefused(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, oddSQL, oddYAML)
+	b.ok("write", vocab.ToolCreate, `{"table": "stocks", "data": [{"name": "flour", "quantity": 1.25}, {"name": "sealed", "quantity": 1}]}`)
+	b.scope.Call++
+	b.ok("write", vocab.ToolCreate, `{"table": "stocks", "data": {"name": "Flour", "quantity": 0.5}}`)
+	for more, want := range map[string]string{
+		`{"name": "flour", "quantity": 0.005}`: "quantity would be stored as 1.76, not as 1.755.",
+		`{"name": "flour", "quantity": 9999}`:  "quantity cannot hold this value: a number is out of range.",
+		`{"name": "sealed", "quantity": 1}`:    "Rows of stocks were changed by somebody else in the meantime, or a rule keeps them as they are: read them again.",
+	} {
+		outcome := b.decide("write", call(vocab.ToolCreate, `{"table": "stocks", "data": `+more+`}`))
+		require.Equal(t, want, outcome.Results[0].ErrorMessage)
+	}
+	require.Equal(t, "1.75 1.00", query[string](b, `SELECT string_agg(quantity::text, ' ' ORDER BY name) FROM odd.stocks`))
 }

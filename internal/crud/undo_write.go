@@ -82,7 +82,7 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	}
 	u.journal.created(e, keys)
 
-	return requireRows(e, tag, len(keys))
+	return requireRows(e, tag.RowsAffected(), len(keys))
 }
 
 // setBack restores the previous values of the columns that the turn changed.

@@ -128,7 +128,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	if err != nil {
 		return nil, fmt.Errorf("update %s: %w", e.Table, d.tools.suspectRows(err, e, []map[string]any{row}))
 	}
-	if err := requireRows(e, tag, len(keys)); err != nil {
+	if err := requireRows(e, tag.RowsAffected(), len(keys)); err != nil {
 		return nil, err
 	}
 	d.noteWritten(e, keys)
