@@ -308,6 +308,16 @@ func TestExclusionsEndWithTheirConstraint(t *testing.T) {
 	}
 }
 
+// A constraint that its model got wrong until the end costs the turn nothing: what it says is kept.
+func TestFaultyConstraintsFailNoTurn(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: chat, constraints: [{text: no cod, kind: fish, scope: ever}, {text: "", kind: exclude}]}, think: {goal: g, decision: plan, steps: []}, reply: Right.}]`)
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Equal(t, []string{"no cod other session"}, column[string](h, `SELECT concat_ws(' ', text, kind, scope) FROM constraints`))
+}
+
 // Steps that depend on a skipped step are skipped with it.
 func TestSkippedStepsTakeTheirOwnAlong(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,25 @@ func TestARangeIsNoRefOfASingleMention(t *testing.T) {
 	require.Equal(t, []nodes.Mention{{Text: "all three", Resolution: "unknown"}}, out.Mentions)
 }
 
+// What a model got wrong and did not mend asks nothing and cannot be stored, so it is left out; a constraint of an unknown
+// kind still holds.
+func TestUnderstand_WhatCannotBeUsedIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for answer, constraints := range map[string][]nodes.Constraint{
+		`{"intent":"read","disambiguation":{"question":" ","options":["vase_1","vase_2"]}}`:                                     nil,
+		`{"intent":"read","clarification":{"questions":[]}}`:                                                                    nil,
+		`{"intent":"read","clarification":[""]}`:                                                                                nil,
+		`{"intent":"chat","constraints":[{"text":" ","kind":"exclude"},{"text":"no lilies","kind":"flower","scope":"always"}]}`: {{Text: "no lilies", Kind: "other", Scope: "session"}},
+	} {
+		out, err := nodes.Understand(t.Context(), says(answer, answer, answer), understandInput())
+		require.NoError(t, err)
+		require.NotEmpty(t, out.Degraded, answer)
+		require.Nil(t, out.Disambiguation)
+		require.Nil(t, out.Clarification)
+		require.Equal(t, constraints, out.Constraints)
+	}
+}
+
 func TestV10ForgetKeepsSavedRowsThatAreToBeDeleted(t *testing.T) {
 	t.Parallel()
 	out := understood(t, `{"intent":"write","curation":{"forget":["vase_1","gen_vase_1"]}}`)

@@ -29,11 +29,8 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 		if out == nil {
 			out = &UnderstandOutput{Intent: "explore"}
 		}
-		if out.plans() {
-			out.Undo = nil
-		}
+		out.keepUsable(in.Refs)
 		out.Degraded, out.Think, out.Say = err.Error(), nil, ""
-		out.keepKnownRefs(in.Refs)
 
 		return out, nil
 	}
@@ -123,7 +120,7 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 	for i := range o.Constraints {
 		c := &o.Constraints[i]
 		c.Value = plainValue(c.Value)
-		if c.Text == "" {
+		if c.blank() {
 			f.addf("a constraint has no text")
 		}
 		f.check(oneOf("kind", &c.Kind, "other", constraintKinds...))
@@ -133,13 +130,26 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 		o.Quick.EntityType = in.typeOf(o.Quick.EntityType)
 		f.check(oneOf("quick", &o.Quick.EntityType, "", in.EntityTypes...))
 	}
-	if o.Disambiguation != nil && (o.Disambiguation.Question == "" || len(o.Disambiguation.Options) < 2) {
+	if o.Disambiguation.blank() {
 		f.addf("a disambiguation needs a question and at least two options")
 	}
 	o.checkUndo(f)
-	if o.Clarification != nil && len(o.Clarification.Questions) == 0 {
+	if o.Clarification.blank() {
 		f.addf("a clarification needs a question")
 	}
+}
+
+// blank reports whether a constraint says nothing.
+func (c *Constraint) blank() bool { return strings.TrimSpace(c.Text) == "" }
+
+// blank reports whether it asks nothing, or leaves no choice.
+func (d *Disambiguation) blank() bool {
+	return d != nil && (strings.TrimSpace(d.Question) == "" || len(d.Options) < 2)
+}
+
+// blank reports whether it asks nothing.
+func (c *Clarification) blank() bool {
+	return c != nil && strings.TrimSpace(strings.Join(c.Questions, "")) == ""
 }
 
 // typeOf is the type of a table's rows, for a model that names the table instead.
@@ -252,13 +262,31 @@ func (o *UnderstandOutput) refs() []string {
 	return refs
 }
 
-// keepKnownRefs removes refs that the model invented and did not correct.
-func (o *UnderstandOutput) keepKnownRefs(known Refs) {
+// keepUsable removes what the model got wrong and did not correct: refs that it invented, an undo that nobody asked for,
+// questions and constraints that say nothing.
+func (o *UnderstandOutput) keepUsable(known Refs) {
 	o.eachRefs(func(refs []string) []string {
 		return slices.DeleteFunc(refs, func(ref string) bool { _, ok := known[ref]; return !ok })
 	})
 	o.Curation.Demote = slices.DeleteFunc(o.Curation.Demote, func(ref string) bool { return known[ref].Pending })
-	if d := o.Disambiguation; d != nil && len(d.Options) < 2 {
+	o.Constraints = slices.DeleteFunc(o.Constraints, func(c Constraint) bool { return c.blank() })
+	for i := range o.Constraints {
+		c := &o.Constraints[i]
+		if !slices.Contains(constraintKinds, c.Kind) {
+			c.Kind = "other"
+		}
+		if !slices.Contains(scopes, c.Scope) {
+			c.Scope = "session"
+		}
+	}
+	if o.Disambiguation.blank() {
 		o.Disambiguation = nil
+	}
+	if o.Clarification.blank() {
+		o.Clarification = nil
+	}
+	var f faults
+	if o.checkUndo(&f); len(f) > 0 {
+		o.Undo = nil
 	}
 }

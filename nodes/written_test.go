@@ -69,12 +69,14 @@ func TestUnderstand_UndoStandsAlone(t *testing.T) {
 		`{"intent":"read","besides":{"undo":"last"},"calls":[],"think":null,"say":""}`:                                                      "the intent is read",
 		`{"intent":"write","besides":{"undo":"4"},` + write:                                                                                 "stands alone",
 		`{"intent":"write","besides":{"undo":"4"},"calls":[],"think":{"goal":"","steps":[],"proposal":"Shall I?","questions":[]},"say":""}`: "stands alone",
+		`{"intent":"write","besides":{"undo":"the third"},"calls":[],"think":null,"say":""}`:                                                "the number of a turn",
 	} {
 		model := says(answer, answer, answer)
 		out, err := nodes.Understand(t.Context(), model, togetherInput())
 		require.NoError(t, err)
 		require.Contains(t, out.Degraded, complaint)
 		require.Nil(t, out.Think)
+		require.Nil(t, out.Undo, "nobody knows which turn is meant, or whether one is")
 	}
 	out, err := nodes.Understand(t.Context(), says(`{"intent":"write","besides":{"undo":"last"},"calls":[],"think":null,"say":"Done."}`), togetherInput())
 	require.NoError(t, err)
