@@ -114,8 +114,11 @@ func (a *answered) settle(out *nodes.UnderstandOutput) {
 	out.AnswersQuestion, out.Disambiguation, out.Clarification, out.Quick = true, nil, nil, nil
 	out.Curation = nodes.Curation{Retain: out.Curation.Retain}
 	out.Intent = "answer"
-	if a.chosen == crud.OptionYes {
+	switch a.chosen {
+	case crud.OptionYes:
 		out.Intent = "confirm"
+	case crud.OptionNo:
+		out.Undo = nil
 	}
 	if chosen := a.label(); chosen.Ref != "" {
 		out.Mentions = []nodes.Mention{{Text: chosen.Label, Ref: chosen.Ref, Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}}
