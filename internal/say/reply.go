@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -124,11 +125,20 @@ func (t *Teller) stepTexts() []string {
 			parts = append(parts, found)
 		}
 		if step.Outcome != nil && notDone[*step.Outcome] != "" {
-			parts = append(parts, notDone[*step.Outcome]+clean.Inline(step.Description, ShortLine)+".")
+			parts = append(parts, notDone[*step.Outcome]+closed(clean.Inline(step.Description, ShortLine)))
 		}
 	}
 
 	return parts
+}
+
+// closed ends a sentence that has no end yet.
+func closed(text string) string {
+	if last, _ := utf8.DecodeLastRuneInString(text); strings.ContainsRune(".!?…", last) {
+		return text
+	}
+
+	return text + "."
 }
 
 func (t *Teller) draftsText() string {
