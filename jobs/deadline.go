@@ -81,7 +81,7 @@ func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Durat
 	if err != nil {
 		return "", fmt.Errorf("read steps: %w", err)
 	}
-	text := fmt.Sprintf("The model gave no answer within %s, so I stopped here.", deadline)
+	text := fmt.Sprintf("The model gave no answer within %s, so I stopped here.", inWords(deadline))
 	var finished []string
 	for _, step := range steps {
 		if step.StepType != db.StepTypeWrite && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk {
@@ -93,4 +93,16 @@ func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Durat
 	}
 
 	return text, nil
+}
+
+// inWords is a time limit as people say it: whole minutes without the seconds.
+func inWords(limit time.Duration) string {
+	switch minutes := limit / time.Minute; {
+	case limit%time.Minute != 0:
+		return limit.String()
+	case minutes == 1:
+		return "a minute"
+	default:
+		return fmt.Sprintf("%d minutes", minutes)
+	}
 }

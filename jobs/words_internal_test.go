@@ -77,3 +77,13 @@ func TestProvidersPausesAreKept(t *testing.T) {
 		}
 	}
 }
+
+func TestDeadlinesAreToldInWords(t *testing.T) {
+	t.Parallel()
+
+	for limit, want := range map[time.Duration]string{
+		5 * time.Minute: "5 minutes", time.Minute: "a minute", 2 * time.Hour: "120 minutes", 90 * time.Second: "1m30s", 8 * time.Second: "8s",
+	} {
+		require.Equal(t, want, inWords(limit))
+	}
+}
