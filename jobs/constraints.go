@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"alfred/nodes"
 	"alfred/registry"
@@ -67,13 +68,19 @@ var spans = []struct {
 	{regexp.MustCompile(`(?i)\b(today|tonight)\b`), func(time.Time) int { return 0 }},
 }
 
+// begins matches such words where they say when something begins.
+var begins = regexp.MustCompile(`(?i)\b(?:from|since|starting|beginning|as of) (?:today|tonight|tomorrow|(?:this|next) week(?:end)?)\b`)
+
 // dates matches the texts of a value that begin with a date.
 var dates = regexp.MustCompile(`"(\d{4}-\d{2}-\d{2})`)
 
 // expiry is when a constraint ends by itself: after the last date of its value, or after the period its words name; nil
-// for never. now is in the user's time zone.
+// for never, also if only its beginning is known. now is in the user's time zone.
 func expiry(c nodes.Constraint, now time.Time) *time.Time {
-	if last, ok := lastDate(c.Value, now.Location()); ok {
+	switch last, dated := lastDate(c.Value, now.Location()); {
+	case gjson.GetBytes(c.Value, "from").Str != "" && gjson.GetBytes(c.Value, "to").Str == "", !dated && begins.MatchString(c.Text):
+		return nil
+	case dated:
 		return endOf(last)
 	}
 	for _, span := range spans {

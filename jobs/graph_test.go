@@ -279,6 +279,10 @@ func TestExpiry(t *testing.T) {
 		"this week":  {nodes.Constraint{Text: "No cod this week"}, "2026-01-19"},
 		"weekend":    {nodes.Constraint{Text: "no guests next weekend"}, "2026-01-26"},
 		"today":      {nodes.Constraint{Text: "nothing fried today"}, "2026-01-14"},
+		"from today": {nodes.Constraint{Text: "No sugar from today on"}, ""},
+		"next week":  {nodes.Constraint{Text: "Starting next week, no meat"}, ""},
+		"open end":   {nodes.Constraint{Text: "vegan from tomorrow", Value: json.RawMessage(`{"from": "2026-01-14"}`)}, ""},
+		"one day":    {nodes.Constraint{Text: "no fish", Value: json.RawMessage(`"2026-01-14"`)}, "2026-01-15"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
