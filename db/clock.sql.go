@@ -33,3 +33,15 @@ func (q *Queries) ClockSetBack(ctx context.Context, db DBTX) (int64, error) {
 	err := row.Scan(&found)
 	return found, err
 }
+
+const Today = `-- name: Today :one
+SELECT clock_timestamp()::date AS today
+`
+
+// Today is the day by that clock, in the time zone of the user whom the transaction acts for.
+func (q *Queries) Today(ctx context.Context, db DBTX) (time.Time, error) {
+	row := db.QueryRow(ctx, Today)
+	var today time.Time
+	err := row.Scan(&today)
+	return today, err
+}

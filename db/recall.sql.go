@@ -81,11 +81,11 @@ func (q *Queries) RecallOrder(ctx context.Context, db DBTX, arg *RecallOrderPara
 const RecallSearch = `-- name: RecallSearch :many
 SELECT h.kind, h.id, h.score,
        coalesce(h.session_id, '00000000-0000-0000-0000-000000000000')::uuid AS session_id, coalesce(h.number, 0)::int AS number,
-       coalesce(h.created_at, 'epoch')::timestamptz AS created_at,
+       coalesce(h.created_at, 'epoch')::timestamptz AS created_at, coalesce(h.created_at, 'epoch')::date AS day,
        coalesce(h.message, '')::text AS message, coalesce(h.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS summary,
        coalesce(b.response_summary, '')::text AS before, coalesce(a.response_summary, '')::text AS after
 FROM (SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score, t.id AS turn_id, t.session_id, t.number, t.created_at, t.message, t.reply
-      FROM recall_found($1::text, $2::text[], $3::timestamptz[], $4::timestamptz[], $5::uuid, $6::int,
+      FROM recall_found($1::text, $2::text[], ($3::date[])::timestamptz[], ($4::date[])::timestamptz[], $5::uuid, $6::int,
           $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
           $12::text, $13::text, $14::int, $15::int, $16::float8, $17::float8, $18::float8, $19::int) AS f
       LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
@@ -134,6 +134,7 @@ type RecallSearchRow struct {
 	SessionID uuid.UUID
 	Number    int32
 	CreatedAt time.Time
+	Day       time.Time
 	Message   string
 	Reply     string
 	Summary   string
@@ -143,7 +144,7 @@ type RecallSearchRow struct {
 
 // RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries, which are read of
 // those that are returned. Few rows are joined, by key: hence the limits, without which row-level security makes the
-// planner expect half of all turns.
+// planner expect half of all turns. Days begin and end as they do for the user.
 func (q *Queries) RecallSearch(ctx context.Context, db DBTX, arg *RecallSearchParams) ([]*RecallSearchRow, error) {
 	rows, err := db.Query(ctx, RecallSearch,
 		arg.Query,
@@ -183,6 +184,7 @@ func (q *Queries) RecallSearch(ctx context.Context, db DBTX, arg *RecallSearchPa
 			&i.SessionID,
 			&i.Number,
 			&i.CreatedAt,
+			&i.Day,
 			&i.Message,
 			&i.Reply,
 			&i.Summary,

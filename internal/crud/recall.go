@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -128,7 +129,7 @@ func turnRow(session uuid.UUID, hit recall.Hit) map[string]any {
 	if hit.SessionID == session {
 		row["turn"] = hit.Turn
 	} else {
-		row["date"] = hit.At.Format("2006-01-02")
+		row["date"] = hit.Day.Format(time.DateOnly)
 	}
 
 	return row

@@ -13,7 +13,7 @@ import (
 	"alfred/db"
 )
 
-// days is a period that a question names.
+// days is a period that a question names, from midnight to midnight.
 type days struct{ since, until time.Time }
 
 const (
@@ -33,22 +33,22 @@ var (
 	inMonth  = regexp.MustCompile(`\b(?:in|of|since|during|last|until|by|early|late|mid|this) $`)
 )
 
-// namedDays are those of [daysIn], counted from the database's day where the text says no year.
+// namedDays are those of [daysIn], counted from the user's day where the text says no year.
 func namedDays(ctx context.Context, tx pgx.Tx, text string) (found []days, err error) {
-	var now time.Time
+	var today time.Time
 	if fromNow.MatchString(strings.ToLower(text)) {
-		if now, err = db.New().Clock(ctx, tx); err != nil {
-			return nil, fmt.Errorf("read the database's clock: %w", err)
+		if today, err = db.New().Today(ctx, tx); err != nil {
+			return nil, fmt.Errorf("ask the database what day it is: %w", err)
 		}
 	}
 
-	return daysIn(text, now), nil
+	return daysIn(text, today), nil
 }
 
 // daysIn returns the days, months and years that a question names: "on 7 July 2023", "in October", "on 2024-01-23",
 // "yesterday". A day extends to the end of the next one, because what happened is often mentioned a day later. Without
 // a year, every recent one is meant.
-func daysIn(text string, now time.Time) []days {
+func daysIn(text string, today time.Time) []days {
 	text = strings.ToLower(text)
 	var found []days
 	for _, m := range isoDate.FindAllStringSubmatch(text, -1) {
@@ -58,9 +58,8 @@ func daysIn(text string, now time.Time) []days {
 		found = append(found, named(number(m[3]), number(m[2]), number(m[1]))...)
 	}
 	for _, at := range dayMonth.FindAllStringSubmatchIndex(text, -1) {
-		found = append(found, monthAt(text, at, now)...)
+		found = append(found, monthAt(text, at, today)...)
 	}
-	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	for word, ago := range map[string]int{"today": 0, "yesterday": 1} {
 		if strings.Contains(text, word) {
 			found = append(found, days{today.AddDate(0, 0, -ago), today.AddDate(0, 0, 1-ago)})
@@ -77,7 +76,7 @@ func daysIn(text string, now time.Time) []days {
 }
 
 // monthAt is a month in the text, with its context. "May" and "mar" are also other words.
-func monthAt(text string, at []int, now time.Time) []days {
+func monthAt(text string, at []int, today time.Time) []days {
 	group := func(n int) string {
 		if at[2*n] < 0 {
 			return ""
@@ -98,7 +97,7 @@ func monthAt(text string, at []int, now time.Time) []days {
 		return named(year, month, day)
 	}
 	var found []days
-	for y := now.Year(); y > now.Year()-recentYears; y-- {
+	for y := today.Year(); y > today.Year()-recentYears; y-- {
 		found = append(found, named(y, month, day)...)
 	}
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -15,7 +16,7 @@ import (
 func TestDaysIn(t *testing.T) {
 	t.Parallel()
 
-	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	today := time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 	for text, want := range map[string][]string{
 		"What did we plan on 7 July, 2023?":      {"2023-07-07 2023-07-09"},
 		"what was it on July 7th, 2023":          {"2023-07-07 2023-07-09"},
@@ -29,12 +30,12 @@ func TestDaysIn(t *testing.T) {
 		"the soup with 12.5 grams, page 7.13.21": {},
 	} {
 		got := []string{}
-		for _, one := range recall.DaysIn(text, now) {
+		for _, one := range recall.DaysIn(text, today) {
 			got = append(got, one[0].Format(time.DateOnly)+" "+one[1].Format(time.DateOnly))
 		}
 		require.Equal(t, want, got, text)
 	}
-	require.Len(t, recall.DaysIn("When did she go camping in June?", now), 5, "any recent year")
+	require.Len(t, recall.DaysIn("When did she go camping in June?", today), 5, "any recent year")
 }
 
 // K06: yesterday is the day before the database's, wherever the program's clock is.
@@ -50,4 +51,26 @@ func TestK06DaysFollowTheDatabasesClock(t *testing.T) {
 
 		return err
 	}))
+}
+
+// Yesterday is the user's, whose day may be another than the database's.
+func TestNamedDaysAreTheUsers(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	user := stranger(t, pool)
+	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago"} { // 25 hours apart
+		exec(t, pool, `UPDATE users SET timezone = $2 WHERE id = $1`, user, zone)
+		require.NoError(t, pg.InReadTx(t.Context(), pool, func(tx pgx.Tx) error {
+			return pg.AsTenant(t.Context(), tx, uuid.MustParse(user), func(tx pgx.Tx) error {
+				found, err := recall.NamedDays(t.Context(), tx, "What did I say yesterday?")
+				require.NoError(t, err)
+				var yesterday time.Time
+				require.NoError(t, tx.QueryRow(t.Context(), `SELECT current_date - 1`).Scan(&yesterday))
+				require.Equal(t, yesterday, found[0][0])
+
+				return nil
+			})
+		}))
+	}
 }

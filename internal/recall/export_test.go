@@ -10,7 +10,7 @@ import (
 // CompareUpTo lets a test use fewer vectors than ExactUpTo.
 func (s *Searcher) CompareUpTo(n int32) { s.exactUpTo = n }
 
-// NamedDays returns the periods that a question names, by the database's clock.
+// NamedDays returns the periods that a question names, counted from the user's day.
 func NamedDays(ctx context.Context, tx pgx.Tx, text string) ([][2]time.Time, error) {
 	found, err := namedDays(ctx, tx, text)
 
@@ -18,8 +18,8 @@ func NamedDays(ctx context.Context, tx pgx.Tx, text string) ([][2]time.Time, err
 }
 
 // DaysIn returns the periods that a question names.
-func DaysIn(text string, now time.Time) [][2]time.Time {
-	return pairs(daysIn(text, now))
+func DaysIn(text string, today time.Time) [][2]time.Time {
+	return pairs(daysIn(text, today))
 }
 
 func pairs(found []days) (list [][2]time.Time) {

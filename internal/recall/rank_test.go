@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -116,6 +117,22 @@ func TestDayInQuestionCounts(t *testing.T) {
 		UserID: uuid.MustParse(user), Text: "how was dinner on 21 July 2023?", Limit: 4, Kinds: []string{recall.KindTurn},
 	})
 	require.Equal(t, 2, numbers[0])
+}
+
+// A day is the user's: in Auckland it begins half a day before it does in UTC.
+func TestDayInQuestionIsTheUsers(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	user := stranger(t, pool)
+	exec(t, pool, `UPDATE users SET timezone = 'Pacific/Auckland' WHERE id = $1`, user)
+	session := said(t, pool, user, "dinner was fine", "dinner was great")
+	exec(t, pool, `UPDATE turns SET created_at = CASE number WHEN 1 THEN '2023-07-20 20:00Z'::timestamptz ELSE '2023-07-22 20:00Z' END WHERE session_id = $1`, session)
+	numbers, hits := found(t, pool, recall.New(testfactory.Kitchen(t), brokenEmbedder{}), recall.Query{
+		UserID: uuid.MustParse(user), Text: "how was dinner on 21 July 2023?", Limit: 4, Kinds: []string{recall.KindTurn},
+	})
+	require.Equal(t, 1, numbers[0])
+	require.Equal(t, time.Date(2023, 7, 21, 0, 0, 0, 0, time.UTC), hits[0].Day)
 }
 
 func TestMisspeltWord(t *testing.T) {

@@ -53,6 +53,7 @@ type Hit struct {
 	SessionID                              uuid.UUID
 	Turn                                   int
 	At                                     time.Time
+	Day                                    time.Time // the date of At in the user's time zone
 	Message, Reply, Summary, Before, After string
 }
 
@@ -114,7 +115,7 @@ func (s *Searcher) among(params *db.RecallSearchParams, kinds []string) {
 
 func hitOf(row *db.RecallSearchRow) Hit {
 	return Hit{
-		Kind: row.Kind, ID: row.ID, Score: row.Score, SessionID: row.SessionID, Turn: int(row.Number), At: row.CreatedAt,
+		Kind: row.Kind, ID: row.ID, Score: row.Score, SessionID: row.SessionID, Turn: int(row.Number), At: row.CreatedAt, Day: row.Day,
 		Message: row.Message, Reply: row.Reply, Summary: row.Summary, Before: row.Before, After: row.After,
 	}
 }

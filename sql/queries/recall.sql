@@ -12,15 +12,15 @@ SELECT ARRAY(
 
 -- RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries, which are read of
 -- those that are returned. Few rows are joined, by key: hence the limits, without which row-level security makes the
--- planner expect half of all turns.
+-- planner expect half of all turns. Days begin and end as they do for the user.
 -- name: RecallSearch :many
 SELECT h.kind, h.id, h.score,
        coalesce(h.session_id, '00000000-0000-0000-0000-000000000000')::uuid AS session_id, coalesce(h.number, 0)::int AS number,
-       coalesce(h.created_at, 'epoch')::timestamptz AS created_at,
+       coalesce(h.created_at, 'epoch')::timestamptz AS created_at, coalesce(h.created_at, 'epoch')::date AS day,
        coalesce(h.message, '')::text AS message, coalesce(h.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS summary,
        coalesce(b.response_summary, '')::text AS before, coalesce(a.response_summary, '')::text AS after
 FROM (SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score, t.id AS turn_id, t.session_id, t.number, t.created_at, t.message, t.reply
-      FROM recall_found(@query::text, @kinds::text[], @since::timestamptz[], @until::timestamptz[], sqlc.narg(session)::uuid, @shown_from::int,
+      FROM recall_found(@query::text, @kinds::text[], (@since::date[])::timestamptz[], (@until::date[])::timestamptz[], sqlc.narg(session)::uuid, @shown_from::int,
           @named_kinds::text[], @named_sources::text[], @named_keys::text[], @named_owners::text[], @named_names::text[],
           sqlc.narg(vector)::text, @model::text, @dimensions::int, @compared_up_to::int, @meaning::float8, @beside::float8, @day::float8, sqlc.arg('found')::int) AS f
       LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
