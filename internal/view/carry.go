@@ -117,9 +117,7 @@ func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
 		}
 		v.Results = append(v.Results, r)
 	}
-	slices.SortStableFunc(v.Results, func(a, b *Result) int {
-		return cmp.Or(cmp.Compare(a.TurnNumber, b.TurnNumber), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Call, b.Call))
-	})
+	v.sortResults()
 
 	return nil
 }

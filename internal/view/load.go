@@ -225,8 +225,21 @@ func (v *View) setResults(rows []*db.TurnStepResultListWindowRow) error {
 			return err
 		}
 	}
+	v.sortResults()
 
 	return nil
+}
+
+// sortResults puts the results into the order in which they were made: the turn's own stand last, also behind those of a
+// turn that interrupted.
+func (v *View) sortResults() {
+	ended := map[int32]int{v.Turn.Number: len(v.Past)}
+	for i, p := range v.Past {
+		ended[p.Number] = i
+	}
+	slices.SortStableFunc(v.Results, func(a, b *Result) int {
+		return cmp.Or(ended[a.TurnNumber]-ended[b.TurnNumber], cmp.Compare(a.Step, b.Step), cmp.Compare(a.Call, b.Call))
+	})
 }
 
 // lookUp reads the refs in view and those that the loaded texts name. For the curator (known) it also reads what the

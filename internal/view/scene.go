@@ -47,8 +47,9 @@ func (v *View) newScene(known bool) *Scene {
 		View: v, Number: int(v.Turn.Number), Mode: v.Turn.Mode, Now: v.Before, Question: v.Question(),
 		ByRef: make(map[string]*Entity, len(v.Registry)),
 	}
+	latest := v.latest()
 	for _, row := range v.Registry {
-		if row.TurnCreated > v.Turn.Number {
+		if row.TurnCreated > latest {
 			continue // belongs to the next turn, which has already started: a summary may come late
 		}
 		if !known && row.Tier == "" && !v.spoken.names(row) {

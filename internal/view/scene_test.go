@@ -86,11 +86,15 @@ func TestBesideAreTheUndecided(t *testing.T) {
 	require.Equal(t, v.Steps[2:], v.Beside(v.Steps[0]))
 }
 
-// Results stand in the order of turns, whichever was written last: an interrupting turn ran before those with lower numbers.
+// Results stand in the order in which they were made: an interrupting turn ran before those with lower numbers.
 func TestResultsAreInOrder(t *testing.T) {
 	t.Parallel()
 
-	v := &View{Turn: &db.Turns{Number: 2}, Results: []*Result{{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{TurnNumber: 3, Step: 1, Call: 1}}}}
-	require.NoError(t, v.addResults([]*db.TurnStepResultInsertParams{{Step: 1, Call: 1, Rows: []byte(`[]`)}}))
-	require.Equal(t, []int32{2, 3}, []int32{v.Results[0].TurnNumber, v.Results[1].TurnNumber})
+	v := &View{Turn: &db.Turns{Number: 2}, Past: []*db.TurnListPastRow{{Number: 1}, {Number: 3}}, Results: []*Result{{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{TurnNumber: 3, Step: 1, Call: 1}}}}
+	require.NoError(t, v.addResults([]*db.TurnStepResultInsertParams{{Step: 1, Call: 2, Rows: []byte(`[]`)}, {Step: 1, Call: 1, Rows: []byte(`[]`)}}))
+	var order [][2]int32
+	for _, r := range v.Results {
+		order = append(order, [2]int32{r.TurnNumber, r.Call})
+	}
+	require.Equal(t, [][2]int32{{3, 1}, {2, 1}, {2, 2}}, order)
 }

@@ -97,6 +97,16 @@ func (v *View) Window(n int) []*db.TurnListPastRow {
 	return v.Past[max(0, len(v.Past)-n):]
 }
 
+// latest is the highest number of this turn and of those that ended before it: one that interrupted has a higher number.
+func (v *View) latest() int32 {
+	latest := v.Turn.Number
+	for _, p := range v.Past {
+		latest = max(latest, p.Number)
+	}
+
+	return latest
+}
+
 // Older returns the turns before the last n that the compressed text of this kind does not cover, oldest first.
 func (v *View) Older(kind string, n int) []*db.TurnListPastRow {
 	older := v.Past[:max(0, len(v.Past)-n)]
