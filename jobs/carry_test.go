@@ -6,6 +6,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -123,6 +124,30 @@ func TestLastingConstraintsAreToldToTheUsersTurns(t *testing.T) {
 			require.Equal(t, []int64{1}, column[int64](h, `SELECT u.version FROM users AS u JOIN sessions AS s ON s.user_id = u.id WHERE s.id = $1`, h.session))
 		})
 	}
+}
+
+// A lasting constraint that ends in one conversation also ends what it excluded in others, whose turns may be under way.
+func TestExpiredConstraintsAreToldToTheUsersTurns(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, readOnce)
+	other := column[uuid.UUID](h, `SELECT start_session(u.name) FROM users AS u JOIN sessions AS s ON s.user_id = u.id WHERE s.id = $1`, h.session)[0]
+	h.exec(`WITH over AS (
+			INSERT INTO constraints (user_id, session_id, text, kind, scope, source_turn, expires_at)
+			SELECT user_id, id, 'no cod', 'exclude', 'lasting', 1, clock_timestamp() - interval '1 hour' FROM sessions WHERE id = $2 RETURNING id)
+		INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref, excluded_reason, excluded_constraint_id)
+		SELECT $1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Cod', 1, 1, 'no cod', id FROM over`, h.session, other)
+	end := sync.OnceFunc(func() { h.summarized(h.enqueue(jobs.EnqueueParams{SessionID: other}).TurnID) }) //nolint:contextcheck // the test's
+	first := h.enqueue(jobs.EnqueueParams{Message: "first"})
+	h.model.before = func(_ context.Context, req *llm.Request) error {
+		if req.Node == "think" && strings.Contains(req.Messages[0].Content, "first") {
+			end()
+		}
+
+		return nil
+	}
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(first.TurnID).Status, "carried is as loaded")
 }
 
 // A text may name what has left the window: the next decision sees it, as it would in a loaded view.

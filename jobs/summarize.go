@@ -116,6 +116,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 		}
 	}
 	if c.expired.Constraints {
+		c.lasting = true
 		if _, err := c.registry().ExpireConstraints(ctx, c.s.Before); err != nil {
 			return fmt.Errorf("expire constraints: %w", err)
 		}
