@@ -70,7 +70,7 @@ func (t *page) draftsMentioned(s *section) {
 	budget := t.config.Budget.Drafts
 	for _, e := range t.Entities {
 		content, ok := t.Drafts[e.Ref]
-		if !ok || !e.Pending() || e.Tier != "generated" || e.TurnLastRef != t.Turn.Number {
+		if !ok || !t.IsDraftOfNow(e) {
 			continue
 		}
 		shown := clean.Content(content)

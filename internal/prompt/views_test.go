@@ -101,10 +101,13 @@ func TestDraftsNeverAgeOut(t *testing.T) {
 	require.Contains(t, body(reply, "## Execution Results"), "Not saved (drafts): Thai Curry (recipe)")
 	require.NotContains(t, text(reply), "lime")
 
-	b.exec(t, `UPDATE entity_refs SET turn_last_ref = 9 WHERE session_id = $1`, b.session)
-	reply = b.reply(t, turn).Frame
-	require.Contains(t, body(reply, "## Execution Results"), "Draft of Thai Curry, not saved:\n"+`{"name":"Thai Curry","recipe_ingredients":[{"name":"lime","quantity":1}]}`)
-	require.NotContains(t, text(reply), "gen_recipe_1")
+	for _, touched := range []int{9, 10} { // by the turn, or by it and then by the user, whose changes count for the next turn
+		b.exec(t, `UPDATE entity_refs SET turn_last_ref = $2 WHERE session_id = $1`, b.session, touched)
+		in := b.reply(t, turn)
+		require.Contains(t, body(in.Frame, "## Execution Results"), "Draft of Thai Curry, not saved:\n"+`{"name":"Thai Curry","recipe_ingredients":[{"name":"lime","quantity":1}]}`)
+		require.NotContains(t, text(in.Frame), "gen_recipe_1")
+		require.Contains(t, in.Fallback, "Drafted, not saved yet: Thai Curry.")
+	}
 }
 
 // Saved this turn, first seen this turn and recent are three disjoint lists.

@@ -142,9 +142,7 @@ func closed(text string) string {
 }
 
 func (t *Teller) draftsText() string {
-	drafts := t.Those(func(e *view.Entity) bool {
-		return e.Pending() && e.Tier == "generated" && e.TurnLastRef == t.Turn.Number
-	})
+	drafts := t.Those(t.IsDraftOfNow)
 	if len(drafts) == 0 {
 		return ""
 	}

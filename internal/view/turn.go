@@ -186,6 +186,11 @@ func (t *Scene) IsJustSaved(e *Entity) bool {
 	return e.TurnPromoted != nil && *e.TurnPromoted == t.Turn.Number && e.State != db.RefStateDeleted
 }
 
+// IsDraftOfNow reports whether e is a draft that this turn touched. The user may have changed it since, for the coming turn.
+func (t *Scene) IsDraftOfNow(e *Entity) bool {
+	return e.Pending() && e.Tier == "generated" && e.TurnLastRef >= t.Turn.Number
+}
+
 // IsNew reports whether e was first seen in this turn.
 func (t *Scene) IsNew(e *Entity) bool { return e.TurnCreated == t.Turn.Number && !t.IsJustSaved(e) }
 
