@@ -15,7 +15,7 @@ func TestTimezoneOfAUser(t *testing.T) {
 	me := b.call(t, http.MethodGet, "/v1/user", nil)
 	require.Equal(t, "UTC", me.body["timezone"])
 	require.NotEmpty(t, me.body["name"])
-	for _, unknown := range []string{"Mars/Olympus", "EDT", ""} {
+	for _, unknown := range []string{"Mars/Olympus", "EDT", "", "UTC+3", "europe/berlin", "Local"} {
 		b.call(t, http.MethodPatch, "/v1/user", map[string]any{"timezone": unknown}).requireProblem(t, http.StatusBadRequest, "invalid_request")
 	}
 	require.Equal(t, "Asia/Tokyo", b.call(t, http.MethodPatch, "/v1/user", map[string]any{"timezone": "Asia/Tokyo"}).body["timezone"])
