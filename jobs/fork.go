@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -23,7 +24,8 @@ type Fork struct {
 // inside the caller's transaction, and returns its id. Errors: [ErrSessionNotFound], [InvalidError], and
 // [CannotUndoError] for a turn that has not ended or is no longer kept.
 func ForkSession(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, turn int) (uuid.UUID, error) {
-	fork, err := db.New().SessionFork(ctx, tx, &db.SessionForkParams{SessionID: sessionID, Turn: int32(turn)})
+	number := int32(max(-1, min(turn, math.MaxInt32))) // what is no turn's number must not become one
+	fork, err := db.New().SessionFork(ctx, tx, &db.SessionForkParams{SessionID: sessionID, Turn: number})
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("fork session: %w", typed(err))
 	}

@@ -111,6 +111,17 @@ func TestSessionTakesItsTitleFromTheFirstMessage(t *testing.T) {
 	require.LessOrEqual(t, len(title), 60)
 }
 
+// A number beyond Postgres's integers is not taken for the one that its last 32 bits are.
+func TestForkAfterNoTurn(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	path := "/v1/sessions/" + b.session(t) + "/fork"
+	for _, turn := range []int{-1, 1, 1 << 31, 1 << 32, 1<<63 - 1} {
+		b.call(t, http.MethodPost, path, map[string]any{"turn": turn}).requireProblem(t, http.StatusBadRequest, "invalid_request")
+	}
+}
+
 // What refers to a conversation that is just being deleted waits for that, and finds nothing.
 func TestForgottenMeanwhile(t *testing.T) {
 	t.Parallel()
