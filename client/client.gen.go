@@ -520,6 +520,8 @@ const (
 	MessageTooLarge    ProblemCode = "message_too_large"
 	NotFound           ProblemCode = "not_found"
 	QuestionClosed     ProblemCode = "question_closed"
+	RuleViolation      ProblemCode = "rule_violation"
+	SchemaChanged      ProblemCode = "schema_changed"
 	SessionArchived    ProblemCode = "session_archived"
 	TurnRunning        ProblemCode = "turn_running"
 	Unauthorized       ProblemCode = "unauthorized"
@@ -546,6 +548,10 @@ func (e ProblemCode) Valid() bool {
 	case NotFound:
 		return true
 	case QuestionClosed:
+		return true
+	case RuleViolation:
+		return true
+	case SchemaChanged:
 		return true
 	case SessionArchived:
 		return true
@@ -1326,7 +1332,7 @@ type CallLine struct {
 	TraceID *string `json:"trace_id"`
 
 	// TurnID None for compressions, which belong to no turn.
-	TurnID string `json:"turn_id"`
+	TurnID *string `json:"turn_id"`
 }
 
 // CallLineNode defines model for CallLine.Node.
@@ -1346,7 +1352,7 @@ type Constraint struct {
 	ID         string          `json:"id"`
 	InForce    bool            `json:"in_force"`
 	Kind       ConstraintKind  `json:"kind"`
-	ReplacedBy string          `json:"replaced_by"`
+	ReplacedBy *string         `json:"replaced_by"`
 	Scope      ConstraintScope `json:"scope"`
 
 	// SessionID Where it was asked for.
@@ -1482,7 +1488,7 @@ type Fork struct {
 	ID           string  `json:"id"`
 
 	// ParentID The conversation that had the turn: of a turn that a fork has from its parent, the parent. Null once that is forgotten.
-	ParentID string `json:"parent_id"`
+	ParentID *string `json:"parent_id"`
 }
 
 // ForkInBody defines model for ForkInBody.
@@ -1554,7 +1560,7 @@ type LLMCall struct {
 	TraceID *string `json:"trace_id"`
 
 	// TurnID None for compressions, which belong to no turn.
-	TurnID string `json:"turn_id"`
+	TurnID *string `json:"turn_id"`
 }
 
 // LLMCallNode defines model for LLMCall.Node.
@@ -8309,13 +8315,13 @@ func (r BatchRowsResponse) ContentType() string {
 type DeleteRowResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
-	// JSON204 the response for an HTTP 204 `application/json` response
-	JSON204 *map[string]interface{}
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *map[string]interface{}
 }
 
-// GetJSON204 returns the response for an HTTP 204 `application/json` response
-func (r DeleteRowResponse) GetJSON204() *map[string]interface{} {
-	return r.JSON204
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteRowResponse) GetJSON200() *map[string]interface{} {
+	return r.JSON200
 }
 
 // GetBody returns the raw response body bytes
@@ -9860,8 +9866,15 @@ func (r GetTimelineResponse) ContentType() string {
 type UndoTurnResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EnqueuedTurn
 	// JSON202 the response for an HTTP 202 `application/json` response
 	JSON202 *EnqueuedTurn
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UndoTurnResponse) GetJSON200() *EnqueuedTurn {
+	return r.JSON200
 }
 
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
@@ -10878,12 +10891,15 @@ func ParseDeleteRowResponse(rsp *http.Response) (*DeleteRowResponse, error) {
 	}
 
 	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 204:
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest map[string]interface{}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
-		response.JSON204 = &dest
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 204:
+		break // No content-type
 
 	}
 
@@ -11871,6 +11887,13 @@ func ParseUndoTurnResponse(rsp *http.Response) (*UndoTurnResponse, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EnqueuedTurn
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
 		var dest EnqueuedTurn
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

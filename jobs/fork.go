@@ -15,7 +15,7 @@ import (
 // Fork is a session that begins where another one stood.
 type Fork struct {
 	ID           uuid.UUID    `json:"id"`
-	ParentID     *uuid.UUID   `json:"parent_id" doc:"The conversation that had the turn: of a turn that a fork has from its parent, the parent. Null once that is forgotten."`
+	ParentID     *uuid.UUID   `json:"parent_id" doc:"The conversation that had the turn: of a turn that a fork has from its parent, the parent. Null once that is forgotten." nullable:"true"`
 	ForkedAtTurn int          `json:"forked_at_turn"`
 	Changed      []crud.Since `json:"changed" doc:"Rows that are not as the conversation knew them at that turn, since rows are what they are now."`
 }

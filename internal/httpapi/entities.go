@@ -287,7 +287,7 @@ type constraint struct {
 	SourceTurn int32           `json:"source_turn"`
 	ExpiresAt  *time.Time      `json:"expires_at"`
 	EndedTurn  *int32          `json:"ended_turn"`
-	ReplacedBy *uuid.UUID      `json:"replaced_by"`
+	ReplacedBy *uuid.UUID      `json:"replaced_by" nullable:"true"`
 	CreatedAt  time.Time       `json:"created_at"`
 	InForce    bool            `json:"in_force"`
 }

@@ -19,7 +19,7 @@ import (
 type CallLine struct {
 	ID           uuid.UUID  `json:"id"`
 	SessionID    uuid.UUID  `json:"session_id"`
-	TurnID       *uuid.UUID `doc:"None for compressions, which belong to no turn." json:"turn_id"`
+	TurnID       *uuid.UUID `doc:"None for compressions, which belong to no turn." json:"turn_id" nullable:"true"`
 	Node         string     `enum:"understand,think,act,reply,summarize,compress" json:"node"`
 	Step         *int32     `doc:"Of the plan; none outside act." json:"step"`
 	Call         int32      `doc:"Which decision of the node, or of act's step." json:"call"`

@@ -192,6 +192,7 @@ func send(t *testing.T, url, method, path string, body any, headers header) *ans
 
 	a, err := fetch(t.Context(), url, method, path, body, headers)
 	require.NoError(t, err)
+	a.requireDescribed(t, method, path)
 
 	return a
 }

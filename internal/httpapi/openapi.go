@@ -73,11 +73,14 @@ func (stored[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }
 
+// enqueueTurn is the one operation that answers 422 itself.
+const enqueueTurn = "enqueue-turn"
+
 // documentErrors corrects Huma's description of its own validation errors: problem.FromHuma answers 400.
 func documentErrors(spec *huma.OpenAPI) {
 	for _, path := range spec.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Delete, path.Patch} {
-			if op != nil {
+			if op != nil && op.OperationID != enqueueTurn {
 				delete(op.Responses, strconv.Itoa(http.StatusUnprocessableEntity))
 			}
 		}

@@ -73,7 +73,7 @@ func TestOpenAPI(t *testing.T) {
 	code := spec.Components.Schemas["Problem"]["properties"].(map[string]any)["code"].(map[string]any)
 	require.Equal(t, []any{
 		"invalid_request", "unauthorized", "forbidden", "not_found", "turn_running", "session_archived", "question_closed", "confirmation_needed", "conflict",
-		"message_too_large", "limit_exceeded", "unavailable", "internal",
+		"rule_violation", "schema_changed", "message_too_large", "limit_exceeded", "unavailable", "internal",
 	}, code["enum"])
 }
 
@@ -172,17 +172,15 @@ func requireErrors(t *testing.T, name string, op described) {
 	want := []string{"400", "401", "403", "404", "429", "500", "503"}
 	switch op.OperationID {
 	case "enqueue-turn":
-		want = append(want, "409", "413")
-	case "create-session", "give-feedback", "patch-session", "patch-user":
-		want = append(want, "413")
-	case "fork-session":
-		want = append(want, "409", "413")
+		want = append(want, "409", "413", "415", "422")
+	case "give-feedback", "patch-session", "patch-user":
+		want = append(want, "413", "415")
+	case "create-session", "fork-session", "batch-rows", "create-row":
+		want = append(want, "409", "413", "415")
 	case "undo-turn":
 		want = append(want, "409")
-	case "batch-rows", "create-row":
-		want = append(want, "409", "413")
 	case "operate-row", "patch-artifact", "patch-row":
-		want = append(want, "409", "412", "413")
+		want = append(want, "409", "412", "413", "415")
 	case "delete-row", "drop-artifact", "save-artifact":
 		want = append(want, "409", "412")
 	}

@@ -17,10 +17,10 @@ func (b *bundle) worked(t *testing.T, session string) (turn, call string) {
 	turn, call = b.message(t, session, "Show my recipes"), uuid.Must(uuid.NewV7()).String()
 	b.exec(t, `INSERT INTO llm_calls (id, session_id, turn_id, position, node, call, attempt, provider, model, request, response, input_tokens,
 			output_tokens, cached_tokens, cost_usd, latency_ms)
-		VALUES ($1, $2, $3, 0, 'understand', 1, 1, 'script', 'm', '{"system": "You are", "messages": []}', '{"text": "{}"}', 100, 20, 10, 0.25, 7)`,
+		VALUES ($1, $2, $3, 0, 'understand', 1, 1, 'script', 'm', '{"system": "You are", "messages": []}', '{"text": "{}", "tool_calls": null}', 100, 20, 10, 0.25, 7)`,
 		call, session, turn)
 	b.exec(t, `INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, provider, model, request, error_code)
-		VALUES (uuid_v7(clock_timestamp() + interval '1 second'), $1, $2, 1, 'act', 1, 1, 'script', 'm', '{}', 'overloaded')`, session, turn)
+		VALUES (uuid_v7(clock_timestamp() + interval '1 second'), $1, $2, 1, 'act', 1, 1, 'script', 'm', '{"system": "You are", "messages": []}', 'overloaded')`, session, turn)
 	b.exec(t, `UPDATE llm_calls SET context = '[["Current Message", null, 1, "current", 5], ["All Known Entities", "recipe_1", null, "recent", 9]]' WHERE id = $1`, call)
 	b.exec(t, `INSERT INTO node_runs (turn_id, position, node, call, output, llm_call_id, duration_ms) VALUES ($1, 1, 'understand', 1, '{}', $2, 12)`, turn, call)
 	b.exec(t, `INSERT INTO node_runs (turn_id, position, node, step, call, output, duration_ms) VALUES ($1, 2, 'act', 1, 1, '{}', 3)`, turn)
@@ -86,7 +86,7 @@ func TestCalls(t *testing.T) {
 	one := b.call(t, http.MethodGet, "/v1/calls/"+call, nil)
 	require.Equal(t, http.StatusOK, one.status, one.raw)
 	require.Equal(t, map[string]any{"system": "You are", "messages": []any{}}, one.body["request"])
-	require.Equal(t, map[string]any{"text": "{}"}, one.body["response"])
+	require.Equal(t, map[string]any{"text": "{}", "tool_calls": nil}, one.body["response"])
 	require.InDelta(t, 0.25, one.body["cost_usd"], 0)
 	require.Equal(t, []any{
 		map[string]any{"section": "Current Message", "turn_number": 1.0, "reason": "current", "tokens": 5.0},

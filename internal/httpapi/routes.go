@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,19 +26,19 @@ const maxBody = 1 << 20
 
 // registerConversations describes and serves the routes about conversations and their turns.
 func (a *api) registerConversations() {
-	serveBody(a, operation("POST /v1/sessions", "create-session", "Start a conversation", http.StatusCreated, tooLarge), a.sessionCreate)
+	serveBody(a, operation("POST /v1/sessions", "create-session", "Start a conversation", http.StatusCreated, conflict, tooLarge), a.sessionCreate)
 	serveBody(a, operation("GET /v1/sessions", "list-sessions", "List conversations, pinned ones first, then the newest", http.StatusOK), a.sessionList)
 	serveBody(a, operation("GET /v1/sessions/{id}", "get-session", "Get a conversation", http.StatusOK), a.sessionGet)
 	serveBody(a, operation("PATCH /v1/sessions/{id}", "patch-session", "Rename, pin, archive or reopen a conversation", http.StatusOK, tooLarge), a.sessionPatch)
 	serveEmpty(a, operation("DELETE /v1/sessions/{id}", "forget-session", "Delete a conversation and all it left; domain rows stay", http.StatusNoContent), a.sessionForget)
-	serve(a, a.enqueueOperation(), a.turnEnqueue)
+	serve(a, a.enqueues(operation("POST /v1/sessions/{id}/turns", enqueueTurn, "Send a message", http.StatusAccepted, conflict, tooLarge, http.StatusUnprocessableEntity)), a.turnEnqueue)
 	serveBody(a, operation("GET /v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList)
 	serveBody(a, operation("GET /v1/turns/{id}", "get-turn", "Get a turn, and wait for its end if asked to", http.StatusOK), a.turnGet)
 	serveBody(a, operation("POST /v1/turns/{id}/cancel", "cancel-turn", "Cancel a turn", http.StatusOK), a.turnCancel)
 	serveBody(a, operation("POST /v1/sessions/{id}/fork", "fork-session", "Begin a conversation as another stood after a turn", http.StatusCreated, conflict, tooLarge), a.sessionFork)
 	serveBody(a, operation("GET /v1/sessions/{id}/fork", "get-fork", "Get what a conversation is a fork of, and what changed in the rows that it knows since", http.StatusOK), a.forkGet)
 	serveBody(a, operation("GET /v1/sessions/{id}/branches", "list-branches", "List the forks of a conversation, and what it is a fork of", http.StatusOK), a.sessionBranches)
-	serve(a, operation("POST /v1/turns/{id}/undo", "undo-turn", "Take back what a turn wrote", http.StatusAccepted, conflict), a.turnUndo)
+	serve(a, a.enqueues(operation("POST /v1/turns/{id}/undo", "undo-turn", "Take back what a turn wrote", http.StatusAccepted, conflict)), a.turnUndo)
 	serveBody(a, operation("PUT /v1/turns/{id}/feedback", "give-feedback", "Say what you think of a reply; the last word counts", http.StatusOK, tooLarge), a.feedbackGive)
 	serveEmpty(a, operation("DELETE /v1/turns/{id}/feedback", "take-back-feedback", "Take back what you thought of a reply", http.StatusNoContent), a.feedbackTakeBack)
 	a.registerEvents()
@@ -71,7 +72,9 @@ func (a *api) registerRows() {
 	serve(a, operation("POST /v1/data/{type}", "create-row", "Create a row", http.StatusCreated, conflict, tooLarge), a.rowCreate)
 	serve(a, operation("GET /v1/data/{type}/{id}", "get-row", "One row with its parts", http.StatusOK), a.rowGet)
 	serve(a, operation("PATCH /v1/data/{type}/{id}", "patch-row", "Change a row; null clears a column", http.StatusOK, conflict, stale, tooLarge), a.rowPatch)
-	serve(a, operation("DELETE /v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusNoContent, conflict, stale), a.rowDelete)
+	remove := operation("DELETE /v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusOK, conflict, stale)
+	remove.Responses = map[string]*huma.Response{"200": {Description: "As preferred: the row that went, in _was."}, "204": {Description: http.StatusText(http.StatusNoContent)}}
+	serve(a, remove, a.rowDelete)
 	serve(a, operation("POST /v1/data/{type}/{id}/{operation}", "operate-row", "Do to a row what the domain declares; 409 confirmation_needed says what it would do", http.StatusOK, conflict, stale, tooLarge), a.rowOperate)
 	serveBody(a, operation("GET /v1/data", "list-types", "Types of rows", http.StatusOK), a.typeList)
 	serveBody(a, operation("GET /v1/mentions", "list-mentions", "Rows to mention, by part of their name", http.StatusOK), a.mentionList)
@@ -83,6 +86,9 @@ func (a *api) registerRows() {
 // operation describes a route, given as for [http.ServeMux]. Every route may return the common errors; errs are its own.
 func operation(route, id, summary string, status int, errs ...int) huma.Operation {
 	method, path, _ := strings.Cut(route, " ")
+	if slices.Contains(errs, tooLarge) { // it takes a body
+		errs = append(errs, http.StatusUnsupportedMediaType)
+	}
 
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status, Tags: []string{tagOf(path)},

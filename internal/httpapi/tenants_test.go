@@ -84,8 +84,8 @@ func newEstate(t *testing.T) *estate {
 	b.exec(t, `INSERT INTO artifacts (session_id, ref, version, content, turn_number, step) VALUES ($1, 'gen_recipe_1', 1, jsonb_build_object('name', $2::text), 1, 1)`, session, secret)
 	b.exec(t, `INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn) VALUES ($1, $2, $3, 'other', '{}', 'session', 1)`, e.ada, session, secret)
 	b.exec(t, `INSERT INTO llm_calls (session_id, turn_id, node, provider, model, request, response)
-		VALUES ($1, $2, 'think', 'p', 'm', jsonb_build_object('system', $3::text), '{}')`, session, turn, secret)
-	b.exec(t, `INSERT INTO turn_step_results (turn_id, step, call, tool, rows) VALUES ($1, 1, 1, 'db_read', jsonb_build_array($2::text))`, turn, secret)
+		VALUES ($1, $2, 'think', 'p', 'm', jsonb_build_object('system', $3::text, 'messages', '[]'::jsonb), '{"text": "", "tool_calls": null}')`, session, turn, secret)
+	b.exec(t, `INSERT INTO turn_step_results (turn_id, step, call, tool, rows) VALUES ($1, 1, 1, 'db_read', jsonb_build_array(jsonb_build_object('name', $2::text)))`, turn, secret)
 	b.reply(t, turn, "your "+secret)
 	b.exec(t, `SELECT turn_summary_write_facts($1)`, turn)
 

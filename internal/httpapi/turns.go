@@ -120,9 +120,8 @@ type cancelledTurn struct {
 	Cancelled bool `doc:"False when the turn had ended already." json:"cancelled"`
 }
 
-// enqueueOperation describes the route that sends a message.
-func (a *api) enqueueOperation() huma.Operation {
-	op := operation("POST /v1/sessions/{id}/turns", "enqueue-turn", "Send a message", http.StatusAccepted, conflict, tooLarge, http.StatusUnprocessableEntity)
+// enqueues describes what a route that makes a turn answers when it is asked again.
+func (a *api) enqueues(op huma.Operation) huma.Operation {
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The Idempotency-Key was seen before: its turn.",
 		Content: map[string]*huma.MediaType{"application/json": {

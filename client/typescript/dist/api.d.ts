@@ -684,7 +684,7 @@ export interface components {
             step: number | null;
             trace_id: string | null;
             /** @description None for compressions, which belong to no turn. */
-            turn_id: string;
+            turn_id: string | null;
         };
         CancelledTurn: {
             /** @description False when the turn had ended already. */
@@ -701,7 +701,7 @@ export interface components {
             in_force: boolean;
             /** @enum {string} */
             kind: "count" | "date_range" | "exclude" | "require" | "budget" | "other";
-            replaced_by: string;
+            replaced_by: string | null;
             /** @enum {string} */
             scope: "session" | "lasting";
             /** @description Where it was asked for. */
@@ -818,7 +818,7 @@ export interface components {
             forked_at_turn: number;
             id: string;
             /** @description The conversation that had the turn: of a turn that a fork has from its parent, the parent. Null once that is forgotten. */
-            parent_id: string;
+            parent_id: string | null;
         };
         ForkInBody: {
             /**
@@ -903,7 +903,7 @@ export interface components {
             step: number | null;
             trace_id: string | null;
             /** @description None for compressions, which belong to no turn. */
-            turn_id: string;
+            turn_id: string | null;
         };
         Mention: {
             label: string;
@@ -1097,7 +1097,7 @@ export interface components {
              * @description Stable: decide on this, not on the texts.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "turn_running" | "session_archived" | "question_closed" | "confirmation_needed" | "conflict" | "message_too_large" | "limit_exceeded" | "unavailable" | "internal";
+            code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "turn_running" | "session_archived" | "question_closed" | "confirmation_needed" | "conflict" | "rule_violation" | "schema_changed" | "message_too_large" | "limit_exceeded" | "unavailable" | "internal";
             detail: string;
             errors?: string[];
             /** Format: int64 */
@@ -2229,6 +2229,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too Many Requests */
             429: {
                 headers: {
@@ -2374,8 +2383,8 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No Content */
-            204: {
+            /** @description As preferred: the row that went, in _was. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2384,6 +2393,13 @@ export interface operations {
                         [key: string]: unknown;
                     };
                 };
+            };
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Bad Request */
             400: {
@@ -2569,6 +2585,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too Many Requests */
             429: {
                 headers: {
@@ -2698,6 +2723,15 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2903,6 +2937,15 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3352,8 +3395,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3623,6 +3684,15 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3945,6 +4015,15 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4983,6 +5062,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too Many Requests */
             429: {
                 headers: {
@@ -5278,6 +5366,24 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5751,6 +5857,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too Many Requests */
             429: {
                 headers: {
@@ -6064,6 +6179,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description The Idempotency-Key was seen before: its turn. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnqueuedTurn"];
+                };
+            };
             /** @description Accepted */
             202: {
                 headers: {
@@ -6290,6 +6414,15 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -27,7 +27,7 @@ type Problem struct { //nolint:errname // the name of RFC 9457
 	Type   string   `json:"type"`
 	Title  string   `json:"title"`
 	Status int      `json:"status"`
-	Code   string   `doc:"Stable: decide on this, not on the texts." enum:"invalid_request,unauthorized,forbidden,not_found,turn_running,session_archived,question_closed,confirmation_needed,conflict,message_too_large,limit_exceeded,unavailable,internal" json:"code"`
+	Code   string   `doc:"Stable: decide on this, not on the texts." enum:"invalid_request,unauthorized,forbidden,not_found,turn_running,session_archived,question_closed,confirmation_needed,conflict,rule_violation,schema_changed,message_too_large,limit_exceeded,unavailable,internal" json:"code"`
 	Detail string   `json:"detail"`
 	TurnID string   `json:"turn_id,omitempty"`
 	Errors []string `json:"errors,omitempty"`
