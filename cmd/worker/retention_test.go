@@ -257,6 +257,25 @@ func TestPruneWhileTurnsRun(t *testing.T) {
 	require.Equal(t, 1, keys)
 }
 
+// Who keeps a century loses nothing, although ids know no time before 1970.
+func TestPruneKeepsACentury(t *testing.T) {
+	t.Parallel()
+
+	url, pool := database(t)
+	_, turn := say(t, pool, "ada", "hello")
+	_, err := pool.Exec(t.Context(), `INSERT INTO node_runs (turn_id, position, node, output) VALUES ($1, 1, 'act', '{}')`, turn)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `UPDATE turns SET undo = 'possible' WHERE id = $1`, turn)
+	require.NoError(t, err)
+
+	said, err := operate(t, url, "prune", "--months", "1200")
+	require.NoError(t, err)
+	require.Equal(t, "nothing is old enough\n", said)
+	var kept bool
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT t.undo = 'possible' AND EXISTS (SELECT FROM node_runs) FROM turns AS t`).Scan(&kept))
+	require.True(t, kept)
+}
+
 // If a decision holds the table, prune waits and retries instead of blocking other decisions.
 func TestPruneGivesWay(t *testing.T) {
 	t.Parallel()
