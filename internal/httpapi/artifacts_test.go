@@ -88,7 +88,7 @@ func TestDraftsOfAUser(t *testing.T) {
 		method, path string
 		body         any
 	}{{http.MethodPatch, path, `{"content": ` + soup + `}`}, {http.MethodDelete, path, nil}, {http.MethodPost, path + "/save", nil}} {
-		for _, version := range []string{`"1"`, `"3"`, `"x"`} {
+		for _, version := range []string{`"1"`, `"3"`, `"x"`, `""`} {
 			b.call(t, stale.method, stale.path, stale.body, header{"If-Match": version}).requireProblem(t, http.StatusPreconditionFailed, "conflict")
 		}
 	}

@@ -201,7 +201,8 @@ func rowAnswer(row crud.Row) *rowOut {
 
 func etagOf(row crud.Row) string { return strconv.Quote(row.Version) }
 
-// versionOf is the row version in an If-Match, "" for any. Of a list it is all of them, separated by commas.
+// versionOf is the row version in an If-Match, "" for any. Of a list it is all of them, separated by commas. A quoted
+// nothing stays as it is, and matches none.
 func versionOf(etag string) string {
 	if etag == "*" {
 		return ""
@@ -209,7 +210,7 @@ func versionOf(etag string) string {
 	versions := strings.Split(etag, ",")
 	for i, version := range versions {
 		versions[i] = strings.TrimSpace(version)
-		if unquoted, err := strconv.Unquote(versions[i]); err == nil {
+		if unquoted, err := strconv.Unquote(versions[i]); err == nil && unquoted != "" {
 			versions[i] = unquoted
 		}
 	}

@@ -38,7 +38,9 @@ func TestRows(t *testing.T) {
 	require.Equal(t, http.StatusOK, changed.status, changed.raw)
 	require.Equal(t, "rich", changed.text("description"))
 	b.call(t, http.MethodPatch, path, map[string]any{"description": "mild"}, header{"If-Match": etag}).requireProblem(t, http.StatusPreconditionFailed, "conflict")
-	b.call(t, http.MethodDelete, path, nil, header{"If-Match": etag}).requireProblem(t, http.StatusPreconditionFailed, "conflict")
+	for _, stale := range []string{etag, `""`} {
+		b.call(t, http.MethodDelete, path, nil, header{"If-Match": stale}).requireProblem(t, http.StatusPreconditionFailed, "conflict")
+	}
 	cleared := b.call(t, http.MethodPatch, path, `{"description": null}`, header{"If-Match": "*"})
 	require.Equal(t, http.StatusOK, cleared.status, cleared.raw)
 	require.Nil(t, cleared.body["description"], "null clears a column")
