@@ -98,7 +98,9 @@ func TestRareAnswersAreDescribed(t *testing.T) {
 	b.call(t, http.MethodPost, path+"/turns", strange).requireProblem(t, http.StatusUnprocessableEntity, "invalid_request")
 
 	b.exec(t, `UPDATE turns SET undo = 'possible' WHERE id = $1`, turn)
-	undo := func() *answer { return b.call(t, http.MethodPost, "/v1/turns/"+turn+"/undo", nil, header{"Idempotency-Key": "once"}) }
+	undo := func() *answer {
+		return b.call(t, http.MethodPost, "/v1/turns/"+turn+"/undo", nil, header{"Idempotency-Key": "once"})
+	}
 	first, again := undo(), undo()
 	require.Equal(t, http.StatusAccepted, first.status, first.raw)
 	require.Equal(t, http.StatusOK, again.status, again.raw)

@@ -114,6 +114,7 @@ func TestWrongAddresses(t *testing.T) {
 	b := setup(t)
 	b.call(t, http.MethodGet, "/v1/nothing", nil).requireProblem(t, http.StatusNotFound, "not_found")
 	b.call(t, http.MethodGet, "/nothing", nil).requireProblem(t, http.StatusNotFound, "not_found")
+	b.call(t, http.MethodGet, "/v1/schemas/Nothing.json", nil).requireProblem(t, http.StatusNotFound, "not_found")
 	b.call(t, http.MethodGet, "/assets/../../api.go", nil).requireProblem(t, http.StatusNotFound, "not_found")
 	for path, allow := range map[string]string{"/v1/sessions": "GET, HEAD, POST", "/v1/turns/1": "GET, HEAD", "/healthz": "GET, HEAD"} {
 		a := b.call(t, http.MethodPut, path, nil)

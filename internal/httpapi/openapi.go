@@ -31,7 +31,7 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	config := huma.DefaultConfig("Alfred", version)
 	config.OpenAPIPath = "/v1/openapi"
 	config.DocsPath = ""
-	config.SchemasPath = "/v1/schemas"
+	config.SchemasPath = ""  // they are in the description
 	config.CreateHooks = nil // no $schema field in our objects
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"key": {Type: "http", Scheme: "bearer"}}
 	config.Security = []map[string][]string{{"key": {}}}
