@@ -53,7 +53,8 @@ func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filte
 // refRange matches many refs on one line, as prompts show them: inv_1..inv_12.
 var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z_]*)_(\d{1,6})\s*\.{2,3}\s*(?:((?:gen_)?[a-z][a-z_]*)_)?(\d{1,6})$`)
 
-// maxRange bounds how many refs a range may stand for.
+// maxRange bounds how many refs a range may stand for. A wider one stands for none: what is not in one of its parts would
+// count as not named.
 const maxRange = 1000
 
 // ExpandRanges replaces ranges by the refs that exist in them, drafts included.
@@ -98,7 +99,7 @@ func (r *Registry) expand(ctx context.Context, values []any) ([]any, bool, error
 		from, _ := strconv.Atoi(parts[2])
 		to, _ := strconv.Atoi(parts[4])
 		var names []string
-		for n := from; n <= to && n-from < maxRange; n++ {
+		for n := from; n <= to && to-from < maxRange; n++ {
 			names = append(names, parts[1]+"_"+strconv.Itoa(n))
 		}
 		known, err := r.Lookup(ctx, names)

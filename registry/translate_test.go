@@ -290,7 +290,7 @@ func TestTranslateRanges(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []Filter{{"recipe_id", one.asks, one.keys}}, filters, "%v", one.value)
 	}
-	for _, wrong := range []string{"recipe_7..recipe_9", "recipe_1..inv_3", "recipe_3..recipe_1"} {
+	for _, wrong := range []string{"recipe_7..recipe_9", "recipe_1..inv_3", "recipe_3..recipe_1", "recipe_1..recipe_1001"} {
 		_, err := b.at(1).TranslateFilters(t.Context(), b.kitchen.ByType("meal"), []Filter{{"recipe_id", "in", []any{wrong}}})
 		requireReasonOf(t, err, ReasonUnknown)
 	}
