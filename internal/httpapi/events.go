@@ -71,7 +71,7 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 		}
 	}
 
-	return a.stream(in.ID.UUID, a.Listener.Subscribe, a.turnSource(in.ID.UUID, after)), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(a.Listener.Subscribe, a.turnSource(in.ID.UUID, after), in.ID.UUID), nil //nolint:contextcheck // the stream has the request's own
 }
 
 // turnPosition is the event after which a turn's stream goes on: 0, its beginning, if it has not come as far as the one
@@ -111,7 +111,7 @@ func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResp
 	w := &watched{alone: true}
 	w.add(row.ID, number, after)
 
-	return a.stream(row.ID, a.Listener.SubscribeSession, a.watchSource(w)), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(a.Listener.SubscribeSessions, a.watchSource(w), w.sessions...), nil //nolint:contextcheck // the stream has the request's own
 }
 
 func (in *eventsIn) resumeAfter() string {
@@ -171,9 +171,8 @@ func (a *api) watch(_ context.Context, in *watchIn) (*huma.StreamResponse, error
 		}
 		w.add(id, number, seq)
 	}
-	subscribe := func(uuid.UUID) (<-chan struct{}, func()) { return a.Listener.SubscribeSessions(w.sessions) }
 
-	return a.stream(uuid.Nil, subscribe, a.watchSource(w)), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(a.Listener.SubscribeSessions, a.watchSource(w), w.sessions...), nil //nolint:contextcheck // the stream has the request's own
 }
 
 func (w *watched) add(id uuid.UUID, number, seq int32) {

@@ -17,12 +17,12 @@ import (
 
 const eventBatch = 200
 
-// subscribe subscribes to the listener's signals until stop is called.
-type subscribe func(id uuid.UUID) (signal <-chan struct{}, stop func())
+// subscribe subscribes to the listener's signals about topics until stop is called.
+type subscribe func(topics ...uuid.UUID) (signal <-chan struct{}, stop func())
 
 // stream responds with the source's events, waiting for the listener's signal between reads. No transaction is open
 // while it waits.
-func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamResponse {
+func (a *api) stream(to subscribe, next source, topics ...uuid.UUID) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		r, w := humago.Unwrap(hctx)
 		if r.Method == http.MethodHead {
@@ -37,7 +37,7 @@ func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamRes
 			return
 		}
 		defer closed()
-		signal, stop := to(topic)
+		signal, stop := to(topics...)
 		defer stop()
 		ping := time.NewTicker(sse.PingEvery)
 		defer ping.Stop()

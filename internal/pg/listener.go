@@ -32,7 +32,7 @@ type Listener struct {
 	subscribers map[*subscriber]struct{}
 }
 
-// subscriber waits for a turn, or for all turns of some sessions.
+// subscriber waits for turns, or for all turns of some sessions.
 type subscriber struct {
 	signal   chan struct{}
 	topics   []uuid.UUID
@@ -56,23 +56,19 @@ func (l *Listener) Run(ctx context.Context) error {
 	return nil
 }
 
-// Subscribe returns a channel that is signalled whenever the turn may have new events, and at least once a second.
-// Pending signals coalesce. Call stop when done; the channel is never closed.
-func (l *Listener) Subscribe(turnID uuid.UUID) (signal <-chan struct{}, stop func()) {
-	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), topics: []uuid.UUID{turnID}})
+// Subscribe returns a channel that is signalled whenever one of the turns may have new events, and at least once a
+// second. Pending signals coalesce. Call stop when done; the channel is never closed.
+func (l *Listener) Subscribe(turnIDs ...uuid.UUID) (signal <-chan struct{}, stop func()) {
+	return l.subscribe(turnIDs, false)
 }
 
-// SubscribeSession is [Listener.Subscribe] for all turns of a session.
-func (l *Listener) SubscribeSession(sessionID uuid.UUID) (signal <-chan struct{}, stop func()) {
-	return l.SubscribeSessions([]uuid.UUID{sessionID})
+// SubscribeSessions is [Listener.Subscribe] for all turns of sessions.
+func (l *Listener) SubscribeSessions(sessionIDs ...uuid.UUID) (signal <-chan struct{}, stop func()) {
+	return l.subscribe(sessionIDs, true)
 }
 
-// SubscribeSessions is [Listener.Subscribe] for all turns of several sessions.
-func (l *Listener) SubscribeSessions(sessionIDs []uuid.UUID) (signal <-chan struct{}, stop func()) {
-	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), topics: slices.Clone(sessionIDs), sessions: true})
-}
-
-func (l *Listener) subscribe(s *subscriber) (signal <-chan struct{}, stop func()) {
+func (l *Listener) subscribe(topics []uuid.UUID, sessions bool) (signal <-chan struct{}, stop func()) {
+	s := &subscriber{signal: make(chan struct{}, 1), topics: slices.Clone(topics), sessions: sessions}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.subscribers[s] = struct{}{}

@@ -68,11 +68,11 @@ func TestListenerHearsNotifier(t *testing.T) {
 	require.True(t, signalled(tick, dbtest.Patience))
 	own, stopOwn := listener.Subscribe(mine)
 	defer stopOwn()
-	all, stopAll := listener.SubscribeSession(session)
+	all, stopAll := listener.SubscribeSessions(session)
 	defer stopAll()
 	other, stopOther := listener.Subscribe(uuid.New())
 	defer stopOther()
-	elsewhere, stopElsewhere := listener.SubscribeSession(uuid.New())
+	elsewhere, stopElsewhere := listener.SubscribeSessions(uuid.New())
 	defer stopElsewhere()
 
 	notifier.Notify(mine)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -67,9 +68,9 @@ func (in *input) message() (string, error) {
 	if in.ThreadID == "" || in.RunID == "" {
 		return "", problem.Invalid("threadId and runId are missing.")
 	}
-	for i := range in.Messages {
+	for _, raw := range slices.Backward(in.Messages) {
 		var message door.Message
-		if err := json.Unmarshal(in.Messages[len(in.Messages)-1-i], &message); err != nil {
+		if err := json.Unmarshal(raw, &message); err != nil {
 			return "", problem.Invalid("A message is not an object with role and content.")
 		}
 		if message.Role == door.RoleUser {
