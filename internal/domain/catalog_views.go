@@ -18,15 +18,16 @@ type origin struct {
 }
 
 // origins finds the column behind each column of the schema's views, and of those below them. The catalog stores it in a
-// view's rewrite rule.
-func origins(ctx context.Context, tx pgx.Tx, schema string) (map[origin]origin, error) {
+// view's rewrite rule. What a view computes comes from the view itself.
+func origins(ctx context.Context, tx pgx.Tx, schema string) (direct map[origin]origin, views map[uint32]bool, err error) {
 	var (
 		view uint32
 		rule string
 	)
-	direct := map[origin]origin{}
+	direct, views = map[origin]origin{}, map[uint32]bool{}
 
-	return direct, eachRow(ctx, tx, "rules", viewRulesSQL, []any{schema}, []any{&view, &rule}, func() error {
+	return direct, views, eachRow(ctx, tx, "rules", viewRulesSQL, []any{schema}, []any{&view, &rule}, func() error {
+		views[view] = true
 		for number, from := range targets(rule) {
 			direct[origin{view, number}] = from
 		}
@@ -108,7 +109,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.view }) {
 		return nil
 	}
-	direct, err := origins(ctx, tx, schema)
+	direct, views, err := origins(ctx, tx, schema)
 	if err != nil {
 		return err
 	}
@@ -122,8 +123,10 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 			for next, through := direct[from]; ok && through; next, through = direct[from] {
 				from = next
 			}
-			if ok {
+			if ok && !views[from.relation] {
 				t.from[col.Name], t.bases[from.relation] = from, true
+			}
+			if ok {
 				shown[from] = append(shown[from], viewColumn{t, col})
 				bases = append(bases, from.relation)
 			}

@@ -232,3 +232,18 @@ func tryExec(t *testing.T, tx pgx.Tx, sql string) error {
 
 	return err
 }
+
+// An owner's view keeps its table's key beside what it computes itself, also for the view over it.
+func TestViewsOverComputingViews(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "pier"))
+	exec(t, tx, `CREATE VIEW pier.fees AS SELECT p.id AS place_id, p.member_id, p.label, sum(p.fee) AS due FROM pier.places AS p GROUP BY p.id;
+COMMENT ON COLUMN pier.fees.due IS 'In euros.'`)
+	d, _ := attached(t, tx, "pier", strings.NewReplacer())
+
+	fee := d.ByType("fee")
+	require.Equal(t, "place_id", fee.Key.Name)
+	require.Equal(t, "In euros.", fee.Column("due").Comment)
+}
