@@ -95,7 +95,7 @@ func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error
 	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred, &cat.extensions); err != nil {
 		return nil, fmt.Errorf("read catalog: %w", err)
 	}
-	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readViews, cat.readConstraints} {
+	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readViews, cat.readConstraints, cat.readFilled} {
 		if err := read(ctx, tx, schema); err != nil {
 			return nil, fmt.Errorf("read catalog: %w", err)
 		}
@@ -200,16 +200,44 @@ type constraint struct {
 	relation, target uint32
 }
 
-// readConstraints reads those of the schema's tables, and those of the tables below its views.
-func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) error {
+// relations are the schema's tables, and the tables below its views.
+func (c *catalog) relations() []uint32 {
 	var relations []uint32
 	for _, t := range c.tables {
 		relations = slices.AppendSeq(append(relations, t.oid), maps.Keys(t.bases))
 	}
+
+	return relations
+}
+
+// readFilled counts as defaults what triggers fill, such as an invoice's number.
+func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx, _ string) error {
+	var (
+		relation uint32
+		column   string
+	)
+
+	return eachRow(ctx, tx, "triggers", filledSQL, []any{c.relations()}, []any{&relation, &column}, func() error {
+		for _, t := range c.tables {
+			names, _ := c.shown(t, relation, []string{column})
+			if t.oid == relation {
+				names = []string{column}
+			}
+			for _, name := range names {
+				t.column(name).HasDefault = true
+			}
+		}
+
+		return nil
+	})
+}
+
+// readConstraints reads those of the schema's tables, and those of the tables below its views.
+func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) error {
 	var read constraint
 	into := []any{&read.relation, &read.kind, &read.columns, &read.expr, &read.target, &read.schema, &read.table, &read.targets, &read.onDelete}
 
-	return eachRow(ctx, tx, "constraints", constraintsSQL, []any{relations}, into, func() error {
+	return eachRow(ctx, tx, "constraints", constraintsSQL, []any{c.relations()}, into, func() error {
 		k := read
 		k.columns, k.targets, k.onDelete = slices.Clone(read.columns), slices.Clone(read.targets), deleteAction(read.onDelete)
 		for _, t := range c.tables {

@@ -10,6 +10,8 @@ var (
 	columnsSQL string
 	//go:embed catalog/constraints.sql
 	constraintsSQL string
+	//go:embed catalog/filled.sql
+	filledSQL string
 	//go:embed catalog/detach.sql
 	detachSQL string
 	//go:embed catalog/facts.sql
