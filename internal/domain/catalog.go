@@ -38,6 +38,7 @@ type catalogTable struct {
 	undoDelete   bool // alfred_undo may delete rows
 	oid          uint32
 	view         bool
+	nested       bool   // a view over a view
 	barrier      bool   // a security_barrier view
 	owner        string // the role, as SQL
 	triggers     bool

@@ -121,7 +121,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		for _, col := range t.columns {
 			from, ok := direct[origin{t.oid, t.numbers[col.Name]}]
 			for next, through := direct[from]; ok && through; next, through = direct[from] {
-				from = next
+				from, t.nested = next, true
 			}
 			if ok && !views[from.relation] {
 				t.from[col.Name], t.bases[from.relation] = from, true
@@ -176,14 +176,27 @@ func (c *catalog) carry(t *catalogTable, k constraint) {
 
 		return
 	}
-	for _, other := range c.tables {
-		if theirs, ok := c.shown(other, k.target, k.targets); other.view && ok && len(other.bases) == 1 {
-			k.schema, k.table, k.targets = c.schema, other.Name, theirs
-			t.add(k)
+	if target, theirs := c.showing(k.target, k.targets); target != nil {
+		k.schema, k.table, k.targets = c.schema, target.Name, theirs
+		t.add(k)
+	}
+}
 
-			return
+// showing returns the view that shows these columns of a table and of no other, and its names of them: one over the table
+// itself, if there is one, and not over an owner's view of it.
+func (c *catalog) showing(relation uint32, columns []string) (*catalogTable, []string) {
+	var (
+		best  *catalogTable
+		names []string
+	)
+	for _, t := range c.tables {
+		theirs, ok := c.shown(t, relation, columns)
+		if t.view && ok && len(t.bases) == 1 && (best == nil || best.nested && !t.nested) {
+			best, names = t, theirs
 		}
 	}
+
+	return best, names
 }
 
 // shown returns the view's names of a table's columns, and whether it shows all of them.

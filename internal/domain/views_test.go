@@ -239,6 +239,7 @@ func TestViewsOverComputingViews(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "pier"))
+	exec(t, tx, `ALTER TABLE pier.places ADD behind integer REFERENCES pier.places`)
 	exec(t, tx, `CREATE VIEW pier.fees AS SELECT p.id AS place_id, p.member_id, p.label, sum(p.fee) AS due FROM pier.places AS p GROUP BY p.id;
 COMMENT ON COLUMN pier.fees.due IS 'In euros.'`)
 	d, _ := attached(t, tx, "pier", strings.NewReplacer())
@@ -246,6 +247,7 @@ COMMENT ON COLUMN pier.fees.due IS 'In euros.'`)
 	fee := d.ByType("fee")
 	require.Equal(t, "place_id", fee.Key.Name)
 	require.Equal(t, "In euros.", fee.Column("due").Comment)
+	require.Equal(t, "place", d.ByType("place").Column("behind").FK.Entity.Type, "keys lead to the table's rows, not to what a view makes of them")
 }
 
 // A number that the owner's trigger gives needs neither a default nor a model's value.
