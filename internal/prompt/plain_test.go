@@ -170,7 +170,8 @@ func TestAMootQuestionIsNotAsked(t *testing.T) {
 	require.NotContains(t, in.Fallback, "Shall I save Curry?")
 }
 
-// A planner knows the tables that only other subdomains' steps read: where they are read, and their columns.
+// A planner knows the tables that only other subdomains' steps read, and parts of rows: where they are read, and their
+// columns.
 func TestPlannersKnowWhatIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -178,6 +179,7 @@ func TestPlannersKnowWhatIsOnlyRead(t *testing.T) {
 	require.Equal(t, nodes.Home{Subdomain: "recipes", Type: "ing", Plural: "ingredients"}, in.Homes["ingredients"])
 	require.Contains(t, in.Persona, "**inventory** (inventory; reads ingredients")
 	require.Contains(t, in.Persona, "\n- ingredients: name, ")
+	require.Contains(t, in.Persona, "\n- recipe_ingredients: recipe_id (recipe), ")
 }
 
 // Rows that are called by their day are found by a range of days, and counted by a column whose values recur.

@@ -191,7 +191,7 @@ func (t *page) plannerPersona() string {
 	}
 	b.WriteString("\n## Columns\n") // that it may filter by and fill when it writes out a step's calls
 	for _, def := range t.Domain.Entities {
-		if !t.IsChild(def) && (!def.Reference || t.readable(def)) {
+		if t.readable(def) || !def.Reference && !t.IsChild(def) {
 			b.WriteString(columnsLine(def) + "\n")
 		}
 	}
@@ -217,7 +217,7 @@ func columnsLine(def *domain.Entity) string {
 	var names []string
 	for _, c := range def.Columns {
 		switch {
-		case c.Hidden || c == def.Key || c.Derived:
+		case c.Hidden || c == def.Key:
 		case len(c.Enum) > 0:
 			names = append(names, c.Name+" ("+strings.Join(c.Enum, "|")+")")
 		case c.FK != nil && c.FK.Entity != nil:
