@@ -294,7 +294,11 @@ func (b *typeBinder) bindHidden() {
 }
 
 // isBookkeeping reports whether a column is usually kept by a trigger or default, for programs.
-func isBookkeeping(name string) bool { return name == "created_at" || name == "updated_at" }
+func isBookkeeping(name string) bool {
+	name = snake(name)
+
+	return name == "created_at" || name == "updated_at"
+}
 
 // foreignID reports whether the column holds identifiers that have no ref.
 func foreignID(c *Column) bool {

@@ -290,10 +290,8 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 	refs := w.refColumns(e)
 
 	return slices.DeleteFunc(slices.Clone(e.table.columns), func(c *Column) bool {
-		name := snake(c.Name)
-
 		return c.Name == w.owner || refs[c.Name] != nil || e.table.identifies(c) || slices.Contains(e.table.primary, c.Name) ||
-			c.Kind == KindVector || isBookkeeping(name) || name == deletedAt
+			c.Kind == KindVector || isBookkeeping(c.Name) || snake(c.Name) == deletedAt
 	})
 }
 
