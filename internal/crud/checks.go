@@ -36,8 +36,12 @@ func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
 	if !t.domain.Deferred || !vocab.Writes(tool) && t.domain.Operation(tool) == nil {
 		return nil
 	}
-	for _, mode := range []string{"IMMEDIATE", "DEFERRED"} {
-		if _, err := tenant.Exec(ctx, "SET CONSTRAINTS ALL "+mode); err != nil {
+	statements := []string{"SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"}
+	if t.domain.Settle != "" {
+		statements = []string{t.domain.Settle}
+	}
+	for _, sql := range statements {
+		if _, err := tenant.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("check deferred constraints: %w", err)
 		}
 	}

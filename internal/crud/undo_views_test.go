@@ -40,6 +40,9 @@ CREATE TRIGGER calm BEFORE INSERT OR UPDATE ON quay.trips FOR EACH ROW EXECUTE F
 CREATE TABLE quay.titles (was text);
 CREATE FUNCTION quay.note_title() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN INSERT INTO quay.titles VALUES (OLD.title); RETURN NULL; END $$;
 CREATE TRIGGER note_title AFTER UPDATE ON quay.lists FOR EACH ROW EXECUTE FUNCTION quay.note_title();
+CREATE FUNCTION quay.limited() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF (SELECT sum(amount) > 500 FROM bills WHERE member_id = NEW.member_id) THEN RAISE EXCEPTION 'Nobody owes more than 500.' USING ERRCODE = 'check_violation'; END IF; RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER limited AFTER INSERT OR UPDATE ON quay.bills DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION quay.limited();
 CREATE FUNCTION quay.moor(list_id uuid, at numeric, why text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
     UPDATE quay.boats AS b SET moored = true, fee = at FROM quay.lists AS l WHERE l.id = list_id AND b.member_id = l.member_id; RETURN 'All are moored.'; END $$;
 CREATE FUNCTION quay.unmoor(list_id uuid, at numeric) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
@@ -295,4 +298,16 @@ func TestUndoFailsIfATriggerAltersRows(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, outcome.Results[0].ErrorMessage, "The database would not leave the trip")
 	require.Equal(t, after, b.afloat())
+}
+
+// An owner's deferred trigger names its tables without their schema and reads what the tenant may not: it runs as in the
+// owner's own program, once all parts of a call are written.
+func TestDeferredTriggersBehindViews(t *testing.T) {
+	t.Parallel()
+	b := setupQuay(t)
+	b.read("bills")
+	b.nextTurn()
+	b.ok("write", vocab.ToolCreate, `{"table": "bills", "data": [{"amount": 100}, {"amount": 200}]}`)
+	require.Equal(t, "Nobody owes more than 500.", b.refused("write", vocab.ToolCreate, `{"table": "bills", "data": {"amount": 300}}`, crud.CodeViolation))
+	require.Equal(t, "5 6 100 200", query[string](b, `SELECT string_agg(amount::text, ' ' ORDER BY id) FROM quay.bills WHERE member_id = 1`))
 }

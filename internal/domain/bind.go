@@ -39,6 +39,9 @@ func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 		Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Snapshot: decl.Snapshot, Profile: decl.Profile, Guidance: decl.Guidance,
 		Offline: decl.Offline, Deferred: cat.deferred,
 	}
+	if cat.settles && decl.Source.Schema != "" {
+		b.domain.Settle = "SELECT " + quote(decl.Schema, settle) + "()"
+	}
 	if err := b.bind(ctx, tx); err != nil {
 		return nil, err
 	}

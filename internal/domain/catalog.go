@@ -21,6 +21,7 @@ type DB interface {
 type catalog struct {
 	tenantRole bool     // the role alfred_tenant exists
 	deferred   bool     // something is checked only at the end of a transaction
+	settles    bool     // the schema has a function that runs deferred triggers
 	extensions []string // schemas of extensions, other than public
 	schema     string
 	attributes map[origin]string // names of the columns behind views
@@ -42,6 +43,7 @@ type catalogTable struct {
 	barrier      bool   // a security_barrier view
 	owner        string // the role, as SQL
 	triggers     bool
+	defers       bool              // triggers may run at the end of a transaction
 	reacts       bool              // triggers run after its rows change
 	heirs        bool              // its rows may be those of tables that inherit from it
 	numbers      map[string]int    // of the columns
@@ -93,7 +95,7 @@ func (t *catalogTable) unique(columns ...string) bool {
 // readCatalog reads what the catalog knows about a schema, in a fixed number of queries, plus some for nested views.
 func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 	cat := &catalog{schema: schema, attributes: map[origin]string{}}
-	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred, &cat.extensions); err != nil {
+	if err := tx.QueryRow(ctx, factsSQL, schema).Scan(&cat.tenantRole, &cat.deferred, &cat.settles, &cat.extensions); err != nil {
 		return nil, fmt.Errorf("read catalog: %w", err)
 	}
 	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readViews, cat.readConstraints, cat.readFilled} {
@@ -109,7 +111,7 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) erro
 	var t catalogTable
 	into := []any{
 		&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.undoDelete, &t.oid, &t.view, &t.barrier, &t.owner,
-		&t.triggers, &t.reacts, &t.heirs,
+		&t.triggers, &t.defers, &t.reacts, &t.heirs,
 	}
 
 	return eachRow(ctx, tx, "tables", tablesSQL, []any{schema}, into, func() error {

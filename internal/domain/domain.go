@@ -26,6 +26,8 @@ type Domain struct {
 	Offline *Offline
 	// Deferred: the database has constraints or triggers that it checks only at the end of a transaction.
 	Deferred bool
+	// Settle, if not empty, is the statement that runs the deferred triggers of the tables behind views.
+	Settle string
 
 	byType         map[string]*Entity
 	byTable        map[string]*Entity

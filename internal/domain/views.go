@@ -46,6 +46,9 @@ func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []s
 // ViewRole is the role that owns the views of a schema.
 func ViewRole(schema string) string { return "alfred_views_" + schema }
 
+// settle is the function that runs the deferred triggers of the tables.
+const settle = "settle"
+
 // viewWriter knows what the SQL of one domain's views says.
 type viewWriter struct{ *source }
 
@@ -60,6 +63,7 @@ func (w *viewWriter) write(functions []wrappedFunction) (string, error) {
 		Account                    string // the type of an account's key, "" if everything is shared
 		Types                      []viewedType
 		Operations                 []operationSQL
+		Settled                    []handOver // the function that runs deferred triggers, if there are any
 	}{Schema: schema, Source: w.decl.Source.Schema, Role: role, File: w.decl.file}
 	if w.account != nil {
 		data.Account = w.account.FullType
@@ -75,6 +79,9 @@ func (w *viewWriter) write(functions []wrappedFunction) (string, error) {
 		if v.OverView && v.Written {
 			w.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", v.Table.Name, v.Decl.Type)
 		}
+	}
+	if t := find(w.cat.tables, func(t *catalogTable) bool { return t.defers }); t != nil {
+		data.Settled = []handOver{{Function: w.function(settle) + "()", Owner: t.owner}}
 	}
 	for _, f := range functions {
 		data.Operations = append(data.Operations, w.operation(f))

@@ -8,6 +8,7 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
        coalesce(has_table_privilege(t.undo, c.oid, 'DELETE'), false),
        c.oid, c.relkind = 'v', coalesce('security_barrier=true' = ANY (c.reloptions), false), c.relowner::regrole::text,
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal),
+       EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgdeferrable),
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid
                WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgconstraint = 0 AND g.tgtype & 66 = 0 -- neither before nor instead
                  AND f.pronamespace IS DISTINCT FROM to_regnamespace('alfred')
