@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
+	"alfred/internal/pg"
 	"alfred/internal/vocab"
 )
 
@@ -30,10 +31,42 @@ func (d *decision) hasWritten(e *domain.Entity, key string) bool {
 	return slices.ContainsFunc(d.written, func(w writtenRows) bool { return w.entity == e && slices.Contains(w.keys, key) })
 }
 
-// settle runs the deferred constraints as the tenant, while it is still known which call violated them. Later calls of
-// the decision may again violate them temporarily.
+// settling runs the deferred constraints after each of several writes, while it is still known which of them violated
+// one. A violation that a later write mends does not count: two lines of a balanced entry change one after the other.
+type settling struct {
+	tools *Tools
+	open  *callError // the first violation that is not mended
+}
+
+func (s *settling) after(ctx context.Context, tenant pgx.Tx, tool string, last bool, at callError) error {
+	if s.tools.settles(tool) {
+		settle := func(tx pgx.Tx) error { return s.tools.settle(ctx, tx, tool) }
+		if last && s.open == nil { // nothing follows that a violation must not abort
+			at.err = settle(tenant)
+		} else {
+			at.err = pg.InTx(ctx, tenant, settle)
+		}
+		if at.err == nil {
+			s.open = nil
+		} else if s.open == nil {
+			s.open = &at
+		}
+	}
+	if last && s.open != nil {
+		return s.open
+	}
+
+	return nil
+}
+
+// settles reports whether a tool may leave deferred constraints to be checked.
+func (t *Tools) settles(tool string) bool {
+	return t.domain.Deferred && (vocab.Writes(tool) || t.domain.Operation(tool) != nil)
+}
+
+// settle runs the deferred constraints as the tenant. Later calls of the decision may again violate them temporarily.
 func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
-	if !t.domain.Deferred || !vocab.Writes(tool) && t.domain.Operation(tool) == nil {
+	if !t.settles(tool) {
 		return nil
 	}
 	statements := []string{"SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"}

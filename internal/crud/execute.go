@@ -178,14 +178,15 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	err := pg.ActAsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
+		settling := settling{tools: d.tools}
 		for i, s := range d.steps {
 			d.running = i
 			err := traced(ctx, s.call.Tool, func(ctx context.Context) error { return s.op.run(ctx, d, tenant) })
-			if err == nil {
-				err = d.tools.settle(ctx, tenant, s.call.Tool)
-			}
 			if err != nil {
 				return &callError{index: i, entity: s.entity, err: err}
+			}
+			if err := settling.after(ctx, tenant, s.call.Tool, i == len(d.steps)-1, callError{index: i, entity: s.entity}); err != nil {
+				return err
 			}
 		}
 

@@ -246,13 +246,14 @@ func (u *undoing) undoDecision(ctx context.Context, tx pgx.Tx, writes []*formerW
 	alike := func(a, b *formerWrite) bool {
 		return a.entity == b.entity && a.Action == b.Action && a.Action != actionCalled
 	}
-	for _, some := range slices.Backward(runs(writes, alike)) {
-		err := u.reverse(ctx, tx, some)
-		if err == nil {
-			err = u.tools.settle(ctx, tx, vocab.ToolUpdate)
+	settling := settling{tools: u.tools}
+	for i, some := range slices.Backward(runs(writes, alike)) {
+		at := callError{entity: some[0].entity}
+		if at.err = u.reverse(ctx, tx, some); at.err != nil {
+			return &at
 		}
-		if err != nil {
-			return &callError{entity: some[0].entity, err: err}
+		if err := settling.after(ctx, tx, vocab.ToolUpdate, i == 0, at); err != nil {
+			return err
 		}
 	}
 
