@@ -238,6 +238,18 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 	return texts, nil
 }
 
+// anywhere makes patterns without a wildcard find their text anywhere: whoever looks for ilike Sanne means Sanne de Boer
+// too. Calls that write keep to what they say.
+func anywhere(list []condition) []condition {
+	for i, c := range list {
+		if c.op == opILike && c.texts[0] != "" && !strings.ContainsAny(c.texts[0], `%_\`) {
+			list[i].op = opContains
+		}
+	}
+
+	return list
+}
+
 func patternText(c *domain.Column, value any) ([]string, *Error) {
 	text, ok := value.(string)
 	if !ok {

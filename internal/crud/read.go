@@ -88,7 +88,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err := d.tools.resolveNames(ctx, tx, op.entity, filters, or); err != nil {
 		return nil, err
 	}
-	q := &query{sel: op.sel, limit: op.args.limit(), filters: filters, or: or}
+	q := &query{sel: op.sel, limit: op.args.limit(), filters: anywhere(filters), or: anywhere(or)}
 	var fault *Error
 	if q.first, fault = op.order(slices.Concat(filters, or)); fault != nil {
 		return nil, fault
