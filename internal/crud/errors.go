@@ -240,6 +240,8 @@ func violation(code string, rule constraintRule) *Error {
 		return failColumn(CodeConflict, column, "It cannot stand beside a row that is there: %s.", rule.definition)
 	case code == pgerrcode.ForeignKeyViolation:
 		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", cmp.Or(column, "A reference"))
+	case len(columns) > 1:
+		return failColumn(CodeViolation, column, "%s break the rule %s.", strings.Join(columns, " and "), domain.WithoutCasts(rule.definition))
 	default:
 		return failColumn(CodeViolation, column, "%s %s.", cmp.Or(names, "A value"), ruleInWords(rule.definition))
 	}

@@ -10,9 +10,9 @@ import (
 // Most rules of a table require a column to be between bounds, to have a certain length, or to be one of a few words.
 // Postgres writes them with casts and functions; people and models read a sentence.
 var (
-	ruleCompared = regexp.MustCompile(`^(char_length|length)?\(?([a-z_][a-z0-9_]*)\)? (>=|>|<=|<) \(?'?(-?[0-9][0-9.:-]*)'?\)?$`)
-	ruleListed   = regexp.MustCompile(`^([a-z_][a-z0-9_]*) = ANY \(\(?ARRAY\[(.+)\]\)?\)$`)
-	ruleWords    = regexp.MustCompile(`'((?:[^']|'')*)'`)
+	ruleCompared = regexp.MustCompile(`^(char_length|length)?\(?("[^"]+"|[a-z_][a-z0-9_]*)\)? (>=|>|<=|<) \(?'?(-?[0-9][0-9.:-]*)'?\)?$`)
+	ruleListed   = regexp.MustCompile(`^("[^"]+"|[a-z_][a-z0-9_]*) = ANY \(\(?ARRAY\[(.+)\]\)?\)$`)
+	ruleWords    = regexp.MustCompile(`'((?:[^']|'')*)'|(-?[0-9][0-9.]*)`)
 )
 
 var ruleBounds = map[string]string{">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
@@ -41,7 +41,7 @@ func oneOfWords(words [][]string) string {
 		case i > 0:
 			b.WriteString(", ")
 		}
-		b.WriteString(strings.ReplaceAll(word[1], "''", "'"))
+		b.WriteString(strings.ReplaceAll(word[1]+word[2], "''", "'"))
 	}
 
 	return b.String()

@@ -21,6 +21,10 @@ func TestY10RulesInWords(t *testing.T) {
 		"mood = ANY (ARRAY['a'::text, 'b''s'::text, 'c'::text])":      "has to be a, b's or c",
 		"ends_on >= starts_on":                                        "breaks the rule ends_on >= starts_on",
 		"price > 0::numeric AND stock >= 0":                           "breaks the rule price > 0 AND stock >= 0",
+		"\"weightKg\" > 0::numeric AND \"weightKg\" < 200::numeric":   "has to be more than 0 and less than 200",
+		"\"minutes\" = ANY (ARRAY[10, 20, 30])":                       "has to be 10, 20 or 30",
+		"status <> 'CANCELLED'::vet.\"State\" OR \"why\" IS NOT NULL": "breaks the rule status <> 'CANCELLED' OR \"why\" IS NOT NULL",
+		"state <> 'a'::\"Vet\".state[] AND x":                         "breaks the rule state <> 'a' AND x",
 		"code::text ~ '^[A-Z]+$'::text":                               "breaks the rule code ~ '^[A-Z]+$'",
 		"at < '2030-01-01 00:00:00+00'::timestamp with time zone + x": "breaks the rule at < '2030-01-01 00:00:00+00' + x",
 	} {

@@ -95,7 +95,7 @@ func (c *Column) describe(e *Entity) string {
 	return b.String()
 }
 
-var casts = regexp.MustCompile(`::(?:timestamp with(?:out)? time zone|time with(?:out)? time zone|double precision|character varying|[a-z_][a-z0-9_]*)(?:\([0-9, ]+\))?(?:\[\])?`)
+var casts = regexp.MustCompile(`::(?:timestamp with(?:out)? time zone|time with(?:out)? time zone|double precision|character varying|(?:(?:"[^"]+"|[a-z_][a-z0-9_]*)\.)?(?:"[^"]+"|[a-z_][a-z0-9_]*))(?:\([0-9, ]+\))?(?:\[\])?`)
 
 // WithoutCasts is a rule's expression without the types that Postgres writes behind its constants.
 func WithoutCasts(expression string) string { return casts.ReplaceAllString(expression, "") }
