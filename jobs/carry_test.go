@@ -137,7 +137,7 @@ func TestExpiredConstraintsAreToldToTheUsersTurns(t *testing.T) {
 			SELECT user_id, id, 'no cod', 'exclude', 'lasting', 1, clock_timestamp() - interval '1 hour' FROM sessions WHERE id = $2 RETURNING id)
 		INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref, excluded_reason, excluded_constraint_id)
 		SELECT $1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Cod', 1, 1, 'no cod', id FROM over`, h.session, other)
-	end := sync.OnceFunc(func() { h.summarized(h.enqueue(jobs.EnqueueParams{SessionID: other}).TurnID) }) //nolint:contextcheck // the test's
+	end := sync.OnceFunc(func() { h.summarized(h.enqueue(jobs.EnqueueParams{SessionID: other}).TurnID) })
 	first := h.enqueue(jobs.EnqueueParams{Message: "first"})
 	h.model.before = func(_ context.Context, req *llm.Request) error {
 		if req.Node == "think" && strings.Contains(req.Messages[0].Content, "first") {
