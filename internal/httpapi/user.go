@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -33,17 +32,10 @@ func (a *api) userGet(ctx context.Context, _ *struct{}) (user, error) {
 	return user(*row), nil
 }
 
-var errTimezone = problem.Invalid("This time zone is not known here. It is named as Europe/Berlin is.")
-
-// userPatch takes what is a time zone for both Postgres, which shows rows in it, and Go, which tells models the time.
-// Postgres alone takes UTC+3 for one, and means three hours west.
 func (a *api) userPatch(ctx context.Context, in *userPatchIn) (user, error) {
-	if _, err := time.LoadLocation(in.Body.Timezone); err != nil {
-		return user{}, errTimezone
-	}
 	err := a.q.UserTimezoneSet(ctx, a.Pool, &db.UserTimezoneSetParams{ID: userOf(ctx), Timezone: in.Body.Timezone})
 	if pg.IsCheck(err, "users_timezone_known") {
-		return user{}, errTimezone
+		return user{}, problem.Invalid("This time zone is not known here. It is named as Europe/Berlin is.")
 	}
 	if err != nil {
 		return user{}, fmt.Errorf("set time zone: %w", err)

@@ -116,6 +116,28 @@ func TestModelsStayComplete(t *testing.T) {
 	require.Equal(t, "new 2, old 2", models)
 }
 
+// Once, Postgres's other spellings of a time zone were taken, and rules that it reads the other way around.
+func TestTimezonesGetTheirNames(t *testing.T) {
+	t.Parallel()
+	dbtest.Whole(t)
+
+	bundle := setupEmpty(t)
+	_, err := bundle.migrator.Up(t.Context())
+	require.NoError(t, err)
+	for strict := true; strict; {
+		_, err := bundle.migrator.Down(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, bundle.pool.QueryRow(t.Context(), `SELECT NOT is_timezone('UTC+3')`).Scan(&strict))
+	}
+	_, err = bundle.pool.Exec(t.Context(), `INSERT INTO users (name, timezone) VALUES ('ada', 'asia/TOKYO'), ('bob', 'Etc/GMT-3'), ('cyd', 'UTC+3')`)
+	require.NoError(t, err)
+	_, err = bundle.migrator.Up(t.Context())
+	require.NoError(t, err)
+	var zones string
+	require.NoError(t, bundle.pool.QueryRow(t.Context(), `SELECT string_agg(timezone, ' ' ORDER BY name) FROM users WHERE name IN ('ada', 'bob', 'cyd')`).Scan(&zones))
+	require.Equal(t, "Asia/Tokyo Etc/GMT-3 UTC", zones)
+}
+
 func TestMigratorPrint(t *testing.T) {
 	t.Parallel()
 
