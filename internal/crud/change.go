@@ -122,7 +122,8 @@ func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
 	return row, nil
 }
 
-// fromText parses the value of a JSON column from a text: a constrained value's schema has no objects.
+// fromText parses the value of a JSON column from a text: a constrained value's schema has no objects, and models write them
+// so elsewhere too.
 func fromText(c *domain.Column, value any) any {
 	text, ok := value.(string)
 	if c == nil || c.Kind != domain.KindJSON || !ok || !strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.HasPrefix(strings.TrimSpace(text), "[") {

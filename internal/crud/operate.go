@@ -72,7 +72,7 @@ func (op *operateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 // carryOut is run with keys in place of refs.
 func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error {
 	for _, c := range op.declared.Args.Columns {
-		value, fault := stored(c, op.keys[c.Name])
+		value, fault := stored(c, fromText(c, op.keys[c.Name]))
 		if fault != nil {
 			return fault
 		}
@@ -220,7 +220,7 @@ func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]st
 			continue
 		}
 		// The function determines the types; the tenant may not be allowed to name them.
-		args = append(args, quoted(c.Name)+" => "+s.value(argument(op.keys[c.Name])))
+		args = append(args, quoted(c.Name)+" => "+s.value(argument(c, op.keys[c.Name])))
 	}
 	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+operationTimeout+"'"); err != nil {
 		return nil, fmt.Errorf("bound %s: %w", op.declared.Name, err)
@@ -251,33 +251,35 @@ func (op *operateOp) fault(ctx context.Context, err error) error {
 	return fmt.Errorf("call %s: %w", op.declared.Name, err)
 }
 
-// argument formats a value so that every Postgres type can parse it.
-func argument(value any) any {
-	switch v := value.(type) {
-	case nil:
+// argument formats a value so that its Postgres type can parse it.
+func argument(c *domain.Column, value any) any {
+	list, isList := value.([]any)
+	switch {
+	case value == nil:
 		return nil
-	case []any:
-		parts := make([]string, len(v))
-		for i, item := range v {
-			if item == nil {
-				parts[i] = "NULL"
-
-				continue
-			}
-			parts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(fmt.Sprint(item)) + `"`
-		}
-
-		return "{" + strings.Join(parts, ",") + "}"
-	case map[string]any:
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return nil
-		}
-
-		return string(raw)
-	default:
-		return fmt.Sprint(v)
+	case c.Kind != domain.KindArray || !isList:
+		return argumentText(c.Kind, value)
 	}
+	parts := make([]string, len(list))
+	for i, item := range list {
+		if item == nil {
+			parts[i] = "NULL"
+
+			continue
+		}
+		parts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(argumentText(c.Elem, item)) + `"`
+	}
+
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+func argumentText(kind domain.Kind, value any) string {
+	if kind != domain.KindJSON {
+		return fmt.Sprint(value)
+	}
+	raw, _ := json.Marshal(value) //nolint:errchkjson // was JSON a moment ago
+
+	return string(raw)
 }
 
 // maxCompared is how many rows of a type are compared before and after an operation.

@@ -157,6 +157,27 @@ func TestW06FunctionThatLoops(t *testing.T) {
 	b.ok("write", "move_crate", `{"this": "crate_1", "shelf": 3}`)
 }
 
+// A parameter of JSON takes any JSON; a list is no array to it.
+func TestOperationsTakeJSON(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, depotFunctions+`
+		CREATE FUNCTION depot.tag(this bigint, data jsonb, more jsonb[] DEFAULT NULL, words text[] DEFAULT NULL) RETURNS text LANGUAGE sql AS $$ SELECT concat_ws(' and ', data, more, words) $$;
+		GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA depot TO alfred_tenant;`, depotOperations+"  - {name: tag_crate, function: tag, on: crate, confirm: never}\n")
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Lamps"}}`)
+	for args, want := range map[string]string{
+		`"data": {"a": 1}`:                                `{"a": 1}.`,
+		`"data": "{\"a\": 1}"`:                            `{"a": 1}.`,
+		`"data": [1, "x"]`:                                `[1, "x"].`,
+		`"data": "it is \"fragile\""`:                     `"it is \"fragile\"".`,
+		`"data": 3, "more": [{"a": "b"}, [2], "c", null]`: `3 and {"{\"a\": \"b\"}",[2],"\"c\"",NULL}.`,
+		`"data": true, "words": ["a\"b", "", "NULL"]`:     `true and {"a\"b","","NULL"}.`,
+	} {
+		require.Equal(t, want, b.ok("write", "tag_crate", `{"this": "crate_1", `+args+`}`).Notice, args)
+		b.scope.Call++
+	}
+}
+
 // A person's operation is bound to what the person saw and was told before confirming.
 func TestK03APersonsOperation(t *testing.T) {
 	t.Parallel()
