@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,4 +112,19 @@ func TestKeysAreAsLongAsTheirColumnAllows(t *testing.T) {
 		_, err := b.tools.Get(ctx, b.tx, user, "thing", key)
 		requireCode(t, err, crud.CodeNotFound)
 	}
+}
+
+// Some programs write a UUID in capitals.
+func TestKeysInCapitals(t *testing.T) {
+	t.Parallel()
+
+	b, id := setup(t), "ABCDEFAB-0000-4000-8000-00000000000A"
+	user := crud.User{ID: b.scope.UserID}
+	b.exec(`INSERT INTO kitchen.recipes (id, user_id, name) VALUES ($1, $2, 'Soup')`, id, b.scope.UserID)
+	task, err := b.tools.Create(t.Context(), b.tx, user, "task", []byte(`{"title": "Cook", "recipe_id": "`+id+`"}`))
+	require.NoError(t, err)
+	require.Equal(t, strings.ToLower(id), task.Data["recipe_id"])
+	task, err = b.tools.Patch(t.Context(), b.tx, user, "task", strings.ToUpper(task.Key), task.Version, []byte(`{"recipe_id": "`+id+`"}`))
+	require.NoError(t, err)
+	require.Equal(t, strings.ToLower(id), task.Data["recipe_id"])
 }

@@ -262,7 +262,7 @@ func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 
 		return okA && okB && slices.EqualFunc(a, b, func(x, y any) bool { return same(c, c.Elem, x, y) })
 	case c.FK != nil:
-		return fmt.Sprint(written) == fmt.Sprint(read)
+		return strings.EqualFold(fmt.Sprint(written), fmt.Sprint(read)) // some programs write a UUID in capitals
 	case kind == domain.KindTime, kind == domain.KindUUID:
 		return true // Postgres reformats their text without losing anything
 	case kind == domain.KindJSON:
