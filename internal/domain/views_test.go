@@ -273,3 +273,25 @@ CREATE TRIGGER fill BEFORE INSERT ON berth.places FOR EACH ROW EXECUTE FUNCTION 
 	require.Equal(t, "3 buoy", as(t, tx, adaID, `WITH new AS (INSERT INTO berth_alfred.places (label, checked) VALUES ('Buoy', 0) RETURNING id)
 		SELECT id || ' buoy' FROM new`))
 }
+
+// A foreign key may lead to a column that is unique and may be null. A row of the user's without a value there opens no
+// other user's rows to references.
+func TestReferencesToColumnsThatMayBeNull(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `
+		CREATE SCHEMA club;
+		CREATE TABLE club.members (id integer PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE club.lockers (id integer PRIMARY KEY, member_id integer NOT NULL REFERENCES club.members, code text UNIQUE);
+		CREATE TABLE club.bags (id integer PRIMARY KEY, member_id integer NOT NULL REFERENCES club.members, name text NOT NULL, locker text REFERENCES club.lockers (code));
+		INSERT INTO club.members VALUES (1, 'Ada'), (2, 'Eve');
+		INSERT INTO club.lockers VALUES (1, 1, NULL), (2, 1, 'A'), (3, 2, 'E');
+		INSERT INTO club.bags VALUES (1, 1, 'blue', NULL);`)
+	attached(t, tx, "club", strings.NewReplacer("\n  - type: bag\n", "\n  - type: bag\n    writes: [update]\n    columns: [name, locker]\n"))
+	update := func(locker string) string {
+		return as(t, tx, adaID, `UPDATE club_alfred.bags SET locker = '`+locker+`' WHERE id = 1 RETURNING locker`)
+	}
+	require.Equal(t, "A", update("A"))
+	require.Contains(t, update("E"), "There is no such row of lockers.")
+}
