@@ -251,3 +251,57 @@ func TestLoadErrors(t *testing.T) {
 	_, err := domain.Load(fstest.MapFS{}, "d.yaml")
 	require.ErrorContains(t, err, "read domain")
 }
+
+// A foreign key to a partitioned table is one, although the catalog lists it once for each partition.
+func TestForeignKeysToPartitionedTables(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `
+		CREATE SCHEMA parts;
+		GRANT USAGE ON SCHEMA parts TO alfred_tenant;
+		CREATE TABLE parts.makers (id integer PRIMARY KEY);
+		CREATE TABLE parts.kinds (id bigint PRIMARY KEY, name text NOT NULL) PARTITION BY HASH (id)`)
+	for n := range 9 {
+		exec(t, tx, fmt.Sprintf(`CREATE TABLE parts.kinds_%d PARTITION OF parts.kinds FOR VALUES WITH (MODULUS 9, REMAINDER %[1]d)`, n))
+	}
+	exec(t, tx, `
+		CREATE TABLE parts.screws (id bigint PRIMARY KEY, a integer UNIQUE, b integer UNIQUE, name text NOT NULL CHECK (name <> ''), kind_id bigint REFERENCES parts.kinds,
+			maker_id integer REFERENCES parts.makers, seller_id integer REFERENCES parts.makers);
+		GRANT SELECT ON parts.kinds, parts.screws TO alfred_tenant`)
+	d, err := bindText(t, tx, `name: parts
+schema: parts
+entities:
+  - {type: kind, table: kinds, reference: true, label: "{name}"}
+  - {type: screw, table: screws, reference: true, label: "{name}"}
+subdomains:
+  - {name: screws, tables: [screws, kinds]}
+`)
+	require.NoError(t, err)
+	require.Same(t, d.ByType("kind"), d.ByType("screw").Column("kind_id").Target())
+}
+
+// An index identifies rows by its columns without those that it only carries along, and once it is built.
+func TestKeysOfUniqueIndexes(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `
+		CREATE SCHEMA parts;
+		GRANT USAGE ON SCHEMA parts TO alfred_tenant;
+		CREATE TABLE parts.screws (code text NOT NULL, name text NOT NULL);
+		CREATE UNIQUE INDEX code ON parts.screws (code) INCLUDE (name);
+		GRANT SELECT ON parts.screws TO alfred_tenant`)
+	declared := `name: parts
+schema: parts
+entities:
+  - {type: screw, table: screws, key: code, reference: true, label: "{name}"}
+subdomains:
+  - {name: screws, tables: [screws]}
+`
+	_, err := bindText(t, tx, declared)
+	require.NoError(t, err)
+	exec(t, tx, `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'parts.code'::regclass`)
+	_, err = bindText(t, tx, declared)
+	require.ErrorContains(t, err, "column code is not unique and not null by itself")
+}
