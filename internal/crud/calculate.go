@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -63,8 +62,21 @@ func calculate(text string) (*big.Rat, error) {
 	if err != nil {
 		return nil, errors.New("not arithmetic: numbers, + - * / ^, brackets, and abs, ceil, floor, max, mean, min, round, sum")
 	}
+	ast.Walk(&tree.Node, asWritten(text))
 
 	return evaluate(tree.Node)
+}
+
+// asWritten replaces the numbers of an expression that the parser has rounded.
+type asWritten []rune
+
+// Visit replaces one.
+func (text asWritten) Visit(node *ast.Node) {
+	if _, rounded := (*node).(*ast.FloatNode); rounded {
+		at := (*node).Location()
+		value, _ := new(big.Rat).SetString(strings.ReplaceAll(string(text[at.From:at.To]), "_", ""))
+		ast.Patch(node, &ast.ConstantNode{Value: value})
+	}
 }
 
 // arithmetic replaces the expression language's built-in functions: its sum, for example, takes one list, while ours
@@ -82,11 +94,10 @@ func evaluate(node ast.Node) (*big.Rat, error) {
 	switch n := node.(type) {
 	case *ast.IntegerNode:
 		return new(big.Rat).SetInt64(int64(n.Value)), nil
-	case *ast.FloatNode:
-		// The shortest decimal that yields this float is the one that was written.
-		value, _ := new(big.Rat).SetString(strconv.FormatFloat(n.Value, 'f', -1, 64))
-
-		return value, nil
+	case *ast.ConstantNode:
+		if value, ok := n.Value.(*big.Rat); ok {
+			return value, nil
+		}
 	case *ast.UnaryNode:
 		return unary(n)
 	case *ast.BinaryNode:
