@@ -62,13 +62,16 @@ func columnsOf[R ~map[string]V, V any](rows ...R) []string {
 // insertGroup names the columns: an omitted column gets its default, one given as null does not.
 func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
 	s := d.tools.insertSQL(e, columnsOf(rows[0]), "", rows)
-	s.add(" RETURNING ", qualified(e, e.Key), "::text")
+	s.add(" RETURNING coalesce(", qualified(e, e.Key), "::text, '')")
 	keys, err := s.texts(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
 	}
-	if len(keys) != len(rows) {
+	switch {
+	case len(keys) != len(rows):
 		return nil, leftOut(e)
+	case slices.Contains(keys, ""): // a view's trigger returned the row without it
+		return nil, fail(CodeNotAllowed, "Rows of %s cannot be created: what writes them does not tell their key.", e.Table)
 	}
 
 	return keys, nil

@@ -139,3 +139,44 @@ func TestColumnsCalledLikeTheirView(t *testing.T) {
 	b.exec(`UPDATE base.goods SET name = 'oat milk'`)
 	require.NotEqual(t, held.Version, read().Version)
 }
+
+// A view's rows may be groups of others, which Postgres does not lock; a trigger writes them.
+func TestViewsWhoseRowsCannotBeLocked(t *testing.T) {
+	t.Parallel()
+
+	for name, rows := range map[string]string{
+		"groups":   "SELECT id, max(owner::text)::uuid AS owner, max(name) AS name FROM base.lists WHERE owner = shown.me() GROUP BY id",
+		"distinct": "SELECT DISTINCT id, owner, name FROM base.lists WHERE owner = shown.me()",
+		"windows":  "SELECT id, owner, name || row_number() OVER (PARTITION BY id) AS name FROM base.lists WHERE owner = shown.me()",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setupDeclared(t, `
+			CREATE SCHEMA base; CREATE SCHEMA shown; GRANT USAGE ON SCHEMA shown TO alfred_tenant;
+			CREATE TABLE base.lists (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, owner uuid NOT NULL, name text NOT NULL);
+			CREATE FUNCTION shown.me() RETURNS uuid LANGUAGE sql STABLE AS $$ SELECT nullif(current_setting('alfred.user_id', true), '')::uuid $$;
+			CREATE VIEW shown.lists WITH (security_barrier) AS `+rows+`;
+			CREATE FUNCTION shown.write() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$ BEGIN
+				IF TG_OP = 'INSERT' THEN INSERT INTO base.lists (owner, name) VALUES (shown.me(), NEW.name);
+				ELSIF TG_OP = 'UPDATE' THEN UPDATE base.lists SET name = left(NEW.name, -1) WHERE id = OLD.id;
+				ELSE DELETE FROM base.lists WHERE id = OLD.id; RETURN OLD; END IF; RETURN NEW; END $$;
+			CREATE TRIGGER write INSTEAD OF INSERT OR UPDATE OR DELETE ON shown.lists FOR EACH ROW EXECUTE FUNCTION shown.write();
+			GRANT SELECT, DELETE, INSERT (name), UPDATE (name) ON shown.lists TO alfred_tenant;
+			INSERT INTO base.lists (owner, name) VALUES ('`+demoUser+`', 'party1')`, `
+name: shown
+schema: shown
+owner: owner
+persona: You keep lists.
+entities:
+  - {type: list, table: lists, key: id, label: "{name}", writes: [create, update, delete], columns: [name]}
+subdomains:
+  - {name: lists, description: Lists., tables: [lists]}
+`)
+			b.ok("read", vocab.ToolRead, `{"table": "lists"}`)
+			b.nextTurn()
+			b.ok("write", vocab.ToolDelete, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "list_1"}]}`)
+			require.Zero(t, query[int](b, `SELECT count(*)::int FROM base.lists`))
+			require.Equal(t, "Rows of lists cannot be created: what writes them does not tell their key.",
+				b.refused("write", vocab.ToolCreate, `{"table": "lists", "data": {"name": "picnic"}}`, crud.CodeNotAllowed))
+		})
+	}
+}

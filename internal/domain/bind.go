@@ -84,6 +84,9 @@ func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 	if err := b.eachComputed(ctx, tx); err != nil {
 		return err
 	}
+	if err := b.checkLockable(ctx, tx); err != nil {
+		return err
+	}
 	for _, t := range b.types {
 		t.bindForeignKeys()
 		t.bindHidden()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -49,6 +50,27 @@ func (b *typeBinder) bindComputed(ctx context.Context, tx pgx.Tx, field string, 
 	column.Kind, column.Elem = kindOf(types[0].name, types[0].elem, false)
 	column.Hidden = column.Kind == KindVector
 	b.Columns = append(b.Columns, column)
+
+	return nil
+}
+
+// checkLockable finds the views whose rows Postgres does not lock, such as groups of others. Only planning tells.
+func (b *binder) checkLockable(ctx context.Context, tx pgx.Tx) error {
+	for _, t := range b.types {
+		if !t.View || !t.Lockable {
+			continue
+		}
+		inner, err := tx.Begin(ctx)
+		if err == nil {
+			_, err = inner.Exec(ctx, "EXPLAIN SELECT FROM "+quote(b.decl.Schema, t.Table)+" FOR UPDATE")
+			rollback(ctx, inner)
+		}
+		failed, refused := errors.AsType[*pgconn.PgError](err)
+		if err != nil && !refused {
+			return fmt.Errorf("check whether rows of %s can be locked: %w", t.Type, err)
+		}
+		t.Lockable = !refused || failed.Code != pgerrcode.FeatureNotSupported
+	}
 
 	return nil
 }

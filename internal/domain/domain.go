@@ -88,7 +88,8 @@ type Entity struct {
 	Writes []Verb
 	// Approve lists which of update and delete need the user's approval each time, however few rows are named.
 	Approve []Verb
-	// Lockable: the tenant may lock rows, which requires the privilege to update some column.
+	// Lockable: the tenant may lock rows, which requires the privilege to update some column, and of a view that its rows
+	// are those of tables.
 	Lockable bool
 	// Singleton: a user has at most one row (a unique owner), for example preferences.
 	Singleton bool
