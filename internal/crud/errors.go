@@ -159,6 +159,8 @@ func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entit
 		return failColumn(CodeViolation, pgErr.ColumnName, "%s needs a value.", pgErr.ColumnName)
 	case pgErr.Code == pgerrcode.WithCheckOptionViolation:
 		return fail(CodeViolation, "The row would not be one of the user's here: it would belong to somebody else, or break a condition of the view.")
+	case pgErr.Code == pgerrcode.CheckViolation && pgErr.TableName != "" && pgErr.ConstraintName == "": // no partition takes the row
+		return fail(CodeViolation, "The table has no place for this row: its values are beyond those of all partitions.")
 	case pgerrcode.IsDataException(pgErr.Code):
 		return fail(CodeBadValue, "A value does not fit its column: %s.", dataRule(pgErr.Code))
 	case !pgerrcode.IsIntegrityConstraintViolation(pgErr.Code):

@@ -25,6 +25,14 @@ CREATE TABLE odd.people (
 ALTER TABLE odd.people ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON odd.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, INSERT (name, town, note) ON odd.people TO alfred_tenant;
+CREATE TABLE odd.events (
+	id bigint GENERATED ALWAYS AS IDENTITY,
+	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
+	name text NOT NULL, PRIMARY KEY (id)) PARTITION BY RANGE (id);
+CREATE TABLE odd.first_events PARTITION OF odd.events FOR VALUES FROM (1) TO (2);
+ALTER TABLE odd.events ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON odd.events TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+GRANT SELECT, INSERT (name), UPDATE (name) ON odd.events TO alfred_tenant;
 CREATE TABLE odd.stocks (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
@@ -67,11 +75,12 @@ entities:
   - {type: thing, table: things, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, unit, price, tags]}
   - {type: box, table: boxes, label: "{name}", order: [name], writes: [create, update, delete], columns: [name, stands_on]}
   - {type: person, table: people, label: "{name}", writes: [create], columns: [name, town, note]}
+  - {type: event, table: events, label: "{name}", writes: [create, update], columns: [name]}
   - {type: stock, table: stocks, label: "{name}", writes: [create, update], columns: [name, quantity], merge: {by: [name], sum: quantity}}
   - {type: town, table: towns, label: "{land}", reference: true, children: [{type: street}]}
   - {type: street, table: streets, label: "{name}", order: [name], reference: true, hidden: [town]}
 subdomains:
-  - {name: things, description: All., tables: [things, boxes, people, stocks], readable: [towns, streets]}
+  - {name: things, description: All., tables: [things, boxes, people, stocks, events], readable: [towns, streets]}
 `
 
 // An enum's values may differ only in their case.
@@ -240,4 +249,16 @@ func TestAdditionsAreStoredOrRefused(t *testing.T) {
 		require.Equal(t, want, outcome.Results[0].ErrorMessage)
 	}
 	require.Equal(t, "1.75 1.00", query[string](b, `SELECT string_agg(quantity::text, ' ' ORDER BY name) FROM odd.stocks`))
+}
+
+// A table may be partitioned, and have no partition for a row.
+func TestPartitionedTables(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, oddSQL, oddYAML)
+	b.ok("write", vocab.ToolCreate, `{"table": "events", "data": {"name": "start"}}`)
+	b.scope.Call++
+	b.ok("write", vocab.ToolUpdate, `{"table": "events", "filters": [{"field": "name", "op": "=", "value": "start"}], "data": {"name": "begin"}}`)
+	require.Equal(t, "The table has no place for this row: its values are beyond those of all partitions.",
+		b.refused("write", vocab.ToolCreate, `{"table": "events", "data": {"name": "end"}}`, crud.CodeViolation))
 }
