@@ -602,7 +602,7 @@ type Questions struct {
 	TurnID uuid.UUID
 	// clarify, disambiguate, propose, ask_user or approve.
 	Kind string
-	// text and options [{id, label, ref?}]; writes [{description, refs, save?}] are what a yes permits; for approve also the tool call and the keys of its rows.
+	// text and options [{id, label, ref?}]; told is the same with refs, as models read it, where it names any; writes [{description, refs, save?}] are what a yes permits; for approve also the tool call and the keys of its rows.
 	Payload json.RawMessage
 	// open, answered, expired (3 turns without an answer) or superseded (by a later question, or because its offer is done or gone).
 	Status string

@@ -249,7 +249,8 @@ func (c *commit) openQuestion(ask *question) error {
 	if ask == nil {
 		return nil
 	}
-	encoded, err := exact.Storable(ask.payload(c.permitted))
+	payload := ask.payload(c.permitted, c.s.Scene(true))
+	encoded, err := exact.Storable(payload)
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}
@@ -258,7 +259,7 @@ func (c *commit) openQuestion(ask *question) error {
 	c.last.Exec("insert question", db.QuestionInsert, &db.QuestionInsertParams{
 		ID: id, SessionID: c.s.Turn.SessionID, TurnID: c.s.d.TurnID, Kind: ask.kind, Payload: encoded,
 	})
-	c.events.add("question", map[string]any{"id": id, "kind": ask.kind, "text": ask.text, "options": ask.shown()})
+	c.events.add("question", map[string]any{"id": id, "kind": ask.kind, "text": payload.Text, "options": payload.Options})
 
 	return nil
 }

@@ -18,8 +18,8 @@ import (
 
 // questionPayload is what a question's row holds.
 type questionPayload struct {
-	Text    string                `json:"text"`
-	Options []view.QuestionOption `json:"options"`
+	view.QuestionPayload
+
 	// Writes is what a yes permits.
 	Writes []offer `json:"writes,omitempty"`
 	// Permitted: the turn that asked was allowed to write, so the one that answers is too.
@@ -28,13 +28,27 @@ type questionPayload struct {
 	Calls []crud.ApprovedCall `json:"calls,omitempty"`
 }
 
-func (q *question) payload(permitted bool) questionPayload {
-	p := questionPayload{Text: q.text, Options: q.shown(), Writes: q.writes, Permitted: permitted}
+func (q *question) payload(permitted bool, known *view.Scene) questionPayload {
+	p := questionPayload{QuestionPayload: q.asked(known), Writes: q.writes, Permitted: permitted}
 	if q.approval != nil {
 		p.Calls = q.approval.Calls
 	}
 
 	return p
+}
+
+// asked is the question in words for people; models go on to read it with the refs that it names.
+func (q *question) asked(known *view.Scene) view.QuestionPayload {
+	names, plain := known.RefNames(), question{options: slices.Clone(q.options)}
+	for i := range plain.options {
+		plain.options[i].Label = names.Unref(plain.options[i].Label)
+	}
+	asked, told := view.QuestionPayload{Text: names.Unref(q.text), Options: plain.shown()}, view.QuestionPayload{Text: q.text, Options: q.shown()}
+	if asked.Text != told.Text || !slices.Equal(asked.Options, told.Options) {
+		asked.Told = &told
+	}
+
+	return asked
 }
 
 // shown are the options as stored and sent; options with equal labels get distinguishing text.
@@ -95,6 +109,9 @@ func (a *answered) option() string {
 	return a.chosen
 }
 
+// told is the question as models read it.
+func (a *answered) told() string { return a.payload.ForModels().Text }
+
 // label returns the clicked option's label.
 func (a *answered) label() view.QuestionOption {
 	for _, o := range a.payload.Options {
@@ -136,7 +153,7 @@ func (a *answered) settle(out *nodes.UnderstandOutput) {
 func permit(intent string, a *answered) nodes.Permission {
 	switch {
 	case a != nil && a.chosen == crud.OptionNo:
-		return nodes.Permission{Why: "the user said no to: " + a.payload.Text}
+		return nodes.Permission{Why: "the user said no to: " + a.told()}
 	case intent == "write":
 		return nodes.Permission{Allowed: true, Why: "the user asked for it"}
 	case a == nil:
@@ -146,7 +163,7 @@ func permit(intent string, a *answered) nodes.Permission {
 	case intent == "answer" && a.proposes():
 		return a.permission("the user answered, and the answer may change what is written: ")
 	default:
-		return nodes.Permission{Why: "the user has not said yes to: " + a.payload.Text}
+		return nodes.Permission{Why: "the user has not said yes to: " + a.told()}
 	}
 }
 
@@ -156,7 +173,7 @@ func (a *answered) proposes() bool {
 }
 
 func (a *answered) permission(why string) nodes.Permission {
-	p := nodes.Permission{Allowed: true, Why: why + a.payload.Text}
+	p := nodes.Permission{Allowed: true, Why: why + a.told()}
 	if chosen := a.label(); chosen.Ref != "" {
 		p.Why += " (chosen: " + chosen.Label + ", " + chosen.Ref + ")"
 	}

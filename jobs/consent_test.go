@@ -16,10 +16,10 @@ import (
 func TestV02ConsentIsSemantic(t *testing.T) {
 	t.Parallel()
 
-	offer := &answered{kind: vocab.AskPropose, payload: questionPayload{Text: "Shall I save Thai Curry?", Writes: []offer{{Description: "Save Thai Curry", Refs: []string{"gen_recipe_1"}}}}}
-	question := &answered{kind: vocab.AskUser, payload: questionPayload{Text: "Delete the two old ones?"}}
-	inTheWay := &answered{kind: vocab.AskClarify, payload: questionPayload{Text: "Which day?", Permitted: true}}
-	idle := &answered{kind: vocab.AskClarify, payload: questionPayload{Text: "For how many?"}}
+	offer := &answered{kind: vocab.AskPropose, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Shall I save Thai Curry?"}, Writes: []offer{{Description: "Save Thai Curry", Refs: []string{"gen_recipe_1"}}}}}
+	question := &answered{kind: vocab.AskUser, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Delete the two old ones?"}}}
+	inTheWay := &answered{kind: vocab.AskClarify, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Which day?"}, Permitted: true}}
+	idle := &answered{kind: vocab.AskClarify, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "For how many?"}}}
 	clicked := func(a *answered, id string) *answered {
 		c := *a
 		c.chosen = id
@@ -74,7 +74,7 @@ func TestClicksMeanTheirOption(t *testing.T) {
 		Intent: "write", Clarification: &nodes.Clarification{}, Disambiguation: &nodes.Disambiguation{}, Quick: &nodes.Quick{},
 		Curation: nodes.Curation{ClearAll: true, Forget: []string{"recipe_2"}, Demote: []string{"recipe_3"}, Retain: kept},
 	}
-	(&answered{chosen: "recipe_1", payload: questionPayload{Options: []view.QuestionOption{{ID: "recipe_1", Label: "Soup", Ref: "recipe_1"}}}}).settle(&out)
+	(&answered{chosen: "recipe_1", payload: questionPayload{QuestionPayload: view.QuestionPayload{Options: []view.QuestionOption{{ID: "recipe_1", Label: "Soup", Ref: "recipe_1"}}}}}).settle(&out)
 	require.Equal(t, nodes.UnderstandOutput{
 		Intent: "answer", AnswersQuestion: true, Curation: nodes.Curation{Retain: kept},
 		Mentions: []nodes.Mention{{Text: "Soup", Ref: "recipe_1", Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}},
@@ -100,7 +100,7 @@ func TestNoIsNoWhoeverAsks(t *testing.T) {
 		return askedBy(&nodes.AskUser{Question: "Delete the two old ones?", Options: options, WouldWrite: true}, acted{})
 	}
 	clicks := func(q *question, id string) nodes.Permission {
-		return permit("answer", &answered{kind: q.kind, payload: q.payload(false), chosen: id})
+		return permit("answer", &answered{kind: q.kind, payload: q.payload(false, acting().Scene(true)), chosen: id})
 	}
 	q := asks("Yes, both", "No, keep them.", "No onions", "Northern", "no")
 	var ids []string
@@ -111,6 +111,24 @@ func TestNoIsNoWhoeverAsks(t *testing.T) {
 	require.False(t, clicks(q, crud.OptionNo).Allowed)
 	require.True(t, clicks(q, "1").Allowed)
 	require.True(t, clicks(q, "3").Allowed)
+}
+
+// People read the labels of rows, models go on to read their refs.
+func TestQuestionsAreWordedForWhoeverReadsThem(t *testing.T) {
+	t.Parallel()
+
+	s := acting()
+	s.Registry = []*db.EntityRefListInViewRow{{Ref: "recipe_1", EntityType: "recipe", Label: "Soup"}, {Ref: "recipe_2", EntityType: "recipe", Label: "Soup"}}
+	ask := askedBy(&nodes.AskUser{Question: "Which one: recipe_1 or recipe_2?", Options: []string{"recipe_1", "recipe_2"}}, acted{})
+	told := view.QuestionPayload{Text: "Which one: recipe_1 or recipe_2?", Options: []view.QuestionOption{{ID: "1", Label: "recipe_1"}, {ID: "2", Label: "recipe_2"}}}
+	asked := ask.asked(s.Scene(true))
+	require.Equal(t, view.QuestionPayload{
+		Text: "Which one: Soup or Soup?", Options: []view.QuestionOption{{ID: "1", Label: "Soup (1)"}, {ID: "2", Label: "Soup (2)"}}, Told: &told,
+	}, asked)
+	require.Equal(t, &told, asked.ForModels())
+
+	plain := (&question{text: "For how many?"}).asked(s.Scene(true))
+	require.Equal(t, &view.QuestionPayload{Text: "For how many?", Options: []view.QuestionOption{}}, plain.ForModels())
 }
 
 // acting is a state of a turn whose decisions of Act had these results.

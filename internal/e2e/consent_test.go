@@ -84,6 +84,30 @@ turns:
 	c.fact("3", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
 }
 
+// A question names rows as people call them, wherever it is shown: in the reply, as a card, and in text alone.
+func TestQuestionsNameRowsByTheirLabels(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: read}
+    think: {goal: Look, decision: plan, steps: [{type: read, subdomain: recipes, description: Read them}]}
+    act: [{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: read}}]}]
+    reply: There they are.
+  - understand: {intent: explore}
+    think: {goal: Ask, decision: propose, proposal: "Shall I delete recipe_1?", steps: [{type: write, subdomain: recipes, description: Delete recipe_1, refs: [recipe_1]}]}
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Delete, decision: plan, steps: []}
+    reply: Well.
+`)
+	c.say("show my recipes")
+	asked := c.say("which one is too much?")
+	require.Equal(t, "Shall I delete Butter Chicken?\n1. Yes\n2. No", asked.Reply)
+	require.Equal(t, "Shall I delete Butter Chicken?", asked.Question.Text)
+	c.fact("Shall I delete Butter Chicken?", `SELECT e.data ->> 'text' FROM turn_events AS e JOIN turns AS t ON t.id = e.turn_id WHERE t.session_id = $1 AND e.type = 'question'`)
+	c.say("yes")
+	require.Contains(t, section(c.prompt(3, "understand", 1), "## Open Question"), "Shall I delete recipe_1?", "a model knows which one is meant")
+}
+
 // V29: a turn that wrote and then failed says what stays, in its reply, in its summary and to the next turn. A retry
 // repeats it only if somebody asks for that.
 func TestV29AFailedTurnSaysWhatStays(t *testing.T) {

@@ -127,7 +127,7 @@ func (t *page) openQuestion(s *section) {
 	s.line(head)
 	t.asks(s, payload)
 	clicked := t.Clicked(q.ID)
-	for _, option := range payload.Options {
+	for _, option := range payload.ForModels().Options {
 		if clicked != "" && option.ID == clicked {
 			s.line("The user clicked: ", t.OptionWords(option))
 		}
@@ -137,8 +137,9 @@ func (t *page) openQuestion(s *section) {
 
 // asks prints a question and its options.
 func (t *page) asks(s *section, payload *view.QuestionPayload) {
-	s.line(clean.Block(t.WithLabels(payload.Text)))
-	for _, option := range payload.Options {
+	asked := payload.ForModels()
+	s.line(clean.Block(t.WithLabels(asked.Text)))
+	for _, option := range asked.Options {
 		s.line("- ", t.OptionWords(option))
 	}
 }

@@ -91,8 +91,9 @@ func (t *page) typedQuestion() *nodes.OpenQuestion {
 	if payload == nil {
 		return nil
 	}
-	out := &nodes.OpenQuestion{Kind: t.Question.Kind, Turn: int(t.Question.AskedTurn), Text: t.WithLabels(payload.Text)}
-	for _, o := range payload.Options {
+	asked := payload.ForModels()
+	out := &nodes.OpenQuestion{Kind: t.Question.Kind, Turn: int(t.Question.AskedTurn), Text: t.WithLabels(asked.Text)}
+	for _, o := range asked.Options {
 		if e := t.ByRef[o.Ref]; e != nil && (o.Label == "" || o.Label == o.Ref) {
 			o.Label = e.Label
 		}

@@ -12,26 +12,6 @@ type Teller struct{ *view.Scene }
 // MaxReason bounds a decision's reason, in characters.
 const MaxReason = 200
 
-// Plain replaces refs by labels, and refs that do not exist by their type's word. What looks like a ref in the user's
-// own rows stays.
-func (t *Teller) Plain(text string) string { return t.RefNames().Unref(text) }
-
-// RefNames are Plain's replacements, for several texts.
-func (t *Teller) RefNames() *clean.Names {
-	labels := make(map[string]string, len(t.Entities)+len(t.Dropped))
-	for _, e := range t.Dropped {
-		labels[e.Ref] = e.Label
-	}
-	for _, e := range t.Entities {
-		labels[e.Ref] = e.Label
-		if e.LabelIsPlaceholder {
-			labels[e.Ref] = t.Singular(e.EntityType)
-		}
-	}
-
-	return t.Names(labels, t.Own())
-}
-
 // LabelsOf returns the labels of the top-level rows last touched by a tool with this verb.
 func (t *Teller) LabelsOf(verb string) []string {
 	nested := t.NestedRefs()

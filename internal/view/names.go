@@ -206,6 +206,26 @@ func (v *View) Names(labels map[string]string, own map[string]bool) *clean.Names
 	return &clean.Names{Labels: labels, Own: own, Word: word, Plural: v.Plural}
 }
 
+// Plain replaces refs by labels, and refs that do not exist by their type's word. What looks like a ref in the user's
+// own rows stays.
+func (t *Scene) Plain(text string) string { return t.RefNames().Unref(text) }
+
+// RefNames are Plain's replacements, for several texts.
+func (t *Scene) RefNames() *clean.Names {
+	labels := make(map[string]string, len(t.Entities)+len(t.Dropped))
+	for _, e := range t.Dropped {
+		labels[e.Ref] = e.Label
+	}
+	for _, e := range t.Entities {
+		labels[e.Ref] = e.Label
+		if e.LabelIsPlaceholder {
+			labels[e.Ref] = t.Singular(e.EntityType)
+		}
+	}
+
+	return t.Names(labels, t.Own())
+}
+
 // Own are texts shaped like refs that occur in the user's rows and drafts, in lower case. The user wrote them; they are
 // not refs.
 func (t *Scene) Own() map[string]bool {

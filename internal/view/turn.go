@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -33,7 +34,12 @@ func (t *Scene) Replanned() bool {
 type QuestionPayload struct {
 	Text    string           `json:"text"`
 	Options []QuestionOption `json:"options"`
+	// Told is the same with refs, nil if it names none.
+	Told *QuestionPayload `json:"told,omitempty"`
 }
+
+// ForModels is the question as models read it.
+func (p *QuestionPayload) ForModels() *QuestionPayload { return cmp.Or(p.Told, p) }
 
 // QuestionOption is one answer that a question offers. A click sends its id.
 type QuestionOption struct {
