@@ -74,14 +74,14 @@ func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 	}
 }
 
-// overdue is what the user is told about a turn that ended at its deadline: the steps that were finished. Writes are
-// left out, because turn_end adds them from their rows.
-func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Duration) (string, error) {
+// overdue is what the user is told about a turn that ended at its deadline: the steps that were finished, without refs.
+// Writes are left out, because turn_end adds them from their rows.
+func (r *Runner) overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns) (string, error) {
 	steps, err := db.New().TurnStepList(ctx, tx, turn.ID)
 	if err != nil {
 		return "", fmt.Errorf("read steps: %w", err)
 	}
-	text := fmt.Sprintf("The model gave no answer within %s, so I stopped here.", inWords(deadline))
+	text := fmt.Sprintf("The model gave no answer within %s, so I stopped here.", inWords(r.Deadline))
 	var finished []string
 	for _, step := range steps {
 		if step.StepType != db.StepTypeWrite && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk {
@@ -92,7 +92,7 @@ func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Durat
 		text += " Finished before that: " + strings.Join(finished, "; ") + "."
 	}
 
-	return text, nil
+	return r.guard(tx, turn.SessionID).reply(ctx, text)
 }
 
 // inWords is a time limit as people say it: whole minutes without the seconds.

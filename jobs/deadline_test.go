@@ -239,11 +239,13 @@ func TestOverdueNamesWhatWasFinished(t *testing.T) {
 	h.start()
 	turn := h.enqueue(jobs.EnqueueParams{})
 	h.await(`SELECT count(*) FROM turn_steps`)
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+		VALUES ($1, 'recipe_1', 'recipe', 'x', 'stored', 'read', 'Butter Chicken', 1, 1)`, h.session)
 	h.exec(`INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, needs, outcome)
 		SELECT t.id, t.user_id, s.n, s.kind::step_type, 'recipes', s.told, 'refs', s.outcome::step_outcome FROM turns AS t,
-		(VALUES (2, 'read', 'Read the pantry.', 'ok'), (3, 'write', 'Save the pie.', 'ok'), (4, 'read', 'Read the list.', 'empty'), (5, 'analyze', 'Compare them', 'ok')) AS s (n, kind, told, outcome)
+		(VALUES (2, 'read', 'Read recipe_1 in full.', 'ok'), (3, 'write', 'Save the pie.', 'ok'), (4, 'read', 'Read the list.', 'empty'), (5, 'analyze', 'Compare them', 'ok')) AS s (n, kind, told, outcome)
 		WHERE t.id = $1`, turn.TurnID)
-	require.Contains(t, *h.ended(turn.TurnID).ErrorMessage, "Finished before that: Read the pantry; Compare them.")
+	require.Contains(t, *h.ended(turn.TurnID).ErrorMessage, "Finished before that: Read Butter Chicken in full; Compare them.")
 }
 
 // If a summary's model never answers, only the wording is lost.

@@ -214,7 +214,7 @@ func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 			return err
 		}
 		if o.code == codeTimedOut {
-			if o.text, err = overdue(ctx, tx, turn, r.Deadline); err != nil {
+			if o.text, err = r.overdue(ctx, tx, turn); err != nil {
 				return err
 			}
 		}
