@@ -74,8 +74,9 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	if t.carried {
 		c.call = c.s.LastRun().LlmCallID
 	}
-	if t.out.Goal != "" {
-		c.goal = &t.out.Goal
+	if t.out.Goal != "" { // it also titles the conversation
+		goal := c.s.Scene(false).Plain(t.out.Goal)
+		c.goal = &goal
 	}
 	var named []string
 	for _, step := range t.out.Steps {

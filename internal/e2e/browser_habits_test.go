@@ -41,6 +41,25 @@ turns:
 	require.Equal(t, "Dinners", title())
 }
 
+// A goal titles its conversation, so it names rows as people do.
+func TestTitlesNameRowsByTheirLabels(t *testing.T) {
+	t.Parallel()
+
+	c := converse(t, `
+turns:
+  - understand: {intent: read}
+    think: {goal: "", decision: plan, steps: [{type: read, subdomain: recipes, description: Read them}]}
+    act: [{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: read}}]}]
+    reply: There they are.
+  - understand: {intent: chat}
+    think: {goal: Praise recipe_1, decision: plan, steps: []}
+    reply: Gladly.
+`)
+	c.say("show my recipes")
+	c.say("the first is good")
+	c.fact("Praise Butter Chicken", `SELECT title FROM sessions WHERE id = $1`)
+}
+
 // Y07: replies are CommonMark with tables, sanitized; a named row opens, and so does the rest of a long list. Y08:
 // actions on messages and conversations. Y10: right-to-left text, and forms that keep their content.
 func TestY07Y08Y10Replies(t *testing.T) {
