@@ -55,7 +55,7 @@ func (in *ReplyInput) Introduced(words, drafts string, refs Refs) *ReplyOutput {
 }
 
 var (
-	refLike  = regexp.MustCompile(`\b[a-z][a-z_]*_\d+\b`)
+	refLike  = regexp.MustCompile(`\b[a-z][a-z0-9_]*_\d+\b`)
 	sayBegin = regexp.MustCompile(`"say"\s*:\s*"`)
 )
 

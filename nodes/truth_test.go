@@ -47,6 +47,15 @@ func TestV09RangesOfRefsAreExpanded(t *testing.T) {
 	require.Equal(t, []string{"vase_1"}, plan.Steps[0].Refs)
 }
 
+// A type's name may hold digits.
+func TestRangesOfTypesWithDigits(t *testing.T) {
+	t.Parallel()
+	in := nodes.UnderstandInput{Frame: frame(), Refs: nodes.Refs{"mp3_1": {Type: "mp3"}, "mp3_2": {Type: "mp3"}}, EntityTypes: []string{"mp3"}}
+	out, err := nodes.Understand(t.Context(), says(`{"intent":"chat","curation":{"demote":["mp3_1..mp3_2"]}}`), in)
+	require.NoError(t, err)
+	require.Equal(t, []string{"mp3_1", "mp3_2"}, out.Curation.Demote)
+}
+
 func TestARangeIsNoRefOfASingleMention(t *testing.T) {
 	t.Parallel()
 	answer := `{"mentions":[{"text":"all three","ref":"vase_1..vase_3","resolution":"exact"}],"intent":"read"}`

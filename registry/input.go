@@ -51,7 +51,7 @@ func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filte
 }
 
 // refRange matches many refs on one line, as prompts show them: inv_1..inv_12.
-var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z_]*)_(\d{1,6})\s*\.{2,3}\s*(?:((?:gen_)?[a-z][a-z_]*)_)?(\d{1,6})$`)
+var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z0-9_]*)_(\d{1,6})\s*\.{2,3}\s*(?:((?:gen_)?[a-z][a-z0-9_]*)_)?(\d{1,6})$`)
 
 // maxRange bounds how many refs a range may stand for. A wider one stands for none: what is not in one of its parts would
 // count as not named.

@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	rangePattern  = regexp.MustCompile(`(?i)\b((?:gen_)?[a-z][a-z_]*)_(\d+)\.\.(?:gen_)?[a-z][a-z_]*_(\d+)\b`)
-	behindPattern = regexp.MustCompile(`(?i) ?\(((?:gen_)?[a-z][a-z_]*_\d+)\)`)
-	refPattern    = regexp.MustCompile(`(?i)\b(?:gen_)?[a-z][a-z_]*_\d+\b`)
+	rangePattern  = regexp.MustCompile(`(?i)\b((?:gen_)?[a-z][a-z0-9_]*)_(\d+)\.\.(?:gen_)?[a-z][a-z0-9_]*_(\d+)\b`)
+	behindPattern = regexp.MustCompile(`(?i) ?\(((?:gen_)?[a-z][a-z0-9_]*_\d+)\)`)
+	refPattern    = regexp.MustCompile(`(?i)\b(?:gen_)?[a-z][a-z0-9_]*_\d+\b`)
 )
 
 // Names says what the refs in a text stand for.

@@ -12,7 +12,7 @@ import (
 func TestUnrefSaysANameOnce(t *testing.T) {
 	t.Parallel()
 	n := clean.Names{
-		Labels: map[string]string{"recipe_1": "Pad See Ew", "gen_recipe_2": "Curry"},
+		Labels: map[string]string{"recipe_1": "Pad See Ew", "gen_recipe_2": "Curry", "mp3_1": "Yesterday", "order_item_2": "Lamp"},
 		Word:   func(entityType string) string { return map[string]string{"recipe": "recipe"}[entityType] },
 		Plural: func(entityType string) string { return entityType + "s" },
 	}
@@ -26,6 +26,8 @@ func TestUnrefSaysANameOnce(t *testing.T) {
 		"Green Curry gen_recipe_2":             "Green Curry",
 		"the curry (gen_recipe_2, 25 min)":     "the curry (25 min)",
 		"recipe_7 is unknown, other_1 no type": "recipe is unknown, other_1 no type",
+		"mp3_1, the song (mp3_1)":              "Yesterday, the song",
+		"mp3_1..mp3_4 and order_item_2":        "4 mp3s and Lamp",
 	} {
 		require.Equal(t, want, n.Unref(text), text)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // behind matches a ref in brackets after a name, as prompts show rows.
-var behind = regexp.MustCompile(`\s*\((?:gen_)?[a-z][a-z_]*_\d+\)`)
+var behind = regexp.MustCompile(`\s*\((?:gen_)?[a-z][a-z0-9_]*_\d+\)`)
 
 // plainTexts replaces refs that a model wrote into texts by labels: a ref means nothing outside this conversation. A
 // text that is only a ref, in a column that references nothing, is refused. The rows are changed in place.

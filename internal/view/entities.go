@@ -94,7 +94,7 @@ func (t *Scene) DeletedRefs() []string {
 }
 
 // refPattern matches anything shaped like a ref.
-var refPattern = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z0-9]*_[0-9]+\b`)
+var refPattern = regexp.MustCompile(`\b[a-z][a-z0-9_]*_[0-9]+\b`)
 
 // Named returns everything in a text that is shaped like a ref.
 func Named(text []byte) []string {
