@@ -115,13 +115,8 @@ func RefShaped(text string) []string {
 
 // span is how many numbers a range contains.
 func span(from, to string) string {
-	a, b := 0, 0
-	for _, digit := range from {
-		a = a*10 + int(digit-'0')
-	}
-	for _, digit := range to {
-		b = b*10 + int(digit-'0')
-	}
+	first, _ := strconv.Atoi(from)
+	last, _ := strconv.Atoi(to)
 
-	return strconv.Itoa(b - a + 1)
+	return strconv.Itoa(last - first + 1)
 }

@@ -154,7 +154,7 @@ func (t *page) otherResults(s *section, budget *int) {
 		case r.Failed() && slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == r.Step && mended(step) }):
 		case r.Failed():
 			failed++
-		case r.Tool == view.ToolRecall:
+		case r.Tool == vocab.ToolRecall:
 			t.toldRecall(s, r, budget, told)
 		case vocab.CarriesRows(r.Tool) || r.Tool == vocab.ToolGenerate || len(r.Rows) == 0:
 		default:

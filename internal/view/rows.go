@@ -107,7 +107,7 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 	r := t.Rows.ByRef[ref]
 	if r == nil {
 		r = &Row{Ref: ref, Kind: def, Columns: map[string]any{}, Children: map[string][]string{}, Loose: map[string][]any{},
-			Turn: int(from.TurnNumber), Step: int(from.Step), Deleted: from.Tool == "db_delete", shown: at, listed: map[string]int{}}
+			Turn: int(from.TurnNumber), Step: int(from.Step), Deleted: from.Tool == vocab.ToolDelete, shown: at, listed: map[string]int{}}
 		t.Rows.ByRef[ref] = r
 	}
 	for name, value := range columns {
@@ -123,7 +123,7 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 
 			continue
 		}
-		if from.Tool == ToolRecall && name == TypeField {
+		if from.Tool == vocab.ToolRecall && name == TypeField {
 			continue
 		}
 		if _, newer := r.Columns[name]; !newer && t.shows(def, name) {
@@ -215,18 +215,15 @@ func (t *Scene) firstSeen(r *Result) {
 	}
 }
 
-// ToolRecall finds rows of several types and turns; TypeField holds each row's type.
-const (
-	ToolRecall = "recall"
-	TypeField  = "type"
-)
+// TypeField holds the type of each row that a search has found; a search also finds turns.
+const TypeField = "type"
 
 // kindOf returns the entity type of a result's row, or nil if it is not a domain row.
 func (t *Scene) kindOf(r *Result, columns map[string]any) *domain.Entity {
 	switch {
 	case r.Failed():
 		return nil
-	case r.Tool == ToolRecall:
+	case r.Tool == vocab.ToolRecall:
 		return t.Domain.ByType(clean.Value(columns[TypeField]))
 	case vocab.CarriesRows(r.Tool) && r.EntityType != nil:
 		return t.Domain.ByType(*r.EntityType)

@@ -300,5 +300,5 @@ func (t *Scene) Below(is func(parent *Row) bool) map[string]bool {
 
 // IsRecalled reports whether r is what Understand looked up for the turn.
 func (r *Result) IsRecalled(turn uuid.UUID) bool {
-	return r.TurnID == turn && r.Step == 0 && r.Tool == ToolRecall && !r.Failed()
+	return r.TurnID == turn && r.Step == 0 && r.Tool == vocab.ToolRecall && !r.Failed()
 }

@@ -9,10 +9,8 @@ import (
 
 	"alfred/db"
 	"alfred/internal/pg"
+	"alfred/registry"
 )
-
-// changedByUser is the registry action for a row that its user changed outside the conversation.
-const changedByUser = "updated:user"
 
 // What can be wrong with a row that was loaded.
 const (
@@ -135,7 +133,7 @@ func (v *View) compare(rows []*Entity, now map[string]string) {
 		switch version, exists := now[*e.EntityID]; {
 		case !exists:
 			v.Stale[e.Ref] = StaleGone
-		case e.Action == changedByUser && e.TurnLastRef > v.Turn.Number: // applies to the coming turn; this one does not show it
+		case e.Action == registry.ActionUpdatedUser && e.TurnLastRef > v.Turn.Number: // applies to the coming turn; this one does not show it
 			v.Stale[e.Ref] = StaleChanged
 			v.Versions.Rows[e.EntityType][*e.EntityID] = "not seen"
 		case version != *e.RowVersion:
