@@ -181,7 +181,7 @@ func (s *state) planned() bool { return s.DecisionsOf(vocab.NodeThink) > 0 }
 // approved returns the payload of the approve question that this turn carries out, or nil.
 func (s *state) approved() json.RawMessage {
 	answered := s.Answered()
-	if s.planned() || len(s.Steps) == 0 || answered == nil || answered.Kind != vocab.AskApprove {
+	if s.planned() || len(s.Steps) == 0 || answered == nil || answered.Kind != vocab.AskApprove || s.Understood().Intent != "confirm" {
 		return nil
 	}
 

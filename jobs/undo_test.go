@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 	"alfred/internal/pg"
 	"alfred/internal/vocab"
 	"alfred/jobs"
+	"alfred/registry"
 )
 
 // undo enqueues a turn that undoes another one.
@@ -64,4 +66,32 @@ func TestUndoneTurnIsNotUndoneAgain(t *testing.T) {
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	h.exec(`UPDATE turns SET undo = 'done' WHERE id = $1`, first.ID)
 	require.Equal(t, "Turn 1 has been taken back already.", *h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Reply)
+}
+
+// Whoever answers a question that asks for approval by undoing something else has not approved it.
+func TestAnUndoInsteadOfAnApprovalApprovesNothing(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello},
+		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: Delete them}]}, act: [{calls: [{tool: db_delete, args: {table: recipes}}]}], reply: Shall I?},
+		{understand: {intent: write, answers_question: true, undo: {turn: 1}}}]`)
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all?", Calls: []crud.ApprovedCall{{Tool: vocab.ToolDelete, EntityType: "recipe", Keys: []string{"x"}}}}}, nil
+	}
+	var undone []crud.Undoing
+	h.tools.undo = func(what crud.Undoing) crud.Outcome {
+		undone = append(undone, what)
+
+		return crud.Outcome{}
+	}
+	h.start()
+	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	h.exec(`UPDATE turns SET undo = 'possible' WHERE id = $1`, first.ID)
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"approve"}, column[string](h, `SELECT kind FROM questions WHERE status = 'open'`))
+	h.prompts.mu.Lock()
+	h.prompts.hasQuestion = true
+	h.prompts.mu.Unlock()
+	require.Contains(t, *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "no, take back the first"}).TurnID).Reply, "Took back turn 1")
+	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1}}, undone)
 }
