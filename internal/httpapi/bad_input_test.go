@@ -68,6 +68,21 @@ func TestEveryRouteRefusesBadInput(t *testing.T) {
 	}
 }
 
+// A body of nothing but faults is not answered with itself once for each.
+func TestManyFaultsAreToldBriefly(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	strange := map[string]any{}
+	for i := range 50_000 {
+		strange[fmt.Sprintf("field_%d", i)] = i
+	}
+	refused := b.call(t, http.MethodPost, "/v1/sessions", strange)
+	refused.requireProblem(t, http.StatusBadRequest, "invalid_request")
+	require.Contains(t, refused.raw, "unexpected property (body.field_")
+	require.Less(t, len(refused.raw), 2000)
+}
+
 // A client that sends too much, slowly, still receives the refusal.
 func TestRefusedBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()

@@ -105,11 +105,24 @@ func FromHuma(status int, message string, errs ...error) huma.StatusError {
 		code = "internal"
 	}
 	p := New(status, code, message)
-	for _, err := range errs {
-		p.Errors = append(p.Errors, err.Error())
+	for _, err := range errs[:min(len(errs), maxErrors)] {
+		p.Errors = append(p.Errors, fault(err))
 	}
 
 	return p
+}
+
+// maxErrors is how many faults of a request are told.
+const maxErrors = 20
+
+// fault says what is wrong, and where. It leaves out the value, which of an unknown field is the whole body.
+func fault(err error) string {
+	detail, ok := errors.AsType[*huma.ErrorDetail](err)
+	if !ok {
+		return err.Error()
+	}
+
+	return detail.Message + " (" + detail.Location + ")"
 }
 
 // known are the problems of errors that need no more said than that they occurred.
