@@ -227,6 +227,7 @@ func TestCompletionRefuses(t *testing.T) {
 			problem, _ := a.body["error"].(map[string]any)
 			require.Equal(t, c.code, problem["code"], a.raw)
 			require.NotEmpty(t, problem["message"])
+			require.NotContains(t, problem["message"], "Go ")
 			require.NotEmpty(t, problem["type"])
 		})
 	}

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,11 +117,16 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return problem.Invalid("The request is not the JSON that it should be: " + problem.OneLine(err.Error()))
+	err = json.Unmarshal(data, into)
+	if err == nil {
+		return nil
+	}
+	why := problem.OneLine(err.Error())
+	if other, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // which names types of ours
+		why = cmp.Or(other.Field, "it") + " may be no " + other.Value
 	}
 
-	return nil
+	return problem.Invalid("The request is not the JSON that it should be: " + why)
 }
 
 // ReadAll reads a body of at most this many bytes, or says what is wrong with it. Nobody may keep it waiting.
