@@ -37,14 +37,13 @@ type source func(ctx context.Context) (events []event, over bool, err error)
 
 func (a *api) registerEvents() {
 	turnEvents := operation("GET /v1/turns/{id}/events", "turn-events", "A turn's events as server-sent events; ends with the turn", http.StatusOK)
-	sessionEvents := operation("GET /v1/sessions/{id}/events", "session-events", "All events of a session as server-sent events", http.StatusOK)
-	for _, op := range []*huma.Operation{&turnEvents, &sessionEvents} {
-		op.Responses = map[string]*huma.Response{
-			"200": a.streamed("Events; id is where to resume from."),
-			"204": {Description: "Nothing follows that event, now or ever."},
-		}
+	turnEvents.Responses = map[string]*huma.Response{
+		"200": a.streamed("Events; id is where to resume from."),
+		"204": {Description: "Nothing follows that event, now or ever."},
 	}
 	serve(a, turnEvents, a.turnEvents)
+	sessionEvents := operation("GET /v1/sessions/{id}/events", "session-events", "All events of a session as server-sent events", http.StatusOK)
+	sessionEvents.Responses = map[string]*huma.Response{"200": turnEvents.Responses["200"]}
 	serve(a, sessionEvents, a.sessionEvents)
 	watch := operation("GET /v1/events", "watch-events", "The events of several sessions in one stream", http.StatusOK)
 	watch.Responses = map[string]*huma.Response{"200": a.streamed("Events as on a session's own stream; id is n.number.seq, where n says which of the given sessions it is of, counted from 1. " +

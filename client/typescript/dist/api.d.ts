@@ -4822,13 +4822,6 @@ export interface operations {
                     "text/event-stream": components["schemas"]["TurnEvent"];
                 };
             };
-            /** @description Nothing follows that event, now or ever. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
             /** @description Bad Request */
             400: {
                 headers: {
