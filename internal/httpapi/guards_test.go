@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -204,4 +205,24 @@ func TestPageHasNothingInline(t *testing.T) {
 		return nil
 	}))
 	require.Positive(t, pages)
+}
+
+// A client that asks and does not read loses its connection.
+func TestReaderWhoTakesNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Whole(t)
+
+	b := setup(t)
+	one := send(t, b.url, http.MethodGet, "/alfred.js", nil, nil)
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(b.url, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	asked := 64 << 20 / len(one.raw) // more than the buffers in between hold
+	_, err = io.WriteString(conn, strings.Repeat("GET /alfred.js HTTP/1.1\r\nHost: alfred\r\n\r\n", asked))
+	require.NoError(t, err)
+	time.Sleep(12 * time.Second) // a piece has ten
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(dbtest.Patience)))
+	_, err = io.CopyN(io.Discard, conn, int64(asked*len(one.raw)))
+	require.Error(t, err, "the connection ends before that")
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,12 +29,26 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *statusWriter) Write(data []byte) (int, error) {
+const (
+	writePiece   = 64 << 10
+	writeTimeout = 10 * time.Second // for one piece
+)
+
+// Write gives up on a reader who takes nothing, and would otherwise keep goroutine and connection for ever.
+func (w *statusWriter) Write(data []byte) (written int, err error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
+	control := http.NewResponseController(w.ResponseWriter)
+	for piece := range slices.Chunk(data, writePiece) {
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // without a connection nobody is waited for
+		n, err := w.ResponseWriter.Write(piece)
+		if written += n; err != nil {
+			return written, err
+		}
+	}
 
-	return w.ResponseWriter.Write(data)
+	return written, nil
 }
 
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
