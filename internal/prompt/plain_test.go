@@ -170,6 +170,18 @@ func TestAMootQuestionIsNotAsked(t *testing.T) {
 	require.NotContains(t, in.Fallback, "Shall I save Curry?")
 }
 
+// A changed part of a row is named, though its values stand with the row: a heading without a line told of nothing.
+func TestChangedPartsAreNamed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Stew"})
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "ri_1", Label: "butter"})
+	turn := b.running(t, 1, "less butter", db.StepTypeWrite)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: 1, Type: "recipe", Rows: `[{"id": "recipe_1", "name": "Stew", "recipe_ingredients": [{"id": "ri_1", "name": "butter"}]}]`})
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: 2, Tool: "db_update", Type: "ri", Rows: `[{"id": "ri_1", "name": "butter", "quantity": 1}]`})
+	require.Contains(t, body(b.reply(t, turn).Frame, "## Execution Results"), "Changed 1 recipe ingredient:\n- butter (its values stand with the row that it is part of)")
+}
+
 // A planner knows the tables that only other subdomains' steps read, and parts of rows: where they are read, and their
 // columns.
 func TestPlannersKnowWhatIsOnlyRead(t *testing.T) {

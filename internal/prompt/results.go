@@ -89,14 +89,11 @@ func (t *page) resultRows(s *section) {
 		s.line(say.Verb(d.Result.Tool), " ", t.HowMany(d), ":")
 		shown := 0
 		for _, ref := range d.Refs {
-			lines := t.PlainRow(ref)
-			switch e := t.ByRef[ref]; {
-			case d.Result.Tool == vocab.ToolDelete:
-				lines, _, _ = strings.Cut(lines, "\n") // nobody asks for the details of what is gone
-			case e != nil && e.Stale != "":
-				lines = "- " + e.Label + " (" + e.Stale + " since)" // its old values no longer hold
-			}
+			lines := t.effectLines(d.Result.Tool, ref)
 			if nested[ref] {
+				if e := t.ByRef[ref]; e != nil && vocab.Writes(d.Result.Tool) {
+					s.line("- ", e.Label, " (its values stand with the row that it is part of)")
+				}
 				shown++
 
 				continue
@@ -112,6 +109,19 @@ func (t *page) resultRows(s *section) {
 		s.shown(shown, len(d.Refs), "")
 	}
 	t.otherResults(s, &budget)
+}
+
+// effectLines are a row as a tool left it.
+func (t *page) effectLines(tool, ref string) string {
+	lines := t.PlainRow(ref)
+	switch e := t.ByRef[ref]; {
+	case tool == vocab.ToolDelete:
+		lines, _, _ = strings.Cut(lines, "\n") // nobody asks for the details of what is gone
+	case e != nil && e.Stale != "":
+		lines = "- " + e.Label + " (" + e.Stale + " since)" // its old values no longer hold
+	}
+
+	return lines
 }
 
 // saveStatus keeps saved and unsaved apart.
