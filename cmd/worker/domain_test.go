@@ -31,6 +31,24 @@ func TestDomainCheckBuiltin(t *testing.T) {
 	require.Empty(t, report.Problems)
 }
 
+// Neither file is written if one of them is there: a second attempt would find half of the first.
+func TestDomainInitWritesBothOrNone(t *testing.T) {
+	t.Parallel()
+
+	url := dbtest.URL(t)
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	defer pool.Close()
+	_, err = pool.Exec(t.Context(), `CREATE SCHEMA orchard; CREATE TABLE orchard.users (id integer PRIMARY KEY, name text);
+		CREATE TABLE orchard.trees (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES orchard.users, name text NOT NULL)`)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "orchard.sql"), []byte("mine"), 0o600))
+	_, err = worker(t, settings.Env{"DATABASE_URL": url}, "domain", "init", "--schema", "orchard", "--dir", dir)
+	require.ErrorContains(t, err, "orchard.sql is there already; move it away first")
+	require.NoFileExists(t, filepath.Join(dir, "orchard.yaml"))
+}
+
 // A developer's path with an existing schema: init, check, fix, check.
 func TestDomainInitThenCheck(t *testing.T) {
 	t.Parallel()

@@ -21,9 +21,10 @@ import (
 const domainApp = "alfred worker domain"
 
 type domainInitCommand struct {
-	Schema string `help:"The schema to declare." required:""`
-	Dir    string `default:"." help:"Folder for the files." type:"path"`
-	AsIs   bool   `help:"Declare the tables themselves, which have row-level security and grants for Alfred, and print only the declaration."`
+	Schema   string `help:"The schema to declare." required:""`
+	Accounts string `help:"The table of those whom rows belong to, such as users or companies. Default: a guess." placeholder:"TABLE"`
+	Dir      string `default:"." help:"Folder for the files." type:"path"`
+	AsIs     bool   `help:"Declare the tables themselves, which have row-level security and grants for Alfred, and print only the declaration."`
 }
 
 // Run writes two files for review: the declaration, and the SQL of its views.
@@ -39,7 +40,7 @@ func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *pr
 
 			return nil
 		}
-		text, err := domain.InitViews(ctx, pool, c.Schema)
+		text, err := domain.InitViews(ctx, pool, c.Schema, c.Accounts)
 		if err != nil {
 			return err
 		}
@@ -59,9 +60,15 @@ func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *pr
 
 func (c *domainInitCommand) files(console *program.Console, yaml, sql string, notes []string) error {
 	decl, views := filepath.Join(c.Dir, c.Schema+".yaml"), filepath.Join(c.Dir, c.Schema+".sql")
-	for _, file := range []struct{ path, text string }{{decl, yaml}, {views, sql}} {
-		if err := writeNew(file.path, file.text); err != nil {
+	files := []struct{ path, text string }{{decl, yaml}, {views, sql}}
+	for _, file := range files {
+		if err := mayWrite(file.path); err != nil {
 			return err
+		}
+	}
+	for _, file := range files {
+		if err := os.WriteFile(file.path, []byte(file.text), 0o600); err != nil {
+			return fmt.Errorf("write: %w", err)
 		}
 	}
 	fmt.Fprintf(console.Errs, `Wrote %s and %s. Nothing of %s was changed.
@@ -84,13 +91,10 @@ func noteLines(notes []string) string {
 	return b.String()
 }
 
-// writeNew writes a file that does not exist or is empty: nobody's edits are lost.
-func writeNew(path, text string) error {
+// mayWrite allows only files that do not exist or are empty: nobody's edits are lost.
+func mayWrite(path string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 		return fmt.Errorf("%s is there already; move it away first", path)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write: %w", err)
 	}
 
 	return nil

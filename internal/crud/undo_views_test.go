@@ -79,7 +79,7 @@ func setupQuay(t *testing.T, more ...string) *bundle {
 		require.NoError(t, err)
 	}
 	run(quay)
-	text, err := domain.InitViews(t.Context(), tx, "quay")
+	text, err := domain.InitViews(t.Context(), tx, "quay", "")
 	require.NoError(t, err)
 	decl, err := domain.Load(fstest.MapFS{"quay.yaml": {Data: []byte(strings.NewReplacer(more...).Replace(quayReview.Replace(text)))}}, "quay.yaml")
 	require.NoError(t, err, text)

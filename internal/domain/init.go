@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -16,15 +17,16 @@ import (
 // It uses the tables themselves, with row-level security and grants for Alfred;
 // InitViews is for tables that nobody may alter.
 func Init(ctx context.Context, db DB, schema string) (string, error) {
-	return initDomain(ctx, db, schema, "")
+	return initDomain(ctx, db, schema, "", "")
 }
 
-// InitViews is Init for views over the tables, in their own schema, which Views writes from the declaration.
-func InitViews(ctx context.Context, db DB, schema string) (string, error) {
-	return initDomain(ctx, db, schema, schema+"_alfred")
+// InitViews is Init for views over the tables, in their own schema, which Views writes from the declaration. Rows belong
+// to those of accounts, the name of a table; "" leaves it to a guess.
+func InitViews(ctx context.Context, db DB, schema, accounts string) (string, error) {
+	return initDomain(ctx, db, schema, schema+"_alfred", accounts)
 }
 
-func initDomain(ctx context.Context, db DB, schema, views string) (string, error) {
+func initDomain(ctx context.Context, db DB, schema, views, accounts string) (string, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return "", fmt.Errorf("init domain: %w", err)
@@ -37,7 +39,7 @@ func initDomain(ctx context.Context, db DB, schema, views string) (string, error
 	if len(cat.tables) == 0 {
 		return "", fmt.Errorf("init domain: schema %q does not exist or has no tables", schema)
 	}
-	w := &initWriter{cat: cat, schema: schema}
+	w := &initWriter{cat: cat, schema: schema, accounts: accounts}
 	w.owner = w.guessOwner()
 	if views != "" {
 		if err := w.overViews(views); err != nil {
@@ -53,7 +55,7 @@ func initDomain(ctx context.Context, db DB, schema, views string) (string, error
 // overViews prepares a declaration whose types are views: it finds the accounts table, from which everything with an
 // owner is reachable.
 func (w *initWriter) overViews(views string) error {
-	decl := &Declaration{Schema: views, Owner: w.owner, Source: SourceDecl{Schema: w.schema, Accounts: w.guessAccounts()}}
+	decl := &Declaration{Schema: views, Owner: w.owner, Source: SourceDecl{Schema: w.schema, Accounts: cmp.Or(w.accounts, w.guessAccounts())}}
 	var err error
 	if w.source, err = newSource(decl, w.cat); err != nil {
 		return fmt.Errorf("init domain: %w", err)
@@ -82,6 +84,7 @@ func (w *initWriter) guessAccounts() string {
 type initWriter struct {
 	cat      *catalog
 	schema   string
+	accounts string  // the table of those whom rows belong to, if that is known
 	source   *source // of the views; nil if the tables themselves are used
 	owner    string
 	entities []*initEntity
@@ -103,12 +106,11 @@ type initEntity struct {
 var (
 	ownerNames    = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
 	bookkeeping   = regexp.MustCompile(`^(goose_|river_|schema_migrations$|flyway_|_)|_migrations$`)
-	labelNames    = []string{"name", "title", "label", "subject", "display_name", "full_name", "code", "email"}
+	labelNames    = []string{"name", "title", "label", "subject", "display_name", "full_name"}
+	codeNames     = []string{"code", "email"}
+	goneNames     = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
 	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
 )
-
-// deletedAt is the column by which most programs mark rows as gone.
-const deletedAt = "deleted_at"
 
 var camelHump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
@@ -117,14 +119,9 @@ func snake(name string) string {
 	return strings.ReplaceAll(strings.ToLower(camelHump.ReplaceAllString(name, "${1}_${2}")), " ", "_")
 }
 
-// namesRows is the name in labelNames that a column has, if any, however it is written: "Full name" is full_name.
-func namesRows(column string) string {
-	name := snake(column)
-	if slices.Contains(labelNames, name) {
-		return name
-	}
-
-	return ""
+// namesRows reports whether rows are called by a column, however its name is written: "Full name" is full_name.
+func namesRows(column string) bool {
+	return slices.Contains(slices.Concat(labelNames, codeNames), snake(column))
 }
 
 // choose decides which tables become types, and how they relate.
@@ -154,7 +151,7 @@ func (w *initWriter) guessOwner() string {
 	counts := map[string]int{}
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
-			if ownerNames.MatchString(snake(c.Name)) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
+			if w.owns(t, c) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
 				counts[c.Name]++
 			}
 		}
@@ -169,9 +166,18 @@ func (w *initWriter) guessOwner() string {
 	return best
 }
 
+// owns reports whether a column seems to say whose its rows are.
+func (w *initWriter) owns(t *catalogTable, c *Column) bool {
+	if w.accounts == "" {
+		return ownerNames.MatchString(snake(c.Name))
+	}
+
+	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.table == w.accounts && slices.Equal(fk.columns, []string{c.Name}) })
+}
+
 func (w *initWriter) leaveOut(t *catalogTable) string {
 	switch {
-	case bookkeeping.MatchString(t.Name):
+	case bookkeeping.MatchString(t.Name) && len(t.foreignKeys) < 2: // with two, it says which rows belong together
 		return "bookkeeping of another tool"
 	case w.source != nil && len(w.source.key(t)) == 0:
 		return "it has no key: nothing tells its rows apart"
@@ -291,7 +297,7 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 
 	return slices.DeleteFunc(slices.Clone(e.table.columns), func(c *Column) bool {
 		return c.Name == w.owner || refs[c.Name] != nil || e.table.identifies(c) || slices.Contains(e.table.primary, c.Name) ||
-			c.Kind == KindVector || isBookkeeping(c.Name) || snake(c.Name) == deletedAt
+			c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
 	})
 }
 
@@ -299,13 +305,20 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 // and references is no name.
 func (w *initWriter) guessLabel(e *initEntity) {
 	plain := w.plain(e)
-	for _, name := range labelNames {
-		named := func(c *Column) bool { return namesRows(c.Name) == name && c.Kind == KindText }
-		if c := find(plain, named); c != nil {
-			e.labelBy(c.Name)
+	if c := firstNamed(plain, labelNames...); c != nil {
+		e.labelBy(c.Name)
 
-			return
-		}
+		return
+	}
+	if first, last := firstNamed(plain, "first_name"), firstNamed(plain, "last_name"); first != nil && last != nil {
+		e.names, e.label = []string{last.Name, first.Name}, "{"+quotedName(first.Name)+"} {"+quotedName(last.Name)+"}"
+
+		return
+	}
+	if c := firstNamed(plain, codeNames...); c != nil {
+		e.labelBy(c.Name)
+
+		return
 	}
 	if w.speakable(e) {
 		e.labelBy(SpokenKey)
@@ -334,6 +347,17 @@ func (w *initWriter) guessLabel(e *initEntity) {
 	if e.label = strings.Join(parts, " "); e.label == "" {
 		e.label = strings.ReplaceAll(e.kind, "_", " ")
 	}
+}
+
+// firstNamed is the text column with the first of these names that there is.
+func firstNamed(columns []*Column, names ...string) *Column {
+	for _, name := range names {
+		if c := find(columns, func(c *Column) bool { return snake(c.Name) == name && c.Kind == KindText }); c != nil {
+			return c
+		}
+	}
+
+	return nil
 }
 
 func (e *initEntity) labelBy(column string) {

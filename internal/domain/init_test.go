@@ -117,7 +117,7 @@ func TestInitAwkwardNames(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, awkward)
 
-	text, err := domain.InitViews(t.Context(), tx, "Sailors' Club")
+	text, err := domain.InitViews(t.Context(), tx, "Sailors' Club", "")
 	require.NoError(t, err)
 
 	decl, err := domain.Load(fstest.MapFS{"club.yaml": {Data: []byte(text)}}, "club.yaml")
@@ -150,7 +150,7 @@ CREATE TABLE camel."User" (id text PRIMARY KEY, "fullName" text NOT NULL);
 CREATE TABLE camel."OrderItem" (id text PRIMARY KEY DEFAULT gen_random_uuid()::text, "userId" text NOT NULL REFERENCES camel."User", "displayName" text NOT NULL, "createdAt" timestamptz NOT NULL DEFAULT now());
 CREATE TABLE camel."Country" (id text PRIMARY KEY, name text NOT NULL);
 CREATE TABLE camel."Box" (id text PRIMARY KEY, "userId" text NOT NULL REFERENCES camel."User", label text NOT NULL, "countryId" text REFERENCES camel."Country")`)
-	text, err := domain.InitViews(t.Context(), tx, "camel")
+	text, err := domain.InitViews(t.Context(), tx, "camel", "")
 	require.NoError(t, err)
 	for _, part := range []string{
 		`owner: "userId" # unsure`, `accounts: "User"`,
@@ -160,6 +160,32 @@ CREATE TABLE camel."Box" (id text PRIMARY KEY, "userId" text NOT NULL REFERENCES
 		require.Contains(t, text, part)
 	}
 	require.NotContains(t, text, `{createdAt}`)
+}
+
+// A practice's rows belong to the practice, not to its clients: whoever knows says so. Join tables without a name of
+// their own are no bookkeeping, people are called by both names, and parts stand in their order.
+func TestInitForAccounts(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA clinic;
+CREATE TABLE clinic."Practice" (id text PRIMARY KEY, name text NOT NULL);
+CREATE TABLE clinic."Client" (id text PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", email text NOT NULL, "firstName" text NOT NULL, "lastName" text NOT NULL, "deletedAt" timestamp);
+CREATE TABLE clinic."Tag" (id serial PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", name text NOT NULL);
+CREATE TABLE clinic."_ClientToTag" ("A" text NOT NULL REFERENCES clinic."Client" ON DELETE CASCADE, "B" integer NOT NULL REFERENCES clinic."Tag" ON DELETE CASCADE, UNIQUE ("A", "B"));
+CREATE TABLE clinic."Invoice" (id text PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", "clientId" text NOT NULL REFERENCES clinic."Client", title text NOT NULL);
+CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL REFERENCES clinic."Client", "invoiceId" text NOT NULL REFERENCES clinic."Invoice" ON DELETE CASCADE, "lineNumber" integer NOT NULL, name text NOT NULL)`)
+	text, err := domain.InitViews(t.Context(), tx, "clinic", "Practice")
+	require.NoError(t, err)
+	for _, part := range []string{
+		`owner: "practiceId" # unsure`, `accounts: "Practice"`, "  - type: client_to_tag\n", `label: "{firstName} {lastName}" # unsure`, `order: ["lastName"]`,
+		"# unsure: rows with deletedAt are shown", `owned_by: ["invoiceId"]`, `order: ["lineNumber"]`, `description: "The clients."`, `- label: "invoices"`,
+	} {
+		require.Contains(t, text, part)
+	}
+	require.NotContains(t, text, "reference: true")
+	_, err = domain.InitViews(t.Context(), tx, "clinic", "Clinic")
+	require.ErrorContains(t, err, "accounts: table clinic.Clinic does not exist")
 }
 
 // What models can never write is not declared, however much is granted: check would refuse it.

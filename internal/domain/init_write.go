@@ -3,12 +3,15 @@ package domain
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // displayFacts is how many facts follow the label in a guessed display line.
 const displayFacts = 4
+
+var placeNames = regexp.MustCompile(`^(position|ordinal|seq|sequence|sort_order|line(_?(no|number))?)$`)
 
 func (w *initWriter) linef(format string, args ...any) {
 	fmt.Fprintf(&w.text, format+"\n", args...)
@@ -77,7 +80,7 @@ func (w *initWriter) writeEntity(e *initEntity) {
 	w.writeColumns(e)
 	w.writeSource(e)
 	w.linef("    name: %s", yamlText(spoken))
-	w.linef("    plural: %s", yamlText(Plural(strings.ReplaceAll(snake(e.table.Name), "_", " "))))
+	w.linef("    plural: %s", yamlText(e.plural()))
 	if e.reference {
 		w.linef("    reference: true # unsure: it has no owner column, so all users share it, read only")
 	}
@@ -86,8 +89,8 @@ func (w *initWriter) writeEntity(e *initEntity) {
 	if semantic := w.semantic(e); semantic != "" {
 		w.linef("    semantic: %s", yamlText(semantic))
 	}
-	if len(e.names) > 0 {
-		w.linef("    order: [%s]", yamlText(quotedName(e.names[0])))
+	if by := e.order(); by != "" {
+		w.linef("    order: [%s]", yamlText(quotedName(by)))
 	}
 	if long := w.longTexts(e); len(long) > 0 {
 		w.linef("    sets: {text: [%s]} # unsure", strings.Join(long, ", "))
@@ -99,6 +102,26 @@ func (w *initWriter) writeEntity(e *initEntity) {
 			w.linef("      - %s", w.childOf(e, child))
 		}
 	}
+}
+
+// plural is what people call the rows.
+func (e *initEntity) plural() string {
+	return Plural(strings.TrimSpace(strings.ReplaceAll(snake(e.table.Name), "_", " ")))
+}
+
+// order is the column that rows are listed by: parts of a row by their number among them, others by what names them.
+func (e *initEntity) order() string {
+	numbered := func(c *Column) bool {
+		return c.Kind == KindNumber && !c.Generated && placeNames.MatchString(snake(c.Name))
+	}
+	if c := find(e.table.columns, numbered); c != nil && e.parent != nil {
+		return c.Name
+	}
+	if len(e.names) > 0 {
+		return e.names[0]
+	}
+
+	return ""
 }
 
 // writeWrites allows what alfred_tenant may already do, and says where to allow more.
@@ -193,7 +216,7 @@ func (w *initWriter) childOf(e, child *initEntity) string {
 }
 
 func unsureLabel(e *initEntity) string {
-	if len(e.names) == 1 && namesRows(e.names[0]) != "" {
+	if len(e.names) == 1 && namesRows(e.names[0]) {
 		return ""
 	}
 
@@ -222,8 +245,8 @@ func (w *initWriter) writeColumns(e *initEntity) {
 		}
 		w.linef("    #   %s %s", oneLine(c.Name), oneLine(fact))
 	}
-	if slices.ContainsFunc(e.table.columns, func(c *Column) bool { return snake(c.Name) == deletedAt }) {
-		w.linef("    # unsure: rows with %s are shown like all others; to leave them out, declare a view of yours instead, which is read only", deletedAt)
+	if c := find(e.table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) }); c != nil {
+		w.linef("    # unsure: rows with %s are shown like all others; to leave them out, declare a view of yours instead, which is read only", oneLine(c.Name))
 	}
 }
 
@@ -301,7 +324,7 @@ func (w *initWriter) writeSubdomain(e *initEntity) {
 			}
 		}
 	}
-	description := cmp.Or(oneLine(e.table.Comment), "The "+strings.ReplaceAll(e.table.Name, "_", " ")+".")
+	description := cmp.Or(oneLine(e.table.Comment), "The "+e.plural()+".")
 	w.linef("  - name: %s", yamlText(e.table.Name))
 	w.linef("    description: %s", yamlText(description))
 	w.linef("    tables: [%s]", strings.Join(tables, ", "))
@@ -314,7 +337,7 @@ func (w *initWriter) writeSnapshot() {
 	w.linef("\nsnapshot:")
 	for _, e := range w.entities {
 		if e.parent == nil && (!e.reference || w.owner == "") {
-			w.linef("  - label: %s", yamlText(strings.ReplaceAll(e.table.Name, "_", " ")))
+			w.linef("  - label: %s", yamlText(e.plural()))
 			w.linef("    sql: %s", yamlText("SELECT count(*)::text FROM "+w.quoted(e)))
 		}
 	}

@@ -49,7 +49,7 @@ func TestW04ProbeViews(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "marina"))
-	text, err := domain.InitViews(t.Context(), tx, "marina")
+	text, err := domain.InitViews(t.Context(), tx, "marina", "")
 	require.NoError(t, err)
 	decl, err := domain.Load(fstest.MapFS{"m.yaml": {Data: []byte(harbourReview.Replace(text))}}, "m.yaml")
 	require.NoError(t, err)

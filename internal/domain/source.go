@@ -177,13 +177,16 @@ func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
 }
 
 // nearest is the foreign key on the shortest path to an owner, and that path's length from its target; 0 if there is
-// none.
+// none. Of several, rows belong to the one with which they are deleted.
 func (s *source) nearest(t *catalogTable, seen map[*catalogTable]bool) (best catalogFK, distance int) {
 	for _, fk := range t.foreignKeys {
 		if fk.schema != s.decl.Source.Schema || t.mayBeNull(fk.columns) {
 			continue
 		}
-		if far := s.distance(s.cat.table(fk.table), seen); far > 0 && (distance == 0 || far < distance) {
+		closer := func(far int) bool {
+			return distance == 0 || far < distance || far == distance && fk.onDelete == "cascade" && best.onDelete != "cascade"
+		}
+		if far := s.distance(s.cat.table(fk.table), seen); far > 0 && closer(far) {
 			best, distance = fk, far
 		}
 	}

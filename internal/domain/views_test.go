@@ -52,7 +52,7 @@ const (
 func attached(t *testing.T, tx pgx.Tx, schema string, review *strings.Replacer) (*domain.Domain, []string) {
 	t.Helper()
 
-	text, err := domain.InitViews(t.Context(), tx, schema)
+	text, err := domain.InitViews(t.Context(), tx, schema, "")
 	require.NoError(t, err)
 
 	files := fstest.MapFS{schema + ".yaml": {Data: []byte(review.Replace(text))}}
@@ -170,7 +170,7 @@ func TestW03OwnersRowLevelSecurity(t *testing.T) {
 	exec(t, tx, `ALTER TABLE mooring.places ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON mooring.places USING (member_id = nullif(current_setting('mooring.member', true), '')::integer)`)
 
-	text, err := domain.InitViews(t.Context(), tx, "mooring")
+	text, err := domain.InitViews(t.Context(), tx, "mooring", "")
 	require.NoError(t, err)
 	decl, err := domain.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml")
 	require.NoError(t, err)
@@ -195,7 +195,7 @@ func TestW03DetachAttachDrop(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "dock"))
-	text, err := domain.InitViews(t.Context(), tx, "dock")
+	text, err := domain.InitViews(t.Context(), tx, "dock", "")
 	require.NoError(t, err)
 	decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(text)}}, "d.yaml")
 	require.NoError(t, err)

@@ -107,7 +107,7 @@ var policyFor = regexp.MustCompile(`CREATE POLICY alfred_views .*`)
 // rentalOf opens the tools for hire in their owner's state, declared by init and the owner's review.
 func rentalOf(t *testing.T, c *talk) (*domain.Domain, *domain.Declaration) {
 	t.Helper()
-	text, err := domain.InitViews(t.Context(), c.pool, "rental")
+	text, err := domain.InitViews(t.Context(), c.pool, "rental", "")
 	require.NoError(t, err)
 	files := fstest.MapFS{"rental.yaml": {Data: []byte(rentalReview.Replace(text))}}
 	decl, err := domain.Load(files, "rental.yaml")

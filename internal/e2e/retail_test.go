@@ -53,7 +53,7 @@ SELECT md5(string_agg(line, E'\n' ORDER BY line)) FROM (
 // shopOf opens the shop in its owner's state, declared by init and the owner's review, accessed through views.
 func shopOf(t *testing.T, pool *pgxpool.Pool) (*domain.Domain, *domain.Declaration) {
 	t.Helper()
-	text, err := domain.InitViews(t.Context(), pool, "retail")
+	text, err := domain.InitViews(t.Context(), pool, "retail", "")
 	require.NoError(t, err)
 	require.Contains(t, text, "# left out, outbox: no foreign key connects it")
 	files := fstest.MapFS{"retail.yaml": {Data: []byte(reviewed.Replace(text))}}

@@ -31,7 +31,7 @@ func views(t *testing.T, pool *pgxpool.Pool) *domain.Domain {
 	t.Helper()
 
 	exec(t, pool, harbour)
-	text, err := domain.InitViews(t.Context(), pool, "harbour")
+	text, err := domain.InitViews(t.Context(), pool, "harbour", "")
 	require.NoError(t, err)
 	files := fstest.MapFS{"harbour.yaml": {Data: []byte(text)}}
 	decl, err := domain.Load(files, "harbour.yaml")
