@@ -174,12 +174,12 @@ CREATE TABLE clinic."Client" (id text PRIMARY KEY, "practiceId" text NOT NULL RE
 CREATE TABLE clinic."Tag" (id serial PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", name text NOT NULL);
 CREATE TABLE clinic."_ClientToTag" ("A" text NOT NULL REFERENCES clinic."Client" ON DELETE CASCADE, "B" integer NOT NULL REFERENCES clinic."Tag" ON DELETE CASCADE, UNIQUE ("A", "B"));
 CREATE TABLE clinic."Invoice" (id text PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", "clientId" text NOT NULL REFERENCES clinic."Client", title text NOT NULL);
-CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL REFERENCES clinic."Client", "invoiceId" text NOT NULL REFERENCES clinic."Invoice" ON DELETE CASCADE, "lineNumber" integer NOT NULL, name text NOT NULL)`)
+CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL REFERENCES clinic."Client", "invoiceId" text NOT NULL REFERENCES clinic."Invoice" ON DELETE CASCADE, "lineNumber" integer NOT NULL, name text NOT NULL, price numeric(12, 2) NOT NULL)`)
 	text, err := domain.InitViews(t.Context(), tx, "clinic", "Practice")
 	require.NoError(t, err)
 	for _, part := range []string{
 		`owner: "practiceId" # unsure`, `accounts: "Practice"`, "  - type: client_to_tag\n", `label: "{firstName} {lastName}" # unsure`, `order: ["lastName"]`,
-		"# unsure: rows with deletedAt are shown", `owned_by: ["invoiceId"]`, `order: ["lineNumber"]`, `description: "The clients."`, `- label: "invoices"`,
+		"# unsure: rows with deletedAt are shown", `owned_by: ["invoiceId"]`, `order: ["lineNumber"]`, `{?price: price:{price:0.00}}`, `description: "The clients."`, `- label: "invoices"`,
 	} {
 		require.Contains(t, text, part)
 	}

@@ -11,6 +11,9 @@ import (
 // displayFacts is how many facts follow the label in a guessed display line.
 const displayFacts = 4
 
+// hundredths is the type of most amounts of money.
+var hundredths = regexp.MustCompile(`^numeric\(\d+,2\)$`)
+
 var placeNames = regexp.MustCompile(`^(position|ordinal|seq|sequence|sort_order|line(_?(no|number))?)$`)
 
 func (w *initWriter) linef(format string, args ...any) {
@@ -263,14 +266,23 @@ func (w *initWriter) display(e *initEntity) string {
 		if !short || slices.Contains(e.names, c.Name) || len(parts) > displayFacts {
 			continue
 		}
-		if len(c.Enum) > 0 {
-			parts = append(parts, fmt.Sprintf("{?%s: [{%[1]s}]}", quotedName(c.Name)))
-		} else {
-			parts = append(parts, fmt.Sprintf("{?%s: %s:{%[1]s}}", quotedName(c.Name), braced(c.Name)))
-		}
+		parts = append(parts, fact(c))
 	}
 
 	return strings.Join(parts, "")
+}
+
+// fact is a column's value, with its name where the value does not say what it is.
+func fact(c *Column) string {
+	layout := ""
+	if hundredths.MatchString(c.FullType) {
+		layout = ":0.00"
+	}
+	if len(c.Enum) > 0 {
+		return fmt.Sprintf("{?%s: [{%[1]s}]}", quotedName(c.Name))
+	}
+
+	return fmt.Sprintf("{?%[1]s: %[2]s:{%[1]s%[3]s}}", quotedName(c.Name), braced(c.Name), layout)
 }
 
 // isProse reports whether every row has words of its own in the column.

@@ -35,8 +35,8 @@ func present(value any) bool {
 	}
 }
 
-// formatValue formats a value for people: 12 rather than 12.00, lists with commas, dates as 2006-01-02 unless a layout
-// is given.
+// formatValue formats a value for people: 12 rather than 12.00, lists with commas, and dates as 2006-01-02, unless a
+// layout is given.
 func formatValue(value any, layout string) string {
 	switch v := value.(type) {
 	case nil:
@@ -48,11 +48,11 @@ func formatValue(value any, layout string) string {
 	case bool:
 		return map[bool]string{true: "yes", false: "no"}[v]
 	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
+		return padded(strconv.FormatFloat(v, 'f', -1, 64), layout)
 	case float32:
-		return strconv.FormatFloat(float64(v), 'f', -1, 32)
+		return padded(strconv.FormatFloat(float64(v), 'f', -1, 32), layout)
 	case json.Number:
-		return trimZeros(v.String())
+		return padded(trimZeros(v.String()), layout)
 	}
 
 	return formatOther(value, layout)
@@ -82,7 +82,7 @@ func formatOther(value any, layout string) string {
 
 		return string(text)
 	default:
-		return fmt.Sprint(value)
+		return padded(fmt.Sprint(value), layout)
 	}
 }
 
@@ -108,6 +108,21 @@ func formatTime(at time.Time, layout string) string {
 	default:
 		return at.Format("2006-01-02 15:04")
 	}
+}
+
+// padded adds zeros until a number has as many decimals as its layout. None are cut: the number stays what it is.
+func padded(number, layout string) string {
+	_, wanted, _ := strings.Cut(layout, ".")
+	_, decimals, _ := strings.Cut(number, ".")
+	missing := len(wanted) - len(decimals)
+	if strings.Trim(layout, "0.") != "" || missing <= 0 || strings.ContainsAny(number, "eE") {
+		return number
+	}
+	if decimals == "" {
+		number += "."
+	}
+
+	return number + strings.Repeat("0", missing)
 }
 
 func trimZeros(number string) string {
