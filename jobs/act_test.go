@@ -222,6 +222,17 @@ func TestDisambiguationAsksWithLabels(t *testing.T) {
 	require.Equal(t, 0, h.model.count("think"))
 }
 
+// Rows that are called alike are asked about by what distinguishes them.
+func TestDisambiguationTellsRowsApart(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: write, disambiguation: {question: "Which?", options: [recipe_1, recipe_2, recipe_3]}}, reply: "Which?"}]`)
+	h.prompts.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Soup"}, "recipe_2": {Type: "recipe", Label: "Soup"}, "recipe_3": {Type: "recipe", Label: "Pie"}}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"recipe_1 in full", "recipe_2 in full", "Pie"}, column[string](h, `SELECT o ->> 'label' FROM questions, jsonb_array_elements(payload -> 'options') AS o`))
+}
+
 // Each step is announced when it begins, also one that follows a step whose dependents were skipped.
 func TestStepsAreAnnounced(t *testing.T) {
 	t.Parallel()

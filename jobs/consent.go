@@ -55,13 +55,17 @@ func (q *question) asked(known *view.Scene) view.QuestionPayload {
 func (q *question) shown() []view.QuestionOption {
 	options := append([]view.QuestionOption{}, q.options...)
 	for i := range options {
-		same := func(o view.QuestionOption) bool { return o.ID != options[i].ID && o.Label == q.options[i].Label }
-		if slices.ContainsFunc(q.options, same) {
+		if q.sharesLabel(i) {
 			options[i].Label = fmt.Sprintf("%s (%d)", q.options[i].Label, i+1)
 		}
 	}
 
 	return options
+}
+
+// sharesLabel reports whether another option is called alike.
+func (q *question) sharesLabel(i int) bool {
+	return slices.ContainsFunc(q.options, func(o view.QuestionOption) bool { return o.ID != q.options[i].ID && o.Label == q.options[i].Label })
 }
 
 // answered is a question as seen by the message that answers it.

@@ -326,6 +326,15 @@ func (f *fakeTools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope
 	return outcome, nil
 }
 
+func (f *fakeTools) Lines(_ context.Context, _ pgx.Tx, _ registry.Scope, refs []string) (map[string]string, error) {
+	lines := map[string]string{}
+	for _, ref := range refs {
+		lines[ref] = ref + " in full"
+	}
+
+	return lines, nil
+}
+
 func (f *fakeTools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (crud.Outcome, error) {
 	return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolDelete, EntityType: "recipe", RowCount: 11}}}, nil
 }

@@ -70,6 +70,7 @@ type Tools interface {
 	ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (crud.Outcome, error)
 	Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what crud.Undoing) (crud.Outcome, error)
 	ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error)
+	Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs []string) (map[string]string, error)
 }
 
 // Index maintains the embeddings of rows and turns.

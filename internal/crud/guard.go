@@ -190,7 +190,7 @@ func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, found *l
 	for _, row := range found.Rows[:min(len(found.Rows), namedInQuestion)] {
 		rows = append(rows, maps.Clone(row))
 	}
-	if err := d.tools.nameLinks(ctx, tx, s.entity, rows); err != nil {
+	if err := d.tools.nameLinks(ctx, tx, s.entity, rows, s.entity.Label, s.entity.Spoken); err != nil {
 		return err
 	}
 	d.ask(question(s, rows, len(found.Rows)))
@@ -219,7 +219,7 @@ func question(s *step, rows []map[string]any, count int) string {
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what distinguishes equal names
 		for i := range labels {
-			labels[i] = registry.Scrub(s.entity.Spoken.Render(withoutKeys(s.entity, rows[i])))
+			labels[i] = spokenLine(s.entity, rows[i])
 		}
 	}
 	for i, label := range labels {

@@ -243,7 +243,7 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 			if err != nil {
 				return err
 			}
-			if err := t.nameLinks(ctx, tenant, e, found.Rows); err != nil {
+			if err := t.nameLinks(ctx, tenant, e, found.Rows, e.Label); err != nil {
 				return err
 			}
 			for key, row := range found.byKey() {
@@ -257,10 +257,71 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 	}
 }
 
-// nameLinks adds the labels of referenced rows from which a row's own label is made: a planned meal is called by its
-// dish.
-func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
-	for _, name := range e.Label.Links() {
+// Lines are rows as people read them, by ref, which tells those apart that are called alike. What is not stored has
+// none.
+func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs []string) (map[string]string, error) {
+	entries, err := registry.New(tx, t.domain, scope).Lookup(ctx, refs)
+	if err != nil {
+		return nil, fmt.Errorf("look up rows: %w", err)
+	}
+	keys, named := map[*domain.Entity][]string{}, map[*domain.Entity]map[string]string{}
+	for ref, entry := range entries {
+		if e := t.domain.ByType(entry.Type); e != nil && !entry.Pending() {
+			keys[e] = append(keys[e], entry.ID)
+			if named[e] == nil {
+				named[e] = map[string]string{}
+			}
+			named[e][entry.ID] = ref
+		}
+	}
+	lines := map[string]string{}
+	err = pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
+		for e := range keys {
+			found, err := t.spoken(ctx, tenant, e, keys[e])
+			if err != nil {
+				return err
+			}
+			for key, row := range found.byKey() {
+				lines[named[e][key]] = spokenLine(e, row)
+			}
+		}
+
+		return nil
+	})
+
+	return lines, err
+}
+
+// spokenLine is a row as people read it.
+func spokenLine(e *domain.Entity, row map[string]any) string {
+	return registry.Scrub(e.Spoken.Render(withoutKeys(e, row)))
+}
+
+// spoken reads what people's lines of rows are made of.
+func (t *Tools) spoken(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
+	sel, fault := selectedColumns(e, e.Spoken.Columns())
+	if fault != nil {
+		return nil, fault
+	}
+	found, err := t.byKeys(ctx, tenant, e, sel, keys)
+	if err != nil {
+		return nil, err
+	}
+
+	return found, t.nameLinks(ctx, tenant, e, found.Rows, e.Label, e.Spoken)
+}
+
+// nameLinks adds the labels of referenced rows that templates of a row show: a planned meal is called by its dish.
+func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, templates ...domain.Template) error {
+	var links []string
+	for _, template := range templates {
+		for _, name := range template.Links() {
+			if !slices.Contains(links, name) {
+				links = append(links, name)
+			}
+		}
+	}
+	for _, name := range links {
 		c := e.Column(name)
 		if c == nil || c.Target() == nil {
 			continue

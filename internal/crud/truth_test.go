@@ -257,3 +257,15 @@ func TestRowsWithoutANameInQuestions(t *testing.T) {
 		require.Contains(t, outcome.Approval.Text, want)
 	}
 }
+
+// Rows that are called alike are told apart by their lines.
+func TestLinesTellRowsApart(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Call mum"}, {"title": "Call mum", "due_date": "2026-11-30"}]}`)
+	lines, err := b.tools.Lines(t.Context(), b.tx, b.at(), []string{"task_1", "task_2", "task_9", "gen_recipe_1"})
+	require.NoError(t, err)
+	require.Len(t, lines, 2)
+	require.Equal(t, "Call mum", lines["task_1"])
+	require.Equal(t, "Call mum (due Mon 30 Nov 2026)", lines["task_2"])
+}
