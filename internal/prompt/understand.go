@@ -154,7 +154,7 @@ func anyWord(label []string, message string) bool {
 // words splits a text into words, with singular and plural folded together.
 func words(text string) []string {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r < 128
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r < 128 || r == '’'
 	})
 	for i, field := range fields {
 		fields[i] = domain.Singular(field)

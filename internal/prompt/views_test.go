@@ -69,6 +69,10 @@ func TestTiersInPrompts(t *testing.T) {
 	named := body(b.understand(t, b.running(t, 11, "bring the linked one back, and demoted", db.StepTypeRead)).Frame, "## All Known Entities")
 	require.Contains(t, named, "**Named in the message**\n- recipe_1: Linked (recipe) [linked]")
 	require.Contains(t, named, "recipe_2: Demoted (recipe) [read:summary] created turn 1, last turn 9, demoted")
+	for i, message := range []string{"change Linked's name", "change linked’s name"} {
+		named = body(b.understand(t, b.running(t, 12+i, message, db.StepTypeRead)).Frame, "## All Known Entities")
+		require.Contains(t, named, "**Named in the message**\n- recipe_1: Linked (recipe) [linked]", message)
+	}
 }
 
 // A summary that arrives late, while the next turn is running, contains nothing of that turn.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -183,7 +184,7 @@ func labelsIn(message string) []string {
 	for from := range words {
 		for to := from + 1; to <= min(from+maxLabelWords, len(words)); to++ {
 			label := strings.Join(words[from:to], " ")
-			for _, form := range []string{label, domain.Singular(label), label + "s"} {
+			for _, form := range []string{label, domain.Singular(label), label + "s", possessive.ReplaceAllString(label, "")} {
 				labels[form] = len(form) >= minLabel
 			}
 		}
@@ -192,6 +193,9 @@ func labelsIn(message string) []string {
 
 	return slices.Sorted(maps.Keys(labels))
 }
+
+// possessive is the ending of a name to whom something belongs: Max's allergies.
+var possessive = regexp.MustCompile(`['’]s?$`)
 
 // minLabel is how many bytes a label needs to be recognized in a message.
 const minLabel = 3
