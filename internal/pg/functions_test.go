@@ -62,6 +62,7 @@ var functionCalls = []string{
 	`alfred.embedding_indexes_due(100, 10)`,
 	`alfred.acts_for(NULL)`,
 	`alfred.title_of('a message')`,
+	`alfred.one_line('a message', 48)`,
 	`alfred.is_timezone('UTC')`,
 	`alfred.tenant_timezone()`,
 	`alfred.user_is_busy(NULL)`,
