@@ -66,3 +66,30 @@ func TestRowEventsAreNotForked(t *testing.T) {
 	b.exec(`SELECT forget_session($1)`, parent)
 	require.Equal(t, []string{"created 1 in the fork", "deleted 2 in the fork"}, events(), "what is forgotten there is known here")
 }
+
+// A ref whose draft is saved, brought back by an undo and saved again stands for one row after the other; each row has its
+// own past.
+func TestRowEventsOfAnUndoneSave(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	save := `{"table": "recipes", "from_ref": "gen_recipe_1"}`
+	past := func() []string {
+		return query[[]string](b, `SELECT array_agg(concat_ws(' ', rank, action, actor, number) ORDER BY rank, at) FROM (
+			SELECT v.*, dense_rank() OVER (ORDER BY first, entity_id) AS rank
+			FROM (SELECT v.*, min(at) OVER (PARTITION BY entity_id) AS first FROM v_row_events AS v) AS v
+			WHERE user_id = $1 AND entity_type = 'recipe') AS v`, b.scope.UserID)
+	}
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Stew", "recipe_ingredients": [{"name": "beef"}]}}]}`)
+	b.nextTurn()
+	b.ok("write", vocab.ToolCreate, save)
+	b.undone(b.scope.TurnID, 2)
+	require.Equal(t, []string{"1 created assistant 2", "1 deleted user 3"}, past())
+
+	b.undone(b.scope.TurnID, 3)
+	require.Equal(t, []string{"1 created assistant 2", "1 deleted user 3", "1 created user 4"}, past(), "the same row again")
+
+	b.undone(b.scope.TurnID, 4)
+	b.nextTurn()
+	b.ok("write", vocab.ToolCreate, save)
+	require.Equal(t, []string{"1 created assistant 2", "1 deleted user 3", "1 created user 4", "1 deleted user 5", "2 created assistant 6"}, past(), "another row")
+}
