@@ -74,8 +74,11 @@ func IsElsewhere(err error) bool { return Code(err) == codeElsewhere }
 // Hint is what an operator can do about an error whose text does not say so, "" for any other.
 func Hint(err error) string {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
-	if ok && pgErr.Code == pgerrcode.UndefinedFile && strings.Contains(pgErr.Message, "could not load library") {
+	switch {
+	case ok && pgErr.Code == pgerrcode.UndefinedFile && strings.Contains(pgErr.Message, "could not load library"):
 		return "the server's files were replaced while it ran, as by an upgrade of its package: restart Postgres"
+	case ok && pgErr.Code == pgerrcode.AmbiguousFunction:
+		return "schema public has a function of the same name as one of Alfred's: rename it, or move it to another schema"
 	}
 
 	return ""

@@ -23,6 +23,7 @@ func TestK13HintNamesAnUpgradedServer(t *testing.T) {
 	require.Empty(t, pg.Hint(&pgconn.PgError{Code: pgerrcode.UndefinedFile, Message: `could not open file "base/1"`}))
 	require.Empty(t, pg.Hint(errors.New("could not load library")))
 	require.Empty(t, pg.Hint(nil))
+	require.Contains(t, pg.Hint(&pgconn.PgError{Code: pgerrcode.AmbiguousFunction}), "another schema")
 }
 
 // Whatever the reason why the server does not let us in, nothing was done, and the same may succeed later.

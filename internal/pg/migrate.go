@@ -3,6 +3,7 @@ package pg
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/sql/schema"
@@ -259,14 +261,16 @@ COMMENT ON COLUMN alfred.migration_texts.sha256 IS 'SHA-256 of its SQL, in hexad
 
 func bootstrap(ctx context.Context, conn *pgxpool.Conn) error {
 	_, err := conn.Exec(ctx, bootstrapSQL)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case Code(err) == pgerrcode.InsufficientPrivilege, Code(err) == pgerrcode.UndefinedFile, Code(err) == pgerrcode.FeatureNotSupported:
-		return fmt.Errorf("%w: %w", ErrVectorMissing, err)
-	default:
-		return fmt.Errorf("create schema and extensions: %w", err)
 	}
+	refused, _ := errors.AsType[*pgconn.PgError](err)
+	codes := []string{pgerrcode.InsufficientPrivilege, pgerrcode.UndefinedFile, pgerrcode.FeatureNotSupported}
+	if refused != nil && slices.Contains(codes, refused.Code) && strings.Contains(refused.Message, "vector") {
+		return fmt.Errorf("%w: %w", ErrVectorMissing, err)
+	}
+
+	return fmt.Errorf("create schema and extensions: %w", err)
 }
 
 // widenFunctions adds the schemas of extensions outside public to our functions' search paths, which the migrations

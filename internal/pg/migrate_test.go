@@ -208,6 +208,36 @@ func TestMigratorAltered(t *testing.T) {
 	require.Equal(t, catalog(t, dbtest.Pool(t)), catalog(t, bundle.pool))
 }
 
+// A role that may not make the schema is told so, and not that an extension is missing.
+func TestMigratorMayNot(t *testing.T) {
+	t.Parallel()
+	dbtest.Pool(t) // makes the role
+	migrator, err := pg.NewMigrator(open(t, dbtest.EmptyURL(t)+"&role=alfred_tenant"), discard())
+	require.NoError(t, err)
+	_, err = migrator.Up(t.Context())
+	require.ErrorContains(t, err, "permission denied for database")
+	require.NotErrorIs(t, err, pg.ErrVectorMissing)
+}
+
+// A function of the owner's may have the name of one of ours and other arguments: the error says what to do, and the next
+// run goes on.
+func TestMigratorBesideAFunctionOfTheSameName(t *testing.T) {
+	t.Parallel()
+	bundle := setupEmpty(t)
+	exec := func(sql string) {
+		_, err := bundle.pool.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec(`CREATE FUNCTION public.uuid_v7() RETURNS uuid LANGUAGE sql AS 'SELECT gen_random_uuid()'`)
+	_, err := bundle.migrator.Up(t.Context())
+	require.ErrorContains(t, err, `"uuid_v7" is not unique`)
+	require.ErrorContains(t, err, "rename it, or move it to another schema")
+
+	exec(`CREATE SCHEMA shop; ALTER FUNCTION public.uuid_v7() SET SCHEMA shop`)
+	_, err = bundle.migrator.Up(t.Context())
+	require.NoError(t, err)
+}
+
 // Of four processes started at once on a new database, one applies everything and nobody fails.
 func TestMigratorUpAtOnce(t *testing.T) {
 	t.Parallel()

@@ -128,6 +128,9 @@ func runGoose(
 		return nil, fmt.Errorf("read migrations of %s: %w", name, err)
 	}
 	results, err := work(provider)
+	if hint := Hint(err); hint != "" {
+		return nil, fmt.Errorf("run migrations of %s: %w; %s", name, err, hint)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("run migrations of %s: %w", name, err)
 	}
