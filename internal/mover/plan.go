@@ -46,9 +46,9 @@ func Unevenness(loads []Load) float64 {
 // Plan says whom to move, users with most to do first, so that few moves do most: each takes the heaviest user of the
 // busiest database who leaves it no less to do than the idlest, or, where all are heavier, the lightest who does good. It changes loads to what they are afterwards.
 func Plan(loads []Load) []PlannedMove {
-	var plan []PlannedMove
+	plan := []PlannedMove{}
 	if len(loads) < 2 {
-		return nil
+		return plan
 	}
 	byTurns := func(a, b Load) int { return cmp.Compare(a.Turns, b.Turns) }
 	for i := range loads {
