@@ -28,6 +28,9 @@ func TestDirectoryCommands(t *testing.T) {
 	_, err = worker(t, e, "directory", "init")
 	require.NoError(t, err)
 
+	_, err = worker(t, e, "directory", "add", "one", dbtest.EmptyURL(t))
+	require.ErrorIs(t, err, pg.ErrSchemaBehind)
+
 	first, a := database(t)
 	second, b := database(t)
 	for range 3 {

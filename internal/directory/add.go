@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strings"
 
@@ -50,6 +51,9 @@ func (d *Directory) AddDatabase(ctx context.Context, database Database) (int64, 
 		return 0, err
 	}
 	defer source.Close()
+	if err := pg.CheckSchema(ctx, source, slog.New(slog.DiscardHandler)); err != nil {
+		return 0, err
+	}
 	if err := d.unknown(ctx, database.Name, source); err != nil {
 		return 0, err
 	}
