@@ -122,13 +122,9 @@ func (c *Config) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Log
 func (a *Assistant) Close() error { return a.shut() }
 
 // StartSession starts a conversation with the user of that name, who is made if missing, in the caller's transaction.
+// Errors: [InvalidError].
 func StartSession(ctx context.Context, tx pgx.Tx, user, title string) (uuid.UUID, error) {
-	id, err := db.New().SessionStart(ctx, tx, &db.SessionStartParams{UserName: user, Title: title})
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("start a session of %s: %w", user, err)
-	}
-
-	return id, nil
+	return jobs.StartSession(ctx, tx, user, title)
 }
 
 // Enqueue makes a message a turn of its session: the turn starts when the caller's transaction commits and does not exist

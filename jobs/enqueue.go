@@ -69,6 +69,17 @@ type Enqueued struct {
 	Existing bool
 }
 
+// StartSession starts a conversation with the user of that name, who is made if missing, inside the caller's transaction.
+// Errors: [InvalidError].
+func StartSession(ctx context.Context, tx pgx.Tx, user, title string) (uuid.UUID, error) {
+	id, err := db.New().SessionStart(ctx, tx, &db.SessionStartParams{UserName: user, Title: title})
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("start a session of %q: %w", user, typed(err))
+	}
+
+	return id, nil
+}
+
 // EnqueueTurn makes a message a turn of its session, inside the caller's
 // transaction: the turn starts when the transaction commits and does not exist if it
 // rolls back. The session's row stays locked until then, so keep the transaction short.

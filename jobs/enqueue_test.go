@@ -37,6 +37,7 @@ func TestEnqueueErrors(t *testing.T) {
 
 	for _, params := range []jobs.EnqueueParams{
 		{Message: " \n"}, {Mode: "turbo"}, {IfBusy: "wait"}, {IdempotencyKey: strings.Repeat("k", 256)},
+		{Message: "a\x00b"}, {MentionedEntities: []jobs.MentionedEntity{{Label: "a\x00b"}}},
 	} {
 		_, err = h.tryEnqueue(params)
 		var invalid *jobs.InvalidError
@@ -53,6 +54,22 @@ func TestEnqueueErrors(t *testing.T) {
 		return err
 	})
 	require.ErrorIs(t, err, jobs.ErrTurnNotFound)
+}
+
+func TestStartingASessionIsRefusedInWords(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	for _, name := range [][2]string{{"", "title"}, {strings.Repeat("n", 201), "title"}, {"ada", strings.Repeat("t", 201)}, {"a\x00b", "title"}} {
+		err := pg.InTx(t.Context(), h.pool, func(tx pgx.Tx) error {
+			_, err := jobs.StartSession(t.Context(), tx, name[0], name[1])
+
+			return err
+		})
+		var invalid *jobs.InvalidError
+		require.ErrorAs(t, err, &invalid)
+		require.NotContains(t, invalid.Message, "constraint")
+	}
 }
 
 // A decision that commits while somebody cancels its turn is among what stays.

@@ -65,7 +65,14 @@ const (
 	codeTakenOver       = "AL007" // for a job: its commit is refused
 )
 
-// typed converts errors raised by enqueue_turn to this package's errors; others pass through.
+// bounds are the constraints whose violation is a fault in the parameters, with what they ask for.
+var bounds = map[string]string{
+	"sessions_title_length":        "a title has at most 200 characters",
+	"turns_idempotency_key_length": "an idempotency key has 1 to 255 characters",
+	"users_name_length":            "a user's name has 1 to 200 characters",
+}
+
+// typed converts errors of start_session and enqueue_turn to this package's errors; others pass through.
 func typed(err error) error {
 	raised, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -88,10 +95,10 @@ func typed(err error) error {
 		return &CannotUndoError{Message: raised.Message}
 	case raised.Code == codeMessageTooLarge:
 		return ErrMessageTooLarge
-	case raised.Code == pgerrcode.CharacterNotInRepertoire:
+	case raised.Code == pgerrcode.CharacterNotInRepertoire, raised.Code == pgerrcode.UntranslatableCharacter: // of a text, of JSON
 		return &InvalidError{Message: "a text has a character that cannot be stored, such as NUL"}
-	case pg.IsCheck(err, "turns_idempotency_key_length"):
-		return &InvalidError{Message: "an idempotency key has 1 to 255 characters"}
+	case bounds[raised.ConstraintName] != "":
+		return &InvalidError{Message: bounds[raised.ConstraintName]}
 	}
 
 	return err
