@@ -22,6 +22,20 @@ Everything in schema ` + "`alfred`" + `. ` + "`make generate`" + ` writes this p
 - ` + "`SET search_path = alfred, public`" + ` saves writing the schema. The owner sees all users' rows. A transaction with role ` + "`alfred_tenant`" + ` and
   ` + "`alfred.user_id`" + ` set sees one user's.
 - Tables whose names start with ` + "`river_`" + ` are River's; ` + "`v_queue`" + ` shows the part that concerns Alfred.
+- A function that refuses says why, with one of these SQLSTATEs:
+
+| SQLSTATE | meaning |
+|---|---|
+| ` + "`AL001`" + ` | there is no such session or turn, or it is another user's |
+| ` + "`AL002`" + ` | the session is archived |
+| ` + "`AL003`" + ` | another turn is running or waiting, and ` + "`if_busy`" + ` is ` + "`reject`" + `; the detail is its id |
+| ` + "`AL004`" + ` | 20 messages are waiting in the session |
+| ` + "`AL005`" + ` | an argument cannot be used; the message says what it may be |
+| ` + "`AL006`" + ` | the message is longer than 32 KiB |
+| ` + "`AL007`" + ` | of the inside: the turn or its job belongs to another attempt by now |
+| ` + "`AL008`" + ` | the question was answered, has expired or was replaced |
+| ` + "`AL009`" + ` | the turn cannot be undone, or not be forked at; the message says why |
+| ` + "`AL010`" + ` | another database serves the user, or will soon |
 `
 
 // publicMark begins a comment whose object is public API.
@@ -49,6 +63,9 @@ func TestSQLIsDocumented(t *testing.T) {
 	tx := dbtest.Tx(t)
 	relations, functions := readRelations(t, tx), readFunctions(t, tx)
 	isPublic := func(comment string) bool { return strings.HasPrefix(comment, publicMark) }
+	for _, state := range raisedStates(t, tx) {
+		require.Contains(t, sqlIntro, "| `"+state+"` |")
+	}
 	var page strings.Builder
 	page.WriteString(sqlIntro)
 	page.WriteString("\n## Public views\n")
@@ -142,6 +159,20 @@ func readFunctions(t *testing.T, tx pgx.Tx) []function {
 	require.NoError(t, err)
 
 	return functions
+}
+
+// raisedStates are the SQLSTATEs of our own that functions raise.
+func raisedStates(t *testing.T, tx pgx.Tx) []string {
+	t.Helper()
+
+	rows, err := tx.Query(t.Context(), `
+		SELECT DISTINCT m[1] FROM pg_proc AS p, regexp_matches(p.prosrc, '\mAL\d{3}\M', 'g') AS m WHERE p.pronamespace = 'alfred'::regnamespace`)
+	require.NoError(t, err)
+	states, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Greater(t, len(states), 5)
+
+	return states
 }
 
 func readEnums(t *testing.T, tx pgx.Tx) string {
