@@ -78,7 +78,7 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 		return nil, err
 	}
 	if inputs, err = t.changedBefore(ctx, tx, scope, inputs); err != nil || len(inputs) == 0 {
-		return notices, err
+		return told(notices), err
 	}
 	scope.Step, scope.Call, scope.Actor = 0, 0, registry.ActorUser
 	keys := map[*domain.Entity][]string{}
@@ -103,10 +103,29 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 		results, kept = append(results, result), append(kept, in)
 	}
 	if len(kept) == 0 {
-		return notices, nil
+		return told(notices), nil
 	}
 
-	return notices, t.recordInputs(ctx, tx, scope, kept, results)
+	return told(notices), t.recordInputs(ctx, tx, scope, kept, results)
+}
+
+// mostNotices bounds what prompts are told of rows that are not there: a caller may name any number of them.
+const mostNotices = 20
+
+// told is each notice once, and of many how many more there are.
+func told(notices []string) []string {
+	said := make(map[string]bool, len(notices))
+	var once []string
+	for _, notice := range notices {
+		if !said[notice] {
+			said[notice], once = true, append(once, notice)
+		}
+	}
+	if more := len(once) - mostNotices; more > 0 {
+		return append(once[:mostNotices], fmt.Sprintf("The same goes for %d more.", more))
+	}
+
+	return once
 }
 
 // inputs reads what came with a turn: changes in order, then mentions, each mentioned row once.
