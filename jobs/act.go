@@ -129,9 +129,21 @@ func (a *act) carry(c *commit, m *move) error {
 
 func (a *act) bounds() crud.Bounds {
 	return crud.Bounds{
-		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Message: a.s.Turn.Message,
+		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Message: a.s.Turn.Message, Deleted: a.s.deletedUnknown(),
 		Seen: crud.Seen{Drafts: a.s.Versions.Drafts, Rows: a.s.Versions.Rows, Shown: a.shown},
 	}
+}
+
+// deletedUnknown returns the labels of the rows that the turn was the first to find and has deleted.
+func (s *state) deletedUnknown() []string {
+	var labels []string
+	for _, e := range s.Registry {
+		if e.TurnCreated == s.Turn.Number && e.DeletedAtTurn != nil && *e.DeletedAtTurn == s.Turn.Number {
+			labels = append(labels, e.Label)
+		}
+	}
+
+	return labels
 }
 
 // shownBy returns the columns that appear in a prompt, by type and key.

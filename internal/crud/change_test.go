@@ -235,6 +235,53 @@ func TestApproval(t *testing.T) {
 		}
 	})
 
+	// What is split into many calls is no less: they are counted, and asked about, together.
+	t.Run("Split", func(t *testing.T) {
+		t.Parallel()
+
+		each := func(n int) (calls []crud.Call) {
+			for i := range n {
+				calls = append(calls, call(vocab.ToolDelete, sprintf(`{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_%d"}]}`, i+1)))
+			}
+
+			return calls
+		}
+		for name, test := range map[string]struct {
+			rows, calls int
+			seenBefore  bool
+			deleted     []string
+			asked       string
+		}{
+			"two unseen":       {3, 2, false, nil, "This would delete 2 pantry items: R1, R2."},
+			"three unseen":     {3, 3, false, nil, "This would delete 3 pantry items: R1, R2, R3."},
+			"one":              {3, 1, false, nil, ""},
+			"one after others": {3, 1, false, []string{"Peas"}, "This would delete 1 pantry item: R1."},
+			"one after named":  {3, 1, false, []string{"tidy"}, ""},
+			"seen":             {10, 10, true, nil, ""},
+			"many seen":        {11, 11, true, nil, "This would delete 11 pantry items: R1, R2, R3, R4, R5 and 6 more."},
+		} {
+			b := setupAlone(t)
+			b.exec(`INSERT INTO kitchen.inventory (user_id, name, quantity) SELECT $1, 'R' || n, n FROM generate_series(1, $2) AS n`, b.scope.UserID, test.rows)
+			b.ok("read", vocab.ToolRead, `{"table": "inventory", "order_by": "quantity"}`)
+			if test.seenBefore {
+				b.nextTurn()
+			}
+			prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), each(test.calls))
+			require.NoError(t, err)
+			outcome, err := b.tools.Execute(t.Context(), b.tx, b.at(), crud.Bounds{StepType: "write", Message: "tidy up", Deleted: test.deleted}, prepared)
+			require.NoError(t, err)
+			require.Equal(t, test.asked != "", outcome.Approval != nil, "%s: %+v", name, outcome.Results)
+			if outcome.Approval == nil {
+				continue
+			}
+			require.Contains(t, outcome.Approval.Text, test.asked, name)
+			require.Equal(t, 1, strings.Count(outcome.Approval.Text, "This would"), name)
+			done := b.approve(outcome.Approval)
+			require.False(t, done.Failed(), "%s: %+v", name, done.Results)
+			require.Equal(t, test.rows-test.calls, query[int](b, `SELECT count(*)::int FROM kitchen.inventory WHERE user_id = $1`, b.scope.UserID), name)
+		}
+	})
+
 	t.Run("RowsThatAreGone", func(t *testing.T) {
 		t.Parallel()
 

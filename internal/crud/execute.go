@@ -86,14 +86,16 @@ type step struct {
 	call   Call
 	op     operation
 	entity *domain.Entity
+	found  *loaded  // the rows that it is to change
 	keys   []string // rows that the user approved; nil if no question was asked
 	// versions are the versions of keys.
 	versions map[string]string
 	// approved: the user agreed to an operation after being told preview.
 	approved bool
 	preview  string
-	sure     bool // nobody has to be asked
-	asks     bool // the user is asked about the keys
+	sure     bool   // nobody has to be asked
+	asks     bool   // the user is asked about the keys
+	asked    string // what the user is asked about them
 	result   Result
 	fault    *Error
 }
@@ -107,6 +109,8 @@ type Bounds struct {
 	Operations []string
 	// Message is what the user said: what it names may be deleted without being asked about.
 	Message string
+	// Deleted are the labels of rows that the turn was the first to find and has deleted.
+	Deleted []string
 	// Seen is what the decision was based on.
 	Seen Seen
 }

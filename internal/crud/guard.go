@@ -49,7 +49,8 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	if err := d.requireSeen(ctx, tx, s.entity, found); err != nil {
 		return nil, err
 	}
-	ask, err := d.mustAsk(ctx, s, found, list)
+	s.found = found
+	ask, err := d.mustAsk(ctx, s, list)
 	if err != nil {
 		return nil, err
 	}
@@ -130,29 +131,30 @@ var verbs = map[string]domain.Verb{vocab.ToolUpdate: domain.Update, vocab.ToolDe
 
 // mustAsk reports whether the user has to agree: if the type's declaration says so; to a call without a filter or for
 // many rows; to delete more rows than were named, or several rows by ref that the user has neither seen nor named; and
-// to change a set (found neither by name nor by ref) of which nothing was shown in this session.
-func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []condition) (bool, error) {
-	e := s.entity
+// to change a set (found neither by name nor by ref) of which nothing was shown in this session. Rows are counted over
+// all calls of a kind: what is split into many calls is no less.
+func (d *decision) mustAsk(ctx context.Context, s *step, list []condition) (bool, error) {
+	e, found, rows := s.entity, s.found, d.alike(s)
 	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })
 	switch {
 	case len(found.Rows) == 0:
 		return false, nil
-	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(found.Rows) > maxUnasked:
+	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(rows.Rows) > maxUnasked:
 		return true, nil
 	case s.call.Tool == vocab.ToolDelete && moreThanNamed(e, found, list):
 		return true, nil
 	}
 	byName := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
 	byRef := byRef(e, list)
-	if byName || byRef && (s.call.Tool != vocab.ToolDelete || len(found.Rows) == 1) {
+	if byName || byRef && s.call.Tool != vocab.ToolDelete {
 		return false, nil
+	}
+	if byRef {
+		return d.deletesUnknown(ctx, rows)
 	}
 	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys())
 	if err != nil {
 		return false, err
-	}
-	if byRef {
-		return d.unknownToUser(entries) > 1, nil
 	}
 	for _, entry := range entries {
 		if entry.Action != registry.ActionLinked {
@@ -163,16 +165,46 @@ func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []c
 	return true, nil
 }
 
-// unknownToUser counts the rows that this turn was the first to find and that its message does not name.
-func (d *decision) unknownToUser(entries map[string]registry.Entry) int {
-	n := 0
+// alike are the rows of a call and of the decision's earlier calls that do the same to rows of its type.
+func (d *decision) alike(s *step) *loaded {
+	rows, all := *s.found, []map[string]any{}
+	known := map[string]bool{}
+	for _, one := range d.steps {
+		if one.found == nil || one.entity != s.entity || one.call.Tool != s.call.Tool {
+			continue
+		}
+		for _, row := range one.found.Rows {
+			if key := keyText(row, s.entity); !known[key] {
+				known[key], all = true, append(all, row)
+			}
+		}
+	}
+	rows.Rows = all
+
+	return &rows
+}
+
+// deletesUnknown reports whether a deletion, together with what this turn has deleted before, takes several rows that
+// the turn was the first to find and that its message does not name.
+func (d *decision) deletesUnknown(ctx context.Context, found *loaded) (bool, error) {
+	unknown := 0
+	for _, label := range d.bounds.Deleted {
+		if !holdsWords(d.bounds.Message, label) {
+			unknown++
+		}
+	}
+	if unknown+len(found.Rows) < 2 {
+		return false, nil
+	}
+	entries, err := d.registry.LookupKeys(ctx, found.Entity.Type, found.keys())
+	here := 0
 	for _, entry := range entries {
 		if entry.TurnCreated == d.scope.Turn && !holdsWords(d.bounds.Message, entry.Label) {
-			n++
+			here++
 		}
 	}
 
-	return n
+	return here > 0 && here+unknown > 1, err
 }
 
 // moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.
@@ -182,20 +214,33 @@ func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 
 // noteTargets keeps the rows for the question, should any call of the decision need one.
 func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, found *loaded, ask bool) error {
-	s.keys, s.versions, s.asks = found.keys(), found.Versions[s.entity.Type], ask
+	s.found, s.keys, s.versions, s.asks = found, found.keys(), found.Versions[s.entity.Type], ask
 	if !ask {
 		return nil
 	}
+	asked := d.alike(s)
 	rows := make([]map[string]any, 0, namedInQuestion)
-	for _, row := range found.Rows[:min(len(found.Rows), namedInQuestion)] {
+	for _, row := range asked.Rows[:min(len(asked.Rows), namedInQuestion)] {
 		rows = append(rows, maps.Clone(row))
 	}
 	if err := d.tools.nameLinks(ctx, tx, s.entity, rows, s.entity.Label, s.entity.Spoken); err != nil {
 		return err
 	}
-	d.ask(question(s, rows, len(found.Rows)))
+	d.askOnce(s, question(s, rows, len(asked.Rows)))
 
 	return nil
+}
+
+// askOnce asks about a call and the earlier ones of its kind, in place of what was asked about those.
+func (d *decision) askOnce(s *step, text string) {
+	for _, one := range d.steps {
+		if one.asked != "" && one.entity == s.entity && one.call.Tool == s.call.Tool {
+			d.approval.Text = strings.Replace(d.approval.Text, one.asked, "", 1)
+			one.asked = ""
+		}
+	}
+	d.ask(text)
+	s.asked = text
 }
 
 // ask adds a question that the user has to agree to.

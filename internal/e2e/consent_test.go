@@ -179,3 +179,22 @@ turns:
 	require.Equal(t, "understand act act reply", c.callsOf(5))
 	c.fact("7", quantity("Peas"))
 }
+
+// A model that deletes what it has found one by one is stopped where the user has not seen what goes next.
+func TestRowsDeletedOneByOneAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	del := func(ref string) string {
+		return `{calls: [{tool: db_delete, args: {table: inventory, filters: [{field: id, op: "=", value: ` + ref + `}]}}]}`
+	}
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Tidy up, decision: plan, steps: [{type: read, subdomain: inventory, description: Read it}, {type: write, subdomain: inventory, description: Delete what is old}]}
+    act: [{calls: [{tool: db_read, args: {table: inventory}}, {tool: step_complete, args: {summary: read}}]}, `+del("inv_1")+`, `+del("inv_2")+`]
+    reply: I have deleted one.
+`)
+	asked := c.say("tidy up")
+	require.Equal(t, "approve", asked.Question.Kind)
+	require.Contains(t, asked.Question.Text, "This would delete 1 pantry item")
+	c.fact("11", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`)
+}
