@@ -14,11 +14,18 @@ import (
 
 func tableOf(call nodes.Call) string { return gjson.GetBytes(call.Args, "table").Str }
 
-// byRef reports whether the call selects its rows by ref, and returns the refs.
+// byRef reports whether the call selects its rows by ref, and returns the refs. One that names refs in order to leave
+// their rows out does not.
 func byRef(call nodes.Call) (refs []string, by bool) {
-	ids := gjson.GetBytes(call.Args, `filters.#(field=="id")#.value`)
+	for _, filter := range gjson.GetBytes(call.Args, "filters").Array() {
+		if op := filter.Get("op").Str; filter.Get("field").Str != "id" || op != "=" && op != "in" {
+			continue
+		}
+		ids := filter.Get("value")
+		refs, by = append(refs, view.Named([]byte(ids.Raw))...), by || len(ids.Array()) > 0
+	}
 
-	return view.Named([]byte(ids.Raw)), len(ids.Array()) > 0
+	return refs, by
 }
 
 // carriable reports whether a planned call that changes rows may be carried out as written. The values that an update
@@ -32,10 +39,18 @@ func carriable(known *view.Scene, call nodes.Call) bool {
 	if call.Tool == vocab.ToolDelete {
 		return known.Unchanged(refs)
 	}
-	var columns []string
-	for _, column := range gjson.GetBytes(call.Args, "set.#.column").Array() {
-		columns = append(columns, column.Str)
+	columns := changed(call)
+
+	return len(columns) > 0 && known.Knows(refs, columns) && !known.Composed(refs, columns)
+}
+
+// changed returns the columns that an update changes, none if it is written in another form than was asked for.
+func changed(call nodes.Call) (columns []string) {
+	for _, name := range []string{"set.#.column", "clear"} {
+		for _, column := range gjson.GetBytes(call.Args, name).Array() {
+			columns = append(columns, column.Str)
+		}
 	}
 
-	return known.Knows(refs, columns) && !known.Composed(refs, columns)
+	return columns
 }

@@ -115,3 +115,38 @@ turns:
 	require.Equal(t, "read empty, write ok, write failed, write ok, read empty, write ok, read empty, write ok", said.outcomes())
 	c.fact("4", `SELECT count(*) FROM kitchen.tasks WHERE user_id = $2`)
 }
+
+// Code carries out a planned write only if it can tell which rows and columns it is about, in whatever form a model
+// writes that.
+func TestCarriedCallsInOtherForms(t *testing.T) {
+	t.Parallel()
+	if *everyApart {
+		t.Skip("the same, told by another call")
+	}
+	turn := func(call string) string {
+		return `
+  - understand: {intent: write}
+    think: {goal: Change it, decision: plan, steps: [{type: write, subdomain: inventory, description: Note that it is open, refs: [inv_1], calls: [` + call + `]}]}
+    act: {calls: [{tool: ask_user, args: {question: "Instead of what it says?"}}]}
+    reply: Instead of what it says?`
+	}
+	update := func(change string) string {
+		return turn(`{tool: db_update, table: inventory, filters: [{field: id, op: "=", value: inv_1}], ` + change + `}`)
+	}
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: {entity_type: inv, why: one list}}
+    act: {calls: [{tool: db_read, args: {table: inventory, detail: full}}]}`+
+		update(`set: [{column: notes, value: open}]`)+
+		update(`set: {column: notes, value: open}`)+
+		update(`set: '[{"column": "notes", "value": "open"}]'`)+
+		update(`data: {notes: open}`)+
+		update(`clear: [notes]`)+
+		turn(`{tool: db_delete, table: inventory, filters: [{field: id, op: "!=", value: inv_1}, {field: location, op: "=", value: freezer}]}`)+"\n")
+	c.exec(`UPDATE kitchen.inventory SET notes = 'from the market' WHERE user_id = $1`)
+	c.say("what is in the pantry?")
+	for n := range 6 {
+		require.Equal(t, "ask_user", c.say("note that it is open").Question.Kind, "in turn %d", n+2)
+	}
+	c.fact("from the market 12", `SELECT min(notes) || ' ' || count(*) FROM kitchen.inventory WHERE user_id = $2`)
+}
