@@ -129,7 +129,8 @@ func (a *act) carry(c *commit, m *move) error {
 
 func (a *act) bounds() crud.Bounds {
 	return crud.Bounds{
-		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Message: a.s.Turn.Message, Deleted: a.s.deletedUnknown(),
+		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Message: a.s.Turn.Message,
+		Done: a.s.doneBy(a.s.Step().Step), Deleted: a.s.deletedUnknown(),
 		Seen: crud.Seen{Drafts: a.s.Versions.Drafts, Rows: a.s.Versions.Rows, Shown: a.shown},
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
-	"alfred/internal/exact"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
@@ -213,7 +212,7 @@ func (s *state) acted(out *nodes.ActOutput) acted {
 	}
 	in.repeats = len(out.Calls) > 0
 	for _, call := range out.Calls {
-		in.repeats = in.repeats && seen[fingerprint(call)]
+		in.repeats = in.repeats && seen[crud.Call(call).Fingerprint()]
 	}
 
 	return in
@@ -228,11 +227,13 @@ func (in *acted) add(made *view.Acted, seen map[string]bool) {
 		return
 	}
 	in.calls++
-	if in.failing = made.Failed(); in.failing {
+	if made.Failed() {
 		in.failures++
+		in.failing = in.failing || !onlyRepeats(made)
 
 		return
 	}
+	in.failing = false
 	for _, r := range made.Results {
 		in.rows += weight(in.stepType, r.Tool, r.RowCount)
 		in.done = append(in.done, r.Told)
@@ -244,21 +245,27 @@ func (in *acted) add(made *view.Acted, seen map[string]bool) {
 	}
 	for _, call := range made.Calls {
 		if vocab.Reads(call.Tool) {
-			seen[fingerprint(call)] = true
+			seen[crud.Call(call).Fingerprint()] = true
 		}
 	}
 }
 
-// fingerprint is equal for calls that differ only in formatting.
-func fingerprint(call nodes.Call) string {
-	var args any
-	if err := exact.Decode(call.Args, &args); err != nil {
-		return call.Tool + string(call.Args)
-	}
-	sorted, err := json.Marshal(args)
-	if err != nil {
-		return call.Tool + string(call.Args)
+// onlyRepeats reports whether all that is wrong with calls is that the step has made them already: nothing is left undone.
+func onlyRepeats(made *view.Acted) bool {
+	return !slices.ContainsFunc(made.Results, func(r view.CallResult) bool { return r.ErrorCode != string(crud.CodeRepeated) })
+}
+
+// doneBy is what a step's calls have done, by their fingerprint.
+func (s *state) doneBy(step int32) map[string]string {
+	done := map[string]string{}
+	for _, made := range s.ActedOn(step) {
+		if made.Failed() || len(made.Results) != len(made.Calls) {
+			continue
+		}
+		for i, call := range made.Calls {
+			done[crud.Call(call).Fingerprint()] = made.Results[i].Told
+		}
 	}
 
-	return call.Tool + string(sorted)
+	return done
 }

@@ -31,6 +31,7 @@ const (
 	CodeNotExecuted    Code = "not_executed"    // another call of the decision failed
 	CodeNotFound       Code = "not_found"       // no such row for this user
 	CodePendingRef     Code = "pending_ref"     // a draft where a saved row is needed
+	CodeRepeated       Code = "repeated"        // the step has done the same already
 	CodeSchemaChanged  Code = "schema_changed"  // the table has changed since this program started
 	CodeStale          Code = "stale"           // changed by somebody else since it was read
 	CodeTypeMismatch   Code = "type_mismatch"   // a ref of another type

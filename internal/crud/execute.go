@@ -109,6 +109,8 @@ type Bounds struct {
 	Operations []string
 	// Message is what the user said: what it names may be deleted without being asked about.
 	Message string
+	// Done is what the step's earlier calls did, by their fingerprint.
+	Done map[string]string
 	// Deleted are the labels of rows that the turn was the first to find and has deleted.
 	Deleted []string
 	// Seen is what the decision was based on.
@@ -167,6 +169,9 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	var first error
 	for i, s := range d.steps {
 		s.op, s.fault = d.operation(s)
+		if s.fault == nil {
+			s.fault = d.repeated(i)
+		}
 		if s.fault != nil && first == nil { // all calls are checked, so that their faults are reported together
 			first = &callError{index: i, entity: s.entity, err: s.fault}
 		}

@@ -30,6 +30,7 @@ type bundle struct {
 	kit   *domain.Domain
 	scope registry.Scope
 	seen  crud.Seen
+	done  map[string]string
 }
 
 func setup(t *testing.T) *bundle {
@@ -124,7 +125,7 @@ func (b *bundle) decide(stepType string, calls ...crud.Call) crud.Outcome {
 
 	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), calls)
 	require.NoError(b.t, err)
-	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.at(), crud.Bounds{StepType: stepType, Seen: b.seen}, prepared)
+	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.at(), crud.Bounds{StepType: stepType, Seen: b.seen, Done: b.done}, prepared)
 	require.NoError(b.t, err)
 	b.noIDs()
 

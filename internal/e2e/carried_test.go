@@ -150,3 +150,26 @@ turns:
 	}
 	c.fact("from the market 12", `SELECT min(notes) || ' ' || count(*) FROM kitchen.inventory WHERE user_id = $2`)
 }
+
+// A model that goes on making the call that it has made is told, and its step is as good as it was.
+func TestRepeatedWritesAreWrittenOnce(t *testing.T) {
+	t.Parallel()
+	create := func(name string) string {
+		return `{tool: db_create, args: {table: shopping_list, rows: [{set: [{column: name, value: ` + name + `}], children: []}]}}`
+	}
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Add milk, decision: plan, steps: [{type: write, subdomain: shopping, description: Add milk}]}
+    act: [{calls: [`+create("milk")+`]}, {calls: [`+create("milk")+`]}, {calls: [{tool: step_complete, args: {summary: added}}]}]
+    reply: I have added milk.
+  - understand: {intent: write}
+    think: {goal: Add eggs, decision: plan, steps: [{type: write, subdomain: shopping, description: Add eggs and salt}]}
+    act: [{calls: [`+create("eggs")+`]}, {calls: [`+create("eggs")+`, `+create("salt")+`]}, {calls: [{tool: step_complete, args: {summary: added}}]}]
+    reply: I have added eggs and salt.
+`)
+	require.Equal(t, "write ok", c.say("add milk").outcomes())
+	require.Contains(t, c.prompt(1, "act", 3), "This step has already done that: created 1 shopping item: milk")
+	require.Equal(t, "write partial", c.say("add eggs and salt").outcomes(), "the salt was not made again")
+	c.fact("eggs milk", `SELECT string_agg(name, ' ' ORDER BY name) FROM kitchen.shopping_list WHERE user_id = $2`)
+}

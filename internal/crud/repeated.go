@@ -1,0 +1,50 @@
+package crud
+
+import (
+	"encoding/json"
+	"slices"
+
+	"alfred/internal/exact"
+	"alfred/internal/vocab"
+	"alfred/registry"
+)
+
+// Fingerprint is equal for calls that differ only in formatting.
+func (c Call) Fingerprint() string {
+	var args any
+	if err := exact.Decode(c.Args, &args); err != nil {
+		return c.Tool + string(c.Args)
+	}
+	sorted, err := json.Marshal(args)
+	if err != nil {
+		return c.Tool + string(c.Args)
+	}
+
+	return c.Tool + string(sorted)
+}
+
+// addsUp reports whether a call does more when it is made again: a row is created twice, and a name finds the next best
+// row once the best is deleted.
+func (c Call) addsUp() bool {
+	return !vocab.Reads(c.Tool) && !slices.Contains([]string{vocab.ToolCalculate, vocab.ToolUpdate}, c.Tool)
+}
+
+// repeated refuses a call that the decision or its step makes twice. Models repeat themselves, so only the user's words
+// could say that it is meant, and a model that means it can say it otherwise.
+func (d *decision) repeated(at int) *Error {
+	call := d.steps[at].call
+	if !call.addsUp() {
+		return nil
+	}
+	is := call.Fingerprint()
+	if told, done := d.bounds.Done[is]; done {
+		return fail(CodeRepeated, "This step has already done that: %s. Leave it out, or call step_complete if nothing else is to be done.", registry.Scrub(told))
+	}
+	for _, earlier := range d.steps[:at] {
+		if earlier.call.Fingerprint() == is {
+			return fail(CodeRepeated, "The same %s stands twice in this answer. Leave one out; rows that are to be equal stand in one call.", call.Tool)
+		}
+	}
+
+	return nil
+}
