@@ -59,7 +59,9 @@ var _ llm.Model = (*Model)(nil)
 // Generate asks once, and again for every optional part that the server rejects. It returns typed errors.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	for {
-		response, raw, err := call(ctx, m.Config, func(ctx context.Context) (*llm.Response, error) { return m.Ask(ctx, req) })
+		asked := *req
+		asked.OnDelta = aloud(req.OnDelta)
+		response, raw, err := call(ctx, m.Config, func(ctx context.Context) (*llm.Response, error) { return m.Ask(ctx, &asked) })
 		again := raw != nil && m.learn(raw, req)
 		if llm.KindOf(err) == llm.KindTooLarge && response != nil {
 			response.Text, response.ToolCalls = "", nil // keep its cost, not its text

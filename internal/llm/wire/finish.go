@@ -39,11 +39,12 @@ func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, e
 		return fail(llm.KindRefusal, ErrRefused)
 	case EndWhole:
 	}
+	response.Text = spoken(response.Text)
 	if response.Text == "" && len(response.ToolCalls) == 0 {
 		return fail(llm.KindInvalidOutput, ErrEmpty)
 	}
 	if len(req.Schema) > 0 {
-		response.Text = JSON(response.Text)
+		response.Text = unnamed(JSON(response.Text), req.SchemaName)
 	}
 	for i, call := range response.ToolCalls {
 		if len(call.Args) == 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,9 @@ func TestJSON(t *testing.T) {
 		"Object":       {" {\"a\": 1}\n", `{"a": 1}`},
 		"OnlyBraces":   {strings.Repeat("{", 100_000), strings.Repeat("{", 100_000)},
 		"Prose":        {`Well {then}: {"a": {"b": "}"}} and more`, `{"a": {"b": "}"}}`},
+		"Twice":        {"{\"a\": 1}\n{\"a\": 1}", `{"a": 1}`},
+		"Two":          {`First {"a": 1}, no: {"a": 2}`, `First {"a": 1}, no: {"a": 2}`},
+		"TwoFences":    {"```json\n{\"a\": 1}\n```\nor\n```json\n{\"a\": 2}\n```", "```json\n{\"a\": 1}\n```\nor\n```json\n{\"a\": 2}\n```"},
 		"Unterminated": {`{"a": `, `{"a": `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,6 +145,65 @@ func TestJSON(t *testing.T) {
 		require.Equal(t, string(object), wire.JSON(string(object)))
 		require.Equal(t, string(object), wire.JSON("Here:\n```json\n"+string(object)+"\n```\n"))
 	}))
+}
+
+// What a model considers before it answers is no part of the answer, and neither is the name under which it is asked for.
+func TestFinish(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct{ schema, text, want string }{
+		"Blanks":       {"", "\n<think>\n\n</think>\n\nHello", "Hello"},
+		"Mark":         {"", "I <think> so", "I <think> so"},
+		"Mistral":      {"", "[THINK]hm[/THINK]Hello", "Hello"},
+		"Named":        {"understand", `{"understand": {"intent": "read"}}`, `{"intent": "read"}`},
+		"NamedText":    {"understand", `{"understand": "read"}`, `{"understand": "read"}`},
+		"OnlyItsEnd":   {"", "Hm, so they want soup.</think>\n\nHello", "Hello"},
+		"Others":       {"understand", `{"think": {"goal": ""}}`, `{"think": {"goal": ""}}`},
+		"Structured":   {"understand", "<think>Is it {\"intent\": \"write\"}? No.</think>\n{\"intent\": \"read\"}", `{"intent": "read"}`},
+		"WithinObject": {"understand", `{"say": "</think>"}`, `{"say": "</think>"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req := &llm.Request{SchemaName: tt.schema}
+			if tt.schema != "" {
+				req.Schema = json.RawMessage(`{}`)
+			}
+			response, err := wire.Finish(req, &llm.Response{Text: tt.text}, wire.EndWhole)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, response.Text)
+		})
+	}
+
+	_, err := wire.Finish(&llm.Request{}, &llm.Response{Text: "<think>I do not come to an end"}, wire.EndWhole)
+	require.Equal(t, llm.KindInvalidOutput, llm.KindOf(err))
+}
+
+// A user does not see a model think, however its words are cut into pieces.
+func TestReasoningIsNotStreamed(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"<think>\nSoup, I say.\n</think>\n\nHello there": "Hello there",
+		"Hello <b>there</b>":                             "Hello <b>there</b>",
+		"<3 there":                                       "<3 there",
+		"[Soup](/s) is hot":                              "[Soup](/s) is hot",
+		"<think>for ever":                                "",
+		"":                                               "",
+	} {
+		for size := range len(text) {
+			var heard strings.Builder
+			model := wire.Model{Config: &wire.Config{}, Ask: func(_ context.Context, req *llm.Request) (*llm.Response, error) {
+				for piece := range slices.Chunk([]byte(text), size+1) {
+					req.OnDelta(string(piece))
+				}
+
+				return &llm.Response{}, nil
+			}}
+			_, err := model.Generate(t.Context(), &llm.Request{OnDelta: func(piece string) { heard.WriteString(piece) }})
+			require.NoError(t, err)
+			require.Equal(t, want, heard.String(), "in pieces of %d", size+1)
+		}
+	}
 }
 
 // With strict mode and a schema outside its subset, every request fails with 400.
