@@ -22,8 +22,8 @@ const (
 // errWindow is the cause if an answer filled the context window.
 var errWindow = errors.New("the context window is full")
 
-// Finish completes an answer: it finds the JSON in the text of a structured answer and gives calls without arguments
-// {}. For an incomplete answer it also returns a typed error; the response comes along so that its tokens are counted.
+// Finish completes an answer: it finds the JSON in the text of a structured answer and the calls in that of a request
+// with tools, names the tools as they were offered, and gives calls without arguments {}. For an incomplete answer it also returns a typed error; the response comes along so that its tokens are counted.
 func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, error) {
 	fail := func(kind llm.Kind, cause error) (*llm.Response, error) {
 		return response, &llm.Error{Kind: kind, Provider: response.Provider, Err: cause}
@@ -46,9 +46,16 @@ func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, e
 	if len(req.Schema) > 0 {
 		response.Text = unnamed(JSON(response.Text), req.SchemaName)
 	}
-	for i, call := range response.ToolCalls {
+	if len(response.ToolCalls) == 0 && len(req.Tools) > 0 {
+		response.ToolCalls, response.Text = calls(response.Text, req.Tools)
+	}
+	for i := range response.ToolCalls {
+		call := &response.ToolCalls[i]
+		if name, ok := named(call.Name, req.Tools); ok {
+			call.Name = name
+		}
 		if len(call.Args) == 0 {
-			response.ToolCalls[i].Args = json.RawMessage(`{}`)
+			call.Args = json.RawMessage(`{}`)
 		}
 	}
 
