@@ -121,19 +121,29 @@ func (o *ActOutput) check() error {
 	if alone > 1 || alone == 1 && (len(o.Calls) > 0 || o.StepComplete != nil) {
 		return complainf("ask_user, blocked and request_schema stand alone, without other calls")
 	}
-	if o.AskUser != nil && strings.TrimSpace(o.AskUser.Question) == "" {
-		return complainf("ask_user needs a question")
+	if a := o.AskUser; a != nil {
+		if isNothing(a.Question) {
+			return complainf("ask_user needs a question")
+		}
+		a.Options = slices.DeleteFunc(a.Options, func(label string) bool { return strings.TrimSpace(label) == "" })
 	}
 	if o.RequestSchema != nil && o.RequestSchema.Table == "" {
 		return complainf("request_schema needs a table")
 	}
 	if b := o.Blocked; b != nil {
-		if err := oneOf("code", &b.Code, "insufficient_info", blockedCodes...); err != nil {
-			return err
-		}
-
-		return oneOf("next", &b.Next, "fail", blockedNexts...)
+		return b.check()
 	}
 
 	return nil
+}
+
+func (b *Blocked) check() error {
+	var f faults
+	f.check(oneOf("code", &b.Code, "insufficient_info", blockedCodes...))
+	f.check(oneOf("next", &b.Next, "fail", blockedNexts...))
+	if b.Next == "ask_user" && isNothing(b.Details) {
+		f.addf("details are what the user is asked; blocked has none")
+	}
+
+	return f.err()
 }

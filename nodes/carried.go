@@ -63,6 +63,10 @@ func (in *ThinkInput) strange(calls []json.RawMessage) string {
 func (o *ThinkOutput) settle(in *ThinkInput) {
 	calls := o.Calls
 	o.Calls = nil
+	o.Questions = slices.DeleteFunc(o.Questions, func(one string) bool { return isNothing(one) })
+	if isNothing(o.Proposal) {
+		o.Proposal = ""
+	}
 	if len(o.Steps) == 0 && in != nil && cmp.Or(o.Decision, o.implied()) == "plan" {
 		o.Steps = in.stepsOf(calls)
 

@@ -478,3 +478,23 @@ func TestInputTravelsInTheProcessAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(recorded), "secret")
 }
+
+// Nobody is asked a question without words, or offered an answer without any.
+func TestEmptyQuestionsAreNotAsked(t *testing.T) {
+	t.Parallel()
+	for name, empty := range map[string]llm.ToolCall{
+		"ask_user": calls("ask_user", `{"question":"null","options":["Yes"],"would_write":false}`),
+		"blocked":  calls("blocked", `{"code":"insufficient_info","details":"","next":"ask_user"}`),
+	} {
+		model := &scripted{answers: []llm.Response{
+			{ToolCalls: []llm.ToolCall{empty}},
+			{ToolCalls: []llm.ToolCall{calls("ask_user", `{"question":"Which?","options":["None"," "],"would_write":false}`)}},
+		}}
+		out, err := nodes.Act(t.Context(), model, nodes.ActInput{Frame: frame(), StepType: "read", Tables: []string{"vases"}})
+		require.NoError(t, err, name)
+		require.Equal(t, &nodes.AskUser{Question: "Which?", Options: []string{"None"}}, out.AskUser, name)
+	}
+	out, err := nodes.Think(t.Context(), says(`{"goal":"","steps":[{"type":"read","subdomain":"vases","description":"Read them","refs":[],"needs":"refs"}],"proposal":"none","questions":["n/a"],"calls":[]}`), thinkInput())
+	require.NoError(t, err)
+	require.Equal(t, "plan", out.Decision)
+}

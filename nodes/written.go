@@ -3,6 +3,8 @@ package nodes
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -109,12 +111,34 @@ func (w written) flatten() (inParts bool) {
 			w.add(name, value)
 		}
 	}
+	for _, name := range []string{"clarification", "disambiguation", "quick", "recall", "say"} {
+		if isNothing(w[name]) {
+			delete(w, name)
+		}
+	}
 	w.wrap("quick", "entity_type")
 	w.wrap("recall", "query")
 	w.undone()
 	w.wrap("clarification", "questions")
 
 	return inParts
+}
+
+// isNothing reports whether a value says no more than that there is none: models write null as a text, or fill in the
+// fields of what does not apply.
+func isNothing(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case string:
+		return slices.Contains([]string{"", "null", "none", "none.", "n/a", "nil"}, strings.ToLower(strings.TrimSpace(value)))
+	case []any:
+		return !slices.ContainsFunc(value, func(one any) bool { return !isNothing(one) })
+	case map[string]any:
+		return isNothing(slices.Collect(maps.Values(value)))
+	default:
+		return false
+	}
 }
 
 // part removes and returns an object.
@@ -169,7 +193,7 @@ func (w written) undone() {
 	}
 	text := strings.ToLower(strings.TrimSpace(fmt.Sprint(w["undo"])))
 	switch number := strings.TrimSpace(strings.TrimPrefix(text, "turn")); {
-	case text == "", number == "0", text == "none", text == "false":
+	case isNothing(text), number == "0", text == "no", text == "false":
 		delete(w, "undo")
 	case text == "last":
 		w["undo"] = map[string]any{}

@@ -45,6 +45,10 @@ func TestUnderstand_Parts(t *testing.T) {
 			`{"intent":"write","memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":"","undo":0}}`,
 			`{"intent":"write"}`,
 		},
+		"fields filled in with words for nothing": {
+			`{"intent":"chat","mentions":[],"quick":"null","memory":null,"besides":{"answers_question":false,"disambiguation":{"question":"","options":[]},"clarification":["None"],"recall":"N/A","undo":"none"},"calls":[],"think":{"goal":"","steps":[],"proposal":"None.","questions":[""]},"say":"null"}`,
+			`{"intent":"chat","calls":[],"think":{"goal":"","steps":[],"proposal":"","questions":[]},"say":""}`,
+		},
 		"an intent that answers": {`{"intent":"confirm","memory":null,"besides":null}`, `{"intent":"confirm","answers_question":true}`},
 	} {
 		var decisions [2]string
