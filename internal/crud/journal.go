@@ -57,9 +57,13 @@ type image map[string]json.RawMessage
 func imageSQL(e *domain.Entity) string {
 	row := "to_jsonb(" + quoted(e.Table) + ".*)"
 	for _, c := range e.Columns {
-		if c.Kind == domain.KindJSON && c.Expr == "" {
+		name := strings.ReplaceAll(c.Name, "'", "''")
+		switch {
+		case c.Kind == domain.KindVector && c.Plain: // an extension may turn its type into JSON in a way that does not lead back
+			row += fmt.Sprintf(" || jsonb_build_object('%s', %s::text)", name, qualified(e, c))
+		case c.Kind == domain.KindJSON && c.Expr == "":
 			row += fmt.Sprintf(" || CASE WHEN jsonb_typeof(%[1]s::jsonb) = 'null' OR %[1]s::jsonb -> '' IS NOT NULL"+
-				" THEN jsonb_build_object('%[2]s', jsonb_build_object('', %[1]s)) ELSE '{}' END", qualified(e, c), strings.ReplaceAll(c.Name, "'", "''"))
+				" THEN jsonb_build_object('%[2]s', jsonb_build_object('', %[1]s)) ELSE '{}' END", qualified(e, c), name)
 		}
 	}
 

@@ -262,3 +262,21 @@ func TestPartitionedTables(t *testing.T) {
 	require.Equal(t, "The table has no place for this row: its values are beyond those of all partitions.",
 		b.refused("write", vocab.ToolCreate, `{"table": "events", "data": {"name": "end"}}`, crud.CodeViolation))
 }
+
+// Values of types that models do not see come back as they were, whatever JSON their extension makes of them.
+func TestUndoOfTypesOfExtensions(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, `CREATE EXTENSION IF NOT EXISTS hstore;`+oddSQL+`; ALTER TABLE odd.things ADD extra hstore, ADD docs jsonb[]`, oddYAML)
+	b.exec(`INSERT INTO odd.things (user_id, name, extra, docs) VALUES ($1, 'pen', 'a => b, "c d" => NULL', ARRAY['{"a": 1}', NULL]::jsonb[]), ($1, 'ink', NULL, '{}')`, b.scope.UserID)
+	state := func() string {
+		return query[string](b, `SELECT coalesce(string_agg(x::text, ' ' ORDER BY id), '') FROM odd.things AS x`)
+	}
+	b.ok("read", vocab.ToolRead, `{"table": "things"}`)
+	b.nextTurn()
+	before, wrote := state(), b.scope
+	b.ok("write", vocab.ToolDelete, `{"table": "things", "filters": [{"field": "id", "op": "in", "value": ["thing_1", "thing_2"]}]}`)
+	require.Empty(t, state())
+	b.undone(wrote.TurnID, wrote.Turn)
+	require.Equal(t, before, state())
+}

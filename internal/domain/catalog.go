@@ -148,7 +148,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 	)
 	into := []any{
 		&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.filled, &col.HasDefault, &col.Generated, &col.Comment, &col.Enum, &elem, &number,
-		&plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived, &rules,
+		&plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived, &rules, &col.Plain,
 	}
 
 	return eachRow(ctx, tx, "columns", columnsSQL, []any{schema}, into, func() error {

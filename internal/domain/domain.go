@@ -193,6 +193,8 @@ type Column struct {
 	SetBack bool
 	Enum    []string
 	Comment string
+	// Plain: its type has no parts that JSON would show, so that text says all of a value.
+	Plain bool
 	// Check is the SQL of further CHECK constraints on only this column: "rating >= 1 AND rating <= 5"; "" for none.
 	Check string
 	// Fold: free-form words (tags, a cuisine), stored in lower case and compared case-insensitively.

@@ -15,7 +15,7 @@ SELECT c.relname::text, a.attname::text, format_type(a.atttypid, -1), format_typ
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'UPDATE'), false),
        coalesce(has_column_privilege(to_regrole('alfred_undo')::oid, c.oid, a.attnum, 'INSERT'), false),
        coalesce(has_column_privilege(to_regrole('alfred_undo')::oid, c.oid, a.attnum, 'UPDATE'), false),
-       CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), pg_get_expr(t.typdefaultbin, 0), '') ELSE '' END, a.attgenerated <> '', chain.rules
+       CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), pg_get_expr(t.typdefaultbin, 0), '') ELSE '' END, a.attgenerated <> '', chain.rules, b.typtype = 'b' AND b.typcategory <> 'A'
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
