@@ -37,9 +37,6 @@ type Vectors struct {
 	byText map[string][]float32
 }
 
-// Of returns the vector of a text, or nil.
-func (v *Vectors) Of(text string) []float32 { return v.byText[text] }
-
 // EmbedTexts embeds texts, each once. It calls the embedder: hold no transaction open. If the embedder fails, Notice
 // says so; an error means that ctx is done or the database does not answer.
 func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, error) {
@@ -84,12 +81,13 @@ func (s *Searcher) Probe(ctx context.Context) error {
 // degraded is what a search without vectors says of itself.
 const degraded = "Search by meaning is not available right now; these were found by their words alone, so others may be missing."
 
-// Literal is a text's vector in pgvector's text format, or "" if there is none.
-func (v *Vectors) Literal(text string) string {
+// Literal is a text's vector in pgvector's text format, nil if there is none.
+func (v *Vectors) Literal(text string) *string {
 	vector := v.byText[text]
 	if vector == nil {
-		return ""
+		return nil
 	}
+	literal := pgvector.NewVector(vector).String()
 
-	return pgvector.NewVector(vector).String()
+	return &literal
 }

@@ -63,7 +63,7 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 	w, m := s.weights(q.Vectors.Model), s.modelFor(&q.Vectors)
 	params := &db.RecallSearchParams{
 		UserID: q.UserID, ExceptTurn: q.ExceptTurn, ShownFrom: int32(q.ShownFrom), Query: q.Text,
-		Vector: literalOrNil(&q.Vectors, q.Text), Model: m.Model, Dimensions: int32(m.Dimensions),
+		Vector: q.Vectors.Literal(q.Text), Model: m.Model, Dimensions: int32(m.Dimensions),
 		ComparedUpTo: s.exactUpTo, Meaning: w.Meaning, Beside: w.Beside, Day: w.Day,
 		Lim: int32(q.Limit + beyondLimit), Found: int32(q.Limit + 2*beyondLimit),
 	}
@@ -155,7 +155,7 @@ func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text 
 	}
 	m := s.modelFor(vectors)
 	keys, err := db.New().RecallOrder(ctx, tx, &db.RecallOrderParams{
-		Query: text, Kind: e.Type, Shared: e.Reference, Vector: literalOrNil(vectors, text), Model: m.Model,
+		Query: text, Kind: e.Type, Shared: e.Reference, Vector: vectors.Literal(text), Model: m.Model,
 		Dimensions: int32(m.Dimensions), Weight: s.weights(vectors.Model).Meaning, Lim: int32(cmp.Or(most, maxOrdered)),
 	})
 	if err != nil {
@@ -201,14 +201,6 @@ func WeightsFor(model string) Weights {
 	}
 
 	return Weights{Meaning: 1, Beside: 0.5, Day: 1.5}
-}
-
-func literalOrNil(v *Vectors, text string) *string {
-	if literal := v.Literal(text); literal != "" {
-		return &literal
-	}
-
-	return nil
 }
 
 // nameColumn is the column that people know a row by: its label's only one, if it has an index the tenant can use; else
