@@ -60,6 +60,7 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 	wrote := slices.ContainsFunc(s.Results, func(r nodes.Result) bool {
 		return r.Current && r.Step == p.Number && r.ErrorCode == "" && r.Count > 0 && past[r.Tool] != ""
 	})
+	doing := opOf(p.Description)
 	switch {
 	case p.Outcome == "failed" && strings.HasPrefix(why, "I found no"):
 		return why + ". Nothing was changed."
@@ -73,7 +74,9 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 		return p.Summary
 	case p.Type != vocab.StepWrite:
 		return ""
-	case wrote && opOf(p.Description) != nil:
+	case wrote && doing != nil && doing.act == opDelete && len(doing.Where) > 0: // it did not know yet which rows these are
+		return cmp.Or(s.effects(p.Number), p.Summary)
+	case wrote && doing != nil:
 		return p.Summary
 	case wrote:
 		return s.effects(p.Number) // done by code, which has no words of its own

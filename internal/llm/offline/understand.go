@@ -116,7 +116,7 @@ func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 		}
 		cur.Forget = refsOf(filtered(about, isPending))
 		cur.Demote = refsOf(filtered(about, func(e *nodes.Entity) bool { return !e.Pending }))
-		out.CurationSummary = "The user wants " + trimName(c.object) + " out of mind; no row was deleted."
+		out.CurationSummary = "The user wants " + cmp.Or(trimName(c.object), "it") + " out of mind; no row was deleted."
 	case verbReject:
 		for _, e := range s.which(func(e *nodes.Entity) bool { return s.choice(e) && s.holdsAny(e, c.rejected()) }) {
 			cur.Exclude = append(cur.Exclude, nodes.Exclude{Ref: e.Ref, Reason: "not wanted: " + list(c.rejected(), "and")})
