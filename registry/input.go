@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"alfred/internal/domain"
 )
@@ -220,13 +221,25 @@ func (s *substitution) gather(value any, want Want) {
 // refText is the text found where a ref belongs: a number or an object is not a ref, and the error names it as written.
 func refText(value any) string {
 	if text, ok := value.(string); ok {
-		return text
+		return spelled(text)
 	}
 	if text := keyText(value); text != "" {
 		return text
 	}
 
 	return "an object"
+}
+
+// misspelt matches a ref in quotes or brackets, with a word before it that says what it is, or in capitals.
+var misspelt = regexp.MustCompile("(?i)^[\\s\"'`(\\[@]*(?:ref\\s*[:=]\\s*)?((?:gen_)?[a-z][a-z_]*_[0-9]+)[\\s\"'`)\\]]*$")
+
+// spelled is the ref that a text means and says no more than; any other text stays.
+func spelled(text string) string {
+	if parts := misspelt.FindStringSubmatch(text); parts != nil {
+		return strings.ToLower(parts[1])
+	}
+
+	return text
 }
 
 func (s *substitution) row(e *domain.Entity, data map[string]any) map[string]any {

@@ -260,9 +260,16 @@ func TestTranslateFilters(t *testing.T) {
 	require.NoError(t, err, "what pointed to a row deleted in this turn can be cleaned up")
 	require.Equal(t, idOf("Soup"), filters[0].Value)
 
+	// A ref is known in capitals, quotes or brackets; a text that has one in it is none.
+	for _, spelling := range []string{"Recipe_2", " recipe_2 ", `"recipe_2"`, "`recipe_2`", "[recipe_2]", "ref:recipe_2", "@recipe_2"} {
+		filters, err = b.at(2).TranslateFilters(ctx, meal, []Filter{{"recipe_id", "=", spelling}})
+		require.NoError(t, err, spelling)
+		require.Equal(t, idOf("Curry"), filters[0].Value, spelling)
+	}
+
 	// Only exact hits reach SQL.
 	for value, reason := range map[string]Reason{
-		"recipe_7": ReasonUnknown, "gen_recipe_1": ReasonPending, "Soup": ReasonUnknown, idOf("Curry"): ReasonUUID,
+		"recipe_7": ReasonUnknown, "gen_recipe_1": ReasonPending, "Soup": ReasonUnknown, "recipe_2, recipe_3": ReasonUnknown, "not recipe_2": ReasonUnknown, idOf("Curry"): ReasonUUID,
 	} {
 		_, err = b.at(2).TranslateFilters(ctx, recipe, []Filter{{"id", "in", []any{"recipe_2", value}}})
 		requireReasonOf(t, err, reason)

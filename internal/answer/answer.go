@@ -63,7 +63,41 @@ func parse(data []byte) (any, error) {
 		return nil, FaultErrors{"it is not valid JSON (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
 	}
 
+	if name := twice(json.NewDecoder(bytes.NewReader(data))); name != "" {
+		return nil, FaultErrors{fmt.Sprintf("%q stands twice in one object", clipped(name))}
+	}
+
 	return tree, nil
+}
+
+// twice returns a name that an object of valid JSON has twice, "" for none: a parser keeps the last one alone, so that
+// of two lists of filters one would be ignored.
+func twice(tokens *json.Decoder) string {
+	var open []map[string]bool // names of the objects around; nil for a list
+	isName := false
+	for {
+		token, err := tokens.Token()
+		if err != nil {
+			return ""
+		}
+		switch in := len(open) - 1; {
+		case token == json.Delim('{'):
+			open = append(open, map[string]bool{})
+		case token == json.Delim('['):
+			open = append(open, nil)
+		case token == json.Delim('}'), token == json.Delim(']'):
+			open = open[:in]
+		case isName:
+			name, _ := token.(string)
+			if open[in][name] {
+				return name
+			}
+			open[in][name], isName = true, false
+
+			continue
+		}
+		isName = len(open) > 0 && open[len(open)-1] != nil
+	}
 }
 
 // unwrap extracts the object from what models without native structured output wrap around it. Text without braces is

@@ -35,6 +35,7 @@ type orderArgs struct {
 }
 
 func (o *orderArgs) check() *Error {
+	o.OrderDir = word(o.OrderDir)
 	switch {
 	case o.Limit < 0:
 		return fail(CodeBadArgument, "limit has to be at least 1.")
@@ -162,6 +163,9 @@ func parse(call Call, into any) *Error {
 
 	return nil
 }
+
+// word is a keyword as it is declared, however a model writes it.
+func word(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
 // reads is the verb of a call that writes nothing.
 const reads domain.Verb = ""

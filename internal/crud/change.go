@@ -123,10 +123,12 @@ func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
 }
 
 // fromText parses the value of a JSON column from a text: a constrained value's schema has no objects, and models write them
-// so elsewhere too.
+// so elsewhere too. The value of a list may be a text as well.
 func fromText(c *domain.Column, value any) any {
 	text, ok := value.(string)
-	if c == nil || c.Kind != domain.KindJSON || !ok || !strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.HasPrefix(strings.TrimSpace(text), "[") {
+	text = strings.TrimSpace(text)
+	isList := ok && strings.HasPrefix(text, "[")
+	if c == nil || !(isList && c.Kind == domain.KindArray) && !(c.Kind == domain.KindJSON && (isList || strings.HasPrefix(text, "{"))) {
 		return value
 	}
 	var inner any

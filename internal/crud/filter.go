@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,9 @@ const (
 )
 
 var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opSimilar}
+
+// otherOps are operators as other languages write them.
+var otherOps = map[string]string{"==": opEqual, "<>": opNotEqual, "not in": opNotIn, "is null": opIsNull, "is not null": opIsNotNull}
 
 // opsOf lists the operators that a column supports.
 func opsOf(e *domain.Entity, c *domain.Column) []string {
@@ -104,6 +108,7 @@ func newCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) 
 	if filter.Field == "" || filter.Op == "" {
 		return condition{}, fail(CodeBadFilter, "A filter is {field, op, value}; one has no field or no op.")
 	}
+	filter.Op = cmp.Or(otherOps[word(filter.Op)], word(filter.Op))
 	if !slices.Contains(allOps, filter.Op) {
 		return condition{}, failColumn(CodeBadFilter, filter.Field, "There is no operator %q. Operators: %s.", registry.Scrub(filter.Op), strings.Join(allOps, " "))
 	}
@@ -173,7 +178,7 @@ func withValue(c condition, value any) (condition, *Error) {
 	var err *Error
 	switch c.op {
 	case opIsNull, opIsNotNull:
-		if value != true {
+		if !slices.Contains([]any{true, "true", "null", ""}, value) {
 			return c, failColumn(CodeBadFilter, name, "%s on %s takes no value.", c.op, name)
 		}
 	case opIn, opNotIn:
@@ -205,6 +210,9 @@ func areDays(value any) bool {
 }
 
 func valueTexts(c *domain.Column, kind domain.Kind, value any) ([]string, *Error) {
+	if err := plainText(c, value); err != nil {
+		return nil, err
+	}
 	if c.Kind != domain.KindArray {
 		text, err := scalar(c, kind, value)
 
@@ -219,6 +227,22 @@ func valueTexts(c *domain.Column, kind domain.Kind, value any) ([]string, *Error
 	}
 
 	return listTexts(c, kind, value, opEqual)
+}
+
+// plainText refuses a text that is compared as it is and was hardly meant so: it would fit no row, which a model takes
+// for an answer.
+func plainText(c *domain.Column, value any) *Error {
+	text, isText := value.(string)
+	switch {
+	case !isText || c.Kind != domain.KindText:
+		return nil
+	case strings.TrimSpace(text) == "null": // Null is a name
+		return failColumn(CodeBadFilter, c.Name, "%s is never the word null; use is_null or is_not_null.", c.Name)
+	case len(text) > 1 && strings.HasPrefix(text, "%"):
+		return failColumn(CodeBadFilter, c.Name, "%% stands for anything only in ilike. For what %s may only contain, use contains, without %%.", c.Name)
+	default:
+		return nil
+	}
 }
 
 func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]string, *Error) {

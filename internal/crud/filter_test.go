@@ -83,7 +83,7 @@ type thing = map[string]any
 
 // pools are a few values of each kind, so that filters often match.
 var pools = map[string][]any{
-	"txt":   {"a", "A", "ab", "b%", `b\`, "ä", "", "b_c", "null", "B", "Y", "é"},
+	"txt":   {"a", "A", "ab", "b%", `b\`, "ä", "", "b_c", "nul", "B", "Y", "é"},
 	"word":  {"hot", "Hot", "SOUR", "sweet", "Äpfel"},
 	"words": {[]any{}, []any{"Hot"}, []any{"hot", "sour"}, []any{"null", "a,B\"c"}},
 	"num":   {0.0, 1.0, 1.5, -2.0, 10.0, 1e6},

@@ -15,28 +15,31 @@ import (
 var behind = regexp.MustCompile(`\s*\((?:gen_)?[a-z][a-z0-9_]*_\d+\)`)
 
 // plainTexts replaces refs that a model wrote into texts by labels: a ref means nothing outside this conversation. A
-// text that is only a ref, in a column that references nothing, is refused. The rows are changed in place.
+// text that is only a ref, in a column that references nothing, is refused, and so is null as a word. The rows are changed in place.
 func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map[string]any) error {
 	var refs []string
+	var wrong faults
 	for _, row := range rows {
-		eachText(e, row, func(_, text string) string {
+		eachText(e, row, func(c *domain.Column, text string) string {
+			if c.Kind == domain.KindText && strings.TrimSpace(text) == "null" { // Null is a name
+				wrong.add(failColumn(CodeBadValue, c.Name, "%s would hold the word null. To empty it, name it in clear; in a new row, leave it out.", c.Name))
+			}
 			refs = append(refs, registry.RefsIn(d.tools.domain, text)...)
 
 			return text
 		})
 	}
 	if len(refs) == 0 {
-		return nil
+		return wrong.err()
 	}
 	known, err := d.registry.Lookup(ctx, refs)
 	if err != nil {
 		return err
 	}
-	var wrong faults
 	for _, row := range rows {
-		eachText(e, row, func(column, text string) string {
+		eachText(e, row, func(c *domain.Column, text string) string {
 			if entry, isRef := known[strings.TrimSpace(text)]; isRef {
-				wrong.add(failColumn(CodeBadValue, column, "%s holds a text, not a ref: write what %s is called (%s).", column, entry.Ref, entry.Label))
+				wrong.add(failColumn(CodeBadValue, c.Name, "%s holds a text, not a ref: write what %s is called (%s).", c.Name, entry.Ref, entry.Label))
 			}
 
 			return withLabels(d.tools.domain, text, known)
@@ -47,7 +50,7 @@ func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map
 }
 
 // eachText replaces the free texts of a row and of the rows in it, which a patch may give by position.
-func eachText(e *domain.Entity, row map[string]any, with func(column, text string) string) {
+func eachText(e *domain.Entity, row map[string]any, with func(c *domain.Column, text string) string) {
 	for name, value := range row {
 		if child := e.Child(name); child != nil {
 			if placed, isPatch := value.(map[string]any); isPatch {
@@ -63,7 +66,7 @@ func eachText(e *domain.Entity, row map[string]any, with func(column, text strin
 		if c == nil || c == e.Key || c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText && c.Elem != domain.KindText {
 			continue
 		}
-		row[name] = texts(value, func(text string) string { return with(name, text) })
+		row[name] = texts(value, func(text string) string { return with(c, text) })
 	}
 }
 

@@ -36,7 +36,7 @@ func (d *decision) newRead(s *step) (operation, *Error) {
 		return nil, err
 	}
 	var err *Error
-	op.sel, err = selected(s.entity, op.args.Detail, op.args.Columns)
+	op.sel, err = selected(s.entity, word(op.args.Detail), op.args.Columns)
 
 	return op, err
 }

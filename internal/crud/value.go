@@ -46,15 +46,22 @@ func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 
 		return string(text), nil
 	default:
+		if number, ok := value.(json.Number); ok && kind == domain.KindText {
+			value = number.String()
+		}
+
 		return enumText(c, value)
 	}
 }
 
 func boolText(c *domain.Column, value any) (string, *Error) {
+	if text, ok := value.(string); ok {
+		value = word(text)
+	}
 	switch value {
-	case true, "true":
+	case true, "true", "yes":
 		return "true", nil
-	case false, "false":
+	case false, "false", "no":
 		return "false", nil
 	}
 
