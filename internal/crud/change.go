@@ -125,10 +125,10 @@ func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
 // fromText parses the value of a JSON column from a text: a constrained value's schema has no objects, and models write them
 // so elsewhere too. The value of a list may be a text as well.
 func fromText(c *domain.Column, value any) any {
-	text, ok := value.(string)
+	text, _ := value.(string)
 	text = strings.TrimSpace(text)
-	isList := ok && strings.HasPrefix(text, "[")
-	if c == nil || !(isList && c.Kind == domain.KindArray) && !(c.Kind == domain.KindJSON && (isList || strings.HasPrefix(text, "{"))) {
+	isList, isObject := strings.HasPrefix(text, "["), strings.HasPrefix(text, "{")
+	if fits := c != nil && (c.Kind == domain.KindJSON && (isList || isObject) || c.Kind == domain.KindArray && isList); !fits {
 		return value
 	}
 	var inner any

@@ -150,6 +150,8 @@ func TestViewsWhoseRowsCannotBeLocked(t *testing.T) {
 		"windows":  "SELECT id, owner, name || row_number() OVER (PARTITION BY id) AS name FROM base.lists WHERE owner = shown.me()",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
 			b := setupDeclared(t, `
 			CREATE SCHEMA base; CREATE SCHEMA shown; GRANT USAGE ON SCHEMA shown TO alfred_tenant;
 			CREATE TABLE base.lists (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, owner uuid NOT NULL, name text NOT NULL);
