@@ -333,6 +333,9 @@ func (c *talk) say(text string) *turn {
 	return c.send(message{"message": text})
 }
 
+// waiting asks for a turn once all that follows from it has happened.
+var waiting = "?until=summarized&wait=" + dbtest.Patience.String()
+
 func (c *talk) send(body message) *turn {
 	c.t.Helper()
 	got := c.end(c.enqueue(body))
@@ -355,7 +358,7 @@ func (c *talk) enqueue(body message) *turn {
 func (c *talk) end(made *turn) *turn {
 	c.t.Helper()
 	got := &turn{}
-	require.Equal(c.t, http.StatusOK, c.call(http.MethodGet, "/v1/turns/"+made.ID.String()+"?wait=60s&until=summarized", nil, got))
+	require.Equal(c.t, http.StatusOK, c.call(http.MethodGet, "/v1/turns/"+made.ID.String()+waiting, nil, got))
 
 	return got
 }

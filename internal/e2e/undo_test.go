@@ -31,7 +31,7 @@ type undoable struct {
 func (c *talk) undoable(id uuid.UUID) *undoable {
 	c.t.Helper()
 	got := &undoable{}
-	require.Equal(c.t, http.StatusOK, c.call(http.MethodGet, "/v1/turns/"+id.String()+"?wait=60s&until=summarized", nil, got))
+	require.Equal(c.t, http.StatusOK, c.call(http.MethodGet, "/v1/turns/"+id.String()+waiting, nil, got))
 
 	return got
 }
