@@ -70,6 +70,18 @@ func TestV06ACallOnWhatIsReadFirstIsDecidedByAct(t *testing.T) {
 	require.NotEmpty(t, seen[0].Calls)
 }
 
+// An option that says no does so in any language, and a word that begins like one does not.
+func TestOptionsThatSayNo(t *testing.T) {
+	t.Parallel()
+
+	for label, no := range map[string]bool{
+		"No": true, "No thanks": true, "No, thank you.": true, "no - keep it": true, "Nein, danke": true, "Non, garde-les": true, "不，谢谢": true, "Нет": true, "Cancel": true,
+		"No onions": false, "No-bake cake": false, "Non-dairy": false, "None": false, "Nona's soup": false, "Yes": false,
+	} {
+		require.Equal(t, no, optionID(label, nil) == crud.OptionNo, label)
+	}
+}
+
 func TestAfterThink(t *testing.T) {
 	t.Parallel()
 
