@@ -75,8 +75,8 @@ func TestOptionsThatSayNo(t *testing.T) {
 	t.Parallel()
 
 	for label, no := range map[string]bool{
-		"No": true, "No thanks": true, "No, thank you.": true, "no - keep it": true, "Nein, danke": true, "Non, garde-les": true, "不，谢谢": true, "Нет": true, "Cancel": true,
-		"No onions": false, "No-bake cake": false, "Non-dairy": false, "None": false, "Nona's soup": false, "Yes": false,
+		"No": true, "No thanks": true, "No, thank you.": true, "no - keep it": true, "Nein, danke": true, "Non, garde-les": true, "不，谢谢": true, "Нет": true,
+		"No onions": false, "No-bake cake": false, "Non-dairy": false, "None": false, "Nona's soup": false, "Cancel": false, "Yes": false,
 	} {
 		require.Equal(t, no, optionID(label, nil) == crud.OptionNo, label)
 	}
