@@ -230,7 +230,7 @@ func TestDisambiguationTellsRowsApart(t *testing.T) {
 	h.prompts.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Soup"}, "recipe_2": {Type: "recipe", Label: "Soup"}, "recipe_3": {Type: "recipe", Label: "Pie"}}
 	h.start()
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
-	require.Equal(t, []string{"recipe_1 in full", "recipe_2 in full", "Pie"}, column[string](h, `SELECT o ->> 'label' FROM questions, jsonb_array_elements(payload -> 'options') AS o`))
+	require.Equal(t, []string{"The recipe 1", "The recipe 2", "Pie"}, column[string](h, `SELECT o ->> 'label' FROM questions, jsonb_array_elements(payload -> 'options') AS o`))
 }
 
 // Each step is announced when it begins, also one that follows a step whose dependents were skipped.

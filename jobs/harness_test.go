@@ -329,7 +329,7 @@ func (f *fakeTools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope
 func (f *fakeTools) Lines(_ context.Context, _ pgx.Tx, _ registry.Scope, refs []string) (map[string]string, error) {
 	lines := map[string]string{}
 	for _, ref := range refs {
-		lines[ref] = ref + " in full"
+		lines[ref] = "The " + strings.ReplaceAll(ref, "_", " ")
 	}
 
 	return lines, nil

@@ -71,8 +71,6 @@ func TestUnderstand_WhatCannotBeUsedIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for answer, constraints := range map[string][]nodes.Constraint{
 		`{"intent":"read","disambiguation":{"question":" ","options":["vase_1","vase_2"]}}`:                                     nil,
-		`{"intent":"read","clarification":{"questions":[]}}`:                                                                    nil,
-		`{"intent":"read","clarification":[""]}`:                                                                                nil,
 		`{"intent":"chat","constraints":[{"text":" ","kind":"exclude"},{"text":"no lilies","kind":"flower","scope":"always"}]}`: {{Text: "no lilies", Kind: "other", Scope: "session"}},
 	} {
 		out, err := nodes.Understand(t.Context(), says(answer, answer, answer), understandInput())
