@@ -20,12 +20,14 @@ type Fork struct {
 	Changed      []crud.Since `json:"changed" doc:"Rows that are not as the conversation knew them at that turn, since rows are what they are now."`
 }
 
+// turnNumber keeps what is no turn's number from becoming one: 4294967297 has the last 32 bits of 1.
+func turnNumber(n int) int32 { return int32(max(-1, min(n, math.MaxInt32))) }
+
 // ForkSession creates a session that begins where another stood at the end of one of its turns (0: at its beginning),
 // inside the caller's transaction, and returns its id. Errors: [ErrSessionNotFound], [InvalidError], and
 // [CannotUndoError] for a turn that has not ended or is no longer kept.
 func ForkSession(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, turn int) (uuid.UUID, error) {
-	number := int32(max(-1, min(turn, math.MaxInt32))) // what is no turn's number must not become one
-	fork, err := db.New().SessionFork(ctx, tx, &db.SessionForkParams{SessionID: sessionID, Turn: number})
+	fork, err := db.New().SessionFork(ctx, tx, &db.SessionForkParams{SessionID: sessionID, Turn: turnNumber(turn)})
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("fork session: %w", typed(err))
 	}

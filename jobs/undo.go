@@ -73,7 +73,7 @@ func (s *state) undoing() (*undoing, error) {
 		return nil, nil
 	}
 	u := &undoing{}
-	if n := int32(out.Undo.Turn); n > 0 {
+	if n := turnNumber(out.Undo.Turn); n > 0 {
 		u.number = &n
 	}
 

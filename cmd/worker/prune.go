@@ -132,16 +132,11 @@ func (c *pruneCommand) monthsOf(r *retention) int {
 	return r.months
 }
 
-// firstKept is the beginning of the oldest whole month to keep. Ids count from 1970: one of a time before that would be
-// greater than all others.
+// firstKept is the beginning of the oldest whole month to keep.
 func firstKept(now time.Time, months int) time.Time {
 	year, month, _ := now.UTC().Date()
-	first := time.Date(year, month-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
-	if epoch := time.Unix(0, 0); first.Before(epoch) {
-		return epoch
-	}
 
-	return first
+	return time.Date(year, month-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 }
 
 func (p *pruned) prune(ctx context.Context, pool *pgxpool.Pool, r *retention, before time.Time) error {
