@@ -170,7 +170,7 @@ func TestInitForAccounts(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, `CREATE SCHEMA clinic;
 CREATE TABLE clinic."Practice" (id text PRIMARY KEY, name text NOT NULL);
-CREATE TABLE clinic."Client" (id text PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", email text NOT NULL, "firstName" text NOT NULL, "lastName" text NOT NULL, "deletedAt" timestamp);
+CREATE TABLE clinic."Client" (id text PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", email text NOT NULL, "firstName" text NOT NULL, "lastName" text NOT NULL, "deletedAt" timestamp, "seenAt" timestamp(3), "calledAt" timestamptz);
 CREATE TABLE clinic."Tag" (id serial PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", name text NOT NULL);
 CREATE TABLE clinic."_ClientToTag" ("A" text NOT NULL REFERENCES clinic."Client" ON DELETE CASCADE, "B" integer NOT NULL REFERENCES clinic."Tag" ON DELETE CASCADE, UNIQUE ("A", "B"));
 CREATE TABLE clinic."Invoice" (id text PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", "clientId" text NOT NULL REFERENCES clinic."Client", title text NOT NULL);
@@ -179,7 +179,7 @@ CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL
 	require.NoError(t, err)
 	for _, part := range []string{
 		`owner: "practiceId" # unsure`, `accounts: "Practice"`, "  - type: client_to_tag\n", `label: "{firstName} {lastName}" # unsure`, `order: ["lastName"]`,
-		"# unsure: rows with deletedAt are shown", `owned_by: ["invoiceId"]`, `order: ["lineNumber"]`, `{?price: price:{price:0.00}}`, `description: "The clients."`, `- label: "invoices"`,
+		"# unsure: rows with deletedAt are shown", "# unsure: seenAt without a time zone", `owned_by: ["invoiceId"]`, `order: ["lineNumber"]`, `{?price: price:{price:0.00}}`, `description: "The clients."`, `- label: "invoices"`,
 	} {
 		require.Contains(t, text, part)
 	}

@@ -251,6 +251,21 @@ func (w *initWriter) writeColumns(e *initEntity) {
 	if c := find(e.table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) }); c != nil {
 		w.linef("    # unsure: rows with %s are shown like all others; to leave them out, declare a view of yours instead, which is read only", oneLine(c.Name))
 	}
+	if local := w.local(e); len(local) > 0 {
+		w.linef("    # unsure: %s without a time zone: taken for the user's own time; where programs store UTC, declare a view of yours instead", strings.Join(local, ", "))
+	}
+}
+
+// local lists the columns whose times mean another moment to a program that takes them for UTC.
+func (w *initWriter) local(e *initEntity) []string {
+	var names []string
+	for _, c := range e.table.columns {
+		if strings.HasPrefix(c.FullType, "timestamp") && strings.HasSuffix(c.FullType, "without time zone") && !w.hidden(e, c) && !goneNames.MatchString(snake(c.Name)) {
+			names = append(names, oneLine(c.Name))
+		}
+	}
+
+	return names
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
