@@ -282,13 +282,22 @@ func argumentText(kind domain.Kind, value any) string {
 	return string(raw)
 }
 
-// maxCompared is how many rows of a type are compared before and after an operation.
+// maxCompared is how many rows of a type are compared before and after an operation, the first by their keys.
 const maxCompared = 5000
 
-// versions returns the versions of the user's rows of the types that the function changes.
+// versions returns the versions of the user's rows of the types that the function changes. Afterwards they are those up
+// to the last key of before: a row that takes the place of one that is gone is no new one.
 func (op *operateOp) versions(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]string, error) {
 	return d.tools.versions(ctx, tx, func(e *domain.Entity, s *statement) bool {
-		s.add("TRUE ORDER BY ", qualified(e, e.Key), " LIMIT ", s.value(maxCompared))
+		key, most := qualified(e, e.Key), maxCompared
+		s.add("TRUE")
+		if op.before != nil {
+			most = 2 * maxCompared
+		}
+		if before := op.before[e.Type]; len(before) == maxCompared {
+			s.add(" AND ", key, " <= (SELECT last FROM unnest(", s.castList(slices.Collect(maps.Keys(before)), e.Key.Type), ") AS last ORDER BY last DESC LIMIT 1)")
+		}
+		s.add(" ORDER BY ", key, " LIMIT ", s.value(most))
 
 		return slices.Contains(op.declared.Changes, e)
 	})

@@ -102,6 +102,17 @@ func TestK03ApprovedOperationsOnRowsThatChanged(t *testing.T) {
 	require.Equal(t, "30", b.crate("weight"))
 }
 
+// Of a great many rows only the first are compared, and no row is taken for a new one because another has gone.
+func TestOperationsOnOneOfManyRows(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	b.exec(`INSERT INTO depot.crates (user_id, name) SELECT $1, 'Box' FROM generate_series(1, 5001)`, b.scope.UserID)
+	result := b.approve(b.decide("write", call("send_back", `{"this": "crate_1", "reason": "too heavy"}`)).Approval).Results[0]
+	require.Equal(t, 1, result.RowCount)
+	require.Equal(t, "crate_1 deleted", query[string](b, `SELECT string_agg(ref || ' ' || action, ', ') FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
+}
+
 // W06: whatever is wrong with an owner's function is reported, and nothing is changed.
 func TestW06FunctionsThatFail(t *testing.T) {
 	t.Parallel()
