@@ -22,6 +22,7 @@ func TestCallsInTexts(t *testing.T) {
 		rest string
 	}{
 		"AsAList":     {"[" + one + ", " + other + "]", []llm.ToolCall{read, end}, ""},
+		"AboutMarks":  {`<tool_call>{"name": "db_read", "arguments": {"text": "</think>"}}</tool_call>`, []llm.ToolCall{{Name: "db_read", Args: json.RawMessage(`{"text": "</think>"}`)}}, ""},
 		"Empty":       {"[]", nil, "[]"},
 		"Fenced":      {"```json\n" + one + "\n```", []llm.ToolCall{read}, ""},
 		"InProse":     {"Shall I call " + one + "?", nil, "Shall I call " + one + "?"},

@@ -155,10 +155,14 @@ func TestFinish(t *testing.T) {
 		"Blanks":       {"", "\n<think>\n\n</think>\n\nHello", "Hello"},
 		"Mark":         {"", "I <think> so", "I <think> so"},
 		"Mistral":      {"", "[THINK]hm[/THINK]Hello", "Hello"},
+		"InFence":      {"understand", "```json\n{\"say\": \"I close it with </think> and go on\"}\n```", `{"say": "I close it with </think> and go on"}`},
+		"Mentioned":    {"", "It writes <think> first, then </think>, then answers.", "It writes <think> first, then </think>, then answers."},
 		"Named":        {"understand", `{"understand": {"intent": "read"}}`, `{"intent": "read"}`},
 		"NamedText":    {"understand", `{"understand": "read"}`, `{"understand": "read"}`},
 		"OnlyItsEnd":   {"", "Hm, so they want soup.</think>\n\nHello", "Hello"},
+		"OnlyOneLine":  {"", "Hm, `soup`.</think>Hello", "Hello"},
 		"Others":       {"understand", `{"think": {"goal": ""}}`, `{"think": {"goal": ""}}`},
+		"Quoted":       {"", "It closes with `</think>` and goes on.", "It closes with `</think>` and goes on."},
 		"Structured":   {"understand", "<think>Is it {\"intent\": \"write\"}? No.</think>\n{\"intent\": \"read\"}", `{"intent": "read"}`},
 		"WithinObject": {"understand", `{"say": "</think>"}`, `{"say": "</think>"}`},
 	} {
@@ -188,7 +192,8 @@ func TestReasoningIsNotStreamed(t *testing.T) {
 		"<3 there":                                       "<3 there",
 		"[Soup](/s) is hot":                              "[Soup](/s) is hot",
 		"<think>for ever":                                "",
-		"":                                               "",
+		"<think>" + strings.Repeat("so ", 60) + "</REASONING> \n Hello": "Hello",
+		"": "",
 	} {
 		for size := range len(text) {
 			var heard strings.Builder
