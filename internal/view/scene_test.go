@@ -105,3 +105,14 @@ func TestNamedRefs(t *testing.T) {
 
 	require.Equal(t, []string{"gen_recipe_1", "order_item_2", "mp3_3"}, Named([]byte(`["gen_recipe_1", "order_item_2", "mp3_3", "Table_4", "3_5", "recipe"]`)))
 }
+
+// A draft that its user changed for the coming turn is still the turn's; one of a turn that interrupted never was.
+func TestDraftsOfNow(t *testing.T) {
+	t.Parallel()
+
+	s := &Scene{View: &View{Turn: &db.Turns{Number: 2}, Past: []*db.TurnListPastRow{{Number: 1}, {Number: 3}}}}
+	for touched, want := range map[int32]bool{1: false, 2: true, 3: false, 4: true} {
+		e := &Entity{EntityRefListInViewRow: &db.EntityRefListInViewRow{State: db.RefStatePending, Tier: "generated", TurnLastRef: touched}}
+		require.Equal(t, want, s.IsDraftOfNow(e), touched)
+	}
+}

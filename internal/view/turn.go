@@ -192,9 +192,10 @@ func (t *Scene) IsJustSaved(e *Entity) bool {
 	return e.TurnPromoted != nil && *e.TurnPromoted == t.Turn.Number && e.State != db.RefStateDeleted
 }
 
-// IsDraftOfNow reports whether e is a draft that this turn touched. The user may have changed it since, for the coming turn.
+// IsDraftOfNow reports whether e is a draft that this turn touched. The user may have changed it since, for the coming turn;
+// a turn that interrupted has a higher number too, and its drafts are not this one's.
 func (t *Scene) IsDraftOfNow(e *Entity) bool {
-	return e.Pending() && e.Tier == "generated" && e.TurnLastRef >= t.Turn.Number
+	return e.Pending() && e.Tier == "generated" && (e.TurnLastRef == t.Turn.Number || e.TurnLastRef > t.latest())
 }
 
 // IsNew reports whether e was first seen in this turn.
