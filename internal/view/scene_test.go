@@ -9,6 +9,7 @@ import (
 	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/nodes"
+	"alfred/registry"
 )
 
 // A scene is made once for each view. A copy, which carries a view across a commit, does not take its scenes along.
@@ -114,5 +115,21 @@ func TestDraftsOfNow(t *testing.T) {
 	for touched, want := range map[int32]bool{1: false, 2: true, 3: false, 4: true} {
 		e := &Entity{EntityRefListInViewRow: &db.EntityRefListInViewRow{State: db.RefStatePending, Tier: "generated", TurnLastRef: touched}}
 		require.Equal(t, want, s.IsDraftOfNow(e), touched)
+	}
+}
+
+// What a user changed for a turn that interrupted is past; what was changed for the coming turn has not been seen.
+func TestUsersChangesOfTheComingTurnAreNotSeen(t *testing.T) {
+	t.Parallel()
+
+	for touched, want := range map[int32]string{3: "", 4: StaleChanged} {
+		key, version := "x", "b"
+		v := &View{Turn: &db.Turns{Number: 2}, Past: []*db.TurnListPastRow{{Number: 1}, {Number: 3}}, Stale: map[string]string{}}
+		now := map[string]string{key: version}
+		v.Versions.Rows = map[string]map[string]string{"recipe": now}
+		v.compare([]*Entity{{Shown: true, EntityRefListInViewRow: &db.EntityRefListInViewRow{
+			Ref: "recipe_1", EntityType: "recipe", EntityID: &key, RowVersion: &version, Action: registry.ActionUpdatedUser, TurnLastRef: touched,
+		}}}, now)
+		require.Equal(t, want, v.Stale["recipe_1"], touched)
 	}
 }

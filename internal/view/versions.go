@@ -126,6 +126,7 @@ func (v *View) queueVersions(b *pg.Batch, known map[string][]*Entity) {
 
 // compare finds which shown rows have changed.
 func (v *View) compare(rows []*Entity, now map[string]string) {
+	latest := v.latest()
 	for _, e := range rows {
 		if !e.Shown || e.RowVersion == nil {
 			continue
@@ -133,7 +134,7 @@ func (v *View) compare(rows []*Entity, now map[string]string) {
 		switch version, exists := now[*e.EntityID]; {
 		case !exists:
 			v.Stale[e.Ref] = StaleGone
-		case e.Action == registry.ActionUpdatedUser && e.TurnLastRef > v.Turn.Number: // applies to the coming turn; this one does not show it
+		case e.Action == registry.ActionUpdatedUser && e.TurnLastRef > latest: // applies to the coming turn; this one does not show it
 			v.Stale[e.Ref] = StaleChanged
 			v.Versions.Rows[e.EntityType][*e.EntityID] = "not seen"
 		case version != *e.RowVersion:
