@@ -23,7 +23,8 @@ const (
 var errWindow = errors.New("the context window is full")
 
 // Finish completes an answer: it finds the JSON in the text of a structured answer and the calls in that of a request
-// with tools, names the tools as they were offered, and gives calls without arguments {}. For an incomplete answer it also returns a typed error; the response comes along so that its tokens are counted.
+// with tools, names the tools as they were offered, and gives calls without arguments {}. For an incomplete answer it
+// also returns a typed error; the response comes along so that its tokens are counted.
 func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, error) {
 	fail := func(kind llm.Kind, cause error) (*llm.Response, error) {
 		return response, &llm.Error{Kind: kind, Provider: response.Provider, Err: cause}
