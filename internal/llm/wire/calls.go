@@ -65,6 +65,27 @@ func calls(text string, offered []llm.Tool) (found []llm.ToolCall, rest string) 
 	return found, rest
 }
 
+// mayCall matches the beginning of an answer that may be calls as all there is.
+var mayCall = regexp.MustCompile("^\\s*[{\\[`]")
+
+// beforeCalls passes on the pieces of an answer up to the calls in its text. What turns out to be no call comes with the
+// whole answer.
+func beforeCalls(onDelta func(string), offered []llm.Tool) func(string) {
+	if onDelta == nil || len(offered) == 0 {
+		return onDelta
+	}
+	begun, over := false, false
+
+	return func(piece string) {
+		said, _, marked := strings.Cut(piece, "<tool_call>") // one token of the models that write it
+		over = over || !begun && mayCall.MatchString(piece)
+		if !over && said != "" {
+			onDelta(said)
+		}
+		begun, over = true, over || marked
+	}
+}
+
 // list is the objects of a JSON list, or the one that the text is.
 func list(text string) []json.RawMessage {
 	var several []json.RawMessage

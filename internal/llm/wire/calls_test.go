@@ -1,7 +1,9 @@
 package wire_test
 
 import (
+	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,5 +64,32 @@ func TestNamesOfTools(t *testing.T) {
 		response, err := wire.Finish(offering(), &llm.Response{ToolCalls: []llm.ToolCall{{Name: name}}}, wire.EndWhole)
 		require.NoError(t, err)
 		require.Equal(t, want, response.ToolCalls[0].Name, name)
+	}
+}
+
+// Nobody reads a call that stands in the text while it is written.
+func TestCallsAreNotStreamed(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"Here it is.|\n|<tool_call>|{\"name\": \"db_read\"}|</tool_call>": "Here it is.\n",
+		"<tool_call>{\"name\": |\"db_read\"}</tool_call>":                 "",
+		"\n|{\"name\": |\"db_read\"}":                                     "",
+		"``|`json\n{\"name\": |\"db_read\"}```":                           "",
+		"Here is |{one}.":                                                 "Here is {one}.",
+	} {
+		var heard strings.Builder
+		model := wire.Model{Config: &wire.Config{}, Ask: func(_ context.Context, req *llm.Request) (*llm.Response, error) {
+			for piece := range strings.SplitSeq(text, "|") {
+				req.OnDelta(piece)
+			}
+
+			return &llm.Response{}, nil
+		}}
+		req := offering()
+		req.OnDelta = func(piece string) { heard.WriteString(piece) }
+		_, err := model.Generate(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, want, heard.String(), text)
 	}
 }
