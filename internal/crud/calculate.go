@@ -70,11 +70,13 @@ func calculate(text string) (*big.Rat, error) {
 // asWritten replaces the numbers of an expression that the parser has rounded.
 type asWritten []rune
 
-// Visit replaces one.
+// Visit replaces one. What is too small for the parser stays nothing, for its denominator may have a million digits.
 func (text asWritten) Visit(node *ast.Node) {
-	if _, rounded := (*node).(*ast.FloatNode); rounded {
-		at := (*node).Location()
-		value, _ := new(big.Rat).SetString(strings.ReplaceAll(string(text[at.From:at.To]), "_", ""))
+	if number, isRounded := (*node).(*ast.FloatNode); isRounded {
+		at, value := number.Location(), new(big.Rat)
+		if number.Value != 0 {
+			value.SetString(strings.ReplaceAll(string(text[at.From:at.To]), "_", ""))
+		}
 		ast.Patch(node, &ast.ConstantNode{Value: value})
 	}
 }
