@@ -282,6 +282,22 @@ func TestApproval(t *testing.T) {
 		}
 	})
 
+	// Questions stand in the order of their kinds' first calls.
+	t.Run("SplitKinds", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name, quantity) SELECT $1, 'R' || n, n FROM generate_series(1, 3) AS n`, b.scope.UserID)
+		b.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Shop')`, b.scope.UserID)
+		b.ok("read", vocab.ToolRead, `{"table": "inventory", "order_by": "quantity"}`)
+		all := call(vocab.ToolDelete, `{"table": "tasks", "filters": []}`)
+		some := func(refs string) crud.Call {
+			return call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": [`+refs+`]}]}`)
+		}
+		outcome := b.decide("write", all, some(`"inv_1", "inv_2"`), some(`"inv_3"`))
+		require.Equal(t, "This would delete 1 task: Shop. Shall I? This would delete 3 pantry items: R1, R2, R3. This can be undone. Shall I?", outcome.Approval.Text)
+	})
+
 	t.Run("RowsThatAreGone", func(t *testing.T) {
 		t.Parallel()
 

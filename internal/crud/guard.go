@@ -233,14 +233,16 @@ func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, found *l
 
 // askOnce asks about a call and the earlier ones of its kind, in place of what was asked about those.
 func (d *decision) askOnce(s *step, text string) {
+	s.asked = text
 	for _, one := range d.steps {
-		if one.asked != "" && one.entity == s.entity && one.call.Tool == s.call.Tool {
-			d.approval.Text = strings.Replace(d.approval.Text, one.asked, "", 1)
+		if one != s && one.asked != "" && one.entity == s.entity && one.call.Tool == s.call.Tool {
+			d.approval.Text = strings.Replace(d.approval.Text, one.asked, text, 1)
 			one.asked = ""
+
+			return
 		}
 	}
 	d.ask(text)
-	s.asked = text
 }
 
 // ask adds a question that the user has to agree to.
