@@ -231,7 +231,7 @@ func refText(value any) string {
 }
 
 // misspelt matches a ref in quotes or brackets, with a word before it that says what it is, or in capitals.
-var misspelt = regexp.MustCompile("(?i)^[\\s\"'`(\\[@]*(?:ref\\s*[:=]\\s*)?((?:gen_)?[a-z][a-z_]*_[0-9]+)[\\s\"'`)\\]]*$")
+var misspelt = regexp.MustCompile("(?i)^[\\s\"'`(\\[@]*(?:ref\\s*[:=]\\s*)?((?:gen_)?[a-z][a-z0-9_]*_[0-9]+)[\\s\"'`)\\]]*$")
 
 // spelled is the ref that a text means and says no more than; any other text stays.
 func spelled(text string) string {

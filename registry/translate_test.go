@@ -266,6 +266,7 @@ func TestTranslateFilters(t *testing.T) {
 		require.NoError(t, err, spelling)
 		require.Equal(t, idOf("Curry"), filters[0].Value, spelling)
 	}
+	require.Equal(t, "mp3_1", spelled("(MP3_1)"))
 
 	// Only exact hits reach SQL.
 	for value, reason := range map[string]Reason{
