@@ -250,24 +250,26 @@ COMMENT ON COLUMN pier.fees.due IS 'In euros.'`)
 	require.Equal(t, "place", d.ByType("place").Column("behind").FK.Entity.Type, "keys lead to the table's rows, not to what a view makes of them")
 }
 
-// A number that the owner's trigger gives needs neither a default nor a model's value.
+// A number that the owner's trigger gives needs neither a default nor a model's value; what it only tidies up does.
 func TestTriggersFillColumns(t *testing.T) {
 	t.Parallel()
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "berth"))
-	exec(t, tx, `ALTER TABLE berth.places ALTER id ADD GENERATED ALWAYS AS IDENTITY (START 3), ADD number integer, ADD slug text, ADD "by Day" date, ADD checked integer NOT NULL DEFAULT 0;
+	exec(t, tx, `ALTER TABLE berth.places ALTER id ADD GENERATED ALWAYS AS IDENTITY (START 3), ADD number integer, ADD slug text, ADD "by Day" date, ADD spot text NOT NULL DEFAULT '', ADD checked integer NOT NULL DEFAULT 0;
 UPDATE berth.places SET number = id, slug = id, "by Day" = '2026-01-01';
-ALTER TABLE berth.places ALTER number SET NOT NULL, ALTER slug SET NOT NULL, ALTER "by Day" SET NOT NULL, ALTER checked DROP DEFAULT;
+ALTER TABLE berth.places ALTER number SET NOT NULL, ALTER slug SET NOT NULL, ALTER "by Day" SET NOT NULL, ALTER checked DROP DEFAULT, ALTER spot DROP DEFAULT;
 CREATE FUNCTION berth.fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     SELECT max(number) + 1, lower(NEW.label) INTO NEW.number, new.slug FROM berth.places WHERE checked = NEW.checked;
     NEW."by Day" := '2026-02-02';
     IF NEW.checked = 0 THEN NEW.fee = 1; END IF;
+    NEW.label := trim(NEW.label);
+    NEW.spot := CASE WHEN NEW.spot IS NULL THEN 'quay' ELSE lower(NEW.spot) END;
     RETURN NEW; END $$;
 CREATE TRIGGER fill BEFORE INSERT ON berth.places FOR EACH ROW EXECUTE FUNCTION berth.fill()`)
 	d, _ := attached(t, tx, "berth", strings.NewReplacer("\n  - type: place\n", "\n  - type: place\n    writes: [create]\n    columns: [label, checked]\n"))
 
-	for name, filled := range map[string]bool{"number": true, "slug": true, "by Day": true, "checked": false, "label": false} {
+	for name, filled := range map[string]bool{"number": true, "slug": true, "by Day": true, "spot": true, "checked": false, "label": false} {
 		require.Equal(t, filled, d.ByType("place").Column(name).HasDefault, name)
 	}
 	require.Equal(t, "3 buoy", as(t, tx, adaID, `WITH new AS (INSERT INTO berth_alfred.places (label, checked) VALUES ('Buoy', 0) RETURNING id)
