@@ -71,7 +71,7 @@ func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
 	}
 	statements := []string{"SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"}
 	if t.domain.Settle != "" {
-		statements = []string{t.domain.Settle}
+		statements = slices.Insert(statements, 0, t.domain.Settle)
 	}
 	for _, sql := range statements {
 		if _, err := tenant.Exec(ctx, sql); err != nil {

@@ -332,3 +332,18 @@ func TestDeferredRulesAfterAllCalls(t *testing.T) {
 	b.agreed(b.scope.TurnID, b.scope.Turn)
 	require.Equal(t, before, b.afloat())
 }
+
+// Whoever may call settle gets none of the owner's rights: triggers of other tables run as their writer.
+func TestSettlingRunsNobodyElsesTriggers(t *testing.T) {
+	t.Parallel()
+	b := setupQuay(t)
+	b.exec(`SET LOCAL ROLE alfred_tenant`)
+	b.exec(`CREATE TEMP TABLE mine (id int)`)
+	b.exec(`CREATE FUNCTION pg_temp.tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('test.ran_as', current_user, true); RETURN NULL; END $$`)
+	b.exec(`CREATE CONSTRAINT TRIGGER limited AFTER INSERT ON mine DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pg_temp.tell()`)
+	b.exec(`INSERT INTO mine VALUES (1)`)
+	b.exec(`SELECT quay_alfred.settle()`)
+	b.exec(`SET CONSTRAINTS ALL IMMEDIATE`)
+	b.exec(`RESET ROLE`)
+	require.Equal(t, "alfred_tenant", query[string](b, `SELECT current_setting('test.ran_as')`))
+}

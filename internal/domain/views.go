@@ -87,7 +87,7 @@ func (w *viewWriter) write(functions []wrappedFunction) (string, error) {
 		data.Operations = append(data.Operations, w.operation(f))
 	}
 	said := template.FuncMap{
-		"role": func() string { return quote(role) }, "schema": func() string { return quote(schema) }, "path": w.path, "own": w.function,
+		"role": func() string { return quote(role) }, "schema": func() string { return quote(schema) }, "source": func() string { return data.Source }, "path": w.path, "own": w.function,
 		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
 		"relation": w.relation, "view": w.view, "parents": w.parents, "columns": w.columns, "key": w.key, "keyColumn": w.keyColumn, "ownerColumn": w.ownerColumn,
 		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
