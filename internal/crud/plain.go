@@ -15,8 +15,8 @@ import (
 var behind = regexp.MustCompile(`\s*\((?:gen_)?[a-z][a-z0-9_]*_\d+\)`)
 
 // plainTexts replaces refs that a model wrote into texts by labels: a ref means nothing outside this conversation. A
-// text that is only a ref, in a column that references nothing, is refused,
-// and so is null as a word. The rows are changed in place.
+// text that is only a ref, in a column that references nothing, is refused, and so is null as a word. The rows are changed
+// in place.
 func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map[string]any) error {
 	var refs []string
 	var wrong faults
