@@ -75,13 +75,15 @@ var begins = regexp.MustCompile(`(?i)\b(?:from|since|starting|beginning|as of) (
 var dates = regexp.MustCompile(`"(\d{4}-\d{2}-\d{2})`)
 
 // expiry is when a constraint ends by itself: after the last date of its value, or after the period its words name; nil
-// for never, also if only its beginning is known. now is in the user's time zone.
+// for never, also if its words say only when it begins. now is in the user's time zone.
 func expiry(c nodes.Constraint, now time.Time) *time.Time {
-	switch last, dated := lastDate(c.Value, now.Location()); {
-	case gjson.GetBytes(c.Value, "from").Str != "" && gjson.GetBytes(c.Value, "to").Str == "", !dated && begins.MatchString(c.Text):
-		return nil
-	case dated:
+	last, dated := lastDate(c.Value, now.Location())
+	open := gjson.GetBytes(c.Value, "from").Str != "" && gjson.GetBytes(c.Value, "to").Str == ""
+	switch {
+	case dated && !open:
 		return endOf(last)
+	case begins.MatchString(c.Text):
+		return nil
 	}
 	for _, span := range spans {
 		if span.words.MatchString(c.Text) {

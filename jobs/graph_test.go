@@ -294,6 +294,7 @@ func TestExpiry(t *testing.T) {
 		"from today": {nodes.Constraint{Text: "No sugar from today on"}, ""},
 		"next week":  {nodes.Constraint{Text: "Starting next week, no meat"}, ""},
 		"open end":   {nodes.Constraint{Text: "vegan from tomorrow", Value: json.RawMessage(`{"from": "2026-01-14"}`)}, ""},
+		"no end":     {nodes.Constraint{Text: "no fish today", Value: json.RawMessage(`{"from": "2026-01-13", "to": ""}`)}, "2026-01-14"},
 		"one day":    {nodes.Constraint{Text: "no fish", Value: json.RawMessage(`"2026-01-14"`)}, "2026-01-15"},
 	}
 	for name, test := range tests {

@@ -3,7 +3,7 @@
 
 -- +goose Up
 CREATE FUNCTION one_line(words text, most integer) RETURNS text
-LANGUAGE sql IMMUTABLE COST 100
+LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
 SET search_path = alfred, public, pg_temp
 RETURN left(regexp_replace(left(one_line.words, 4 * one_line.most), '\s+', ' ', 'g'), one_line.most);
 COMMENT ON FUNCTION one_line IS 'The beginning of a text on one line, at most so many characters of it.';
