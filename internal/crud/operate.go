@@ -295,7 +295,9 @@ func (op *operateOp) versions(ctx context.Context, d *decision, tx pgx.Tx) (map[
 			most = 2 * maxCompared
 		}
 		if before := op.before[e.Type]; len(before) == maxCompared {
-			s.add(" AND ", key, " <= (SELECT last FROM unnest(", s.castList(slices.Collect(maps.Keys(before)), e.Key.Type), ") AS last ORDER BY last DESC LIMIT 1)")
+			// The union gives the keys the column's collation, by which they are ordered.
+			s.add(" AND ", key, " <= (SELECT last FROM (SELECT unnest(", s.castList(slices.Collect(maps.Keys(before)), e.Key.Type), ") UNION ALL SELECT ", key,
+				" FROM ", table(d.tools.domain, e), " WHERE FALSE) AS x (last) ORDER BY last DESC LIMIT 1)")
 		}
 		s.add(" ORDER BY ", key, " LIMIT ", s.value(most))
 

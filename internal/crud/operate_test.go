@@ -113,6 +113,35 @@ func TestOperationsOnOneOfManyRows(t *testing.T) {
 	require.Equal(t, "crate_1 deleted", query[string](b, `SELECT string_agg(ref || ' ' || action, ', ') FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
 }
 
+// Keys are ordered as their column is, not as texts are by default.
+func TestOperationsAmongManyKeysOfACollation(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, `
+		CREATE SCHEMA paints;
+		GRANT USAGE ON SCHEMA paints TO alfred_tenant;
+		CREATE COLLATION paints.german (provider = icu, locale = 'de');
+		CREATE TABLE paints.crates (
+			id text COLLATE paints.german PRIMARY KEY DEFAULT gen_random_uuid(), name text NOT NULL,
+			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid);
+		ALTER TABLE paints.crates ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY tenant ON paints.crates TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+		GRANT SELECT, UPDATE (name) ON paints.crates TO alfred_tenant;
+		CREATE FUNCTION paints.paint(this text) RETURNS void LANGUAGE sql AS $$ UPDATE paints.crates SET name = 'Red' WHERE id = this $$;`, `
+name: paints
+schema: paints
+owner: user_id
+persona: You keep crates.
+entities: [{type: crate, table: crates, label: "{name}", writes: [update], columns: [name]}]
+operations: [{name: paint, function: paint, on: crate, confirm: never}]
+subdomains: [{name: crates, description: All., tables: [crates]}]
+`)
+	b.exec(`INSERT INTO paints.crates (user_id, id, name) SELECT $1, l || n, l FROM unnest(ARRAY['a', 'B']) AS l, generate_series(1, 2500) AS n`, b.scope.UserID)
+	b.ok("read", vocab.ToolRead, `{"table": "crates", "limit": 1}`)
+	b.nextTurn()
+	require.Equal(t, 1, b.ok("write", "paint", `{"this": "crate_1"}`).RowCount)
+}
+
 // W06: whatever is wrong with an owner's function is reported, and nothing is changed.
 func TestW06FunctionsThatFail(t *testing.T) {
 	t.Parallel()
