@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"alfred/internal/vocab"
 )
 
 // refRange matches many refs on one line, as prompts show them and models answer: inv_1..inv_12.
-var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z0-9_]*)_(\d{1,9})\s*(?:\.{2,3}|…|–|-)\s*(?:((?:gen_)?[a-z][a-z0-9_]*)_)?(\d{1,9})$`)
+var refRange = regexp.MustCompile(`^(` + vocab.RefStem + `)_(\d{1,9})\s*(?:\.{2,3}|…|–|-)\s*(?:(` + vocab.RefStem + `)_)?(\d{1,9})$`)
 
 // expand expands ranges to the refs in them and normalizes names. Whatever is not a ref stays, so that it can be
 // complained about.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 // Speaks reports whether the reply that an answer contains can be given at once: no row is read, written or drafted,
@@ -55,7 +56,7 @@ func (in *ReplyInput) Introduced(words, drafts string, refs Refs) *ReplyOutput {
 }
 
 var (
-	refLike  = regexp.MustCompile(`\b[a-z][a-z0-9_]*_\d+\b`)
+	refLike  = regexp.MustCompile(`\b` + vocab.Ref + `\b`)
 	sayBegin = regexp.MustCompile(`"say"\s*:\s*"`)
 )
 

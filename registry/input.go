@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 )
 
 // The way back from models: where a key belongs, refs become keys. Anywhere else, a text that looks like a ref remains
@@ -52,7 +53,7 @@ func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filte
 }
 
 // refRange matches many refs on one line, as prompts show them: inv_1..inv_12.
-var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z0-9_]*)_(\d{1,6})\s*\.{2,3}\s*(?:((?:gen_)?[a-z][a-z0-9_]*)_)?(\d{1,6})$`)
+var refRange = regexp.MustCompile(`^(` + vocab.RefStem + `)_(\d{1,6})\s*\.{2,3}\s*(?:(` + vocab.RefStem + `)_)?(\d{1,6})$`)
 
 // maxRange bounds how many refs a range may stand for. A wider one stands for none: what is not in one of its parts would
 // count as not named.
@@ -231,7 +232,7 @@ func refText(value any) string {
 }
 
 // misspelt matches a ref in quotes or brackets, with a word before it that says what it is, or in capitals.
-var misspelt = regexp.MustCompile("(?i)^[\\s\"'`(\\[@]*(?:ref\\s*[:=]\\s*)?((?:gen_)?[a-z][a-z0-9_]*_[0-9]+)[\\s\"'`)\\]]*$")
+var misspelt = regexp.MustCompile("(?i)^[\\s\"'`(\\[@]*(?:ref\\s*[:=]\\s*)?(" + vocab.Ref + ")[\\s\"'`)\\]]*$")
 
 // spelled is the ref that a text means and says no more than; any other text stays.
 func spelled(text string) string {

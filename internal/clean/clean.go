@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 var (
@@ -19,7 +20,7 @@ var (
 	markerPattern  = regexp.MustCompile(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|IMG|gMASK|sMASK))\]`)
 	headingPattern = regexp.MustCompile(`(?m)^(\s*)(#+(?:\s|$)|<)`)
 	speakerPattern = regexp.MustCompile(`(?im)^(\s*)([*_>\s]*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human|tool)(?: \([^)\n]*\))?[*_]*\s*:|entities this turn))`)
-	refLinePattern = regexp.MustCompile(`(?m)^(\s*)([-|]\s*(?:gen_)?[a-z][a-z0-9_]*_\d+(?:\.\.[a-z0-9_]+)?\s*[:|])`)
+	refLinePattern = regexp.MustCompile(`(?m)^(\s*)([-|]\s*` + vocab.Ref + `(?:\.\.[a-z0-9_]+)?\s*[:|])`)
 
 	// MentionPattern matches a mention as the page writes it: its label, type and key.
 	MentionPattern = regexp.MustCompile(`@\[([^\]\n]*)\]\(([A-Za-z_]+):([^)\s]+)\)`)

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"alfred/internal/vocab"
 )
 
 var (
-	rangePattern  = regexp.MustCompile(`(?i)\b((?:gen_)?[a-z][a-z0-9_]*)_(\d+)\.\.(?:gen_)?[a-z][a-z0-9_]*_(\d+)\b`)
-	behindPattern = regexp.MustCompile(`(?i) ?\(((?:gen_)?[a-z][a-z0-9_]*_\d+)\)`)
-	refPattern    = regexp.MustCompile(`(?i)\b(?:gen_)?[a-z][a-z0-9_]*_\d+\b`)
+	rangePattern  = regexp.MustCompile(`(?i)\b(` + vocab.RefStem + `)_(\d+)\.\.` + vocab.RefStem + `_(\d+)\b`)
+	behindPattern = regexp.MustCompile(`(?i) ?\((` + vocab.Ref + `)\)`)
+	refPattern    = regexp.MustCompile(`(?i)\b` + vocab.Ref + `\b`)
 )
 
 // Names says what the refs in a text stand for.
@@ -23,11 +25,15 @@ type Names struct {
 	Word, Plural func(entityType string) string
 }
 
+// MayNameRefs reports whether a text is worth being searched for refs, none of which is without a _: the patterns take
+// long, and what refs stand for is gathered from all rows in view.
+func MayNameRefs(text string) bool { return strings.Contains(text, "_") }
+
 // Unref replaces the refs in a text: a known one by its label, an unknown one by its type's name, a range by its size
 // and type.
 func (n *Names) Unref(text string) string {
-	if strings.IndexByte(text, '_') < 0 {
-		return text // no ref is without one, and the patterns take long
+	if !MayNameRefs(text) {
+		return text
 	}
 	text = rangePattern.ReplaceAllStringFunc(text, func(match string) string {
 		parts := rangePattern.FindStringSubmatch(match)

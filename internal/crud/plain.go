@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
 // behind matches a ref in brackets after a name, as prompts show rows.
-var behind = regexp.MustCompile(`\s*\((?:gen_)?[a-z][a-z0-9_]*_\d+\)`)
+var behind = regexp.MustCompile(`\s*\(` + vocab.Ref + `\)`)
 
 // plainTexts replaces refs that a model wrote into texts by labels: a ref means nothing outside this conversation. A
 // text that is only a ref, in a column that references nothing, is refused, and so is null as a word. The rows are changed

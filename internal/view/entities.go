@@ -10,6 +10,7 @@ import (
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -94,7 +95,7 @@ func (t *Scene) DeletedRefs() []string {
 }
 
 // refPattern matches anything shaped like a ref.
-var refPattern = regexp.MustCompile(`\b[a-z][a-z0-9_]*_[0-9]+\b`)
+var refPattern = regexp.MustCompile(`\b` + vocab.Ref + `\b`)
 
 // Named returns everything in a text that is shaped like a ref.
 func Named(text []byte) []string {

@@ -212,7 +212,13 @@ func (v *View) Names(labels map[string]string, own map[string]bool) *clean.Names
 
 // Plain replaces refs by labels, and refs that do not exist by their type's word. What looks like a ref in the user's
 // own rows stays.
-func (t *Scene) Plain(text string) string { return t.RefNames().Unref(text) }
+func (t *Scene) Plain(text string) string {
+	if !clean.MayNameRefs(text) {
+		return text
+	}
+
+	return t.RefNames().Unref(text)
+}
 
 // RefNames are Plain's replacements, for several texts.
 func (t *Scene) RefNames() *clean.Names {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -99,7 +100,7 @@ func content(e *nodes.Entity) map[string]any {
 }
 
 var (
-	anyRef    = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z0-9_]*_\d+\b`)
+	anyRef    = regexp.MustCompile(`\b` + vocab.Ref + `\b`)
 	one       = regexp.MustCompile(`(?i)^(?:it|that|this|that one|this one|the one|the same|one)(?: (?:again|please))?$`)
 	many      = regexp.MustCompile(`(?i)^(?:them|these|those|both|all|everything|all of (?:it|them|those|these)|all (?:the )?drafts|those two|the lot)$`)
 	pointing  = regexp.MustCompile(`(?i)^(?:it|that|this|those|these)\b`)
