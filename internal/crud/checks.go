@@ -40,7 +40,7 @@ type settling struct {
 
 func (s *settling) after(ctx context.Context, tenant pgx.Tx, tool string, last bool, at callError) error {
 	if s.tools.settles(tool) {
-		settle := func(tx pgx.Tx) error { return s.tools.settle(ctx, tx, tool) }
+		settle := func(tx pgx.Tx) error { return s.tools.settle(ctx, tx) }
 		if last && s.open == nil { // nothing follows that a violation must not abort
 			at.err = settle(tenant)
 		} else {
@@ -65,8 +65,8 @@ func (t *Tools) settles(tool string) bool {
 }
 
 // settle runs the deferred constraints as the tenant. Later calls of the decision may again violate them temporarily.
-func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
-	if !t.settles(tool) {
+func (t *Tools) settle(ctx context.Context, tenant pgx.Tx) error {
+	if !t.domain.Deferred {
 		return nil
 	}
 	statements := []string{"SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"}

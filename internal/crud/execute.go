@@ -167,10 +167,11 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	d.registry, d.journal = registry.New(tx, d.tools.domain, d.scope), &journal{tools: d.tools}
 	d.drafted, d.written = map[string]int{}, nil
 	var first error
+	made := map[string]bool{}
 	for i, s := range d.steps {
 		s.op, s.fault = d.operation(s)
 		if s.fault == nil {
-			s.fault = d.repeated(i)
+			s.fault = d.repeated(s.call, made)
 		}
 		if s.fault != nil && first == nil { // all calls are checked, so that their faults are reported together
 			first = &callError{index: i, entity: s.entity, err: s.fault}

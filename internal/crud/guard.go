@@ -55,7 +55,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 		return nil, err
 	}
 
-	return found, d.noteTargets(ctx, tx, s, found, ask)
+	return found, d.noteTargets(ctx, tx, s, ask)
 }
 
 // requireMatch refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
@@ -213,8 +213,8 @@ func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 }
 
 // noteTargets keeps the rows for the question, should any call of the decision need one.
-func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, found *loaded, ask bool) error {
-	s.found, s.keys, s.versions, s.asks = found, found.keys(), found.Versions[s.entity.Type], ask
+func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, ask bool) error {
+	s.keys, s.versions, s.asks = s.found.keys(), s.found.Versions[s.entity.Type], ask
 	if !ask {
 		return nil
 	}

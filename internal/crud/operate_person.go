@@ -73,7 +73,7 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, op *operateOp
 		if d.approval != nil {
 			return fail(CodeApprovalNeeded, "%s", op.step.preview)
 		}
-		if err := t.settle(ctx, tenant, op.declared.Name); err != nil {
+		if err := t.settle(ctx, tenant); err != nil {
 			return err
 		}
 		found, err := t.byKeys(ctx, tenant, e, all(e), []string{op.this})

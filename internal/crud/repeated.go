@@ -29,10 +29,10 @@ func (c Call) addsUp() bool {
 	return !vocab.Reads(c.Tool) && !slices.Contains([]string{vocab.ToolCalculate, vocab.ToolUpdate}, c.Tool)
 }
 
-// repeated refuses a call that the decision or its step makes twice. Models repeat themselves, so only the user's words
-// could say that it is meant, and a model that means it can say it otherwise.
-func (d *decision) repeated(at int) *Error {
-	call := d.steps[at].call
+// repeated refuses a call that the decision or its step makes twice; made are the fingerprints of the decision's earlier
+// ones. Models repeat themselves, so only the user's words could say that it is meant, and a model that means it can say
+// it otherwise.
+func (d *decision) repeated(call Call, made map[string]bool) *Error {
 	if !call.addsUp() {
 		return nil
 	}
@@ -40,11 +40,10 @@ func (d *decision) repeated(at int) *Error {
 	if told, done := d.bounds.Done[is]; done {
 		return fail(CodeRepeated, "This step has already done that: %s. Leave it out, or call step_complete if nothing else is to be done.", registry.Scrub(told))
 	}
-	for _, earlier := range d.steps[:at] {
-		if earlier.call.Fingerprint() == is {
-			return fail(CodeRepeated, "The same %s stands twice in this answer. Leave one out; rows that are to be equal stand in one call.", call.Tool)
-		}
+	if made[is] {
+		return fail(CodeRepeated, "The same %s stands twice in this answer. Leave one out; rows that are to be equal stand in one call.", call.Tool)
 	}
+	made[is] = true
 
 	return nil
 }

@@ -17,7 +17,6 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/exact"
 	"alfred/internal/pg"
-	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -240,7 +239,7 @@ func (t *Tools) change(
 			return err
 		}
 
-		return t.settle(ctx, tenant, vocab.ToolUpdate)
+		return t.settle(ctx, tenant)
 	})
 	if err != nil {
 		return Row{}, err

@@ -71,7 +71,8 @@ func (d *decision) askAgain(ctx context.Context, tx pgx.Tx, s *step, found *load
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	if err := d.noteTargets(ctx, tx, s, found, true); err != nil {
+	s.found = found
+	if err := d.noteTargets(ctx, tx, s, true); err != nil {
 		return err
 	}
 	d.approval.Text = spoken("This has changed since I asked.") + " " + d.approval.Text
