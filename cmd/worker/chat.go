@@ -19,6 +19,7 @@ import (
 	"alfred/db"
 	"alfred/internal/follow"
 	"alfred/internal/pg"
+	"alfred/jobs"
 )
 
 type chatCommand struct {
@@ -127,19 +128,13 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 	return t.run(ctx)
 }
 
-var errTimezone = errors.New("--timezone: the database does not know it; it is named as Europe/Berlin is")
-
 // locate notes the time zone, if one is given.
 func (c *chatCommand) locate(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID) error {
 	if c.Timezone == "" {
 		return nil
 	}
-	err := db.New().UserTimezoneSet(ctx, pool, &db.UserTimezoneSetParams{ID: user, Timezone: c.Timezone})
-	if pg.IsCheck(err, "users_timezone_known") {
-		return errTimezone
-	}
-	if err != nil {
-		return fmt.Errorf("set time zone: %w", err)
+	if err := jobs.SetTimezone(ctx, pool, user, c.Timezone); err != nil {
+		return fmt.Errorf("--timezone: %w", err)
 	}
 
 	return nil

@@ -19,6 +19,7 @@ import (
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 	"alfred/internal/follow"
+	"alfred/jobs"
 )
 
 // chatting is a database for which a worker can be started.
@@ -211,7 +212,7 @@ func TestChatKnowsWhereTheUserIs(t *testing.T) {
 		require.Equal(t, "Asia/Tokyo", c.one(t, zone))
 	}
 	_, err := c.chat(t, &chatCommand{Timezone: "Asia/Nowhere"}, "", nil)
-	require.ErrorIs(t, err, errTimezone)
+	require.ErrorIs(t, err, jobs.ErrTimezone)
 	require.Equal(t, "Asia/Tokyo", c.one(t, zone))
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/internal/httpapi/problem"
 	"alfred/internal/pg"
+	"alfred/jobs"
 )
 
 // user is who a request acts for.
@@ -33,12 +33,8 @@ func (a *api) userGet(ctx context.Context, _ *struct{}) (user, error) {
 }
 
 func (a *api) userPatch(ctx context.Context, in *userPatchIn) (user, error) {
-	err := a.q.UserTimezoneSet(ctx, a.Pool, &db.UserTimezoneSetParams{ID: userOf(ctx), Timezone: in.Body.Timezone})
-	if pg.IsCheck(err, "users_timezone_known") {
-		return user{}, problem.Invalid("This time zone is not known here. It is named as Europe/Berlin is.")
-	}
-	if err != nil {
-		return user{}, fmt.Errorf("set time zone: %w", err)
+	if err := jobs.SetTimezone(ctx, a.Pool, userOf(ctx), in.Body.Timezone); err != nil {
+		return user{}, err
 	}
 
 	return a.userGet(ctx, nil)

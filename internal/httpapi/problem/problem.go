@@ -136,6 +136,7 @@ var known = []struct {
 	{jobs.ErrSessionArchived, New(http.StatusConflict, "session_archived", "The session is archived: reopen it to go on.")},
 	{jobs.ErrQuestionClosed, New(http.StatusConflict, "question_closed", "The question was answered, has expired or gave way to another.")},
 	{jobs.ErrMessageTooLarge, New(http.StatusRequestEntityTooLarge, "message_too_large", "A message has at most 32 KiB.")},
+	{jobs.ErrTimezone, Invalid("This time zone is not known here. It is named as Europe/Berlin is.")},
 	{jobs.ErrLimit, New(http.StatusTooManyRequests, "limit_exceeded", "Too many messages are waiting in this session.")},
 	{auth.ErrElsewhere, moving},
 	{auth.ErrForbidden, New(http.StatusForbidden, "forbidden", "This key may not do that.")},
