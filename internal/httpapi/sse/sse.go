@@ -11,10 +11,8 @@ import (
 // PingEvery is how long a stream may be silent before a comment says that it is alive.
 const PingEvery = 15 * time.Second
 
-const writeTimeout = 10 * time.Second
-
-// Writer writes to one client. A client that does not read hits the write timeout and loses its connection; it
-// resumes with Last-Event-ID.
+// Writer writes to one client. A client that does not read loses its connection, as with any answer; it resumes with
+// Last-Event-ID.
 type Writer struct {
 	w       io.Writer
 	control *http.ResponseController
@@ -63,9 +61,6 @@ func (e *Writer) Comment(text string) error {
 }
 
 func (e *Writer) write(format string, values ...any) error {
-	if err := e.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-		return fmt.Errorf("set write deadline: %w", err)
-	}
 	if _, err := fmt.Fprintf(e.w, format, values...); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
