@@ -186,6 +186,11 @@ func (c *Column) readAs(plain string) {
 	c.Type, c.FullType, c.cast = plain, plain, plain
 }
 
+// local reports whether the column holds times that do not say where.
+func (c *Column) local() bool {
+	return strings.HasPrefix(c.FullType, "timestamp") && strings.HasSuffix(c.FullType, "without time zone")
+}
+
 func (t *catalogTable) grant(column string, insert, update bool) {
 	if insert {
 		t.insertable = append(t.insertable, column)

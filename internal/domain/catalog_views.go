@@ -113,7 +113,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	if err != nil {
 		return err
 	}
-	bases, shown := []uint32{}, map[origin][]viewColumn{}
+	bases, shown, computed := []uint32{}, map[origin][]viewColumn{}, []viewColumn{}
 	for _, t := range c.tables {
 		if !t.view {
 			continue
@@ -129,6 +129,8 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 			if ok {
 				shown[from] = append(shown[from], viewColumn{t, col})
 				bases = append(bases, from.relation)
+			} else {
+				computed = append(computed, viewColumn{t, col})
 			}
 		}
 	}
@@ -139,7 +141,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		table                          string
 		base                           Column
 	)
-	into := []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}
+	into := []any{&relation, &number, &name, &base.FullType, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}
 
 	return eachRow(ctx, tx, "tables of views", viewColumnsSQL, []any{bases}, into, func() error {
 		c.attributes[origin{relation, number}] = name
@@ -147,9 +149,20 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		for _, at := range shown[origin{relation, number}] {
 			at.view.inherit(at.column, &base, comment, relationComment)
 		}
+		for _, at := range computed {
+			if at.zoned(relation, name, &base) {
+				at.view.from[name] = origin{relation, number}
+				at.view.inherit(at.column, &base, comment, relationComment)
+			}
+		}
 
 		return nil
 	})
+}
+
+// zoned reports whether the view shows a time of its only table under the same name, with a time zone added.
+func (at viewColumn) zoned(relation uint32, name string, base *Column) bool {
+	return at.column.Name == name && at.column.FullType == "timestamp with time zone" && base.local() && len(at.view.bases) == 1 && at.view.bases[relation]
 }
 
 // inherit copies what the table says about a column. A view's own comment takes precedence.

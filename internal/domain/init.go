@@ -55,7 +55,7 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 // overViews prepares a declaration whose types are views: it finds the accounts table, from which everything with an
 // owner is reachable.
 func (w *initWriter) overViews(views string) error {
-	decl := &Declaration{Schema: views, Owner: w.owner, Source: SourceDecl{Schema: w.schema, Accounts: cmp.Or(w.accounts, w.guessAccounts())}}
+	decl := &Declaration{Schema: views, Owner: w.owner, Source: SourceDecl{Schema: w.schema, Accounts: cmp.Or(w.accounts, w.guessAccounts()), UTC: w.storesUTC()}}
 	var err error
 	if w.source, err = newSource(decl, w.cat); err != nil {
 		return fmt.Errorf("init domain: %w", err)
@@ -67,6 +67,11 @@ func (w *initWriter) overViews(views string) error {
 	}
 
 	return nil
+}
+
+// storesUTC reports whether the tables were made by a program that stores UTC in times without a time zone: Prisma or Rails.
+func (w *initWriter) storesUTC() bool {
+	return w.cat.table("_prisma_migrations") != nil || w.cat.table("ar_internal_metadata") != nil
 }
 
 // guessAccounts is the table that owner columns reference, "" for none.

@@ -26,7 +26,11 @@ func (w *initWriter) write() {
 	w.linef("name: %s", yamlText(w.schema))
 	w.linef("schema: %s", yamlText(w.into()))
 	if w.source != nil {
-		w.linef("source: {schema: %s, accounts: %s} # the tables, of which nothing is altered", yamlText(w.schema), yamlText(w.source.decl.Source.Accounts))
+		from := fmt.Sprintf("schema: %s, accounts: %s", yamlText(w.schema), yamlText(w.source.decl.Source.Accounts))
+		if w.source.decl.Source.UTC {
+			from += ", utc: true"
+		}
+		w.linef("source: {%s} # the tables, of which nothing is altered", from)
 	}
 	if w.owner == "" {
 		w.linef("# unsure: no column that tells tenants apart was found, so every table counts as shared.")
@@ -252,7 +256,19 @@ func (w *initWriter) writeColumns(e *initEntity) {
 		w.linef("    # unsure: rows with %s are shown like all others; to leave them out, declare a view of yours instead, which is read only", oneLine(c.Name))
 	}
 	if local := w.local(e); len(local) > 0 {
-		w.linef("    # unsure: %s without a time zone: taken for the user's own time; where programs store UTC, declare a view of yours instead", strings.Join(local, ", "))
+		w.linef("    # unsure: %s without a time zone: %s", strings.Join(local, ", "), w.meaning())
+	}
+}
+
+// meaning is what such a time is taken for.
+func (w *initWriter) meaning() string {
+	switch {
+	case w.source == nil:
+		return "taken for the user's own time; where programs store UTC, declare a view of yours instead"
+	case w.source.decl.Source.UTC:
+		return "taken for UTC, as the source says"
+	default:
+		return "taken for the user's own time; where programs store UTC, add utc: true to the source"
 	}
 }
 
@@ -260,7 +276,7 @@ func (w *initWriter) writeColumns(e *initEntity) {
 func (w *initWriter) local(e *initEntity) []string {
 	var names []string
 	for _, c := range e.table.columns {
-		if strings.HasPrefix(c.FullType, "timestamp") && strings.HasSuffix(c.FullType, "without time zone") && !w.hidden(e, c) && !goneNames.MatchString(snake(c.Name)) {
+		if c.local() && !w.hidden(e, c) && !goneNames.MatchString(snake(c.Name)) {
 			names = append(names, oneLine(c.Name))
 		}
 	}

@@ -16,6 +16,9 @@ type SourceDecl struct {
 	Schema string `yaml:"schema"`
 	// Accounts is the table of people, "" if rows only carry their key.
 	Accounts string `yaml:"accounts"`
+	// UTC says that times without a time zone hold UTC. The views show them with one, and what is written through them is
+	// turned back.
+	UTC bool `yaml:"utc"`
 }
 
 // source is the tables of another schema, and who owns their rows.

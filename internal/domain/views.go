@@ -87,7 +87,7 @@ func (w *viewWriter) write(functions []wrappedFunction) (string, error) {
 		data.Operations = append(data.Operations, w.operation(f))
 	}
 	said := template.FuncMap{
-		"role": func() string { return quote(role) }, "schema": func() string { return quote(schema) }, "source": func() string { return data.Source }, "path": w.path, "own": w.function,
+		"role": func() string { return quote(role) }, "settings": w.settings, "schema": func() string { return quote(schema) }, "source": func() string { return data.Source }, "own": w.function,
 		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
 		"relation": w.relation, "view": w.view, "parents": w.parents, "columns": w.columns, "key": w.key, "keyColumn": w.keyColumn, "ownerColumn": w.ownerColumn,
 		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
@@ -155,12 +155,16 @@ func (w *viewWriter) viewed(e *EntityDecl) (v viewedType, err error) {
 
 func (w *viewWriter) view(t *catalogTable) string { return quote(w.decl.Schema, t.Name) }
 
-// path is the search path of functions that run what the owner wrote: triggers and functions may name things without
-// their schema.
-func (w *viewWriter) path() string {
+// settings are those of functions that run what the owner wrote: triggers and functions may name things without their
+// schema, and take the session for one in UTC, to which Postgres also turns times that lose their zone.
+func (w *viewWriter) settings() string {
 	schemas := appendNew([]string{w.decl.Source.Schema, "public"}, w.cat.extensions...)
+	set := "SET search_path = " + quoteAll(append(schemas, "pg_temp"))
+	if w.decl.Source.UTC {
+		set += " SET timezone = 'UTC'"
+	}
 
-	return quoteAll(append(schemas, "pg_temp"))
+	return set
 }
 
 func (s *source) notef(format string, args ...any) {
@@ -203,7 +207,7 @@ func (w *viewWriter) parents(t *catalogTable, e *EntityDecl) []*catalogTable {
 func (w *viewWriter) columns(t *catalogTable) string {
 	columns := make([]string, 0, len(t.columns)+1)
 	for _, c := range t.columns {
-		columns = append(columns, "t."+quote(c.Name))
+		columns = append(columns, w.shownAs(c))
 	}
 	if w.folded(t) {
 		key := w.key(t)
@@ -219,6 +223,18 @@ func (w *viewWriter) columns(t *catalogTable) string {
 
 	return strings.Join(append(columns, version+" AS "+versionColumn), ", ")
 }
+
+// shownAs is a column as the view shows it.
+func (w *viewWriter) shownAs(c *Column) string {
+	if w.inUTC(c) {
+		return "t." + quote(c.Name) + " AT TIME ZONE 'UTC' AS " + quote(c.Name)
+	}
+
+	return "t." + quote(c.Name)
+}
+
+// inUTC reports whether a column holds UTC without saying so.
+func (s *source) inUTC(c *Column) bool { return s.decl.Source.UTC && c.local() }
 
 // foldedKeys are foreign keys to composite keys.
 func (s *source) foldedKeys(t *catalogTable) []catalogFK {
@@ -266,6 +282,8 @@ func (w *viewWriter) byFunction(t *catalogTable, e *EntityDecl) string {
 		return "whose a row is depends on another table"
 	case len(w.guarded(t, e)) > 0:
 		return "its rows point at rows of people"
+	case slices.ContainsFunc(t.columns, w.inUTC):
+		return "its times are stored in UTC"
 	default:
 		return ""
 	}

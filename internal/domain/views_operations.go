@@ -67,11 +67,11 @@ type rowKey struct {
 func (w *viewWriter) operation(f wrappedFunction) operationSQL {
 	parts := w.keyParts(f)
 	made := operationSQL{
-		Decl: f.decl, Wrapper: f.into, Arguments: f.arguments, Result: f.result, Split: len(parts) > 0, On: w.tableOf(f.decl.On),
+		Decl: f.decl, Wrapper: f.into, Arguments: w.zoned(f.arguments), Result: f.result, Split: len(parts) > 0, On: w.tableOf(f.decl.On),
 		HandOver: handOver{w.function(f.into), f.owner, w.account != nil},
 	}
 	if made.Split {
-		rest := strings.SplitN(f.arguments, ", ", len(parts)+1)[len(parts):]
+		rest := strings.SplitN(made.Arguments, ", ", len(parts)+1)[len(parts):]
 		made.Arguments = strings.Join(append([]string{wholeKey + " text"}, rest...), ", ")
 	}
 	args := make([]string, len(f.names))
@@ -82,7 +82,7 @@ func (w *viewWriter) operation(f wrappedFunction) operationSQL {
 			continue
 		}
 		number := i + 1 - max(0, len(parts)-1) // the parts have come as one
-		args[i] = fmt.Sprintf("%s => $%d", quote(parameter), number)
+		args[i] = fmt.Sprintf("%s => $%d%s", quote(parameter), number, w.unzoned(f.types[i]))
 		if t := w.tableOf(f.decl.keyType(i, parameter)); t != nil {
 			made.Keys = append(made.Keys, rowKey{number, t, strings.HasSuffix(f.types[i], "[]")})
 		}
@@ -97,6 +97,26 @@ func (w *viewWriter) operation(f wrappedFunction) operationSQL {
 	made.Call = fmt.Sprintf("%s%s(%s)", verb, f.name, strings.Join(args, ", "))
 
 	return made
+}
+
+const withoutZone = "timestamp without time zone"
+
+// zoned are a function's parameters as its wrapper has them: a time that the function takes for UTC comes with its zone.
+func (w *viewWriter) zoned(arguments string) string {
+	if !w.decl.Source.UTC {
+		return arguments
+	}
+
+	return strings.ReplaceAll(arguments, withoutZone, "timestamp with time zone")
+}
+
+// unzoned turns such an argument back.
+func (w *viewWriter) unzoned(parameter string) string {
+	if !w.decl.Source.UTC || !strings.HasPrefix(parameter, withoutZone) {
+		return ""
+	}
+
+	return "::" + parameter
 }
 
 // wholeKey is the parameter that takes a composite key as one value.
