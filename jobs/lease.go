@@ -107,7 +107,7 @@ func (l *lease) beat(ctx context.Context, timeout time.Duration) error {
 // to take them over.
 func (l *lease) keep(ctx context.Context) {
 	last := time.Now()
-	every(ctx, beatInterval, func(ctx context.Context) {
+	pg.Every(ctx, beatInterval, func(ctx context.Context) {
 		err := l.beat(ctx, beatTimeout)
 		switch {
 		case err == nil:
@@ -129,10 +129,8 @@ func (l *lease) hold(ctx context.Context) {
 		}
 		l.runner.Logger.WarnContext(ctx, "lease connection lost", slog.Any("error", err))
 		for l.connect(ctx) != nil {
-			select {
-			case <-ctx.Done():
+			if pg.Pause(ctx, reconnect) != nil {
 				return
-			case <-time.After(reconnect):
 			}
 		}
 	}

@@ -255,10 +255,7 @@ func (r *recorder) store(ctx context.Context, call *madeCall) error {
 		if ctx.Err() != nil || !pg.IsTransient(err) {
 			return fmt.Errorf("store the model's answer: %w", err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(recordPause):
-		}
+		_ = pg.Pause(ctx, recordPause) // the next attempt tells why ctx has ended
 	}
 }
 
@@ -266,9 +263,7 @@ func (r *recorder) store(ctx context.Context, call *madeCall) error {
 func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		select {
-		case <-longer.Done():
-		case <-time.After(by):
+		if pg.Pause(longer, by) == nil {
 			cancel()
 		}
 	})

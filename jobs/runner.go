@@ -250,9 +250,9 @@ func (r *Runner) Start(ctx context.Context) error {
 	}
 	r.done.Go(func() { r.lease.keep(loops) })
 	r.done.Go(func() { r.lease.hold(loops) })
-	r.done.Go(func() { every(loops, compareInterval, r.compareTables()) })
-	r.done.Go(func() { every(loops, scanInterval, r.scan) })
-	r.done.Go(func() { every(loops, day, r.ensurePartitions) })
+	r.done.Go(func() { pg.Every(loops, compareInterval, r.compareTables()) })
+	r.done.Go(func() { pg.Every(loops, scanInterval, r.scan) })
+	r.done.Go(func() { pg.Every(loops, day, r.ensurePartitions) })
 	r.done.Go(func() {
 		if err := r.notifier.Run(loops); err != nil {
 			r.Logger.WarnContext(loops, "last notification lost", slog.Any("error", err))
@@ -263,20 +263,6 @@ func (r *Runner) Start(ctx context.Context) error {
 	}
 
 	return nil
-}
-
-// every calls work at an interval until ctx ends.
-func every(ctx context.Context, interval time.Duration, work func(ctx context.Context)) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			work(ctx)
-		}
-	}
 }
 
 // Stop fetches no more jobs, lets decisions finish within the grace period, hands the others back and gives up the

@@ -221,10 +221,8 @@ func dropPartition(ctx context.Context, pool *pgxpool.Pool, part string) error {
 		if code := pg.Code(err); code != pgerrcode.LockNotAvailable && code != pgerrcode.DeadlockDetected {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(dropPause):
+		if err := pg.Pause(ctx, dropPause); err != nil {
+			return err
 		}
 	}
 

@@ -84,10 +84,8 @@ func (c *turnUndoCommand) await(ctx context.Context, pool *pgxpool.Pool, id uuid
 		if line.Status != "queued" && line.Status != "running" || time.Now().After(deadline) {
 			return line, nil
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(100 * time.Millisecond):
+		if err := pg.Pause(ctx, 100*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }

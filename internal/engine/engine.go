@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"alfred/internal/crud"
+	"alfred/internal/pg"
 	"alfred/internal/prompt"
 	"alfred/internal/recall"
 	"alfred/jobs"
@@ -76,9 +77,8 @@ func Start(ctx context.Context, config jobs.Config, index *recall.Index) (stop f
 
 // sweep embeds what no job covers, until ctx ends. Several workers may do so: a text is identified by its hash.
 func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
-	ticker := time.NewTicker(changesInterval)
-	defer ticker.Stop()
-	for due, first := time.Now(), true; ; {
+	due, first := time.Now(), true
+	look := func(ctx context.Context) {
 		err := index.SweepChanged(ctx)
 		if !time.Now().Before(due) {
 			full := index.Sweep(ctx)
@@ -91,12 +91,9 @@ func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
 		if err != nil && ctx.Err() == nil {
 			logger.WarnContext(ctx, "sweep failed", slog.Any("error", err))
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
 	}
+	look(ctx)
+	pg.Every(ctx, changesInterval, look)
 }
 
 // untilNext returns how long to wait after a sweep. Another process's sweep will do, except for the first, which comes as
@@ -118,16 +115,11 @@ func untilNext(err error, first bool) time.Duration {
 // tend makes and drops vector indexes until ctx ends. Making an index may wait for hours, and no sweep must wait for
 // that.
 func tend(ctx context.Context, index *recall.Index, logger *slog.Logger) {
-	ticker := time.NewTicker(sweepInterval)
-	defer ticker.Stop()
-	for {
+	look := func(ctx context.Context) {
 		if err := index.Tend(ctx); err != nil && ctx.Err() == nil {
 			logger.WarnContext(ctx, "vector indexes failed", slog.Any("error", err))
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
 	}
+	look(ctx)
+	pg.Every(ctx, sweepInterval, look)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/pg"
 )
 
 // apartAtMost is how far the clocks of two databases may be apart. Which turns a conversation remembers, and in which order
@@ -58,7 +60,7 @@ func (u *move) awaitClock(ctx context.Context) error {
 	if behind > apartAtMost {
 		return ErrClocks
 	}
-	if err := pause(ctx, behind); err != nil {
+	if err := pg.Pause(ctx, behind); err != nil {
 		return fmt.Errorf("wait for the target's clock: %w", err)
 	}
 

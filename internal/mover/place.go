@@ -54,7 +54,7 @@ func (u *move) close(ctx context.Context) error {
 		if time.Now().After(until) {
 			return ErrTurnRuns
 		}
-		if err := pause(ctx, busyPause); err != nil {
+		if err := pg.Pause(ctx, busyPause); err != nil {
 			return fmt.Errorf("wait for the running turn: %w", err)
 		}
 	}
@@ -120,7 +120,7 @@ func (u *move) forget(ctx context.Context) error {
 	if err := u.unpublish(ctx); err != nil {
 		return err
 	}
-	if err := pause(ctx, u.Grace); err != nil {
+	if err := pg.Pause(ctx, u.Grace); err != nil {
 		return fmt.Errorf("wait for readers: %w", err)
 	}
 
@@ -141,16 +141,6 @@ func (u *move) leave(ctx context.Context, pool *pgxpool.Pool, name string) error
 	}
 
 	return nil
-}
-
-// pause waits, or says why ctx has ended.
-func pause(ctx context.Context, length time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(length):
-		return nil
-	}
 }
 
 // abort has the source serve the user again, and the target forget them.

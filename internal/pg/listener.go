@@ -49,7 +49,7 @@ func NewListener(config *pgx.ConnConfig, logger *slog.Logger) *Listener {
 // every second, whether or not it listens.
 func (l *Listener) Run(ctx context.Context) error {
 	var polling sync.WaitGroup
-	polling.Go(func() { l.poll(ctx) })
+	polling.Go(func() { Every(ctx, pollInterval, func(context.Context) { l.signalAll() }) })
 	l.reconnect(ctx)
 	polling.Wait()
 
@@ -105,19 +105,6 @@ func (l *Listener) listen(ctx context.Context) error {
 	}
 }
 
-func (l *Listener) poll(ctx context.Context) {
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			l.signalAll()
-		}
-	}
-}
-
 func (l *Listener) reconnect(ctx context.Context) {
 	for {
 		err := l.listen(ctx)
@@ -125,10 +112,7 @@ func (l *Listener) reconnect(ctx context.Context) {
 			return
 		}
 		l.logger.WarnContext(ctx, "listening again after a lost connection", slog.Any("error", err))
-		select {
-		case <-ctx.Done():
-		case <-time.After(reconnectPause):
-		}
+		_ = Pause(ctx, reconnectPause) // the next attempt finds that ctx has ended
 	}
 }
 

@@ -239,10 +239,8 @@ func lock(ctx context.Context, conn *pgxpool.Conn) error {
 		if got, err := tryLock(ctx, conn, migrateLock); got || err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for another migration: %w", ctx.Err())
-		case <-time.After(lockRetry):
+		if err := Pause(ctx, lockRetry); err != nil {
+			return fmt.Errorf("wait for another migration: %w", err)
 		}
 	}
 }

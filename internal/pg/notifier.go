@@ -3,6 +3,8 @@ package pg
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,25 +62,18 @@ func (n *Notifier) Notify(turnID uuid.UUID) {
 
 // Run sends until ctx ends, then sends what is left and returns nil. Failed notifications are retried.
 func (n *Notifier) Run(ctx context.Context) error {
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return n.finalFlush(ctx)
+			continue
 		case <-n.wake:
 		}
-		pause := notifyInterval
+		rest := notifyInterval
 		if err := n.flush(ctx); err != nil {
-			pause = notifyRetry
+			rest = notifyRetry
 		}
-		select {
-		case <-ctx.Done():
-			return n.finalFlush(ctx)
-		case <-time.After(pause):
-		}
+		_ = Pause(ctx, rest)
 	}
-}
-
-func (n *Notifier) finalFlush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
 
@@ -88,23 +83,17 @@ func (n *Notifier) finalFlush(ctx context.Context) error {
 // flush sends what is pending; what could not be sent stays pending.
 func (n *Notifier) flush(ctx context.Context) error {
 	n.mu.Lock()
-	batch := make([]uuid.UUID, 0, len(n.pending))
-	for id := range n.pending {
-		batch = append(batch, id)
-	}
+	batch := slices.Collect(maps.Keys(n.pending))
 	clear(n.pending)
 	n.mu.Unlock()
-
-	for len(batch) > 0 {
-		size := min(len(batch), notifyMaxIDs)
-		if _, err := n.executor.Exec(ctx, `SELECT pg_notify($1, $2)`, Channel, payload(batch[:size])); err != nil {
+	for some := range slices.Chunk(batch, notifyMaxIDs) {
+		if _, err := n.executor.Exec(ctx, `SELECT pg_notify($1, $2)`, Channel, payload(some)); err != nil {
 			for _, id := range batch {
 				n.Notify(id)
 			}
 
 			return fmt.Errorf("notify about %d turns: %w", len(batch), err)
 		}
-		batch = batch[size:]
 	}
 
 	return nil

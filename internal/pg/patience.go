@@ -15,13 +15,32 @@ const (
 func Patiently(ctx context.Context, work func() error) error {
 	for until := time.Now().Add(patience); ; {
 		err := work()
-		if !IsTransient(err) || time.Now().After(until) {
+		if !IsTransient(err) || time.Now().After(until) || Pause(ctx, pause) != nil {
 			return err
 		}
+	}
+}
+
+// Pause waits. It returns the error of a context that ends before.
+func Pause(ctx context.Context, length time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(length):
+		return nil
+	}
+}
+
+// Every calls work at an interval until ctx ends.
+func Every(ctx context.Context, interval time.Duration, work func(ctx context.Context)) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
 		select {
 		case <-ctx.Done():
-			return err
-		case <-time.After(pause):
+			return
+		case <-ticker.C:
+			work(ctx)
 		}
 	}
 }
