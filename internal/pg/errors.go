@@ -36,23 +36,20 @@ var (
 	ErrVectorTooOld = errors.New("pgvector is too old: Alfred needs 0.8 or newer (`ALTER EXTENSION vector UPDATE`)")
 )
 
-// Code returns the SQLSTATE of the Postgres error in err's chain, "" if there is none.
-func Code(err error) string {
-	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pgErr.Code
+// raised is the Postgres error in err's chain, an empty one if there is none.
+func raised(err error) *pgconn.PgError {
+	if found, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return found
 	}
 
-	return ""
+	return &pgconn.PgError{}
 }
+
+// Code returns the SQLSTATE of the Postgres error in err's chain, "" if there is none.
+func Code(err error) string { return raised(err).Code }
 
 // ConstraintName returns the constraint that the Postgres error in err's chain names, "" if there is none.
-func ConstraintName(err error) string {
-	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pgErr.ConstraintName
-	}
-
-	return ""
-}
+func ConstraintName(err error) string { return raised(err).ConstraintName }
 
 // IsCheck reports whether err is a violation of the named CHECK.
 func IsCheck(err error, constraint string) bool {
@@ -73,11 +70,10 @@ func IsElsewhere(err error) bool { return Code(err) == codeElsewhere }
 
 // Hint is what an operator can do about an error whose text does not say so, "" for any other.
 func Hint(err error) string {
-	pgErr, ok := errors.AsType[*pgconn.PgError](err)
-	switch {
-	case ok && pgErr.Code == pgerrcode.UndefinedFile && strings.Contains(pgErr.Message, "could not load library"):
+	switch code := Code(err); {
+	case code == pgerrcode.UndefinedFile && strings.Contains(raised(err).Message, "could not load library"):
 		return "the server's files were replaced while it ran, as by an upgrade of its package: restart Postgres"
-	case ok && pgErr.Code == pgerrcode.AmbiguousFunction:
+	case code == pgerrcode.AmbiguousFunction:
 		return "schema public has a function of the same name as one of Alfred's: rename it, or move it to another schema"
 	}
 
@@ -92,9 +88,7 @@ func IsSchemaChange(err error) bool {
 		pgerrcode.DatatypeMismatch, pgerrcode.CannotCoerce, pgerrcode.FeatureNotSupported:
 		return true
 	case pgerrcode.InsufficientPrivilege:
-		pgErr, _ := errors.AsType[*pgconn.PgError](err)
-
-		return pgErr.Routine == "aclcheck_error" // not a policy violation, which concerns a row
+		return raised(err).Routine == "aclcheck_error" // not a policy violation, which concerns a row
 	}
 
 	return false

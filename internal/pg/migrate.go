@@ -3,7 +3,6 @@ package pg
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,8 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgerrcode"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/sql/schema"
@@ -50,21 +47,23 @@ type source struct {
 	table string
 	list  string // the SQL that lists the table's versions, ascending
 	// record is the SQL that records a version as applied.
-	record func(version int64) string
-	// up applies all that are pending.
-	up func(ctx context.Context) ([]Step, error)
-	// down undoes the newest n migrations, or all if n < 0.
-	down func(ctx context.Context, n int) ([]Step, error)
+	record  func(version int64) string
+	migrate func(ctx context.Context, way direction) ([]Step, error)
 }
+
+// direction is what a run does with a source.
+type direction int
+
+const (
+	up      direction = iota // apply all that are pending
+	downOne                  // undo the newest
+	downAll
+)
 
 type migration struct {
 	name    string
 	sql     string
 	version int64
-}
-
-type queryer interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
 // NewMigrator returns a migrator over the embedded migrations. The pool must have room for three connections.
@@ -96,7 +95,7 @@ func (m *Migrator) Down(ctx context.Context) ([]Step, error) {
 		for i, source := range slices.Backward(m.sources) {
 			if len(status.Sources[i].Applied) > 0 {
 				var err error
-				steps, err = source.down(ctx, 1)
+				steps, err = source.migrate(ctx, downOne)
 
 				return err
 			}
@@ -124,7 +123,7 @@ func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 			if len(status.Sources[i].Applied) == 0 {
 				continue
 			}
-			done, err := source.down(ctx, -1)
+			done, err := source.migrate(ctx, downAll)
 			steps = append(steps, done...)
 			if err != nil {
 				return err
@@ -195,7 +194,7 @@ func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 			if err := noteTexts(ctx, conn, source, status.Sources[i].Pending); err != nil {
 				return err
 			}
-			done, err := source.up(ctx)
+			done, err := source.migrate(ctx, up)
 			steps = append(steps, done...)
 			if err != nil {
 				return err
@@ -262,9 +261,8 @@ func bootstrap(ctx context.Context, conn *pgxpool.Conn) error {
 	if err == nil {
 		return nil
 	}
-	refused, _ := errors.AsType[*pgconn.PgError](err)
 	codes := []string{pgerrcode.InsufficientPrivilege, pgerrcode.UndefinedFile, pgerrcode.FeatureNotSupported}
-	if refused != nil && slices.Contains(codes, refused.Code) && strings.Contains(refused.Message, "vector") {
+	if slices.Contains(codes, Code(err)) && strings.Contains(raised(err).Message, "vector") {
 		return fmt.Errorf("%w: %w", ErrVectorMissing, err)
 	}
 

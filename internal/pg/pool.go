@@ -213,9 +213,7 @@ func tooOld(version string) bool {
 // refusesSettings reports whether a pooler in front of the server rejects settings sent with a connection, as pgbouncer
 // does unless told to ignore them.
 func refusesSettings(err error) bool {
-	pgErr, ok := errors.AsType[*pgconn.PgError](err)
-
-	return ok && pgErr.Code == pgerrcode.ProtocolViolation && strings.Contains(pgErr.Message, "unsupported startup parameter")
+	return Code(err) == pgerrcode.ProtocolViolation && strings.Contains(raised(err).Message, "unsupported startup parameter")
 }
 
 // Set gives config's connections a setting: at connection time or, if a pooler rejects that, in a first statement.

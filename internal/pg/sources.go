@@ -17,6 +17,8 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"alfred/db"
 )
 
 // newGooseSource is a folder of goose files.
@@ -29,25 +31,12 @@ func newGooseSource(pool *pgxpool.Pool, logger *slog.Logger, folder, table strin
 	if err != nil {
 		return nil, fmt.Errorf("migrations of %s: %w", folder, err)
 	}
-	run := func(work func(provider *goose.Provider) ([]*goose.MigrationResult, error)) ([]Step, error) {
-		return runGoose(pool, logger, folder, table, sub, work)
-	}
 
 	return &source{
 		name: folder, known: known, ours: true, table: table, list: `SELECT version_id FROM ` + table + ` WHERE is_applied AND version_id > 0 ORDER BY 1`,
 		record: func(version int64) string { return recordGoose(table, version) },
-		up: func(ctx context.Context) ([]Step, error) {
-			return run(func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.Up(ctx) })
-		},
-		down: func(ctx context.Context, n int) ([]Step, error) {
-			return run(func(provider *goose.Provider) ([]*goose.MigrationResult, error) {
-				if n < 0 {
-					return provider.DownTo(ctx, 0)
-				}
-				result, err := provider.Down(ctx)
-
-				return []*goose.MigrationResult{result}, err
-			})
+		migrate: func(ctx context.Context, way direction) ([]Step, error) {
+			return migrateGoose(ctx, pool, logger, folder, table, sub, way)
 		},
 	}, nil
 }
@@ -81,7 +70,7 @@ func FolderUp(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, fold
 	if err != nil {
 		return err
 	}
-	_, err = source.up(ctx)
+	_, err = source.migrate(ctx, up)
 
 	return err
 }
@@ -114,11 +103,9 @@ INSERT INTO %[1]s (version_id, is_applied) VALUES (%[2]d, true);
 `, table, version)
 }
 
-// runGoose calls work with a provider. database/sql keeps a goroutine until it is closed, so the handle lives only this
-// long; closing it leaves the pool open.
-func runGoose(
-	pool *pgxpool.Pool, logger *slog.Logger, name, table string, files fs.FS, work func(provider *goose.Provider) ([]*goose.MigrationResult, error),
-) ([]Step, error) {
+// migrateGoose runs with a handle of its own: database/sql keeps a goroutine until it is closed. Closing it leaves the
+// pool open.
+func migrateGoose(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, name, table string, files fs.FS, way direction) ([]Step, error) {
 	handle := stdlib.OpenDBFromPool(pool)
 	defer handle.Close()
 
@@ -127,16 +114,25 @@ func runGoose(
 	if err != nil {
 		return nil, fmt.Errorf("read migrations of %s: %w", name, err)
 	}
-	results, err := work(provider)
+	var results []*goose.MigrationResult
+	switch way {
+	case up:
+		results, err = provider.Up(ctx)
+	case downOne:
+		results = make([]*goose.MigrationResult, 1)
+		results[0], err = provider.Down(ctx)
+	case downAll:
+		results, err = provider.DownTo(ctx, 0)
+	}
 	if hint := Hint(err); hint != "" {
-		return nil, fmt.Errorf("run migrations of %s: %w; %s", name, err, hint)
+		err = fmt.Errorf("%w; %s", err, hint)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("run migrations of %s: %w", name, err)
 	}
-	steps := make([]Step, 0, len(results))
-	for _, result := range results {
-		steps = append(steps, Step{DurationMS: result.Duration.Milliseconds(), Name: result.Source.Path, Source: name, Version: result.Source.Version})
+	steps := make([]Step, len(results))
+	for i, result := range results {
+		steps[i] = Step{DurationMS: result.Duration.Milliseconds(), Name: result.Source.Path, Source: name, Version: result.Source.Version}
 	}
 
 	return steps, nil
@@ -150,17 +146,7 @@ func newRiverSource(pool *pgxpool.Pool, logger *slog.Logger) (*source, error) {
 	}
 	s := &source{
 		name: "river", table: "alfred.river_migration", list: `SELECT version FROM alfred.river_migration ORDER BY 1`, record: recordRiver,
-		up: func(ctx context.Context) ([]Step, error) {
-			return migrateRiver(ctx, migrator, rivermigrate.DirectionUp, nil)
-		},
-		down: func(ctx context.Context, n int) ([]Step, error) {
-			opts := &rivermigrate.MigrateOpts{MaxSteps: n}
-			if n < 0 {
-				opts = &rivermigrate.MigrateOpts{TargetVersion: -1}
-			}
-
-			return migrateRiver(ctx, migrator, rivermigrate.DirectionDown, opts)
-		},
+		migrate: func(ctx context.Context, way direction) ([]Step, error) { return migrateRiver(ctx, migrator, way) },
 	}
 	for _, version := range migrator.AllVersions() {
 		// River puts its tables' schema where the template says so.
@@ -171,14 +157,23 @@ func newRiverSource(pool *pgxpool.Pool, logger *slog.Logger) (*source, error) {
 	return s, nil
 }
 
-func migrateRiver(ctx context.Context, migrator *rivermigrate.Migrator[pgx.Tx], direction rivermigrate.Direction, opts *rivermigrate.MigrateOpts) ([]Step, error) {
-	result, err := migrator.Migrate(ctx, direction, opts)
-	if err != nil {
-		return nil, fmt.Errorf("migrate River's tables %s: %w", direction, err)
+func migrateRiver(ctx context.Context, migrator *rivermigrate.Migrator[pgx.Tx], way direction) ([]Step, error) {
+	to, opts := rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{}
+	switch way {
+	case up:
+		to = rivermigrate.DirectionUp
+	case downOne:
+		opts.MaxSteps = 1
+	case downAll:
+		opts.TargetVersion = -1
 	}
-	steps := make([]Step, 0, len(result.Versions))
-	for _, version := range result.Versions {
-		steps = append(steps, Step{DurationMS: version.Duration.Milliseconds(), Name: version.Name, Source: "river", Version: int64(version.Version)})
+	result, err := migrator.Migrate(ctx, to, opts)
+	if err != nil {
+		return nil, fmt.Errorf("migrate River's tables %s: %w", to, err)
+	}
+	steps := make([]Step, len(result.Versions))
+	for i, version := range result.Versions {
+		steps[i] = Step{DurationMS: version.Duration.Milliseconds(), Name: version.Name, Source: "river", Version: int64(version.Version)}
 	}
 
 	return steps, nil
@@ -196,30 +191,23 @@ func recordRiver(version int64) string {
 }
 
 // applied lists the versions in the database, ascending; none if the version table does not exist yet.
-func (s *source) applied(ctx context.Context, conn queryer) ([]int64, error) {
-	exists, err := isThere(ctx, conn, s.table)
-	if err != nil || !exists {
-		return nil, err
+func (s *source) applied(ctx context.Context, conn db.DBTX) ([]int64, error) {
+	return listed(ctx, conn, s.table, pgx.RowTo[int64], s.list)
+}
+
+// listed is what a query finds in a table; nothing if that does not exist yet.
+func listed[T any](ctx context.Context, conn db.DBTX, table string, row pgx.RowToFunc[T], query string, args ...any) (found []T, err error) {
+	var exists bool
+	err = conn.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, table).Scan(&exists)
+	if err == nil && exists {
+		rows, _ := conn.Query(ctx, query, args...) // a failed query shows when its rows are collected
+		found, err = pgx.CollectRows(rows, row)
 	}
-	rows, err := conn.Query(ctx, s.list)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", s.table, err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", s.table, err)
+		return nil, fmt.Errorf("read %s: %w", table, err)
 	}
 
 	return found, nil
-}
-
-func isThere(ctx context.Context, conn queryer, table string) (bool, error) {
-	rows, err := conn.Query(ctx, `SELECT to_regclass($1) IS NOT NULL`, table)
-	if err != nil {
-		return false, fmt.Errorf("look for %s: %w", table, err)
-	}
-
-	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
 }
 
 // digest identifies a migration's text.
@@ -251,24 +239,13 @@ func noteTexts(ctx context.Context, conn *pgxpool.Conn, source *source, pending 
 	return nil
 }
 
-// appliedTexts are the digests by version; none if no program with this table has migrated the database.
-func appliedTexts(ctx context.Context, conn queryer, source string) (map[int64]string, error) {
-	texts := map[int64]string{}
-	exists, err := isThere(ctx, conn, "alfred.migration_texts")
-	if err != nil || !exists {
-		return texts, err
-	}
-	rows, err := conn.Query(ctx, `SELECT version, sha256 FROM alfred.migration_texts WHERE source = $1`, source)
-	if err != nil {
-		return nil, fmt.Errorf("read the texts of migrations: %w", err)
-	}
-	var (
-		version int64
-		digest  string
-	)
-	if _, err := pgx.ForEachRow(rows, []any{&version, &digest}, func() error { texts[version] = digest; return nil }); err != nil {
-		return nil, fmt.Errorf("read the texts of migrations: %w", err)
-	}
+// appliedText is a migration as it was applied.
+type appliedText struct {
+	Version int64
+	Digest  string
+}
 
-	return texts, nil
+// appliedTexts are what a source's migrations were; none if no program with this table has migrated the database.
+func appliedTexts(ctx context.Context, conn db.DBTX, source string) ([]appliedText, error) {
+	return listed(ctx, conn, "alfred.migration_texts", pgx.RowToStructByPos[appliedText], `SELECT version, sha256 FROM alfred.migration_texts WHERE source = $1`, source)
 }

@@ -104,13 +104,13 @@ func (m *Migrator) Status(ctx context.Context) (Status, error) {
 	return status, nil
 }
 
-func compare(source *source, applied []int64, texts map[int64]string) SourceStatus {
+func compare(source *source, applied []int64, texts []appliedText) SourceStatus {
 	status := SourceStatus{Ahead: []int64{}, Altered: []int64{}, Applied: []int64{}, Pending: []int64{}, Source: source.name}
 	for _, migration := range source.known {
 		switch {
 		case !slices.Contains(applied, migration.version):
 			status.Pending = append(status.Pending, migration.version)
-		case source.ours && texts[migration.version] != migration.digest():
+		case source.ours && !slices.Contains(texts, appliedText{migration.version, migration.digest()}):
 			status.Altered = append(status.Altered, migration.version)
 		}
 	}

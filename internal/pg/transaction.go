@@ -14,7 +14,7 @@ const (
 	beginRead  = "begin isolation level repeatable read read only"
 )
 
-// transaction is a transaction on its own connection. Unlike pgx's, it begins and commits in the round trips of its
+// transaction is a [pgx.Tx] on its own connection. Unlike pgx's, it begins and commits in the round trips of its
 // other statements, and takes along statements that nobody waits for (see [Batch.Later]). A statement that comes
 // through pgx's methods, whose text may be wrong, is sent by itself, after everything before it.
 type transaction struct {
@@ -84,7 +84,7 @@ func (t *transaction) Begin(ctx context.Context) (pgx.Tx, error) {
 	return s, nil
 }
 
-// Commit implements pgx.Tx. If a statement before it fails, the transaction can still be rolled back.
+// Commit can fail by a statement before it; then the transaction can still be rolled back.
 func (t *transaction) Commit(ctx context.Context) error {
 	ended, last := false, &Batch{}
 	last.add("commit transaction", "commit", nil, func(results pgx.BatchResults) error {
@@ -103,7 +103,6 @@ func (t *transaction) Commit(ctx context.Context) error {
 	return err
 }
 
-// Rollback implements pgx.Tx.
 func (t *transaction) Rollback(ctx context.Context) error {
 	if t.closed {
 		return pgx.ErrTxClosed
@@ -121,7 +120,6 @@ func (t *transaction) Rollback(ctx context.Context) error {
 	return err
 }
 
-// Exec implements pgx.Tx.
 func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	if err := t.flush(ctx); err != nil {
 		return pgconn.CommandTag{}, err
@@ -130,7 +128,6 @@ func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn
 	return t.conn.Exec(ctx, sql, args...)
 }
 
-// Query implements pgx.Tx.
 func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if err := t.flush(ctx); err != nil {
 		return nil, err
@@ -139,7 +136,6 @@ func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.R
 	return t.conn.Query(ctx, sql, args...)
 }
 
-// QueryRow implements pgx.Tx.
 func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	if err := t.flush(ctx); err != nil {
 		return refusedRow{err: err}
@@ -148,7 +144,6 @@ func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx
 	return t.conn.QueryRow(ctx, sql, args...)
 }
 
-// SendBatch implements pgx.Tx.
 func (t *transaction) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	if err := t.flush(ctx); err != nil {
 		return &refused{err: err}
@@ -157,7 +152,6 @@ func (t *transaction) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResu
 	return t.conn.SendBatch(ctx, b)
 }
 
-// CopyFrom implements pgx.Tx.
 func (t *transaction) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, source pgx.CopyFromSource) (int64, error) {
 	if err := t.flush(ctx); err != nil {
 		return 0, err
@@ -166,15 +160,14 @@ func (t *transaction) CopyFrom(ctx context.Context, table pgx.Identifier, column
 	return t.conn.CopyFrom(ctx, table, columns, source)
 }
 
-// LargeObjects implements pgx.Tx. There are none here.
+// LargeObjects are not used here.
 func (t *transaction) LargeObjects() pgx.LargeObjects { return pgx.LargeObjects{} }
 
-// Prepare implements pgx.Tx.
 func (t *transaction) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
 	return t.conn.Conn().Prepare(ctx, name, sql)
 }
 
-// Conn implements pgx.Tx. On the connection that it returns, the transaction has begun; if it cannot begin, the
+// Conn is the connection, on which the transaction has begun; if it cannot begin, the
 // connection is closed.
 func (t *transaction) Conn() *pgx.Conn {
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
@@ -228,20 +221,15 @@ type refused struct {
 	err error
 }
 
-// Exec implements pgx.BatchResults.
 func (r *refused) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, r.err }
 
-// Query implements pgx.BatchResults.
 func (r *refused) Query() (pgx.Rows, error) { return nil, r.err }
 
-// QueryRow implements pgx.BatchResults.
 func (r *refused) QueryRow() pgx.Row { return refusedRow{err: r.err} }
 
-// Close implements pgx.BatchResults.
 func (r *refused) Close() error { return r.err }
 
 // refusedRow is the row of a query that was not sent.
 type refusedRow struct{ err error }
 
-// Scan implements pgx.Row.
 func (r refusedRow) Scan(...any) error { return r.err }
