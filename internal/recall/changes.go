@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/internal/domain"
@@ -29,11 +28,12 @@ type mark struct {
 // transactions since then. While another process sweeps, it does nothing.
 func (x *Index) SweepChanged(ctx context.Context) error {
 	return pg.Alone(ctx, x.pool, sweepLock, func(*pgxpool.Conn) error {
-		entities, marks, err := x.look(ctx)
+		entities := x.searcher.searched()
+		marks, err := x.look(ctx, entities)
 		if err != nil {
 			return err
 		}
-		var refused error
+		changed := sweep{Index: x}
 		for i, e := range entities {
 			before, known := x.marks[e.Table]
 			if known && before.changes == marks[i].changes && before.passed < lookedAtAnyway {
@@ -43,40 +43,34 @@ func (x *Index) SweepChanged(ctx context.Context) error {
 				continue
 			}
 			if known {
-				if refused, err = settle(refused, x.sweepType(ctx, e, before.horizon)); err != nil {
+				if err := changed.rows(ctx, e, before.horizon); err != nil {
 					return err
 				}
 			}
 			x.marks[e.Table] = marks[i]
 		}
 
-		return refused
+		return changed.refused
 	})
 }
 
 // look reads the marks of the searched tables.
-func (x *Index) look(ctx context.Context) ([]*domain.Entity, []mark, error) {
-	var (
-		entities []*domain.Entity
-		tables   []string
-	)
-	for _, e := range x.searcher.domain.Entities {
-		if searched(e) {
-			entities = append(entities, e)
-			tables = append(tables, pgx.Identifier{x.searcher.domain.Schema, e.Table}.Sanitize())
-		}
+func (x *Index) look(ctx context.Context, entities []*domain.Entity) ([]mark, error) {
+	tables := make([]string, len(entities))
+	for i, e := range entities {
+		tables[i] = x.searcher.table(e)
 	}
 	rows, err := x.q.RecallChanges(ctx, x.pool, tables)
 	if err != nil {
-		return nil, nil, fmt.Errorf("look for changes: %w", err)
+		return nil, fmt.Errorf("look for changes: %w", err)
 	}
 	if len(rows) != len(entities) {
-		return nil, nil, errors.New("look for changes: a table is gone")
+		return nil, errors.New("look for changes: a table is gone")
 	}
 	marks := make([]mark, len(rows))
 	for i, row := range rows {
 		marks[i] = mark{changes: row.Changes, horizon: row.Horizon}
 	}
 
-	return entities, marks, nil
+	return marks, nil
 }

@@ -107,24 +107,20 @@ func monthAt(text string, at []int, today time.Time) []days {
 // named is a day, a month if day is 0, or a year if month is also 0; nothing for invalid dates such as the 31st of
 // June.
 func named(year, month, day int) []days {
+	if month == 0 {
+		day = 0
+	}
+	since := time.Date(year, time.Month(max(month, 1)), max(day, 1), 0, 0, 0, 0, time.UTC)
 	switch {
+	case month > 12 || since.Day() != max(day, 1):
+		return nil
 	case month == 0:
-		since := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-
 		return []days{{since, since.AddDate(1, 0, 0)}}
-	case month > 12 || day > 31:
-		return nil
 	case day == 0:
-		since := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
-
 		return []days{{since, since.AddDate(0, 1, 0)}}
+	default:
+		return []days{{since, since.AddDate(0, 0, 2)}}
 	}
-	since := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if since.Day() != day {
-		return nil
-	}
-
-	return []days{{since, since.AddDate(0, 0, 2)}}
 }
 
 // number parses digits; 0 for none.

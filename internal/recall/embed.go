@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -48,6 +49,7 @@ func NewIndex(searcher *Searcher, pool *pgxpool.Pool) *Index {
 type text struct {
 	id, user string // user is "" for shared rows
 	content  string
+	hash     [sha256.Size]byte // of what is embedded of it
 }
 
 // EmbedTurn embeds the rows that a turn wrote and, once it succeeded, the turn.
@@ -93,12 +95,7 @@ func (x *Index) EmbedRows(ctx context.Context, userID uuid.UUID, entityType stri
 	for _, one := range texts {
 		found[one.id] = true
 	}
-	var gone []string
-	for _, id := range ids {
-		if !found[id] {
-			gone = append(gone, id)
-		}
-	}
+	gone := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return found[id] })
 	if len(gone) == 0 {
 		return nil
 	}
@@ -117,6 +114,16 @@ func (x *Index) EmbedRows(ctx context.Context, userID uuid.UUID, entityType stri
 // owner is a user's id, or its view knows their owner.
 func searched(e *domain.Entity) bool {
 	return !e.Semantic.IsZero() && (e.Viewed || e.Owner == nil || e.Owner.Kind == domain.KindUUID)
+}
+
+// searched are the types whose rows have embeddings.
+func (s *Searcher) searched() []*domain.Entity {
+	return slices.DeleteFunc(slices.Clone(s.domain.Entities), func(e *domain.Entity) bool { return !searched(e) })
+}
+
+// table is a type's table as SQL.
+func (s *Searcher) table(e *domain.Entity) string {
+	return pgx.Identifier{s.domain.Schema, e.Table}.Sanitize()
 }
 
 func key(e *domain.Entity) string { return pgx.Identifier{e.Table, e.Key.Name}.Sanitize() }
@@ -141,7 +148,6 @@ func (x *Index) rowTexts(ctx context.Context, userID uuid.UUID, e *domain.Entity
 }
 
 func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, where string, args ...any) ([]text, error) {
-	d := x.searcher.domain
 	columns := []string{key(e) + `::text AS _id`, `'' AS _user`}
 	if e.Owner != nil && !e.Viewed {
 		columns[1] = pgx.Identifier{e.Table, e.Owner.Name}.Sanitize() + `::text AS _user`
@@ -151,12 +157,8 @@ func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, whe
 			columns = append(columns, c.SQL()+` AS `+pgx.Identifier{c.Name}.Sanitize())
 		}
 	}
-	sql := `SELECT r._id, r._user, to_jsonb(r) FROM (SELECT ` + strings.Join(columns, ", ") + ` FROM ` +
-		pgx.Identifier{d.Schema, e.Table}.Sanitize() + ` ` + where + `) AS r`
-	rows, err := conn.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read texts of %s: %w", e.Table, err)
-	}
+	sql := `SELECT r._id, r._user, to_jsonb(r) FROM (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + x.searcher.table(e) + ` ` + where + `) AS r`
+	rows, _ := conn.Query(ctx, sql, args...) // a failed query shows when its rows are collected
 	texts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (text, error) {
 		var (
 			one    text
@@ -197,20 +199,23 @@ func (x *Index) embedNew(ctx context.Context, kind string, texts []text) error {
 		}
 	}
 
+	return x.embedConfigured(ctx, kind, texts)
+}
+
+func (x *Index) embedConfigured(ctx context.Context, kind string, texts []text) error {
 	return x.embed(ctx, x.searcher.embedder, kind, texts)
 }
 
 // embed embeds changed texts and stores the vectors. A text whose vector is refused gets none; the others are still
 // stored.
 func (x *Index) embed(ctx context.Context, embedder llm.Embedder, kind string, texts []text) error {
-	texts, hashes, err := x.changed(ctx, embedder, kind, texts)
+	texts, err := x.changed(ctx, embedder, kind, texts)
 	if err != nil {
 		return err
 	}
 	var refused error
-	for start := 0; start < len(texts); start += perCall {
-		end := min(start+perCall, len(texts))
-		err := x.embedPart(ctx, embedder, kind, texts[start:end], hashes[start:end])
+	for some := range slices.Chunk(texts, perCall) {
+		err := x.embedPart(ctx, embedder, kind, some)
 		if errors.Is(err, ErrVector) {
 			refused = err
 		} else if err != nil {
@@ -221,7 +226,7 @@ func (x *Index) embed(ctx context.Context, embedder llm.Embedder, kind string, t
 	return refused
 }
 
-func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind string, texts []text, hashes [][]byte) error {
+func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind string, texts []text) error {
 	contents := make([]string, len(texts))
 	for i, one := range texts {
 		contents[i] = one.content
@@ -246,7 +251,7 @@ func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind strin
 		}
 		params.OwnerIds = append(params.OwnerIds, texts[i].id)
 		params.UserIds = append(params.UserIds, texts[i].user)
-		params.ContentHashes = append(params.ContentHashes, hashes[i])
+		params.ContentHashes = append(params.ContentHashes, texts[i].hash[:])
 		params.Vectors = append(params.Vectors, pgvector.NewVector(vector).String())
 		params.Contents = append(params.Contents, texts[i].content)
 	}
@@ -258,37 +263,30 @@ func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind strin
 }
 
 // changed keeps the texts whose hash differs from the stored one.
-func (x *Index) changed(ctx context.Context, embedder llm.Embedder, kind string, texts []text) ([]text, [][]byte, error) {
+func (x *Index) changed(ctx context.Context, embedder llm.Embedder, kind string, texts []text) ([]text, error) {
 	ids := make([]string, len(texts))
 	for i := range texts {
 		ids[i] = texts[i].id
 		texts[i].content = cut(texts[i].content)
+		texts[i].hash = sha256.Sum256([]byte(texts[i].content))
 	}
 	if len(ids) == 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	stored, err := x.q.EmbeddingHashes(ctx, x.pool, &db.EmbeddingHashesParams{
 		OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), OwnerIds: ids,
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("read hashes: %w", err)
+		return nil, fmt.Errorf("read hashes: %w", err)
 	}
 	known := map[string]string{}
 	for _, row := range stored {
 		known[row.UserID+" "+row.OwnerID] = string(row.ContentHash)
 	}
-	var (
-		changed []text
-		hashes  [][]byte
-	)
-	for _, one := range texts {
-		hash := sha256.Sum256([]byte(one.content))
-		if strings.TrimSpace(one.content) != "" && known[one.user+" "+one.id] != string(hash[:]) {
-			changed, hashes = append(changed, one), append(hashes, hash[:])
-		}
-	}
 
-	return changed, hashes, nil
+	return slices.DeleteFunc(slices.Clone(texts), func(one text) bool {
+		return strings.TrimSpace(one.content) == "" || known[one.user+" "+one.id] == string(one.hash[:])
+	}), nil
 }
 
 func cut(content string) string {

@@ -37,11 +37,11 @@ const indexesAtMost = 50
 // model identifies an embedder.
 type model struct {
 	Model      string
-	Dimensions int
+	Dimensions int32
 }
 
 func modelOf(embedder llm.Embedder) model {
-	return model{Model: embedder.Model(), Dimensions: embedder.Dimensions()}
+	return model{Model: embedder.Model(), Dimensions: int32(embedder.Dimensions())}
 }
 
 // Tend gives users with very many vectors an index of their own, and drops the indexes of users who have fewer now, were

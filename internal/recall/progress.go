@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"alfred/db"
 )
 
@@ -27,8 +25,8 @@ func (x *Index) Progress(ctx context.Context) (*Progress, error) {
 		return nil, err
 	}
 	own := modelOf(x.searcher.embedder)
-	p := &Progress{Model: own.Model, Dimensions: own.Dimensions, Serves: serves.Model(), Complete: x.searcher.serving.complete()}
-	counted, err := x.q.EmbeddingCount(ctx, x.pool, &db.EmbeddingCountParams{Model: own.Model, Dimensions: int32(own.Dimensions)})
+	p := &Progress{Model: own.Model, Dimensions: int(own.Dimensions), Serves: serves.Model(), Complete: x.searcher.serving.complete()}
+	counted, err := x.q.EmbeddingCount(ctx, x.pool, &db.EmbeddingCountParams{Model: own.Model, Dimensions: own.Dimensions})
 	if err != nil {
 		return nil, fmt.Errorf("count vectors: %w", err)
 	}
@@ -40,13 +38,9 @@ func (x *Index) Progress(ctx context.Context) (*Progress, error) {
 		p.Others = append(p.Others, other.Model)
 	}
 	p.Vectors, p.Texts = int(counted.Vectors), int(counted.Turns)
-	for _, e := range x.searcher.domain.Entities {
-		if !searched(e) {
-			continue
-		}
+	for _, e := range x.searcher.searched() {
 		var rows int
-		sql := `SELECT count(*) FROM ` + pgx.Identifier{x.searcher.domain.Schema, e.Table}.Sanitize()
-		if err := x.pool.QueryRow(ctx, sql).Scan(&rows); err != nil {
+		if err := x.pool.QueryRow(ctx, `SELECT count(*) FROM `+x.searcher.table(e)).Scan(&rows); err != nil {
 			return nil, fmt.Errorf("count %s: %w", e.Table, err)
 		}
 		p.Texts += rows

@@ -16,7 +16,7 @@ const retiredAtOnce = 5000
 // others are the earlier models that still have embeddings.
 func (x *Index) others(ctx context.Context, conn db.DBTX) ([]*db.EmbeddingOthersRow, error) {
 	own := modelOf(x.searcher.embedder)
-	others, err := x.q.EmbeddingOthers(ctx, conn, &db.EmbeddingOthersParams{Model: own.Model, Dimensions: int32(own.Dimensions)})
+	others, err := x.q.EmbeddingOthers(ctx, conn, &db.EmbeddingOthersParams{Model: own.Model, Dimensions: own.Dimensions})
 	if err != nil {
 		return nil, fmt.Errorf("list earlier models: %w", err)
 	}
@@ -31,7 +31,7 @@ func (x *Index) retire(ctx context.Context, conn *pgxpool.Conn) error {
 		return nil
 	}
 	own := modelOf(x.searcher.embedder)
-	if err := x.q.EmbeddingForget(ctx, conn, &db.EmbeddingForgetParams{Model: own.Model, Dimensions: int32(own.Dimensions)}); err != nil {
+	if err := x.q.EmbeddingForget(ctx, conn, &db.EmbeddingForgetParams{Model: own.Model, Dimensions: own.Dimensions}); err != nil {
 		return fmt.Errorf("forget models without vectors: %w", err)
 	}
 	others, err := x.others(ctx, conn)

@@ -63,7 +63,7 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 	w, m := s.weights(q.Vectors.Model), s.modelFor(&q.Vectors)
 	params := &db.RecallSearchParams{
 		UserID: q.UserID, ExceptTurn: q.ExceptTurn, ShownFrom: int32(q.ShownFrom), Query: q.Text,
-		Vector: q.Vectors.Literal(q.Text), Model: m.Model, Dimensions: int32(m.Dimensions),
+		Vector: q.Vectors.Literal(q.Text), Model: m.Model, Dimensions: m.Dimensions,
 		ComparedUpTo: s.exactUpTo, Meaning: w.Meaning, Beside: w.Beside, Day: w.Day,
 		Lim: int32(q.Limit + beyondLimit), Found: int32(q.Limit + 2*beyondLimit),
 	}
@@ -105,7 +105,7 @@ func (s *Searcher) among(params *db.RecallSearchParams, kinds []string) {
 		params.Kinds = append(params.Kinds, e.Type)
 		if c := nameColumn(e); c != nil {
 			params.NamedKinds = append(params.NamedKinds, e.Type)
-			params.NamedSources = append(params.NamedSources, pgx.Identifier{s.domain.Schema, e.Table}.Sanitize())
+			params.NamedSources = append(params.NamedSources, s.table(e))
 			params.NamedKeys = append(params.NamedKeys, e.Key.Name)
 			params.NamedOwners = append(params.NamedOwners, e.Owner.Name)
 			params.NamedNames = append(params.NamedNames, c.Name)
@@ -156,7 +156,7 @@ func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text 
 	m := s.modelFor(vectors)
 	keys, err := db.New().RecallOrder(ctx, tx, &db.RecallOrderParams{
 		Query: text, Kind: e.Type, Shared: e.Reference, Vector: vectors.Literal(text), Model: m.Model,
-		Dimensions: int32(m.Dimensions), Weight: s.weights(vectors.Model).Meaning, Lim: int32(cmp.Or(most, maxOrdered)),
+		Dimensions: m.Dimensions, Weight: s.weights(vectors.Model).Meaning, Lim: int32(cmp.Or(most, maxOrdered)),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rank rows of %s: %w", e.Table, err)
@@ -169,7 +169,7 @@ func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text 
 // embeddings.
 func (s *Searcher) modelFor(v *Vectors) model {
 	if v.Model != "" {
-		return model{Model: v.Model, Dimensions: v.Dimensions}
+		return model{v.Model, int32(v.Dimensions)}
 	}
 
 	return modelOf(s.embedder)

@@ -54,7 +54,7 @@ func (s *Searcher) serves(ctx context.Context) (llm.Embedder, error) {
 	v.now, v.looked = s.embedder, time.Now()
 	var other llm.Embedder
 	for _, m := range complete {
-		if (model{Model: m.Model, Dimensions: int(m.Dimensions)}) == modelOf(s.embedder) {
+		if (model{m.Model, m.Dimensions}) == modelOf(s.embedder) {
 			v.settled = true
 
 			return v.now, nil

@@ -34,8 +34,8 @@ func (x *Index) Sweep(ctx context.Context) error {
 	alone := false
 	err := pg.Alone(ctx, x.pool, sweepLock, func(conn *pgxpool.Conn) error {
 		alone = true
-		refused, err := x.sweepAll(ctx)
-		if err != nil {
+		all := sweep{Index: x}
+		if err := all.everything(ctx); err != nil {
 			return err
 		}
 		if err := x.gatherWords(ctx, conn); err != nil {
@@ -46,7 +46,7 @@ func (x *Index) Sweep(ctx context.Context) error {
 			err = x.retire(ctx, conn)
 		}
 
-		return errors.Join(refused, err)
+		return errors.Join(all.refused, err)
 	})
 	if err == nil && !alone {
 		return ErrSweeping
@@ -58,15 +58,29 @@ func (x *Index) Sweep(ctx context.Context) error {
 // gatherWords lists the words of users whose list is not complete: users from before there were lists, and users who
 // had a conversation forgotten. Words of new turns are listed when their vectors are stored.
 func (x *Index) gatherWords(ctx context.Context, conn *pgxpool.Conn) error {
-	params := &db.UserWordsMissingParams{Lim: sweepPage}
-	for {
-		users, err := x.q.UserWordsMissing(ctx, conn, params)
-		if err != nil {
-			return fmt.Errorf("look for users whose words are not listed: %w", err)
+	missing := func(after uuid.UUID) ([]uuid.UUID, error) {
+		return x.q.UserWordsMissing(ctx, conn, &db.UserWordsMissingParams{After: after, Lim: sweepPage})
+	}
+
+	return eachUser(missing, func(user uuid.UUID) error {
+		if err := x.q.UserWordsGather(ctx, conn, user); err != nil {
+			return fmt.Errorf("list the words of a user: %w", err)
 		}
-		for _, params.After = range users {
-			if err := x.q.UserWordsGather(ctx, conn, params.After); err != nil {
-				return fmt.Errorf("list the words of a user: %w", err)
+
+		return nil
+	})
+}
+
+// eachUser works on all users, whom list returns by pages, those after a given one.
+func eachUser(list func(after uuid.UUID) ([]uuid.UUID, error), work func(user uuid.UUID) error) error {
+	for after := uuid.Nil; ; {
+		users, err := list(after)
+		if err != nil {
+			return fmt.Errorf("list users: %w", err)
+		}
+		for _, after = range users {
+			if err := work(after); err != nil {
+				return err
 			}
 		}
 		if len(users) < sweepPage {
@@ -78,7 +92,7 @@ func (x *Index) gatherWords(ctx context.Context, conn *pgxpool.Conn) error {
 // complete notes that all texts have vectors of the configured model, and reports whether that was known.
 func (x *Index) complete(ctx context.Context, conn *pgxpool.Conn) (bool, error) {
 	m := modelOf(x.searcher.embedder)
-	noted, err := x.q.EmbeddingComplete(ctx, conn, &db.EmbeddingCompleteParams{Model: m.Model, Dimensions: int32(m.Dimensions)})
+	noted, err := x.q.EmbeddingComplete(ctx, conn, &db.EmbeddingCompleteParams{Model: m.Model, Dimensions: m.Dimensions})
 	if err != nil {
 		return false, fmt.Errorf("note that %s is complete: %w", m.Model, err)
 	}
@@ -86,103 +100,90 @@ func (x *Index) complete(ctx context.Context, conn *pgxpool.Conn) (bool, error) 
 	return noted == 0, nil
 }
 
-// sweepAll embeds everything. It returns the embedder's failures for single texts separately, in refused.
-func (x *Index) sweepAll(ctx context.Context) (refused, err error) {
-	for _, e := range x.searcher.domain.Entities {
-		if !searched(e) {
-			continue
-		}
-		if refused, err = settle(refused, x.sweepType(ctx, e, "")); err != nil {
-			return nil, err
+// sweep is one under way. A text whose vector is refused does not end it.
+type sweep struct {
+	*Index
+
+	refused error // [ErrVector], of the last such text
+}
+
+func (s *sweep) everything(ctx context.Context) error {
+	for _, e := range s.searcher.searched() {
+		if err := s.rows(ctx, e, ""); err != nil {
+			return err
 		}
 	}
 
-	return settle(refused, x.sweepTurns(ctx))
+	return s.turns(ctx)
 }
 
-// settle classifies an error: refused vectors let the sweep continue.
-func settle(refused, err error) (error, error) {
-	if errors.Is(err, ErrVector) {
-		return err, nil
-	}
-
-	return refused, err
-}
-
-// sweepType embeds a type's rows or, given a horizon, only those written by transactions since then. If a view
-// separates users, it reads them one user after the other: with a horizon only recently active ones, because any user's
-// program triggers it.
-func (x *Index) sweepType(ctx context.Context, e *domain.Entity, horizon string) error {
+// rows embeds a type's rows or, given a horizon, only those written by transactions since then. If a view separates
+// users, it reads them one user after the other: with a horizon only recently active ones, because any user's program
+// triggers it.
+func (s *sweep) rows(ctx context.Context, e *domain.Entity, horizon string) error {
 	if !e.Viewed {
-		return x.sweepRows(ctx, uuid.Nil, e, horizon)
+		return s.rowsOf(ctx, uuid.Nil, e, horizon)
 	}
-	params := &db.EmbeddingUsersParams{Lim: sweepPage}
+	var within *string
 	if horizon != "" {
-		within := soonFor
-		params.Within = &within
+		within = new(soonFor)
 	}
-	var refused error
-	for {
-		users, err := x.q.EmbeddingUsers(ctx, x.pool, params)
-		if err != nil {
-			return fmt.Errorf("list users: %w", err)
-		}
-		for _, params.After = range users {
-			if refused, err = settle(refused, x.sweepRows(ctx, params.After, e, horizon)); err != nil {
-				return err
-			}
-		}
-		if len(users) < sweepPage {
-			return refused
-		}
+	active := func(after uuid.UUID) ([]uuid.UUID, error) {
+		return s.q.EmbeddingUsers(ctx, s.pool, &db.EmbeddingUsersParams{After: after, Within: within, Lim: sweepPage})
 	}
+
+	return eachUser(active, func(user uuid.UUID) error { return s.rowsOf(ctx, user, e, horizon) })
 }
 
-func (x *Index) sweepRows(ctx context.Context, userID uuid.UUID, e *domain.Entity, horizon string) error {
+func (s *sweep) rowsOf(ctx context.Context, userID uuid.UUID, e *domain.Entity, horizon string) error {
 	where := `WHERE ($1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type + `)`
-	args := []any{""}
-	embed := func(ctx context.Context, kind string, texts []text) error {
-		return x.embed(ctx, x.searcher.embedder, kind, texts)
-	}
+	args, embed := []any{""}, s.embedConfigured
 	if horizon != "" {
-		where, args, embed = where+` AND `+e.WrittenSinceSQL("$2::text"), append(args, horizon), x.embedNew
+		where, args, embed = where+` AND `+e.WrittenSinceSQL("$2::text"), append(args, horizon), s.embedNew
 	}
-	var refused error
-	for {
-		texts, err := x.rowTexts(ctx, userID, e, where+` ORDER BY `+key(e)+fmt.Sprintf(` LIMIT %d`, sweepPage), args...)
-		if err != nil {
-			return err
+
+	return s.pages(func() ([]text, error) {
+		texts, err := s.rowTexts(ctx, userID, e, where+` ORDER BY `+key(e)+fmt.Sprintf(` LIMIT %d`, sweepPage), args...)
+		if len(texts) > 0 {
+			args[0] = texts[len(texts)-1].id
 		}
-		if refused, err = settle(refused, embed(ctx, e.Type, texts)); err != nil {
-			return err
-		}
-		if len(texts) < sweepPage {
-			return refused
-		}
-		args[0] = texts[len(texts)-1].id
-	}
+
+		return texts, err
+	}, func(texts []text) error { return embed(ctx, e.Type, texts) })
 }
 
-func (x *Index) sweepTurns(ctx context.Context) error {
-	var refused error
-	embedder := x.searcher.embedder
-	for last := uuid.Nil; ; {
-		turns, err := x.q.EmbeddingTurnsMissing(ctx, x.pool, &db.EmbeddingTurnsMissingParams{
-			After: last, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), Lim: sweepPage,
-		})
+func (s *sweep) turns(ctx context.Context) error {
+	m := modelOf(s.searcher.embedder)
+	params := &db.EmbeddingTurnsMissingParams{Model: m.Model, Dimensions: m.Dimensions, Lim: sweepPage}
+
+	return s.pages(func() ([]text, error) {
+		turns, err := s.q.EmbeddingTurnsMissing(ctx, s.pool, params)
 		if err != nil {
-			return fmt.Errorf("read turns: %w", err)
+			return nil, fmt.Errorf("read turns: %w", err)
 		}
 		texts := make([]text, len(turns))
 		for i, t := range turns {
-			texts[i] = turnText(t.ID, t.UserID, t.Message, t.ResponseSummary, t.Reply)
+			texts[i], params.After = turnText(t.ID, t.UserID, t.Message, t.ResponseSummary, t.Reply), t.ID
 		}
-		if refused, err = settle(refused, x.embed(ctx, embedder, KindTurn, texts)); err != nil {
+
+		return texts, nil
+	}, func(texts []text) error { return s.embedConfigured(ctx, KindTurn, texts) })
+}
+
+// pages embeds texts page by page.
+func (s *sweep) pages(next func() ([]text, error), embed func([]text) error) error {
+	for {
+		texts, err := next()
+		if err != nil {
 			return err
 		}
-		if len(turns) < sweepPage {
-			return refused
+		if err = embed(texts); errors.Is(err, ErrVector) {
+			s.refused = err
+		} else if err != nil {
+			return err
 		}
-		last = turns[len(turns)-1].ID
+		if len(texts) < sweepPage {
+			return nil
+		}
 	}
 }
