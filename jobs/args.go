@@ -33,6 +33,11 @@ type TurnArgs struct {
 	Version  int       `json:"version"`
 }
 
+// next is what follows at the next position.
+func (a TurnArgs) next(node string) TurnArgs {
+	return TurnArgs{Node: node, TurnID: a.TurnID, Position: a.Position + 1, Version: argsVersion}
+}
+
 // Kind is the node's name, or embed.
 func (a TurnArgs) Kind() string { return a.Node }
 

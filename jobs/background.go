@@ -99,11 +99,8 @@ func (w *compressWorker) write(ctx context.Context, d *delivery, args CompressAr
 	r := w.runner
 	rec := r.recorder(r.guard(r.Pool, args.SessionID), args.SessionID)
 	rec.model, rec.ordinal, rec.again = r.Models(vocab.NodeCompress), 1, d.attempt > 1 || d.snoozes > 0 || d.takenOver
-	var v *view.View
-	err := r.inLoadTx(ctx, func(tx pgx.Tx) (err error) {
-		v, err = r.loader.Range(ctx, tx, args.SessionID, args.FromTurn, args.ToTurn)
-
-		return err
+	v, err := pg.Value(ctx, r.inLoadTx, func(tx pgx.Tx) (*view.View, error) {
+		return r.loader.Range(ctx, tx, args.SessionID, args.FromTurn, args.ToTurn)
 	})
 	if err != nil {
 		return nil, rec, err

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
@@ -30,13 +29,11 @@ type commit struct {
 	last pg.Batch
 	s    *state
 	at   nodes.At
+	// made is the decision's row, and what is written with it. Effects set LlmCallID if another decision made the call.
+	made db.DecisionKeepParams
 	// output is what node_runs stores of the decision.
 	output any
 	events events
-	goal   *string
-	plan   json.RawMessage // its new steps
-	// call is the model call this decision came from, if another decision made it.
-	call *uuid.UUID
 	// permitted: the turn may write, and so may a turn that answers its question.
 	permitted bool
 	// changed tells the next decision what this one changed.
@@ -97,61 +94,51 @@ func (inTurn) fence(first *pg.Batch, c *commit) {
 	first.Exec("fence", db.TurnFence, &db.TurnFenceParams{ID: c.s.d.TurnID, Position: int32(c.s.d.Position)})
 }
 
-// lockSession precedes the fence in a commit that ends or starts a turn. If the session has been forgotten, it has no
-// turn left that could pass the fence. Later decisions of a bundle find the session locked.
-func (c *commit) lockSession(first *pg.Batch) {
-	if c.size > 0 {
-		return
-	}
-	first.Exec("lock session", db.SessionLock, c.s.Turn.SessionID)
-}
-
 func (c *commit) registry() *registry.Registry {
 	return registry.New(c.tx, c.s.runner.Domain, c.s.scope(c.at))
 }
 
 // finish writes what every decision leaves behind and hands the turn on.
-func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Duration) (*delivery, error) {
-	output, err := exact.Storable(c.output)
-	if err != nil {
+func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Duration) (next *delivery, err error) {
+	d, made := c.s.d, &c.made
+	if made.Output, err = exact.Storable(c.output); err != nil {
 		return nil, fmt.Errorf("encode output: %w", err)
 	}
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
-	if c.s.d.Node == vocab.NodeSummarize && c.s.runner.Index != nil { // once embedded, the turn and what it wrote can be found
-		args := TurnArgs{TurnID: c.s.d.TurnID, Position: c.s.d.Position + 1, Version: argsVersion}
-		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
+	if d.Node == vocab.NodeSummarize && c.s.runner.Index != nil { // once embedded, the turn and what it wrote can be found
+		if err := c.insertJob(kindEmbed, queueBackground, d.next("")); err != nil {
 			return nil, err
 		}
 	}
-	made := &db.DecisionKeepParams{
-		TurnID: c.s.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.s.d.Position), Node: c.s.d.Node, Step: positive(c.at.Step), Call: int32(c.at.Call),
-		Output: output, RiverJobID: c.s.d.jobID, Attempt: int32(c.s.d.attempt), LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
-		Plan: c.plan,
-	}
+	made.TurnID, made.SessionID, made.Position, made.Node = d.TurnID, c.s.Turn.SessionID, int32(d.Position), d.Node
+	made.Step, made.Call, made.DurationMs = positive(c.at.Step), int32(c.at.Call), int32(took.Milliseconds())
+	made.RiverJobID, made.Attempt, made.LlmCallID = d.jobID, int32(d.attempt), cmp.Or(rec.lastCall, made.LlmCallID)
 	if made.LlmCall, err = rec.sending(); err != nil {
 		return nil, err
 	}
 	if made.Events, err = c.events.encoded(); err != nil {
 		return nil, err
 	}
-	if c.s.d.Node != vocab.NodeReply && c.s.d.Node != vocab.NodeSummarize {
-		made.NextNode, made.Goal = &m.next, c.goal
+	if !c.ends() {
+		made.NextNode = &m.next
 	}
-	if c.s.d.Node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
+	if d.Node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
 		// The stored request of a replayed answer may differ from the one built now.
 		c.reload = c.reload || rec.played > 0
 		if c.changed.Round, err = nodes.NewRound(rec.asked, rec.answered); err != nil {
 			return nil, err
 		}
 	}
-	if m.end != nil {
-		made.Outcome, made.Summary, made.Conclusions, made.Note = &m.end.outcome, &m.end.summary, orNil(m.end.conclusions), orNil(m.end.note)
-	}
 	c.changed.Run = &db.NodeRunListMadeRow{Position: made.Position, Node: made.Node, Step: made.Step, Call: made.Call, Output: made.Output, LlmCallID: made.LlmCallID}
 
-	return c.handOn(ctx, m, made)
+	return c.handOn(ctx, m)
+}
+
+// ends reports whether the decision belongs to the end of the turn.
+func (c *commit) ends() bool {
+	return c.s.d.Node == vocab.NodeReply || c.s.d.Node == vocab.NodeSummarize
 }
 
 // apply writes a move: the step's end, the plan, the question, the events.
@@ -161,12 +148,9 @@ func (c *commit) apply(m move, took time.Duration) error {
 	c.changed.Questions = c.changed.Questions || m.ask != nil || curated && len(c.s.Questions) > 0
 	c.endStep(m.end)
 	if m.skip && slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) }) {
-		keep := make([]int32, 0, len(m.keep)+1)
+		keep := slices.Clone(m.keep)
 		if m.end != nil { // its end is written with the decision
 			keep = append(keep, int32(c.at.Step))
-		}
-		for _, step := range m.keep {
-			keep = append(keep, int32(step))
 		}
 		c.skipSteps(keep)
 		c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.s.d.TurnID, Keep: keep})
@@ -178,15 +162,13 @@ func (c *commit) apply(m move, took time.Duration) error {
 	if err := c.openQuestion(m.ask); err != nil {
 		return err
 	}
-	if c.s.d.Node == vocab.NodeReply || c.s.d.Node == vocab.NodeSummarize {
+	if c.ends() {
 		return nil // a reply has its own events; a summary has none
 	}
 	c.events.add("node.finished", nodeData(c.s.d.Node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
 	c.announce(m, first)
 	c.changed.Turn = c.s.after(db.TurnStatusRunning, m.next)
-	if c.goal != nil {
-		c.changed.Turn.Goal = c.goal
-	}
+	c.changed.Turn.Goal = cmp.Or(c.made.Goal, c.changed.Turn.Goal)
 
 	return nil
 }
@@ -217,7 +199,7 @@ func (c *commit) waits(m move, step *db.TurnSteps) bool {
 // nextStep is the step the next act works on.
 func (c *commit) nextStep(m move) *db.TurnSteps {
 	for _, step := range c.s.Steps {
-		if c.waits(m, step) && (!m.skip || slices.Contains(m.keep, int(step.Step))) {
+		if c.waits(m, step) && (!m.skip || slices.Contains(m.keep, step.Step)) {
 			return step
 		}
 	}
@@ -239,8 +221,9 @@ func (c *commit) endStep(end *ending) {
 	if end == nil {
 		return
 	}
-	step := c.step()
-	step.Outcome, step.Summary, step.Conclusions, step.Note = &end.outcome, &end.summary, orNil(end.conclusions), orNil(end.note)
+	step, made := c.step(), &c.made
+	made.Outcome, made.Summary, made.Conclusions, made.Note = &end.outcome, &end.summary, orNil(end.conclusions), orNil(end.note)
+	step.Outcome, step.Summary, step.Conclusions, step.Note = made.Outcome, made.Summary, made.Conclusions, made.Note
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/view"
@@ -29,12 +31,7 @@ type questionPayload struct {
 }
 
 func (q *question) payload(permitted bool, known *view.Scene) questionPayload {
-	p := questionPayload{QuestionPayload: q.asked(known), Writes: q.writes, Permitted: permitted}
-	if q.approval != nil {
-		p.Calls = q.approval.Calls
-	}
-
-	return p
+	return questionPayload{QuestionPayload: q.asked(known), Writes: q.writes, Permitted: permitted, Calls: q.calls}
 }
 
 // asked is the question in words for people; models go on to read it with the refs that it names.
@@ -76,8 +73,9 @@ type answered struct {
 	chosen string
 }
 
-func newAnswered(kind string, payload json.RawMessage, chosen string) (*answered, error) {
-	a := &answered{kind: kind, chosen: chosen}
+// answered reads a question with the option of it that the message clicked.
+func (s *state) answered(id uuid.UUID, kind string, payload json.RawMessage) (*answered, error) {
+	a := &answered{kind: kind, chosen: s.Clicked(id)}
 	if err := json.Unmarshal(payload, &a.payload); err != nil {
 		return nil, fmt.Errorf("read question: %w", err)
 	}
@@ -89,8 +87,8 @@ func newAnswered(kind string, payload json.RawMessage, chosen string) (*answered
 // since: before Understand, a turn's questions are those that are open.
 func (s *state) click() (*answered, error) {
 	for _, q := range s.Questions {
-		if option := s.Clicked(q.ID); option != "" {
-			return newAnswered(q.Kind, q.Payload, option)
+		if s.Clicked(q.ID) != "" {
+			return s.answered(q.ID, q.Kind, q.Payload)
 		}
 	}
 
@@ -102,15 +100,6 @@ func (s *state) onlyAsks(done nodes.Done) bool {
 	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID })
 
 	return len(s.Steps) == 0 && !told && !done.Curated
-}
-
-// option returns the id of the clicked option, "" for none.
-func (a *answered) option() string {
-	if a == nil {
-		return ""
-	}
-
-	return a.chosen
 }
 
 // told is the question as models read it.
@@ -194,7 +183,7 @@ func (s *state) permission() (nodes.Permission, error) {
 	if q == nil {
 		return permit(intent, nil), nil
 	}
-	a, err := newAnswered(q.Kind, q.Payload, s.Clicked(q.ID))
+	a, err := s.answered(q.ID, q.Kind, q.Payload)
 	if err != nil {
 		return nodes.Permission{}, err
 	}

@@ -107,11 +107,11 @@ func EnqueueTurn(ctx context.Context, tx pgx.Tx, params EnqueueParams) (*Enqueue
 }
 
 func (p EnqueueParams) row() (*db.TurnEnqueueParams, error) {
-	changes, err := list(p.UIChanges)
+	changes, err := json.Marshal(append([]UIChange{}, p.UIChanges...)) // [] for none
 	if err != nil {
 		return nil, fmt.Errorf("encode ui changes: %w", err)
 	}
-	mentioned, err := list(p.MentionedEntities)
+	mentioned, err := json.Marshal(append([]MentionedEntity{}, p.MentionedEntities...))
 	if err != nil {
 		return nil, fmt.Errorf("encode mentioned entities: %w", err)
 	}
@@ -138,15 +138,6 @@ func CancelTurn(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) 
 	}
 
 	return cancelled, nil
-}
-
-// list encodes a list as JSON, an empty one as [].
-func list[T any](items []T) (json.RawMessage, error) {
-	if len(items) == 0 {
-		return json.RawMessage(`[]`), nil
-	}
-
-	return json.Marshal(items)
 }
 
 func orNil(text string) *string {

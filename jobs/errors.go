@@ -52,18 +52,22 @@ type CannotUndoError struct{ Message string }
 
 func (e *CannotUndoError) Error() string { return e.Message }
 
-// SQLSTATEs that the SQL functions raise.
+// SQLSTATEs that the SQL functions raise, besides those of raisedAs.
 const (
-	codeNotFound        = "AL001"
-	codeSessionArchived = "AL002"
-	codeTurnRunning     = "AL003"
-	codeLimit           = "AL004"
-	codeInvalid         = "AL005"
-	codeMessageTooLarge = "AL006"
-	codeQuestionClosed  = "AL008"
-	codeCannotUndo      = "AL009"
-	codeTakenOver       = "AL007" // for a job: its commit is refused
+	codeTurnRunning = "AL003"
+	codeInvalid     = "AL005"
+	codeTakenOver   = "AL007" // for a job: its commit is refused
+	codeCannotUndo  = "AL009"
 )
+
+// raisedAs are the errors that say all there is, by the SQLSTATE that a SQL function raises.
+var raisedAs = map[string]error{
+	"AL001": ErrSessionNotFound,
+	"AL002": ErrSessionArchived,
+	"AL004": ErrLimit,
+	"AL006": ErrMessageTooLarge,
+	"AL008": ErrQuestionClosed,
+}
 
 // bounds are the constraints whose violation is a fault in the parameters, with what they ask for.
 var bounds = map[string]string{
@@ -78,23 +82,18 @@ func typed(err error) error {
 	if !ok {
 		return err
 	}
+	if known := raisedAs[raised.Code]; known != nil {
+		return known
+	}
 	switch {
-	case raised.Code == codeNotFound, pg.IsForeignKey(err, "sessions_parent_fkey"): // forgotten while it was forked
+	case pg.IsForeignKey(err, "sessions_parent_fkey"): // forgotten while it was forked
 		return ErrSessionNotFound
-	case raised.Code == codeSessionArchived:
-		return ErrSessionArchived
-	case raised.Code == codeQuestionClosed:
-		return ErrQuestionClosed
 	case raised.Code == codeTurnRunning:
 		return turnRunning(raised.Detail)
-	case raised.Code == codeLimit:
-		return ErrLimit
 	case raised.Code == codeInvalid:
 		return &InvalidError{Message: raised.Message}
 	case raised.Code == codeCannotUndo:
 		return &CannotUndoError{Message: raised.Message}
-	case raised.Code == codeMessageTooLarge:
-		return ErrMessageTooLarge
 	case raised.Code == pgerrcode.CharacterNotInRepertoire, raised.Code == pgerrcode.UntranslatableCharacter: // of a text, of JSON
 		return &InvalidError{Message: "a text has a character that cannot be stored, such as NUL"}
 	case bounds[raised.ConstraintName] != "":

@@ -32,7 +32,7 @@ type move struct {
 	left []nodes.Step // also appended, as not done: they exceeded the plan's limit
 	end  *ending      // of the current step; nil: it continues
 	skip bool         // skip the steps that have not ended
-	keep []int        // exceptions to skip: steps that need nothing from what failed
+	keep []int32      // exceptions to skip: steps that need nothing from what failed
 	// coded: code probably makes the next decision.
 	coded bool
 }
@@ -46,13 +46,13 @@ type ending struct {
 	note        string
 }
 
-// question is what the user is asked. Approval, if set, is what code carries out on a yes.
+// question is what the user is asked, with the calls that code carries out on a yes.
 type question struct {
-	kind     string
-	text     string
-	options  []view.QuestionOption
-	writes   []offer
-	approval *crud.Approval
+	kind    string
+	text    string
+	options []view.QuestionOption
+	writes  []offer
+	calls   []crud.ApprovedCall
 }
 
 // offer is a write that a question proposes: what a yes permits.
@@ -174,7 +174,7 @@ type acted struct {
 
 // later is a step that has not begun.
 type later struct {
-	step    int
+	step    int32
 	carries bool // its calls came with an earlier answer
 	needs   bool // needs something that this step, or one that is skipped with it, would have done
 }
@@ -197,7 +197,7 @@ func beforeAct(out *nodes.ActOutput, in acted) *move {
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
-		return move{next: vocab.NodeReply, skip: true, ask: &question{kind: vocab.AskApprove, text: outcome.Approval.Text, options: yesNo(), approval: outcome.Approval},
+		return move{next: vocab.NodeReply, skip: true, ask: &question{kind: vocab.AskApprove, text: outcome.Approval.Text, options: yesNo(), calls: outcome.Approval.Calls},
 			end: &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed: the user has to approve it first."}}
 	case len(out.Calls) > 0 && outcome.Failed():
 		if in.failures >= maxStepRepairs {

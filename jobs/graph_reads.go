@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 
@@ -66,25 +67,15 @@ func unloaded(ref nodes.Ref) bool {
 
 // reads returns the steps, one per subdomain, that load what a step lacks.
 func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
-	var (
-		order   []string
-		missing = map[string][]string{}
-	)
+	var missing []string
 	for _, name := range s.Refs {
-		ref := in.refs[name]
-		if known[name] || !lacks(s, ref) {
-			continue
+		if !known[name] && lacks(s, in.refs[name]) {
+			known[name] = true
+			missing = append(missing, name)
 		}
-		known[name] = true
-		subdomain := in.home(ref.Type, s.Subdomain)
-		if missing[subdomain] == nil {
-			order = append(order, subdomain)
-		}
-		missing[subdomain] = append(missing[subdomain], name)
 	}
-	steps := make([]nodes.Step, 0, len(order))
-	for _, subdomain := range order {
-		refs := missing[subdomain]
+	var steps []nodes.Step
+	for subdomain, refs := range grouped(missing, func(ref string) string { return in.home(in.refs[ref].Type, s.Subdomain) }) {
 		steps = append(steps, nodes.Step{
 			Type: vocab.StepRead, Subdomain: subdomain, Refs: refs, Needs: "refs",
 			Description: "Read " + strings.Join(refs, ", ") + " in full, for the next step", Calls: readCalls(refs, in),
@@ -92,6 +83,27 @@ func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
 	}
 
 	return steps
+}
+
+// grouped divides refs by what they have in common, in the order in which the groups begin.
+func grouped(refs []string, by func(ref string) string) iter.Seq2[string, []string] {
+	var order []string
+	groups := map[string][]string{}
+	for _, ref := range refs {
+		group := by(ref)
+		if groups[group] == nil {
+			order = append(order, group)
+		}
+		groups[group] = append(groups[group], ref)
+	}
+
+	return func(yield func(string, []string) bool) {
+		for _, group := range order {
+			if !yield(group, groups[group]) {
+				return
+			}
+		}
+	}
 }
 
 // readCall is a planned read of all columns.
@@ -106,21 +118,12 @@ func readCall(table string, filters any) json.RawMessage {
 
 // readCalls reads rows in full by ref, one call per type: what is missing is known, so no model is asked.
 func readCalls(refs []string, in thought) []json.RawMessage {
-	var tables []string
-	byTable := map[string][]string{}
-	for _, ref := range refs {
-		table := in.table(in.refs[ref].Type)
+	var calls []json.RawMessage
+	for table, some := range grouped(refs, func(ref string) string { return in.table(in.refs[ref].Type) }) {
 		if table == "" {
 			return nil
 		}
-		if byTable[table] == nil {
-			tables = append(tables, table)
-		}
-		byTable[table] = append(byTable[table], ref)
-	}
-	var calls []json.RawMessage
-	for _, table := range tables {
-		calls = append(calls, readCall(table, []any{map[string]any{"field": "id", "op": "in", "value": byTable[table]}}))
+		calls = append(calls, readCall(table, []any{map[string]any{"field": "id", "op": "in", "value": some}}))
 	}
 
 	return calls

@@ -211,7 +211,7 @@ func TestV11IndependentStepsStillRun(t *testing.T) {
 	got := afterAct(&nodes.ActOutput{Blocked: &nodes.Blocked{Next: "fail"}}, &crud.Outcome{}, in)
 	require.Equal(t, vocab.NodeAct, got.next)
 	require.True(t, got.skip)
-	require.Equal(t, []int{3}, got.keep)
+	require.Equal(t, []int32{3}, got.keep)
 }
 
 func TestV03WritesWithoutChangesDropTheModelsWords(t *testing.T) {

@@ -18,10 +18,8 @@ import (
 
 // handOn ends a decision's transaction: its effects, the hand-over and the commit are one round trip. It returns the
 // next job, or nil if there is none or another worker must take it because this one is stopping.
-func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionKeepParams) (*delivery, error) {
-	next := delivery{
-		TurnArgs: TurnArgs{Node: m.next, TurnID: c.s.d.TurnID, Position: c.s.d.Position + 1, Version: argsVersion}, attempt: 1, handedOn: true,
-	}
+func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
+	made, next := &c.made, delivery{TurnArgs: c.s.d.next(m.next), attempt: 1, handedOn: true}
 	c.changed.User = c.changed.Rows || c.lasting
 	made.Wrote = c.changed.User
 	if m.next == "" || c.s.runner.Stopping() {

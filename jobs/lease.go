@@ -75,15 +75,13 @@ func (l *lease) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connect for the lease: %w", err)
 	}
-	if _, err := conn.Exec(ctx, "LISTEN "+cancelChannel); err != nil {
-		conn.Close(ctx) // it is unusable
-
-		return fmt.Errorf("listen for cancelled turns: %w", err)
+	if _, err = conn.Exec(ctx, "LISTEN "+cancelChannel); err == nil {
+		_, err = conn.Exec(ctx, `SELECT pg_advisory_lock(hashtextextended('alfred.worker:' || $1, 0))`, l.runner.id)
 	}
-	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtextextended('alfred.worker:' || $1, 0))`, l.runner.id); err != nil {
+	if err != nil {
 		conn.Close(ctx) // it is unusable
 
-		return fmt.Errorf("lock the lease: %w", err)
+		return fmt.Errorf("listen for cancelled turns and lock the lease: %w", err)
 	}
 	l.conn = conn
 
@@ -115,7 +113,7 @@ func (l *lease) keep(ctx context.Context) {
 		case ctx.Err() != nil:
 		case time.Since(last) > leaseMargin:
 			l.runner.Logger.ErrorContext(ctx, "lease lost, runs stopped", slog.Any("error", err))
-			l.runner.runs.cancelAll(errLeaseLost)
+			l.runner.runs.cancel(uuid.Nil, errLeaseLost)
 		}
 	})
 }
@@ -144,7 +142,7 @@ func (l *lease) listen(ctx context.Context) error {
 
 			return fmt.Errorf("wait for cancelled turns: %w", err)
 		}
-		if turnID, err := uuid.Parse(notification.Payload); err == nil {
+		if turnID, err := uuid.Parse(notification.Payload); err == nil && turnID != uuid.Nil {
 			l.runner.runs.cancel(turnID, errCancelled)
 		}
 	}

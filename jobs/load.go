@@ -80,14 +80,8 @@ func (r *Runner) compareCarried(ctx context.Context, tx pgx.Tx, d delivery, v *v
 	return fmt.Errorf("%w: %s", errCarried, differs)
 }
 
-func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.View, err error) {
-	err = r.inLoadTx(ctx, func(tx pgx.Tx) error {
-		v, err = r.loadIn(ctx, tx, d, void, true)
-
-		return err
-	})
-
-	return v, err
+func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (*view.View, error) {
+	return pg.Value(ctx, r.inLoadTx, func(tx pgx.Tx) (*view.View, error) { return r.loadIn(ctx, tx, d, void, true) })
 }
 
 // loadIn reads everything that a decision needs. last: nothing else follows in tx, so the last read may end it.

@@ -132,7 +132,7 @@ func (r *reply) fence(first *pg.Batch, c *commit) {
 }
 
 func (r *reply) effects(_ context.Context, c *commit) (move, error) {
-	c.output, c.call = r.out, r.call
+	c.output, c.made.LlmCallID = r.out, r.call
 	r.offer.worded(r.in.Asked(cmp.Or(r.words, r.out.Text)))
 	if err := c.openQuestion(r.offer); err != nil {
 		return move{}, err

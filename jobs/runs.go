@@ -35,23 +35,12 @@ func (r *runs) enter(one *run) (leave func()) {
 	}
 }
 
-// cancel stops the runs of a turn.
+// cancel stops the runs of a turn; uuid.Nil means those of all turns.
 func (r *runs) cancel(turnID uuid.UUID, cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for one := range r.runs {
-		if one.turnID == turnID && one.cancel != nil {
-			one.cancel(cause)
-		}
-	}
-}
-
-// cancelAll stops the runs of all turns.
-func (r *runs) cancelAll(cause error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for one := range r.runs {
-		if one.cancel != nil {
+		if one.cancel != nil && (turnID == uuid.Nil || turnID == one.turnID) {
 			one.cancel(cause)
 		}
 	}

@@ -116,7 +116,7 @@ func (s *state) later() []later {
 		if needs {
 			fallen = append(fallen, step)
 		}
-		rest = append(rest, later{step: int(step.Step), carries: len(step.Calls) > 0, needs: needs})
+		rest = append(rest, later{step: step.Step, carries: len(step.Calls) > 0, needs: needs})
 	}
 
 	return rest

@@ -79,12 +79,12 @@ func (c *commit) appendSteps(plan, left []nodes.Step) (first *db.TurnSteps, err 
 		c.changed.Steps = append(c.steps(), row)
 		stored = append(stored, newStep{row.Step, row.StepType, row.Subdomain, row.Description, row.Refs, row.Needs, row.Calls, row.Outcome, row.Summary})
 	}
-	if c.plan, err = exact.Storable(stored); err != nil {
+	if c.made.Plan, err = exact.Storable(stored); err != nil {
 		return nil, fmt.Errorf("encode the plan: %w", err)
 	}
 	data := map[string]any{"steps": shown}
-	if c.goal != nil {
-		data["goal"] = *c.goal
+	if c.made.Goal != nil {
+		data["goal"] = *c.made.Goal
 	}
 	c.events.add("plan", data)
 

@@ -73,9 +73,12 @@ func (s *summarize) word(ctx context.Context, model llm.Model) error {
 }
 
 // fence checks only the position: the turn has already succeeded. The session is locked first, because the next turn is
-// started.
+// started; later decisions of a bundle find it locked. A session that has been forgotten has no turn left that could
+// pass.
 func (s *summarize) fence(first *pg.Batch, c *commit) {
-	c.lockSession(first)
+	if c.size == 0 {
+		first.Exec("lock session", db.SessionLock, c.s.Turn.SessionID)
+	}
 	first.Scan("end summary", db.TurnSummarized, &db.TurnSummarizedParams{
 		ID: c.s.d.TurnID, SessionID: c.s.Turn.SessionID, Position: int32(c.s.d.Position), Words: s.words, Model: s.model,
 	}, nil, nil, &c.wake)

@@ -15,8 +15,6 @@ type think struct {
 	s   *state
 	in  nodes.ThinkInput
 	out *nodes.ThinkOutput
-	// carried: the plan came with Understand's answer, and no model is asked.
-	carried bool
 }
 
 // carried is a plan that came with Understand's answer, and the input it was checked against.
@@ -50,7 +48,7 @@ func (s *state) thinkInput() (in nodes.ThinkInput, err error) {
 
 func (t *think) prepare() (frame *nodes.Frame, err error) {
 	if plan := t.s.plan; plan != nil {
-		t.in, t.out, t.carried = plan.in, plan.out, true
+		t.in, t.out = plan.in, plan.out
 
 		return nil, nil
 	}
@@ -60,7 +58,7 @@ func (t *think) prepare() (frame *nodes.Frame, err error) {
 }
 
 func (t *think) run(ctx context.Context, model llm.Model) error {
-	if t.carried {
+	if t.s.plan != nil {
 		return nil
 	}
 	out, err := nodes.Think(ctx, model, t.in)
@@ -71,12 +69,11 @@ func (t *think) run(ctx context.Context, model llm.Model) error {
 
 func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	c.output, c.permitted = t.out, t.in.Permission.Allowed
-	if t.carried {
-		c.call = c.s.LastRun().LlmCallID
+	if t.s.plan != nil {
+		c.made.LlmCallID = c.s.LastRun().LlmCallID
 	}
 	if t.out.Goal != "" { // it also titles the conversation
-		goal := c.s.Scene(false).Plain(t.out.Goal)
-		c.goal = &goal
+		c.made.Goal = new(c.s.Scene(false).Plain(t.out.Goal))
 	}
 	var named []string
 	for _, step := range t.out.Steps {
@@ -86,7 +83,7 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err
 	}
 
-	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, said: t.carried && c.s.said() != nil, refs: t.in.Refs, home: t.s.runner.home, table: t.s.runner.table}), nil
+	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, said: t.s.plan != nil && c.s.said() != nil, refs: t.in.Refs, home: t.s.runner.home, table: t.s.runner.table}), nil
 }
 
 // home is the subdomain in which a step reads refs of a type: its own, if that can see their table.

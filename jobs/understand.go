@@ -211,7 +211,7 @@ func (u *understand) consent(ctx context.Context, c *commit, after *understood) 
 	if err != nil {
 		return fmt.Errorf("close question: %w", err)
 	}
-	a, err := newAnswered(q.Kind, q.Payload, u.clicked.option())
+	a, err := c.s.answered(q.ID, q.Kind, q.Payload)
 	if err != nil {
 		return err
 	}

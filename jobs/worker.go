@@ -31,7 +31,8 @@ type turnWorker struct {
 // Work implements river.Worker.
 func (w *turnWorker) Work(ctx context.Context, job *river.Job[TurnArgs]) error {
 	d := newDelivery(job.JobRow)
-	d.TurnID, d.Position, d.Version = job.Args.TurnID, job.Args.Position, job.Args.Version
+	d.TurnArgs = job.Args
+	d.Node = job.Kind
 
 	return w.runner.work(ctx, d)
 }

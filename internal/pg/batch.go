@@ -67,10 +67,22 @@ func (q *Batch) Query(what, query string, params any, read func(pgx.Rows) error)
 // Rows adds an sqlc query: its exported text, its parameters, and where its rows go, in order. They are available once
 // the batch has been sent without an error.
 func Rows[Row any](q *Batch, what, query string, params any, rows *[]*Row) {
-	q.Query(what, query, params, func(found pgx.Rows) (err error) {
-		*rows, err = pgx.CollectRows(found, pgx.RowToAddrOfStructByPos[Row])
+	Take(q, what, query, params, func(found []*Row) error {
+		*rows = found
 
-		return err
+		return nil
+	})
+}
+
+// Take is Rows for what takes the rows as soon as they are there.
+func Take[Row any](q *Batch, what, query string, params any, take func(rows []*Row) error) {
+	q.Query(what, query, params, func(found pgx.Rows) error {
+		rows, err := pgx.CollectRows(found, pgx.RowToAddrOfStructByPos[Row])
+		if err != nil {
+			return err
+		}
+
+		return take(rows)
 	})
 }
 

@@ -72,9 +72,8 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (fol
 	if c.Curation {
 		next.queueCuration(b)
 	}
-	var drafts []*db.ArtifactListPendingRow
 	if c.Drafts {
-		pg.Rows(b, "read drafts", db.ArtifactListPending, next.Turn.SessionID, &drafts)
+		next.queueDrafts(b)
 	}
 	refs := c.Refs
 	if c.Registry || len(c.Refs.Names) > 0 {
@@ -87,9 +86,6 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (fol
 	return func() *View {
 		if next.written != *written {
 			return nil
-		}
-		if c.Drafts {
-			next.setDrafts(drafts)
 		}
 		next.spoken = next.spokenOf()
 		if refs != nil {

@@ -68,11 +68,10 @@ const MaxLabel = 120
 func (t *Scene) Refs() nodes.Refs {
 	refs := make(nodes.Refs, len(t.Entities))
 	for _, e := range t.Entities {
-		deleted := e.State == db.RefStateDeleted
-		if deleted && (e.DeletedAtTurn == nil || *e.DeletedAtTurn != t.Turn.Number) {
+		if t.deletedBefore(e) {
 			continue
 		}
-		ref := nodes.Ref{Type: e.EntityType, Label: e.Label, Pending: e.Pending(), Deleted: deleted, Gone: e.Stale == StaleGone}
+		ref := nodes.Ref{Type: e.EntityType, Label: e.Label, Pending: e.Pending(), Deleted: e.State == db.RefStateDeleted, Gone: e.Stale == StaleGone}
 		if e.Stale == "" {
 			ref.Loaded = e.Loaded
 		}
@@ -85,13 +84,15 @@ func (t *Scene) Refs() nodes.Refs {
 // DeletedRefs are the refs of what was deleted in earlier turns. Prompts tell of it, but nothing can be done with it.
 func (t *Scene) DeletedRefs() []string {
 	var refs []string
-	for _, e := range t.Entities {
-		if e.State == db.RefStateDeleted && (e.DeletedAtTurn == nil || *e.DeletedAtTurn != t.Turn.Number) {
-			refs = append(refs, e.Ref)
-		}
+	for _, e := range t.Those(t.deletedBefore) {
+		refs = append(refs, e.Ref)
 	}
 
 	return refs
+}
+
+func (t *Scene) deletedBefore(e *Entity) bool {
+	return e.State == db.RefStateDeleted && (e.DeletedAtTurn == nil || *e.DeletedAtTurn != t.Turn.Number)
 }
 
 // refPattern matches anything shaped like a ref.
@@ -158,11 +159,11 @@ func (t *Scene) Tier(name string) []*Entity {
 // Those are the entities that are so, in display order.
 func (t *Scene) Those(are func(e *Entity) bool) []*Entity { return those(t.Entities, are) }
 
-func those(of []*Entity, are func(e *Entity) bool) []*Entity {
-	var found []*Entity
-	for _, e := range of {
-		if are(e) {
-			found = append(found, e)
+func those[T any](of []T, are func(T) bool) []T {
+	var found []T
+	for _, one := range of {
+		if are(one) {
+			found = append(found, one)
 		}
 	}
 

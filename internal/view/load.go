@@ -43,14 +43,13 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 		v       = &View{Domain: l.domain, Steps: []*db.TurnSteps{}}
 		turns   []*db.Turns
 		context []*db.TurnContextRow
-		runs    []*db.NodeRunListMadeRow
 		b       = &pg.Batch{}
 	)
 	pg.Rows(b, "read turn", db.TurnGet, turnID, &turns)
 	pg.Rows(b, "read its session", db.TurnContext, turnID, &context)
 	if position > 1 { // before the first decision there are none
 		pg.Rows(b, "read steps", db.TurnStepList, turnID, &v.Steps)
-		pg.Rows(b, "read decisions", db.NodeRunListMade, turnID, &runs)
+		pg.Take(b, "read decisions", db.NodeRunListMade, turnID, decoded(&v.Runs, newRun))
 	}
 	pg.Rows(b, "read bought answers", db.LlmCallAnswers, &db.LlmCallAnswersParams{TurnID: &turnID, Position: int32(position)}, &v.Answers)
 	b.Exec("mark where a load begins", Savepoint, nil)
@@ -59,13 +58,6 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 	}
 	if len(turns) == 0 || len(context) == 0 {
 		return nil, fmt.Errorf("load turn: %w", pgx.ErrNoRows)
-	}
-	for _, row := range runs {
-		run, err := newRun(row)
-		if err != nil {
-			return nil, fmt.Errorf("load turn: %w", err)
-		}
-		v.Runs = append(v.Runs, run)
 	}
 	v.Turn, v.HasInputs = turns[0], context[0].HasInputs
 	v.written = Written{Session: context[0].SessionVersion, User: context[0].UserVersion}
@@ -119,67 +111,62 @@ func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 }
 
 func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error {
-	var (
-		b       = &pg.Batch{}
-		turn    = v.Turn
-		earlier []*db.HistorySummaryListNewestRow
-		results []*db.TurnStepResultListWindowRow
-		drafts  []*db.ArtifactListPendingRow
-		events  []*db.EntityEventListWindowRow
-		rounds  []*db.LlmCallRoundRow
-	)
+	b, turn := &pg.Batch{}, v.Turn
+	v.OlderCounts, v.Round, v.Profile, v.Events = nil, nil, Profile{}, map[int][]*db.EntityEventListWindowRow{}
 	pg.Rows(b, "read turns", db.TurnListPast, &db.TurnListPastParams{
 		SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, FromTurn: 1, ToTurn: math.MaxInt32, MaxChars: maxText, Lim: pastLimit,
 	}, &v.Past)
-	l.queueEarlier(b, v, &earlier)
+	l.queueEarlier(b, v)
 	v.queueCuration(b)
 	v.queueQuestions(b)
-	pg.Rows(b, "read drafts", db.ArtifactListPending, turn.SessionID, &drafts)
-	pg.Rows(b, "read results", db.TurnStepResultListWindow, &db.TurnStepResultListWindowParams{
+	v.queueDrafts(b)
+	pg.Take(b, "read results", db.TurnStepResultListWindow, &db.TurnStepResultListWindowParams{
 		SessionID: turn.SessionID, TurnID: turn.ID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.RetentionWindow),
-	}, &results)
+	}, decoded(&v.Results, newResult))
 	if need.Known {
 		pg.Rows(b, "count older entities", db.EntityRefCountOlder, &db.EntityRefCountOlderParams{SessionID: turn.SessionID, OldestTurn: l.oldest(v), MaxRefs: MaxCounted}, &v.OlderCounts)
-		pg.Rows(b, "read entity events", db.EntityEventListWindow, &db.EntityEventListWindowParams{
+		pg.Take(b, "read entity events", db.EntityEventListWindow, &db.EntityEventListWindowParams{
 			SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.UnderstandTurns),
-		}, &events)
+		}, func(events []*db.EntityEventListWindowRow) error {
+			for _, event := range events {
+				v.Events[int(event.TurnNumber)] = append(v.Events[int(event.TurnNumber)], event)
+			}
+
+			return nil
+		})
 	}
 	if last := v.roundOf(); need.Round && last != nil {
-		pg.Rows(b, "read the call before", db.LlmCallRound, &db.LlmCallRoundParams{ID: *last.LlmCallID, TurnID: &turn.ID, Position: last.Position}, &rounds)
+		pg.Take(b, "read the call before", db.LlmCallRound, &db.LlmCallRoundParams{ID: *last.LlmCallID, TurnID: &turn.ID, Position: last.Position}, v.setRound)
 	}
-	v.Profile = Profile{}
 	if need.Profile {
 		b.AsTenant(v.Turn.UserID, func() { v.queueProfile(b) })
 	}
 	if err := b.Send(ctx, tx); err != nil {
 		return err
 	}
-	inOrder(v.Past)
-	v.Earlier = byKind(earlier)
-	v.setDrafts(drafts)
-	v.Events = map[int][]*db.EntityEventListWindowRow{}
-	for _, event := range events {
-		v.Events[int(event.TurnNumber)] = append(v.Events[int(event.TurnNumber)], event)
-	}
+	// By end time: an interrupting turn ran before those with lower numbers.
+	slices.SortFunc(v.Past, func(a, b *db.TurnListPastRow) int {
+		return cmp.Or(a.FinishedAt.Compare(*b.FinishedAt), int(a.Number-b.Number))
+	})
+	v.sortResults()
 
-	v.Round = nil
-	for _, row := range rounds {
-		round, err := nodes.StoredRound(row.Provider, row.Request, row.Response)
-		if err != nil {
-			return fmt.Errorf("load the call before: %w", err)
-		}
-		v.Round = round
-	}
-
-	return v.setResults(results)
+	return nil
 }
 
-func (l *Loader) queueEarlier(b *pg.Batch, v *View, earlier *[]*db.HistorySummaryListNewestRow) {
-	if l.windows.CompressOlder {
-		pg.Rows(b, "read compressed turns", db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{
-			SessionID: v.Turn.SessionID, Before: v.Before, BelowTurn: v.Turn.Number,
-		}, earlier)
+func (l *Loader) queueEarlier(b *pg.Batch, v *View) {
+	v.Earlier = map[string]*db.HistorySummaryListNewestRow{}
+	if !l.windows.CompressOlder {
+		return
 	}
+	pg.Take(b, "read compressed turns", db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{
+		SessionID: v.Turn.SessionID, Before: v.Before, BelowTurn: v.Turn.Number,
+	}, func(rows []*db.HistorySummaryListNewestRow) error {
+		for _, row := range rows {
+			v.Earlier[row.Kind] = row
+		}
+
+		return nil
+	})
 }
 
 func (v *View) queueCuration(b *pg.Batch) {
@@ -191,43 +178,40 @@ func (v *View) queueQuestions(b *pg.Batch) {
 	pg.Rows(b, "read questions", db.QuestionListTurn, &db.QuestionListTurnParams{SessionID: v.Turn.SessionID, TurnNumber: v.Turn.Number, TurnID: v.Turn.ID}, &v.Questions)
 }
 
-// oldest is the first turn of the window.
-func (l *Loader) oldest(v *View) int32 { return v.Turn.Number - int32(l.windows.RetentionWindow) }
+func (v *View) queueDrafts(b *pg.Batch) {
+	pg.Take(b, "read drafts", db.ArtifactListPending, v.Turn.SessionID, func(rows []*db.ArtifactListPendingRow) error {
+		v.Drafts, v.Versions.Drafts = make(map[string]json.RawMessage, len(rows)), make(map[string]int, len(rows))
+		for _, row := range rows {
+			v.Drafts[row.Ref], v.Versions.Drafts[row.Ref] = row.Content, int(row.Version)
+		}
 
-// inOrder sorts turns by end time: an interrupting turn ran before those with lower numbers.
-func inOrder(past []*db.TurnListPastRow) {
-	slices.SortFunc(past, func(a, b *db.TurnListPastRow) int {
-		return cmp.Or(a.FinishedAt.Compare(*b.FinishedAt), int(a.Number-b.Number))
+		return nil
 	})
 }
 
-func byKind(rows []*db.HistorySummaryListNewestRow) map[string]*db.HistorySummaryListNewestRow {
-	kinds := make(map[string]*db.HistorySummaryListNewestRow, len(rows))
-	for _, row := range rows {
-		kinds[row.Kind] = row
-	}
+// oldest is the first turn of the window.
+func (l *Loader) oldest(v *View) int32 { return v.Turn.Number - int32(l.windows.RetentionWindow) }
 
-	return kinds
-}
-
-func (v *View) setDrafts(rows []*db.ArtifactListPendingRow) {
-	v.Drafts, v.Versions.Drafts = make(map[string]json.RawMessage, len(rows)), make(map[string]int, len(rows))
-	for _, row := range rows {
-		v.Drafts[row.Ref], v.Versions.Drafts[row.Ref] = row.Content, int(row.Version)
-	}
-}
-
-func (v *View) setResults(rows []*db.TurnStepResultListWindowRow) error {
-	v.Results = make([]*Result, len(rows))
-	for i, row := range rows {
-		var err error
-		if v.Results[i], err = newResult(row); err != nil {
-			return err
+// decoded stores what is made of each row.
+func decoded[Row, T any](into *[]T, from func(*Row) (T, error)) func([]*Row) error {
+	return func(rows []*Row) (err error) {
+		*into = make([]T, len(rows))
+		for i, row := range rows {
+			if (*into)[i], err = from(row); err != nil {
+				return err
+			}
 		}
-	}
-	v.sortResults()
 
-	return nil
+		return nil
+	}
+}
+
+func (v *View) setRound(rows []*db.LlmCallRoundRow) (err error) {
+	for _, row := range rows {
+		v.Round, err = nodes.StoredRound(row.Provider, row.Request, row.Response)
+	}
+
+	return err
 }
 
 // sortResults puts the results into the order in which they were made: the turn's own stand last, also behind those of a
@@ -307,16 +291,14 @@ func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, from
 		return nil, err
 	}
 	v.Turn.Number = int32(to + 1)
-	var earlier []*db.HistorySummaryListNewestRow
 	b := &pg.Batch{}
-	l.queueEarlier(b, v, &earlier)
+	l.queueEarlier(b, v)
 	pg.Rows(b, "read turns", db.TurnListPast, &db.TurnListPastParams{
 		SessionID: sessionID, Before: &v.Before, FromTurn: int32(from), ToTurn: int32(to), MaxChars: maxText, Lim: pastLimit,
 	}, &v.Past)
 	if err := b.Send(ctx, tx); err != nil {
 		return nil, fmt.Errorf("load turns: %w", err)
 	}
-	v.Earlier = byKind(earlier)
 	slices.Reverse(v.Past)
 
 	return v, l.lookUp(ctx, tx, v, false)

@@ -225,12 +225,15 @@ func (t *Scene) kindOf(r *Result, columns map[string]any) *domain.Entity {
 		return nil
 	case r.Tool == vocab.ToolRecall:
 		return t.Domain.ByType(clean.Value(columns[TypeField]))
-	case vocab.CarriesRows(r.Tool) && r.EntityType != nil:
-		return t.Domain.ByType(*r.EntityType)
+	case vocab.CarriesRows(r.Tool):
+		return t.typeOf(r)
 	default:
 		return nil
 	}
 }
+
+// typeOf is the entity type that a call is about, nil for none.
+func (t *Scene) typeOf(r *Result) *domain.Entity { return t.Domain.ByType(clean.Text(r.EntityType)) }
 
 // shows reports whether a column may be shown. Hidden columns never are. Of the underscored names that tools add, only
 // reference labels and previous values are.

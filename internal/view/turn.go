@@ -109,14 +109,8 @@ func (t *Scene) WroteNothing() []*db.TurnSteps {
 			return nil
 		}
 	}
-	var steps []*db.TurnSteps
-	for _, step := range t.Steps {
-		if step.StepType == db.StepTypeWrite {
-			steps = append(steps, step)
-		}
-	}
 
-	return steps
+	return those(t.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeWrite })
 }
 
 // DroppedNow returns the labels of the drafts that this turn has forgotten.
@@ -172,10 +166,7 @@ func RefsOf(calls []*Result) []string {
 // Guarded returns rows without refs of their own (totals by recipe, formulas), with keys removed from every column
 // known to hold them.
 func (t *Scene) Guarded(r *Result) []map[string]any {
-	if r.EntityType == nil {
-		return r.Rows
-	}
-	def := t.Domain.ByType(*r.EntityType)
+	def := t.typeOf(r)
 	if def == nil {
 		return r.Rows
 	}
@@ -234,14 +225,7 @@ func (t *Scene) Payload() *QuestionPayload {
 
 // OwnResults returns this turn's own results, in order.
 func (t *Scene) OwnResults() []*Result {
-	var own []*Result
-	for _, r := range t.Results {
-		if r.TurnID == t.Turn.ID {
-			own = append(own, r)
-		}
-	}
-
-	return own
+	return those(t.Results, func(r *Result) bool { return r.TurnID == t.Turn.ID })
 }
 
 // Effect is what one call did to rows of one type.
@@ -257,11 +241,8 @@ func (t *Scene) Effects() []*Effect {
 	told := map[string]bool{}
 	var effects []*Effect
 	for _, r := range slices.Backward(t.OwnResults()) {
-		if r.Failed() || !vocab.CarriesRows(r.Tool) || r.EntityType == nil || r.Step == 0 {
-			continue
-		}
-		def := t.Domain.ByType(*r.EntityType)
-		if def == nil {
+		def := t.typeOf(r)
+		if def == nil || r.Failed() || !vocab.CarriesRows(r.Tool) || r.Step == 0 {
 			continue
 		}
 		d := &Effect{Result: r, Kind: def}
