@@ -22,26 +22,18 @@ import (
 // noModel is recorded as the model of a text that code wrote.
 const noModel = "none"
 
-// compressWorker compresses a range of older turns. The turns stay; the texts are stored separately, and the first for
-// a range wins, so running it twice, even concurrently, is harmless.
-type compressWorker struct {
-	river.WorkerDefaults[CompressArgs]
-
-	runner *Runner
-}
-
-// Work implements river.Worker.
-func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs]) error {
+// workCompress compresses a range of older turns. The turns stay; the texts are stored separately, and the first for a
+// range wins, so running it twice, even concurrently, is harmless.
+func (r *Runner) workCompress(ctx context.Context, job *river.Job[CompressArgs]) error {
 	d := newDelivery(job.JobRow)
 
-	return w.runner.background(ctx, d, slog.String("session_id", job.Args.SessionID.String()), func(ctx context.Context) error { return w.compress(ctx, d, job.Args) })
+	return r.background(ctx, d, slog.String("session_id", job.Args.SessionID.String()), func(ctx context.Context) error { return r.compress(ctx, d, job.Args) })
 }
 
-func (w *compressWorker) compress(ctx context.Context, d *delivery, args CompressArgs) error {
-	r := w.runner
-	out, rec, err := w.write(ctx, d, args, r.Prompts)
+func (r *Runner) compress(ctx context.Context, d *delivery, args CompressArgs) error {
+	out, rec, err := r.writeCompressed(ctx, d, args, r.Prompts)
 	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
-		out, rec, err = w.write(ctx, d, args, r.Tight)
+		out, rec, err = r.writeCompressed(ctx, d, args, r.Tight)
 	}
 	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, d.attempt, d.snoozes).verdict == verdictFail {
 		err = nil
@@ -93,10 +85,9 @@ func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) (*pg.Batc
 	return queue, nil
 }
 
-// write returns the texts and the recorder of their call. If the model fails, it returns the error with texts written
+// writeCompressed returns the texts and the recorder of their call. If the model fails, it returns the error with texts written
 // by code.
-func (w *compressWorker) write(ctx context.Context, d *delivery, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
-	r := w.runner
+func (r *Runner) writeCompressed(ctx context.Context, d *delivery, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
 	rec := r.recorder(r.guard(r.Pool, args.SessionID), args.SessionID)
 	rec.model, rec.ordinal, rec.again = r.Models(vocab.NodeCompress), 1, d.attempt > 1 || d.snoozes > 0 || d.takenOver
 	v, err := pg.Value(ctx, r.inLoadTx, func(tx pgx.Tx) (*view.View, error) {
@@ -107,42 +98,29 @@ func (w *compressWorker) write(ctx context.Context, d *delivery, args CompressAr
 	}
 	in := prompts.Compress(v)
 	in.At, rec.items = nodes.At{Turn: args.ToTurn, Call: 1}, in.Items
-	out, err := w.ask(ctx, rec, in)
-
-	return out, rec, err
-}
-
-func (w *compressWorker) ask(ctx context.Context, rec *recorder, in nodes.CompressInput) (*nodes.CompressOutput, error) {
-	ctx, cancel := context.WithTimeout(ctx, w.runner.Timeouts.of(vocab.NodeCompress))
+	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(vocab.NodeCompress))
 	defer cancel()
 	out, err := nodes.Compress(ctx, rec, in)
 	if rec.guard.leaks > 0 {
-		w.runner.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", vocab.NodeCompress), slog.String("session_id", rec.session.String()), slog.Int("leaks", rec.guard.leaks))
+		r.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", vocab.NodeCompress), slog.String("session_id", rec.session.String()), slog.Int("leaks", rec.guard.leaks))
 	}
 	if err != nil {
 		in.Fallback.Fallback = true
 		out = &in.Fallback
 	}
 
-	return out, err
-}
-
-// embedWorker embeds what a turn changed.
-type embedWorker struct {
-	river.WorkerDefaults[TurnArgs]
-
-	runner *Runner
+	return out, rec, err
 }
 
 const embedTimeout = 2 * time.Minute
 
-// Work implements river.Worker.
-func (w *embedWorker) Work(ctx context.Context, job *river.Job[TurnArgs]) error {
-	return w.runner.background(ctx, newDelivery(job.JobRow), slog.String("turn_id", job.Args.TurnID.String()), func(ctx context.Context) error {
+// workEmbed embeds what a turn changed.
+func (r *Runner) workEmbed(ctx context.Context, job *river.Job[TurnArgs]) error {
+	return r.background(ctx, newDelivery(job.JobRow), slog.String("turn_id", job.Args.TurnID.String()), func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 		defer cancel()
 
-		return w.runner.Index.EmbedTurn(ctx, job.Args.TurnID)
+		return r.Index.EmbedTurn(ctx, job.Args.TurnID)
 	})
 }
 

@@ -65,10 +65,10 @@ func (r *recorder) call(req *llm.Request, resp *llm.Response, failure error, too
 	}
 	call := &madeCall{
 		ID: r.runner.clock.newID(), SessionID: r.session, TurnID: r.turn, Position: r.position, Node: req.Node, Step: req.Step,
-		Call: max(req.Call, 1), Attempt: max(req.Attempt, 1), LatencyMs: took.Milliseconds(), Outline: request.outline, Parts: request.parts,
-		OwnParts: request.own, Context: reasons(r.items), ErrorCode: errorCode(failure), Provider: "unknown", Model: "unknown",
+		Call: max(req.Call, 1), Attempt: max(req.Attempt, 1), LatencyMs: took.Milliseconds(), Outline: string(request.outline), Parts: request.parts,
+		OwnParts: request.own.list, Context: reasons(r.items), ErrorCode: errorCode(failure), Provider: "unknown", Model: "unknown",
 	}
-	call.SharedParts = r.runner.shared.missing(call.ID, request.shared)
+	call.SharedParts = r.runner.shared.missing(call.ID, request.shared.list)
 	if failed, ok := errors.AsType[*llm.Error](failure); ok && failed.Provider != "" {
 		call.Provider = failed.Provider
 	}

@@ -29,9 +29,9 @@ func TestK06RetriesFollowTheDatabasesClock(t *testing.T) {
 			row := &rivertype.JobRow{Attempt: 1}
 
 			for worker, next := range map[string]time.Time{ // no worker has a policy of its own
-				"turn":     (&turnWorker{runner: r}).NextRetry(&river.Job[TurnArgs]{JobRow: row}),
-				"compress": (&compressWorker{runner: r}).NextRetry(&river.Job[CompressArgs]{JobRow: row}),
-				"embed":    (&embedWorker{runner: r}).NextRetry(&river.Job[TurnArgs]{JobRow: row}),
+				"turn":     river.WorkFunc(r.workTurn).NextRetry(&river.Job[TurnArgs]{JobRow: row}),
+				"compress": river.WorkFunc(r.workCompress).NextRetry(&river.Job[CompressArgs]{JobRow: row}),
+				"embed":    river.WorkFunc(r.workEmbed).NextRetry(&river.Job[TurnArgs]{JobRow: row}),
 			} {
 				require.Zero(t, next, worker)
 			}

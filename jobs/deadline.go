@@ -59,10 +59,7 @@ func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 		defer close(told)
 		var slow events
 		slow.add("node.waiting", map[string]any{"node": d.Node, "seconds": int(r.SlowAfter.Seconds()), "attempt": d.attempt})
-		err := slow.appendAlone(ctx, r.Pool, d.TurnID, d.Position)
-		if err == nil {
-			r.notifier.Notify(d.TurnID)
-		} else if !errors.Is(err, errStale) && ctx.Err() == nil {
+		if err := r.tell(ctx, d, slow); err != nil && !errors.Is(err, errStale) && ctx.Err() == nil {
 			r.Logger.WarnContext(ctx, "slow model not told", slog.Any("error", err))
 		}
 	})

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/google/uuid"
-
 	"alfred/db"
 	"alfred/internal/exact"
 )
@@ -35,16 +33,19 @@ func (e events) encoded() (json.RawMessage, error) {
 	return encoded, nil
 }
 
-// appendAlone writes the events in their own transaction while the decision is being made; errStale if the turn no
-// longer waits for it.
-func (e events) appendAlone(ctx context.Context, pool db.DBTX, turnID uuid.UUID, position int) error {
+// tell shows events in their own transaction while the decision is being made; errStale if the turn no longer waits for
+// it.
+func (r *Runner) tell(ctx context.Context, d delivery, e events) error {
 	encoded, err := e.encoded()
 	if err != nil {
 		return err
 	}
-	n, err := db.New().TurnEventsAppendBeside(ctx, pool, &db.TurnEventsAppendBesideParams{Events: encoded, TurnID: turnID, Position: int32(position)})
+	n, err := db.New().TurnEventsAppendBeside(ctx, r.Pool, &db.TurnEventsAppendBesideParams{Events: encoded, TurnID: d.TurnID, Position: int32(d.Position)})
 	if err == nil && n == 0 {
 		err = errStale
+	}
+	if err == nil {
+		r.notifier.Notify(d.TurnID)
 	}
 
 	return err

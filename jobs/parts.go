@@ -26,10 +26,12 @@ const (
 // cutRequest is a request as llm_calls stores it: its JSON text without the pieces that other requests are likely to
 // repeat, which are stored once by their hash. It restores to the same bytes wherever it was cut.
 type cutRequest struct {
-	outline string      // with a line break for each part; JSON on one line has none of its own
-	parts   []uuid.UUID // hashes, in order
-	own     []piece     // the conversation's
-	shared  []piece     // of the program and the declaration
+	outline  []byte      // with a line break for each part; JSON on one line has none of its own
+	parts    []uuid.UUID // hashes, in order
+	own      pieces      // the conversation's
+	shared   pieces      // of the program and the declaration
+	declared string      // what the program says within messages, as JSON
+	err      error       // the first
 }
 
 // pieces are the texts taken out of a request. A text that occurs twice is listed twice.
@@ -98,7 +100,7 @@ func (s *sharedParts) committed(call uuid.UUID, of []piece) {
 // are written in the order of their JSON encoding: encoding the request first and taking it apart again would double
 // the work.
 func cut(req *llm.Request) (*cutRequest, error) {
-	c := &cutting{parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
+	c := &cutRequest{parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
 	c.declared = string(c.encode(strings.Join(req.Declared, "\n")))
 	c.outline = append(c.outline, '{')
 	c.field("system", true, req.System, &c.shared)
@@ -115,19 +117,10 @@ func cut(req *llm.Request) (*cutRequest, error) {
 	c.field("max_tokens", req.MaxTokens != 0, req.MaxTokens, nil)
 	c.outline = append(c.outline, '}')
 
-	return &cutRequest{outline: string(c.outline), parts: c.parts, own: c.own.list, shared: c.shared.list}, c.err
+	return c, c.err
 }
 
-// cutting is a request being cut.
-type cutting struct {
-	outline     []byte
-	parts       []uuid.UUID
-	own, shared pieces
-	declared    string // as JSON
-	err         error  // the first
-}
-
-func (c *cutting) encode(value any) json.RawMessage {
+func (c *cutRequest) encode(value any) json.RawMessage {
 	encoded, err := exact.Storable(value)
 	if err != nil && c.err == nil {
 		c.err = fmt.Errorf("encode request: %w", err)
@@ -136,18 +129,18 @@ func (c *cutting) encode(value any) json.RawMessage {
 	return encoded
 }
 
-func (c *cutting) separate() {
+func (c *cutRequest) separate() {
 	if last := len(c.outline) - 1; c.outline[last] != '{' && c.outline[last] != '[' {
 		c.outline = append(c.outline, ',')
 	}
 }
 
-func (c *cutting) name(name string) {
+func (c *cutRequest) name(name string) {
 	c.separate()
 	c.outline = append(c.outline, `"`+name+`":`...)
 }
 
-func (c *cutting) field(name string, present bool, value any, of *pieces) {
+func (c *cutRequest) field(name string, present bool, value any, of *pieces) {
 	if present {
 		c.name(name)
 		c.take(string(c.encode(value)), of)
@@ -155,7 +148,7 @@ func (c *cutting) field(name string, present bool, value any, of *pieces) {
 }
 
 // take writes a text into the outline or, if it is long and of is not nil, adds it to the pieces.
-func (c *cutting) take(text string, of *pieces) {
+func (c *cutRequest) take(text string, of *pieces) {
 	if of == nil || len(text) < of.least {
 		c.outline = append(c.outline, text...)
 
@@ -166,19 +159,19 @@ func (c *cutting) take(text string, of *pieces) {
 }
 
 // message takes out long sections, and what every later call of the step repeats.
-func (c *cutting) message(m *llm.Message) {
+func (c *cutRequest) message(m *llm.Message) {
 	c.separate()
 	c.outline = append(c.outline, '{')
 	c.field("role", true, m.Role, nil)
 	c.name("content")
 	content := string(c.encode(m.Content))
 	c.outline = append(c.outline, '"')
-	for _, s := range sections(content) {
+	for _, section := range sections(content) {
 		of := &c.own
-		if strings.Contains(c.declared, trimmed(content[s.from:s.to])) {
+		if strings.Contains(c.declared, trimmed(section)) {
 			of = &c.shared
 		}
-		c.take(content[s.from:s.to], of)
+		c.take(section, of)
 	}
 	c.outline = append(c.outline, '"')
 	c.field("tool_calls", len(m.ToolCalls) > 0, m.ToolCalls, &c.own)
@@ -199,24 +192,21 @@ func trimmed(quoted string) string {
 	return quoted
 }
 
-type span struct{ from, to int }
-
 // sections divides a JSON string, without its quotes, at the start of each section: a heading or a tag after a line
 // break. One that stands there by chance, in somebody's text, costs only another cut.
-func sections(quoted string) []span {
+func sections(quoted string) (all []string) {
 	if len(quoted) < 2 {
 		return nil // an empty content is left out
 	}
-	var all []span
 	from := 1
 	for at := from; ; {
 		next := strings.Index(quoted[at:], lineBreak)
 		if next < 0 {
-			return append(all, span{from, len(quoted) - 1})
+			return append(all, quoted[from:len(quoted)-1])
 		}
 		at += next + len(lineBreak)
 		if rest := quoted[at:]; strings.HasPrefix(rest, "## ") || strings.HasPrefix(rest, "<") {
-			all, from = append(all, span{from, at}), at
+			all, from = append(all, quoted[from:at]), at
 		}
 	}
 }

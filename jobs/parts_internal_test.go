@@ -18,11 +18,11 @@ import (
 // whole puts the parts back, as v_llm_calls does.
 func (c *cutRequest) whole() string {
 	texts := map[uuid.UUID]string{}
-	for _, one := range slices.Concat(c.own, c.shared) {
+	for _, one := range slices.Concat(c.own.list, c.shared.list) {
 		texts[one.Hash] = one.Text
 	}
 	var b strings.Builder
-	for i, text := range strings.Split(c.outline, "\n") {
+	for i, text := range strings.Split(string(c.outline), "\n") {
 		b.WriteString(text)
 		if i < len(c.parts) {
 			b.WriteString(texts[c.parts[i]])
@@ -67,9 +67,9 @@ func TestCutRequest(t *testing.T) {
 	require.NoError(t, err)
 	other, err := cut(&llm.Request{System: long("x"), Messages: []llm.Message{{Content: "<c>\n" + section + "\n</c>\n\n<d>\nno\n</d>"}}})
 	require.NoError(t, err)
-	require.NotEmpty(t, one.own)
-	require.Equal(t, one.own, other.own)
-	require.Len(t, other.shared, 1)
+	require.NotEmpty(t, one.own.list)
+	require.Equal(t, one.own.list, other.own.list)
+	require.Len(t, other.shared.list, 1)
 }
 
 // Every field of a request is on record, in the form that encoding it whole has.
@@ -131,10 +131,10 @@ func TestCutSharesWhatIsDeclared(t *testing.T) {
 	}}
 	c, err := cut(req)
 	require.NoError(t, err)
-	require.Len(t, c.shared, 1)
-	require.Contains(t, c.shared[0].Text, "Schema")
-	require.NotContains(t, c.shared[0].Text, "stew")
-	require.NotContains(t, c.shared[0].Text, "mine")
+	require.Len(t, c.shared.list, 1)
+	require.Contains(t, c.shared.list[0].Text, "Schema")
+	require.NotContains(t, c.shared.list[0].Text, "stew")
+	require.NotContains(t, c.shared.list[0].Text, "mine")
 	var again llm.Request
 	require.NoError(t, json.Unmarshal([]byte(c.whole()), &again))
 	require.Equal(t, req.Messages, again.Messages)

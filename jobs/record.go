@@ -138,7 +138,7 @@ func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAns
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.New().LlmCallCompressed(ctx, r.runner.Pool, &db.LlmCallCompressedParams{SessionID: r.session, Outline: request.outline, Parts: request.parts})
+	rows, err := db.New().LlmCallCompressed(ctx, r.runner.Pool, &db.LlmCallCompressedParams{SessionID: r.session, Outline: string(request.outline), Parts: request.parts})
 	if err != nil {
 		return nil, fmt.Errorf("look for a bought answer: %w", err)
 	}

@@ -168,12 +168,12 @@ func (r *Runner) failAbandoned(ctx context.Context, turnID uuid.UUID) error {
 
 // finishSummary completes from facts a summary that no job will finish.
 func (r *Runner) finishSummary(ctx context.Context, turnID uuid.UUID) error {
-	_, err := db.New().TurnSummaryFinish(ctx, r.Pool, turnID)
-	if err == nil {
-		r.notifier.Notify(turnID)
+	if _, err := db.New().TurnSummaryFinish(ctx, r.Pool, turnID); err != nil {
+		return fmt.Errorf("finish the summary: %w", err)
 	}
+	r.notifier.Notify(turnID)
 
-	return err
+	return nil
 }
 
 // startWaiting starts a turn that waited for a summary that is late.

@@ -129,13 +129,7 @@ type Timeouts map[string]time.Duration
 
 const defaultTimeout = 3 * time.Minute
 
-func (t Timeouts) of(node string) time.Duration {
-	if own, ok := t[node]; ok {
-		return own
-	}
-
-	return defaultTimeout
-}
+func (t Timeouts) of(node string) time.Duration { return cmp.Or(t[node], defaultTimeout) }
 
 // Runner works jobs: those of turns, those in the background, and those of workers that died.
 type Runner struct {
@@ -188,10 +182,10 @@ func NewRunner(config Config) (*Runner, error) {
 func (r *Runner) riverConfig() *river.Config {
 	workers := river.NewWorkers()
 	for _, node := range []string{vocab.NodeUnderstand, vocab.NodeThink, vocab.NodeAct, vocab.NodeReply, vocab.NodeSummarize} {
-		river.AddWorkerArgs(workers, TurnArgs{Node: node}, &turnWorker{runner: r})
+		river.AddWorkerArgs(workers, TurnArgs{Node: node}, river.WorkFunc(r.workTurn))
 	}
-	river.AddWorkerArgs(workers, TurnArgs{Node: kindEmbed}, &embedWorker{runner: r})
-	river.AddWorker(workers, &compressWorker{runner: r})
+	river.AddWorkerArgs(workers, TurnArgs{Node: kindEmbed}, river.WorkFunc(r.workEmbed))
+	river.AddWorker(workers, river.WorkFunc(r.workCompress))
 
 	return &river.Config{
 		ID: r.id, Schema: pg.Schema, Workers: workers, MaxAttempts: maxAttempts, RetryPolicy: r.clock,

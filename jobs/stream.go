@@ -92,9 +92,6 @@ func (s *stream) flush(end bool) {
 	all.add("reply.delta", map[string]any{"text": text, "attempt": s.attempt})
 	ctx, cancel := context.WithTimeout(s.ctx, deltaTimeout)
 	defer cancel()
-	d := s.of.d
-	if s.lost = all.appendAlone(ctx, s.of.runner.Pool, d.TurnID, d.Position); s.lost == nil {
-		s.begun = true
-		s.of.runner.notifier.Notify(d.TurnID)
-	}
+	s.lost = s.of.runner.tell(ctx, s.of.d, all)
+	s.begun = s.begun || s.lost == nil
 }

@@ -21,20 +21,13 @@ import (
 	"alfred/nodes"
 )
 
-// turnWorker hands a turn's jobs to the runner. All five nodes are worked the same way.
-type turnWorker struct {
-	river.WorkerDefaults[TurnArgs]
-
-	runner *Runner
-}
-
-// Work implements river.Worker.
-func (w *turnWorker) Work(ctx context.Context, job *river.Job[TurnArgs]) error {
+// workTurn works a job of a turn, the same way for all five nodes.
+func (r *Runner) workTurn(ctx context.Context, job *river.Job[TurnArgs]) error {
 	d := newDelivery(job.JobRow)
 	d.TurnArgs = job.Args
 	d.Node = job.Kind
 
-	return w.runner.work(ctx, d)
+	return r.work(ctx, d)
 }
 
 // delivery is one delivery of a job, a turn's or a background one.
@@ -197,13 +190,11 @@ func (r *Runner) settle(ctx context.Context, d delivery, report *report, err err
 func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
+	if d.Node == vocab.NodeSummarize {
+		return r.finishSummary(ctx, d.TurnID)
+	}
 	q := db.New()
 	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
-		if d.Node == vocab.NodeSummarize {
-			_, err := q.TurnSummaryFinish(ctx, tx, d.TurnID)
-
-			return err
-		}
 		turn, err := q.TurnGet(ctx, tx, d.TurnID)
 		if err != nil {
 			return err

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/pg"
 )
 
 // bringChanged brings the rows that were written since all were copied, as they are now. Rows to which no others refer are
@@ -112,7 +114,7 @@ func (t *table) among(alias string) string {
 		here, there, typed = append(here, alias+"."+name), append(there, "k."+name), append(typed, name+" "+k.Type)
 	}
 
-	return `(` + strings.Join(here, ", ") + `) IN (SELECT ` + strings.Join(there, ", ") + ` FROM json_to_recordset(` + literal(t.changed) + `) AS k (` +
+	return `(` + strings.Join(here, ", ") + `) IN (SELECT ` + strings.Join(there, ", ") + ` FROM json_to_recordset(` + pg.Literal(t.changed) + `) AS k (` +
 		strings.Join(typed, ", ") + `)) AND ` + alias + `.` + t.owned
 }
 

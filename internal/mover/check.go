@@ -109,27 +109,32 @@ func (u *move) checkDomain(ctx context.Context) error {
 	return nil
 }
 
-const columnsSQL = `SELECT (SELECT string_agg(format('%s %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END, a.attgenerated), ', ' ORDER BY a.attname)
-	FROM pg_attribute AS a WHERE a.attrelid = to_regclass(t.name) AND a.attnum > 0 AND NOT a.attisdropped)
+const columnsSQL = `SELECT coalesce((SELECT string_agg(format('%s %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END, a.attgenerated), ', ' ORDER BY a.attname)
+	FROM pg_attribute AS a WHERE a.attrelid = to_regclass(t.name) AND a.attnum > 0 AND NOT a.attisdropped), '')
 	FROM unnest($1::text[]) WITH ORDINALITY AS t (name, n) ORDER BY t.n`
 
 // checkColumns: both have the same tables.
 func (u *move) checkColumns(ctx context.Context) error {
-	here, err := all(ctx, u.source, pgx.RowTo[*string], "read columns", columnsSQL, names(u.tables))
-	if err != nil {
-		return err
-	}
-	there, err := all(ctx, u.target, pgx.RowTo[*string], "read columns", columnsSQL, names(u.tables))
+	here, there, err := u.both(ctx, "read columns", columnsSQL, names(u.tables))
 	if err != nil {
 		return err
 	}
 	for i, t := range u.tables {
-		if there[i] == nil || *here[i] != *there[i] {
+		if here[i] != there[i] {
 			return refused("%s has other columns at %s than at %s", t.name, u.Target.Name, u.Source.Name)
 		}
 	}
 
 	return nil
+}
+
+// both are the texts that a query finds at the source and at the target.
+func (u *move) both(ctx context.Context, what, sql string, args ...any) (here, there []string, err error) {
+	if here, err = all(ctx, u.source, pgx.RowTo[string], what, sql, args...); err == nil {
+		there, err = all(ctx, u.target, pgx.RowTo[string], what, sql, args...)
+	}
+
+	return here, there, err
 }
 
 // checkReferences: no table that stays has rows that refer to rows that go.
@@ -189,11 +194,7 @@ func (u *move) compareShared(ctx context.Context, t table, column, shared, key s
 		return err
 	}
 	known := `SELECT ` + said + ` FROM ` + shared + ` AS r WHERE r.` + key + `::text = ANY ($1) ORDER BY r.` + key
-	here, err := all(ctx, u.source, pgx.RowTo[string], "read "+shared, known, keys)
-	if err != nil {
-		return err
-	}
-	there, err := all(ctx, u.target, pgx.RowTo[string], "read "+shared, known, keys)
+	here, there, err := u.both(ctx, "read "+shared, known, keys)
 	if err != nil {
 		return err
 	}

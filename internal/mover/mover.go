@@ -291,12 +291,8 @@ func (u *move) failed(ctx context.Context, err error) error {
 	if u.Step == directory.StepSwitched || u.Step == directory.StepOpened || errors.Is(err, directory.ErrTakenOver) {
 		return err
 	}
-	// The directory first: if it has the step that failed as done, or as taken over, the source stays closed.
-	if back := u.Directory.Advance(ctx, u.Move, directory.StepBegun); back != nil {
-		return errors.Join(err, back)
-	}
 
-	return errors.Join(err, u.setPlace(ctx, u.source, u.Epoch, placeHere), u.unpublish(ctx))
+	return errors.Join(err, u.retreat(ctx))
 }
 
 func (u *move) change(ctx context.Context) error {

@@ -61,25 +61,24 @@ func (u *move) unpublish(ctx context.Context) error {
 
 // resume goes back to the first step where what led behind it died with its mover: the stream of changes.
 func (u *move) resume(ctx context.Context) error {
-	switch u.Step {
-	case directory.StepSwitched, directory.StepOpened, directory.StepCopied:
+	switch followed := u.Step == directory.StepPublished || u.Step == directory.StepFollowed || u.Step == directory.StepClosed && !u.Off; {
+	case u.Step == directory.StepSwitched || u.Step == directory.StepOpened || u.Step == directory.StepCopied:
 		return nil
-	case directory.StepPublished, directory.StepFollowed:
-	case directory.StepClosed:
-		if u.Off {
-			return u.unpublish(ctx)
-		}
+	case followed:
+		return u.retreat(ctx)
 	default:
 		return u.unpublish(ctx)
 	}
+}
+
+// retreat lets the source serve the user again, and goes back to the first step. The directory comes first: if it has the
+// step that failed as done, or as taken over, the source stays closed.
+func (u *move) retreat(ctx context.Context) error {
 	if err := u.Directory.Advance(ctx, u.Move, directory.StepBegun); err != nil {
 		return err
 	}
-	if err := u.setPlace(ctx, u.source, u.Epoch, placeHere); err != nil {
-		return err
-	}
 
-	return u.unpublish(ctx)
+	return errors.Join(u.setPlace(ctx, u.source, u.Epoch, placeHere), u.unpublish(ctx))
 }
 
 // accompany copies while the user is served, and reads what has changed meanwhile.

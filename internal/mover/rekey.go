@@ -11,6 +11,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/internal/pg"
 )
 
 // renamedSQL makes tables at the source: what rows are called at the target, by the keys that they had, with the short hashes
@@ -138,7 +139,7 @@ func (t *table) sendRenamed() {
 	sent := t.knownRenamed()
 	if t.entity != nil {
 		for c, of := range keysIn(t.entity) {
-			sent[c.Name] = renamedKey(literal(of.Type), `x.`+quoted(c.Name)+`::text`) + `::` + c.Type
+			sent[c.Name] = renamedKey(pg.Literal(of.Type), `x.`+quoted(c.Name)+`::text`) + `::` + c.Type
 		}
 	}
 	columns := strings.Split(t.columns, ", ")
@@ -186,5 +187,3 @@ func (t *table) knownRenamed() map[string]string {
 		return map[string]string{}
 	}
 }
-
-func literal(text string) string { return `'` + strings.ReplaceAll(text, `'`, `''`) + `'` }

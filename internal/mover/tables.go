@@ -123,7 +123,7 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 		if err != nil {
 			return nil, fmt.Errorf("ask %s whose rows these are: %w", name, err)
 		}
-		owned := quoted(entity.Owner.Name) + " = " + literal(owner) + "::" + entity.Owner.Type
+		owned := quoted(entity.Owner.Name) + " = " + pg.Literal(owner) + "::" + entity.Owner.Type
 		t := table{name: name, entity: entity, rows: "x." + owned, owned: owned}
 		err = tx.QueryRow(ctx, storedSQL, name).Scan(&t.columns)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -205,6 +206,9 @@ func committed(tag pgconn.CommandTag) error {
 
 	return nil
 }
+
+// Literal is a text as SQL, for what no parameter can say.
+func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // batcher sends batches: a pool, a connection, a transaction.
 type batcher interface {

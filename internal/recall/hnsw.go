@@ -95,7 +95,7 @@ func tendIndex(ctx context.Context, conn *pgxpool.Conn, index *db.EmbeddingIndex
 	}
 	sql := fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON alfred.embeddings USING hnsw ((embedding::vector(%d)) vector_cosine_ops) WITH (`+graph+`)
 		WHERE user_id = '%s' AND model = %s AND dimensions = %d`,
-		pgx.Identifier{index.Name}.Sanitize(), index.Dimensions, index.UserID, literal(index.Model), index.Dimensions)
+		pgx.Identifier{index.Name}.Sanitize(), index.Dimensions, index.UserID, pg.Literal(index.Model), index.Dimensions)
 	if _, err := conn.Exec(ctx, sql); err != nil {
 		return fmt.Errorf("make the index of user %s: %w", index.UserID, err)
 	}

@@ -216,6 +216,3 @@ func nameColumn(e *domain.Entity) *domain.Column {
 
 	return nil
 }
-
-// literal is a name from the catalog as an SQL string.
-func literal(name string) string { return "'" + strings.ReplaceAll(name, "'", "''") + "'" }

@@ -103,8 +103,8 @@ func (v *View) queueVersions(b *pg.Batch, known map[string][]*Entity) {
 		args = append(args, ids)
 		key := def.Key.SQL()
 		// In a generic plan a cast of the parameter itself would be repeated for every row.
-		parts = append(parts, fmt.Sprintf("SELECT '%s', %s::text, %s::text FROM %s WHERE %s = ANY (ARRAY(SELECT unnest($%d::text[])::%s))",
-			strings.ReplaceAll(def.Type, "'", "''"), key, def.VersionSQL(), pgx.Identifier{v.Domain.Schema, def.Table}.Sanitize(), key, len(args), def.Key.Type))
+		parts = append(parts, fmt.Sprintf("SELECT %s, %s::text, %s::text FROM %s WHERE %s = ANY (ARRAY(SELECT unnest($%d::text[])::%s))",
+			pg.Literal(def.Type), key, def.VersionSQL(), pgx.Identifier{v.Domain.Schema, def.Table}.Sanitize(), key, len(args), def.Key.Type))
 	}
 	if len(parts) == 0 {
 		return

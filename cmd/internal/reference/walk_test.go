@@ -30,7 +30,7 @@ const (
 var walked = []string{"alfred/internal/httpapi", "alfred/jobs", "alfred/nodes"}
 
 // starts are where a turn begins, and where River brings its decisions to a worker.
-var starts = []string{"(*alfred/internal/httpapi.api).turnEnqueue", "(*alfred/jobs.turnWorker).Work"}
+var starts = []string{"(*alfred/internal/httpapi.api).turnEnqueue", "(*alfred/jobs.Runner).workTurn"}
 
 // ends are what a turn is made of. A function is on the way if it is reached from a start and reaches one of these: what a
 // function on the way asks of others, and gets back, is said by their names.
