@@ -221,18 +221,21 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 
 // afterApproved is the edge after code carried out what the user approved.
 func afterApproved(outcome *crud.Outcome) move {
-	end := &ending{outcome: db.StepOutcomeOk, summary: outcome.Told()}
-	if outcome.Approval != nil { // it would no longer do what was shown
-		return afterAct(&nodes.ActOutput{}, outcome, acted{})
-	}
 	switch {
+	case outcome.Approval != nil: // it would no longer do what was shown
+		return afterAct(&nodes.ActOutput{}, outcome, acted{})
 	case outcome.Failed():
-		end.outcome, end.summary = db.StepOutcomeFailed, "Nothing was changed: "+lastError(outcome)
+		return settledAs(db.StepOutcomeFailed, "Nothing was changed: "+lastError(outcome))
 	case rowsOf(vocab.StepWrite, outcome) == 0:
-		end.outcome = db.StepOutcomeEmpty
+		return settledAs(db.StepOutcomeEmpty, outcome.Told())
+	default:
+		return settledAs(db.StepOutcomeOk, outcome.Told())
 	}
+}
 
-	return move{next: vocab.NodeReply, end: end, skip: true}
+// settledAs ends a step that code carried out, and with it the turn's work.
+func settledAs(outcome db.StepOutcome, summary string) move {
+	return move{next: vocab.NodeReply, end: &ending{outcome: outcome, summary: summary}, skip: true}
 }
 
 // askedBy converts Act's question. In a write step, it proposes the step itself.

@@ -104,32 +104,26 @@ func (o *observer) ended(ctx context.Context, p *report, status, code string) {
 func (o *observer) calling(ctx context.Context, req *llm.Request) (called context.Context, done func(resp *llm.Response, err error)) {
 	ctx, span := o.tracer.Start(ctx, "chat "+req.Node, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(attribute.String("gen_ai.operation.name", "chat"), attribute.String("alfred.node", req.Node)))
-	started := time.Now()
+	started, attrs := time.Now(), []attribute.KeyValue{attribute.String("node", req.Node)}
 
 	return ctx, func(resp *llm.Response, err error) {
 		defer span.End()
-		o.called(ctx, span, req.Node, time.Since(started), resp, err)
+		if err != nil {
+			kind := cmp.Or(string(llm.KindOf(err)), codeFailed)
+			span.SetStatus(codes.Error, kind)
+			span.SetAttributes(attribute.String("error.type", kind))
+			attrs = append(attrs, attribute.String("error.type", kind))
+		}
+		if resp != nil {
+			span.SetName("chat " + resp.Model)
+			span.SetAttributes(
+				attribute.String("gen_ai.provider.name", resp.Provider), attribute.String("gen_ai.response.model", resp.Model),
+				attribute.Int("gen_ai.usage.input_tokens", resp.Usage.Input), attribute.Int("gen_ai.usage.output_tokens", resp.Usage.Output),
+				attribute.Int("gen_ai.usage.cache_read.input_tokens", resp.Usage.Cached))
+			attrs = append(attrs, attribute.String("model", resp.Model))
+		}
+		o.calls.Record(ctx, time.Since(started).Seconds(), metric.WithAttributes(attrs...))
 	}
-}
-
-// called records a call's result in its span, and counts the call.
-func (o *observer) called(ctx context.Context, span trace.Span, node string, took time.Duration, resp *llm.Response, err error) {
-	attrs := []attribute.KeyValue{attribute.String("node", node)}
-	if err != nil {
-		kind := cmp.Or(string(llm.KindOf(err)), codeFailed)
-		span.SetStatus(codes.Error, kind)
-		span.SetAttributes(attribute.String("error.type", kind))
-		attrs = append(attrs, attribute.String("error.type", kind))
-	}
-	if resp != nil {
-		span.SetName("chat " + resp.Model)
-		span.SetAttributes(
-			attribute.String("gen_ai.provider.name", resp.Provider), attribute.String("gen_ai.response.model", resp.Model),
-			attribute.Int("gen_ai.usage.input_tokens", resp.Usage.Input), attribute.Int("gen_ai.usage.output_tokens", resp.Usage.Output),
-			attribute.Int("gen_ai.usage.cache_read.input_tokens", resp.Usage.Cached))
-		attrs = append(attrs, attribute.String("model", resp.Model))
-	}
-	o.calls.Record(ctx, took.Seconds(), metric.WithAttributes(attrs...))
 }
 
 // spent counts what an answer cost.

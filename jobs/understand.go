@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -267,12 +266,22 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 			return err
 		}
 	}
-	kept, err := u.draftsChanged(ctx, c, reg)
+
+	return u.forget(ctx, c, reg)
+}
+
+// forget spares drafts that their user has changed since this was decided.
+func (u *understand) forget(ctx context.Context, c *commit, reg *registry.Registry) error {
+	if len(u.out.Curation.Forget) == 0 {
+		return nil
+	}
+	versions, err := reg.NewestVersions(ctx, u.out.Curation.Forget...)
 	if err != nil {
 		return err
 	}
-	for _, ref := range curation.Forget {
-		if slices.Contains(kept, ref) {
+	for _, ref := range u.out.Curation.Forget {
+		version, is := versions[ref]
+		if seen, was := c.s.Versions.Drafts[ref]; is && was && seen != version {
 			continue
 		}
 		if err := lenient(reg.Forget(ctx, ref, u.out.CurationSummary)); err != nil {
@@ -281,25 +290,6 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 	}
 
 	return nil
-}
-
-// draftsChanged returns the drafts to be forgotten that their user has changed since this was decided.
-func (u *understand) draftsChanged(ctx context.Context, c *commit, reg *registry.Registry) ([]string, error) {
-	if len(u.out.Curation.Forget) == 0 {
-		return nil, nil
-	}
-	versions, err := reg.NewestVersions(ctx, u.out.Curation.Forget...)
-	if err != nil {
-		return nil, err
-	}
-	var changed []string
-	for ref, version := range versions {
-		if seen, ok := c.s.Versions.Drafts[ref]; ok && seen != version {
-			changed = append(changed, ref)
-		}
-	}
-
-	return changed, nil
 }
 
 // mentioned returns the refs that the message means unambiguously.

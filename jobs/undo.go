@@ -107,29 +107,26 @@ func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 		return move{}, fmt.Errorf("look for the turn to undo: %w", err)
 	}
 	var outcome crud.Outcome
-	if why := cannotUndo(target); why != "" {
-		c.remember(&nodes.ActOutput{}, &outcome)
-
-		return move{next: vocab.NodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: why}, skip: true}, nil
-	}
-	outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: u.agreed})
-	if err != nil {
-		return move{}, err
+	why := cannotUndo(target)
+	if why == "" {
+		outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: u.agreed})
+		if err != nil {
+			return move{}, err
+		}
 	}
 	c.remember(&nodes.ActOutput{}, &outcome)
 	switch {
+	case why != "":
+		return settledAs(db.StepOutcomeFailed, why), nil
 	case outcome.Approval != nil:
 		return afterAct(&nodes.ActOutput{}, &outcome, acted{}), nil
 	case outcome.Failed():
-		return move{next: vocab.NodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: lastError(&outcome)}, skip: true}, nil
+		return settledAs(db.StepOutcomeFailed, lastError(&outcome)), nil
 	}
 	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID})
 	told, err := c.s.runner.undone(ctx, c, &outcome)
 
-	return move{
-		next: vocab.NodeReply, skip: true,
-		end: &ending{outcome: db.StepOutcomeOk, summary: strings.TrimSpace(fmt.Sprintf("Took back turn %d: %s. %s", target.Number, told, outcome.Aftermath))},
-	}, err
+	return settledAs(db.StepOutcomeOk, strings.TrimSpace(fmt.Sprintf("Took back turn %d: %s. %s", target.Number, told, outcome.Aftermath))), err
 }
 
 // cannotUndo says why a turn cannot be undone, "" if it can.

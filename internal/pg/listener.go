@@ -50,7 +50,12 @@ func NewListener(config *pgx.ConnConfig, logger *slog.Logger) *Listener {
 func (l *Listener) Run(ctx context.Context) error {
 	var polling sync.WaitGroup
 	polling.Go(func() { Every(ctx, pollInterval, func(context.Context) { l.signalAll() }) })
-	l.reconnect(ctx)
+	for ctx.Err() == nil {
+		if err := l.listen(ctx); ctx.Err() == nil {
+			l.logger.WarnContext(ctx, "listening again after a lost connection", slog.Any("error", err))
+			_ = Pause(ctx, reconnectPause)
+		}
+	}
 	polling.Wait()
 
 	return nil
@@ -102,17 +107,6 @@ func (l *Listener) listen(ctx context.Context) error {
 				return err
 			}
 		}
-	}
-}
-
-func (l *Listener) reconnect(ctx context.Context) {
-	for {
-		err := l.listen(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		l.logger.WarnContext(ctx, "listening again after a lost connection", slog.Any("error", err))
-		_ = Pause(ctx, reconnectPause) // the next attempt finds that ctx has ended
 	}
 }
 

@@ -45,26 +45,9 @@ type Written struct{ Session, User int64 }
 // Once the commit has been acknowledged, followed returns the view. It is nil, so that it must be loaded, if somebody
 // else has written what it shows, or if its texts name something that was not looked up with it.
 func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (followed func() *View, err error) {
-	run, err := newRun(c.Run)
+	next, err := v.after(c)
 	if err != nil {
 		return nil, err
-	}
-	next := *v
-	next.Turn, next.Runs = c.Turn, append(slices.Clip(v.Runs), run)
-	next.Answers, next.Void, next.Stale, next.Versions.Rows = nil, false, nil, nil
-	next.Round = c.Round
-	next.OlderCounts, next.Events = nil, nil // only the curator needs them, and it runs first
-	if c.Rows {
-		next.Profile = Profile{}
-	}
-	if c.User {
-		next.written.User++
-	}
-	if err := next.addResults(c.Results); err != nil {
-		return nil, err
-	}
-	if c.Steps != nil {
-		next.Steps = c.Steps
 	}
 	if c.Questions {
 		next.queueQuestions(b)
@@ -79,7 +62,7 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (fol
 	if c.Registry || len(c.Refs.Names) > 0 {
 		if spoken := next.spokenOf(); c.Registry || next.unknown(spoken, c.Refs.Names) {
 			refs, next.asked = nil, spoken
-			pg.Rows(b, "read entities", db.EntityRefListInView, l.inView(&next, spoken), &next.Registry)
+			pg.Rows(b, "read entities", db.EntityRefListInView, l.inView(next, spoken), &next.Registry)
 		}
 	}
 
@@ -97,8 +80,32 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes, written *Written) (fol
 			return nil
 		}
 
-		return &next
+		return next
 	}, nil
+}
+
+// after is the view with what a commit's statements yield.
+func (v *View) after(c *Changes) (*View, error) {
+	run, err := newRun(c.Run)
+	if err != nil {
+		return nil, err
+	}
+	next := *v
+	next.Turn, next.Runs = c.Turn, append(slices.Clip(v.Runs), run)
+	next.Answers, next.Void, next.Stale, next.Versions.Rows = nil, false, nil, nil
+	next.Round = c.Round
+	next.OlderCounts, next.Events = nil, nil // only the curator needs them, and it runs first
+	if c.Rows {
+		next.Profile = Profile{}
+	}
+	if c.User {
+		next.written.User++
+	}
+	if c.Steps != nil {
+		next.Steps = c.Steps
+	}
+
+	return &next, next.addResults(c.Results)
 }
 
 func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {

@@ -125,15 +125,7 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	}, decoded(&v.Results, newResult))
 	if need.Known {
 		pg.Rows(b, "count older entities", db.EntityRefCountOlder, &db.EntityRefCountOlderParams{SessionID: turn.SessionID, OldestTurn: l.oldest(v), MaxRefs: MaxCounted}, &v.OlderCounts)
-		pg.Take(b, "read entity events", db.EntityEventListWindow, &db.EntityEventListWindowParams{
-			SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.UnderstandTurns),
-		}, func(events []*db.EntityEventListWindowRow) error {
-			for _, event := range events {
-				v.Events[int(event.TurnNumber)] = append(v.Events[int(event.TurnNumber)], event)
-			}
-
-			return nil
-		})
+		l.queueEvents(b, v)
 	}
 	if last := v.roundOf(); need.Round && last != nil {
 		pg.Take(b, "read the call before", db.LlmCallRound, &db.LlmCallRoundParams{ID: *last.LlmCallID, TurnID: &turn.ID, Position: last.Position}, v.setRound)
@@ -151,6 +143,18 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	v.sortResults()
 
 	return nil
+}
+
+func (l *Loader) queueEvents(b *pg.Batch, v *View) {
+	pg.Take(b, "read entity events", db.EntityEventListWindow, &db.EntityEventListWindowParams{
+		SessionID: v.Turn.SessionID, CurrentTurn: v.Turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.UnderstandTurns),
+	}, func(events []*db.EntityEventListWindowRow) error {
+		for _, event := range events {
+			v.Events[int(event.TurnNumber)] = append(v.Events[int(event.TurnNumber)], event)
+		}
+
+		return nil
+	})
 }
 
 func (l *Loader) queueEarlier(b *pg.Batch, v *View) {
