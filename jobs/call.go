@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,11 +16,9 @@ import (
 	"alfred/nodes"
 )
 
-const (
-	codeFailed  = "internal"  // a call whose error is not an llm.Error
-	codeRefused = "rejected"  // an answer that the node could not use
-	codeStopped = "cancelled" // a call whose turn was cancelled or whose worker stopped
-)
+// codeRefused is the code of an answer that the node could not use. Other codes of calls are kinds of [llm.Error],
+// codeInternal, and codeCancelled, which also says that the worker stopped.
+const codeRefused = "rejected"
 
 // madeCall is a call of a model as llm_call_keep takes it.
 type madeCall struct {
@@ -81,7 +80,7 @@ func (r *recorder) call(req *llm.Request, resp *llm.Response, failure error, too
 		call.Response["reasoning"] = resp.Reasoning
 	}
 	usage := resp.Usage
-	if usage == (llm.Usage{}) && call.ErrorCode == codeStopped {
+	if usage == (llm.Usage{}) && call.ErrorCode == codeCancelled {
 		// Providers report usage at the end of a stream, but bill what was written before it broke off.
 		usage = llm.Usage{Input: req.EstimateTokens(), Output: resp.EstimateTokens()}
 	}
@@ -117,15 +116,12 @@ func reasons(items []nodes.Item) [][3]string {
 }
 
 func errorCode(err error) string {
-	if err == nil {
-		return ""
-	}
 	switch {
+	case err == nil:
+		return ""
 	case errors.Is(err, errCancelled), errors.Is(err, errLeaseLost), errors.Is(err, context.Canceled):
-		return codeStopped // whatever the provider made of the closed connection
-	case llm.KindOf(err) == "":
-		return codeFailed
+		return codeCancelled // whatever the provider made of the closed connection
+	default:
+		return cmp.Or(string(llm.KindOf(err)), codeInternal)
 	}
-
-	return string(llm.KindOf(err))
 }

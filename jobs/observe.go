@@ -109,7 +109,7 @@ func (o *observer) calling(ctx context.Context, req *llm.Request) (called contex
 	return ctx, func(resp *llm.Response, err error) {
 		defer span.End()
 		if err != nil {
-			kind := cmp.Or(string(llm.KindOf(err)), codeFailed)
+			kind := cmp.Or(string(llm.KindOf(err)), codeInternal)
 			span.SetStatus(codes.Error, kind)
 			span.SetAttributes(attribute.String("error.type", kind))
 			attrs = append(attrs, attribute.String("error.type", kind))

@@ -11,6 +11,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/internal/pg"
 )
 
 // ErrUnproven refuses a domain of which nobody knows whether it keeps users apart.
@@ -26,26 +27,24 @@ func Proven(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string) e
 	if err != nil {
 		return err
 	}
-	tx, err := pool.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return fmt.Errorf("look for the domain's proof: %w", err)
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was changed
-	hash, err := domain.Hash(ctx, tx, decl)
-	if err != nil {
-		return err
-	}
-	known, err := db.New().DomainProofGet(ctx, tx, decl.Name)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return fmt.Errorf("nobody has tried whether domain %s keeps users apart: %w", decl.Name, ErrUnproven)
-	case err != nil:
-		return fmt.Errorf("look for the domain's proof: %w", err)
-	case known != hash:
-		return fmt.Errorf("the declaration, tables or rights of domain %s have changed since it was tried: %w", decl.Name, ErrUnproven)
-	}
 
-	return nil
+	return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
+		hash, err := domain.Hash(ctx, tx, decl)
+		if err != nil {
+			return err
+		}
+		known, err := db.New().DomainProofGet(ctx, tx, decl.Name)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return fmt.Errorf("nobody has tried whether domain %s keeps users apart: %w", decl.Name, ErrUnproven)
+		case err != nil:
+			return fmt.Errorf("look for the domain's proof: %w", err)
+		case known != hash:
+			return fmt.Errorf("the declaration, tables or rights of domain %s have changed since it was tried: %w", decl.Name, ErrUnproven)
+		default:
+			return nil
+		}
+	})
 }
 
 // Prove probes a domain and, if nothing is broken, remembers that.

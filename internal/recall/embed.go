@@ -238,7 +238,8 @@ func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind strin
 	if len(vectors) != len(texts) {
 		return fmt.Errorf("%w: %s gave %d for %d texts", ErrVector, embedder.Model(), len(vectors), len(texts))
 	}
-	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions())}
+	m := modelOf(embedder)
+	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: m.Model, Dimensions: m.Dimensions}
 	if e := x.searcher.domain.ByType(kind); e != nil {
 		params.Several = e.Viewed
 	}
@@ -273,9 +274,8 @@ func (x *Index) changed(ctx context.Context, embedder llm.Embedder, kind string,
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	stored, err := x.q.EmbeddingHashes(ctx, x.pool, &db.EmbeddingHashesParams{
-		OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), OwnerIds: ids,
-	})
+	m := modelOf(embedder)
+	stored, err := x.q.EmbeddingHashes(ctx, x.pool, &db.EmbeddingHashesParams{OwnerKind: kind, Model: m.Model, Dimensions: m.Dimensions, OwnerIds: ids})
 	if err != nil {
 		return nil, fmt.Errorf("read hashes: %w", err)
 	}

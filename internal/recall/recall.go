@@ -28,9 +28,8 @@ func New(d *domain.Domain, embedder llm.Embedder) *Searcher {
 
 // Vectors are the embeddings of query texts.
 type Vectors struct {
-	// Model and Dimensions identify the stored vectors to compare with.
-	Model      string
-	Dimensions int
+	model // of the stored vectors to compare with
+
 	// Notice is set if the embedder failed: a sentence for the model. Searches then use words alone.
 	Notice string
 
@@ -48,7 +47,7 @@ func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, err
 	if err != nil {
 		return Vectors{}, err
 	}
-	vectors := Vectors{Model: embedder.Model(), Dimensions: embedder.Dimensions(), byText: map[string][]float32{}}
+	vectors := Vectors{model: modelOf(embedder), byText: map[string][]float32{}}
 	found, err := embedder.Embed(ctx, texts)
 	if ctx.Err() != nil {
 		return Vectors{}, fmt.Errorf("embed searched texts: %w", ctx.Err())

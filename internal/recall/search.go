@@ -167,13 +167,7 @@ func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text 
 
 // modelFor is the model whose texts are searched: without vectors the configured one, whose words are stored with its
 // embeddings.
-func (s *Searcher) modelFor(v *Vectors) model {
-	if v.Model != "" {
-		return model{v.Model, int32(v.Dimensions)}
-	}
-
-	return modelOf(s.embedder)
-}
+func (s *Searcher) modelFor(v *Vectors) model { return cmp.Or(v.model, modelOf(s.embedder)) }
 
 // Weights are the weights of a score's parts. All of a question's words together weigh 1, rare ones more than others.
 type Weights struct {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
 	"alfred/internal/exact"
@@ -159,7 +159,7 @@ func saved(ref string) int {
 
 // Renew brings a view that was carried a moment ago up to date by comparing its rows with the database, in one round trip
 // at most. It returns nil if that fails: then the view must be loaded.
-func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, rows bool) *View {
+func (l *Loader) Renew(ctx context.Context, pool *pgxpool.Pool, v *View, need Need, rows bool) *View {
 	var (
 		b     = &pg.Batch{}
 		next  = v.probed()
@@ -182,11 +182,6 @@ func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, ro
 	}
 
 	return next
-}
-
-// batcher is implemented by a pool.
-type batcher interface {
-	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // Differs describes how a view differs from one loaded at the same moment; "" if it does not, or if somebody wrote in
