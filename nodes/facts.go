@@ -40,13 +40,11 @@ type Entity struct {
 	// Action is what last happened to it: read, created, linked, updated:user, ...
 	Action string
 	// Stale is "changed" or "gone" if the row differs from what was read.
-	Stale    string
-	Pending  bool // an unsaved draft
-	Deleted  bool
-	Demoted  bool
-	Promoted bool // a draft that this turn saved
-	// Created and Touched are the numbers of the turns that first and last touched it.
-	Created, Touched int
+	Stale   string
+	Pending bool // an unsaved draft
+	Deleted bool
+	// Touched is the number of the turn that last touched it.
+	Touched int
 	// Columns are the values read within the window, the newest per column; a column that is absent is not loaded. Keys
 	// of other rows appear as refs.
 	Columns map[string]any
@@ -58,15 +56,12 @@ type Entity struct {
 
 // Exchange is one earlier turn.
 type Exchange struct {
-	Turn           int
-	Message, Reply string
-	// Refs touched in the turn; only Understand gets them.
-	Refs []string
+	Turn    int
+	Message string
 }
 
 // OpenQuestion is a question the assistant asked.
 type OpenQuestion struct {
-	Kind    string // clarify, disambiguate, propose, ask_user, approve
 	Turn    int
 	Text    string
 	Options []QuestionOption
@@ -77,24 +72,23 @@ type QuestionOption struct {
 	Label, Ref string
 }
 
-// Holding is a constraint in force. Expires is zero if nothing ends it.
+// Holding is a constraint in force.
 type Holding struct {
-	Text, Kind, Scope string
-	Value             json.RawMessage
-	Expires           time.Time
+	Kind  string
+	Value json.RawMessage
 }
 
 // PlannedStep is a step of this turn's plan. Outcome is "" while it is open.
 type PlannedStep struct {
 	Step
-	Number                              int
-	Outcome, Summary, Conclusions, Note string
+	Number                        int
+	Outcome, Summary, Conclusions string
 }
 
 // Result is what one tool call returned. Step 0 is what the user did or pointed at before the plan; Current separates
 // this turn's results from older ones.
 type Result struct {
-	Turn, Step, Call int
+	Turn, Step       int
 	Current          bool
 	Tool, Type       string
 	Params           json.RawMessage

@@ -179,8 +179,6 @@ type Operation struct {
 type ReplyInput struct {
 	Frame
 	Facts func() Facts
-	// Outcome is how the turn ended, in a few words; the reply may claim no more.
-	Outcome string
 	// Blocked is why the step that gave up did so; Notices are the user's changes and mentions that could not be found.
 	Blocked string
 	Notices []string
@@ -208,7 +206,6 @@ type Done struct {
 // SummarizeInput is the input of Summarize.
 type SummarizeInput struct {
 	Frame
-	Facts func() Facts
 	// Fallback is the summary made from facts alone, used when the model fails.
 	Fallback SummarizeOutput
 	// Short: the reply is short enough to be its own summary, and the facts say the rest.

@@ -41,12 +41,11 @@ type page struct {
 	step   *db.TurnSteps       // the step Act works on, or nil
 	steps  []*db.TurnSteps     // that step, and later ones whose calls the same answer may contain
 	others []nodes.BesideStep  // the later ones, in the same order
-	known  bool                // the scene holds more than what is in view
 	shown  map[string][]string // columns that appear in the prompt, by ref
 }
 
 func (p *Prompts) page(v *view.View, known bool) *page {
-	return &page{Teller: say.Teller{Scene: v.Scene(known)}, config: p.config, known: known}
+	return &page{Teller: say.Teller{Scene: v.Scene(known)}, config: p.config}
 }
 
 // Understand builds the memory manager's input. UI changes and mentions must already be applied.
@@ -194,7 +193,7 @@ func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 	f := t.frame(vocab.NodeReply, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
 
 	return nodes.ReplyInput{
-		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Outcome: t.Outcome(), Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(),
+		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(),
 	}
 }
 
@@ -213,7 +212,7 @@ func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
 	t := p.page(v, false)
 
 	return nodes.SummarizeInput{
-		Frame: t.frame(vocab.NodeSummarize, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Facts: t.nodeFacts, Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
+		Frame: t.frame(vocab.NodeSummarize, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
 	}
 }
 

@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"slices"
 	"time"
 
 	"alfred/db"
@@ -21,18 +20,14 @@ func (t *page) nodeFacts() nodes.Facts {
 		f.Entities = append(f.Entities, t.typedEntity(e))
 	}
 	for _, p := range t.Window(t.config.UnderstandTurns) {
-		f.Said = append(f.Said, t.typedExchange(p))
+		f.Said = append(f.Said, nodes.Exchange{Turn: int(p.Number), Message: t.WithLabels(p.Message)})
 	}
 	f.Question = t.typedQuestion()
 	if t.Asked() != nil {
 		f.Question, f.Asked = nil, f.Question
 	}
 	for _, c := range t.Constraints {
-		holding := nodes.Holding{Text: c.Text, Kind: c.Kind, Scope: c.Scope, Value: c.Value}
-		if c.ExpiresAt != nil {
-			holding.Expires = *c.ExpiresAt
-		}
-		f.Constraints = append(f.Constraints, holding)
+		f.Constraints = append(f.Constraints, nodes.Holding{Kind: c.Kind, Value: c.Value})
 	}
 	for _, s := range t.Steps {
 		f.Plan = append(f.Plan, typedStep(s))
@@ -47,8 +42,7 @@ func (t *page) nodeFacts() nodes.Facts {
 func (t *page) typedEntity(e *view.Entity) nodes.Entity {
 	out := nodes.Entity{
 		Ref: e.Ref, Type: e.EntityType, Label: e.Label, Tier: e.Tier, Action: e.Action, Stale: e.Stale,
-		Pending: e.Pending(), Deleted: e.State == db.RefStateDeleted, Demoted: e.DemotedAtTurn != nil, Promoted: t.IsJustSaved(e),
-		Created: int(e.TurnCreated), Touched: int(e.TurnLastRef),
+		Pending: e.Pending(), Deleted: e.State == db.RefStateDeleted, Touched: int(e.TurnLastRef),
 	}
 	if content, ok := t.Drafts[e.Ref]; ok && e.Pending() && exact.Decode(content, &out.Draft) != nil {
 		out.Draft = nil // a draft that is not an object has no columns
@@ -75,24 +69,13 @@ func (t *page) typedEntity(e *view.Entity) nodes.Entity {
 	return out
 }
 
-func (t *page) typedExchange(p *db.TurnListPastRow) nodes.Exchange {
-	out := nodes.Exchange{Turn: int(p.Number), Message: t.WithLabels(p.Message), Reply: t.WithLabels(p.Reply)}
-	for _, event := range t.Events[out.Turn] {
-		if t.known && !slices.Contains(out.Refs, event.Ref) {
-			out.Refs = append(out.Refs, event.Ref)
-		}
-	}
-
-	return out
-}
-
 func (t *page) typedQuestion() *nodes.OpenQuestion {
 	payload := t.Payload()
 	if payload == nil {
 		return nil
 	}
 	asked := payload.ForModels()
-	out := &nodes.OpenQuestion{Kind: t.Question.Kind, Turn: int(t.Question.AskedTurn), Text: t.WithLabels(asked.Text)}
+	out := &nodes.OpenQuestion{Turn: int(t.Question.AskedTurn), Text: t.WithLabels(asked.Text)}
 	for _, o := range asked.Options {
 		if e := t.ByRef[o.Ref]; e != nil && (o.Label == "" || o.Label == o.Ref) {
 			o.Label = e.Label
@@ -105,7 +88,7 @@ func (t *page) typedQuestion() *nodes.OpenQuestion {
 
 func typedStep(s *db.TurnSteps) nodes.PlannedStep {
 	out := nodes.PlannedStep{
-		Number: int(s.Step), Summary: clean.Text(s.Summary), Conclusions: clean.Text(s.Conclusions), Note: clean.Text(s.Note),
+		Number: int(s.Step), Summary: clean.Text(s.Summary), Conclusions: clean.Text(s.Conclusions),
 		Step: nodes.Step{Type: string(s.StepType), Subdomain: s.Subdomain, Description: s.Description, Refs: s.Refs, Needs: s.Needs},
 	}
 	if s.Outcome != nil {
@@ -117,7 +100,7 @@ func typedStep(s *db.TurnSteps) nodes.PlannedStep {
 
 func (t *page) typedResult(r *view.Result) nodes.Result {
 	out := nodes.Result{
-		Turn: int(r.TurnNumber), Step: int(r.Step), Call: int(r.Call), Current: r.TurnID == t.Turn.ID, Tool: r.Tool, Params: r.Params,
+		Turn: int(r.TurnNumber), Step: int(r.Step), Current: r.TurnID == t.Turn.ID, Tool: r.Tool, Params: r.Params,
 		Refs: r.Refs, Rows: t.Guarded(r), Count: int(r.RowCount), ErrorCode: clean.Text(r.ErrorCode), Error: clean.Text(r.ErrorMessage),
 	}
 	if r.EntityType != nil {

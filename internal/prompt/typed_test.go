@@ -32,8 +32,8 @@ func TestInputsCarryFacts(t *testing.T) {
 	u := b.understand(t, turn).Facts()
 	require.Equal(t, "how many does it serve?", u.Message)
 	require.Equal(t, "2026-01-13", u.Today.Format("2006-01-02"))
-	require.Equal(t, []nodes.Exchange{{Turn: 1, Message: "show my recipes", Reply: "Butter Chicken.", Refs: []string{"recipe_1"}}}, u.Said)
-	require.Equal(t, &nodes.OpenQuestion{Kind: "propose", Turn: 1, Text: "Shall I save recipe_1?",
+	require.Equal(t, []nodes.Exchange{{Turn: 1, Message: "show my recipes"}}, u.Said)
+	require.Equal(t, &nodes.OpenQuestion{Turn: 1, Text: "Shall I save recipe_1?",
 		Options: []nodes.QuestionOption{{Label: "Yes"}, {Label: "Butter Chicken", Ref: "recipe_1"}}}, u.Question)
 	require.Nil(t, u.Asked)
 	require.Len(t, u.Results, 1)
