@@ -3,9 +3,12 @@ package nodes
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
+	"alfred/internal/answer"
 	"alfred/internal/llm"
 	"alfred/internal/vocab"
 )
@@ -31,7 +34,7 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 			}
 			if err == nil && !told && in.claimsNothing(out) {
 				told = true
-				return out, complainf("step_complete ends a write step in which nothing was saved, changed or deleted; call the tool that does it, or say with blocked what is in the way")
+				return out, errors.New("step_complete ends a write step in which nothing was saved, changed or deleted; call the tool that does it, or say with blocked what is in the way")
 			}
 
 			return out, err
@@ -56,10 +59,10 @@ func (in *ActInput) claimsNothing(o *ActOutput) bool {
 
 func (in *ActInput) readAct(resp *llm.Response) (*ActOutput, error) {
 	if len(resp.ToolCalls) == 0 {
-		return nil, complainf("no tool was called; call one, or step_complete when the step is done")
+		return nil, errors.New("no tool was called; call one, or step_complete when the step is done")
 	}
 	if len(resp.ToolCalls) > maxCalls {
-		return nil, complainf("%d calls at once; at most %d are taken", len(resp.ToolCalls), maxCalls)
+		return nil, fmt.Errorf("%d calls at once; at most %d are taken", len(resp.ToolCalls), maxCalls)
 	}
 	out, f := &ActOutput{}, faults{}
 	own, others := in.divide(resp.ToolCalls)
@@ -87,25 +90,25 @@ func (o *ActOutput) add(call llm.ToolCall) error {
 	switch call.Name {
 	case vocab.ToolStepComplete:
 		o.StepComplete = &StepComplete{}
-		err = decode(args, o.StepComplete)
+		err = answer.Decode(args, o.StepComplete)
 	case vocab.ToolAskUser:
 		o.AskUser = &AskUser{}
-		err = decode(args, o.AskUser)
+		err = answer.Decode(args, o.AskUser)
 	case vocab.ToolBlocked:
 		o.Blocked = &Blocked{}
-		err = decode(args, o.Blocked)
+		err = answer.Decode(args, o.Blocked)
 	case vocab.ToolRequestSchema:
 		o.RequestSchema = &RequestSchema{}
-		err = decode(args, o.RequestSchema)
+		err = answer.Decode(args, o.RequestSchema)
 	default:
 		object := map[string]any{}
-		if err = decode(args, &object); err == nil {
+		if err = answer.Decode(args, &object); err == nil {
 			args, err = json.Marshal(object)
 			o.Calls = append(o.Calls, Call{Tool: call.Name, Args: args})
 		}
 	}
 	if err != nil {
-		return complainf("the arguments of %s are wrong: %s", call.Name, err.Error())
+		return fmt.Errorf("the arguments of %s are wrong: %w", call.Name, err)
 	}
 
 	return nil
@@ -119,16 +122,16 @@ func (o *ActOutput) check() error {
 		}
 	}
 	if alone > 1 || alone == 1 && (len(o.Calls) > 0 || o.StepComplete != nil) {
-		return complainf("ask_user, blocked and request_schema stand alone, without other calls")
+		return errors.New("ask_user, blocked and request_schema stand alone, without other calls")
 	}
 	if a := o.AskUser; a != nil {
 		if isNothing(a.Question) {
-			return complainf("ask_user needs a question")
+			return errors.New("ask_user needs a question")
 		}
 		a.Options = slices.DeleteFunc(a.Options, func(label string) bool { return strings.TrimSpace(label) == "" })
 	}
 	if o.RequestSchema != nil && o.RequestSchema.Table == "" {
-		return complainf("request_schema needs a table")
+		return errors.New("request_schema needs a table")
 	}
 	if b := o.Blocked; b != nil {
 		return b.check()

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/internal/answer"
 	"alfred/internal/llm"
 )
 
@@ -33,15 +32,6 @@ type question[T any] struct {
 	onDelta func(attempt int) func(piece string)
 	// shorter, if set, is asked instead after an answer was cut off.
 	shorter *question[T]
-}
-
-// complaint describes what is wrong with an answer, for the model to repair.
-type complaint struct{ text string }
-
-func (c *complaint) Error() string { return c.text }
-
-func complainf(format string, args ...any) error {
-	return &complaint{text: fmt.Sprintf(format, args...)}
 }
 
 // ask puts the question and, while the answer is malformed, asks again with the complaint. If no round succeeds, it
@@ -95,7 +85,7 @@ func invalidOutput(node string, err error) error {
 
 func (q *question[T]) check(resp *llm.Response) (*T, error) {
 	if len(resp.Text) > maxAnswer {
-		return nil, complainf("the answer has %d bytes; answer briefly", len(resp.Text))
+		return nil, fmt.Errorf("the answer has %d bytes; answer briefly", len(resp.Text))
 	}
 
 	return q.read(cleaned(resp))
@@ -239,16 +229,7 @@ func (f *faults) err() error {
 		return nil
 	}
 
-	return &complaint{text: strings.Join(*f, "; ")}
-}
-
-// decode reads one JSON object into out, correcting what is unambiguous.
-func decode(data []byte, out any) error {
-	if err := answer.Decode(data, out); err != nil {
-		return complainf("%s", err.Error())
-	}
-
-	return nil
+	return errors.New(strings.Join(*f, "; "))
 }
 
 // oneOf replaces an empty value by fallback and complains about a value that is not allowed.
@@ -262,5 +243,5 @@ func oneOf(field string, value *string, fallback string, allowed ...string) erro
 		return nil
 	}
 
-	return complainf("%s is %q; it must be one of %s", field, *value, strings.Join(allowed, ", "))
+	return fmt.Errorf("%s is %q; it must be one of %s", field, *value, strings.Join(allowed, ", "))
 }

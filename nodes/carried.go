@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tidwall/gjson"
 
+	"alfred/internal/answer"
 	"alfred/internal/vocab"
 )
 
@@ -171,7 +172,7 @@ func texts(value gjson.Result) []string {
 // carriedCall reads a call whose arguments are either next to the tool's name or under args.
 func carriedCall(raw json.RawMessage) (Call, bool) {
 	fields := map[string]any{}
-	if decode(raw, &fields) != nil {
+	if answer.Decode(raw, &fields) != nil {
 		return Call{}, false
 	}
 	tool, _ := fields["tool"].(string)

@@ -3,8 +3,10 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 
+	"alfred/internal/answer"
 	"alfred/internal/llm"
 	"alfred/internal/vocab"
 )
@@ -31,13 +33,13 @@ func readCompress(resp *llm.Response) (*CompressOutput, error) {
 	out, both := &CompressOutput{}, struct {
 		Text string `json:"text"` // the same for both
 	}{}
-	if err := decode([]byte(resp.Text), out); err != nil && decode([]byte(resp.Text), &both) != nil {
+	if err := answer.Decode([]byte(resp.Text), out); err != nil && answer.Decode([]byte(resp.Text), &both) != nil {
 		return nil, err
 	}
 	out.Conversation = strings.TrimSpace(cmp.Or(out.Conversation, both.Text))
 	out.Narrative = strings.TrimSpace(cmp.Or(out.Narrative, both.Text))
 	if out.Conversation == "" || out.Narrative == "" {
-		return nil, complainf("a text is empty")
+		return nil, errors.New("a text is empty")
 	}
 
 	return out, nil

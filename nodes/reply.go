@@ -3,6 +3,8 @@ package nodes
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 
 	"alfred/internal/llm"
@@ -29,7 +31,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 			}
 			told = true
 
-			return nil, complainf("it says %q, but %s; say what is so", claim, in.Done.words())
+			return nil, fmt.Errorf("it says %q, but %s; say what is so", claim, in.Done.words())
 		},
 	})
 	switch kind := llm.KindOf(err); {
@@ -75,9 +77,9 @@ func (in *ReplyInput) read(resp *llm.Response) (*ReplyOutput, error) {
 	text := strings.TrimSpace(resp.Text)
 	switch {
 	case text == "":
-		return nil, complainf("the answer is empty; write the reply")
+		return nil, errors.New("the answer is empty; write the reply")
 	case isJSON(text):
-		return nil, complainf("it is JSON; write the reply as a person would say it")
+		return nil, errors.New("it is JSON; write the reply as a person would say it")
 	}
 
 	return &ReplyOutput{Text: text}, nil

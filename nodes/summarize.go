@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"alfred/internal/answer"
 	"alfred/internal/llm"
 	"alfred/internal/vocab"
 )
@@ -32,7 +33,7 @@ func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*Summar
 
 func readSummarize(resp *llm.Response, fallback SummarizeOutput) (*SummarizeOutput, error) {
 	out := &SummarizeOutput{}
-	if err := decode([]byte(resp.Text), out); err != nil {
+	if err := answer.Decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
 	out.ResponseSummary = cmp.Or(out.ResponseSummary, fallback.ResponseSummary)

@@ -2,11 +2,13 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"alfred/internal/answer"
 	"alfred/internal/llm"
 	"alfred/internal/vocab"
 )
@@ -30,7 +32,7 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 				}
 				reminded = true
 
-				return out, complainf("the user has not asked to change anything; propose it instead of planning a write step")
+				return out, errors.New("the user has not asked to change anything; propose it instead of planning a write step")
 			}
 
 			return out, err
@@ -118,7 +120,7 @@ func (p *Permission) words() string {
 // readThink returns the output together with the complaint if code can enforce the limit that was broken.
 func readThink(resp *llm.Response, in ThinkInput) (*ThinkOutput, error) {
 	out := &ThinkOutput{}
-	if err := decode([]byte(resp.Text), out); err != nil {
+	if err := answer.Decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
 	out.settle(&in)

@@ -3,10 +3,12 @@ package nodes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
+	"alfred/internal/answer"
 	"alfred/internal/llm"
 	"alfred/internal/vocab"
 )
@@ -66,7 +68,7 @@ func (in *UnderstandInput) together() answerSchema {
 // decodeUnderstand reads an answer of Understand. A faulty plan invalidates only itself.
 func decodeUnderstand(text string, in *UnderstandInput) (*UnderstandOutput, error) {
 	fields := written{}
-	if err := decode([]byte(text), &fields); err != nil {
+	if err := answer.Decode([]byte(text), &fields); err != nil {
 		return nil, err
 	}
 	inParts := fields.flatten()
@@ -74,16 +76,16 @@ func decodeUnderstand(text string, in *UnderstandInput) (*UnderstandOutput, erro
 	say, _ := fields["say"].(string)
 	plan, err := json.Marshal(fields.plan(inParts))
 	if err != nil {
-		return nil, complainf("the plan is not JSON")
+		return nil, errors.New("the plan is not JSON")
 	}
 	own, err := json.Marshal(fields)
 	if err != nil {
-		return nil, complainf("it is not JSON")
+		return nil, errors.New("it is not JSON")
 	}
-	if err := decode(own, out); err != nil {
+	if err := answer.Decode(own, out); err != nil {
 		return nil, err
 	}
-	if think := (&ThinkOutput{}); string(plan) != "null" && decode(plan, think) == nil {
+	if think := (&ThinkOutput{}); string(plan) != "null" && answer.Decode(plan, think) == nil {
 		think.settle(in.Plan)
 		out.Think, out.Say = think, strings.TrimSpace(say)
 	}

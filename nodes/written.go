@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"alfred/internal/answer"
+
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
@@ -247,7 +249,7 @@ func constraintValue() *jsonschema.Schema {
 // shown in the same form however it was written.
 func plainValue(given json.RawMessage) json.RawMessage {
 	var form constraintForm
-	if len(given) == 0 || decode(given, &form) != nil {
+	if len(given) == 0 || answer.Decode(given, &form) != nil {
 		return given
 	}
 	dated := form.From != "" || form.To != ""

@@ -16,15 +16,10 @@ import (
 	"alfred/internal/exact"
 )
 
-// FaultErrors is everything wrong with an answer: sentences without a full stop, each naming its field.
-type FaultErrors []string
-
-// Error joins all of them.
-func (f FaultErrors) Error() string { return strings.Join(f, "; ") }
-
 // Decode decodes one JSON object into a pointer to a struct or map. It corrects what is unambiguous, such as a quoted
-// number or a single value for a list; unknown fields, wrong types and several objects are FaultErrors. Missing fields
-// keep their zero value, NUL characters are removed.
+// number or a single value for a list. The error says everything else that is wrong, such as unknown fields and wrong
+// types, in sentences without a full stop, each naming its field. Missing fields keep their zero value, NUL characters
+// are removed.
 func Decode(data []byte, into any) error {
 	tree, err := parse(unwrap(data))
 	if err != nil {
@@ -33,14 +28,14 @@ func Decode(data []byte, into any) error {
 	w := &walk{}
 	fitted := w.fit("", tree, reflect.TypeOf(into).Elem())
 	if len(w.faults) > 0 {
-		return w.faults
+		return errors.New(strings.Join(w.faults, "; "))
 	}
 	clean, err := json.Marshal(fitted)
 	if err != nil {
-		return FaultErrors{"it is not the JSON object that was asked for"}
+		return errors.New("it is not the JSON object that was asked for")
 	}
 	if err := exact.Decode(clean, into); err != nil {
-		return FaultErrors{"it is not the JSON object that was asked for (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
+		return fmt.Errorf("it is not the JSON object that was asked for (%s)", strings.TrimPrefix(err.Error(), "json: "))
 	}
 
 	return nil
@@ -49,22 +44,22 @@ func Decode(data []byte, into any) error {
 // parse parses exactly one JSON object.
 func parse(data []byte) (any, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, FaultErrors{"it is empty; one JSON object is needed"}
+		return nil, errors.New("it is empty; one JSON object is needed")
 	}
 	var tree any
 	err := exact.Decode(data, &tree)
 	if errors.Is(err, exact.ErrMore) {
-		return nil, FaultErrors{"there is more after the JSON object; write one object and nothing else"}
+		return nil, errors.New("there is more after the JSON object; write one object and nothing else")
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, FaultErrors{"it is cut off; write the whole JSON object"}
+		return nil, errors.New("it is cut off; write the whole JSON object")
 	}
 	if err != nil {
-		return nil, FaultErrors{"it is not valid JSON (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
+		return nil, fmt.Errorf("it is not valid JSON (%s)", strings.TrimPrefix(err.Error(), "json: "))
 	}
 
 	if name := twice(json.NewDecoder(bytes.NewReader(data))); name != "" {
-		return nil, FaultErrors{fmt.Sprintf("%q stands twice in one object", clipped(name))}
+		return nil, fmt.Errorf("%q stands twice in one object", clipped(name))
 	}
 
 	return tree, nil
@@ -116,7 +111,7 @@ func unwrap(data []byte) []byte {
 }
 
 // walk fits a tree to a type and collects mismatches.
-type walk struct{ faults FaultErrors }
+type walk struct{ faults []string }
 
 var raw = reflect.TypeFor[json.RawMessage]()
 
