@@ -269,7 +269,8 @@ func (m *fakePrompts) Think(v *view.View) nodes.ThinkInput {
 
 func (m *fakePrompts) Act(v *view.View, step int) (nodes.ActInput, error) {
 	return nodes.ActInput{
-		Frame: m.frame(v), StepType: string(v.Steps[step-1].StepType), Tables: []string{"recipes"}, Writable: map[string][]string{"db_create": {"recipes"}, "db_update": {"recipes"}, "db_delete": {"recipes"}}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2, Introduces: m.introduces,
+		Frame: m.frame(v), StepType: string(v.Steps[step-1].StepType), SchemaRequestsLeft: 2, Introduces: m.introduces,
+		Toolbox: nodes.Toolbox{Tables: []string{"recipes"}, Writable: map[string][]string{"db_create": {"recipes"}, "db_update": {"recipes"}, "db_delete": {"recipes"}}, EntityTypes: []string{"recipe"}},
 	}, nil
 }
 

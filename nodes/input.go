@@ -127,21 +127,13 @@ type Offer struct {
 // ActInput is the input of Act: one decision of one step.
 type ActInput struct {
 	Frame
+	Toolbox
 	Facts func() Facts
 	// Step is the step of the plan being worked on.
 	Step PlannedStep
 	// Beside are later steps that need nothing from this one, in order: the same answer may contain their calls.
 	Beside   []BesideStep
 	StepType string // read, analyze, generate, write
-	// Tables the step's tools may name: the subdomain's and those requested.
-	Tables []string
-	// Writable are the tables that each write tool may name: of the subdomain's tables and their children, those for
-	// which the declaration allows it.
-	Writable map[string][]string
-	// Operations are further tools of a write step: functions defined by the domain's owner.
-	Operations []Operation
-	// EntityTypes generate may create.
-	EntityTypes []string
 	// Turn are the tools of all steps of the turn; nil if each step is offered its own.
 	Turn Tools
 	// SchemaRequestsLeft is 0 when request_schema is no longer offered.
@@ -162,10 +154,15 @@ type Tools []llm.Tool
 
 // Toolbox is what tools may name.
 type Toolbox struct {
-	Tables      []string
-	Writable    map[string][]string // by tool
-	Operations  []Operation
-	EntityTypes []string // for generate
+	// Tables: in a step, the subdomain's and those requested.
+	Tables []string
+	// Writable are the tables that each write tool may name, as far as the declaration allows it: in a step, the
+	// subdomain's and their children.
+	Writable map[string][]string
+	// Operations are further tools of write steps: functions defined by the domain's owner.
+	Operations []Operation
+	// EntityTypes generate may create.
+	EntityTypes []string
 }
 
 // Operation is a tool that a domain declares.

@@ -239,7 +239,7 @@ func TestThink(t *testing.T) {
 func TestAct(t *testing.T) {
 	t.Parallel()
 	in := func(stepType string) nodes.ActInput {
-		return nodes.ActInput{Frame: frame(), StepType: stepType, Tables: []string{"vases", "rooms"}, Writable: map[string][]string{vocab.ToolCreate: {"vases"}, vocab.ToolUpdate: {"vases"}, vocab.ToolDelete: {"vases"}}, EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1}
+		return nodes.ActInput{Frame: frame(), StepType: stepType, Toolbox: nodes.Toolbox{Tables: []string{"vases", "rooms"}, Writable: map[string][]string{vocab.ToolCreate: {"vases"}, vocab.ToolUpdate: {"vases"}, vocab.ToolDelete: {"vases"}}, EntityTypes: []string{"vase"}}, SchemaRequestsLeft: 1}
 	}
 	answer := func(calls ...llm.ToolCall) llm.Response { return llm.Response{ToolCalls: calls, Provider: "test"} }
 
@@ -490,7 +490,7 @@ func TestEmptyQuestionsAreNotAsked(t *testing.T) {
 			{ToolCalls: []llm.ToolCall{empty}},
 			{ToolCalls: []llm.ToolCall{calls("ask_user", `{"question":"Which?","options":["None"," "],"would_write":false}`)}},
 		}}
-		out, err := nodes.Act(t.Context(), model, nodes.ActInput{Frame: frame(), StepType: "read", Tables: []string{"vases"}})
+		out, err := nodes.Act(t.Context(), model, nodes.ActInput{Frame: frame(), StepType: "read", Toolbox: nodes.Toolbox{Tables: []string{"vases"}}})
 		require.NoError(t, err, name)
 		require.Equal(t, &nodes.AskUser{Question: "Which?", Options: []string{"None"}}, out.AskUser, name)
 	}

@@ -29,7 +29,7 @@ func TestRoundHasNoBlankText(t *testing.T) {
 func TestComplaintJoinsTheResults(t *testing.T) {
 	t.Parallel()
 	call := calls("db_read", `{"table":"vases"}`)
-	in := nodes.ActInput{Frame: frame(), StepType: "read", Tables: []string{"vases"}}
+	in := nodes.ActInput{Frame: frame(), StepType: "read", Toolbox: nodes.Toolbox{Tables: []string{"vases"}}}
 	in.Round = &nodes.Round{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, Answer: llm.Message{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{call}}}
 	in.Results = []string{"2 rows"}
 	m := &scripted{answers: []llm.Response{{ToolCalls: []llm.ToolCall{calls("ask_user", `{}`)}}, {ToolCalls: []llm.ToolCall{call}}}}

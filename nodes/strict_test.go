@@ -48,8 +48,8 @@ func TestSchemasAreStrict(t *testing.T) {
 			t.Parallel()
 			m := &scripted{answers: []llm.Response{{ToolCalls: []llm.ToolCall{calls("step_complete", `{"summary":"ok","conclusions":"","note":""}`)}}}}
 			_, err := nodes.Act(t.Context(), m, nodes.ActInput{
-				Frame: frame(), StepType: stepType, Tables: tables, Writable: writable,
-				EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1, Changed: true, Turn: turn,
+				Frame: frame(), StepType: stepType, Toolbox: nodes.Toolbox{Tables: tables, Writable: writable, EntityTypes: []string{"vase"}},
+				SchemaRequestsLeft: 1, Changed: true, Turn: turn,
 			})
 			require.NoError(t, err)
 			var schemas []json.RawMessage

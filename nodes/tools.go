@@ -20,11 +20,7 @@ const (
 )
 
 // Allowed lists the tools that the step may use on data, in a stable order.
-func (in *ActInput) Allowed() []string { return in.own().of(vocab.StepTools(in.StepType)) }
-
-func (in *ActInput) own() *Toolbox {
-	return &Toolbox{Tables: in.Tables, Writable: in.Writable, Operations: in.Operations, EntityTypes: in.EntityTypes}
-}
+func (in *ActInput) Allowed() []string { return in.of(vocab.StepTools(in.StepType)) }
 
 // of returns the named tools that have something to work on, and the operations.
 func (b *Toolbox) of(names []string) []string {
@@ -58,7 +54,7 @@ func (in *ActInput) tools() (Tools, error) {
 		names = append(names, vocab.ToolRequestSchema)
 	}
 
-	return in.own().list(names)
+	return in.list(names)
 }
 
 func (b *Toolbox) list(names []string) (Tools, error) {

@@ -15,7 +15,7 @@ import (
 func TestToolsOfferTheStepsTables(t *testing.T) {
 	t.Parallel()
 	model := &scripted{answers: []llm.Response{{ToolCalls: []llm.ToolCall{calls("step_complete", `{"summary": "done"}`)}}}}
-	in := nodes.ActInput{Frame: frame(), StepType: "write", Tables: []string{"vases", "rooms"}, Writable: map[string][]string{vocab.ToolCreate: {"vases"}, vocab.ToolUpdate: {"vases"}, vocab.ToolDelete: {"vases"}}, EntityTypes: []string{"vase"}, Changed: true}
+	in := nodes.ActInput{Frame: frame(), StepType: "write", Toolbox: nodes.Toolbox{Tables: []string{"vases", "rooms"}, Writable: map[string][]string{vocab.ToolCreate: {"vases"}, vocab.ToolUpdate: {"vases"}, vocab.ToolDelete: {"vases"}}, EntityTypes: []string{"vase"}}, Changed: true}
 	_, err := nodes.Act(t.Context(), model, in)
 	require.NoError(t, err)
 

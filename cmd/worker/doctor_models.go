@@ -192,11 +192,9 @@ func questions() []question {
 		asks("compress", vocab.NodeCompress, nodes.Compress, nodes.CompressInput{Frame: small()}, nil),
 	}
 	tables := []string{"items"}
+	box := nodes.Toolbox{Tables: tables, EntityTypes: []string{"item"}, Writable: map[string][]string{vocab.ToolCreate: tables, vocab.ToolUpdate: tables, vocab.ToolDelete: tables}}
 	for _, stepType := range vocab.StepTypes {
-		all = append(all, asks("act, "+stepType, vocab.NodeAct, nodes.Act, nodes.ActInput{
-			Frame: small(), StepType: stepType, Tables: tables, EntityTypes: []string{"item"}, SchemaRequestsLeft: 1,
-			Writable: map[string][]string{vocab.ToolCreate: tables, vocab.ToolUpdate: tables, vocab.ToolDelete: tables},
-		}, nil))
+		all = append(all, asks("act, "+stepType, vocab.NodeAct, nodes.Act, nodes.ActInput{Frame: small(), Toolbox: box, StepType: stepType, SchemaRequestsLeft: 1}, nil))
 	}
 
 	return all

@@ -182,9 +182,9 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 
 // bounds is what a step's tools may touch.
 func (t *page) bounds(step *db.TurnSteps) nodes.ActInput {
-	return nodes.ActInput{
-		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(t.own(t.Domain.Subdomain(step.Subdomain))), Operations: t.operations(step), EntityTypes: t.draftable(step),
-	}
+	return nodes.ActInput{StepType: string(step.StepType), Toolbox: nodes.Toolbox{
+		Tables: t.tables(step), Writable: t.writable(t.own(t.Domain.Subdomain(step.Subdomain))), Operations: t.operations(step), EntityTypes: t.draftable(step),
+	}}
 }
 
 // Reply builds the input from a turn whose steps have ended, without refs.

@@ -89,7 +89,7 @@ func TestAwkwardNames(t *testing.T) {
 	} {
 		require.Equal(t, []string{want}, planIn(t, d, message, berth), message)
 	}
-	in := nodes.ActInput{StepType: "write", Tables: []string{`big "berths"`}, Writable: map[string][]string{"db_update": {`big "berths"`}}, Facts: facts("mark the berth as paid", berth)}
+	in := nodes.ActInput{StepType: "write", Toolbox: nodes.Toolbox{Writable: map[string][]string{"db_update": {`big "berths"`}}}, Facts: facts("mark the berth as paid", berth)}
 	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "write", Description: `Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"paid":true}]}`}}
 	resp, err := offline.New(d).Generate(t.Context(), &llm.Request{Input: in})
 	require.NoError(t, err)
@@ -223,7 +223,7 @@ func TestWordsOfPromptsDoNotMatter(t *testing.T) {
 func TestActKeepsToTheStep(t *testing.T) {
 	t.Parallel()
 	known := facts("delete the lathe", nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent"})
-	in := nodes.ActInput{StepType: "write", Tables: []string{"tools"}, Facts: known}
+	in := nodes.ActInput{StepType: "write", Facts: known}
 	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "write", Description: `Delete tools {"refs":["tool_1"]}`, Refs: []string{"tool_1"}}}
 	require.Equal(t, []string{"blocked"}, acted(t, in))
 	in.Writable = map[string][]string{"db_delete": {"tools"}}
@@ -252,7 +252,7 @@ func acted(t *testing.T, in nodes.ActInput) []string {
 // A step inserted by code is read by its refs.
 func TestActReadsWhatCodeInserted(t *testing.T) {
 	t.Parallel()
-	in := nodes.ActInput{StepType: "read", Tables: []string{"tools"}, Facts: facts("compare them", nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe"})}
+	in := nodes.ActInput{StepType: "read", Facts: facts("compare them", nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe"})}
 	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "read", Description: "Read tool_1 in full, for the next step", Refs: []string{"tool_1"}}}
 	resp, err := offline.New(garage()).Generate(t.Context(), &llm.Request{Input: in})
 	require.NoError(t, err)
