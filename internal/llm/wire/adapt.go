@@ -75,12 +75,13 @@ func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 
 // call asks once, within the limits of the client that ask uses. It returns the original error and the typed one.
 func call[T any](ctx context.Context, config *Config, ask func(context.Context) (T, error)) (answer T, raw, typed error) {
-	within, watch := watched(ctx)
+	within, stop := stoppable(ctx)
+	defer stop(nil)
 	answer, raw = unbroken(within, ask)
 	if raw != nil && ctx.Err() != nil {
 		raw = ctx.Err() // however the SDK saw it
 	}
-	broken, isBroken := errors.AsType[*limitError](watch.broke())
+	broken, isBroken := errors.AsType[*limitError](context.Cause(within))
 	switch {
 	case raw == nil:
 		return answer, nil, nil

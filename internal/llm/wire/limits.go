@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"alfred/internal/llm"
@@ -52,35 +51,13 @@ type limitError struct {
 
 func (e *limitError) Error() string { return e.text }
 
-func late(format string, after time.Duration) error {
-	return &limitError{kind: llm.KindOverloaded, text: fmt.Sprintf(format, after)}
-}
+type stopKey struct{}
 
-// watch holds the limit that a call exceeded. It is passed in the call's context: SDKs report an unreadable body in
-// different ways, and mostly lose the cause.
-type watch struct {
-	mu    sync.Mutex
-	cause error
-}
-
-type watchKey struct{}
-
-func watched(ctx context.Context) (context.Context, *watch) {
-	w := &watch{}
-	return context.WithValue(ctx, watchKey{}, w), w
-}
-
-func (w *watch) broke() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-
-	return w.cause
-}
-
-func (w *watch) set(cause error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.cause = cmp.Or(w.cause, cause)
+// stoppable returns a context that ends with a limit that its call exceeds, as its cause: SDKs report an unreadable body
+// in different ways, and mostly lose the cause.
+func stoppable(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, stop := context.WithCancelCause(ctx)
+	return context.WithValue(ctx, stopKey{}, stop), stop
 }
 
 // limited is a transport that enforces limits on answers.
@@ -91,26 +68,30 @@ type limited struct {
 
 // RoundTrip implements http.RoundTripper.
 func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
-	w, _ := request.Context().Value(watchKey{}).(*watch)
-	if w == nil { // a caller that cannot distinguish limits still gets an error
-		w = &watch{}
+	ctx, cancel := context.WithCancelCause(request.Context())
+	stop, ok := ctx.Value(stopKey{}).(context.CancelCauseFunc)
+	if !ok { // a caller that cannot distinguish limits still gets an error
+		stop = cancel
 	}
-	ctx, cancel := context.WithCancel(request.Context())
-	stop := func(cause error) func() { return func() { w.set(cause); cancel() } }
-	whole := time.AfterFunc(l.limits.Whole, stop(late("the answer was not complete after %s", l.limits.Whole)))
-	first := time.AfterFunc(l.limits.FirstByte, stop(late("no answer began within %s", l.limits.FirstByte)))
+	after := func(limit time.Duration, format string) *time.Timer {
+		return time.AfterFunc(limit, func() { stop(&limitError{llm.KindOverloaded, fmt.Sprintf(format, limit)}) })
+	}
+	whole := after(l.limits.Whole, "the answer was not complete after %s")
+	first := after(l.limits.FirstByte, "no answer began within %s")
 	response, err := l.next.RoundTrip(request.WithContext(ctx))
 	first.Stop()
 	if err != nil {
 		whole.Stop()
-		cancel()
+		err = errors.Join(context.Cause(ctx), err)
+		cancel(nil)
 
-		return nil, errors.Join(w.broke(), err)
+		return nil, err
 	}
 	response.Body = &limitedBody{
-		ReadCloser: response.Body, watch: w, left: l.limits.MaxBytes, silence: l.limits.Silence, maxBytes: l.limits.MaxBytes,
-		quiet: time.AfterFunc(l.limits.Silence, stop(late("the answer stopped for %s", l.limits.Silence))),
-		end:   func() { whole.Stop(); cancel() },
+		ReadCloser: response.Body, left: l.limits.MaxBytes, limits: l.limits, stop: stop,
+		quiet: after(l.limits.Silence, "the answer stopped for %s"),
+		cause: func() error { return context.Cause(ctx) },
+		end:   func() { whole.Stop(); cancel(nil) },
 	}
 
 	return response, nil
@@ -120,24 +101,25 @@ func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 type limitedBody struct {
 	io.ReadCloser
 
-	watch          *watch
-	left, maxBytes int64
-	silence        time.Duration
-	quiet          *time.Timer
-	end            func()
+	left   int64
+	limits Limits
+	quiet  *time.Timer
+	stop   context.CancelCauseFunc
+	cause  func() error // why the answer was stopped
+	end    func()
 }
 
 // Read implements io.Reader.
 func (b *limitedBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
 	if b.left -= int64(n); b.left < 0 {
-		b.watch.set(&limitError{kind: llm.KindTooLarge, text: fmt.Sprintf("the answer is longer than %d bytes", b.maxBytes)})
-		return 0, b.watch.broke()
+		b.stop(&limitError{llm.KindTooLarge, fmt.Sprintf("the answer is longer than %d bytes", b.limits.MaxBytes)})
+		return 0, b.cause()
 	}
 	if n > 0 {
-		b.quiet.Reset(b.silence)
+		b.quiet.Reset(b.limits.Silence)
 	}
-	if cause := b.watch.broke(); cause != nil && err != nil && !errors.Is(err, io.EOF) {
+	if cause := b.cause(); cause != nil && err != nil && !errors.Is(err, io.EOF) {
 		return n, cause
 	}
 
