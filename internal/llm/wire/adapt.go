@@ -91,7 +91,7 @@ func call[T any](ctx context.Context, config *Config, ask func(context.Context) 
 		return answer, raw, raw
 	}
 
-	return answer, raw, Fail(ctx, config.Provider, raw, config.APIKey)
+	return answer, raw, config.Typed(ctx, raw)
 }
 
 // unbroken recovers if an SDK panics on a malformed answer.

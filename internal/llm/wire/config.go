@@ -55,6 +55,3 @@ func Always(string) bool { return true }
 func (c *Config) Fail(kind llm.Kind, cause error) *llm.Error {
 	return &llm.Error{Kind: kind, Provider: c.Provider, Err: cause}
 }
-
-// Event is an error that arrived within a stream.
-func (c *Config) Event(body []byte) *llm.Error { return Event(c.Provider, body, c.APIKey) }

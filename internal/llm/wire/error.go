@@ -34,36 +34,35 @@ var ErrRefused = errors.New("the model declined to answer")
 
 // Status converts a failed HTTP response to a typed error. It keeps the provider's message, without secrets, except for
 // authentication failures: those repeat parts of the key.
-func Status(provider string, status int, header http.Header, body []byte, secrets ...string) *llm.Error {
+func (c *Config) Status(status int, header http.Header, body []byte) *llm.Error {
 	detail := parse(body)
 	kind := statusKind(status, detail)
-	cause := fmt.Errorf("status %d: %s", status, detail.text(secrets))
+	cause := fmt.Errorf("status %d: %s", status, clip(Scrub(detail.text(), c.APIKey)))
 	if kind == llm.KindAuth {
 		cause = fmt.Errorf("status %d", status)
 	}
 
-	return &llm.Error{Kind: kind, Provider: provider, RetryAfter: retryAfter(header, body), Err: cause}
+	return &llm.Error{Kind: kind, Provider: c.Provider, RetryAfter: retryAfter(header, body), Err: cause}
 }
 
-// Fail converts a request's error to a typed one: the server responded with a failure, or the connection could not be
+// Typed converts a request's error to a typed one: the server responded with a failure, or the connection could not be
 // made, broke or timed out.
-func Fail(ctx context.Context, provider string, err error, secrets ...string) *llm.Error {
+func (c *Config) Typed(ctx context.Context, err error) *llm.Error {
 	if failed, ok := errors.AsType[*statusError](err); ok {
-		return Status(provider, failed.status, failed.header, failed.body, secrets...)
+		return c.Status(failed.status, failed.header, failed.body)
 	}
 	if ctx.Err() != nil {
-		return &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: ctx.Err()}
+		return c.Fail(llm.KindOverloaded, ctx.Err())
 	}
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err // the URL may contain a password
 	}
-	cause := fmt.Errorf("request: %s", clip(Scrub(err.Error(), secrets...)))
 
-	return &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: cause}
+	return c.Fail(llm.KindOverloaded, fmt.Errorf("request: %s", clip(Scrub(err.Error(), c.APIKey))))
 }
 
 // Event converts an error that arrived within a stream, after a successful status, to a typed one.
-func Event(provider string, body []byte, secrets ...string) *llm.Error {
+func (c *Config) Event(body []byte) *llm.Error {
 	status := http.StatusInternalServerError
 	detail := parse(body)
 	switch {
@@ -76,7 +75,7 @@ func Event(provider string, body []byte, secrets ...string) *llm.Error {
 		status = int(code)
 	}
 
-	return Status(provider, status, nil, body, secrets...)
+	return c.Status(status, nil, body)
 }
 
 // Scrub replaces secrets in text.
@@ -124,13 +123,12 @@ func parse(body []byte) detail {
 	return detail{Message: strings.TrimSpace(string(body))}
 }
 
-func (d detail) text(secrets []string) string {
-	text := d.Message
-	if d.Type != "" {
-		text = d.Type + ": " + text
+func (d detail) text() string {
+	if d.Type == "" {
+		return d.Message
 	}
 
-	return clip(Scrub(text, secrets...))
+	return d.Type + ": " + d.Message
 }
 
 func clip(text string) string {

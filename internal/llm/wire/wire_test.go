@@ -18,6 +18,8 @@ import (
 	"alfred/internal/llm/wire"
 )
 
+var somebody = &wire.Config{Provider: "somebody"}
+
 func TestStatus(t *testing.T) {
 	t.Parallel()
 
@@ -39,7 +41,7 @@ func TestStatus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := wire.Status("somebody", tt.status, nil, []byte(tt.body))
+			err := somebody.Status(tt.status, nil, []byte(tt.body))
 			require.Equal(t, tt.kind, err.Kind)
 			require.ErrorContains(t, err, tt.says)
 		})
@@ -47,7 +49,7 @@ func TestStatus(t *testing.T) {
 
 	t.Run("LongMessageIsCut", func(t *testing.T) {
 		t.Parallel()
-		err := wire.Status("somebody", 400, nil, []byte(strings.Repeat("é", 5000)))
+		err := somebody.Status(400, nil, []byte(strings.Repeat("é", 5000)))
 		require.Less(t, len(err.Error()), 600)
 	})
 }
@@ -71,14 +73,14 @@ func TestStatus_RetryAfter(t *testing.T) {
 			t.Parallel()
 			header := http.Header{}
 			header.Set(tt.header, tt.value)
-			require.Equal(t, tt.want, wire.Status("somebody", 429, header, []byte(tt.body)).RetryAfter)
+			require.Equal(t, tt.want, somebody.Status(429, header, []byte(tt.body)).RetryAfter)
 		})
 	}
 
 	t.Run("Date", func(t *testing.T) {
 		t.Parallel()
 		header := http.Header{"Retry-After": {time.Now().Add(time.Minute).UTC().Format(http.TimeFormat)}}
-		require.InDelta(t, time.Minute, wire.Status("somebody", 429, header, nil).RetryAfter, float64(3*time.Second))
+		require.InDelta(t, time.Minute, somebody.Status(429, header, nil).RetryAfter, float64(3*time.Second))
 	})
 
 	// K06: a worker whose clock is an hour behind would wait for an hour, one ahead not at all.
@@ -87,16 +89,16 @@ func TestStatus_RetryAfter(t *testing.T) {
 		for _, off := range []time.Duration{-time.Hour, time.Hour} {
 			now := time.Now().Add(off).UTC()
 			header := http.Header{"Date": {now.Format(http.TimeFormat)}, "Retry-After": {now.Add(time.Minute).Format(http.TimeFormat)}}
-			require.Equal(t, time.Minute, wire.Status("somebody", 429, header, nil).RetryAfter)
+			require.Equal(t, time.Minute, somebody.Status(429, header, nil).RetryAfter)
 		}
 	})
 }
 
-func TestFail_HidesTheURL(t *testing.T) {
+func TestTyped_HidesTheURL(t *testing.T) {
 	t.Parallel()
 
 	cause := &url.Error{Op: "Post", URL: "http://user:hunter2@host/", Err: errors.New("connection refused for sk-1")}
-	err := wire.Fail(context.Background(), "somebody", cause, "sk-1")
+	err := (&wire.Config{Provider: "somebody", APIKey: "sk-1"}).Typed(context.Background(), cause)
 	require.Equal(t, llm.KindOverloaded, err.Kind)
 	require.ErrorContains(t, err, "connection refused")
 	require.NotContains(t, err.Error(), "hunter2")
@@ -113,7 +115,7 @@ func TestEvent(t *testing.T) {
 		`{"error":{"message":"prompt is too long"}}`:                                  llm.KindContextOverflow,
 		`what?`: llm.KindOverloaded,
 	} {
-		require.Equal(t, want, wire.Event("somebody", []byte(body)).Kind, body)
+		require.Equal(t, want, somebody.Event([]byte(body)).Kind, body)
 	}
 }
 
