@@ -2,6 +2,7 @@ package cassette
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -45,11 +47,11 @@ type exchange struct {
 	Response response `json:"response"`
 }
 
-// request holds its body as JSON if it is JSON, for readable diffs.
+// request holds its body as JSON if it is JSON, for readable diffs: field order and whitespace do not matter.
 type request struct {
-	Method string          `json:"method"`
-	Path   string          `json:"path"`
-	Body   json.RawMessage `json:"body"`
+	Method string `json:"method"`
+	Path   string `json:"path"`
+	Body   any    `json:"body"`
 }
 
 type response struct {
@@ -100,8 +102,8 @@ func (p *player) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("%w: request %d: the tape has ended", errMismatch, p.next+1)
 	}
 	recorded := p.tape.Exchanges[p.next]
-	if !got.equal(&recorded.Request) {
-		return nil, fmt.Errorf("%w: request %d: got %s %s %s", errMismatch, p.next+1, got.Method, got.Path, got.Body)
+	if !reflect.DeepEqual(*got, recorded.Request) {
+		return nil, fmt.Errorf("%w: request %d: got %s %s %v", errMismatch, p.next+1, got.Method, got.Path, got.Body)
 	}
 	p.next++
 
@@ -121,11 +123,7 @@ func (r *recorder) RoundTrip(given *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := r.options.Transport
-	if transport == nil {
-		transport = http.DefaultTransport
-	}
-	answer, err := transport.RoundTrip(given)
+	answer, err := cmp.Or(r.options.Transport, http.DefaultTransport).RoundTrip(given)
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
@@ -159,42 +157,18 @@ func newRequest(r *http.Request, secrets []string) (*request, error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
-			return nil, fmt.Errorf("read request: %w", err)
-		}
-		if err := r.Body.Close(); err != nil {
+		body, err = io.ReadAll(r.Body)
+		if err := errors.Join(err, r.Body.Close()); err != nil {
 			return nil, fmt.Errorf("read request: %w", err)
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	text := []byte(wire.Scrub(string(body), secrets...))
-	if !json.Valid(text) {
-		quoted, err := json.Marshal(string(text))
-		if err != nil {
-			return nil, fmt.Errorf("read request: %w", err)
-		}
-		text = quoted
+	read, text := &request{Method: r.Method, Path: r.URL.Path}, wire.Scrub(string(body), secrets...)
+	if json.Unmarshal([]byte(text), &read.Body) != nil {
+		read.Body = text
 	}
 
-	return &request{Method: r.Method, Path: r.URL.Path, Body: text}, nil
-}
-
-// equal compares bodies by value: field order and whitespace do not matter.
-func (r *request) equal(other *request) bool {
-	return r.Method == other.Method && r.Path == other.Path && canonical(r.Body) == canonical(other.Body)
-}
-
-func canonical(body json.RawMessage) string {
-	var value any
-	if json.Unmarshal(body, &value) != nil {
-		return string(body)
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return string(body)
-	}
-
-	return string(text)
+	return read, nil
 }
 
 func newResponse(r *http.Response, secrets []string) (*response, error) {
