@@ -1,12 +1,11 @@
 package clean
 
 import (
-	"bytes"
-	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode"
 
+	"alfred/internal/exact"
 	"alfred/internal/llm"
 	"alfred/internal/vocab"
 )
@@ -172,13 +171,11 @@ var unbracketed = strings.NewReplacer("<", `\u003c`, "|", `\u007c`)
 // JSON prints a value on one line. None of its brackets can be taken for a tag or template marker, and no bar for a
 // table column.
 func JSON(value any) string {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	encoded, err := exact.Encode(value)
+	if err != nil {
 		return "null"
 	}
-	text, _ := Redact(strings.TrimSpace(b.String()))
+	text, _ := Redact(string(encoded))
 
 	return unmarked(unbracketed.Replace(text), `\u005b$1]`)
 }

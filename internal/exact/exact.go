@@ -37,7 +37,7 @@ var unstorable = regexp.MustCompile(`\\u(0000|[dD][89a-fA-F])`)
 // Storable encodes a value as JSON that jsonb accepts: models occasionally write
 // NUL characters and broken Unicode, and Postgres refuses both.
 func Storable(value any) (json.RawMessage, error) {
-	encoded, err := marshal(value)
+	encoded, err := Encode(value)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +53,11 @@ func Storable(value any) (json.RawMessage, error) {
 		return nil, fmt.Errorf("clean JSON: %w", err)
 	}
 
-	return marshal(WithoutNUL(decoded))
+	return Encode(WithoutNUL(decoded))
 }
 
-// marshal encodes on one line and leaves <, > and & as they are: escaped for HTML they would take six bytes each.
-func marshal(value any) (json.RawMessage, error) {
+// Encode encodes on one line and leaves <, > and & as they are: escaped for HTML they would take six bytes each.
+func Encode(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
