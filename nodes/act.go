@@ -89,20 +89,16 @@ func (o *ActOutput) add(call llm.ToolCall) error {
 	var err error
 	switch call.Name {
 	case vocab.ToolStepComplete:
-		o.StepComplete = &StepComplete{}
-		err = answer.Decode(args, o.StepComplete)
+		o.StepComplete, err = argsOf[StepComplete](args)
 	case vocab.ToolAskUser:
-		o.AskUser = &AskUser{}
-		err = answer.Decode(args, o.AskUser)
+		o.AskUser, err = argsOf[AskUser](args)
 	case vocab.ToolBlocked:
-		o.Blocked = &Blocked{}
-		err = answer.Decode(args, o.Blocked)
+		o.Blocked, err = argsOf[Blocked](args)
 	case vocab.ToolRequestSchema:
-		o.RequestSchema = &RequestSchema{}
-		err = answer.Decode(args, o.RequestSchema)
+		o.RequestSchema, err = argsOf[RequestSchema](args)
 	default:
-		object := map[string]any{}
-		if err = answer.Decode(args, &object); err == nil {
+		var object *map[string]any
+		if object, err = argsOf[map[string]any](args); err == nil {
 			args, err = json.Marshal(object)
 			o.Calls = append(o.Calls, Call{Tool: call.Name, Args: args})
 		}
@@ -112,6 +108,12 @@ func (o *ActOutput) add(call llm.ToolCall) error {
 	}
 
 	return nil
+}
+
+func argsOf[T any](args json.RawMessage) (*T, error) {
+	out := new(T)
+
+	return out, answer.Decode(args, out)
 }
 
 func (o *ActOutput) check() error {

@@ -22,13 +22,15 @@ func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 
 		return bare(asked[len(asked)-1]), true
 	}
+	drafts := namesIn(in.Ask)
 	for _, one := range slices.Backward(asked) {
-		if asks(one, in.Ask) || savesIt.MatchString(one) || names(one, in.Ask) == all || saves.MatchString(one) && namesEach(one, in.Ask) {
+		all := len(drafts) > 0 && among(drafts, wordsOf(one)) == len(drafts)
+		if all || asks(one, in.Ask) || savesIt.MatchString(one) || saves.MatchString(one) && namesEach(one, in.Ask) {
 			return bare(one), true
 		}
 	}
 	last := lastQuestion.FindString(text)
-	if last == "" || isEnglish(text) || names(last, in.Ask) != none {
+	if last == "" || isEnglish(text) || among(drafts, wordsOf(last)) > 0 {
 		return "", false
 	}
 
@@ -81,36 +83,19 @@ func among(words, others []string) int {
 	return found
 }
 
-// named is how many of an offer's drafts a sentence names.
-type named int
-
-const (
-	none named = iota
-	some
-	all
-)
-
 // offerWords are the words of an offer by code that do not name a draft.
 var offerWords = []string{"shall", "save", "and", "the", "draft", "drafts", "more"}
 
-func names(sentence, offer string) named {
-	names := slices.DeleteFunc(wordsOf(offer), func(word string) bool { return slices.Contains(offerWords, word) })
-	switch among(names, wordsOf(sentence)) {
-	case 0:
-		return none
-	case len(names):
-		return all
-	default:
-		return some
-	}
+// namesIn are the words of an offer that name its drafts.
+func namesIn(offer string) []string {
+	return slices.DeleteFunc(wordsOf(offer), func(word string) bool { return slices.Contains(offerWords, word) })
 }
 
 // namesEach reports whether a sentence has most words of each draft that an offer names; "Monday" has "Mon".
 func namesEach(sentence, offer string) bool {
 	said := wordsOf(sentence)
 	for _, one := range eachDraft.Split(offer, -1) {
-		words := slices.DeleteFunc(wordsOf(one), func(word string) bool { return slices.Contains(offerWords, word) })
-		found := 0
+		words, found := namesIn(one), 0
 		for _, word := range words {
 			if slices.ContainsFunc(said, func(full string) bool { return strings.HasPrefix(full, word) }) {
 				found++
