@@ -24,7 +24,6 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 	if err != nil {
 		return nil, err
 	}
-	told := false
 	out, err := ask(ctx, model, question[ActOutput]{
 		node: vocab.NodeAct, frame: in.Frame, input: in, tools: tools, onDelta: in.introducing,
 		read: func(resp *llm.Response) (*ActOutput, error) {
@@ -32,13 +31,10 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 			if err == nil && in.Introduces && out.drafts() {
 				out.Words = strings.TrimSpace(resp.Text)
 			}
-			if err == nil && !told && in.claimsNothing(out) {
-				told = true
-				return out, errors.New("step_complete ends a write step in which nothing was saved, changed or deleted; call the tool that does it, or say with blocked what is in the way")
-			}
 
 			return out, err
 		},
+		doubt: in.claimsNothing,
 	})
 	if llm.KindOf(err) == llm.KindInvalidOutput {
 		return &ActOutput{Blocked: &Blocked{Code: "tool_failure", Details: "No usable decision was made for this step.", Next: "fail"}}, nil
@@ -52,9 +48,13 @@ func (o *ActOutput) drafts() bool {
 	return slices.ContainsFunc(o.Calls, func(call Call) bool { return call.Tool == vocab.ToolGenerate })
 }
 
-// claimsNothing reports whether a write step is about to end although none of its calls changed anything.
-func (in *ActInput) claimsNothing(o *ActOutput) bool {
-	return in.StepType == vocab.StepWrite && !in.Changed && o.StepComplete != nil && len(o.Calls) == 0
+// claimsNothing complains if a write step is about to end although none of its calls changed anything.
+func (in *ActInput) claimsNothing(o *ActOutput) error {
+	if in.StepType != vocab.StepWrite || in.Changed || o.StepComplete == nil || len(o.Calls) > 0 {
+		return nil
+	}
+
+	return errors.New("step_complete ends a write step in which nothing was saved, changed or deleted; call the tool that does it, or say with blocked what is in the way")
 }
 
 func (in *ActInput) readAct(resp *llm.Response) (*ActOutput, error) {

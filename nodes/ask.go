@@ -28,6 +28,8 @@ type question[T any] struct {
 	schema answerSchema // nil for tools or plain text
 	tools  []llm.Tool
 	read   func(*llm.Response) (*T, error)
+	// doubt, if set, complains about an answer that could be used as it is. The model is told so once.
+	doubt func(*T) error
 	// onDelta, if set, returns the function that receives the pieces of an attempt's answer, or nil.
 	onDelta func(attempt int) func(piece string)
 	// shorter, if set, is asked instead after an answer was cut off.
@@ -41,6 +43,7 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 	if err != nil {
 		return nil, err
 	}
+	doubted := false
 	for attempt := 1; ; attempt++ {
 		req.Attempt, req.OnDelta = attempt, nil
 		if q.onDelta != nil {
@@ -52,7 +55,11 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 		}
 		var out *T
 		if err == nil {
-			if out, err = q.check(resp); err == nil {
+			if out, err = q.check(resp); err == nil && q.doubt != nil && !doubted {
+				err = q.doubt(out)
+				doubted = err != nil
+			}
+			if err == nil {
 				return out, nil
 			}
 			if req.OnRefused != nil {

@@ -14,27 +14,20 @@ import (
 // Reply words the answer and streams it. If the model refuses or answers nothing, the reply made from facts replaces
 // it; only retryable errors and a script's end are returned.
 func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, error) {
-	told := false
 	out, err := ask(ctx, model, question[ReplyOutput]{
 		node: vocab.NodeReply, frame: in.Frame, input: in, onDelta: func(int) func(string) { return cleaning(in.OnDelta) },
-		read: func(resp *llm.Response) (*ReplyOutput, error) {
-			out, err := in.read(resp)
-			if err != nil {
-				return out, err
+		read: in.read,
+		doubt: func(out *ReplyOutput) error {
+			if claim := in.Done.falseClaim(out.Text); claim != "" {
+				return fmt.Errorf("it says %q, but %s; say what is so", claim, in.Done.words())
 			}
-			claim := in.Done.falseClaim(out.Text)
-			if claim == "" {
-				return out, nil
-			}
-			if told {
-				return &ReplyOutput{Text: in.facts(), Fallback: true}, nil
-			}
-			told = true
 
-			return nil, fmt.Errorf("it says %q, but %s; say what is so", claim, in.Done.words())
+			return nil
 		},
 	})
 	switch kind := llm.KindOf(err); {
+	case err == nil && in.Done.falseClaim(out.Text) != "":
+		return in.ByCode(), nil
 	case err == nil:
 		out.Text = in.withQuestion(in.Done.withUndo(out.Text))
 		return out, nil

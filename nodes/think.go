@@ -21,24 +21,18 @@ var (
 // Think makes a turn's plan, or a proposal, or asks. Code enforces the limits: a plan that remains too long is cut, and
 // one that writes without consent becomes a proposal.
 func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, error) {
-	reminded := false
 	out, err := ask(ctx, model, question[ThinkOutput]{
 		node: vocab.NodeThink, frame: in.permissionFrame(), input: in, schema: schemaOf[thinkAnswer](in.Prompts, in.enums("")),
-		read: func(resp *llm.Response) (*ThinkOutput, error) {
-			out, err := readThink(resp, in)
-			if err == nil && out.writes() && !in.Permission.Allowed {
-				if reminded {
-					return out.asProposal(), nil
-				}
-				reminded = true
-
-				return out, errors.New("the user has not asked to change anything; propose it instead of planning a write step")
+		read: func(resp *llm.Response) (*ThinkOutput, error) { return readThink(resp, in) },
+		doubt: func(out *ThinkOutput) error {
+			if out.writes() && !in.Permission.Allowed {
+				return errors.New("the user has not asked to change anything; propose it instead of planning a write step")
 			}
 
-			return out, err
+			return nil
 		},
 	})
-	if out != nil && llm.KindOf(err) == llm.KindInvalidOutput {
+	if out != nil && (err == nil || llm.KindOf(err) == llm.KindInvalidOutput) {
 		return out.enforce(in), nil
 	}
 

@@ -92,7 +92,8 @@ type written map[string]any
 // the answer has parts.
 func (w written) flatten() (inParts bool) {
 	if memory, ok := w.part("memory"); ok {
-		memory.rename("summary", "curation_summary")
+		memory.add("curation_summary", memory["summary"])
+		delete(memory, "summary")
 		curation := written{}
 		for name, value := range memory {
 			switch name {
@@ -160,30 +161,13 @@ func (w written) add(name string, value any) {
 	}
 }
 
-func (w written) rename(from, to string) {
-	if value, ok := w[from]; ok {
-		delete(w, from)
-		w.add(to, value)
-	}
-}
-
-// wrap turns a bare value into the object with one field that is meant; an empty value means none.
+// wrap turns a bare value into the object with one field that is meant.
 func (w written) wrap(name, field string) {
-	empty := false
 	switch value := w[name].(type) {
 	case nil, map[string]any, bool: // a bool is neither form, which decoding reports
-		return
-	case string:
-		empty = value == ""
-	case []any:
-		empty = len(value) == 0
+	default:
+		w[name] = map[string]any{field: value}
 	}
-	if empty {
-		delete(w, name)
-
-		return
-	}
-	w[name] = map[string]any{field: w[name]}
 }
 
 // undone reads the turn that is to be taken back. A model fills a field that it does not mean with 0 or an empty text:
