@@ -154,6 +154,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 	return eachRow(ctx, tx, "columns", columnsSQL, []any{schema}, into, func() error {
 		column := col
 		column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
+		column.zoned = base == "timestamp with time zone"
 		column.Enum = slices.Clone(col.Enum)
 		if t := c.table(table); t != nil {
 			ownName := column.Kind == KindArray && !strings.HasSuffix(column.Type, "[]") // which says nothing of the elements' type

@@ -212,6 +212,7 @@ type Column struct {
 
 	given  bool   // set when a row is restored
 	filled bool   // of a domain type that is NOT NULL
+	zoned  bool   // a timestamp with time zone
 	cast   string // type to read the column as, where that is not its own
 	below  below  // the table's column that a view's column shows
 }

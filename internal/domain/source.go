@@ -270,9 +270,13 @@ func (s *source) keyColumn(t *catalogTable) string {
 func fold(alias string, t *catalogTable, columns []string, of []string) string {
 	parts := make([]string, len(columns))
 	for i, name := range columns {
-		parts[i] = alias + "." + quote(name) + "::text"
-		if c := t.column(of[i]); c == nil || c.Kind == KindText {
+		column := alias + "." + quote(name)
+		parts[i] = column + "::text"
+		switch c := t.column(of[i]); {
+		case c == nil || c.Kind == KindText:
 			parts[i] = fmt.Sprintf(`replace(replace(%s, '\', '\\'), ':', '\:')`, parts[i])
+		case c.zoned: // in the user's time zone, the text would change with that, and with it the key
+			parts[i] = fmt.Sprintf(`(%s AT TIME ZONE 'UTC')::text || '+00'`, column)
 		}
 	}
 

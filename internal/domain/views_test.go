@@ -100,6 +100,29 @@ var harbourReview = strings.NewReplacer(
 	"\n  - type: place\n", "\n  - type: place\n    writes: [update, delete]\n    columns: [label]\n",
 )
 
+// A key with a time in it names its row in every time zone: users move, and background work has none of theirs.
+func TestW03AKeyWithATimeStaysInAnotherTimeZone(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA tide;
+CREATE DOMAIN tide.moment AS timestamptz;
+CREATE TABLE tide.members (id integer PRIMARY KEY);
+CREATE TABLE tide.heights (member_id integer NOT NULL REFERENCES tide.members, at tide.moment NOT NULL, metres numeric NOT NULL, PRIMARY KEY (member_id, at));
+CREATE TABLE tide.remarks (id serial PRIMARY KEY, member_id integer NOT NULL, at timestamptz NOT NULL, FOREIGN KEY (member_id, at) REFERENCES tide.heights);
+INSERT INTO tide.members VALUES (1), (2);
+INSERT INTO tide.heights VALUES (1, '2026-07-01 12:00+02', 4.5), (2, 'infinity', 3);
+INSERT INTO tide.remarks (member_id, at) VALUES (1, '2026-07-01 12:00+02');`)
+	attached(t, tx, "tide", strings.NewReplacer())
+
+	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York"} {
+		exec(t, tx, `SET LOCAL TimeZone = '`+zone+`'`)
+		require.Equal(t, "1:2026-07-01 10:00:00+00", as(t, tx, adaID, `SELECT key FROM tide_alfred.heights`), zone)
+		require.Equal(t, "1:2026-07-01 10:00:00+00", as(t, tx, adaID, `SELECT height_key FROM tide_alfred.remarks`), zone)
+		require.Equal(t, "2:infinity+00", as(t, tx, eveID, `SELECT key FROM tide_alfred.heights`), zone)
+	}
+}
+
 // W03, W07: composite keys, views that know what their tables know, and user isolation.
 func TestW03CompositeKeys(t *testing.T) {
 	t.Parallel()
