@@ -114,6 +114,7 @@ var (
 	labelNames    = []string{"name", "title", "label", "subject", "display_name", "full_name"}
 	codeNames     = []string{"code", "email"}
 	goneNames     = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
+	secretNames   = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|secret|token|salt|api_key|private_key)(_(hash|digest|salt))?$`)
 	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
 )
 
@@ -157,7 +158,13 @@ func (w *initWriter) guessOwner() string {
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
 			if w.owns(t, c) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
-				counts[c.Name]++
+				counts[c.Name] += 2
+				if !c.Nullable { // an approved_by that may be null says less than one user_id, however many tables have it
+					counts[c.Name] += 2 * len(w.cat.tables)
+				}
+				if ownerNames.MatchString(snake(c.Name)) {
+					counts[c.Name]++
+				}
 			}
 		}
 	}
@@ -287,7 +294,7 @@ func (w *initWriter) refColumns(e *initEntity) map[string]*initEntity {
 			continue
 		}
 		for _, name := range fk.columns {
-			if target := w.entity(fk.table); target != nil && fk.schema == w.schema && name != w.owner {
+			if target := w.entity(fk.table); target != nil && fk.schema == w.schema && name != w.ownerOf(e) {
 				refs[name] = target
 			}
 		}
@@ -301,7 +308,7 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 	refs := w.refColumns(e)
 
 	return slices.DeleteFunc(slices.Clone(e.table.columns), func(c *Column) bool {
-		return c.Name == w.owner || refs[c.Name] != nil || e.table.identifies(c) || slices.Contains(e.table.primary, c.Name) ||
+		return c.Name == w.ownerOf(e) || isSecret(c) || refs[c.Name] != nil || e.table.identifies(c) || slices.Contains(e.table.primary, c.Name) ||
 			c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
 	})
 }

@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -186,6 +187,37 @@ CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL
 	require.NotContains(t, text, "reference: true")
 	_, err = domain.InitViews(t.Context(), tx, "clinic", "Clinic")
 	require.ErrorContains(t, err, "accounts: table clinic.Clinic does not exist")
+}
+
+// To whom rows belong is said where it is guessed. Who may be missing, as who approved, owns nothing that has an owner
+// otherwise; and nobody's password is shown.
+func TestInitSaysToWhomRowsBelong(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA depot;
+CREATE TABLE depot.auth_user (id serial PRIMARY KEY, email text NOT NULL, password text NOT NULL, "resetPasswordToken" text, tokens integer);
+CREATE TABLE depot.items (id serial PRIMARY KEY, name text NOT NULL, user_id integer NOT NULL REFERENCES depot.auth_user, counted_by integer REFERENCES depot.auth_user);
+CREATE TABLE depot.moves (id serial PRIMARY KEY, item_id integer NOT NULL REFERENCES depot.items, moved_on date NOT NULL, checked_by integer REFERENCES depot.auth_user, by_id integer NOT NULL REFERENCES depot.auth_user);
+CREATE TABLE depot.photos (id serial PRIMARY KEY, approved_by integer REFERENCES depot.auth_user, item_id integer NOT NULL REFERENCES depot.items, title text NOT NULL);
+CREATE TABLE depot.tasks (id serial PRIMARY KEY, assignee integer REFERENCES depot.auth_user, title text NOT NULL);
+INSERT INTO depot.auth_user (email, password) VALUES ('ada@x', '1'), ('eve@x', '2');
+INSERT INTO depot.items (name, user_id) VALUES ('lamp', 1), ('sofa', 2);
+INSERT INTO depot.photos (approved_by, item_id, title) VALUES (2, 1, 'front');`)
+	text, err := domain.InitViews(t.Context(), tx, "depot", "auth_user")
+	require.NoError(t, err)
+	for _, part := range []string{
+		`owner: "by_id" # unsure: its rows are those of whom it names; if not, owner: checked_by or owned_by: [item_id]`,
+		"owned_by: [item_id] # unsure", `owner: "assignee" # unsure: its rows are those of whom it names` + "\n",
+		`hidden: [password, "resetPasswordToken"]`, "counted_by integer, refers to auth_user",
+	} {
+		require.Contains(t, text, part)
+	}
+	require.NotContains(t, text, "{password}")
+	d, _ := attached(t, tx, "depot", strings.NewReplacer("\n  - type: photo\n", "\n  - type: photo\n    writes: [create]\n    columns: [item_id, title]\n"))
+	require.True(t, d.ByType("auth_user").Column("password").Hidden)
+	require.Equal(t, "front", as(t, tx, adaID, `SELECT title FROM depot_alfred.photos`), "whoever approved it has no part in it")
+	require.Empty(t, as(t, tx, adaID, `INSERT INTO depot_alfred.photos (item_id, title) VALUES (1, 'back') RETURNING approved_by::text`), "nobody has approved it")
 }
 
 // What models can never write is not declared, however much is granted: check would refuse it.

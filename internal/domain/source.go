@@ -137,28 +137,71 @@ func listed(names []string, format, separator string) string {
 // quote is a name as SQL, with its schema before it if that is given.
 func quote(name ...string) string { return pgx.Identifier(name).Sanitize() }
 
-// ownerColumn is the column that holds the person's key, "" if the table has none.
+// ownerColumn is the column that holds the person's key, "" if the table has none. Without a declared one, a row belongs
+// to the account that it cannot do without: who may be missing (approved by, counted by) owns it only if nobody else does.
 func (s *source) ownerColumn(t *catalogTable) string {
+	firm, optional := s.ownerColumns(t)
+	switch {
+	case firm != "":
+		return firm
+	case optional != "" && !s.reachesOwner(t, map[*catalogTable]bool{t: true}):
+		return optional
+	default:
+		return ""
+	}
+}
+
+// ownerColumns are the column by which a table's rows surely belong to an account, and the first that may be null.
+func (s *source) ownerColumns(t *catalogTable) (firm, optional string) {
 	if t == s.accounts {
-		return s.account.Name
+		return s.account.Name, ""
 	}
 	name := s.decl.Owner
 	if e := s.entities[t.Name]; e != nil && e.Owner != "" {
 		name = e.Owner
 	}
-	if s.accounts != nil {
-		for _, fk := range t.foreignKeys {
-			toAccounts := fk.schema == s.decl.Source.Schema && fk.table == s.accounts.Name && len(fk.columns) == 1 && fk.targets[0] == s.account.Name
-			if toAccounts && (name == "" || fk.columns[0] == name || t.column(name) == nil) {
-				return fk.columns[0]
-			}
+	if name != "" && t.column(name) != nil {
+		return name, ""
+	}
+	for _, column := range s.accountColumns(t) {
+		switch {
+		case !t.mayBeNull([]string{column}):
+			return column, ""
+		case optional == "":
+			optional = column
 		}
 	}
-	if c := t.column(name); c != nil && name != "" {
-		return name
+
+	return "", optional
+}
+
+// accountColumns are the columns of a table that name an account.
+func (s *source) accountColumns(t *catalogTable) []string {
+	var columns []string
+	for _, fk := range t.foreignKeys {
+		if s.accounts != nil && fk.schema == s.decl.Source.Schema && fk.table == s.accounts.Name && len(fk.columns) == 1 && fk.targets[0] == s.account.Name {
+			columns = append(columns, fk.columns[0])
+		}
 	}
 
-	return ""
+	return columns
+}
+
+// reachesOwner reports whether each row has a parent, however far up, that surely belongs to an account.
+func (s *source) reachesOwner(t *catalogTable, seen map[*catalogTable]bool) bool {
+	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool {
+		parent := s.cat.table(fk.table)
+		if fk.schema != s.decl.Source.Schema || parent == nil || seen[parent] || t.mayBeNull(fk.columns) {
+			return false
+		}
+		if e := s.entities[parent.Name]; e != nil && e.Reference {
+			return false
+		}
+		seen[parent] = true
+		firm, _ := s.ownerColumns(parent)
+
+		return firm != "" || s.reachesOwner(parent, seen)
+	})
 }
 
 // ownedBy is the foreign key by which the table's rows belong to another's, as declared, or else the one on the
