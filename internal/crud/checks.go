@@ -46,6 +46,9 @@ func (s *settling) after(ctx context.Context, tenant pgx.Tx, tool string, last b
 		} else {
 			at.err = pg.InTx(ctx, tenant, settle)
 		}
+		if tool == vocab.ToolDelete && at.entity != nil { // a foreign key that is checked late has found what it would have found at once
+			at.err = s.tools.inUse(at.entity, at.err)
+		}
 		if at.err == nil {
 			s.open = nil
 		} else if s.open == nil {

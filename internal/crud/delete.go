@@ -62,7 +62,7 @@ func (d *decision) deleteRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 	s.keyIn(e, keys)
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
-		return fmt.Errorf("delete from %s: %w", e.Table, d.inUse(e, err))
+		return fmt.Errorf("delete from %s: %w", e.Table, d.tools.inUse(e, err))
 	}
 
 	return requireRows(e, tag.RowsAffected(), len(keys))
@@ -79,13 +79,13 @@ func requireRows(e *domain.Entity, reached int64, rows int) error {
 }
 
 // inUse names the rows that prevent a delete, if the owner's constraint has no message.
-func (d *decision) inUse(e *domain.Entity, err error) error {
+func (t *Tools) inUse(e *domain.Entity, err error) error {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || pgErr.Code != pgerrcode.ForeignKeyViolation || raised(pgErr) {
+	if !ok || pgErr.Code != pgerrcode.ForeignKeyViolation && pgErr.Code != pgerrcode.RestrictViolation || raised(pgErr) {
 		return err
 	}
 	by := "other rows"
-	if other := d.tools.domain.ByTable(pgErr.TableName); other != nil {
+	if other := t.domain.ByTable(pgErr.TableName); other != nil {
 		by = other.Plural
 	}
 

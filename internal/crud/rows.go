@@ -239,7 +239,12 @@ func (t *Tools) change(
 			return err
 		}
 
-		return t.settle(ctx, tenant)
+		err = t.settle(ctx, tenant)
+		if verb == domain.Delete {
+			err = t.inUse(e, err)
+		}
+
+		return err
 	})
 	if err != nil {
 		return Row{}, err

@@ -193,6 +193,19 @@ func TestW10RowInUse(t *testing.T) {
 		`{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict))
 }
 
+// The same holds for foreign keys that are checked at the end of the transaction, as all of Django's are.
+func TestW10RowInUseFoundLate(t *testing.T) {
+	t.Parallel()
+
+	b := setupDepot(t)
+	b.exec(`ALTER TABLE depot.labels ALTER CONSTRAINT labels_user_id_crate_id_fkey DEFERRABLE INITIALLY DEFERRED`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
+	require.Equal(t, "The crate is still in use by labels.", b.refused("write", vocab.ToolDelete,
+		`{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict))
+	_, err := b.tools.Delete(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "crate", query[string](b, `SELECT id::text FROM depot.crates`), "")
+	require.EqualError(t, err, "conflict: The crate is still in use by labels.")
+}
+
 // W02: what the declaration forbids is refused by name, whatever a model or a user interface sends.
 func TestW02OnlyWhatIsDeclared(t *testing.T) {
 	t.Parallel()
