@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"alfred/db"
@@ -103,10 +104,14 @@ func labelColumn(e *domain.Entity) *domain.Column {
 	return e.Column(strings.TrimSuffix(strings.TrimPrefix(e.Label.Columns()[0], "_"), "_label"))
 }
 
-// setExample sets the column by which rows are called.
+// setExample sets the column by which rows are called, or where that is computed, one that may be written.
 func setExample(e *domain.Entity) string {
 	column, value := e.Label.Columns()[0], "..."
-	if c := labelColumn(e); c != nil {
+	c := labelColumn(e)
+	if i := slices.IndexFunc(e.Columns, func(c *domain.Column) bool { return c.Writable }); i >= 0 && c != nil && !c.Writable {
+		c = e.Columns[i]
+	}
+	if c != nil {
 		column = c.Name
 		if target := c.Target(); target != nil {
 			value = target.Type + "_1"

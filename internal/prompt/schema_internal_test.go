@@ -16,3 +16,14 @@ func TestColumnsNameGeneratedOnes(t *testing.T) {
 	}})
 	require.Equal(t, "- invoices: issued_on, due_on", line)
 }
+
+// Models copy what they see: an example sets no column that is refused, as a name that the database composes.
+func TestExamplesSetWhatMayBeWritten(t *testing.T) {
+	t.Parallel()
+	label, err := domain.ParseTemplate("{full_name}")
+	require.NoError(t, err)
+	patient := &domain.Entity{Table: "patients", Type: "patient", Label: label, Columns: []*domain.Column{
+		{Name: "number"}, {Name: "first_name", Kind: domain.KindText, Writable: true}, {Name: "full_name", Kind: domain.KindText, Generated: true},
+	}}
+	require.Equal(t, `[{"column": "first_name", "value": "..."}]`, setExample(patient))
+}
