@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
@@ -42,7 +43,40 @@ func (t *page) hasText(entityType string) bool {
 
 // line prints an entity: "- recipe_1: Butter Chicken (recipe) [read:full]".
 func (t *page) line(e *view.Entity, note, reason string) string {
-	return "- " + e.Ref + ": " + e.Label + " (" + e.EntityType + note + ") " + t.tags(e) + because(reason)
+	return "- " + e.Ref + ": " + e.Label + t.apart(e) + " (" + e.EntityType + note + ") " + t.tags(e) + because(reason)
+}
+
+// maxApart bounds what tells a row from another of its name, in characters.
+const maxApart = 120
+
+// apart is what tells a loaded row from others of its name, for planners, who see no rows: "the one born in 1940" means
+// one of three Anna Smiths.
+func (t *page) apart(e *view.Entity) string {
+	r := t.Rows.ByRef[e.Ref]
+	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || t.namesakes()[e.EntityType+" "+e.Label] < 2 {
+		return ""
+	}
+	line := strings.TrimSuffix(t.DisplayLine(r), " id:"+e.Ref)
+	facts := clean.Clip(strings.TrimSpace(strings.TrimPrefix(line, e.Label)), maxApart)
+	if facts == "" {
+		return ""
+	}
+
+	return ", " + facts
+}
+
+// namesakes count the entities of each type and name.
+func (t *page) namesakes() map[string]int {
+	if t.alike == nil {
+		t.alike = map[string]int{}
+		for _, e := range t.Entities {
+			if e.State != db.RefStateDeleted {
+				t.alike[e.EntityType+" "+e.Label]++
+			}
+		}
+	}
+
+	return t.alike
 }
 
 // because ends an entity's line with its reason, if there is one.
