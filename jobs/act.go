@@ -103,6 +103,12 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	}
 	c.remember(a.out, &outcome)
 	m := afterAct(a.out, &outcome, in)
+	if m.ask != nil {
+		m.ask.pointAt(c.s.Scene(true))
+	}
+	if err := c.tellApart(ctx, m.ask); err != nil {
+		return move{}, err
+	}
 
 	return m, a.carry(c, &m)
 }

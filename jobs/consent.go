@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,6 +34,40 @@ type questionPayload struct {
 
 func (q *question) payload(permitted bool, known *view.Scene) questionPayload {
 	return questionPayload{QuestionPayload: q.asked(known), Writes: q.writes, Permitted: permitted, Calls: q.calls}
+}
+
+// pointAt gives options that a model wrote as a ref the row that they mean.
+func (q *question) pointAt(known *view.Scene) {
+	for i, o := range q.options {
+		if e := known.ByRef[strings.TrimSpace(o.Label)]; e != nil && o.Ref == "" && e.Label != "" {
+			q.options[i].Ref, q.options[i].Label = e.Ref, e.Label
+		}
+	}
+}
+
+// tellApart calls rows of the same name in a question by what distinguishes them: which of two Bellas is the dog.
+func (c *commit) tellApart(ctx context.Context, asked *question) error {
+	if asked == nil {
+		return nil
+	}
+	var refs []string
+	for i := range asked.options {
+		if asked.sharesLabel(i) && asked.options[i].Ref != "" {
+			refs = append(refs, asked.options[i].Ref)
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	lines, err := c.s.runner.Tools.Lines(ctx, c.tx, c.s.scope(c.at), refs)
+	if err != nil {
+		return fmt.Errorf("tell options apart: %w", err)
+	}
+	for i, o := range asked.options {
+		asked.options[i].Label = cmp.Or(lines[o.Ref], o.Label)
+	}
+
+	return nil
 }
 
 // asked is the question in words for people; models go on to read it with the refs that it names.

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -148,7 +147,7 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	}
 
 	m := afterUnderstand(u.out, after)
-	if err := u.tellApart(ctx, c, m.ask); err != nil {
+	if err := c.tellApart(ctx, m.ask); err != nil {
 		return move{}, err
 	}
 	stored := *u.out
@@ -160,31 +159,6 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = stored
 
 	return m, nil
-}
-
-// tellApart calls rows of the same name in a question by what distinguishes them: which of two Bellas is the dog.
-func (u *understand) tellApart(ctx context.Context, c *commit, asked *question) error {
-	if asked == nil {
-		return nil
-	}
-	var refs []string
-	for i := range asked.options {
-		if asked.sharesLabel(i) && asked.options[i].Ref != "" {
-			refs = append(refs, asked.options[i].Ref)
-		}
-	}
-	if len(refs) == 0 {
-		return nil
-	}
-	lines, err := u.s.runner.Tools.Lines(ctx, c.tx, c.s.scope(c.at), refs)
-	if err != nil {
-		return fmt.Errorf("tell options apart: %w", err)
-	}
-	for i, o := range asked.options {
-		asked.options[i].Label = cmp.Or(lines[o.Ref], o.Label)
-	}
-
-	return nil
 }
 
 // changes says which parts of the view the effects may change.

@@ -233,6 +233,27 @@ turns:
 	c.fact("updated", `SELECT action FROM entity_refs WHERE session_id = $1 AND label = 'eggs' AND entity_type = 'shop'`)
 }
 
+// Rows of one name are asked about by what distinguishes them, also where a step asks and its model writes their refs.
+func TestQuestionOfAStepTellsRowsApart(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: {entity_type: recipe, why: one}}
+    act: {calls: [{tool: db_read, args: {table: recipes}}]}
+  - understand: {intent: write}
+    think: {goal: Delete it, decision: plan, steps: [{type: write, subdomain: recipes, description: Delete the curry, refs: [recipe_2, recipe_3]}]}
+    act: {calls: [{tool: ask_user, args: {question: Which curry?, options: [recipe_2, recipe_3, Neither]}}]}
+    reply: Which curry?
+`)
+	c.exec(`INSERT INTO kitchen.recipes (user_id, name, cook_time_minutes) VALUES ($1, 'Chicken Curry', 20), ($1, 'Chicken Curry', 45)`)
+	c.say("List my recipes")
+	asked := c.say("Delete the curry").Question
+	require.Len(t, asked.Options, 3)
+	require.Equal(t, "recipe_2 recipe_3 Neither", asked.Options[0].Ref+" "+asked.Options[1].Ref+" "+asked.Options[2].Label)
+	require.Contains(t, asked.Options[0].Label, "20 min")
+	require.Contains(t, asked.Options[1].Label, "45 min")
+}
+
 // With two candidates, the assistant asks which; the answer deletes exactly that one.
 func TestDisambiguation(t *testing.T) {
 	t.Parallel()
