@@ -152,41 +152,6 @@ func (w *initWriter) choose() {
 	}
 }
 
-// guessOwner is the column by which most tables separate tenants.
-func (w *initWriter) guessOwner() string {
-	counts := map[string]int{}
-	for _, t := range w.cat.tables {
-		for _, c := range t.columns {
-			if w.owns(t, c) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
-				counts[c.Name] += 2
-				if !c.Nullable { // an approved_by that may be null says less than one user_id, however many tables have it
-					counts[c.Name] += 2 * len(w.cat.tables)
-				}
-				if ownerNames.MatchString(snake(c.Name)) {
-					counts[c.Name]++
-				}
-			}
-		}
-	}
-	best := ""
-	for _, name := range sortedKeys(counts) {
-		if best == "" || counts[name] > counts[best] {
-			best = name
-		}
-	}
-
-	return best
-}
-
-// owns reports whether a column seems to say whose its rows are.
-func (w *initWriter) owns(t *catalogTable, c *Column) bool {
-	if w.accounts == "" {
-		return ownerNames.MatchString(snake(c.Name))
-	}
-
-	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.table == w.accounts && slices.Equal(fk.columns, []string{c.Name}) })
-}
-
 func (w *initWriter) leaveOut(t *catalogTable) string {
 	switch {
 	case bookkeeping.MatchString(t.Name) && len(t.foreignKeys) < 2: // with two, it says which rows belong together
@@ -313,82 +278,9 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 	})
 }
 
-// guessLabel picks a name, else any text, else a date and what the row references; never a key. A text beside a date
-// and references is no name.
-func (w *initWriter) guessLabel(e *initEntity) {
-	plain := w.plain(e)
-	if c := firstNamed(plain, labelNames...); c != nil {
-		e.labelBy(c.Name)
-
-		return
-	}
-	if first, last := firstNamed(plain, "first_name"), firstNamed(plain, "last_name"); first != nil && last != nil {
-		e.names, e.label = []string{last.Name, first.Name}, "{"+quotedName(first.Name)+"} {"+quotedName(last.Name)+"}"
-
-		return
-	}
-	if c := firstNamed(plain, codeNames...); c != nil {
-		e.labelBy(c.Name)
-
-		return
-	}
-	if w.speakable(e) {
-		e.labelBy(SpokenKey)
-
-		return
-	}
-	day := find(plain, func(c *Column) bool { return c.Kind == KindDate || c.Kind == KindTimestamp })
-	if c := find(plain, isProse); c != nil && (day == nil || len(w.refColumns(e)) == 0) {
-		e.labelBy(c.Name)
-
-		return
-	}
-	var parts []string
-	if day != nil {
-		layout := "Jan 2"
-		if day.Kind == KindTimestamp {
-			layout += " 15:04"
-		}
-		parts, e.names = append(parts, "{"+quotedName(day.Name)+":"+layout+"}"), append(e.names, day.Name)
-	}
-	for _, name := range sortedKeys(w.refColumns(e)) {
-		parts, e.names = append(parts, "{"+quotedName("_"+name+"_label")+"}"), append(e.names, name)
-
-		break
-	}
-	if e.label = strings.Join(parts, " "); e.label == "" {
-		e.label = strings.ReplaceAll(e.kind, "_", " ")
-	}
-}
-
-// firstNamed is the text column with the first of these names that there is.
-func firstNamed(columns []*Column, names ...string) *Column {
-	for _, name := range names {
-		if c := find(columns, func(c *Column) bool { return snake(c.Name) == name && c.Kind == KindText }); c != nil {
-			return c
-		}
-	}
-
-	return nil
-}
-
-func (e *initEntity) labelBy(column string) {
-	e.names, e.label = []string{column}, "{"+quotedName(column)+"}"
-}
-
 // pointedAt reports whether rows of other tables reference this table, like a catalogue.
 func (w *initWriter) pointedAt(t *catalogTable) bool {
 	return w.referenced(t, func(from *catalogTable, _ catalogFK) bool { return from != t })
-}
-
-// speakable guesses that people call rows by their key: a text that the table does not generate.
-func (w *initWriter) speakable(e *initEntity) bool {
-	if w.source == nil || w.source.folded(e.table) || e.table.column(SpokenKey) != nil {
-		return false
-	}
-	key := e.table.column(w.source.key(e.table)[0])
-
-	return key.Kind == KindText && !key.HasDefault
 }
 
 // quoted is the table with its schema, as SQL.

@@ -190,7 +190,7 @@ CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL
 }
 
 // To whom rows belong is said where it is guessed. Who may be missing, as who approved, owns nothing that has an owner
-// otherwise; and nobody's password is shown.
+// otherwise; nobody's password is shown; and what links two rows is called by both.
 func TestInitSaysToWhomRowsBelong(t *testing.T) {
 	t.Parallel()
 
@@ -200,6 +200,9 @@ CREATE TABLE depot.auth_user (id serial PRIMARY KEY, email text NOT NULL, passwo
 CREATE TABLE depot.items (id serial PRIMARY KEY, name text NOT NULL, user_id integer NOT NULL REFERENCES depot.auth_user, counted_by integer REFERENCES depot.auth_user);
 CREATE TABLE depot.moves (id serial PRIMARY KEY, item_id integer NOT NULL REFERENCES depot.items, moved_on date NOT NULL, checked_by integer REFERENCES depot.auth_user, by_id integer NOT NULL REFERENCES depot.auth_user);
 CREATE TABLE depot.photos (id serial PRIMARY KEY, approved_by integer REFERENCES depot.auth_user, item_id integer NOT NULL REFERENCES depot.items, title text NOT NULL);
+CREATE TABLE depot.marks (id serial PRIMARY KEY, name text NOT NULL, user_id integer NOT NULL REFERENCES depot.auth_user);
+CREATE TABLE depot.item_marks (id serial PRIMARY KEY, item_id integer NOT NULL REFERENCES depot.items, mark_id integer NOT NULL REFERENCES depot.marks);
+CREATE TABLE depot.parts (a_item integer NOT NULL REFERENCES depot.items ON DELETE CASCADE, mark_id integer NOT NULL REFERENCES depot.marks, PRIMARY KEY (a_item, mark_id));
 CREATE TABLE depot.tasks (id serial PRIMARY KEY, assignee integer REFERENCES depot.auth_user, title text NOT NULL);
 INSERT INTO depot.auth_user (email, password) VALUES ('ada@x', '1'), ('eve@x', '2');
 INSERT INTO depot.items (name, user_id) VALUES ('lamp', 1), ('sofa', 2);
@@ -209,6 +212,7 @@ INSERT INTO depot.photos (approved_by, item_id, title) VALUES (2, 1, 'front');`)
 	for _, part := range []string{
 		`owner: "by_id" # unsure: its rows are those of whom it names; if not, owner: checked_by or owned_by: [item_id]`,
 		"owned_by: [item_id] # unsure", `owner: "assignee" # unsure: its rows are those of whom it names` + "\n",
+		`label: "{_item_id_label} {_mark_id_label}" # unsure`, `label: "{_mark_id_label}" # unsure`,
 		`hidden: [password, "resetPasswordToken"]`, "counted_by integer, refers to auth_user",
 	} {
 		require.Contains(t, text, part)

@@ -173,29 +173,6 @@ func (w *initWriter) writeWrites(e *initEntity) {
 	}
 }
 
-// ownerOf is the column that holds to whom the rows belong, "" for none.
-func (w *initWriter) ownerOf(e *initEntity) string {
-	if w.source == nil || e.reference || e.table == w.source.accounts {
-		return w.owner
-	}
-
-	return w.source.ownerColumn(e.table)
-}
-
-// secrets are the columns that are nobody's business in a conversation.
-func (w *initWriter) secrets(e *initEntity) []string {
-	var names []string
-	for _, c := range e.table.columns {
-		if isSecret(c) {
-			names = append(names, c.Name)
-		}
-	}
-
-	return names
-}
-
-func isSecret(c *Column) bool { return c.Kind == KindText && secretNames.MatchString(snake(c.Name)) }
-
 // hidden reports whether a column will be hidden from models.
 func (w *initWriter) hidden(e *initEntity, c *Column) bool {
 	return isSecret(c) || c.Kind == KindVector || e.table.identifies(c) && w.refColumns(e)[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
@@ -223,33 +200,6 @@ func (w *initWriter) writeSource(e *initEntity) {
 		}
 		w.linef("    references: {%s}", strings.Join(references, ", "))
 	}
-}
-
-// writeOwner says to whom rows belong where that is guessed, and who else it could be: whoever overlooks it shows people
-// the wrong rows.
-func (w *initWriter) writeOwner(e *initEntity) {
-	owner := w.source.ownerColumn(e.table)
-	if e.reference || e.table == w.source.accounts || owner == "" || owner == w.owner {
-		return
-	}
-	if _, ok := w.source.ownedBy(e.table); ok {
-		return
-	}
-	others := slices.DeleteFunc(w.source.accountColumns(e.table), func(name string) bool { return name == owner })
-	for i, name := range others {
-		others[i] = "owner: " + yamlName(name)
-	}
-	for _, fk := range e.table.foreignKeys {
-		parent := w.source.cat.table(fk.table)
-		if parent != nil && parent != w.source.accounts && parent != e.table && fk.schema == w.source.decl.Source.Schema && w.source.owned(parent) && !e.table.mayBeNull(fk.columns) {
-			others = append(others, "owned_by: ["+yamlNames(fk.columns)+"]")
-		}
-	}
-	note := ""
-	if len(others) > 0 {
-		note = "; if not, " + strings.Join(others, " or ")
-	}
-	w.linef("    owner: %s # unsure: its rows are those of whom it names%s", yamlText(owner), note)
 }
 
 // childOf names a child, and its column if several reference the parent.
