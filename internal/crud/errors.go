@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -163,7 +164,7 @@ func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entit
 	case pgErr.Code == pgerrcode.CheckViolation && pgErr.TableName != "" && pgErr.ConstraintName == "": // no partition takes the row
 		return fail(CodeViolation, "The table has no place for this row: its values are beyond those of all partitions.")
 	case pgerrcode.IsDataException(pgErr.Code):
-		return fail(CodeBadValue, "A value does not fit its column: %s.", dataRule(pgErr.Code))
+		return fail(CodeBadValue, "A value does not fit its column: %s.", dataRule(pgErr))
 	case !pgerrcode.IsIntegrityConstraintViolation(pgErr.Code):
 		return err
 	}
@@ -251,11 +252,15 @@ func violation(code string, rule constraintRule) *Error {
 }
 
 // dataRule words a data exception.
-func dataRule(code string) string {
-	switch code {
+func dataRule(err *pgconn.PgError) string {
+	switch err.Code {
 	case pgerrcode.NumericValueOutOfRange:
 		return "a number is out of range"
 	case pgerrcode.StringDataRightTruncationDataException:
+		if found := typeLength.FindStringSubmatch(err.Message); found != nil {
+			return "a text is too long, it may have " + found[1] + " characters"
+		}
+
 		return "a text is too long"
 	case pgerrcode.InvalidDatetimeFormat, pgerrcode.DatetimeFieldOverflow:
 		return "a date or time is not valid"
@@ -267,6 +272,9 @@ func dataRule(code string) string {
 		return "its form is not valid"
 	}
 }
+
+// typeLength finds the length of a type, in whatever language the message is.
+var typeLength = regexp.MustCompile(`\((\d+)\)`)
 
 // constraintFacts finds a rule by its name: a constraint, or a unique index that is none.
 const constraintFacts = `

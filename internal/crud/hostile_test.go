@@ -80,9 +80,10 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 	t.Parallel()
 
 	b := setupLab(t)
+	require.Contains(t, b.kit.ByType("people").Describe(), "- badge: text, at most 4 characters\n")
 	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": {"name": "Ada", "badge": "A1", "rate": 12.5, "starts": "08:30", "pause": "45 min", "initials": "AL", "shifts": [1, 2]}}`)
 	for value, want := range map[string]string{
-		`"badge": "too long"`:        "badge cannot hold this value: a text is too long.",
+		`"badge": "too long"`:        "badge cannot hold this value: a text is too long, it may have 4 characters.",
 		`"rate": 12345`:              "rate cannot hold this value: a number is out of range.",
 		`"rate": 1.239`:              "rate would be stored as 1.24, not as 1.239.",
 		`"starts": "half past nine"`: "starts cannot hold this value: a date or time is not valid.",

@@ -93,7 +93,7 @@ func refusedColumn(ctx context.Context, tx pgx.Tx, user uuid.UUID, suspect *valu
 			return fmt.Errorf("read value: %w", err)
 		}
 
-		return failColumn(CodeBadValue, one.column, "%s cannot hold this value: %s.", one.column, dataRule(pgErr.Code))
+		return failColumn(CodeBadValue, one.column, "%s cannot hold this value: %s.", one.column, dataRule(pgErr))
 	}
 
 	return suspect.err

@@ -3,6 +3,7 @@ package domain
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -85,6 +86,9 @@ func (c *Column) describe(e *Entity) string {
 	if len(c.Enum) > 0 {
 		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
 	}
+	if most := c.mostCharacters(); most > 0 && !fixed {
+		fmt.Fprintf(&b, ", at most %d characters", most)
+	}
 	if c.Check != "" && !fixed { // a value's rules matter only to those who can write it
 		b.WriteString(", " + WithoutCasts(c.Check))
 	}
@@ -93,6 +97,25 @@ func (c *Column) describe(e *Entity) string {
 	}
 
 	return b.String()
+}
+
+var length = regexp.MustCompile(`^character(?: varying)?\((\d+)\)$`)
+
+// tightLength is the longest text that somebody could overstep without noticing: 255 is what some programs give every
+// column.
+const tightLength = 200
+
+// mostCharacters is how many characters a text may have, 0 where that is no matter.
+func (c *Column) mostCharacters() int {
+	found := length.FindStringSubmatch(c.FullType)
+	if found == nil {
+		return 0
+	}
+	if most, err := strconv.Atoi(found[1]); err == nil && most <= tightLength {
+		return most
+	}
+
+	return 0
 }
 
 var casts = regexp.MustCompile(`::(?:timestamp with(?:out)? time zone|time with(?:out)? time zone|double precision|character varying|(?:(?:"[^"]+"|[a-z_][a-z0-9_]*)\.)?(?:"[^"]+"|[a-z_][a-z0-9_]*))(?:\([0-9, ]+\))?(?:\[\])?`)
