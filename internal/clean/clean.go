@@ -21,8 +21,8 @@ var (
 	speakerPattern = regexp.MustCompile(`(?im)^(\s*)([*_>\s]*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human|tool)(?: \([^)\n]*\))?[*_]*\s*:|entities this turn))`)
 	refLinePattern = regexp.MustCompile(`(?m)^(\s*)([-|]\s*` + vocab.Ref + `(?:\.\.[a-z0-9_]+)?\s*[:|])`)
 
-	// MentionPattern matches a mention as the page writes it: its label, type and key.
-	MentionPattern = regexp.MustCompile(`@\[([^\]\n]*)\]\(([A-Za-z_]+):([^)\s]+)\)`)
+	// MentionPattern matches a mention: its label, type and key.
+	MentionPattern = regexp.MustCompile(vocab.Mention)
 )
 
 // Redacted replaces identifiers.

@@ -63,7 +63,7 @@ func (in *input) same(other input) bool {
 }
 
 // token matches @[Label](type:id) in a message.
-var token = regexp.MustCompile(`@\[([^\]\n]{1,300})\]\(([A-Za-z_]{1,60}):([A-Za-z0-9_-]{1,100})\)`)
+var token = regexp.MustCompile(vocab.Mention)
 
 // withoutTokens replaces a message's tokens by their labels.
 func withoutTokens(message string) string { return token.ReplaceAllString(message, "$1") }

@@ -126,6 +126,31 @@ func TestInputsWithNumericKeys(t *testing.T) {
 	require.Equal(t, "created:user Oak, mentioned:user Elm", query[string](b, `SELECT string_agg(action || ' ' || label, ', ' ORDER BY number) FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
 }
 
+// A type's name may have digits, and a key that is text any character.
+func TestMentionsOfOtherTypesAndKeys(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, `CREATE SCHEMA depot;
+		CREATE TABLE depot.songs (code text PRIMARY KEY, user_id uuid NOT NULL, name text NOT NULL);
+		ALTER TABLE depot.songs ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY tenant ON depot.songs TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+		GRANT USAGE ON SCHEMA depot TO alfred_tenant; GRANT SELECT ON depot.songs TO alfred_tenant`, `
+name: depot
+schema: depot
+owner: user_id
+persona: You keep songs.
+entities:
+  - {type: mp3, table: songs, label: "{name}"}
+subdomains:
+  - {name: songs, description: All., tables: [songs]}
+`)
+	b.exec(`INSERT INTO depot.songs (user_id, code, name) VALUES ($1, 'A.1/b#2', 'Blue'), ($1, 'a.1/B#2', 'Red')`, b.scope.UserID)
+	notices, err := b.tools.ApplyInputs(t.Context(), b.tx, b.scope, "play @[Blue](mp3:A.1/b#2), not @[Red](mp3:a.1/B#2)", nil, nil)
+	require.NoError(t, err)
+	require.Empty(t, notices)
+	require.Equal(t, "mp3_1 Blue, mp3_2 Red", query[string](b, `SELECT string_agg(ref || ' ' || label, ', ' ORDER BY number) FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
+}
+
 func TestRowsOfUserInterfaces(t *testing.T) {
 	t.Parallel()
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/view"
@@ -62,13 +64,18 @@ func (t *Teller) WithLabels(text string) string {
 	return clean.MentionPattern.ReplaceAllStringFunc(text, func(token string) string {
 		parts := clean.MentionPattern.FindStringSubmatch(token)
 		for _, e := range t.Entities {
-			if e.EntityType == parts[2] && e.EntityID != nil && strings.EqualFold(*e.EntityID, parts[3]) {
+			if e.EntityType == parts[2] && hasKey(e, parts[3]) {
 				return parts[1] + " (" + e.Ref + ")"
 			}
 		}
 
 		return parts[1]
 	})
+}
+
+// hasKey reports whether an entity has a key. Only of a UUID does the case of its letters mean nothing.
+func hasKey(e *view.Entity, key string) bool {
+	return e.EntityID != nil && (*e.EntityID == key || uuid.Validate(key) == nil && strings.EqualFold(*e.EntityID, key))
 }
 
 // MaxFact bounds a sentence of the narrative, in characters.

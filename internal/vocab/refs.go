@@ -5,3 +5,7 @@ const (
 	RefStem = `[a-z][a-z0-9_]*`
 	Ref     = RefStem + `_\d+`
 )
+
+// Mention matches a mention in a message, as the page writes it: its label, type and key. A key that is text may have any
+// character in it.
+const Mention = `@\[([^\]\n]*)\]\(([A-Za-z][A-Za-z0-9_]*):([^)\s]+)\)`
