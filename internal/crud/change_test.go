@@ -158,6 +158,19 @@ func TestApproval(t *testing.T) {
 		require.Len(t, approval.Calls[0].Keys, 12)
 	})
 
+	t.Run("WithoutFilterOfWhatWasSeen", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Shop"}, {"title": "Cook"}]}`)
+		b.nextTurn()
+		for _, one := range []crud.Call{
+			call(vocab.ToolDelete, `{"table": "tasks", "filters": []}`), call(vocab.ToolUpdate, `{"table": "tasks", "filters": [], "data": {"category": "other"}}`),
+		} {
+			asked(t, b, one)
+		}
+	})
+
 	t.Run("ManyRows", func(t *testing.T) {
 		t.Parallel()
 
