@@ -19,13 +19,18 @@ import (
 
 const maxWait = 5 * time.Minute
 
-// waitForTurn returns when the turn has ended or the timeout expires. It subscribes before it looks, so that an end in
-// between is not missed.
+// waitForTurn returns when the turn has ended or the timeout expires; until then it counts as a stream. It subscribes
+// before it looks, so that an end in between is not missed.
 func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summarized bool) error {
 	atMost, err := time.ParseDuration(wait)
 	if err != nil || atMost < 0 || atMost > maxWait {
 		return problem.Invalid("wait is a duration up to 5m, such as 30s")
 	}
+	closed, err := a.gate.OpenStream(auth.CallerOf(ctx))
+	if err != nil {
+		return err
+	}
+	defer closed()
 	ctx, cancel := context.WithTimeout(ctx, max(0, atMost-auth.Waited(ctx)))
 	defer cancel()
 	signal, stop := a.Listener.Subscribe(id)
