@@ -2498,9 +2498,6 @@ type WroteAction string
 
 // ListRowsParams defines parameters for ListRows.
 type ListRowsParams struct {
-	// Session Session that learns of the change at its next message.
-	Session *string `form:"session,omitempty" json:"session,omitempty"`
-
 	// Limit Items per page.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2550,12 +2547,6 @@ type DeleteRowParams struct {
 	Prefer *string `json:"Prefer,omitempty"`
 }
 
-// GetRowParams defines parameters for GetRow.
-type GetRowParams struct {
-	// Session Session that learns of the change at its next message.
-	Session *string `form:"session,omitempty" json:"session,omitempty"`
-}
-
 // PatchRowJSONBody defines parameters for PatchRow.
 type PatchRowJSONBody map[string]interface{}
 
@@ -2566,12 +2557,6 @@ type PatchRowParams struct {
 
 	// IfMatch ETag of the row as you saw it; 412 if it changed since. Without it the last write stands, and _was in the answer is what it wrote over.
 	IfMatch *string `json:"If-Match,omitempty"`
-}
-
-// RowHistoryParams defines parameters for RowHistory.
-type RowHistoryParams struct {
-	// Session Session that learns of the change at its next message.
-	Session *string `form:"session,omitempty" json:"session,omitempty"`
 }
 
 // OperateRowJSONBody defines parameters for OperateRow.
@@ -3561,7 +3546,7 @@ type ClientInterface interface {
 	// GetRow One row with its parts
 	//
 	// Corresponds with GET /v1/data/{type}/{id} (the `GetRow` operationId).
-	GetRow(ctx context.Context, pType string, id string, params *GetRowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetRow(ctx context.Context, pType string, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchRowWithBody Change a row; null clears a column
 	//
@@ -3580,7 +3565,7 @@ type ClientInterface interface {
 	// RowHistory Who changed a row, in which conversation or beside them, newest first
 	//
 	// Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
-	RowHistory(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RowHistory(ctx context.Context, pType string, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// OperateRowWithBody Do to a row what the domain declares; 409 confirmation_needed says what it would do
 	//
@@ -3971,8 +3956,8 @@ func (c *Client) DeleteRow(ctx context.Context, pType string, id string, params 
 // GetRow One row with its parts
 //
 // Corresponds with GET /v1/data/{type}/{id} (the `GetRow` operationId).
-func (c *Client) GetRow(ctx context.Context, pType string, id string, params *GetRowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetRowRequest(c.Server, pType, id, params)
+func (c *Client) GetRow(ctx context.Context, pType string, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRowRequest(c.Server, pType, id)
 	if err != nil {
 		return nil, err
 	}
@@ -4020,8 +4005,8 @@ func (c *Client) PatchRow(ctx context.Context, pType string, id string, params *
 // RowHistory Who changed a row, in which conversation or beside them, newest first
 //
 // Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
-func (c *Client) RowHistory(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRowHistoryRequest(c.Server, pType, id, params)
+func (c *Client) RowHistory(ctx context.Context, pType string, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRowHistoryRequest(c.Server, pType, id)
 	if err != nil {
 		return nil, err
 	}
@@ -4835,18 +4820,6 @@ func NewListRowsRequest(server string, pType string, params *ListRowsParams) (*h
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if params.Session != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
@@ -5194,7 +5167,7 @@ func NewDeleteRowRequest(server string, pType string, id string, params *DeleteR
 }
 
 // NewGetRowRequest constructs an http.Request for the GetRow method
-func NewGetRowRequest(server string, pType string, id string, params *GetRowParams) (*http.Request, error) {
+func NewGetRowRequest(server string, pType string, id string) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5224,33 +5197,6 @@ func NewGetRowRequest(server string, pType string, id string, params *GetRowPara
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Session != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -5358,7 +5304,7 @@ func NewPatchRowRequestWithBody(server string, pType string, id string, params *
 }
 
 // NewRowHistoryRequest constructs an http.Request for the RowHistory method
-func NewRowHistoryRequest(server string, pType string, id string, params *RowHistoryParams) (*http.Request, error) {
+func NewRowHistoryRequest(server string, pType string, id string) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5388,33 +5334,6 @@ func NewRowHistoryRequest(server string, pType string, id string, params *RowHis
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Session != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7761,7 +7680,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/data/{type}/{id} (the `GetRow` operationId).
-	GetRowWithResponse(ctx context.Context, pType string, id string, params *GetRowParams, reqEditors ...RequestEditorFn) (*GetRowResponse, error)
+	GetRowWithResponse(ctx context.Context, pType string, id string, reqEditors ...RequestEditorFn) (*GetRowResponse, error)
 
 	// PatchRowWithBodyWithResponse Change a row; null clears a column
 	//
@@ -7782,7 +7701,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
-	RowHistoryWithResponse(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*RowHistoryResponse, error)
+	RowHistoryWithResponse(ctx context.Context, pType string, id string, reqEditors ...RequestEditorFn) (*RowHistoryResponse, error)
 
 	// OperateRowWithBodyWithResponse Do to a row what the domain declares; 409 confirmation_needed says what it would do
 	//
@@ -10102,8 +10021,8 @@ func (c *ClientWithResponses) DeleteRowWithResponse(ctx context.Context, pType s
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/data/{type}/{id} (the `GetRow` operationId).
-func (c *ClientWithResponses) GetRowWithResponse(ctx context.Context, pType string, id string, params *GetRowParams, reqEditors ...RequestEditorFn) (*GetRowResponse, error) {
-	rsp, err := c.GetRow(ctx, pType, id, params, reqEditors...)
+func (c *ClientWithResponses) GetRowWithResponse(ctx context.Context, pType string, id string, reqEditors ...RequestEditorFn) (*GetRowResponse, error) {
+	rsp, err := c.GetRow(ctx, pType, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -10141,8 +10060,8 @@ func (c *ClientWithResponses) PatchRowWithResponse(ctx context.Context, pType st
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
-func (c *ClientWithResponses) RowHistoryWithResponse(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*RowHistoryResponse, error) {
-	rsp, err := c.RowHistory(ctx, pType, id, params, reqEditors...)
+func (c *ClientWithResponses) RowHistoryWithResponse(ctx context.Context, pType string, id string, reqEditors ...RequestEditorFn) (*RowHistoryResponse, error) {
+	rsp, err := c.RowHistory(ctx, pType, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

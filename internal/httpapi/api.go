@@ -1,9 +1,15 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -88,7 +94,7 @@ func New(config Config) http.Handler {
 // register describes and serves every route of our own.
 func (a *api) register(mux *http.ServeMux) {
 	a.huma = newHuma(mux, a.Version)
-	a.huma.UseMiddleware(a.authenticate)
+	a.huma.UseMiddleware(a.authenticate, a.checkParameters)
 	a.registerConversations()
 	a.registerInsight()
 	a.registerRows()
@@ -118,6 +124,29 @@ func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	next(huma.WithContext(ctx, auth.With(ctx.Context(), who)))
+}
+
+// checkParameters refuses a parameter that the route does not have: if a misspelt filter were ignored, its caller would
+// be shown more than they asked for.
+func (a *api) checkParameters(ctx huma.Context, next func(huma.Context)) {
+	address := ctx.URL()
+	given, err := url.ParseQuery(address.RawQuery)
+	var known []string
+	for _, p := range ctx.Operation().Parameters {
+		if p.In == "query" {
+			known = append(known, p.Name)
+			delete(given, p.Name)
+		}
+	}
+	slices.Sort(known)
+	switch unknown := slices.Sorted(maps.Keys(given)); {
+	case err != nil:
+		a.fail(ctx, problem.Invalid("The query of this address could not be read."))
+	case len(unknown) > 0:
+		a.fail(ctx, problem.Invalid(fmt.Sprintf("There is no parameter %.100q here. Those that exist: %s.", unknown[0], cmp.Or(strings.Join(known, ", "), "none"))))
+	default:
+		next(ctx)
+	}
 }
 
 // stillGood checks again that the request's key or token is valid.

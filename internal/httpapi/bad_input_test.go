@@ -68,6 +68,29 @@ func TestEveryRouteRefusesBadInput(t *testing.T) {
 	}
 }
 
+// A parameter that a route does not have is an error: ignored, a misspelt filter would show more than was asked for.
+func TestUnknownParametersAreRefused(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	session := b.session(t)
+	for _, route := range b.routes(t) {
+		refused := b.call(t, route.method, route.at(session)+"?nonsense=1", nil)
+		refused.requireProblem(t, http.StatusBadRequest, "invalid_request")
+		require.Contains(t, refused.text("detail"), `There is no parameter "nonsense" here`, route.path)
+	}
+	for path, detail := range map[string]string{
+		"/v1/sessions?limit=1&archive=true":        `There is no parameter "archive" here. Those that exist: archived, cursor, limit, q.`,
+		"/v1/sessions/" + session + "?until=reply": `There is no parameter "until" here. Those that exist: none.`,
+		"/v1/data/recipe?session=" + session:       `There is no parameter "session" here. Those that exist: cursor, filters, limit, order, q.`,
+		"/v1/sessions?limit=1;q=x":                 "The query of this address could not be read.",
+	} {
+		require.Equal(t, detail, b.call(t, http.MethodGet, path, nil).text("detail"))
+	}
+	known := b.call(t, http.MethodPatch, "/v1/data/recipe/1?session="+session, map[string]any{"name": "x"})
+	known.requireProblem(t, http.StatusNotFound, "not_found")
+}
+
 // A body of nothing but faults is not answered with itself once for each.
 func TestManyFaultsAreToldBriefly(t *testing.T) {
 	t.Parallel()

@@ -18,8 +18,7 @@ import (
 
 // RowsPath names a type of rows.
 type RowsPath struct {
-	Type    string `doc:"Entity type of the domain." path:"type"`
-	Session string `doc:"Session that learns of the change at its next message." query:"session"`
+	Type string `doc:"Entity type of the domain." path:"type"`
 }
 
 // RowPath names one row.
@@ -27,6 +26,11 @@ type RowPath struct {
 	RowsPath
 
 	ID string `doc:"Key of the row." path:"id"`
+}
+
+// ToldSession names the conversation in which rows are changed.
+type ToldSession struct {
+	Session string `doc:"Session that learns of the change at its next message." query:"session"`
 }
 
 type rowListIn struct {
@@ -52,6 +56,7 @@ type rowOut struct {
 
 type rowCreateIn struct {
 	RowsPath
+	ToldSession
 	IdempotencyHeader
 
 	Body map[string]json.RawMessage
@@ -59,6 +64,7 @@ type rowCreateIn struct {
 
 type rowChangeIn struct {
 	RowPath
+	ToldSession
 
 	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since. Without it the last write stands, and _was in the answer is what it wrote over." header:"If-Match"`
 	Body    map[string]json.RawMessage
@@ -66,6 +72,7 @@ type rowChangeIn struct {
 
 type rowDeleteIn struct {
 	RowPath
+	ToldSession
 
 	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds." header:"If-Match"`
 	Prefer  string `doc:"return=representation: answer 200 with the row that went whatever it held, in _was."                header:"Prefer"`
@@ -73,6 +80,7 @@ type rowDeleteIn struct {
 
 type operationIn struct {
 	RowPath
+	ToldSession
 	IdempotencyHeader
 
 	IfMatch   string `doc:"ETag of the row as you saw it; 412 if it changed since." header:"If-Match"`
@@ -84,7 +92,7 @@ type operationIn struct {
 func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) {
 	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (row crud.Row, err error) {
 		asked := crud.Asked{Operation: in.Operation, Args: encoded(in.Body), Told: in.Confirm, Version: versionOf(in.IfMatch)}
-		request := []any{"operate-row", in.RowPath, in.Operation, in.Confirm, in.Body}
+		request := []any{"operate-row", in.RowPath, in.ToldSession, in.Operation, in.Confirm, in.Body}
 		_, again, err := a.once(ctx, tx, in.IdempotencyKey, request, func() (string, error) {
 			row, err = a.Rows.Operate(ctx, tx, user, in.Type, in.ID, asked)
 
@@ -135,7 +143,7 @@ func (a *api) rowGet(ctx context.Context, in *RowPath) (*rowOut, error) {
 
 func (a *api) rowCreate(ctx context.Context, in *rowCreateIn) (*rowOut, error) {
 	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (row crud.Row, err error) {
-		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-row", in.RowsPath, in.Body}, func() (string, error) {
+		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-row", in.RowsPath, in.ToldSession, in.Body}, func() (string, error) {
 			row, err = a.Rows.Create(ctx, tx, user, in.Type, encoded(in.Body))
 
 			return row.Key, err

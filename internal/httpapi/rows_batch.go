@@ -31,6 +31,7 @@ type rowBatch struct {
 
 type rowBatchIn struct {
 	RowsPath
+	ToldSession
 	IdempotencyHeader
 
 	Body rowBatch
@@ -65,7 +66,7 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOutBody, e
 	}
 	out := &rowBatchOutBody{Errors: []rowFault{}, Overwritten: []rowWas{}}
 	err = a.writeAll(ctx, func(tx pgx.Tx) error {
-		_, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"batch-rows", in.RowsPath, in.Body}, func() (string, error) {
+		_, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"batch-rows", in.RowsPath, in.ToldSession, in.Body}, func() (string, error) {
 			err := a.rowChanges(ctx, tx, user, in, out)
 			if err == nil && (in.Body.Preview || len(out.Errors) > 0) {
 				err = errNotWritten

@@ -2053,8 +2053,6 @@ export interface operations {
                 order?: string;
                 /** @description Part of the name or, where no single column is one, of the label and the line. */
                 q?: string;
-                /** @description Session that learns of the change at its next message. */
-                session?: string;
             };
             header?: never;
             path: {
@@ -2269,10 +2267,7 @@ export interface operations {
     };
     "get-row": {
         parameters: {
-            query?: {
-                /** @description Session that learns of the change at its next message. */
-                session?: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 /** @description Key of the row. */
@@ -2770,10 +2765,7 @@ export interface operations {
     };
     "row-history": {
         parameters: {
-            query?: {
-                /** @description Session that learns of the change at its next message. */
-                session?: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 /** @description Key of the row. */

@@ -14,18 +14,21 @@ import { keyOf, nameField, typeOf } from "./types.js";
 
 const choicePages = 5; // of 200
 
-export const path = (type, id) => `/v1/data/${encodeURIComponent(type)}${id ? `/${encodeURIComponent(id)}` : ""}${current() ? `?session=${current().id}` : ""}`;
+const address = (type, id) => `/v1/data/${encodeURIComponent(type)}${id ? `/${encodeURIComponent(id)}` : ""}`;
+
+// path is where rows are changed.
+export const path = (type, id) => `${address(type, id)}${current() ? `?session=${current().id}` : ""}`;
 
 // choices are the rows that a column of this type may refer to.
 export async function choices(name) {
   const type = typeOf(name);
-  const rows = await whole(`/v1/data/${encodeURIComponent(name)}`, choicePages);
+  const rows = await whole(address(name), choicePages);
   return rows.map((row) => ({ value: keyOf(type, row), label: String(row[nameField(type)] ?? keyOf(type, row)) }));
 }
 
 // read answers with a row and its version.
 export async function read(type, id) {
-  const response = await request(path(type.type, id));
+  const response = await request(address(type.type, id));
   return { row: await response.json(), etag: response.headers.get("ETag") };
 }
 
