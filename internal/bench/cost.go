@@ -24,13 +24,13 @@ type speaker struct {
 }
 
 // measureCost holds the conversation with Alfred, plays it to the agents and asks the providers what it costs.
-func measureCost(ctx context.Context, address string) (page, picture string, err error) {
+func measureCost(ctx context.Context, address string) (c *comparison, picture string, err error) {
 	if err := installLangGraph(ctx); err != nil {
-		return "", "", err
+		return nil, "", err
 	}
 	talk, err := recordTalk(ctx, address, conversation())
 	if err != nil {
-		return "", "", fmt.Errorf("have the conversation: %w", err)
+		return nil, "", fmt.Errorf("have the conversation: %w", err)
 	}
 	speakers := []*speaker{{Name: "Alfred", color: color.RGBA{27, 108, 168, 255}}, {Name: "agent, all turns", color: color.RGBA{181, 84, 28, 255}}, {Name: "agent, last ten", color: color.RGBA{59, 125, 59, 255}}}
 	for _, turn := range talk.Turns {
@@ -38,17 +38,16 @@ func measureCost(ctx context.Context, address string) (page, picture string, err
 	}
 	for i, kept := range []int{0, 10} {
 		if speakers[i+1].calls, err = talk.loop(ctx, kept); err != nil {
-			return "", "", fmt.Errorf("%s: %w", speakers[i+1].Name, err)
+			return nil, "", fmt.Errorf("%s: %w", speakers[i+1].Name, err)
 		}
 	}
 	for _, s := range speakers {
 		s.bill()
 	}
-	c := &comparison{at: time.Now().UTC(), turns: len(talk.Turns), speakers: speakers}
-
+	c = &comparison{At: time.Now().UTC().Format(toTheMinute), Turns: len(talk.Turns), Speakers: speakers}
 	picture, err = c.plot()
 
-	return c.page(), picture, err
+	return c, picture, err
 }
 
 // bill has each provider answer the turns, starting with an empty cache.
@@ -62,25 +61,43 @@ func (s *speaker) bill() {
 	}
 }
 
-// mean averages the repeated messages from a turn on.
-func (s *speaker) mean(provider string, from int) mean {
-	var sum spent
+// Mean averages the repeated messages from a turn on.
+func (s *speaker) Mean(provider string, from int) mean {
+	m := mean{Name: s.Name, turns: float64(len(repeated()))}
 	for _, turn := range s.spent[provider][from-1 : from-1+len(repeated())] {
-		sum.add(turn)
+		m.add(turn)
 	}
 
-	return mean{sum, float64(len(repeated()))}
+	return m
 }
+
+// One is what the repeated message at a place from a turn on cost.
+func (s *speaker) One(provider string, from, place int) mean {
+	return mean{spent: s.spent[provider][from-1+place], Name: s.Name, turns: 1}
+}
+
+// Cold is what a turn costs long after the one before, when the provider has forgotten all.
+func (s *speaker) Cold(p profile, turn int) spent { return newProvider(p).turn(s.calls[turn-1]) }
 
 // mean of a number of turns, whose sum it holds.
 type mean struct {
-	sum   spent
+	spent
+
+	Name  string
 	turns float64
 }
 
-func (m mean) of(n int) float64  { return float64(n) / m.turns }
-func (m mean) seconds() float64  { return m.sum.Seconds / m.turns }
-func (m mean) thousand() float64 { return 1000 * m.sum.Dollars / m.turns }
+// Of is a turn's part of a sum.
+func (m mean) Of(n int) float64 { return float64(n) / m.turns }
+
+// Hits is the cached part of the prompts, in percent.
+func (m mean) Hits() float64 { return 100 * float64(m.Cached) / float64(m.Input) }
+
+// Thousand is what a thousand turns cost, in dollars.
+func (m mean) Thousand() float64 { return 1000 * m.Dollars / m.turns }
+
+// Wait is how long the first word takes, in seconds.
+func (m mean) Wait() float64 { return m.Seconds / m.turns }
 
 // loop plays the conversation to an agent on LangGraph.js that is sent the last turns, or all of them if kept is 0.
 func (t *talk) loop(ctx context.Context, kept int) ([][]call, error) {

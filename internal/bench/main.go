@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"runtime/pprof"
 	"strings"
-	"time"
 
 	"alfred/internal/engine"
 )
@@ -40,25 +39,18 @@ func main() {
 	}
 }
 
-// subjects of a run, each with its page.
-const (
-	subjectTurns  = "turns"
-	subjectPeers  = "peers"
-	subjectGrowth = "growth"
-	subjectCost   = "cost"
-)
-
+// subject is what a run measures, and the name of its page.
 func subject(peers, growth, cost bool) string {
 	switch {
 	case peers:
-		return subjectPeers
+		return "peers"
 	case growth:
-		return subjectGrowth
+		return "growth"
 	case cost:
-		return subjectCost
+		return "cost"
 	}
 
-	return subjectTurns
+	return "turns"
 }
 
 // run measures on its own database on the server at address, and drops it.
@@ -73,63 +65,86 @@ func run(ctx context.Context, address, page, profile, what string, out io.Writer
 		return err
 	}
 	defer s.close(ctx)
-	if profile != "" {
-		file, err := os.Create(profile)
-		if err != nil {
-			return fmt.Errorf("profile: %w", err)
-		}
-		defer file.Close() //nolint:errcheck // a truncated profile says so itself
-		if err := pprof.StartCPUProfile(file); err != nil {
-			return fmt.Errorf("profile: %w", err)
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := profiled(profile)
+	if err != nil {
+		return err
 	}
-	var text, picture string
+	defer stop()
+	var measured any
+	var picture string
 	switch what {
-	case subjectPeers:
-		text, err = comparePeers(ctx, s, address)
-	case subjectGrowth:
-		text, picture, err = measureSizes(ctx, s, own)
-	case subjectCost:
-		text, picture, err = measureCost(ctx, own)
+	case "peers":
+		measured, err = comparePeers(ctx, s, address)
+	case "growth":
+		measured, picture, err = measureSizes(ctx, s, own)
+	case "cost":
+		measured, picture, err = measureCost(ctx, own)
 	default:
-		text, err = measureAll(ctx, s, own)
+		measured, err = measureAll(ctx, s, own)
 	}
 	if err != nil {
 		return err
 	}
+	text, err := render(what+".md", measured)
+	if err != nil {
+		return err
+	}
 	if page != "" {
-		if err := os.WriteFile(page, []byte(text), 0o644); err != nil { //nolint:gosec // a page of the documentation
-			return fmt.Errorf("write the report: %w", err)
-		}
+		err = errors.Join(writeFile(page, text), writeFile(strings.TrimSuffix(page, ".md")+".svg", picture))
 	}
-	if page != "" && picture != "" {
-		if err := os.WriteFile(strings.TrimSuffix(page, ".md")+".svg", []byte(picture), 0o644); err != nil { //nolint:gosec // as the page
-			return fmt.Errorf("write the plot: %w", err)
-		}
-	}
-	_, err = io.WriteString(out, text)
+	_, printErr := io.WriteString(out, text)
 
-	return err
+	return errors.Join(err, printErr)
 }
 
-func measureAll(ctx context.Context, s *server, own string) (string, error) {
-	r := &report{At: time.Now().UTC(), Machine: machine()}
-	var err error
-	if r.Server, err = s.facts(ctx); err != nil {
-		return "", err
+// profiled writes a CPU profile to a file, if one is named, until stop.
+func profiled(name string) (stop func(), err error) {
+	if name == "" {
+		return func() {}, nil
 	}
+	file, err := os.Create(name)
+	if err == nil {
+		err = pprof.StartCPUProfile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+
+	return func() {
+		pprof.StopCPUProfile()
+		_ = file.Close() // a truncated profile says so itself
+	}, nil
+}
+
+// writeFile writes a page, or the picture in it if there is one.
+func writeFile(name, text string) error {
+	if text == "" {
+		return nil
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil { //nolint:gosec // a page of the documentation
+		return fmt.Errorf("write the report: %w", err)
+	}
+
+	return nil
+}
+
+func measureAll(ctx context.Context, s *server, own string) (*report, error) {
+	facts, err := s.facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &report{facts: facts, Rounds: rounds, Conns: workerConns}
 	if r.Changes, err = record(ctx, own); err != nil {
-		return "", fmt.Errorf("record a turn: %w", err)
+		return nil, fmt.Errorf("record a turn: %w", err)
 	}
 	f := newFloor(r.Changes)
 	for _, l := range loads() {
 		result, err := measure(ctx, s, own, l, f)
 		if err != nil {
-			return "", fmt.Errorf("%d sessions: %w", l.Sessions, err)
+			return nil, fmt.Errorf("%d sessions: %w", l.Sessions, err)
 		}
 		r.Results = append(r.Results, result)
 	}
 
-	return r.markdown(), nil
+	return r, nil
 }

@@ -42,9 +42,6 @@ type result struct {
 	FloorTook, FloorPipedTook []time.Duration
 }
 
-// ratio is how close the turns come to the floor.
-func (r *result) ratio() float64 { return r.PerSecond / r.Floor }
-
 // measure alternates turns and the floor, so that other load on the machine affects both.
 func measure(ctx context.Context, s *server, address string, l load, f *floor) (*result, error) {
 	r := &result{load: l, Names: map[string]usage{}}

@@ -11,7 +11,7 @@ import (
 // contest is a load that Alfred and its peers run one after the other.
 type contest struct {
 	Sessions, Turns, History int
-	Kept                     bool // peers run it again, keeping what Alfred keeps
+	Keep                     bool // peers run it again, keeping what Alfred keeps
 }
 
 // few turns precede the measured ones, so that connections prepare their statements.
@@ -19,17 +19,17 @@ const few = 3
 
 func contests() []contest {
 	return []contest{
-		{Sessions: 1, Turns: 60, History: few, Kept: true}, {Sessions: 32, Turns: 8, History: few, Kept: true}, {Sessions: 256, Turns: 2, History: few, Kept: true},
-		{Sessions: 1, Turns: 30, History: 100, Kept: true}, {Sessions: 1, Turns: 20, History: 1000},
+		{Sessions: 1, Turns: 60, History: few, Keep: true}, {Sessions: 32, Turns: 8, History: few, Keep: true}, {Sessions: 256, Turns: 2, History: few, Keep: true},
+		{Sessions: 1, Turns: 30, History: 100, Keep: true}, {Sessions: 1, Turns: 20, History: 1000},
 	}
 }
 
 // contestant is a peer's program, or Alfred, which has none.
 type contestant struct {
-	name    string
+	Name    string
 	program []string
-	effects string // what its step record guarantees
-	keeps   string // the same for what it is told to keep
+	Effects string // what its step record guarantees
+	Keeps   string // the same for what it is told to keep
 }
 
 // preparePeers builds the peers' programs in folder.
@@ -47,10 +47,10 @@ func preparePeers(ctx context.Context, folder string) ([]contestant, error) {
 	}
 
 	return []contestant{
-		{name: "Alfred", effects: "with the step's record, one transaction", keeps: "with the step's record"},
-		{name: "DBOS Transact (Go)", program: []string{filepath.Join(folder, "dbos")}, effects: "with the step's record, one transaction", keeps: "with the step's record"},
-		{name: "Google ADK (Go)", program: []string{filepath.Join(folder, "adk")}, effects: "apart from the event", keeps: "apart from the event"},
-		{name: "LangGraph.js", program: []string{"node", lang}, effects: "apart from the checkpoint", keeps: "apart from the checkpoint"},
+		{Name: "Alfred", Effects: "with the step's record, one transaction", Keeps: "with the step's record"},
+		{Name: "DBOS Transact (Go)", program: []string{filepath.Join(folder, "dbos")}, Effects: "with the step's record, one transaction", Keeps: "with the step's record"},
+		{Name: "Google ADK (Go)", program: []string{filepath.Join(folder, "adk")}, Effects: "apart from the event", Keeps: "apart from the event"},
+		{Name: "LangGraph.js", program: []string{"node", lang}, Effects: "apart from the checkpoint", Keeps: "apart from the checkpoint"},
 	}, nil
 }
 
@@ -75,43 +75,42 @@ func buildPeers(ctx context.Context, program string, args ...string) error {
 type outcome struct {
 	contest
 
-	bare []*score // of all contestants
-	kept []*score // of those that kept the same work, in the same places; nil if none did
+	Bare []*score // of all contestants
+	Kept []*score // of those that kept the same work, in the same places; nil if none did
 }
 
-// comparePeers runs every contest and returns the page.
-func comparePeers(ctx context.Context, s *server, address string) (string, error) {
+// comparePeers runs every contest.
+func comparePeers(ctx context.Context, s *server, address string) (*peersPage, error) {
 	folder, err := os.MkdirTemp("", "alfred-peers-")
 	if err != nil {
-		return "", fmt.Errorf("make a folder: %w", err)
+		return nil, fmt.Errorf("make a folder: %w", err)
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // it is temporary
 	all, err := preparePeers(ctx, folder)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	facts, err := s.facts(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	head := peersHead(facts)
+	page := &peersPage{facts: facts, Analyzed: 3 * workerConns}
 	field := &field{server: s, address: address, file: filepath.Join(folder, "kept.json")}
-	outcomes := make([]outcome, 0, len(contests()))
 	for i, c := range contests() {
 		o, err := field.hold(ctx, all, c)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if i == 0 {
 			err = field.count(ctx, all, o)
 		}
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		outcomes = append(outcomes, o)
+		page.Outcomes = append(page.Outcomes, o)
 	}
 
-	return head + peersPage(all, outcomes), nil
+	return page, nil
 }
 
 // field is where contests are held.
@@ -127,21 +126,21 @@ func (f *field) hold(ctx context.Context, all []contestant, c contest) (outcome,
 	for i, who := range all {
 		scored, err := f.compete(ctx, who, c, "")
 		if err != nil {
-			return o, fmt.Errorf("%s, %+v: %w", who.name, c, err)
+			return o, fmt.Errorf("%s, %+v: %w", who.Name, c, err)
 		}
-		o.bare = append(o.bare, scored)
-		if !c.Kept {
+		o.Bare = append(o.Bare, scored)
+		if !c.Keep {
 			continue
 		}
 		if i != placeAlfred {
 			if scored, err = f.compete(ctx, who, c, f.file); err == nil {
-				err = scored.kept.least(o.kept[placeAlfred].kept)
+				err = scored.Kept.least(o.Kept[placeAlfred].Kept)
 			}
 			if err != nil {
-				return o, fmt.Errorf("%s, keeping, %+v: %w", who.name, c, err)
+				return o, fmt.Errorf("%s, keeping, %+v: %w", who.Name, c, err)
 			}
 		}
-		o.kept = append(o.kept, scored)
+		o.Kept = append(o.Kept, scored)
 	}
 
 	return o, nil
@@ -157,15 +156,15 @@ func (f *field) compete(ctx context.Context, who contestant, c contest, file str
 	if err != nil {
 		return nil, err
 	}
-	scored, p := &score{}, &probe{server: f.server, address: own, keptSQL: keptSQL}
+	scored, p := &score{Who: who}, &probe{server: f.server, address: own, keptSQL: keptSQL}
 	if err := run(ctx, own, c, file, scored, p); err != nil {
 		return nil, err
 	}
 	if err := p.inspect(ctx, scored); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(os.Stderr, "%+v %s %.1f turns/s, kept %.1f rows, %.0f bytes\n", c, who.name, scored.perSecond(), scored.kept.Rows, scored.kept.Bytes)
-	if who.program == nil && c.Kept {
+	fmt.Fprintf(os.Stderr, "%+v %s %.1f turns/s, kept %.1f rows, %.0f bytes\n", c, who.Name, scored.PerSecond(), scored.Kept.Rows, scored.Kept.Bytes)
+	if who.program == nil && c.Keep {
 		recorded, err := recordFixture(ctx, own, c)
 		if err == nil {
 			err = recorded.write(f.file)
@@ -185,7 +184,7 @@ const counted = 10
 // Alfred's are metered already.
 func (f *field) count(ctx context.Context, all []contestant, o outcome) error {
 	for i, who := range all[1:] {
-		for file, scored := range map[string]*score{"": o.bare[i+1], f.file: o.kept[i+1]} {
+		for file, scored := range map[string]*score{"": o.Bare[i+1], f.file: o.Kept[i+1]} {
 			own, err := createEmpty(ctx, f.address)
 			if err != nil {
 				return err
@@ -196,10 +195,10 @@ func (f *field) count(ctx context.Context, all []contestant, o outcome) error {
 			}
 			tally := &tally{counts: w.counts}
 			if err := who.run(ctx, through, contest{Sessions: 1, Turns: counted, History: few}, file, &score{}, tally); err != nil {
-				return fmt.Errorf("count %s: %w", who.name, err)
+				return fmt.Errorf("count %s: %w", who.Name, err)
 			}
 			if err := w.listener.Close(); err != nil {
-				return fmt.Errorf("count %s: %w", who.name, err)
+				return fmt.Errorf("count %s: %w", who.Name, err)
 			}
 			scored.sent(tally.after.minus(tally.before), counted)
 		}

@@ -23,21 +23,24 @@ type score struct {
 	P50     float64 `json:"p50_ms"`
 	P99     float64 `json:"p99_ms"`
 
+	Who contestant `json:"-"`
+
 	// per turn
-	queries, roundTrips float64 // 0 if they were not counted
-	rows, commits, wal  float64 // rows and commits are 0 without pg_walinspect
-	cpu                 cpu
-	kept                kept
+	Queries, RoundTrips float64 `json:"-"` // 0 if they were not counted
+	Rows, Commits, Wal  float64 `json:"-"` // rows and commits are 0 without pg_walinspect
+	CPU                 cpu     `json:"-"`
+	Kept                kept    `json:"-"`
 }
 
-func (s *score) perSecond() float64 { return float64(s.Turns) / s.Seconds }
+// PerSecond is how many turns end in a second.
+func (s *score) PerSecond() float64 { return float64(s.Turns) / s.Seconds }
 
-// turn is how long a turn takes, in milliseconds, with all sessions running at once.
-func (s *score) turn() float64 { return 1000 / s.perSecond() }
+// Turn is how long a turn takes, in milliseconds, with all sessions running at once.
+func (s *score) Turn() float64 { return 1000 / s.PerSecond() }
 
 // sent records what was sent during so many turns.
 func (s *score) sent(c counts, turns int) {
-	s.queries, s.roundTrips = float64(c.Queries)/float64(turns), float64(c.RoundTrips)/float64(turns)
+	s.Queries, s.RoundTrips = float64(c.Queries)/float64(turns), float64(c.RoundTrips)/float64(turns)
 }
 
 // watch is told when the measured turns begin and when they have ended. The process is the contestant's, 0 for our own.
@@ -211,23 +214,23 @@ const written = `
 // inspect adds to the score what was used and written between begin and end.
 func (p *probe) inspect(ctx context.Context, s *score) error {
 	spent, n := p.after.cpu.minus(p.before.cpu), time.Duration(s.Turns)
-	s.cpu, s.kept = cpu{Own: spent.Own / n, Server: spent.Server / n}, p.after.kept.minus(p.before.kept).per(s.Turns)
+	s.CPU, s.Kept = cpu{Own: spent.Own / n, Server: spent.Server / n}, p.after.kept.minus(p.before.kept).per(s.Turns)
 	conn, err := pgx.Connect(ctx, p.address)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close(ctx)
-	err = conn.QueryRow(ctx, `SELECT ($2::pg_lsn - $1::pg_lsn)::float8 / $3`, p.before.position, p.after.position, s.Turns).Scan(&s.wal)
+	err = conn.QueryRow(ctx, `SELECT ($2::pg_lsn - $1::pg_lsn)::float8 / $3`, p.before.position, p.after.position, s.Turns).Scan(&s.Wal)
 	if err != nil {
 		return fmt.Errorf("measure the WAL: %w", err)
 	}
 	if _, err := conn.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_walinspect`); err != nil {
 		return nil // the server does not have it
 	}
-	if err := conn.QueryRow(ctx, written, p.before.position, p.after.position).Scan(&s.rows, &s.commits); err != nil {
+	if err := conn.QueryRow(ctx, written, p.before.position, p.after.position).Scan(&s.Rows, &s.Commits); err != nil {
 		return fmt.Errorf("look into the WAL: %w", err)
 	}
-	s.rows, s.commits = s.rows/float64(s.Turns), s.commits/float64(s.Turns)
+	s.Rows, s.Commits = s.Rows/float64(s.Turns), s.Commits/float64(s.Turns)
 
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -123,10 +124,13 @@ const walByTable = `
 	GROUP BY 1`
 
 // facts are what a reader needs to compare.
-type facts struct{ Version, Fsync, SyncCommit, Buffers, WalLevel string }
+type facts struct {
+	At, Go, Machine                               string
+	Version, Fsync, SyncCommit, Buffers, WalLevel string // of Postgres
+}
 
 func (s *server) facts(ctx context.Context) (facts, error) {
-	var f facts
+	f := facts{At: time.Now().UTC().Format(toTheMinute), Go: runtime.Version(), Machine: machine()}
 	err := s.conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'),
 		current_setting('shared_buffers'), current_setting('wal_level')`).Scan(&f.Version, &f.Fsync, &f.SyncCommit, &f.Buffers, &f.WalLevel)
 	if err != nil {
