@@ -99,11 +99,7 @@ func maxConns(address string) int32 {
 // start returns what stops the worker, if there is one.
 func (c *Config) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (stop func() error, err error) {
 	if c.Migrate {
-		migrator, err := pg.NewMigrator(pool, logger)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := migrator.Up(ctx); err != nil {
+		if err := pg.Migrate(ctx, pool, logger); err != nil {
 			return nil, err
 		}
 	}

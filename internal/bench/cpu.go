@@ -33,10 +33,7 @@ func (s *server) cpu(ctx context.Context) (cpu, error) {
 		return cpu{}, fmt.Errorf("read own processor time: %w", err)
 	}
 	spent := cpu{Own: time.Duration(own.Utime.Nano() + own.Stime.Nano())}
-	rows, err := s.conn.Query(ctx, `SELECT pid FROM pg_stat_activity WHERE datname = $1`, database)
-	if err != nil {
-		return cpu{}, fmt.Errorf("list backends: %w", err)
-	}
+	rows, _ := s.Admin.Query(ctx, `SELECT pid FROM pg_stat_activity WHERE datname = $1`, s.database)
 	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
 	if err != nil {
 		return cpu{}, fmt.Errorf("list backends: %w", err)

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"net/url"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -12,69 +10,6 @@ import (
 
 	"alfred/internal/pg"
 )
-
-// database is created for a run and dropped after it.
-const database = "alfred_bench"
-
-// createEmpty makes a database on the server of address.
-func createEmpty(ctx context.Context, address string) (string, error) {
-	parsed, err := url.Parse(address)
-	if err != nil {
-		return "", fmt.Errorf("parse the address: %w", err)
-	}
-	if err := dropDatabase(ctx, address); err != nil {
-		return "", err
-	}
-	if err := adminExec(ctx, address, "CREATE DATABASE "+database); err != nil {
-		return "", err
-	}
-	parsed.Path = "/" + database
-
-	return parsed.String(), nil
-}
-
-// createDatabase makes an empty, migrated database on the server of address.
-func createDatabase(ctx context.Context, address string) (string, error) {
-	own, err := createEmpty(ctx, address)
-	if err != nil {
-		return "", err
-	}
-	pool, err := openPool(ctx, own, 4, nil)
-	if err != nil {
-		return "", err
-	}
-	defer pool.Close()
-	migrator, err := pg.NewMigrator(pool, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return "", fmt.Errorf("migrate: %w", err)
-	}
-	if _, err := migrator.Up(ctx); err != nil {
-		return "", fmt.Errorf("migrate: %w", err)
-	}
-	// Like autovacuum within minutes: until then, each new connection reads the migrations' dead rows in the catalog.
-	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
-		return "", fmt.Errorf("vacuum: %w", err)
-	}
-
-	return own, nil
-}
-
-func dropDatabase(ctx context.Context, address string) error {
-	return adminExec(ctx, address, "DROP DATABASE IF EXISTS "+database+" WITH (FORCE)")
-}
-
-func adminExec(ctx context.Context, address, sql string) error {
-	conn, err := pgx.Connect(ctx, address)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, sql); err != nil {
-		return fmt.Errorf("%s: %w", sql, err)
-	}
-
-	return nil
-}
 
 // openPool opens a pool like a worker's, with a tracer.
 func openPool(ctx context.Context, address string, conns int32, tracer pgx.QueryTracer) (*pgxpool.Pool, error) {

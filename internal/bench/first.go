@@ -14,13 +14,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/internal/httpapi"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
-	"alfred/jobs"
 )
 
 // wording is how long the model takes from the call to its first text, and from there to its last. Streamed pieces are
@@ -131,21 +129,12 @@ func serve(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (*httptes
 }
 
 func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uuid.UUID, api string) error {
-	var turn *jobs.Enqueued
-	var done *milestones
-	err := pg.InTx(ctx, rig.pool, func(tx pgx.Tx) error {
-		var err error
-		if turn, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: looking}); err == nil {
-			done = rig.meter.watch(turn.TurnID)
-		}
-
-		return err
-	})
+	turn, done, err := rig.enqueue(ctx, session, looking)
 	if err != nil {
 		return err
 	}
 	committed := time.Now()
-	if err := f.follow(ctx, api, turn.TurnID); err != nil {
+	if err := f.follow(ctx, api, turn); err != nil {
 		return err
 	}
 	<-done.summarized
@@ -153,7 +142,7 @@ func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uui
 	f.Started = append(f.Started, model.asked.Sub(committed))
 	model.mu.Unlock()
 	var fetched time.Time
-	err = rig.pool.QueryRow(ctx, `SELECT min(attempted_at) FROM river_job WHERE args @> jsonb_build_object('turn_id', $1::text)`, turn.TurnID).Scan(&fetched)
+	err = rig.pool.QueryRow(ctx, `SELECT min(attempted_at) FROM river_job WHERE args @> jsonb_build_object('turn_id', $1::text)`, turn).Scan(&fetched)
 	if err != nil {
 		return fmt.Errorf("read the turn's first job: %w", err)
 	}
@@ -166,11 +155,11 @@ func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uui
 func (f *first) follow(ctx context.Context, api string, turn uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, api+"/v1/turns/"+turn.String()+"/events", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, api+"/v1/turns/"+turn.String()+"/events", http.NoBody) //nolint:gosec // our own server
 	if err != nil {
 		return fmt.Errorf("follow: %w", err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := http.DefaultClient.Do(req) //nolint:gosec // as above
 	if err != nil {
 		return fmt.Errorf("follow: %w", err)
 	}

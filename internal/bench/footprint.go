@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/pg"
@@ -124,13 +125,14 @@ func measureFootprint(ctx context.Context, p *programs) (*footprint, error) {
 
 // streams opens many streams on an idle session.
 func (f *footprint) streams(ctx context.Context, p *programs) (err error) {
-	sessions, err := makeSessions(ctx, p.address, 1)
+	pool, err := openPool(ctx, p.address, 1, nil)
 	if err != nil {
 		return err
 	}
-	// Without keys the API acts for its own user, so the session must belong to that user.
-	if err := adminExec(ctx, p.address, `UPDATE alfred.sessions SET user_id = (SELECT id FROM alfred.users WHERE name = 'demo') WHERE id = '`+sessions[0].String()+`'`); err != nil {
-		return err
+	defer pool.Close()
+	var session uuid.UUID // of the user for whom the API acts without keys
+	if err := pool.QueryRow(ctx, `SELECT start_session('demo')`).Scan(&session); err != nil {
+		return fmt.Errorf("make a session: %w", err)
 	}
 	api, err := p.start(ctx, nil, "api", "serve")
 	if err != nil {
@@ -145,7 +147,7 @@ func (f *footprint) streams(ctx context.Context, p *programs) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for range idleStreams {
-		if err := open(ctx, client, "http://"+api.addr+"/v1/sessions/"+sessions[0].String()+"/events"); err != nil {
+		if err := open(ctx, client, "http://"+api.addr+"/v1/sessions/"+session.String()+"/events"); err != nil {
 			return err
 		}
 	}
@@ -157,11 +159,11 @@ func (f *footprint) streams(ctx context.Context, p *programs) (err error) {
 
 // open keeps a stream open until ctx ends.
 func open(ctx context.Context, client *http.Client, address string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody) //nolint:gosec // our own server
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("open a stream: %w", err)
 	}
-	resp, err := client.Do(req) //nolint:bodyclose,gosec // closed with the context; our own server
+	resp, err := client.Do(req) //nolint:bodyclose // closed with the context
 	if err != nil {
 		return fmt.Errorf("open a stream: %w", err)
 	}
@@ -215,15 +217,15 @@ func (f *footprint) turns(ctx context.Context, p *programs) error {
 }
 
 func enqueueAll(ctx context.Context, address string, n int) error {
-	sessions, err := makeSessions(ctx, address, n)
-	if err != nil {
-		return err
-	}
 	pool, err := openPool(ctx, address, 1, nil)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
+	sessions, err := newSessions(ctx, pool, n)
+	if err != nil {
+		return err
+	}
 
 	return pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 		for _, session := range sessions {

@@ -65,18 +65,13 @@ func (g *grown) measure(ctx context.Context, address string) (err error) {
 	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
 		return err
 	}
-	before := rig.meter.counts()
-	took, err := rig.play(ctx, sessions, grownTurns)
-	if err == nil {
-		err = rig.settle(ctx)
-	}
+	p, err := rig.playCounted(ctx, sessions, grownTurns)
 	if err != nil {
 		return err
 	}
-	spent := rig.meter.counts().minus(before)
-	g.Queries, g.RoundTrips = float64(spent.Queries)/grownTurns, float64(spent.RoundTrips)/grownTurns
-	replied := make([]time.Duration, 0, len(took))
-	for _, t := range took {
+	g.Queries, g.RoundTrips = float64(p.sent.Queries)/grownTurns, float64(p.sent.RoundTrips)/grownTurns
+	replied := make([]time.Duration, 0, len(p.took))
+	for _, t := range p.took {
 		replied = append(replied, t.replied)
 	}
 	g.Replied = percentile(replied, 0.5)

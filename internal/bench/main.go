@@ -55,16 +55,15 @@ func subject(peers, growth, cost bool) string {
 
 // run measures on its own database on the server at address, and drops it.
 func run(ctx context.Context, address, page, profile, what string, out io.Writer) (err error) {
-	own, err := createDatabase(ctx, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dropDatabase(context.WithoutCancel(ctx), address)) }()
 	s, err := openServer(ctx, address)
 	if err != nil {
 		return err
 	}
-	defer s.close(ctx)
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	own, err := s.migrated(ctx)
+	if err != nil {
+		return err
+	}
 	stop, err := profiled(profile)
 	if err != nil {
 		return err
@@ -74,7 +73,7 @@ func run(ctx context.Context, address, page, profile, what string, out io.Writer
 	var picture string
 	switch what {
 	case "peers":
-		measured, err = comparePeers(ctx, s, address)
+		measured, err = comparePeers(ctx, s)
 	case "growth":
 		measured, picture, err = measureSizes(ctx, s, own)
 	case "cost":

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
@@ -108,7 +107,7 @@ func (r *result) turns(ctx context.Context, s *server, address string) (perSecon
 	if err != nil {
 		return 0, err
 	}
-	perSecond, span, err := r.count(ctx, s, rig, sessions)
+	perSecond, from, to, err := r.count(ctx, s, rig, sessions)
 	if stopErr := rig.stop(ctx); err == nil {
 		err = stopErr
 	}
@@ -120,64 +119,46 @@ func (r *result) turns(ctx context.Context, s *server, address string) (perSecon
 		return 0, err
 	}
 	r.Commits += float64(after-before) / float64(r.Sessions*(r.Warm+r.Turns)) / rounds
-	written, err := s.walBetween(ctx, address, span.from, span.to)
+	written, err := s.walBetween(ctx, address, from, to)
 	r.addWal(written)
 
 	return perSecond, err
 }
 
-// stretch is a section of the WAL.
-type stretch struct{ from, to string }
-
-// count runs the counted turns, after some that are not.
-func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid.UUID) (perSecond float64, span stretch, err error) {
+// count runs the counted turns, after some that are not. It returns where in the WAL they are.
+func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid.UUID) (perSecond float64, from, to string, err error) {
 	if err := s.checkpoint(ctx); err != nil {
-		return 0, span, fmt.Errorf("checkpoint: %w", err)
+		return 0, "", "", fmt.Errorf("checkpoint: %w", err)
 	}
 	if err := rig.live(ctx, sessions, r.Warm, r.Warm/2); err != nil {
-		return 0, span, err
+		return 0, "", "", err
 	}
-	countsBefore, namesBefore := rig.meter.counts(), rig.meter.names()
-	if span.from, err = s.position(ctx); err != nil {
-		return 0, span, err
-	}
-	cpuBefore, err := s.cpu(ctx)
+	before, err := s.read(ctx)
 	if err != nil {
-		return 0, span, err
+		return 0, "", "", err
 	}
-	start := time.Now()
-	took, err := rig.play(ctx, sessions, r.Turns)
+	p, err := rig.playCounted(ctx, sessions, r.Turns)
 	if err != nil {
-		return 0, span, err
+		return 0, "", "", err
 	}
-	elapsed := time.Since(start)
-	if err := rig.settle(ctx); err != nil {
-		return 0, span, err
-	}
-	if span.to, err = s.position(ctx); err != nil {
-		return 0, span, err
-	}
-	cpuAfter, err := s.cpu(ctx)
-	if err != nil {
-		return 0, span, err
-	}
-	r.CPU = r.CPU.plus(cpuAfter.minus(cpuBefore))
-	r.add(took, rig.meter.counts().minus(countsBefore))
-	for name, used := range rig.meter.names() {
-		before, all := namesBefore[name], r.Names[name]
-		r.Names[name] = usage{N: all.N + used.N - before.N, Took: all.Took + used.Took - before.Took}
-	}
+	after, err := s.read(ctx)
+	r.CPU = r.CPU.plus(after.cpu.minus(before.cpu))
+	r.add(p)
 
-	return float64(len(took)) / elapsed.Seconds(), span, nil
+	return float64(len(p.took)) / p.elapsed.Seconds(), before.position, after.position, err
 }
 
-func (r *result) add(took []latency, c counts) {
-	for _, t := range took {
+func (r *result) add(p *played) {
+	for _, t := range p.took {
 		r.Replied = append(r.Replied, t.replied)
 		r.Summarized = append(r.Summarized, t.summarized)
 	}
-	r.Counted += len(took)
-	r.Counts = r.Counts.plus(c)
+	r.Counted += len(p.took)
+	r.Counts = r.Counts.plus(p.sent)
+	for name, used := range p.names {
+		all := r.Names[name]
+		r.Names[name] = usage{N: all.N + used.N, Took: all.Took + used.Took}
+	}
 }
 
 func (r *result) addWal(w wal) {
@@ -219,8 +200,8 @@ func record(ctx context.Context, address string) (changes []change, err error) {
 	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
 		return nil, err
 	}
-	var plain *pgxpool.Pool
-	if plain, err = openPool(ctx, address, 1, nil); err != nil {
+	plain, err := openPool(ctx, address, 1, nil)
+	if err != nil {
 		return nil, err
 	}
 	defer plain.Close()

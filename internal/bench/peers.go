@@ -80,7 +80,7 @@ type outcome struct {
 }
 
 // comparePeers runs every contest.
-func comparePeers(ctx context.Context, s *server, address string) (*peersPage, error) {
+func comparePeers(ctx context.Context, s *server) (*peersPage, error) {
 	folder, err := os.MkdirTemp("", "alfred-peers-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
@@ -95,7 +95,7 @@ func comparePeers(ctx context.Context, s *server, address string) (*peersPage, e
 		return nil, err
 	}
 	page := &peersPage{facts: facts, Analyzed: 3 * workerConns}
-	field := &field{server: s, address: address, file: filepath.Join(folder, "kept.json")}
+	field := &field{server: s, file: filepath.Join(folder, "kept.json")}
 	for i, c := range contests() {
 		o, err := field.hold(ctx, all, c)
 		if err != nil {
@@ -115,9 +115,8 @@ func comparePeers(ctx context.Context, s *server, address string) (*peersPage, e
 
 // field is where contests are held.
 type field struct {
-	server  *server
-	address string
-	file    string // of what peers keep
+	server *server
+	file   string // of what peers keep
 }
 
 // hold holds a contest. Alfred goes first, because the peers keep what it kept.
@@ -148,11 +147,11 @@ func (f *field) hold(ctx context.Context, all []contestant, c contest) (outcome,
 
 // compete measures one contestant on an empty database; a peer keeps what the file says, if any.
 func (f *field) compete(ctx context.Context, who contestant, c contest, file string) (*score, error) {
-	create, run, keptSQL := createDatabase, alfredRun, keptByAlfred
+	create, run, keptSQL := f.server.migrated, alfredRun, keptByAlfred
 	if who.program != nil {
-		create, run, keptSQL = createEmpty, who.run, keptByPeer
+		create, run, keptSQL = f.server.empty, who.run, keptByPeer
 	}
-	own, err := create(ctx, f.address)
+	own, err := create(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +173,7 @@ func (f *field) compete(ctx context.Context, who contestant, c contest, file str
 		}
 	}
 
-	return scored, dropDatabase(ctx, f.address)
+	return scored, nil
 }
 
 // counted turns are enough to count queries.
@@ -185,7 +184,7 @@ const counted = 10
 func (f *field) count(ctx context.Context, all []contestant, o outcome) error {
 	for i, who := range all[1:] {
 		for file, scored := range map[string]*score{"": o.Bare[i+1], f.file: o.Kept[i+1]} {
-			own, err := createEmpty(ctx, f.address)
+			own, err := f.server.empty(ctx)
 			if err != nil {
 				return err
 			}
@@ -204,5 +203,5 @@ func (f *field) count(ctx context.Context, all []contestant, o outcome) error {
 		}
 	}
 
-	return dropDatabase(ctx, f.address)
+	return nil
 }

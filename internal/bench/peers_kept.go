@@ -219,25 +219,18 @@ const (
 
 func readPast(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (*past, error) {
 	p := &past{own: map[uuid.UUID]string{}, shared: map[uuid.UUID]string{}}
-	rows, err := pool.Query(ctx, pastCalls, session)
-	if err != nil {
-		return nil, err
-	}
+	var err error
+	rows, _ := pool.Query(ctx, pastCalls, session)
 	if p.calls, err = pgx.CollectRows(rows, pgx.RowToStructByPos[pastCall]); err != nil {
 		return nil, err
 	}
 	for sql, to := range map[string]*[]pastRows{pastResults: &p.results, pastEvents: &p.events} {
-		rows, err := pool.Query(ctx, sql, session)
-		if err != nil {
-			return nil, err
-		}
+		rows, _ := pool.Query(ctx, sql, session)
 		if *to, err = pgx.CollectRows(rows, pgx.RowToStructByPos[pastRows]); err != nil {
 			return nil, err
 		}
 	}
-	if rows, err = pool.Query(ctx, pastParts, session); err != nil {
-		return nil, err
-	}
+	rows, _ = pool.Query(ctx, pastParts, session)
 	var (
 		hash   uuid.UUID
 		text   string

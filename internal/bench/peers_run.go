@@ -105,23 +105,17 @@ func alfredRun(ctx context.Context, address string, c contest, _ string, scored 
 	if err := w.begin(ctx, 0); err != nil {
 		return err
 	}
-	before := rig.meter.counts()
-	start := time.Now()
-	took, err := rig.play(ctx, sessions, c.Turns)
+	p, err := rig.playCounted(ctx, sessions, c.Turns)
 	if err != nil {
 		return err
 	}
-	scored.Turns, scored.Seconds = len(took), time.Since(start).Seconds()
-	all := make([]time.Duration, 0, len(took))
-	for _, t := range took {
+	all := make([]time.Duration, 0, len(p.took))
+	for _, t := range p.took {
 		all = append(all, t.whole)
 	}
-	scored.P50 = float64(percentile(all, 0.5).Microseconds()) / 1000
-	scored.P99 = float64(percentile(all, 0.99).Microseconds()) / 1000
-	if err := rig.settle(ctx); err != nil {
-		return err
-	}
-	scored.sent(rig.meter.counts().minus(before), len(took))
+	scored.Turns, scored.Seconds = len(all), p.elapsed.Seconds()
+	scored.P50, scored.P99 = millis(percentile(all, 0.5)), millis(percentile(all, 0.99))
+	scored.sent(p.sent, len(all))
 
 	return w.end(ctx)
 }
@@ -150,42 +144,37 @@ type probe struct {
 	address       string // of the measured database
 	keptSQL       string
 	process       int
-	before, after reading
-}
+	before, after struct {
+		reading
 
-type reading struct {
-	position string // of the WAL
-	cpu      cpu
-	kept     kept
+		kept kept
+	}
 }
 
 func (p *probe) begin(ctx context.Context, process int) (err error) {
 	p.process = process
 	if p.before.kept, err = p.kept(ctx); err == nil {
-		err = p.read(ctx, &p.before)
+		p.before.reading, err = p.read(ctx)
 	}
 
 	return err
 }
 
-func (p *probe) end(ctx context.Context) error {
-	err := p.read(ctx, &p.after)
-	if err == nil {
+func (p *probe) end(ctx context.Context) (err error) {
+	if p.after.reading, err = p.read(ctx); err == nil {
 		p.after.kept, err = p.kept(ctx)
 	}
 
 	return err
 }
 
-func (p *probe) read(ctx context.Context, r *reading) (err error) {
-	if r.position, err = p.server.position(ctx); err == nil {
-		r.cpu, err = p.server.cpu(ctx)
-	}
+func (p *probe) read(ctx context.Context) (reading, error) {
+	r, err := p.server.read(ctx)
 	if p.process != 0 {
 		r.cpu.Own = spentBy(p.process)
 	}
 
-	return err
+	return r, err
 }
 
 func (p *probe) kept(ctx context.Context) (kept, error) {

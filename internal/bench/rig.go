@@ -32,10 +32,11 @@ const (
 
 // rig is a worker and its clients in one process, with one metered pool.
 type rig struct {
-	pool   *pgxpool.Pool
-	meter  *meter
-	runner *jobs.Runner
-	model  llm.Model
+	pool    *pgxpool.Pool
+	meter   *meter
+	runner  *jobs.Runner
+	model   llm.Model
+	kitchen *domain.Domain
 }
 
 // startRig starts a worker on the database. The caller stops it.
@@ -68,17 +69,17 @@ func startRigWith(ctx context.Context, address string, model llm.Model) (*rig, e
 // config is that of `worker run` with its defaults, except for the model.
 func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	files, file := domain.Find("kitchen")
-	kitchen, err := domain.Open(ctx, r.pool, files, file)
-	if err != nil {
+	var err error
+	if r.kitchen, err = domain.Open(ctx, r.pool, files, file); err != nil {
 		return jobs.Config{}, err
 	}
 	config := jobs.Config{
-		Pool: r.pool, Domain: kitchen,
+		Pool: r.pool, Domain: r.kitchen,
 		Logger:              slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Models:              func(string) llm.Model { return r.model },
 		RetentionDecayTurns: engine.RetentionDecay, Version: "bench",
 	}
-	engine.Furnish(&config, recall.New(kitchen, lexical.Embedder{}), prompt.DefaultConfig())
+	engine.Furnish(&config, recall.New(r.kitchen, lexical.Embedder{}), prompt.DefaultConfig())
 
 	return config, nil
 }
@@ -120,25 +121,55 @@ func (r *rig) play(ctx context.Context, sessions []uuid.UUID, n int) ([]latency,
 	return flat, err
 }
 
+// played is what turns took, and what they and their background sent.
+type played struct {
+	took    []latency
+	elapsed time.Duration
+	sent    counts
+	names   map[string]usage
+}
+
+// playCounted is play, followed by waiting until no job is left.
+func (r *rig) playCounted(ctx context.Context, sessions []uuid.UUID, n int) (*played, error) {
+	before, names := r.meter.counts(), r.meter.names()
+	start := time.Now()
+	took, err := r.play(ctx, sessions, n)
+	if err != nil {
+		return nil, err
+	}
+	p := &played{took: took, elapsed: time.Since(start)}
+	if err := r.settle(ctx); err != nil {
+		return nil, err
+	}
+	p.sent, p.names = r.meter.counts().minus(before), r.meter.names()
+	for name, used := range p.names {
+		p.names[name] = usage{N: used.N - names[name].N, Took: used.Took - names[name].Took}
+	}
+
+	return p, nil
+}
+
 // looking is the message whose turn reads the recipes and writes one row.
 const looking = "Look at my recipes and put one more thing on my shopping list."
 
-// turn runs one turn and waits until it is summarized.
-func (r *rig) turn(ctx context.Context, session uuid.UUID, message string) (latency, error) {
-	var (
-		turn *jobs.Enqueued
-		done *milestones
-	)
-	began := time.Now()
-	err := pg.InTx(ctx, r.pool, func(tx pgx.Tx) error {
-		var err error
-		turn, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: message})
+// enqueue sends a message; done is watched from before its commit.
+func (r *rig) enqueue(ctx context.Context, session uuid.UUID, message string) (turn uuid.UUID, done *milestones, err error) {
+	err = pg.InTx(ctx, r.pool, func(tx pgx.Tx) error {
+		made, err := jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: message})
 		if err == nil {
-			done = r.meter.watch(turn.TurnID)
+			turn, done = made.TurnID, r.meter.watch(made.TurnID)
 		}
 
 		return err
 	})
+
+	return turn, done, err
+}
+
+// turn runs one turn and waits until it is summarized.
+func (r *rig) turn(ctx context.Context, session uuid.UUID, message string) (latency, error) {
+	began := time.Now()
+	turn, done, err := r.enqueue(ctx, session, message)
 	if err != nil {
 		return latency{}, err
 	}
@@ -154,7 +185,7 @@ func (r *rig) turn(ctx context.Context, session uuid.UUID, message string) (late
 		case <-wait.passed:
 			*wait.took = time.Since(start)
 		case <-ctx.Done():
-			return took, r.explain(context.WithoutCancel(ctx), turn.TurnID, context.Cause(ctx))
+			return took, r.explain(context.WithoutCancel(ctx), turn, context.Cause(ctx))
 		}
 	}
 	took.whole = time.Since(began)
@@ -171,13 +202,11 @@ func (r *rig) explain(ctx context.Context, turn uuid.UUID, cause error) error {
 	return errors.Join(fmt.Errorf("turn %s (%s): %w", turn, status, cause), err)
 }
 
-// playOut is play followed by waiting until no job is left.
+// playOut is playCounted of turns that are not counted.
 func (r *rig) playOut(ctx context.Context, sessions []uuid.UUID, n int) error {
-	if _, err := r.play(ctx, sessions, n); err != nil {
-		return err
-	}
+	_, err := r.playCounted(ctx, sessions, n)
 
-	return r.settle(ctx)
+	return err
 }
 
 // live plays turns that are not counted. The tables are analyzed before the last ones, in which each connection plans anew.

@@ -3,25 +3,77 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/pg"
+	"alfred/internal/scratch"
 )
 
-// server is a connection to another database on the same server, so that its queries are not counted.
-type server struct{ conn *pgx.Conn }
+// server is the server of the measured database, seen from another one, so that what is asked here is not counted.
+type server struct {
+	*scratch.Server
 
-func openServer(ctx context.Context, address string) (*server, error) {
-	conn, err := pgx.Connect(ctx, address)
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-
-	return &server{conn: conn}, nil
+	database string // the measured one
 }
 
-func (s *server) close(ctx context.Context) { s.conn.Close(context.WithoutCancel(ctx)) }
+func openServer(ctx context.Context, address string) (*server, error) {
+	opened, err := scratch.Open(ctx, address, "alfred_bench_")
+	if err != nil {
+		return nil, err
+	}
+
+	return &server{Server: opened}, nil
+}
+
+func (s *server) close(ctx context.Context) error {
+	defer s.Close()
+
+	return s.drop(context.WithoutCancel(ctx))
+}
+
+func (s *server) drop(ctx context.Context) error {
+	if s.database == "" {
+		return nil
+	}
+
+	return s.Drop(ctx, s.database)
+}
+
+// empty measures a new database from here on, in place of the one before.
+func (s *server) empty(ctx context.Context) (address string, err error) {
+	if err := s.drop(ctx); err != nil {
+		return "", err
+	}
+	s.database, address, err = s.Create(ctx, "template0")
+
+	return address, err
+}
+
+// migrated is empty with our tables.
+func (s *server) migrated(ctx context.Context) (string, error) {
+	own, err := s.empty(ctx)
+	if err != nil {
+		return "", err
+	}
+	pool, err := openPool(ctx, own, 4, nil)
+	if err != nil {
+		return "", err
+	}
+	defer pool.Close()
+	if err := pg.Migrate(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
+		return "", err
+	}
+	// Like autovacuum within minutes: until then, each new connection reads the migrations' dead rows in the catalog.
+	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
+		return "", fmt.Errorf("vacuum: %w", err)
+	}
+
+	return own, nil
+}
 
 // commits is how many transactions the database has committed, read-only ones included. Backends report at their end at
 // the latest, so all connections must be closed.
@@ -30,8 +82,8 @@ func (s *server) commits(ctx context.Context) (int, error) {
 	defer cancel()
 	for {
 		var n, busy int
-		err := s.conn.QueryRow(ctx, `SELECT d.xact_commit, (SELECT count(*) FROM pg_stat_activity AS a WHERE a.datname = d.datname AND a.backend_type = 'client backend')
-			FROM pg_stat_database AS d WHERE d.datname = $1`, database).Scan(&n, &busy)
+		err := s.Admin.QueryRow(ctx, `SELECT d.xact_commit, (SELECT count(*) FROM pg_stat_activity AS a WHERE a.datname = d.datname AND a.backend_type = 'client backend')
+			FROM pg_stat_database AS d WHERE d.datname = $1`, s.database).Scan(&n, &busy)
 		if err != nil {
 			return 0, fmt.Errorf("read pg_stat_database: %w", err)
 		}
@@ -44,17 +96,23 @@ func (s *server) commits(ctx context.Context) (int, error) {
 
 // checkpoint prevents a checkpoint within the next minutes.
 func (s *server) checkpoint(ctx context.Context) error {
-	_, err := s.conn.Exec(ctx, `CHECKPOINT`)
+	_, err := s.Admin.Exec(ctx, `CHECKPOINT`)
 
 	return err
 }
 
-// position is the current end of the WAL.
-func (s *server) position(ctx context.Context) (string, error) {
-	var lsn string
-	err := s.conn.QueryRow(ctx, `SELECT pg_current_wal_insert_lsn()::text`).Scan(&lsn)
+// reading is what has been used up to a moment.
+type reading struct {
+	position string // end of the WAL
+	cpu      cpu
+}
 
-	return lsn, err
+func (s *server) read(ctx context.Context) (r reading, err error) {
+	if err = s.Admin.QueryRow(ctx, `SELECT pg_current_wal_insert_lsn()::text`).Scan(&r.position); err == nil {
+		r.cpu, err = s.cpu(ctx)
+	}
+
+	return r, err
 }
 
 // wal is what was written between two positions, in bytes, by all databases of the server.
@@ -68,7 +126,7 @@ type wal struct {
 // pg_walinspect it returns only the total.
 func (s *server) walBetween(ctx context.Context, address, from, to string) (wal, error) {
 	var w wal
-	if err := s.conn.QueryRow(ctx, `SELECT ($2::pg_lsn - $1::pg_lsn)::bigint`, from, to).Scan(&w.Bytes); err != nil {
+	if err := s.Admin.QueryRow(ctx, `SELECT ($2::pg_lsn - $1::pg_lsn)::bigint`, from, to).Scan(&w.Bytes); err != nil {
 		return w, fmt.Errorf("measure the WAL: %w", err)
 	}
 	conn, err := pgx.Connect(ctx, address)
@@ -79,10 +137,7 @@ func (s *server) walBetween(ctx context.Context, address, from, to string) (wal,
 	if _, err := conn.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_walinspect`); err != nil {
 		return w, nil // the server does not have it
 	}
-	rows, err := conn.Query(ctx, walByTable, from, to)
-	if err != nil {
-		return w, fmt.Errorf("look into the WAL: %w", err)
-	}
+	rows, _ := conn.Query(ctx, walByTable, from, to)
 	var (
 		table        string
 		size, images int
@@ -131,7 +186,7 @@ type facts struct {
 
 func (s *server) facts(ctx context.Context) (facts, error) {
 	f := facts{At: time.Now().UTC().Format(toTheMinute), Go: runtime.Version(), Machine: machine()}
-	err := s.conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'),
+	err := s.Admin.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'),
 		current_setting('shared_buffers'), current_setting('wal_level')`).Scan(&f.Version, &f.Fsync, &f.SyncCommit, &f.Buffers, &f.WalLevel)
 	if err != nil {
 		return f, fmt.Errorf("read the server's settings: %w", err)

@@ -198,17 +198,12 @@ func recordTalk(ctx context.Context, address string, messages []message) (*talk,
 		return nil, err
 	}
 	defer r.stop(ctx) //nolint:errcheck // all was read
-	files, file := domain.Find("kitchen")
-	kitchen, err := domain.Open(ctx, r.pool, files, file)
-	if err != nil {
-		return nil, err
-	}
-	model.Model = offline.New(kitchen)
+	model.Model = offline.New(r.kitchen)
 	sessions, err := newSessions(ctx, r.pool, 1)
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{system: instructions(kitchen)}
+	t := &talk{system: instructions(r.kitchen)}
 	for _, m := range messages {
 		model.now, model.calls = m, nil
 		turn, err := r.hold(ctx, sessions[0], m.Say)
@@ -238,13 +233,10 @@ func (r *rig) hold(ctx context.Context, session uuid.UUID, say string) (*told, e
 		return nil, fmt.Errorf("read the turn: %w", err)
 	}
 	// For agents without drafts, a draft is text, and saving it means repeating it.
-	rows, err := r.pool.Query(ctx, `SELECT s.tool, CASE WHEN a.content IS NULL THEN s.params ELSE s.params - 'from_ref' || jsonb_build_object('data', a.content) END, s.rows
+	rows, _ := r.pool.Query(ctx, `SELECT s.tool, CASE WHEN a.content IS NULL THEN s.params ELSE s.params - 'from_ref' || jsonb_build_object('data', a.content) END, s.rows
 		FROM turn_step_results AS s
 		LEFT JOIN LATERAL (SELECT content FROM artifacts WHERE session_id = $2 AND ref = s.params ->> 'from_ref' ORDER BY version DESC LIMIT 1) AS a ON true
 		WHERE s.turn_id = $1 AND s.error_code IS NULL AND s.tool <> 'generate' ORDER BY s.step, s.call`, id, session)
-	if err != nil {
-		return nil, fmt.Errorf("read its tools: %w", err)
-	}
 	uses, err := pgx.CollectRows(rows, pgx.RowToStructByPos[used])
 	t.Rounds = inRounds(uses)
 

@@ -151,11 +151,7 @@ func (s *Suite) build(ctx context.Context, address string) error {
 		return err
 	}
 	defer pool.Close()
-	migrator, err := pg.NewMigrator(pool, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	if _, err := migrator.Up(ctx); err != nil {
+	if err := pg.Migrate(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
 	for _, file := range s.Schema {

@@ -179,6 +179,17 @@ func (m *Migrator) Print(ctx context.Context) (string, error) {
 	return text.String(), nil
 }
 
+// Migrate is [Migrator.Up] for who does not ask what was applied.
+func Migrate(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) error {
+	migrator, err := NewMigrator(pool, logger)
+	if err != nil {
+		return err
+	}
+	_, err = migrator.Up(ctx)
+
+	return err
+}
+
 // Up applies pending migrations. Any number of processes may call it concurrently: one works, the others wait and find
 // nothing to do. Errors: [ErrSchemaAhead], [ErrSchemaAltered], [ErrVectorMissing].
 func (m *Migrator) Up(ctx context.Context) ([]Step, error) {

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"runtime"
 	"slices"
@@ -26,6 +25,7 @@ import (
 	"alfred/internal/llm/openai"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
+	"alfred/internal/scratch"
 )
 
 func main() {
@@ -64,32 +64,14 @@ func configured() (llm.Embedder, error) {
 	}, length)
 }
 
-// ownDatabase is created for a run and dropped after it.
-const ownDatabase = "alfred_bench_recall"
-
-// makeDatabase returns the address of an empty database. The index of a million vectors is built in 2 GB, and many
-// times slower in less.
-func makeDatabase(ctx context.Context, address string) (own string, drop func() error, err error) {
-	parsed, err := url.Parse(address)
-	if err != nil {
-		return "", nil, fmt.Errorf("parse the address: %w", err)
+// makeDatabase makes an empty database. The index of a million vectors is built in 2 GB, and many times slower in less.
+func makeDatabase(ctx context.Context, server *scratch.Server) (name, address string, err error) {
+	name, address, err = server.Create(ctx, "template0")
+	if err == nil {
+		_, err = server.Admin.Exec(ctx, `ALTER DATABASE `+scratch.Quote(name)+` SET maintenance_work_mem = '3GB'`)
 	}
-	admin, err := pgx.Connect(ctx, address)
-	if err != nil {
-		return "", nil, fmt.Errorf("connect: %w", err)
-	}
-	for _, sql := range []string{`DROP DATABASE IF EXISTS ` + ownDatabase + ` WITH (FORCE)`, `CREATE DATABASE ` + ownDatabase, `ALTER DATABASE ` + ownDatabase + ` SET maintenance_work_mem = '3GB'`} {
-		if _, err := admin.Exec(ctx, sql); err != nil {
-			return "", nil, errors.Join(fmt.Errorf("%s: %w", sql, err), admin.Close(ctx))
-		}
-	}
-	parsed.Path = "/" + ownDatabase
 
-	return parsed.String(), func() error {
-		_, err := admin.Exec(ctx, `DROP DATABASE `+ownDatabase+` WITH (FORCE)`)
-
-		return errors.Join(err, admin.Close(ctx))
-	}, nil
+	return name, address, err
 }
 
 func run(ctx context.Context, address, out, users, people string, turns int) (err error) {
@@ -97,21 +79,22 @@ func run(ctx context.Context, address, out, users, people string, turns int) (er
 	if err != nil {
 		return err
 	}
-	own, drop, err := makeDatabase(ctx, address)
+	server, err := scratch.Open(ctx, address, "alfred_bench_recall_")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, drop()) }()
+	defer server.Close()
+	name, own, err := makeDatabase(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Drop(ctx, name)) }()
 	pool, err := pg.Open(ctx, pg.Config{AppName: "bench recall", MaxConns: 12, URL: own})
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	migrator, err := pg.NewMigrator(pool, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	if _, err := migrator.Up(ctx); err != nil {
+	if err := pg.Migrate(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
 	files, file := domain.Find("kitchen")

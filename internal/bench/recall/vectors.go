@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/pgvector/pgvector-go"
 
 	"alfred/internal/recall"
@@ -145,20 +146,19 @@ func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points
 
 // exact compares with all vectors of the user, without the index.
 func (b *bench) exact(ctx context.Context, user uuid.UUID, model string, vector []float32, limit int) (map[string]bool, error) {
-	rows, err := b.pool.Query(ctx, `SELECT owner_id FROM (SELECT owner_id, embedding <=> $3::text::vector AS distance FROM embeddings
+	rows, _ := b.pool.Query(ctx, `SELECT owner_id FROM (SELECT owner_id, embedding <=> $3::text::vector AS distance FROM embeddings
 		WHERE user_id = $1 AND model = $2 ORDER BY distance LIMIT $4) AS nearest WHERE distance < 0.85`,
 		user, model, pgvector.NewVector(vector).String(), limit)
+	best := map[string]bool{}
+	var id string
+	_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
+		best[id] = true
+
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("search exactly: %w", err)
 	}
-	best := map[string]bool{}
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("search exactly: %w", err)
-		}
-		best[id] = true
-	}
 
-	return best, rows.Err()
+	return best, nil
 }
