@@ -17,7 +17,6 @@ import (
 	"alfred/internal/auth"
 	"alfred/internal/directory"
 	"alfred/internal/follow"
-	"alfred/internal/httpapi"
 	"alfred/internal/mcpserver"
 )
 
@@ -46,16 +45,13 @@ func (r *resident) settle(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	r.places.Go(func() error { return config.Listener.Run(r.living) })
-	factory := mcpserver.New(mcpserver.Config{
-		Pool: pool, Listener: config.Listener, Domain: config.Domain, Preview: config.Preview, Search: config.Search,
-		Limits: config.Limits, Logger: r.logger, Version: config.Version, Explain: httpapi.Explain,
-	})
+	factory := config.Tools()
 	r.pool, r.turns = pool, &follow.Reader{Pool: pool, Listener: config.Listener, UserID: r.id}
 	if r.known != nil {
 		r.turns.StillGood, r.turns.Moved = func(ctx context.Context) error { return served(ctx, pool, r) }, r.moved
 		r.turns.Patience = answerPatience
 	}
-	caller := mcpserver.Caller{UserID: r.id, MaySend: r.send, Turns: r.turns}
+	caller := mcpserver.Caller{MaySend: r.send, Turns: r.turns}
 	if r.server == nil {
 		r.server = factory.For(caller)
 		r.server.AddReceivingMiddleware(r.follow)

@@ -14,13 +14,8 @@ import (
 // registerMCP serves the Model Context Protocol. A read key is enough to connect; the tool that sends messages requires
 // a chat key.
 func (a *api) registerMCP(mux *http.ServeMux) {
-	handler := mcpserver.New(mcpserver.Config{
-		Pool: a.Pool, Listener: a.Listener, Domain: a.Domain, Preview: a.Preview, Search: a.Search, Limits: a.Limits,
-		Logger: a.Logger, Version: a.Version, Explain: Explain,
-	}).Handler(func(r *http.Request) mcpserver.Caller {
-		who := auth.CallerOf(r.Context())
-
-		return mcpserver.Caller{UserID: who.User, MaySend: who.May(http.MethodPost), Turns: a.door.Reader(r.Context())}
+	handler := a.Tools().Handler(func(r *http.Request) mcpserver.Caller {
+		return mcpserver.Caller{MaySend: auth.CallerOf(r.Context()).May(http.MethodPost), Turns: a.door.Reader(r.Context())}
 	})
 	serve := func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
@@ -59,8 +54,15 @@ func (a *api) takeTool(w http.ResponseWriter, r *http.Request, who auth.Caller) 
 	return a.gate.OpenStream(who)
 }
 
-// Explain is the API's problem for an error, as an MCP tool reports it; nil for internal errors.
-func Explain(err error) *mcpserver.Error {
+// Tools makes servers of the Model Context Protocol.
+func (c *Config) Tools() *mcpserver.Factory {
+	return mcpserver.New(mcpserver.Config{
+		Pool: c.Pool, Domain: c.Domain, Preview: c.Preview, Search: c.Search, Limits: c.Limits, Logger: c.Logger, Version: c.Version, Explain: explain,
+	})
+}
+
+// explain is the API's problem for an error, as an MCP tool reports it; nil for internal errors.
+func explain(err error) *mcpserver.Error {
 	p := problem.Of(err)
 	if p.Status == http.StatusInternalServerError {
 		return nil

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,26 +18,24 @@ import (
 	"alfred/jobs"
 )
 
-// Config is what the tools need. The listener must be running.
+// Config is what the tools need.
 type Config struct {
-	Pool     *pgxpool.Pool
-	Listener *pg.Listener
-	Domain   *domain.Domain
-	Preview  *preview.Preview
-	Search   *recall.Searcher
-	Limits   jobs.Limits
-	Logger   *slog.Logger
-	Version  string
+	Pool    *pgxpool.Pool
+	Domain  *domain.Domain
+	Preview *preview.Preview
+	Search  *recall.Searcher
+	Limits  jobs.Limits
+	Logger  *slog.Logger
+	Version string
 	// Explain says what a caller may know of an error; nil: nothing.
 	Explain func(error) *Error
 }
 
 // Caller is on whose behalf a server acts.
 type Caller struct {
-	UserID uuid.UUID
 	// MaySend offers send_message; otherwise all tools are read-only.
 	MaySend bool
-	// Turns, if not nil, reads the caller's turns, and looks whether they may, while a tool waits.
+	// Turns reads the caller's turns, and looks whether they may, while a tool waits.
 	Turns *follow.Reader
 }
 
@@ -63,11 +60,8 @@ func (f *Factory) For(caller Caller) *mcp.Server {
 
 // Into has a server's tools be those of this factory.
 func (f *Factory) Into(server *mcp.Server, caller Caller) {
-	t := &tools{Config: f.config, caller: caller, turns: caller.Turns}
-	if t.turns == nil {
-		t.turns = &follow.Reader{Pool: f.config.Pool, Listener: f.config.Listener, UserID: caller.UserID}
-	}
-	t.register(server)
+	t := &tools{Config: f.config, turns: caller.Turns, user: caller.Turns.UserID}
+	t.register(server, caller.MaySend)
 }
 
 const instructions = "Alfred is an assistant over the user's rows in Postgres. A session is one conversation; search_history finds sessions and turns. " +
@@ -99,10 +93,7 @@ func (t *tools) callerError(ctx context.Context, tool string, err error) error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
-	known := errInternal
-	if t.Explain != nil {
-		known = cmp.Or(t.Explain(err), errInternal)
-	}
+	known := cmp.Or(t.Explain(err), errInternal)
 	if known == errInternal || pg.IsTransient(err) || errors.Is(err, context.DeadlineExceeded) {
 		t.Logger.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", tool), slog.Any("error", err))
 	}

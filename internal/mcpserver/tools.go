@@ -23,16 +23,16 @@ import (
 type tools struct {
 	Config
 
-	caller Caller
-	turns  *follow.Reader
+	user  uuid.UUID
+	turns *follow.Reader
 }
 
-func (t *tools) register(server *mcp.Server) {
+func (t *tools) register(server *mcp.Server, maySend bool) {
 	add(server, t, "list_entities", "What a session knows: refs with label, tier and the reason why they are kept.", t.listEntities)
 	add(server, t, "search_history", "Past turns by words and meaning, best first; without a query the newest turn of each of the newest sessions.", t.searchHistory)
 	add(server, t, "explain_context", "What stood in the prompts of a turn, and why; of a session what a node would see of its coming turn, with the text.", t.explainContext)
 	add(server, t, "get_turn", "A turn: message, plan, steps, reply, question, cost.", t.getTurn)
-	if t.caller.MaySend {
+	if maySend {
 		add(server, t, "send_message", "Say something to Alfred, in a session or a new one, and wait for the reply.", t.sendMessage)
 	}
 }
@@ -55,11 +55,11 @@ func add[In, Out any](server *mcp.Server, t *tools, name, description string, wo
 }
 
 func (t *tools) read(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return pg.InReadTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.caller.UserID, work) })
+	return pg.InReadTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.user, work) })
 }
 
 func (t *tools) write(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return pg.InTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.caller.UserID, work) })
+	return pg.InTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.user, work) })
 }
 
 // parseID parses an id; a malformed one is treated as unknown.
@@ -207,7 +207,7 @@ func (t *tools) searchHistory(ctx context.Context, in searchIn) (*foundOut, erro
 	}
 	out := &foundOut{Turns: []found{}, Notice: vectors.Notice}
 	err = t.read(ctx, func(tx pgx.Tx) error {
-		hits, err := t.Search.Search(ctx, tx, &recall.Query{UserID: t.caller.UserID, Text: in.Query, Vectors: vectors, Limit: maxFound, Kinds: []string{recall.KindTurn}})
+		hits, err := t.Search.Search(ctx, tx, &recall.Query{UserID: t.user, Text: in.Query, Vectors: vectors, Limit: maxFound, Kinds: []string{recall.KindTurn}})
 		for _, hit := range hits {
 			out.Turns = append(out.Turns, found{
 				TurnID: hit.ID, SessionID: hit.SessionID.String(), Number: int32(hit.Turn), At: hit.At,
@@ -224,7 +224,7 @@ func (t *tools) searchHistory(ctx context.Context, in searchIn) (*foundOut, erro
 func (t *tools) newest(ctx context.Context) (*foundOut, error) {
 	out := &foundOut{Turns: []found{}}
 	err := t.read(ctx, func(tx pgx.Tx) error {
-		sessions, err := db.New().SessionPage(ctx, tx, &db.SessionPageParams{UserID: t.caller.UserID, PageSize: maxNewest})
+		sessions, err := db.New().SessionPage(ctx, tx, &db.SessionPageParams{UserID: t.user, PageSize: maxNewest})
 		if err != nil {
 			return err
 		}
@@ -303,11 +303,11 @@ func (t *tools) sessionOf(ctx context.Context, tx pgx.Tx, in messageIn) (id uuid
 // newSession derives the session's id from the idempotency key, so that a resent message finds it.
 func (t *tools) newSession(ctx context.Context, tx pgx.Tx, key string) (uuid.UUID, error) {
 	if key != "" {
-		id := uuid.NewSHA1(t.caller.UserID, []byte("mcp:"+key))
+		id := uuid.NewSHA1(t.user, []byte("mcp:"+key))
 
-		return id, db.New().SessionEnsure(ctx, tx, &db.SessionEnsureParams{ID: id, UserID: t.caller.UserID, Domain: t.Domain.Name})
+		return id, db.New().SessionEnsure(ctx, tx, &db.SessionEnsureParams{ID: id, UserID: t.user, Domain: t.Domain.Name})
 	}
-	made, err := db.New().SessionInsert(ctx, tx, &db.SessionInsertParams{UserID: t.caller.UserID, Domain: t.Domain.Name, Mode: "plan"})
+	made, err := db.New().SessionInsert(ctx, tx, &db.SessionInsertParams{UserID: t.user, Domain: t.Domain.Name, Mode: "plan"})
 	if err != nil {
 		return uuid.Nil, err
 	}

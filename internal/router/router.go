@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -180,7 +179,7 @@ const (
 func (r *Router) follow(w http.ResponseWriter, request *http.Request, who directory.Who, user directory.User) {
 	body, until := newReplay(request), time.Time{}
 	for length := tryPause; ; length = min(2*length, longPause) {
-		answer := &held{ResponseWriter: w, unknown: true, failed: true}
+		answer := &held{ResponseWriter: w, holds: refusedOrFailed}
 		began := r.serve(answer, body.again(request), user.Database)
 		if !answer.holding {
 			return
@@ -236,7 +235,7 @@ func (r *Router) anywhere(w http.ResponseWriter, request *http.Request) {
 // ready reports the process as ready as long as one database is: there are users to serve.
 func (r *Router) ready(w http.ResponseWriter, request *http.Request) {
 	for _, handler := range r.opened() {
-		answer := &held{ResponseWriter: w, notOK: true}
+		answer := &held{ResponseWriter: w, holds: notOK}
 		handler.ServeHTTP(answer, request)
 		if !answer.holding {
 			return
@@ -246,20 +245,21 @@ func (r *Router) ready(w http.ResponseWriter, request *http.Request) {
 }
 
 func unavailable(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.Header().Set("Retry-After", "1")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = io.WriteString(w, `{"type":"about:blank","title":"Service Unavailable","status":503,"code":"unavailable","detail":"The database of this user does not answer; try again."}`+"\n") // a client that has gone needs no answer
+	problem.Write(w, problem.Unavailable("The database of this user does not answer; try again.", time.Second))
 }
 
-// held is a response that is withheld if it says that the user is elsewhere.
+// refusedOrFailed: the database does not know the key, or fails; it may be one that the user has left.
+func refusedOrFailed(status int) bool {
+	return status == http.StatusUnauthorized || status >= http.StatusInternalServerError
+}
+
+func notOK(status int) bool { return status != http.StatusOK }
+
+// held is a response that is withheld if it says that the user is elsewhere, or has one of the statuses that holds names.
 type held struct {
 	http.ResponseWriter
 
-	unknown bool // keep back the refusal of a key, too
-	failed  bool // keep back failures, too: the database may be one that the user has left
-	notOK   bool // keep back every answer but OK
-
+	holds   func(status int) bool
 	header  http.Header
 	status  int
 	holding bool
@@ -281,7 +281,7 @@ func (h *held) WriteHeader(status int) {
 		return
 	}
 	h.status = status
-	h.holding = h.elsewhere() || h.unknown && status == http.StatusUnauthorized || h.failed && status >= http.StatusInternalServerError || h.notOK && status != http.StatusOK
+	h.holding = h.elsewhere() || h.holds(status)
 	if !h.holding {
 		h.send()
 	}

@@ -38,9 +38,14 @@ type Telemetry struct {
 	Traces  trace.TracerProvider
 	Metrics metric.MeterProvider
 
-	registry *prometheus.Registry
-	flushers []func(context.Context) error
-	closers  []func(context.Context) error
+	registry  *prometheus.Registry
+	providers []provider
+}
+
+// provider is what measures and exports.
+type provider interface {
+	ForceFlush(ctx context.Context) error
+	Shutdown(ctx context.Context) error
 }
 
 // Open creates the providers. An unreachable collector is not an error: what it misses is lost, and the work continues.
@@ -68,7 +73,7 @@ func Open(ctx context.Context, config Config) (*Telemetry, error) {
 		options = append(options, sdkmetric.WithReader(reader))
 	}
 	metrics := sdkmetric.NewMeterProvider(options...)
-	t.Metrics, t.flushers, t.closers = metrics, append(t.flushers, metrics.ForceFlush), append(t.closers, metrics.Shutdown)
+	t.Metrics, t.providers = metrics, append(t.providers, metrics)
 
 	return t, nil
 }
@@ -80,7 +85,7 @@ func (t *Telemetry) otlp(ctx context.Context, collector string, who *resource.Re
 		return nil, fmt.Errorf("make trace exporter: %w", err)
 	}
 	traces := sdktrace.NewTracerProvider(sdktrace.WithResource(who), sdktrace.WithBatcher(spans), sdktrace.WithIDGenerator(ids{}))
-	t.Traces, t.flushers, t.closers = traces, append(t.flushers, traces.ForceFlush), append(t.closers, traces.Shutdown)
+	t.Traces, t.providers = traces, append(t.providers, traces)
 	metrics, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(collector+"/v1/metrics"))
 	if err != nil {
 		return nil, fmt.Errorf("make metric exporter: %w", err)
@@ -117,15 +122,19 @@ func (t *Telemetry) Handler() http.Handler {
 }
 
 // Flush sends what has not been sent.
-func (t *Telemetry) Flush(ctx context.Context) error { return all(ctx, "flush telemetry", t.flushers) }
+func (t *Telemetry) Flush(ctx context.Context) error {
+	return t.each(ctx, "flush telemetry", provider.ForceFlush)
+}
 
 // Close sends what has not been sent, and ends.
-func (t *Telemetry) Close(ctx context.Context) error { return all(ctx, "close telemetry", t.closers) }
+func (t *Telemetry) Close(ctx context.Context) error {
+	return t.each(ctx, "close telemetry", provider.Shutdown)
+}
 
-func all(ctx context.Context, what string, work []func(context.Context) error) error {
-	errs := make([]error, 0, len(work))
-	for _, do := range work {
-		errs = append(errs, do(ctx))
+func (t *Telemetry) each(ctx context.Context, what string, do func(provider, context.Context) error) error {
+	var errs []error
+	for _, p := range t.providers {
+		errs = append(errs, do(p, ctx))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("%s: %w", what, err)

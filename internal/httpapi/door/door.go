@@ -95,7 +95,7 @@ func Converse[In any](d *Door, handle func(ctx context.Context, w http.ResponseW
 	}
 }
 
-var errStopping = problem.New(http.StatusServiceUnavailable, "unavailable", "This server is being stopped; ask another for the turn.")
+var errStopping = problem.Unavailable("This server is being stopped; ask another for the turn.", 0)
 
 // UntilStopping is ctx, cancelled also when the server is about to stop.
 func (d *Door) UntilStopping(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -268,7 +268,7 @@ const (
 	readPatience = 10 * time.Second
 )
 
-var errMoving = problem.New(http.StatusServiceUnavailable, "unavailable", "The message is kept, and its user is being moved to another database: ask for the turn in a moment.")
+var errMoving = problem.Unavailable("The message is kept, and its user is being moved to another database: ask for the turn in a moment.", 0)
 
 func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place) *follow.Reader {
 	r := &follow.Reader{

@@ -76,6 +76,14 @@ func Invalid(detail string) *Problem {
 	return New(http.StatusBadRequest, "invalid_request", detail)
 }
 
+// Unavailable says why nothing can be done at the moment, and when to try again; 0: that is not known.
+func Unavailable(detail string, retryAfter time.Duration) *Problem {
+	p := New(http.StatusServiceUnavailable, "unavailable", detail)
+	p.retryAfter = retryAfter
+
+	return p
+}
+
 // Unprocessable says why a well-formed request cannot be carried out.
 func Unprocessable(detail string) *Problem {
 	return New(http.StatusUnprocessableEntity, "invalid_request", detail)
@@ -140,20 +148,21 @@ var known = []struct {
 	{jobs.ErrLimit, New(http.StatusTooManyRequests, "limit_exceeded", "Too many messages are waiting in this session.")},
 	{auth.ErrElsewhere, moving},
 	{auth.ErrForbidden, New(http.StatusForbidden, "forbidden", "This key may not do that.")},
-	{auth.ErrNoKeys, New(http.StatusServiceUnavailable, "unavailable", "The keys that tokens are checked with cannot be fetched from their issuer; try again, or use an API key.")},
+	{auth.ErrNoKeys, Unavailable("The keys that tokens are checked with cannot be fetched from their issuer; try again, or use an API key.", 0)},
 	{auth.ErrUnauthorized, New(http.StatusUnauthorized, "unauthorized", "Send a valid key: Authorization: Bearer <key>.")},
 	{context.DeadlineExceeded, interrupted},
 	{context.Canceled, interrupted},
 }
 
-var (
-	// moving is the answer where nobody could send the request on to the user's database.
-	moving = &Problem{
-		Type: "about:blank", Title: http.StatusText(http.StatusServiceUnavailable), Status: http.StatusServiceUnavailable, Code: "unavailable",
-		Detail: "This user is being moved to another database; try again.", elsewhere: true, retryAfter: time.Second,
-	}
-	interrupted = New(http.StatusServiceUnavailable, "unavailable", "This took too long or was interrupted; try again.")
-)
+// moving is the answer where nobody could send the request on to the user's database.
+var moving = func() *Problem {
+	p := Unavailable("This user is being moved to another database; try again.", time.Second)
+	p.elsewhere = true
+
+	return p
+}()
+
+var interrupted = Unavailable("This took too long or was interrupted; try again.", 0)
 
 // Of is the only place that maps an error to what the caller is told. Anything unknown is internal and does not
 // reveal its cause; the log does.
