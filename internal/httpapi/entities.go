@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -122,7 +121,7 @@ func (a *api) entityList(ctx context.Context, in *entitiesIn) (entityPage, error
 				return e
 			},
 			func(r *db.EntityListRow) string {
-				return entityCursor{Turn: in.Turn, Tier: r.Tier, Type: r.EntityType, TurnCreated: r.TurnCreated, Ref: r.Ref}.String()
+				return opaque(entityCursor{Turn: in.Turn, Tier: r.Tier, Type: r.EntityType, TurnCreated: r.TurnCreated, Ref: r.Ref})
 			})
 
 		return page, err
@@ -147,31 +146,16 @@ type entityCursor struct {
 	Ref         string `json:"ref"`
 }
 
-// String encodes the cursor for clients.
-func (c entityCursor) String() string {
-	raw, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // strings and numbers
-	}
-
-	return base64.RawURLEncoding.EncodeToString(raw)
-}
-
 // refForm matches every ref; anything else cannot be in a cursor of ours.
 var refForm = regexp.MustCompile(`^[a-z][a-z0-9_]*_[0-9]{1,18}$`)
 
 // parseEntityCursor parses a registry cursor as of the same turn.
-func parseEntityCursor(cursor string, turn int32) (entityCursor, error) {
-	var c entityCursor
-	if cursor == "" {
-		return c, nil
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err == nil {
-		err = json.Unmarshal(raw, &c)
+func parseEntityCursor(cursor string, turn int32) (c entityCursor, err error) {
+	if err := parseOpaque(cursor, &c); err != nil || cursor == "" {
+		return c, err
 	}
 	tiers := []string{"generated", "recent", "retained", "excluded", "background"}
-	if err != nil || c.Turn != turn || !slices.Contains(tiers, c.Tier) || !refForm.MatchString(c.Ref) || strings.ContainsRune(c.Type, 0) {
+	if c.Turn != turn || !slices.Contains(tiers, c.Tier) || !refForm.MatchString(c.Ref) || strings.ContainsRune(c.Type, 0) {
 		return c, errCursor
 	}
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/db"
 	"alfred/internal/httpapi/problem"
 )
 
@@ -22,18 +21,15 @@ func FuzzPositions(f *testing.F) {
 			require.GreaterOrEqual(t, min(number, seq), int32(0))
 		}
 		if params, err := (&sessionListIn{PageQuery: PageQuery{Cursor: text}}).after(); err == nil && text != "" {
-			row := &db.SessionPageRow{ID: *params.BeforeID, LastActivityAt: *params.BeforeAt}
-			if *params.BeforePinned {
-				row.PinnedAt = params.BeforeAt
-			}
-			again, err := (&sessionListIn{PageQuery: PageQuery{Cursor: sessionCursor(row)}}).after()
+			cursor := opaque(sessionCursor{params.BeforePinned, params.BeforeAt, params.BeforeID})
+			again, err := (&sessionListIn{PageQuery: PageQuery{Cursor: cursor}}).after()
 			require.NoError(t, err)
 			require.True(t, params.BeforeAt.Equal(*again.BeforeAt))
 			require.Equal(t, *params.BeforePinned, *again.BeforePinned)
 			require.Equal(t, params.BeforeID, again.BeforeID)
 		}
 		if c, err := parseEntityCursor(text, 0); err == nil && text != "" {
-			again, err := parseEntityCursor(c.String(), 0)
+			again, err := parseEntityCursor(opaque(c), 0)
 			require.NoError(t, err)
 			require.Equal(t, c, again)
 		}

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -87,6 +89,32 @@ func parsePair(text string, bad error) (first, second int32, err error) {
 	}
 
 	return first, second, err
+}
+
+// opaque encodes a cursor of several values.
+func opaque(cursor any) string {
+	raw, err := json.Marshal(cursor)
+	if err != nil {
+		panic(err) // strings, numbers and times
+	}
+
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// parseOpaque decodes one into a struct, which stays zero for none.
+func parseOpaque(cursor string, into any) error {
+	if cursor == "" {
+		return nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		return errCursor
+	}
+
+	return nil
 }
 
 // parseIDCursor parses a cursor that is an id; none is nil.

@@ -3,10 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -178,28 +175,29 @@ func (a *api) sessionList(ctx context.Context, in *sessionListIn) (Page[session]
 		return Page[session]{}, fmt.Errorf("list sessions: %w", err)
 	}
 
-	return pageOf(rows, in.Limit, func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) }, sessionCursor), nil
+	return pageOf(rows, in.Limit, func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) },
+		func(r *db.SessionPageRow) string {
+			return opaque(sessionCursor{new(r.PinnedAt != nil), &r.LastActivityAt, &r.ID})
+		}), nil
 }
 
-func sessionCursor(r *db.SessionPageRow) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%t|%s|%s", r.PinnedAt != nil, r.LastActivityAt.Format(time.RFC3339Nano), r.ID))
+// sessionCursor is a position in the list of sessions: where SessionPage continues.
+type sessionCursor struct {
+	Pinned *bool      `json:"pinned"`
+	At     *time.Time `json:"at"`
+	ID     *uuid.UUID `json:"id"`
 }
 
-// after is where SessionPage continues.
 func (in *sessionListIn) after() (*db.SessionPageParams, error) {
-	if in.Cursor == "" {
-		return &db.SessionPageParams{}, nil
+	var c sessionCursor
+	if err := parseOpaque(in.Cursor, &c); err != nil {
+		return nil, err
 	}
-	data, decodeErr := base64.RawURLEncoding.DecodeString(in.Cursor)
-	parts := append(strings.Split(string(data), "|"), "", "", "")
-	pinned, pinErr := strconv.ParseBool(parts[0])
-	at, timeErr := time.Parse(time.RFC3339Nano, parts[1])
-	id, idErr := uuid.Parse(parts[2])
-	if errors.Join(decodeErr, pinErr, timeErr, idErr) != nil {
+	if in.Cursor != "" && (c.Pinned == nil || c.At == nil || c.ID == nil) {
 		return nil, errCursor
 	}
 
-	return &db.SessionPageParams{BeforePinned: &pinned, BeforeAt: &at, BeforeID: &id}, nil
+	return &db.SessionPageParams{BeforePinned: c.Pinned, BeforeAt: c.At, BeforeID: c.ID}, nil
 }
 
 type forkIn struct {

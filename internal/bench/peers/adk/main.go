@@ -29,16 +29,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := pgxpool.ParseConfig(l.URL)
+	pool, err := work.Open(ctx, l, 10)
 	if err != nil {
-		return err
-	}
-	config.MaxConns = 10
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return err
-	}
-	if _, err := pool.Exec(ctx, work.Schema); err != nil {
 		return err
 	}
 	open, err := gorm.Open(postgres.Open(l.URL), &gorm.Config{Logger: logger.Discard})

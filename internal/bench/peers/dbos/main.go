@@ -10,7 +10,6 @@ import (
 	"alfred/internal/bench/peers/work"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 type turn struct {
@@ -31,16 +30,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := pgxpool.ParseConfig(l.URL)
+	pool, err := work.Open(ctx, l, 20)
 	if err != nil {
-		return err
-	}
-	config.MaxConns = 20
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return err
-	}
-	if _, err := pool.Exec(ctx, work.Schema); err != nil {
 		return err
 	}
 	// With the application's pool as the system's, a step's writes and its record are one transaction.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Nodes of a turn, in order.
@@ -56,6 +58,22 @@ func Flags() Load {
 	flag.Parse()
 
 	return l
+}
+
+// Open makes the tables.
+func Open(ctx context.Context, l Load, conns int32) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(l.URL)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = conns
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	_, err = pool.Exec(ctx, Schema)
+
+	return pool, err
 }
 
 // Run runs each session's turns one after the other, and prints how long they took. Before and after the measurement it
