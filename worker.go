@@ -74,7 +74,7 @@ func (w *Worker) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Log
 		return nil, err
 	}
 	maps.Copy(prices, w.Prices)
-	searcher := recall.New(bound, w.embedder())
+	searcher := recall.New(bound, cmp.Or[Embedder](w.Embedder, lexical.Embedder{}))
 	searcher.Follow(pool, new(provider.EmbedderConfig).Earlier)
 	config := jobs.Config{
 		Pool: pool, Domain: bound, Logger: logger, Models: models, Prices: prices, Limits: w.Limits, TurnWorkers: w.Turns,
@@ -128,12 +128,4 @@ func (w *Worker) models(bound *domain.Domain) (func(node string) Model, error) {
 	}
 
 	return func(node string) Model { return all[node] }, nil
-}
-
-func (w *Worker) embedder() Embedder {
-	if w.Embedder != nil {
-		return w.Embedder
-	}
-
-	return lexical.Embedder{}
 }

@@ -103,9 +103,22 @@ func begin(t testing.TB, pool *pgxpool.Pool) pgx.Tx {
 func URL(t testing.TB) string {
 	t.Helper()
 
+	return copyOf(t, func(s *server) string { return s.template })
+}
+
+// EmptyURL returns the address of a database without migrations, for tests of the migrator itself.
+func EmptyURL(t testing.TB) string {
+	t.Helper()
+
+	return copyOf(t, func(*server) string { return "template0" })
+}
+
+func copyOf(t testing.TB, template func(*server) string) string {
+	t.Helper()
+
 	server, err := theSuite.get()
 	require.NoError(t, err)
-	name, url, err := server.clone(t.Context())
+	name, url, err := server.Create(t.Context(), template(server))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -139,29 +152,12 @@ func ExampleURL() (url string, drop func()) {
 	if err != nil {
 		panic(err)
 	}
-	name, url, err := server.clone(ctx)
+	name, url, err := server.Create(ctx, server.template)
 	if err != nil {
 		panic(err)
 	}
 
 	return url, func() { _ = server.Drop(ctx, name) } // the next run sweeps up what remains
-}
-
-// EmptyURL returns the address of a database without migrations, for tests of the migrator itself.
-func EmptyURL(t testing.TB) string {
-	t.Helper()
-
-	server, err := theSuite.get()
-	require.NoError(t, err)
-	name, url, err := server.Create(t.Context(), "template0")
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), Patience)
-		defer cancel()
-		require.NoError(t, server.Drop(ctx, name))
-	})
-
-	return url
 }
 
 // close drops what is left of this run. Nobody could act on an error; the next run sweeps up what remains.
@@ -215,7 +211,7 @@ func (s *suite) sharedPool() (*pgxpool.Pool, error) {
 		return nil, err
 	}
 	ctx := context.Background()
-	_, url, err := server.clone(ctx)
+	_, url, err := server.Create(ctx, server.template)
 	if err != nil {
 		return nil, err
 	}

@@ -94,11 +94,6 @@ func (s *server) prepare(ctx context.Context) error {
 	return s.sweepTemplates(ctx)
 }
 
-// clone copies the template and returns the new database's name and address.
-func (s *server) clone(ctx context.Context) (name, address string, err error) {
-	return s.Create(ctx, s.template)
-}
-
 // ensureTemplate builds the template of the current migrations unless it exists. It is marked as a template last, so
 // that one left half-built by a killed process is built again.
 func (s *server) ensureTemplate(ctx context.Context, conn *pgxpool.Conn) error {

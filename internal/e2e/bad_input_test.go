@@ -1,56 +1,11 @@
 package e2e_test
 
 import (
-	"context"
 	"net/http"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"alfred/internal/domain"
-	"alfred/internal/llm"
 )
-
-// meddler is a model during whose calls somebody else acts: once before a node's first call in a turn.
-type meddler struct {
-	llm.Model
-
-	mu   sync.Mutex
-	acts map[string]func()
-}
-
-func (m *meddler) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	m.mu.Lock()
-	act := m.acts[req.Node]
-	delete(m.acts, req.Node)
-	m.mu.Unlock()
-	if act != nil {
-		act()
-	}
-
-	return m.Model.Generate(ctx, req)
-}
-
-// before runs something once, while the node's model is asked.
-func (m *meddler) before(node string, act func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.acts == nil {
-		m.acts = map[string]func(){}
-	}
-	m.acts[node] = act
-}
-
-// meddled is a conversation during whose calls something can happen.
-func meddled(t *testing.T, yaml string) (*talk, *meddler) {
-	t.Helper()
-	m := &meddler{}
-	made := playing(t, yaml)
-	c := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model { m.Model = made(d); return m }}).resident("ada").talk()
-
-	return c, m
-}
 
 // An option of another question, and a click on a replaced question, are refused. Nothing is saved, and the draft and
 // the newer offer stay.
@@ -118,7 +73,7 @@ turns:`+draft(basil)+`
 func TestARowThatChangesBetweenPlanAndAct(t *testing.T) {
 	t.Parallel()
 	change := `{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 7}]}}`
-	c, m := meddled(t, `
+	c, m := interruptible(t, `
 turns:
   - understand: {intent: read, quick: {entity_type: inv, why: one table}}
     act: {calls: [{tool: db_read, args: {table: inventory}}]}
@@ -133,8 +88,8 @@ turns:
 			c.exec(`UPDATE kitchen.inventory i SET quantity = ` + []string{8: "8", 9: "9"}[quantity] + ` FROM entity_refs r WHERE r.entity_id = i.id::text AND r.ref = 'inv_1' AND i.user_id = $1`)
 		}
 	}
-	m.before("understand", touch(8)) // after the plan's prompt was made, before its calls are carried out
-	m.before("act", touch(9))        // after Act's prompt was made, before its call is carried out
+	m.at(0, "understand", 1, touch(8)) // after the plan's prompt was made, before its calls are carried out
+	m.at(0, "act", 1, touch(9))        // after Act's prompt was made, before its call is carried out
 	said := c.say("seven of the first")
 	require.Equal(t, "understand act act reply", c.callsOf(2), "what was planned on an old row is not carried out")
 	require.Contains(t, section(c.prompt(2, "act", 1), "## Active Entities (Full Data)"), "(8")
@@ -147,7 +102,7 @@ turns:
 // If a row changes after it was read, the reply shows its current state, or knows that it has changed.
 func TestARowThatChangesBetweenActAndReply(t *testing.T) {
 	t.Parallel()
-	c, m := meddled(t, `
+	c, m := interruptible(t, `
 turns:
   - understand: {intent: read}
     think: {goal: See it, decision: plan, steps: [{type: read, subdomain: inventory, description: Read the butter}, {type: read, subdomain: tasks, description: Read the tasks}]}
@@ -159,13 +114,13 @@ turns:
 	var again func()
 	again = func() { // during the second step the butter is used up
 		if calls++; calls == 1 {
-			m.before("act", again)
+			m.at(0, "act", 1, again)
 
 			return
 		}
 		c.exec(`UPDATE kitchen.inventory SET quantity = 1 WHERE user_id = $1 AND name = 'Butter'`)
 	}
-	m.before("act", again)
+	m.at(0, "act", 1, again)
 	c.say("is there butter, and what do I have to do?")
 	reply := section(c.prompt(1, "reply", 1), "## Execution Results") + section(c.prompt(1, "reply", 1), "## What You Know")
 	require.NotContains(t, reply, "Butter (250 g)", "what is no longer so is not told")

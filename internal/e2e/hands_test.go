@@ -1,10 +1,8 @@
 package e2e_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,39 +11,6 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/script"
 )
-
-// moment runs something once, when a node is asked for the nth time in a turn.
-type moment struct {
-	llm.Model
-
-	mu   sync.Mutex
-	turn int
-	node string
-	left int // requests to it until then
-	then func()
-}
-
-func (m *moment) at(turn int, node string, nth int, then func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.turn, m.node, m.left, m.then = turn, node, nth, then
-}
-
-func (m *moment) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	m.mu.Lock()
-	var then func()
-	if req.Turn == m.turn && req.Node == m.node {
-		if m.left--; m.left == 0 {
-			then = m.then
-		}
-	}
-	m.mu.Unlock()
-	if then != nil {
-		then()
-	}
-
-	return m.Model.Generate(ctx, req)
-}
 
 const twoHands = `turns:
   - understand: {intent: read}

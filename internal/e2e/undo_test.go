@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -10,8 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/internal/domain"
-	"alfred/internal/llm"
 	"alfred/internal/llm/offline"
 	"alfred/internal/tour"
 )
@@ -109,31 +106,18 @@ func TestUndoInWords(t *testing.T) {
 	c.fact("2", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
 }
 
-// gated is a model that answers nothing of the second turn until the gate is opened.
-type gated struct {
-	llm.Model
-
-	gate chan struct{}
-}
-
-func (g *gated) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	if req.Turn == 2 {
-		select {
-		case <-g.gate:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-
-	return g.Model.Generate(ctx, req)
-}
-
 // An undo waits while the next turn runs, and then takes that turn into account. A message that arrives during an undo
 // waits for it, and its turn knows what was undone.
 func TestUndoWhileTheNextTurnRuns(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})
-	c := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model { return &gated{playing(t, twoMilks)(d), gate} }}).resident("ada").talk()
+	c, m := interruptible(t, twoMilks)
+	m.at(2, "understand", 1, func() {
+		select {
+		case <-gate:
+		case <-t.Context().Done():
+		}
+	})
 	first := c.say("milk on the list")
 	running := c.enqueue(message{"message": "make that three"})
 	path, made := "/v1/turns/"+first.ID.String()+"/undo", &turn{}

@@ -117,15 +117,8 @@ func (src *Source) read(ctx context.Context, session uuid.UUID, whole bool) (*co
 		if c.Seed, err = p.seed(ctx, turns[0].CreatedAt); err != nil {
 			return err
 		}
-		for i := range turns {
-			turn, err := turns[i].turn(src.Bound)
-			if err != nil {
-				return err
-			}
-			if undone := turns[i].Undoes; undone != nil {
-				turn.Undo = slices.IndexFunc(turns[:i], func(h held) bool { return h.ID == *undone }) + 1
-			}
-			c.Turns = append(c.Turns, turn)
+		if c.Turns, err = said(turns, src.Bound); err != nil {
+			return err
 		}
 		suite.Cases, made.turns, made.notes = []Case{c}, turns, p.notes
 
@@ -196,6 +189,22 @@ func (p *past) account(ctx context.Context, b *strings.Builder) error {
 	fmt.Fprintf(b, "INSERT INTO %s (alfred_user, account) VALUES (current_setting('alfred.user_id')::uuid, %s);\n", name, literal(*account))
 
 	return nil
+}
+
+// said are the messages of a conversation.
+func said(turns []held, bound *domain.Domain) ([]Turn, error) {
+	all := make([]Turn, len(turns))
+	for i := range turns {
+		var err error
+		if all[i], err = turns[i].turn(bound); err != nil {
+			return nil, err
+		}
+		if undone := turns[i].Undoes; undone != nil {
+			all[i].Undo = slices.IndexFunc(turns[:i], func(h held) bool { return h.ID == *undone }) + 1
+		}
+	}
+
+	return all, nil
 }
 
 // turn returns what was said, with what happened as expectations.

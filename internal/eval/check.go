@@ -3,6 +3,7 @@ package eval
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -114,28 +115,17 @@ func (c *checker) words(turn int, w *Words, reply string) {
 
 // refs compares states, or last actions.
 func (c *checker) refs(ctx context.Context, turn int, want map[string]string) error {
-	if len(want) == 0 {
-		return nil
-	}
-	known := map[string][2]string{}
-	rows, _ := c.pool.Query(ctx, `SELECT ref, state::text, action FROM alfred.entity_refs WHERE session_id = $1`, c.session)
-	var ref, state, action string
-	if _, err := pgx.ForEachRow(rows, []any{&ref, &state, &action}, func() error {
-		known[ref] = [2]string{state, action}
-
-		return nil
-	}); err != nil {
-		return fmt.Errorf("read refs: %w", err)
-	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		is, there := known[name]
+		got, state, action := "no such ref", "none", "none"
+		err := c.pool.QueryRow(ctx, `SELECT state::text, action FROM alfred.entity_refs WHERE session_id = $1 AND ref = $2`, c.session, name).Scan(&state, &action)
 		switch {
-		case !there:
-			if want[name] != "none" {
-				c.fault(turn, "ref "+name, want[name], "no such ref")
-			}
-		case want[name] != is[0] && want[name] != is[1]:
-			c.fault(turn, "ref "+name, want[name], is[0]+" "+is[1])
+		case err == nil:
+			got = state + " " + action
+		case !errors.Is(err, pgx.ErrNoRows):
+			return fmt.Errorf("read refs: %w", err)
+		}
+		if want[name] != state && want[name] != action {
+			c.fault(turn, "ref "+name, want[name], got)
 		}
 	}
 
@@ -182,27 +172,20 @@ const alsoIn = `SELECT set_config('search_path', current_setting('search_path') 
 
 // texts returns a query's rows in Postgres's text format.
 func texts(ctx context.Context, tx pgx.Tx, sql string) ([][]*string, error) {
-	rows, err := tx.Query(ctx, sql, pgx.QueryExecModeSimpleProtocol)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all [][]*string
-	for rows.Next() {
-		var row []*string
-		for _, value := range rows.RawValues() {
-			if value == nil {
-				row = append(row, nil)
+	rows, _ := tx.Query(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 
-				continue
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]*string, error) {
+		var values []*string
+		for _, raw := range row.RawValues() {
+			var value *string
+			if raw != nil {
+				value = new(string(raw))
 			}
-			text := string(value)
-			row = append(row, &text)
+			values = append(values, value)
 		}
-		all = append(all, row)
-	}
 
-	return all, rows.Err()
+		return values, nil
+	})
 }
 
 func same(want [][]any, got [][]*string) bool {

@@ -32,34 +32,7 @@ func writePage(out io.Writer, name string, data any) error {
 // HTML writes a page: totals, the comparison of two runs, and for each failed trial what was wrong, what happened, and
 // the models' prompts and answers.
 func (r *Report) HTML(out io.Writer) error {
-	return writePage(out, "report.html", struct {
-		*Report
-		Rows []row
-	}{r, r.rows()})
-}
-
-// row is a case in both runs.
-type row struct {
-	*Result
-
-	Other *Result
-	Trend string // better, worse or ""
-}
-
-func (r *Report) rows() []row {
-	trends := map[string]string{}
-	for _, d := range r.Differences() {
-		if trends[d.Case] = "worse"; d.Better() {
-			trends[d.Case] = "better"
-		}
-	}
-	before, rows := r.before(), make([]row, len(r.Run.Cases))
-	for i := range r.Run.Cases {
-		c := &r.Run.Cases[i]
-		rows[i] = row{Result: c, Other: before[c.Case], Trend: trends[c.Case]}
-	}
-
-	return rows
+	return writePage(out, "report.html", r)
 }
 
 // pretty formats a request or an answer for people: text as text, JSON indented.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 
 	"alfred/internal/domain"
 	"alfred/internal/llm"
@@ -78,17 +79,15 @@ func (l *Lab) onServer(ctx context.Context, s *Suite, work func(server *scratch.
 func (l *Lab) all(ctx context.Context, s *Suite, model string, server *scratch.Server, template string) (*Run, error) {
 	trials := max(l.Trials, 1)
 	run := &Run{Suite: s.Suite, Model: model, Trials: trials, Started: time.Now().UTC().Truncate(time.Second), Cases: make([]Result, len(s.Cases))}
-	places := make(chan struct{}, max(l.Parallel, 1))
 	var (
-		wait sync.WaitGroup
-		told sync.Mutex
+		group errgroup.Group
+		told  sync.Mutex
 	)
+	group.SetLimit(max(l.Parallel, 1))
 	for i := range s.Cases {
 		run.Cases[i] = Result{Case: s.Cases[i].Case, About: s.Cases[i].About, Trials: make([]Trial, trials)}
 		for n := range trials {
-			places <- struct{}{}
-			wait.Go(func() {
-				defer func() { <-places }()
+			group.Go(func() error {
 				result := &run.Cases[i].Trials[n]
 				*result = l.try(ctx, s, &s.Cases[i], model, server, template)
 				told.Lock()
@@ -96,10 +95,12 @@ func (l *Lab) all(ctx context.Context, s *Suite, model string, server *scratch.S
 				if l.Progress != nil {
 					l.Progress(s.Cases[i].Case, n+1, result)
 				}
+
+				return nil
 			})
 		}
 	}
-	wait.Wait()
+	_ = group.Wait() // each trial keeps its error
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("the suite was interrupted: %w", err)
 	}

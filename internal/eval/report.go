@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -46,45 +47,32 @@ func (r *Report) Verdict(atLeast float64) string {
 	return ""
 }
 
-// Difference is a case on which the two runs disagree.
-type Difference struct {
-	Case      string
-	Was, Is   int // passed trials in the other run, and in this one
-	Of, OfNow int
+// Row is a case in both runs.
+type Row struct {
+	*Result
+
+	Other *Result // nil without another run, or if that has no such case
+	Trend string  // better or worse, if another share of the trials passed; else ""
 }
 
-// Better reports whether a larger share passed.
-func (d Difference) Better() bool { return d.Is*d.Of > d.Was*d.OfNow }
-
-// before returns the other run's results by case; none without one.
-func (r *Report) before() map[string]*Result {
-	results := map[string]*Result{}
+// Rows returns the cases in suite order.
+func (r *Report) Rows() []Row {
+	before := map[string]*Result{}
 	if r.Other != nil {
 		for i := range r.Other.Cases {
-			results[r.Other.Cases[i].Case] = &r.Other.Cases[i]
+			before[r.Other.Cases[i].Case] = &r.Other.Cases[i]
 		}
 	}
-
-	return results
-}
-
-// Differences returns the cases whose pass rate differs from the other run's, in suite order.
-func (r *Report) Differences() []Difference {
-	before := r.before()
-	var found []Difference
+	rows := make([]Row, len(r.Run.Cases))
 	for i := range r.Run.Cases {
 		now := &r.Run.Cases[i]
-		was := before[now.Case]
-		if was == nil {
-			continue
-		}
-		d := Difference{Case: now.Case, Was: was.Successes(), Of: len(was.Trials), Is: now.Successes(), OfNow: len(now.Trials)}
-		if d.Is*d.Of != d.Was*d.OfNow {
-			found = append(found, d)
+		rows[i] = Row{Result: now, Other: before[now.Case]}
+		if was := rows[i].Other; was != nil {
+			rows[i].Trend = [...]string{"worse", "", "better"}[1+cmp.Compare(now.Successes()*len(was.Trials), was.Successes()*len(now.Trials))]
 		}
 	}
 
-	return found
+	return rows
 }
 
 // Runs returns the one or two runs, this one first.
@@ -124,12 +112,10 @@ func (r *Report) Text(out io.Writer) error {
 			fmt.Fprintf(&b, "the models that played people and judged %s used %d tokens, %.4f USD\n", run.Model, run.OtherTokens, run.OtherUSD)
 		}
 	}
-	for _, d := range r.Differences() {
-		word := "worse "
-		if d.Better() {
-			word = "better"
+	for _, row := range r.Rows() {
+		if row.Trend != "" {
+			fmt.Fprintf(&b, "%-6s %s: %d of %d, was %d of %d\n", row.Trend, row.Case, row.Successes(), len(row.Trials), row.Other.Successes(), len(row.Other.Trials))
 		}
-		fmt.Fprintf(&b, "%s %s: %d of %d, was %d of %d\n", word, d.Case, d.Is, d.OfNow, d.Was, d.Of)
 	}
 	if _, err := io.WriteString(out, b.String()); err != nil {
 		return fmt.Errorf("write the report: %w", err)

@@ -50,21 +50,11 @@ var gauges = []struct {
 // tell databases apart where there are several.
 func ObserveRows(meters metric.MeterProvider, pool *pgxpool.Pool, logger *slog.Logger, labels ...attribute.KeyValue) error {
 	meter := meters.Meter(telemetry.Scope)
-	instruments := map[string]metric.Observable{}
-	var errs []error
-	for _, g := range gauges {
-		var err error
-		if g.whole {
-			instruments[g.name], err = meter.Int64ObservableGauge(g.name, metric.WithUnit(g.unit), metric.WithDescription(g.text))
-		} else {
-			instruments[g.name], err = meter.Float64ObservableGauge(g.name, metric.WithUnit(g.unit), metric.WithDescription(g.text))
-		}
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
+	instruments, err := makeGauges(meter)
+	if err != nil {
 		return fmt.Errorf("make gauges: %w", err)
 	}
-	_, err := meter.RegisterCallback(func(ctx context.Context, observer metric.Observer) error {
+	_, err = meter.RegisterCallback(func(ctx context.Context, observer metric.Observer) error {
 		ctx, cancel := context.WithTimeout(ctx, gaugeTimeout)
 		defer cancel()
 		o := func(name string, value float64, by ...attribute.KeyValue) {
@@ -90,6 +80,22 @@ func ObserveRows(meters metric.MeterProvider, pool *pgxpool.Pool, logger *slog.L
 	}
 
 	return nil
+}
+
+func makeGauges(meter metric.Meter) (map[string]metric.Observable, error) {
+	made := map[string]metric.Observable{}
+	var errs []error
+	for _, g := range gauges {
+		var err error
+		if g.whole {
+			made[g.name], err = meter.Int64ObservableGauge(g.name, metric.WithUnit(g.unit), metric.WithDescription(g.text))
+		} else {
+			made[g.name], err = meter.Float64ObservableGauge(g.name, metric.WithUnit(g.unit), metric.WithDescription(g.text))
+		}
+		errs = append(errs, err)
+	}
+
+	return made, errors.Join(errs...)
 }
 
 // observe reports a gauge's value.

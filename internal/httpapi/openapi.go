@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"iter"
 	"net/http"
 	"reflect"
 	"slices"
@@ -78,10 +79,21 @@ const enqueueTurn = "enqueue-turn"
 
 // documentErrors corrects Huma's description of its own validation errors: problem.FromHuma answers 400.
 func documentErrors(spec *huma.OpenAPI) {
-	for _, path := range spec.Paths {
-		for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Delete, path.Patch} {
-			if op != nil && op.OperationID != enqueueTurn {
-				delete(op.Responses, strconv.Itoa(http.StatusUnprocessableEntity))
+	for op := range described(spec) {
+		if op.OperationID != enqueueTurn {
+			delete(op.Responses, strconv.Itoa(http.StatusUnprocessableEntity))
+		}
+	}
+}
+
+// described are the operations of a description.
+func described(spec *huma.OpenAPI) iter.Seq[*huma.Operation] {
+	return func(yield func(*huma.Operation) bool) {
+		for _, path := range spec.Paths {
+			for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Patch, path.Delete} {
+				if op != nil && !yield(op) {
+					return
+				}
 			}
 		}
 	}
@@ -112,12 +124,8 @@ func (a *api) registerReference(mux *http.ServeMux) {
 
 func referencePage(spec *huma.OpenAPI) (*pageFile, error) {
 	operations := map[string][]*huma.Operation{}
-	for _, path := range spec.Paths {
-		for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Patch, path.Delete} {
-			if op != nil {
-				operations[op.Tags[0]] = append(operations[op.Tags[0]], op)
-			}
-		}
+	for op := range described(spec) {
+		operations[op.Tags[0]] = append(operations[op.Tags[0]], op)
 	}
 	order := func(x, y *huma.Operation) int { return strings.Compare(x.Path+" "+x.Method, y.Path+" "+y.Method) }
 	page, err := template.New("reference").Funcs(template.FuncMap{
