@@ -198,7 +198,9 @@ func TestCarriedViewHasNothingOfAFailedRecord(t *testing.T) {
 	failed := errors.New("a draft was changed meanwhile")
 	h.tools.execute = func(ctx context.Context, tx pgx.Tx, s registry.Scope, _ []crud.Call) (crud.Outcome, error) {
 		err := pg.InTx(ctx, tx, func(tx pgx.Tx) error {
-			_, err := registry.New(tx, h.config.Domain, s).Register(ctx, []registry.Sighting{{Type: "recipe", ID: uuid.NewString(), Label: "Soup", Action: registry.ActionRead}})
+			_, err := registry.New(tx, h.config.Domain, s).TranslateRows(ctx, []registry.Result{{
+				Entity: h.config.Domain.ByType("recipe"), Rows: []map[string]any{{"id": uuid.NewString(), "name": "Soup"}}, Action: registry.ActionRead,
+			}}, nil)
 			if err == nil {
 				_, err = tx.Exec(ctx, `SELECT`)
 			}

@@ -17,35 +17,33 @@ func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-	counts := map[string]int{}
+	types := make([]string, len(drafts))
 	contents := make([]content, len(drafts))
 	for i, d := range drafts {
 		e := r.domain.ByType(d.Type)
 		if e == nil {
 			return nil, fmt.Errorf("generate %q: no such type", d.Type)
 		}
-		c, err := r.newContent(ctx, e, d.Label, d.Content)
+		c, err := r.newContent(ctx, e, d.Content)
 		if err != nil {
 			return nil, fmt.Errorf("generate %s: %w", d.Type, err)
 		}
-		contents[i] = c
-		counts[d.Type]++
+		types[i], contents[i] = d.Type, c
 	}
 	if err := r.lock(ctx); err != nil {
 		return nil, err
 	}
-	last, err := r.take(ctx, kindGen, counts)
+	refs, err := r.mint(ctx, kindGen, types)
 	if err != nil {
 		return nil, err
 	}
 	entries := make([]Entry, len(drafts))
 	changes := make([]change, len(drafts))
 	versions := make(map[string]json.RawMessage, len(drafts))
-	for i, d := range drafts {
-		last[d.Type]++
-		entries[i] = r.newDraft(d.Type, refName(d.Type, last[d.Type], true), contents[i].label)
+	for i, ref := range refs {
+		entries[i] = r.newDraft(types[i], ref, contents[i].label)
 		changes[i] = change{&entries[i], ActionGenerated}
-		versions[entries[i].Ref] = contents[i].json
+		versions[ref] = contents[i].json
 	}
 	if err := r.write(ctx, changes); err != nil {
 		return nil, err
@@ -72,7 +70,7 @@ type content struct {
 }
 
 // newContent checks and cleans: Postgres cannot store NUL in JSON.
-func (r *Registry) newContent(ctx context.Context, e *domain.Entity, label string, raw json.RawMessage) (content, error) {
+func (r *Registry) newContent(ctx context.Context, e *domain.Entity, raw json.RawMessage) (content, error) {
 	var fields map[string]any
 	if err := exact.Decode(raw, &fields); err != nil || fields == nil {
 		return content{}, fmt.Errorf("content must be one JSON object: %w", ErrRefused)
@@ -81,14 +79,11 @@ func (r *Registry) newContent(ctx context.Context, e *domain.Entity, label strin
 	if err != nil {
 		return content{}, fmt.Errorf("encode content: %w", err)
 	}
-	if label == "" {
-		if fields, err = r.namingLinks(ctx, e, fields); err != nil {
-			return content{}, err
-		}
-		label = e.Label.Render(fields)
+	if fields, err = r.namingLinks(ctx, e, fields); err != nil {
+		return content{}, err
 	}
 
-	return content{clean, label}, nil
+	return content{clean, e.Label.Render(fields)}, nil
 }
 
 // namingLinks returns a draft's fields together with the labels of the refs that its own label is made of.
@@ -136,7 +131,7 @@ func (r *Registry) UpdateEntityData(ctx context.Context, ref string, raw json.Ra
 	if err != nil {
 		return Entry{}, err
 	}
-	c, err := r.newContent(ctx, r.domain.ByType(e.Type), "", raw)
+	c, err := r.newContent(ctx, r.domain.ByType(e.Type), raw)
 	if err != nil {
 		return Entry{}, fmt.Errorf("update %s: %w", ref, err)
 	}
@@ -186,22 +181,7 @@ func (r *Registry) NewestVersions(ctx context.Context, refs ...string) (map[stri
 
 // ResolveDraft returns the entry of a draft. Anything else is a *RefError.
 func (r *Registry) ResolveDraft(ctx context.Context, ref string) (Entry, error) {
-	if !isRef(r.domain, ref) {
-		return r.Resolve(ctx, ref, Want{}) // says why
-	}
-	known, err := r.load(ctx, []string{ref})
-	if err != nil {
-		return Entry{}, err
-	}
-	e := known[ref]
-	if e == nil || e.State == StateDropped || e.State == StateDeleted {
-		return r.Resolve(ctx, ref, Want{})
-	}
-	if !e.Pending() {
-		return Entry{}, r.refError(e, ask{ref: ref}, ReasonSaved)
-	}
-
-	return *e, nil
+	return r.Resolve(ctx, ref, Want{Draft: true})
 }
 
 // GetEntityData returns the content of drafts, and of those saved in this turn, so that rows referencing them can be
@@ -222,15 +202,15 @@ func (r *Registry) GetEntityData(ctx context.Context, refs []string) (map[string
 }
 
 // Promote records that this draft was saved as the row entityID. The ref keeps its name. Call it before the row is
-// registered in any other way: otherwise the row would have two refs, and the unique key rejects that. label and
+// registered in any other way: otherwise the row would have two refs, and the unique key rejects that.
 // rowVersion may be "". A ref that is not a draft is a *RefError: a draft is saved once.
-func (r *Registry) Promote(ctx context.Context, ref, entityID, label, rowVersion string) error {
+func (r *Registry) Promote(ctx context.Context, ref, entityID, rowVersion string) error {
 	e, err := r.draft(ctx, ref)
 	if err != nil {
 		return err
 	}
 	delete(r.presumed, ref)
-	e.promote(entityID, label, rowVersion, r.scope.Turn)
+	e.promote(entityID, rowVersion, r.scope.Turn)
 
 	return r.write(ctx, []change{{&e, "promoted"}})
 }
@@ -259,7 +239,7 @@ func (r *Registry) SaveAgain(ctx context.Context, ref, entityType, entityID stri
 		if !e.Pending() {
 			return false
 		}
-		e.promote(entityID, "", "", r.scope.Turn)
+		e.promote(entityID, "", r.scope.Turn)
 
 		return true
 	})

@@ -52,7 +52,7 @@ func TestConcurrentTransactionsMintOneRef(t *testing.T) {
 
 // registerSome registers in two calls, so that locks are held in between.
 func registerSome(ctx context.Context, r *Registry, names []string, backwards bool) error {
-	sightings := make([]Sighting, len(names))
+	sightings := make([]*sighting, len(names))
 
 	for i, name := range names {
 		at := i
@@ -60,12 +60,12 @@ func registerSome(ctx context.Context, r *Registry, names []string, backwards bo
 			at = len(names) - 1 - i
 		}
 
-		sightings[at] = Sighting{Type: "recipe", ID: idOf(name), Label: name, Action: ActionUpdated}
+		sightings[at] = &sighting{key: key{"recipe", idOf(name)}, Label: name, Action: ActionUpdated}
 	}
 
 	half := len(sightings) / 2
-	for _, part := range [][]Sighting{sightings[:half], sightings[half:]} {
-		if _, err := r.Register(ctx, part); err != nil {
+	for _, part := range [][]*sighting{sightings[:half], sightings[half:]} {
+		if _, err := registered(ctx, r, part); err != nil {
 			return err
 		}
 	}

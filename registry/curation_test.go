@@ -17,7 +17,7 @@ func TestTiersInDisplayOrder(t *testing.T) {
 	ctx := t.Context()
 
 	b.read(t, 1, "recipe", numbered("Dish", 12)...)
-	_, err := b.at(1).Generate(ctx, []Draft{{Type: "meal", Label: "Monday", Content: json.RawMessage(`{}`)}, {Type: "meal", Content: json.RawMessage(`{}`)}})
+	_, err := b.at(1).Generate(ctx, []Draft{{Type: "meal", Content: json.RawMessage(`{}`)}, {Type: "meal", Content: json.RawMessage(`{}`)}})
 	require.NoError(t, err)
 	low := float32(0.2)
 	require.NoError(t, b.at(1).Retain(ctx, "recipe_2", "for Friday", &low))
@@ -43,18 +43,18 @@ func TestDemote(t *testing.T) {
 	require.NoError(t, b.at(1).Demote(ctx, "recipe_1", "off topic"))
 	require.Empty(t, b.tiers(t, 1))
 	b.read(t, 2, "recipe", "Soup")
-	require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 2))
+	require.Equal(t, map[string]string{"recipe_1": tierRecent}, b.tiers(t, 2))
 	require.NoError(t, b.at(2).Demote(ctx, "recipe_1", "off topic"))
 
 	_, err := b.at(2).Touch(ctx, []string{"recipe_1", "recipe_1", "recipe_7"})
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 2))
+	require.Equal(t, map[string]string{"recipe_1": tierRecent}, b.tiers(t, 2))
 	require.Empty(t, b.tiers(t, 5), "the reason went with the demotion")
 
 	for _, action := range []string{ActionUpdated, ActionMentionedUser, ActionCreatedUser} {
 		require.NoError(t, b.at(5).Demote(ctx, "recipe_1", ""))
 		b.register(t, 5, "recipe", action, "Soup")
-		require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 5), action)
+		require.Equal(t, map[string]string{"recipe_1": tierRecent}, b.tiers(t, 5), action)
 	}
 
 	_, err = b.at(5).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{}`)}})
@@ -81,7 +81,7 @@ func TestDropAndRestore(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM artifacts WHERE session_id = $1`), "versions stay")
 
 	require.Equal(t, []string{"recipe_1"}, refsOf(b.read(t, 2, "recipe", "Soup")), "read again, it has its old ref")
-	require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 2))
+	require.Equal(t, map[string]string{"recipe_1": tierRecent}, b.tiers(t, 2))
 	requireReasonOf(t, b.at(2).Retain(ctx, "recipe_9", "", nil), ReasonUnknown)
 }
 
@@ -96,7 +96,7 @@ func TestExclusionEnds(t *testing.T) {
 	id, err := b.at(1).AddConstraint(ctx, Constraint{Text: "no cod this week", Kind: "exclude", Value: json.RawMessage(`"cod"`), Scope: "lasting", ExpiresAt: &sunday}, nil)
 	require.NoError(t, err)
 
-	excluded := map[string]string{"recipe_1": TierExcluded, "recipe_2": TierRecent}
+	excluded := map[string]string{"recipe_1": tierExcluded, "recipe_2": tierRecent}
 	exclude := func(constraint *uuid.UUID) {
 		t.Helper()
 		require.NoError(t, b.at(1).Exclude(t.Context(), "recipe_1", "no cod", constraint))
@@ -104,7 +104,7 @@ func TestExclusionEnds(t *testing.T) {
 	}
 	free := func() {
 		t.Helper()
-		require.Equal(t, map[string]string{"recipe_1": TierRecent, "recipe_2": TierRecent}, b.tiers(t, 1))
+		require.Equal(t, map[string]string{"recipe_1": tierRecent, "recipe_2": tierRecent}, b.tiers(t, 1))
 	}
 
 	exclude(nil)
@@ -164,7 +164,7 @@ func TestConstraintEndsInEverySession(t *testing.T) {
 	refs, err := b.at(1).endConstraints(ctx, []uuid.UUID{id}, nil)
 	require.NoError(t, err)
 	require.Empty(t, refs)
-	require.Equal(t, map[string]string{"recipe_1": TierRecent}, other.tiers(t, 1))
+	require.Equal(t, map[string]string{"recipe_1": tierRecent}, other.tiers(t, 1))
 	require.Equal(t, []string{"exclude", "expire"}, other.decisions(t))
 }
 
@@ -213,7 +213,7 @@ func TestExpireRetentions(t *testing.T) {
 	}
 	require.NoError(t, b.asUser(1).Pin(ctx, "recipe_4"))
 	require.NoError(t, b.at(9).Retain(ctx, "recipe_2", "still", nil))
-	require.Equal(t, TierRetained, b.tiers(t, 9)["recipe_2"], "retaining is no touch")
+	require.Equal(t, tierRetained, b.tiers(t, 9)["recipe_2"], "retaining is no touch")
 	_, err := b.at(9).Touch(ctx, []string{"recipe_3"})
 	require.NoError(t, err)
 

@@ -37,7 +37,7 @@ func (b *bundle) play(t *testing.T, rng *rand.Rand, turn int) {
 		switch rng.IntN(10) {
 		case 0, 1, 2:
 			name := fmt.Sprint(kind, rng.IntN(8))
-			_, err := r.Register(ctx, []Sighting{{Type: kind, ID: idOf(name), Label: name, Action: actions[rng.IntN(len(actions))], Sets: []string{"summary"}}})
+			_, err := registered(ctx, r, []*sighting{{key: key{kind, idOf(name)}, Label: name, Action: actions[rng.IntN(len(actions))], Sets: []string{"summary"}}})
 			require.NoError(t, err)
 		case 3:
 			b.deleted(t, r, kind, fmt.Sprint(kind, rng.IntN(8)))
@@ -45,7 +45,7 @@ func (b *bundle) play(t *testing.T, rng *rand.Rand, turn int) {
 			_, err := r.Generate(ctx, []Draft{{Type: kind, Content: json.RawMessage(`{"name": "draft"}`)}})
 			require.NoError(t, err)
 		case 5:
-			allow(r.Promote(ctx, ref, idOf(fmt.Sprint("saved ", ref)), "", ""))
+			allow(r.Promote(ctx, ref, idOf(fmt.Sprint("saved ", ref)), ""))
 		case 6:
 			allow(r.Retain(ctx, ref, "kept", nil))
 		case 7:

@@ -29,27 +29,20 @@ const keyField = "id"
 // field "id" stands for the key, whatever the column's name. Rows deleted in this turn still resolve, so
 // that references to them can be cleaned up; drafts are refused (ResolveAll finds them beforehand).
 func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
-	s := &substitution{domain: r.domain}
 	filters, err := r.ExpandRanges(ctx, e, filters)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range filters {
-		if target := s.filterTarget(e, f); target != nil {
-			s.gather(f.Value, Want{Type: target.Type, Stored: true, Deleted: true})
-		}
-	}
-	if err := r.answer(ctx, s); err != nil {
-		return nil, err
-	}
 	out := slices.Clone(filters)
-	for i, f := range filters {
-		if s.filterTarget(e, f) != nil {
-			out[i].Value = s.keys(f.Value)
+	err = r.substitute(ctx, func(keys keysOf) {
+		for i, f := range filters {
+			if target := filterTarget(e, f); target != nil {
+				out[i].Value = keys(f.Value, Want{Type: target.Type, Stored: true, Deleted: true})
+			}
 		}
-	}
+	})
 
-	return out, nil
+	return out, err
 }
 
 // refRange matches many refs on one line, as prompts show them: inv_1..inv_12.
@@ -61,13 +54,12 @@ const maxRange = 1000
 
 // ExpandRanges replaces ranges by the refs that exist in them, drafts included.
 func (r *Registry) ExpandRanges(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
-	s := &substitution{domain: r.domain}
 	out := slices.Clone(filters)
 	for i, f := range filters {
-		if s.filterTarget(e, f) == nil {
+		if filterTarget(e, f) == nil {
 			continue
 		}
-		values, isList := asList(f.Value)
+		values, isList := f.Value.([]any)
 		if !isList {
 			values = []any{f.Value}
 		}
@@ -125,40 +117,79 @@ func (r *Registry) expand(ctx context.Context, values []any) ([]any, bool, error
 
 // TranslatePayload returns a copy of the payload with refs replaced by keys in key and foreign-key columns, including
 // arrays and rows nested under a table's name, or RefErrors. "" in such a column is null.
-func (r *Registry) TranslatePayload(ctx context.Context, e *domain.Entity, data map[string]any) (map[string]any, error) {
-	s := &substitution{domain: r.domain}
-	s.gatherRow(e, data)
-	if err := r.answer(ctx, s); err != nil {
-		return nil, err
-	}
+func (r *Registry) TranslatePayload(ctx context.Context, e *domain.Entity, data map[string]any) (out map[string]any, err error) {
+	err = r.substitute(ctx, func(keys keysOf) { out = r.payload(e, data, keys) })
 
-	return s.row(e, data), nil
+	return out, err
 }
 
-// substitution gathers the refs of one input and replaces them by keys once they are resolved.
-type substitution struct {
-	domain *domain.Domain
-	asks   []ask
-	found  map[string]Entry
-}
+// keysOf replaces a ref, or each in a list, by its key.
+type keysOf func(value any, want Want) any
 
-func (r *Registry) answer(ctx context.Context, s *substitution) error {
-	s.found = map[string]Entry{}
-	if len(s.asks) == 0 {
+// substitute has an input walked twice: to gather its refs, and to replace them once one lookup has resolved them all.
+func (r *Registry) substitute(ctx context.Context, walk func(keysOf)) error {
+	var asks []ask
+	walk(eachRef(func(ref string, want Want) any {
+		asks = append(asks, ask{ref, want})
+
+		return nil
+	}))
+	if len(asks) == 0 {
 		return nil
 	}
-	entries, failed, err := r.resolve(ctx, s.asks)
+	entries, err := r.resolve(ctx, asks)
 	if err != nil {
 		return err
 	}
-	if len(failed) > 0 {
-		return failed
-	}
-	for i, a := range s.asks {
-		s.found[a.ref] = entries[i]
-	}
+	walk(eachRef(func(string, Want) any {
+		id := entries[0].ID
+		entries = entries[1:]
+
+		return id
+	}))
 
 	return nil
+}
+
+// eachRef calls with for what stands where refs belong. "" is null there.
+func eachRef(with func(ref string, want Want) any) keysOf {
+	return func(value any, want Want) any {
+		return eachIn(value, func(one any) any {
+			if one == nil || one == "" {
+				return nil
+			}
+
+			return with(refText(one), want)
+		})
+	}
+}
+
+// payload returns a copy of a row with its refs replaced. It walks in a fixed order, so that the errors of one input are
+// always worded the same.
+func (r *Registry) payload(e *domain.Entity, data map[string]any, keys keysOf) map[string]any {
+	out := make(map[string]any, len(data))
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		column, to := e.Column(name), target(e, name)
+		child, rows := nestedRows(r.domain, name, data[name])
+		switch {
+		case to != nil && column == nil:
+			out[e.Key.Name] = keys(data[name], Want{Type: to.Type, Stored: true})
+		case to != nil:
+			out[name] = keys(data[name], Want{Type: to.Type, Stored: true})
+		case column != nil && column.Kind == domain.KindUUID:
+			out[name] = keys(data[name], Want{Stored: true}) // a key, though of an unknown type
+		case column != nil || child == nil:
+			out[name] = data[name]
+		default:
+			inner := make([]any, len(rows))
+			for i, row := range rows {
+				inner[i] = r.payload(child, row, keys)
+			}
+			out[name] = inner
+		}
+	}
+
+	return out
 }
 
 // target is the type whose refs a field holds, nil for an ordinary field.
@@ -173,7 +204,8 @@ func target(e *domain.Entity, field string) *domain.Entity {
 	}
 }
 
-func (s *substitution) filterTarget(e *domain.Entity, f Filter) *domain.Entity {
+// filterTarget is target for a filter that compares values.
+func filterTarget(e *domain.Entity, f Filter) *domain.Entity {
 	if f.Op == "is_null" || f.Op == "is_not_null" {
 		return nil
 	}
@@ -182,41 +214,6 @@ func (s *substitution) filterTarget(e *domain.Entity, f Filter) *domain.Entity {
 	}
 
 	return target(e, f.Field)
-}
-
-// gatherRow walks in a fixed order, so that the errors of one input are always worded the same.
-func (s *substitution) gatherRow(e *domain.Entity, data map[string]any) {
-	for _, name := range slices.Sorted(maps.Keys(data)) {
-		if to := target(e, name); to != nil {
-			s.gather(data[name], Want{Type: to.Type, Stored: true})
-
-			continue
-		}
-		if column := e.Column(name); column != nil {
-			if column.Kind == domain.KindUUID {
-				s.gather(data[name], Want{Stored: true}) // a key, though of an unknown type
-			}
-
-			continue
-		}
-		child, rows := nestedRows(s.domain, name, data[name])
-		for _, row := range rows {
-			s.gatherRow(child, row)
-		}
-	}
-}
-
-func (s *substitution) gather(value any, want Want) {
-	if list, ok := asList(value); ok {
-		for _, one := range list {
-			s.gather(one, want)
-		}
-
-		return
-	}
-	if value != nil && value != "" {
-		s.asks = append(s.asks, ask{refText(value), want})
-	}
 }
 
 // refText is the text found where a ref belongs: a number or an object is not a ref, and the error names it as written.
@@ -241,55 +238,4 @@ func spelled(text string) string {
 	}
 
 	return text
-}
-
-func (s *substitution) row(e *domain.Entity, data map[string]any) map[string]any {
-	out := make(map[string]any, len(data))
-	for name, value := range data {
-		column := e.Column(name)
-		switch {
-		case target(e, name) != nil && column == nil:
-			out[e.Key.Name] = s.keys(value)
-		case target(e, name) != nil, column != nil && column.Kind == domain.KindUUID:
-			out[name] = s.keys(value)
-		case column != nil:
-			out[name] = value
-		default:
-			out[name] = s.nested(name, value)
-		}
-	}
-
-	return out
-}
-
-func (s *substitution) nested(name string, value any) any {
-	child, rows := nestedRows(s.domain, name, value)
-	if child == nil {
-		return value
-	}
-	if single, ok := value.(map[string]any); ok {
-		return s.row(child, single)
-	}
-	out := make([]any, len(rows))
-	for i, row := range rows {
-		out[i] = s.row(child, row)
-	}
-
-	return out
-}
-
-func (s *substitution) keys(value any) any {
-	if list, ok := asList(value); ok {
-		out := make([]any, len(list))
-		for i, one := range list {
-			out[i] = s.keys(one)
-		}
-
-		return out
-	}
-	if value == nil || value == "" {
-		return nil
-	}
-
-	return s.found[refText(value)].ID
 }

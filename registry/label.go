@@ -12,61 +12,47 @@ import (
 // label completes the labels of sightings before they are registered, so that a ref is not first named after itself and
 // then renamed. It calls the reader once per type for what neither the rows nor the registry name. Then it labels rows
 // that are named after what they reference.
-func (c *collected) label(ctx context.Context, d *domain.Domain, b *book, read LabelReader) error {
-	names := c.named(b)
+func (r *Registry) label(ctx context.Context, sightings []*sighting, known map[key]*Entry, read LabelReader) error {
+	names := make(map[key]string, len(sightings))
+	for k, e := range known {
+		if !e.LabelIsPlaceholder {
+			names[k] = e.Label
+		}
+	}
+	for _, s := range sightings {
+		if s.Label != "" {
+			names[s.key] = s.Label
+		}
+	}
 	if read != nil {
-		if err := c.ask(ctx, d, names, read); err != nil {
+		if err := r.askLabels(ctx, sightings, names, read); err != nil {
 			return err
 		}
 	}
-	for _, s := range slices.Concat(c.rows, c.nested) {
-		if s.Label == "" {
-			s.Label = linkedLabel(d.ByType(s.Type), s.row, names)
+	for _, s := range sightings {
+		switch {
+		case s.row == nil:
+			s.Label = names[s.key]
+		case s.Label == "":
+			s.Label = linkedLabel(r.domain.ByType(s.entityType), s.row, names)
 		}
 		if s.Label != "" {
-			names[key{s.Type, s.ID}] = s.Label
-		}
-	}
-	for _, s := range c.linked {
-		s.Label = names[key{s.Type, s.ID}]
-	}
-	for kind, rows := range c.deleted {
-		for i, one := range rows {
-			if one.label == "" {
-				rows[i].label = linkedLabel(d.ByType(kind), one.row, names)
-			}
+			names[s.key] = s.Label
 		}
 	}
 
 	return nil
 }
 
-// named returns the known labels: the registry's, and those that rows yield.
-func (c *collected) named(b *book) map[key]string {
-	names := make(map[key]string, len(c.rows)+len(c.nested)+len(b.known))
-	for k, e := range b.known {
-		if !e.LabelIsPlaceholder {
-			names[k] = e.Label
-		}
-	}
-	for _, s := range slices.Concat(c.rows, c.nested) {
-		if s.Label != "" {
-			names[key{s.Type, s.ID}] = s.Label
-		}
-	}
-
-	return names
-}
-
-// ask reads the labels missing in names and adds them.
-func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]string, read LabelReader) error {
+// askLabels reads the labels missing in names and adds them. Deleted rows cannot be read any more.
+func (r *Registry) askLabels(ctx context.Context, sightings []*sighting, names map[key]string, read LabelReader) error {
 	missing := map[string][]string{}
-	for _, s := range c.sightings() {
-		if k := (key{s.Type, s.ID}); names[k] == "" && d.ByType(s.Type).Label.RenderComplete(s.row) == "" {
-			missing[s.Type] = append(missing[s.Type], s.ID)
+	for _, s := range sightings {
+		if !s.gone() && names[s.key] == "" && r.domain.ByType(s.entityType).Label.RenderComplete(s.row) == "" {
+			missing[s.entityType] = append(missing[s.entityType], s.id)
 		}
 	}
-	for _, e := range d.Entities {
+	for _, e := range r.domain.Entities {
 		ids := missing[e.Type]
 		if len(ids) == 0 {
 			continue

@@ -16,6 +16,14 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
+// The tiers, as SQL names them.
+const (
+	tierGenerated = "generated"
+	tierRecent    = "recent"
+	tierRetained  = "retained"
+	tierExcluded  = "excluded"
+)
+
 // bundle is a session of a user on the kitchen.
 type bundle struct {
 	tx      pgx.Tx
@@ -67,9 +75,9 @@ func (b *bundle) read(t testing.TB, turn int, entityType string, labels ...strin
 func (b *bundle) register(t testing.TB, turn int, entityType, action string, labels ...string) []Entry {
 	t.Helper()
 
-	sightings := make([]Sighting, len(labels))
+	sightings := make([]*sighting, len(labels))
 	for i, label := range labels {
-		sightings[i] = Sighting{Type: entityType, ID: idOf(label), Label: label, Action: action}
+		sightings[i] = &sighting{key: key{entityType, idOf(label)}, Label: label, Action: action}
 	}
 
 	r := b.at(turn)
@@ -77,10 +85,25 @@ func (b *bundle) register(t testing.TB, turn int, entityType, action string, lab
 		r = b.asUser(turn)
 	}
 
-	entries, err := r.Register(t.Context(), sightings)
+	entries, err := registered(t.Context(), r, sightings)
 	require.NoError(t, err)
 
 	return entries
+}
+
+// registered registers sightings and returns an entry for each.
+func registered(ctx context.Context, r *Registry, sightings []*sighting) ([]Entry, error) {
+	known, err := r.register(ctx, sightings, nil)
+	if err != nil {
+		return nil, err
+	}
+
+	entries := make([]Entry, len(sightings))
+	for i, s := range sightings {
+		entries[i] = *known[s.key]
+	}
+
+	return entries, nil
 }
 
 // deleted registers rows of a type as deleted; only their keys are known.
@@ -88,6 +111,10 @@ func (b *bundle) deleted(t testing.TB, r *Registry, entityType string, labels ..
 	t.Helper()
 
 	result := Result{Entity: b.kitchen.ByType(entityType), Action: ActionDeleted}
+	if r.scope.Actor == ActorUser {
+		result.Action = ActionDeletedUser
+	}
+
 	for _, label := range labels {
 		result.Rows = append(result.Rows, map[string]any{"id": idOf(label)})
 	}
@@ -95,7 +122,12 @@ func (b *bundle) deleted(t testing.TB, r *Registry, entityType string, labels ..
 	translated, err := r.TranslateRows(t.Context(), []Result{result}, nil)
 	require.NoError(t, err)
 
-	return translated[0].Entries
+	entries := make([]Entry, len(translated[0].Entries))
+	for i, e := range translated[0].Entries {
+		entries[i] = *e
+	}
+
+	return entries
 }
 
 // active lists the refs in a tier as of a turn, in display order; a touch lasts two turns.

@@ -116,11 +116,7 @@ func (w *world) row(t *rapid.T, e *domain.Entity, depth int) map[string]any {
 	for n := 0; depth > 0 && n < rapid.IntRange(0, 2).Draw(t, "children"); n++ {
 		child := rapid.SampledFrom(w.domain.Entities).Draw(t, "child")
 
-		if rapid.Bool().Draw(t, "single") {
-			row[child.Table] = w.row(t, child, depth-1)
-		} else {
-			row[child.Table] = []any{w.row(t, child, depth-1), w.row(t, child, depth-1)}
-		}
+		row[child.Table] = []any{w.row(t, child, depth-1), w.row(t, child, depth-1)}
 	}
 
 	return row
@@ -179,15 +175,16 @@ func (w *world) free(t *rapid.T, depth int) any {
 
 // register stands in for the database: it names what was collected, in order.
 func (w *world) register(found *collected) *translation {
-	t := &translation{domain: w.domain, known: map[key]Entry{}, loose: map[string]string{}}
+	t := &translation{domain: w.domain, known: map[key]*Entry{}, loose: map[string]string{}}
 	numbers := map[string]int{}
 
 	for _, s := range found.sightings() {
-		if _, known := t.known[key{s.Type, s.ID}]; !known {
-			numbers[s.Type]++
-			e := newEntry(&s.Sighting, refName(s.Type, numbers[s.Type], false), 1)
-			t.known[key{s.Type, s.ID}] = *e
-			t.loose[s.ID] = e.Ref
+		if _, known := t.known[s.key]; !known {
+			numbers[s.entityType]++
+			e := newEntry(s.key, refName(s.entityType, numbers[s.entityType], false), s.Action, 1)
+			e.see(s, 1)
+			t.known[s.key] = e
+			t.loose[s.id] = e.Ref
 		}
 	}
 
@@ -231,14 +228,16 @@ func TestPropertyRefsLeadBack(t *testing.T) {
 		tr := w.register(collect(w.domain, []Result{{Entity: e, Action: ActionRead, Rows: []map[string]any{row}}}))
 		shown := tr.row(e, row)
 
-		back := &substitution{domain: w.domain, found: map[string]Entry{}}
+		byRef := map[string]string{}
 		for _, entry := range tr.known {
-			back.found[entry.Ref] = entry
+			byRef[entry.Ref] = entry.ID
 		}
+
+		keys := eachRef(func(ref string, _ Want) any { return byRef[ref] })
 
 		for _, c := range e.Columns {
 			if (c == e.Key || c.Target() != nil && !c.Hidden) && row[c.Name] != nil {
-				require.Equal(t, texts(row[c.Name]), texts(back.keys(shown[c.Name])), c.Name)
+				require.Equal(t, texts(row[c.Name]), texts(keys(shown[c.Name], Want{})), c.Name)
 			}
 		}
 	})
@@ -246,7 +245,7 @@ func TestPropertyRefsLeadBack(t *testing.T) {
 
 // texts returns the keys in a value.
 func texts(value any) []string {
-	list, ok := asList(value)
+	list, ok := value.([]any)
 	if !ok {
 		return []string{keyText(value)}
 	}
@@ -282,14 +281,14 @@ func TestPropertyEveryRefIsAsked(t *testing.T) {
 			}
 		}
 
-		s := &substitution{domain: w.domain}
-		s.gatherRow(e, data)
-
 		var asked []string
-		for _, a := range s.asks {
-			asked = append(asked, a.ref)
-			require.True(t, a.want.Stored)
-		}
+
+		(&Registry{domain: w.domain}).payload(e, data, eachRef(func(ref string, want Want) any {
+			asked = append(asked, ref)
+			require.True(t, want.Stored)
+
+			return nil
+		}))
 
 		require.ElementsMatch(t, want, asked)
 	})

@@ -43,11 +43,6 @@ func TestRegisterActions(t *testing.T) {
 	b.register(t, 1, "recipe", ActionMentionedUser, "Soup")
 	b.register(t, 1, "recipe", ActionMentionedUser, "Soup")
 	require.Equal(t, []string{"read", "updated", "read", "mentioned:user"}, b.events(t, "recipe_1"), "nor is the same mention")
-
-	_, err := b.at(1).Register(t.Context(), []Sighting{{Type: "recipe", ID: "x", Action: ActionDeleted}})
-	require.Error(t, err)
-	_, err = b.at(1).Register(t.Context(), []Sighting{{Type: "nothing", ID: "x", Action: ActionRead}})
-	require.Error(t, err)
 }
 
 func TestRegisterWritesEachEventOfOneDecision(t *testing.T) {
@@ -55,10 +50,10 @@ func TestRegisterWritesEachEventOfOneDecision(t *testing.T) {
 	b := setup(t)
 
 	id := idOf("Soup")
-	entries, err := b.at(1).Register(t.Context(), []Sighting{
-		{Type: "recipe", ID: id, Label: "Soup", Action: ActionCreated},
-		{Type: "recipe", ID: id, Label: "Hot Soup", Action: ActionUpdated},
-		{Type: "recipe", ID: id, Action: ActionLinked},
+	entries, err := registered(t.Context(), b.at(1), []*sighting{
+		{key: key{"recipe", id}, Label: "Soup", Action: ActionCreated},
+		{key: key{"recipe", id}, Label: "Hot Soup", Action: ActionUpdated},
+		{key: key{"recipe", id}, Action: ActionLinked},
 	})
 	require.NoError(t, err)
 	require.Equal(t, "Hot Soup", entries[0].Label, "every entry is as it is at the end")
@@ -71,14 +66,14 @@ func TestRegisterKeepsLabels(t *testing.T) {
 	b := setup(t)
 
 	b.read(t, 1, "recipe", "Soup")
-	entries, err := b.at(2).Register(t.Context(), []Sighting{{Type: "recipe", ID: idOf("Soup"), Action: ActionRead, Sets: []string{"summary"}}})
+	entries, err := registered(t.Context(), b.at(2), []*sighting{{key: key{"recipe", idOf("Soup")}, Action: ActionRead, Sets: []string{"summary"}}})
 	require.NoError(t, err)
 	require.Equal(t, "Soup", entries[0].Label)
 	require.Equal(t, map[string]int{"summary": 2}, entries[0].Loaded)
 
-	entries, err = b.at(3).Register(t.Context(), []Sighting{
-		{Type: "recipe", ID: idOf("Soup"), Action: ActionRead, Sets: []string{"text"}, RowVersion: "77"},
-		{Type: "recipe", ID: idOf("New"), Label: "a\nb 550e8400-e29b-41d4-a716-446655440000\x07", Action: ActionRead},
+	entries, err = registered(t.Context(), b.at(3), []*sighting{
+		{key: key{"recipe", idOf("Soup")}, Action: ActionRead, Sets: []string{"text"}, RowVersion: "77"},
+		{key: key{"recipe", idOf("New")}, Label: "a\nb 550e8400-e29b-41d4-a716-446655440000\x07", Action: ActionRead},
 	})
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"summary": 2, "text": 3}, entries[0].Loaded)
@@ -97,7 +92,7 @@ func TestLinkedAndDeleted(t *testing.T) {
 	_, err := b.at(1).Resolve(t.Context(), "recipe_1", Want{Type: "recipe", Stored: true})
 	require.NoError(t, err)
 	b.read(t, 2, "recipe", "Soup")
-	require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 2))
+	require.Equal(t, map[string]string{"recipe_1": tierRecent}, b.tiers(t, 2))
 
 	require.NoError(t, b.at(2).Retain(t.Context(), "recipe_1", "for Friday", nil))
 	gone := b.deleted(t, b.at(3), "recipe", "Soup", "never seen")
@@ -136,7 +131,7 @@ func TestTouchText(t *testing.T) {
 	touched, err := b.at(5).Touch(t.Context(), RefsIn(b.at(1).domain, `{"use": ["recipe_3", "gen_recipe_1"], "not": "xrecipe_1 recipe_2x recipe_01 step_2 recipe_99"}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{"recipe_3", "gen_recipe_1"}, refsOf(touched))
-	require.Equal(t, map[string]string{"recipe_3": TierRecent, "gen_recipe_1": TierGenerated}, b.tiers(t, 5))
+	require.Equal(t, map[string]string{"recipe_3": tierRecent, "gen_recipe_1": tierGenerated}, b.tiers(t, 5))
 	require.Equal(t, 5, touched[1].TurnLastRef)
 }
 

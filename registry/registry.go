@@ -34,16 +34,6 @@ const (
 	ActionMentionedUser = "mentioned:user"
 )
 
-// The tiers, in display order. TierHidden refs appear in no section but resolve.
-const (
-	TierGenerated  = "generated"
-	TierRecent     = "recent"
-	TierRetained   = "retained"
-	TierExcluded   = "excluded"
-	TierBackground = "background"
-	TierHidden     = "hidden"
-)
-
 // The states of a ref.
 const (
 	StateStored   = db.RefStateStored
@@ -96,9 +86,6 @@ func New(tx pgx.Tx, d *domain.Domain, s Scope) *Registry {
 	return &Registry{tx: tx, domain: d, scope: s, q: db.New(), presumed: map[string]string{}}
 }
 
-// Scope returns where this registry works.
-func (r *Registry) Scope() Scope { return r.scope }
-
 // Entry is a ref and what is known about its entity. It is read and written as JSON by the column names of entity_refs;
 // what is omitted is null there.
 type Entry struct {
@@ -136,18 +123,5 @@ func (e Entry) Pending() bool { return e.State == StatePending }
 // table's name and foreign keys as refs.
 type Draft struct {
 	Type    string
-	Label   string // "" derives it from the content by the type's label template
 	Content json.RawMessage
-}
-
-// Sighting is one row that the database returned.
-type Sighting struct {
-	Type  string
-	ID    string // key as text
-	Label string // "" if the columns read do not yield one
-	// Action is one of the constants above, except ActionGenerated and the deletions. ActionLinked
-	// registers a row known only by a foreign key, and leaves a known one unchanged.
-	Action     string
-	Sets       []string // column sets that were read: "summary", "text", "rows"
-	RowVersion string   // xmin, "" if unknown
 }

@@ -20,6 +20,7 @@ type Want struct {
 	Type    string // entity type, "" for any
 	Stored  bool   // a row is required: drafts are refused unless presumed saved
 	Deleted bool   // a row deleted in this turn is accepted
+	Draft   bool   // a draft is required, presumed saved or not
 }
 
 // ask is a ref that a model wrote, and what is required of it.
@@ -28,14 +29,11 @@ type ask struct {
 	want Want
 }
 
-// Resolve returns the entry of a ref, or a *RefError.
+// Resolve returns the entry of a ref, or RefErrors.
 func (r *Registry) Resolve(ctx context.Context, ref string, want Want) (Entry, error) {
-	entries, failed, err := r.resolve(ctx, []ask{{ref, want}})
+	entries, err := r.resolve(ctx, []ask{{ref, want}})
 	if err != nil {
 		return Entry{}, err
-	}
-	if len(failed) > 0 {
-		return Entry{}, failed[0]
 	}
 
 	return entries[0], nil
@@ -47,15 +45,8 @@ func (r *Registry) ResolveAll(ctx context.Context, refs []string, want Want) ([]
 	for i, ref := range refs {
 		asks[i] = ask{ref, want}
 	}
-	entries, failed, err := r.resolve(ctx, asks)
-	if err != nil {
-		return nil, err
-	}
-	if len(failed) > 0 {
-		return nil, failed
-	}
 
-	return entries, nil
+	return r.resolve(ctx, asks)
 }
 
 // Presume makes a draft resolve to the key under which this decision is saving it, until Promote records it. It lets
@@ -63,7 +54,7 @@ func (r *Registry) ResolveAll(ctx context.Context, refs []string, want Want) ([]
 func (r *Registry) Presume(ref, entityID string) { r.presumed[ref] = entityID }
 
 // resolve answers all asks with one lookup and, if any fails, one for suggestions.
-func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors, error) {
+func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, error) {
 	refs := make([]string, 0, len(asks))
 	for _, a := range asks {
 		if isRef(r.domain, a.ref) {
@@ -72,17 +63,15 @@ func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors,
 	}
 	known, err := r.load(ctx, refs)
 	if err != nil {
-		return nil, nil, err
-	}
-	for ref, id := range r.presumed {
-		if e := known[ref]; e != nil && e.Pending() {
-			e.promote(id, "", "", r.scope.Turn)
-		}
+		return nil, err
 	}
 	entries := make([]Entry, len(asks))
 	var failed RefErrors
 	for i, a := range asks {
 		e := known[a.ref]
+		if id, presumed := r.presumed[a.ref]; presumed && !a.want.Draft && e != nil && e.Pending() {
+			e.promote(id, "", r.scope.Turn)
+		}
 		if reason := judge(e, a, r.scope.Turn); reason != "" {
 			failed = failed.add(r.refError(e, a, reason))
 
@@ -91,7 +80,14 @@ func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors,
 		entries[i] = *e
 	}
 
-	return entries, failed, r.suggest(ctx, failed)
+	if len(failed) == 0 {
+		return entries, nil
+	}
+	if err := r.suggest(ctx, failed); err != nil {
+		return nil, err
+	}
+
+	return nil, failed
 }
 
 // judge says why an entry does not qualify, "" if it does.
@@ -109,6 +105,8 @@ func judge(e *Entry, a ask, turn int) Reason {
 		return ReasonWrongType
 	case a.want.Stored && e.Pending():
 		return ReasonPending
+	case a.want.Draft && !e.Pending():
+		return ReasonSaved
 	default:
 		return ""
 	}

@@ -143,14 +143,14 @@ func TestArtifacts(t *testing.T) {
 	require.Equal(t, ActionGenerated, e.Action)
 	require.Equal(t, 2, b.count(t, `SELECT max(version) FROM artifacts WHERE session_id = $1 AND ref = 'gen_recipe_2'`))
 
-	// Saving names the draft: of two with one name, the named one is promoted, under any name.
-	require.NoError(t, b.at(5).Promote(ctx, "gen_recipe_2", idOf("saved"), "Renamed", "7"))
-	require.Equal(t, map[string]string{"gen_recipe_1": TierGenerated, "gen_recipe_2": TierRecent}, b.tiers(t, 5), "drafts never age out")
+	// Saving names the draft: of two with one name, the named one is promoted.
+	require.NoError(t, b.at(5).Promote(ctx, "gen_recipe_2", idOf("saved"), "7"))
+	require.Equal(t, map[string]string{"gen_recipe_1": tierGenerated, "gen_recipe_2": tierRecent}, b.tiers(t, 5), "drafts never age out")
 
 	saved, err := b.at(5).load(ctx, []string{"gen_recipe_2"})
 	require.NoError(t, err)
 	require.Equal(t, StatePromoted, saved["gen_recipe_2"].State)
-	require.Equal(t, "Renamed", saved["gen_recipe_2"].Label)
+	require.Equal(t, "Fish Tacos", saved["gen_recipe_2"].Label)
 	require.Equal(t, ActionCreated, saved["gen_recipe_2"].Action)
 
 	pending, err := b.at(5).PendingDrafts(ctx)
@@ -159,7 +159,7 @@ func TestArtifacts(t *testing.T) {
 	require.Equal(t, "gen_recipe_1", pending[0].Ref)
 
 	// The row keeps the draft's ref; its content is available until the turn ends.
-	entries, err := b.at(5).Register(ctx, []Sighting{{Type: "recipe", ID: idOf("saved"), Action: ActionCreated}})
+	entries, err := registered(ctx, b.at(5), []*sighting{{key: key{"recipe", idOf("saved")}, Action: ActionCreated}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"gen_recipe_2"}, refsOf(entries))
 
@@ -171,7 +171,7 @@ func TestArtifacts(t *testing.T) {
 	require.Empty(t, data)
 
 	var refused *RefError
-	require.ErrorAs(t, b.at(5).Promote(ctx, "gen_recipe_2", idOf("again"), "", ""), &refused)
+	require.ErrorAs(t, b.at(5).Promote(ctx, "gen_recipe_2", idOf("again"), ""), &refused)
 	require.Equal(t, ReasonSaved, refused.Reason)
 	_, err = b.at(5).UpdateEntityData(ctx, "gen_recipe_9", json.RawMessage(`{}`))
 	require.ErrorAs(t, err, &refused)
@@ -197,7 +197,7 @@ func TestDraftsAreSavedAgain(t *testing.T) {
 
 	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}, {Type: "recipe", Content: json.RawMessage(`{"name": "Cake"}`)}})
 	require.NoError(t, err)
-	require.NoError(t, b.at(1).Promote(ctx, "gen_recipe_1", idOf("Pie"), "Pie", ""))
+	require.NoError(t, b.at(1).Promote(ctx, "gen_recipe_1", idOf("Pie"), ""))
 	again, err := b.at(2).Unsave(ctx, "gen_recipe_1", idOf("another"))
 	require.NoError(t, err)
 	require.False(t, again, "it stands for another row")

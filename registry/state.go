@@ -14,10 +14,18 @@ import (
 // only load and store.
 
 // see applies a sighting to a known entry.
-func (e *Entry) see(s *Sighting, turn int) {
-	if s.Action == ActionLinked {
+func (e *Entry) see(s *sighting, turn int) {
+	switch {
+	case s.Action == ActionLinked:
 		if e.LabelIsPlaceholder {
 			e.relabel(s.Label)
+		}
+
+		return
+	case s.gone():
+		if e.State != StateDropped && e.State != StateDeleted {
+			e.relabel(s.Label)
+			e.bury(turn, s.Action)
 		}
 
 		return
@@ -36,7 +44,7 @@ func (e *Entry) see(s *Sighting, turn int) {
 }
 
 // learn adopts what a row revealed: label, loaded sets, version.
-func (e *Entry) learn(s *Sighting, turn int) {
+func (e *Entry) learn(s *sighting, turn int) {
 	e.relabel(s.Label)
 	if s.RowVersion != "" {
 		e.RowVersion = s.RowVersion
@@ -128,13 +136,13 @@ func (e *Entry) forget() {
 }
 
 // promote turns a draft into a row.
-func (e *Entry) promote(id, label, rowVersion string, turn int) {
+func (e *Entry) promote(id, rowVersion string, turn int) {
 	e.State = StatePromoted
 	e.Action = ActionCreated
 	e.ID = id
 	e.TurnPromoted = &turn
 	e.TurnLastRef = max(e.TurnLastRef, turn)
-	e.learn(&Sighting{Label: label, RowVersion: rowVersion}, turn)
+	e.RowVersion = rowVersion
 }
 
 // unsave turns a row back into a draft: the row saved from it is gone.

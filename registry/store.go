@@ -91,17 +91,27 @@ func (r *Registry) loadKeys(ctx context.Context, keys []key) (map[key]*Entry, er
 	return entries, nil
 }
 
-// take reserves the next counts[type] numbers of each type and returns the last number before them.
-func (r *Registry) take(ctx context.Context, kind string, counts map[string]int) (map[string]int, error) {
+// Kinds of counters.
+const (
+	kindRow = "row"
+	kindGen = "gen"
+)
+
+// mint returns new refs of these types, in order, with one counter update for all.
+func (r *Registry) mint(ctx context.Context, kind string, types []string) ([]string, error) {
+	if len(types) == 0 {
+		return nil, nil
+	}
 	arg := &db.RefCounterAdvanceParams{SessionID: r.scope.SessionID, Kind: kind}
+	counts := map[string]int{}
+	for _, one := range types {
+		counts[one]++
+	}
 	for _, e := range r.domain.Entities { // in a fixed order
 		if n := counts[e.Type]; n > 0 {
 			arg.EntityTypes = append(arg.EntityTypes, e.Type)
 			arg.Counts = append(arg.Counts, int32(n))
 		}
-	}
-	if len(arg.EntityTypes) == 0 {
-		return map[string]int{}, nil
 	}
 	var rows []*db.RefCounterAdvanceRow
 	b := &pg.Batch{}
@@ -109,12 +119,17 @@ func (r *Registry) take(ctx context.Context, kind string, counts map[string]int)
 	if err := b.Send(ctx, r.tx); err != nil {
 		return nil, err
 	}
-	before := make(map[string]int, len(rows))
+	last := make(map[string]int, len(rows))
 	for _, row := range rows {
-		before[row.EntityType] = int(row.LastNumber) - counts[row.EntityType]
+		last[row.EntityType] = int(row.LastNumber) - counts[row.EntityType]
+	}
+	refs := make([]string, len(types))
+	for i, one := range types {
+		last[one]++
+		refs[i] = refName(one, last[one], kind == kindGen)
 	}
 
-	return before, nil
+	return refs, nil
 }
 
 // write stores changes, each ref at most once, and their events.

@@ -10,8 +10,7 @@ import (
 // LabelReader reads row labels by key, as the tenant; rows it cannot see are absent.
 type LabelReader func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error)
 
-// Result is what one statement returned. Rows are JSON-like (map[string]any, []any, string, json.Number, bool, nil;
-// UUIDs and integers may be Go's), by column name, with rows of other tables nested under the table's name.
+// Result is what one statement returned. Rows are JSON with exact numbers, by column name, with rows of other tables nested under the table's name.
 type Result struct {
 	Entity   *domain.Entity
 	Rows     []map[string]any
@@ -24,7 +23,7 @@ type Result struct {
 type Translated struct {
 	Rows    []map[string]any
 	Refs    []string // of the rows that have a key, in order, each once
-	Entries []Entry  // the entries of Refs
+	Entries []*Entry // the entries of Refs
 }
 
 // TranslateRows registers every row of the results at once, nested ones and unknown foreign keys included (deleted ones
@@ -33,49 +32,21 @@ type Translated struct {
 // Hidden columns are left out.
 func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels LabelReader) ([]Translated, error) {
 	found := collect(r.domain, results)
-	t := &translation{domain: r.domain, known: map[key]Entry{}, loose: map[string]string{}}
-	if err := r.registerAll(ctx, t, found, labels); err != nil {
+	known, err := r.register(ctx, found.sightings(), labels)
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	if t.loose, err = r.looseRefs(ctx, found.loose); err != nil {
+	loose, err := r.looseRefs(ctx, found.loose)
+	if err != nil {
 		return nil, err
 	}
+	t := &translation{domain: r.domain, known: known, loose: loose}
 	translated := make([]Translated, len(results))
 	for i, result := range results {
 		translated[i] = t.result(result)
 	}
 
 	return translated, nil
-}
-
-// registerAll records what was found. Deleted rows become tombstones; deletions come last, since a row that one
-// decision changed and deleted is gone.
-func (r *Registry) registerAll(ctx context.Context, t *translation, found *collected, read LabelReader) error {
-	entries, err := r.register(ctx, found.sightings(), func(b *book) error {
-		return found.label(ctx, r.domain, b, read)
-	})
-	if err != nil {
-		return err
-	}
-	t.learn(entries)
-	for _, e := range r.domain.Entities {
-		if len(found.deleted[e.Type]) == 0 {
-			continue
-		}
-		if entries, err = r.bury(ctx, e.Type, found.deleted[e.Type]); err != nil {
-			return err
-		}
-		t.learn(entries)
-	}
-
-	return nil
-}
-
-func (t *translation) learn(entries []Entry) {
-	for _, e := range entries {
-		t.known[key{e.Type, e.ID}] = e
-	}
 }
 
 // looseRefs finds the refs of UUIDs in columns that do not say what they identify.

@@ -172,7 +172,7 @@ func TestTranslateDeletedRows(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `[{"id":"inv_2","name":"Milk"},{"id":"inv_3","name":"Tea"}]`, encode(t, results[0].Rows))
 	require.Equal(t, []string{"inv_2", "inv_3"}, results[0].Refs)
-	require.Equal(t, map[string]string{"inv_1": TierRecent}, b.tiers(t, 2))
+	require.Equal(t, map[string]string{"inv_1": tierRecent}, b.tiers(t, 2))
 
 	// A row that one decision changes and deletes is deleted.
 	eggs := []map[string]any{{"id": idOf("Eggs"), "name": "Eggs"}}

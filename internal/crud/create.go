@@ -179,7 +179,7 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	if op.args.FromRef != "" {
 		key := op.saved.keys[0] // its label comes with the row, below
-		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.Versions[op.entity.Type][key])
+		err := d.registry.Promote(ctx, op.args.FromRef, key, op.found.Versions[op.entity.Type][key])
 		if err != nil {
 			return Result{}, err
 		}

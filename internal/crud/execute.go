@@ -326,9 +326,6 @@ func refFault(err error) *Error {
 	if refs, ok := errors.AsType[registry.RefErrors](err); ok {
 		return &Error{Code: refCode(refs[0].Reason), Message: refs.Error()}
 	}
-	if ref, ok := errors.AsType[*registry.RefError](err); ok {
-		return &Error{Code: refCode(ref.Reason), Message: ref.Error()}
-	}
 
 	return nil
 }
