@@ -34,19 +34,20 @@ func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &binder{decl: decl, cat: cat, check: &CheckError{File: decl.file}}
-	b.domain = Domain{
+	b := &binder{ctx: ctx, tx: tx, decl: decl, cat: cat, check: &CheckError{File: decl.file}}
+	b.domain = New(Domain{
 		Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Snapshot: decl.Snapshot, Profile: decl.Profile, Guidance: decl.Guidance,
 		Offline: decl.Offline, Deferred: cat.deferred,
-	}
+	})
 	if cat.settles && decl.Source.Schema != "" {
 		b.domain.Settle = "SELECT " + quote(decl.Schema, settle) + "()"
 	}
-	if err := b.bind(ctx, tx); err != nil {
+	b.bind()
+	if err := cmp.Or(b.failed, b.check.orNil()); err != nil {
 		return nil, err
 	}
 
-	return New(b.domain), nil
+	return New(*b.domain), nil
 }
 
 // rollback ends a read-only transaction. If it fails, the connection is gone, and the transaction with it.
@@ -56,10 +57,13 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 
 // binder combines one declaration and one catalog; all problems go to check.
 type binder struct {
+	ctx    context.Context
+	tx     pgx.Tx
+	failed error // the first failure to ask Postgres; nothing is asked after it
 	decl   *Declaration
 	cat    *catalog
 	check  *CheckError
-	domain Domain
+	domain *Domain
 	types  []*typeBinder // those whose type and table are valid
 }
 
@@ -73,48 +77,44 @@ type typeBinder struct {
 	table *catalogTable
 }
 
-func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
+func (b *binder) bind() {
 	b.checkHead()
 	if len(b.cat.tables) == 0 { // nothing else would be said but that everything is missing
-		return b.check.orNil()
+		return
 	}
 	for i := range b.decl.Entities {
 		b.bindEntity(i)
 	}
-	if err := b.eachComputed(ctx, tx); err != nil {
-		return err
-	}
-	if err := b.checkLockable(ctx, tx); err != nil {
-		return err
-	}
-	for _, t := range b.types {
-		t.bindForeignKeys()
-		t.bindHidden()
-	}
-	for _, t := range b.types {
-		t.bindTexts()
-		t.bindRelations()
-	}
-	for _, t := range b.types {
-		t.bindWrites()
-	}
-	if err := b.bindUnseen(ctx, tx); err != nil {
-		return err
-	}
-	if err := b.bindOperations(ctx, tx); err != nil {
-		return err
-	}
+	b.eachType(
+		(*typeBinder).bindComputed, (*typeBinder).checkLockable, (*typeBinder).bindForeignKeys, (*typeBinder).bindHidden, (*typeBinder).bindTexts,
+		(*typeBinder).bindRelations, (*typeBinder).bindWrites,
+	)
+	b.bindUnseen()
+	b.bindOperations()
 	b.checkWords()
 	b.bindSubdomains()
 	b.checkOffline()
-	if err := b.checkQueries(ctx, tx); err != nil {
-		return err
-	}
-	if err := b.eachCheck(ctx, tx); err != nil {
-		return err
-	}
+	b.checkQueries()
+	b.eachType((*typeBinder).bindChecks)
+}
 
-	return b.check.orNil()
+// eachType takes all types through one step after the other, since a step reads what those before it bound of others.
+func (b *binder) eachType(steps ...func(*typeBinder)) {
+	for _, step := range steps {
+		for _, t := range b.types {
+			step(t)
+		}
+	}
+}
+
+// ask asks Postgres, unless that has failed before.
+func (b *binder) ask(what string, question func() error) {
+	if b.failed != nil {
+		return
+	}
+	if err := question(); err != nil {
+		b.failed = fmt.Errorf("%s: %w", what, err)
+	}
 }
 
 func (b *binder) checkHead() {
@@ -155,21 +155,13 @@ func find[T any](list []*T, fits func(*T) bool) *T {
 	return nil
 }
 
-func (b *binder) byType(name string) *Entity {
-	return find(b.domain.Entities, func(e *Entity) bool { return e.Type == name })
-}
-
-func (b *binder) byTable(name string) *Entity {
-	return find(b.domain.Entities, func(e *Entity) bool { return e.Table == name })
-}
-
 func (b *binder) bindEntity(i int) {
 	decl := &b.decl.Entities[i]
 	t := &typeBinder{binder: b, own: decl, at: fmt.Sprintf("$.entities[%d]", i), table: b.cat.table(decl.Table)}
-	switch other := b.byTable(decl.Table); {
+	switch other := b.domain.ByTable(decl.Table); {
 	case !refType(decl.Type):
 		t.problemf("type", "%q cannot be a ref prefix: lower-case words joined by _, each beginning with a letter, not gen", decl.Type)
-	case b.byType(decl.Type) != nil:
+	case b.domain.ByType(decl.Type) != nil:
 		t.problemf("type", "declared twice")
 	case other != nil:
 		t.problemf("table", "table %s has the type %s already", decl.Table, other.Type)
@@ -181,6 +173,7 @@ func (b *binder) bindEntity(i int) {
 			Comment: t.table.Comment, Columns: t.table.columns, Reference: decl.Reference, Empty: decl.Empty, Checks: decl.Checks, Sets: map[string][]string{},
 		}
 		b.types, b.domain.Entities = append(b.types, t), append(b.domain.Entities, t.Entity)
+		b.domain.byType[t.Type], b.domain.byTable[t.Table] = t.Entity, t.Entity
 		bindRights(t.Entity, t.table)
 		defaultNames(t.Entity)
 		t.bindKey()

@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,142 +10,132 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// eachComputed adds computed columns; Postgres determines their types.
-func (b *binder) eachComputed(ctx context.Context, tx pgx.Tx) error {
-	for _, t := range b.types {
-		for n, decl := range t.own.Computed {
-			if err := t.bindComputed(ctx, tx, fmt.Sprintf("computed[%d]", n), decl); err != nil {
-				return err
-			}
-		}
-	}
+// bindComputed adds computed columns; Postgres determines their types.
+func (b *typeBinder) bindComputed() {
+	for n, decl := range b.own.Computed {
+		field := fmt.Sprintf("computed[%d]", n)
+		if !isName(decl.Name) || b.Column(decl.Name) != nil {
+			b.problemf(field, "computed: %q is not a new column name", decl.Name)
 
-	return nil
-}
-
-func (b *typeBinder) bindComputed(ctx context.Context, tx pgx.Tx, field string, decl ComputedDecl) error {
-	if !isName(decl.Name) || b.Column(decl.Name) != nil {
-		b.problemf(field, "computed: %q is not a new column name", decl.Name)
-
-		return nil
-	}
-	types, refused, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, quote(b.decl.Schema, b.Table)))
-	switch {
-	case err != nil:
-		return fmt.Errorf("check computed column %s: %w", decl.Name, err)
-	case refused != "":
-		b.problemf(field, "computed: %s: %s", decl.Name, refused)
-
-		return nil
-	case len(types) != 1:
-		b.problemf(field, "computed: %s is not one value", decl.Name)
-
-		return nil
-	}
-	column := &Column{
-		Name: decl.Name, Type: types[0].name, FullType: types[0].name, Nullable: true, Generated: true,
-		Comment: decl.Comment, Expr: decl.SQL,
-	}
-	column.Kind, column.Elem = kindOf(types[0].name, types[0].elem, false)
-	column.Hidden = column.Kind == KindVector
-	b.Columns = append(b.Columns, column)
-
-	return nil
-}
-
-// checkLockable finds the views whose rows Postgres does not lock, such as groups of others. Only planning tells.
-func (b *binder) checkLockable(ctx context.Context, tx pgx.Tx) error {
-	for _, t := range b.types {
-		if !t.View || !t.Lockable {
 			continue
 		}
-		inner, err := tx.Begin(ctx)
-		if err == nil {
-			_, err = inner.Exec(ctx, "EXPLAIN SELECT FROM "+quote(b.decl.Schema, t.Table)+" FOR UPDATE")
-			rollback(ctx, inner)
+		switch types, refused := b.describe("SELECT (" + decl.SQL + ") FROM " + quote(b.decl.Schema, b.Table)); {
+		case refused != "":
+			b.problemf(field, "computed: %s: %s", decl.Name, refused)
+		case len(types) != 1:
+			b.problemf(field, "computed: %s is not one value", decl.Name)
+		default:
+			b.addComputed(decl, types[0])
 		}
-		failed, refused := errors.AsType[*pgconn.PgError](err)
-		if err != nil && !refused {
-			return fmt.Errorf("check whether rows of %s can be locked: %w", t.Type, err)
-		}
-		t.Lockable = !refused || failed.Code != pgerrcode.FeatureNotSupported
 	}
-
-	return nil
 }
 
-func (b *binder) checkQueries(ctx context.Context, tx pgx.Tx) error {
-	for _, group := range []struct {
-		at      string
-		queries []Query
-	}{{"snapshot", b.decl.Snapshot}, {"profile", b.decl.Profile}} {
-		for n, query := range group.queries {
-			if err := b.checkQuery(ctx, tx, fmt.Sprintf("$.%s[%d].sql", group.at, n), query.SQL, 1); err != nil {
-				return err
-			}
+func (b *typeBinder) addComputed(decl ComputedDecl, t sqlType) {
+	column := &Column{Name: decl.Name, Type: t.Name, FullType: t.Name, Nullable: true, Generated: true, Comment: decl.Comment, Expr: decl.SQL}
+	column.Kind, column.Elem = kindOf(t.Name, t.Elem, false)
+	column.Hidden = column.Kind == KindVector
+	b.Columns = append(b.Columns, column)
+}
+
+// checkLockable finds out whether Postgres locks a view's rows, unlike those of groups. Only planning tells.
+func (b *typeBinder) checkLockable() {
+	if !b.View || !b.Lockable {
+		return
+	}
+	b.ask("check whether rows of "+b.Type+" can be locked", func() error {
+		err := pgx.BeginFunc(b.ctx, b.tx, func(inner pgx.Tx) error {
+			_, err := inner.Exec(b.ctx, "EXPLAIN SELECT FROM "+quote(b.decl.Schema, b.Table)+" FOR UPDATE")
+
+			return err
+		})
+		failed, refused := errors.AsType[*pgconn.PgError](err)
+		if b.Lockable = !refused || failed.Code != pgerrcode.FeatureNotSupported; refused {
+			return nil
+		}
+
+		return err
+	})
+}
+
+// CheckSQL is a check applied to the rows of a query, which it sees as a relation named rows.
+func CheckSQL(source, check string) string {
+	return "WITH rows AS (" + source + ") SELECT said FROM (" + check + ") AS found (said) WHERE said IS NOT NULL"
+}
+
+// bindChecks makes Postgres plan the checks of rows.
+func (b *typeBinder) bindChecks() {
+	for n, check := range b.own.Checks {
+		field := fmt.Sprintf("checks[%d]", n)
+		switch types, refused := b.describe(CheckSQL("SELECT * FROM "+quote(b.decl.Schema, b.Table), check)); {
+		case refused != "":
+			b.problemf(field, "check: %s", refused)
+		case !texts(types, 1):
+			b.problemf(field, "check: the query returns %v, not one text", types)
 		}
 	}
-	if b.decl.Guidance == "" {
-		return nil
-	}
+}
 
-	return b.checkQuery(ctx, tx, "$.guidance", b.decl.Guidance, 2)
+func (b *binder) checkQueries() {
+	for at, queries := range map[string][]Query{"snapshot": b.decl.Snapshot, "profile": b.decl.Profile} {
+		for n, query := range queries {
+			b.checkQuery(fmt.Sprintf("$.%s[%d].sql", at, n), query.SQL, 1)
+		}
+	}
+	if b.decl.Guidance != "" {
+		b.checkQuery("$.guidance", b.decl.Guidance, 2)
+	}
 }
 
 // checkQuery makes Postgres plan a statement, without running it.
-func (b *binder) checkQuery(ctx context.Context, tx pgx.Tx, at, sql string, columns int) error {
-	types, refused, err := describe(ctx, tx, sql)
-	other := func(t sqlType) bool { return t.name != "text" }
-	switch {
-	case err != nil:
-		return fmt.Errorf("check query: %w", err)
+func (b *binder) checkQuery(at, sql string, columns int) {
+	switch types, refused := b.describe(sql); {
 	case refused != "":
 		b.problemf(at, "%s", refused)
-	case len(types) != columns || slices.ContainsFunc(types, other):
-		b.problemf(at, "the query returns %v, not %d of type text", typeNames(types), columns)
+	case !texts(types, columns):
+		b.problemf(at, "the query returns %v, not %d of type text", types, columns)
 	}
-
-	return nil
 }
 
-type sqlType struct{ name, elem string }
+type sqlType struct{ Name, Elem string }
 
-func typeNames(types []sqlType) []string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = t.name
-	}
+func (t sqlType) String() string { return t.Name }
 
-	return names
+// texts reports whether these are so many columns of type text.
+func texts(types []sqlType, columns int) bool {
+	return len(types) == columns && !slices.ContainsFunc(types, func(t sqlType) bool { return t.Name != "text" })
 }
+
+const typesSQL = `
+SELECT format_type(t.oid, -1), CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, -1) ELSE '' END
+FROM unnest($1::oid[]) WITH ORDINALITY AS u (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = u.oid ORDER BY u.n`
 
 // describe returns the types of a statement's columns, or why Postgres refuses it, under a savepoint, so that the
 // transaction stays usable.
-func describe(ctx context.Context, tx pgx.Tx, sql string) (types []sqlType, refused string, err error) {
-	inner, err := tx.Begin(ctx)
-	if err != nil {
-		return nil, "", fmt.Errorf("savepoint: %w", err)
-	}
-	defer rollback(ctx, inner)
-	statement, err := inner.Prepare(ctx, "", sql)
-	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return nil, failed.Message, nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	oids := make([]uint32, len(statement.Fields))
-	for i, field := range statement.Fields {
-		oids[i] = field.DataTypeOID
-	}
-	rows, _ := inner.Query(ctx, `
-SELECT format_type(t.oid, -1), CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, -1) ELSE '' END
-FROM unnest($1::oid[]) WITH ORDINALITY AS u (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = u.oid ORDER BY u.n`, oids) // a failed query shows when its rows are collected
-	types, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t sqlType, err error) {
-		err = row.Scan(&t.name, &t.elem)
+func (b *binder) describe(sql string) (types []sqlType, refused string) {
+	b.ask("check a statement", func() error {
+		inner, err := b.tx.Begin(b.ctx)
+		if err != nil {
+			return err
+		}
+		defer rollback(b.ctx, inner)
+		statement, err := inner.Prepare(b.ctx, "", sql)
+		if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
+			refused = failed.Message
 
-		return t, err
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		oids := make([]uint32, len(statement.Fields))
+		for i, field := range statement.Fields {
+			oids[i] = field.DataTypeOID
+		}
+		rows, _ := inner.Query(b.ctx, typesSQL, oids) // a failed query shows when its rows are collected
+		types, err = pgx.CollectRows(rows, pgx.RowToStructByPos[sqlType])
+
+		return err
 	})
 
-	return types, "", err
+	return types, refused
 }

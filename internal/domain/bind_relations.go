@@ -52,7 +52,7 @@ func (b *typeBinder) bindForeignKeys() {
 // hideKeys hides the columns of a foreign key that no single ref can represent.
 func (b *typeBinder) hideKeys(fk catalogFK) {
 	for _, name := range fk.columns {
-		if c := b.Column(name); c != nil && c.FK == nil && c != b.Owner && b.byTable(fk.table) == nil {
+		if c := b.Column(name); c != nil && c.FK == nil && c != b.Owner && b.domain.ByTable(fk.table) == nil {
 			c.FK = &ForeignKey{Table: fk.table, Column: name, OnDelete: fk.onDelete}
 		}
 	}
@@ -72,7 +72,7 @@ func (c *Column) nameOr(called string) string {
 func (b *typeBinder) foreignKey(fk catalogFK) (*Column, *ForeignKey, bool) {
 	target := &ForeignKey{Table: fk.table, OnDelete: fk.onDelete}
 	if fk.schema == b.decl.Schema {
-		target.Entity = b.byTable(fk.table)
+		target.Entity = b.domain.ByTable(fk.table)
 	} else {
 		target.Table = fk.schema + "." + fk.table
 	}
@@ -101,7 +101,7 @@ func (b *typeBinder) foreignKey(fk catalogFK) (*Column, *ForeignKey, bool) {
 func (b *typeBinder) bindReferences() {
 	for _, name := range sortedKeys(b.own.References) {
 		field := "references." + name
-		column, target := b.Column(name), b.byType(b.own.References[name])
+		column, target := b.Column(name), b.domain.ByType(b.own.References[name])
 		switch {
 		case column == nil:
 			b.problemf(field, "references: column %s does not exist in %s", name, b.Table)
@@ -251,7 +251,7 @@ func (b *typeBinder) bindMerge(m *Merge) {
 }
 
 func (b *typeBinder) bindChild(field string, decl ChildDecl) {
-	child := b.byType(decl.Type)
+	child := b.domain.ByType(decl.Type)
 	if child == nil {
 		b.problemf(field, "children: there is no entity type %s", decl.Type)
 

@@ -38,7 +38,7 @@ func (b *binder) bindSubdomains() {
 			b.problemf(at, "subdomain %s has no tables", decl.Name)
 		}
 		for _, table := range slices.Concat(decl.Tables, decl.Readable) {
-			if b.byTable(table) == nil {
+			if b.domain.ByTable(table) == nil {
 				b.problemf(at+".tables", "subdomain %s: no entity type has the table %s", decl.Name, table)
 			}
 		}
@@ -72,7 +72,7 @@ func (b *binder) checkOffline() {
 func (b *binder) checkDraft(d *OfflineDraft) {
 	at := "$.offline.draft"
 	b.offlineColumns(at, d.Type, given(d.Title, d.Steps, d.Serves)...)
-	child := b.byTable(d.Child)
+	child := b.domain.ByTable(d.Child)
 	if child == nil {
 		b.problemf(at+".child", "offline: no entity type has the table %s", d.Child)
 
@@ -99,7 +99,7 @@ func (b *binder) checkTemplate(at string, d *OfflineDraft, child *Entity, conten
 }
 
 func (b *binder) offlineColumns(at, typ string, columns ...string) {
-	e := b.byType(typ)
+	e := b.domain.ByType(typ)
 	if e == nil {
 		b.problemf(at, "offline: there is no entity type %s", typ)
 

@@ -1,12 +1,9 @@
 package domain
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Dependent is a foreign key whose rows are deleted or changed when the referenced row is deleted.
@@ -70,7 +67,7 @@ type reach struct {
 }
 
 // bindUnseen finds what deleting a row would delete invisibly.
-func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
+func (b *binder) bindUnseen() {
 	bases, of := []uint32{}, map[uint32][]*typeBinder{}
 	for _, t := range b.types {
 		if !t.table.view {
@@ -83,20 +80,27 @@ func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 	var r reach
 	into := []any{&r.target, &r.from, &r.onDelete, &r.Table, &r.Name, &r.numbers, &r.columns, &r.targets}
 
-	return eachRow(ctx, tx, "read what depends on rows", reachingSQL, []any{bases}, into, func() error {
-		for _, t := range of[r.target] {
-			if slices.ContainsFunc(of[r.from], func(holder *typeBinder) bool { return holder.shows(t.Entity, &r) }) {
-				continue
+	b.ask("read what depends on rows", func() error {
+		return eachRow(b.ctx, b.tx, "foreign keys", reachingSQL, []any{bases}, into, func() error {
+			for _, t := range of[r.target] {
+				if !slices.ContainsFunc(of[r.from], func(holder *typeBinder) bool { return holder.shows(t.Entity, &r) }) {
+					t.Unseen = append(t.Unseen, r.unseenBy(t.Key))
+				}
 			}
-			one := r.Unseen
-			if at := slices.Index(r.targets, t.Key.nameOr("")); at >= 0 {
-				one.Column = r.columns[at]
-			}
-			t.Unseen = append(t.Unseen, one)
-		}
 
-		return nil
+			return nil
+		})
 	})
+}
+
+// unseenBy names the column that holds a row's key, if one does.
+func (r *reach) unseenBy(key *Column) Unseen {
+	unseen := r.Unseen
+	if at := slices.Index(r.targets, key.nameOr("")); at >= 0 {
+		unseen.Column = r.columns[at]
+	}
+
+	return unseen
 }
 
 // shows reports whether a column of the type represents the foreign key. A key column computed by a view then records

@@ -2,14 +2,12 @@ package domain
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/jackc/pgx/v5"
 )
 
 // OperationDecl exposes one of the owner's functions as a tool.
@@ -103,8 +101,22 @@ func (d *Declaration) place(function string) (schema, name string) {
 	return d.Schema, function
 }
 
+// operationBinder binds one operation.
+type operationBinder struct {
+	*binder
+
+	own *OperationDecl
+	at  string
+	o   *Operation
+}
+
+// problemf reports a problem of the operation at one of its fields, such as ".on".
+func (b *operationBinder) problemf(field, format string, args ...any) {
+	b.binder.problemf(b.at+field, "operation %s: %s", b.own.Name, fmt.Sprintf(format, args...))
+}
+
 // bindOperations binds operations to their functions.
-func (b *binder) bindOperations(ctx context.Context, tx pgx.Tx) error {
+func (b *binder) bindOperations() {
 	seen := map[string]bool{}
 	for i := range b.decl.Operations {
 		decl, at := &b.decl.Operations[i], fmt.Sprintf("$.operations[%d]", i)
@@ -114,156 +126,129 @@ func (b *binder) bindOperations(ctx context.Context, tx pgx.Tx) error {
 			continue
 		}
 		seen[decl.Name] = true
-		if err := b.bindOperation(ctx, tx, at, decl); err != nil {
-			return err
-		}
+		(&operationBinder{binder: b, own: decl, at: at}).bind()
 	}
 	for i := range b.decl.Operations {
-		b.bindInverse(fmt.Sprintf("$.operations[%d].inverse", i), &b.decl.Operations[i])
+		decl := &b.decl.Operations[i]
+		if o := b.domain.Operation(decl.Name); o != nil && decl.Inverse != "" {
+			(&operationBinder{binder: b, own: decl, at: fmt.Sprintf("$.operations[%d]", i), o: o}).bindInverse()
+		}
 	}
-
-	return nil
 }
 
 // bindInverse binds an operation to the one that undoes it, whose arguments must be a subset of the first's.
-func (b *binder) bindInverse(at string, decl *OperationDecl) {
-	o, inverse := b.domain.Operation(decl.Name), b.domain.Operation(decl.Inverse)
-	if decl.Inverse == "" || o == nil {
-		return
-	}
-	if inverse == nil || inverse.On != o.On {
-		b.problemf(at, "operation %s: there is no operation %q on %s that could take it back", decl.Name, decl.Inverse, o.On.Type)
+func (b *operationBinder) bindInverse() {
+	inverse := b.domain.Operation(b.own.Inverse)
+	if inverse == nil || inverse.On != b.o.On {
+		b.problemf(".inverse", "there is no operation %q on %s that could take it back", b.own.Inverse, b.o.On.Type)
 
 		return
 	}
 	for _, c := range inverse.Args.Columns {
-		if own := o.Args.Column(c.Name); own == nil && !c.HasDefault && c.Name != inverse.This || own != nil && own.Type != c.Type {
-			b.problemf(at, "operation %s: %s, which is to take it back, needs %s (%s), which %s does not take", decl.Name, decl.Inverse, c.Name, c.Type, decl.Name)
+		if own := b.o.Args.Column(c.Name); own == nil && !c.HasDefault && c.Name != inverse.This || own != nil && own.Type != c.Type {
+			b.problemf(".inverse", "%s, which is to take it back, needs %s (%s), which %s does not take", inverse.Name, c.Name, c.Type, b.own.Name)
 
 			return
 		}
 	}
-	o.Inverse = inverse
+	b.o.Inverse = inverse
 }
 
 // takenNames are the names of built-in tools.
 var takenNames = strings.Fields("db_read db_create db_update db_delete db_analyze calculate recall generate step_complete ask_user blocked request_schema undo mention ui_change")
 
-func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *OperationDecl) error {
-	on := b.byType(decl.On)
+func (b *operationBinder) bind() {
+	on := b.domain.ByType(b.own.On)
 	if on == nil {
-		b.problemf(at+".on", "operation %s: there is no entity type %q", decl.Name, decl.On)
+		b.problemf(".on", "there is no entity type %q", b.own.On)
 
-		return nil
+		return
 	}
-	f, err := b.function(ctx, tx, at+".function", decl.Name, decl.Function)
+	call, f := b.function(".function", b.own.Function, wrapper(b.own.Name))
 	if f == nil {
-		return err
+		return
 	}
-	o := &Operation{Name: decl.Name, Description: cmp.Or(decl.Description, f.comment), On: on, Confirm: decl.Confirm, Changes: []*Entity{on}}
-	through, err := b.throughViews(ctx, tx, decl, f)
-	if err != nil {
-		return err
-	}
-	b.bindParameters(at, decl, o, through)
-	for _, name := range decl.Changes {
-		if e := b.byType(name); e == nil {
-			b.problemf(at+".changes", "operation %s: there is no entity type %q", decl.Name, name)
+	b.o = &Operation{Name: b.own.Name, Description: cmp.Or(b.own.Description, f.comment), On: on, Call: call, Confirm: b.own.Confirm, Changes: []*Entity{on}}
+	b.bindParameters(f)
+	for _, name := range b.own.Changes {
+		if e := b.domain.ByType(name); e == nil {
+			b.problemf(".changes", "there is no entity type %q", name)
 		} else if e != on {
-			o.Changes = append(o.Changes, e)
+			b.o.Changes = append(b.o.Changes, e)
 		}
 	}
-	if o.Call, err = b.callable(ctx, tx, at, decl, f, decl.Function, wrapper(decl.Name)); err != nil {
-		return err
-	}
-	if decl.Preview != "" {
-		preview, err := b.function(ctx, tx, at+".preview", decl.Name, decl.Preview)
-		if preview == nil {
-			return err
-		}
-		if o.Preview, err = b.callable(ctx, tx, at, decl, preview, decl.Preview, previewWrapper(decl.Name)); err != nil {
-			return err
+	if b.own.Preview != "" {
+		if b.o.Preview, f = b.function(".preview", b.own.Preview, previewWrapper(b.own.Name)); f == nil {
+			return
 		}
 	}
-	if decl.Confirm.When != "" {
-		if err := b.checkQuery(ctx, tx, at+".confirm", fmt.Sprintf("SELECT (%s)::text FROM %s", decl.Confirm.When, quote(b.decl.Schema, on.Table)), 1); err != nil {
-			return err
-		}
+	if b.own.Confirm.When != "" {
+		b.checkQuery(b.at+".confirm", fmt.Sprintf("SELECT (%s)::text FROM %s", b.own.Confirm.When, quote(b.decl.Schema, on.Table)), 1)
 	}
-	b.domain.Operations = append(b.domain.Operations, o)
-
-	return nil
+	b.domain.Operations = append(b.domain.Operations, b.o)
 }
 
-// function finds the one function with a name.
-func (b *binder) function(ctx context.Context, tx pgx.Tx, at, operation, named string) (*catalogFunction, error) {
+// function finds the one function with a name, and what alfred_tenant calls: the function itself, or the wrapper in the
+// views' schema that calls it with its owner's privileges. Then the wrapper's parameters count, since it takes a composite
+// key as one value.
+func (b *operationBinder) function(field, named, through string) (call string, f *catalogFunction) {
 	schema, name := b.decl.place(named)
-	found, err := functions(ctx, tx, schema, name)
-	if err != nil {
-		return nil, err
-	}
+	found := b.functions(schema, name)
 	switch {
 	case len(found) == 0:
-		b.problemf(at, "operation %s: function %s.%s does not exist", operation, schema, name)
+		b.problemf(field, "function %s.%s does not exist", schema, name)
 	case len(found) > 1:
-		b.problemf(at, "operation %s: there are %d functions %s.%s; give the one that is meant a name of its own", operation, len(found), schema, name)
+		b.problemf(field, "there are %d functions %s.%s; give the one that is meant a name of its own", len(found), schema, name)
 	case found[0].kind != "f":
-		b.problemf(at, "operation %s: %s.%s is no plain function", operation, schema, name)
+		b.problemf(field, "%s.%s is no plain function", schema, name)
 	default:
-		return found[0], nil
+		f = found[0]
+	}
+	viewed := b.decl.Source.Schema != ""
+	switch {
+	case f == nil:
+	case viewed && b.own.Trusted:
+		return quote(b.decl.Schema, through), b.wrapped(f, through)
+	case !f.callable && viewed:
+		b.problemf("", "alfred_tenant may not call %s.%s; with trusted: true it runs with the rights of its owner", schema, name)
+	case !f.callable:
+		b.problemf("", "alfred_tenant may not call %s.%s: GRANT EXECUTE, and USAGE ON SCHEMA", schema, name)
+	case f.definer && !b.own.Trusted:
+		b.problemf("", "%s.%s is SECURITY DEFINER: it runs with its owner's rights, which trusted: true allows", schema, name)
 	}
 
-	return nil, nil
+	return quote(schema, name), f
 }
 
-// throughViews is the function whose parameters count: the wrapper in the views' schema, if there is one, since it
-// takes a composite key as one value.
-func (b *binder) throughViews(ctx context.Context, tx pgx.Tx, decl *OperationDecl, f *catalogFunction) (*catalogFunction, error) {
-	if b.decl.Source.Schema == "" || !decl.Trusted {
-		return f, nil
-	}
-	made, err := functions(ctx, tx, b.decl.Schema, wrapper(decl.Name))
-	if err != nil || len(made) != 1 {
-		return f, err
-	}
-
-	return made[0], nil
-}
-
-// callable is what alfred_tenant calls: the function itself, or the wrapper in the views' schema that calls it with its
-// owner's privileges.
-func (b *binder) callable(ctx context.Context, tx pgx.Tx, at string, decl *OperationDecl, f *catalogFunction, named, through string) (string, error) {
-	schema, name := b.decl.place(named)
-	if b.decl.Source.Schema == "" || f.callable && !decl.Trusted {
-		if !f.callable {
-			b.problemf(at, "operation %s: alfred_tenant may not call %s.%s: GRANT EXECUTE, and USAGE ON SCHEMA", decl.Name, schema, name)
-		} else if f.definer && !decl.Trusted {
-			b.problemf(at, "operation %s: %s.%s is SECURITY DEFINER: it runs with its owner's rights, which trusted: true allows", decl.Name, schema, name)
-		}
-
-		return quote(schema, name), nil
-	}
-	if !decl.Trusted {
-		b.problemf(at, "operation %s: alfred_tenant may not call %s.%s; with trusted: true it runs with the rights of its owner", decl.Name, schema, name)
-
-		return "", nil
-	}
-	made, err := functions(ctx, tx, b.decl.Schema, through)
-	if err != nil {
-		return "", err
-	}
+// wrapped is the function as its wrapper offers it.
+func (b *operationBinder) wrapped(f *catalogFunction, through string) *catalogFunction {
+	made := b.functions(b.decl.Schema, through)
 	if len(made) != 1 || !made[0].callable {
-		b.problemf(at, "operation %s: %s.%s does not exist: run worker domain attach", decl.Name, b.decl.Schema, through)
+		b.problemf("", "%s.%s does not exist: run worker domain attach", b.decl.Schema, through)
 	}
+	if len(made) != 1 {
+		return f
+	}
+	made[0].comment = f.comment
 
-	return quote(b.decl.Schema, through), nil
+	return made[0]
+}
+
+func (b *binder) functions(schema, name string) (found []*catalogFunction) {
+	b.ask("bind operations", func() (err error) {
+		found, err = functions(b.ctx, b.tx, schema, name)
+
+		return err
+	})
+
+	return found
 }
 
 // bindParameters turns parameters into columns.
-func (b *binder) bindParameters(at string, decl *OperationDecl, o *Operation, f *catalogFunction) {
-	o.Args = &Entity{Type: decl.Name, Table: decl.Name, Name: decl.Name, Key: &Column{Name: "\x00"}}
+func (b *operationBinder) bindParameters(f *catalogFunction) {
+	b.o.Args = &Entity{Type: b.own.Name, Table: b.own.Name, Name: b.own.Name, Key: &Column{Name: "\x00"}}
 	if len(f.names) != len(f.types) || slices.Contains(f.names, "") {
-		b.problemf(at+".function", "operation %s: every parameter of the function needs a name", decl.Name)
+		b.problemf(".function", "every parameter of the function needs a name")
 
 		return
 	}
@@ -273,17 +258,17 @@ func (b *binder) bindParameters(at string, decl *OperationDecl, o *Operation, f 
 			c.Enum = strings.Split(f.enums[i], "\x01")
 		}
 		if c.Kind, c.Elem = kindOf(f.bases[i], f.elems[i], len(c.Enum) > 0); c.Kind == KindVector {
-			b.problemf(at+".function", "operation %s: no model can give %s, which is %s; take its parts as parameters", decl.Name, name, f.types[i])
+			b.problemf(".function", "no model can give %s, which is %s; take its parts as parameters", name, f.types[i])
 		}
-		c.FK = b.keyOf(at, decl, i, c)
-		o.Args.Columns = append(o.Args.Columns, c)
+		c.FK = b.keyOf(i, c)
+		b.o.Args.Columns = append(b.o.Args.Columns, c)
 	}
-	if len(f.names) == 0 || o.Args.Columns[0].FK == nil {
-		b.problemf(at+".function", "operation %s: its first parameter has to be the key of a row of %s", decl.Name, o.On.Type)
+	if len(f.names) == 0 || b.o.Args.Columns[0].FK == nil {
+		b.problemf(".function", "its first parameter has to be the key of a row of %s", b.o.On.Type)
 
 		return
 	}
-	o.This = f.names[0]
+	b.o.This = f.names[0]
 }
 
 // keyType is the type whose key a parameter is: for the first, the operation's target; for others, as declared or as
@@ -300,19 +285,20 @@ func (o *OperationDecl) keyType(i int, parameter string) string {
 }
 
 // keyOf returns the type whose key a parameter is, nil if none.
-func (b *binder) keyOf(at string, decl *OperationDecl, i int, c *Column) *ForeignKey {
-	if named, declared := decl.Arguments[c.Name]; declared && b.byType(named) == nil {
-		b.problemf(at+".arguments", "operation %s: there is no entity type %q", decl.Name, named)
+func (b *operationBinder) keyOf(i int, c *Column) *ForeignKey {
+	named, declared := b.own.Arguments[c.Name]
+	if declared && b.domain.ByType(named) == nil {
+		b.problemf(".arguments", "there is no entity type %q", named)
 
 		return nil
 	}
-	target := b.byType(decl.keyType(i, c.Name))
+	target := b.domain.ByType(b.own.keyType(i, c.Name))
 	if target == nil || target.Key == nil {
 		return nil
 	}
 	if plain := strings.TrimSuffix(c.Type, "[]"); plain != target.Key.Type {
-		if i == 0 || decl.Arguments[c.Name] != "" {
-			b.problemf(at+".arguments", "operation %s: %s is %s, the key of %s is %s", decl.Name, c.Name, c.Type, target.Type, target.Key.Type)
+		if i == 0 || declared {
+			b.problemf(".arguments", "%s is %s, the key of %s is %s", c.Name, c.Type, target.Type, target.Key.Type)
 		}
 
 		return nil
