@@ -186,14 +186,14 @@ func (b *binder) bindEntity(i int) {
 // and writes. The privilege to update that column only allows locking rows, since no view lets it be written.
 func bindRights(e *Entity, table *catalogTable) {
 	e.Lockable = len(table.updatable) > 0
-	e.Removable, e.Reacts = table.undoDelete, table.reacts
-	if e.View = table.view; e.View {
+	e.Removable, e.Reacts = table.UndoDelete, table.Reacts
+	if e.View = table.View; e.View {
 		e.versioned = e.Column(versionColumn) != nil
 		e.Columns = slices.DeleteFunc(slices.Clone(e.Columns), func(c *Column) bool { return c.Name == versionColumn })
 		table.insertable = without(table.insertable, []string{versionColumn})
 		table.updatable = without(table.updatable, []string{versionColumn})
 	}
-	e.Restorable = !table.heirs && !slices.ContainsFunc(e.Columns, func(c *Column) bool { return !c.given && !c.Derived })
+	e.Restorable = !table.Heirs && !slices.ContainsFunc(e.Columns, func(c *Column) bool { return !c.given && !c.Derived })
 }
 
 // refType reports whether {type}_{n} and gen_{type}_{n} can be parsed unambiguously.
@@ -229,13 +229,13 @@ func (b *typeBinder) bindKey() {
 	switch {
 	case key == nil:
 		b.problemf("key", "column %s does not exist in %s", name, b.Table)
-	case b.table.view && b.table.from[name] == (origin{}): // computed by the view: only the probe can tell whether it is unique
+	case b.table.View && b.table.from[name] == (origin{}): // computed by the view: only the probe can tell whether it is unique
 		b.Key = key
 	case !b.table.unique(name) || key.Nullable:
 		b.problemf("key", "column %s is not unique and not null by itself", name)
 	case !keyKind(key):
 		b.problemf("key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
-	case b.own.may(Create) && !key.HasDefault && !key.Generated && b.table.view:
+	case b.own.may(Create) && !key.HasDefault && !key.Generated && b.table.View:
 		b.problemf("key", "key %s has no default, and inserts never name it: leave create out of writes", name)
 	case b.own.may(Create) && !key.HasDefault && !key.Generated:
 		b.problemf("key", "key %s has no default, and inserts never name it; if people choose it, keep it as a column and add a key", name)

@@ -6,7 +6,7 @@ func (b *typeBinder) bindOwner() {
 	if b.Reference {
 		return
 	}
-	if b.table.view {
+	if b.table.View {
 		b.Viewed = true
 		b.bindViewOwner()
 

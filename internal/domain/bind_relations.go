@@ -28,7 +28,7 @@ func (b *typeBinder) bindForeignKeys() {
 		switch {
 		case composite, column == b.Owner: // the owner column itself cannot reference another user's row
 			plain[column] = nil
-		case b.table.view: // its view or trigger refuses rows that the user cannot see
+		case b.table.View: // its view or trigger refuses rows that the user cannot see
 		case target.Entity.Owner != nil:
 			if _, seen := plain[column]; !seen {
 				plain[column] = target.Entity
@@ -51,9 +51,9 @@ func (b *typeBinder) bindForeignKeys() {
 
 // hideKeys hides the columns of a foreign key that no single ref can represent.
 func (b *typeBinder) hideKeys(fk catalogFK) {
-	for _, name := range fk.columns {
-		if c := b.Column(name); c != nil && c.FK == nil && c != b.Owner && b.domain.ByTable(fk.table) == nil {
-			c.FK = &ForeignKey{Table: fk.table, Column: name, OnDelete: fk.onDelete}
+	for _, name := range fk.Columns {
+		if c := b.Column(name); c != nil && c.FK == nil && c != b.Owner && b.domain.ByTable(fk.Table) == nil {
+			c.FK = &ForeignKey{Table: fk.Table, Column: name, OnDelete: fk.OnDelete}
 		}
 	}
 }
@@ -70,17 +70,17 @@ func (c *Column) nameOr(called string) string {
 // foreignKey reads one constraint: the column that holds the other row's key, its target, and whether it includes the
 // owner.
 func (b *typeBinder) foreignKey(fk catalogFK) (*Column, *ForeignKey, bool) {
-	target := &ForeignKey{Table: fk.table, OnDelete: fk.onDelete}
-	if fk.schema == b.decl.Schema {
-		target.Entity = b.domain.ByTable(fk.table)
+	target := &ForeignKey{Table: fk.Table, OnDelete: fk.OnDelete}
+	if fk.Schema == b.decl.Schema {
+		target.Entity = b.domain.ByTable(fk.Table)
 	} else {
-		target.Table = fk.schema + "." + fk.table
+		target.Table = fk.Schema + "." + fk.Table
 	}
-	rest, restTarget, composite := fk.columns, fk.targets, false
+	rest, restTarget, composite := fk.Columns, fk.Targets, false
 	if b.Owner != nil && target.Entity != nil && target.Entity.Owner != nil {
-		at := slices.Index(fk.columns, b.Owner.Name)
-		if at >= 0 && fk.targets[at] == target.Entity.Owner.Name && len(fk.columns) == 2 {
-			rest, restTarget, composite = fk.columns[1-at:2-at], fk.targets[1-at:2-at], true
+		at := slices.Index(fk.Columns, b.Owner.Name)
+		if at >= 0 && fk.Targets[at] == target.Entity.Owner.Name && len(fk.Columns) == 2 {
+			rest, restTarget, composite = fk.Columns[1-at:2-at], fk.Targets[1-at:2-at], true
 		}
 	}
 	if len(rest) != 1 {
@@ -107,7 +107,7 @@ func (b *typeBinder) bindReferences() {
 			b.problemf(field, "references: column %s does not exist in %s", name, b.Table)
 		case target == nil:
 			b.problemf(field, "references: there is no entity type %s", b.own.References[name])
-		case target.Owner != nil && !b.table.view:
+		case target.Owner != nil && !b.table.View:
 			b.problemf(field, "references: %s belongs to tenants, and only a foreign key can hold a reference to it inside one tenant", target.Type)
 		case target.Key != nil && target.Key.Type != strings.TrimSuffix(column.Type, "[]"):
 			b.problemf(field, "references: %s is %s, the key of %s is %s", name, column.Type, target.Type, target.Key.Type)

@@ -18,9 +18,9 @@ func (b *typeBinder) checkReading() {
 	}
 	switch {
 	case b.Reference:
-	case b.table.view && !b.table.barrier:
+	case b.table.View && !b.table.Barrier:
 		b.problemf("table", "view %s has no security_barrier, so that a condition may look at rows of others", b.Table)
-	case b.table.view:
+	case b.table.View:
 	case !b.table.RLS:
 		b.problemf("table", "row-level security is not enabled on %s", b.Table)
 	case b.table.Policies == 0:
@@ -133,7 +133,7 @@ func (b *typeBinder) checkCreatable() {
 // value, the key does.
 func (b *typeBinder) bindFolded() {
 	for _, key := range b.Columns {
-		if !key.Writable || key.Target() == nil || !b.table.view || b.table.from[key.Name] != (origin{}) {
+		if !key.Writable || key.Target() == nil || !b.table.View || b.table.from[key.Name] != (origin{}) {
 			continue
 		}
 		for _, name := range b.foldedInto(key) {
@@ -151,11 +151,11 @@ func (b *typeBinder) foldedInto(key *Column) []string {
 	var first []string
 	for _, fk := range b.table.foreignKeys {
 		switch {
-		case fk.table != key.FK.Table || len(fk.columns) == 1:
-		case key.Name == foldedName(key.Target().Type, fk.columns...):
-			return fk.columns
+		case fk.Table != key.FK.Table || len(fk.Columns) == 1:
+		case key.Name == foldedName(key.Target().Type, fk.Columns...):
+			return fk.Columns
 		case first == nil:
-			first = fk.columns
+			first = fk.Columns
 		}
 	}
 

@@ -36,16 +36,16 @@ type catalogTable struct {
 	TenantUsage  bool
 	TenantSelect bool
 	TenantDelete bool
-	undoDelete   bool // alfred_undo may delete rows
-	oid          uint32
-	view         bool
+	UndoDelete   bool // alfred_undo may delete rows
+	OID          uint32
+	View         bool
 	nested       bool   // a view over a view
-	barrier      bool   // a security_barrier view
-	owner        string // the role, as SQL
-	triggers     bool
-	defers       bool              // triggers may run at the end of a transaction
-	reacts       bool              // triggers run after its rows change
-	heirs        bool              // its rows may be those of tables that inherit from it
+	Barrier      bool   // a security_barrier view
+	Owner        string // the role, as SQL
+	Triggers     bool
+	Defers       bool              // triggers may run at the end of a transaction
+	Reacts       bool              // triggers run after its rows change
+	Heirs        bool              // its rows may be those of tables that inherit from it
 	numbers      map[string]int    // of the columns
 	from         map[string]origin // a view's column -> its table's
 	bases        map[uint32]bool   // the tables that a view's columns come from
@@ -59,11 +59,11 @@ type catalogTable struct {
 }
 
 type catalogFK struct {
-	columns  []string
-	schema   string
-	table    string
-	targets  []string
-	onDelete string
+	Columns  []string
+	Schema   string
+	Table    string
+	Targets  []string
+	OnDelete string
 }
 
 func (c *catalog) table(name string) *catalogTable {
@@ -82,7 +82,7 @@ func (t *catalogTable) mayBeNull(columns []string) bool {
 // identifies reports whether the column holds identifiers of rows.
 func (t *catalogTable) identifies(c *Column) bool {
 	return c.Kind == KindUUID || c.Elem == KindUUID ||
-		slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.columns, c.Name) })
+		slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.Columns, c.Name) })
 }
 
 // unique reports whether these columns alone identify a row.
@@ -107,29 +107,30 @@ func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error
 	return cat, nil
 }
 
-func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) error {
-	var t catalogTable
-	into := []any{
-		&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.undoDelete, &t.oid, &t.view, &t.barrier, &t.owner,
-		&t.triggers, &t.defers, &t.reacts, &t.heirs,
+func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) (err error) {
+	c.tables, err = structs[catalogTable](ctx, tx, "tables", tablesSQL, schema)
+	for _, t := range c.tables {
+		t.numbers, t.from, t.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}
 	}
 
-	return eachRow(ctx, tx, "tables", tablesSQL, []any{schema}, into, func() error {
-		table := t
-		table.numbers, table.from, table.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}
-		c.tables = append(c.tables, &table)
+	return err
+}
 
-		return nil
-	})
+// structs runs a query whose columns are T's exported fields, in their order.
+func structs[T any](ctx context.Context, tx pgx.Tx, what, sql string, args ...any) ([]*T, error) {
+	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are collected
+	found, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[T])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+
+	return found, nil
 }
 
 // eachRow runs a query and calls read for each row, once it is scanned into the given variables.
 func eachRow(ctx context.Context, tx pgx.Tx, what, sql string, args, into []any, read func() error) error {
-	rows, err := tx.Query(ctx, sql, args...)
-	if err == nil {
-		_, err = pgx.ForEachRow(rows, into, read)
-	}
-	if err != nil {
+	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are read
+	if _, err := pgx.ForEachRow(rows, into, read); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 
@@ -158,7 +159,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 		column.Enum = slices.Clone(col.Enum)
 		if t := c.table(table); t != nil {
 			ownName := column.Kind == KindArray && !strings.HasSuffix(column.Type, "[]") // which says nothing of the elements' type
-			if t.view && !nameable || ownName {
+			if t.View && !nameable || ownName {
 				column.readAs(plain)
 			}
 			if base == "bpchar" {
@@ -203,17 +204,17 @@ func (t *catalogTable) grant(column string, insert, update bool) {
 
 // constraint is one of a table: for other kinds than foreign keys, only its columns and expression count.
 type constraint struct {
+	Relation   uint32
+	Kind, Expr string
+	Target     uint32
 	catalogFK
-
-	kind, expr       string
-	relation, target uint32
 }
 
 // relations are the schema's tables, and the tables below its views.
 func (c *catalog) relations() []uint32 {
 	var relations []uint32
 	for _, t := range c.tables {
-		relations = slices.AppendSeq(append(relations, t.oid), maps.Keys(t.bases))
+		relations = slices.AppendSeq(append(relations, t.OID), maps.Keys(t.bases))
 	}
 
 	return relations
@@ -229,7 +230,7 @@ func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx, _ string) error {
 	return eachRow(ctx, tx, "triggers", filledSQL, []any{c.relations()}, []any{&relation, &column}, func() error {
 		for _, t := range c.tables {
 			names, _ := c.shown(t, relation, []string{column})
-			if t.oid == relation {
+			if t.OID == relation {
 				names = []string{column}
 			}
 			for _, name := range names {
@@ -243,34 +244,31 @@ func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx, _ string) error {
 
 // readConstraints reads those of the schema's tables, and those of the tables below its views.
 func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) error {
-	var read constraint
-	into := []any{&read.relation, &read.kind, &read.columns, &read.expr, &read.target, &read.schema, &read.table, &read.targets, &read.onDelete}
-
-	return eachRow(ctx, tx, "constraints", constraintsSQL, []any{c.relations()}, into, func() error {
-		k := read
-		k.columns, k.targets, k.onDelete = slices.Clone(read.columns), slices.Clone(read.targets), deleteAction(read.onDelete)
+	found, err := structs[constraint](ctx, tx, "constraints", constraintsSQL, c.relations())
+	for _, k := range found {
+		k.OnDelete = deleteAction(k.OnDelete)
 		for _, t := range c.tables {
-			if t.oid == k.relation {
-				t.add(k)
-			} else if t.bases[k.relation] {
-				c.carry(t, k)
+			if t.OID == k.Relation {
+				t.add(*k)
+			} else if t.bases[k.Relation] {
+				c.carry(t, *k)
 			}
 		}
+	}
 
-		return nil
-	})
+	return err
 }
 
 func (t *catalogTable) add(k constraint) {
-	switch k.kind {
+	switch k.Kind {
 	case "p":
-		t.primary = k.columns
+		t.primary = k.Columns
 	case "u":
-		t.uniques = append(t.uniques, k.columns)
+		t.uniques = append(t.uniques, k.Columns)
 	case "f":
 		t.foreignKeys = append(t.foreignKeys, k.catalogFK)
 	case "c":
-		t.check(k.columns, k.expr)
+		t.check(k.Columns, k.Expr)
 	}
 }
 

@@ -106,7 +106,7 @@ type viewColumn struct {
 // readViews gives views what their tables know: nullability, defaults, comments, and the constraints whose columns the
 // view shows.
 func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error {
-	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.view }) {
+	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.View }) {
 		return nil
 	}
 	direct, views, err := origins(ctx, tx, schema)
@@ -115,11 +115,11 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	}
 	bases, shown, computed := []uint32{}, map[origin][]viewColumn{}, []viewColumn{}
 	for _, t := range c.tables {
-		if !t.view {
+		if !t.View {
 			continue
 		}
 		for _, col := range t.columns {
-			from, ok := direct[origin{t.oid, t.numbers[col.Name]}]
+			from, ok := direct[origin{t.OID, t.numbers[col.Name]}]
 			for next, through := direct[from]; ok && through; next, through = direct[from] {
 				from, t.nested = next, true
 			}
@@ -179,18 +179,18 @@ func (t *catalogTable) inherit(col, base *Column, comment, relationComment strin
 // carry records one of a table's constraints for a view, if the view shows all its columns. In a view that joins
 // tables, a table's row may appear more than once.
 func (c *catalog) carry(t *catalogTable, k constraint) {
-	own, ok := c.shown(t, k.relation, k.columns)
-	if !ok || len(t.bases) > 1 && (k.kind == "p" || k.kind == "u") {
+	own, ok := c.shown(t, k.Relation, k.Columns)
+	if !ok || len(t.bases) > 1 && (k.Kind == "p" || k.Kind == "u") {
 		return
 	}
-	k.columns = own
-	if k.kind != "f" {
+	k.Columns = own
+	if k.Kind != "f" {
 		t.add(k)
 
 		return
 	}
-	if target, theirs := c.showing(k.target, k.targets); target != nil {
-		k.schema, k.table, k.targets = c.schema, target.Name, theirs
+	if target, theirs := c.showing(k.Target, k.Targets); target != nil {
+		k.Schema, k.Table, k.Targets = c.schema, target.Name, theirs
 		t.add(k)
 	}
 }
@@ -204,7 +204,7 @@ func (c *catalog) showing(relation uint32, columns []string) (*catalogTable, []s
 	)
 	for _, t := range c.tables {
 		theirs, ok := c.shown(t, relation, columns)
-		if t.view && ok && len(t.bases) == 1 && (best == nil || best.nested && !t.nested) {
+		if t.View && ok && len(t.bases) == 1 && (best == nil || best.nested && !t.nested) {
 			best, names = t, theirs
 		}
 	}

@@ -60,30 +60,30 @@ var (
 type reach struct {
 	Unseen
 
-	target, from     uint32
-	onDelete         string
-	numbers          []int
-	columns, targets []string
+	Target, From     uint32
+	OnDelete         string
+	Numbers          []int
+	Columns, Targets []string
 }
 
 // bindUnseen finds what deleting a row would delete invisibly.
 func (b *binder) bindUnseen() {
 	bases, of := []uint32{}, map[uint32][]*typeBinder{}
 	for _, t := range b.types {
-		if !t.table.view {
-			bases, of[t.table.oid] = append(bases, t.table.oid), append(of[t.table.oid], t)
+		if !t.table.View {
+			bases, of[t.table.OID] = append(bases, t.table.OID), append(of[t.table.OID], t)
 		}
 		for oid := range t.table.bases {
 			bases, of[oid] = append(bases, oid), append(of[oid], t)
 		}
 	}
 	var r reach
-	into := []any{&r.target, &r.from, &r.onDelete, &r.Table, &r.Name, &r.numbers, &r.columns, &r.targets}
+	into := []any{&r.Target, &r.From, &r.OnDelete, &r.Table, &r.Name, &r.Numbers, &r.Columns, &r.Targets}
 
 	b.ask("read what depends on rows", func() error {
 		return eachRow(b.ctx, b.tx, "foreign keys", reachingSQL, []any{bases}, into, func() error {
-			for _, t := range of[r.target] {
-				if !slices.ContainsFunc(of[r.from], func(holder *typeBinder) bool { return holder.shows(t.Entity, &r) }) {
+			for _, t := range of[r.Target] {
+				if !slices.ContainsFunc(of[r.From], func(holder *typeBinder) bool { return holder.shows(t.Entity, &r) }) {
 					t.Unseen = append(t.Unseen, r.unseenBy(t.Key))
 				}
 			}
@@ -96,8 +96,8 @@ func (b *binder) bindUnseen() {
 // unseenBy names the column that holds a row's key, if one does.
 func (r *reach) unseenBy(key *Column) Unseen {
 	unseen := r.Unseen
-	if at := slices.Index(r.targets, key.nameOr("")); at >= 0 {
-		unseen.Column = r.columns[at]
+	if at := slices.Index(r.Targets, key.nameOr("")); at >= 0 {
+		unseen.Column = r.Columns[at]
 	}
 
 	return unseen
@@ -106,20 +106,20 @@ func (r *reach) unseenBy(key *Column) Unseen {
 // shows reports whether a column of the type represents the foreign key. A key column computed by a view then records
 // what happens to its row.
 func (b *typeBinder) shows(target *Entity, r *reach) bool {
-	action := deleteAction(r.onDelete)
+	action := deleteAction(r.OnDelete)
 	for _, c := range b.Columns {
-		at := origin{b.table.oid, b.table.numbers[c.Name]}
-		if b.table.view {
+		at := origin{b.table.OID, b.table.numbers[c.Name]}
+		if b.table.View {
 			at = b.table.from[c.Name]
 		}
-		if c.Target() == target && at.relation == r.from && slices.Contains(r.numbers, at.column) && strings.EqualFold(c.FK.OnDelete, action) {
+		if c.Target() == target && at.relation == r.From && slices.Contains(r.Numbers, at.column) && strings.EqualFold(c.FK.OnDelete, action) {
 			return true
 		}
 	}
-	if !b.table.view {
+	if !b.table.View {
 		return false
 	}
-	for _, name := range []string{foldedName(target.Type, r.columns...), foldedName(target.Type)} {
+	for _, name := range []string{foldedName(target.Type, r.Columns...), foldedName(target.Type)} {
 		if c := b.Column(name); c != nil && b.table.from[name] == (origin{}) && c.Target() == target {
 			c.FK.OnDelete = action
 

@@ -25,7 +25,7 @@ func closedBelow(ctx context.Context, tx pgx.Tx, schema string) (map[string][]st
 // renamed are the differences of names below a view that is written by a function: the view follows a renamed table or
 // column by itself, the function names it as it was called when it was made.
 func (e *Entity) renamed(t *catalogTable) []Difference {
-	if !t.view || !t.triggers || len(e.Writes) == 0 {
+	if !t.View || !t.Triggers || len(e.Writes) == 0 {
 		return nil
 	}
 	var found []Difference

@@ -183,14 +183,14 @@ func (w *initWriter) someReadable() bool {
 
 // ownsRows reports whether other tables' owner column references this one.
 func (w *initWriter) ownsRows(t *catalogTable) bool {
-	return w.referenced(t, func(_ *catalogTable, fk catalogFK) bool { return slices.Equal(fk.columns, []string{w.owner}) })
+	return w.referenced(t, func(_ *catalogTable, fk catalogFK) bool { return slices.Equal(fk.Columns, []string{w.owner}) })
 }
 
 // referenced reports whether a foreign key that fits leads to the table.
 func (w *initWriter) referenced(t *catalogTable, fits func(from *catalogTable, fk catalogFK) bool) bool {
 	return slices.ContainsFunc(w.cat.tables, func(from *catalogTable) bool {
 		return slices.ContainsFunc(from.foreignKeys, func(fk catalogFK) bool {
-			return fk.table == t.Name && fk.schema == w.schema && fits(from, fk)
+			return fk.Table == t.Name && fk.Schema == w.schema && fits(from, fk)
 		})
 	})
 }
@@ -220,8 +220,8 @@ func (w *initWriter) entity(table string) *initEntity {
 func (w *initWriter) parentOf(e *initEntity) *initEntity {
 	var parent *initEntity
 	for _, fk := range e.table.foreignKeys {
-		target := w.entity(fk.table)
-		if target == nil || fk.schema != w.schema || target == e || target.reference || fk.onDelete != "cascade" || e.table.mayBeNull(fk.columns) {
+		target := w.entity(fk.Table)
+		if target == nil || fk.Schema != w.schema || target == e || target.reference || fk.OnDelete != "cascade" || e.table.mayBeNull(fk.Columns) {
 			continue
 		}
 		if parent != nil && parent != target {
@@ -251,15 +251,15 @@ func (w *initWriter) adopt(e *initEntity) {
 func (w *initWriter) refColumns(e *initEntity) map[string]*initEntity {
 	refs := map[string]*initEntity{}
 	for _, fk := range e.table.foreignKeys {
-		if w.source != nil && len(fk.columns) > 1 {
-			if target := w.entity(fk.table); target != nil && fk.schema == w.schema && w.source.folded(target.table) {
+		if w.source != nil && len(fk.Columns) > 1 {
+			if target := w.entity(fk.Table); target != nil && fk.Schema == w.schema && w.source.folded(target.table) {
 				refs[w.source.foldedName(e.table, fk)] = target
 			}
 
 			continue
 		}
-		for _, name := range fk.columns {
-			if target := w.entity(fk.table); target != nil && fk.schema == w.schema && name != w.ownerOf(e) {
+		for _, name := range fk.Columns {
+			if target := w.entity(fk.Table); target != nil && fk.Schema == w.schema && name != w.ownerOf(e) {
 				refs[name] = target
 			}
 		}

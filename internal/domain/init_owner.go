@@ -37,7 +37,7 @@ func (w *initWriter) owns(t *catalogTable, c *Column) bool {
 		return ownerNames.MatchString(snake(c.Name))
 	}
 
-	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.table == w.accounts && slices.Equal(fk.columns, []string{c.Name}) })
+	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.Table == w.accounts && slices.Equal(fk.Columns, []string{c.Name}) })
 }
 
 // ownerOf is the column that holds to whom the rows belong, "" for none.
@@ -64,9 +64,9 @@ func (w *initWriter) writeOwner(e *initEntity) {
 		others[i] = "owner: " + yamlName(name)
 	}
 	for _, fk := range e.table.foreignKeys {
-		parent := w.source.cat.table(fk.table)
-		if parent != nil && parent != w.source.accounts && parent != e.table && fk.schema == w.source.decl.Source.Schema && w.source.owned(parent) && !e.table.mayBeNull(fk.columns) {
-			others = append(others, "owned_by: ["+yamlNames(fk.columns)+"]")
+		parent := w.source.cat.table(fk.Table)
+		if parent != nil && parent != w.source.accounts && parent != e.table && fk.Schema == w.source.decl.Source.Schema && w.source.owned(parent) && !e.table.mayBeNull(fk.Columns) {
+			others = append(others, "owned_by: ["+yamlNames(fk.Columns)+"]")
 		}
 	}
 	note := ""

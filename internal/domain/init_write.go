@@ -190,13 +190,13 @@ func (w *initWriter) writeSource(e *initEntity) {
 		w.linef("    speakable: true # unsure: people call it by its key")
 	}
 	if fk, ok := w.source.ownedBy(e.table); ok && !e.reference {
-		w.linef("    owned_by: [%s] # unsure: its rows are those of whom the %s are", yamlNames(fk.columns), fk.table)
+		w.linef("    owned_by: [%s] # unsure: its rows are those of whom the %s are", yamlNames(fk.Columns), fk.Table)
 	}
 	w.writeOwner(e)
 	if folded := w.source.foldedKeys(e.table); len(folded) > 0 {
 		references := make([]string, len(folded))
 		for i, fk := range folded {
-			references[i] = fmt.Sprintf("%s: %s", yamlName(w.source.foldedName(e.table, fk)), w.source.entities[fk.table].Type)
+			references[i] = fmt.Sprintf("%s: %s", yamlName(w.source.foldedName(e.table, fk)), w.source.entities[fk.Table].Type)
 		}
 		w.linef("    references: {%s}", strings.Join(references, ", "))
 	}
@@ -206,14 +206,14 @@ func (w *initWriter) writeSource(e *initEntity) {
 func (w *initWriter) childOf(e, child *initEntity) string {
 	var columns []string
 	for _, fk := range child.table.foreignKeys {
-		if fk.table != e.table.Name || fk.schema != w.schema {
+		if fk.Table != e.table.Name || fk.Schema != w.schema {
 			continue
 		}
-		name := fk.columns[len(fk.columns)-1]
+		name := fk.Columns[len(fk.Columns)-1]
 		if w.source != nil && w.source.folded(e.table) {
 			name = w.source.foldedName(child.table, fk)
 		}
-		if fk.onDelete == "cascade" {
+		if fk.OnDelete == "cascade" {
 			columns = append([]string{name}, columns...)
 		} else {
 			columns = append(columns, name)

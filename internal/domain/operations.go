@@ -168,7 +168,7 @@ func (b *operationBinder) bind() {
 	if f == nil {
 		return
 	}
-	b.o = &Operation{Name: b.own.Name, Description: cmp.Or(b.own.Description, f.comment), On: on, Call: call, Confirm: b.own.Confirm, Changes: []*Entity{on}}
+	b.o = &Operation{Name: b.own.Name, Description: cmp.Or(b.own.Description, f.Comment), On: on, Call: call, Confirm: b.own.Confirm, Changes: []*Entity{on}}
 	b.bindParameters(f)
 	for _, name := range b.own.Changes {
 		if e := b.domain.ByType(name); e == nil {
@@ -199,7 +199,7 @@ func (b *operationBinder) function(field, named, through string) (call string, f
 		b.problemf(field, "function %s.%s does not exist", schema, name)
 	case len(found) > 1:
 		b.problemf(field, "there are %d functions %s.%s; give the one that is meant a name of its own", len(found), schema, name)
-	case found[0].kind != "f":
+	case found[0].Kind != "f":
 		b.problemf(field, "%s.%s is no plain function", schema, name)
 	default:
 		f = found[0]
@@ -209,11 +209,11 @@ func (b *operationBinder) function(field, named, through string) (call string, f
 	case f == nil:
 	case viewed && b.own.Trusted:
 		return quote(b.decl.Schema, through), b.wrapped(f, through)
-	case !f.callable && viewed:
+	case !f.Callable && viewed:
 		b.problemf("", "alfred_tenant may not call %s.%s; with trusted: true it runs with the rights of its owner", schema, name)
-	case !f.callable:
+	case !f.Callable:
 		b.problemf("", "alfred_tenant may not call %s.%s: GRANT EXECUTE, and USAGE ON SCHEMA", schema, name)
-	case f.definer && !b.own.Trusted:
+	case f.Definer && !b.own.Trusted:
 		b.problemf("", "%s.%s is SECURITY DEFINER: it runs with its owner's rights, which trusted: true allows", schema, name)
 	}
 
@@ -223,13 +223,13 @@ func (b *operationBinder) function(field, named, through string) (call string, f
 // wrapped is the function as its wrapper offers it.
 func (b *operationBinder) wrapped(f *catalogFunction, through string) *catalogFunction {
 	made := b.functions(b.decl.Schema, through)
-	if len(made) != 1 || !made[0].callable {
+	if len(made) != 1 || !made[0].Callable {
 		b.problemf("", "%s.%s does not exist: run worker domain attach", b.decl.Schema, through)
 	}
 	if len(made) != 1 {
 		return f
 	}
-	made[0].comment = f.comment
+	made[0].Comment = f.Comment
 
 	return made[0]
 }
@@ -247,28 +247,28 @@ func (b *binder) functions(schema, name string) (found []*catalogFunction) {
 // bindParameters turns parameters into columns.
 func (b *operationBinder) bindParameters(f *catalogFunction) {
 	b.o.Args = &Entity{Type: b.own.Name, Table: b.own.Name, Name: b.own.Name, Key: &Column{Name: "\x00"}}
-	if len(f.names) != len(f.types) || slices.Contains(f.names, "") {
+	if len(f.Names) != len(f.Types) || slices.Contains(f.Names, "") {
 		b.problemf(".function", "every parameter of the function needs a name")
 
 		return
 	}
-	for i, name := range f.names {
-		c := &Column{Name: name, Type: f.types[i], FullType: f.types[i], Nullable: true, Writable: true, HasDefault: i >= len(f.names)-f.defaults}
-		if f.enums[i] != "" {
-			c.Enum = strings.Split(f.enums[i], "\x01")
+	for i, name := range f.Names {
+		c := &Column{Name: name, Type: f.Types[i], FullType: f.Types[i], Nullable: true, Writable: true, HasDefault: i >= len(f.Names)-f.Defaults}
+		if f.Enums[i] != "" {
+			c.Enum = strings.Split(f.Enums[i], "\x01")
 		}
-		if c.Kind, c.Elem = kindOf(f.bases[i], f.elems[i], len(c.Enum) > 0); c.Kind == KindVector {
-			b.problemf(".function", "no model can give %s, which is %s; take its parts as parameters", name, f.types[i])
+		if c.Kind, c.Elem = kindOf(f.Bases[i], f.Elems[i], len(c.Enum) > 0); c.Kind == KindVector {
+			b.problemf(".function", "no model can give %s, which is %s; take its parts as parameters", name, f.Types[i])
 		}
 		c.FK = b.keyOf(i, c)
 		b.o.Args.Columns = append(b.o.Args.Columns, c)
 	}
-	if len(f.names) == 0 || b.o.Args.Columns[0].FK == nil {
+	if len(f.Names) == 0 || b.o.Args.Columns[0].FK == nil {
 		b.problemf(".function", "its first parameter has to be the key of a row of %s", b.o.On.Type)
 
 		return
 	}
-	b.o.This = f.names[0]
+	b.o.This = f.Names[0]
 }
 
 // keyType is the type whose key a parameter is: for the first, the operation's target; for others, as declared or as

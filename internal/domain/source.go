@@ -90,14 +90,14 @@ func (s *source) relation(t *catalogTable) string {
 // to a table with an owner column.
 func (s *source) belongs(t *catalogTable, alias string, depth int) (string, error) {
 	if fk, ok := s.ownedBy(t); ok {
-		parent := s.cat.table(fk.table)
+		parent := s.cat.table(fk.Table)
 		above := fmt.Sprintf("p%d", depth)
 		inner, err := s.belongs(parent, above, depth+1)
 		if err != nil {
 			return "", err
 		}
 
-		return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", tuple(alias, fk.columns), listed(fk.targets, above+".%s", ", "), s.relation(parent), above, inner), nil
+		return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", tuple(alias, fk.Columns), listed(fk.Targets, above+".%s", ", "), s.relation(parent), above, inner), nil
 	}
 	if c := s.ownerColumn(t); c != "" {
 		return fmt.Sprintf("%s.%s = (SELECT %s())", alias, quote(c), s.function("account")), nil
@@ -179,8 +179,8 @@ func (s *source) ownerColumns(t *catalogTable) (firm, optional string) {
 func (s *source) accountColumns(t *catalogTable) []string {
 	var columns []string
 	for _, fk := range t.foreignKeys {
-		if s.accounts != nil && fk.schema == s.decl.Source.Schema && fk.table == s.accounts.Name && len(fk.columns) == 1 && fk.targets[0] == s.account.Name {
-			columns = append(columns, fk.columns[0])
+		if s.accounts != nil && fk.Schema == s.decl.Source.Schema && fk.Table == s.accounts.Name && len(fk.Columns) == 1 && fk.Targets[0] == s.account.Name {
+			columns = append(columns, fk.Columns[0])
 		}
 	}
 
@@ -190,8 +190,8 @@ func (s *source) accountColumns(t *catalogTable) []string {
 // reachesOwner reports whether each row has a parent, however far up, that surely belongs to an account.
 func (s *source) reachesOwner(t *catalogTable, seen map[*catalogTable]bool) bool {
 	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool {
-		parent := s.cat.table(fk.table)
-		if fk.schema != s.decl.Source.Schema || parent == nil || seen[parent] || t.mayBeNull(fk.columns) {
+		parent := s.cat.table(fk.Table)
+		if fk.Schema != s.decl.Source.Schema || parent == nil || seen[parent] || t.mayBeNull(fk.Columns) {
 			return false
 		}
 		if e := s.entities[parent.Name]; e != nil && e.Reference {
@@ -209,7 +209,7 @@ func (s *source) reachesOwner(t *catalogTable, seen map[*catalogTable]bool) bool
 func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
 	if e := s.entities[t.Name]; e != nil && len(e.OwnedBy) > 0 {
 		for _, fk := range t.foreignKeys {
-			if slices.Equal(fk.columns, e.OwnedBy) && s.cat.table(fk.table) != nil {
+			if slices.Equal(fk.Columns, e.OwnedBy) && s.cat.table(fk.Table) != nil {
 				return fk, true
 			}
 		}
@@ -226,13 +226,13 @@ func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
 // none. Of several, rows belong to the one with which they are deleted.
 func (s *source) nearest(t *catalogTable, seen map[*catalogTable]bool) (best catalogFK, distance int) {
 	for _, fk := range t.foreignKeys {
-		if fk.schema != s.decl.Source.Schema || t.mayBeNull(fk.columns) {
+		if fk.Schema != s.decl.Source.Schema || t.mayBeNull(fk.Columns) {
 			continue
 		}
 		closer := func(far int) bool {
-			return distance == 0 || far < distance || far == distance && fk.onDelete == "cascade" && best.onDelete != "cascade"
+			return distance == 0 || far < distance || far == distance && fk.OnDelete == "cascade" && best.OnDelete != "cascade"
 		}
-		if far := s.distance(s.cat.table(fk.table), seen); far > 0 && closer(far) {
+		if far := s.distance(s.cat.table(fk.Table), seen); far > 0 && closer(far) {
 			best, distance = fk, far
 		}
 	}

@@ -80,8 +80,8 @@ func (w *viewWriter) write(functions []wrappedFunction) (string, error) {
 			w.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", v.Table.Name, v.Decl.Type)
 		}
 	}
-	if t := find(w.cat.tables, func(t *catalogTable) bool { return t.defers }); t != nil {
-		data.Settled = []handOver{{Function: w.function(settle) + "()", Owner: t.owner}}
+	if t := find(w.cat.tables, func(t *catalogTable) bool { return t.Defers }); t != nil {
+		data.Settled = []handOver{{Function: w.function(settle) + "()", Owner: t.Owner}}
 	}
 	for _, f := range functions {
 		data.Operations = append(data.Operations, w.operation(f))
@@ -142,10 +142,10 @@ func (w *viewWriter) viewed(e *EntityDecl) (v viewedType, err error) {
 		}
 	}
 	v = viewedType{
-		Decl: e, Table: t, Written: len(e.Writes) > 0 || w.returns(e) || len(w.released(t)) > 0, ByFunction: w.byFunction(t, e), OverView: t.view,
-		Lockable: !t.view && !e.Reference, Restored: w.restored(t, e), HandOver: handOver{w.function(t.Name+"_write") + "()", t.owner, w.account != nil},
+		Decl: e, Table: t, Written: len(e.Writes) > 0 || w.returns(e) || len(w.released(t)) > 0, ByFunction: w.byFunction(t, e), OverView: t.View,
+		Lockable: !t.View && !e.Reference, Restored: w.restored(t, e), HandOver: handOver{w.function(t.Name+"_write") + "()", t.Owner, w.account != nil},
 	}
-	if !e.Reference || v.Written && v.ByFunction != "" && !t.view {
+	if !e.Reference || v.Written && v.ByFunction != "" && !t.View {
 		v.Owned, err = w.belongs(t, "t", 1)
 	}
 	w.remark(t)
@@ -183,7 +183,7 @@ func (w *viewWriter) remark(t *catalogTable) {
 		w.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
 			t.Name, quote(ViewRole(w.decl.Schema)), w.relation(t), quote(ViewRole(w.decl.Schema)))
 	}
-	if t.view {
+	if t.View {
 		w.notef("%s is itself a view: its rows have no version, so that a change of somebody else's is noticed by comparing all columns", t.Name)
 	}
 }
@@ -196,7 +196,7 @@ func (w *viewWriter) parents(t *catalogTable, e *EntityDecl) []*catalogTable {
 		if !ok {
 			break
 		}
-		t = w.cat.table(fk.table)
+		t = w.cat.table(fk.Table)
 		found = append(found, t)
 	}
 
@@ -214,10 +214,10 @@ func (w *viewWriter) columns(t *catalogTable) string {
 		columns = append(columns, fold("t", t, key, key)+" AS "+quote(w.keyColumn(t)))
 	}
 	for _, fk := range w.foldedKeys(t) {
-		columns = append(columns, fold("t", w.cat.table(fk.table), fk.columns, fk.targets)+" AS "+quote(w.foldedName(t, fk)))
+		columns = append(columns, fold("t", w.cat.table(fk.Table), fk.Columns, fk.Targets)+" AS "+quote(w.foldedName(t, fk)))
 	}
 	version := "t.xmin::text"
-	if t.view {
+	if t.View {
 		version = "md5(t.*::text)"
 	}
 
@@ -243,21 +243,21 @@ func (s *source) foldedKeys(t *catalogTable) []catalogFK {
 
 // folds reports whether a foreign key leads to the composite key of a type.
 func (s *source) folds(fk catalogFK) bool {
-	target := s.cat.table(fk.table)
+	target := s.cat.table(fk.Table)
 
-	return fk.schema == s.decl.Source.Schema && target != nil && s.entities[fk.table] != nil && s.folded(target) && slices.Equal(s.key(target), fk.targets)
+	return fk.Schema == s.decl.Source.Schema && target != nil && s.entities[fk.Table] != nil && s.folded(target) && slices.Equal(s.key(target), fk.Targets)
 }
 
 // foldedName is the view's column for a composite foreign key. The first to a type is named after the type, further
 // ones also after their columns.
 func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
-	to, keys := s.entities[fk.table].Type, s.foldedKeys(t)
-	first := slices.IndexFunc(keys, func(other catalogFK) bool { return other.table == fk.table })
-	if slices.Equal(keys[first].columns, fk.columns) {
+	to, keys := s.entities[fk.Table].Type, s.foldedKeys(t)
+	first := slices.IndexFunc(keys, func(other catalogFK) bool { return other.Table == fk.Table })
+	if slices.Equal(keys[first].Columns, fk.Columns) {
 		return foldedName(to)
 	}
 
-	return foldedName(to, fk.columns...)
+	return foldedName(to, fk.Columns...)
 }
 
 // foldedName is the name of a column combined from those of a foreign key to a type.
@@ -268,9 +268,9 @@ func foldedName(to string, columns ...string) string {
 // byFunction says why rows have to be written by a function, "" if they do not.
 func (w *viewWriter) byFunction(t *catalogTable, e *EntityDecl) string {
 	switch {
-	case t.view:
+	case t.View:
 		return "it is a view"
-	case t.triggers:
+	case t.Triggers:
 		return "it has triggers, which run with the rights of who writes"
 	case slices.ContainsFunc(t.columns, func(c *Column) bool { return strings.Contains(c.Default, "nextval(") }):
 		return "a default takes a number from a sequence"
@@ -293,12 +293,12 @@ func (w *viewWriter) byFunction(t *catalogTable, e *EntityDecl) string {
 func (w *viewWriter) guarded(t *catalogTable, e *EntityDecl) []catalogFK {
 	var found []catalogFK
 	for _, fk := range t.foreignKeys {
-		target := w.cat.table(fk.table)
-		if fk.schema != w.decl.Source.Schema || target == nil || target == w.accounts || !w.owned(target) {
+		target := w.cat.table(fk.Table)
+		if fk.Schema != w.decl.Source.Schema || target == nil || target == w.accounts || !w.owned(target) {
 			continue
 		}
 		set := func(name string) bool { return slices.Contains(e.Columns, name) }
-		if slices.ContainsFunc(fk.columns, set) || w.folds(fk) && set(w.foldedName(t, fk)) {
+		if slices.ContainsFunc(fk.Columns, set) || w.folds(fk) && set(w.foldedName(t, fk)) {
 			found = append(found, fk)
 		}
 	}

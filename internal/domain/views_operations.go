@@ -67,31 +67,31 @@ type rowKey struct {
 func (w *viewWriter) operation(f wrappedFunction) operationSQL {
 	parts := w.keyParts(f)
 	made := operationSQL{
-		Decl: f.decl, Wrapper: f.into, Arguments: w.zoned(f.arguments), Result: f.result, Split: len(parts) > 0, On: w.tableOf(f.decl.On),
-		HandOver: handOver{w.function(f.into), f.owner, w.account != nil},
+		Decl: f.decl, Wrapper: f.into, Arguments: w.zoned(f.Arguments), Result: f.Result, Split: len(parts) > 0, On: w.tableOf(f.decl.On),
+		HandOver: handOver{w.function(f.into), f.Owner, w.account != nil},
 	}
 	if made.Split {
 		rest := strings.SplitN(made.Arguments, ", ", len(parts)+1)[len(parts):]
 		made.Arguments = strings.Join(append([]string{wholeKey + " text"}, rest...), ", ")
 	}
-	args := make([]string, len(f.names))
-	for i, parameter := range f.names {
+	args := make([]string, len(f.Names))
+	for i, parameter := range f.Names {
 		if i < len(parts) {
 			args[i] = fmt.Sprintf("%s => named.%s", quote(parameter), quote(parts[i]))
 
 			continue
 		}
 		number := i + 1 - max(0, len(parts)-1) // the parts have come as one
-		args[i] = fmt.Sprintf("%s => $%d%s", quote(parameter), number, w.unzoned(f.types[i]))
+		args[i] = fmt.Sprintf("%s => $%d%s", quote(parameter), number, w.unzoned(f.Types[i]))
 		if t := w.tableOf(f.decl.keyType(i, parameter)); t != nil {
-			made.Keys = append(made.Keys, rowKey{number, t, strings.HasSuffix(f.types[i], "[]")})
+			made.Keys = append(made.Keys, rowKey{number, t, strings.HasSuffix(f.Types[i], "[]")})
 		}
 	}
 	verb := "RETURN "
 	switch {
-	case strings.HasPrefix(f.result, "SETOF ") || strings.HasPrefix(f.result, "TABLE("):
+	case strings.HasPrefix(f.Result, "SETOF ") || strings.HasPrefix(f.Result, "TABLE("):
 		verb = "RETURN QUERY SELECT * FROM "
-	case f.result == "void":
+	case f.Result == "void":
 		verb = "PERFORM "
 	}
 	made.Call = fmt.Sprintf("%s%s(%s)", verb, f.name, strings.Join(args, ", "))
@@ -126,11 +126,11 @@ const wholeKey = "this"
 // if it takes the key as one value.
 func (w *viewWriter) keyParts(f wrappedFunction) []string {
 	t := w.tableOf(f.decl.On)
-	if t == nil || len(w.key(t)) < 2 || len(f.types) < len(w.key(t)) || slices.Contains(f.names, wholeKey) {
+	if t == nil || len(w.key(t)) < 2 || len(f.Types) < len(w.key(t)) || slices.Contains(f.Names, wholeKey) {
 		return nil
 	}
 	for i, name := range w.key(t) {
-		if t.column(name).Type != f.types[i] {
+		if t.column(name).Type != f.Types[i] {
 			return nil
 		}
 	}

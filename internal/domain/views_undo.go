@@ -13,7 +13,7 @@ import (
 func (w *viewWriter) returns(e *EntityDecl) bool { return w.returning(e, map[*EntityDecl]bool{}) }
 
 func (w *viewWriter) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
-	if e.Reference || seen[e] || w.cat.table(e.Table).view {
+	if e.Reference || seen[e] || w.cat.table(e.Table).View {
 		return false
 	}
 	if e.may(Create) || e.may(Delete) {
@@ -24,16 +24,16 @@ func (w *viewWriter) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
 	return slices.ContainsFunc(w.cat.table(e.Table).foreignKeys, func(fk catalogFK) bool {
 		parent := w.target(fk)
 
-		return parent != nil && fk.onDelete == "cascade" && w.returning(parent, seen)
+		return parent != nil && fk.OnDelete == "cascade" && w.returning(parent, seen)
 	})
 }
 
 func (w *viewWriter) target(fk catalogFK) *EntityDecl {
-	if fk.schema != w.decl.Source.Schema {
+	if fk.Schema != w.decl.Source.Schema {
 		return nil
 	}
 
-	return w.entities[fk.table]
+	return w.entities[fk.Table]
 }
 
 // released are the view's columns that are set to null when the row they reference is deleted.
@@ -41,14 +41,14 @@ func (w *viewWriter) released(t *catalogTable) []string {
 	var names []string
 	for _, fk := range t.foreignKeys {
 		parent := w.target(fk)
-		if t.view || parent == nil || !strings.HasPrefix(fk.onDelete, "set ") || !w.returns(parent) {
+		if t.View || parent == nil || !strings.HasPrefix(fk.OnDelete, "set ") || !w.returns(parent) {
 			continue
 		}
-		if len(fk.columns) == 1 {
-			names = appendNew(names, fk.columns[0])
+		if len(fk.Columns) == 1 {
+			names = appendNew(names, fk.Columns[0])
 		}
 		for _, folded := range w.foldedKeys(t) {
-			if slices.Equal(folded.columns, fk.columns) {
+			if slices.Equal(folded.Columns, fk.Columns) {
 				names = appendNew(names, w.foldedName(t, folded))
 			}
 		}

@@ -24,7 +24,7 @@ func (w *viewWriter) unfolded(t *catalogTable, e *EntityDecl) []pointing {
 	var found []pointing
 	for _, fk := range w.foldedKeys(t) {
 		if name := w.foldedName(t, fk); slices.Contains(w.settable(t, e), name) {
-			found = append(found, pointing{Column: quote(name), Into: fromNew(fk.columns), Targets: listed(fk.targets, "p.%s", ", "), Target: w.cat.table(fk.table)})
+			found = append(found, pointing{Column: quote(name), Into: fromNew(fk.Columns), Targets: listed(fk.Targets, "p.%s", ", "), Target: w.cat.table(fk.Table)})
 		}
 	}
 
@@ -35,19 +35,19 @@ func (w *viewWriter) unfolded(t *catalogTable, e *EntityDecl) []pointing {
 func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) []pointing {
 	var found []pointing
 	for _, fk := range w.guarded(t, e) {
-		if !slices.ContainsFunc(fk.columns, func(name string) bool { return slices.Contains(e.Columns, name) }) {
+		if !slices.ContainsFunc(fk.Columns, func(name string) bool { return slices.Contains(e.Columns, name) }) {
 			continue
 		}
-		target := w.cat.table(fk.table)
+		target := w.cat.table(fk.Table)
 		rows := w.view(target)
-		if w.entities[fk.table] == nil {
+		if w.entities[fk.Table] == nil {
 			condition, err := w.belongs(target, "p", 1)
 			if err != nil {
 				continue
 			}
 			rows = fmt.Sprintf("%s AS p WHERE %s", w.relation(target), condition)
 		}
-		found = append(found, pointing{Into: fromNew(fk.columns), Targets: quoteAll(fk.targets), Target: target, Rows: rows})
+		found = append(found, pointing{Into: fromNew(fk.Columns), Targets: quoteAll(fk.Targets), Target: target, Rows: rows})
 	}
 
 	return found
@@ -63,7 +63,7 @@ func (w *viewWriter) set(t *catalogTable, e *EntityDecl) []string {
 	}
 	for _, fk := range w.foldedKeys(t) {
 		if slices.Contains(w.settable(t, e), w.foldedName(t, fk)) {
-			names = appendNew(names, fk.columns...)
+			names = appendNew(names, fk.Columns...)
 		}
 	}
 
