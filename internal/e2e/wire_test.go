@@ -9,6 +9,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/openai"
 	"alfred/internal/llm/script"
+	"alfred/internal/llm/wire"
 	"alfred/internal/llm/wiretest"
 )
 
@@ -30,7 +31,7 @@ turns:
 `))
 	require.NoError(t, err)
 	server := wiretest.Start(t, wiretest.OpenAI, wiretest.Play(played))
-	model, err := openai.New(&openai.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
+	model, err := openai.New(&wire.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
 	require.NoError(t, err)
 	c := openHouse(t, fixtures{model: func(*domain.Domain) llm.Model { return model }}).resident("ada").talk()
 

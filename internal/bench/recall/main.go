@@ -59,7 +59,7 @@ func configured() (llm.Embedder, error) {
 		return nil, fmt.Errorf("ALFRED_EMBEDDER_DIMENSIONS: %w", err)
 	}
 
-	return openai.NewEmbedder(&openai.Config{
+	return openai.NewEmbedder(&wire.Config{
 		APIKey: os.Getenv("OPENAI_API_KEY"), BaseURL: os.Getenv("OPENAI_BASE_URL"), Model: cmp.Or(os.Getenv("ALFRED_EMBEDDER_MODEL"), "text-embedding-3-small"),
 	}, length)
 }

@@ -20,7 +20,7 @@ type part struct {
 }
 
 // answer translates a message that arrived in one piece.
-func (m *Model) answer(req *llm.Request, message *anthropic.Message) (*llm.Response, error) {
+func (m *model) answer(req *llm.Request, message *anthropic.Message) (*llm.Response, error) {
 	var parts []*part
 	for i := range message.Content {
 		block := &message.Content[i]
@@ -41,7 +41,7 @@ func (m *Model) answer(req *llm.Request, message *anthropic.Message) (*llm.Respo
 }
 
 // response combines parts; the forced tool's input is the text of a structured answer.
-func (m *Model) response(req *llm.Request, model string, parts []*part) *llm.Response {
+func (m *model) response(req *llm.Request, model string, parts []*part) *llm.Response {
 	response := &llm.Response{Model: cmp.Or(model, m.Config.Model), Provider: m.Config.Provider}
 	for _, p := range parts {
 		switch {
@@ -83,7 +83,7 @@ func end(reason anthropic.StopReason) wire.End {
 
 // stream reads an answer piece by piece. A connection that closes without a stop reason broke off, although reading it
 // yields no error.
-func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+func (m *model) stream(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	events := m.service.NewStreaming(ctx, m.params(req))
 	collected := streamed{onDelta: req.OnDelta, structured: len(req.Schema) > 0}
 	for events.Next() {

@@ -10,39 +10,36 @@ import (
 	"alfred/internal/llm/wire"
 )
 
-// DefaultBaseURL is Anthropic's own address.
-const DefaultBaseURL = "https://api.anthropic.com"
+// ownURL is Anthropic's own address; it has no path.
+const ownURL = "https://api.anthropic.com"
 
 // defaultMaxTokens is sent if the request has no limit, because the API requires one. Every current model supports it.
 const defaultMaxTokens = 8192
 
-// Config says which model to use. The base URL has no path.
-type Config = wire.Config
-
-// Model is one of Anthropic's models.
-type Model struct {
-	wire.Model
+// model is one of Anthropic's models.
+type model struct {
+	*wire.Model
 
 	service anthropic.MessageService
 }
 
-// New returns a Model. It makes no connection. The service is built from options only, so that the SDK does not read
+// New returns the model that config names. It makes no connection. The service is built from options only, so that the SDK does not read
 // the environment.
-func New(config *Config) (*Model, error) {
-	filled, client, err := config.Open("anthropic", DefaultBaseURL, wire.Always)
+func New(config *wire.Config) (*wire.Model, error) {
+	filled, client, err := config.Open("anthropic", ownURL, wire.Always)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{service: anthropic.NewMessageService(
+	m := &model{service: anthropic.NewMessageService(
 		option.WithAPIKey(filled.APIKey), option.WithBaseURL(filled.BaseURL),
 		option.WithHTTPClient(client), option.WithMaxRetries(0),
 	)}
-	m.Model = wire.Model{Config: filled, Ask: m.ask}
+	m.Model = &wire.Model{Config: filled, Ask: m.ask}
 
-	return m, nil
+	return m.Model, nil
 }
 
-func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+func (m *model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	if req.OnDelta != nil {
 		return m.stream(ctx, req)
 	}

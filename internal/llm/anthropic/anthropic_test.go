@@ -13,6 +13,7 @@ import (
 
 	"alfred/internal/llm"
 	"alfred/internal/llm/anthropic"
+	"alfred/internal/llm/wire"
 	"alfred/internal/llm/wiretest"
 )
 
@@ -27,7 +28,7 @@ func TestModel_Conforms(t *testing.T) {
 
 func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
 	t.Helper()
-	model, err := anthropic.New(&anthropic.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
+	model, err := anthropic.New(&wire.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
 	require.NoError(t, err)
 
 	return model
@@ -79,7 +80,7 @@ func TestModel_ErrorWithinStream(t *testing.T) {
 		_, _ = w.Write([]byte("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}\n\n"))
 	}))
 	t.Cleanup(server.Close)
-	model, err := anthropic.New(&anthropic.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
+	model, err := anthropic.New(&wire.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
 	require.NoError(t, err)
 	_, err = model.Generate(t.Context(), &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, OnDelta: func(string) {}})
 	require.Equal(t, llm.KindRateLimit, llm.KindOf(err), "%v", err)
@@ -89,9 +90,9 @@ func TestModel_ErrorWithinStream(t *testing.T) {
 func TestNew_Rejects(t *testing.T) {
 	t.Parallel()
 
-	_, err := anthropic.New(&anthropic.Config{Model: "m"})
+	_, err := anthropic.New(&wire.Config{Model: "m"})
 	require.Equal(t, llm.KindAuth, llm.KindOf(err))
-	_, err = anthropic.New(&anthropic.Config{APIKey: "k"})
+	_, err = anthropic.New(&wire.Config{APIKey: "k"})
 	require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
 }
 

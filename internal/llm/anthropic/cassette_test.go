@@ -13,6 +13,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/anthropic"
 	"alfred/internal/llm/cassette"
+	"alfred/internal/llm/wire"
 )
 
 var record = flag.Bool("record", false, "ask the real server and overwrite the cassettes; needs ANTHROPIC_API_KEY")
@@ -51,14 +52,14 @@ func TestModel_Cassettes(t *testing.T) {
 	})
 }
 
-func played(t *testing.T, name string) *anthropic.Model {
+func played(t *testing.T, name string) *wire.Model {
 	t.Helper()
 	key := "none"
 	if *record {
 		key = cmp.Or(os.Getenv("ANTHROPIC_API_KEY"), key)
 	}
 	client := cassette.Open(t, "testdata/"+name+".json", cassette.Options{Record: *record, Secrets: []string{key}})
-	model, err := anthropic.New(&anthropic.Config{APIKey: key, HTTPClient: client, Model: "claude-haiku-4-5"})
+	model, err := anthropic.New(&wire.Config{APIKey: key, HTTPClient: client, Model: "claude-haiku-4-5"})
 	require.NoError(t, err)
 
 	return model

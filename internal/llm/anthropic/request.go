@@ -11,7 +11,7 @@ import (
 
 // params translates a request. Cache marks go to the ends of the stable parts: tools, instructions, and the messages'
 // common prefix; the API orders a prompt tools, instructions, messages.
-func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
+func (m *model) params(req *llm.Request) anthropic.MessageNewParams {
 	params := anthropic.MessageNewParams{
 		MaxTokens: defaultMaxTokens,
 		Messages:  m.messages(req.Messages),
@@ -35,7 +35,7 @@ func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 	return params
 }
 
-func (m *Model) messages(given []llm.Message) []anthropic.MessageParam {
+func (m *model) messages(given []llm.Message) []anthropic.MessageParam {
 	if m.Drops(wire.Exchanges) {
 		given = wire.Flat(given)
 	}
@@ -84,7 +84,7 @@ func results(group *wire.Group) []anthropic.ContentBlockParamUnion {
 }
 
 // tools are the request's, plus the schema as a tool that params forces.
-func (m *Model) tools(req *llm.Request) []anthropic.ToolUnionParam {
+func (m *model) tools(req *llm.Request) []anthropic.ToolUnionParam {
 	var list []anthropic.ToolUnionParam
 	for _, tool := range req.Tools {
 		list = append(list, m.tool(tool.Name, tool.Description, tool.Schema))
@@ -100,7 +100,7 @@ func (m *Model) tools(req *llm.Request) []anthropic.ToolUnionParam {
 }
 
 // tool is strict if its schema allows it: the input then has to conform.
-func (m *Model) tool(name, description string, schema json.RawMessage) anthropic.ToolUnionParam {
+func (m *model) tool(name, description string, schema json.RawMessage) anthropic.ToolUnionParam {
 	tool := anthropic.ToolUnionParamOfTool(inputSchema(schema), name)
 	if description != "" {
 		tool.OfTool.Description = anthropic.String(description)

@@ -13,6 +13,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/cassette"
 	"alfred/internal/llm/gemini"
+	"alfred/internal/llm/wire"
 )
 
 var record = flag.Bool("record", false, "ask the real server and overwrite the cassettes; needs GEMINI_API_KEY")
@@ -51,14 +52,14 @@ func TestModel_Cassettes(t *testing.T) {
 	})
 }
 
-func played(t *testing.T, name string) *gemini.Model {
+func played(t *testing.T, name string) *wire.Model {
 	t.Helper()
 	key := "none"
 	if *record {
 		key = cmp.Or(os.Getenv("GEMINI_API_KEY"), key)
 	}
 	client := cassette.Open(t, "testdata/"+name+".json", cassette.Options{Record: *record, Secrets: []string{key}})
-	model, err := gemini.New(&gemini.Config{APIKey: key, HTTPClient: client, Model: "gemini-2.5-flash"})
+	model, err := gemini.New(&wire.Config{APIKey: key, HTTPClient: client, Model: "gemini-2.5-flash"})
 	require.NoError(t, err)
 
 	return model

@@ -9,7 +9,7 @@ import (
 )
 
 // NewEmbedder returns an embedder of config's model with vectors of the given length, which the model must support.
-func NewEmbedder(config *Config, dimensions int) (*wire.Embedder, error) {
+func NewEmbedder(config *wire.Config, dimensions int) (*wire.Embedder, error) {
 	filled, models, err := open(config.ForVectors())
 	if err != nil {
 		return nil, err

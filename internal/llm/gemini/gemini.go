@@ -10,35 +10,31 @@ import (
 	"alfred/internal/llm/wire"
 )
 
-// DefaultBaseURL is Google's own address; the SDK adds version and path.
-const DefaultBaseURL = "https://generativelanguage.googleapis.com/"
+// ownURL is Google's own address; the SDK adds version and path.
+const ownURL = "https://generativelanguage.googleapis.com/"
 
-// Config says which model to use.
-type Config = wire.Config
-
-// Model is one Gemini model.
-type Model struct {
-	wire.Model
+// model is one Gemini model.
+type model struct {
+	*wire.Model
 
 	models *genai.Models
 }
 
-// New returns a Model. It makes no connection.
-func New(config *Config) (*Model, error) {
+// New returns the model that config names. It makes no connection.
+func New(config *wire.Config) (*wire.Model, error) {
 	filled, models, err := open(config)
 	if err != nil {
 		return nil, err
 	}
+	m := &model{models: models}
+	m.Model = &wire.Model{Config: filled, Ask: m.ask}
 
-	m := &Model{models: models}
-	m.Model = wire.Model{Config: filled, Ask: m.ask}
-
-	return m, nil
+	return m.Model, nil
 }
 
 // open creates the SDK's client. Everything it would take from the environment is set explicitly.
-func open(config *Config) (*Config, *genai.Models, error) {
-	filled, client, err := config.Open("gemini", DefaultBaseURL, wire.Always)
+func open(config *wire.Config) (*wire.Config, *genai.Models, error) {
+	filled, client, err := config.Open("gemini", ownURL, wire.Always)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,7 +50,7 @@ func open(config *Config) (*Config, *genai.Models, error) {
 
 // ask reads an answer whole or piece by piece. A stream that closes without a finish reason broke off, although reading
 // it yields no error.
-func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+func (m *model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	contents, config := m.params(req)
 	parts := answer{response: llm.Response{Model: m.Config.Model, Provider: m.Config.Provider}}
 	if req.OnDelta == nil {

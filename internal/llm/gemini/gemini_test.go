@@ -16,6 +16,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/gemini"
 	"alfred/internal/llm/lexical"
+	"alfred/internal/llm/wire"
 	"alfred/internal/llm/wiretest"
 )
 
@@ -30,7 +31,7 @@ func TestModel_Conforms(t *testing.T) {
 
 func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
 	t.Helper()
-	model, err := gemini.New(&gemini.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
+	model, err := gemini.New(&wire.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
 	require.NoError(t, err)
 
 	return model
@@ -39,11 +40,11 @@ func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
 func TestNew_Rejects(t *testing.T) {
 	t.Parallel()
 
-	_, err := gemini.New(&gemini.Config{Model: "m", HTTPClient: &http.Client{}})
+	_, err := gemini.New(&wire.Config{Model: "m", HTTPClient: &http.Client{}})
 	require.Equal(t, llm.KindAuth, llm.KindOf(err))
-	_, err = gemini.New(&gemini.Config{APIKey: "k", HTTPClient: &http.Client{}})
+	_, err = gemini.New(&wire.Config{APIKey: "k", HTTPClient: &http.Client{}})
 	require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
-	_, err = gemini.New(&gemini.Config{APIKey: "k", Model: "m"})
+	_, err = gemini.New(&wire.Config{APIKey: "k", Model: "m"})
 	require.ErrorContains(t, err, "a test must not call a real provider")
 }
 
@@ -114,7 +115,7 @@ func raw(t *testing.T, contentType, body string, onDelta func(string)) (*llm.Res
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(server.Close)
-	model, err := gemini.New(&gemini.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
+	model, err := gemini.New(&wire.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
 	require.NoError(t, err)
 
 	return model.Generate(t.Context(), &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, OnDelta: onDelta})
@@ -124,7 +125,7 @@ func TestEmbedder(t *testing.T) {
 	t.Parallel()
 
 	server := wiretest.Start(t, wiretest.Gemini, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{} })
-	embedder, err := gemini.NewEmbedder(&gemini.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "embed"}, 256)
+	embedder, err := gemini.NewEmbedder(&wire.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "embed"}, 256)
 	require.NoError(t, err)
 	texts := make([]string, 250)
 	for i := range texts {
@@ -145,7 +146,7 @@ func TestEmbedder_Fails(t *testing.T) {
 	server := wiretest.Start(t, wiretest.Gemini, func(context.Context, *wiretest.Call) wiretest.Reply {
 		return wiretest.Reply{Status: http.StatusTooManyRequests, RetryAfter: 3 * time.Second}
 	})
-	embedder, err := gemini.NewEmbedder(&gemini.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "embed"}, 256)
+	embedder, err := gemini.NewEmbedder(&wire.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "embed"}, 256)
 	require.NoError(t, err)
 	_, err = embedder.Embed(t.Context(), []string{"egg"})
 	require.Equal(t, llm.KindRateLimit, llm.KindOf(err))

@@ -10,6 +10,7 @@ import (
 
 	"alfred/internal/llm"
 	"alfred/internal/llm/gemini"
+	"alfred/internal/llm/wire"
 	"alfred/internal/llm/wiretest"
 )
 
@@ -25,7 +26,7 @@ func TestModel_GivesSignaturesBack(t *testing.T) {
 		_, _ = w.Write([]byte(`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"db_read","args":{}},"thoughtSignature":"c2lnbmVk"}]},"finishReason":"STOP"}]}`))
 	}))
 	t.Cleanup(server.Close)
-	model, err := gemini.New(&gemini.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
+	model, err := gemini.New(&wire.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
 	require.NoError(t, err)
 	req := &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}}
 	response, err := model.Generate(t.Context(), req)

@@ -11,7 +11,7 @@ import (
 	"alfred/internal/llm/wire"
 )
 
-func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateContentConfig) {
+func (m *model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateContentConfig) {
 	config := &genai.GenerateContentConfig{MaxOutputTokens: int32(req.MaxTokens)}
 	if system := wire.System(req); system != "" {
 		config.SystemInstruction = genai.NewContentFromText(system, genai.RoleUser)
@@ -33,7 +33,7 @@ func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateConte
 	return m.contents(req.Messages), config
 }
 
-func (m *Model) contents(given []llm.Message) []*genai.Content {
+func (m *model) contents(given []llm.Message) []*genai.Content {
 	if m.Drops(wire.Exchanges) {
 		given = wire.Flat(given)
 	}
@@ -69,7 +69,7 @@ func called(call *llm.ToolCall, own bool) *genai.Part {
 }
 
 // strict reports whether the server can enforce the tools' schemas.
-func (m *Model) strict(tools []llm.Tool) bool {
+func (m *model) strict(tools []llm.Tool) bool {
 	lax := func(tool llm.Tool) bool { return !wire.Strict(tool.Schema) }
 	return !m.Drops(wire.Promise) && !slices.ContainsFunc(tools, lax)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // answer translates a completion that arrived in one piece.
-func (m *Model) answer(req *llm.Request, completion *openai.ChatCompletion) (*llm.Response, error) {
+func (m *model) answer(req *llm.Request, completion *openai.ChatCompletion) (*llm.Response, error) {
 	response := m.response(completion.Model, &completion.Usage)
 	if failed, ok := completion.JSON.ExtraFields["error"]; ok && len(completion.Choices) == 0 {
 		return response, m.Config.Event([]byte(`{"error":` + failed.Raw() + `}`)) // as from a router whose upstream failed
@@ -55,7 +55,7 @@ func signature(extra map[string]respjson.Field) string {
 	return ""
 }
 
-func (m *Model) response(model string, usage *openai.CompletionUsage) *llm.Response {
+func (m *model) response(model string, usage *openai.CompletionUsage) *llm.Response {
 	return &llm.Response{
 		Model: cmp.Or(model, m.Config.Model), Provider: m.Config.Provider,
 		Usage: llm.Usage{
@@ -79,7 +79,7 @@ func end(finishReason, refusal string) wire.End {
 
 // stream reads an answer piece by piece. A connection that closes without a finish reason broke off, although reading
 // it yields no error.
-func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+func (m *model) stream(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	events := m.service.NewStreaming(ctx, m.params(req))
 	var parts streamed
 	for events.Next() {

@@ -13,6 +13,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/cassette"
 	"alfred/internal/llm/openai"
+	"alfred/internal/llm/wire"
 )
 
 var record = flag.Bool("record", false, "ask the real server and overwrite the cassettes; needs OPENAI_API_KEY")
@@ -51,14 +52,14 @@ func TestModel_Cassettes(t *testing.T) {
 	})
 }
 
-func played(t *testing.T, name string) *openai.Model {
+func played(t *testing.T, name string) *wire.Model {
 	t.Helper()
 	key := "none"
 	if *record {
 		key = cmp.Or(os.Getenv("OPENAI_API_KEY"), key)
 	}
 	client := cassette.Open(t, "testdata/"+name+".json", cassette.Options{Record: *record, Secrets: []string{key}})
-	model, err := openai.New(&openai.Config{APIKey: key, HTTPClient: client, Model: "gpt-4.1-mini"})
+	model, err := openai.New(&wire.Config{APIKey: key, HTTPClient: client, Model: "gpt-4.1-mini"})
 	require.NoError(t, err)
 
 	return model

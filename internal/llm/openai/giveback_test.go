@@ -10,6 +10,7 @@ import (
 
 	"alfred/internal/llm"
 	"alfred/internal/llm/openai"
+	"alfred/internal/llm/wire"
 	"alfred/internal/llm/wiretest"
 )
 
@@ -36,7 +37,7 @@ func TestModel_GivesBackWhatIsWantedBack(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			model := func(provider string) llm.Model {
-				opened, err := openai.New(&openai.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m", Provider: provider})
+				opened, err := openai.New(&wire.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m", Provider: provider})
 				require.NoError(t, err)
 
 				return opened

@@ -12,33 +12,29 @@ import (
 	"alfred/internal/llm/wire"
 )
 
-// DefaultBaseURL is OpenAI's own address; most servers' ends in /v1.
-const DefaultBaseURL = "https://api.openai.com/v1"
+// ownURL is OpenAI's own address; most servers' ends in /v1.
+const ownURL = "https://api.openai.com/v1"
 
-// Config says which server and model to use.
-type Config = wire.Config
-
-// Model is one model of a server.
-type Model struct {
-	wire.Model
+// model is one model of a server.
+type model struct {
+	*wire.Model
 
 	service openai.ChatCompletionService
 }
 
-// New returns a Model. It makes no connection.
-func New(config *Config) (*Model, error) {
+// New returns the model that config names. It makes no connection.
+func New(config *wire.Config) (*wire.Model, error) {
 	filled, options, err := setup(config)
 	if err != nil {
 		return nil, err
 	}
+	m := &model{service: openai.NewChatCompletionService(options...)}
+	m.Model = &wire.Model{Config: filled, Ask: m.ask}
 
-	m := &Model{service: openai.NewChatCompletionService(options...)}
-	m.Model = wire.Model{Config: filled, Ask: m.ask}
-
-	return m, nil
+	return m.Model, nil
 }
 
-func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+func (m *model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	if req.OnDelta != nil {
 		return m.stream(ctx, req)
 	}
@@ -55,8 +51,8 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 
 // setup checks and completes a configuration. The services are built from options only, so that the SDK does not read
 // the environment.
-func setup(config *Config) (*Config, []option.RequestOption, error) {
-	filled, client, err := config.Open("openai", DefaultBaseURL, official)
+func setup(config *wire.Config) (*wire.Config, []option.RequestOption, error) {
+	filled, client, err := config.Open("openai", ownURL, official)
 	if err != nil {
 		return nil, nil, err
 	}

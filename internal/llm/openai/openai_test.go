@@ -15,6 +15,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/llm/openai"
+	"alfred/internal/llm/wire"
 	"alfred/internal/llm/wiretest"
 )
 
@@ -29,7 +30,7 @@ func TestModel_Conforms(t *testing.T) {
 
 func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
 	t.Helper()
-	model, err := openai.New(&openai.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
+	model, err := openai.New(&wire.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
 	require.NoError(t, err)
 
 	return model
@@ -40,12 +41,12 @@ func TestNew_Rejects(t *testing.T) {
 
 	client := &http.Client{}
 	for name, tt := range map[string]struct {
-		config openai.Config
+		config wire.Config
 		kind   llm.Kind
 	}{
-		"KeyMissing":       {openai.Config{Model: "m", HTTPClient: client}, llm.KindAuth},
-		"KeyMissingGoogle": {openai.Config{Model: "m", HTTPClient: client, BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai"}, llm.KindAuth},
-		"ModelMissing":     {openai.Config{APIKey: "k", HTTPClient: client}, llm.KindInvalidRequest},
+		"KeyMissing":       {wire.Config{Model: "m", HTTPClient: client}, llm.KindAuth},
+		"KeyMissingGoogle": {wire.Config{Model: "m", HTTPClient: client, BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai"}, llm.KindAuth},
+		"ModelMissing":     {wire.Config{APIKey: "k", HTTPClient: client}, llm.KindInvalidRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +57,7 @@ func TestNew_Rejects(t *testing.T) {
 
 	t.Run("LocalServerNeedsNoKey", func(t *testing.T) {
 		t.Parallel()
-		_, err := openai.New(&openai.Config{Model: "llama3", BaseURL: "http://127.0.0.1:11434/v1"})
+		_, err := openai.New(&wire.Config{Model: "llama3", BaseURL: "http://127.0.0.1:11434/v1"})
 		require.NoError(t, err)
 	})
 }
@@ -154,7 +155,7 @@ func raw(t *testing.T, text string) (*llm.Response, error) {
 		_, _ = w.Write([]byte(text))
 	}))
 	t.Cleanup(server.Close)
-	model, err := openai.New(&openai.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
+	model, err := openai.New(&wire.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
 	require.NoError(t, err)
 
 	return model.Generate(t.Context(), &llm.Request{OnDelta: func(string) {}})
@@ -164,7 +165,7 @@ func TestEmbedder(t *testing.T) {
 	t.Parallel()
 
 	server := wiretest.Start(t, wiretest.OpenAI, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{} })
-	config := &openai.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "embed"}
+	config := &wire.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "embed"}
 	embedder, err := openai.NewEmbedder(config, 256)
 	require.NoError(t, err)
 
@@ -191,7 +192,7 @@ func TestEmbedder_Fails(t *testing.T) {
 	server := wiretest.Start(t, wiretest.OpenAI, func(context.Context, *wiretest.Call) wiretest.Reply {
 		return wiretest.Reply{Status: http.StatusTooManyRequests, RetryAfter: 3 * time.Second}
 	})
-	embedder, err := openai.NewEmbedder(&openai.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "embed"}, 256)
+	embedder, err := openai.NewEmbedder(&wire.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "embed"}, 256)
 	require.NoError(t, err)
 	_, err = embedder.Embed(t.Context(), []string{"egg"})
 	var failure *llm.Error

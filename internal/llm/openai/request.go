@@ -11,7 +11,7 @@ import (
 	"alfred/internal/llm/wire"
 )
 
-func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
+func (m *model) params(req *llm.Request) openai.ChatCompletionNewParams {
 	params := openai.ChatCompletionNewParams{
 		Messages: m.messages(req),
 		Model:    m.Config.Model,
@@ -36,13 +36,13 @@ func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
 }
 
 // strict reports whether to enforce a schema: it must be within the supported subset, and the server must support it.
-func (m *Model) strict(schema json.RawMessage) bool {
+func (m *model) strict(schema json.RawMessage) bool {
 	return wire.Strict(schema) && !m.Drops(wire.Promise)
 }
 
 // limit sets the answer's token limit. OpenAI's newer models reject the old parameter name; most other servers only
 // know that one. If one is rejected, the other is sent.
-func (m *Model) limit(params *openai.ChatCompletionNewParams, tokens int) {
+func (m *model) limit(params *openai.ChatCompletionNewParams, tokens int) {
 	newName := strings.Contains(m.Config.BaseURL, ".openai.com") != m.Drops(wire.TokenLimit)
 	switch {
 	case tokens <= 0:
@@ -53,7 +53,7 @@ func (m *Model) limit(params *openai.ChatCompletionNewParams, tokens int) {
 	}
 }
 
-func (m *Model) messages(req *llm.Request) []openai.ChatCompletionMessageParamUnion {
+func (m *model) messages(req *llm.Request) []openai.ChatCompletionMessageParamUnion {
 	list := make([]openai.ChatCompletionMessageParamUnion, 0, len(req.Messages)+1)
 	system, before := wire.System(req), ""
 	if m.Drops(wire.SystemRole) && system != "" {
@@ -92,7 +92,7 @@ const (
 )
 
 // called is an answer with its calls. Reasoning and signatures go back only to the server that sent them.
-func (m *Model) called(group *wire.Group) openai.ChatCompletionMessageParamUnion {
+func (m *model) called(group *wire.Group) openai.ChatCompletionMessageParamUnion {
 	message, own, extra := openai.ChatCompletionAssistantMessageParam{}, group.Provider == m.Config.Provider, map[string]any{}
 	if message.Content.OfString = openai.String(group.Content); group.Content == "" {
 		extra["content"] = nil // as in answers; some servers insist on the field
@@ -115,7 +115,7 @@ func (m *Model) called(group *wire.Group) openai.ChatCompletionMessageParamUnion
 }
 
 // tools returns nil if there are none: OpenAI rejects an empty list, although its published description allows it.
-func (m *Model) tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
+func (m *model) tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
 	var list []openai.ChatCompletionToolUnionParam
 	for _, tool := range given {
 		definition := shared.FunctionDefinitionParam{

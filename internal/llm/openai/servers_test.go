@@ -13,6 +13,7 @@ import (
 
 	"alfred/internal/llm"
 	"alfred/internal/llm/openai"
+	"alfred/internal/llm/wire"
 	"alfred/internal/llm/wiretest"
 )
 
@@ -114,7 +115,7 @@ func TestServersPeopleRun(t *testing.T) {
 				_, _ = w.Write([]byte(text))
 			}))
 			t.Cleanup(server.Close)
-			model, err := openai.New(&openai.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
+			model, err := openai.New(&wire.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
 			require.NoError(t, err)
 			response, err := model.Generate(context.Background(), usual(p.stream))
 			require.Equal(t, p.calls, calls)

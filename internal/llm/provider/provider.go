@@ -119,18 +119,13 @@ func New(config *Config) (map[string]llm.Model, error) {
 type remote struct {
 	server func(c *Config) Server
 	model  string // the default; it supports tools and schemas
-	open   func(config *wire.Config) (llm.Model, error)
+	open   func(config *wire.Config) (*wire.Model, error)
 }
 
 var remotes = map[string]remote{
-	Anthropic: {func(c *Config) Server { return c.Anthropic }, "claude-sonnet-4-5", opened(anthropic.New)},
-	Gemini:    {func(c *Config) Server { return c.Gemini }, "gemini-2.5-flash", opened(gemini.New)},
-	OpenAI:    {func(c *Config) Server { return c.OpenAI }, "gpt-4.1-mini", opened(openai.New)},
-}
-
-// opened is a constructor whose model has the interface's type.
-func opened[M llm.Model](open func(*wire.Config) (M, error)) func(*wire.Config) (llm.Model, error) {
-	return func(config *wire.Config) (llm.Model, error) { return open(config) }
+	Anthropic: {func(c *Config) Server { return c.Anthropic }, "claude-sonnet-4-5", anthropic.New},
+	Gemini:    {func(c *Config) Server { return c.Gemini }, "gemini-2.5-flash", gemini.New},
+	OpenAI:    {func(c *Config) Server { return c.OpenAI }, "gpt-4.1-mini", openai.New},
 }
 
 // hint says what to do about a model that rejects the request as such: it does not exist, or supports no tools or

@@ -29,21 +29,18 @@ type dialect struct {
 	// stream is the answer in events. A connection that breaks off does so in the middle.
 	stream func(call *Call, reply *Reply) (start, middle, end []event)
 	embed  func(body gjson.Result) any // answers with vectors; nil: there are none
-	open   func(config *wire.Config) (llm.Model, error)
+	open   func(config *wire.Config) (*wire.Model, error)
 }
 
 var dialects = map[Protocol]*dialect{
 	Anthropic: {
-		paths: []string{"/v1/messages"}, key: "X-Api-Key", read: readMessages, whole: wholeMessage, stream: streamMessage,
-		open: func(config *wire.Config) (llm.Model, error) { return anthropic.New(config) },
+		paths: []string{"/v1/messages"}, key: "X-Api-Key", read: readMessages, whole: wholeMessage, stream: streamMessage, open: anthropic.New,
 	},
 	Gemini: {
-		paths: []string{"/v1beta/models/{call}"}, key: "X-Goog-Api-Key", read: readGenerate, whole: wholeGenerate, stream: streamGenerate, embed: embedContents,
-		open: func(config *wire.Config) (llm.Model, error) { return gemini.New(config) },
+		paths: []string{"/v1beta/models/{call}"}, key: "X-Goog-Api-Key", read: readGenerate, whole: wholeGenerate, stream: streamGenerate, embed: embedContents, open: gemini.New,
 	},
 	OpenAI: {
-		paths: []string{"/v1/chat/completions", "/v1/embeddings"}, prefix: "/v1", key: "Authorization", scheme: "Bearer ", read: readChat, whole: wholeChat, stream: streamChat, embed: embedTexts,
-		open: func(config *wire.Config) (llm.Model, error) { return openai.New(config) },
+		paths: []string{"/v1/chat/completions", "/v1/embeddings"}, prefix: "/v1", key: "Authorization", scheme: "Bearer ", read: readChat, whole: wholeChat, stream: streamChat, embed: embedTexts, open: openai.New,
 	},
 }
 

@@ -9,6 +9,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/gemini"
 	"alfred/internal/llm/openai"
+	"alfred/internal/llm/wire"
 	"alfred/internal/llm/wiretest"
 )
 
@@ -22,9 +23,9 @@ func TestEmbeddingsOfAnyLength(t *testing.T) {
 			var embedder llm.Embedder
 			var err error
 			if protocol == wiretest.Gemini {
-				embedder, err = gemini.NewEmbedder(&gemini.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "m"}, length)
+				embedder, err = gemini.NewEmbedder(&wire.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "m"}, length)
 			} else {
-				embedder, err = openai.NewEmbedder(&openai.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "m"}, length)
+				embedder, err = openai.NewEmbedder(&wire.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "m"}, length)
 			}
 			require.NoError(t, err)
 			vectors, err := embedder.Embed(t.Context(), []string{"egg"})

@@ -10,6 +10,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/openai"
 	"alfred/internal/llm/script"
+	"alfred/internal/llm/wire"
 	"alfred/internal/llm/wiretest"
 )
 
@@ -38,7 +39,7 @@ func TestPlay(t *testing.T) {
 	played, err := script.Parse([]byte(conversation))
 	require.NoError(t, err)
 	server := wiretest.Start(t, wiretest.OpenAI, wiretest.Play(played))
-	model, err := openai.New(&openai.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "m"})
+	model, err := openai.New(&wire.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "m"})
 	require.NoError(t, err)
 
 	for _, tt := range []struct {
