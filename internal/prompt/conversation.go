@@ -45,8 +45,7 @@ func (t *page) talk(s *section, turns []*db.TurnListPastRow, after func(*db.Turn
 		if i > 0 {
 			s.line()
 		}
-		s.line(texts[i])
-		s.addItem("window", "", int(p.Number), texts[i])
+		s.item("window", "", int(p.Number), texts[i])
 		if after == nil {
 			continue
 		}
@@ -124,13 +123,11 @@ func (t *page) earlierText(s *section, kind string, turns []*db.TurnListPastRow,
 	s.line()
 	s.line("### Earlier")
 	if head != "" {
-		s.line(head)
-		s.addItem("summary", "", int(covered.ToTurn), head)
+		s.item("summary", "", int(covered.ToTurn), head)
 	}
 	s.shown(len(lines)-from, len(lines), " of the older turns; `recall` finds the others")
 	for i := from; i < len(lines); i++ {
-		s.line(lines[i])
-		s.addItem("summary", "", int(turns[i].Number), lines[i])
+		s.item("summary", "", int(turns[i].Number), lines[i])
 	}
 }
 
@@ -197,8 +194,7 @@ func (t *page) entitiesByTurn(s *section) {
 		if texts[i] == "" {
 			continue
 		}
-		s.line(texts[i])
-		s.addItem("window", "", int(turns[i].Number), texts[i])
+		s.item("window", "", int(turns[i].Number), texts[i])
 	}
 }
 

@@ -29,31 +29,28 @@ func (t *page) fullData(s *section) {
 	if len(chosen) == 0 {
 		return
 	}
-	budget := t.config.Budget.Rows
-	kept, details := t.fitRows(chosen, budget)
+	kept := t.fitRows(chosen)
 	s.line(tableHead)
 	s.line(tableRule)
 	for _, r := range chosen {
-		if line, ok := kept[r]; ok {
-			s.line(line)
-			t.show(r, details[r] != "" || !hasDetail(r))
-			s.addItem(rowReason(t, r), r.Ref, r.Turn, line+details[r])
+		if fit := kept[r]; fit != nil {
+			s.line(fit.line)
+			t.show(r, !fit.cut)
+			s.addItem(rowReason(t, r), r.Ref, r.Turn, fit.line+fit.detail)
 		}
 	}
 	s.shown(len(kept), len(chosen), "; read the others with filters")
 	cut := 0
 	for _, r := range chosen {
-		if _, shown := kept[r]; !shown || !hasDetail(r) {
-			continue
-		}
-		if details[r] == "" {
+		switch fit := kept[r]; {
+		case fit == nil:
+		case fit.cut:
 			cut++
-
-			continue
+		case fit.detail != "":
+			s.line()
+			s.line("### ", r.Ref)
+			s.line(fit.detail)
 		}
-		s.line()
-		s.line("### ", r.Ref)
-		s.line(details[r])
 	}
 	if cut > 0 {
 		s.line()
@@ -89,11 +86,17 @@ func (t *page) chooseRows() []*view.Row {
 	return chosen
 }
 
+// fitted is what the budget leaves of a row: its line, and the details below the table unless they are cut.
+type fitted struct {
+	line, detail string
+	cut          bool
+}
+
 // fitRows drops what exceeds the budget: first the details of the oldest rows, then the oldest rows themselves. The
 // step's own rows get their details first, and their line regardless of the budget, because a decision may not
 // overwrite what it was not shown.
-func (t *page) fitRows(chosen []*view.Row, budget int) (lines, details map[*view.Row]string) {
-	lines, details = map[*view.Row]string{}, map[*view.Row]string{}
+func (t *page) fitRows(chosen []*view.Row) map[*view.Row]*fitted {
+	budget, kept := t.config.Budget.Rows, map[*view.Row]*fitted{}
 	byAge := slices.Clone(chosen)
 	slices.SortStableFunc(byAge, func(a, b *view.Row) int { return cmp.Or(b.Turn-a.Turn, b.Step-a.Step) })
 	own, others := []*view.Row{}, []*view.Row{}
@@ -105,35 +108,37 @@ func (t *page) fitRows(chosen []*view.Row, budget int) (lines, details map[*view
 		}
 	}
 	for _, r := range own {
-		lines[r] = t.tableRow(r)
-		budget -= clean.Tokens(lines[r])
+		kept[r] = &fitted{line: t.tableRow(r)}
+		budget -= clean.Tokens(kept[r].line)
 	}
-	budget = t.fitDetails(own, lines, details, budget)
+	budget = t.fitDetails(own, kept, budget)
 	for _, r := range others {
 		line := t.tableRow(r)
 		cost := clean.Tokens(line)
-		if cost > budget && (len(lines) >= minShortRows || cost > shortRow) {
+		if cost > budget && (len(kept) >= minShortRows || cost > shortRow) {
 			continue
 		}
 		budget -= cost
-		lines[r] = line
+		kept[r] = &fitted{line: line}
 	}
-	t.fitDetails(others, lines, details, budget)
+	t.fitDetails(others, kept, budget)
 
-	return lines, details
+	return kept
 }
 
 // fitDetails adds details to rows that already have a line, and returns the remaining budget.
-func (t *page) fitDetails(rows []*view.Row, lines, details map[*view.Row]string, budget int) int {
+func (t *page) fitDetails(rows []*view.Row, kept map[*view.Row]*fitted, budget int) int {
 	for _, r := range rows {
-		if _, ok := lines[r]; !ok || !hasDetail(r) {
+		fit := kept[r]
+		if fit == nil {
 			continue
 		}
 		text := t.detail(r)
 		if cost := clean.Tokens(text); cost <= budget {
 			budget -= cost
-			details[r] = text
+			fit.detail = text
 		}
+		fit.cut = fit.detail != text
 	}
 
 	return budget
@@ -187,26 +192,6 @@ func (t *page) cells(r *view.Row) string {
 	}
 
 	return "{" + b.String() + "}"
-}
-
-func hasDetail(r *view.Row) bool {
-	for _, refs := range r.Children {
-		if len(refs) > 0 {
-			return true
-		}
-	}
-	for _, loose := range r.Loose {
-		if len(loose) > 0 {
-			return true
-		}
-	}
-	for _, value := range r.Columns {
-		if say.IsLong(value) {
-			return true
-		}
-	}
-
-	return false
 }
 
 // detail prints what goes below the table: long texts and child rows.

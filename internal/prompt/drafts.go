@@ -40,8 +40,7 @@ func (t *page) draftsInFull(s *section, lineOf func(*view.Entity) string) {
 	}
 	for _, e := range drafts {
 		if line, ok := shown[e]; ok {
-			s.line(line)
-			s.addItem("generated", e.Ref, int(e.TurnCreated), line)
+			s.item("generated", e.Ref, int(e.TurnCreated), line)
 		}
 	}
 	s.shown(len(shown), len(drafts), "")
@@ -81,8 +80,7 @@ func (t *page) draftsMentioned(s *section) {
 		}
 		budget -= clean.Tokens(shown)
 		s.line("Draft of ", e.Label, ", not saved:")
-		s.line(shown)
-		s.addItem("generated", e.Ref, int(e.TurnCreated), shown)
+		s.item("generated", e.Ref, int(e.TurnCreated), shown)
 	}
 }
 

@@ -228,8 +228,7 @@ func (t *page) ranked(s *section, entities []*view.Entity, budget *int, rank fun
 	}
 	for _, e := range entities {
 		if text, ok := lines[e]; ok {
-			s.line(text)
-			s.addItem(itemReason(e, e.Tier), e.Ref, int(turn(e)), text)
+			s.item(itemReason(e, e.Tier), e.Ref, int(turn(e)), text)
 		}
 	}
 	s.shown(len(lines), len(entities), "")

@@ -24,6 +24,12 @@ func (s *section) line(parts ...string) {
 	s.body.WriteByte('\n')
 }
 
+// item adds a line that is an item.
+func (s *section) item(reason, ref string, turn int, line string) {
+	s.line(line)
+	s.addItem(reason, ref, turn, line)
+}
+
 // addItem records why an item is in the prompt; the section name is filled in later.
 func (s *section) addItem(reason, ref string, turn int, text string) {
 	s.items = append(s.items, nodes.Item{Ref: ref, Turn: turn, Reason: reason, Tokens: clean.Tokens(text)})

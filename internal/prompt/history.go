@@ -73,7 +73,6 @@ func (t *page) covered(s *section, kind string, line func(*db.TurnListPastRow) s
 		s.addItem("summary", "", int(covered.ToTurn), covered.Text)
 	}
 	for i := from; i < len(older); i++ {
-		s.line(lines[i])
-		s.addItem("window", "", int(older[i].Number), lines[i])
+		s.item("window", "", int(older[i].Number), lines[i])
 	}
 }

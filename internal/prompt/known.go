@@ -26,8 +26,7 @@ func (t *page) whatIsKnown(s *section) {
 			continue
 		}
 		budget -= clean.Tokens(line)
-		s.line(line)
-		s.addItem("recent", ref, t.Rows.ByRef[ref].Turn, line)
+		s.item("recent", ref, t.Rows.ByRef[ref].Turn, line)
 	}
 }
 
@@ -82,8 +81,7 @@ func (t *page) byUser(s *section) {
 	for _, e := range t.Entities {
 		if verb := verbs[e.Action]; verb != "" && e.TurnLastRef == t.Turn.Number {
 			line := "The user has " + verb + " it in the page: " + e.Label + " (" + t.Singular(e.EntityType) + ")"
-			s.line(line)
-			s.addItem("mentioned", e.Ref, t.Number, line)
+			s.item("mentioned", e.Ref, t.Number, line)
 		}
 	}
 }

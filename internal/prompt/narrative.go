@@ -211,7 +211,6 @@ func (t *page) understandLog(s *section) {
 		if d.Actor != "assistant" {
 			line += " (by the " + d.Actor + ")"
 		}
-		s.line(line)
-		s.addItem("window", "", int(d.Turn), line)
+		s.item("window", "", int(d.Turn), line)
 	}
 }

@@ -102,8 +102,7 @@ func (t *page) resultRows(s *section) {
 				break
 			}
 			budget -= clean.Tokens(lines)
-			s.line(lines)
-			s.addItem("current", ref, t.Number, lines)
+			s.item("current", ref, t.Number, lines)
 			shown++
 		}
 		s.shown(shown, len(d.Refs), "")
@@ -174,8 +173,7 @@ func (t *page) otherResults(s *section, budget *int) {
 			}
 			told[line] = true
 			*budget -= clean.Tokens(line)
-			s.line(line)
-			s.addItem("current", "", t.Number, line)
+			s.item("current", "", t.Number, line)
 		}
 	}
 	if failed > 0 {
@@ -202,7 +200,6 @@ func (t *page) toldRecall(s *section, r *view.Result, budget *int, told map[stri
 		}
 		told[line] = true
 		*budget -= clean.Tokens(line)
-		s.line(line)
-		s.addItem("recalled", ref, number, line)
+		s.item("recalled", ref, number, line)
 	}
 }

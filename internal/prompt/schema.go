@@ -34,8 +34,7 @@ func (t *page) schema(s *section) {
 		if shown > 0 {
 			s.line()
 		}
-		s.line(text)
-		s.addItem("schema", "", 0, text)
+		s.item("schema", "", 0, text)
 		shown++
 	}
 	t.besides(s, tables)
@@ -85,50 +84,47 @@ func (t *page) writable(tables []string) map[string][]string {
 
 // own lists the subdomain's own tables with their children.
 func (t *page) own(sub *domain.Subdomain) []string {
-	tables := []string{}
 	if sub == nil {
-		return tables
+		return []string{}
 	}
+	var tables []string
 	for _, name := range sub.Tables {
-		tables = appendNew(tables, name)
+		tables = append(tables, name)
 		if def := t.Domain.ByTable(name); def != nil {
 			for _, child := range def.Children {
-				tables = appendNew(tables, child.Entity.Table)
+				tables = append(tables, child.Entity.Table)
 			}
 		}
 	}
 
-	return tables
+	return unique(tables)
 }
 
-func appendNew(list []string, name string) []string {
-	if slices.Contains(list, name) {
-		return list
+// unique are the names of several lists, each once, in order.
+func unique(lists ...[]string) []string {
+	names := []string{}
+	for _, name := range slices.Concat(lists...) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 
-	return append(list, name)
+	return names
 }
 
 // ofSteps lists the tables of all steps that are worked on.
 func (t *page) ofSteps(tables func(step *db.TurnSteps) []string) []string {
 	var all []string
 	for _, step := range t.steps {
-		for _, table := range tables(step) {
-			all = appendNew(all, table)
-		}
+		all = append(all, tables(step)...)
 	}
 
-	return all
+	return unique(all)
 }
 
 // schemaTables lists the subdomain's tables with their children, then those requested.
 func (t *page) schemaTables(step *db.TurnSteps) []string {
-	tables := t.own(t.Domain.Subdomain(step.Subdomain))
-	for _, name := range t.requested(step) {
-		tables = appendNew(tables, name)
-	}
-
-	return tables
+	return unique(t.own(t.Domain.Subdomain(step.Subdomain)), t.requested(step))
 }
 
 // requested lists the tables that a step asked for.
@@ -136,11 +132,11 @@ func (t *page) requested(step *db.TurnSteps) []string {
 	var tables []string
 	for _, name := range step.SchemaTables {
 		if def := t.Domain.ByTable(name); def != nil {
-			tables = appendNew(tables, def.Table)
+			tables = append(tables, def.Table)
 		}
 	}
 
-	return tables
+	return unique(tables)
 }
 
 // tables lists what a step's tools may name: the tables of its schema and, except in a generate step, what else the
@@ -148,9 +144,7 @@ func (t *page) requested(step *db.TurnSteps) []string {
 func (t *page) tables(step *db.TurnSteps) []string {
 	tables := t.schemaTables(step)
 	if sub := t.Domain.Subdomain(step.Subdomain); sub != nil && step.StepType != db.StepTypeGenerate {
-		for _, name := range sub.Readable {
-			tables = appendNew(tables, name)
-		}
+		return unique(tables, sub.Readable)
 	}
 
 	return tables
@@ -166,12 +160,12 @@ func (t *page) draftable(step *db.TurnSteps) []string {
 	var types []string
 	for _, table := range append(slices.Clone(sub.Tables), sub.Readable...) {
 		def := t.Domain.ByTable(table)
-		if def != nil && def.May(domain.Create) && !t.IsChild(def) && !slices.Contains(types, def.Type) {
+		if def != nil && def.May(domain.Create) && !t.IsChild(def) {
 			types = append(types, def.Type)
 		}
 	}
 
-	return types
+	return unique(types)
 }
 
 // plannerPersona says who the assistant is and what it can plan with.
@@ -300,16 +294,15 @@ func parameter(c *domain.Column) *jsonschema.Schema {
 // stepGuidance is what a step of this type needs to know about its subdomain. It follows what all steps of a turn
 // share.
 func (t *page) stepGuidance(s *section) {
-	parts := []string{}
+	var guidance, examples []string
 	for _, step := range t.steps {
 		if sub := t.Domain.Subdomain(step.Subdomain); sub != nil {
-			parts = appendNew(parts, sub.Guidance)
+			guidance = append(guidance, sub.Guidance)
 		}
+		examples = append(examples, t.callExamples(step))
 	}
-	for _, step := range t.steps {
-		parts = appendNew(parts, t.callExamples(step))
-	}
-	s.line(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n"))
+	parts := slices.DeleteFunc(unique(guidance, examples), func(part string) bool { return part == "" })
+	s.line(strings.Join(parts, "\n\n"))
 }
 
 // toolbox lists what the tools of all steps may name: one list for all, so that prompts share a prefix.

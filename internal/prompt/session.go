@@ -49,7 +49,6 @@ func (t *page) preferences(s *section) {
 			continue
 		}
 		line := "**" + clean.Inline(name, 0) + ":** " + clean.Inline(t.Profile.Guidance[name], t.config.Budget.Guidance)
-		s.line(line)
-		s.addItem("profile", "", 0, line)
+		s.item("profile", "", 0, line)
 	}
 }

@@ -240,8 +240,7 @@ func count(n int, word string) string {
 func (t *page) justSaved(s *section) {
 	for _, e := range t.Those(t.IsJustSaved) {
 		line := t.line(e, "", "")
-		s.line(line)
-		s.addItem("current", e.Ref, t.Number, line)
+		s.item("current", e.Ref, t.Number, line)
 	}
 }
 

@@ -153,8 +153,7 @@ func (t *page) constraintsInForce(s *section) {
 	from := newest(lines, t.config.Budget.Constraints)
 	s.shown(len(lines)-from, len(lines), ", the newest")
 	for i := from; i < len(lines); i++ {
-		s.line(lines[i])
-		s.addItem("constraint", "", int(t.Constraints[i].SourceTurn), lines[i])
+		s.item("constraint", "", int(t.Constraints[i].SourceTurn), lines[i])
 	}
 }
 
