@@ -114,9 +114,9 @@ func (m *model) tool(name, description string, schema json.RawMessage) anthropic
 
 // inputSchema passes the schema's fields on unchanged, definitions included.
 func inputSchema(schema json.RawMessage) anthropic.ToolInputSchemaParam {
-	var fields map[string]any
-	if json.Unmarshal(schema, &fields) != nil {
-		fields = map[string]any{}
+	fields := wire.Object(schema)
+	if fields == nil {
+		fields = map[string]any{} // the SDK omits a tool's schema without fields
 	}
 	delete(fields, "type") // "object", which the SDK sets
 

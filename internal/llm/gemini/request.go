@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"slices"
 
 	"google.golang.org/genai"
@@ -19,7 +18,7 @@ func (m *model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateConte
 	if req.Temperature != nil && !m.Drops(wire.Temperature) {
 		config.Temperature = new(float32(*req.Temperature))
 	}
-	if schema := object(req.Schema); schema != nil && !m.Drops(wire.ResponseFormat) {
+	if schema := wire.Object(req.Schema); schema != nil && !m.Drops(wire.ResponseFormat) {
 		schema["title"] = req.SchemaName
 		config.ResponseMIMEType, config.ResponseJsonSchema = "application/json", schema
 	}
@@ -60,7 +59,7 @@ func (m *model) contents(given []llm.Message) []*genai.Content {
 
 // called is a call with the server's signature, which newer models want back; own is false for another provider's call.
 func called(call *llm.ToolCall, own bool) *genai.Part {
-	part := genai.NewPartFromFunctionCall(call.Name, object(call.Args))
+	part := genai.NewPartFromFunctionCall(call.Name, wire.Object(call.Args))
 	if signature, err := base64.StdEncoding.DecodeString(call.Signature); own && err == nil && len(signature) > 0 {
 		part.ThoughtSignature = signature
 	}
@@ -78,21 +77,11 @@ func functions(tools []llm.Tool) []*genai.FunctionDeclaration {
 	list := make([]*genai.FunctionDeclaration, 0, len(tools))
 	for _, tool := range tools {
 		declaration := &genai.FunctionDeclaration{Name: tool.Name, Description: tool.Description}
-		if schema := object(tool.Schema); schema != nil {
+		if schema := wire.Object(tool.Schema); schema != nil {
 			declaration.ParametersJsonSchema = schema
 		}
 		list = append(list, declaration)
 	}
 
 	return list
-}
-
-// object parses a schema; nil if it is not an object.
-func object(schema json.RawMessage) map[string]any {
-	var fields map[string]any
-	if json.Unmarshal(schema, &fields) != nil {
-		return nil
-	}
-
-	return fields
 }

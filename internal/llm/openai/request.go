@@ -132,10 +132,9 @@ func (m *model) tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
 
 // parameters parses a tool's schema; one that is not an object means no arguments.
 func parameters(schema json.RawMessage) shared.FunctionParameters {
-	var fields shared.FunctionParameters
-	if json.Unmarshal(schema, &fields) != nil || fields == nil {
-		return shared.FunctionParameters{"type": "object", "properties": map[string]any{}}
+	if fields := wire.Object(schema); fields != nil {
+		return fields
 	}
 
-	return fields
+	return shared.FunctionParameters{"type": "object", "properties": map[string]any{}}
 }

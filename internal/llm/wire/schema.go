@@ -90,16 +90,22 @@ func unnamed(text, name string) string {
 	return string(around[name])
 }
 
+// Object parses a JSON object, such as a tool's schema; nil if it is none.
+func Object(text json.RawMessage) map[string]any {
+	var fields map[string]any
+	if json.Unmarshal(text, &fields) != nil {
+		return nil
+	}
+
+	return fields
+}
+
 // Strict reports whether OpenAI's strict mode can enforce schema: every object closed, every property required and
 // typed.
 func Strict(schema json.RawMessage) bool {
-	var root any
-	if json.Unmarshal(schema, &root) != nil {
-		return false
-	}
-	object, ok := root.(map[string]any)
+	root := Object(schema)
 
-	return ok && object["type"] == "object" && strict(object)
+	return root["type"] == "object" && strict(root)
 }
 
 func strict(node map[string]any) bool {
