@@ -150,8 +150,30 @@ func (b *bundle) tiers(t testing.TB, turn int) map[string]string {
 	for i, ref := range refs {
 		byRef[ref] = tiers[i]
 	}
+	b.requireTiers(t, turn, byRef)
 
 	return byRef
+}
+
+// requireTiers holds the index of the active set to the tiers themselves: psql and the page show the latter, models the
+// former.
+func (b *bundle) requireTiers(t testing.TB, turn int, active map[string]string) {
+	t.Helper()
+
+	rows, err := b.tx.Query(t.Context(), `SELECT ref, entity_tier(state, action, excluded_reason, demoted_at_turn, turn_last_ref, active_reason, $2, retention_window())
+		FROM entity_refs WHERE session_id = $1`, b.scope.SessionID, turn)
+	require.NoError(t, err)
+	shown := map[string]string{}
+	var ref, tier string
+	_, err = pgx.ForEachRow(rows, []any{&ref, &tier}, func() error {
+		if tier != "background" && tier != "hidden" {
+			shown[ref] = tier
+		}
+
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, shown, active)
 }
 
 func (b *bundle) count(t testing.TB, sql string) int {
