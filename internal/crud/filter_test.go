@@ -342,3 +342,27 @@ func TestFixedLengthTexts(t *testing.T) {
 	read := b.ok("read", vocab.ToolRead, `{"table": "things", "filters": [{"field": "id", "op": "=", "value": "thing_2"}]}`)
 	require.Equal(t, []string{"Ash"}, column[string](b.rows(read), "title"))
 }
+
+// A filter that a column does not take is an error, and never left out, which would widen the result.
+func TestColumnsRefuseOperators(t *testing.T) {
+	t.Parallel()
+
+	b := setupThings(t)
+	b.exec(`INSERT INTO things.things (user_id, n, flag, tags) VALUES ($1, 1, true, '{a}')`, b.scope.UserID)
+	for column, filters := range map[string][]string{
+		"id":   {`"op": ">", "value": "thing_1"`, `"op": "ilike", "value": "thing%"`, `"op": "contains", "value": "thing_1"`},
+		"flag": {`"op": ">", "value": true`, `"op": "contains", "value": "t"`, `"op": "ilike", "value": "t%"`},
+		"n":    {`"op": "ilike", "value": "1%"`, `"op": "contains", "value": 1`, `"op": "similar", "value": "1"`},
+		"day":  {`"op": "ilike", "value": "2026%"`, `"op": "contains", "value": "2026"`},
+		"tags": {`"op": "in", "value": [["a"]]`, `"op": ">", "value": ["a"]`, `"op": "ilike", "value": "a%"`},
+		"doc":  {`"op": "in", "value": [{}]`, `"op": "<", "value": {}`, `"op": "similar", "value": "a"`},
+		"txt":  {`"op": "similar", "value": "a"`, `"op": "not_ilike", "value": "a"`},
+	} {
+		for _, filter := range filters {
+			for _, list := range []string{"filters", "or_filters"} {
+				args := `{"table": "things", "` + list + `": [{"field": "` + column + `", ` + filter + `}, {"field": "n", "op": "=", "value": 1}]}`
+				require.NotEmpty(t, b.refused("read", vocab.ToolRead, args, crud.CodeBadFilter), args)
+			}
+		}
+	}
+}
