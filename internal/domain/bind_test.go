@@ -116,7 +116,7 @@ func TestBindMismatches(t *testing.T) {
 		// V19
 		{"approval of what makes nothing worse", "", "order:", "writes: [update]\n    columns: [due_on]\n    approve: [create]\n    order:", 21, `loan: approve: "create" is none of update, delete`},
 		{"approval of what may not be done", "", "order:", "writes: [update]\n    columns: [due_on]\n    approve: [delete]\n    order:", 21, "loan: approve: writes does not allow delete"},
-		{"a required column left out", "", "order:", "writes: [create]\n    columns: [due_on]\n    order:", 20, "loan: columns: no row can be created without shelf_id, which has no default"},
+		{"a required column left out", "", "order:", "writes: [create]\n    columns: [due_on]\n    order:", 20, "loan: columns: no row can be created without shelf_id, which has no default: give it one (programs that fill it themselves go on doing so), or name it in columns"},
 		{"the key written", "", "order:", "writes: [update]\n    columns: [id]\n    order:", 20, "loan: columns: id is the key, which nobody writes"},
 		{"no right to the schema", "REVOKE USAGE ON SCHEMA library FROM alfred_tenant", "", "", 2, "alfred_tenant may not use schema library"},
 		{

@@ -124,7 +124,11 @@ func (b *typeBinder) checkDomainTypes() {
 func (b *typeBinder) checkCreatable() {
 	for _, c := range b.Columns {
 		if !c.Nullable && !c.HasDefault && !c.Generated && c != b.Key && c != b.Owner && !c.Writable && !c.Unfolded {
-			b.problemf("columns", "columns: no row can be created without %s, which has no default", c.Name)
+			remedy := "give it one (programs that fill it themselves go on doing so)"
+			if !c.Hidden {
+				remedy += ", or name it in columns"
+			}
+			b.problemf("columns", "columns: no row can be created without %s, which has no default: %s", c.Name, remedy)
 		}
 	}
 }
