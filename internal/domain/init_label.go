@@ -35,20 +35,44 @@ func (w *initWriter) guessLabel(e *initEntity) {
 
 		return
 	}
-	var parts []string
 	if day != nil {
 		layout := "Jan 2"
 		if day.Kind == KindTimestamp {
 			layout += " 15:04"
 		}
-		parts, e.names = append(parts, "{"+quotedName(day.Name)+":"+layout+"}"), append(e.names, day.Name)
+		w.addPart(e, day.Name, quotedName(day.Name), ":"+layout)
 	}
 	for _, name := range w.calledBy(e, day != nil) {
-		parts, e.names = append(parts, "{"+quotedName("_"+name+"_label")+"}"), append(e.names, name)
+		w.addPart(e, name, quotedName("_"+name+"_label"), "")
 	}
-	if e.label = strings.Join(parts, " "); e.label == "" {
+	if e.label == "" {
 		e.label = strings.ReplaceAll(e.kind, "_", " ")
 	}
+}
+
+// addPart adds a column's value to the label, as an optional part if it may be missing: without one of the others, a row
+// has no name at all.
+func (w *initWriter) addPart(e *initEntity, column, shown, layout string) {
+	part := "{" + shown + layout + "}"
+	switch {
+	case w.mayLack(e, column):
+		part = "{?" + shown + ": " + part + "}" // with the blank before it
+	case e.label != "":
+		part = " " + part
+	}
+	e.label += part
+	e.names = append(e.names, column)
+}
+
+// mayLack reports whether a column, or the key of several columns that it stands for, may be null.
+func (w *initWriter) mayLack(e *initEntity, name string) bool {
+	if c := e.table.column(name); c != nil || w.source == nil {
+		return c != nil && c.Nullable
+	}
+
+	return slices.ContainsFunc(w.source.foldedKeys(e.table), func(fk catalogFK) bool {
+		return w.source.foldedName(e.table, fk) == name && e.table.mayBeNull(fk.columns)
+	})
 }
 
 // calledBy are the references that name a row. A link between two rows is called by both: each tag of a lamp would be
@@ -56,22 +80,20 @@ func (w *initWriter) guessLabel(e *initEntity) {
 func (w *initWriter) calledBy(e *initEntity, dated bool) []string {
 	refs := w.refColumns(e)
 	names, most := sortedKeys(refs), 1
-	switch {
-	case dated:
-	case e.parent == nil:
+	if !dated && e.parent == nil {
 		most = 2
-	default:
-		slices.SortStableFunc(names, func(a, b string) int {
-			switch part, other := refs[a] == e.parent, refs[b] == e.parent; {
-			case part == other:
-				return 0
-			case part:
-				return 1
-			default:
-				return -1
-			}
-		})
 	}
+	last := func(name string) int {
+		switch {
+		case w.mayLack(e, name):
+			return 2
+		case !dated && refs[name] == e.parent:
+			return 1
+		default:
+			return 0
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return last(a) - last(b) })
 
 	return names[:min(most, len(names))]
 }

@@ -203,6 +203,7 @@ CREATE TABLE depot.photos (id serial PRIMARY KEY, approved_by integer REFERENCES
 CREATE TABLE depot.marks (id serial PRIMARY KEY, name text NOT NULL, user_id integer NOT NULL REFERENCES depot.auth_user);
 CREATE TABLE depot.item_marks (id serial PRIMARY KEY, item_id integer NOT NULL REFERENCES depot.items, mark_id integer NOT NULL REFERENCES depot.marks);
 CREATE TABLE depot.parts (a_item integer NOT NULL REFERENCES depot.items ON DELETE CASCADE, mark_id integer NOT NULL REFERENCES depot.marks, PRIMARY KEY (a_item, mark_id));
+CREATE TABLE depot.orders (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES depot.auth_user, item_id integer REFERENCES depot.items, made_on date, mark_id integer NOT NULL REFERENCES depot.marks);
 CREATE TABLE depot.tasks (id serial PRIMARY KEY, assignee integer REFERENCES depot.auth_user, title text NOT NULL);
 INSERT INTO depot.auth_user (email, password) VALUES ('ada@x', '1'), ('eve@x', '2');
 INSERT INTO depot.items (name, user_id) VALUES ('lamp', 1), ('sofa', 2);
@@ -212,13 +213,16 @@ INSERT INTO depot.photos (approved_by, item_id, title) VALUES (2, 1, 'front');`)
 	for _, part := range []string{
 		`owner: "by_id" # unsure: its rows are those of whom it names; if not, owner: checked_by or owned_by: [item_id]`,
 		"owned_by: [item_id] # unsure", `owner: "assignee" # unsure: its rows are those of whom it names` + "\n",
-		`label: "{_item_id_label} {_mark_id_label}" # unsure`, `label: "{_mark_id_label}" # unsure`,
+		`label: "{?made_on: {made_on:Jan 2}} {_mark_id_label}" # unsure`, `label: "{_item_id_label} {_mark_id_label}" # unsure`, `label: "{_mark_id_label}" # unsure`,
 		`hidden: [password, "resetPasswordToken"]`, "counted_by integer, refers to auth_user",
 	} {
 		require.Contains(t, text, part)
 	}
 	require.NotContains(t, text, "{password}")
 	d, _ := attached(t, tx, "depot", strings.NewReplacer("\n  - type: photo\n", "\n  - type: photo\n    writes: [create]\n    columns: [item_id, title]\n"))
+	order := d.ByType("order").Label
+	require.Equal(t, "Jan 12 red", order.RenderComplete(map[string]any{"made_on": "2026-01-12", "_mark_id_label": "red"}))
+	require.Equal(t, "red", order.RenderComplete(map[string]any{"made_on": nil, "_mark_id_label": "red"}), "a row is called by what it has")
 	require.True(t, d.ByType("auth_user").Column("password").Hidden)
 	require.Equal(t, "front", as(t, tx, adaID, `SELECT title FROM depot_alfred.photos`), "whoever approved it has no part in it")
 	require.Empty(t, as(t, tx, adaID, `INSERT INTO depot_alfred.photos (item_id, title) VALUES (1, 'back') RETURNING approved_by::text`), "nobody has approved it")
