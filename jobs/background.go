@@ -139,16 +139,7 @@ func (r *Runner) background(ctx context.Context, d *delivery, about slog.Attr, w
 	if o.verdict == verdictFail && pg.IsTransient(err) { // nobody waits for it, and the next turn may be a long time coming
 		o = outcome{verdict: verdictSnooze, after: longPause}
 	}
-	level := slog.LevelInfo
-	attrs := []slog.Attr{
-		slog.String("node", d.Node), about, slog.Int("attempt", d.attempt), slog.String("outcome", string(o.verdict)),
-		slog.Int64("duration_ms", time.Since(started).Milliseconds()),
-	}
-	if err != nil {
-		level = slog.LevelWarn
-		attrs = append(attrs, slog.Any("error", err))
-	}
-	r.Logger.LogAttrs(ctx, level, "job", attrs...)
+	r.logJob(ctx, slog.LevelInfo, d, time.Since(started), o, err, about)
 	r.observe.worked(ctx, d.Node, o, time.Since(started))
 
 	return o.returned(err)

@@ -103,7 +103,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	report.committed()
 	c.told = append(c.told, func() {
 		done := judge(nil, d.attempt, d.snoozes)
-		report.log(ctx, r.Logger, done, nil)
+		report.log(ctx, r, done, nil)
 		r.observe.decided(ctx, report, done, nil)
 	})
 

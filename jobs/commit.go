@@ -148,7 +148,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 	c.changed.Questions = c.changed.Questions || m.ask != nil || curated && len(c.s.Questions) > 0
 	c.endStep(m.end)
 	if m.skip && slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) }) {
-		keep := slices.Clone(m.keep)
+		keep := append([]int32{}, m.keep...) // NULL would keep all
 		if m.end != nil { // its end is written with the decision
 			keep = append(keep, int32(c.at.Step))
 		}

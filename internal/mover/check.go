@@ -32,11 +32,11 @@ func detail(err error) string {
 
 // check looks for what would stop a move on its way, before anything is done. Errors: [*RefusedError].
 func (m *Mover) check(ctx context.Context, user directory.User, to directory.Database) error {
-	under, closed, err := m.begin(ctx, &directory.Move{User: user, Source: user.Database, Target: to, Step: directory.StepBegun})
+	under, err := m.begin(ctx, &directory.Move{User: user, Source: user.Database, Target: to, Step: directory.StepBegun})
 	if err != nil {
 		return err
 	}
-	defer closed()
+	defer under.end(ctx)
 	for _, look := range []func(context.Context) error{under.checkApart, under.checkClocks, under.checkUser, under.checkDomain, under.checkColumns, under.checkReferences, under.checkShared, under.checkKeys, under.checkOnline} {
 		if err := look(ctx); err != nil {
 			return err

@@ -93,79 +93,77 @@ type move struct {
 
 // Move moves a user to a database, or carries on an open move that leads there. Errors: those of [directory.Directory.Hold]
 // and of this package; [*RefusedError] says what is in the way, and nothing has happened.
-func (m *Mover) Move(ctx context.Context, name, target string) (Report, error) {
+func (m *Mover) Move(ctx context.Context, name, target string) (report Report, err error) {
 	if m.NewKeys && !m.Off {
 		return Report{}, ErrNewKeys
 	}
-
-	return m.held(ctx, name, func(user directory.User) (Report, error) {
+	err = m.held(ctx, name, func(user directory.User) error {
 		to, err := m.Directory.Database(ctx, target)
 		if err != nil {
-			return Report{}, err
+			return err
 		}
 		open, err := m.Directory.OpenMove(ctx, user)
 		switch {
 		case errors.Is(err, directory.ErrNoMove) && user.Database == to:
-			return Report{}, ErrHere
+			return ErrHere
 		case errors.Is(err, directory.ErrNoMove):
-			if err := m.check(ctx, user, to); err != nil {
-				return Report{}, err
-			}
-		case err != nil:
-			return Report{}, err
-		case open.Target != to || open.Step == directory.StepAborting:
-			return Report{}, ErrOtherMove
+			err = m.check(ctx, user, to)
+		case err == nil && (open.Target != to || open.Step == directory.StepAborting):
+			err = ErrOtherMove
+		}
+		if err != nil {
+			return err
 		}
 		taken, err := m.Directory.Take(ctx, user, target)
-		if err != nil {
-			return Report{}, err
+		if err == nil {
+			report, err = m.carry(ctx, taken)
 		}
 
-		return m.carry(ctx, taken)
+		return err
 	})
+
+	return report, err
 }
 
 // Abort gives an open move up: the user is served where they were. Errors: [ErrNoWayBack], [directory.ErrNoMove].
 func (m *Mover) Abort(ctx context.Context, name string) error {
-	_, err := m.held(ctx, name, func(user directory.User) (Report, error) {
+	return m.held(ctx, name, func(user directory.User) error {
 		open, err := m.Directory.OpenMove(ctx, user)
 		if err != nil {
-			return Report{}, err
+			return err
 		}
 		if open, err = m.Directory.Take(ctx, user, open.Target.Name); err != nil {
-			return Report{}, err
+			return err
 		}
 		if open.Step == directory.StepSwitched || open.Step == directory.StepOpened {
-			return Report{}, ErrNoWayBack
+			return ErrNoWayBack
 		}
 		if err := m.Directory.Advance(ctx, open, directory.StepAborting); err != nil {
-			return Report{}, err
+			return err
 		}
-		under, closed, err := m.begin(ctx, open)
+		under, err := m.begin(ctx, open)
 		if err != nil {
-			return Report{}, err
+			return err
 		}
-		defer closed()
+		defer under.end(ctx)
 
-		return Report{}, under.abort(ctx)
+		return under.abort(ctx)
 	})
-
-	return err
 }
 
 // held runs work while no other process can move the user.
-func (m *Mover) held(ctx context.Context, name string, work func(directory.User) (Report, error)) (Report, error) {
+func (m *Mover) held(ctx context.Context, name string, work func(directory.User) error) error {
 	user, err := m.Directory.ByName(ctx, name)
 	if err != nil {
-		return Report{}, err
+		return err
 	}
 	release, err := m.Directory.Hold(ctx, user.ID)
 	if err != nil {
-		return Report{}, err
+		return err
 	}
 	defer release()
 	if user, err = m.Directory.ByName(ctx, name); err != nil { // as it is now that nobody else moves them
-		return Report{}, err
+		return err
 	}
 
 	return work(user)
@@ -175,21 +173,11 @@ const conns = 4
 
 // begin opens both databases. Once the user is the target's, a source that does not answer keeps them from nothing, nor does
 // a target of a move that is given up.
-func (m *Mover) begin(ctx context.Context, open *directory.Move) (*move, func(), error) {
+func (m *Mover) begin(ctx context.Context, open *directory.Move) (*move, error) {
 	under := &move{Mover: m, Move: open}
-	closed := func() {
-		if under.changes != nil {
-			under.changes.stop(ctx)
-		}
-		for _, pool := range []*pgxpool.Pool{under.source, under.target} {
-			if pool != nil {
-				pool.Close()
-			}
-		}
-	}
 	var err error
 	if under.target, err = m.open(ctx, open.Target); err != nil && open.Step != directory.StepAborting {
-		return nil, nil, err
+		return nil, err
 	}
 	under.targetErr = err
 	under.source, err = m.open(ctx, open.Source)
@@ -201,12 +189,24 @@ func (m *Mover) begin(ctx context.Context, open *directory.Move) (*move, func(),
 		under.tables, err = m.list(ctx, listed, name, open.User.ID)
 	}
 	if err != nil {
-		closed()
+		under.end(ctx)
 
-		return nil, nil, err
+		return nil, err
 	}
 
-	return under, closed, nil
+	return under, nil
+}
+
+// end closes what begin has opened.
+func (u *move) end(ctx context.Context) {
+	if u.changes != nil {
+		u.changes.stop(ctx)
+	}
+	for _, pool := range []*pgxpool.Pool{u.source, u.target} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
 }
 
 func (m *Mover) open(ctx context.Context, database directory.Database) (*pgxpool.Pool, error) {
@@ -226,11 +226,11 @@ func (m *Mover) open(ctx context.Context, database directory.Database) (*pgxpool
 // carry takes the steps that are left.
 func (m *Mover) carry(ctx context.Context, open *directory.Move) (Report, error) {
 	started := time.Now()
-	under, closed, err := m.begin(ctx, open)
+	under, err := m.begin(ctx, open)
 	if err != nil {
 		return Report{}, errors.Join(err, m.Directory.Failed(context.WithoutCancel(ctx), open, err))
 	}
-	defer closed()
+	defer under.end(ctx)
 	if err := under.resume(ctx); err != nil {
 		return Report{}, under.failed(context.WithoutCancel(ctx), err)
 	}
