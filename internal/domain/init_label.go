@@ -71,7 +71,7 @@ func (w *initWriter) mayLack(e *initEntity, name string) bool {
 	}
 
 	return slices.ContainsFunc(w.source.foldedKeys(e.table), func(fk catalogFK) bool {
-		return w.source.foldedName(e.table, fk) == name && e.table.mayBeNull(fk.columns)
+		return w.source.foldedName(e.table, fk) == name && e.table.mayBeNull(fk.Columns)
 	})
 }
 

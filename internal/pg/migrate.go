@@ -25,6 +25,7 @@ const (
 // Migrator migrates a database to this program's schema and back: River's tables, the engine's, the kitchen's, in this
 // order, because the engine's views and functions name River's tables and the kitchen's tables name the engine's.
 type Migrator struct {
+	logger  *slog.Logger
 	pool    *pgxpool.Pool
 	sources []*source
 }
@@ -47,8 +48,9 @@ type source struct {
 	table string
 	list  string // the SQL that lists the table's versions, ascending
 	// record is the SQL that records a version as applied.
-	record  func(version int64) string
-	migrate func(ctx context.Context, way direction) ([]Step, error)
+	record func(version int64) string
+	// migrate returns what it did, also where it failed later.
+	migrate func(ctx context.Context, pool *pgxpool.Pool, way direction) ([]Step, error)
 }
 
 // direction is what a run does with a source.
@@ -66,36 +68,37 @@ type migration struct {
 	version int64
 }
 
-// NewMigrator returns a migrator over the embedded migrations. The pool must have room for three connections.
+// NewMigrator returns a migrator over the embedded migrations. It reads on the pool and migrates on connections of its
+// own, up to as many as the pool's, which must be three or more.
 func NewMigrator(pool *pgxpool.Pool, logger *slog.Logger) (*Migrator, error) {
 	queue, err := newRiverSource(pool, logger)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := newGooseSource(pool, logger, "alfred", "alfred.schema_migrations", schema.Alfred)
+	engine, err := newGooseSource(logger, "alfred", "alfred.schema_migrations", schema.Alfred)
 	if err != nil {
 		return nil, err
 	}
-	kitchen, err := newGooseSource(pool, logger, "kitchen", "alfred.kitchen_migrations", schema.Kitchen)
+	kitchen, err := newGooseSource(logger, "kitchen", "alfred.kitchen_migrations", schema.Kitchen)
 	if err != nil {
 		return nil, err
 	}
 
-	return &Migrator{pool: pool, sources: []*source{queue, engine, kitchen}}, nil
+	return &Migrator{logger: logger, pool: pool, sources: []*source{queue, engine, kitchen}}, nil
 }
 
 // Down undoes the newest migration (the kitchen's if it has any, else the engine's, else River's). Data in what it
 // drops is lost.
 func (m *Migrator) Down(ctx context.Context) ([]Step, error) {
 	var steps []Step
-	err := m.locked(ctx, func(_ *pgxpool.Conn, status Status) error {
+	err := m.locked(ctx, func(own *pgxpool.Pool, _ *pgxpool.Conn, status Status) error {
 		if err := status.refused(ErrSchemaAltered); err != nil {
 			return err
 		}
 		for i, source := range slices.Backward(m.sources) {
 			if len(status.Sources[i].Applied) > 0 {
 				var err error
-				steps, err = source.migrate(ctx, downOne)
+				steps, err = m.givingWay(ctx, func() ([]Step, error) { return source.migrate(ctx, own, downOne) })
 
 				return err
 			}
@@ -112,10 +115,14 @@ func (m *Migrator) Down(ctx context.Context) ([]Step, error) {
 // everything that depends on them, because nothing here says how to undo those.
 func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 	var steps []Step
-	err := m.locked(ctx, func(conn *pgxpool.Conn, status Status) error {
+	err := m.locked(ctx, func(own *pgxpool.Pool, conn *pgxpool.Conn, status Status) error {
 		if status.refused(ErrSchemaAltered) != nil {
 			steps = m.applied(status)
-			_, err := conn.Exec(ctx, `DROP SCHEMA IF EXISTS kitchen, alfred CASCADE`)
+			_, err := m.givingWay(ctx, func() ([]Step, error) {
+				_, err := conn.Exec(ctx, `DROP SCHEMA IF EXISTS kitchen, alfred CASCADE`)
+
+				return nil, err
+			})
 
 			return err
 		}
@@ -123,7 +130,7 @@ func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 			if len(status.Sources[i].Applied) == 0 {
 				continue
 			}
-			done, err := source.migrate(ctx, downAll)
+			done, err := m.givingWay(ctx, func() ([]Step, error) { return source.migrate(ctx, own, downAll) })
 			steps = append(steps, done...)
 			if err != nil {
 				return err
@@ -194,7 +201,7 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) error
 // nothing to do. Errors: [ErrSchemaAhead], [ErrSchemaAltered], [ErrVectorMissing].
 func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 	var steps []Step
-	err := m.locked(ctx, func(conn *pgxpool.Conn, status Status) error {
+	err := m.locked(ctx, func(own *pgxpool.Pool, conn *pgxpool.Conn, status Status) error {
 		if err := status.refused(ErrSchemaAltered); err != nil {
 			return err
 		}
@@ -205,7 +212,7 @@ func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 			if err := noteTexts(ctx, conn, source, status.Sources[i].Pending); err != nil {
 				return err
 			}
-			done, err := source.migrate(ctx, up)
+			done, err := m.givingWay(ctx, func() ([]Step, error) { return source.migrate(ctx, own, up) })
 			steps = append(steps, done...)
 			if err != nil {
 				return err
@@ -218,9 +225,15 @@ func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 	return steps, err
 }
 
-// locked runs work while holding the migrator's lock, and refuses a schema that is ahead.
-func (m *Migrator) locked(ctx context.Context, work func(conn *pgxpool.Conn, status Status) error) error {
-	conn, err := m.pool.Acquire(ctx)
+// locked runs work while holding the migrator's lock, and refuses a schema that is ahead. It gives work the connections
+// to migrate on, and the one that holds the lock.
+func (m *Migrator) locked(ctx context.Context, work func(own *pgxpool.Pool, conn *pgxpool.Conn, status Status) error) error {
+	own, err := ownPool(ctx, m.pool)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	conn, err := own.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -239,7 +252,7 @@ func (m *Migrator) locked(ctx context.Context, work func(conn *pgxpool.Conn, sta
 		return err
 	}
 
-	return work(conn, status)
+	return work(own, conn, status)
 }
 
 // lock polls: a statement waiting for a lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the run that holds the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -268,6 +269,47 @@ func TestMigratorUpAtOnce(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, busy, "steps per process: %v", counts)
+}
+
+// A migration that waits for a table makes everybody wait who comes after it. While a backup reads the table, the
+// migration therefore tries again and again, and the others get their turn.
+func TestMigratorGivesWay(t *testing.T) {
+	t.Parallel()
+
+	bundle := setupEmpty(t)
+	_, err := bundle.migrator.Up(t.Context())
+	require.NoError(t, err)
+	for range 2 {
+		_, err = bundle.migrator.Down(t.Context())
+		require.NoError(t, err)
+	}
+	backup, err := bundle.pool.Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = backup.Rollback(context.Background()) }) // where the test fails
+	_, err = backup.Exec(t.Context(), `SELECT FROM kitchen.tasks`)
+	require.NoError(t, err)
+
+	var (
+		steps []pg.Step
+		group errgroup.Group
+	)
+	group.Go(func() (err error) {
+		steps, err = bundle.migrator.Up(t.Context())
+
+		return err
+	})
+	require.Eventually(t, func() bool {
+		var waits bool
+		err := bundle.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'kitchen.tasks'::regclass)`).Scan(&waits)
+
+		return err == nil && waits
+	}, dbtest.Patience, time.Millisecond)
+	_, err = bundle.pool.Exec(t.Context(), `SET statement_timeout = '30s'; SELECT FROM kitchen.tasks`)
+	require.NoError(t, err, "while the backup goes on")
+
+	require.NoError(t, backup.Commit(t.Context()))
+	require.NoError(t, group.Wait())
+	require.Len(t, steps, 2)
 }
 
 // catalog describes everything in our schemas that a migration can create, one line each.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -22,7 +23,7 @@ import (
 )
 
 // newGooseSource is a folder of goose files.
-func newGooseSource(pool *pgxpool.Pool, logger *slog.Logger, folder, table string, files fs.FS) (*source, error) {
+func newGooseSource(logger *slog.Logger, folder, table string, files fs.FS) (*source, error) {
 	sub, err := fs.Sub(files, folder)
 	if err != nil {
 		return nil, fmt.Errorf("open migrations of %s: %w", folder, err)
@@ -35,7 +36,7 @@ func newGooseSource(pool *pgxpool.Pool, logger *slog.Logger, folder, table strin
 	return &source{
 		name: folder, known: known, ours: true, table: table, list: `SELECT version_id FROM ` + table + ` WHERE is_applied AND version_id > 0 ORDER BY 1`,
 		record: func(version int64) string { return recordGoose(table, version) },
-		migrate: func(ctx context.Context, way direction) ([]Step, error) {
+		migrate: func(ctx context.Context, pool *pgxpool.Pool, way direction) ([]Step, error) {
 			return migrateGoose(ctx, pool, logger, folder, table, sub, way)
 		},
 	}, nil
@@ -66,18 +67,18 @@ func migrationsIn(files fs.FS) ([]migration, error) {
 // FolderUp applies a folder's pending migrations, kept in a version table of their own, to a database that is not one of
 // Alfred's. The folder's schema must exist.
 func FolderUp(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, folder, table string, files fs.FS) error {
-	source, err := newGooseSource(pool, logger, folder, table, files)
+	source, err := newGooseSource(logger, folder, table, files)
 	if err != nil {
 		return err
 	}
-	_, err = source.migrate(ctx, up)
+	_, err = source.migrate(ctx, pool, up)
 
 	return err
 }
 
 // FolderPending counts the migrations of a folder that a database lacks.
 func FolderPending(ctx context.Context, pool *pgxpool.Pool, folder, table string, files fs.FS) (int, error) {
-	source, err := newGooseSource(pool, slog.New(slog.DiscardHandler), folder, table, files)
+	source, err := newGooseSource(slog.New(slog.DiscardHandler), folder, table, files)
 	if err != nil {
 		return 0, err
 	}
@@ -114,39 +115,63 @@ func migrateGoose(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, 
 	if err != nil {
 		return nil, fmt.Errorf("read migrations of %s: %w", name, err)
 	}
-	var results []*goose.MigrationResult
-	switch way {
-	case up:
-		results, err = provider.Up(ctx)
-	case downOne:
-		results = make([]*goose.MigrationResult, 1)
-		results[0], err = provider.Down(ctx)
-	case downAll:
-		results, err = provider.DownTo(ctx, 0)
+	results, err := direct(ctx, provider, way)
+	if partial, ok := errors.AsType[*goose.PartialError](err); ok {
+		results = partial.Applied
 	}
 	if hint := Hint(err); hint != "" {
-		err = fmt.Errorf("%w; %s", err, hint)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("run migrations of %s: %w", name, err)
+		err = fmt.Errorf("run migrations of %s: %w; %s", name, err, hint)
+	} else if err != nil {
+		err = fmt.Errorf("run migrations of %s: %w", name, err)
 	}
 	steps := make([]Step, len(results))
 	for i, result := range results {
 		steps[i] = Step{DurationMS: result.Duration.Milliseconds(), Name: result.Source.Path, Source: name, Version: result.Source.Version}
 	}
 
-	return steps, nil
+	return steps, err
+}
+
+func direct(ctx context.Context, provider *goose.Provider, way direction) ([]*goose.MigrationResult, error) {
+	switch way {
+	case up:
+		return provider.Up(ctx)
+	case downOne:
+		result, err := provider.Down(ctx)
+		if err != nil {
+			return nil, err
+		}
+
+		return []*goose.MigrationResult{result}, nil
+	default:
+		return provider.DownTo(ctx, 0)
+	}
 }
 
 // newRiverSource is River's own migrations.
 func newRiverSource(pool *pgxpool.Pool, logger *slog.Logger) (*source, error) {
-	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: logger, Schema: Schema})
+	on := func(pool *pgxpool.Pool) (*rivermigrate.Migrator[pgx.Tx], error) {
+		migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: logger, Schema: Schema})
+		if err != nil {
+			return nil, fmt.Errorf("read River's migrations: %w", err)
+		}
+
+		return migrator, nil
+	}
+	migrator, err := on(pool)
 	if err != nil {
-		return nil, fmt.Errorf("read River's migrations: %w", err)
+		return nil, err
 	}
 	s := &source{
 		name: "river", table: "alfred.river_migration", list: `SELECT version FROM alfred.river_migration ORDER BY 1`, record: recordRiver,
-		migrate: func(ctx context.Context, way direction) ([]Step, error) { return migrateRiver(ctx, migrator, way) },
+		migrate: func(ctx context.Context, pool *pgxpool.Pool, way direction) ([]Step, error) {
+			migrator, err := on(pool)
+			if err != nil {
+				return nil, err
+			}
+
+			return migrateRiver(ctx, migrator, way)
+		},
 	}
 	for _, version := range migrator.AllVersions() {
 		// River puts its tables' schema where the template says so.

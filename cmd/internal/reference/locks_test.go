@@ -21,7 +21,9 @@ each migration and reads ` + "`pg_locks`" + `. The migrations of the first versi
 
 From the first release on, a migration that locks a growing table (` + "`turns`, `llm_calls`, `turn_events`, `entity_refs`, `embeddings`" + ` and
 the like) must not read or write rows while it holds the lock. It may add a column with a constant default or a ` + "`NOT VALID`" + ` constraint, or create an index
-` + "`CONCURRENTLY`" + ` without a transaction. ` + "`worker migrate up`" + ` takes an advisory lock, for which only other migrators wait.
+` + "`CONCURRENTLY`" + ` without a transaction, after ` + "`SET lock_timeout = 0`" + ` and a ` + "`DROP INDEX IF EXISTS`" + `. ` + "`worker migrate up`" + ` takes an advisory lock, for which only other
+migrators wait. It waits for a table for at most half a second at a time, so a long transaction that uses the table, such as a backup's, delays the migration
+and not the turns.
 
 | migration | locks |
 |---|---|
