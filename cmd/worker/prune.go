@@ -153,18 +153,20 @@ func (p *pruned) prune(ctx context.Context, pool *pgxpool.Pool, r *retention, be
 	if r.old == "" {
 		return nil
 	}
-	if p.DryRun || r.batch == "" {
+	if p.DryRun {
 		var count int
 		if err := pool.QueryRow(ctx, `SELECT count(*) FROM (`+r.old+`) AS old`, before).Scan(&count); err != nil {
 			return err
 		}
 		p.count(r.table, count)
-	}
-	switch {
-	case p.DryRun:
+
 		return nil
-	case r.batch == "":
-		return forgetSessions(ctx, pool, r.old, before)
+	}
+	if r.batch == "" {
+		forgotten, err := forgetSessions(ctx, pool, r.old, before)
+		p.count(r.table, forgotten)
+
+		return err
 	}
 
 	return untilNone(ctx, pool, fmt.Sprintf(r.batch, r.old), before, func(rows int) { p.count(r.table, rows) })

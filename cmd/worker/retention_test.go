@@ -276,6 +276,36 @@ func TestPruneKeepsACentury(t *testing.T) {
 	require.True(t, kept)
 }
 
+// Forgetting many conversations takes a while. One that goes on meanwhile is not old any more.
+func TestPruneKeepsWhatGoesOn(t *testing.T) {
+	t.Parallel()
+
+	url, pool := database(t)
+	first, _ := say(t, pool, "ada", "hello")
+	second, _ := say(t, pool, "bob", "hello")
+	_, err := pool.Exec(t.Context(), `UPDATE sessions SET last_activity_at = clock_timestamp() - interval '1 year'`)
+	require.NoError(t, err)
+	holder, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = holder.Rollback(context.Background()) }) // where the test fails
+	_, err = holder.Exec(t.Context(), `SELECT FROM sessions FOR NO KEY UPDATE`)
+	require.NoError(t, err)
+
+	pruned := make(chan string, 1)
+	go func() {
+		said, err := operate(t, url, "prune", "--keep", "sessions=6")
+		pruned <- fmt.Sprint(said, err)
+	}()
+	awaitRow(t, pool, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`)
+	for _, session := range []uuid.UUID{first, second} { // whichever comes second
+		_, err = holder.Exec(t.Context(), `SELECT enqueue_turn($1, 'I am back')`, session)
+		require.NoError(t, err)
+	}
+	require.NoError(t, holder.Commit(t.Context()))
+	require.Equal(t, "nothing is old enough\n<nil>", <-pruned)
+	awaitRow(t, pool, `SELECT count(*) = 2 FROM sessions`)
+}
+
 // If a decision holds the table, prune waits and retries instead of blocking other decisions.
 func TestPruneGivesWay(t *testing.T) {
 	t.Parallel()

@@ -126,7 +126,7 @@ func eraseUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
 		return fmt.Errorf("revoke the user's keys: %w", err)
 	}
 	for {
-		if err := forgetSessions(ctx, pool, `SELECT s.id FROM sessions AS s WHERE s.user_id = $1`, id); err != nil {
+		if _, err := forgetSessions(ctx, pool, `SELECT s.id FROM sessions AS s WHERE s.user_id = $1`, id); err != nil {
 			return err
 		}
 		var left bool
@@ -151,21 +151,24 @@ func eraseUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
 	}
 }
 
-// forgetSessions forgets the sessions selected by a query with one argument, one by one.
-func forgetSessions(ctx context.Context, pool *pgxpool.Pool, query string, argument any) error {
+// forgetSessions forgets the sessions (s) selected by a query with one argument, one by one, and returns how many. One that
+// the query no longer selects when its turn has come stays.
+func forgetSessions(ctx context.Context, pool *pgxpool.Pool, query string, argument any) (forgotten int, err error) {
 	// A failed query surfaces when its rows are collected.
 	rows, _ := pool.Query(ctx, query, argument)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 	if err != nil {
-		return fmt.Errorf("list sessions: %w", err)
+		return 0, fmt.Errorf("list sessions: %w", err)
 	}
 	for _, id := range ids {
-		if _, err := pool.Exec(ctx, `SELECT forget_session($1)`, id); err != nil {
-			return fmt.Errorf("forget a session: %w", err)
+		tag, err := pool.Exec(ctx, `SELECT forget_session(due.id) FROM (`+query+` AND s.id = $2 FOR NO KEY UPDATE) AS due`, argument, id)
+		if err != nil {
+			return forgotten, fmt.Errorf("forget a session: %w", err)
 		}
+		forgotten += int(tag.RowsAffected())
 	}
 
-	return nil
+	return forgotten, nil
 }
 
 type userMoveCommand struct {
