@@ -22,7 +22,7 @@ import (
 )
 
 type runCommand struct {
-	Conns int32         `default:"20"  min:"1"  help:"Maximum database connections; a decision that waits for a model holds none."`
+	Conns int32         `default:"20"  min:"3"  help:"Maximum database connections; a decision that waits for a model holds none."`
 	Grace time.Duration `default:"10s" min:"1ms" help:"How long decisions may take to finish after SIGTERM before other workers get them."`
 	JSON  bool          `help:"Log JSON."`
 	Turns int           `default:"200" min:"1"  max:"10000" help:"Decisions that run concurrently."`

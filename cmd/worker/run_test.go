@@ -20,7 +20,7 @@ func TestRunAnswersWhatPsqlEnqueued(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"run", "--quiet"}, settings.Env{"DATABASE_URL": url}, io.Discard, io.Discard)
+		ended <- run(ctx, []string{"run", "--quiet", "--conns", "3"}, settings.Env{"DATABASE_URL": url}, io.Discard, io.Discard)
 	}()
 
 	pool, err := pg.Open(t.Context(), pg.Config{URL: url, MaxConns: 2})

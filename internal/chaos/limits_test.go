@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A table is locked for longer than any statement may wait, and many clients share an API with two connections: what
+// A table is locked for longer than any statement may wait, and many clients share an API with three connections: what
 // cannot be done now is reported as such, and everything is done later.
 func TestTimeoutsAndAFullPool(t *testing.T) {
 	t.Parallel()
 	z := openZoo(t, openLab(t), 1)
 	z.exec(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET lock_timeout = ''1s''', current_database());
 		EXECUTE format('ALTER DATABASE %I SET statement_timeout = ''10s''', current_database()); END $$`)
-	z.restart("--conns", "2")
+	z.restart("--conns", "3")
 	z.awaitAPI()
 	sessions, posting, errs := z.talk(12)
 	z.awaitDecisions(sessions, 60)

@@ -92,7 +92,7 @@ func (z *zoo) revive() {
 				args = []string{"--turns", strconv.Itoa(z.slots)}
 			case z.plain:
 			case i == 0:
-				args = []string{"--conns", "2"} // its pool is always full
+				args = []string{"--conns", "3"} // its pool is always full
 			case i == 1:
 				url = z.networkURL()
 			}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -39,6 +40,13 @@ func Furnish(config *jobs.Config, searcher *recall.Searcher, windows prompt.Conf
 	return index
 }
 
+// leastConns: an index that is being made and a sweep each hold a connection for as long as they take, a backup's whole
+// length for the index, and the sweep needs another.
+const leastConns = 3
+
+// ErrFewConns says that a pool is too small for a worker, which would wait for itself.
+var ErrFewConns = fmt.Errorf("a worker needs at least %d database connections", leastConns)
+
 // Run works jobs until ctx ends, then stops within the grace period.
 func Run(ctx context.Context, config jobs.Config, index *recall.Index) error {
 	stop, err := Start(ctx, config, index)
@@ -53,6 +61,9 @@ func Run(ctx context.Context, config jobs.Config, index *recall.Index) error {
 // Start works jobs until stop is called, which waits for the grace period at most. ctx bounds only the start, whose
 // failures are returned; what fails later is tried again.
 func Start(ctx context.Context, config jobs.Config, index *recall.Index) (stop func() error, err error) {
+	if most := config.Pool.Config().MaxConns; most < leastConns {
+		return nil, fmt.Errorf("%w: its pool may have %d", ErrFewConns, most)
+	}
 	runner, err := jobs.NewRunner(config)
 	if err != nil {
 		return nil, err
