@@ -2,5 +2,5 @@
 // transactions, queries, round trips, WAL and rows. It compares a turn with its floor (floor.go), which writes the same
 // recorded rows and does nothing else. Flags choose other measurements: -growth (sizes.go), -peers (peers.go) and -cost
 // (cost.go). It must not know any package's internals: it observes the statements that pass the connection (meter.go).
-// Only counts decide tests, never times. Start reading at main.go, then rig.go.
+// Only counts decide tests, never times; the words of the documents are in pages. Start reading at main.go, then rig.go.
 package main

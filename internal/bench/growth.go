@@ -70,11 +70,7 @@ func (g *grown) measure(ctx context.Context, address string) (err error) {
 		return err
 	}
 	g.Queries, g.RoundTrips = float64(p.sent.Queries)/grownTurns, float64(p.sent.RoundTrips)/grownTurns
-	replied := make([]time.Duration, 0, len(p.took))
-	for _, t := range p.took {
-		replied = append(replied, t.replied)
-	}
-	g.Replied = percentile(replied, 0.5)
+	g.Replied = percentile(p.times(func(l latency) time.Duration { return l.replied }), 0.5)
 	changes, err := recorded(ctx, plain, func() error { return rig.playOut(ctx, sessions, 1) })
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -108,10 +109,7 @@ func (r *result) turns(ctx context.Context, s *server, address string) (perSecon
 		return 0, err
 	}
 	perSecond, from, to, err := r.count(ctx, s, rig, sessions)
-	if stopErr := rig.stop(ctx); err == nil {
-		err = stopErr
-	}
-	if err != nil {
+	if err := errors.Join(err, rig.stop(ctx)); err != nil {
 		return 0, err
 	}
 	after, err := s.commits(ctx)
@@ -149,10 +147,8 @@ func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid
 }
 
 func (r *result) add(p *played) {
-	for _, t := range p.took {
-		r.Replied = append(r.Replied, t.replied)
-		r.Summarized = append(r.Summarized, t.summarized)
-	}
+	r.Replied = append(r.Replied, p.times(func(l latency) time.Duration { return l.replied })...)
+	r.Summarized = append(r.Summarized, p.times(func(l latency) time.Duration { return l.summarized })...)
 	r.Counted += len(p.took)
 	r.Counts = r.Counts.plus(p.sent)
 	for name, used := range p.names {
@@ -184,7 +180,12 @@ func makeSessions(ctx context.Context, address string, n int) ([]uuid.UUID, erro
 
 // record records one turn in the middle of a conversation, with everything it causes in the background.
 func record(ctx context.Context, address string) (changes []change, err error) {
-	sessions, err := makeSessions(ctx, address, 1)
+	plain, err := openPool(ctx, address, 1, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	sessions, err := newSessions(ctx, plain, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -192,19 +193,10 @@ func record(ctx context.Context, address string) (changes []change, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if stopErr := rig.stop(ctx); err == nil {
-			err = stopErr
-		}
-	}()
+	defer func() { err = errors.Join(err, rig.stop(ctx)) }()
 	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
 		return nil, err
 	}
-	plain, err := openPool(ctx, address, 1, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer plain.Close()
 
 	return recorded(ctx, plain, func() error {
 		return rig.playOut(ctx, sessions, 1)

@@ -109,10 +109,7 @@ func alfredRun(ctx context.Context, address string, c contest, _ string, scored 
 	if err != nil {
 		return err
 	}
-	all := make([]time.Duration, 0, len(p.took))
-	for _, t := range p.took {
-		all = append(all, t.whole)
-	}
+	all := p.times(func(l latency) time.Duration { return l.whole })
 	scored.Turns, scored.Seconds = len(all), p.elapsed.Seconds()
 	scored.P50, scored.P99 = millis(percentile(all, 0.5)), millis(percentile(all, 0.99))
 	scored.sent(p.sent, len(all))

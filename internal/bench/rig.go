@@ -129,6 +129,16 @@ type played struct {
 	names   map[string]usage
 }
 
+// times are those of each turn.
+func (p *played) times(of func(latency) time.Duration) []time.Duration {
+	times := make([]time.Duration, 0, len(p.took))
+	for _, took := range p.took {
+		times = append(times, of(took))
+	}
+
+	return times
+}
+
 // playCounted is play, followed by waiting until no job is left.
 func (r *rig) playCounted(ctx context.Context, sessions []uuid.UUID, n int) (*played, error) {
 	before, names := r.meter.counts(), r.meter.names()

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -13,25 +12,6 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/script"
 )
-
-// reader plans one step that reads a table, and reports the result or that it could not.
-type reader struct {
-	llm.Model
-
-	table string // read by the next turn
-}
-
-func (m *reader) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	if req.Node != "act" {
-		return m.Model.Generate(ctx, req)
-	}
-	calls := []llm.ToolCall{{Name: "db_read", Args: fmt.Appendf(nil, `{"table": %q}`, m.table)}, {Name: "step_complete", Args: []byte(`{"summary": "read"}`)}}
-	if req.Call > 1 {
-		calls = []llm.ToolCall{{Name: "blocked", Args: []byte(`{"code": "tool_failure", "details": "It cannot be read now.", "next": "fail"}`)}}
-	}
-
-	return &llm.Response{ToolCalls: calls, Model: "reader", Provider: "test"}, nil
-}
 
 // subdomainOf is a subdomain in which a plan's step may read the table.
 func subdomainOf(t *testing.T, kit *domain.Domain, table string) string {
@@ -51,7 +31,10 @@ func subdomainOf(t *testing.T, kit *domain.Domain, table string) string {
 func TestK01WholeTurnsWhileTablesChange(t *testing.T) {
 	t.Parallel()
 
-	m := &reader{}
+	table := "" // read by the next turn
+	m := &stepwise{call: func(*llm.Request) llm.ToolCall {
+		return llm.ToolCall{Name: "db_read", Args: fmt.Appendf(nil, `{"table": %q}`, table)}
+	}}
 	var kit *domain.Domain
 	sample, picked := dbtest.Sample(t, 3), map[string][3]bool{}
 	h := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model {
@@ -83,23 +66,23 @@ func TestK01WholeTurnsWhileTablesChange(t *testing.T) {
 	said := func(turn *turn) string {
 		return c.one(`SELECT string_agg(e.error_code || ': ' || e.error_message, ', ') FROM turn_step_results AS e WHERE e.turn_id = '` + turn.ID.String() + `' AND e.error_code IS NOT NULL AND $1 IS NOT NULL`)
 	}
-	for _, table := range alteredTables(kit) {
-		column := kit.ByTable(table).Key.Name
-		if named := kit.ByTable(table).Label.Columns(); len(named) > 0 && kit.ByTable(table).Column(named[0]).Expr == "" {
+	for _, altered := range alteredTables(kit) {
+		column := kit.ByTable(altered).Key.Name
+		if named := kit.ByTable(altered).Label.Columns(); len(named) > 0 && kit.ByTable(altered).Column(named[0]).Expr == "" {
 			column = named[0]
 		}
 		for i, a := range []struct{ do, undo, missing string }{
-			{"ALTER TABLE kitchen." + table + " RENAME TO other", "ALTER TABLE kitchen.other RENAME TO " + table, table + " "},
-			{"REVOKE SELECT ON kitchen." + table + " FROM alfred_tenant", "GRANT SELECT ON kitchen." + table + " TO alfred_tenant", table + " "},
-			{"ALTER TABLE kitchen." + table + " RENAME COLUMN " + column + " TO other", "ALTER TABLE kitchen." + table + " RENAME COLUMN other TO " + column, table + "." + column + " "},
+			{"ALTER TABLE kitchen." + altered + " RENAME TO other", "ALTER TABLE kitchen.other RENAME TO " + altered, altered + " "},
+			{"REVOKE SELECT ON kitchen." + altered + " FROM alfred_tenant", "GRANT SELECT ON kitchen." + altered + " TO alfred_tenant", altered + " "},
+			{"ALTER TABLE kitchen." + altered + " RENAME COLUMN " + column + " TO other", "ALTER TABLE kitchen." + altered + " RENAME COLUMN other TO " + column, altered + "." + column + " "},
 		} {
-			if !picked[table][i] {
+			if !picked[altered][i] {
 				continue
 			}
 			alter(a.do)
-			m.table = table
+			table = altered
 			affected := said(c.say("Read it"))
-			m.table = unrelated(table)
+			table = unrelated(altered)
 			require.Empty(t, said(c.say("Read the other")), a.do)
 			alter(a.undo)
 			require.Contains(t, affected, "schema_changed: ", a.do)

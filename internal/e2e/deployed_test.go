@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -40,9 +39,6 @@ const deployments = `turns:
     summarize: {response_summary: s}
 `
 
-// stepwise makes one call per step of a turn; if that fails, it blocks the step.
-type stepwise struct{ llm.Model }
-
 var stepCalls = map[[2]int]llm.ToolCall{
 	{1, 1}: {Name: "db_read", Args: []byte(`{"table": "recipes"}`)},
 	{1, 2}: {Name: "db_read", Args: []byte(`{"table": "tasks"}`)},
@@ -52,18 +48,6 @@ var stepCalls = map[[2]int]llm.ToolCall{
 	{2, 3}: {Name: "db_create", Args: []byte(`{"table": "shopping_list", "data": {"name": "milk"}}`)},
 	{2, 4}: {Name: "db_create", Args: []byte(`{"table": "tasks", "from_ref": "gen_task_1"}`)},
 	{4, 1}: {Name: "db_read", Args: []byte(`{"table": "recipes"}`)},
-}
-
-func (m stepwise) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	if req.Node != "act" {
-		return m.Model.Generate(ctx, req)
-	}
-	calls := []llm.ToolCall{stepCalls[[2]int{req.Turn, req.Step}], {Name: "step_complete", Args: []byte(`{"summary": "done"}`)}}
-	if req.Call > 1 {
-		calls = []llm.ToolCall{{Name: "blocked", Args: []byte(`{"code": "tool_failure", "details": "It cannot be done now.", "next": "fail"}`)}}
-	}
-
-	return &llm.Response{ToolCalls: calls, Model: "stepwise", Provider: "test"}, nil
 }
 
 // withoutTasks and dishes are deployed in place of the kitchen: one type fewer, and one type renamed.
@@ -129,7 +113,8 @@ func deployedAt(t *testing.T, node string, change func(*domain.Declaration), mis
 	t.Helper()
 	played, err := script.Parse([]byte(deployments))
 	require.NoError(t, err)
-	m, reached, over := &moment{Model: stepwise{played}}, make(chan struct{}), make(chan struct{})
+	model := &stepwise{Model: played, call: func(req *llm.Request) llm.ToolCall { return stepCalls[[2]int{req.Turn, req.Step}] }}
+	m, reached, over := &moment{Model: model}, make(chan struct{}), make(chan struct{})
 	h := openHouse(t, fixtures{model: func(*domain.Domain) llm.Model { return m }})
 	c := h.resident("ada").talk()
 	c.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Water the plants')`)
@@ -138,7 +123,7 @@ func deployedAt(t *testing.T, node string, change func(*domain.Declaration), mis
 	second := c.enqueue(message{"message": "Do all of it"})
 	third, fourth := c.enqueue(message{"message": "Thanks"}), c.enqueue(message{"message": "What can I cook?"})
 	<-reached
-	h.redeploy(change, stepwise{played}, func() { close(over) })
+	h.redeploy(change, model, func() { close(over) })
 
 	for _, made := range []*turn{second, third, fourth} {
 		*made = *c.end(made)

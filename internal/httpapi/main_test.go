@@ -165,8 +165,17 @@ func (b *bundle) call(t *testing.T, method, path string, body any, headers ...he
 	return send(t, b.url, method, path, body, all)
 }
 
-// later sends a request in the background and returns a function that waits for its answer.
+// later reads an address in the background.
 func (b *bundle) later(t *testing.T, path string) (wait func() *answer, done <-chan struct{}) {
+	t.Helper()
+
+	return meanwhile(t, func() (*answer, error) {
+		return fetch(t.Context(), b.url, http.MethodGet, path, nil, header{"Authorization": "Bearer " + b.key})
+	})
+}
+
+// meanwhile asks in the background; wait returns the answer, which must not be torn off.
+func meanwhile(t *testing.T, ask func() (*answer, error)) (wait func() *answer, done <-chan struct{}) {
 	t.Helper()
 
 	var (
@@ -176,7 +185,7 @@ func (b *bundle) later(t *testing.T, path string) (wait func() *answer, done <-c
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		a, err = fetch(t.Context(), b.url, http.MethodGet, path, nil, header{"Authorization": "Bearer " + b.key})
+		a, err = ask()
 	}()
 
 	return func() *answer {

@@ -58,12 +58,17 @@ func (a *api) whileGood(next source) source {
 			return nil, false, err
 		}
 		err = a.stillGood(ctx) // checked after reading: nothing read is newer than the check
-		if errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere) {
+		if lost(err) {
 			return nil, true, nil
 		}
 
 		return events, over, err
 	}
+}
+
+// lost reports whether a caller has lost access, here at least.
+func lost(err error) bool {
+	return errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere)
 }
 
 // pump moves events from a source to one client.

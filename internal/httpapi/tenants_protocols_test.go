@@ -112,18 +112,8 @@ func (e *estate) toolProbes(t *testing.T, all map[string][]probe) {
 func (e *estate) whileReplying(t *testing.T, message string, ask func() (*answer, error)) *answer {
 	t.Helper()
 
-	var (
-		a   *answer
-		err error
-	)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		a, err = ask()
-	}()
+	wait, _ := meanwhile(t, ask)
 	e.reply(t, e.waitForTurn(t, message), "Fine.")
-	<-done
-	require.NoError(t, err)
 
-	return a
+	return wait()
 }

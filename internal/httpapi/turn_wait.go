@@ -55,7 +55,7 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 			return nil
 		case <-signal:
 		case <-again.C:
-			if err := a.stillGood(ctx); errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere) {
+			if err := a.stillGood(ctx); lost(err) {
 				return err
 			}
 		}

@@ -108,22 +108,14 @@ func TestRevokedWhileWaiting(t *testing.T) {
 			if _, verb, _ := strings.Cut(name, " "); verb == "events" || verb == "wait" {
 				turn = mine.message(t, session, name)
 			}
-			var (
-				a   *answer
-				err error
-			)
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				a, err = b.waiting(session, turn)[name](t.Context(), key, name)
-			}()
+			ask := b.waiting(session, turn)[name]
+			wait, _ := meanwhile(t, func() (*answer, error) { return ask(t.Context(), key, name) })
 			turn = b.waitForTurn(t, name)
 			b.emit(t, turn, "reply.delta", map[string]any{"text": "before "})
 			b.exec(t, `UPDATE api_keys SET revoked_at = now() WHERE user_id = $1`, user)
 			b.emit(t, turn, "reply.delta", map[string]any{"text": secret})
 			b.reply(t, turn, secret)
-			<-done
-			require.NoError(t, err, "the answer ended, and was not torn off")
+			a := wait()
 			require.NotContains(t, a.raw, secret)
 			if a.status == http.StatusOK && strings.HasPrefix(name, "completion ") || name == "agui" || name == "mcp" {
 				require.Contains(t, a.raw, "unauthorized")

@@ -43,26 +43,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	workflow := func(ctx dbos.Context, t turn) (string, error) {
-		said := ""
-		for _, node := range work.Nodes {
-			var err error
-			said, err = dbos.RunAsTransaction(ctx, source, func(ctx context.Context, tx dbos.Tx) (string, error) {
-				for _, args := range kept.Statements(t.Owner, t.N, node) {
-					if _, err := tx.Exec(ctx, work.Keep, args...); err != nil {
-						return "", err
-					}
-				}
-
-				return step(ctx, tx, node, t)
-			}, dbos.WithStepName(node))
-			if err != nil {
-				return "", err
-			}
-		}
-
-		return said, nil
-	}
+	workflow := func(ctx dbos.Context, t turn) (string, error) { return play(ctx, source, kept, t) }
 	dbos.RegisterWorkflow(d, workflow)
 	if err := dbos.Launch(d); err != nil {
 		return err
@@ -79,6 +60,26 @@ func run(ctx context.Context) error {
 	})
 
 	return nil
+}
+
+// play runs a turn, each node with what is kept of it in one transaction.
+func play(ctx dbos.Context, source *dbos.DataSource, kept *work.Kept, t turn) (said string, err error) {
+	for _, node := range work.Nodes {
+		said, err = dbos.RunAsTransaction(ctx, source, func(ctx context.Context, tx dbos.Tx) (string, error) {
+			for _, args := range kept.Statements(t.Owner, t.N, node) {
+				if _, err := tx.Exec(ctx, work.Keep, args...); err != nil {
+					return "", err
+				}
+			}
+
+			return step(ctx, tx, node, t)
+		}, dbos.WithStepName(node))
+		if err != nil {
+			return "", err
+		}
+	}
+
+	return said, nil
 }
 
 func step(ctx context.Context, tx dbos.Tx, node string, t turn) (string, error) {

@@ -61,3 +61,22 @@ func interruptible(t *testing.T, yaml string) (*talk, *moment) {
 
 	return c, m
 }
+
+// stepwise makes one call in each step of a turn, and gives the step up where that fails.
+type stepwise struct {
+	llm.Model
+
+	call func(*llm.Request) llm.ToolCall
+}
+
+func (m *stepwise) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	if req.Node != "act" {
+		return m.Model.Generate(ctx, req)
+	}
+	calls := []llm.ToolCall{m.call(req), {Name: "step_complete", Args: []byte(`{"summary": "done"}`)}}
+	if req.Call > 1 {
+		calls = []llm.ToolCall{{Name: "blocked", Args: []byte(`{"code": "tool_failure", "details": "It cannot be done now.", "next": "fail"}`)}}
+	}
+
+	return &llm.Response{ToolCalls: calls, Model: "stepwise", Provider: "test"}, nil
+}
