@@ -125,7 +125,7 @@ func (b *binder) checkHead() {
 		b.problemf("$.entities", "the domain has no entities")
 	}
 	if !b.cat.tenantRole {
-		b.problemf("$.schema", "role alfred_tenant does not exist: run worker migrate up first")
+		b.problemf("$.schema", "role alfred_tenant does not exist: run worker migrate up first; if the database was restored from a dump, create the roles and restore it again (docs/operations.md, Backup)")
 	}
 	switch {
 	case len(b.cat.tables) == 0 && b.decl.Source.Schema != "":
