@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
-	"alfred/internal/vocab"
-	"alfred/nodes"
 )
 
 // op is what a step is to do. The step's description carries it from the plan to act: two words for people, then the
@@ -92,23 +90,6 @@ func (o *op) filters(e *domain.Entity) []filter {
 	}
 
 	return out
-}
-
-// step turns an op into a plan's step, in its table's subdomain.
-func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
-	step := nodes.Step{Type: kind, Refs: append([]string{}, o.Refs...), Needs: "refs"}
-	o.table, step.Subdomain = e.Table, s.lex.subdomainOf(e)
-	if kind == vocab.StepAnalyze {
-		step.Needs = "rows"
-	}
-	step.Description = o.String()
-	if o.act == opRead {
-		arguments := o.read(e)
-		arguments["tool"] = vocab.ToolRead
-		step.Calls = []json.RawMessage{json.RawMessage(flat(arguments))}
-	}
-
-	return step
 }
 
 // read returns the arguments of a read op.

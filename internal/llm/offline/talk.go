@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,17 +14,20 @@ const (
 	abilities = "I can list, show, search, add, change and delete what you keep here, draft and save new things, and plan."
 )
 
+// sayings answer what needs no look at anything.
+var sayings = map[verb]string{
+	verbClear:    "We start afresh. Nothing that is saved was touched.",
+	verbConfirm:  "There is nothing waiting for a yes. What shall I do?",
+	verbDeny:     "All right, I leave it as it is.",
+	verbGreet:    "Hello! What can I do for you? " + abilities,
+	verbIdentity: identity + " " + abilities,
+	verbRetain:   "I will keep that in mind.",
+	verbThanks:   "You're welcome. What would you like to do next?",
+}
+
 // talk answers messages that needed no step.
 func (s *scene) talk(c *command) string {
 	switch c.verb {
-	case verbGreet:
-		return "Hello! What can I do for you? " + abilities
-	case verbThanks:
-		return "You're welcome. What would you like to do next?"
-	case verbIdentity:
-		return identity + " " + abilities
-	case verbClear:
-		return "We start afresh. Nothing that is saved was touched."
 	case verbForget:
 		if c.kind != nil {
 			return "I have put the " + c.kind.Plural + " out of mind. Nothing was deleted; ask and I look again."
@@ -32,12 +36,6 @@ func (s *scene) talk(c *command) string {
 		return "Forgotten. Nothing that is saved was deleted."
 	case verbReject:
 		return s.rejected(c)
-	case verbRetain:
-		return "I will keep that in mind."
-	case verbDeny:
-		return "All right, I leave it as it is."
-	case verbConfirm:
-		return "There is nothing waiting for a yes. What shall I do?"
 	case verbPending:
 		if len(s.drafts()) == 0 {
 			return "Nothing is waiting: everything is saved."
@@ -49,7 +47,7 @@ func (s *scene) talk(c *command) string {
 	case verbCompare:
 		return "I cannot compare " + c.kind.Plural + " by that: nothing that I can see of them says it."
 	default:
-		return s.lost(c)
+		return cmp.Or(sayings[c.verb], s.lost(c))
 	}
 }
 

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -34,8 +35,20 @@ func (s *scene) think(most int) *nodes.ThinkOutput {
 	return p.out
 }
 
+// step adds an op as a step, in its table's subdomain.
 func (p *planner) step(kind string, e *domain.Entity, o *op) {
-	p.out.Steps = append(p.out.Steps, p.scene.step(kind, e, o))
+	step := nodes.Step{Type: kind, Subdomain: p.lex.subdomainOf(e), Refs: append([]string{}, o.Refs...), Needs: "refs"}
+	if kind == vocab.StepAnalyze {
+		step.Needs = "rows"
+	}
+	o.table = e.Table
+	step.Description = o.String()
+	if o.act == opRead {
+		arguments := o.read(e)
+		arguments["tool"] = vocab.ToolRead
+		step.Calls = []json.RawMessage{json.RawMessage(flat(arguments))}
+	}
+	p.out.Steps = append(p.out.Steps, step)
 }
 
 // steps plans what the command needs; nothing for one that is unrelated to rows: the reply says it all.
