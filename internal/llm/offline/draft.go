@@ -62,8 +62,8 @@ func (a *actor) revise() {
 	a.complete("Changed the draft " + targets[0].Label + ".")
 }
 
-// changed is the merge patch from one content to another. Lists are changed by position: a shortened list would be
-// rejected as incomplete.
+// changed is the merge patch from one content to another. A shortened list would be rejected as incomplete: its entries
+// are removed by their positions, and those of the new one added behind them.
 func changed(was, now map[string]any) map[string]any {
 	patch := map[string]any{}
 	for name, v := range now {
@@ -72,48 +72,20 @@ func changed(was, now map[string]any) map[string]any {
 		switch {
 		case flat(was[name]) == flat(v):
 		case isList && stillList && len(after) > 0 && len(after) < len(before):
-			patch[name] = shortened(before, after)
+			places := map[string]any{}
+			for i := range before {
+				places[strconv.Itoa(i+1)] = nil
+			}
+			for i, entry := range after {
+				places[strconv.Itoa(len(before)+i+1)] = entry
+			}
+			patch[name] = places
 		default:
 			patch[name] = v
 		}
 	}
 
 	return patch
-}
-
-// shortened says by position what happens to each entry of a list: the nearest remaining one replaces it, or it is
-// removed.
-func shortened(before, after []any) map[string]any {
-	patch, surplus := map[string]any{}, len(before)-len(after)
-	for i, entry := range before {
-		switch {
-		case len(after) > 0 && flat(entry) == flat(after[0]):
-			after = after[1:]
-		case surplus > 0:
-			patch[strconv.Itoa(i+1)], surplus = nil, surplus-1
-		default:
-			patch[strconv.Itoa(i+1)], after = instead(entry, after[0]), after[1:]
-		}
-	}
-
-	return patch
-}
-
-// instead replaces one row by another: fields that only the old one had are cleared.
-func instead(was, now any) any {
-	row, isRow := now.(map[string]any)
-	if !isRow {
-		return now
-	}
-	row = clone(row)
-	before, _ := was.(map[string]any)
-	for name := range before {
-		if _, has := row[name]; !has {
-			row[name] = nil
-		}
-	}
-
-	return row
 }
 
 // compose fills the template with the longest phrase in the text, else the last one. The user's own words become the
