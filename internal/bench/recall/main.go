@@ -23,6 +23,7 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/llm/openai"
+	"alfred/internal/llm/wire"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
 	"alfred/internal/scratch"
