@@ -85,8 +85,8 @@ func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) (*pg.Batc
 	return queue, nil
 }
 
-// writeCompressed returns the texts and the recorder of their call. If the model fails, it returns the error with texts written
-// by code.
+// writeCompressed returns the texts and the recorder of their call. If the model fails, it returns the error with texts
+// written by code.
 func (r *Runner) writeCompressed(ctx context.Context, d *delivery, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
 	rec := r.recorder(r.guard(r.Pool, args.SessionID), args.SessionID)
 	rec.model, rec.ordinal, rec.again = r.Models(vocab.NodeCompress), 1, d.attempt > 1 || d.snoozes > 0 || d.takenOver
