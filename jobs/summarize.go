@@ -114,13 +114,13 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 		}
 	}
 	if c.expired.Retentions {
-		if _, err := c.registry().ExpireRetentions(ctx, c.s.runner.RetentionDecayTurns); err != nil {
+		if err := c.registry().ExpireRetentions(ctx, c.s.runner.RetentionDecayTurns); err != nil {
 			return fmt.Errorf("expire retentions: %w", err)
 		}
 	}
 	if c.expired.Constraints {
 		c.lasting = true
-		if _, err := c.registry().ExpireConstraints(ctx, c.s.Before); err != nil {
+		if err := c.registry().ExpireConstraints(ctx, c.s.Before); err != nil {
 			return fmt.Errorf("expire constraints: %w", err)
 		}
 	}

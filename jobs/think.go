@@ -79,7 +79,7 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	for _, step := range t.out.Steps {
 		named = append(named, step.Refs...)
 	}
-	if _, err := c.registry().Touch(ctx, named); err != nil {
+	if err := c.registry().Touch(ctx, named); err != nil {
 		return move{}, err
 	}
 

@@ -218,7 +218,7 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 			return err
 		}
 	}
-	if _, err := reg.Touch(ctx, u.mentioned()); err != nil {
+	if err := reg.Touch(ctx, u.mentioned()); err != nil {
 		return err
 	}
 	exclusion, err := u.constrain(ctx, reg)

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 
@@ -11,27 +10,17 @@ import (
 	"alfred/internal/exact"
 )
 
-// Generate gives each draft a gen_ ref, in order, and stores its content as version 1. A draft whose content is not a
-// JSON object, or whose type is unknown, is an error.
+// Generate gives each draft a gen_ ref, in order, and stores its content as version 1.
 func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error) {
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-	types := make([]string, len(drafts))
-	contents := make([]content, len(drafts))
-	for i, d := range drafts {
-		e := r.domain.ByType(d.Type)
-		if e == nil {
-			return nil, fmt.Errorf("generate %q: no such type", d.Type)
-		}
-		c, err := r.newContent(ctx, e, d.Content)
-		if err != nil {
-			return nil, fmt.Errorf("generate %s: %w", d.Type, err)
-		}
-		types[i], contents[i] = d.Type, c
-	}
 	if err := r.lock(ctx); err != nil {
 		return nil, err
+	}
+	types := make([]string, len(drafts))
+	for i, d := range drafts {
+		types[i] = d.Type
 	}
 	refs, err := r.mint(ctx, kindGen, types)
 	if err != nil {
@@ -39,83 +28,65 @@ func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error
 	}
 	entries := make([]Entry, len(drafts))
 	changes := make([]change, len(drafts))
-	versions := make(map[string]json.RawMessage, len(drafts))
+	versions := make(map[string]map[string]any, len(drafts))
 	for i, ref := range refs {
-		entries[i] = r.newDraft(types[i], ref, contents[i].label)
+		entries[i] = r.newDraft(types[i], ref)
 		changes[i] = change{&entries[i], ActionGenerated}
-		versions[ref] = contents[i].json
-	}
-	if err := r.write(ctx, changes); err != nil {
-		return nil, err
+		versions[ref] = drafts[i].Content
 	}
 
-	return entries, r.addVersions(ctx, versions)
+	return entries, r.writeVersions(ctx, changes, versions)
 }
 
-func (r *Registry) newDraft(entityType, ref, label string) Entry {
+func (r *Registry) newDraft(entityType, ref string) Entry {
 	step, call := r.scope.Step, r.scope.Call
-	e := Entry{
+
+	return Entry{
 		Ref: ref, Type: entityType, State: StatePending, Action: ActionGenerated, Label: ref, LabelIsPlaceholder: true,
 		SourceStep: &step, SourceCall: &call, TurnCreated: r.scope.Turn, TurnLastRef: r.scope.Turn, Loaded: map[string]int{},
 	}
-	e.relabel(label)
-
-	return e
 }
 
-// content is a draft's JSON as stored, and the label derived from it.
-type content struct {
-	json  json.RawMessage
-	label string
-}
-
-// newContent checks and cleans: Postgres cannot store NUL in JSON.
-func (r *Registry) newContent(ctx context.Context, e *domain.Entity, raw json.RawMessage) (content, error) {
-	var fields map[string]any
-	if err := exact.Decode(raw, &fields); err != nil || fields == nil {
-		return content{}, fmt.Errorf("content must be one JSON object: %w", ErrRefused)
-	}
-	clean, err := exact.Storable(fields)
-	if err != nil {
-		return content{}, fmt.Errorf("encode content: %w", err)
-	}
-	if fields, err = r.namingLinks(ctx, e, fields); err != nil {
-		return content{}, err
-	}
-
-	return content{clean, e.Label.Render(fields)}, nil
-}
-
-// namingLinks returns a draft's fields together with the labels of the refs that its own label is made of.
-func (r *Registry) namingLinks(ctx context.Context, e *domain.Entity, fields map[string]any) (map[string]any, error) {
+// draftLabel is the label of a draft, with those of the refs that it is made of.
+func (r *Registry) draftLabel(ctx context.Context, e *domain.Entity, content map[string]any) (string, error) {
 	var refs []string
 	for _, name := range e.Label.Links() {
-		if ref, ok := fields[name].(string); ok {
+		if ref, ok := content[name].(string); ok {
 			refs = append(refs, ref)
 		}
 	}
-	if len(refs) == 0 {
-		return fields, nil
-	}
 	known, err := r.Lookup(ctx, refs)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	named := maps.Clone(fields)
+	named := maps.Clone(content)
 	for _, name := range e.Label.Links() {
-		if ref, ok := fields[name].(string); ok && !known[ref].LabelIsPlaceholder && known[ref].Label != "" {
-			named["_"+name+"_label"] = known[ref].Label
+		ref, _ := content[name].(string)
+		if entry := known[ref]; entry != nil && !entry.LabelIsPlaceholder {
+			named["_"+name+"_label"] = entry.Label
 		}
 	}
 
-	return named, nil
+	return e.Label.Render(named), nil
 }
 
-func (r *Registry) addVersions(ctx context.Context, versions map[string]json.RawMessage) error {
+// writeVersions labels changed drafts by their new contents, if these yield a label, and stores both.
+func (r *Registry) writeVersions(ctx context.Context, changes []change, contents map[string]map[string]any) error {
 	arg := &db.ArtifactInsertParams{SessionID: r.scope.SessionID, TurnNumber: r.turn(), Step: r.step(false)}
-	for ref, version := range versions {
-		arg.Refs = append(arg.Refs, ref)
-		arg.Contents = append(arg.Contents, version)
+	for _, c := range changes {
+		label, err := r.draftLabel(ctx, r.domain.ByType(c.entry.Type), contents[c.entry.Ref])
+		if err != nil {
+			return err
+		}
+		c.entry.relabel(label)
+		content, err := exact.Storable(contents[c.entry.Ref])
+		if err != nil {
+			return fmt.Errorf("encode %s: %w", c.entry.Ref, err)
+		}
+		arg.Refs, arg.Contents = append(arg.Refs, c.entry.Ref), append(arg.Contents, content)
+	}
+	if err := r.write(ctx, changes); err != nil {
+		return err
 	}
 	if err := r.q.ArtifactInsert(ctx, r.tx, arg); err != nil {
 		return fmt.Errorf("store drafts: %w", err)
@@ -125,27 +96,19 @@ func (r *Registry) addVersions(ctx context.Context, versions map[string]json.Raw
 }
 
 // UpdateEntityData replaces a draft's whole content (a new version), and its label if the new content yields one.
-// Anything but a draft is a *RefError.
-func (r *Registry) UpdateEntityData(ctx context.Context, ref string, raw json.RawMessage) (Entry, error) {
+// Anything but a draft is RefErrors.
+func (r *Registry) UpdateEntityData(ctx context.Context, ref string, content map[string]any) error {
 	e, err := r.draft(ctx, ref)
 	if err != nil {
-		return Entry{}, err
-	}
-	c, err := r.newContent(ctx, r.domain.ByType(e.Type), raw)
-	if err != nil {
-		return Entry{}, fmt.Errorf("update %s: %w", ref, err)
+		return err
 	}
 	e.touch(r.scope.Turn)
-	e.relabel(c.label)
 	event := ActionUpdated
 	if r.scope.Actor == ActorUser {
 		event = ActionUpdatedUser
 	}
-	if err := r.write(ctx, []change{{&e, event}}); err != nil {
-		return Entry{}, err
-	}
 
-	return e, r.addVersions(ctx, map[string]json.RawMessage{ref: c.json})
+	return r.writeVersions(ctx, []change{{&e, event}}, map[string]map[string]any{ref: content})
 }
 
 // draft locks the registry and returns the entry of a ref that must be pending.
@@ -158,7 +121,7 @@ func (r *Registry) draft(ctx context.Context, ref string) (Entry, error) {
 }
 
 // LockDraft prevents others from changing or saving a draft until the transaction ends. Anything but a draft is a
-// *RefError.
+// RefErrors.
 func (r *Registry) LockDraft(ctx context.Context, ref string) error {
 	_, err := r.draft(ctx, ref)
 
@@ -179,31 +142,35 @@ func (r *Registry) NewestVersions(ctx context.Context, refs ...string) (map[stri
 	return versions, nil
 }
 
-// ResolveDraft returns the entry of a draft. Anything else is a *RefError.
+// ResolveDraft returns the entry of a draft. Anything else is RefErrors.
 func (r *Registry) ResolveDraft(ctx context.Context, ref string) (Entry, error) {
 	return r.Resolve(ctx, ref, Want{Draft: true})
 }
 
 // GetEntityData returns the content of drafts, and of those saved in this turn, so that rows referencing them can be
 // written; other refs are absent.
-func (r *Registry) GetEntityData(ctx context.Context, refs []string) (map[string]json.RawMessage, error) {
+func (r *Registry) GetEntityData(ctx context.Context, refs ...string) (map[string]map[string]any, error) {
 	rows, err := r.q.ArtifactListNewest(ctx, r.tx, &db.ArtifactListNewestParams{
 		SessionID: r.scope.SessionID, Refs: refs, TurnNumber: r.turn(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read drafts: %w", err)
 	}
-	data := make(map[string]json.RawMessage, len(rows))
+	contents := make(map[string]map[string]any, len(rows))
 	for _, row := range rows {
-		data[row.Ref] = row.Content
+		var content map[string]any
+		if err := exact.Decode(row.Content, &content); err != nil {
+			return nil, fmt.Errorf("read %s: %w", row.Ref, err)
+		}
+		contents[row.Ref] = content
 	}
 
-	return data, nil
+	return contents, nil
 }
 
 // Promote records that this draft was saved as the row entityID. The ref keeps its name. Call it before the row is
 // registered in any other way: otherwise the row would have two refs, and the unique key rejects that.
-// rowVersion may be "". A ref that is not a draft is a *RefError: a draft is saved once.
+// rowVersion may be "". A ref that is not a draft is RefErrors: a draft is saved once.
 func (r *Registry) Promote(ctx context.Context, ref, entityID, rowVersion string) error {
 	e, err := r.draft(ctx, ref)
 	if err != nil {

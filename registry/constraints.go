@@ -21,8 +21,6 @@ type Constraint struct {
 	ExpiresAt *time.Time
 }
 
-const scopeSession = "session"
-
 // AddConstraint stores a constraint stated in the scope's turn and returns its id. replaces, if not nil, ends that
 // constraint and the exclusions that came with it.
 func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uuid.UUID) (uuid.UUID, error) {
@@ -37,12 +35,10 @@ func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uu
 		return uuid.Nil, fmt.Errorf("store constraint: %w", err)
 	}
 	if replaces != nil {
-		if _, err := r.endConstraints(ctx, []uuid.UUID{*replaces}, &id); err != nil {
-			return uuid.Nil, err
-		}
+		err = r.endConstraints(ctx, []uuid.UUID{*replaces}, &id)
 	}
 
-	return id, nil
+	return id, err
 }
 
 // Constraints returns those in force, oldest first: this session's and the user's lasting ones. Call ExpireConstraints
@@ -60,31 +56,17 @@ func (r *Registry) Constraints(ctx context.Context) ([]Constraint, error) {
 	return list, nil
 }
 
-// ExpireConstraints ends the expired ones of [Registry.Constraints], as the system, and returns this session's refs
-// that are no longer excluded.
-func (r *Registry) ExpireConstraints(ctx context.Context, now time.Time) ([]string, error) {
-	over, err := r.constraintIDs(ctx, func(c Constraint) bool { return c.ExpiresAt != nil && !c.ExpiresAt.After(now) })
-	if err != nil {
-		return nil, err
-	}
-
-	return r.as(ActorSystem).endConstraints(ctx, over, nil)
+// ExpireConstraints ends the expired ones of [Registry.Constraints], as the system, and the exclusions that came with
+// them.
+func (r *Registry) ExpireConstraints(ctx context.Context, now time.Time) error {
+	return r.as(ActorSystem).endThose(ctx, func(c Constraint) bool { return c.ExpiresAt != nil && !c.ExpiresAt.After(now) })
 }
 
-func (r *Registry) endSessionConstraints(ctx context.Context) error {
-	ids, err := r.constraintIDs(ctx, func(c Constraint) bool { return c.Scope == scopeSession })
-	if err != nil {
-		return err
-	}
-	_, err = r.endConstraints(ctx, ids, nil)
-
-	return err
-}
-
-func (r *Registry) constraintIDs(ctx context.Context, which func(Constraint) bool) ([]uuid.UUID, error) {
+// endThose ends some of the constraints in force.
+func (r *Registry) endThose(ctx context.Context, which func(Constraint) bool) error {
 	live, err := r.Constraints(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var ids []uuid.UUID
 	for _, c := range live {
@@ -93,34 +75,27 @@ func (r *Registry) constraintIDs(ctx context.Context, which func(Constraint) boo
 		}
 	}
 
-	return ids, nil
+	return r.endConstraints(ctx, ids, nil)
 }
 
-func (r *Registry) endConstraints(ctx context.Context, ids []uuid.UUID, replacedBy *uuid.UUID) ([]string, error) {
+func (r *Registry) endConstraints(ctx context.Context, ids []uuid.UUID, replacedBy *uuid.UUID) error {
 	if len(ids) == 0 {
-		return nil, nil
+		return nil
 	}
 	if err := r.lock(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	ended, err := r.q.ConstraintEnd(ctx, r.tx, &db.ConstraintEndParams{
 		TurnNumber: r.turn(), ReplacedBy: replacedBy, UserID: r.scope.UserID, Ids: ids,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("end constraints: %w", err)
+		return fmt.Errorf("end constraints: %w", err)
 	}
-	freed, err := r.q.EntityRefEndExclusions(ctx, r.tx, &db.EntityRefEndExclusionsParams{
+	if _, err := r.q.EntityRefEndExclusions(ctx, r.tx, &db.EntityRefEndExclusionsParams{
 		ConstraintIds: ended, SessionID: r.scope.SessionID, TurnNumber: r.turn(), Actor: string(r.scope.Actor), TurnID: r.turnID(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("end exclusions: %w", err)
-	}
-	var refs []string
-	for _, row := range freed {
-		if row.SessionID == r.scope.SessionID && row.Ref != nil {
-			refs = append(refs, *row.Ref)
-		}
+	}); err != nil {
+		return fmt.Errorf("end exclusions: %w", err)
 	}
 
-	return refs, nil
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -100,18 +101,18 @@ func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry) erro
 		}
 	}
 
-	return r.decide(ctx, c.action, []string{c.ref}, cleanText(c.reason, maxReason))
+	return r.decide(ctx, c.action, []*Entry{&e}, cleanText(c.reason, maxReason))
 }
 
 // decide logs one decision about refs, with one reason.
-func (r *Registry) decide(ctx context.Context, action string, refs []string, reason string) error {
-	reasons := make([]string, len(refs))
-	for i := range reasons {
-		reasons[i] = reason
+func (r *Registry) decide(ctx context.Context, action string, entries []*Entry, reason string) error {
+	refs := make([]string, len(entries))
+	for i, e := range entries {
+		refs[i] = e.Ref
 	}
 	if err := r.q.DecisionInsert(ctx, r.tx, &db.DecisionInsertParams{
 		SessionID: r.scope.SessionID, TurnID: r.turnID(), TurnNumber: r.turn(), Action: action,
-		Refs: refs, Reasons: reasons, Actor: string(r.scope.Actor),
+		Refs: refs, Reasons: slices.Repeat([]string{reason}, len(refs)), Actor: string(r.scope.Actor),
 	}); err != nil {
 		return fmt.Errorf("log decision: %w", err)
 	}
@@ -148,7 +149,7 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	}); err != nil {
 		return fmt.Errorf("demote all refs: %w", err)
 	}
-	if err := r.endSessionConstraints(ctx); err != nil {
+	if err := r.endThose(ctx, func(c Constraint) bool { return c.Scope == "session" }); err != nil {
 		return err
 	}
 	if err := r.q.DecisionInsertClearAll(ctx, r.tx, &db.DecisionInsertClearAllParams{
@@ -167,46 +168,34 @@ func (r *Registry) dropDrafts(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-	dropped, err := r.apply(ctx, drafts, "dropped", func(e *Entry) { e.drop() })
-	if err != nil {
+	if err := r.apply(ctx, drafts, "dropped", (*Entry).drop); err != nil {
 		return err
 	}
 
-	return r.decide(ctx, "forget", refsOf(dropped), reason)
+	return r.decide(ctx, "forget", drafts, reason)
 }
 
-func refsOf(entries []Entry) []string {
-	refs := make([]string, len(entries))
-	for i, e := range entries {
-		refs[i] = e.Ref
-	}
-
-	return refs
-}
-
-// ExpireRetentions ends retentions neither renewed nor touched for decayTurns turns, as the system, and returns their
-// refs. Pins stay; 0 does nothing.
-func (r *Registry) ExpireRetentions(ctx context.Context, decayTurns int) ([]string, error) {
+// ExpireRetentions ends retentions neither renewed nor touched for decayTurns turns, as the system. Pins stay; 0 does
+// nothing.
+func (r *Registry) ExpireRetentions(ctx context.Context, decayTurns int) error {
 	if decayTurns <= 0 {
-		return nil, nil
+		return nil
 	}
 	if err := r.lock(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	system := r.as(ActorSystem)
 	decayed, err := r.entries(ctx, "list decayed retentions", db.EntityRefListDecayed, &db.EntityRefListDecayedParams{
 		SessionID: r.scope.SessionID, TurnNumber: int32(r.scope.Turn - decayTurns),
 	})
 	if err != nil || len(decayed) == 0 {
-		return nil, err
+		return err
 	}
-	released, err := system.apply(ctx, decayed, "expired", func(e *Entry) { e.release() })
-	if err != nil {
-		return nil, err
+	if err := system.apply(ctx, decayed, "expired", (*Entry).release); err != nil {
+		return err
 	}
-	refs := refsOf(released)
 
-	return refs, system.decide(ctx, "expire", refs, fmt.Sprintf("neither renewed nor touched for %d turns", decayTurns))
+	return system.decide(ctx, "expire", decayed, fmt.Sprintf("neither renewed nor touched for %d turns", decayTurns))
 }
 
 // as returns the registry with another actor.

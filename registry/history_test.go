@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -42,7 +41,7 @@ func (b *bundle) play(t *testing.T, rng *rand.Rand, turn int) {
 		case 3:
 			b.deleted(t, r, kind, fmt.Sprint(kind, rng.IntN(8)))
 		case 4:
-			_, err := r.Generate(ctx, []Draft{{Type: kind, Content: json.RawMessage(`{"name": "draft"}`)}})
+			_, err := r.Generate(ctx, []Draft{{Type: kind, Content: decode(t, `{"name": "draft"}`)}})
 			require.NoError(t, err)
 		case 5:
 			allow(r.Promote(ctx, ref, idOf(fmt.Sprint("saved ", ref)), ""))
@@ -56,8 +55,7 @@ func (b *bundle) play(t *testing.T, rng *rand.Rand, turn int) {
 				func() error { return r.Forget(ctx, ref, "") },
 			}[rng.IntN(2)]())
 		case 9:
-			_, err := r.Touch(ctx, []string{ref})
-			require.NoError(t, err)
+			require.NoError(t, r.Touch(ctx, []string{ref}))
 		}
 	}
 
@@ -65,8 +63,7 @@ func (b *bundle) play(t *testing.T, rng *rand.Rand, turn int) {
 		require.NoError(t, r.ClearAll(ctx, "fresh start"))
 	}
 
-	_, err := r.ExpireRetentions(ctx, 3)
-	require.NoError(t, err)
+	require.NoError(t, r.ExpireRetentions(ctx, 3))
 }
 
 func isRefErr(err error) bool {

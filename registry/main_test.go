@@ -185,6 +185,15 @@ func (b *bundle) count(t testing.TB, sql string) int {
 	return n
 }
 
+func refsOf(entries []Entry) []string {
+	refs := make([]string, len(entries))
+	for i, e := range entries {
+		refs[i] = e.Ref
+	}
+
+	return refs
+}
+
 // idOf is the key derived from a name.
 func idOf(name string) string { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(name)).String() }
 

@@ -150,18 +150,16 @@ func newEntry(k key, ref, action string, turn int) *Entry {
 	}
 }
 
-// apply changes entries, writes those that differ afterwards, and returns all.
-func (r *Registry) apply(ctx context.Context, entries []*Entry, event string, how func(*Entry)) ([]Entry, error) {
+// apply changes entries and writes those that differ afterwards.
+func (r *Registry) apply(ctx context.Context, entries []*Entry, event string, how func(*Entry)) error {
 	var changes []change
-	result := make([]Entry, len(entries))
-	for i, e := range entries {
+	for _, e := range entries {
 		before := *e
 		how(e)
 		if !e.equal(&before) {
 			changes = append(changes, change{e, event})
 		}
-		result[i] = *e
 	}
 
-	return result, r.write(ctx, changes)
+	return r.write(ctx, changes)
 }

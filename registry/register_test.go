@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"github.com/google/uuid"
@@ -125,14 +124,15 @@ func TestTouchText(t *testing.T) {
 	b := setup(t)
 
 	b.read(t, 1, "recipe", numbered("Dish", 12)...)
-	_, err := b.at(1).Generate(t.Context(), []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
+	_, err := b.at(1).Generate(t.Context(), []Draft{{Type: "recipe", Content: decode(t, `{"name": "Pie"}`)}})
 	require.NoError(t, err)
 
-	touched, err := b.at(5).Touch(t.Context(), RefsIn(b.at(1).domain, `{"use": ["recipe_3", "gen_recipe_1"], "not": "xrecipe_1 recipe_2x recipe_01 step_2 recipe_99"}`))
-	require.NoError(t, err)
-	require.Equal(t, []string{"recipe_3", "gen_recipe_1"}, refsOf(touched))
+	named := RefsIn(b.at(1).domain, `{"use": ["recipe_3", "gen_recipe_1"], "not": "xrecipe_1 recipe_2x recipe_01 step_2 recipe_99"}`)
+	require.NoError(t, b.at(5).Touch(t.Context(), named))
 	require.Equal(t, map[string]string{"recipe_3": tierRecent, "gen_recipe_1": tierGenerated}, b.tiers(t, 5))
-	require.Equal(t, 5, touched[1].TurnLastRef)
+	touched, err := b.at(5).Lookup(t.Context(), named)
+	require.NoError(t, err)
+	require.Equal(t, 5, touched["gen_recipe_1"].TurnLastRef)
 }
 
 func (b *bundle) events(t *testing.T, ref string) []string {

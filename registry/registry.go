@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
-
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -123,5 +121,5 @@ func (e Entry) Pending() bool { return e.State == StatePending }
 // table's name and foreign keys as refs.
 type Draft struct {
 	Type    string
-	Content json.RawMessage
+	Content map[string]any
 }

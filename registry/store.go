@@ -200,36 +200,25 @@ func (r *Registry) step(inputs bool) *int32 {
 
 // Lookup returns the entries of exactly these refs; refs that do not resolve (unknown, dropped, deleted before this
 // turn) are absent.
-func (r *Registry) Lookup(ctx context.Context, refs []string) (map[string]Entry, error) {
-	loaded, err := r.load(ctx, refs)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]Entry, len(loaded))
-	for ref, e := range loaded {
-		if e.resolves(r.scope.Turn) {
-			found[ref] = *e
-		}
-	}
+func (r *Registry) Lookup(ctx context.Context, refs []string) (map[string]*Entry, error) {
+	entries, err := r.load(ctx, refs)
+	maps.DeleteFunc(entries, func(_ string, e *Entry) bool { return !e.resolves(r.scope.Turn) })
 
-	return found, nil
+	return entries, err
 }
 
 // LookupKeys returns the entries of rows of one type by key; unknown ones are absent. Dropped and deleted ones are
 // included; see State.
-func (r *Registry) LookupKeys(ctx context.Context, entityType string, ids []string) (map[string]Entry, error) {
+func (r *Registry) LookupKeys(ctx context.Context, entityType string, ids []string) (map[string]*Entry, error) {
 	keys := make([]key, len(ids))
 	for i, id := range ids {
 		keys[i] = key{entityType, id}
 	}
 	loaded, err := r.loadKeys(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]Entry, len(loaded))
+	found := make(map[string]*Entry, len(loaded))
 	for k, e := range loaded {
-		found[k.id] = *e
+		found[k.id] = e
 	}
 
-	return found, nil
+	return found, err
 }

@@ -14,17 +14,17 @@ import (
 var token = regexp.MustCompile(`[A-Za-z0-9_]+`)
 
 // Touch records that refs were named in this turn (by a mention, a tool call, a node's output) and reverts demotions.
-// It returns their entries in the order given; refs that do not resolve are left out.
-func (r *Registry) Touch(ctx context.Context, refs []string) ([]Entry, error) {
+// Refs that do not resolve are left out.
+func (r *Registry) Touch(ctx context.Context, refs []string) error {
 	if len(refs) == 0 {
-		return nil, nil
+		return nil
 	}
 	if err := r.lock(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	known, err := r.load(ctx, refs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var live []*Entry
 	for _, ref := range refs {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/domain"
+	"alfred/internal/exact"
 	"alfred/internal/testfactory"
 )
 
@@ -30,7 +31,7 @@ func decode(t *testing.T, text string) map[string]any {
 	t.Helper()
 
 	var row map[string]any
-	require.NoError(t, json.Unmarshal([]byte(text), &row))
+	require.NoError(t, exact.Decode([]byte(text), &row))
 
 	return row
 }
@@ -243,7 +244,7 @@ func TestTranslateFilters(t *testing.T) {
 	ctx := t.Context()
 
 	b.read(t, 1, "recipe", "Soup", "Curry")
-	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
+	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: decode(t, `{"name": "Pie"}`)}})
 	require.NoError(t, err)
 
 	meal, recipe := b.kitchen.ByType("meal"), b.kitchen.ByType("recipe")
@@ -311,7 +312,7 @@ func TestTranslatePayload(t *testing.T) {
 
 	b.read(t, 1, "recipe", "Soup")
 	b.read(t, 1, "ing", "Rice")
-	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
+	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: decode(t, `{"name": "Pie"}`)}})
 	require.NoError(t, err)
 
 	payload := decode(t, `{"name": "recipe_1", "parent_recipe_id": "recipe_1", "tags": ["recipe_1"],

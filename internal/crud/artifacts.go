@@ -40,13 +40,8 @@ func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref strin
 	if err := d.lockDraft(ctx, ref, version); err != nil {
 		return err
 	}
-	raw, err := jsonRows(clean)
-	if err != nil {
-		return err
-	}
-	_, err = d.registry.UpdateEntityData(ctx, ref, raw)
 
-	return err
+	return d.registry.UpdateEntityData(ctx, ref, clean)
 }
 
 // DropDraft discards a draft for the user; its versions remain readable. version and errors are as in ChangeDraft.

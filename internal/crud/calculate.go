@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -139,26 +140,21 @@ func binary(n *ast.BinaryNode) (*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := new(big.Rat)
-	switch n.Operator {
-	case "+":
-		result.Add(a, b)
-	case "-":
-		result.Sub(a, b)
-	case "*":
-		result.Mul(a, b)
-	case "/":
-		if b.Sign() == 0 {
-			return nil, errors.New("division by zero")
-		}
-		result.Quo(a, b)
-	case "^", "**":
+	operate, known := operators[n.Operator]
+	switch {
+	case n.Operator == "^" || n.Operator == "**":
 		return power(a, b)
-	default:
+	case !known:
 		return nil, fmt.Errorf("%s is no arithmetic", n.Operator)
+	case n.Operator == "/" && b.Sign() == 0:
+		return nil, errors.New("division by zero")
+	default:
+		return bounded(operate(new(big.Rat), a, b))
 	}
+}
 
-	return bounded(result)
+var operators = map[string]func(result, a, b *big.Rat) *big.Rat{
+	"+": (*big.Rat).Add, "-": (*big.Rat).Sub, "*": (*big.Rat).Mul, "/": (*big.Rat).Quo,
 }
 
 func power(base, exponent *big.Rat) (*big.Rat, error) {
@@ -220,28 +216,26 @@ func function(name string, arguments []ast.Node) (*big.Rat, error) {
 		return floor(values[0]), nil
 	case "round":
 		return round(values)
-	case "max", "min", "mean", "sum":
-		return fold(name, values)
+	case "max":
+		return slices.MaxFunc(values, (*big.Rat).Cmp), nil
+	case "min":
+		return slices.MinFunc(values, (*big.Rat).Cmp), nil
+	case "mean":
+		return bounded(new(big.Rat).Quo(sumOf(values), big.NewRat(int64(len(values)), 1)))
+	case "sum":
+		return bounded(sumOf(values))
 	}
 
 	return nil, fmt.Errorf("there is no function %s", name)
 }
 
-func fold(name string, values []*big.Rat) (*big.Rat, error) {
-	result := new(big.Rat).Set(values[0])
-	for _, value := range values[1:] {
-		switch {
-		case name == "sum" || name == "mean":
-			result.Add(result, value)
-		case name == "max" && value.Cmp(result) > 0, name == "min" && value.Cmp(result) < 0:
-			result.Set(value)
-		}
-	}
-	if name == "mean" {
-		result.Quo(result, big.NewRat(int64(len(values)), 1))
+func sumOf(values []*big.Rat) *big.Rat {
+	total := new(big.Rat)
+	for _, value := range values {
+		total.Add(total, value)
 	}
 
-	return bounded(result)
+	return total
 }
 
 // round is round(x) and round(x, digits), halves away from zero.

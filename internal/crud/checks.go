@@ -135,7 +135,7 @@ func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 	for i, entry := range pending {
 		refs[i] = entry.Ref
 	}
-	stored, err := d.contents(ctx, refs...)
+	stored, err := d.registry.GetEntityData(ctx, refs...)
 	if err != nil {
 		return err
 	}

@@ -128,15 +128,21 @@ func (d *decision) newRows(ctx context.Context, e *domain.Entity, given []map[st
 		wrong.add(rowFault(fault, i, len(given)))
 		rows[i] = row
 	}
-	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: rows})
-	if err != nil {
-		wrong.add(refFault(err))
-		if len(wrong) == 0 {
-			return nil, err
-		}
-	}
+	translated, err := d.withKeys(ctx, e, map[string]any{e.Table: rows}, wrong)
 
-	return rowsIn(translated[e.Table]), wrong.err()
+	return rowsIn(translated[e.Table]), err
+}
+
+// withKeys replaces refs by keys. What is wrong with them is reported together with what is wrong already.
+func (d *decision) withKeys(ctx context.Context, e *domain.Entity, data map[string]any, wrong faults) (map[string]any, error) {
+	translated, err := d.registry.TranslatePayload(ctx, e, data)
+	fault := refFault(err)
+	if err != nil && fault == nil {
+		return nil, err
+	}
+	wrong.add(fault)
+
+	return translated, wrong.err()
 }
 
 // rowFault says which of several rows is at fault.
@@ -162,7 +168,7 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 	if err != nil {
 		return err
 	}
-	contents, err := d.contents(ctx, op.args.FromRef)
+	contents, err := d.registry.GetEntityData(ctx, op.args.FromRef)
 	if err != nil {
 		return err
 	}

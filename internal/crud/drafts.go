@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
-	"alfred/internal/exact"
 	"alfred/registry"
 )
 
@@ -18,24 +17,6 @@ type draft struct {
 	ref     string // "" for one that is to be made
 	entity  *domain.Entity
 	content map[string]any
-}
-
-// contents reads drafts by ref.
-func (d *decision) contents(ctx context.Context, refs ...string) (map[string]map[string]any, error) {
-	stored, err := d.registry.GetEntityData(ctx, refs)
-	if err != nil {
-		return nil, err
-	}
-	contents := make(map[string]map[string]any, len(stored))
-	for ref, raw := range stored {
-		var content map[string]any
-		if err := exact.Decode(raw, &content); err != nil {
-			return nil, fmt.Errorf("read %s: %w", ref, err)
-		}
-		contents[ref] = content
-	}
-
-	return contents, nil
 }
 
 // withoutDrafts removes refs of drafts from conditions on the key. A condition that named only drafts is decided: no
@@ -83,7 +64,7 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error 
 	if err != nil || len(pending) == 0 {
 		return err
 	}
-	contents, err := d.contents(ctx, pending...)
+	contents, err := d.registry.GetEntityData(ctx, pending...)
 	if err != nil {
 		return err
 	}
@@ -115,8 +96,8 @@ func (op *readOp) namedDrafts(ctx context.Context, d *decision) ([]string, error
 	}
 	var pending []string
 	for _, ref := range refs {
-		entry, known := entries[ref]
-		if !known || !entry.Pending() {
+		entry := entries[ref]
+		if entry == nil || !entry.Pending() {
 			continue
 		}
 		if entry.Type != op.entity.Type {
@@ -205,28 +186,32 @@ func (op *readOp) draftRow(one draft) map[string]any {
 	return row
 }
 
-// labelDrafts adds labels beside the refs in drafts, as in stored rows.
-func (d *decision) labelDrafts(ctx context.Context, e *domain.Entity, rows []map[string]any) error {
-	var refs []string
-	for _, row := range rows {
-		for _, c := range e.Columns {
-			if ref, ok := row[c.Name].(string); ok && c.FK != nil && c.Kind != domain.KindArray {
-				refs = append(refs, ref)
-			}
+// links are the refs of single rows in a draft, by column.
+func (one draft) links() map[string]string {
+	refs := map[string]string{}
+	for _, c := range one.entity.Columns {
+		if ref, ok := one.content[c.Name].(string); ok && c.FK != nil && c.Kind != domain.KindArray {
+			refs[c.Name] = ref
 		}
 	}
-	if len(refs) == 0 {
-		return nil
+
+	return refs
+}
+
+// labelDrafts adds labels beside the refs in drafts, as in stored rows.
+func (d *decision) labelDrafts(ctx context.Context, drafts []draft) error {
+	var refs []string
+	for _, one := range drafts {
+		refs = slices.AppendSeq(refs, maps.Values(one.links()))
 	}
 	entries, err := d.registry.Lookup(ctx, refs)
 	if err != nil {
 		return err
 	}
-	for _, row := range rows {
-		for _, c := range e.Columns {
-			ref, ok := row[c.Name].(string)
-			if entry, known := entries[ref]; ok && known && c.FK != nil && !entry.LabelIsPlaceholder {
-				row["_"+c.Name+"_label"] = entry.Label
+	for _, one := range drafts {
+		for name, ref := range one.links() {
+			if entry := entries[ref]; entry != nil && !entry.LabelIsPlaceholder {
+				one.content["_"+name+"_label"] = entry.Label
 			}
 		}
 	}

@@ -253,24 +253,20 @@ func violation(code string, rule constraintRule) *Error {
 
 // dataRule words a data exception.
 func dataRule(err *pgconn.PgError) string {
-	switch err.Code {
-	case pgerrcode.NumericValueOutOfRange:
-		return "a number is out of range"
-	case pgerrcode.StringDataRightTruncationDataException:
-		if found := typeLength.FindStringSubmatch(err.Message); found != nil {
-			return "a text is too long, it may have " + found[1] + " characters"
-		}
-
-		return "a text is too long"
-	case pgerrcode.InvalidDatetimeFormat, pgerrcode.DatetimeFieldOverflow:
-		return "a date or time is not valid"
-	case pgerrcode.DivisionByZero:
-		return "division by zero"
-	case pgerrcode.CheckViolation:
-		return "it breaks a rule of its type"
-	default:
-		return "its form is not valid"
+	if found := typeLength.FindStringSubmatch(err.Message); found != nil && err.Code == pgerrcode.StringDataRightTruncationDataException {
+		return "a text is too long, it may have " + found[1] + " characters"
 	}
+
+	return cmp.Or(dataRules[err.Code], "its form is not valid")
+}
+
+var dataRules = map[string]string{
+	pgerrcode.CheckViolation:                         "it breaks a rule of its type",
+	pgerrcode.DatetimeFieldOverflow:                  "a date or time is not valid",
+	pgerrcode.DivisionByZero:                         "division by zero",
+	pgerrcode.InvalidDatetimeFormat:                  "a date or time is not valid",
+	pgerrcode.NumericValueOutOfRange:                 "a number is out of range",
+	pgerrcode.StringDataRightTruncationDataException: "a text is too long",
 }
 
 // typeLength finds the length of a type, in whatever language the message is.

@@ -70,7 +70,7 @@ type decision struct {
 	registry *registry.Registry
 	steps    []*step
 	approval *Approval
-	journal  *journal // nil outside a turn
+	journal  *journal
 	// drafted are the versions of drafts that this decision made, by ref.
 	drafted map[string]int
 	// written is what the calls have written so far; running is the call that does now.
@@ -166,49 +166,15 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	d.registry, d.journal = registry.New(tx, d.tools.domain, d.scope), &journal{tools: d.tools}
 	d.drafted, d.written = map[string]int{}, nil
-	var first error
-	made := map[string]bool{}
-	for i, s := range d.steps {
-		s.op, s.fault = d.operation(s)
-		if s.fault == nil {
-			s.fault = d.repeated(s.call, made)
-		}
-		if s.fault != nil && first == nil { // all calls are checked, so that their faults are reported together
-			first = &callError{index: i, entity: s.entity, err: s.fault}
-		}
+	if err := d.parse(); err != nil {
+		return err
 	}
-	if first != nil {
-		return first
-	}
-	for _, s := range d.steps { // a lock taken later would be a round trip of its own
-		if create, ok := s.op.(*createOp); ok && (create.entity.Merge != nil || create.entity.Singleton) {
-			if err := d.lockMerges(ctx, tx); err != nil {
-				return err
-			}
-		}
-	}
-	err := pg.ActAsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
-		settling := settling{tools: d.tools}
-		for i, s := range d.steps {
-			d.running = i
-			err := traced(ctx, s.call.Tool, func(ctx context.Context) error { return s.op.run(ctx, d, tenant) })
-			if err != nil {
-				return &callError{index: i, entity: s.entity, err: err}
-			}
-			if err := settling.after(ctx, tenant, s.call.Tool, i == len(d.steps)-1, callError{index: i, entity: s.entity}); err != nil {
-				return err
-			}
-		}
-
-		if err := d.checkWritten(ctx, tenant); err != nil {
+	if slices.ContainsFunc(d.steps, (*step).merges) { // a lock taken later would be a round trip of its own
+		if err := d.lockMerges(ctx, tx); err != nil {
 			return err
 		}
-		if err := d.warn(ctx, tenant); err != nil {
-			return err
-		}
-
-		return d.journal.readResult(ctx, tenant)
-	})
+	}
+	err := pg.ActAsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error { return d.act(ctx, tenant) })
 	if err != nil {
 		return err
 	}
@@ -219,11 +185,55 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	}
 	for i, s := range d.steps {
 		if s.result, err = s.op.record(ctx, d, tx); err != nil {
-			return &callError{index: i, entity: s.entity, err: err}
+			return d.failed(i, err)
 		}
 	}
 
 	return nil
+}
+
+// parse checks all calls before any is made, so that their faults are reported together.
+func (d *decision) parse() error {
+	var first error
+	made := map[string]bool{}
+	for i, s := range d.steps {
+		s.op, s.fault = d.operation(s)
+		if s.fault == nil {
+			s.fault = d.repeated(s.call, made)
+		}
+		if s.fault != nil && first == nil {
+			first = d.failed(i, s.fault)
+		}
+	}
+
+	return first
+}
+
+// act makes the calls as the tenant.
+func (d *decision) act(ctx context.Context, tenant pgx.Tx) error {
+	settling := settling{tools: d.tools}
+	for i, s := range d.steps {
+		d.running = i
+		err := traced(ctx, s.call.Tool, func(ctx context.Context) error { return s.op.run(ctx, d, tenant) })
+		if err != nil {
+			return d.failed(i, err)
+		}
+		if err := settling.after(ctx, tenant, s.call.Tool, i == len(d.steps)-1, callError{index: i, entity: s.entity}); err != nil {
+			return err
+		}
+	}
+	if err := d.checkWritten(ctx, tenant); err != nil {
+		return err
+	}
+	if err := d.warn(ctx, tenant); err != nil {
+		return err
+	}
+
+	return d.journal.readResult(ctx, tenant)
+}
+
+func (d *decision) failed(i int, err error) error {
+	return &callError{index: i, entity: d.steps[i].entity, err: err}
 }
 
 // traced records a tool's run as a span, if ctx is traced.

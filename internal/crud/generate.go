@@ -124,7 +124,7 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 	if op.read, err = d.registry.NewestVersions(ctx, names...); err != nil {
 		return err
 	}
-	stored, err := d.contents(ctx, names...)
+	stored, err := d.registry.GetEntityData(ctx, names...)
 	if err != nil {
 		return err
 	}
@@ -241,54 +241,29 @@ func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Resul
 	if err := op.hold(ctx, d); err != nil {
 		return Result{}, err
 	}
-	var entries []registry.Entry
 	for _, update := range op.updates {
-		raw, err := jsonRows(update.content)
-		if err != nil {
-			return Result{}, err
-		}
-		entry, err := drafts.UpdateEntityData(ctx, update.ref, raw)
-		if err != nil {
+		if err := drafts.UpdateEntityData(ctx, update.ref, update.content); err != nil {
 			return Result{}, err
 		}
 		d.drafted[update.ref]++
-		entries = append(entries, entry)
 	}
 	creates := make([]registry.Draft, len(op.creates))
 	for i, create := range op.creates {
-		raw, err := jsonRows(create.content)
-		if err != nil {
-			return Result{}, err
-		}
-		creates[i] = registry.Draft{Type: create.entity.Type, Content: raw}
+		creates[i] = registry.Draft{Type: create.entity.Type, Content: create.content}
 	}
 	made, err := drafts.Generate(ctx, creates)
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := d.draftRecord(ctx, append(entries, made...), append(op.updates, op.creates...))
-	result.Notice = op.removed
-
-	return result, err
-}
-
-func (d *decision) draftRecord(ctx context.Context, entries []registry.Entry, drafts []draft) (Result, error) {
-	result := Result{RowCount: len(entries)}
-	byType := map[*domain.Entity][]map[string]any{}
-	for i, entry := range entries {
-		e, row := drafts[i].entity, drafts[i].content
-		row[e.Key.Name] = entry.Ref
-		byType[e] = append(byType[e], row)
-		result.rows = append(result.rows, row)
-		if !slices.Contains(result.Refs, entry.Ref) {
-			result.Refs = append(result.Refs, entry.Ref)
-		}
+	for i, entry := range made {
+		op.creates[i].ref = entry.Ref
 	}
-	for e, rows := range byType {
-		if err := d.labelDrafts(ctx, e, rows); err != nil {
-			return Result{}, err
-		}
+	all := slices.Concat(op.updates, op.creates)
+	result := Result{RowCount: len(all), Notice: op.removed}
+	for _, one := range all {
+		one.content[one.entity.Key.Name] = one.ref
+		result.rows, result.Refs = append(result.rows, one.content), append(result.Refs, one.ref)
 	}
 
-	return result, nil
+	return result, d.labelDrafts(ctx, all)
 }

@@ -245,35 +245,26 @@ func keyForm(e *domain.Entity, id string) string {
 	return id
 }
 
-// result converts the input for the registry, or returns a notice if there is no such row.
+// result converts the input for the registry, or returns a notice if there is no such row. A deletion closes the ref of a
+// row that is gone: one that still exists was not deleted, whatever the interface says.
 func (in *input) result(rows *loaded) (registry.Result, string) {
-	var row map[string]any
-	if in.entity != nil && rows != nil {
-		row = rows.byKey()[keyForm(in.entity, in.id)]
-	}
-	if in.action == registry.ActionDeletedUser {
-		return in.deletion(row)
-	}
-	if row == nil {
+	if in.entity == nil || !isKeyOf(in.entity, in.id) {
 		return registry.Result{}, missingNotice(in.entity, in.label)
 	}
-
+	id := keyForm(in.entity, in.id)
+	row, deleted := rows.byKey()[id], in.action == registry.ActionDeletedUser
+	switch {
+	case deleted && row != nil:
+		return registry.Result{}, noticeName(in.entity, in.label) + " was not deleted: it is still there."
+	case deleted:
+		return registry.Result{Entity: in.entity, Rows: []map[string]any{{in.entity.Key.Name: id}}, Action: in.action}, ""
+	case row == nil:
+		return registry.Result{}, missingNotice(in.entity, in.label)
+	}
 	result := rows.after(in.action)
 	result.Rows = []map[string]any{row}
 
 	return result, ""
-}
-
-// deletion closes the ref of a row that is gone. A row that still exists was not deleted, whatever the interface says.
-func (in *input) deletion(row map[string]any) (registry.Result, string) {
-	switch {
-	case in.entity == nil || !isKeyOf(in.entity, in.id):
-		return registry.Result{}, missingNotice(in.entity, in.label)
-	case row != nil:
-		return registry.Result{}, noticeName(in.entity, in.label) + " was not deleted: it is still there."
-	}
-
-	return registry.Result{Entity: in.entity, Rows: []map[string]any{{in.entity.Key.Name: keyForm(in.entity, in.id)}}, Action: in.action}, ""
 }
 
 func missingNotice(e *domain.Entity, label string) string {
@@ -297,11 +288,12 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 	if err != nil {
 		return fmt.Errorf("number inputs: %w", err)
 	}
-	translated, err := registry.New(tx, t.domain, scope).TranslateRows(ctx, results, t.labels(tx, scope))
+	scope.Results = int(last)
+	d := &decision{tools: t, scope: scope, registry: registry.New(tx, t.domain, scope), journal: &journal{}}
+	translated, err := d.translate(ctx, tx, results...)
 	if err != nil {
 		return err
 	}
-	queue := &pg.Batch{}
 	for i, in := range inputs {
 		rows := translated[i].Rows
 		if in.action == registry.ActionDeletedUser {
@@ -309,15 +301,15 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 				row["label"] = noticeName(in.entity, in.label)
 			}
 		}
-		result := Result{Call: int(last) + i + 1, Tool: in.tool, EntityType: in.entity.Type, RowCount: len(rows), Refs: translated[i].Refs, rows: rows}
 		args, err := jsonRows(map[string]string{"action": in.action})
 		if err != nil {
 			return err
 		}
-		if err := storeResult(queue, scope.TurnID, 0, &result, args); err != nil {
-			return err
-		}
+		d.steps = append(d.steps, &step{
+			call: Call{Tool: in.tool, Args: args}, entity: in.entity, result: Result{RowCount: len(rows), Refs: translated[i].Refs, rows: rows},
+		})
 	}
+	_, err = d.store(ctx, tx)
 
-	return queue.Send(ctx, tx)
+	return err
 }

@@ -20,10 +20,9 @@ import (
 	"alfred/registry"
 )
 
-// journal records what a turn's decision does to rows, with what is needed to undo it. Outside a turn there is none: a
-// nil journal records nothing.
+// journal records what a turn's decision does to rows, with what is needed to undo it.
 type journal struct {
-	tools  *Tools
+	tools  *Tools // nil outside a turn, where nothing is kept, and so nothing has to be read
 	writes []*rowChange
 	now    map[*domain.Entity]map[string]image // the rows as the decision left them; nil for a type that is still to be read
 }
@@ -146,9 +145,6 @@ func (j *journal) add(e *domain.Entity, key, action string) *rowChange {
 
 // created records inserted rows.
 func (j *journal) created(e *domain.Entity, keys []string) {
-	if j == nil {
-		return
-	}
 	var lost *string
 	if !e.Removable {
 		lost = sentence("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural)
@@ -160,9 +156,6 @@ func (j *journal) created(e *domain.Entity, keys []string) {
 
 // savedDraft records which draft a row came from. The row must have been recorded already.
 func (j *journal) savedDraft(e *domain.Entity, key, ref string) {
-	if j == nil {
-		return
-	}
 	if w := j.noted(e, key); w != nil {
 		w.Draft = &ref
 	}
@@ -170,7 +163,7 @@ func (j *journal) savedDraft(e *domain.Entity, key, ref string) {
 
 // updating records rows about to be updated. columns are those that the statement writes.
 func (j *journal) updating(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys, columns []string) error {
-	if j == nil {
+	if j.tools == nil {
 		return nil
 	}
 	were, err := j.tools.images(ctx, tx, e, e.Key, keys)
@@ -325,9 +318,6 @@ type formerCall struct {
 
 // called records an operation. Only its inverse undoes what it does to rows.
 func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
-	if j == nil {
-		return
-	}
 	w := j.add(o.On, key, actionCalled)
 	w.Before = formerCall{Operation: o.Name, Args: args}
 	if o.Inverse == nil {
@@ -337,9 +327,6 @@ func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
 
 // reached records rows that an operation changed: they must still be as it left them when its inverse is called.
 func (j *journal) reached(o *domain.Operation, e *domain.Entity, rows []map[string]any) {
-	if j == nil {
-		return
-	}
 	for _, row := range rows {
 		key := keyText(row, e)
 		if w := j.noted(e, key); w == nil || w.Action != actionCalled {

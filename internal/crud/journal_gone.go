@@ -17,7 +17,7 @@ import (
 // deleting records rows about to be deleted, after everything deleted or changed with them: undone in reverse order, a
 // row exists before whatever references it.
 func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
-	if j == nil {
+	if j.tools == nil {
 		return nil
 	}
 

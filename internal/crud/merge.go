@@ -63,6 +63,13 @@ func (d *decision) lockMerges(ctx context.Context, tx pgx.Tx) error {
 	return lock.Later(ctx, tx)
 }
 
+// merges reports whether the call may add to rows that others add to.
+func (s *step) merges() bool {
+	_, creates := s.op.(*createOp)
+
+	return creates && (s.entity.Merge != nil || s.entity.Singleton)
+}
+
 // unite adds rows to those that are there or came before them and mean the same thing, and appends the others. at says
 // where each row ended up in whole.
 func unite(e *domain.Entity, there, rows []map[string]any) (at []int, whole []map[string]any) {

@@ -90,10 +90,10 @@ func texts(value any, with func(string) string) any {
 	return value
 }
 
-func withLabels(d *domain.Domain, text string, known map[string]registry.Entry) string {
+func withLabels(d *domain.Domain, text string, known map[string]*registry.Entry) string {
 	for _, ref := range registry.RefsIn(d, text) {
-		entry, ok := known[ref]
-		if !ok || entry.LabelIsPlaceholder {
+		entry := known[ref]
+		if entry == nil || entry.LabelIsPlaceholder {
 			continue
 		}
 		if strings.Contains(text, entry.Label) {

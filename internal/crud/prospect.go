@@ -50,7 +50,7 @@ func (j *journal) aftermath() string {
 
 // warn adds to the question whether what it asks for can be undone.
 func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
-	if d.approval == nil || d.journal == nil {
+	if d.approval == nil {
 		return nil
 	}
 	would := &journal{tools: d.tools}

@@ -204,16 +204,18 @@ func (d *decision) restricting(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 
 func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	var result Result
+	var drafts []draft
 	for _, one := range op.drafts {
 		if one.content != nil {
-			result.rows = append(result.rows, op.draftRow(one))
-			result.Refs = append(result.Refs, one.ref)
+			one.content = op.draftRow(one)
+			drafts = append(drafts, one)
+			result.rows, result.Refs = append(result.rows, one.content), append(result.Refs, one.ref)
 		}
 	}
-	if _, err := d.registry.Touch(ctx, namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))); err != nil {
+	if err := d.registry.Touch(ctx, namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))); err != nil {
 		return Result{}, err
 	}
-	if err := d.labelDrafts(ctx, op.entity, result.rows); err != nil {
+	if err := d.labelDrafts(ctx, drafts); err != nil {
 		return Result{}, err
 	}
 	result.RowCount = len(result.rows)
@@ -239,11 +241,8 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 	return func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
 		labels := make(map[string]string, len(ids))
 		err := pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
-			found, err := t.named(ctx, tenant, e, ids)
+			found, err := t.worded(ctx, tenant, e, ids, e.Label)
 			if err != nil {
-				return err
-			}
-			if err := t.nameLinks(ctx, tenant, e, found.Rows, e.Label); err != nil {
 				return err
 			}
 			for key, row := range found.byKey() {
@@ -277,7 +276,7 @@ func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs
 	lines := map[string]string{}
 	err = pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
 		for e := range keys {
-			found, err := t.spoken(ctx, tenant, e, keys[e])
+			found, err := t.worded(ctx, tenant, e, keys[e], e.Label, e.Spoken)
 			if err != nil {
 				return err
 			}
@@ -297,9 +296,13 @@ func spokenLine(e *domain.Entity, row map[string]any) string {
 	return registry.Scrub(e.Spoken.Render(withoutKeys(e, row)))
 }
 
-// spoken reads what people's lines of rows are made of.
-func (t *Tools) spoken(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
-	sel, fault := selectedColumns(e, e.Spoken.Columns())
+// worded reads what templates of rows are made of; without a template, what their own columns say of their names.
+func (t *Tools) worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string, templates ...domain.Template) (*loaded, error) {
+	var names []string
+	for _, template := range templates {
+		names = append(names, template.Columns()...)
+	}
+	sel, fault := selectedColumns(e, names)
 	if fault != nil {
 		return nil, fault
 	}
@@ -308,20 +311,17 @@ func (t *Tools) spoken(ctx context.Context, tenant pgx.Tx, e *domain.Entity, key
 		return nil, err
 	}
 
-	return found, t.nameLinks(ctx, tenant, e, found.Rows, e.Label, e.Spoken)
+	return found, t.nameLinks(ctx, tenant, e, found.Rows, templates...)
 }
 
 // nameLinks adds the labels of referenced rows that templates of a row show: a planned meal is called by its dish.
 func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, templates ...domain.Template) error {
 	var links []string
 	for _, template := range templates {
-		for _, name := range template.Links() {
-			if !slices.Contains(links, name) {
-				links = append(links, name)
-			}
-		}
+		links = append(links, template.Links()...)
 	}
-	for _, name := range links {
+	slices.Sort(links)
+	for _, name := range slices.Compact(links) {
 		c := e.Column(name)
 		if c == nil || c.Target() == nil {
 			continue
@@ -330,7 +330,7 @@ func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 		if len(keys) == 0 {
 			continue
 		}
-		found, err := t.named(ctx, tenant, target, keys)
+		found, err := t.worded(ctx, tenant, target, keys)
 		if err != nil {
 			return err
 		}
@@ -343,14 +343,4 @@ func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 	}
 
 	return nil
-}
-
-// named reads what the labels of rows are made of.
-func (t *Tools) named(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
-	sel, fault := selectedColumns(e, nil)
-	if fault != nil {
-		return nil, fault
-	}
-
-	return t.byKeys(ctx, tx, e, sel, keys)
 }

@@ -66,7 +66,7 @@ func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 
 			continue
 		}
-		row, found := rows[hit.Kind+"/"+hit.ID]
+		row, found := rows[rowKey{hit.Kind, hit.ID}]
 		if !found {
 			continue // deleted since it was embedded
 		}
@@ -81,8 +81,8 @@ func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	return result, nil
 }
 
-// rows reads the rows among the hits, one statement per type, and replaces keys by refs. The map's key is type/key.
-func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]any, error) {
+// rows reads the rows among the hits, one statement per type, and replaces keys by refs.
+func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[rowKey]map[string]any, error) {
 	keys := map[*domain.Entity][]string{}
 	for _, hit := range op.hits {
 		if e := d.tools.domain.ByType(hit.Kind); e != nil {
@@ -99,20 +99,17 @@ func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[strin
 			results = append(results, found[e].after(registry.ActionRead))
 		}
 	}
-	rows := map[string]map[string]any{}
-	if len(results) == 0 {
-		return rows, nil
-	}
 	translated, err := d.translate(ctx, tx, results...)
 	if err != nil {
 		return nil, err
 	}
+	rows := map[rowKey]map[string]any{}
 	for i, result := range results {
 		for n, shown := range translated[i].Rows {
 			shown["type"] = result.Entity.Type
 			shown["ref"] = shown[result.Entity.Key.Name]
 			shown["label"] = translated[i].Entries[n].Label // each row has its own key
-			rows[result.Entity.Type+"/"+keyText(result.Rows[n], result.Entity)] = shown
+			rows[rowKey{result.Entity.Type, keyText(result.Rows[n], result.Entity)}] = shown
 		}
 	}
 

@@ -255,7 +255,7 @@ func (t *Tools) change(
 
 // decisionOf returns a decision of the user's outside the chat, in a session or in none.
 func (t *Tools) decisionOf(ctx context.Context, tx pgx.Tx, user User) (*decision, error) {
-	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
+	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}, journal: &journal{}}
 	if user.Session == nil {
 		return d, nil
 	}

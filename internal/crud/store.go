@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
@@ -28,20 +27,10 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		}
 	}
 	for _, s := range d.steps {
-		result := &s.result
-		result.Call, result.Tool = d.number(s), s.call.Tool
-		if s.entity != nil {
-			result.EntityType = s.entity.Type
-		}
-		if s.fault != nil {
-			result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
-		} else {
-			result.Told = s.told()
-		}
-		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, result, s.call.Args); err != nil {
+		if err := d.storeResult(rows, s); err != nil {
 			return Outcome{}, err
 		}
-		outcome.Results = append(outcome.Results, *result)
+		outcome.Results = append(outcome.Results, s.result)
 	}
 	d.journal.finish()
 	outcome.Undo, outcome.Aftermath = d.journal.prospect(), d.journal.aftermath()
@@ -52,11 +41,19 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	return outcome, rows.Later(ctx, tx)
 }
 
-// storeResult queues a result's row. A notice goes into the first row, where a model will read it, or into an empty
-// result as the message.
-func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args json.RawMessage) error {
-	rows := append([]map[string]any{}, result.rows...)
-	result.Shown = len(rows)
+// storeResult completes a call's result and queues its row. A notice goes into the first row, where a model will read
+// it, or into an empty result as the message.
+func (d *decision) storeResult(queue *pg.Batch, s *step) error {
+	result, rows := &s.result, append([]map[string]any{}, s.result.rows...)
+	result.Call, result.Tool, result.Shown = d.number(s), s.call.Tool, len(rows)
+	if s.entity != nil {
+		result.EntityType = s.entity.Type
+	}
+	if s.fault != nil {
+		result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
+	} else {
+		result.Told = s.told()
+	}
 	message := result.ErrorMessage
 	if result.Notice != "" && len(rows) > 0 {
 		rows[0]["_notice"] = result.Notice
@@ -68,8 +65,8 @@ func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args
 		return err
 	}
 	result.Stored = &db.TurnStepResultInsertParams{
-		TurnID: turn, Step: int32(step), Call: int32(result.Call), Tool: result.Tool,
-		EntityType: textOrNil(result.EntityType), Params: storedArgs(args), Rows: raw, RowCount: int32(result.RowCount),
+		TurnID: d.scope.TurnID, Step: int32(d.scope.Step), Call: int32(result.Call), Tool: result.Tool,
+		EntityType: textOrNil(result.EntityType), Params: storedArgs(s.call.Args), Rows: raw, RowCount: int32(result.RowCount),
 		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(message),
 	}
 	queue.Exec("store result", db.TurnStepResultInsert, result.Stored)

@@ -124,7 +124,7 @@ func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, e
 		if err != nil {
 			return "", err
 		}
-		if entry := known[m.key]; !entry.LabelIsPlaceholder {
+		if entry := known[m.key]; entry != nil && !entry.LabelIsPlaceholder {
 			m.label = entry.Label
 		}
 	}

@@ -49,13 +49,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	data, fault := changes(op.entity, op.args.Data)
 	wrong.add(fault)
 	var err error
-	if op.written, err = d.registry.TranslatePayload(ctx, op.entity, data); err != nil {
-		wrong.add(refFault(err))
-		if len(wrong) == 0 {
-			return err
-		}
-	}
-	if err := wrong.err(); err != nil {
+	if op.written, err = d.withKeys(ctx, op.entity, data, wrong); err != nil {
 		return err
 	}
 	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)

@@ -118,19 +118,26 @@ func timestampForm(layout string) string {
 func timeText(c *domain.Column, value any, what string, layouts []string, form func(layout string) string) (string, *Error) {
 	text, _ := value.(string)
 	text, day := cutDay(text)
-	for _, layout := range layouts {
-		at, err := time.Parse(layout, text)
-		if err != nil {
-			continue
-		}
-		if day != "" && !strings.HasPrefix(at.Weekday().String(), capital(strings.ToLower(day))) {
-			return "", failColumn(CodeBadValue, c.Name, "%s: %s is a %s.", c.Name, at.Format(time.DateOnly), at.Weekday())
-		}
-
+	at, layout := parsedTime(text, layouts)
+	switch {
+	case layout == "":
+		return "", failColumn(CodeBadValue, c.Name, "%s has to be %s.", c.Name, what)
+	case day != "" && !strings.HasPrefix(at.Weekday().String(), capital(strings.ToLower(day))):
+		return "", failColumn(CodeBadValue, c.Name, "%s: %s is a %s.", c.Name, at.Format(time.DateOnly), at.Weekday())
+	default:
 		return at.Format(form(layout)), nil
 	}
+}
 
-	return "", failColumn(CodeBadValue, c.Name, "%s has to be %s.", c.Name, what)
+// parsedTime reads a time in the first of the layouts that fits, which it returns too, "" for none.
+func parsedTime(text string, layouts []string) (time.Time, string) {
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, layout
+		}
+	}
+
+	return time.Time{}, ""
 }
 
 // cutDay splits a date or time from its weekday, if it has one. Of several lines nothing is cut.
@@ -293,23 +300,13 @@ func rat(value any) (*big.Rat, bool) { return new(big.Rat).SetString(fmt.Sprint(
 // sameTime reports whether two times are one instant or, where one has no offset, what a clock shows in the user's time
 // zone, in which rows are printed.
 func sameTime(a, b string) bool {
-	x, xHasOffset, okX := parsedTime(a)
-	y, yHasOffset, okY := parsedTime(b)
-	if xHasOffset != yHasOffset {
+	x, layoutX := parsedTime(a, timestampLayouts)
+	y, layoutY := parsedTime(b, timestampLayouts)
+	if timestampForm(layoutX) != timestampForm(layoutY) { // one has an offset
 		x, y = onClock(x), onClock(y)
 	}
 
-	return okX && okY && x.Equal(y)
-}
-
-func parsedTime(text string) (at time.Time, hasOffset, ok bool) {
-	for _, layout := range timestampLayouts {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at, timestampForm(layout) != localForm, true
-		}
-	}
-
-	return time.Time{}, false, false
+	return layoutX != "" && layoutY != "" && x.Equal(y)
 }
 
 func onClock(at time.Time) time.Time {

@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"sync"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/exact"
 	"alfred/internal/pg"
 	"alfred/internal/testfactory"
 	"alfred/registry"
@@ -24,7 +24,9 @@ func (b *bundle) draft(t *testing.T, session, entityType string, contents ...str
 	err := pg.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
 		var drafts []registry.Draft
 		for _, content := range contents {
-			drafts = append(drafts, registry.Draft{Type: entityType, Content: json.RawMessage(content)})
+			var fields map[string]any
+			require.NoError(t, exact.Decode([]byte(content), &fields))
+			drafts = append(drafts, registry.Draft{Type: entityType, Content: fields})
 		}
 		made, err := registry.New(tx, kitchen, registry.Scope{
 			SessionID: uuid.MustParse(session), UserID: b.user, TurnID: uuid.MustParse(turn), Turn: 1, Step: 1, Call: 1, Actor: registry.ActorAssistant,
