@@ -151,6 +151,7 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 	if err != nil {
 		return fmt.Errorf("encode events: %w", err)
 	}
+	byUser := slices.ContainsFunc(changes, func(c change) bool { return strings.HasSuffix(c.event, ":user") })
 	written := r.scope.Written
 	if written == nil {
 		written = &Written{}
@@ -158,7 +159,7 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 	written.Names = slices.AppendSeq(written.Names, maps.Keys(events))
 	b := &pg.Batch{}
 	b.Query("write refs", db.EntityRefWrite, &db.EntityRefWriteParams{
-		TurnNumber: r.turn(), Step: r.step(strings.HasSuffix(changes[0].event, ":user")), Events: actions,
+		TurnNumber: r.turn(), Step: r.step(byUser), Events: actions,
 		Actor: string(r.scope.Actor), SessionID: r.scope.SessionID, Refs: refs, TurnsWindow: int32(written.Window),
 	}, written.read)
 	if err := b.Later(ctx, r.tx); err != nil {
