@@ -149,8 +149,8 @@ func (c *commit) apply(m move, took time.Duration) error {
 	c.endStep(m.end)
 	if m.skip && slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) }) {
 		keep := append([]int32{}, m.keep...) // NULL would keep all
-		if m.end != nil {                    // its end is written with the decision
-			keep = append(keep, int32(c.at.Step))
+		if m.end != nil {
+			keep = append(keep, int32(c.at.Step)) // its end is written with the decision
 		}
 		c.skipSteps(keep)
 		c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.s.d.TurnID, Keep: keep})
