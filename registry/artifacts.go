@@ -29,10 +29,10 @@ func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error
 	entries := make([]Entry, len(drafts))
 	changes := make([]change, len(drafts))
 	versions := make(map[string]map[string]any, len(drafts))
-	for i, ref := range refs {
-		entries[i] = r.newDraft(types[i], ref)
+	for i, d := range drafts {
+		entries[i] = r.newDraft(d.Type, refs[i])
 		changes[i] = change{&entries[i], ActionGenerated}
-		versions[ref] = drafts[i].Content
+		versions[refs[i]] = d.Content
 	}
 
 	return entries, r.writeVersions(ctx, changes, versions)
