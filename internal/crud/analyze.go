@@ -127,7 +127,7 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	s := op.sql(d.tools, anywhere(filters))
+	s := op.sql(d.tools, filters)
 	var raw []byte
 	err = s.each(ctx, tx, []any{&raw, &op.total}, func() error {
 		var row map[string]any

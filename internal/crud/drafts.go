@@ -74,7 +74,7 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error 
 	if len(filters) == 1 && len(or) == 0 && byRef(op.entity, filters) {
 		return nil // nothing else is asked of them
 	}
-	matching, err := op.matching(ctx, d, tx, anywhere(filters), anywhere(or))
+	matching, err := op.matching(ctx, d, tx, filters, or)
 	for i := range op.drafts {
 		if !slices.Contains(matching, op.drafts[i].ref) {
 			op.drafts[i].content = nil // named, so it means no stored row, but filtered out

@@ -262,16 +262,15 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 	return texts, nil
 }
 
-// anywhere makes patterns without a wildcard find their text anywhere: whoever looks for ilike Sanne means Sanne de Boer
-// too. Calls that write keep to what they say.
-func anywhere(list []condition) []condition {
-	for i, c := range list {
-		if c.op == opILike && c.texts[0] != "" && !strings.ContainsAny(c.texts[0], `%_\`) {
-			list[i].op = opContains
+// wholeText says why nothing may have been found: whoever looks for ilike Sanne means Sanne de Boer too.
+func wholeText(filters []registry.Filter) string {
+	for _, f := range filters {
+		if text, ok := f.Value.(string); ok && f.Op == opILike && !strings.ContainsAny(text, `%_\`) {
+			return "ilike finds only the whole text; with % before and after it, it finds a part."
 		}
 	}
 
-	return list
+	return ""
 }
 
 func patternText(c *domain.Column, value any) ([]string, *Error) {

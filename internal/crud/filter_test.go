@@ -215,10 +215,6 @@ func means(value any, f registry.Filter) bool {
 	case "not_in":
 		return !slices.ContainsFunc(list, equal)
 	case "ilike":
-		if text := fmt.Sprint(f.Value); text == "a" { // without a wildcard
-			return strings.Contains(strings.ToLower(fmt.Sprint(value)), text)
-		}
-
 		return like(strings.ToLower(fmt.Sprint(f.Value)), strings.ToLower(fmt.Sprint(value)))
 	case "contains":
 		return holds(value, f.Value, f.Field == "doc")

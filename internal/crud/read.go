@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -88,7 +89,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err := d.tools.resolveNames(ctx, tx, op.entity, filters, or); err != nil {
 		return nil, err
 	}
-	q := &query{sel: op.sel, limit: op.args.limit(), filters: anywhere(filters), or: anywhere(or)}
+	q := &query{sel: op.sel, limit: op.args.limit(), filters: filters, or: or}
 	var fault *Error
 	if q.first, fault = op.order(slices.Concat(filters, or)); fault != nil {
 		return nil, fault
@@ -227,6 +228,9 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 	result.Refs = append(result.Refs, stored.Refs...)
 	result.RowCount += op.found.total
 	result.Notice = op.notice
+	if result.RowCount == 0 {
+		result.Notice = cmp.Or(op.notice, wholeText(slices.Concat(op.args.Filters, op.args.OrFilters)))
+	}
 
 	return result, err
 }

@@ -164,15 +164,20 @@ func TestNothingThatFitsIsNotNothing(t *testing.T) {
 	require.Equal(t, "found no shopping items that fit", b.ok("read", vocab.ToolRead, `{"table": "shopping_list", "filters": [{"field": "name", "op": "=", "value": "gold"}]}`).Told)
 }
 
-// Whoever looks for "ilike thai" means what holds the word, as "=" does for names; a call that changes rows means no more
-// than it says.
+// Whoever looks for "ilike sanne" may mean what holds the word. It finds what the words say, and where that is nothing, the
+// model is told how to find more.
 func TestPatternsWithoutWildcards(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Call Sanne de Boer"}, {"title": "Call Jan"}]}`)
 	b.nextTurn()
-	named := `{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "sanne"}]`
-	require.Equal(t, []string{"task_1"}, b.ok("read", vocab.ToolRead, named+`}`).Refs)
-	require.JSONEq(t, `[{"n": 1}]`, string(b.ok("analyze", vocab.ToolAnalyze, named+`, "aggregates": [{"fn": "count", "as": "n"}]}`).Stored.Rows))
-	require.Zero(t, b.ok("write", vocab.ToolUpdate, named+`, "data": {"title": "Call nobody"}}`).RowCount)
+	for pattern, notice := range map[string]string{
+		"sanne":    "ilike finds only the whole text; with % before and after it, it finds a part.",
+		"%nobody%": "",
+		"call jan": "",
+	} {
+		read := b.ok("read", vocab.ToolRead, `{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "`+pattern+`"}]}`)
+		require.Equal(t, notice, read.Notice, pattern)
+		require.Equal(t, pattern == "call jan", read.RowCount == 1, pattern)
+	}
 }
