@@ -39,23 +39,22 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 	if len(cat.tables) == 0 {
 		return "", fmt.Errorf("init domain: schema %q does not exist or has no tables", schema)
 	}
-	w := &initWriter{cat: cat, schema: schema, accounts: accounts}
-	w.owner = w.guessOwner()
+	w := &initWriter{cat: cat, Schema: schema, accounts: accounts}
+	w.Owner = w.guessOwner()
 	if views != "" {
 		if err := w.overViews(views); err != nil {
 			return "", err
 		}
 	}
 	w.choose()
-	w.write()
 
-	return w.text.String(), nil
+	return w.write()
 }
 
 // overViews prepares a declaration whose types are views: it finds the accounts table, from which everything with an
 // owner is reachable.
 func (w *initWriter) overViews(views string) error {
-	decl := &Declaration{Schema: views, Owner: w.owner, Source: SourceDecl{Schema: w.schema, Accounts: cmp.Or(w.accounts, w.guessAccounts()), UTC: w.storesUTC()}}
+	decl := &Declaration{Schema: views, Owner: w.Owner, Source: SourceDecl{Schema: w.Schema, Accounts: cmp.Or(w.accounts, w.guessAccounts()), UTC: w.storesUTC()}}
 	var err error
 	if w.source, err = newSource(decl, w.cat); err != nil {
 		return fmt.Errorf("init domain: %w", err)
@@ -88,24 +87,27 @@ func (w *initWriter) guessAccounts() string {
 // initWriter writes one declaration.
 type initWriter struct {
 	cat      *catalog
-	schema   string
+	Schema   string
 	accounts string  // the table of those whom rows belong to, if that is known
 	source   *source // of the views; nil if the tables themselves are used
-	owner    string
-	entities []*initEntity
-	left     []string // tables that get no type, with the reason
-	text     strings.Builder
+	Owner    string
+	Entities []*initEntity
+	Left     []string // tables that get no type, with the reason
 }
 
 // initEntity is a table that becomes an entity type.
 type initEntity struct {
-	table     *catalogTable
-	kind      string // ref type
-	label     string
+	*initWriter
+
+	Table     *catalogTable
+	Kind      string // ref type
+	Label     string
 	names     []string // columns of the label
-	reference bool
-	children  []*initEntity
-	parent    *initEntity
+	Reference bool
+	Children  []*initEntity
+	Parent    *initEntity
+	refs      map[string]*initEntity // the columns that reference other entities
+	plain     []*Column              // those that a person reads: neither keys nor bookkeeping
 }
 
 var (
@@ -135,20 +137,21 @@ func (w *initWriter) choose() {
 	taken := map[string]bool{}
 	for _, t := range w.cat.tables {
 		if reason := w.leaveOut(t); reason != "" {
-			w.left = append(w.left, fmt.Sprintf("%s: %s", t.Name, reason))
+			w.Left = append(w.Left, fmt.Sprintf("%s: %s", t.Name, reason))
 
 			continue
 		}
-		e := &initEntity{table: t, kind: uniqueType(t.Name, taken), reference: t.column(w.owner) == nil}
+		e := &initEntity{initWriter: w, Table: t, Kind: uniqueType(t.Name, taken), Reference: t.column(w.Owner) == nil}
 		if w.source != nil {
-			e.reference = !w.source.owned(t)
-			w.source.entities[t.Name].Type = e.kind
+			e.Reference = !w.source.owned(t)
+			w.source.entities[t.Name].Type = e.Kind
 		}
-		w.entities = append(w.entities, e)
+		w.Entities = append(w.Entities, e)
 	}
-	for _, e := range w.entities {
-		w.adopt(e)
-		w.guessLabel(e)
+	for _, e := range w.Entities {
+		e.findColumns()
+		e.findParent()
+		e.guessLabel()
 	}
 }
 
@@ -183,14 +186,14 @@ func (w *initWriter) someReadable() bool {
 
 // ownsRows reports whether other tables' owner column references this one.
 func (w *initWriter) ownsRows(t *catalogTable) bool {
-	return w.referenced(t, func(_ *catalogTable, fk catalogFK) bool { return slices.Equal(fk.Columns, []string{w.owner}) })
+	return w.referenced(t, func(_ *catalogTable, fk catalogFK) bool { return slices.Equal(fk.Columns, []string{w.Owner}) })
 }
 
 // referenced reports whether a foreign key that fits leads to the table.
 func (w *initWriter) referenced(t *catalogTable, fits func(from *catalogTable, fk catalogFK) bool) bool {
 	return slices.ContainsFunc(w.cat.tables, func(from *catalogTable) bool {
 		return slices.ContainsFunc(from.foreignKeys, func(fk catalogFK) bool {
-			return fk.Table == t.Name && fk.Schema == w.schema && fits(from, fk)
+			return fk.Table == t.Name && fk.Schema == w.Schema && fits(from, fk)
 		})
 	})
 }
@@ -212,68 +215,54 @@ func uniqueType(table string, taken map[string]bool) string {
 	return name
 }
 
-func (w *initWriter) entity(table string) *initEntity {
-	return find(w.entities, func(e *initEntity) bool { return e.table.Name == table })
-}
-
-// parentOf is the one entity with whose rows this one's are deleted, if there is exactly one.
-func (w *initWriter) parentOf(e *initEntity) *initEntity {
+// findParent finds the one entity with whose rows this one's are deleted, if there is exactly one.
+func (e *initEntity) findParent() {
 	var parent *initEntity
-	for _, fk := range e.table.foreignKeys {
-		target := w.entity(fk.Table)
-		if target == nil || fk.Schema != w.schema || target == e || target.reference || fk.OnDelete != "cascade" || e.table.mayBeNull(fk.Columns) {
+	for _, fk := range e.Table.foreignKeys {
+		target := e.target(fk)
+		if target == nil || target == e || target.Reference || fk.OnDelete != "cascade" || e.Table.mayBeNull(fk.Columns) {
 			continue
 		}
 		if parent != nil && parent != target {
-			return nil
+			return
 		}
 		parent = target
 	}
-
-	return parent
-}
-
-func (w *initWriter) adopt(e *initEntity) {
-	parent := w.parentOf(e)
-	if parent == nil {
-		return
-	}
-	for above := parent; above != nil; above = above.parent {
+	for above := parent; above != nil; above = above.Parent {
 		if above == e { // tables that reference each other in a cycle
 			return
 		}
 	}
-	e.parent = parent
-	parent.children = append(parent.children, e)
+	if e.Parent = parent; parent != nil {
+		parent.Children = append(parent.Children, e)
+	}
 }
 
-// refColumns returns the columns that reference other entities, by name.
-func (w *initWriter) refColumns(e *initEntity) map[string]*initEntity {
-	refs := map[string]*initEntity{}
-	for _, fk := range e.table.foreignKeys {
-		if w.source != nil && len(fk.Columns) > 1 {
-			if target := w.entity(fk.Table); target != nil && fk.Schema == w.schema && w.source.folded(target.table) {
-				refs[w.source.foldedName(e.table, fk)] = target
-			}
+// target is the entity that a foreign key leads to, nil if there is none.
+func (w *initWriter) target(fk catalogFK) *initEntity {
+	return find(w.Entities, func(e *initEntity) bool { return e.Table.Name == fk.Table && fk.Schema == w.Schema })
+}
 
-			continue
-		}
-		for _, name := range fk.Columns {
-			if target := w.entity(fk.Table); target != nil && fk.Schema == w.schema && name != w.ownerOf(e) {
-				refs[name] = target
+// findColumns tells references and what a person reads apart.
+func (e *initEntity) findColumns() {
+	owner := e.ownerColumn()
+	e.refs = map[string]*initEntity{}
+	for _, fk := range e.Table.foreignKeys {
+		target := e.target(fk)
+		switch {
+		case target == nil:
+		case e.source == nil || len(fk.Columns) == 1:
+			for _, name := range fk.Columns {
+				if name != owner {
+					e.refs[name] = target
+				}
 			}
+		case target.Folded():
+			e.refs[e.source.foldedName(e.Table, fk)] = target
 		}
 	}
-
-	return refs
-}
-
-// plain returns the columns that a person reads: neither keys nor bookkeeping.
-func (w *initWriter) plain(e *initEntity) []*Column {
-	refs := w.refColumns(e)
-
-	return slices.DeleteFunc(slices.Clone(e.table.columns), func(c *Column) bool {
-		return c.Name == w.ownerOf(e) || isSecret(c) || refs[c.Name] != nil || e.table.identifies(c) || slices.Contains(e.table.primary, c.Name) ||
+	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {
+		return c.Name == owner || isSecret(c) || e.refs[c.Name] != nil || e.Table.identifies(c) || slices.Contains(e.Table.primary, c.Name) ||
 			c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
 	})
 }
@@ -283,16 +272,20 @@ func (w *initWriter) pointedAt(t *catalogTable) bool {
 	return w.referenced(t, func(from *catalogTable, _ catalogFK) bool { return from != t })
 }
 
-// quoted is the table with its schema, as SQL.
-func (w *initWriter) quoted(e *initEntity) string {
-	return quote(w.into(), e.table.Name)
+// Source are the tables behind the views, nil if the types are the tables themselves.
+func (w *initWriter) Source() *SourceDecl {
+	if w.source == nil {
+		return nil
+	}
+
+	return &w.source.decl.Source
 }
 
-// into is the schema of the types.
-func (w *initWriter) into() string {
+// Into is the schema of the types.
+func (w *initWriter) Into() string {
 	if w.source != nil {
 		return w.source.decl.Schema
 	}
 
-	return w.schema
+	return w.Schema
 }

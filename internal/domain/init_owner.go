@@ -1,9 +1,6 @@
 package domain
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // guessOwner is the column by which most tables separate tenants.
 func (w *initWriter) guessOwner() string {
@@ -40,46 +37,60 @@ func (w *initWriter) owns(t *catalogTable, c *Column) bool {
 	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.Table == w.accounts && slices.Equal(fk.Columns, []string{c.Name}) })
 }
 
-// ownerOf is the column that holds to whom the rows belong, "" for none.
-func (w *initWriter) ownerOf(e *initEntity) string {
-	if w.source == nil || e.reference || e.table == w.source.accounts {
-		return w.owner
+// ownerColumn is the column that holds to whom the rows belong, "" for none.
+func (e *initEntity) ownerColumn() string {
+	if e.source == nil || e.Reference || e.Table == e.source.accounts {
+		return e.Owner
 	}
 
-	return w.source.ownerColumn(e.table)
+	return e.source.ownerColumn(e.Table)
 }
 
-// writeOwner says to whom rows belong where that is guessed, and who else it could be: whoever overlooks it shows people
+// OwnedBy is the foreign key by which a view finds whose the rows are, nil if none has to be named.
+func (e *initEntity) OwnedBy() *catalogFK {
+	if e.source == nil || e.Reference {
+		return nil
+	}
+	if fk, ok := e.source.ownedBy(e.Table); ok {
+		return &fk
+	}
+
+	return nil
+}
+
+// ownerGuess is a column that may say to whom rows belong, and what else may: whoever overlooks a wrong guess shows people
 // the wrong rows.
-func (w *initWriter) writeOwner(e *initEntity) {
-	owner := w.source.ownerColumn(e.table)
-	if e.reference || e.table == w.source.accounts || owner == "" || owner == w.owner {
-		return
+type ownerGuess struct {
+	Column string
+	Others []string
+}
+
+// OwnerGuess is nil where it is no guess to whom rows belong.
+func (e *initEntity) OwnerGuess() *ownerGuess {
+	column := e.ownerColumn()
+	if e.source == nil || e.Reference || e.Table == e.source.accounts || column == "" || column == e.Owner || e.OwnedBy() != nil {
+		return nil
 	}
-	if _, ok := w.source.ownedBy(e.table); ok {
-		return
-	}
-	others := slices.DeleteFunc(w.source.accountColumns(e.table), func(name string) bool { return name == owner })
-	for i, name := range others {
-		others[i] = "owner: " + yamlName(name)
-	}
-	for _, fk := range e.table.foreignKeys {
-		parent := w.source.cat.table(fk.Table)
-		if parent != nil && parent != w.source.accounts && parent != e.table && fk.Schema == w.source.decl.Source.Schema && w.source.owned(parent) && !e.table.mayBeNull(fk.Columns) {
-			others = append(others, "owned_by: ["+yamlNames(fk.Columns)+"]")
+	guess := &ownerGuess{Column: column}
+	for _, name := range e.source.accountColumns(e.Table) {
+		if name != column {
+			guess.Others = append(guess.Others, "owner: "+yamlName(name))
 		}
 	}
-	note := ""
-	if len(others) > 0 {
-		note = "; if not, " + strings.Join(others, " or ")
+	for _, fk := range e.Table.foreignKeys {
+		parent := e.source.cat.table(fk.Table)
+		if parent != nil && parent != e.source.accounts && parent != e.Table && fk.Schema == e.Schema && e.source.owned(parent) && !e.Table.mayBeNull(fk.Columns) {
+			guess.Others = append(guess.Others, "owned_by: ["+yamlNames(fk.Columns)+"]")
+		}
 	}
-	w.linef("    owner: %s # unsure: its rows are those of whom it names%s", yamlText(owner), note)
+
+	return guess
 }
 
-// secrets are the columns that are nobody's business in a conversation.
-func (w *initWriter) secrets(e *initEntity) []string {
+// Secrets are the columns that are nobody's business in a conversation.
+func (e *initEntity) Secrets() []string {
 	var names []string
-	for _, c := range e.table.columns {
+	for _, c := range e.Table.columns {
 		if isSecret(c) {
 			names = append(names, c.Name)
 		}

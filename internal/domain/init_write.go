@@ -2,10 +2,12 @@ package domain
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"text/template"
 )
 
 // displayFacts is how many facts follow the label in a guessed display line.
@@ -16,42 +18,18 @@ var hundredths = regexp.MustCompile(`^numeric\(\d+,2\)$`)
 
 var placeNames = regexp.MustCompile(`^(position|ordinal|seq|sequence|sort_order|line(_?(no|number))?)$`)
 
-func (w *initWriter) linef(format string, args ...any) {
-	fmt.Fprintf(&w.text, format+"\n", args...)
-}
+//go:embed init.yaml.tmpl
+var initYAML string
 
-func (w *initWriter) write() {
-	w.linef("# A first declaration, guessed from the catalog. Read every line marked \"unsure\",")
-	w.linef("# then run: worker domain check")
-	w.linef("name: %s", yamlText(w.schema))
-	w.linef("schema: %s", yamlText(w.into()))
-	if w.source != nil {
-		from := fmt.Sprintf("schema: %s, accounts: %s", yamlText(w.schema), yamlText(w.source.decl.Source.Accounts))
-		if w.source.decl.Source.UTC {
-			from += ", utc: true"
-		}
-		w.linef("source: {%s} # the tables, of which nothing is altered", from)
+// write fills in the template.
+func (w *initWriter) write() (string, error) {
+	var text strings.Builder
+	page, err := template.New("init").Funcs(template.FuncMap{"quoted": yamlText, "names": yamlNames, "line": oneLine, "join": strings.Join}).Parse(initYAML)
+	if err == nil {
+		err = page.Execute(&text, w)
 	}
-	if w.owner == "" {
-		w.linef("# unsure: no column that tells tenants apart was found, so every table counts as shared.")
-	} else {
-		w.linef("owner: %s # unsure", yamlText(w.owner))
-	}
-	w.linef("persona: %s", yamlText("You are an assistant for "+w.schema+". You are brief and precise, and you save nothing that you were not asked to save."))
-	for _, reason := range w.left {
-		w.linef("# left out, %s", reason)
-	}
-	w.linef("\nentities:")
-	for _, e := range w.entities {
-		w.writeEntity(e)
-	}
-	w.linef("\nsubdomains:")
-	for _, e := range w.entities {
-		if e.parent == nil && !e.reference || w.owner == "" {
-			w.writeSubdomain(e)
-		}
-	}
-	w.writeSnapshot()
+
+	return text.String(), err
 }
 
 func yamlText(s string) string { return fmt.Sprintf("%q", s) }
@@ -65,185 +43,136 @@ func yamlName(s string) string {
 	return yamlText(s)
 }
 
-func yamlNames(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = yamlName(s)
+func yamlNames(list []string) string { return strings.Join(each(list, yamlName), ", ") }
+
+func each[T any](list []T, text func(T) string) []string {
+	texts := make([]string, len(list))
+	for i, one := range list {
+		texts[i] = text(one)
 	}
 
-	return strings.Join(quoted, ", ")
+	return texts
 }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // braced is a text inside an optional part of a template, where braces cannot be escaped.
 func braced(s string) string { return strings.NewReplacer("{", "(", "}", ")").Replace(s) }
 
-func (w *initWriter) writeEntity(e *initEntity) {
-	spoken := strings.ReplaceAll(e.kind, "_", " ")
-	w.linef("  - type: %s", e.kind)
-	w.linef("    table: %s", yamlText(e.table.Name))
-	if e.table.Comment != "" {
-		w.linef("    # %s", oneLine(e.table.Comment))
-	}
-	w.writeColumns(e)
-	w.writeSource(e)
-	w.linef("    name: %s", yamlText(spoken))
-	w.linef("    plural: %s", yamlText(e.plural()))
-	if e.reference {
-		w.linef("    reference: true # unsure: it has no owner column, so all users share it, read only")
-	}
-	w.linef("    label: %s%s", yamlText(e.label), unsureLabel(e))
-	w.linef("    display: %s", yamlText(w.display(e)))
-	if semantic := w.semantic(e); semantic != "" {
-		w.linef("    semantic: %s", yamlText(semantic))
-	}
-	if secret := w.secrets(e); len(secret) > 0 {
-		w.linef("    hidden: [%s] # from models and people; views show it to alfred_tenant", yamlNames(secret))
-	}
-	if by := e.order(); by != "" {
-		w.linef("    order: [%s]", yamlText(quotedName(by)))
-	}
-	if long := w.longTexts(e); len(long) > 0 {
-		w.linef("    sets: {text: [%s]} # unsure", strings.Join(long, ", "))
-	}
-	w.writeWrites(e)
-	if len(e.children) > 0 {
-		w.linef("    children: # unsure: rows that are deleted with theirs")
-		for _, child := range e.children {
-			w.linef("      - %s", w.childOf(e, child))
-		}
-	}
+// Leads reports whether the rows are worked with for themselves.
+func (e *initEntity) Leads() bool { return e.Parent == nil && !e.Reference }
+
+// Spoken is what people call a row.
+func (e *initEntity) Spoken() string { return strings.ReplaceAll(e.Kind, "_", " ") }
+
+// Plural is what people call several rows.
+func (e *initEntity) Plural() string {
+	return Plural(strings.TrimSpace(strings.ReplaceAll(snake(e.Table.Name), "_", " ")))
 }
 
-// plural is what people call the rows.
-func (e *initEntity) plural() string {
-	return Plural(strings.TrimSpace(strings.ReplaceAll(snake(e.table.Name), "_", " ")))
-}
+// Relation is the table with its schema, as SQL.
+func (e *initEntity) Relation() string { return quote(e.Into(), e.Table.Name) }
 
-// order is the column that rows are listed by: parts of a row by their number among them, others by what names them.
-func (e *initEntity) order() string {
+// Order is the column that rows are listed by: parts of a row by their number among them, others by what names them.
+func (e *initEntity) Order() string {
 	numbered := func(c *Column) bool {
 		return c.Kind == KindNumber && !c.Generated && placeNames.MatchString(snake(c.Name))
 	}
-	if c := find(e.table.columns, numbered); c != nil && e.parent != nil {
-		return c.Name
+	if c := find(e.Table.columns, numbered); c != nil && e.Parent != nil {
+		return quotedName(c.Name)
 	}
 	if len(e.names) > 0 {
-		return e.names[0]
+		return quotedName(e.names[0])
 	}
 
 	return ""
 }
 
-// writeWrites allows what alfred_tenant may already do, and says where to allow more.
-func (w *initWriter) writeWrites(e *initEntity) {
-	var verbs []string
-	for _, right := range []struct {
-		verb    Verb
-		granted bool
-	}{{Create, len(e.table.insertable) > 0}, {Update, len(e.table.updatable) > 0}, {Delete, e.table.TenantDelete}} {
-		if right.granted {
-			verbs = append(verbs, string(right.verb))
-		}
-	}
-	if e.reference {
-		return
-	}
-	if len(verbs) == 0 {
-		w.linef("    # read only; to allow more: writes: [create, update, delete] and columns: [those that may be set]")
+// Granted is what alfred_tenant may do to the rows already.
+func (e *initEntity) Granted() []string {
+	granted := map[Verb]bool{Create: len(e.Table.insertable) > 0, Update: len(e.Table.updatable) > 0, Delete: e.Table.TenantDelete}
+	verbs := slices.DeleteFunc(Verbs(), func(verb Verb) bool { return e.Reference || !granted[verb] })
 
-		return
-	}
-	w.linef("    writes: [%s] # as granted to alfred_tenant", strings.Join(verbs, ", "))
-	columns := make([]string, 0, len(e.table.columns))
-	var never []string
-	for _, name := range appendNew(slices.Clone(e.table.insertable), e.table.updatable...) {
-		switch c := e.table.column(name); {
-		case c.Generated || name == w.owner || slices.Contains(e.table.primary, name):
-		case w.hidden(e, c):
-			never = append(never, name)
-		default:
-			columns = append(columns, yamlText(name))
-		}
-	}
-	if len(columns) > 0 {
-		w.linef("    columns: [%s]", strings.Join(columns, ", "))
-	}
-	if len(never) > 0 {
-		w.linef("    # unsure: granted, but models see none of %s: REVOKE them", strings.Join(never, ", "))
-	}
+	return each(verbs, func(verb Verb) string { return string(verb) })
+}
+
+// Writable are the columns that it may write, NeverShown those of them that models never see.
+func (e *initEntity) Writable() []string { return each(e.written(false), yamlText) }
+
+// NeverShown are columns that are granted in vain.
+func (e *initEntity) NeverShown() []string { return e.written(true) }
+
+func (e *initEntity) written(hidden bool) []string {
+	return slices.DeleteFunc(appendNew(slices.Clone(e.Table.insertable), e.Table.updatable...), func(name string) bool {
+		c := e.Table.column(name)
+
+		return c.Generated || name == e.Owner || slices.Contains(e.Table.primary, name) || e.hidden(c) != hidden
+	})
 }
 
 // hidden reports whether a column will be hidden from models.
-func (w *initWriter) hidden(e *initEntity, c *Column) bool {
-	return isSecret(c) || c.Kind == KindVector || e.table.identifies(c) && w.refColumns(e)[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
+func (e *initEntity) hidden(c *Column) bool {
+	return isSecret(c) || c.Kind == KindVector || e.Table.identifies(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
 }
 
-// writeSource says how a view finds and identifies the rows of a table.
-func (w *initWriter) writeSource(e *initEntity) {
-	if w.source == nil {
-		return
+// Folded reports whether the view combines the key, Key, into one column, KeyColumn.
+func (e *initEntity) Folded() bool { return e.source != nil && e.source.folded(e.Table) }
+
+// Key are the columns of the view's key.
+func (e *initEntity) Key() []string { return e.source.key(e.Table) }
+
+// KeyColumn is the name of the view's key.
+func (e *initEntity) KeyColumn() string { return e.source.keyColumn(e.Table) }
+
+// References are the columns that a view combines from foreign keys, with their types.
+func (e *initEntity) References() []string {
+	if e.source == nil {
+		return nil
 	}
-	if w.source.folded(e.table) {
-		w.linef("    key: %s # made of %s", yamlText(w.source.keyColumn(e.table)), strings.Join(w.source.key(e.table), ", "))
-	}
-	if w.speakable(e) {
-		w.linef("    speakable: true # unsure: people call it by its key")
-	}
-	if fk, ok := w.source.ownedBy(e.table); ok && !e.reference {
-		w.linef("    owned_by: [%s] # unsure: its rows are those of whom the %s are", yamlNames(fk.Columns), fk.Table)
-	}
-	w.writeOwner(e)
-	if folded := w.source.foldedKeys(e.table); len(folded) > 0 {
-		references := make([]string, len(folded))
-		for i, fk := range folded {
-			references[i] = fmt.Sprintf("%s: %s", yamlName(w.source.foldedName(e.table, fk)), w.source.entities[fk.Table].Type)
-		}
-		w.linef("    references: {%s}", strings.Join(references, ", "))
-	}
+
+	return each(e.source.foldedKeys(e.Table), func(fk catalogFK) string {
+		return yamlName(e.source.foldedName(e.Table, fk)) + ": " + e.source.entities[fk.Table].Type
+	})
 }
 
-// childOf names a child, and its column if several reference the parent.
-func (w *initWriter) childOf(e, child *initEntity) string {
+// AsChild names the type as a child of its parent, with its column if several reference the parent.
+func (e *initEntity) AsChild() string {
 	var columns []string
-	for _, fk := range child.table.foreignKeys {
-		if fk.Table != e.table.Name || fk.Schema != w.schema {
+	for _, fk := range e.Table.foreignKeys {
+		if fk.Table != e.Parent.Table.Name || fk.Schema != e.Schema {
 			continue
 		}
 		name := fk.Columns[len(fk.Columns)-1]
-		if w.source != nil && w.source.folded(e.table) {
-			name = w.source.foldedName(child.table, fk)
+		if e.Parent.Folded() {
+			name = e.source.foldedName(e.Table, fk)
 		}
 		if fk.OnDelete == "cascade" {
-			columns = append([]string{name}, columns...)
+			columns = slices.Insert(columns, 0, name)
 		} else {
 			columns = append(columns, name)
 		}
 	}
 	if len(columns) < 2 {
-		return "type: " + child.kind
+		return "type: " + e.Kind
 	}
 
-	return fmt.Sprintf("{type: %s, column: %s}", child.kind, yamlName(columns[0]))
+	return fmt.Sprintf("{type: %s, column: %s}", e.Kind, yamlName(columns[0]))
 }
 
-func unsureLabel(e *initEntity) string {
-	if len(e.names) == 1 && namesRows(e.names[0]) {
-		return ""
-	}
+// Named reports whether rows surely have a name.
+func (e *initEntity) Named() bool { return len(e.names) == 1 && namesRows(e.names[0]) }
 
-	return " # unsure"
-}
+// Facts are the columns, each with what the catalog says about it.
+func (e *initEntity) Facts() []string {
+	owner := e.ownerColumn()
 
-// writeColumns says in a comment what is read from the catalog automatically.
-func (w *initWriter) writeColumns(e *initEntity) {
-	refs := w.refColumns(e)
-	for _, c := range e.table.columns {
-		fact := c.FullType
+	return each(e.Table.columns, func(c *Column) string {
+		fact := c.Name + " " + c.FullType
 		switch {
-		case c.Name == w.ownerOf(e):
+		case c.Name == owner:
 			fact += ", the owner"
-		case refs[c.Name] != nil:
-			fact += ", refers to " + refs[c.Name].kind
+		case e.refs[c.Name] != nil:
+			fact += ", refers to " + e.refs[c.Name].Kind
 		}
 		if len(c.Enum) > 0 {
 			fact += ", one of " + strings.Join(c.Enum, " | ")
@@ -254,33 +183,21 @@ func (w *initWriter) writeColumns(e *initEntity) {
 		if c.Comment != "" {
 			fact += ": " + c.Comment
 		}
-		w.linef("    #   %s %s", oneLine(c.Name), oneLine(fact))
-	}
-	if c := find(e.table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) }); c != nil {
-		w.linef("    # unsure: rows with %s are shown like all others; to leave them out, declare a view of yours instead, which is read only", oneLine(c.Name))
-	}
-	if local := w.local(e); len(local) > 0 {
-		w.linef("    # unsure: %s without a time zone: %s", strings.Join(local, ", "), w.meaning())
-	}
+
+		return fact
+	})
 }
 
-// meaning is what such a time is taken for.
-func (w *initWriter) meaning() string {
-	switch {
-	case w.source == nil:
-		return "taken for the user's own time; where programs store UTC, declare a view of yours instead"
-	case w.source.decl.Source.UTC:
-		return "taken for UTC, as the source says"
-	default:
-		return "taken for the user's own time; where programs store UTC, add utc: true to the source"
-	}
+// Gone is the column that marks rows as gone, nil if there is none.
+func (e *initEntity) Gone() *Column {
+	return find(e.Table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) })
 }
 
-// local lists the columns whose times mean another moment to a program that takes them for UTC.
-func (w *initWriter) local(e *initEntity) []string {
+// Local lists the columns whose times mean another moment to a program that takes them for UTC.
+func (e *initEntity) Local() []string {
 	var names []string
-	for _, c := range e.table.columns {
-		if c.local() && !w.hidden(e, c) && !goneNames.MatchString(snake(c.Name)) {
+	for _, c := range e.Table.columns {
+		if c.local() && !e.hidden(c) && !goneNames.MatchString(snake(c.Name)) {
 			names = append(names, oneLine(c.Name))
 		}
 	}
@@ -288,20 +205,17 @@ func (w *initWriter) local(e *initEntity) []string {
 	return names
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// display is the label and a few short facts. A row whose label names only others has its own words beside it.
-func (w *initWriter) display(e *initEntity) string {
-	parts := []string{e.label}
-	if c := find(w.plain(e), isProse); c != nil && !slices.ContainsFunc(e.names, func(name string) bool { n := e.table.column(name); return n == nil || isProse(n) }) {
+// Display is the label and a few short facts. A row whose label names only others has its own words beside it.
+func (e *initEntity) Display() string {
+	parts := []string{e.Label}
+	if c := find(e.plain, isProse); c != nil && !slices.ContainsFunc(e.names, func(name string) bool { n := e.Table.column(name); return n == nil || isProse(n) }) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
 	}
-	for _, c := range w.plain(e) {
+	for _, c := range e.plain {
 		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || c.Kind == KindTime || len(c.Enum) > 0
-		if !short || slices.Contains(e.names, c.Name) || len(parts) > displayFacts {
-			continue
+		if short && !slices.Contains(e.names, c.Name) && len(parts) <= displayFacts {
+			parts = append(parts, fact(c))
 		}
-		parts = append(parts, fact(c))
 	}
 
 	return strings.Join(parts, "")
@@ -323,27 +237,31 @@ func fact(c *Column) string {
 // isProse reports whether every row has words of its own in the column.
 func isProse(c *Column) bool { return c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable }
 
-// semantic is the label and the free-text columns, for types that have both.
-func (w *initWriter) semantic(e *initEntity) string {
-	if len(e.names) != 1 || e.table.column(e.names[0]) == nil || e.table.column(e.names[0]).Kind != KindText || w.refColumns(e)[e.names[0]] != nil {
+// Semantic is the label and the free-text columns, for types that have both.
+func (e *initEntity) Semantic() string {
+	if len(e.names) != 1 || e.refs[e.names[0]] != nil {
 		return ""
 	}
-	var texts []string
-	for _, c := range w.plain(e) {
+	if named := e.Table.column(e.names[0]); named == nil || named.Kind != KindText {
+		return ""
+	}
+	texts := ""
+	for _, c := range e.plain {
 		if c.Kind == KindText && c.Type == "text" && len(c.Enum) == 0 && c.Name != e.names[0] {
-			texts = append(texts, fmt.Sprintf("{?%s: {%[1]s}.}", quotedName(c.Name)))
+			texts += fmt.Sprintf("{?%s: {%[1]s}.}", quotedName(c.Name))
 		}
 	}
-	if len(texts) == 0 {
+	if texts == "" {
 		return ""
 	}
 
-	return "{" + quotedName(e.names[0]) + "}." + strings.Join(texts, "")
+	return "{" + quotedName(e.names[0]) + "}." + texts
 }
 
-func (w *initWriter) longTexts(e *initEntity) []string {
+// LongTexts are the columns that are read only when they are asked for.
+func (e *initEntity) LongTexts() []string {
 	var names []string
-	for _, c := range w.plain(e) {
+	for _, c := range e.plain {
 		if slices.Contains(longTextNames, c.Name) && !slices.Contains(e.names, c.Name) {
 			names = append(names, yamlText(c.Name))
 		}
@@ -352,40 +270,34 @@ func (w *initWriter) longTexts(e *initEntity) []string {
 	return names
 }
 
-func (w *initWriter) writeSubdomain(e *initEntity) {
-	seen := append([]*initEntity{e}, e.children...)
-	tables := make([]string, len(seen))
-	for i, member := range seen {
-		tables[i] = yamlText(member.table.Name)
-	}
-	var readable []string
-	for i := 0; i < len(seen); i++ { // what everybody shares leads further: an item to its product
-		if i >= len(tables) && !seen[i].reference {
+// Description says what the type's subdomain is.
+func (e *initEntity) Description() string {
+	return cmp.Or(oneLine(e.Table.Comment), "The "+e.Plural()+".")
+}
+
+// Tables are those of the type's subdomain.
+func (e *initEntity) Tables() []string { return tableNames(e.family()) }
+
+func (e *initEntity) family() []*initEntity { return append([]*initEntity{e}, e.Children...) }
+
+func tableNames(list []*initEntity) []string {
+	return each(list, func(e *initEntity) string { return yamlText(e.Table.Name) })
+}
+
+// Readable are the tables that these reference. What everybody shares leads further: an item to its product.
+func (e *initEntity) Readable() []string {
+	seen := e.family()
+	own := len(seen)
+	for i := 0; i < len(seen); i++ {
+		if i >= own && !seen[i].Reference {
 			continue
 		}
-		refs := w.refColumns(seen[i])
-		for _, name := range sortedKeys(refs) {
-			if !slices.Contains(seen, refs[name]) {
-				seen = append(seen, refs[name])
-				readable = append(readable, yamlText(refs[name].table.Name))
+		for _, name := range sortedKeys(seen[i].refs) {
+			if ref := seen[i].refs[name]; !slices.Contains(seen, ref) {
+				seen = append(seen, ref)
 			}
 		}
 	}
-	description := cmp.Or(oneLine(e.table.Comment), "The "+e.plural()+".")
-	w.linef("  - name: %s", yamlText(e.table.Name))
-	w.linef("    description: %s", yamlText(description))
-	w.linef("    tables: [%s]", strings.Join(tables, ", "))
-	if len(readable) > 0 {
-		w.linef("    readable: [%s]", strings.Join(readable, ", "))
-	}
-}
 
-func (w *initWriter) writeSnapshot() {
-	w.linef("\nsnapshot:")
-	for _, e := range w.entities {
-		if e.parent == nil && (!e.reference || w.owner == "") {
-			w.linef("  - label: %s", yamlText(e.plural()))
-			w.linef("    sql: %s", yamlText("SELECT count(*)::text FROM "+w.quoted(e)))
-		}
-	}
+	return tableNames(seen[own:])
 }
