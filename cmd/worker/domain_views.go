@@ -10,15 +10,10 @@ import (
 	"strings"
 	"testing/fstest"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/internal/domain"
 )
-
-// domainApp is what the database sees of these commands.
-const domainApp = "alfred worker domain"
 
 type domainInitCommand struct {
 	Schema   string `help:"The schema to declare." required:""`
@@ -28,34 +23,28 @@ type domainInitCommand struct {
 }
 
 // Run writes two files for review: the declaration, and the SQL of its views.
-func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithDatabase(ctx, e, domainApp, func(pool *pgxpool.Pool) error {
-		if c.AsIs {
-			text, err := domain.Init(ctx, pool, c.Schema)
-			if err != nil {
-				return err
-			}
+func (c *domainInitCommand) Run(ctx context.Context, db program.AnyDatabase, console *program.Console) error {
+	if c.AsIs {
+		text, err := domain.Init(ctx, db, c.Schema)
+		fmt.Fprint(console.Out, text)
 
-			fmt.Fprint(console.Out, text)
+		return err
+	}
+	text, err := domain.InitViews(ctx, db, c.Schema, c.Accounts)
+	if err != nil {
+		return err
+	}
+	file := c.Schema + ".yaml"
+	decl, err := domain.Load(fstest.MapFS{file: {Data: []byte(text)}}, file)
+	if err != nil {
+		return fmt.Errorf("read what was written: %w", err)
+	}
+	sql, notes, err := domain.Views(ctx, db, decl)
+	if err != nil {
+		return err
+	}
 
-			return nil
-		}
-		text, err := domain.InitViews(ctx, pool, c.Schema, c.Accounts)
-		if err != nil {
-			return err
-		}
-		file := c.Schema + ".yaml"
-		decl, err := domain.Load(fstest.MapFS{file: {Data: []byte(text)}}, file)
-		if err != nil {
-			return fmt.Errorf("read what was written: %w", err)
-		}
-		sql, notes, err := domain.Views(ctx, pool, decl)
-		if err != nil {
-			return err
-		}
-
-		return c.files(console, text, sql, notes)
-	})
+	return c.files(console, text, sql, notes)
 }
 
 func (c *domainInitCommand) files(console *program.Console, yaml, sql string, notes []string) error {
@@ -105,63 +94,58 @@ type declared struct {
 	Domain string `arg:"" help:"A YAML file with a source. Default: ALFRED_DOMAIN." optional:""`
 }
 
-// with runs work with the declaration and the database.
-func (d *declared) with(ctx context.Context, e settings.Env, work func(pool *pgxpool.Pool, decl *domain.Declaration) error) error {
+// load reads the declaration, which has to be one of views.
+func (d *declared) load(e settings.Env) (*domain.Declaration, error) {
 	files, file := domain.Find(cmp.Or(d.Domain, settings.Domain(e)))
 	decl, err := domain.Load(files, file)
-	if err != nil {
-		return err
-	}
-	if decl.Source.Schema == "" {
-		return fmt.Errorf("%s has no source: it takes tables as they are, and there are no views", file)
+	if err == nil && decl.Source.Schema == "" {
+		err = fmt.Errorf("%s has no source: it takes tables as they are, and there are no views", file)
 	}
 
-	return program.WithDatabase(ctx, e, domainApp, func(pool *pgxpool.Pool) error { return work(pool, decl) })
+	return decl, err
+}
+
+// views reads the declaration, and writes the SQL of its views.
+func (d *declared) views(ctx context.Context, e settings.Env, db program.AnyDatabase) (decl *domain.Declaration, sql string, notes []string, err error) {
+	if decl, err = d.load(e); err == nil {
+		sql, notes, err = domain.Views(ctx, db, decl)
+	}
+
+	return decl, sql, notes, err
 }
 
 type domainViewsCommand struct{ declared }
 
 // Run prints the SQL; notes go to stderr.
-func (c *domainViewsCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return c.withViews(ctx, e, func(_ *pgxpool.Pool, _ *domain.Declaration, sql string, notes []string) error {
-		fmt.Fprint(console.Errs, noteLines(notes))
-		fmt.Fprint(console.Out, sql)
+func (c *domainViewsCommand) Run(ctx context.Context, e settings.Env, db program.AnyDatabase, console *program.Console) error {
+	_, sql, notes, err := c.views(ctx, e, db)
+	fmt.Fprint(console.Errs, noteLines(notes))
+	fmt.Fprint(console.Out, sql)
 
-		return nil
-	})
-}
-
-// withViews runs work with the SQL of the declaration's views.
-func (d *declared) withViews(ctx context.Context, e settings.Env, work func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error) error {
-	return d.with(ctx, e, func(pool *pgxpool.Pool, decl *domain.Declaration) error {
-		sql, notes, err := domain.Views(ctx, pool, decl)
-		if err != nil {
-			return err
-		}
-
-		return work(pool, decl, sql, notes)
-	})
+	return err
 }
 
 type domainAttachCommand struct{ declared }
 
 // Run replaces the views, in one transaction.
-func (c *domainAttachCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return c.withViews(ctx, e, func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error {
-		if err := domain.Attach(ctx, pool, decl, sql); err != nil {
-			return err
-		}
-		fmt.Fprint(console.Out, noteLines(notes)+"Attached "+decl.Schema+". Next, test that users are kept apart: worker domain check --probe\n")
+func (c *domainAttachCommand) Run(ctx context.Context, e settings.Env, db program.AnyDatabase, console *program.Console) error {
+	decl, sql, notes, err := c.views(ctx, e, db)
+	if err != nil {
+		return err
+	}
+	if err := domain.Attach(ctx, db, decl, sql); err != nil {
+		return err
+	}
+	fmt.Fprint(console.Out, noteLines(notes)+"Attached "+decl.Schema+". Next, test that users are kept apart: worker domain check --probe\n")
 
-		return nil
-	})
+	return nil
 }
 
 type domainDetachCommand struct{ declared }
 
 // Run drops the views and keeps the mapping of users to accounts.
-func (c *domainDetachCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return c.change(ctx, e, console, domain.Detach, "Detached %s. Change the tables, then: worker domain attach\n")
+func (c *domainDetachCommand) Run(ctx context.Context, e settings.Env, db program.AnyDatabase, console *program.Console) error {
+	return c.change(ctx, e, db, console, domain.Detach, "Detached %s. Change the tables, then: worker domain attach\n")
 }
 
 type domainDropCommand struct {
@@ -171,21 +155,22 @@ type domainDropCommand struct {
 }
 
 // Run drops everything that was created.
-func (c *domainDropCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+func (c *domainDropCommand) Run(ctx context.Context, e settings.Env, db program.AnyDatabase, console *program.Console) error {
 	if !c.Yes {
 		return errors.New("this loses which user is which account; say --yes")
 	}
 
-	return c.change(ctx, e, console, domain.Drop, "Dropped %s: its views, functions, grants and role are gone.\n")
+	return c.change(ctx, e, db, console, domain.Drop, "Dropped %s: its views, functions, grants and role are gone.\n")
 }
 
-func (d *declared) change(ctx context.Context, e settings.Env, console *program.Console, change func(context.Context, domain.DB, *domain.Declaration) error, text string) error {
-	return d.with(ctx, e, func(pool *pgxpool.Pool, decl *domain.Declaration) error {
-		err := change(ctx, pool, decl)
-		if err == nil {
-			fmt.Fprintf(console.Out, text, decl.Schema)
-		}
+func (d *declared) change(ctx context.Context, e settings.Env, db program.AnyDatabase, console *program.Console, change func(context.Context, domain.DB, *domain.Declaration) error, text string) error {
+	decl, err := d.load(e)
+	if err == nil {
+		err = change(ctx, db, decl)
+	}
+	if err == nil {
+		fmt.Fprintf(console.Out, text, decl.Schema)
+	}
 
-		return err
-	})
+	return err
 }

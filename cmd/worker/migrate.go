@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"alfred/cmd/internal/program"
-	"alfred/cmd/internal/settings"
 	"alfred/internal/pg"
 )
 
@@ -24,28 +22,24 @@ type migrateDownCommand struct {
 }
 
 // Run undoes one migration, or all.
-func (c *migrateDownCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
-		down := migrator.Down
-		if c.All {
-			down = migrator.DownAll
-		}
-		steps, err := down(ctx)
+func (c *migrateDownCommand) Run(ctx context.Context, migrator *pg.Migrator, console *program.Console) error {
+	down := migrator.Down
+	if c.All {
+		down = migrator.DownAll
+	}
+	steps, err := down(ctx)
 
-		return printSteps(console.Out, steps, err, c.JSON, "undone")
-	})
+	return printSteps(console.Out, steps, err, c.JSON, "undone")
 }
 
 type migratePrintCommand struct{}
 
 // Run prints the pending SQL.
-func (c *migratePrintCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
-		text, err := migrator.Print(ctx)
-		fmt.Fprint(console.Out, text)
+func (c *migratePrintCommand) Run(ctx context.Context, migrator *pg.Migrator, console *program.Console) error {
+	text, err := migrator.Print(ctx)
+	fmt.Fprint(console.Out, text)
 
-		return err
-	})
+	return err
 }
 
 type migrateStatusCommand struct {
@@ -54,25 +48,23 @@ type migrateStatusCommand struct {
 }
 
 // Run prints the database's migration status.
-func (c *migrateStatusCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
-		status, err := migrator.Status(ctx)
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			err = program.PrintJSON(console.Out, status)
-		} else {
-			for _, s := range status.Sources {
-				fmt.Fprintf(console.Out, "%-8s applied %v  pending %v  ahead %v  altered %v\n", s.Source, s.Applied, s.Pending, s.Ahead, s.Altered)
-			}
-		}
-		if err == nil && c.ExitCode {
-			err = status.Err()
-		}
-
+func (c *migrateStatusCommand) Run(ctx context.Context, migrator *pg.Migrator, console *program.Console) error {
+	status, err := migrator.Status(ctx)
+	if err != nil {
 		return err
-	})
+	}
+	if c.JSON {
+		err = program.PrintJSON(console.Out, status)
+	} else {
+		for _, s := range status.Sources {
+			fmt.Fprintf(console.Out, "%-8s applied %v  pending %v  ahead %v  altered %v\n", s.Source, s.Applied, s.Pending, s.Ahead, s.Altered)
+		}
+	}
+	if err == nil && c.ExitCode {
+		err = status.Err()
+	}
+
+	return err
 }
 
 type migrateUpCommand struct {
@@ -80,29 +72,10 @@ type migrateUpCommand struct {
 }
 
 // Run applies pending migrations.
-func (c *migrateUpCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
-		steps, err := migrator.Up(ctx)
+func (c *migrateUpCommand) Run(ctx context.Context, migrator *pg.Migrator, console *program.Console) error {
+	steps, err := migrator.Up(ctx)
 
-		return printSteps(console.Out, steps, err, c.JSON, "applied")
-	})
-}
-
-// migrateConns: one holds the lock, goose and River take the others.
-const migrateConns = 4
-
-func withMigrator(ctx context.Context, e settings.Env, console *program.Console, work func(migrator *pg.Migrator) error) error {
-	pool, err := program.OpenDatabase(ctx, e, "alfred worker migrate", migrateConns)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	migrator, err := pg.NewMigrator(pool, slog.New(slog.NewTextHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	if err != nil {
-		return err
-	}
-
-	return work(migrator)
+	return printSteps(console.Out, steps, err, c.JSON, "applied")
 }
 
 // printSteps prints what was done, unless it failed.

@@ -29,6 +29,7 @@ type opener struct {
 	ctx    context.Context
 	env    settings.Env
 	line   CommandLine
+	logger *slog.Logger // for warnings
 	opened []func()
 }
 
@@ -42,15 +43,44 @@ func (o *opener) settings() (*settings.Settings, error) {
 	return settings.Parse(o.env, o.line.Settings)
 }
 
+// AnyDatabase is a small pool on a database whose schema may be of any version, or missing.
+type AnyDatabase struct{ *pgxpool.Pool }
+
+func (o *opener) anyDatabase() (AnyDatabase, error) {
+	pool, err := o.pool("", smallPool)
+
+	return AnyDatabase{pool}, err
+}
+
 // database is a small pool on a database whose schema is this program's.
 func (o *opener) database() (*pgxpool.Pool, error) {
-	pool, err := OpenDatabase(o.ctx, o.env, "alfred "+o.line.Name, smallPool)
+	pool, err := o.pool("", smallPool)
+	if err == nil {
+		err = pg.CheckSchema(o.ctx, pool, slog.New(slog.DiscardHandler))
+	}
+
+	return pool, err
+}
+
+// migratorConns: one holds the lock, goose and River take the others.
+const migratorConns = 4
+
+func (o *opener) migrator() (*pg.Migrator, error) {
+	pool, err := o.pool(" migrate", migratorConns)
 	if err != nil {
 		return nil, err
 	}
-	o.opened = append(o.opened, pool.Close)
 
-	return pool, pg.CheckSchema(o.ctx, pool, slog.New(slog.DiscardHandler))
+	return pg.NewMigrator(pool, o.logger)
+}
+
+func (o *opener) pool(purpose string, conns int32) (*pgxpool.Pool, error) {
+	pool, err := OpenDatabase(o.ctx, o.env, "alfred "+o.line.Name+purpose, conns)
+	if err == nil {
+		o.opened = append(o.opened, pool.Close)
+	}
+
+	return pool, err
 }
 
 func (o *opener) domain(pool *pgxpool.Pool) (*domain.Domain, error) {

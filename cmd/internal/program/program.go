@@ -79,7 +79,8 @@ type CommandLine struct {
 	Name        string
 	Description string
 	// Commands are for kong. Each one's Run takes what it needs of a context, [settings.Env], *[Console], *[settings.Settings],
-	// *[pgxpool.Pool], *[domain.Domain] and *[directory.Directory]; what is opened for it is closed when it has returned.
+	// *[pgxpool.Pool], [AnyDatabase], *[pg.Migrator], *[domain.Domain] and *[directory.Directory]; what is opened for it is closed
+	// when it has returned.
 	Commands any
 	Settings settings.Program
 }
@@ -88,12 +89,13 @@ type CommandLine struct {
 func Run(ctx context.Context, line CommandLine, args []string, e settings.Env, stdout, stderr io.Writer) error {
 	code := -1
 	console := NewConsole(stdout, stderr)
-	opened := &opener{ctx: ctx, env: e, line: line}
+	opened := &opener{ctx: ctx, env: e, line: line, logger: slog.New(slog.NewTextHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	defer opened.close()
 	parser, err := kong.New(line.Commands, kong.Name(line.Name), kong.Description(line.Description), kong.Vars{"version": line.Name + " " + Version()},
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e, console),
-		kong.BindSingletonProvider(opened.settings), kong.BindSingletonProvider(opened.database), kong.BindSingletonProvider(opened.domain), kong.BindSingletonProvider(opened.directory))
+		kong.BindSingletonProvider(opened.settings), kong.BindSingletonProvider(opened.database), kong.BindSingletonProvider(opened.anyDatabase),
+		kong.BindSingletonProvider(opened.migrator), kong.BindSingletonProvider(opened.domain), kong.BindSingletonProvider(opened.directory))
 	if err != nil {
 		return fmt.Errorf("define the command line: %w", err)
 	}
