@@ -48,12 +48,8 @@ func (e *Entity) describeWrites() string {
 	case len(e.Writes) == len(Verbs()):
 		return ""
 	}
-	ways := make([]string, len(e.Writes))
-	for i, verb := range e.Writes {
-		ways[i] = string(verb)
-	}
 
-	return ", " + strings.Join(ways, " and ") + " only"
+	return ", " + strings.Join(verbNames(e.Writes), " and ") + " only"
 }
 
 func (e *Entity) describeSets(b *strings.Builder) {

@@ -312,6 +312,10 @@ const (
 // Verbs returns all verbs, in display order.
 func Verbs() []Verb { return []Verb{Create, Update, Delete} }
 
+func verbNames(verbs []Verb) []string {
+	return each(verbs, func(verb Verb) string { return string(verb) })
+}
+
 // May reports whether the declaration allows the verb for rows of this type.
 func (e *Entity) May(verb Verb) bool { return slices.Contains(e.Writes, verb) }
 

@@ -21,12 +21,7 @@ type Problem struct {
 
 // Error lists all problems, one per line, as file:line: message.
 func (e *CheckError) Error() string {
-	lines := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		lines[i] = fmt.Sprintf("%s:%d: %s", e.File, p.Line, p.Message)
-	}
-
-	return strings.Join(lines, "\n")
+	return strings.Join(each(e.Problems, func(p Problem) string { return fmt.Sprintf("%s:%d: %s", e.File, p.Line, p.Message) }), "\n")
 }
 
 func (e *CheckError) addf(line int, format string, args ...any) {

@@ -45,15 +45,6 @@ func yamlName(s string) string {
 
 func yamlNames(list []string) string { return strings.Join(each(list, yamlName), ", ") }
 
-func each[T any](list []T, text func(T) string) []string {
-	texts := make([]string, len(list))
-	for i, one := range list {
-		texts[i] = text(one)
-	}
-
-	return texts
-}
-
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // braced is a text inside an optional part of a template, where braces cannot be escaped.
@@ -93,7 +84,7 @@ func (e *initEntity) Granted() []string {
 	granted := map[Verb]bool{Create: len(e.Table.insertable) > 0, Update: len(e.Table.updatable) > 0, Delete: e.Table.TenantDelete}
 	verbs := slices.DeleteFunc(Verbs(), func(verb Verb) bool { return e.Reference || !granted[verb] })
 
-	return each(verbs, func(verb Verb) string { return string(verb) })
+	return verbNames(verbs)
 }
 
 // Writable are the columns that it may write, NeverShown those of them that models never see.

@@ -2,12 +2,14 @@ package domain
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/jackc/pgx/v5"
 )
 
 // OperationDecl exposes one of the owner's functions as a tool.
@@ -305,4 +307,26 @@ func (b *operationBinder) keyOf(i int, c *Column) *ForeignKey {
 	}
 
 	return &ForeignKey{Entity: target, Table: target.Table, Column: target.Key.Name}
+}
+
+// catalogFunction is a function as the catalog has it.
+type catalogFunction struct {
+	Comment   string
+	Owner     string
+	Definer   bool
+	Callable  bool   // by alfred_tenant
+	Kind      string // f is a plain function, p a procedure, which has no result
+	Names     []string
+	Types     []string
+	Bases     []string
+	Elems     []string
+	Enums     []string // labels of an enumeration, joined by \x01
+	Defaults  int
+	Arguments string
+	Result    string
+}
+
+// functions finds the functions of a name: none, one, or several overloads.
+func functions(ctx context.Context, tx pgx.Tx, schema, name string) ([]*catalogFunction, error) {
+	return structs[catalogFunction](ctx, tx, "read function "+name, functionsSQL, schema, name)
 }

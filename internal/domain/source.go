@@ -126,12 +126,7 @@ func tuple(alias string, columns []string) string {
 
 // listed writes each name by a format, in which %[1]s is the quoted name.
 func listed(names []string, format, separator string) string {
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = fmt.Sprintf(format, quote(name))
-	}
-
-	return strings.Join(list, separator)
+	return strings.Join(each(names, func(name string) string { return fmt.Sprintf(format, quote(name)) }), separator)
 }
 
 // quote is a name as SQL, with its schema before it if that is given.

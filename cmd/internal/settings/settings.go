@@ -102,10 +102,7 @@ func one(e Env, name string) (string, error) {
 func Parse(e Env, by Program) (*Settings, error) {
 	s := &Settings{Windows: prompt.DefaultConfig()}
 	var faults []error
-	for _, l := range s.table() {
-		if by&l.by == 0 {
-			continue
-		}
+	for _, l := range s.lines(by) {
 		value, err := valueOf(e, &l)
 		if err == nil {
 			err = l.set(l.name, value, e)

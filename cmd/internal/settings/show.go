@@ -24,10 +24,7 @@ const mask = "(set, not shown)"
 // wrong with it.
 func Show(e Env, by Program) []Shown {
 	var shown []Shown
-	for _, l := range new(Settings).table() {
-		if by&l.by == 0 {
-			continue
-		}
+	for _, l := range new(Settings).lines(by) {
 		if prefix, ok := strings.CutSuffix(l.name, nodeSuffix); ok {
 			shown = append(shown, eachNode(e, &l, prefix)...)
 
@@ -99,10 +96,7 @@ func WithoutPassword(value string) string {
 func Help(by Program) string {
 	var help strings.Builder
 	help.WriteString("Settings, from the environment:\n")
-	for _, l := range new(Settings).table() {
-		if by&l.by == 0 {
-			continue
-		}
+	for _, l := range new(Settings).lines(by) {
 		name := l.name
 		if l.fallback != "" {
 			name += " (" + l.fallback + ")"

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 
 	"alfred/internal/llm/provider"
@@ -27,6 +28,11 @@ type line struct {
 	set      setter
 	meaning  string
 	secret   bool
+}
+
+// lines are the settings that a program reads.
+func (s *Settings) lines(by Program) []line {
+	return slices.DeleteFunc(s.table(), func(l line) bool { return by&l.by == 0 })
 }
 
 // table lists every setting, in the order in which people look for them.
