@@ -48,10 +48,8 @@ func (m *Migrator) givingWay(ctx context.Context, work func() ([]Step, error)) (
 		if attempt == 1 {
 			m.logger.WarnContext(ctx, "waiting until older transactions, such as a backup's, have ended: they use a table that is to be changed", slog.Any("error", err))
 		}
-		select {
-		case <-ctx.Done():
+		if Pause(ctx, tablePause) != nil {
 			return steps, fmt.Errorf("wait for tables in use: %w", err)
-		case <-time.After(tablePause):
 		}
 	}
 }
