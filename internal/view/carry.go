@@ -185,9 +185,11 @@ func (l *Loader) Renew(ctx context.Context, pool *pgxpool.Pool, v *View, need Ne
 }
 
 // Differs describes how a view differs from one loaded at the same moment; "" if it does not, or if somebody wrote in
-// between. Values that vary from load to load (row versions, results of the domain's queries) are not compared.
+// between, which may be a text for older turns that was written before the turn began and committed after its load.
+// Values that vary from load to load (row versions, results of the domain's queries) are not compared.
 func (v *View) Differs(loaded *View) string {
-	if v.written != loaded.written {
+	same := func(a, b *db.HistorySummaryListNewestRow) bool { return *a == *b }
+	if v.written != loaded.written || !maps.EqualFunc(v.Earlier, loaded.Earlier, same) {
 		return ""
 	}
 	mine, theirs := v.parts(), loaded.parts()
@@ -212,7 +214,7 @@ func (v *View) parts() []part {
 
 	return []part{
 		{"turn", []any{v.Turn.Status, v.Turn.Position, v.Turn.CurrentNode, v.Turn.Goal, v.Turn.Reply, v.Turn.Undoes, v.Before}},
-		{"registry", entities}, {"past", v.Past}, {"earlier", v.Earlier}, {"decisions", v.Decisions}, {"constraints", v.Constraints},
+		{"registry", entities}, {"past", v.Past}, {"decisions", v.Decisions}, {"constraints", v.Constraints},
 		{"questions", v.Questions}, {"steps", v.Steps}, {"runs", v.Runs}, {"results", v.Results}, {"drafts", v.Drafts},
 		{"versions of drafts", v.Versions.Drafts}, {"round", v.Continues()},
 	}
