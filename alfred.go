@@ -37,8 +37,7 @@ const (
 // Config is what a host program chooses.
 type Config struct {
 	// URL is the database's address, as in DATABASE_URL: direct, past any pooler that works by transactions. Its role owns
-	// Alfred's schema. pool_max_conns in it bounds the connections, of which
-	// a worker needs 3; 20 otherwise.
+	// Alfred's schema. pool_max_conns in it bounds the connections, of which a worker needs 3; 20 otherwise.
 	URL string
 	// Logger is nil for [slog.Default].
 	Logger *slog.Logger

@@ -81,7 +81,7 @@ func (r *Registry) Unpin(ctx context.Context, ref string) error {
 // curation is one decision about a ref.
 type curation struct{ action, event, ref, reason string }
 
-// curate changes a ref that resolves and logs the decision, or returns a *RefError. A decision that changes nothing is
+// curate changes a ref that resolves and logs the decision, or returns [RefErrors]. A decision that changes nothing is
 // logged but emits no event.
 func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry) error) error {
 	if err := r.lock(ctx); err != nil {

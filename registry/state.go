@@ -24,7 +24,9 @@ func (e *Entry) see(s *sighting, turn int) {
 		return
 	case s.gone():
 		if e.State != StateDropped && e.State != StateDeleted {
-			e.relabel(s.Label)
+			if e.LabelIsPlaceholder { // a deletion may know the key alone
+				e.relabel(s.Label)
+			}
 			e.bury(turn, s.Action)
 		}
 

@@ -184,7 +184,23 @@ func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result
 		}
 	}
 
-	return Result{rows: op.rows, RowCount: op.total}, nil
+	result := Result{rows: op.rows, RowCount: op.total}
+	if !slices.ContainsFunc(op.rows, counts) {
+		result.Notice = wholeText(op.args.Filters)
+	}
+
+	return result, nil
+}
+
+// counts reports whether a result says something of any row: without rows, a count is 0 and all else is null.
+func counts(row map[string]any) bool {
+	for _, value := range row {
+		if value != nil && fmt.Sprint(value) != "0" {
+			return true
+		}
+	}
+
+	return false
 }
 
 // nameGroup replaces a group's key by its ref, if the session has one, and its label.

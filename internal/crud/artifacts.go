@@ -17,8 +17,8 @@ import (
 const AnyVersion = 0
 
 // ChangeDraft replaces a draft's whole content for the user, as a new version, and checks it as generate does. version
-// is the one the user saw: if it is no longer the newest, the error is CodeStale. A ref that is not a draft is a
-// *registry.RefError. The user's session must be given.
+// is the one the user saw: if it is no longer the newest, the error is CodeStale. A ref that is not a draft is
+// [registry.RefErrors]. The user's session must be given.
 func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref string, version int, content json.RawMessage) error {
 	d, e, err := t.draftOf(ctx, tx, user, ref)
 	if err != nil {

@@ -179,5 +179,7 @@ func TestPatternsWithoutWildcards(t *testing.T) {
 		read := b.ok("read", vocab.ToolRead, `{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "`+pattern+`"}]}`)
 		require.Equal(t, notice, read.Notice, pattern)
 		require.Equal(t, pattern == "call jan", read.RowCount == 1, pattern)
+		counted := b.ok("analyze", vocab.ToolAnalyze, `{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "`+pattern+`"}], "aggregates": [{"fn": "count", "as": "n"}]}`)
+		require.Equal(t, notice, counted.Notice, pattern)
 	}
 }

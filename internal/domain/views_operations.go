@@ -3,6 +3,7 @@ package domain
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -65,6 +66,7 @@ type rowKey struct {
 }
 
 func (w *viewWriter) operation(f wrappedFunction) operationSQL {
+	w.remarkOperation(f)
 	parts := w.keyParts(f)
 	made := operationSQL{
 		Decl: f.decl, Wrapper: f.into, Arguments: w.zoned(f.Arguments), Result: f.Result, Split: len(parts) > 0, On: w.tableOf(f.decl.On),
@@ -101,13 +103,33 @@ func (w *viewWriter) operation(f wrappedFunction) operationSQL {
 
 const withoutZone = "timestamp without time zone"
 
+var (
+	localParameter = regexp.MustCompile(`(^|[^:])` + withoutZone) // not a cast in a default
+	localDefault   = regexp.MustCompile(withoutZone + `(?:\[\])? DEFAULT (NULL|now\(\)|CURRENT_TIMESTAMP)?`)
+)
+
 // zoned are a function's parameters as its wrapper has them: a time that the function takes for UTC comes with its zone.
 func (w *viewWriter) zoned(arguments string) string {
 	if !w.decl.Source.UTC {
 		return arguments
 	}
 
-	return strings.ReplaceAll(arguments, withoutZone, "timestamp with time zone")
+	return localParameter.ReplaceAllString(arguments, "${1}timestamp with time zone")
+}
+
+// remarkOperation is what the owner has to know about a function of times that are UTC.
+func (w *viewWriter) remarkOperation(f wrappedFunction) {
+	if !w.decl.Source.UTC {
+		return
+	}
+	for _, found := range localDefault.FindAllStringSubmatch(f.Arguments, -1) {
+		if found[1] == "" {
+			w.notef("%s has a parameter without a time zone, whose default is taken for the user's own time when it is left out: make it now(), or null and choose within", f.name)
+		}
+	}
+	if strings.Contains(f.Result, withoutZone) {
+		w.notef("%s returns times without a time zone, which are shown as they stand: return timestamptz", f.name)
+	}
 }
 
 // unzoned turns such an argument back.

@@ -22,7 +22,7 @@ CREATE TABLE club.bookings (
     starts_at timestamp(3) NOT NULL DEFAULT date_trunc('hour', CURRENT_TIMESTAMP::timestamp), ends_at timestamp, booked_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CHECK (ends_at > starts_at), CHECK (ends_at < '2100-01-01'));
 COMMENT ON COLUMN club.bookings.starts_at IS 'When it begins.';
-CREATE FUNCTION club.postpone(this uuid, until timestamp) RETURNS text LANGUAGE sql AS
+CREATE FUNCTION club.postpone(this uuid, until timestamp, noted timestamp DEFAULT now(), since timestamp DEFAULT '2026-01-01'::timestamp) RETURNS text LANGUAGE sql AS
 $$ UPDATE club.bookings SET starts_at = until, ends_at = NULL WHERE id = this RETURNING starts_at::text $$;
 INSERT INTO club.members VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO club.bookings (id, member_id, title, starts_at, ends_at, booked_at) VALUES
@@ -39,7 +39,9 @@ func TestTimesInUTC(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, club)
-	d, _ := attached(t, tx, "club", clubReview)
+	d, notes := attached(t, tx, "club", clubReview)
+	require.Len(t, notes, 1)
+	require.Contains(t, notes[0], "whose default is taken for the user's own time")
 	exec(t, tx, `SET LOCAL timezone = 'America/New_York'`)
 
 	starts := d.ByType("booking").Column("starts_at")

@@ -49,7 +49,7 @@ type source struct {
 	list  string // the SQL that lists the table's versions, ascending
 	// record is the SQL that records a version as applied.
 	record func(version int64) string
-	// migrate returns what it did, also where it failed later.
+	// migrate returns what it did; of our own migrations also what it did before it failed.
 	migrate func(ctx context.Context, pool *pgxpool.Pool, way direction) ([]Step, error)
 }
 
@@ -205,7 +205,7 @@ func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 		if err := status.refused(ErrSchemaAltered); err != nil {
 			return err
 		}
-		if err := bootstrap(ctx, conn); err != nil {
+		if _, err := m.givingWay(ctx, func() ([]Step, error) { return nil, bootstrap(ctx, conn) }); err != nil {
 			return err
 		}
 		for i, source := range m.sources {
@@ -219,7 +219,9 @@ func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 			}
 		}
 
-		return widenFunctions(ctx, conn)
+		_, err := m.givingWay(ctx, func() ([]Step, error) { return nil, widenFunctions(ctx, conn) })
+
+		return err
 	})
 
 	return steps, err

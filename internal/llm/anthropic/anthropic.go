@@ -23,8 +23,8 @@ type model struct {
 	service anthropic.MessageService
 }
 
-// New returns the model that config names. It makes no connection. The service is built from options only, so that the SDK does not read
-// the environment.
+// New returns the model that config names. It makes no connection. The service is built from options only, so that the
+// SDK does not read the environment.
 func New(config *wire.Config) (*wire.Model, error) {
 	filled, client, err := config.Open("anthropic", ownURL, wire.Always)
 	if err != nil {
