@@ -80,7 +80,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return n.flush(ctx)
 }
 
-// flush sends what is pending; what could not be sent stays pending.
+// flush sends what is pending. If some cannot be sent, all of it stays pending: to be told twice does no harm.
 func (n *Notifier) flush(ctx context.Context) error {
 	n.mu.Lock()
 	batch := slices.Collect(maps.Keys(n.pending))
