@@ -10,7 +10,8 @@ import (
 // LabelReader reads row labels by key, as the tenant; rows it cannot see are absent.
 type LabelReader func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error)
 
-// Result is what one statement returned. Rows are JSON with exact numbers, by column name, with rows of other tables nested under the table's name.
+// Result is what one statement returned. Rows are JSON with exact numbers, by column name, with rows of other tables
+// nested under the table's name.
 type Result struct {
 	Entity   *domain.Entity
 	Rows     []map[string]any

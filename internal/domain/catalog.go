@@ -188,10 +188,10 @@ func (c *Column) readAs(plain string) {
 	c.Type, c.FullType, c.cast = plain, plain, plain
 }
 
+const withoutZone = "timestamp without time zone"
+
 // local reports whether the column holds times that do not say where.
-func (c *Column) local() bool {
-	return strings.HasPrefix(c.FullType, "timestamp") && strings.HasSuffix(c.FullType, "without time zone")
-}
+func (c *Column) local() bool { return c.Type == withoutZone }
 
 func (t *catalogTable) grant(column string, insert, update bool) {
 	if insert {

@@ -141,7 +141,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		table                          string
 		base                           Column
 	)
-	into := []any{&relation, &number, &name, &base.FullType, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}
+	into := []any{&relation, &number, &name, &base.Type, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}
 
 	return eachRow(ctx, tx, "tables of views", viewColumnsSQL, []any{bases}, into, func() error {
 		c.attributes[origin{relation, number}] = name
@@ -150,7 +150,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 			at.view.inherit(at.column, &base, comment, relationComment)
 		}
 		for _, at := range computed {
-			if at.zoned(relation, name, &base) {
+			if at.addsZone(relation, name, &base) {
 				at.view.from[name] = origin{relation, number}
 				at.view.inherit(at.column, &base, comment, relationComment)
 			}
@@ -160,9 +160,9 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	})
 }
 
-// zoned reports whether the view shows a time of its only table under the same name, with a time zone added.
-func (at viewColumn) zoned(relation uint32, name string, base *Column) bool {
-	return at.column.Name == name && at.column.FullType == "timestamp with time zone" && base.local() && len(at.view.bases) == 1 && at.view.bases[relation]
+// addsZone reports whether the view shows a time of its only table under the same name, with a time zone added.
+func (at viewColumn) addsZone(relation uint32, name string, base *Column) bool {
+	return at.column.Name == name && at.column.zoned && base.local() && len(at.view.bases) == 1 && at.view.bases[relation]
 }
 
 // inherit copies what the table says about a column. A view's own comment takes precedence.

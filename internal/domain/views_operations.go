@@ -69,7 +69,7 @@ func (w *viewWriter) operation(f wrappedFunction) operationSQL {
 	w.remarkOperation(f)
 	parts := w.keyParts(f)
 	made := operationSQL{
-		Decl: f.decl, Wrapper: f.into, Arguments: w.zoned(f.Arguments), Result: f.Result, Split: len(parts) > 0, On: w.tableOf(f.decl.On),
+		Decl: f.decl, Wrapper: f.into, Arguments: w.addZones(f.Arguments), Result: f.Result, Split: len(parts) > 0, On: w.tableOf(f.decl.On),
 		HandOver: handOver{w.function(f.into), f.Owner, w.account != nil},
 	}
 	if made.Split {
@@ -84,7 +84,7 @@ func (w *viewWriter) operation(f wrappedFunction) operationSQL {
 			continue
 		}
 		number := i + 1 - max(0, len(parts)-1) // the parts have come as one
-		args[i] = fmt.Sprintf("%s => $%d%s", quote(parameter), number, w.unzoned(f.Types[i]))
+		args[i] = fmt.Sprintf("%s => $%d%s", quote(parameter), number, w.dropZone(f.Types[i]))
 		if t := w.tableOf(f.decl.keyType(i, parameter)); t != nil {
 			made.Keys = append(made.Keys, rowKey{number, t, strings.HasSuffix(f.Types[i], "[]")})
 		}
@@ -101,15 +101,13 @@ func (w *viewWriter) operation(f wrappedFunction) operationSQL {
 	return made
 }
 
-const withoutZone = "timestamp without time zone"
-
 var (
 	localParameter = regexp.MustCompile(`(^|[^:])` + withoutZone) // not a cast in a default
 	localDefault   = regexp.MustCompile(withoutZone + `(?:\[\])? DEFAULT (NULL|now\(\)|CURRENT_TIMESTAMP)?`)
 )
 
-// zoned are a function's parameters as its wrapper has them: a time that the function takes for UTC comes with its zone.
-func (w *viewWriter) zoned(arguments string) string {
+// addZones makes a function's parameters its wrapper's: a time that the function takes for UTC comes with its zone.
+func (w *viewWriter) addZones(arguments string) string {
 	if !w.decl.Source.UTC {
 		return arguments
 	}
@@ -132,8 +130,8 @@ func (w *viewWriter) remarkOperation(f wrappedFunction) {
 	}
 }
 
-// unzoned turns such an argument back.
-func (w *viewWriter) unzoned(parameter string) string {
+// dropZone is the cast that turns such an argument back.
+func (w *viewWriter) dropZone(parameter string) string {
 	if !w.decl.Source.UTC || !strings.HasPrefix(parameter, withoutZone) {
 		return ""
 	}

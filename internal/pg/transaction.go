@@ -167,8 +167,7 @@ func (t *transaction) Prepare(ctx context.Context, name, sql string) (*pgconn.St
 	return t.conn.Conn().Prepare(ctx, name, sql)
 }
 
-// Conn is the connection, on which the transaction has begun; if it cannot begin, the
-// connection is closed.
+// Conn is the connection, on which the transaction has begun; if it cannot begin, the connection is closed.
 func (t *transaction) Conn() *pgx.Conn {
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
 	defer cancel()
