@@ -84,10 +84,26 @@ func hexDigit(c byte) bool {
 
 // Inline turns a text into a single line of at most so many characters (0: unlimited).
 func Inline(text string, most int) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if !inline(text) {
+		text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	}
 	text, _ = Redact(text)
 
 	return Clip(defused(text), most)
+}
+
+// inline reports whether a text is plain ASCII on one line, with single spaces between its words. Most are, and finding
+// out takes a tenth of the time of taking a text apart.
+func inline(text string) bool {
+	before := byte(' ')
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == ' ' && before == ' ' {
+			return false
+		}
+		before = text[i]
+	}
+
+	return before != ' ' || text == ""
 }
 
 // defused neutralizes tags and the markers of models' chat templates: some servers' tokenizers interpret them anywhere
@@ -152,8 +168,11 @@ func Block(text string) string {
 
 // Clip truncates a text to so many characters (0: not at all) and marks the cut.
 func Clip(text string, most int) string {
+	if most <= 0 || len(text) <= most {
+		return text
+	}
 	runes := []rune(text)
-	if most <= 0 || len(runes) <= most {
+	if len(runes) <= most {
 		return text
 	}
 
