@@ -55,7 +55,7 @@ build: ## build bin/worker and bin/api
 .PHONY: cassettes
 cassettes: ## record real answers of the providers whose keys are set; costs a few cents
 	@for name in openai anthropic gemini; do key=$$(tr a-z A-Z <<< $$name)_API_KEY; \
-	if [ -n "$${!key-}" ]; then go test ./internal/llm/$$name -run Cassettes -count=1 -record; else echo "$$name: $$key is not set, its cassettes are kept"; fi; done
+	if [ -n "$${!key-}" ]; then go test ./internal/llm/provider -run TestCassettes/$$name -count=1 -record; else echo "$$name: $$key is not set, its cassettes are kept"; fi; done
 
 .PHONY: disturbed
 disturbed: ## hold the demo's conversation 500 times, and each case of the suites, with errors in the models' answers; counts right, reported and wrong endings; nightly

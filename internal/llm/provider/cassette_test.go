@@ -1,4 +1,4 @@
-package openai_test
+package provider_test
 
 import (
 	"cmp"
@@ -11,20 +11,43 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/llm"
+	"alfred/internal/llm/anthropic"
 	"alfred/internal/llm/cassette"
+	"alfred/internal/llm/gemini"
 	"alfred/internal/llm/openai"
+	"alfred/internal/llm/provider"
 	"alfred/internal/llm/wire"
 )
 
-var record = flag.Bool("record", false, "ask the real server and overwrite the cassettes; needs OPENAI_API_KEY")
+var record = flag.Bool("record", false, "ask the real servers and overwrite the cassettes; needs a key in the environment, such as OPENAI_API_KEY")
 
-func TestModel_Cassettes(t *testing.T) {
+func TestCassettes(t *testing.T) {
 	t.Parallel()
+	for _, d := range []deck{
+		{provider.Anthropic, "claude-haiku-4-5", anthropic.New},
+		{provider.Gemini, "gemini-2.5-flash", gemini.New},
+		{provider.OpenAI, "gpt-4.1-mini", openai.New},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			d.play(t)
+		})
+	}
+}
+
+// deck plays the cassettes of one provider, recorded with one of its models.
+type deck struct {
+	name, model string
+	open        func(config *wire.Config) (*wire.Model, error)
+}
+
+func (d deck) play(t *testing.T) {
+	t.Helper()
 
 	t.Run("Stream", func(t *testing.T) {
 		t.Parallel()
 		var pieces []string
-		response, err := played(t, "stream").Generate(t.Context(), &llm.Request{
+		response, err := d.played(t, "stream").Generate(t.Context(), &llm.Request{
 			System: "Answer in one short sentence.", Messages: []llm.Message{{Role: llm.RoleUser, Content: "Say hello."}},
 			OnDelta: func(text string) { pieces = append(pieces, text) },
 		})
@@ -38,7 +61,7 @@ func TestModel_Cassettes(t *testing.T) {
 
 	t.Run("ToolCalls", func(t *testing.T) {
 		t.Parallel()
-		response, err := played(t, "tool_calls").Generate(t.Context(), &llm.Request{
+		response, err := d.played(t, "tool_calls").Generate(t.Context(), &llm.Request{
 			Messages: []llm.Message{{Role: llm.RoleUser, Content: "Read the tables recipes and tasks, both at once."}},
 			Tools: []llm.Tool{{
 				Name: "db_read", Description: "Read a table.",
@@ -52,14 +75,14 @@ func TestModel_Cassettes(t *testing.T) {
 	})
 }
 
-func played(t *testing.T, name string) *wire.Model {
+func (d deck) played(t *testing.T, tape string) *wire.Model {
 	t.Helper()
 	key := "none"
 	if *record {
-		key = cmp.Or(os.Getenv("OPENAI_API_KEY"), key)
+		key = cmp.Or(os.Getenv(strings.ToUpper(d.name)+"_API_KEY"), key)
 	}
-	client := cassette.Open(t, "testdata/"+name+".json", cassette.Options{Record: *record, Secrets: []string{key}})
-	model, err := openai.New(&wire.Config{APIKey: key, HTTPClient: client, Model: "gpt-4.1-mini"})
+	client := cassette.Open(t, "testdata/"+d.name+"/"+tape+".json", cassette.Options{Record: *record, Secrets: []string{key}})
+	model, err := d.open(&wire.Config{APIKey: key, HTTPClient: client, Model: d.model})
 	require.NoError(t, err)
 
 	return model
