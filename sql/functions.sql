@@ -1,5 +1,6 @@
 -- The functions of schema alfred as all migrations together leave them, written by make generate. Nothing runs this file.
 -- To change a function, replace it in a new migration (sql/schema/alfred); what changed is then the difference of this file.
+-- Functions of one expression (RETURN ...) are not here: Postgres does not keep them as they were written.
 
 CREATE OR REPLACE FUNCTION alfred.active_entities(session uuid, turns_window integer DEFAULT retention_window())
  RETURNS SETOF v_entities
@@ -636,13 +637,6 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION alfred.one_line(words text, most integer)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
- SET search_path TO 'alfred', 'public', 'pg_temp'
-RETURN "left"(regexp_replace("left"(words, (4 * most)), '\s+'::text, ' '::text, 'g'::text), most);
-
 CREATE OR REPLACE FUNCTION alfred.partition_drop(part text)
  RETURNS void
  LANGUAGE plpgsql
@@ -1216,12 +1210,6 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION alfred.tenant_id()
- RETURNS uuid
- LANGUAGE sql
- STABLE PARALLEL SAFE
-RETURN (NULLIF(current_setting('alfred.user_id'::text, true), ''::text))::uuid;
-
 CREATE OR REPLACE FUNCTION alfred.tenant_timezone()
  RETURNS text
  LANGUAGE plpgsql
@@ -1239,13 +1227,6 @@ CREATE OR REPLACE FUNCTION alfred.tier_rank(tier text)
 AS $function$
     SELECT array_position(ARRAY['generated', 'recent', 'retained', 'excluded', 'background', 'hidden'], tier)
 $function$;
-
-CREATE OR REPLACE FUNCTION alfred.title_of(words text)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE
- SET search_path TO 'alfred', 'public', 'pg_temp'
-RETURN "left"(btrim(regexp_replace(regexp_replace(words, '@\[([^]\n]*)\]\([^()\s]*\)'::text, '\1'::text, 'g'::text), '\s+'::text, ' '::text, 'g'::text)), 60);
 
 CREATE OR REPLACE FUNCTION alfred.turn_begins(session uuid)
  RETURNS timestamp with time zone
@@ -1859,12 +1840,6 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION alfred.uuid_v7(at timestamp with time zone DEFAULT clock_timestamp())
- RETURNS uuid
- LANGUAGE sql
- PARALLEL SAFE
-RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send((floor((EXTRACT(epoch FROM at) * (1000)::numeric)))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
-
 CREATE OR REPLACE FUNCTION alfred.uuid_v7_floor(at timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -1873,9 +1848,3 @@ CREATE OR REPLACE FUNCTION alfred.uuid_v7_floor(at timestamp with time zone)
 AS $function$
     SELECT (lpad(to_hex(greatest(floor(extract(epoch FROM at) * 1000)::bigint, 0)), 12, '0') || repeat('0', 20))::uuid
 $function$;
-
-CREATE OR REPLACE FUNCTION alfred.uuid_v7_month(id uuid)
- RETURNS date
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (date_trunc('month'::text, (to_timestamp((((((('x'::text || "left"(replace((id)::text, '-'::text, ''::text), 12)))::bit(48))::bigint)::numeric / 1000.0))::double precision) AT TIME ZONE 'UTC'::text)))::date;

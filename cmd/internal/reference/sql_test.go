@@ -96,6 +96,7 @@ func TestSQLIsDocumented(t *testing.T) {
 
 const functionsIntro = `-- The functions of schema alfred as all migrations together leave them, written by make generate. Nothing runs this file.
 -- To change a function, replace it in a new migration (sql/schema/alfred); what changed is then the difference of this file.
+-- Functions of one expression (RETURN ...) are not here: Postgres does not keep them as they were written.
 `
 
 // sql/functions.sql has what each function does now. Of one that was replaced there are several versions in the migrations.
@@ -103,7 +104,7 @@ func TestFunctionsAreDocumented(t *testing.T) {
 	t.Parallel()
 
 	rows, err := dbtest.Tx(t).Query(t.Context(), `
-		SELECT pg_get_functiondef(p.oid) FROM pg_proc AS p WHERE p.pronamespace = 'alfred'::regnamespace AND p.proname NOT LIKE 'river%'
+		SELECT pg_get_functiondef(p.oid) FROM pg_proc AS p WHERE p.pronamespace = 'alfred'::regnamespace AND p.proname NOT LIKE 'river%' AND p.prosqlbody IS NULL
 		ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid)`)
 	require.NoError(t, err)
 	functions, err := pgx.CollectRows(rows, pgx.RowTo[string])
