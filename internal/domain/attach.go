@@ -48,14 +48,14 @@ func detached(ctx context.Context, tx pgx.Tx, decl *Declaration) (drop string, e
 }
 
 // Drop removes everything Views made: the schema, the grants on the owner's objects and the role, which stays if
-// another database still uses it.
+// another database still uses it, or somebody else made it.
 func Drop(ctx context.Context, db DB, decl *Declaration) error {
 	role := quote(ViewRole(decl.Schema))
 
 	return script(ctx, db, "drop "+decl.Schema, func(pgx.Tx) (string, error) {
 		return fmt.Sprintf(`DROP SCHEMA IF EXISTS %[1]s CASCADE;
 DO $$ BEGIN IF to_regrole(%[3]s) IS NOT NULL THEN DROP OWNED BY %[2]s; END IF; END $$;
-DO $$ BEGIN DROP ROLE IF EXISTS %[2]s; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END $$`,
+DO $$ BEGIN DROP ROLE IF EXISTS %[2]s; EXCEPTION WHEN dependent_objects_still_exist OR insufficient_privilege THEN NULL; END $$`,
 			quote(decl.Schema), role, literalSQL(role)), nil
 	})
 }

@@ -243,6 +243,33 @@ func TestW03DetachAttachDrop(t *testing.T) {
 	require.Zero(t, left, "no grant is left")
 }
 
+// An owner who may not create roles is told what somebody else has to run. With the role made for them they attach the
+// views, and drop them; the role stays.
+func TestViewsOfAnOwnerWithoutRoles(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE ROLE slip_owner; GRANT alfred_tenant, alfred_undo TO slip_owner; CREATE SCHEMA slip AUTHORIZATION slip_owner`)
+	exec(t, tx, `DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO slip_owner', current_database()); END $$; SET LOCAL ROLE slip_owner`)
+	exec(t, tx, strings.ReplaceAll(strings.Replace(harbour, "CREATE SCHEMA harbour;", "", 1), "harbour", "slip"))
+	text, err := domain.InitViews(t.Context(), tx, "slip", "")
+	require.NoError(t, err)
+	decl, err := domain.Load(fstest.MapFS{"s.yaml": {Data: []byte(text)}}, "s.yaml")
+	require.NoError(t, err)
+	sql, _, err := domain.Views(t.Context(), tx, decl)
+	require.NoError(t, err)
+	require.ErrorContains(t, domain.Attach(t.Context(), tx, decl, sql),
+		`CREATE ROLE "alfred_views_slip_alfred" NOLOGIN; GRANT "alfred_views_slip_alfred" TO slip_owner`)
+
+	exec(t, tx, `RESET ROLE; CREATE ROLE alfred_views_slip_alfred NOLOGIN; GRANT alfred_views_slip_alfred TO slip_owner; SET LOCAL ROLE slip_owner`)
+	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
+	exec(t, tx, `INSERT INTO slip_alfred.alfred_accounts VALUES ('`+adaID+`', 1)`)
+	require.Equal(t, "Pier", as(t, tx, adaID, `SELECT label FROM slip_alfred.places`))
+	exec(t, tx, `SET LOCAL ROLE slip_owner`)
+	require.NoError(t, domain.Drop(t.Context(), tx, decl))
+	exec(t, tx, `RESET ROLE; DROP ROLE alfred_views_slip_alfred`)
+}
+
 func tryExec(t *testing.T, tx pgx.Tx, sql string) error {
 	t.Helper()
 
