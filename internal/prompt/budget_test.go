@@ -97,7 +97,7 @@ func TestSectionsKeepTheirBudget(t *testing.T) {
 	for _, c := range []struct {
 		frame   nodes.Frame
 		heading string
-		most    int
+		most    prompt.Tokens
 	}{
 		{think, "## Recent Context (last 2 turns)", budget.Entities},
 		{think, "## Long Term Memory (retained from earlier)", budget.Entities},
@@ -109,7 +109,7 @@ func TestSectionsKeepTheirBudget(t *testing.T) {
 		{act, "## Generated (NOT YET SAVED)", budget.Drafts + budget.Entities},
 		{act, "## Schema", budget.Schema},
 	} {
-		require.LessOrEqual(t, llm.EstimateTokens(body(c.frame, c.heading)), c.most+slack, c.heading)
+		require.LessOrEqual(t, llm.EstimateTokens(body(c.frame, c.heading)), int(c.most)+slack, c.heading)
 		require.NotEmpty(t, body(c.frame, c.heading), c.heading)
 	}
 }

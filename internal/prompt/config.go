@@ -23,19 +23,19 @@ type Config struct {
 
 // Budget bounds each section in estimated tokens, so that a prompt does not grow with the conversation.
 type Budget struct {
-	Profile      int
+	Profile      Tokens
 	Guidance     int // characters per subdomain's guidance
-	Snapshot     int
-	Entities     int // the lines of one tier
-	Drafts       int // JSON of unsaved content
-	Rows         int // Active Entities (Full Data)
-	Conversation int
-	Earlier      int // older turns, in Conversation and in What Happened separately
-	Message      int // one message or reply within Conversation
-	Narrative    int
-	Constraints  int
-	Schema       int
-	Results      int // Step Results, and the rows of Execution Results
+	Snapshot     Tokens
+	Entities     Tokens // the lines of one tier
+	Drafts       Tokens // JSON of unsaved content
+	Rows         Tokens // Active Entities (Full Data)
+	Conversation Tokens
+	Earlier      Tokens // older turns, in Conversation and in What Happened separately
+	Message      Tokens // one message or reply within Conversation
+	Narrative    Tokens
+	Constraints  Tokens
+	Schema       Tokens
+	Results      Tokens // Step Results, and the rows of Execution Results
 }
 
 // Tight returns the same windows with half the budgets and with prompts that are complete in themselves, for one that
@@ -43,8 +43,9 @@ type Budget struct {
 func (c Config) Tight() Config {
 	c.Alone = true
 	b := &c.Budget
-	for _, budget := range []*int{
-		&b.Profile, &b.Guidance, &b.Snapshot, &b.Entities, &b.Drafts, &b.Rows, &b.Conversation, &b.Earlier, &b.Message, &b.Narrative,
+	b.Guidance /= 2
+	for _, budget := range []*Tokens{
+		&b.Profile, &b.Snapshot, &b.Entities, &b.Drafts, &b.Rows, &b.Conversation, &b.Earlier, &b.Message, &b.Narrative,
 		&b.Constraints, &b.Schema, &b.Results,
 	} {
 		*budget /= 2

@@ -275,7 +275,7 @@ func (t *page) returnedTo(round *nodes.Round) []string {
 }
 
 func (t *page) clipped(line string) string {
-	return clean.Weekdays(clean.Clip(line, t.config.Budget.Results*clean.RunesPerToken))
+	return clean.Weekdays(t.config.Budget.Results.clip(line))
 }
 
 // lastResults are the results of the step's last decision, in the order of its calls, and how many of these there were.

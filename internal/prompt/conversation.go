@@ -34,7 +34,7 @@ func (t *page) talk(s *section, turns []*db.TurnListPastRow, after func(*db.Turn
 		total += clean.Tokens(texts[i])
 	}
 	for i, p := range turns {
-		if total <= t.config.Budget.Conversation {
+		if total <= int(t.config.Budget.Conversation) {
 			break
 		}
 		short := t.exchange(p, true)
@@ -59,9 +59,9 @@ func (t *page) talk(s *section, turns []*db.TurnListPastRow, after func(*db.Turn
 const shortMessage = 300
 
 // cut shortens a text to a budget.
-func cut(text string, budget int) string {
-	if runes := []rune(text); len(runes) > budget*clean.RunesPerToken {
-		return string(runes[:budget*clean.RunesPerToken])
+func cut(text string, budget Tokens) string {
+	if runes := []rune(text); len(runes) > budget.runes() {
+		return string(runes[:budget.runes()])
 	}
 
 	return text
@@ -95,28 +95,25 @@ func (t *page) exchange(p *db.TurnListPastRow, short bool) string {
 // earlierTalk prints what came before the window: the compressed text, and one line for each turn it does not cover
 // yet.
 func (t *page) earlierTalk(s *section, window int) {
-	older := t.Older("conversation", window)
-	lines := make([]string, 0, len(older))
-	for _, p := range older {
-		lines = append(lines, t.EarlierLine(p))
-	}
-	t.earlierText(s, "conversation", older, lines)
+	t.earlierText(s, "conversation", window, t.EarlierLine)
 	if s.body.Len() > 0 {
 		s.line()
 		s.line("### Since then")
 	}
 }
 
-// earlierText prints a compressed text and lines under ### Earlier. Over budget, the oldest lines are dropped.
-func (t *page) earlierText(s *section, kind string, turns []*db.TurnListPastRow, lines []string) {
-	budget := t.config.Budget.Earlier
+// earlierText prints a compressed text, and a line for each turn before the window that it does not cover, under ###
+// Earlier. Over budget, the oldest lines are dropped.
+func (t *page) earlierText(s *section, kind string, window int, lineOf func(*db.TurnListPastRow) string) {
+	turns := t.Older(kind, window)
+	lines := linesOf(turns, lineOf)
+	left := t.config.Budget.Earlier
 	covered := t.Earlier[kind]
 	var head string
 	if covered != nil {
-		head = clean.Clip(clean.Block(covered.Text), budget*clean.RunesPerToken)
-		budget -= clean.Tokens(head)
+		head = left.takeCut(clean.Block(covered.Text))
 	}
-	from := newest(lines, budget)
+	from := lastThatFit(lines, left)
 	if head == "" && len(lines) == 0 {
 		return
 	}
@@ -131,17 +128,13 @@ func (t *page) earlierText(s *section, kind string, turns []*db.TurnListPastRow,
 	}
 }
 
-// newest returns the index of the first of the last lines that fit a budget together.
-func newest(lines []string, budget int) int {
-	from := len(lines)
-	for from > 0 {
-		if budget -= clean.Tokens(lines[from-1]); budget < 0 {
-			break
-		}
-		from--
+func linesOf[T any](things []T, lineOf func(T) string) []string {
+	lines := make([]string, len(things))
+	for i, thing := range things {
+		lines[i] = lineOf(thing)
 	}
 
-	return from
+	return lines
 }
 
 // touched lists the refs of a past turn for Understand.
@@ -182,13 +175,15 @@ func (t *page) touchedBy(p *db.TurnListPastRow) string {
 // entitiesByTurn lists the refs that each of the last turns touched. Over budget, the oldest turns are dropped.
 func (t *page) entitiesByTurn(s *section) {
 	turns := t.Window(t.config.UnderstandTurns)
-	texts := make([]string, len(turns))
-	for i, p := range turns {
-		if refs := t.touchedBy(p); refs != "" {
-			texts[i] = "Turn " + strconv.Itoa(int(p.Number)) + "\n" + refs
+	texts := linesOf(turns, func(p *db.TurnListPastRow) string {
+		refs := t.touchedBy(p)
+		if refs == "" {
+			return ""
 		}
-	}
-	from := newest(texts, t.config.Budget.Entities)
+
+		return "Turn " + strconv.Itoa(int(p.Number)) + "\n" + refs
+	})
+	from := lastThatFit(texts, t.config.Budget.Entities)
 	s.shown(len(turns)-from, len(turns), ", the newest")
 	for i := from; i < len(turns); i++ {
 		if texts[i] == "" {

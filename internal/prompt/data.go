@@ -29,30 +29,26 @@ func (t *page) fullData(s *section) {
 	if len(chosen) == 0 {
 		return
 	}
-	kept := t.fitRows(chosen)
+	lines, details := t.fitRows(chosen)
 	s.line(tableHead)
 	s.line(tableRule)
 	for _, r := range chosen {
-		if fit := kept[r]; fit != nil {
-			s.line(fit.line)
-			t.show(r, !fit.cut)
-			s.addItem(rowReason(t, r), r.Ref, r.Turn, fit.line+fit.detail)
+		if line, ok := lines[r]; ok {
+			detail, whole := details[r]
+			s.line(line)
+			t.show(r, whole)
+			s.addItem(rowReason(t, r), r.Ref, r.Turn, line+detail)
 		}
 	}
-	s.shown(len(kept), len(chosen), "; read the others with filters")
-	cut := 0
+	s.shown(len(lines), len(chosen), "; read the others with filters")
 	for _, r := range chosen {
-		switch fit := kept[r]; {
-		case fit == nil:
-		case fit.cut:
-			cut++
-		case fit.detail != "":
+		if details[r] != "" {
 			s.line()
 			s.line("### ", r.Ref)
-			s.line(fit.detail)
+			s.line(details[r])
 		}
 	}
-	if cut > 0 {
+	if cut := len(lines) - len(details); cut > 0 {
 		s.line()
 		s.line("(long texts of ", strconv.Itoa(cut), " rows left out; read one by id for them)")
 	}
@@ -71,7 +67,7 @@ func rowReason(t *page, r *view.Row) string {
 func (t *page) chooseRows() []*view.Row {
 	inView := func(r *view.Row) bool {
 		e := t.ByRef[r.Ref]
-		near := e.Tier == "recent" || e.Tier == "retained" || r.Turn == t.Number || t.ofStep(r.Ref) > 0
+		near := e.Tier == "recent" || e.Tier == "retained" || r.Turn == t.Number || t.ofStep(r.Ref)
 
 		return near && !e.Pending() && !t.Gone(r.Ref)
 	}
@@ -86,62 +82,26 @@ func (t *page) chooseRows() []*view.Row {
 	return chosen
 }
 
-// fitted is what the budget leaves of a row: its line, and the details below the table unless they are cut.
-type fitted struct {
-	line, detail string
-	cut          bool
-}
-
-// fitRows drops what exceeds the budget: first the details of the oldest rows, then the oldest rows themselves. The
-// step's own rows get their details first, and their line regardless of the budget, because a decision may not
-// overwrite what it was not shown.
-func (t *page) fitRows(chosen []*view.Row) map[*view.Row]*fitted {
-	budget, kept := t.config.Budget.Rows, map[*view.Row]*fitted{}
-	byAge := slices.Clone(chosen)
-	slices.SortStableFunc(byAge, func(a, b *view.Row) int { return cmp.Or(b.Turn-a.Turn, b.Step-a.Step) })
-	own, others := []*view.Row{}, []*view.Row{}
-	for _, r := range byAge {
-		if t.ofStep(r.Ref) > 0 {
-			own = append(own, r)
-		} else {
-			others = append(others, r)
-		}
-	}
-	for _, r := range own {
-		kept[r] = &fitted{line: t.tableRow(r)}
-		budget -= clean.Tokens(kept[r].line)
-	}
-	budget = t.fitDetails(own, kept, budget)
-	for _, r := range others {
+// fitRows returns the lines that fit, and the details of those rows that fit below them: first the details of the oldest
+// rows are left out, then the oldest rows themselves. The step's own rows get their details first, and their line
+// regardless of the budget, because a decision may not overwrite what it was not shown.
+func (t *page) fitRows(chosen []*view.Row) (lines, details map[*view.Row]string) {
+	left := t.config.Budget.Rows
+	lines, details = map[*view.Row]string{}, map[*view.Row]string{}
+	lineOf := func(r *view.Row) (string, bool) {
 		line := t.tableRow(r)
-		cost := clean.Tokens(line)
-		if cost > budget && (len(kept) >= minShortRows || cost > shortRow) {
-			continue
-		}
-		budget -= cost
-		kept[r] = &fitted{line: line}
+
+		return line, t.ofStep(r.Ref) || len(lines) < minShortRows && clean.Tokens(line) <= shortRow
 	}
-	t.fitDetails(others, kept, budget)
-
-	return kept
-}
-
-// fitDetails adds details to rows that already have a line, and returns the remaining budget.
-func (t *page) fitDetails(rows []*view.Row, kept map[*view.Row]*fitted, budget int) int {
-	for _, r := range rows {
-		fit := kept[r]
-		if fit == nil {
-			continue
-		}
-		text := t.detail(r)
-		if cost := clean.Tokens(text); cost <= budget {
-			budget -= cost
-			fit.detail = text
-		}
-		fit.cut = fit.detail != text
+	detailOf := func(r *view.Row) (string, bool) { return t.detail(r), false }
+	byAge := slices.SortedStableFunc(slices.Values(chosen), func(a, b *view.Row) int { return cmp.Or(b.Turn-a.Turn, b.Step-a.Step) })
+	own := func(r *view.Row) bool { return t.ofStep(r.Ref) }
+	for _, rows := range [][]*view.Row{filtered(byAge, own), slices.DeleteFunc(byAge, own)} {
+		fit(lines, &left, rows, lineOf)
+		fit(details, &left, filtered(rows, func(r *view.Row) bool { return lines[r] != "" }), detailOf)
 	}
 
-	return budget
+	return lines, details
 }
 
 // show records which columns of a row appear in the prompt; long texts and children appear only with its details.

@@ -3,7 +3,6 @@ package prompt
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,7 +109,7 @@ func (t *page) recent(s *section) {
 		groups[head] = append(groups[head], e)
 		summaries = summaries || head == headLoaded && (!e.Has("text") || !e.Has("rows"))
 	}
-	budget := t.config.Budget.Entities
+	left := t.config.Budget.Entities
 	for _, head := range []string{headLoaded, headPart, headUnloaded, headGone} {
 		if len(groups[head]) == 0 {
 			continue
@@ -119,7 +118,7 @@ func (t *page) recent(s *section) {
 		if head == headLoaded && summaries {
 			s.line(noteSummary)
 		}
-		t.list(s, groups[head], "recent", &budget)
+		t.list(s, groups[head], "recent", &left)
 	}
 }
 
@@ -138,8 +137,8 @@ func (t *page) howLoaded(e *view.Entity) string {
 
 // list prints entities within a budget, runs of similar ones as one line. Over budget, those touched longest ago are
 // dropped.
-func (t *page) list(s *section, entities []*view.Entity, reason string, budget *int) {
-	groups, shown := fitting(t.collapse(entities), budget, math.MaxInt), 0
+func (t *page) list(s *section, entities []*view.Entity, reason string, left *Tokens) {
+	groups, shown := fitting(t.collapse(entities), left, len(entities)), 0
 	for _, g := range groups {
 		s.line(g.line)
 		for _, e := range g.members {
@@ -168,17 +167,12 @@ type group struct {
 }
 
 // fitting keeps, in their order, the most recently touched groups that fit a budget, at most as many as most.
-func fitting(groups []*group, budget *int, most int) []*group {
+func fitting(groups []*group, left *Tokens, most int) []*group {
 	newest := slices.SortedStableFunc(slices.Values(groups), func(a, b *group) int { return int(b.members[0].TurnLastRef - a.members[0].TurnLastRef) })
-	kept := map[*group]bool{}
-	for _, g := range newest {
-		if cost := clean.Tokens(g.line); cost <= *budget && len(kept) < most {
-			*budget -= cost
-			kept[g] = true
-		}
-	}
+	kept := map[*group]string{}
+	fit(kept, left, newest[:min(most, len(newest))], func(g *group) (string, bool) { return g.line, false })
 
-	return slices.DeleteFunc(groups, func(g *group) bool { return !kept[g] })
+	return filtered(groups, func(g *group) bool { return kept[g] != "" })
 }
 
 // collapseOver is the longest run of refs that still gets a line each.
@@ -208,26 +202,20 @@ func (t *page) rangeLine(run []*view.Entity) string {
 
 // retained lists what Understand keeps in view.
 func (t *page) retained(s *section) {
-	budget := t.config.Budget.Entities
+	left := t.config.Budget.Entities
 	line := func(e *view.Entity) string {
 		return t.line(e, ", turn "+strconv.Itoa(int(e.TurnCreated)), clean.Text(e.ActiveReason))
 	}
-	t.ranked(s, t.Tier("retained"), &budget, compareConfidence, line, func(e *view.Entity) int32 { return e.TurnCreated })
+	t.ranked(s, t.Tier("retained"), &left, compareConfidence, line, func(e *view.Entity) int32 { return e.TurnCreated })
 }
 
 // ranked prints entities in their order. Over budget, those that rank lowest are dropped.
-func (t *page) ranked(s *section, entities []*view.Entity, budget *int, rank func(a, b *view.Entity) int, line func(*view.Entity) string, turn func(*view.Entity) int32) {
+func (t *page) ranked(s *section, entities []*view.Entity, left *Tokens, rank func(a, b *view.Entity) int, line func(*view.Entity) string, turn func(*view.Entity) int32) {
 	lines := map[*view.Entity]string{}
-	for _, e := range slices.SortedStableFunc(slices.Values(entities), func(a, b *view.Entity) int { return rank(b, a) }) {
-		text := line(e)
-		if clean.Tokens(text) > *budget {
-			break
-		}
-		*budget -= clean.Tokens(text)
-		lines[e] = text
-	}
+	highest := slices.SortedStableFunc(slices.Values(entities), func(a, b *view.Entity) int { return rank(b, a) })
+	fit(lines, left, highest, func(e *view.Entity) (string, bool) { return line(e), false })
 	for _, e := range entities {
-		if text, ok := lines[e]; ok {
+		if text := lines[e]; text != "" {
 			s.item(itemReason(e, e.Tier), e.Ref, int(turn(e)), text)
 		}
 	}
@@ -252,9 +240,9 @@ func confidence(e *view.Entity) float32 {
 
 // excluded lists what the user rejected.
 func (t *page) excluded(s *section) {
-	budget := t.config.Budget.Entities
+	left := t.config.Budget.Entities
 	line := func(e *view.Entity) string { return t.line(e, "", clean.Text(e.ExcludedReason)) }
-	t.ranked(s, t.Tier("excluded"), &budget, func(_, _ *view.Entity) int { return 0 }, line, lastTouched)
+	t.ranked(s, t.Tier("excluded"), &left, func(_, _ *view.Entity) int { return 0 }, line, lastTouched)
 }
 
 // legend explains the tags above the entities, and appears even when there are none.

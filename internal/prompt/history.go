@@ -11,7 +11,7 @@ import (
 // thisExchange is the turn's own dialogue.
 func (t *page) thisExchange(s *section) {
 	s.line("[Turn ", strconv.Itoa(t.Number), "] User: ", t.message())
-	s.line("Alfred: ", clean.Clip(clean.Block(t.WithLabels(clean.Text(t.Turn.Reply))), 4*t.config.Budget.Message*clean.RunesPerToken))
+	s.line("Alfred: ", (4 * t.config.Budget.Message).clip(clean.Block(t.WithLabels(clean.Text(t.Turn.Reply)))))
 	s.addItem("current", "", t.Number, s.body.String())
 }
 
@@ -61,11 +61,8 @@ func (t *page) covered(s *section, kind string, line func(*db.TurnListPastRow) s
 		return
 	}
 	older := t.Past[:len(t.Past)-len(t.Older(kind, 0))]
-	lines := make([]string, len(older))
-	for i, p := range older {
-		lines[i] = line(p)
-	}
-	from := newest(lines, t.config.Budget.Conversation/2)
+	lines := linesOf(older, line)
+	from := lastThatFit(lines, t.config.Budget.Conversation/2)
 	s.line()
 	s.line("### Earlier")
 	if from > 0 || len(older) > 0 && older[0].Number > 1 {

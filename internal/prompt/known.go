@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/internal/clean"
 	"alfred/internal/view"
 )
 
@@ -14,7 +13,7 @@ import (
 func (t *page) whatIsKnown(s *section) {
 	t.byUser(s)
 	t.changedElsewhere(s)
-	budget := t.config.Budget.Results / 2
+	left := t.config.Budget.Results / 2
 	told := t.toldRefs()
 	for _, ref := range t.mentionedRefs(len(told) == 0) {
 		if told[ref] {
@@ -22,10 +21,9 @@ func (t *page) whatIsKnown(s *section) {
 		}
 		told[ref] = true
 		line := t.knownRow(t.ByRef[ref])
-		if line == "" || clean.Tokens(line) > budget {
+		if line == "" || !left.take(line) {
 			continue
 		}
-		budget -= clean.Tokens(line)
 		s.item("recent", ref, t.Rows.ByRef[ref].Turn, line)
 	}
 }

@@ -105,14 +105,14 @@ func common(a, b string) int {
 func (m *measuring) checkBudgets(turn int, node string, f nodes.Frame) {
 	budget := prompt.DefaultConfig().Budget
 	const slack = 150
-	for heading, most := range map[string]int{
+	for heading, most := range map[string]prompt.Tokens{
 		"## All Known Entities": 2*budget.Entities + budget.Drafts, "## Recent Context (last 2 turns)": budget.Entities,
 		"## Long Term Memory (retained from earlier)": budget.Entities, "## Generated (NOT YET SAVED)": budget.Drafts + budget.Entities,
 		"## Constraints": budget.Constraints, "## Conversation": budget.Conversation + budget.Earlier, "## Recent Conversation": budget.Conversation + budget.Earlier + budget.Entities,
 		"## What Happened": budget.Narrative + 2*budget.Earlier, "## Active Entities (Full Data)": max(budget.Rows, 200*80), "## Schema": budget.Schema,
 		"## Step Results": budget.Results, "## Execution Results": budget.Results + budget.Drafts, "## Snapshot": budget.Snapshot, "## User Profile": budget.Profile,
 	} {
-		if tokens := llm.EstimateTokens(body(f, heading)); tokens > most+slack {
+		if tokens := llm.EstimateTokens(body(f, heading)); tokens > int(most)+slack {
 			m.overruns = append(m.overruns, fmt.Sprintf("turn %d %s %s: %d > %d", turn, node, heading, tokens, most))
 		}
 	}

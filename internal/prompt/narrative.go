@@ -23,12 +23,7 @@ func (t *page) whatHappened(s *section) {
 		t.pastTurn(s, p, i == len(window)-1)
 	}
 	t.thisTurn(s)
-	older := t.Older("narrative", max(t.config.RetentionWindow, t.config.FullDetailTurns))
-	lines := make([]string, 0, len(older))
-	for _, p := range older {
-		lines = append(lines, t.EarlierTurn(p))
-	}
-	t.earlierText(s, "narrative", older, lines)
+	t.earlierText(s, "narrative", max(t.config.RetentionWindow, t.config.FullDetailTurns), t.EarlierTurn)
 }
 
 // pastStep is a step as stored in turn_summaries.
@@ -72,9 +67,7 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 		return // it only asked or talked; the conversation shows that
 	}
 	// A range to compress has turns without a window too.
-	if share := t.config.Budget.Narrative / max(t.config.RetentionWindow, 1); clean.Tokens(shown) > share {
-		shown = clean.Clip(shown, share*clean.RunesPerToken)
-	}
+	shown = (t.config.Budget.Narrative / Tokens(max(t.config.RetentionWindow, 1))).clip(shown)
 	s.line(shown)
 	s.line()
 	s.addItem("window", "", int(p.Number), shown)
@@ -144,7 +137,7 @@ func (t *page) thisTurn(s *section) {
 
 // recalled prints what the search of the past found for this message: a result of step 0, available before Think runs.
 func (t *page) recalled(s *section, b *strings.Builder) {
-	budget := t.config.Budget.Earlier
+	left := t.config.Budget.Earlier
 	for _, r := range t.Results {
 		if !r.IsRecalled(t.Turn.ID) {
 			continue
@@ -154,10 +147,9 @@ func (t *page) recalled(s *section, b *strings.Builder) {
 		}
 		for _, found := range r.Rows {
 			line := "- Recalled: " + t.recalledLine(found)
-			if clean.Tokens(line) > budget {
+			if !left.take(line) {
 				return
 			}
-			budget -= clean.Tokens(line)
 			b.WriteString(line + "\n")
 			ref, number := t.recalledWhat(found)
 			s.addItem("recalled", ref, number, line)

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"alfred/db"
-	"alfred/internal/clean"
 	"alfred/internal/domain"
 	"alfred/internal/say"
 	"alfred/internal/view"
@@ -220,7 +219,7 @@ func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
 // Compress builds the input for compressing a view's past (view.Loader.Range) together with the texts so far.
 func (p *Prompts) Compress(v *view.View) nodes.CompressInput {
 	t := p.page(v, false)
-	most := p.config.Budget.Earlier * clean.RunesPerToken
+	most := p.config.Budget.Earlier.runes()
 
 	return nodes.CompressInput{
 		Frame:    t.frame(vocab.NodeCompress, p.domain.Persona, nodes.At{Turn: t.Number - 1, Call: 1}),

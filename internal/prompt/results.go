@@ -75,7 +75,7 @@ func (t *page) questionToAsk(s *section) {
 }
 
 func (t *page) resultRows(s *section) {
-	budget := t.config.Budget.Results
+	left := t.config.Budget.Results
 	nested := t.NestedRefs()
 	for _, d := range t.Effects() {
 		if len(d.Result.Rows) == 0 {
@@ -98,16 +98,15 @@ func (t *page) resultRows(s *section) {
 
 				continue
 			}
-			if clean.Tokens(lines) > budget {
+			if !left.take(lines) {
 				break
 			}
-			budget -= clean.Tokens(lines)
 			s.item("current", ref, t.Number, lines)
 			shown++
 		}
 		s.shown(shown, len(d.Refs), "")
 	}
-	t.otherResults(s, &budget)
+	t.otherResults(s, &left)
 }
 
 // effectLines are a row as a tool left it.
@@ -153,7 +152,7 @@ func (t *page) written(s *section, when string) {
 }
 
 // otherResults prints totals and formulas, which are not domain rows, and the number of failed calls.
-func (t *page) otherResults(s *section, budget *int) {
+func (t *page) otherResults(s *section, left *Tokens) {
 	failed := 0
 	told := map[string]bool{}
 	for _, r := range t.OwnResults() {
@@ -164,16 +163,15 @@ func (t *page) otherResults(s *section, budget *int) {
 		case r.Failed():
 			failed++
 		case r.Tool == vocab.ToolRecall:
-			t.toldRecall(s, r, budget, told)
+			t.toldRecall(s, r, left, told)
 		case vocab.CarriesRows(r.Tool) || r.Tool == vocab.ToolGenerate || len(r.Rows) == 0:
 		default:
-			line := "Computed: " + clean.Clip(clean.JSON(t.Guarded(r)), max(say.ShortLine, *budget*clean.RunesPerToken))
+			line := "Computed: " + clean.JSON(t.Guarded(r))
 			if told[line] {
 				continue
 			}
 			told[line] = true
-			*budget -= clean.Tokens(line)
-			s.item("current", "", t.Number, line)
+			s.item("current", "", t.Number, left.takeCut(line))
 		}
 	}
 	if failed > 0 {
@@ -185,7 +183,7 @@ func (t *page) otherResults(s *section, budget *int) {
 const approvalNeeded = "approval_needed"
 
 // toldRecall words what a search of the past found, each item once.
-func (t *page) toldRecall(s *section, r *view.Result, budget *int, told map[string]bool) {
+func (t *page) toldRecall(s *section, r *view.Result, left *Tokens, told map[string]bool) {
 	if len(r.Rows) == 0 {
 		s.line("Looked back: nothing fits")
 	}
@@ -195,11 +193,10 @@ func (t *page) toldRecall(s *section, r *view.Result, budget *int, told map[stri
 		if e := t.ByRef[ref]; e != nil {
 			line = "Recalled: " + strings.TrimPrefix(t.PlainRow(ref), "- ") + " (" + t.Singular(e.EntityType) + ")"
 		}
-		if told[line] || clean.Tokens(line) > *budget {
+		if told[line] || !left.take(line) {
 			continue
 		}
 		told[line] = true
-		*budget -= clean.Tokens(line)
 		s.item("recalled", ref, number, line)
 	}
 }

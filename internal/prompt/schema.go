@@ -15,7 +15,7 @@ import (
 
 // schema describes a step's tables: its subdomain's, their children, and those it asked for.
 func (t *page) schema(s *section) {
-	budget := t.config.Budget.Schema
+	left := t.config.Budget.Schema
 	tables := t.ofSteps(t.schemaTables)
 	if onlyAnalyzes(t.steps) { // who writes nothing needs no rules
 		tables = t.ofSteps(t.requested)
@@ -27,10 +27,9 @@ func (t *page) schema(s *section) {
 			continue
 		}
 		text := clean.Block(def.Describe())
-		if clean.Tokens(text) > budget {
+		if !left.take(text) {
 			break
 		}
-		budget -= clean.Tokens(text)
 		if shown > 0 {
 			s.line()
 		}

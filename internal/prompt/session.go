@@ -18,7 +18,7 @@ func (t *page) snapshot(s *section) {
 	t.factLines(s, "snapshot", "- ", t.Profile.Snapshot, t.config.Budget.Snapshot)
 }
 
-func (t *page) factLines(s *section, reason, bullet string, lines []string, budget int) {
+func (t *page) factLines(s *section, reason, bullet string, lines []string, left Tokens) {
 	if t.Profile.Failed {
 		s.line(unavailable)
 
@@ -26,9 +26,8 @@ func (t *page) factLines(s *section, reason, bullet string, lines []string, budg
 	}
 	shown := 0
 	for _, line := range lines {
-		line = clean.Clip(line, budget*clean.RunesPerToken)
-		budget -= clean.Tokens(line)
-		if budget < 0 {
+		line = left.clip(line)
+		if !left.take(line) {
 			break
 		}
 		s.line(bullet, line)

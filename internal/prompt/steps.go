@@ -91,10 +91,10 @@ func (t *page) stepResults(s *section) {
 			byStep[r.Step] = append(byStep[r.Step], r)
 		}
 	}
-	budget := t.config.Budget.Results
+	left := t.config.Budget.Results
 	if inputs := byStep[0]; len(inputs) > 0 {
 		s.line("Step 0 (before the plan, by the user)")
-		t.calledTools(s, inputs, &budget)
+		t.calledTools(s, inputs, &left)
 	}
 	var ran []*db.TurnSteps
 	for _, step := range t.Steps {
@@ -104,11 +104,11 @@ func (t *page) stepResults(s *section) {
 	}
 	for i, step := range ran {
 		full := i >= len(ran)-stepInFull || step.StepType == db.StepTypeAnalyze
-		t.stepResult(s, step, byStep[step.Step], full, &budget)
+		t.stepResult(s, step, byStep[step.Step], full, &left)
 	}
 }
 
-func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, full bool, budget *int) {
+func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, full bool, left *Tokens) {
 	s.line("Step ", strconv.Itoa(int(step.Step)), " (", string(step.StepType), ", ", clean.Inline(step.Subdomain, say.ShortLine), "): ", say.OutcomeWords(step))
 	if conclusions := clean.Block(clean.Text(step.Conclusions)); conclusions != "" {
 		s.line("Conclusions: ", conclusions)
@@ -117,7 +117,7 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 		calls = slices.DeleteFunc(slices.Clone(calls), (*view.Result).Failed)
 	}
 	if full {
-		t.calledTools(s, calls, budget)
+		t.calledTools(s, calls, left)
 	} else if len(calls) > 0 {
 		s.line("(", strings.TrimSuffix(count(len(calls), "call")+", "+t.RefWords(view.RefsOf(calls)), ", "), ")")
 	}
@@ -130,7 +130,7 @@ func mended(step *db.TurnSteps) bool {
 }
 
 // calledTools prints one line per call, and the rows that have no refs.
-func (t *page) calledTools(s *section, calls []*view.Result, budget *int) {
+func (t *page) calledTools(s *section, calls []*view.Result, left *Tokens) {
 	undone := 0
 	for _, r := range calls {
 		if clean.Text(r.ErrorCode) == notExecuted {
@@ -138,12 +138,7 @@ func (t *page) calledTools(s *section, calls []*view.Result, budget *int) {
 
 			continue
 		}
-		line := t.calledTool(r)
-		if clean.Tokens(line) > *budget {
-			line = clean.Clip(line, max(say.ShortLine, *budget*clean.RunesPerToken))
-		}
-		*budget -= clean.Tokens(line)
-		s.line(line)
+		s.line(left.takeCut(t.calledTool(r)))
 	}
 	if undone > 0 {
 		s.line("(", count(undone, "other call"), " of the same decision not carried out)")
@@ -247,8 +242,8 @@ func (t *page) justSaved(s *section) {
 // firstSeenNow lists the refs that first appeared in this turn.
 func (t *page) firstSeenNow(s *section) {
 	fresh := t.Those(func(e *view.Entity) bool { return e.Tier == "recent" && t.IsNew(e) })
-	budget := t.config.Budget.Entities
-	t.list(s, fresh, "current", &budget)
+	left := t.config.Budget.Entities
+	t.list(s, fresh, "current", &left)
 }
 
 // workBeside adds later steps to those that are worked on, if no other of these has the same tables, so that calls show

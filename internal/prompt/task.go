@@ -82,7 +82,7 @@ func (t *page) currentMessage(s *section) {
 }
 
 func (t *page) message() string {
-	return clean.Clip(clean.Block(t.WithLabels(t.Turn.Message)), 4*t.config.Budget.Message*clean.RunesPerToken)
+	return (4 * t.config.Budget.Message).clip(clean.Block(t.WithLabels(t.Turn.Message)))
 }
 
 // currentTask prints what Think plans for.
@@ -146,11 +146,8 @@ func (t *page) asks(s *section, payload *view.QuestionPayload) {
 
 // constraintsInForce lists the user's constraints, in the user's words and with the exact value.
 func (t *page) constraintsInForce(s *section) {
-	lines := make([]string, len(t.Constraints))
-	for i, c := range t.Constraints {
-		lines[i] = t.constraintLine(c)
-	}
-	from := newest(lines, t.config.Budget.Constraints)
+	lines := linesOf(t.Constraints, t.constraintLine)
+	from := lastThatFit(lines, t.config.Budget.Constraints)
 	s.shown(len(lines)-from, len(lines), ", the newest")
 	for i := from; i < len(lines); i++ {
 		s.item("constraint", "", int(t.Constraints[i].SourceTurn), lines[i])

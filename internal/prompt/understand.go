@@ -17,10 +17,10 @@ const newestShown = 20
 // allKnown prints the registry for the node that curates it: drafts in full, retained and excluded entities, then what
 // the message names, then the newest. The rest is counted.
 func (t *page) allKnown(s *section) {
-	budget := t.config.Budget.Entities
+	left := t.config.Budget.Entities
 	t.knownDrafts(s)
-	t.knownTier(s, "**Retained**", "retained", &budget)
-	t.knownTier(s, "**Excluded**", "excluded", &budget)
+	t.knownTier(s, "**Retained**", "retained", &left)
+	t.knownTier(s, "**Excluded**", "excluded", &left)
 
 	drafted := func(e *view.Entity) bool { return e.Tier == "generated" } // in full above
 	whole, part := t.named()
@@ -46,11 +46,11 @@ func (t *page) otherKnown(s *section) {
 // namedAndNewest lists what the message names, then the newest unlisted entities, and counts the rest. It has its own
 // budget: retained entities must not crowd out what the message names.
 func (t *page) namedAndNewest(s *section, whole, part []*view.Entity, listed map[*view.Entity]bool) {
-	budget, lines := t.config.Budget.Entities, newestShown
-	t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &budget, listed)
-	t.knownList(s, "**Named in part**", "mentioned", part, &lines, &budget, listed)
+	left, lines := t.config.Budget.Entities, newestShown
+	t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &left, listed)
+	t.knownList(s, "**Named in part**", "mentioned", part, &lines, &left, listed)
 	rest := slices.DeleteFunc(t.resting(), func(e *view.Entity) bool { return listed[e] })
-	t.knownList(s, "**Newest**", "recent", rest, &lines, &budget, listed)
+	t.knownList(s, "**Newest**", "recent", rest, &lines, &left, listed)
 	t.countRest(s, listed)
 }
 
@@ -62,7 +62,7 @@ func (t *page) knownDrafts(s *section) {
 	t.draftsInFull(s, t.knownLine)
 }
 
-func (t *page) knownTier(s *section, heading, tier string, budget *int) {
+func (t *page) knownTier(s *section, heading, tier string, left *Tokens) {
 	entities := t.Tier(tier)
 	if len(entities) == 0 {
 		return
@@ -71,7 +71,7 @@ func (t *page) knownTier(s *section, heading, tier string, budget *int) {
 	rank := func(a, b *view.Entity) int {
 		return cmp.Or(compareConfidence(a, b), cmp.Compare(a.TurnLastRef, b.TurnLastRef))
 	}
-	t.ranked(s, entities, budget, rank, t.knownLine, lastTouched)
+	t.ranked(s, entities, left, rank, t.knownLine, lastTouched)
 }
 
 // knownLine prints an entity with its stamps.
@@ -90,7 +90,7 @@ func (t *page) knownLine(e *view.Entity) string {
 
 // knownList prints up to a number of lines, most recently touched first when not all fit, and adds what it printed to
 // the listed ones.
-func (t *page) knownList(s *section, heading, reason string, entities []*view.Entity, lines, budget *int, listed map[*view.Entity]bool) {
+func (t *page) knownList(s *section, heading, reason string, entities []*view.Entity, lines *int, left *Tokens, listed map[*view.Entity]bool) {
 	groups := t.collapse(entities)
 	for _, g := range groups {
 		if len(g.members) == 1 {
@@ -99,7 +99,7 @@ func (t *page) knownList(s *section, heading, reason string, entities []*view.En
 			g.line += " last turn " + strconv.Itoa(int(g.members[0].TurnLastRef)) + t.risk(g.members[0])
 		}
 	}
-	groups = fitting(groups, budget, *lines)
+	groups = fitting(groups, left, *lines)
 	*lines -= len(groups)
 	if len(groups) == 0 {
 		return
