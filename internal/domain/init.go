@@ -257,8 +257,10 @@ func (e *initEntity) findColumns() {
 					e.refs[name] = target
 				}
 			}
-		case target.Folded():
-			e.refs[e.source.foldedName(e.Table, fk)] = target
+		default:
+			if name := e.source.foldedName(e.Table, fk); name != "" {
+				e.refs[name] = target
+			}
 		}
 	}
 	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {

@@ -66,8 +66,8 @@ func (e *initEntity) mayLack(name string) bool {
 		return c != nil && c.Nullable
 	}
 
-	return slices.ContainsFunc(e.source.foldedKeys(e.Table), func(fk catalogFK) bool {
-		return e.source.foldedName(e.Table, fk) == name && e.Table.mayBeNull(fk.Columns)
+	return slices.ContainsFunc(e.source.foldedKeys(e.Table), func(fk foldedFK) bool {
+		return fk.Name == name && e.Table.mayBeNull(fk.Columns)
 	})
 }
 

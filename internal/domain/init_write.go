@@ -121,8 +121,8 @@ func (e *initEntity) References() []string {
 		return nil
 	}
 
-	return each(e.source.foldedKeys(e.Table), func(fk catalogFK) string {
-		return yamlName(e.source.foldedName(e.Table, fk)) + ": " + e.source.entities[fk.Table].Type
+	return each(e.source.foldedKeys(e.Table), func(fk foldedFK) string {
+		return yamlName(fk.Name) + ": " + e.source.entities[fk.Table].Type
 	})
 }
 
@@ -134,8 +134,8 @@ func (e *initEntity) AsChild() string {
 			continue
 		}
 		name := fk.Columns[len(fk.Columns)-1]
-		if e.Parent.Folded() {
-			name = e.source.foldedName(e.Table, fk)
+		if e.source != nil {
+			name = cmp.Or(e.source.foldedName(e.Table, fk), name)
 		}
 		if fk.OnDelete == "cascade" {
 			columns = slices.Insert(columns, 0, name)

@@ -36,7 +36,7 @@ func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []s
 	if err != nil {
 		return "", nil, err
 	}
-	if sql, err = (&viewWriter{s}).write(functions); err != nil {
+	if sql, err = s.writeViews(functions); err != nil {
 		return "", nil, fmt.Errorf("write views: %w", err)
 	}
 
@@ -49,50 +49,45 @@ func ViewRole(schema string) string { return "alfred_views_" + schema }
 // settle is the function that runs the deferred triggers of the tables.
 const settle = "settle"
 
-// viewWriter knows what the SQL of one domain's views says.
-type viewWriter struct{ *source }
-
 //go:embed views.sql.tmpl
 var viewsSQL string
 
-// write fills in the template.
-func (w *viewWriter) write(functions []wrappedFunction) (string, error) {
-	schema, role := w.decl.Schema, ViewRole(w.decl.Schema)
+// writeViews fills in the template.
+func (s *source) writeViews(functions []wrappedFunction) (string, error) {
+	schema, role := s.decl.Schema, ViewRole(s.decl.Schema)
 	data := struct {
 		Schema, Source, Role, File string
 		Account                    string // the type of an account's key, "" if everything is shared
-		Types                      []viewedType
+		Types                      []*viewedType
 		Operations                 []operationSQL
 		Settled                    []handOver // the function that runs deferred triggers, if there are any
-	}{Schema: schema, Source: w.decl.Source.Schema, Role: role, File: w.decl.file}
-	if w.account != nil {
-		data.Account = w.account.FullType
+	}{Schema: schema, Source: s.decl.Source.Schema, Role: role, File: s.decl.file}
+	if s.account != nil {
+		data.Account = s.account.FullType
 	}
-	for i := range w.decl.Entities {
-		v, err := w.viewed(&w.decl.Entities[i])
+	for i := range s.decl.Entities {
+		v, err := s.viewed(&s.decl.Entities[i])
 		if err != nil {
 			return "", err
 		}
 		data.Types = append(data.Types, v)
 	}
 	for _, v := range data.Types {
-		if v.OverView && v.Written {
-			w.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", v.Table.Name, v.Decl.Type)
+		if v.Table.View && v.Written {
+			s.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", v.Table.Name, v.Decl.Type)
 		}
 	}
-	if t := find(w.cat.tables, func(t *catalogTable) bool { return t.Defers }); t != nil {
-		data.Settled = []handOver{{Function: w.function(settle) + "()", Owner: t.Owner}}
+	if t := find(s.cat.tables, func(t *catalogTable) bool { return t.Defers }); t != nil {
+		data.Settled = []handOver{{Function: s.function(settle) + "()", Owner: t.Owner}}
 	}
 	for _, f := range functions {
-		data.Operations = append(data.Operations, w.operation(f))
+		data.Operations = append(data.Operations, s.operation(f))
 	}
 	said := template.FuncMap{
-		"role": func() string { return quote(role) }, "settings": w.settings, "schema": func() string { return quote(schema) }, "source": func() string { return data.Source }, "own": w.function,
+		"role": func() string { return quote(role) }, "settings": s.settings, "schema": func() string { return quote(schema) }, "source": func() string { return data.Source }, "own": s.function,
 		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
-		"relation": w.relation, "view": w.view, "parents": w.parents, "columns": w.columns, "key": w.key, "keyColumn": w.keyColumn, "ownerColumn": w.ownerColumn,
+		"relation": s.relation, "view": s.view, "key": s.key, "keyColumn": s.keyColumn, "ownerColumn": s.ownerColumn,
 		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
-		"whole": wholeRow, "released": w.released, "updatable": w.updatable, "set": w.set, "settableKey": w.settableKey,
-		"unfolded": w.unfolded, "guards": w.guards, "inserted": w.inserted,
 	}
 	var text strings.Builder
 	page, err := template.New("views").Funcs(said).Parse(viewsSQL)
@@ -103,8 +98,10 @@ func (w *viewWriter) write(functions []wrappedFunction) (string, error) {
 	return text.String(), err
 }
 
-// viewedType is a type with the table behind its view.
+// viewedType is a type with the table behind its view. Its exported methods are what the template asks of it.
 type viewedType struct {
+	*source
+
 	Decl  *EntityDecl
 	Table *catalogTable
 	// Owned is the condition that a row is the user's.
@@ -113,9 +110,6 @@ type viewedType struct {
 	// writes through the view.
 	Written    bool
 	ByFunction string
-	// OverView: the table is itself a view, and nothing is written.
-	OverView bool
-	Lockable bool
 	// Restored are the columns with which an undo brings a row back; none if it never has to.
 	Restored []string
 	HandOver handOver
@@ -128,39 +122,41 @@ type handOver struct {
 }
 
 // viewed checks a type and collects what its view needs.
-func (w *viewWriter) viewed(e *EntityDecl) (v viewedType, err error) {
-	t := w.cat.table(e.Table)
+func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
+	t := s.cat.table(e.Table)
 	if t == nil {
-		return v, fmt.Errorf("table %s.%s does not exist", w.decl.Source.Schema, e.Table)
+		return nil, fmt.Errorf("table %s.%s does not exist", s.decl.Source.Schema, e.Table)
 	}
-	if len(w.key(t)) == 0 {
-		return v, fmt.Errorf("%s has no key: nothing tells its rows apart; add a unique column, or leave the type out", t.Name)
+	if len(s.key(t)) == 0 {
+		return nil, fmt.Errorf("%s has no key: nothing tells its rows apart; add a unique column, or leave the type out", t.Name)
+	}
+	v := &viewedType{
+		source: s, Decl: e, Table: t,
+		HandOver: handOver{s.function(t.Name+"_write") + "()", t.Owner, s.account != nil},
 	}
 	for _, name := range e.Columns {
-		if !w.shows(t, name) {
-			return v, fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
+		if !v.shows(name) {
+			return nil, fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
 		}
 	}
-	v = viewedType{
-		Decl: e, Table: t, Written: len(e.Writes) > 0 || w.returns(e) || len(w.released(t)) > 0, ByFunction: w.byFunction(t, e), OverView: t.View,
-		Lockable: !t.View && !e.Reference, Restored: w.restored(t, e), HandOver: handOver{w.function(t.Name+"_write") + "()", t.Owner, w.account != nil},
-	}
+	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.returns(e) || len(v.Released()) > 0, v.byFunction(), v.restored()
+	var err error
 	if !e.Reference || v.Written && v.ByFunction != "" && !t.View {
-		v.Owned, err = w.belongs(t, "t", 1)
+		v.Owned, err = s.belongs(t, "t", 1)
 	}
-	w.remark(t)
+	v.remark()
 
 	return v, err
 }
 
-func (w *viewWriter) view(t *catalogTable) string { return quote(w.decl.Schema, t.Name) }
+func (s *source) view(t *catalogTable) string { return quote(s.decl.Schema, t.Name) }
 
 // settings are those of functions that run what the owner wrote: triggers and functions may name things without their
 // schema, and take the session for one in UTC, to which Postgres also turns times that lose their zone.
-func (w *viewWriter) settings() string {
-	schemas := appendNew([]string{w.decl.Source.Schema, "public"}, w.cat.extensions...)
+func (s *source) settings() string {
+	schemas := appendNew([]string{s.decl.Source.Schema, "public"}, s.cat.extensions...)
 	set := "SET search_path = " + quoteAll(append(schemas, "pg_temp"))
-	if w.decl.Source.UTC {
+	if s.decl.Source.UTC {
 		set += " SET timezone = 'UTC'"
 	}
 
@@ -172,52 +168,52 @@ func (s *source) notef(format string, args ...any) {
 }
 
 // shows reports whether the table's view has a column.
-func (w *viewWriter) shows(t *catalogTable, name string) bool {
-	return t.column(name) != nil || w.folded(t) && name == w.keyColumn(t) ||
-		slices.ContainsFunc(w.foldedKeys(t), func(fk catalogFK) bool { return w.foldedName(t, fk) == name })
+func (v *viewedType) shows(name string) bool {
+	return v.Table.column(name) != nil || v.folded(v.Table) && name == v.keyColumn(v.Table) ||
+		slices.ContainsFunc(v.foldedKeys(v.Table), func(fk foldedFK) bool { return fk.Name == name })
 }
 
 // remark is what the owner has to know about a table.
-func (w *viewWriter) remark(t *catalogTable) {
-	if t.RLS {
-		w.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
-			t.Name, quote(ViewRole(w.decl.Schema)), w.relation(t), quote(ViewRole(w.decl.Schema)))
+func (v *viewedType) remark() {
+	if v.Table.RLS {
+		v.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
+			v.Table.Name, quote(ViewRole(v.decl.Schema)), v.relation(v.Table), quote(ViewRole(v.decl.Schema)))
 	}
-	if t.View {
-		w.notef("%s is itself a view: its rows have no version, so that a change of somebody else's is noticed by comparing all columns", t.Name)
+	if v.Table.View {
+		v.notef("%s is itself a view: its rows have no version, so that a change of somebody else's is noticed by comparing all columns", v.Table.Name)
 	}
 }
 
-// parents are the tables that the condition queries.
-func (w *viewWriter) parents(t *catalogTable, e *EntityDecl) []*catalogTable {
+// Parents are the tables that the condition queries.
+func (v *viewedType) Parents() []*catalogTable {
 	var found []*catalogTable
-	for !e.Reference {
-		fk, ok := w.ownedBy(t)
+	for t := v.Table; !v.Decl.Reference; {
+		fk, ok := v.ownedBy(t)
 		if !ok {
 			break
 		}
-		t = w.cat.table(fk.Table)
+		t = v.cat.table(fk.Table)
 		found = append(found, t)
 	}
 
 	return found
 }
 
-// columns are what a view shows: the table's columns, composite keys combined into one, and the row's version.
-func (w *viewWriter) columns(t *catalogTable) string {
-	columns := make([]string, 0, len(t.columns)+1)
-	for _, c := range t.columns {
-		columns = append(columns, w.shownAs(c))
+// Columns are what a view shows: the table's columns, composite keys combined into one, and the row's version.
+func (v *viewedType) Columns() string {
+	columns := make([]string, 0, len(v.Table.columns)+1)
+	for _, c := range v.Table.columns {
+		columns = append(columns, v.shownAs(c))
 	}
-	if w.folded(t) {
-		key := w.key(t)
-		columns = append(columns, fold("t", t, key, key)+" AS "+quote(w.keyColumn(t)))
+	if v.folded(v.Table) {
+		key := v.key(v.Table)
+		columns = append(columns, fold("t", v.Table, key, key)+" AS "+quote(v.keyColumn(v.Table)))
 	}
-	for _, fk := range w.foldedKeys(t) {
-		columns = append(columns, fold("t", w.cat.table(fk.Table), fk.Columns, fk.Targets)+" AS "+quote(w.foldedName(t, fk)))
+	for _, fk := range v.foldedKeys(v.Table) {
+		columns = append(columns, fold("t", v.cat.table(fk.Table), fk.Columns, fk.Targets)+" AS "+quote(fk.Name))
 	}
 	version := "t.xmin::text"
-	if t.View {
+	if v.Table.View {
 		version = "md5(t.*::text)"
 	}
 
@@ -225,8 +221,8 @@ func (w *viewWriter) columns(t *catalogTable) string {
 }
 
 // shownAs is a column as the view shows it.
-func (w *viewWriter) shownAs(c *Column) string {
-	if w.inUTC(c) {
+func (s *source) shownAs(c *Column) string {
+	if s.inUTC(c) {
 		return "t." + quote(c.Name) + " AT TIME ZONE 'UTC' AS " + quote(c.Name)
 	}
 
@@ -236,28 +232,42 @@ func (w *viewWriter) shownAs(c *Column) string {
 // inUTC reports whether a column holds UTC without saying so.
 func (s *source) inUTC(c *Column) bool { return s.decl.Source.UTC && c.local() }
 
-// foldedKeys are foreign keys to composite keys.
-func (s *source) foldedKeys(t *catalogTable) []catalogFK {
-	return slices.DeleteFunc(slices.Clone(t.foreignKeys), func(fk catalogFK) bool { return !s.folds(fk) })
+// foldedFK is a foreign key to the composite key of a type, and the view's column for it.
+type foldedFK struct {
+	catalogFK
+
+	Name string
 }
 
-// folds reports whether a foreign key leads to the composite key of a type.
-func (s *source) folds(fk catalogFK) bool {
-	target := s.cat.table(fk.Table)
-
-	return fk.Schema == s.decl.Source.Schema && target != nil && s.entities[fk.Table] != nil && s.folded(target) && slices.Equal(s.key(target), fk.Targets)
-}
-
-// foldedName is the view's column for a composite foreign key. The first to a type is named after the type, further
-// ones also after their columns.
-func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
-	to, keys := s.entities[fk.Table].Type, s.foldedKeys(t)
-	first := slices.IndexFunc(keys, func(other catalogFK) bool { return other.Table == fk.Table })
-	if slices.Equal(keys[first].Columns, fk.Columns) {
-		return foldedName(to)
+// foldedKeys are a table's foreign keys to composite keys. The first to a type is named after the type, further ones also
+// after their columns.
+func (s *source) foldedKeys(t *catalogTable) []foldedFK {
+	var found []foldedFK
+	for _, fk := range t.foreignKeys {
+		to := s.target(fk)
+		target := s.cat.table(fk.Table)
+		if to == nil || target == nil || !s.folded(target) || !slices.Equal(s.key(target), fk.Targets) {
+			continue
+		}
+		name := foldedName(to.Type)
+		if slices.ContainsFunc(found, func(other foldedFK) bool { return other.Table == fk.Table }) {
+			name = foldedName(to.Type, fk.Columns...)
+		}
+		found = append(found, foldedFK{fk, name})
 	}
 
-	return foldedName(to, fk.Columns...)
+	return found
+}
+
+// foldedName is the view's column for a foreign key to a composite key, "" for any other.
+func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
+	for _, folded := range s.foldedKeys(t) {
+		if slices.Equal(folded.Columns, fk.Columns) && slices.Equal(folded.Targets, fk.Targets) && folded.Table == fk.Table {
+			return folded.Name
+		}
+	}
+
+	return ""
 }
 
 // foldedName is the name of a column combined from those of a foreign key to a type.
@@ -266,23 +276,23 @@ func foldedName(to string, columns ...string) string {
 }
 
 // byFunction says why rows have to be written by a function, "" if they do not.
-func (w *viewWriter) byFunction(t *catalogTable, e *EntityDecl) string {
+func (v *viewedType) byFunction() string {
 	switch {
-	case t.View:
+	case v.Table.View:
 		return "it is a view"
-	case t.Triggers:
+	case v.Table.Triggers:
 		return "it has triggers, which run with the rights of who writes"
-	case slices.ContainsFunc(t.columns, func(c *Column) bool { return strings.Contains(c.Default, "nextval(") }):
+	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return strings.Contains(c.Default, "nextval(") }):
 		return "a default takes a number from a sequence"
-	case w.folded(t) || len(w.foldedKeys(t)) > 0:
+	case v.folded(v.Table) || len(v.foldedKeys(v.Table)) > 0:
 		return "it has a key of several columns"
-	case slices.ContainsFunc(t.columns, func(c *Column) bool { return c.Generated }):
+	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.Generated }):
 		return "it numbers its rows"
-	case e.may(Create) && w.ownerColumn(t) == "":
+	case v.Decl.may(Create) && v.ownerColumn(v.Table) == "":
 		return "whose a row is depends on another table"
-	case len(w.guarded(t, e)) > 0:
+	case len(v.guarded()) > 0:
 		return "its rows point at rows of people"
-	case slices.ContainsFunc(t.columns, w.inUTC):
+	case slices.ContainsFunc(v.Table.columns, v.inUTC):
 		return "its times are stored in UTC"
 	default:
 		return ""
@@ -290,15 +300,15 @@ func (w *viewWriter) byFunction(t *catalogTable, e *EntityDecl) string {
 }
 
 // guarded are the foreign keys that could be set to reference another person's row.
-func (w *viewWriter) guarded(t *catalogTable, e *EntityDecl) []catalogFK {
+func (v *viewedType) guarded() []catalogFK {
 	var found []catalogFK
-	for _, fk := range t.foreignKeys {
-		target := w.cat.table(fk.Table)
-		if fk.Schema != w.decl.Source.Schema || target == nil || target == w.accounts || !w.owned(target) {
+	for _, fk := range v.Table.foreignKeys {
+		target := v.cat.table(fk.Table)
+		if fk.Schema != v.decl.Source.Schema || target == nil || target == v.accounts || !v.owned(target) {
 			continue
 		}
-		set := func(name string) bool { return slices.Contains(e.Columns, name) }
-		if slices.ContainsFunc(fk.Columns, set) || w.folds(fk) && set(w.foldedName(t, fk)) {
+		set := func(name string) bool { return slices.Contains(v.Decl.Columns, name) }
+		if slices.ContainsFunc(fk.Columns, set) || set(v.foldedName(v.Table, fk)) {
 			found = append(found, fk)
 		}
 	}

@@ -65,12 +65,12 @@ type rowKey struct {
 	Several bool
 }
 
-func (w *viewWriter) operation(f wrappedFunction) operationSQL {
-	w.remarkOperation(f)
-	parts := w.keyParts(f)
+func (s *source) operation(f wrappedFunction) operationSQL {
+	s.remarkOperation(f)
+	parts := s.keyParts(f)
 	made := operationSQL{
-		Decl: f.decl, Wrapper: f.into, Arguments: w.addZones(f.Arguments), Result: f.Result, Split: len(parts) > 0, On: w.tableOf(f.decl.On),
-		HandOver: handOver{w.function(f.into), f.Owner, w.account != nil},
+		Decl: f.decl, Wrapper: f.into, Arguments: s.addZones(f.Arguments), Result: f.Result, Split: len(parts) > 0, On: s.tableOf(f.decl.On),
+		HandOver: handOver{s.function(f.into), f.Owner, s.account != nil},
 	}
 	if made.Split {
 		rest := strings.SplitN(made.Arguments, ", ", len(parts)+1)[len(parts):]
@@ -84,8 +84,8 @@ func (w *viewWriter) operation(f wrappedFunction) operationSQL {
 			continue
 		}
 		number := i + 1 - max(0, len(parts)-1) // the parts have come as one
-		args[i] = fmt.Sprintf("%s => $%d%s", quote(parameter), number, w.dropZone(f.Types[i]))
-		if t := w.tableOf(f.decl.keyType(i, parameter)); t != nil {
+		args[i] = fmt.Sprintf("%s => $%d%s", quote(parameter), number, s.dropZone(f.Types[i]))
+		if t := s.tableOf(f.decl.keyType(i, parameter)); t != nil {
 			made.Keys = append(made.Keys, rowKey{number, t, strings.HasSuffix(f.Types[i], "[]")})
 		}
 	}
@@ -107,8 +107,8 @@ var (
 )
 
 // addZones makes a function's parameters its wrapper's: a time that the function takes for UTC comes with its zone.
-func (w *viewWriter) addZones(arguments string) string {
-	if !w.decl.Source.UTC {
+func (s *source) addZones(arguments string) string {
+	if !s.decl.Source.UTC {
 		return arguments
 	}
 
@@ -116,23 +116,23 @@ func (w *viewWriter) addZones(arguments string) string {
 }
 
 // remarkOperation is what the owner has to know about a function of times that are UTC.
-func (w *viewWriter) remarkOperation(f wrappedFunction) {
-	if !w.decl.Source.UTC {
+func (s *source) remarkOperation(f wrappedFunction) {
+	if !s.decl.Source.UTC {
 		return
 	}
 	for _, found := range localDefault.FindAllStringSubmatch(f.Arguments, -1) {
 		if found[1] == "" {
-			w.notef("%s has a parameter without a time zone, whose default is taken for the user's own time when it is left out: make it now(), or null and choose within", f.name)
+			s.notef("%s has a parameter without a time zone, whose default is taken for the user's own time when it is left out: make it now(), or null and choose within", f.name)
 		}
 	}
 	if strings.Contains(f.Result, withoutZone) {
-		w.notef("%s returns times without a time zone, which are shown as they stand: return timestamptz", f.name)
+		s.notef("%s returns times without a time zone, which are shown as they stand: return timestamptz", f.name)
 	}
 }
 
 // dropZone is the cast that turns such an argument back.
-func (w *viewWriter) dropZone(parameter string) string {
-	if !w.decl.Source.UTC || !strings.HasPrefix(parameter, withoutZone) {
+func (s *source) dropZone(parameter string) string {
+	if !s.decl.Source.UTC || !strings.HasPrefix(parameter, withoutZone) {
 		return ""
 	}
 
@@ -144,26 +144,26 @@ const wholeKey = "this"
 
 // keyParts are the key columns of the function's target row, if its first parameters are those columns one by one; none
 // if it takes the key as one value.
-func (w *viewWriter) keyParts(f wrappedFunction) []string {
-	t := w.tableOf(f.decl.On)
-	if t == nil || len(w.key(t)) < 2 || len(f.Types) < len(w.key(t)) || slices.Contains(f.Names, wholeKey) {
+func (s *source) keyParts(f wrappedFunction) []string {
+	t := s.tableOf(f.decl.On)
+	if t == nil || len(s.key(t)) < 2 || len(f.Types) < len(s.key(t)) || slices.Contains(f.Names, wholeKey) {
 		return nil
 	}
-	for i, name := range w.key(t) {
+	for i, name := range s.key(t) {
 		if t.column(name).Type != f.Types[i] {
 			return nil
 		}
 	}
 
-	return w.key(t)
+	return s.key(t)
 }
 
 // tableOf is the table of a type, nil for none.
-func (w *viewWriter) tableOf(entityType string) *catalogTable {
-	i := slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == entityType })
+func (s *source) tableOf(entityType string) *catalogTable {
+	i := slices.IndexFunc(s.decl.Entities, func(e EntityDecl) bool { return e.Type == entityType })
 	if i < 0 {
 		return nil
 	}
 
-	return w.cat.table(w.decl.Entities[i].Table)
+	return s.cat.table(s.decl.Entities[i].Table)
 }

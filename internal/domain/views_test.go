@@ -347,3 +347,18 @@ func TestReferencesToColumnsThatMayBeNull(t *testing.T) {
 	require.Equal(t, "A", update("A"))
 	require.Contains(t, update("E"), "There is no such row of lockers.")
 }
+
+// A foreign key may lead to other columns than those of the composite key by which rows are known.
+func TestForeignKeyBesideACompositeKey(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA hall;
+		CREATE TABLE hall.members (id integer PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE hall.seats (line integer, place integer, door text NOT NULL, nth integer NOT NULL, member_id integer NOT NULL REFERENCES hall.members, name text NOT NULL,
+			PRIMARY KEY (line, place), UNIQUE (door, nth));
+		CREATE TABLE hall.tickets (id integer PRIMARY KEY, member_id integer NOT NULL REFERENCES hall.members, name text NOT NULL, door text, nth integer,
+			FOREIGN KEY (door, nth) REFERENCES hall.seats (door, nth));`)
+	d, _ := attached(t, tx, "hall", strings.NewReplacer())
+	require.NotNil(t, d.ByType("ticket").Column("door"))
+}

@@ -10,10 +10,10 @@ import (
 // undone.
 
 // returns reports whether rows of a type may need to be restored whole.
-func (w *viewWriter) returns(e *EntityDecl) bool { return w.returning(e, map[*EntityDecl]bool{}) }
+func (s *source) returns(e *EntityDecl) bool { return s.returning(e, map[*EntityDecl]bool{}) }
 
-func (w *viewWriter) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
-	if e.Reference || seen[e] || w.cat.table(e.Table).View {
+func (s *source) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
+	if e.Reference || seen[e] || s.cat.table(e.Table).View {
 		return false
 	}
 	if e.may(Create) || e.may(Delete) {
@@ -21,46 +21,44 @@ func (w *viewWriter) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
 	}
 	seen[e] = true
 
-	return slices.ContainsFunc(w.cat.table(e.Table).foreignKeys, func(fk catalogFK) bool {
-		parent := w.target(fk)
+	return slices.ContainsFunc(s.cat.table(e.Table).foreignKeys, func(fk catalogFK) bool {
+		parent := s.target(fk)
 
-		return parent != nil && fk.OnDelete == "cascade" && w.returning(parent, seen)
+		return parent != nil && fk.OnDelete == "cascade" && s.returning(parent, seen)
 	})
 }
 
-func (w *viewWriter) target(fk catalogFK) *EntityDecl {
-	if fk.Schema != w.decl.Source.Schema {
+func (s *source) target(fk catalogFK) *EntityDecl {
+	if fk.Schema != s.decl.Source.Schema {
 		return nil
 	}
 
-	return w.entities[fk.Table]
+	return s.entities[fk.Table]
 }
 
-// released are the view's columns that are set to null when the row they reference is deleted.
-func (w *viewWriter) released(t *catalogTable) []string {
+// Released are the view's columns that are set to null when the row they reference is deleted.
+func (v *viewedType) Released() []string {
 	var names []string
-	for _, fk := range t.foreignKeys {
-		parent := w.target(fk)
-		if t.View || parent == nil || !strings.HasPrefix(fk.OnDelete, "set ") || !w.returns(parent) {
+	for _, fk := range v.Table.foreignKeys {
+		parent := v.target(fk)
+		if v.Table.View || parent == nil || !strings.HasPrefix(fk.OnDelete, "set ") || !v.returns(parent) {
 			continue
 		}
 		if len(fk.Columns) == 1 {
 			names = appendNew(names, fk.Columns[0])
 		}
-		for _, folded := range w.foldedKeys(t) {
-			if slices.Equal(folded.Columns, fk.Columns) {
-				names = appendNew(names, w.foldedName(t, folded))
-			}
+		if name := v.foldedName(v.Table, fk); name != "" {
+			names = appendNew(names, name)
 		}
 	}
 
 	return names
 }
 
-// wholeRow are the table's columns with which a row is restored.
-func wholeRow(t *catalogTable) []string {
+// Whole are the table's columns with which a row is restored.
+func (v *viewedType) Whole() []string {
 	var names []string
-	for _, c := range t.columns {
+	for _, c := range v.Table.columns {
 		if !c.Derived {
 			names = append(names, c.Name)
 		}
@@ -70,30 +68,31 @@ func wholeRow(t *catalogTable) []string {
 }
 
 // restored are the view's columns with which a row of the type is restored; none if it never has to be.
-func (w *viewWriter) restored(t *catalogTable, e *EntityDecl) []string {
-	if !w.returns(e) {
+func (v *viewedType) restored() []string {
+	if !v.returns(v.Decl) {
 		return nil
 	}
-	names := wholeRow(t)
-	if w.folded(t) {
-		names = append(names, w.keyColumn(t))
+	names := v.Whole()
+	if v.folded(v.Table) {
+		names = append(names, v.keyColumn(v.Table))
 	}
-	for _, fk := range w.foldedKeys(t) {
-		names = append(names, w.foldedName(t, fk))
+	for _, fk := range v.foldedKeys(v.Table) {
+		names = append(names, fk.Name)
 	}
 
 	return names
 }
 
-// settable are the view's columns that a writer may set, updatable those of existing rows.
-func (w *viewWriter) settable(t *catalogTable, e *EntityDecl) []string {
-	return appendNew(slices.Clone(e.Columns), w.released(t)...)
+// settable are the view's columns that a writer may set.
+func (v *viewedType) settable() []string {
+	return appendNew(slices.Clone(v.Decl.Columns), v.Released()...)
 }
 
-func (w *viewWriter) updatable(t *catalogTable, e *EntityDecl) []string {
-	if e.may(Update) {
-		return w.settable(t, e)
+// Updatable are those of existing rows.
+func (v *viewedType) Updatable() []string {
+	if v.Decl.may(Update) {
+		return v.settable()
 	}
 
-	return w.released(t)
+	return v.Released()
 }

@@ -19,33 +19,33 @@ type pointing struct {
 	Rows          string // those that it may point at
 }
 
-// unfolded are the composite keys that a writer may set.
-func (w *viewWriter) unfolded(t *catalogTable, e *EntityDecl) []pointing {
+// Unfolded are the composite keys that a writer may set.
+func (v *viewedType) Unfolded() []pointing {
 	var found []pointing
-	for _, fk := range w.foldedKeys(t) {
-		if name := w.foldedName(t, fk); slices.Contains(w.settable(t, e), name) {
-			found = append(found, pointing{Column: quote(name), Into: fromNew(fk.Columns), Targets: listed(fk.Targets, "p.%s", ", "), Target: w.cat.table(fk.Table)})
+	for _, fk := range v.foldedKeys(v.Table) {
+		if slices.Contains(v.settable(), fk.Name) {
+			found = append(found, pointing{Column: quote(fk.Name), Into: fromNew(fk.Columns), Targets: listed(fk.Targets, "p.%s", ", "), Target: v.cat.table(fk.Table)})
 		}
 	}
 
 	return found
 }
 
-// guards are the keys whose rows the user has to see, other than those split from a composite key.
-func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) []pointing {
+// Guards are the keys whose rows the user has to see, other than those split from a composite key.
+func (v *viewedType) Guards() []pointing {
 	var found []pointing
-	for _, fk := range w.guarded(t, e) {
-		if !slices.ContainsFunc(fk.Columns, func(name string) bool { return slices.Contains(e.Columns, name) }) {
+	for _, fk := range v.guarded() {
+		if !slices.ContainsFunc(fk.Columns, func(name string) bool { return slices.Contains(v.Decl.Columns, name) }) {
 			continue
 		}
-		target := w.cat.table(fk.Table)
-		rows := w.view(target)
-		if w.entities[fk.Table] == nil {
-			condition, err := w.belongs(target, "p", 1)
+		target := v.cat.table(fk.Table)
+		rows := v.view(target)
+		if v.entities[fk.Table] == nil {
+			condition, err := v.belongs(target, "p", 1)
 			if err != nil {
 				continue
 			}
-			rows = fmt.Sprintf("%s AS p WHERE %s", w.relation(target), condition)
+			rows = fmt.Sprintf("%s AS p WHERE %s", v.relation(target), condition)
 		}
 		found = append(found, pointing{Into: fromNew(fk.Columns), Targets: quoteAll(fk.Targets), Target: target, Rows: rows})
 	}
@@ -53,16 +53,16 @@ func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) []pointing {
 	return found
 }
 
-// set are the table's columns that a writer may set, including those behind combined keys.
-func (w *viewWriter) set(t *catalogTable, e *EntityDecl) []string {
+// Set are the table's columns that a writer may set, including those behind combined keys.
+func (v *viewedType) Set() []string {
 	var names []string
-	for _, name := range w.settable(t, e) {
-		if t.column(name) != nil {
+	for _, name := range v.settable() {
+		if v.Table.column(name) != nil {
 			names = appendNew(names, name)
 		}
 	}
-	for _, fk := range w.foldedKeys(t) {
-		if slices.Contains(w.settable(t, e), w.foldedName(t, fk)) {
+	for _, fk := range v.foldedKeys(v.Table) {
+		if slices.Contains(v.settable(), fk.Name) {
 			names = appendNew(names, fk.Columns...)
 		}
 	}
@@ -70,31 +70,31 @@ func (w *viewWriter) set(t *catalogTable, e *EntityDecl) []string {
 	return names
 }
 
-// settableKey are those of the columns that are part of the key.
-func (w *viewWriter) settableKey(t *catalogTable, e *EntityDecl) []string {
-	set := w.set(t, e)
+// SettableKey are those of the columns that are part of the key.
+func (v *viewedType) SettableKey() []string {
+	set := v.Set()
 
-	return slices.DeleteFunc(slices.Clone(w.key(t)), func(name string) bool { return !slices.Contains(set, name) })
+	return slices.DeleteFunc(slices.Clone(v.key(v.Table)), func(name string) bool { return !slices.Contains(set, name) })
 }
 
-// inserted is what a new row is made of, and where its key is put.
-func (w *viewWriter) inserted(t *catalogTable, e *EntityDecl) struct{ Names, Values, Key, Into string } {
+// Inserted is what a new row is made of, and where its key is put.
+func (v *viewedType) Inserted() struct{ Names, Values, Key, Into string } {
 	var names, values []string
-	for _, name := range w.set(t, e) {
+	for _, name := range v.Set() {
 		value := "NEW." + quote(name)
-		if expression := t.column(name).Default; expression != "" {
+		if expression := v.Table.column(name).Default; expression != "" {
 			value = fmt.Sprintf("coalesce(%s, %s)", value, expression)
 		}
 		names, values = append(names, quote(name)), append(values, value)
 	}
-	if owner := w.ownerColumn(t); owner != "" && !slices.Contains(names, quote(owner)) {
-		names, values = append(names, quote(owner)), append(values, w.function("account")+"()")
+	if owner := v.ownerColumn(v.Table); owner != "" && !slices.Contains(names, quote(owner)) {
+		names, values = append(names, quote(owner)), append(values, v.function("account")+"()")
 	}
-	key := w.key(t)
+	key := v.key(v.Table)
 	returning, into := listed(key, "t.%s", ", "), fromNew(key)
-	if w.folded(t) {
-		returning += ", " + fold("t", t, key, key)
-		into += ", NEW." + quote(w.keyColumn(t))
+	if v.folded(v.Table) {
+		returning += ", " + fold("t", v.Table, key, key)
+		into += ", NEW." + quote(v.keyColumn(v.Table))
 	}
 
 	return struct{ Names, Values, Key, Into string }{strings.Join(names, ", "), strings.Join(values, ", "), returning, into}
