@@ -38,41 +38,33 @@ func withUser(ctx context.Context, e settings.Env, name string, work func(placed
 	if err != nil {
 		return err
 	}
-	if known == nil {
-		return program.WithSchema(ctx, e, "alfred api", func(pool *pgxpool.Pool) error {
-			id, err := db.New().UserEnsure(ctx, pool, name)
-			if err != nil {
-				return fmt.Errorf("make user: %w", err)
-			}
-
-			return work(placed{id: id, pool: pool})
-		})
-	}
-	defer known.Close()
-	user, err := known.Place(ctx, name)
-	if err != nil {
-		return err
+	var user directory.User // placed nowhere
+	if known != nil {
+		defer known.Close()
+		if user, err = known.Place(ctx, name); err != nil {
+			return err
+		}
 	}
 
 	return program.InDatabase(ctx, e, "alfred api", user.Database, func(pool *pgxpool.Pool) error {
-		if err := db.New().UserPlaceMake(ctx, pool, &db.UserPlaceMakeParams{ID: user.ID, Name: name}); err != nil {
+		id := user.ID
+		if known == nil {
+			id, err = db.New().UserEnsure(ctx, pool, name)
+		} else {
+			err = db.New().UserPlaceMake(ctx, pool, &db.UserPlaceMakeParams{ID: id, Name: name})
+		}
+		if err != nil {
 			return fmt.Errorf("make user: %w", err)
 		}
 
-		return work(placed{id: user.ID, pool: pool, known: known, at: user.Database})
+		return work(placed{id: id, pool: pool, known: known, at: user.Database})
 	})
 }
 
-// everywhere works on the database that there is, or on each of the directory's, also if others fail.
+// everywhere works on each database, also if others fail.
 func everywhere(ctx context.Context, e settings.Env, work func(*pgxpool.Pool) error) error {
-	listed, many, err := databases(ctx, e)
-	if err != nil {
-		return err
-	}
-	if !many {
-		return program.WithSchema(ctx, e, "alfred api", work)
-	}
-	var failed []error
+	listed, err := databases(ctx, e)
+	failed := []error{err}
 	for _, database := range listed {
 		failed = append(failed, program.InDatabase(ctx, e, "alfred api", database, work))
 	}
@@ -80,16 +72,21 @@ func everywhere(ctx context.Context, e settings.Env, work func(*pgxpool.Pool) er
 	return errors.Join(failed...)
 }
 
-// databases lists those of the directory; many is false where there is one, and no directory.
-func databases(ctx context.Context, e settings.Env) (listed []directory.Database, many bool, err error) {
+// theOnly stands for the database that there is where there is no directory.
+var theOnly directory.Database
+
+// databases lists those of the directory, or the only one that there is.
+func databases(ctx context.Context, e settings.Env) ([]directory.Database, error) {
 	known, err := program.OpenDirectory(ctx, e)
-	if err != nil || known == nil {
-		return nil, false, err
+	if err != nil {
+		return nil, err
+	}
+	if known == nil {
+		return []directory.Database{theOnly}, nil
 	}
 	defer known.Close()
-	listed, err = all(ctx, known)
 
-	return listed, true, err
+	return all(ctx, known)
 }
 
 func all(ctx context.Context, known *directory.Directory) ([]directory.Database, error) {

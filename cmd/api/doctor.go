@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -26,18 +27,15 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 		return err
 	}
 	findings := []program.Finding{program.Found("settings", err, "they can be read")}
-	listed, many, err := databases(ctx, e)
-	switch {
-	case err != nil:
-		findings = append(findings, program.Found("directory", err, ""))
-	case !many:
-		findings = append(findings, examine(ctx, e, s)...)
-	default:
-		findings = append(findings, program.Found("directory", nil, fmt.Sprintf("it lists %d databases", len(listed))))
+	listed, err := databases(ctx, e)
+	if !slices.Contains(listed, theOnly) {
+		findings = append(findings, program.Found("directory", err, fmt.Sprintf("it lists %d databases", len(listed))))
 	}
 	for _, database := range listed {
 		for _, f := range examine(ctx, program.At(e, database), s) {
-			f.Detail = database.Name + ": " + f.Detail
+			if database != theOnly {
+				f.Detail = database.Name + ": " + f.Detail
+			}
 			findings = append(findings, f)
 		}
 	}

@@ -59,21 +59,19 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 
 		return program.Report(console.Out, findings, c.JSON)
 	}
-	var findings []program.Finding
-	err := program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		findings = examine(ctx, e, pool)
-
-		return nil
-	})
+	pool, err := program.OpenDatabase(ctx, e, "alfred worker", doctorConns)
 	if errors.Is(err, settings.ErrNoDatabase) {
 		return err
 	}
 	if err != nil {
-		findings = append(findings, program.Found("database", err, ""))
+		return program.Report(console.Out, []program.Finding{program.Found("database", err, "")}, c.JSON)
 	}
+	defer pool.Close()
 
-	return program.Report(console.Out, findings, c.JSON)
+	return program.Report(console.Out, examine(ctx, e, pool), c.JSON)
 }
+
+const doctorConns = 2
 
 func examine(ctx context.Context, e settings.Env, pool *pgxpool.Pool) []program.Finding {
 	schema := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler))

@@ -136,39 +136,35 @@ func OpenDatabase(ctx context.Context, e settings.Env, appName string, conns int
 
 const smallPool = 2 // connections
 
-// WithDatabase calls work with a small pool.
-func WithDatabase(ctx context.Context, e settings.Env, appName string, work func(*pgxpool.Pool) error) error {
+// WithSchema calls work with a small pool on the database of e, after checking that its schema is this program's.
+func WithSchema(ctx context.Context, e settings.Env, appName string, work func(*pgxpool.Pool) error) error {
 	pool, err := OpenDatabase(ctx, e, appName, smallPool)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
+	if err := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
 
 	return work(pool)
 }
 
-// WithSchema is WithDatabase after checking that the schema is this program's.
-func WithSchema(ctx context.Context, e settings.Env, appName string, work func(*pgxpool.Pool) error) error {
-	return WithDatabase(ctx, e, appName, func(pool *pgxpool.Pool) error {
-		if err := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
-			return err
-		}
-
-		return work(pool)
-	})
-}
-
-// InDatabase is WithSchema on a database of the directory.
+// InDatabase is WithSchema on a database of the directory, or, where there is no directory, on the one that there is.
 func InDatabase(ctx context.Context, e settings.Env, appName string, database directory.Database, work func(*pgxpool.Pool) error) error {
-	if err := WithSchema(ctx, At(e, database), appName, work); err != nil {
+	err := WithSchema(ctx, At(e, database), appName, work)
+	if err != nil && database.Name != "" {
 		return fmt.Errorf("database %s: %w", database.Name, err)
 	}
 
-	return nil
+	return err
 }
 
-// At is an environment whose database is one of the directory's.
+// At is an environment whose database is one of the directory's, or e where there is no directory.
 func At(e settings.Env, database directory.Database) settings.Env {
+	if database.URL == "" {
+		return e
+	}
 	there := maps.Clone(e)
 	there["DATABASE_URL"] = database.URL
 
