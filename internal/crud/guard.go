@@ -295,19 +295,6 @@ func contents(e *domain.Entity, row map[string]any) string {
 	return "one with " + strings.Join(said, ", ")
 }
 
-// withoutKeys returns a row without any row keys.
-func withoutKeys(e *domain.Entity, row map[string]any) map[string]any {
-	plain := map[string]any{}
-	for name, value := range row {
-		c := e.Column(name)
-		if c != nil && c != e.Key && c.FK == nil && !c.Hidden || c == nil && strings.HasPrefix(name, "_") {
-			plain[name] = value
-		}
-	}
-
-	return plain
-}
-
 // approvedCalls returns all calls of a decision that awaits approval, with the rows that each would change.
 func (d *decision) approvedCalls() []ApprovedCall {
 	calls := make([]ApprovedCall, 0, len(d.steps))

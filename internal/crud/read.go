@@ -297,7 +297,11 @@ func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs
 
 // spokenLine is a row as people read it.
 func spokenLine(e *domain.Entity, row map[string]any) string {
-	return registry.Scrub(e.Spoken.Render(withoutKeys(e, row)))
+	return registry.Scrub(e.Spoken.RenderWithout(row, func(name string) bool {
+		c := e.Column(name)
+
+		return c != nil && (c == e.Key || c.FK != nil || c.Hidden)
+	}))
 }
 
 // worded reads what templates of rows are made of; without a template, what their own columns say of their names.

@@ -97,6 +97,31 @@ func (t Template) Render(row map[string]any) string {
 	return strings.TrimSpace(b.String())
 }
 
+// RenderWithout renders a row for somebody who is not shown the values of hidden columns. A part that prints one of them is
+// left out. One that only asks whether there is one stays, as long as the row has the label that it prints instead:
+// "{?lent_to: lent to {_lent_to_label}}" tells people to whom.
+func (t Template) RenderWithout(row map[string]any, hidden func(column string) bool) string {
+	var b strings.Builder
+	render(&b, leaving(t.parts, row, hidden), row)
+
+	return strings.TrimSpace(b.String())
+}
+
+func leaving(parts []part, row map[string]any, hidden func(column string) bool) (kept []part) {
+	unsaid := func(p part) bool {
+		return p.kind == partValue && (hidden(p.column) || hidden(labelled(p.column)) && !present(row[p.column]))
+	}
+	for _, p := range parts {
+		if unsaid(p) || slices.ContainsFunc(namedIn(p.inner), unsaid) {
+			continue
+		}
+		p.inner = leaving(p.inner, row, hidden)
+		kept = append(kept, p)
+	}
+
+	return kept
+}
+
 // RenderComplete renders a row that has every value outside optional parts, so that its label may replace an older one;
 // any other is "", and so is a row without columns: fixed words alone name nothing.
 func (t Template) RenderComplete(row map[string]any) string {

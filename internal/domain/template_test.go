@@ -83,6 +83,29 @@ func TestTemplateComplete(t *testing.T) {
 	require.True(t, domain.Template{}.IsZero())
 }
 
+// What only asks for a reference is told to people by the label beside it; the reference itself never is.
+func TestTemplateWithout(t *testing.T) {
+	t.Parallel()
+
+	hidden := func(column string) bool { return column == "lent_to" }
+	lent := map[string]any{"code": "S-5", "lent_to": "singer_1", "_lent_to_label": "Anna"}
+	for source, want := range map[string]string{
+		"{code}{?lent_to: lent to {_lent_to_label}}": "S-5 lent to Anna",
+		"{code}{?lent_to: lent out}":                 "S-5 lent out",
+		"{code}{?lent_to: ({lent_to})}":              "S-5",
+		"{code} {lent_to} of {_lent_to_label}":       "S-5  of Anna",
+		"{code}{!lent_to: here}":                     "S-5",
+	} {
+		template, err := domain.ParseTemplate(source)
+		require.NoError(t, err, source)
+		require.Equal(t, want, template.RenderWithout(lent, hidden), source)
+	}
+	template, err := domain.ParseTemplate("{code}{?lent_to: lent to {_lent_to_label}}{!lent_to: here}")
+	require.NoError(t, err)
+	require.Equal(t, "S-5", template.RenderWithout(map[string]any{"code": "S-5", "lent_to": "singer_1"}, hidden), "nobody's name is known")
+	require.Equal(t, "S-5 here", template.RenderWithout(map[string]any{"code": "S-5", "lent_to": nil}, hidden))
+}
+
 func TestTemplateErrors(t *testing.T) {
 	t.Parallel()
 

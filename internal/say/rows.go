@@ -1,6 +1,7 @@
 package say
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,16 +90,17 @@ func measured(column, value string) (string, string) {
 func (t *Teller) lineOf(def *domain.Entity, columns map[string]any, to hearer, without ...string) string {
 	shown := map[string]any{}
 	for name, value := range columns {
-		if slices.Contains(without, name) || (to != forModel && isReference(def, name) && value != nil) {
-			continue
+		if !slices.Contains(without, name) {
+			shown[name] = safe(value)
 		}
-		shown[name] = safe(value)
 	}
+	hidden := func(name string) bool { return to != forModel && isReference(def, name) }
 	template := to.template(def)
-	line := template.Render(shown)
+	line := template.RenderWithout(shown, hidden)
 	if line == "" {
-		line = clean.Inline(def.Label.Render(shown), view.MaxLabel)
+		line = clean.Inline(def.Label.RenderWithout(shown, hidden), view.MaxLabel)
 	}
+	maps.DeleteFunc(shown, func(name string, value any) bool { return value != nil && hidden(name) })
 	used := append(template.Columns(), def.Label.Columns()...)
 	for _, name := range ColumnOrder(def, shown) {
 		if slices.Contains(used, name) && (to == forPerson || !cutShort(def, name, shown[name], line)) {

@@ -26,3 +26,24 @@ func TestLinesLeaveOutNothing(t *testing.T) {
 	require.Equal(t, "Nov 26 Bello at:2026-11-26T08:00:00+00:00 vet:Dr. Vogt", (&Teller{}).lineOf(def, row, forReply))
 	require.Equal(t, "Nov 26 Bello, vet: Dr. Vogt", (&Teller{}).lineOf(def, row, forPerson))
 }
+
+// A template that asks whether there is a reference tells people of it as it tells models: a score that is lent was shown
+// as if it were not.
+func TestLinesAskForReferences(t *testing.T) {
+	t.Parallel()
+	template, err := domain.ParseTemplate("{code}{?lent_to: lent to {_lent_to_label}{?lent_on: since {lent_on}}}{?piece_id: ({piece_id})}")
+	require.NoError(t, err)
+	column := func(name string, references *domain.ForeignKey) *domain.Column {
+		return &domain.Column{Name: name, Kind: domain.KindText, FK: references}
+	}
+	other := &domain.ForeignKey{Entity: &domain.Entity{Type: "singer"}}
+	def := &domain.Entity{
+		Label: template, Display: template, Spoken: template, Key: column("id", nil),
+		Columns: []*domain.Column{column("code", nil), column("lent_to", other), column("lent_on", nil), column("piece_id", other)},
+	}
+	row := map[string]any{"code": "S-5", "lent_to": "singer_1", "_lent_to_label": "Anna", "lent_on": "2026-11-26", "piece_id": "piece_1"}
+	for _, reader := range []hearer{forReply, forPerson} {
+		require.Equal(t, "S-5 lent to Anna since 2026-11-26", (&Teller{}).lineOf(def, row, reader))
+	}
+	require.Equal(t, "S-5 lent to Anna since 2026-11-26 (piece_1)", (&Teller{}).lineOf(def, row, forModel))
+}
