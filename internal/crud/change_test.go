@@ -188,7 +188,7 @@ func TestApproval(t *testing.T) {
 		b.ok("read", vocab.ToolRead, `{"table": "tasks"}`)
 		require.Equal(t, 10, b.ok("write", vocab.ToolUpdate, string(update.Args)).RowCount)
 		b.exec(`INSERT INTO kitchen.tasks (user_id, title, due_date) VALUES ($1, 'Chore 20', '2027-01-21')`, b.scope.UserID)
-		require.Equal(t, "This would change 11 tasks: Chore 10, Chore 11, Chore 12, Chore 13, Chore 14 and 6 more. Shall I?", asked(t, b, update).Text)
+		require.Equal(t, "This would change 11 tasks (category: other): Chore 10, Chore 11, Chore 12, Chore 13, Chore 14 and 6 more. Shall I?", asked(t, b, update).Text)
 	})
 
 	t.Run("TwoHundredRowsAndNoMore", func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestApproval(t *testing.T) {
 			return call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": [`+refs+`]}]}`)
 		}
 		outcome := b.decide("write", all, some(`"inv_1", "inv_2"`), some(`"inv_3"`))
-		require.Equal(t, "This would delete 1 task: Shop. Shall I? This would delete 3 pantry items: R1, R2, R3. This can be undone. Shall I?", outcome.Approval.Text)
+		require.Equal(t, "This would delete 1 task: Shop. This would delete 3 pantry items: R1, R2, R3. This can be undone. Shall I?", outcome.Approval.Text)
 	})
 
 	t.Run("RowsThatAreGone", func(t *testing.T) {

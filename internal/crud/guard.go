@@ -1,12 +1,10 @@
 package crud
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -226,73 +224,13 @@ func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, ask bool
 	if err := d.tools.nameLinks(ctx, tx, s.entity, rows, s.entity.Label, s.entity.Spoken); err != nil {
 		return err
 	}
-	d.askOnce(s, question(s, rows, len(asked.Rows)))
+	becomes, err := d.becomes(ctx, tx, s)
+	if err != nil {
+		return err
+	}
+	d.askOnce(s, question(s, becomes, rows, len(asked.Rows)))
 
 	return nil
-}
-
-// askOnce asks about a call and the earlier ones of its kind, in place of what was asked about those.
-func (d *decision) askOnce(s *step, text string) {
-	s.asked = text
-	for _, one := range d.steps {
-		if one != s && one.asked != "" && one.entity == s.entity && one.call.Tool == s.call.Tool {
-			d.approval.Text = strings.Replace(d.approval.Text, one.asked, text, 1)
-			one.asked = ""
-
-			return
-		}
-	}
-	d.ask(text)
-}
-
-// ask adds a question that the user has to agree to.
-func (d *decision) ask(text string) {
-	if d.approval == nil {
-		d.approval = newApproval("")
-	}
-	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
-}
-
-// question names the first of the rows that a call would change.
-func question(s *step, rows []map[string]any, count int) string {
-	verb := map[string]string{vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
-	noun := s.entity.Name
-	if count > 1 {
-		noun = s.entity.Plural
-	}
-	labels := make([]string, 0, len(rows))
-	for _, row := range rows {
-		labels = append(labels, registry.Scrub(s.entity.Label.Render(row)))
-	}
-	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what distinguishes equal names
-		for i := range labels {
-			labels[i] = spokenLine(s.entity, rows[i])
-		}
-	}
-	for i, label := range labels {
-		labels[i] = cmp.Or(label, contents(s.entity, rows[i]), "one that says nothing")
-	}
-
-	return fmt.Sprintf("This would %s %d %s: %s. %s", verb, count, noun, andMore(labels, count), shallI)
-}
-
-// contents describes a row without a name by the first of its values.
-func contents(e *domain.Entity, row map[string]any) string {
-	var said []string
-	for _, c := range visible(e) {
-		text := ""
-		if c != e.Key && c.FK == nil && c.Kind != domain.KindJSON && c.Kind != domain.KindArray && row[c.Name] != nil {
-			text = registry.Scrub(fmt.Sprint(row[c.Name]))
-		}
-		if text != "" && len(said) < namedInQuestion {
-			said = append(said, strings.ReplaceAll(c.Name, "_", " ")+" "+text)
-		}
-	}
-	if len(said) == 0 {
-		return ""
-	}
-
-	return "one with " + strings.Join(said, ", ")
 }
 
 // approvedCalls returns all calls of a decision that awaits approval, with the rows that each would change.

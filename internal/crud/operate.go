@@ -151,13 +151,10 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	if !needed && !changed {
 		return false, nil
 	}
-	preview := []string{op.sentence(ctx, d, tx)}
-	if op.declared.Preview != "" {
-		if preview, err = op.call(ctx, tx, op.declared.Preview); err != nil {
-			return false, err
-		}
+	text, err := op.would(ctx, d, tx)
+	if err != nil {
+		return false, err
 	}
-	text := spoken(preview...)
 	if op.step.approved && op.step.preview == text && !changed {
 		return false, nil
 	}
@@ -165,7 +162,8 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	if op.step.approved {
 		text = spoken("This has changed since I asked.") + " " + text
 	}
-	d.ask(text + " " + shallI)
+	op.step.asks = true
+	d.ask(text)
 
 	return true, nil
 }
@@ -195,20 +193,36 @@ func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (boo
 	}
 }
 
-// sentence says what would be done if the owner has no function for that.
-func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) string {
-	on := op.declared.On.Name
-	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.Rows) == 1 {
-		on = called(op.declared.On, op.declared.On.Label.RenderComplete(found.Rows[0]))
-	}
-	var with []string
-	for _, c := range op.declared.Args.Columns[1:] {
-		if c.FK == nil && op.keys[c.Name] != nil {
-			with = append(with, strings.ReplaceAll(c.Name, "_", " ")+" "+fmt.Sprint(op.keys[c.Name]))
-		}
+// would says what would be done: in the owner's sentences, if there is a function for that.
+func (op *operateOp) would(ctx context.Context, d *decision, tx pgx.Tx) (string, error) {
+	if op.declared.Preview != "" {
+		said, err := op.call(ctx, tx, op.declared.Preview)
+
+		return spoken(said...), err
 	}
 
-	return strings.TrimSpace(fmt.Sprintf("This would %s: %s %s", spokenName(op.declared), on, strings.Join(with, ", ")))
+	return op.sentence(ctx, d, tx)
+}
+
+// sentence is what a call says in words.
+func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) (string, error) {
+	on, label := op.declared.On, ""
+	found, err := d.tools.worded(ctx, tx, on, []string{op.this}, on.Label)
+	if err != nil {
+		return "", err
+	}
+	if len(found.Rows) == 1 {
+		label = on.Label.RenderComplete(found.Rows[0])
+	}
+	given := map[string]any{}
+	for _, c := range op.declared.Args.Columns[1:] {
+		if value := op.keys[c.Name]; value != nil {
+			given[c.Name] = value
+		}
+	}
+	with, err := d.tools.inWords(ctx, tx, op.declared.Args, given)
+
+	return spoken(fmt.Sprintf("This would %s: %s", spokenName(op.declared), strings.Join(append([]string{called(on, label)}, with...), ", "))), err
 }
 
 // call calls a function with named arguments; omitted ones have their defaults. It returns the function's text, if any.

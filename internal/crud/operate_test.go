@@ -2,6 +2,7 @@ package crud_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -100,6 +101,27 @@ func TestK03ApprovedOperationsOnRowsThatChanged(t *testing.T) {
 	b.exec(`UPDATE depot.crates SET shelf = 77 WHERE name = 'Lamps'`)
 	require.Nil(t, b.approve(asked).Approval, "what the owner's preview says is the same")
 	require.Equal(t, "30", b.crate("weight"))
+}
+
+// A question about an operation names the row, though its label is that of another, the rows among its arguments, and the
+// operations that a yes carries out besides. What was done is told by type, with what the function returned.
+func TestOperationsAreToldInFull(t *testing.T) {
+	t.Parallel()
+
+	tables := depotFunctions + `
+CREATE FUNCTION depot.relabel(this bigint, crate bigint) RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS $$
+	UPDATE depot.crates SET shelf = 5 WHERE id = relabel.crate; UPDATE depot.labels SET crate_id = relabel.crate WHERE id = this RETURNING 'Glued on ' || text $$;
+GRANT EXECUTE ON FUNCTION depot.relabel TO alfred_tenant;`
+	b := setupDeclared(t, tables, strings.Replace(depotOperations, `label: "{text}"`, `label: "{text} of {_crate_id_label}"`, 1)+
+		`  - {name: relabel, function: relabel, on: label, confirm: always, arguments: {crate: crate}, changes: [crate], trusted: true}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": [{"name": "Lamps"}, {"name": "Chairs"}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "labels", "data": {"text": "Fragile", "crate_id": "crate_1"}}`)
+	outcome := b.decide("write", call("relabel", `{"this": "label_1", "crate": "crate_2"}`), call("move_crate", `{"this": "crate_1", "shelf": 9}`))
+	require.NotNil(t, outcome.Approval)
+	require.Equal(t, "This would relabel: label Fragile of Lamps, crate: Chairs. This would move crate: crate Lamps, shelf: 9. "+
+		"Relabel cannot be taken back. Move crate cannot be taken back. Shall I?", outcome.Approval.Text)
+	outcome = b.approve(outcome.Approval)
+	require.Equal(t, "Relabel: 1 label: Fragile of Chairs (label_1); 1 crate; Glued on Fragile; move crate: 1 crate: Lamps (crate_1).", outcome.Told())
 }
 
 // Of a great many rows only the first are compared, and no row is taken for a new one because another has gone.

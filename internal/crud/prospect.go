@@ -48,7 +48,8 @@ func (j *journal) aftermath() string {
 	return "What the database itself writes elsewhere after changes of " + strings.Join(tables, ", ") + " is not undone."
 }
 
-// warn adds to the question whether what it asks for can be undone.
+// warn completes the question: it adds the operations that go with what is asked about, though nobody need be asked about
+// them alone, and whether all that can be undone.
 func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil {
 		return nil
@@ -62,10 +63,20 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 			}
 		case *operateOp:
 			would.called(op.declared, op.this, nil)
+			if s.asks {
+				continue
+			}
+			text, err := op.sentence(ctx, d, tx) // it has been carried out: a preview would speak of what comes next
+			if err != nil {
+				return err
+			}
+			d.ask(text)
 		}
 	}
-	if told := strings.TrimSpace(would.prospect() + " " + would.aftermath()); told != "" {
-		d.approval.Text = strings.TrimSuffix(d.approval.Text, shallI) + told + " " + shallI
+	for _, text := range []string{would.prospect(), would.aftermath(), shallI} {
+		if text != "" {
+			d.ask(text)
+		}
 	}
 
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,7 +53,7 @@ func (d *decision) storeResult(queue *pg.Batch, s *step) error {
 	if s.fault != nil {
 		result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
 	} else {
-		result.Told = s.told()
+		result.Told = s.told(d.tools.domain)
 	}
 	message := result.ErrorMessage
 	if result.Notice != "" && len(rows) > 0 {
@@ -120,7 +121,7 @@ var toldWords = map[string]string{
 
 // told says what a call did, for people and models alike: "created 1 meal: Spaghetti (meal_3)". What was only read is
 // counted, since its rows are shown.
-func (s *step) told() string {
+func (s *step) told(known *domain.Domain) string {
 	r := &s.result
 	word := toldWords[r.Tool]
 	switch {
@@ -134,8 +135,8 @@ func (s *step) told() string {
 		return strings.ReplaceAll(r.Tool, "_", " ")
 	case r.Tool == vocab.ToolAnalyze:
 		return "counted " + s.entity.Plural + ": " + counted(r.RowCount, "result", "results")
-	case word == "": // an operation
-		return strings.ReplaceAll(r.Tool, "_", " ") + ": " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
+	case word == "":
+		return s.operated(known)
 	}
 	text := word + " " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
 	if r.Tool == vocab.ToolRead && r.RowCount == 0 && filtered(s.op) {
@@ -146,6 +147,28 @@ func (s *step) told() string {
 	}
 
 	return text + namesOf(s.entity, r.rows, r.RowCount)
+}
+
+// operated says which rows an operation changed, of each type, and what its function returned.
+func (s *step) operated(known *domain.Domain) string {
+	r, counts := &s.result, map[string]int{}
+	for _, c := range r.Changes {
+		counts[c.EntityType]++
+	}
+	var parts []string
+	if len(r.rows) > 0 || len(r.Changes) == 0 {
+		parts = append(parts, counted(len(r.rows), s.entity.Name, s.entity.Plural)+namesOf(s.entity, r.rows, len(r.rows)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if e := known.Entity(name); e != nil && e != s.entity {
+			parts = append(parts, counted(counts[name], e.Name, e.Plural))
+		}
+	}
+	if r.Notice != "" {
+		parts = append(parts, strings.TrimSuffix(r.Notice, "."))
+	}
+
+	return strings.ReplaceAll(r.Tool, "_", " ") + ": " + strings.Join(parts, "; ")
 }
 
 func filtered(op operation) bool {

@@ -87,6 +87,9 @@ func (t *page) resultRows(s *section) {
 			continue
 		}
 		s.line(say.Verb(d.Result.Tool), " ", t.HowMany(d), ":")
+		if said := notice(d.Result); said != "" && t.Domain.Operation(d.Result.Tool) != nil {
+			s.line("(", said, ")") // what the owner's function returned, which no row shows
+		}
 		shown := 0
 		for _, ref := range d.Refs {
 			lines := t.effectLines(d.Result.Tool, ref)

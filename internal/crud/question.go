@@ -1,0 +1,150 @@
+package crud
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/vocab"
+	"alfred/registry"
+)
+
+// askOnce asks about a call and the earlier ones of its kind, in place of what was asked about those.
+func (d *decision) askOnce(s *step, text string) {
+	s.asked = text
+	for _, one := range d.steps {
+		if one != s && one.asked != "" && one.entity == s.entity && one.call.Tool == s.call.Tool {
+			d.approval.Text = strings.Replace(d.approval.Text, one.asked, text, 1)
+			one.asked = ""
+
+			return
+		}
+	}
+	d.ask(text)
+}
+
+// ask adds a sentence that the user has to agree to.
+func (d *decision) ask(text string) {
+	if d.approval == nil {
+		d.approval = newApproval("")
+	}
+	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
+}
+
+// question names the first of the rows that a call would change, and what it would write into them.
+func question(s *step, becomes string, rows []map[string]any, count int) string {
+	verb := map[string]string{vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
+	noun := s.entity.Name
+	if count > 1 {
+		noun = s.entity.Plural
+	}
+	labels := make([]string, 0, len(rows))
+	for _, row := range rows {
+		labels = append(labels, registry.Scrub(s.entity.Label.Render(row)))
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what distinguishes equal names
+		for i := range labels {
+			labels[i] = spokenLine(s.entity, rows[i])
+		}
+	}
+	for i, label := range labels {
+		labels[i] = cmp.Or(label, contents(s.entity, rows[i]), "one that says nothing")
+	}
+
+	return fmt.Sprintf("This would %s %d %s%s: %s.", verb, count, noun, becomes, andMore(labels, count))
+}
+
+// becomes says what the decision's updates of a type would write, " (status: present)", "" for a deletion: whoever agrees
+// has to know the values too, which are the model's.
+func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (string, error) {
+	var said []string
+	for _, one := range d.steps {
+		op, updates := one.op.(*updateOp)
+		if !updates || one.entity != s.entity || op.before == nil && one != s {
+			continue
+		}
+		values, err := d.tools.inWords(ctx, tx, s.entity, op.written)
+		if err != nil {
+			return "", err
+		}
+		if text := strings.Join(values, ", "); !slices.Contains(said, text) {
+			said = append(said, text)
+		}
+	}
+	if len(said) == 0 {
+		return "", nil
+	}
+
+	return " (" + strings.Join(said, "; ") + ")", nil
+}
+
+// inWords are values as a question names them; references by the rows' labels.
+func (t *Tools) inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string]any) ([]string, error) {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		c, text := e.Column(name), "nothing"
+		switch {
+		case e.Match != nil && e.Match.Link == c: // goes without saying: it follows the name
+			continue
+		case values[name] == nil:
+		case c.Target() != nil:
+			found, err := t.worded(ctx, tx, c.Target(), textsIn([]map[string]any{values}, c), c.Target().Label)
+			if err != nil {
+				return nil, err
+			}
+			var labels []string
+			for _, row := range found.Rows {
+				labels = append(labels, c.Target().Label.Render(row))
+			}
+			text = strings.Join(labels, ", ")
+		default:
+			text = argumentWords(c, values[name])
+		}
+		if text = registry.Scrub(text); text != "" {
+			words = append(words, strings.ReplaceAll(name, "_", " ")+": "+text)
+		}
+	}
+
+	return words, nil
+}
+
+// longestValue is how many characters of a value a question shows.
+const longestValue = 80
+
+func argumentWords(c *domain.Column, value any) string {
+	var parts []string
+	for _, one := range asList(value) {
+		parts = append(parts, argumentText(c.Kind, one))
+	}
+	text := []rune(strings.Join(strings.Fields(strings.Join(parts, ", ")), " "))
+	if len(text) > longestValue {
+		return string(text[:longestValue-1]) + "…"
+	}
+
+	return string(text)
+}
+
+// contents describes a row without a name by the first of its values.
+func contents(e *domain.Entity, row map[string]any) string {
+	var said []string
+	for _, c := range visible(e) {
+		text := ""
+		if c != e.Key && c.FK == nil && c.Kind != domain.KindJSON && c.Kind != domain.KindArray && row[c.Name] != nil {
+			text = registry.Scrub(fmt.Sprint(row[c.Name]))
+		}
+		if text != "" && len(said) < namedInQuestion {
+			said = append(said, strings.ReplaceAll(c.Name, "_", " ")+" "+text)
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+
+	return "one with " + strings.Join(said, ", ")
+}
