@@ -41,6 +41,23 @@ func Decode(data []byte, into any) error {
 	return nil
 }
 
+// Fields lists the fields of a struct's JSON, sorted.
+func Fields[T any]() []string {
+	fields, _ := fieldsOf(reflect.TypeFor[T]())
+
+	return slices.Sorted(maps.Keys(fields))
+}
+
+// Unknown says that there are no such fields, and which there are.
+func Unknown(names, fields []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(clipped(name))
+	}
+
+	return "there is no field " + strings.Join(quoted, ", ") + "; there are " + strings.Join(fields, ", ")
+}
+
 // parse parses exactly one JSON object.
 func parse(data []byte) (any, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -159,7 +176,7 @@ func (w *walk) object(path string, value any, t reflect.Type) any {
 		}
 		field, known := fields[name]
 		if !known {
-			unknown = append(unknown, strconv.Quote(join(path, clipped(name))))
+			unknown = append(unknown, join(path, name))
 
 			continue
 		}
@@ -168,7 +185,7 @@ func (w *walk) object(path string, value any, t reflect.Type) any {
 		}
 	}
 	if len(unknown) > 0 {
-		w.faults = append(w.faults, fmt.Sprintf("there is no field %s; there are %s", strings.Join(unknown, ", "), strings.Join(slices.Sorted(maps.Keys(fields)), ", ")))
+		w.faults = append(w.faults, Unknown(unknown, slices.Sorted(maps.Keys(fields))))
 	}
 
 	return fitted
