@@ -38,16 +38,16 @@ type settling struct {
 	open  *callError // the first violation that is not mended
 }
 
-func (s *settling) after(ctx context.Context, tenant pgx.Tx, tool string, last bool, at callError) error {
-	if s.tools.settles(tool) {
+func (s *settling) after(ctx context.Context, tenant pgx.Tx, one *step, last bool, at callError) error {
+	if s.tools.settles(one.call.Tool) {
 		settle := func(tx pgx.Tx) error { return s.tools.settle(ctx, tx) }
 		if last && s.open == nil { // nothing follows that a violation must not abort
 			at.err = settle(tenant)
 		} else {
 			at.err = pg.InTx(ctx, tenant, settle)
 		}
-		if tool == vocab.ToolDelete && at.entity != nil { // a foreign key that is checked late has found what it would have found at once
-			at.err = s.tools.inUse(at.entity, at.err)
+		if one.call.Tool == vocab.ToolDelete && at.entity != nil { // a foreign key that is checked late has found what it would have found at once
+			at.err = inUse(at.entity, one.keys, at.err)
 		}
 		if at.err == nil {
 			s.open = nil

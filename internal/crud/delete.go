@@ -2,13 +2,10 @@ package crud
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/internal/domain"
 	"alfred/registry"
@@ -62,7 +59,7 @@ func (d *decision) deleteRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 	s.keyIn(e, keys)
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
-		return fmt.Errorf("delete from %s: %w", e.Table, d.tools.inUse(e, err))
+		return fmt.Errorf("delete from %s: %w", e.Table, inUse(e, keys, err))
 	}
 
 	return requireRows(e, tag.RowsAffected(), len(keys))
@@ -76,20 +73,6 @@ func requireRows(e *domain.Entity, reached int64, rows int) error {
 	}
 
 	return nil
-}
-
-// inUse names the rows that prevent a delete, if the owner's constraint has no message.
-func (t *Tools) inUse(e *domain.Entity, err error) error {
-	pgErr, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || pgErr.Code != pgerrcode.ForeignKeyViolation && pgErr.Code != pgerrcode.RestrictViolation || raised(pgErr) {
-		return err
-	}
-	by := "other rows"
-	if other := t.domain.ByTable(pgErr.TableName); other != nil {
-		by = other.Plural
-	}
-
-	return fail(CodeConflict, "The %s is still in use by %s.", e.Name, by)
 }
 
 func (op *deleteOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {

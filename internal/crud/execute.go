@@ -218,7 +218,7 @@ func (d *decision) act(ctx context.Context, tenant pgx.Tx) error {
 		if err != nil {
 			return d.failed(i, err)
 		}
-		if err := settling.after(ctx, tenant, s.call.Tool, i == len(d.steps)-1, callError{index: i, entity: s.entity}); err != nil {
+		if err := settling.after(ctx, tenant, s, i == len(d.steps)-1, callError{index: i, entity: s.entity}); err != nil {
 			return err
 		}
 	}
@@ -313,6 +313,9 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) error {
 	if suspect, ok := errors.AsType[*valueError](err); ok {
 		err = refusedColumn(ctx, tx, user, suspect)
+	}
+	if used, ok := errors.AsType[*usedError](err); ok {
+		return t.whichInUse(ctx, tx, user, used)
 	}
 	if changed := t.changed(ctx, tx, e, err); changed != nil {
 		return changed

@@ -44,15 +44,7 @@ func question(s *step, becomes string, rows []map[string]any, count int) string 
 	if count > 1 {
 		noun = s.entity.Plural
 	}
-	labels := make([]string, 0, len(rows))
-	for _, row := range rows {
-		labels = append(labels, registry.Scrub(s.entity.Label.Render(row)))
-	}
-	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what distinguishes equal names
-		for i := range labels {
-			labels[i] = spokenLine(s.entity, rows[i])
-		}
-	}
+	labels := distinct(s.entity, rows)
 	for i, label := range labels {
 		labels[i] = cmp.Or(label, contents(s.entity, rows[i]), "one that says nothing")
 	}

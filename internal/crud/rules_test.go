@@ -189,8 +189,25 @@ func TestW10RowInUse(t *testing.T) {
 
 	b := setupDepot(t)
 	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
-	require.Equal(t, "The crate is still in use by labels.", b.refused("write", vocab.ToolDelete,
+	require.Equal(t, "The crate labelled is still in use by 1 label.", b.refused("write", vocab.ToolDelete,
 		`{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict))
+}
+
+// Of many rows, those in use are named, so that the others can be deleted.
+func TestW10WhichRowsAreInUse(t *testing.T) {
+	t.Parallel()
+
+	b := setupDepot(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": [{"name": "free"}, {"name": "one", "labels": [{"text": "a"}]}, {"name": "two", "labels": [{"text": "b"}, {"text": "c"}]}]}`)
+	b.nextTurn()
+	all := `{"table": "crates", "filters": [{"field": "id", "op": "in", "value": ["crate_1", "crate_2", "crate_3"]}]}`
+	want := "The crate one is still in use by 1 label. The crate two is still in use by 2 labels. Nothing was deleted."
+	require.Equal(t, want, b.refused("write", vocab.ToolDelete, all, crud.CodeConflict))
+	b.exec(`ALTER TABLE depot.labels ALTER CONSTRAINT labels_user_id_crate_id_fkey DEFERRABLE INITIALLY DEFERRED`)
+	require.Equal(t, want, b.refused("write", vocab.ToolDelete, all, crud.CodeConflict))
+	b.exec(`UPDATE depot.crates SET name = 'alike'; CREATE TABLE depot.secrets (crate_id bigint REFERENCES depot.crates); INSERT INTO depot.secrets SELECT min(id) FROM depot.crates`)
+	require.Equal(t, "The crate is still in use by other rows.",
+		b.refused("write", vocab.ToolDelete, `{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict), "nobody sees by which")
 }
 
 // The same holds for foreign keys that are checked at the end of the transaction, as all of Django's are.
@@ -200,10 +217,10 @@ func TestW10RowInUseFoundLate(t *testing.T) {
 	b := setupDepot(t)
 	b.exec(`ALTER TABLE depot.labels ALTER CONSTRAINT labels_user_id_crate_id_fkey DEFERRABLE INITIALLY DEFERRED`)
 	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
-	require.Equal(t, "The crate is still in use by labels.", b.refused("write", vocab.ToolDelete,
+	require.Equal(t, "The crate labelled is still in use by 1 label.", b.refused("write", vocab.ToolDelete,
 		`{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict))
 	_, err := b.tools.Delete(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "crate", query[string](b, `SELECT id::text FROM depot.crates`), "")
-	require.EqualError(t, err, "conflict: The crate is still in use by labels.")
+	require.EqualError(t, err, "conflict: The crate labelled is still in use by 1 label.")
 }
 
 // W02: what the declaration forbids is refused by name, whatever a model or a user interface sends.

@@ -252,7 +252,7 @@ func (u *undoing) undoDecision(ctx context.Context, tx pgx.Tx, writes []*formerW
 		if at.err = u.reverse(ctx, tx, some); at.err != nil {
 			return &at
 		}
-		if err := settling.after(ctx, tx, vocab.ToolUpdate, i == 0, at); err != nil {
+		if err := settling.after(ctx, tx, &step{call: Call{Tool: vocab.ToolUpdate}}, i == 0, at); err != nil {
 			return err
 		}
 	}

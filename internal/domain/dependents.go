@@ -6,19 +6,36 @@ import (
 	"strings"
 )
 
-// Dependent is a foreign key whose rows are deleted or changed when the referenced row is deleted.
+// Dependent is a foreign key whose rows the deletion of the referenced row concerns: they are deleted or changed with it,
+// or prevent it.
 type Dependent struct {
 	Entity  *Entity
 	Column  *Column
-	Cascade bool // rows are deleted; otherwise the column is set to null or its default
+	Cascade bool // rows are deleted
 }
 
 // Dependents returns the foreign keys by which deleting a row of e affects rows of the domain's types.
 func (d *Domain) Dependents(e *Entity) []Dependent {
+	return slices.DeleteFunc(d.referring(e), func(r Dependent) bool { return !r.Cascade && !r.releases() })
+}
+
+// Holders returns the foreign keys by which rows of the domain's types may keep a row of e from being deleted.
+func (d *Domain) Holders(e *Entity) []Dependent {
+	return slices.DeleteFunc(d.referring(e), func(r Dependent) bool {
+		return r.Cascade || r.releases() || r.Column.Kind == KindArray
+	})
+}
+
+// releases reports whether the column loses its value when the referenced row is deleted.
+func (r Dependent) releases() bool {
+	return slices.Contains([]string{"set null", "set default"}, strings.ToLower(r.Column.FK.OnDelete))
+}
+
+func (d *Domain) referring(e *Entity) []Dependent {
 	var found []Dependent
 	for _, other := range d.Entities {
 		for _, c := range other.Columns {
-			if c.Target() == e && slices.Contains([]string{"cascade", "set null", "set default"}, strings.ToLower(c.FK.OnDelete)) {
+			if c.Target() == e {
 				found = append(found, Dependent{other, c, strings.EqualFold(c.FK.OnDelete, "cascade")})
 			}
 		}
