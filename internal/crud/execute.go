@@ -93,9 +93,10 @@ type step struct {
 	// approved: the user agreed to an operation after being told preview.
 	approved bool
 	preview  string
-	sure     bool   // nobody has to be asked
-	asks     bool   // the user is asked about the keys
-	asked    string // what the user is asked about them
+	sure     bool         // nobody has to be asked
+	asks     bool         // the user is asked about the keys
+	asked    string       // what the user is asked about them
+	deletes  []*rowChange // with what goes with the keys, once a question needs it
 	result   Result
 	fault    *Error
 }

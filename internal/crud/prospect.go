@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"alfred/internal/domain"
 	"alfred/registry"
 )
 
@@ -48,8 +49,8 @@ func (j *journal) aftermath() string {
 	return "What the database itself writes elsewhere after changes of " + strings.Join(tables, ", ") + " is not undone."
 }
 
-// warn completes the question: it adds the operations that go with what is asked about, though nobody need be asked about
-// them alone, and whether all that can be undone.
+// warn completes the question: it adds what would be deleted with the rows that it names, the operations that go with what
+// is asked about, though nobody need be asked about them alone, and whether all that can be undone.
 func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil {
 		return nil
@@ -58,9 +59,11 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	for _, s := range d.steps {
 		switch op := s.op.(type) {
 		case *deleteOp:
+			before := len(would.writes)
 			if err := would.deleting(ctx, tx, op.entity, op.keys); err != nil {
 				return err
 			}
+			s.deletes = would.writes[before:]
 		case *operateOp:
 			would.called(op.declared, op.this, nil)
 			if s.asks {
@@ -73,6 +76,7 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 			d.ask(text)
 		}
 	}
+	d.askAboutDependents()
 	for _, text := range []string{would.prospect(), would.aftermath(), shallI} {
 		if text != "" {
 			d.ask(text)
@@ -80,4 +84,52 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	}
 
 	return nil
+}
+
+// askAboutDependents adds to each question about a deletion what goes with its rows.
+func (d *decision) askAboutDependents() {
+	for _, s := range d.steps {
+		if whole, asks := strings.CutSuffix(s.asked, "."); asks && s.deletes != nil {
+			d.approval.Text = strings.Replace(d.approval.Text, s.asked, whole+d.goesWith(s)+".", 1)
+		}
+	}
+}
+
+// goesWith counts what is deleted with the rows of a question, except what calls of the decision name themselves: ",
+// with its 14 tasks and 2 notes"; "" for nothing.
+func (d *decision) goesWith(s *step) string {
+	known, counts := map[rowKey]bool{}, map[*domain.Entity]int{}
+	for _, one := range d.steps {
+		if one.deletes != nil {
+			for _, key := range one.keys {
+				known[rowKey{one.entity.Type, key}] = true
+			}
+		}
+	}
+	for _, one := range d.steps {
+		if one.entity != s.entity {
+			continue
+		}
+		for _, w := range one.deletes {
+			if at := (rowKey{w.EntityType, w.EntityID}); w.Action == registry.ActionDeleted && !known[at] {
+				known[at] = true
+				counts[w.entity]++
+			}
+		}
+	}
+	var rows []string
+	for _, e := range d.tools.domain.Entities {
+		if counts[e] > 0 {
+			rows = append(rows, counted(counts[e], e.Name, e.Plural))
+		}
+	}
+	whose := "its "
+	switch {
+	case len(rows) == 0:
+		return ""
+	case len(d.alike(s).Rows) > 1:
+		whose = "their "
+	}
+
+	return ", with " + whose + strings.Join(rows, " and ")
 }

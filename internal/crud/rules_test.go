@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -297,4 +298,56 @@ subdomains:
 	require.Equal(t, "hues has to be one of red, dark blue.",
 		b.refused("write", vocab.ToolCreate, `{"table": "flags", "data": {"name": "b", "hues": ["pink"]}}`, crud.CodeBadValue))
 	require.Equal(t, 1, b.ok("read", vocab.ToolRead, `{"table": "flags", "filters": [{"field": "hues", "op": "contains", "value": "RED"}]}`).RowCount)
+}
+
+// A question about a deletion says what goes with the rows, at whatever depth, and counts no row that it names itself.
+func TestDeletionSaysWhatGoesWithIt(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, `
+		CREATE SCHEMA plans;
+		GRANT USAGE ON SCHEMA plans TO alfred_tenant;
+		CREATE TABLE plans.projects (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid, name text NOT NULL, UNIQUE (user_id, id));
+		CREATE TABLE plans.tasks (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid, name text NOT NULL, project_id bigint, parent_id bigint,
+			UNIQUE (user_id, id), FOREIGN KEY (user_id, project_id) REFERENCES plans.projects (user_id, id) ON DELETE CASCADE,
+			FOREIGN KEY (user_id, parent_id) REFERENCES plans.tasks (user_id, id) ON DELETE CASCADE);
+		CREATE TABLE plans.notes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid, text text NOT NULL, task_id bigint,
+			FOREIGN KEY (user_id, task_id) REFERENCES plans.tasks (user_id, id) ON DELETE CASCADE);
+		DO $$ DECLARE one text; BEGIN
+			FOREACH one IN ARRAY ARRAY['projects', 'tasks', 'notes'] LOOP
+				EXECUTE format('ALTER TABLE plans.%I ENABLE ROW LEVEL SECURITY', one);
+				EXECUTE format('CREATE POLICY tenant ON plans.%I TO alfred_tenant USING (user_id = nullif(current_setting(''alfred.user_id'', true), '''')::uuid)', one);
+				EXECUTE format('GRANT SELECT, DELETE ON plans.%I TO alfred_tenant', one);
+			END LOOP;
+		END $$;`, `
+name: plans
+schema: plans
+owner: user_id
+persona: You plan.
+entities:
+  - {type: project, table: projects, label: "{name}", writes: [delete], approve: [delete]}
+  - {type: task, table: tasks, label: "{name}", writes: [delete], approve: [delete]}
+  - {type: note, table: notes, label: "{text}", writes: [delete]}
+subdomains:
+  - {name: plans, description: All., tables: [projects, tasks, notes], guidance: none}
+`)
+	b.exec(`INSERT INTO plans.projects (user_id, name) SELECT $1, name FROM unnest(ARRAY['House', 'Boat', 'Idle']) AS name`, b.scope.UserID)
+	b.exec(`INSERT INTO plans.tasks (user_id, name, project_id, parent_id) VALUES ($1, 'Roof', 1, NULL), ($1, 'Beams', NULL, 1), ($1, 'Nails', NULL, 2), ($1, 'Mast', 2, NULL)`, b.scope.UserID)
+	b.exec(`INSERT INTO plans.notes (user_id, text, task_id) VALUES ($1, 'Thirty of them', 3), ($1, 'Nobody''s', NULL)`, b.scope.UserID)
+	about := func(table string, names ...string) crud.Call {
+		return call(vocab.ToolDelete, sprintf(`{"table": %q, "filters": [{"field": "name", "op": "in", "value": ["%s"]}]}`, table, strings.Join(names, `", "`)))
+	}
+	for want, calls := range map[string][]crud.Call{
+		"This would delete 1 project: Idle.":                                                                                          {about("projects", "Idle")},
+		"This would delete 1 project: House, with its 3 tasks and 1 note.":                                                            {about("projects", "House")},
+		"This would delete 2 projects: House, Boat, with their 4 tasks and 1 note.":                                                   {about("projects", "House"), about("projects", "Boat")},
+		"This would delete 1 task: Beams, with its 1 task and 1 note.":                                                                {about("tasks", "Beams")},
+		"This would delete 1 project: House, with its 1 task and 1 note. This would delete 2 tasks: Beams, Nails, with their 1 note.": {about("projects", "House"), about("tasks", "Nails", "Beams")},
+	} {
+		asked, _, _ := strings.Cut(b.decide("write", calls...).Approval.Text, " Deleted ") // what cannot be brought back
+		require.Equal(t, want, asked)
+	}
 }
