@@ -79,6 +79,8 @@ type condition struct {
 	ofDraft bool
 	// found is, for lookups by name, what each text may mean.
 	found []named
+	// reordered are the names, by their place in texts, whose words may stand in any order.
+	reordered map[int]bool
 	// none and all: the condition is decided, because all its refs are drafts.
 	none, all bool
 	// distance is the text of a semantic search, which ranks rows and excludes none.

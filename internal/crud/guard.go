@@ -108,6 +108,8 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 			switch {
 			case nothing(c.texts[n]):
 				return false
+			case c.reordered[n]: // further words may make it another's name
+				return slices.Equal(nameParts(name(row)), nameParts(c.texts[n]))
 			case e.Match == nil && c.op != opSimilar:
 				return holdsWords(name(row), c.texts[n]) // part of a word suffices to show a row, not to change it
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 // ListParams bounds a list. Query, if not "", keeps the rows whose name contains it or, if the name is not a single
-// text column, those whose label or line does.
+// text column, those whose label or line does. If none does, those that contain its words in any order.
 type ListParams struct {
 	Limit   int
 	After   string // Next of the previous list, "" for the beginning
@@ -37,6 +37,8 @@ type list struct {
 	filters []condition
 	order   *domain.Column
 	after   position
+	// reordered: the words of Query may stand in any order, because nothing contains it as it is.
+	reordered bool
 }
 
 // List returns rows of a type, without children.
@@ -55,6 +57,10 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 		err := t.resolveNames(ctx, tenant, e, l.filters)
 		if err == nil {
 			found, err = t.load(ctx, tenant, e, l.query(t, limit+1)) // one extra row shows whether there are more
+		}
+		if err == nil && len(found.Rows) == 0 && len(nameParts(l.params.Query)) > 1 {
+			l.reordered = true
+			found, err = t.load(ctx, tenant, e, l.query(t, limit+1))
 		}
 		if l.after != nil && nameless(err) {
 			return errPosition
@@ -147,7 +153,13 @@ func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
 func (l *list) query(t *Tools, limit int) *query {
 	q := &query{sel: ownColumns(l.entity), filters: l.filters, limit: limit, paged: true, after: l.after, first: func(s *statement) []*term { return l.first(t, s) }}
 	if l.searched() {
-		q.where = func(s *statement) { s.add(t.searchedSQL(l.entity), " ILIKE ", s.value(literal(l.params.Query))) }
+		q.where = func(s *statement) {
+			if sql := t.searchedSQL(l.entity); l.reordered {
+				eachWord(s, sql, l.params.Query)
+			} else {
+				s.add(sql, " ILIKE ", s.value(literal(l.params.Query)))
+			}
+		}
 	}
 
 	return q

@@ -175,7 +175,8 @@ type query struct {
 	lock  bool
 }
 
-// load runs a query and reads the children of what it found: one statement, plus one per child type.
+// load runs a query and reads the children of what it found: one statement, plus one per child type. If a name in it
+// finds nothing, it runs once more, and finds the name's words in any order.
 func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
 	s := t.loadSQL(e, q)
 	versions := map[string]string{}
@@ -198,6 +199,9 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", e.Table, suspectFilters(err, e, q.filters, q.or))
+	}
+	if reordered(e, q.filters, q.or, result) {
+		return t.load(ctx, tx, e, q)
 	}
 	for _, child := range q.sel.children {
 		if err := t.loadChildren(ctx, tx, child, result); err != nil {

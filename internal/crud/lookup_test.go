@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/crud"
 	"alfred/internal/vocab"
 )
 
@@ -108,5 +109,33 @@ func TestNameLookup(t *testing.T) {
 		b := setup(t)
 		require.Equal(t, []string{"Shakshuka Classic"}, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "shakshuka"}]`))
 		require.Equal(t, []string{"Shakshuka Classic"}, names(b, "recipes", `"filters": [{"field": "name", "op": "similar", "value": "shakshooka"}]`))
+	})
+
+	t.Run("WordsInAnyOrder", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		b.exec(`INSERT INTO kitchen.recipes (user_id, name) SELECT $1, name FROM unnest(ARRAY['Smith, Anna', 'Jones Bob', 'Smith, Anna Maria', 'Anna''s smithy', 'Ida Roe', 'Roe, Ida']) AS name`, b.scope.UserID)
+		for value, want := range map[string][]string{
+			`"Anna Smith"`:                 {"Smith, Anna", "Smith, Anna Maria"},
+			`"bob  jones"`:                 {"Jones Bob"},
+			`"Jones, Bob"`:                 {"Jones Bob"},
+			`"Ida Roe"`:                    {"Ida Roe"}, // what is found as it is written is not searched for again
+			`["Jones Bob", "Anna, Smith"]`: {"Jones Bob", "Smith, Anna", "Smith, Anna Maria"},
+			`"Smith, Bob"`:                 {},
+		} {
+			op := map[bool]string{true: "in", false: "="}[value[0] == '[']
+			require.Equal(t, want, names(b, "recipes", sprintf(`"filters": [{"field": "name", "op": %q, "value": %s}]`, op, value)), value)
+		}
+		require.Equal(t, []string{"Jones Bob"}, names(b, "recipes", `"or_filters": [{"field": "name", "op": "=", "value": "Bob Jones"}, {"field": "name", "op": "=", "value": "nobody"}]`))
+		count := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "recipes", "aggregates": [{"fn": "count", "as": "n"}], "filters": [{"field": "name", "op": "=", "value": "Maria Smith"}]}`))
+		require.Equal(t, []float64{1}, column[float64](count, "n"))
+		list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "recipe", crud.ListParams{Query: "anna smith"})
+		require.NoError(t, err)
+		require.Len(t, list.Rows, 2)
+
+		require.Zero(t, b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Maria Smith"}]}`).RowCount, "a name with further words is another")
+		require.Equal(t, 1, b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Anna Smith"}]}`).RowCount)
+		require.Equal(t, []string{"Smith, Anna Maria"}, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "Anna Smith"}]`))
 	})
 }

@@ -217,6 +217,10 @@ func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) {
 		default:
 			s.add(" ILIKE ", s.value(literal(strings.TrimSpace(text))))
 		}
+		if c.reordered[i] {
+			s.add(" OR ")
+			eachWord(s, sql, text)
+		}
 		if c.op == opSimilar && e.Match == nil {
 			s.add(" OR word_similarity(", s.value(text), ", ", sql, ") >= ", s.value(searchSimilarity), "::float8")
 		}

@@ -10,7 +10,49 @@ import (
 	"alfred/internal/domain"
 )
 
-// How people write names of things.
+// How people write names of things, and of each other.
+
+// nameParts are the words of a name that may stand in another order elsewhere: "Smith, Anna" is Anna Smith.
+func nameParts(name string) []string {
+	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	slices.Sort(parts)
+
+	return slices.Compact(parts)
+}
+
+// reordered marks the names of lookups that no row found contains and that have several words, and reports whether
+// there are new ones: the lookup is to be tried again. A name that was cut off by a limit may be among the others.
+func reordered(e *domain.Entity, filters, or []condition, found *loaded) bool {
+	again := false
+	for _, list := range [][]condition{filters, or} {
+		for i := range list {
+			c := &list[i]
+			if e.Match != nil || !c.isLookup(e) || c.op == opSimilar {
+				continue
+			}
+			for n, text := range c.texts {
+				holds := func(row map[string]any) bool { return strings.Contains(folded(row[c.column.Name]), folded(text)) }
+				if c.reordered[n] || len(nameParts(text)) < 2 || found.total > len(found.Rows) || slices.ContainsFunc(found.Rows, holds) {
+					continue
+				}
+				if c.reordered == nil {
+					c.reordered = map[int]bool{}
+				}
+				c.reordered[n], again = true, true
+			}
+		}
+	}
+
+	return again
+}
+
+// eachWord adds the condition that a text contains all words of a name.
+func eachWord(s *statement, sql, name string) {
+	for i, part := range nameParts(name) {
+		s.add(map[bool]string{true: "(", false: " AND "}[i == 0], sql, " ~* ", s.value(wholeWords(part, regexp.QuoteMeta(part))))
+	}
+	s.add(")")
+}
 
 // wordForms are the ways a name may be written in the canonical table: unchanged, without anything after a comma or in
 // brackets, with its last word in the singular.
@@ -95,13 +137,18 @@ func wordPattern(name string) string {
 	return "(?:" + forms + ")(?:e?s)?"
 }
 
-// sqlWords is wordPattern for the operator ~*. There is no boundary before or after a character that is neither letter
-// nor digit.
+// sqlWords is wordPattern for the operator ~*.
 func sqlWords(name string) string {
 	name = strings.TrimSpace(name)
+
+	return wholeWords(name, wordPattern(name))
+}
+
+// wholeWords is a pattern for a name, for the operator ~*. There is no boundary before or after a character that is
+// neither letter nor digit.
+func wholeWords(name, pattern string) string {
 	first, _ := utf8.DecodeRuneInString(name)
 	last, _ := utf8.DecodeLastRuneInString(name)
-	pattern := wordPattern(name)
 	if isWordRune(first) {
 		pattern = `\m` + pattern
 	}
