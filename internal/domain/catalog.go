@@ -53,6 +53,7 @@ type catalogTable struct {
 	primary      []string
 	uniques      [][]string
 	foreignKeys  []catalogFK
+	compared     []Comparison
 	// insertable and updatable are the columns that alfred_tenant may write.
 	insertable []string
 	updatable  []string
@@ -284,9 +285,12 @@ var (
 	literal   = regexp.MustCompile(`'((?:[^']|'')*)'`)
 )
 
-// check records what a CHECK on one column says: a closed list, or else its text. Checks of a text's length are of no
-// use to a model.
+// check records what a CHECK says: of one column a closed list, or else its text; of several how they compare. Checks of
+// a text's length are of no use to a model.
 func (t *catalogTable) check(columns []string, expr string) {
+	if len(columns) > 1 {
+		t.compare(columns, expr)
+	}
 	if len(columns) != 1 || strings.Contains(expr, "length(") {
 		return
 	}

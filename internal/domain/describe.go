@@ -70,7 +70,7 @@ func (e *Entity) describeSets(b *strings.Builder) {
 func (c *Column) describe(e *Entity) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", c.Name, c.describeType(e))
-	fixed := c == e.Key || c.Generated || !c.Writable && len(e.Writes) > 0
+	fixed := e.fixed(c)
 	switch {
 	case c.Expr != "":
 		b.WriteString(", computed")
@@ -88,11 +88,21 @@ func (c *Column) describe(e *Entity) string {
 	if c.Check != "" && !fixed { // a value's rules matter only to those who can write it
 		b.WriteString(", " + WithoutCasts(c.Check))
 	}
+	if !fixed {
+		for _, rule := range e.besides(c) {
+			b.WriteString(", " + rule)
+		}
+	}
 	if c.Comment != "" && c != e.Key {
 		b.WriteString(". " + c.Comment)
 	}
 
 	return b.String()
+}
+
+// fixed reports whether a column is never written.
+func (e *Entity) fixed(c *Column) bool {
+	return c == e.Key || c.Generated || !c.Writable && len(e.Writes) > 0
 }
 
 var length = regexp.MustCompile(`^character(?: varying)?\((\d+)\)$`)

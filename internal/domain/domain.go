@@ -107,6 +107,7 @@ type Entity struct {
 	// Unseen are rows deleted or changed with a row of this type that no column of a type shows.
 	Unseen []Unseen
 
+	compared  []Comparison
 	versioned bool // a view with a column for the version
 }
 
