@@ -114,7 +114,7 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 			return failColumn(CodeBadArgument, c.Name, "%s needs a column of numbers; %s is none.", a.Fn, c.Name)
 		}
 	case "min", "max":
-		if isKey || !slices.Contains([]domain.Kind{domain.KindNumber, domain.KindDate, domain.KindTimestamp, domain.KindTime, domain.KindText}, c.Kind) {
+		if isKey || c.Form != "" || !slices.Contains([]domain.Kind{domain.KindNumber, domain.KindDate, domain.KindTimestamp, domain.KindTime, domain.KindText}, c.Kind) {
 			return failColumn(CodeBadArgument, c.Name, "%s has no order for %s.", c.Name, a.Fn)
 		}
 	}

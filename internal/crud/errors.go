@@ -266,6 +266,7 @@ var dataRules = map[string]string{
 	pgerrcode.DivisionByZero:                         "division by zero",
 	pgerrcode.InvalidDatetimeFormat:                  "a date or time is not valid",
 	pgerrcode.NumericValueOutOfRange:                 "a number is out of range",
+	pgerrcode.StringDataLengthMismatch:               "it does not have the length that its type has",
 	pgerrcode.StringDataRightTruncationDataException: "a text is too long",
 }
 

@@ -40,6 +40,8 @@ func opsOf(e *domain.Entity, c *domain.Column) []string {
 		return append(ops, opIn, opNotIn)
 	case c.Kind == domain.KindArray, c.Kind == domain.KindJSON:
 		return append(ops, opContains)
+	case c.Form != "":
+		return append(ops, opIn, opNotIn, opILike, opContains)
 	case c == nameColumn(e):
 		ops = append(ops, opSimilar)
 	}
@@ -61,7 +63,7 @@ func nameColumn(e *domain.Entity) *domain.Column {
 	if len(names) != 1 {
 		return nil
 	}
-	if c := e.Column(names[0]); c != nil && c.Kind == domain.KindText && len(c.Enum) == 0 && c.FK == nil {
+	if c := e.Column(names[0]); c != nil && c.Kind == domain.KindText && len(c.Enum) == 0 && c.Form == "" && c.FK == nil {
 		return c
 	}
 

@@ -54,9 +54,12 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) {
 	case opILike:
 		s.add(searchable(sql), " ILIKE ", s.value(c.texts[0]))
 	case opContains:
-		if c.column.Kind == domain.KindArray || c.column.Kind == domain.KindJSON {
+		switch {
+		case c.column.Kind == domain.KindArray, c.column.Kind == domain.KindJSON:
 			s.add(sql, " @> ", comparand(s, c, sqlType))
-		} else {
+		case c.column.Holds != "":
+			s.add(sql, " @> ", s.cast(c.texts[0], c.column.Holds))
+		default:
 			s.add(searchable(c.column.SQL()), " ILIKE ", s.value(literal(c.texts[0])))
 		}
 	default:

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,11 @@ func suspectFilters(err error, e *domain.Entity, lists ...[]condition) error {
 				continue
 			}
 			s := &statement{}
-			s.add("SELECT ", s.castList(c.texts, comparedAs(e, c.column)))
+			as := comparedAs(e, c.column)
+			if c.op == opContains {
+				as = cmp.Or(c.column.Holds, as)
+			}
+			s.add("SELECT ", s.castList(c.texts, as))
 			suspect.probes = append(suspect.probes, probe{c.column.Name, s})
 		}
 	}

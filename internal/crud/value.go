@@ -14,7 +14,7 @@ import (
 
 // emptyIsNull reports whether "" in such a column means null, because it cannot be a value.
 func emptyIsNull(c *domain.Column) bool {
-	return c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText
+	return c.FK != nil || len(c.Enum) > 0 || c.Form != "" || c.Kind != domain.KindText
 }
 
 // asList returns a list as it is, and any other value as a list of one.
@@ -264,8 +264,8 @@ func storedNumber(c *domain.Column, text string) (any, *Error) {
 	return json.Number(text), nil
 }
 
-// same reports whether the database stored what was written. Numbers compare by value and timestamps by instant, times
-// of day and UUIDs always count as equal, and everything else compares exactly.
+// same reports whether the database stored what was written. Numbers compare by value and timestamps by instant; times
+// of day, UUIDs and texts with a form always count as equal, and everything else compares exactly.
 func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 	switch {
 	case written == nil || read == nil:
@@ -277,7 +277,7 @@ func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 		return okA && okB && slices.EqualFunc(a, b, func(x, y any) bool { return same(c, c.Elem, x, y) })
 	case c.FK != nil:
 		return strings.EqualFold(fmt.Sprint(written), fmt.Sprint(read)) // some programs write a UUID in capitals
-	case kind == domain.KindTime, kind == domain.KindUUID:
+	case kind == domain.KindTime, kind == domain.KindUUID, c.Form != "":
 		return true // Postgres reformats their text without losing anything
 	case kind == domain.KindJSON:
 		return sameJSON(written, read)

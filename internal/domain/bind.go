@@ -280,7 +280,7 @@ func keyKind(c *Column) bool {
 	case KindNumber:
 		return slices.Contains([]string{"smallint", "integer", "bigint"}, c.Type)
 	case KindText:
-		return len(c.Enum) == 0
+		return len(c.Enum) == 0 && c.Form == ""
 	default:
 		return false
 	}

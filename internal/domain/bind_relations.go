@@ -243,7 +243,7 @@ func (b *typeBinder) bindMerge(m *Merge) {
 		b.problemf("merge.unless", "merge: %s is not a boolean", m.Unless)
 	}
 	for _, name := range m.Join {
-		if b.Column(name).Kind != KindText {
+		if c := b.Column(name); c.Kind != KindText || c.Form != "" {
 			b.problemf("merge.join", "merge: %s is not a text", name)
 		}
 	}
@@ -322,7 +322,7 @@ func (b *typeBinder) bindFold() {
 			continue
 		}
 		c := b.Column(name)
-		if words := c.Kind == KindText || c.Elem == KindText; !words || len(c.Enum) > 0 || c.FK != nil || c == b.Key || c.Generated {
+		if words := c.Kind == KindText || c.Elem == KindText; !words || len(c.Enum) > 0 || c.Form != "" || c.FK != nil || c == b.Key || c.Generated {
 			b.problemf(field, "fold: %s does not hold free words", name)
 
 			continue

@@ -156,6 +156,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 	return eachRow(ctx, tx, "columns", columnsSQL, []any{schema}, into, func() error {
 		column := col
 		column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
+		column.takeForm(base, elem)
 		column.zoned = base == "timestamp with time zone"
 		column.Enum = slices.Clone(col.Enum)
 		if t := c.table(table); t != nil {
@@ -336,7 +337,7 @@ func kindOf(base, elem string, enum bool) (Kind, Kind) {
 	if kind, ok := kinds[base]; ok {
 		return kind, ""
 	}
-	if enum {
+	if enum || forms[base].words != "" {
 		return KindText, ""
 	}
 

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -149,10 +150,16 @@ func (c *Column) describeType(e *Entity) string {
 	return plainType(c)
 }
 
+const lengthOfTime = "length of time (1 day 02:30:00)"
+
 func plainType(c *Column) string {
 	switch c.Kind {
 	case KindArray:
-		return "list of " + string(c.Elem)
+		if c.Type == "interval[]" {
+			return "list of " + lengthOfTime
+		}
+
+		return "list of " + cmp.Or(c.Form, string(c.Elem))
 	case KindBool:
 		return "true or false"
 	case KindDate:
@@ -161,7 +168,7 @@ func plainType(c *Column) string {
 		return "timestamp (2026-01-31T18:00)"
 	case KindTime:
 		if c.Type == "interval" {
-			return "length of time (1 day 02:30:00)"
+			return lengthOfTime
 		}
 
 		return "time of day (18:30:00)"
@@ -172,6 +179,6 @@ func plainType(c *Column) string {
 
 		return "number"
 	default:
-		return string(c.Kind)
+		return cmp.Or(c.Form, string(c.Kind))
 	}
 }

@@ -196,6 +196,9 @@ type Column struct {
 	Comment string
 	// Plain: its type has no parts that JSON would show, so that text says all of a value.
 	Plain bool
+	// Form describes how values are written that are texts in a form that Postgres checks, such as network addresses; "" for
+	// all others. Holds is the type of what a range holds.
+	Form, Holds string
 	// Check is the SQL of further CHECK constraints on only this column: "rating >= 1 AND rating <= 5"; "" for none.
 	Check string
 	// Fold: free-form words (tags, a cuisine), stored in lower case and compared case-insensitively.
@@ -258,7 +261,7 @@ const (
 	KindDate      Kind = "date"
 	KindJSON      Kind = "json"
 	KindNumber    Kind = "number"
-	KindText      Kind = "text" // including enums
+	KindText      Kind = "text" // including enums, and whatever has a form
 	KindTime      Kind = "time" // time of day, interval
 	KindTimestamp Kind = "timestamp"
 	KindUUID      Kind = "uuid"

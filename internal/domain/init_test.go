@@ -235,7 +235,7 @@ func TestInitLeavesOutWhatModelsNeverSee(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, `CREATE SCHEMA attic; GRANT USAGE ON SCHEMA attic TO alfred_tenant;
 		CREATE TABLE attic.boxes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id uuid NOT NULL DEFAULT gen_random_uuid(), name text NOT NULL,
-			photo bytea, address inet, outside uuid, updated_at timestamptz NOT NULL DEFAULT now());
+			photo bytea, address point, outside uuid, updated_at timestamptz NOT NULL DEFAULT now());
 		ALTER TABLE attic.boxes ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON attic.boxes TO alfred_tenant USING (true);
 		GRANT SELECT, INSERT, UPDATE (name, photo) ON attic.boxes TO alfred_tenant`)
 	text, err := domain.Init(t.Context(), tx, "attic")

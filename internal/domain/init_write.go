@@ -203,7 +203,7 @@ func (e *initEntity) Display() string {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
 	}
 	for _, c := range e.plain {
-		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || c.Kind == KindTime || len(c.Enum) > 0
+		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || c.Kind == KindTime || len(c.Enum) > 0 || c.Kind == KindText && c.Form != ""
 		if short && !slices.Contains(e.names, c.Name) && len(parts) <= displayFacts {
 			parts = append(parts, fact(c))
 		}
@@ -226,7 +226,9 @@ func fact(c *Column) string {
 }
 
 // isProse reports whether every row has words of its own in the column.
-func isProse(c *Column) bool { return c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable }
+func isProse(c *Column) bool {
+	return c.Kind == KindText && len(c.Enum) == 0 && c.Form == "" && !c.Nullable
+}
 
 // Semantic is the label and the free-text columns, for types that have both.
 func (e *initEntity) Semantic() string {

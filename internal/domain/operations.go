@@ -262,6 +262,7 @@ func (b *operationBinder) bindParameters(f *catalogFunction) {
 		if c.Kind, c.Elem = kindOf(f.Bases[i], f.Elems[i], len(c.Enum) > 0); c.Kind == KindVector {
 			b.problemf(".function", "no model can give %s, which is %s; take its parts as parameters", name, f.Types[i])
 		}
+		c.takeForm(f.Bases[i], f.Elems[i])
 		c.FK = b.keyOf(i, c)
 		b.o.Args.Columns = append(b.o.Args.Columns, c)
 	}

@@ -282,6 +282,8 @@ func parameter(c *domain.Column) *jsonschema.Schema {
 		return &jsonschema.Schema{}
 	case kind == domain.KindDate:
 		s.Description = "A date: 2026-01-31."
+	case c.Form != "":
+		s.Description = "Written as " + c.Form + "."
 	}
 	for _, value := range c.Enum {
 		s.Enum = append(s.Enum, value)

@@ -1,0 +1,105 @@
+package crud_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/vocab"
+)
+
+func setupRooms(t *testing.T) *bundle {
+	t.Helper()
+
+	return setupDeclared(t, `
+		CREATE SCHEMA rooms;
+		GRANT USAGE ON SCHEMA rooms TO alfred_tenant;
+		CREATE DOMAIN rooms.fee AS money CHECK (VALUE >= 0::money);
+		CREATE TABLE rooms.stays (
+			id bigint GENERATED ALWAYS AS IDENTITY (START WITH 660001) PRIMARY KEY,
+			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
+			name text NOT NULL, days daterange, at tstzrange, seats int4range, free datemultirange, host inet, net cidr, card macaddr, price rooms.fee, doors bit(4), flags varbit,
+			breaks interval[], hosts inet[], place point);
+		ALTER TABLE rooms.stays ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY tenant ON rooms.stays TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+		GRANT USAGE ON SCHEMA rooms TO alfred_tenant;
+		GRANT SELECT, DELETE, INSERT (name, days, at, seats, free, host, net, card, price, doors, flags, breaks, hosts), UPDATE (name, days, at, seats, free, host, net, card, price, doors, flags, breaks, hosts) ON rooms.stays TO alfred_tenant`, `
+name: rooms
+schema: rooms
+owner: user_id
+persona: You let rooms.
+entities:
+  - {type: stay, table: stays, label: "{name}", writes: [create, update, delete], columns: [name, days, at, seats, free, host, net, card, price, doors, flags, breaks, hosts]}
+subdomains:
+  - {name: rooms, description: All., tables: [stays], guidance: none}
+`)
+}
+
+// Ranges, addresses, money and bits are read, found and written as the texts that Postgres makes of them.
+func TestTypesWithAFormOfTheirOwn(t *testing.T) {
+	t.Parallel()
+
+	b := setupRooms(t)
+	require.Contains(t, b.kit.ByType("stay").Describe(), `- days: range of dates ([2026-01-01,2026-02-01): its end excluded)
+- at: range of times ([2026-01-31 18:00,2026-01-31 20:00): its end excluded)
+- seats: range of numbers ([1,5): from 1 to before 5)
+- free: several in braces, each a range of dates ([2026-01-01,2026-02-01): its end excluded)
+- host: network address (192.168.1.10)
+- net: network (192.168.1.0/24)
+- card: hardware address (08:00:2b:01:02:03)
+- price: amount of money (12.50), price >= 0
+- doors: bits (0101)
+- flags: bits (0101)
+- breaks: list of length of time (1 day 02:30:00)
+- hosts: list of network address (192.168.1.10)
+`)
+	b.ok("write", vocab.ToolCreate, `{"table": "stays", "data": {"name": "Ada", "days": "[2026-05-01,2026-05-04]", "at": "[2026-05-01 15:00,2026-05-05 10:00)", "seats": "[1,3)", "free": "{[2026-06-01,2026-06-03)}",
+		"host": "10.0.0.1/32", "net": "10.0.0.0/8", "card": "08-00-2b-01-02-03", "price": 12.5, "doors": "0101", "flags": "1", "breaks": ["30 min"], "hosts": ["10.0.0.1"]}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "stays", "data": {"name": "Bob", "host": ""}}`)
+	row := b.rows(b.ok("read", vocab.ToolRead, `{"table": "stays", "filters": [{"field": "name", "op": "=", "value": "Ada"}]}`))[0]
+	for name, want := range map[string]any{
+		"days": "[2026-05-01,2026-05-05)", "seats": "[1,3)", "free": "{[2026-06-01,2026-06-03)}", "host": "10.0.0.1", "net": "10.0.0.0/8", "card": "08:00:2b:01:02:03",
+		"price": "$12.50", "doors": "0101", "flags": "1", "breaks": []any{"00:30:00"}, "hosts": []any{"10.0.0.1"},
+	} {
+		require.Equal(t, want, row[name], name)
+	}
+	require.NotContains(t, row, "place")
+	for _, filter := range []string{
+		`"field": "days", "op": "=", "value": "[2026-05-01,2026-05-04]"`, `"field": "days", "op": "contains", "value": "2026-05-04"`,
+		`"field": "at", "op": "contains", "value": "2026-05-01 16:00"`, `"field": "free", "op": "contains", "value": "2026-06-02"`,
+		`"field": "seats", "op": "contains", "value": 2`, `"field": "host", "op": "=", "value": "10.0.0.1"`, `"field": "host", "op": "ilike", "value": "10.0.%"`,
+		`"field": "price", "op": "in", "value": [12.50]`, `"field": "doors", "op": "=", "value": "0101"`, `"field": "hosts", "op": "contains", "value": "10.0.0.1"`,
+		`"field": "breaks", "op": "contains", "value": "1800 s"`, `"field": "card", "op": "is_not_null"`,
+	} {
+		require.Equal(t, 1, b.ok("read", vocab.ToolRead, `{"table": "stays", "filters": [{`+filter+`}]}`).RowCount, filter)
+	}
+	b.ok("write", vocab.ToolUpdate, `{"table": "stays", "filters": [{"field": "id", "op": "=", "value": "stay_1"}], "data": {"days": "[2026-05-02,2026-05-03)", "host": null}}`)
+	require.Equal(t, "[2026-05-02,2026-05-03)", query[string](b, `SELECT days::text FROM rooms.stays WHERE name = 'Ada' AND host IS NULL`))
+}
+
+// What Postgres cannot read in such a form is refused by its column, in a filter too.
+func TestFormsThatPostgresCannotRead(t *testing.T) {
+	t.Parallel()
+
+	b := setupRooms(t)
+	for value, want := range map[string]string{
+		`"days": "in May"`:                  "days cannot hold this value: its form is not valid.",
+		`"days": "[2026-05-04,2026-05-01]"`: "days cannot hold this value: its form is not valid.",
+		`"host": "the printer"`:             "host cannot hold this value: its form is not valid.",
+		`"net": "10.0.0.1/8"`:               "net cannot hold this value: its form is not valid.",
+		`"price": "cheap"`:                  "price cannot hold this value: its form is not valid.",
+		`"price": -1`:                       "price cannot hold this value: it breaks a rule of its type.",
+		`"doors": "01"`:                     "doors cannot hold this value: it does not have the length that its type has.",
+		`"days": {"from": "2026-05-01"}`:    "days has to be a text.",
+	} {
+		require.Equal(t, want, b.refused("write", vocab.ToolCreate, `{"table": "stays", "data": {"name": "x", `+value+`}}`, crud.CodeBadValue), value)
+	}
+	for filter, want := range map[string]string{
+		`"field": "host", "op": "=", "value": "the printer"`:   "host cannot hold this value: its form is not valid.",
+		`"field": "days", "op": "contains", "value": "in May"`: "days cannot hold this value: a date or time is not valid.",
+		`"field": "days", "op": ">", "value": "2026-05-01"`:    "days does not take >; it takes = != is_null is_not_null in not_in ilike contains.",
+	} {
+		require.Equal(t, want, b.decide("read", call(vocab.ToolRead, `{"table": "stays", "filters": [{`+filter+`}]}`)).Results[0].ErrorMessage, filter)
+	}
+}
