@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -165,13 +166,17 @@ func (m *Migrator) applied(status Status) []Step {
 }
 
 // Print writes the SQL that Up would run, in order, including what records it: run unchanged by psql, it has the same
-// effect as Up, and the same errors.
+// effect as Up, and the same errors. Where Up waits for a table in use and tries again, psql stops.
 func (m *Migrator) Print(ctx context.Context) (string, error) {
 	status, err := m.Status(ctx)
 	if err = cmp.Or(err, status.refused(ErrSchemaAhead), status.refused(ErrSchemaAltered)); err != nil {
 		return "", err
 	}
 	var text strings.Builder
+	text.WriteString(printHeader)
+	for _, name := range slices.Sorted(maps.Keys(migrating)) {
+		fmt.Fprintf(&text, "SET %s = '%s';\n", name, migrating[name])
+	}
 	text.WriteString(bootstrapSQL)
 	text.WriteString("SET search_path = alfred, public;\n")
 	for i, source := range m.sources {
@@ -185,6 +190,14 @@ func (m *Migrator) Print(ctx context.Context) (string, error) {
 
 	return text.String(), nil
 }
+
+// printHeader begins what Print writes. After an error psql would go on with the migrations that follow, on a schema
+// that lacks one.
+const printHeader = `-- For psql. Everybody who uses a table waits behind a migration that waits for it, as long as a backup runs. So the script
+-- stops if it does not get a table within the lock_timeout below. What was applied until then stays and is recorded:
+-- print and run once more what is left. "worker migrate up" tries again by itself.
+\set ON_ERROR_STOP on
+`
 
 // Migrate is [Migrator.Up] for who does not ask what was applied.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) error {

@@ -26,10 +26,15 @@ func TestMigratorPrintIsWhatUpDoes(t *testing.T) {
 	require.NoError(t, err)
 	text, err := migrator.Print(t.Context())
 	require.NoError(t, err)
-	command := osexec.CommandContext(t.Context(), psql, url, "-Xq", "-v", "ON_ERROR_STOP=1")
-	command.Stdin = strings.NewReader(text)
-	out, err := command.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	run := func(text string) (string, error) {
+		command := osexec.CommandContext(t.Context(), psql, url, "-Xq")
+		command.Stdin = strings.NewReader(text)
+		out, err := command.CombinedOutput()
+
+		return string(out), err
+	}
+	out, err := run(text)
+	require.NoError(t, err, out)
 
 	require.NoError(t, pg.CheckSchema(t.Context(), pool, discard()))
 	steps, err := migrator.Up(t.Context())
@@ -39,4 +44,22 @@ func TestMigratorPrintIsWhatUpDoes(t *testing.T) {
 	text, err = migrator.Print(t.Context())
 	require.NoError(t, err)
 	require.NotContains(t, text, "-- alfred")
+
+	// A table in use stops the script instead of everybody who uses the table.
+	_, err = migrator.Down(t.Context())
+	require.NoError(t, err)
+	text, err = migrator.Print(t.Context())
+	require.NoError(t, err)
+	backup, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = backup.Exec(t.Context(), `LOCK TABLE alfred.users, kitchen.recipes IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(t, err)
+	out, err = run(text)
+	require.ErrorContains(t, err, "exit status 3", out)
+	require.Contains(t, out, "lock timeout")
+	require.NoError(t, backup.Rollback(t.Context()))
+	require.ErrorIs(t, pg.CheckSchema(t.Context(), pool, discard()), pg.ErrSchemaBehind)
+	out, err = run(text)
+	require.NoError(t, err, out)
+	require.NoError(t, pg.CheckSchema(t.Context(), pool, discard()))
 }
