@@ -1200,6 +1200,7 @@ func (e ListSessionsParamsArchived) Valid() bool {
 const (
 	PreviewContextParamsNodeAct        PreviewContextParamsNode = "act"
 	PreviewContextParamsNodeReply      PreviewContextParamsNode = "reply"
+	PreviewContextParamsNodeSummarize  PreviewContextParamsNode = "summarize"
 	PreviewContextParamsNodeThink      PreviewContextParamsNode = "think"
 	PreviewContextParamsNodeUnderstand PreviewContextParamsNode = "understand"
 )
@@ -1210,6 +1211,8 @@ func (e PreviewContextParamsNode) Valid() bool {
 	case PreviewContextParamsNodeAct:
 		return true
 	case PreviewContextParamsNodeReply:
+		return true
+	case PreviewContextParamsNodeSummarize:
 		return true
 	case PreviewContextParamsNodeThink:
 		return true
@@ -2504,7 +2507,7 @@ type ListRowsParams struct {
 	// Cursor next_cursor of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Q Part of the name or, where no single column is one, of the label and the line.
+	// Q Part of the name or, where no single column is one, of the label and the line; its words in any order if that finds nothing.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Order Column to sort by, with - before it from the greatest; the type's own order if left out.

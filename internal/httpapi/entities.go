@@ -54,7 +54,7 @@ type entitiesIn struct {
 type contextIn struct {
 	SessionPath
 
-	Node string `default:"think" enum:"understand,think,act,reply" query:"node"`
+	Node string `default:"think" enum:"understand,think,act,reply,summarize" query:"node"`
 }
 
 // contextItem says why something is in a prompt.

@@ -105,6 +105,9 @@ func TestContext(t *testing.T) {
 			require.NotEmpty(t, item["reason"])
 		}
 	}
+	summarize := b.call(t, http.MethodGet, "/v1/sessions/"+session+"/context?node=summarize", nil)
+	require.Equal(t, http.StatusOK, summarize.status, summarize.raw)
+	require.Contains(t, summarize.text("text"), "[Turn 2]", "it sees its own turn alone")
 	require.Equal(t, "think", b.call(t, http.MethodGet, "/v1/sessions/"+session+"/context", nil).text("node"))
 }
 

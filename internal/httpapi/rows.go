@@ -37,7 +37,7 @@ type rowListIn struct {
 	RowsPath
 	PageQuery
 
-	Q       string `doc:"Part of the name or, where no single column is one, of the label and the line." query:"q"`
+	Q       string `doc:"Part of the name or, where no single column is one, of the label and the line; its words in any order if that finds nothing." query:"q"`
 	Order   string `doc:"Column to sort by, with - before it from the greatest; the type's own order if left out." query:"order"`
 	Filters string `doc:"JSON list of {field, op, value}, all of which hold; op is = != > >= < <= in not_in ilike is_null is_not_null or contains." query:"filters"`
 }

@@ -126,7 +126,7 @@ func (t *tools) turn(ctx context.Context, id uuid.UUID) (*turnOut, error) {
 type contextIn struct {
 	TurnID    string `json:"turn_id,omitempty" jsonschema:"id of a past turn; this or session_id"`
 	SessionID string `json:"session_id,omitempty" jsonschema:"id of the session whose coming turn is meant"`
-	Node      string `json:"node,omitempty" jsonschema:"of the coming turn: understand, think (default), act or reply"`
+	Node      string `json:"node,omitempty" jsonschema:"of the coming turn: understand, think (default), act, reply or summarize"`
 }
 
 func (t *tools) explainContext(ctx context.Context, in contextIn) (*contextOut, error) {
@@ -143,9 +143,9 @@ func (t *tools) explainContext(ctx context.Context, in contextIn) (*contextOut, 
 	switch in.Node {
 	case "":
 		in.Node = vocab.NodeThink
-	case vocab.NodeUnderstand, vocab.NodeThink, vocab.NodeAct, vocab.NodeReply:
+	case vocab.NodeUnderstand, vocab.NodeThink, vocab.NodeAct, vocab.NodeReply, vocab.NodeSummarize:
 	default:
-		return nil, &Error{"invalid_request", "node is understand, think, act or reply."}
+		return nil, &Error{"invalid_request", "node is understand, think, act, reply or summarize."}
 	}
 	frame, err := pg.Value(ctx, t.read, func(tx pgx.Tx) (nodes.Frame, error) { return t.Preview.Frame(ctx, tx, id, in.Node) })
 	out := &contextOut{SessionID: id.String(), Text: nodes.RenderBlocks(frame.Blocks), Held: []held{}}

@@ -2051,7 +2051,7 @@ export interface operations {
                 limit?: number;
                 /** @description Column to sort by, with - before it from the greatest; the type's own order if left out. */
                 order?: string;
-                /** @description Part of the name or, where no single column is one, of the label and the line. */
+                /** @description Part of the name or, where no single column is one, of the label and the line; its words in any order if that finds nothing. */
                 q?: string;
             };
             header?: never;
@@ -4344,7 +4344,7 @@ export interface operations {
     "preview-context": {
         parameters: {
             query?: {
-                node?: "understand" | "think" | "act" | "reply";
+                node?: "understand" | "think" | "act" | "reply" | "summarize";
             };
             header?: never;
             path: {
