@@ -90,9 +90,7 @@ func (q *Queries) QuestionInsert(ctx context.Context, db DBTX, arg *QuestionInse
 }
 
 const QuestionListTurn = `-- name: QuestionListTurn :many
-SELECT q.id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, t.number AS asked_turn,
-       coalesce((SELECT n.output ->> 'intent' FROM node_runs AS n WHERE n.turn_id = q.turn_id AND n.node = 'understand'
-                 ORDER BY n.position DESC LIMIT 1), '')::text AS asked_intent
+SELECT q.id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, t.number AS asked_turn
 FROM questions AS q
 JOIN turns AS t ON t.id = q.turn_id
 WHERE q.session_id = $1 AND (q.status = 'open' OR q.answered_by_turn = $2::int OR q.turn_id = $3)
@@ -113,11 +111,9 @@ type QuestionListTurnRow struct {
 	Status         string
 	AnsweredByTurn *int32
 	AskedTurn      int32
-	AskedIntent    string
 }
 
-// QuestionListTurn returns a turn's questions: the one it asked, the one it answered, the open one. asked_intent is
-// Understand's intent for the turn that asked.
+// QuestionListTurn returns a turn's questions: the one it asked, the one it answered, the open one.
 func (q *Queries) QuestionListTurn(ctx context.Context, db DBTX, arg *QuestionListTurnParams) ([]*QuestionListTurnRow, error) {
 	rows, err := db.Query(ctx, QuestionListTurn, arg.SessionID, arg.TurnNumber, arg.TurnID)
 	if err != nil {
@@ -135,7 +131,6 @@ func (q *Queries) QuestionListTurn(ctx context.Context, db DBTX, arg *QuestionLi
 			&i.Status,
 			&i.AnsweredByTurn,
 			&i.AskedTurn,
-			&i.AskedIntent,
 		); err != nil {
 			return nil, err
 		}

@@ -50,8 +50,8 @@ func (q *Queries) TurnContext(ctx context.Context, db DBTX, id uuid.UUID) (*Turn
 }
 
 const TurnDetail = `-- name: TurnDetail :one
-SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.said, t.error_code, t.error_message,
-       t.created_at, t.replied_at, t.summarized_at, t.finished_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
+SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message,
+       t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
        coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
        coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
@@ -81,9 +81,7 @@ type TurnDetailRow struct {
 	SessionID       uuid.UUID
 	Number          int32
 	Status          TurnStatus
-	CurrentNode     *string
 	Message         string
-	Mode            string
 	Goal            *string
 	Reply           *string
 	Said            *string
@@ -91,8 +89,6 @@ type TurnDetailRow struct {
 	ErrorMessage    *string
 	CreatedAt       time.Time
 	RepliedAt       *time.Time
-	SummarizedAt    *time.Time
-	FinishedAt      *time.Time
 	Undo            *string
 	UndoReason      *string
 	Undoes          *uuid.UUID
@@ -123,9 +119,7 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 		&i.SessionID,
 		&i.Number,
 		&i.Status,
-		&i.CurrentNode,
 		&i.Message,
-		&i.Mode,
 		&i.Goal,
 		&i.Reply,
 		&i.Said,
@@ -133,8 +127,6 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 		&i.ErrorMessage,
 		&i.CreatedAt,
 		&i.RepliedAt,
-		&i.SummarizedAt,
-		&i.FinishedAt,
 		&i.Undo,
 		&i.UndoReason,
 		&i.Undoes,

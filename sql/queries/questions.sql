@@ -15,12 +15,9 @@ WHERE q.session_id = @session_id AND q.status = 'open' AND t.id = q.turn_id AND 
 INSERT INTO questions (id, session_id, user_id, turn_id, kind, payload)
 VALUES (@id, @session_id, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id), @turn_id, @kind, @payload);
 
--- QuestionListTurn returns a turn's questions: the one it asked, the one it answered, the open one. asked_intent is
--- Understand's intent for the turn that asked.
+-- QuestionListTurn returns a turn's questions: the one it asked, the one it answered, the open one.
 -- name: QuestionListTurn :many
-SELECT q.id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, t.number AS asked_turn,
-       coalesce((SELECT n.output ->> 'intent' FROM node_runs AS n WHERE n.turn_id = q.turn_id AND n.node = 'understand'
-                 ORDER BY n.position DESC LIMIT 1), '')::text AS asked_intent
+SELECT q.id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, t.number AS asked_turn
 FROM questions AS q
 JOIN turns AS t ON t.id = q.turn_id
 WHERE q.session_id = @session_id AND (q.status = 'open' OR q.answered_by_turn = @turn_number::int OR q.turn_id = @turn_id)
