@@ -68,7 +68,7 @@ func (t *Tools) Since(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) ([]S
 	}
 	for _, at := range s.order {
 		row := s.later[at]
-		if _, there := s.now[at.entityType][at.id]; row.Created && there && !seen[at] && row.Label != "" && !t.childOf(t.domain.ByType(row.EntityType), t.tableNames(nil)) {
+		if _, there := s.now[at.entityType][at.id]; row.Created && there && !seen[at] && row.Label != "" && !t.domain.ByType(row.EntityType).Part {
 			found = append(found, Since{EntityType: row.EntityType, Label: row.Label, Change: SinceMade, Turn: int(row.Number)})
 		}
 	}

@@ -273,6 +273,7 @@ func (b *typeBinder) bindChild(field string, decl ChildDecl) {
 			return
 		}
 		b.Children = append(b.Children, &Child{Entity: child, FK: found[0]})
+		child.Part = true
 	default:
 		b.problemf(field, "children: %s has several foreign keys to %s; name the column", child.Table, b.Table)
 	}

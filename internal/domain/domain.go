@@ -68,6 +68,8 @@ type Entity struct {
 	Order []OrderBy
 
 	Children []*Child
+	// Part: rows are parts of another type's rows.
+	Part bool
 	// Label renders a row's label from its columns ("{name}", "{date:Jan 2} [{meal_type}]").
 	Label Template
 	// Display renders a row's line for prompts, without "- " and id; Spoken the same for people.

@@ -205,7 +205,7 @@ func (t *page) riskAt(e *view.Entity, p *db.TurnListPastRow) string {
 // risk marks a stored ref that leaves the window after this turn.
 func (t *page) risk(e *view.Entity) string {
 	def := t.Domain.ByType(e.EntityType)
-	leaves := e.Tier == "recent" && (def == nil || !t.IsChild(def)) && t.Number-int(e.TurnLastRef) == t.config.RetentionWindow && e.ActiveReason == nil
+	leaves := e.Tier == "recent" && (def == nil || !def.Part) && t.Number-int(e.TurnLastRef) == t.config.RetentionWindow && e.ActiveReason == nil
 	if !leaves {
 		return ""
 	}

@@ -64,7 +64,7 @@ func (t *page) mentionedRefs(window bool) []string {
 		slices.SortStableFunc(recent, func(a, b *view.Entity) int { return cmp.Compare(b.TurnLastRef, a.TurnLastRef) })
 		nested := t.NestedRefs()
 		for _, e := range recent {
-			if def := t.Domain.ByType(e.EntityType); !nested[e.Ref] && def != nil && !t.IsChild(def) {
+			if def := t.Domain.ByType(e.EntityType); !nested[e.Ref] && def != nil && !def.Part {
 				refs = append(refs, e.Ref)
 			}
 		}

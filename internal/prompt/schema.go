@@ -159,7 +159,7 @@ func (t *page) draftable(step *db.TurnSteps) []string {
 	var types []string
 	for _, table := range append(slices.Clone(sub.Tables), sub.Readable...) {
 		def := t.Domain.ByTable(table)
-		if def != nil && def.May(domain.Create) && !t.IsChild(def) {
+		if def != nil && def.May(domain.Create) && !def.Part {
 			types = append(types, def.Type)
 		}
 	}
@@ -184,7 +184,7 @@ func (t *page) plannerPersona() string {
 	}
 	b.WriteString("\n## Columns\n") // that it may filter by and fill when it writes out a step's calls
 	for _, def := range t.Domain.Entities {
-		if t.readable(def) || !def.Reference && !t.IsChild(def) {
+		if t.readable(def) || !def.Reference && !def.Part {
 			b.WriteString(columnsLine(def) + "\n")
 		}
 	}
@@ -311,7 +311,7 @@ func (t *page) toolbox() nodes.Toolbox {
 	var box nodes.Toolbox
 	for _, def := range t.Domain.Entities {
 		box.Tables = append(box.Tables, def.Table)
-		if def.May(domain.Create) && !t.IsChild(def) {
+		if def.May(domain.Create) && !def.Part {
 			box.EntityTypes = append(box.EntityTypes, def.Type)
 		}
 	}

@@ -54,7 +54,7 @@ func (t *Teller) effectText(d *view.Effect) string {
 	switch {
 	case len(d.Result.Rows) == 0 && d.Result.Tool == vocab.ToolRead:
 		return t.sentence(t.Nothing(d))
-	case len(d.Refs) == 0 || (t.IsChild(d.Kind) && d.Result.Tool != vocab.ToolRead):
+	case len(d.Refs) == 0 || (d.Kind.Part && d.Result.Tool != vocab.ToolRead):
 		return ""
 	}
 	nested := t.NestedRefs()

@@ -21,7 +21,7 @@ func (t *Teller) LabelsOf(verb string) []string {
 			continue
 		}
 		for _, ref := range d.Refs {
-			if !nested[ref] && !t.IsChild(d.Kind) {
+			if !nested[ref] && !d.Kind.Part {
 				labels = append(labels, t.ByRef[ref].Label)
 			}
 		}

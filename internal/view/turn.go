@@ -133,11 +133,6 @@ func (t *Scene) forgotten(drafts bool) []string {
 	return labels
 }
 
-// IsChild reports whether rows of a type are parts of another type's rows.
-func (t *Scene) IsChild(def *domain.Entity) bool {
-	return slices.ContainsFunc(t.Domain.Entities, func(parent *domain.Entity) bool { return parent.Child(def.Table) != nil })
-}
-
 // Place returns a step's position in the current plan and the plan's length. Steps dropped by a replan do not count.
 func (t *Scene) Place(step int32) (position, total int) {
 	for _, s := range t.Steps {

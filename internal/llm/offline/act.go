@@ -35,7 +35,7 @@ func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 	switch {
 	case a.op == nil && len(in.Step.Refs) > 0: // code added the step to the plan
 		for _, group := range byKind(s.these(in.Step.Refs, s.lex.domain.Entities...)) {
-			a.call(vocab.ToolRead, args{"table": s.lex.byType[group[0].Type].Table, "filters": []filter{refFilter(refsOf(group))}, "detail": "full"})
+			a.call(vocab.ToolRead, args{"table": s.lex.domain.ByType(group[0].Type).Table, "filters": []filter{refFilter(refsOf(group))}, "detail": "full"})
 		}
 		a.complete("Read what the next step needs.")
 	case a.op == nil: // quick: the step was not planned; the message says what to read
@@ -45,7 +45,7 @@ func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 		}
 		a.carryOut()
 	default:
-		a.kind = s.lex.byTable[a.op.table]
+		a.kind = s.lex.domain.ByTable(a.op.table)
 		a.carryOut()
 	}
 	if !in.Introduces {
@@ -223,7 +223,7 @@ type part struct {
 
 func parts(lex *lexicon, e *nodes.Entity) []part {
 	var out []part
-	for _, child := range lex.byType[e.Type].Children {
+	for _, child := range lex.domain.ByType(e.Type).Children {
 		rows := e.Children[child.Entity.Table]
 		if e.Pending {
 			rows = objects(e.Draft[child.Entity.Table])

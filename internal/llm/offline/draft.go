@@ -185,7 +185,7 @@ func replace(content map[string]any, rules ...domain.OfflineReplace) {
 
 // scale makes a draft serve the number of people in the text.
 func (s *scene) scale(content map[string]any, text string) {
-	d, child := s.lex.Draft, s.lex.byTable[s.lex.Draft.Child]
+	d, child := s.lex.Draft, s.lex.domain.ByTable(s.lex.Draft.Child)
 	have, ok := content[d.Serves].(float64)
 	if !ok || have <= 0 || quantityColumn(child) == nil {
 		return
@@ -238,7 +238,7 @@ func (s *scene) applyWords(content map[string]any, text string) {
 // addPart adds a part and a sentence about it.
 func (s *scene) addPart(content map[string]any, item string) {
 	d, row := s.lex.Draft, map[string]any{}
-	if child := s.lex.byTable[d.Child]; quantityColumn(child) != nil {
+	if child := s.lex.domain.ByTable(d.Child); quantityColumn(child) != nil {
 		item = s.takeAmount(item, child, row)
 	}
 	row[d.Item] = trimName(item)

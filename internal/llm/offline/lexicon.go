@@ -13,15 +13,12 @@ import (
 // lexicon is every word that the catalog and the declaration provide for things and values.
 type lexicon struct {
 	*domain.Offline
-	domain   *domain.Domain
-	byType   map[string]*domain.Entity
-	byTable  map[string]*domain.Entity
-	children map[*domain.Entity]bool
-	ranked   []*domain.Entity // what the user owns first, then children, then shared reference rows
-	phrases  []phrase
-	names    []name // longest first
-	values   []value
-	rules    []rule
+	domain  *domain.Domain
+	ranked  []*domain.Entity // what the user owns first, then children, then shared reference rows
+	phrases []phrase
+	names   []name // longest first
+	values  []value
+	rules   []rule
 }
 
 // name is a word for an entity type, value a word for a column's value.
@@ -46,15 +43,8 @@ type phrase struct {
 }
 
 func newLexicon(d *domain.Domain) *lexicon {
-	lex := &lexicon{domain: d, Offline: cmp.Or(d.Offline, &domain.Offline{}), rules: rules(),
-		byType: map[string]*domain.Entity{}, byTable: map[string]*domain.Entity{}, children: map[*domain.Entity]bool{}}
-	for _, e := range d.Entities {
-		lex.byType[e.Type], lex.byTable[e.Table] = e, e
-		for _, c := range e.Children {
-			lex.children[c.Entity] = true
-		}
-	}
-	rank := func(e *domain.Entity) int { return btoi(lex.children[e]) + 2*btoi(e.Reference) }
+	lex := &lexicon{domain: d, Offline: cmp.Or(d.Offline, &domain.Offline{}), rules: rules()}
+	rank := func(e *domain.Entity) int { return btoi(e.Part) + 2*btoi(e.Reference) }
 	lex.ranked = slices.SortedStableFunc(slices.Values(d.Entities), func(a, b *domain.Entity) int { return rank(a) - rank(b) })
 	for _, e := range lex.ranked {
 		lex.addNames(e, append([]string{e.Name, e.Plural, e.Type, human(e.Table)}, e.Aliases...)...)
@@ -66,7 +56,7 @@ func newLexicon(d *domain.Domain) *lexicon {
 	}
 	for _, s := range d.Subdomains {
 		if len(s.Tables) > 0 {
-			lex.addNames(lex.byTable[s.Tables[0]], append([]string{human(s.Name)}, s.Aliases...)...)
+			lex.addNames(lex.domain.ByTable(s.Tables[0]), append([]string{human(s.Name)}, s.Aliases...)...)
 		}
 	}
 	lex.addDeclared()
@@ -103,7 +93,7 @@ func (lex *lexicon) addValue(e *domain.Entity, c *domain.Column, said, v string)
 // and are done or not; purchases are bought or not.
 func (lex *lexicon) addDeclared() {
 	for _, v := range lex.Values {
-		e := lex.byType[v.Type]
+		e := lex.domain.ByType(v.Type)
 		for _, w := range v.Words {
 			if c := e.Column(v.Column); c != nil && v.Value != nil {
 				lex.addValue(e, c, w, fmt.Sprint(v.Value))
@@ -116,7 +106,7 @@ func (lex *lexicon) addDeclared() {
 	}
 	for _, f := range lex.Facts {
 		pattern := regexp.MustCompile(`(?i)\b(?:` + alternatives(f.Words) + `)\b\s*(?:to |that )?(.*)$`)
-		lex.phrases = append(lex.phrases, phrase{pattern, lex.byType[f.Type], lex.byType[f.Type].Column(f.Column), f.Value})
+		lex.phrases = append(lex.phrases, phrase{pattern, lex.domain.ByType(f.Type), lex.domain.ByType(f.Type).Column(f.Column), f.Value})
 	}
 	var todo []phrase // after the words for buying: "I have to buy milk"
 	for _, e := range lex.domain.Entities {
@@ -235,7 +225,7 @@ func (lex *lexicon) schedule() (e *domain.Entity, day, link *domain.Column) {
 	if lex.Plan == nil {
 		return nil, nil, nil
 	}
-	e = lex.byType[lex.Plan.Type]
+	e = lex.domain.ByType(lex.Plan.Type)
 
 	return e, e.Column(lex.Plan.Date), e.Column(lex.Plan.Link)
 }
@@ -243,7 +233,7 @@ func (lex *lexicon) schedule() (e *domain.Entity, day, link *domain.Column) {
 // stock is the type whose rows are quantities on hand: the first with quantities that is not a checklist.
 func (lex *lexicon) stock() *domain.Entity {
 	for _, e := range lex.ranked {
-		if quantityColumn(e) != nil && doneColumn(e) == nil && !e.Reference && !lex.children[e] {
+		if quantityColumn(e) != nil && doneColumn(e) == nil && !e.Reference && !e.Part {
 			return e
 		}
 	}
@@ -262,7 +252,7 @@ func (lex *lexicon) draftable() *domain.Entity {
 		return nil
 	}
 
-	return lex.byType[lex.Draft.Type]
+	return lex.domain.ByType(lex.Draft.Type)
 }
 
 // templateWords are the words that call for one template rather than another.

@@ -97,7 +97,7 @@ func look(s *scene, c *command, m []string) bool {
 	c.verb, c.object = verbShow, rest
 	if c.kind == nil && oneOfThem.MatchString(rest) { // of the list shown last: only what columns say
 		if about := s.shown(nil); len(about) > 0 {
-			c.kind = s.lex.byType[about[0].Type]
+			c.kind = s.lex.domain.ByType(about[0].Type)
 		}
 		by := s.compare(c.kind, rest)
 		c.verb = verbList
@@ -220,7 +220,7 @@ var (
 // wholeOf is the thing whose parts a phrase names: it for "its ingredients" or "the ingredients", X for "the ingredients of X"
 // or "X's ingredients"; "" if it names no parts.
 func (s *scene) wholeOf(phrase string) string {
-	isPart := func(e *domain.Entity) bool { return e.Reference || s.lex.children[e] }
+	isPart := func(e *domain.Entity) bool { return e.Reference || e.Part }
 	if len(s.lex.wholes()) == 0 {
 		return ""
 	}

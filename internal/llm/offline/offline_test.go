@@ -14,8 +14,8 @@ import (
 	"alfred/nodes"
 )
 
-// garage is a domain without declared words: it has only types and columns.
-func garage() *domain.Domain {
+// garage is a domain without declared words: it has only types and columns. More types stand beside the tools.
+func garage(more ...*domain.Entity) *domain.Domain {
 	column := func(name string, kind domain.Kind) *domain.Column { return &domain.Column{Name: name, Kind: kind} }
 	status := column("status", domain.KindText)
 	status.Enum = []string{"open", "paid", "cancelled"}
@@ -32,8 +32,13 @@ func garage() *domain.Domain {
 			column("helpers", domain.KindNumber), column("price", domain.KindNumber), column("created_at", domain.KindTimestamp),
 		}}
 
-	return &domain.Domain{Name: "garage", Entities: []*domain.Entity{tool, order, job},
-		Subdomains: []*domain.Subdomain{{Name: "tools", Tables: []string{"tools"}}, {Name: "orders", Tables: []string{"orders"}}, {Name: "jobs", Tables: []string{"jobs"}}}}
+	tools := []string{"tools"}
+	for _, e := range more {
+		tools = append(tools, e.Table)
+	}
+
+	return domain.New(domain.Domain{Name: "garage", Entities: append([]*domain.Entity{tool, order, job}, more...),
+		Subdomains: []*domain.Subdomain{{Name: "tools", Tables: tools}, {Name: "orders", Tables: []string{"orders"}}, {Name: "jobs", Tables: []string{"jobs"}}}})
 }
 
 func facts(message string, known ...nodes.Entity) func() nodes.Facts {
@@ -74,13 +79,11 @@ func planIn(t *testing.T, d *domain.Domain, message string, known ...nodes.Entit
 // A table's name may have spaces, its rows are called what its label says, and they are meant by "the berth" if there is one.
 func TestAwkwardNames(t *testing.T) {
 	t.Parallel()
-	d := garage()
 	label, err := domain.ParseTemplate(`{"Full Name"}`)
 	require.NoError(t, err)
-	d.Entities = append(d.Entities, &domain.Entity{Type: "berth", Table: `big "berths"`, Name: "berth", Plural: "berths", Label: label, Display: label, Columns: []*domain.Column{
+	d := garage(&domain.Entity{Type: "berth", Table: `big "berths"`, Name: "berth", Plural: "berths", Label: label, Display: label, Columns: []*domain.Column{
 		{Name: "Hull No", Kind: domain.KindText}, {Name: "Full Name", Kind: domain.KindText}, {Name: "paid", Kind: domain.KindBool},
 	}})
-	d.Subdomains[0].Tables = append(d.Subdomains[0].Tables, `big "berths"`)
 	berth := nodes.Entity{Ref: "berth_1", Type: "berth", Label: "North", Tier: "recent", Action: "read", Touched: 1}
 	for message, want := range map[string]string{
 		"mark the berth as paid":     `write: Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"paid":true}]}`,
@@ -99,17 +102,17 @@ func TestAwkwardNames(t *testing.T) {
 // Only a column that says so is what "done" sets, however many others are true or false; and "done" may be a state's value.
 func TestDoneIsNoOtherFlag(t *testing.T) {
 	t.Parallel()
-	d := garage()
 	label, err := domain.ParseTemplate(`{name}`)
 	require.NoError(t, err)
+	var lists []*domain.Entity
 	for _, kind := range []string{"berth", "chore"} {
-		d.Entities = append(d.Entities, &domain.Entity{Type: kind, Table: kind + "s", Name: kind, Plural: kind + "s", Label: label, Display: label, Columns: []*domain.Column{
+		lists = append(lists, &domain.Entity{Type: kind, Table: kind + "s", Name: kind, Plural: kind + "s", Label: label, Display: label, Columns: []*domain.Column{
 			{Name: "name", Kind: domain.KindText}, {Name: "insured", Kind: domain.KindBool},
 		}})
-		d.Subdomains[0].Tables = append(d.Subdomains[0].Tables, kind+"s")
 	}
-	chores := d.Entities[len(d.Entities)-1]
+	chores := lists[1]
 	chores.Columns = append(chores.Columns, &domain.Column{Name: "state", Kind: domain.KindText, Enum: []string{"open", "done"}})
+	d := garage(lists...)
 	berth := nodes.Entity{Ref: "berth_1", Type: "berth", Label: "North", Tier: "recent", Action: "read", Touched: 1}
 	chore := nodes.Entity{Ref: "chore_1", Type: "chore", Label: "Paint", Tier: "recent", Action: "read", Touched: 1}
 	for message, want := range map[string][]string{
@@ -322,13 +325,11 @@ func TestSetsAreWhatWasSaid(t *testing.T) {
 // A day that was not understood would widen what is deleted.
 func TestDeletesByDay(t *testing.T) {
 	t.Parallel()
-	d := garage()
 	label, err := domain.ParseTemplate(`{day:Jan 2}`)
 	require.NoError(t, err)
-	d.Entities = append(d.Entities, &domain.Entity{Type: "shift", Table: "shifts", Name: "shift", Plural: "shifts", Label: label, Display: label, Columns: []*domain.Column{
+	d := garage(&domain.Entity{Type: "shift", Table: "shifts", Name: "shift", Plural: "shifts", Label: label, Display: label, Columns: []*domain.Column{
 		{Name: "day", Kind: domain.KindDate}, {Name: "slot", Kind: domain.KindText, Enum: []string{"early", "late"}},
 	}})
-	d.Subdomains[0].Tables = append(d.Subdomains[0].Tables, "shifts")
 	for said, days := range map[string][]string{
 		"tomorrow": {"2026-01-14", "2026-01-14"}, "on Friday": {"2026-01-16", "2026-01-16"}, "next Tuesday": {"2026-01-20", "2026-01-20"}, "in 3 days": {"2026-01-16", "2026-01-16"},
 		"on Jan 20": {"2026-01-20", "2026-01-20"}, "on 2026-02-01": {"2026-02-01", "2026-02-01"}, "next week": {"2026-01-19", "2026-01-25"},

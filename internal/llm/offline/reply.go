@@ -110,8 +110,8 @@ var past = map[string]string{vocab.ToolCreate: "Saved", vocab.ToolUpdate: "Updat
 func (s *scene) effects(step int) string {
 	var out []string
 	for _, r := range s.Results {
-		kind := s.lex.byType[r.Type]
-		if !r.Current || r.Step != step || past[r.Tool] == "" || r.ErrorCode != "" || kind == nil || s.lex.children[kind] {
+		kind := s.lex.domain.ByType(r.Type)
+		if !r.Current || r.Step != step || past[r.Tool] == "" || r.ErrorCode != "" || kind == nil || kind.Part {
 			continue
 		}
 		var labels []string
@@ -141,7 +141,7 @@ func (s *scene) drafted() []string {
 	var out []string
 	for _, r := range s.did(vocab.ToolGenerate) {
 		for _, e := range filtered(s.these(r.Refs), isPending) {
-			out = append(out, s.page(s.lex.byType[e.Type], e))
+			out = append(out, s.page(s.lex.domain.ByType(e.Type), e))
 		}
 	}
 
@@ -155,7 +155,7 @@ func (s *scene) looked() []string {
 	})
 	var out []string
 	for _, r := range s.did(vocab.ToolRead) {
-		if kind := s.lex.byType[r.Type]; kind != nil && !served {
+		if kind := s.lex.domain.ByType(r.Type); kind != nil && !served {
 			out = append(out, s.listed(kind, r))
 		}
 	}

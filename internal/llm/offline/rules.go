@@ -85,7 +85,7 @@ func (s *scene) kindOf(phrase string) *domain.Entity {
 		return e
 	}
 	if r := s.find(phrase); len(r.entities) > 0 {
-		return s.lex.byType[r.entities[0].Type]
+		return s.lex.domain.ByType(r.entities[0].Type)
 	}
 
 	return nil
@@ -134,7 +134,7 @@ func reject(s *scene, c *command, m []string) bool {
 	terms, draft := c.rejected(), s.draftInTalk()
 	inDraft := inTheDraft.MatchString(c.text) || len(s.find(strings.Join(terms, " ")).entities) == 0 && !strings.HasPrefix(strings.ToLower(c.text), "not")
 	if draft != nil && inDraft && !timed.MatchString(c.text) {
-		c.verb, c.object, c.value, c.kind = verbRevise, "it", c.text, s.lex.byType[draft.Type]
+		c.verb, c.object, c.value, c.kind = verbRevise, "it", c.text, s.lex.domain.ByType(draft.Type)
 	}
 
 	return len(terms) > 0
@@ -262,7 +262,7 @@ func done(s *scene, c *command, m []string) bool {
 	if c.kind = s.kindOf(c.object); c.kind != nil && len(s.lex.valuesIn(m[2], c.kind)) > 0 {
 		return false // "done" is one of its column's values
 	}
-	if c.kind == nil || doneColumn(c.kind) == nil || s.lex.children[c.kind] {
+	if c.kind == nil || doneColumn(c.kind) == nil || c.kind.Part {
 		bought := strings.Contains(strings.ToLower(c.text), "bought") || strings.Contains(strings.ToLower(c.text), "purchased")
 		lists := filtered(s.lex.ranked, func(e *domain.Entity) bool { return doneColumn(e) != nil && boughtColumn(doneColumn(e)) == bought })
 		if c.kind = first(lists); c.kind == nil {

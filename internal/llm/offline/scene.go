@@ -63,12 +63,12 @@ func (s *scene) rows(kind *domain.Entity) []*nodes.Entity {
 // thing: not deleted, and of a wanted type or, without one, of a type people refer to: parts and shared reference rows
 // only count if asked for.
 func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {
-	kind := s.lex.byType[e.Type]
+	kind := s.lex.domain.ByType(e.Type)
 	if kind == nil || e.Deleted || e.Stale == "gone" {
 		return false
 	}
 
-	return slices.Contains(want, kind) || len(want) == 0 && !kind.Reference && !s.lex.children[kind]
+	return slices.Contains(want, kind) || len(want) == 0 && !kind.Reference && !kind.Part
 }
 
 // these are the things with these refs.

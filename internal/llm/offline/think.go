@@ -101,7 +101,7 @@ func (p *planner) steps() {
 func (p *planner) show() {
 	r := p.targets(p.c)
 	for _, group := range byKind(r.entities) {
-		p.step(vocab.StepRead, p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
+		p.step(vocab.StepRead, p.lex.domain.ByType(group[0].Type), &op{act: opRead, Refs: refsOf(group), Detail: "full"})
 	}
 	if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
 		p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name, Detail: "full"})
@@ -121,9 +121,11 @@ func (p *planner) add() {
 		p.step(vocab.StepRead, p.lex.wholes()[0], &op{act: opRead, Name: r.name, Detail: "full"})
 		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Name: r.name})
 	default:
-		unread := func(e *nodes.Entity) bool { return len(p.lex.byType[e.Type].Children) > 0 && len(parts(p.lex, e)) == 0 }
+		unread := func(e *nodes.Entity) bool {
+			return len(p.lex.domain.ByType(e.Type).Children) > 0 && len(parts(p.lex, e)) == 0
+		}
 		for _, group := range byKind(filtered(r.entities, unread)) {
-			p.step(vocab.StepRead, p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
+			p.step(vocab.StepRead, p.lex.domain.ByType(group[0].Type), &op{act: opRead, Refs: refsOf(group), Detail: "full"})
 		}
 		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Refs: refsOf(r.entities)})
 	}
@@ -186,7 +188,7 @@ func (s *scene) valueFilters(values []value) []filter {
 // names.
 func (p *planner) typeFor(r found) *domain.Entity {
 	if len(r.entities) > 0 {
-		return p.lex.byType[r.entities[0].Type]
+		return p.lex.domain.ByType(r.entities[0].Type)
 	}
 	if p.c.kind != nil || r.name == "" {
 		return p.c.kind
@@ -232,7 +234,7 @@ func (p *planner) change() {
 	default:
 		for _, group := range byKind(filtered(r.entities, func(x *nodes.Entity) bool { return !x.Pending })) {
 			o.Refs = refsOf(group)
-			p.step(vocab.StepWrite, p.lex.byType[group[0].Type], o)
+			p.step(vocab.StepWrite, p.lex.domain.ByType(group[0].Type), o)
 		}
 	}
 }
@@ -254,7 +256,7 @@ func (p *planner) save() {
 	late := func(g []*nodes.Entity) int { return btoi(schedule != nil && g[0].Type == schedule.Type) }
 	slices.SortStableFunc(groups, func(a, b []*nodes.Entity) int { return late(a) - late(b) })
 	for _, group := range groups {
-		p.step(vocab.StepWrite, p.lex.byType[group[0].Type], &op{act: opSave, Refs: refsOf(group)})
+		p.step(vocab.StepWrite, p.lex.domain.ByType(group[0].Type), &op{act: opSave, Refs: refsOf(group)})
 	}
 }
 
@@ -263,7 +265,7 @@ func (p *planner) renames(drafts []*nodes.Entity) bool {
 	if len(drafts) != 1 {
 		return false
 	}
-	e := p.lex.byType[drafts[0].Type]
+	e := p.lex.domain.ByType(drafts[0].Type)
 	label := labelColumn(e)
 	if label != nil {
 		p.step(vocab.StepGenerate, e, &op{act: opRevise, Refs: refsOf(drafts), Rows: []map[string]any{{label.Name: p.c.value}}})
