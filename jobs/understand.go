@@ -168,7 +168,7 @@ func (u *understand) changes(c *commit) {
 	c.changed.Questions = u.out.AnswersQuestion
 	c.changed.Drafts = len(curation.Forget) > 0 || curation.ClearAll
 	c.changed.Curation = c.lasting || c.changed.Drafts || len(curation.Retain)+len(curation.Demote)+len(curation.Exclude) > 0
-	c.changed.Registry = c.changed.Curation || len(u.mentioned()) > 0 || len(u.recall.Calls()) > 0
+	c.changed.Registry = c.changed.Curation || len(u.named()) > 0 || len(u.recall.Calls()) > 0
 }
 
 // consent closes the open question, if the message answers it, and evaluates the answer. Understand decides whether it
@@ -218,7 +218,7 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 			return err
 		}
 	}
-	if err := reg.Touch(ctx, u.mentioned()); err != nil {
+	if err := reg.Touch(ctx, u.named()); err != nil {
 		return err
 	}
 	exclusion, err := u.constrain(ctx, reg)
@@ -273,6 +273,17 @@ func (u *understand) mentioned() []string {
 		if m.Ref != "" && (m.Resolution == "exact" || m.Resolution == "inferred") {
 			refs = append(refs, m.Ref)
 		}
+	}
+
+	return refs
+}
+
+// named returns the refs that the message means, and those that the user is asked to choose from: "no, the other one" is
+// said of these.
+func (u *understand) named() []string {
+	refs := u.mentioned()
+	if u.out.Disambiguation != nil {
+		refs = append(refs, u.out.Disambiguation.Options...)
 	}
 
 	return refs

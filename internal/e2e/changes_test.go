@@ -278,6 +278,7 @@ turns:
 	require.Equal(t, "Butter Chicken recipe_1, Chicken Curry recipe_2", asked.Question.Options[0].Label+" "+asked.Question.Options[0].Ref+", "+asked.Question.Options[1].Label+" "+asked.Question.Options[1].Ref)
 	require.Contains(t, asked.Reply, "Chicken Curry")
 	require.NotContains(t, asked.Reply, "recipe_2")
+	c.fact("recipe_1 recipe_2", `SELECT string_agg(ref, ' ' ORDER BY ref) FROM entity_events WHERE session_id = $1 AND turn_number = 2 AND action = 'touched'`) // the other one stays in view, too
 	c.fact("4", recipes)
 	said := c.say("The second")
 	require.Equal(t, "write ok", said.outcomes(), "an answer to a question about a write may write")
