@@ -106,6 +106,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if m.ask != nil {
 		m.ask.pointAt(c.s.Scene(true))
 	}
+	c.s.waits(m.ask)
 	if err := c.tellApart(ctx, m.ask); err != nil {
 		return move{}, err
 	}
@@ -198,7 +199,23 @@ func runApproved(ctx context.Context, c *commit) (move, error) {
 	}
 	c.remember(&nodes.ActOutput{}, &outcome)
 
-	return afterApproved(&outcome), nil
+	m := afterApproved(&outcome, c.s.acted(&nodes.ActOutput{}))
+	c.s.waits(m.ask)
+
+	return m, nil
+}
+
+// waits keeps with a question for approval the steps that wait for the answer. Their calls are decided anew: by then, rows
+// may have changed.
+func (s *state) waits(asked *question) {
+	if asked == nil || asked.kind != vocab.AskApprove {
+		return
+	}
+	for _, step := range s.Steps {
+		if step.Outcome == nil && step.Step > s.Step().Step {
+			asked.rest = append(asked.rest, nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs})
+		}
+	}
 }
 
 // remember stores the decision and emits the results of its calls.

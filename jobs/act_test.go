@@ -211,6 +211,34 @@ func TestApprovalIsCarriedOutByCode(t *testing.T) {
 	require.Equal(t, 1, h.model.count("act"))
 }
 
+// What the plan had after the approved calls follows them: "and how many are left?" was asked in the same message.
+func TestWhatWaitedForAnApprovalFollowsIt(t *testing.T) {
+	t.Parallel()
+
+	remove := `{calls: [{tool: db_delete, args: {table: recipes, filters: []}}]}`
+	count := `{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: none are left}}]}`
+	h := setup(t, `turns: [
+		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}, {type: read, subdomain: recipes, description: count}]}, act: [`+remove+`], reply: "Really?"},
+		{understand: {intent: confirm, answers_question: true}, act: [`+count+`], reply: done}]`)
+	h.tools.execute = func(_ context.Context, _ pgx.Tx, _ registry.Scope, calls []crud.Call) (crud.Outcome, error) {
+		if calls[0].Tool == vocab.ToolRead {
+			return crud.Outcome{Results: []crud.Result{{Tool: vocab.ToolRead, RowCount: 1}}}, nil
+		}
+
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Options: []crud.ApprovalOption{{Label: "Yes"}}, Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
+	}
+	h.start()
+	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 write partial", "2 read skipped"}, h.outcomes(first))
+	h.prompts.mu.Lock()
+	h.prompts.hasQuestion = true
+	h.prompts.mu.Unlock()
+	second := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID)
+	require.Equal(t, []string{"1 write ok", "2 read ok"}, h.outcomes(second))
+	require.Equal(t, []string{"Do what the user has approved: Delete all 11?", "count"}, column[string](h, `SELECT description FROM turn_steps WHERE turn_id = $1 ORDER BY step`, second.ID))
+	require.Equal(t, 1, h.model.count("think"))
+}
+
 func TestDisambiguationAsksWithLabels(t *testing.T) {
 	t.Parallel()
 

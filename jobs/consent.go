@@ -30,10 +30,12 @@ type questionPayload struct {
 	Permitted bool `json:"permitted,omitempty"`
 	// Calls are run by code once approved.
 	Calls []crud.ApprovedCall `json:"calls,omitempty"`
+	// Rest are the steps that were to follow; they do once code has run the calls.
+	Rest []nodes.Step `json:"rest,omitempty"`
 }
 
 func (q *question) payload(permitted bool, known *view.Scene) questionPayload {
-	return questionPayload{QuestionPayload: q.asked(known), Writes: q.writes, Permitted: permitted, Calls: q.calls}
+	return questionPayload{QuestionPayload: q.asked(known), Writes: q.writes, Permitted: permitted, Calls: q.calls, Rest: q.rest}
 }
 
 // pointAt gives options that a model wrote as a ref the row that they mean.

@@ -53,6 +53,7 @@ type question struct {
 	options []view.QuestionOption
 	writes  []offer
 	calls   []crud.ApprovedCall
+	rest    []nodes.Step // what follows the calls
 }
 
 // offer is a write that a question proposes: what a yes permits.
@@ -72,6 +73,8 @@ func yesNo() []view.QuestionOption {
 type understood struct {
 	// approve is the text of the approve question that this message confirms, "" for none.
 	approve string
+	// rest are the steps that were to follow what is approved.
+	rest []nodes.Step
 	// subdomain and plural of the type that a quick read is about.
 	subdomain string
 	plural    string
@@ -90,9 +93,9 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 	case out.Undo != nil && in.approve == "":
 		return move{next: vocab.NodeAct, coded: true, plan: []nodes.Step{{Type: vocab.StepWrite, Subdomain: "general", Description: "Take back " + out.Undo.Words(), Needs: "refs"}}}
 	case in.approve != "":
-		return move{next: vocab.NodeAct, coded: true, plan: []nodes.Step{{
+		return move{next: vocab.NodeAct, coded: true, plan: append([]nodes.Step{{
 			Type: vocab.StepWrite, Subdomain: in.subdomain, Description: "Do what the user has approved: " + in.approve, Needs: "refs",
-		}}}
+		}}, in.rest...)}
 	case out.Quick != nil && in.subdomain != "":
 		return move{next: vocab.NodeAct, coded: len(in.calls) > 0, plan: []nodes.Step{{
 			Type: vocab.StepRead, Subdomain: in.subdomain, Description: cmp.Or(in.description, "Read the "+in.plural+" that the message asks for"), Needs: "refs", Calls: in.calls,
@@ -219,17 +222,17 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	}
 }
 
-// afterApproved is the edge after code carried out what the user approved.
-func afterApproved(outcome *crud.Outcome) move {
+// afterApproved is the edge after code carried out what the user approved. What waited for it follows.
+func afterApproved(outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil: // it would no longer do what was shown
-		return afterAct(&nodes.ActOutput{}, outcome, acted{})
+		return afterAct(&nodes.ActOutput{}, outcome, in)
 	case outcome.Failed():
-		return settledAs(db.StepOutcomeFailed, "Nothing was changed: "+lastError(outcome))
+		return in.ended(&ending{outcome: db.StepOutcomeFailed, summary: "Nothing was changed: " + lastError(outcome)})
 	case rowsOf(vocab.StepWrite, outcome) == 0:
-		return settledAs(db.StepOutcomeEmpty, outcome.Told())
+		return in.ended(&ending{outcome: db.StepOutcomeEmpty, summary: outcome.Told()})
 	default:
-		return settledAs(db.StepOutcomeOk, outcome.Told())
+		return in.ended(&ending{outcome: db.StepOutcomeOk, summary: outcome.Told()})
 	}
 }
 

@@ -62,7 +62,7 @@ func (s *state) actDecision() (decision, error) {
 		return nil, err
 	case undo != nil:
 		return &settled{carryOut: undo.run}, nil
-	case s.approved() != nil:
+	case s.approved() != nil && s.Step() == s.Steps[0]: // the others are those that waited for it
 		return &settled{carryOut: runApproved}, nil
 	default:
 		return &act{s: s}, nil

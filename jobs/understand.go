@@ -190,7 +190,7 @@ func (u *understand) consent(ctx context.Context, c *commit, after *understood) 
 	}
 	c.permitted = permit(u.out.Intent, a).Allowed
 	if a.kind == vocab.AskApprove && c.permitted && u.out.Intent == "confirm" {
-		after.approve, after.subdomain = a.told(), u.s.runner.approvedSubdomain(a.payload.Calls)
+		after.approve, after.subdomain, after.rest = a.told(), u.s.runner.approvedSubdomain(a.payload.Calls), a.payload.Rest
 	}
 
 	return nil

@@ -32,7 +32,7 @@ func TestNamesTheFirstAndCountsTheRest(t *testing.T) {
 	}
 }
 
-// What a user approved ends the turn's steps, however it went: a write of no rows is empty, of one or more is done.
+// What a user approved ends its step, however it went: a write of no rows is empty, of one or more is done.
 func TestWhatWasApprovedEnds(t *testing.T) {
 	t.Parallel()
 
@@ -45,12 +45,18 @@ func TestWhatWasApprovedEnds(t *testing.T) {
 		outcome *crud.Outcome
 		want    db.StepOutcome
 	}{{rows(0), db.StepOutcomeEmpty}, {rows(1), db.StepOutcomeOk}, {rows(2), db.StepOutcomeOk}, {refused, db.StepOutcomeFailed}} {
-		m := afterApproved(c.outcome)
+		m := afterApproved(c.outcome, acted{})
 		require.Equal(t, c.want, m.end.outcome)
 		require.Equal(t, vocab.NodeReply, m.next)
-		require.True(t, m.skip)
+		for needs, next := range map[bool]string{true: vocab.NodeReply, false: vocab.NodeAct} {
+			m = afterApproved(c.outcome, acted{later: []later{{step: 2, needs: needs}}})
+			if c.want != db.StepOutcomeFailed {
+				next = vocab.NodeAct
+			}
+			require.Equal(t, next, m.next, "what waited follows, unless it needs what failed")
+		}
 	}
-	require.Equal(t, "Nothing was changed: It is gone.", afterApproved(refused).end.summary)
+	require.Equal(t, "Nothing was changed: It is gone.", afterApproved(refused, acted{}).end.summary)
 }
 
 // A provider that says when to come back is asked again then, as long as that is soon and has not happened too often.

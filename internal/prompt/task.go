@@ -13,6 +13,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 )
 
 // day prints a date with its weekday, computed here because models get weekdays wrong.
@@ -126,6 +127,9 @@ func (t *page) openQuestion(s *section) {
 	}
 	s.line(head)
 	t.asks(s, payload)
+	if q.Kind == vocab.AskApprove && q.AnsweredByTurn == nil {
+		s.line("After a plain yes code does this, then the steps that waited for it: `confirm` needs no plan.")
+	}
 	clicked := t.Clicked(q.ID)
 	for _, option := range payload.ForModels().Options {
 		if clicked != "" && option.ID == clicked {

@@ -238,6 +238,9 @@ func TestOpenQuestion(t *testing.T) {
 	require.False(t, b.understand(t, turn).HasQuestion)
 	require.Equal(t, "Kind: disambiguate, "+strings.Replace(want, "1\n", "1, answered by the current message\n", 1), body(b.think(t, turn).Frame, "## Open Question"))
 	require.Empty(t, body(b.think(t, b.running(t, 3, "more", db.StepTypeRead)).Frame, "## Open Question"))
+
+	b.exec(t, `UPDATE questions SET status = 'open', answered_by_turn = NULL, kind = 'approve' WHERE session_id = $1`, b.session)
+	require.Contains(t, body(b.understand(t, turn).Frame, "## Open Question"), "`confirm` needs no plan", "code does what was agreed to")
 }
 
 // A replan says what is done and what prevented the rest.
