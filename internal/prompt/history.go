@@ -5,6 +5,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/say"
 	"alfred/internal/view"
 )
 
@@ -50,7 +51,7 @@ func (t *page) narrativeRange(s *section) {
 	for _, p := range t.Older("narrative", 0) {
 		t.pastTurn(s, p, false)
 	}
-	t.covered(s, "narrative", t.EarlierTurn)
+	t.covered(s, "narrative", earlierGoal) // the rest of the lines stands under Conversation
 }
 
 // covered lists the turns that a compressed text already covers, rebuilt from rows: compressing compressed text loses a
@@ -70,6 +71,17 @@ func (t *page) covered(s *section, kind string, line func(*db.TurnListPastRow) s
 		s.addItem("summary", "", int(covered.ToTurn), covered.Text)
 	}
 	for i := from; i < len(older); i++ {
-		s.item("window", "", int(older[i].Number), lines[i])
+		if lines[i] != "" {
+			s.item("window", "", int(older[i].Number), lines[i])
+		}
 	}
+}
+
+// earlierGoal is what a turn was for, "" if its message says it.
+func earlierGoal(p *db.TurnListPastRow) string {
+	if p.Goal == "" {
+		return ""
+	}
+
+	return "Turn " + strconv.Itoa(int(p.Number)) + ": " + clean.Inline(p.Goal, say.MaxFact)
 }

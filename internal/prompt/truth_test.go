@@ -94,7 +94,8 @@ func TestV25TheWindowMayBeZero(t *testing.T) {
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Stew"})
 	f := b.think(t, b.running(t, 2, "hello", db.StepTypeRead)).Frame
 	require.Empty(t, body(f, "## Recent Context (last 0 turns)"))
-	require.Contains(t, body(f, "## What Happened"), "Turn 1", "what the window leaves out stands in short")
+	require.Contains(t, body(f, "## Conversation"), "[Turn 1]", "what the window leaves out was said")
+	require.Empty(t, body(f, "## What Happened"), "and is not told twice")
 	require.Contains(t, body(b.compress(t, 1).Frame, "## What Happened"), "### Turn 1\nGoal: Find a stew", "and is compressed from what was done")
 }
 
@@ -221,6 +222,7 @@ func TestV38CompressionIsOfRows(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		require.Contains(t, said, fmt.Sprintf("Turn %d: \"message %d\" → reply %d", n, n, n))
 		require.Contains(t, done, fmt.Sprintf("Turn %d: goal %d", n, n))
+		require.NotContains(t, done, fmt.Sprintf("reply %d", n), "the reply stands once")
 	}
 	require.NotContains(t, text(in.Frame)+in.Fallback.Conversation+in.Fallback.Narrative, "Worded before.")
 
