@@ -59,8 +59,8 @@ func (e *Entity) describeSets(b *strings.Builder) {
 	} else if len(e.Children) > 0 {
 		b.WriteString("detail: summary (default)")
 	}
-	for _, child := range e.Children {
-		fmt.Fprintf(b, ", rows adds %s", child.Entity.Table)
+	for i, child := range e.Children {
+		b.WriteString(map[bool]string{true: ", rows adds ", false: ", "}[i == 0] + child.Entity.Table)
 	}
 	if len(e.Children) > 0 || e.Sets["text"] != nil {
 		b.WriteString("\n")

@@ -177,7 +177,10 @@ func (t *page) plannerPersona() string {
 		if len(sub.Readable) > 0 {
 			tables += "; reads " + strings.Join(sub.Readable, ", ")
 		}
-		b.WriteString("\n**" + sub.Name + "** (" + tables + "): " + sub.Description + "\n" + sub.Guidance + "\n")
+		b.WriteString("\n**" + sub.Name + "** (" + tables + "): " + sub.Description + "\n")
+		if sub.Guidance != "" {
+			b.WriteString(sub.Guidance + "\n")
+		}
 		if sub.Examples != "" {
 			b.WriteString("Plans, by example:\n" + sub.Examples + "\n")
 		}
