@@ -1130,6 +1130,12 @@ type VQueue struct {
 	Number interface{}
 	// When it may start.
 	ScheduledAt interface{}
+	// When its last attempt began: while it runs, since when.
+	AttemptedAt interface{}
+	// Who makes its last attempt, as workers.id; null before the first, and for tenants.
+	Worker interface{}
+	// Why its last failed attempt failed; null without one, and for tenants.
+	Error interface{}
 }
 
 // Public API. Who changed which row and when, for changes made through Alfred, in conversations and outside them.

@@ -385,3 +385,34 @@ func TestCallIsRecordedInTheEnd(t *testing.T) {
 	require.Equal(t, []string{"overloaded", "none"}, column[string](h, `SELECT coalesce(error_code, 'none') FROM llm_calls WHERE node = 'think' ORDER BY id`))
 	require.Equal(t, []int64{2}, column[int64](h, `SELECT last_value FROM public.failures`))
 }
+
+// While a turn is tried again and again, v_queue tells the operator who tries and what is wrong, and its user neither.
+func TestWhyATurnIsTriedAgain(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.model.before = func(_ context.Context, req *llm.Request) error {
+		if req.Node == "think" {
+			return &llm.Error{Kind: llm.KindOverloaded, Provider: "script"}
+		}
+
+		return nil
+	}
+	h.start()
+	turn := h.enqueue(jobs.EnqueueParams{})
+	const why = `SELECT concat_ws(' ', attempt > 0, attempted_at IS NOT NULL, worker IN (SELECT id FROM workers), error) FROM v_queue WHERE turn_id = $1 AND kind = 'think'`
+	require.Eventually(t, func() bool {
+		got := column[string](h, why+` AND state <> 'running'`, turn.TurnID)
+
+		return len(got) == 1 && strings.HasPrefix(got[0], "t t t ") && strings.Contains(got[0], "overloaded")
+	}, dbtest.Patience, tick)
+
+	tx, err := h.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it only reads
+	_, err = tx.Exec(t.Context(), `SELECT set_config('alfred.user_id', user_id::text, true), set_config('role', 'alfred_tenant', true) FROM turns WHERE id = $1`, turn.TurnID)
+	require.NoError(t, err)
+	var told string
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT concat_ws(' ', attempted_at IS NOT NULL, worker, error) FROM v_queue WHERE turn_id = $1`, turn.TurnID).Scan(&told))
+	require.Equal(t, "t", told)
+}

@@ -34,6 +34,8 @@ var health = []struct{ name, sql string }{
 	{"queue", `SELECT coalesce(max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available') < interval '1 minute', true),
 		count(*) || ' jobs wait or run, the oldest waits for ' ||
 		coalesce(round(extract(epoch FROM max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available' AND scheduled_at < clock_timestamp()))), 0) || ' s' FROM v_queue`},
+	{"retries", `SELECT count(*) = 0, count(*) || ' jobs failed three times or more and are tried again' ||
+		coalesce('; the last one: ' || one_line((array_agg(error ORDER BY attempted_at DESC))[1], 200), '') FROM v_queue WHERE attempt >= 3 AND error IS NOT NULL`},
 	{"turns", `SELECT count(*) = 0, count(*) || ' turns run for more than 10 minutes: see v_turns' FROM turns
 		WHERE status = 'running' AND started_at < clock_timestamp() - interval '10 minutes'`},
 	{"failures", `SELECT count(*) FILTER (WHERE status = 'failed') * 10 <= count(*),
