@@ -715,15 +715,20 @@ AS $function$
 $function$;
 
 CREATE OR REPLACE FUNCTION alfred.queue_rows()
- RETURNS TABLE(job_id bigint, queue text, kind text, state text, attempt integer, turn_id uuid, session_id uuid, number integer, scheduled_at timestamp with time zone)
+ RETURNS TABLE(job_id bigint, queue text, kind text, state text, attempt integer, turn_id uuid, session_id uuid, number integer, scheduled_at timestamp with time zone, attempted_at timestamp with time zone, worker text, error text)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'alfred', 'public', 'pg_temp'
 AS $function$
+DECLARE
+    -- Names of machines and texts of errors are nothing for tenants.
+    operator boolean := tenant_id() IS NULL;
 BEGIN
     RETURN QUERY
     SELECT j.id, j.queue, j.kind, j.state::text, j.attempt::integer,
-           t.id, coalesce(t.session_id, s.id), t.number, j.scheduled_at
+           t.id, coalesce(t.session_id, s.id), t.number, j.scheduled_at,
+           j.attempted_at, CASE WHEN operator THEN j.attempted_by[cardinality(j.attempted_by)] END,
+           CASE WHEN operator THEN j.errors[cardinality(j.errors)] ->> 'error' END
     FROM river_job AS j
     -- By key, however many jobs Postgres expects: a hash of all turns costs as much as there are.
     LEFT JOIN LATERAL (SELECT * FROM turns WHERE turns.id = (j.args ->> 'turn_id')::uuid LIMIT 1) AS t ON true
@@ -731,7 +736,7 @@ BEGIN
     WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
       AND acts_for(coalesce(t.user_id, s.user_id))
     UNION ALL
-    SELECT NULL, 'turns', 'understand', 'queued', 0, t.id, t.session_id, t.number, t.created_at
+    SELECT NULL, 'turns', 'understand', 'queued', 0, t.id, t.session_id, t.number, t.created_at, NULL, NULL, NULL
     FROM turns AS t
     WHERE t.status = 'queued' AND acts_for(t.user_id);
 END

@@ -2,7 +2,9 @@
 -- only the workers' logs said why.
 
 -- +goose Up
-ALTER FUNCTION queue_rows() RENAME TO queue_rows_before;
+-- +goose StatementBegin
+DO $$ BEGIN ALTER FUNCTION queue_rows() RENAME TO queue_rows_before; END $$; -- in a block, as sqlc knows no renamed function
+-- +goose StatementEnd
 
 -- +goose StatementBegin
 CREATE FUNCTION queue_rows() RETURNS TABLE (job_id bigint, queue text, kind text, state text, attempt integer,
@@ -39,7 +41,19 @@ COMMENT ON FUNCTION queue_rows IS 'Unfinished jobs with their turn or session, a
 CREATE OR REPLACE VIEW v_queue WITH (security_invoker = true) AS
 SELECT q.job_id, q.queue, q.kind, q.state, q.attempt, q.session_id, q.turn_id, q.number, q.scheduled_at, q.attempted_at, q.worker, q.error
 FROM queue_rows() AS q (job_id, queue, kind, state, attempt, turn_id, session_id, number, scheduled_at, attempted_at, worker, error);
-DROP FUNCTION queue_rows_before();
+-- +goose StatementBegin
+DO $$ BEGIN DROP FUNCTION queue_rows_before(); END $$;
+-- +goose StatementEnd
+COMMENT ON VIEW v_queue IS 'Public API. Waiting and running jobs with their turns, and turns that wait for other turns of their session or user.';
+COMMENT ON COLUMN v_queue.job_id IS 'river_job.id, as River UI shows it; null for a turn without a job.';
+COMMENT ON COLUMN v_queue.queue IS 'Its queue: turns or background.';
+COMMENT ON COLUMN v_queue.kind IS 'The node it runs, or embed.';
+COMMENT ON COLUMN v_queue.state IS 'River''s state, or queued for a turn without a job.';
+COMMENT ON COLUMN v_queue.attempt IS 'Attempts so far.';
+COMMENT ON COLUMN v_queue.session_id IS 'The conversation it works for.';
+COMMENT ON COLUMN v_queue.turn_id IS 'The turn it works for; null for compress.';
+COMMENT ON COLUMN v_queue.number IS 'The turn''s number.';
+COMMENT ON COLUMN v_queue.scheduled_at IS 'When it may start.';
 COMMENT ON COLUMN v_queue.attempted_at IS 'When its last attempt began: while it runs, since when.';
 COMMENT ON COLUMN v_queue.worker IS 'Who makes its last attempt, as workers.id; null before the first, and for tenants.';
 COMMENT ON COLUMN v_queue.error IS 'Why its last failed attempt failed; null without one, and for tenants.';
