@@ -211,6 +211,17 @@ func TestW10WhichRowsAreInUse(t *testing.T) {
 		b.refused("write", vocab.ToolDelete, `{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict), "nobody sees by which")
 }
 
+// Behind views, the rows that refer to one are those of their views.
+func TestW10RowsInUseBehindViews(t *testing.T) {
+	t.Parallel()
+
+	b := setupAltered(t, `ALTER TABLE quay.trips DROP CONSTRAINT trips_club_number_fkey, ADD FOREIGN KEY (club, number) REFERENCES quay.boats`)
+	b.read("boats")
+	b.nextTurn()
+	require.Equal(t, "The boat Swan is still in use by 1 trip.",
+		b.refused("write", vocab.ToolDelete, `{"table": "boats", "filters": [{"field": "name", "op": "=", "value": "Swan"}]}`, crud.CodeConflict))
+}
+
 // The same holds for foreign keys that are checked at the end of the transaction, as all of Django's are.
 func TestW10RowInUseFoundLate(t *testing.T) {
 	t.Parallel()

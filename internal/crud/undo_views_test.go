@@ -31,7 +31,8 @@ CREATE TABLE quay.trips (
     FOREIGN KEY (club, number) REFERENCES quay.boats ON DELETE CASCADE,
     FOREIGN KEY (with_club, with_number) REFERENCES quay.boats ON DELETE SET NULL);
 CREATE TABLE quay.bills (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, member_id integer NOT NULL REFERENCES quay.members, amount numeric NOT NULL);
-CREATE TABLE quay.lists (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), member_id integer NOT NULL REFERENCES quay.members, title text NOT NULL, colour text DEFAULT 'red');
+CREATE TABLE quay.lists (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), member_id integer NOT NULL REFERENCES quay.members, title text NOT NULL, colour text DEFAULT 'red',
+    days daterange DEFAULT '[2026-01-01,2026-02-01)', slot tstzrange DEFAULT '[2026-01-01 10:00+02,)', host inet DEFAULT '10.0.0.1', cost money DEFAULT 3.5, code bit(3) DEFAULT '101', pauses interval[] DEFAULT '{1 hour}');
 CREATE TABLE quay.keys (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), member_id integer NOT NULL REFERENCES quay.members, name text NOT NULL);
 CREATE TABLE quay.key_log (key_id uuid NOT NULL REFERENCES quay.keys ON DELETE CASCADE, what text);
 CREATE FUNCTION quay.calm() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -54,12 +55,13 @@ INSERT INTO quay.trips (club, number, note, with_club, with_number) VALUES ('a:b
 INSERT INTO quay.bills (member_id, amount) VALUES (1, 5), (1, 6), (2, 7);
 INSERT INTO quay.lists (member_id, title, colour) VALUES (1, 'Ropes', 'blue'), (2, 'Hers', 'blue');
 INSERT INTO quay.keys (member_id, name) VALUES (1, 'Gate'), (1, 'Shed');
-INSERT INTO quay.key_log (key_id, what) SELECT id, 'cut' FROM quay.keys WHERE name = 'Gate';`
+INSERT INTO quay.key_log (key_id, what) SELECT id, 'cut' FROM quay.keys WHERE name = 'Gate';
+`
 
 var quayReview = strings.NewReplacer(
 	"\n  - type: boat\n", "\n  - type: boat\n    writes: [create, delete]\n    columns: [club, number, name]\n",
 	"\n  - type: bill\n", "\n  - type: bill\n    writes: [create, update, delete]\n    columns: [amount]\n",
-	"\n  - type: list\n", "\n  - type: list\n    writes: [create, update, delete]\n    columns: [title]\n",
+	"\n  - type: list\n", "\n  - type: list\n    writes: [create, update, delete]\n    columns: [title, days, slot, host, cost, code, pauses]\n",
 	"\n  - type: key\n", "\n  - type: key\n    writes: [delete]\n",
 	"\nsubdomains:\n", `
 operations:
@@ -73,12 +75,19 @@ subdomains:
 func setupQuay(t *testing.T, more ...string) *bundle {
 	t.Helper()
 
+	return setupAltered(t, "", more...)
+}
+
+// setupAltered is setupQuay after the owner altered something.
+func setupAltered(t *testing.T, alter string, more ...string) *bundle {
+	t.Helper()
+
 	tx := dbtest.Tx(t)
 	run := func(sql string) {
 		_, err := tx.Exec(t.Context(), sql)
 		require.NoError(t, err)
 	}
-	run(quay)
+	run(quay + alter)
 	text, err := domain.InitViews(t.Context(), tx, "quay", "")
 	require.NoError(t, err)
 	decl, err := domain.Load(fstest.MapFS{"quay.yaml": {Data: []byte(strings.NewReplacer(more...).Replace(quayReview.Replace(text)))}}, "quay.yaml")
@@ -137,7 +146,8 @@ func TestUndoBehindViews(t *testing.T) {
 		},
 		"update": func(b *bundle) []crud.Call {
 			return []crud.Call{
-				call(vocab.ToolUpdate, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+b.named("list", "Ropes")+`"}], "data": {"title": "Lines"}}`),
+				call(vocab.ToolUpdate, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+b.named("list", "Ropes")+`"}], "data": {"title": "Lines", "days": "[2026-03-01,2026-03-05]",
+					"slot": "[2026-03-01 10:00,2026-03-01 12:00)", "host": "10.0.0.2", "cost": 4, "code": "011", "pauses": ["30 min"]}}`),
 				call(vocab.ToolUpdate, `{"table": "bills", "filters": [{"field": "amount", "op": "=", "value": 5}], "data": {"amount": 50}}`),
 			}
 		},

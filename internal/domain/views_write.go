@@ -82,8 +82,8 @@ func (v *viewedType) Inserted() struct{ Names, Values, Key, Into string } {
 	var names, values []string
 	for _, name := range v.Set() {
 		value := "NEW." + quote(name)
-		if expression := v.Table.column(name).Default; expression != "" {
-			value = fmt.Sprintf("coalesce(%s, %s)", value, expression)
+		if c := v.Table.column(name); c.Default != "" { // Postgres leaves out how it converts a default: a text's may be 5
+			value = fmt.Sprintf("coalesce(%s, (%s)::%s)", value, c.Default, c.Type)
 		}
 		names, values = append(names, quote(name)), append(values, value)
 	}
