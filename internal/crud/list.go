@@ -58,7 +58,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 		if err == nil {
 			found, err = t.load(ctx, tenant, e, l.query(t, limit+1)) // one extra row shows whether there are more
 		}
-		if err == nil && len(found.Rows) == 0 && len(nameParts(l.params.Query)) > 1 {
+		if err == nil && len(found.Rows) == 0 && severalParts(l.params.Query) {
 			l.reordered = true
 			found, err = t.load(ctx, tenant, e, l.query(t, limit+1))
 		}

@@ -20,6 +20,16 @@ func nameParts(name string) []string {
 	return slices.Compact(parts)
 }
 
+// mostParts bounds the words that are looked for one by one: more are no name.
+const mostParts = 8
+
+// severalParts reports whether a text may be a name whose words stand in another order elsewhere.
+func severalParts(text string) bool {
+	parts := len(nameParts(text))
+
+	return parts > 1 && parts <= mostParts
+}
+
 // reordered marks the names of lookups that no row found contains and that have several words, and reports whether
 // there are new ones: the lookup is to be tried again. A name that was cut off by a limit may be among the others.
 func reordered(e *domain.Entity, filters, or []condition, found *loaded) bool {
@@ -32,7 +42,7 @@ func reordered(e *domain.Entity, filters, or []condition, found *loaded) bool {
 			}
 			for n, text := range c.texts {
 				holds := func(row map[string]any) bool { return strings.Contains(folded(row[c.column.Name]), folded(text)) }
-				if c.reordered[n] || len(nameParts(text)) < 2 || found.total > len(found.Rows) || slices.ContainsFunc(found.Rows, holds) {
+				if c.reordered[n] || !severalParts(text) || found.total > len(found.Rows) || slices.ContainsFunc(found.Rows, holds) {
 					continue
 				}
 				if c.reordered == nil {
