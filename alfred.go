@@ -32,6 +32,9 @@ const (
 
 	// patience is how long a reader waits before it looks again.
 	patience = 15 * time.Second
+
+	// pause is how long what waits for a turn lets a database that is away come back before it looks again.
+	pause = 500 * time.Millisecond
 )
 
 // Config is what a host program chooses.
@@ -54,6 +57,7 @@ var ErrClosed = errors.New("the assistant is closed")
 type Assistant struct {
 	pool     *pgxpool.Pool
 	listener *pg.Listener
+	logger   *slog.Logger
 	open     context.Context // until Close
 	shut     func() error    // once
 }
@@ -75,7 +79,7 @@ func Open(ctx context.Context, config Config) (*Assistant, error) {
 		return nil, err
 	}
 	open, end := context.WithCancel(context.WithoutCancel(ctx))
-	a := &Assistant{pool: pool, listener: pg.NewListener(pool.Config().ConnConfig, logger), open: open}
+	a := &Assistant{pool: pool, listener: pg.NewListener(pool.Config().ConnConfig, logger), logger: logger, open: open}
 	var listening errgroup.Group
 	listening.Go(func() error { return a.listener.Run(open) })
 	a.shut = sync.OnceValue(func() error {
@@ -114,7 +118,8 @@ func (c *Config) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Log
 }
 
 // Close ends what waits for turns, with [ErrClosed], stops the worker, which has its grace to finish its decisions, and
-// ends the connections. Calls after the first return what that one did.
+// ends the connections. While the database is away it takes some ten seconds longer, because a worker tries again to say
+// what it has done. Calls after the first return what that one did.
 func (a *Assistant) Close() error { return a.shut() }
 
 // StartSession starts a conversation with the user of that name, who is made if missing, in the caller's transaction.
@@ -137,12 +142,13 @@ func Cancel(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
 	return jobs.CancelTurn(ctx, tx, turnID)
 }
 
-// Follow yields a turn's events in order as they are committed, from the first, until the turn has ended or ctx has. An
-// error is the last thing that it yields. Errors: [ErrTurnNotFound], [ErrClosed].
+// Follow yields a turn's events in order as they are committed, from the first, until the turn has ended or ctx has; a
+// database that is away delays them. An error is the last thing that it yields. Errors: [ErrTurnNotFound], [ErrClosed].
 func (a *Assistant) Follow(ctx context.Context, turnID uuid.UUID) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		err := a.read(ctx, turnID, func(ctx context.Context, reader *follow.Reader) error {
-			tail := reader.Tail(turnID, 0)
+		var last int32
+		err := a.await(ctx, turnID, func(ctx context.Context, reader *follow.Reader) error {
+			tail := reader.Tail(turnID, last)
 			defer tail.Close()
 			for {
 				events, err := tail.Next(ctx, patience)
@@ -153,6 +159,7 @@ func (a *Assistant) Follow(ctx context.Context, turnID uuid.UUID) iter.Seq2[Even
 					return err
 				}
 				for _, event := range events {
+					last = event.Seq
 					if !yield(event, nil) {
 						return nil
 					}
@@ -165,7 +172,7 @@ func (a *Assistant) Follow(ctx context.Context, turnID uuid.UUID) iter.Seq2[Even
 	}
 }
 
-// Turn is the turn as it stands. Errors: [ErrTurnNotFound], [ErrClosed].
+// Turn is the turn as it stands; without its database, an error. Errors: [ErrTurnNotFound], [ErrClosed].
 func (a *Assistant) Turn(ctx context.Context, turnID uuid.UUID) (turn *Turn, err error) {
 	err = a.read(ctx, turnID, func(ctx context.Context, reader *follow.Reader) error {
 		turn, err = reader.Turn(ctx, turnID)
@@ -176,9 +183,9 @@ func (a *Assistant) Turn(ctx context.Context, turnID uuid.UUID) (turn *Turn, err
 	return turn, err
 }
 
-// Wait is Turn once it has ended.
+// Wait is Turn once it has ended. It waits for a database that is away, too.
 func (a *Assistant) Wait(ctx context.Context, turnID uuid.UUID) (turn *Turn, err error) {
-	err = a.read(ctx, turnID, func(ctx context.Context, reader *follow.Reader) error {
+	err = a.await(ctx, turnID, func(ctx context.Context, reader *follow.Reader) error {
 		if err := reader.Wait(ctx, turnID); err != nil {
 			return err
 		}
@@ -188,6 +195,20 @@ func (a *Assistant) Wait(ctx context.Context, turnID uuid.UUID) (turn *Turn, err
 	})
 
 	return turn, err
+}
+
+// await reads until work is done, however long the database is away meanwhile: a reader alone gives up after half a minute.
+func (a *Assistant) await(ctx context.Context, turnID uuid.UUID, work func(context.Context, *follow.Reader) error) error {
+	for {
+		err := a.read(ctx, turnID, work)
+		if !pg.IsTransient(err) || ctx.Err() != nil {
+			return err
+		}
+		a.logger.WarnContext(ctx, "waiting for a turn again after the database was away", slog.Any("error", err))
+		if pg.Pause(ctx, pause) != nil {
+			return err
+		}
+	}
 }
 
 // read reads as the user whose turn it is, since a host program may read all of its users' turns, until Close.

@@ -2,11 +2,13 @@ package alfred_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -71,6 +73,52 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 	_, err = assistant.Wait(t.Context(), turn)
 	require.ErrorIs(t, err, alfred.ErrClosed)
 	require.ErrorIs(t, followed(assistant, turn, func() {}), alfred.ErrClosed)
+}
+
+// A database that restarts ends nobody's wait, and no event comes twice.
+func TestWaitsOutlastTheirConnections(t *testing.T) {
+	t.Parallel()
+
+	address := dbtest.URL(t)
+	assistant := open(t, alfred.Config{URL: address})
+	pool := host(t, address)
+	turn := enqueue(t, pool, alfred.EnqueueParams{Message: "What is in my pantry?"}).TurnID // nobody works it
+	ended, begun := make(chan error, 2), make(chan struct{})
+	go func() {
+		got, err := assistant.Wait(context.Background(), turn)
+		if err == nil && got.Status != alfred.TurnCancelled {
+			err = fmt.Errorf("the turn is %s", got.Status)
+		}
+		ended <- err
+	}()
+	var seen []int32
+	go func() {
+		for event, err := range assistant.Follow(context.Background(), turn) {
+			if err != nil {
+				ended <- err
+
+				return
+			}
+			if seen = append(seen, event.Seq); len(seen) == 1 {
+				close(begun)
+			}
+		}
+		ended <- nil
+	}()
+	<-begun
+	for range 30 {
+		_, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'alfred host%' AND pid <> pg_backend_pid()`)
+		require.NoError(t, err)
+		time.Sleep(20 * time.Millisecond)
+	}
+	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		_, err := alfred.Cancel(t.Context(), tx, turn)
+
+		return err
+	}))
+	require.NoError(t, <-ended)
+	require.NoError(t, <-ended)
+	require.Equal(t, []int32{1, 2, 3}, seen)
 }
 
 // followed follows a turn to its end and returns what ended it. It says when the first event came.
