@@ -30,6 +30,8 @@ type Facts struct {
 	// before it, oldest first.
 	Plan    []PlannedStep
 	Results []Result
+	// InFull words what is known of a row or draft, for people.
+	InFull func(ref string) string
 }
 
 // Entity is one ref with what is known about its row or draft.

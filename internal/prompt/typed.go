@@ -13,7 +13,7 @@ import (
 // nodeFacts returns a turn's loaded data in typed form, in addition to the text of its prompt.
 func (t *page) nodeFacts() nodes.Facts {
 	f := nodes.Facts{
-		Message: t.WithLabels(t.Turn.Message), Discarded: t.DroppedNow(), Understood: t.Understood(),
+		Message: t.WithLabels(t.Turn.Message), Discarded: t.DroppedNow(), Understood: t.Understood(), InFull: t.InFull,
 		Today: time.Date(t.Now.Year(), t.Now.Month(), t.Now.Day(), 0, 0, 0, 0, time.UTC),
 	}
 	for _, e := range t.Entities {

@@ -1,6 +1,7 @@
 package say
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,6 +32,43 @@ func (t *Teller) DraftsInFull(refs []string) string {
 	}
 
 	return strings.TrimSpace(t.Plain(text.String()))
+}
+
+// InFull is a row or a draft for people, with all that is known of it.
+func (t *Teller) InFull(ref string) string {
+	e := t.ByRef[ref]
+	if e == nil || t.Domain.ByType(e.EntityType) == nil {
+		return ""
+	}
+	content := t.contentOf(ref)
+	if e.Pending() && exact.Decode(t.Drafts[ref], &content) != nil {
+		content = nil // one that is not an object has no columns
+	}
+	text, _ := t.draftInFull(e, content)
+
+	return t.Plain(strings.TrimPrefix(text, "- "))
+}
+
+// contentOf is what is known of a row, in the form of a draft's content.
+func (t *Teller) contentOf(ref string) map[string]any {
+	r := t.Rows.ByRef[ref]
+	if r == nil {
+		return map[string]any{}
+	}
+	content := maps.Clone(r.Columns)
+	delete(content, r.Kind.Key.Name)
+	for _, child := range r.Kind.Children {
+		var rows []any
+		for _, below := range r.Children[child.Entity.Table] {
+			row := t.contentOf(below)
+			delete(row, child.FK.Name)
+			delete(row, "_"+child.FK.Name+"_label")
+			rows = append(rows, row)
+		}
+		content[child.Entity.Table] = append(rows, r.Loose[child.Entity.Table]...)
+	}
+
+	return content
 }
 
 // draftInFull is a line of a list, or several paragraphs.

@@ -141,7 +141,7 @@ func (s *scene) drafted() []string {
 	var out []string
 	for _, r := range s.did(vocab.ToolGenerate) {
 		for _, e := range filtered(s.these(r.Refs), isPending) {
-			out = append(out, s.page(s.lex.domain.ByType(e.Type), e))
+			out = append(out, s.inFull(e))
 		}
 	}
 
@@ -174,7 +174,7 @@ func (s *scene) listed(kind *domain.Entity, r nodes.Result) string {
 	case r.Count == 0:
 		return "I found no " + kind.Plural + calledIn(kind, r) + "."
 	case len(rows) == 1:
-		return s.page(kind, rows[0])
+		return s.inFull(rows[0])
 	}
 	text := capitalize(kind.Plural) + ":"
 	if r.Count > len(rows) {
@@ -224,59 +224,14 @@ func (s *scene) offer(c *command, text string) string {
 	}
 }
 
-// page prints a row or a draft: its line or, if it has parts, its title, facts, parts and long lists.
-func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
-	data := content(e)
-	if len(kind.Children) == 0 {
-		return strings.TrimSuffix(s.line(kind, data)+", "+strings.Join(s.facts(kind, data, kind.Spoken, kind.Label), ", "), ", ")
-	}
-	text, facts := e.Label, s.facts(kind, data, kind.Label)
+// inFull is a row or a draft with all that is known of it.
+func (s *scene) inFull(e *nodes.Entity) string {
+	text := s.InFull(e.Ref)
 	if e.Pending {
-		text += " (draft)"
-	}
-	for _, prose := range filtered(facts, isProse) {
-		text += "\n" + strings.TrimSpace(prose[strings.Index(prose, ":")+1:])
-	}
-	if numbers := filtered(facts, func(fact string) bool { return !isProse(fact) }); len(numbers) > 0 {
-		text += "\n" + capitalize(strings.Join(numbers, ", ")) + "."
-	}
-	var last *domain.Entity
-	for _, p := range parts(s.lex, e) {
-		if p.kind != last {
-			text += "\n\n" + capitalize(trimName(cutWords(p.kind.Plural, stems(kind.Name))))
-		}
-		text += "\n- " + s.line(p.kind, p.row)
-		last = p.kind
-	}
-	for _, c := range kind.Columns {
-		if steps := texts(data[c.Name]); len(steps) > 0 && isProse(steps[0]) {
-			text += "\n\n" + capitalize(human(c.Name))
-			for i, step := range steps {
-				text += fmt.Sprintf("\n%d. %s", i+1, step)
-			}
-		}
+		text = strings.Replace(text, e.Label, e.Label+" (draft)", 1)
 	}
 
 	return text
-}
-
-// facts are a row's values that these lines omit.
-func (s *scene) facts(kind *domain.Entity, data map[string]any, lines ...domain.Template) []string {
-	var out []string
-	for _, c := range kind.Columns {
-		text := asText(data[c.Name])
-		shown := slices.ContainsFunc(lines, func(line domain.Template) bool { return slices.Contains(line.Columns(), c.Name) })
-		if text == "" || text == "false" || c.Hidden || c.FK != nil || c == kind.Key || c.Expr != "" || shown || c.Kind == domain.KindArray {
-			continue
-		}
-		if minutes, ok := strings.CutSuffix(c.Name, "_minutes"); ok {
-			out = append(out, human(minutes)+": "+text+" minutes")
-		} else {
-			out = append(out, human(c.Name)+": "+text)
-		}
-	}
-
-	return out
 }
 
 // line is a row's display line without refs.

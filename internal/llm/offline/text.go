@@ -165,8 +165,6 @@ func human(column string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(column, "is_"), "_", " ")
 }
 
-func isProse(text string) bool { return strings.Contains(text, ". ") || strings.HasSuffix(text, ".") }
-
 // asText formats a value for people; "" for nothing.
 func asText(v any) string {
 	switch v := v.(type) {
