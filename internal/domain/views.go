@@ -54,14 +54,13 @@ var viewsSQL string
 
 // writeViews fills in the template.
 func (s *source) writeViews(functions []wrappedFunction) (string, error) {
-	schema, role := s.decl.Schema, ViewRole(s.decl.Schema)
 	data := struct {
 		Schema, Source, Role, File string
 		Account                    string // the type of an account's key, "" if everything is shared
 		Types                      []*viewedType
 		Operations                 []operationSQL
 		Settled                    []handOver // the function that runs deferred triggers, if there are any
-	}{Schema: schema, Source: s.decl.Source.Schema, Role: role, File: s.decl.file}
+	}{Schema: s.decl.Schema, Source: s.decl.Source.Schema, Role: ViewRole(s.decl.Schema), File: s.decl.file}
 	if s.account != nil {
 		data.Account = s.account.FullType
 	}
@@ -72,30 +71,30 @@ func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 		}
 		data.Types = append(data.Types, v)
 	}
-	for _, v := range data.Types {
-		if v.Table.View && v.Written {
-			s.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", v.Table.Name, v.Decl.Type)
-		}
-	}
 	if t := find(s.cat.tables, func(t *catalogTable) bool { return t.Defers }); t != nil {
 		data.Settled = []handOver{{Function: s.function(settle) + "()", Owner: t.Owner}}
 	}
 	for _, f := range functions {
 		data.Operations = append(data.Operations, s.operation(f))
 	}
-	said := template.FuncMap{
-		"role": func() string { return quote(role) }, "settings": s.settings, "schema": func() string { return quote(schema) }, "source": func() string { return data.Source }, "own": s.function,
-		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
-		"relation": s.relation, "view": s.view, "key": s.key, "keyColumn": s.keyColumn, "ownerColumn": s.ownerColumn,
-		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
-	}
 	var text strings.Builder
-	page, err := template.New("views").Funcs(said).Parse(viewsSQL)
+	page, err := template.New("views").Funcs(s.viewWords()).Parse(viewsSQL)
 	if err == nil {
 		err = page.Execute(&text, data)
 	}
 
 	return text.String(), err
+}
+
+// viewWords are the functions that the template calls.
+func (s *source) viewWords() template.FuncMap {
+	return template.FuncMap{
+		"role": func() string { return quote(ViewRole(s.decl.Schema)) }, "schema": func() string { return quote(s.decl.Schema) },
+		"source": func() string { return s.decl.Source.Schema }, "settings": s.settings, "own": s.function,
+		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
+		"relation": s.relation, "view": s.view, "key": s.key, "keyColumn": s.keyColumn, "ownerColumn": s.ownerColumn,
+		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
+	}
 }
 
 // viewedType is a type with the table behind its view. Its exported methods are what the template asks of it.
@@ -181,6 +180,9 @@ func (v *viewedType) remark() {
 	}
 	if v.Table.View {
 		v.notef("%s is itself a view: its rows have no version, so that a change of somebody else's is noticed by comparing all columns", v.Table.Name)
+	}
+	if v.Table.View && v.Written {
+		v.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", v.Table.Name, v.Decl.Type)
 	}
 }
 

@@ -138,12 +138,9 @@ func (t *page) howLoaded(e *view.Entity) string {
 // list prints entities within a budget, runs of similar ones as one line. Over budget, those touched longest ago are
 // dropped.
 func (t *page) list(s *section, entities []*view.Entity, reason string, left *Tokens) {
-	groups, shown := fitting(t.collapse(entities), left, len(entities)), 0
-	for _, g := range groups {
-		s.line(g.line)
-		for _, e := range g.members {
-			s.items = append(s.items, nodes.Item{Ref: e.Ref, Turn: int(e.TurnLastRef), Reason: itemReason(e, reason), Tokens: max(1, clean.Tokens(g.line)/len(g.members))})
-		}
+	shown := 0
+	for _, g := range fitting(t.collapse(entities), left, len(entities)) {
+		s.group(g, reason)
 		shown += len(g.members)
 	}
 	s.shown(shown, len(entities), "")
@@ -164,6 +161,14 @@ func itemReason(e *view.Entity, reason string) string {
 type group struct {
 	line    string
 	members []*view.Entity
+}
+
+// group prints a group; each of its entities is an item.
+func (s *section) group(g *group, reason string) {
+	s.line(g.line)
+	for _, e := range g.members {
+		s.items = append(s.items, nodes.Item{Ref: e.Ref, Turn: int(e.TurnLastRef), Reason: itemReason(e, reason), Tokens: max(1, clean.Tokens(g.line)/len(g.members))})
+	}
 }
 
 // fitting keeps, in their order, the most recently touched groups that fit a budget, at most as many as most.

@@ -106,10 +106,9 @@ func (t *page) knownList(s *section, heading, reason string, entities []*view.En
 	}
 	s.line(heading)
 	for _, g := range groups {
-		s.line(g.line)
+		s.group(g, reason)
 		for _, e := range g.members {
 			listed[e] = true
-			s.addItem(reason, e.Ref, int(e.TurnLastRef), g.line[:len(g.line)/len(g.members)])
 		}
 	}
 }
