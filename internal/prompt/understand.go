@@ -43,14 +43,23 @@ func (t *page) otherKnown(s *section) {
 	t.namedAndNewest(s, slices.DeleteFunc(whole, inView), slices.DeleteFunc(part, inView), listed)
 }
 
+// knownLists are lists of the registry that share a budget.
+type knownLists struct {
+	*section
+
+	lines  int // left
+	left   Tokens
+	listed map[*view.Entity]bool
+}
+
 // namedAndNewest lists what the message names, then the newest unlisted entities, and counts the rest. It has its own
 // budget: retained entities must not crowd out what the message names.
 func (t *page) namedAndNewest(s *section, whole, part []*view.Entity, listed map[*view.Entity]bool) {
-	left, lines := t.config.Budget.Entities, newestShown
-	t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &left, listed)
-	t.knownList(s, "**Named in part**", "mentioned", part, &lines, &left, listed)
+	l := &knownLists{section: s, lines: newestShown, left: t.config.Budget.Entities, listed: listed}
+	t.knownList(l, "**Named in the message**", "mentioned", whole)
+	t.knownList(l, "**Named in part**", "mentioned", part)
 	rest := slices.DeleteFunc(t.resting(), func(e *view.Entity) bool { return listed[e] })
-	t.knownList(s, "**Newest**", "recent", rest, &lines, &left, listed)
+	t.knownList(l, "**Newest**", "recent", rest)
 	t.countRest(s, listed)
 }
 
@@ -88,9 +97,8 @@ func (t *page) knownLine(e *view.Entity) string {
 	return line + because(reason) + t.risk(e)
 }
 
-// knownList prints up to a number of lines, most recently touched first when not all fit, and adds what it printed to
-// the listed ones.
-func (t *page) knownList(s *section, heading, reason string, entities []*view.Entity, lines *int, left *Tokens, listed map[*view.Entity]bool) {
+// knownList prints what fits, most recently touched first when not all do, and adds it to the listed ones.
+func (t *page) knownList(l *knownLists, heading, reason string, entities []*view.Entity) {
 	groups := t.collapse(entities)
 	for _, g := range groups {
 		if len(g.members) == 1 {
@@ -99,16 +107,16 @@ func (t *page) knownList(s *section, heading, reason string, entities []*view.En
 			g.line += " last turn " + strconv.Itoa(int(g.members[0].TurnLastRef)) + t.risk(g.members[0])
 		}
 	}
-	groups = fitting(groups, left, *lines)
-	*lines -= len(groups)
+	groups = fitting(groups, &l.left, l.lines)
+	l.lines -= len(groups)
 	if len(groups) == 0 {
 		return
 	}
-	s.line(heading)
+	l.line(heading)
 	for _, g := range groups {
-		s.group(g, reason)
+		l.group(g, reason)
 		for _, e := range g.members {
-			listed[e] = true
+			l.listed[e] = true
 		}
 	}
 }
