@@ -55,33 +55,30 @@ func (t *page) news(f *nodes.Frame, told string) ([]nodes.Block, bool) {
 	}
 	var news []nodes.Block
 	rows := strings.Split(body["data_to_analyze## Active Entities (Full Data)"], "\n")
-	for _, rule := range table() {
-		if rule.node != vocab.NodeAct || rule.told == toldByResults {
-			continue
-		}
+	for _, rule := range rulesOf(vocab.NodeAct) {
 		title := rule.title(t.config)
 		now := body[rule.tag+title]
-		if rule.told == toldWhole && !stands(told, title, now) || rule.told == toldByLine && lost(now, told) {
-			return nil, false
-		}
-		if rule.told == toldWhole {
-			continue
-		}
-		more := untold(now, told)
-		if rule.told == toldByTable {
+		var more []string
+		switch rule.told {
+		case toldWhole:
+			if !stands(told, title, now) {
+				return nil, false
+			}
+		case toldByLine:
+			if lost(now, told) {
+				return nil, false
+			}
+			more = untold(now, told)
+		case toldByTable:
 			more = untoldTables(now, told)
+		case toldByResults:
 		}
 		if rule.tag == "entity_context" && rule.heading != headJustSaved { // the data does not say that a draft has been saved
 			more = withoutRows(more, rows)
 		}
-		if len(more) == 0 {
-			continue
+		if len(more) > 0 {
+			news = withSection(news, rule.tag, nodes.Section{Heading: title, Body: strings.Join(more, "\n")})
 		}
-		if n := len(news); n == 0 || news[n-1].Tag != rule.tag {
-			news = append(news, nodes.Block{Tag: rule.tag})
-		}
-		last := &news[len(news)-1]
-		last.Sections = append(last.Sections, nodes.Section{Heading: title, Body: strings.Join(more, "\n")})
 	}
 
 	return news, true

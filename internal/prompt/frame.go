@@ -51,13 +51,7 @@ var blankLines = regexp.MustCompile(`\n{3,}`)
 // checks once more before a model is called.
 func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 	f := nodes.Frame{At: at, Persona: persona, Prompts: t.config.Prompts}
-	for _, rule := range table() {
-		if rule.node != node {
-			continue
-		}
-		if n := len(f.Blocks); n == 0 || f.Blocks[n-1].Tag != rule.tag {
-			f.Blocks = append(f.Blocks, nodes.Block{Tag: rule.tag})
-		}
+	for _, rule := range rulesOf(node) {
 		if rule.unless != nil && rule.unless(t) {
 			continue
 		}
@@ -70,8 +64,7 @@ func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 		if rule.heading != "Schema" { // its dates are examples
 			body = clean.Weekdays(body)
 		}
-		block := &f.Blocks[len(f.Blocks)-1]
-		block.Sections = append(block.Sections, nodes.Section{Heading: s.heading, Body: body, Declared: rule.declared})
+		f.Blocks = withSection(f.Blocks, rule.tag, nodes.Section{Heading: s.heading, Body: body, Declared: rule.declared})
 		for _, item := range s.items {
 			item.Section = s.name(rule.tag)
 			f.Items = append(f.Items, item)
@@ -79,6 +72,17 @@ func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 	}
 
 	return f
+}
+
+// withSection appends a section, to the last block if that has its tag.
+func withSection(blocks []nodes.Block, tag string, s nodes.Section) []nodes.Block {
+	if n := len(blocks); n == 0 || blocks[n-1].Tag != tag {
+		blocks = append(blocks, nodes.Block{Tag: tag})
+	}
+	last := &blocks[len(blocks)-1]
+	last.Sections = append(last.Sections, s)
+
+	return blocks
 }
 
 // shown reports how much of a list the prompt contains when it is not all of it.

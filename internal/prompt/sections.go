@@ -55,6 +55,11 @@ func of(node string, rules []rule) []rule {
 	return rules
 }
 
+// rulesOf are the rules of a node's sections.
+func rulesOf(node string) []rule {
+	return filtered(table(), func(r rule) bool { return r.node == node })
+}
+
 func reads(t *page) bool { return onlyReads(t.steps) }
 
 func onlyReads(steps []*db.TurnSteps) bool {
