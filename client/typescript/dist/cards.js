@@ -49,9 +49,10 @@ export function cardsOf(types, results, wrote) {
                 cards.set(ref, { ref, kind: type.name, label, fields: fieldsOf(types, type, row) });
         });
     }
+    const alone = wrote.every(({ type }) => isPart(types, type)); // parts are told with their rows
     for (const { action, type: name, ref, label } of wrote) {
         const type = types.find((t) => t.type === name);
-        if (type && !isPart(types, name))
+        if (type && (alone || !isPart(types, name)))
             cards.set(ref, { fields: [], ...cards.get(ref), ref, kind: type.name, label, action });
     }
     return [...cards.values()];

@@ -56,9 +56,10 @@ export function cardsOf(types: RowType[], results: ToolResult[], wrote: Wrote[])
       if (ref && label && !ref.startsWith("gen_")) cards.set(ref, { ref, kind: type.name, label, fields: fieldsOf(types, type, row) });
     });
   }
+  const alone = wrote.every(({ type }) => isPart(types, type)); // parts are told with their rows
   for (const { action, type: name, ref, label } of wrote) {
     const type = types.find((t) => t.type === name);
-    if (type && !isPart(types, name)) cards.set(ref, { fields: [], ...cards.get(ref), ref, kind: type.name, label, action });
+    if (type && (alone || !isPart(types, name))) cards.set(ref, { fields: [], ...cards.get(ref), ref, kind: type.name, label, action });
   }
   return [...cards.values()];
 }

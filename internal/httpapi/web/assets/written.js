@@ -10,12 +10,13 @@ import { isPart, typeOf } from "./types.js";
 const most = 5; // rows by name
 const verbs = { created: ["plus", "Saved"], updated: ["edit", "Changed"], deleted: ["trash", "Deleted"] };
 
-// written lists rows by what was done to them; more() shows all of them. Parts of rows are told with their rows. Of a turn
-// that was to write and did not, it says that: its reply may claim anything.
+// written lists rows by what was done to them; more() shows all of them. Parts of rows are told with their rows, or alone if
+// nothing else was written. Of a turn that was to write and did not, it says that: its reply may claim anything.
 /** @param {{wrote?: Wrote[], unwritten?: boolean}} turn @param {() => void} more */
 export function written({ wrote = [], unwritten }, more) {
   if (unwritten) return [h("p", { class: "wrote" }, icon("dash"), h("span", { class: "soft" }, "Nothing was saved, changed or deleted."))];
-  const last = new Map(wrote.filter((w) => typeOf(w.type) && !isPart(w.type)).map((w) => [w.ref, w])); // of a row that was saved and changed
+  const known = wrote.filter((w) => typeOf(w.type)), whole = known.filter((w) => !isPart(w.type));
+  const last = new Map((whole.length ? whole : known).map((w) => [w.ref, w])); // of a row that was saved and changed
   const saved = new Set(wrote.filter((w) => w.action === "created").map((w) => w.ref));
   const groups = Map.groupBy(last.values(), (w) => w.action === "updated" && saved.has(w.ref) ? "created" : w.action);
   return [...groups].map(([action, rows]) => h("p", { class: "wrote" }, icon(verbs[action][0]), h("span", { class: "soft" }, `${verbs[action][1]} `),
