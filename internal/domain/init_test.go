@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -90,6 +91,31 @@ func TestInitDisplaysARowsOwnWords(t *testing.T) {
 	require.Contains(t, text, `label: "{starts_at:Jan 2 15:04} {_bill_id_label}"`)
 	require.Contains(t, text, `display: "opening hour{?opens: opens:{opens}}"`)
 	require.Contains(t, text, `display: "{title}"`)
+	require.Contains(t, text, `spoken: "{wording}{?pieces:, pieces: {pieces}}"`)
+	require.Contains(t, text, `spoken: "opening hour{?opens:, opens: {opens:15:04}}"`)
+}
+
+// People read no column's spelling: dates, times, words and flags are written as they say them.
+func TestInitSpeaksToPeople(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA choir;
+		CREATE TABLE choir.users (id bigint PRIMARY KEY);
+		CREATE TABLE choir.singers (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id bigint NOT NULL REFERENCES choir.users, name text NOT NULL,
+			part text NOT NULL CHECK (part IN ('alto', 'bass')), joined_on date NOT NULL, is_soloist boolean NOT NULL);
+		CREATE TABLE choir.fees (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id bigint NOT NULL REFERENCES choir.users, title text NOT NULL,
+			amount_due numeric(8, 2) NOT NULL, collected_at time NOT NULL);`)
+	text, err := domain.Init(t.Context(), tx, "choir")
+	require.NoError(t, err)
+	spoken := regexp.MustCompile(`spoken: "(.*)"`).FindAllStringSubmatch(text, -1)
+	require.Len(t, spoken, 2, text)
+	fee, err := domain.ParseTemplate(spoken[0][1])
+	require.NoError(t, err)
+	require.Equal(t, "Season, amount due: 84.50, collected at: 19:30", fee.Render(map[string]any{"title": "Season", "amount_due": 84.5, "collected_at": "19:30:00"}))
+	singer, err := domain.ParseTemplate(spoken[1][1])
+	require.NoError(t, err)
+	require.Equal(t, "Ida, alto, joined on: Feb 1, 2018, is soloist", singer.Render(map[string]any{"name": "Ida", "part": "alto", "joined_on": "2018-02-01", "is_soloist": true}))
 }
 
 func TestInitUnknownSchema(t *testing.T) {

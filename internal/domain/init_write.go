@@ -197,7 +197,18 @@ func (e *initEntity) Local() []string {
 }
 
 // Display is the label and a few short facts. A row whose label names only others has its own words beside it.
-func (e *initEntity) Display() string {
+func (e *initEntity) Display() string { return e.line(fact) }
+
+// Aloud is the same for people, "" if there is nothing in it that they would say otherwise.
+func (e *initEntity) Aloud() string {
+	if aloud := e.line(spokenFact); aloud != e.Display() {
+		return aloud
+	}
+
+	return ""
+}
+
+func (e *initEntity) line(fact func(*Column) string) string {
 	parts := []string{e.Label}
 	if c := find(e.plain, isProse); c != nil && !slices.ContainsFunc(e.names, func(name string) bool { n := e.Table.column(name); return n == nil || isProse(n) }) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
@@ -224,6 +235,27 @@ func fact(c *Column) string {
 
 	return fmt.Sprintf("{?%[1]s: %[2]s:{%[1]s%[3]s}}", quotedName(c.Name), braced(c.Name), layout)
 }
+
+// spokenFact is the same as people say it: without the column's spelling, with dates and times as they are written.
+func spokenFact(c *Column) string {
+	name, layout := quotedName(c.Name), ""
+	switch {
+	case len(c.Enum) > 0:
+		return fmt.Sprintf("{?%s:, {%[1]s}}", name)
+	case c.Kind == KindBool:
+		return fmt.Sprintf("{?%s:, %s}", name, spacedName(c))
+	case c.Kind == KindDate:
+		layout = ":Jan 2, 2006"
+	case c.Kind == KindTime:
+		layout = ":15:04"
+	case hundredths.MatchString(c.FullType):
+		layout = ":0.00"
+	}
+
+	return fmt.Sprintf("{?%[1]s:, %[2]s: {%[1]s%[3]s}}", name, spacedName(c), layout)
+}
+
+func spacedName(c *Column) string { return strings.ReplaceAll(braced(c.Name), "_", " ") }
 
 // isProse reports whether every row has words of its own in the column.
 func isProse(c *Column) bool {

@@ -10,7 +10,7 @@ import (
 // Template renders a row as text. Its parts:
 //
 //	{column}             the value; nothing when it is null or absent
-//	{column:Jan 2}       a date or time in a layout of package time
+//	{column:Jan 2}       a date or time in a layout of package time, also {column:15:04} of a time of day
 //	{column:0.00}        a number with at least so many decimals
 //	{?column: text}      the text, itself a template, if the value is present
 //	{!column: text}      the text if the row has the column and it is empty

@@ -10,7 +10,7 @@ import (
 )
 
 // layouts of dates and times in rows decoded from JSON.
-var layouts = []string{time.DateOnly, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"}
+var layouts = []string{time.DateOnly, time.TimeOnly, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"}
 
 // present reports whether a value carries information: not null, "", empty lists and objects, or false.
 func present(value any) bool {
