@@ -86,7 +86,11 @@ func (t *page) resultRows(s *section) {
 		if len(d.Refs) == 0 {
 			continue
 		}
-		s.line(say.Verb(d.Result.Tool), " ", t.HowMany(d), ":")
+		besides := ""
+		if d.Again {
+			besides = " besides those written in this turn"
+		}
+		s.line(say.Verb(d.Result.Tool), " ", t.HowMany(d), besides, ":")
 		if said := notice(d.Result); said != "" && t.Domain.Operation(d.Result.Tool) != nil {
 			s.line("(", said, ")") // what the owner's function returned, which no row shows
 		}

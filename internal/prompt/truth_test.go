@@ -290,3 +290,20 @@ func TestV21WhatWasNotExecutedIsOneLine(t *testing.T) {
 	require.Contains(t, results, "(9 other calls of the same decision not carried out)")
 	require.Equal(t, 1, strings.Count(results, "db_create"))
 }
+
+// What was written stays told as written, though it was read again afterwards: the reply was told that nothing was changed.
+func TestWritesAreToldAlthoughReadAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "eat an egg, and what is left?", db.StepTypeWrite)
+	for n, label := range []string{"Eggs", "Milk"} {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("inv_%d", n+1), Label: label})
+	}
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "db_update", Type: "inv", Rows: `[{"id": "inv_1", "name": "Eggs", "quantity": 5}]`})
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: 2, Type: "inv", Rows: `[{"id": "inv_1", "name": "Eggs", "quantity": 5}, {"id": "inv_2", "name": "Milk", "quantity": 1}]`})
+	results := body(b.reply(t, turn).Frame, "## Execution Results")
+	require.Contains(t, results, "Changed 1 pantry item:\n- Eggs")
+	require.Contains(t, results, "Found 1 pantry item besides those written in this turn:\n- Milk")
+	require.Contains(t, results, "Changed in this turn: Eggs")
+	require.NotContains(t, results, "Nothing was saved")
+}

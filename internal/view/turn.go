@@ -228,12 +228,13 @@ type Effect struct {
 	Result *Result
 	Kind   *domain.Entity
 	Refs   []string
+	Again  bool // a read that also found rows which this turn wrote
 }
 
-// Effects assigns each row to the call that last touched it, so that it is
-// reported once.
+// Effects assigns each row to the call that last touched it, so that it is reported once. A row that was written stays with
+// its write: whoever is told that it was found would have to say that nothing was changed.
 func (t *Scene) Effects() []*Effect {
-	told := map[string]bool{}
+	told, wrote := map[string]bool{}, t.wrote()
 	var effects []*Effect
 	for _, r := range slices.Backward(t.OwnResults()) {
 		def := t.typeOf(r)
@@ -243,6 +244,11 @@ func (t *Scene) Effects() []*Effect {
 		d := &Effect{Result: r, Kind: def}
 		for _, columns := range r.Rows {
 			ref, _ := columns[def.Key.Name].(string)
+			if r.Tool == vocab.ToolRead && wrote[ref] {
+				d.Again = true
+
+				continue
+			}
 			if t.ByRef[ref] != nil && !told[ref] {
 				told[ref] = true
 				d.Refs = append(d.Refs, ref)
@@ -253,6 +259,21 @@ func (t *Scene) Effects() []*Effect {
 	slices.Reverse(effects)
 
 	return effects
+}
+
+// wrote are the rows that this turn wrote: that it looked at them again afterwards is no news.
+func (t *Scene) wrote() map[string]bool {
+	refs := map[string]bool{}
+	for _, r := range t.OwnResults() {
+		if r.Failed() || r.Step == 0 || r.Tool == vocab.ToolRead || !vocab.CarriesRows(r.Tool) {
+			continue
+		}
+		for _, ref := range r.Refs {
+			refs[ref] = true
+		}
+	}
+
+	return refs
 }
 
 // NestedRefs returns the child rows that appear below their parent; true means that the parent's newest value is this
