@@ -172,7 +172,7 @@ func (r *Runner) undone(ctx context.Context, c *commit, outcome *crud.Outcome) (
 		if rows := len(result.Changes) - len(drafts); rows > 0 && (len(labels) == 0 || r.belongs(e, outcome)) {
 			parts = append(parts, fmt.Sprintf("%s %d %s", verb, rows, nounOf(e, rows)))
 		} else if rows > 0 {
-			parts = append(parts, verb+" "+r.whose(e, rows)+named(labels, rows))
+			parts = append(parts, verb+" "+whose(e, rows)+named(labels, rows))
 		}
 		if len(drafts) > 0 {
 			parts = append(parts, named(drafts, len(drafts))+map[bool]string{true: " is a draft again", false: " are drafts again"}[len(drafts) == 1])
@@ -193,11 +193,8 @@ func (r *Runner) belongs(e *domain.Entity, outcome *crud.Outcome) bool {
 
 // whose says of parts of rows what they are: they are often called like what they point to, so that "deleted Milk" would be
 // the wrong milk.
-func (r *Runner) whose(e *domain.Entity, rows int) string {
-	part := slices.ContainsFunc(r.Domain.Entities, func(parent *domain.Entity) bool {
-		return slices.ContainsFunc(parent.Children, func(child *domain.Child) bool { return child.Entity == e })
-	})
-	if !part {
+func whose(e *domain.Entity, rows int) string {
+	if !e.Part {
 		return ""
 	}
 
