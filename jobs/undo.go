@@ -187,7 +187,7 @@ func (r *Runner) belongs(e *domain.Entity, outcome *crud.Outcome) bool {
 	return slices.ContainsFunc(outcome.Results, func(other crud.Result) bool {
 		parent := r.Domain.Entity(other.EntityType)
 
-		return parent != nil && slices.ContainsFunc(parent.Children, func(child *domain.Child) bool { return child.Entity == e })
+		return parent != nil && parent.Child(e.Table) != nil
 	})
 }
 

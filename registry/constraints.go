@@ -28,7 +28,7 @@ func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uu
 		c.Value = json.RawMessage("null")
 	}
 	id, err := r.q.ConstraintInsert(ctx, r.tx, &db.ConstraintInsertParams{
-		UserID: r.scope.UserID, SessionID: r.scope.SessionID, Text: cleanText(c.Text, maxReason), Kind: c.Kind,
+		UserID: r.scope.UserID, SessionID: r.scope.SessionID, Text: CleanText(c.Text, maxReason), Kind: c.Kind,
 		Value: c.Value, Scope: c.Scope, SourceTurn: r.turn(), ExpiresAt: c.ExpiresAt,
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ const pinReason = "pinned"
 // nil. It does not count as a touch: a ref unused for long moves to the retained tier at once.
 func (r *Registry) Retain(ctx context.Context, ref, reason string, confidence *float32) error {
 	return r.curate(ctx, curation{"retain", "retained", ref, reason}, func(e *Entry) error {
-		e.retain(cleanText(reason, maxReason), confidence)
+		e.retain(CleanText(reason, maxReason), confidence)
 		e.Reason = cmp.Or(e.Reason, "kept")
 
 		return nil
@@ -50,7 +50,7 @@ func (r *Registry) Forget(ctx context.Context, ref, reason string) error {
 // ends the exclusion, or is nil.
 func (r *Registry) Exclude(ctx context.Context, ref, reason string, constraintID *uuid.UUID) error {
 	return r.curate(ctx, curation{"exclude", "excluded", ref, reason}, func(e *Entry) error {
-		e.exclude(cleanText(reason, maxReason), constraintID)
+		e.exclude(CleanText(reason, maxReason), constraintID)
 		e.ExcludedReason = cmp.Or(e.ExcludedReason, "rejected")
 
 		return nil
@@ -101,7 +101,7 @@ func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry) erro
 		}
 	}
 
-	return r.decide(ctx, c.action, []*Entry{&e}, cleanText(c.reason, maxReason))
+	return r.decide(ctx, c.action, []*Entry{&e}, CleanText(c.reason, maxReason))
 }
 
 // decide logs one decision about refs, with one reason.
@@ -141,7 +141,7 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	}); err != nil {
 		return fmt.Errorf("expire question: %w", err)
 	}
-	if err := r.dropDrafts(ctx, cleanText(reason, maxReason)); err != nil {
+	if err := r.dropDrafts(ctx, CleanText(reason, maxReason)); err != nil {
 		return err
 	}
 	if _, err := r.q.EntityRefClear(ctx, r.tx, &db.EntityRefClearParams{
@@ -154,7 +154,7 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	}
 	if err := r.q.DecisionInsertClearAll(ctx, r.tx, &db.DecisionInsertClearAllParams{
 		SessionID: r.scope.SessionID, TurnID: r.turnID(), TurnNumber: r.turn(),
-		Reason: cleanText(reason, maxReason), Actor: string(r.scope.Actor),
+		Reason: CleanText(reason, maxReason), Actor: string(r.scope.Actor),
 	}); err != nil {
 		return fmt.Errorf("log clear_all: %w", err)
 	}

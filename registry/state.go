@@ -62,7 +62,7 @@ func (e *Entry) learn(s *sighting, turn int) {
 
 // relabel never replaces a label by nothing: a read of few columns may yield none.
 func (e *Entry) relabel(label string) {
-	if label = cleanText(label, maxLabel); label == "" {
+	if label = CleanText(label, maxLabel); label == "" {
 		return
 	}
 	e.Label = label
@@ -187,8 +187,8 @@ const (
 	maxReason = 1000
 )
 
-// cleanText makes a single line fit for a prompt: no ids, no control characters, at most limit characters.
-func cleanText(text string, limit int) string {
+// CleanText makes a single line fit for a prompt: no ids, no control characters, at most limit characters.
+func CleanText(text string, limit int) string {
 	text = strings.Join(strings.FieldsFunc(Scrub(text), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")

@@ -212,7 +212,7 @@ func (t *Tools) childOf(e *domain.Entity, tables []string) bool {
 	return slices.ContainsFunc(tables, func(name string) bool {
 		parent := t.domain.ByTable(name)
 
-		return parent != nil && slices.ContainsFunc(parent.Children, func(c *domain.Child) bool { return c.Entity == e })
+		return parent != nil && parent.Child(e.Table) != nil
 	})
 }
 

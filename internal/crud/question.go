@@ -114,12 +114,8 @@ func argumentWords(c *domain.Column, value any) string {
 	for _, one := range asList(value) {
 		parts = append(parts, argumentText(c.Kind, one))
 	}
-	text := []rune(strings.Join(strings.Fields(strings.Join(parts, ", ")), " "))
-	if len(text) > longestValue {
-		return string(text[:longestValue-1]) + "…"
-	}
 
-	return string(text)
+	return registry.CleanText(strings.Join(parts, ", "), longestValue)
 }
 
 // contents describes a row without a name by the first of its values.

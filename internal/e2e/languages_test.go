@@ -88,14 +88,7 @@ turns:
 // A turn that changed nothing but parts of rows tells of those: its reply is not the only one to say what it did.
 func TestThePageTellsOfPartsAlone(t *testing.T) {
 	t.Parallel()
-	h := scripted(t, `
-turns:
-  - understand: {intent: write}
-    think: {goal: Double it, decision: plan, steps: [
-      {type: read, subdomain: recipes, description: Find it, calls: [{tool: db_read, table: recipes, filters: [{field: name, op: "=", value: Butter Chicken}], detail: rows}]},
-      {type: write, subdomain: recipes, description: Double the butter}]}
-    act: [{calls: [{tool: db_update, args: {table: recipe_ingredients, filters: [{field: recipe_id, op: "=", value: recipe_1}, {field: name, op: "=", value: butter}], set: [{column: quantity, value: 100}]}}, {tool: step_complete, args: {summary: doubled}}]}]
-    reply: I have doubled everything.
+	h := scripted(t, doubledButter+`    reply: I have doubled everything.
 `)
 	b := browse(t)
 	b.enter(h.resident("ada"), h.url)

@@ -213,17 +213,20 @@ func TestImpossibleUndos(t *testing.T) {
 	require.Contains(t, string(raw), "undo")
 }
 
-// What an undo did to a part of a row is told as such: a part is often called like the row that it points to.
-func TestUndoSaysWhatPartsAre(t *testing.T) {
-	t.Parallel()
-	c := converse(t, `
+// doubledButter changes nothing but a part of a recipe; the reply is left to the test.
+const doubledButter = `
 turns:
   - understand: {intent: write}
     think: {goal: Double it, decision: plan, steps: [
       {type: read, subdomain: recipes, description: Find it, calls: [{tool: db_read, table: recipes, filters: [{field: name, op: "=", value: Butter Chicken}], detail: rows}]},
       {type: write, subdomain: recipes, description: Double the butter}]}
     act: [{calls: [{tool: db_update, args: {table: recipe_ingredients, filters: [{field: recipe_id, op: "=", value: recipe_1}, {field: name, op: "=", value: butter}], set: [{column: quantity, value: 100}]}}, {tool: step_complete, args: {summary: doubled}}]}]
-    reply: Doubled.
+`
+
+// What an undo did to a part of a row is told as such: a part is often called like the row that it points to.
+func TestUndoSaysWhatPartsAre(t *testing.T) {
+	t.Parallel()
+	c := converse(t, doubledButter+`    reply: Doubled.
 `)
 	require.Equal(t, "Took back turn 1: set back the recipe ingredient butter.", c.undo(c.say("Double the butter").ID).Reply)
 }

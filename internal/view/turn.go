@@ -238,7 +238,7 @@ func (t *Scene) Effects() []*Effect {
 	var effects []*Effect
 	for _, r := range slices.Backward(t.OwnResults()) {
 		def := t.typeOf(r)
-		if def == nil || r.Failed() || !vocab.CarriesRows(r.Tool) || r.Step == 0 {
+		if def == nil || !r.tellsOfRows() {
 			continue
 		}
 		d := &Effect{Result: r, Kind: def}
@@ -261,11 +261,16 @@ func (t *Scene) Effects() []*Effect {
 	return effects
 }
 
+// tellsOfRows reports whether a call of the plan found or wrote rows.
+func (r *Result) tellsOfRows() bool {
+	return !r.Failed() && r.Step > 0 && vocab.CarriesRows(r.Tool)
+}
+
 // wrote are the rows that this turn wrote: that it looked at them again afterwards is no news.
 func (t *Scene) wrote() map[string]bool {
 	refs := map[string]bool{}
 	for _, r := range t.OwnResults() {
-		if r.Failed() || r.Step == 0 || r.Tool == vocab.ToolRead || !vocab.CarriesRows(r.Tool) {
+		if r.Tool == vocab.ToolRead || !r.tellsOfRows() {
 			continue
 		}
 		for _, ref := range r.Refs {
