@@ -2,7 +2,6 @@ package pg_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -90,55 +89,6 @@ func TestMigratorDown(t *testing.T) {
 	})
 }
 
-// Once, a model was complete when an index of all its vectors stood.
-func TestModelsStayComplete(t *testing.T) {
-	t.Parallel()
-	dbtest.Whole(t)
-
-	bundle := setupEmpty(t)
-	_, err := bundle.migrator.Up(t.Context())
-	require.NoError(t, err)
-	for exists := true; exists; {
-		_, err := bundle.migrator.Down(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, bundle.pool.QueryRow(t.Context(), `SELECT to_regclass('alfred.embedded_models') IS NOT NULL`).Scan(&exists))
-	}
-	for i, model := range []string{"old", "new"} {
-		_, err = bundle.pool.Exec(t.Context(), fmt.Sprintf(`CREATE INDEX embeddings_hnsw_%d_2 ON embeddings USING hnsw ((embedding::vector(2)) vector_cosine_ops) WHERE model = '%s' AND dimensions = 2;
-			COMMENT ON INDEX embeddings_hnsw_%d_2 IS '{"model": "%s", "dimensions": 2}'`, i, model, i, model))
-		require.NoError(t, err)
-	}
-	_, err = bundle.pool.Exec(t.Context(), `INSERT INTO embeddings (owner_kind, owner_id, model, dimensions, content_hash, embedding) SELECT 'recipe', '1', m, 2, '', '[1,0]' FROM unnest('{old,new}'::text[]) AS m`)
-	require.NoError(t, err)
-	_, err = bundle.migrator.Up(t.Context())
-	require.NoError(t, err)
-	var models string
-	require.NoError(t, bundle.pool.QueryRow(t.Context(), `SELECT string_agg(model || ' ' || dimensions, ', ') FROM embedding_models()`).Scan(&models))
-	require.Equal(t, "new 2, old 2", models)
-}
-
-// Once, Postgres's other spellings of a time zone were taken, and rules that it reads the other way around.
-func TestTimezonesGetTheirNames(t *testing.T) {
-	t.Parallel()
-	dbtest.Whole(t)
-
-	bundle := setupEmpty(t)
-	_, err := bundle.migrator.Up(t.Context())
-	require.NoError(t, err)
-	for strict := true; strict; {
-		_, err := bundle.migrator.Down(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, bundle.pool.QueryRow(t.Context(), `SELECT NOT is_timezone('UTC+3')`).Scan(&strict))
-	}
-	_, err = bundle.pool.Exec(t.Context(), `INSERT INTO users (name, timezone) VALUES ('ada', 'asia/TOKYO'), ('bob', 'Etc/GMT-3'), ('cyd', 'UTC+3')`)
-	require.NoError(t, err)
-	_, err = bundle.migrator.Up(t.Context())
-	require.NoError(t, err)
-	var zones string
-	require.NoError(t, bundle.pool.QueryRow(t.Context(), `SELECT string_agg(timezone, ' ' ORDER BY name) FROM users WHERE name IN ('ada', 'bob', 'cyd')`).Scan(&zones))
-	require.Equal(t, "Asia/Tokyo Etc/GMT-3 UTC", zones)
-}
-
 func TestMigratorPrint(t *testing.T) {
 	t.Parallel()
 
@@ -179,6 +129,32 @@ func TestMigratorStatus(t *testing.T) {
 
 // A database migrated with a different text of a migration is rejected: the program says so at startup, does not
 // migrate it further, and can rebuild it.
+// A checkout's database from before the files were one per subject goes on, if it went through all that they stand for.
+func TestMigratorEarlier(t *testing.T) {
+	t.Parallel()
+
+	bundle, ctx := setupEmpty(t), t.Context()
+	_, err := bundle.migrator.Up(ctx)
+	require.NoError(t, err)
+	_, err = bundle.pool.Exec(ctx, `
+		INSERT INTO schema_migrations (version_id, is_applied) SELECT n, true FROM generate_series(14, 51) AS n;
+		INSERT INTO kitchen_migrations (version_id, is_applied) SELECT n, true FROM generate_series(4, 5) AS n;
+		UPDATE migration_texts SET sha256 = 'an earlier text' WHERE source IN ('alfred', 'kitchen');
+		INSERT INTO migration_texts (source, version, sha256) VALUES ('kitchen', 5, '7b75b3ad5c9593f70e6c9d2adcd2635ed5c9b1c4229520d835ec9788e429747a')`)
+	require.NoError(t, err)
+	_, err = bundle.migrator.Up(ctx)
+	require.ErrorIs(t, err, pg.ErrSchemaAhead, "it lacks the last of them")
+
+	_, err = bundle.pool.Exec(ctx, `
+		INSERT INTO schema_migrations (version_id, is_applied) VALUES (52, true);
+		INSERT INTO migration_texts (source, version, sha256) VALUES ('alfred', 52, 'f4ae70255aef98620b2cd8baec57051ca29ae1dd96bf8596ee5232f4b78eaa4c')`)
+	require.NoError(t, err)
+	steps, err := bundle.migrator.Up(ctx)
+	require.NoError(t, err)
+	require.Empty(t, steps)
+	require.NoError(t, pg.CheckSchema(ctx, bundle.pool, discard()))
+}
+
 func TestMigratorAltered(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -271,22 +247,22 @@ func TestMigratorUpAtOnce(t *testing.T) {
 	require.Equal(t, 1, busy, "steps per process: %v", counts)
 }
 
-// A migration that waits for a table makes everybody wait who comes after it. While a backup reads the table, the
-// migration therefore tries again and again, and the others get their turn.
+// A migration that waits for a table makes everybody wait who comes after it. While a long transaction writes
+// the table, the migration therefore tries again and again, and the others get their turn.
 func TestMigratorGivesWay(t *testing.T) {
 	t.Parallel()
 
 	bundle := setupEmpty(t)
 	_, err := bundle.migrator.Up(t.Context())
 	require.NoError(t, err)
-	for range 2 {
+	for range 3 { // the kitchen's tables, which refer to users
 		_, err = bundle.migrator.Down(t.Context())
 		require.NoError(t, err)
 	}
-	backup, err := bundle.pool.Begin(t.Context())
+	busy, err := bundle.pool.Begin(t.Context())
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = backup.Rollback(context.Background()) }) // where the test fails
-	_, err = backup.Exec(t.Context(), `SELECT FROM kitchen.tasks`)
+	t.Cleanup(func() { _ = busy.Rollback(context.Background()) }) // where the test fails
+	_, err = busy.Exec(t.Context(), `INSERT INTO users (name) VALUES ('ada')`)
 	require.NoError(t, err)
 
 	var (
@@ -300,16 +276,16 @@ func TestMigratorGivesWay(t *testing.T) {
 	})
 	require.Eventually(t, func() bool {
 		var waits bool
-		err := bundle.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'kitchen.tasks'::regclass)`).Scan(&waits)
+		err := bundle.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'users'::regclass)`).Scan(&waits)
 
 		return err == nil && waits
 	}, dbtest.Patience, time.Millisecond)
-	_, err = bundle.pool.Exec(t.Context(), `SET statement_timeout = '30s'; SELECT FROM kitchen.tasks`)
-	require.NoError(t, err, "while the backup goes on")
+	_, err = bundle.pool.Exec(t.Context(), `SET statement_timeout = '30s'; INSERT INTO users (name) VALUES ('bob')`)
+	require.NoError(t, err, "while the transaction goes on")
 
-	require.NoError(t, backup.Commit(t.Context()))
+	require.NoError(t, busy.Commit(t.Context()))
 	require.NoError(t, group.Wait())
-	require.Len(t, steps, 2)
+	require.Len(t, steps, 3)
 }
 
 // catalog describes everything in our schemas that a migration can create, one line each.

@@ -94,28 +94,6 @@ func TestSQLIsDocumented(t *testing.T) {
 	same(t, "docs/sql.md", page.String())
 }
 
-const functionsIntro = `-- The functions of schema alfred as all migrations together leave them, written by make generate. Nothing runs this file.
--- To change a function, replace it in a new migration (sql/schema/alfred); what changed is then the difference of this file.
--- Functions of one expression (RETURN ...) are not here: Postgres does not keep them as they were written.
-`
-
-// sql/functions.sql has what each function does now. Of one that was replaced there are several versions in the migrations.
-func TestFunctionsAreDocumented(t *testing.T) {
-	t.Parallel()
-
-	rows, err := dbtest.Tx(t).Query(t.Context(), `
-		SELECT pg_get_functiondef(p.oid) FROM pg_proc AS p WHERE p.pronamespace = 'alfred'::regnamespace AND p.proname NOT LIKE 'river%' AND p.prosqlbody IS NULL
-		ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid)`)
-	require.NoError(t, err)
-	functions, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
-	file := functionsIntro
-	for _, function := range functions {
-		file += "\n" + strings.TrimSpace(function) + ";\n"
-	}
-	same(t, "sql/functions.sql", file)
-}
-
 func (r *relation) markdown(t *testing.T) string {
 	t.Helper()
 

@@ -38,37 +38,35 @@ END
 $$;
 -- +goose StatementEnd
 
--- +goose StatementBegin
+-- Names are bound when they are made, so they need no search_path of their own.
 CREATE FUNCTION uuid_v7(at timestamptz DEFAULT clock_timestamp()) RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT encode(set_bit(set_bit(
-        overlay(uuid_send(gen_random_uuid())
-            PLACING substring(int8send(floor(extract(epoch FROM at) * 1000)::bigint) FROM 3)
-            FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION uuid_v7 IS 'A new UUID version 7: sorts by the time it was made.';
+RETURN encode(set_bit(set_bit(
+    overlay(uuid_send(gen_random_uuid())
+        PLACING substring(int8send(floor(extract(epoch FROM at) * 1000)::bigint) FROM 3)
+        FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid;
+COMMENT ON FUNCTION uuid_v7 IS 'A new UUID version 7, which sorts by its creation time.';
 
+-- Ids count from 1970: that of a time before it is the smallest of all.
 -- +goose StatementBegin
 CREATE FUNCTION uuid_v7_floor(at timestamptz) RETURNS uuid
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+    SELECT (lpad(to_hex(greatest(floor(extract(epoch FROM at) * 1000)::bigint, 0)), 12, '0') || repeat('0', 20))::uuid
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION uuid_v7_floor IS 'The smallest UUID version 7 of a moment: the bound of a partition.';
+COMMENT ON FUNCTION uuid_v7_floor IS 'The smallest UUID version 7 of a moment, as the bound of a partition.';
 
--- +goose StatementBegin
+CREATE FUNCTION uuid_v7_month(id uuid) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN date_trunc('month', to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0) AT TIME ZONE 'UTC')::date;
+COMMENT ON FUNCTION uuid_v7_month IS 'First day of the month, in UTC, in which a UUID version 7 was made.';
+
+-- Names are bound when it is made, so it needs no search_path of its own; with one, each of a statement's calls parsed and planned it anew.
 CREATE FUNCTION tenant_id() RETURNS uuid
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT nullif(current_setting('alfred.user_id', true), '')::uuid
-$$;
--- +goose StatementEnd
+RETURN nullif(current_setting('alfred.user_id', true), '')::uuid;
 COMMENT ON FUNCTION tenant_id IS 'The user this transaction acts for (setting alfred.user_id), or null.';
 
 -- Within a SECURITY DEFINER function current_user is its owner; the setting role still names who called.
@@ -81,22 +79,30 @@ AS $$
                 ELSE current_setting('role') NOT IN ('alfred_tenant', 'alfred_undo') AND session_user <> 'alfred_tenant' END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION acts_for IS 'May this transaction act for the owner of a row? A tenant for itself, an operator for everybody, the tenants'' role without a user for nobody.';
+COMMENT ON FUNCTION acts_for IS 'Whether this transaction may act for the owner of a row: a tenant for itself, an operator for everybody, the tenants'' role without a user for nobody.';
 
 -- +goose StatementBegin
 CREATE FUNCTION is_timezone(name text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
+SET TimeZone = 'UTC'
 AS $$
 BEGIN
-    PERFORM timestamptz 'epoch' AT TIME ZONE is_timezone.name;
-    RETURN true;
+    PERFORM timestamptz 'epoch' AT TIME ZONE is_timezone.name, set_config('TimeZone', is_timezone.name, true);
+    RETURN current_setting('TimeZone') = is_timezone.name -- else it is written in another way
+        AND (is_timezone.name !~ '\d' OR is_timezone.name ~ '^(Etc/GMT([+-]?\d\d?)|GMT[+-]?0|(EST5E|CST6C|MST7M|PST8P)DT)$'); -- else it is a rule
 EXCEPTION WHEN invalid_parameter_value THEN
     RETURN false;
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION is_timezone IS 'Does the server know this time zone?';
+COMMENT ON FUNCTION is_timezone IS 'Whether the server knows this time zone.';
+
+CREATE FUNCTION one_line(words text, most integer) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
+SET search_path = alfred, public, pg_temp
+RETURN left(regexp_replace(left(one_line.words, 4 * one_line.most), '\s+', ' ', 'g'), one_line.most);
+COMMENT ON FUNCTION one_line IS 'The beginning of a text on one line, at most so many characters of it.';
 
 CREATE TABLE users (
     id         uuid        NOT NULL DEFAULT uuid_v7(),
@@ -109,12 +115,25 @@ CREATE TABLE users (
     CONSTRAINT users_name_length CHECK (char_length(name) BETWEEN 1 AND 200),
     CONSTRAINT users_timezone_known CHECK (is_timezone(timezone))
 );
-COMMENT ON TABLE users IS 'A tenant: whose sessions, lasting constraints and domain rows these are.';
+COMMENT ON TABLE users IS 'Users, who own sessions, lasting constraints and domain rows: the tenants.';
 COMMENT ON COLUMN users.id IS 'UUID v7.';
 COMMENT ON COLUMN users.name IS 'Unique name, as given to start_session and to api keys create.';
-COMMENT ON COLUMN users.timezone IS 'IANA time zone in which this user''s "today" and "this week" are meant.';
-COMMENT ON COLUMN users.version IS 'Goes up when Alfred writes rows of the domain for the user, or what the user asked to hold for good. A turn that carries what it has loaded loads again.';
-COMMENT ON COLUMN users.created_at IS 'When the user was made.';
+COMMENT ON COLUMN users.timezone IS 'IANA time zone that defines this user''s "today" and "this week".';
+COMMENT ON COLUMN users.version IS 'Increases when Alfred writes domain rows or lasting constraints of the user. A turn that carries a loaded view then loads again.';
+COMMENT ON COLUMN users.created_at IS 'When the user was created.';
+
+-- A function, because a statement's rights to tables are checked before it becomes the tenant; and not one in SQL, which would
+-- be planned for each call.
+-- +goose StatementBegin
+CREATE FUNCTION tenant_timezone() RETURNS text
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+    RETURN (SELECT u.timezone FROM alfred.users AS u WHERE u.id = alfred.tenant_id());
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION tenant_timezone IS 'The time zone of the user this transaction acts for, or null.';
 
 CREATE TABLE api_keys (
     id           uuid        NOT NULL DEFAULT uuid_v7(),
@@ -135,12 +154,12 @@ CREATE INDEX api_keys_user_idx ON api_keys (user_id);
 COMMENT ON TABLE api_keys IS 'Keys of the HTTP API; only their hash is kept.';
 COMMENT ON COLUMN api_keys.id IS 'UUID v7; names the key without revealing it.';
 COMMENT ON COLUMN api_keys.user_id IS 'Whom the key acts for.';
-COMMENT ON COLUMN api_keys.name IS 'What the key is for, in its maker''s words.';
+COMMENT ON COLUMN api_keys.name IS 'What the key is for, in its creator''s words.';
 COMMENT ON COLUMN api_keys.key_hash IS 'SHA-256 of the key, which has 256 random bits and so needs no salt.';
 COMMENT ON COLUMN api_keys.scopes IS 'Any of chat, read, admin.';
-COMMENT ON COLUMN api_keys.created_at IS 'When the key was made.';
+COMMENT ON COLUMN api_keys.created_at IS 'When the key was created.';
 COMMENT ON COLUMN api_keys.last_used_at IS 'Last request with this key, to the minute.';
-COMMENT ON COLUMN api_keys.revoked_at IS 'From this moment the key is refused.';
+COMMENT ON COLUMN api_keys.revoked_at IS 'When the key was revoked; it is refused from then on.';
 
 CREATE TABLE idempotency_keys (
     user_id    uuid        NOT NULL,
@@ -152,19 +171,22 @@ CREATE TABLE idempotency_keys (
     CONSTRAINT idempotency_keys_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT idempotency_keys_key_length CHECK (char_length(key) BETWEEN 1 AND 255)
 );
-COMMENT ON TABLE idempotency_keys IS 'Requests of the last day that named themselves, so that sending one again makes nothing twice. Turns keep their own.';
+COMMENT ON TABLE idempotency_keys IS 'Idempotency keys of requests in the last day, so that resending one creates nothing twice. Turns have their own.';
 COMMENT ON COLUMN idempotency_keys.user_id IS 'Who sent the request.';
 COMMENT ON COLUMN idempotency_keys.key IS 'Its Idempotency-Key.';
-COMMENT ON COLUMN idempotency_keys.digest IS 'SHA-256 of the request, to notice a key that is used for another one.';
-COMMENT ON COLUMN idempotency_keys.made IS 'Key of the row that it made.';
-COMMENT ON COLUMN idempotency_keys.created_at IS 'When it was sent first.';
+COMMENT ON COLUMN idempotency_keys.digest IS 'SHA-256 of the request, to detect a key that is reused for another one.';
+COMMENT ON COLUMN idempotency_keys.made IS 'Key of the row that it created.';
+COMMENT ON COLUMN idempotency_keys.created_at IS 'When it was first sent.';
 
 -- +goose Down
 DROP TABLE idempotency_keys;
 DROP TABLE api_keys;
+DROP FUNCTION tenant_timezone;
 DROP TABLE users;
-DROP FUNCTION is_timezone(text);
-DROP FUNCTION acts_for(uuid);
-DROP FUNCTION tenant_id();
-DROP FUNCTION uuid_v7_floor(timestamptz);
-DROP FUNCTION uuid_v7(timestamptz);
+DROP FUNCTION one_line;
+DROP FUNCTION is_timezone;
+DROP FUNCTION acts_for;
+DROP FUNCTION tenant_id;
+DROP FUNCTION uuid_v7_month;
+DROP FUNCTION uuid_v7_floor;
+DROP FUNCTION uuid_v7;

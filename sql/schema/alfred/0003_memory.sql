@@ -23,11 +23,11 @@ CREATE TABLE decisions (
 );
 CREATE INDEX decisions_session_idx ON decisions (session_id, turn_number DESC, id DESC);
 CREATE INDEX decisions_turn_idx ON decisions (turn_id);
-COMMENT ON TABLE decisions IS 'The decision log: what was kept in view, demoted, dropped, excluded, and why.';
-COMMENT ON COLUMN decisions.id IS 'UUID v7: the logs order.';
-COMMENT ON COLUMN decisions.session_id IS 'The conversation whose view of things changed.';
+COMMENT ON TABLE decisions IS 'The decision log: what was retained, demoted, dropped or excluded, and why.';
+COMMENT ON COLUMN decisions.id IS 'UUID v7: the log''s order.';
+COMMENT ON COLUMN decisions.session_id IS 'The conversation whose view changed.';
 COMMENT ON COLUMN decisions.user_id IS 'Owner of the session.';
-COMMENT ON COLUMN decisions.turn_id IS 'The turn that decided; null when the user did it outside a turn.';
+COMMENT ON COLUMN decisions.turn_id IS 'The turn that decided; null if the user did it outside a turn.';
 COMMENT ON COLUMN decisions.turn_number IS 'Number of that turn.';
 COMMENT ON COLUMN decisions.action IS 'retain, demote, forget, exclude, clear_all or expire.';
 COMMENT ON COLUMN decisions.ref IS 'The entity; null for clear_all.';
@@ -58,7 +58,7 @@ CREATE TABLE constraints (
 CREATE INDEX constraints_session_idx ON constraints (session_id) WHERE ended_turn IS NULL;
 CREATE INDEX constraints_lasting_idx ON constraints (user_id) WHERE scope = 'lasting' AND ended_turn IS NULL;
 CREATE INDEX constraints_replaced_by_idx ON constraints (replaced_by) WHERE replaced_by IS NOT NULL;
-COMMENT ON TABLE constraints IS 'What the user asked to hold, kept as rows so that no summary can lose a number or a date.';
+COMMENT ON TABLE constraints IS 'What the user wants respected, kept as rows so that no summary can lose a number or a date.';
 COMMENT ON COLUMN constraints.id IS 'UUID v7; entity_refs.excluded_constraint_id points here.';
 COMMENT ON COLUMN constraints.user_id IS 'Who asked.';
 COMMENT ON COLUMN constraints.session_id IS 'Where it was asked.';
@@ -67,9 +67,9 @@ COMMENT ON COLUMN constraints.kind IS 'count, date_range, exclude, require, budg
 COMMENT ON COLUMN constraints.value IS 'Its value as JSON: a number, dates, a name.';
 COMMENT ON COLUMN constraints.scope IS 'session: this conversation only. lasting: all conversations of the user.';
 COMMENT ON COLUMN constraints.source_turn IS 'Number of the turn that stated it.';
-COMMENT ON COLUMN constraints.expires_at IS 'When it ends by itself; null for never.';
+COMMENT ON COLUMN constraints.expires_at IS 'When it expires; null for never.';
 COMMENT ON COLUMN constraints.ended_turn IS 'Turn in which it ended; null while it holds.';
-COMMENT ON COLUMN constraints.replaced_by IS 'The constraint that took its place.';
+COMMENT ON COLUMN constraints.replaced_by IS 'The constraint that replaced it.';
 COMMENT ON COLUMN constraints.created_at IS 'When it was stored.';
 
 CREATE TABLE questions (
@@ -91,14 +91,14 @@ CREATE TABLE questions (
 );
 CREATE UNIQUE INDEX questions_one_open_idx ON questions (session_id, user_id) WHERE status = 'open';
 CREATE INDEX questions_turn_idx ON questions (turn_id);
-COMMENT ON TABLE questions IS 'What the assistant asked and still waits for, at most one open per session.';
-COMMENT ON COLUMN questions.id IS 'UUID v7: the newest question of a session is the one that stands.';
+COMMENT ON TABLE questions IS 'Questions of the assistant, at most one open per session.';
+COMMENT ON COLUMN questions.id IS 'UUID v7: a session''s newest question is the current one.';
 COMMENT ON COLUMN questions.session_id IS 'Where it was asked; at most one is open per session.';
 COMMENT ON COLUMN questions.user_id IS 'Owner of the session.';
-COMMENT ON COLUMN questions.turn_id IS 'The turn whose reply put the question.';
+COMMENT ON COLUMN questions.turn_id IS 'The turn whose reply asked it.';
 COMMENT ON COLUMN questions.kind IS 'clarify, disambiguate, propose, ask_user or approve.';
-COMMENT ON COLUMN questions.payload IS 'text and options [{id, label, ref?}]; writes [{description, refs, save?}] is what a yes permits; for approve also the tool call and the keys of its rows.';
-COMMENT ON COLUMN questions.status IS 'open, answered, expired (3 turns without an answer) or superseded by a later question or because what it offers is done or gone.';
+COMMENT ON COLUMN questions.payload IS 'text and options [{id, label, ref?}]; told is the same with refs, as models read it, where it names any; writes [{description, refs, save?}] are what a yes permits; for approve also the tool call and the keys of its rows.';
+COMMENT ON COLUMN questions.status IS 'open, answered, expired (3 turns without an answer) or superseded (by a later question, or because its offer is done or gone).';
 COMMENT ON COLUMN questions.answered_by_turn IS 'Number of the turn that answered.';
 COMMENT ON COLUMN questions.created_at IS 'When it was asked.';
 
@@ -132,28 +132,28 @@ CREATE TABLE turn_summaries (
     CONSTRAINT turn_summaries_tone_known CHECK (tone IN ('collaborative', 'informative', 'clarifying'))
 );
 CREATE INDEX turn_summaries_search_idx ON turn_summaries USING gin (search);
-COMMENT ON TABLE turn_summaries IS 'What happened in a turn: facts from rows, and a few words by a model.';
-COMMENT ON COLUMN turn_summaries.turn_id IS 'The turn told of here; one summary each.';
-COMMENT ON COLUMN turn_summaries.session_id IS 'Copied from the turn, so that a conversations story is read without it.';
+COMMENT ON TABLE turn_summaries IS 'What happened in a turn: facts from rows, and a few words from a model.';
+COMMENT ON COLUMN turn_summaries.turn_id IS 'The summarized turn; one summary each.';
+COMMENT ON COLUMN turn_summaries.session_id IS 'Copied from the turn, so that a conversation''s summaries can be read without it.';
 COMMENT ON COLUMN turn_summaries.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN turn_summaries.turn_number IS 'Number of the turn.';
 COMMENT ON COLUMN turn_summaries.user_message IS 'What the user wrote.';
-COMMENT ON COLUMN turn_summaries.goal IS 'What Think set out to do.';
+COMMENT ON COLUMN turn_summaries.goal IS 'The plan''s goal.';
 COMMENT ON COLUMN turn_summaries.steps IS '[{step, step_type, subdomain, description, status, outcome, note, entities_affected[]}].';
 COMMENT ON COLUMN turn_summaries.curation_summary IS 'What Understand changed in view, in words.';
-COMMENT ON COLUMN turn_summaries.retained_refs IS 'Refs this turn decided to keep.';
-COMMENT ON COLUMN turn_summaries.demoted_refs IS 'Refs this turn took out of view.';
+COMMENT ON COLUMN turn_summaries.retained_refs IS 'Refs that this turn retained.';
+COMMENT ON COLUMN turn_summaries.demoted_refs IS 'Refs that this turn demoted.';
 COMMENT ON COLUMN turn_summaries.excluded_refs IS 'Refs the user rejected in this turn.';
 COMMENT ON COLUMN turn_summaries.analysis_conclusions IS 'What its analyze steps found.';
-COMMENT ON COLUMN turn_summaries.response_summary IS 'What the reply said, cut or worded short: it stands for the reply once the turn has left the window.';
+COMMENT ON COLUMN turn_summaries.response_summary IS 'What the reply said, shortened: it replaces the reply once the turn has left the window.';
 COMMENT ON COLUMN turn_summaries.conversation_phase IS 'exploring, narrowing, confirming, executing or reflecting.';
 COMMENT ON COLUMN turn_summaries.tone IS 'collaborative, informative or clarifying.';
 COMMENT ON COLUMN turn_summaries.what_user_expressed IS 'What the user wanted, in one line.';
-COMMENT ON COLUMN turn_summaries.what_we_acknowledged IS 'How the reply took it up.';
+COMMENT ON COLUMN turn_summaries.what_we_acknowledged IS 'How the reply acknowledged it.';
 COMMENT ON COLUMN turn_summaries.natural_next IS 'What the user is likely to say next.';
-COMMENT ON COLUMN turn_summaries.model IS 'Who worded it; none where code did.';
+COMMENT ON COLUMN turn_summaries.model IS 'Model that worded it; none if code did.';
 COMMENT ON COLUMN turn_summaries.created_at IS 'When it was first written.';
-COMMENT ON COLUMN turn_summaries.search IS 'Set by trigger: the words of message, goal, response_summary and reply, and the user''s id behind a blank.';
+COMMENT ON COLUMN turn_summaries.search IS 'Set by trigger: the words of message, goal, response_summary and reply, and the user''s id after a blank.';
 
 -- A turn is found by what was said in it too, not only by its summary. The words stand beside the summary because a
 -- running turn's row is rewritten at every decision. The user's id is a lexeme of its own, so that the index finds one user's turns without visiting everybody's. No word
@@ -171,10 +171,10 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION turn_summary_words IS 'Keeps turn_summaries.search.';
+COMMENT ON FUNCTION turn_summary_words IS 'Maintains turn_summaries.search.';
 
 CREATE TRIGGER turn_summaries_words BEFORE INSERT OR UPDATE OF user_message, goal, response_summary ON turn_summaries
-    FOR EACH ROW EXECUTE FUNCTION turn_summary_words();
+    FOR EACH ROW WHEN (current_setting('alfred.moving', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION turn_summary_words();
 
 CREATE TABLE history_summaries (
     id             uuid        NOT NULL DEFAULT uuid_v7(),
@@ -194,22 +194,23 @@ CREATE TABLE history_summaries (
     CONSTRAINT history_summaries_range_ordered CHECK (1 <= from_turn AND from_turn <= to_turn)
 );
 CREATE INDEX history_summaries_newest_idx ON history_summaries (session_id, kind, to_turn DESC, id DESC);
-COMMENT ON TABLE history_summaries IS 'Older turns in a few sentences. Insert-only: the newest row with the highest to_turn stands, the originals stay.';
-COMMENT ON COLUMN history_summaries.id IS 'UUID v7; breaks ties between texts that end with the same turn: the newest stands.';
-COMMENT ON COLUMN history_summaries.session_id IS 'The conversation whose turns the text stands for.';
+COMMENT ON TABLE history_summaries IS 'Older turns in a few sentences. Insert-only: the newest row with the highest to_turn counts; the originals stay.';
+COMMENT ON COLUMN history_summaries.id IS 'UUID v7; of several texts that end with the same turn, the newest counts.';
+COMMENT ON COLUMN history_summaries.session_id IS 'The conversation whose turns the text replaces.';
 COMMENT ON COLUMN history_summaries.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN history_summaries.kind IS 'conversation: what was said. narrative: what was done.';
 COMMENT ON COLUMN history_summaries.from_turn IS 'First turn covered.';
 COMMENT ON COLUMN history_summaries.to_turn IS 'Last turn covered.';
-COMMENT ON COLUMN history_summaries.text IS 'The text that stands for them.';
-COMMENT ON COLUMN history_summaries.model IS 'Who wrote it; none for the deterministic fallback.';
+COMMENT ON COLUMN history_summaries.text IS 'The text that replaces them.';
+COMMENT ON COLUMN history_summaries.model IS 'Model that wrote it; none for the deterministic fallback.';
 COMMENT ON COLUMN history_summaries.prompt_version IS 'Version of the prompt it was written with.';
-COMMENT ON COLUMN history_summaries.created_at IS 'When the text was stored; what it covers is older.';
+COMMENT ON COLUMN history_summaries.created_at IS 'When the text was stored.';
 
 -- +goose Down
 DROP TABLE history_summaries;
+DROP TRIGGER turn_summaries_words ON turn_summaries;
+DROP FUNCTION turn_summary_words;
 DROP TABLE turn_summaries;
-DROP FUNCTION turn_summary_words();
 DROP TABLE questions;
 DROP TABLE constraints;
 DROP TABLE decisions;

@@ -3,7 +3,7 @@
 -- +goose Up
 
 CREATE TYPE ref_state AS ENUM ('stored', 'pending', 'promoted', 'dropped', 'deleted');
-COMMENT ON TYPE ref_state IS 'stored: a row of the domain. pending: generated, not saved. promoted: was pending, is a row now. dropped, deleted: gone from view.';
+COMMENT ON TYPE ref_state IS 'stored: a row of the domain. pending: a draft. promoted: a draft that was saved as a row. dropped, deleted: gone from view.';
 
 CREATE TABLE entity_refs (
     session_id             uuid        NOT NULL,
@@ -63,16 +63,16 @@ CREATE INDEX entity_refs_retained_idx ON entity_refs (session_id, turn_last_ref)
 CREATE INDEX entity_refs_label_idx ON entity_refs (session_id, lower(label));
 CREATE INDEX entity_refs_newest_idx ON entity_refs (session_id, turn_last_ref DESC, ref);
 CREATE INDEX entity_refs_excluded_constraint_idx ON entity_refs (excluded_constraint_id) WHERE excluded_constraint_id IS NOT NULL;
-COMMENT ON TABLE entity_refs IS 'The registry: what a session knows, and by which name models call it.';
+COMMENT ON TABLE entity_refs IS 'The registry: what a session knows, and the refs by which models name it.';
 COMMENT ON COLUMN entity_refs.session_id IS 'The session in which the ref means this.';
 COMMENT ON COLUMN entity_refs.user_id IS 'Owner of the session.';
-COMMENT ON COLUMN entity_refs.ref IS '{type}_{n} for rows, gen_{type}_{n} for content not saved when it was made; never reused.';
+COMMENT ON COLUMN entity_refs.ref IS '{type}_{n} for rows, gen_{type}_{n} for content that was generated as a draft; never reused.';
 COMMENT ON COLUMN entity_refs.entity_type IS 'Type name of the domain declaration.';
 COMMENT ON COLUMN entity_refs.entity_id IS 'Key of the row (uuid, bigint or text, as text); null while pending. Never shown to a model.';
 COMMENT ON COLUMN entity_refs.state IS 'What the ref stands for now.';
-COMMENT ON COLUMN entity_refs.action IS 'What last happened to it, set by code from what the database returned.';
+COMMENT ON COLUMN entity_refs.action IS 'The last lifecycle fact, set by code from what the database returned.';
 COMMENT ON COLUMN entity_refs.label IS 'What people call it.';
-COMMENT ON COLUMN entity_refs.label_is_placeholder IS 'No real label is known yet; the ref stands in.';
+COMMENT ON COLUMN entity_refs.label_is_placeholder IS 'Whether no real label is known yet and the ref is used instead.';
 COMMENT ON COLUMN entity_refs.source_step IS 'Step of turn_created that generated it.';
 COMMENT ON COLUMN entity_refs.source_call IS 'Call of that step: what one generate call made belongs together.';
 COMMENT ON COLUMN entity_refs.turn_created IS 'Turn in which the ref was minted.';
@@ -81,7 +81,7 @@ COMMENT ON COLUMN entity_refs.turn_promoted IS 'Turn in which the draft became a
 COMMENT ON COLUMN entity_refs.active_reason IS 'Why it is kept beyond the window; null when it is not.';
 COMMENT ON COLUMN entity_refs.retain_confidence IS 'Understand''s confidence in keeping it, 0 to 1; the lowest gives way first.';
 COMMENT ON COLUMN entity_refs.pinned IS 'Kept by the user: its reason does not decay.';
-COMMENT ON COLUMN entity_refs.excluded_reason IS 'Why the user does not want it considered; null when it may be.';
+COMMENT ON COLUMN entity_refs.excluded_reason IS 'Why the user excluded it; null if not excluded.';
 COMMENT ON COLUMN entity_refs.excluded_constraint_id IS 'The constraint whose end ends the exclusion.';
 COMMENT ON COLUMN entity_refs.demoted_at_turn IS 'Out of view since this turn, until touched again.';
 COMMENT ON COLUMN entity_refs.deleted_at_turn IS 'Turn in which the row was deleted; resolvable until that turn ends.';
@@ -103,12 +103,12 @@ CREATE TABLE ref_counters (
     CONSTRAINT ref_counters_kind_known CHECK (kind IN ('row', 'gen')),
     CONSTRAINT ref_counters_positive CHECK (last_number >= 1)
 );
-COMMENT ON TABLE ref_counters IS 'Last number given, per kind and type; only grows, so that no ref is ever reused.';
-COMMENT ON COLUMN ref_counters.session_id IS 'Refs are numbered in each conversation by itself.';
+COMMENT ON TABLE ref_counters IS 'Last number assigned, per kind and type; it only grows, so no ref is ever reused.';
+COMMENT ON COLUMN ref_counters.session_id IS 'Refs are numbered separately in each conversation.';
 COMMENT ON COLUMN ref_counters.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN ref_counters.kind IS 'row: {type}_{n}. gen: gen_{type}_{n}.';
-COMMENT ON COLUMN ref_counters.entity_type IS 'Each type counts by itself.';
-COMMENT ON COLUMN ref_counters.last_number IS 'Highest n minted so far.';
+COMMENT ON COLUMN ref_counters.entity_type IS 'Each type counts separately.';
+COMMENT ON COLUMN ref_counters.last_number IS 'Highest n assigned so far.';
 
 CREATE TABLE entity_events (
     session_id  uuid        NOT NULL,
@@ -130,17 +130,18 @@ CREATE TABLE entity_events (
 );
 CREATE INDEX entity_events_ref_idx ON entity_events (session_id, ref, turn_number, id);
 CREATE INDEX entity_events_turn_idx ON entity_events (session_id, turn_number);
-COMMENT ON TABLE entity_events IS 'Append-only: every change of the registry. The registry as of any turn follows from it (registry_at).';
+CREATE INDEX entity_events_unsaved_idx ON entity_events (user_id, session_id, ref) WHERE action = 'restored';
+COMMENT ON TABLE entity_events IS 'Append-only: every change of the registry, from which it can be derived as of any turn (registry_at).';
 COMMENT ON COLUMN entity_events.session_id IS 'The conversation whose registry changed.';
 COMMENT ON COLUMN entity_events.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN entity_events.id IS 'Order of the changes.';
-COMMENT ON COLUMN entity_events.ref IS 'The ref that changed, as it stands in entity_refs.';
+COMMENT ON COLUMN entity_events.ref IS 'The ref that changed, as in entity_refs.';
 COMMENT ON COLUMN entity_events.turn_number IS 'In which turn.';
-COMMENT ON COLUMN entity_events.step IS 'In which step; null outside act, 0 for what UI changes and mentions brought in.';
+COMMENT ON COLUMN entity_events.step IS 'In which step; null outside act, 0 for UI changes and mentions.';
 COMMENT ON COLUMN entity_events.action IS 'What happened: a lifecycle tag, or touched, promoted, retained, demoted, excluded, restored, dropped, expired, relabelled.';
 COMMENT ON COLUMN entity_events.actor IS 'Who caused it: assistant, user or system.';
-COMMENT ON COLUMN entity_events.data IS 'The registry row as it stood after the change, see entity_state: a column that is missing was null.';
-COMMENT ON COLUMN entity_events.created_at IS 'By the databases clock, within the commit that changed the ref.';
+COMMENT ON COLUMN entity_events.data IS 'The registry row after the change (see entity_state); missing columns were null.';
+COMMENT ON COLUMN entity_events.created_at IS 'By the database''s clock, within the commit that changed the ref.';
 
 CREATE TABLE artifacts (
     session_id  uuid        NOT NULL,
@@ -156,15 +157,15 @@ CREATE TABLE artifacts (
     CONSTRAINT artifacts_version_positive CHECK (version >= 1),
     CONSTRAINT artifacts_content_is_object CHECK (jsonb_typeof(content) = 'object')
 );
-COMMENT ON TABLE artifacts IS 'Generated content, every version. A draft is never lost, a save never retyped.';
-COMMENT ON COLUMN artifacts.session_id IS 'With ref, the entity_refs row that these are the versions of.';
+COMMENT ON TABLE artifacts IS 'Drafts, in every version. A draft is never lost, and saving never retypes it.';
+COMMENT ON COLUMN artifacts.session_id IS 'Together with ref: the entity_refs row whose versions these are.';
 COMMENT ON COLUMN artifacts.user_id IS 'Owner of the session.';
-COMMENT ON COLUMN artifacts.ref IS 'The drafts ref, gen_{type}_{n}; it stays the same when the draft is saved.';
-COMMENT ON COLUMN artifacts.version IS 'From 1; the highest is the draft as it stands.';
-COMMENT ON COLUMN artifacts.content IS 'The row in the table''s column names, children under the child table''s name, foreign keys as refs.';
-COMMENT ON COLUMN artifacts.turn_number IS 'Turn that made this version.';
-COMMENT ON COLUMN artifacts.step IS 'Step that made this version; null when the user did.';
-COMMENT ON COLUMN artifacts.created_at IS 'By the databases clock, within the commit that made the version.';
+COMMENT ON COLUMN artifacts.ref IS 'The draft''s ref, gen_{type}_{n}; it stays the same when the draft is saved.';
+COMMENT ON COLUMN artifacts.version IS 'From 1; the highest is the current draft.';
+COMMENT ON COLUMN artifacts.content IS 'The row by column name, with children under the child table''s name and foreign keys as refs.';
+COMMENT ON COLUMN artifacts.turn_number IS 'Turn that created this version.';
+COMMENT ON COLUMN artifacts.step IS 'Step that created this version; null if the user did.';
+COMMENT ON COLUMN artifacts.created_at IS 'By the database''s clock, within the commit that created the version.';
 
 -- +goose StatementBegin
 CREATE FUNCTION entity_state(r entity_refs) RETURNS jsonb
@@ -173,7 +174,7 @@ AS $$
     SELECT jsonb_strip_nulls(to_jsonb(r) - '{session_id,user_id,active_turn,created_at,updated_at}'::text[])
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION entity_state IS 'What an event keeps of a registry row: what the event''s own columns do not say, and no nulls.';
+COMMENT ON FUNCTION entity_state IS 'What an event stores of a registry row: the columns that are not the event''s own, without nulls.';
 
 -- What workers are told in their environment and what SQL has to know of it too: a person at psql, the page and a model
 -- see the same only if they count by the same number.
@@ -184,9 +185,9 @@ CREATE TABLE settings (
     CONSTRAINT settings_name_known CHECK (name IN ('retention_window')),
     CONSTRAINT settings_value_not_negative CHECK (value >= 0)
 );
-COMMENT ON TABLE settings IS 'Settings of the workers by which SQL counts too. The worker that started last has written them.';
+COMMENT ON TABLE settings IS 'Workers'' settings that SQL functions also use, written by the worker that started last.';
 COMMENT ON COLUMN settings.name IS 'retention_window: TURN_RETENTION_WINDOW, in turns.';
-COMMENT ON COLUMN settings.value IS 'As the worker has it.';
+COMMENT ON COLUMN settings.value IS 'The worker''s value.';
 
 -- +goose StatementBegin
 CREATE FUNCTION retention_window() RETURNS integer
@@ -214,7 +215,7 @@ AS $$
     END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION entity_tier IS 'Where a ref stands for a model: generated, recent, retained, excluded, background or hidden. The only place that decides it.';
+COMMENT ON FUNCTION entity_tier IS 'A ref''s tier: generated, recent, retained, excluded, background or hidden. Decided only here.';
 
 -- +goose StatementBegin
 CREATE FUNCTION tier_rank(tier text) RETURNS integer
@@ -244,9 +245,9 @@ COMMENT ON COLUMN v_entities.turn_created IS 'Number of the turn in which it was
 COMMENT ON COLUMN v_entities.turn_last_ref IS 'Number of the turn that last touched it.';
 COMMENT ON COLUMN v_entities.turn_promoted IS 'Number of the turn in which a draft was saved.';
 COMMENT ON COLUMN v_entities.active_reason IS 'Why it is kept in view.';
-COMMENT ON COLUMN v_entities.excluded_reason IS 'Why it was ruled out.';
+COMMENT ON COLUMN v_entities.excluded_reason IS 'Why it is excluded.';
 COMMENT ON COLUMN v_entities.loaded IS 'Column sets read, each with the turn of the last read: {"summary": 3}.';
-COMMENT ON COLUMN v_entities.number IS 'The n of the ref: refs of one type are listed by it.';
+COMMENT ON COLUMN v_entities.number IS 'The n of the ref, by which refs of one type are listed.';
 
 -- One index range: active_turn is the largest integer where age does not matter. A function
 -- is planned without its arguments; guessing how many refs match, the planner would
@@ -273,7 +274,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION entities_at IS 'The refs in a tier (generated, recent, retained, excluded) as the given turn sees them, in display order.';
+COMMENT ON FUNCTION entities_at IS 'The refs that the given turn sees in a tier (generated, recent, retained, excluded), in display order.';
 
 -- +goose StatementBegin
 CREATE FUNCTION active_entities(session uuid, turns_window integer DEFAULT retention_window()) RETURNS SETOF v_entities
@@ -305,18 +306,18 @@ AS $$
     ORDER BY tier_rank(x.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION registry_at IS 'Public API. The whole registry as it stood when that turn ended, from entity_events, in display order.';
+COMMENT ON FUNCTION registry_at IS 'Public API. The whole registry as of the end of that turn, from entity_events, in display order.';
 
 -- +goose Down
-DROP FUNCTION registry_at(uuid, integer);
-DROP FUNCTION active_entities(uuid, integer);
-DROP FUNCTION entities_at(uuid, integer, integer);
+DROP FUNCTION registry_at;
+DROP FUNCTION active_entities;
+DROP FUNCTION entities_at;
 DROP VIEW v_entities;
-DROP FUNCTION tier_rank(text);
-DROP FUNCTION entity_state(entity_refs);
-DROP FUNCTION entity_tier(ref_state, text, text, integer, integer, text, integer, integer);
-DROP FUNCTION retention_window();
+DROP FUNCTION tier_rank;
+DROP FUNCTION entity_tier;
+DROP FUNCTION retention_window;
 DROP TABLE settings;
+DROP FUNCTION entity_state;
 DROP TABLE artifacts;
 DROP TABLE entity_events;
 DROP TABLE ref_counters;

@@ -1,268 +1,9 @@
--- What happens to sessions and turns as a whole: start, enqueue, take turns, end, cancel, forget.
+-- What people do with conversations: start, say something, cancel, take back, fork, forget.
 --
 -- Lock order everywhere: session, turn, river_job.
 -- Errors a caller decides on carry SQLSTATE AL001..AL009.
 
 -- +goose Up
-
--- +goose StatementBegin
-CREATE FUNCTION turn_events_append(turn uuid, events jsonb) RETURNS integer
-LANGUAGE plpgsql
-SET search_path = alfred, public, pg_temp
-AS $$
-DECLARE
-    at   timestamptz := clock_timestamp();
-    base integer;
-    t    record;
-BEGIN
-    SELECT coalesce(max(e.seq), 0) INTO base FROM turn_events AS e WHERE e.turn_id = turn_events_append.turn;
-    SELECT turns.user_id, turns.number INTO t FROM turns WHERE turns.id = turn_events_append.turn;
-    INSERT INTO turn_events (turn_id, user_id, seq, type, data, created_at)
-    SELECT turn_events_append.turn, t.user_id, base + x.n, x.event ->> 'type',
-           coalesce(x.event -> 'data', '{}') || jsonb_build_object('seq', base + x.n, 'turn_id', turn_events_append.turn,
-                                                                   'number', t.number, 'type', x.event ->> 'type', 'at', at), at
-    FROM jsonb_array_elements(turn_events_append.events) WITH ORDINALITY AS x (event, n);
-    RETURN base + jsonb_array_length(turn_events_append.events);
-END
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION turn_events_append IS 'Appends events [{type, data?}] to a turn''s stream and returns the last seq. The caller holds the turn''s row lock.';
-
--- +goose StatementBegin
-CREATE FUNCTION decision_keep(turn uuid, at_position integer, node text, step integer, call integer, output jsonb, job_id bigint, llm_call_id uuid,
-                              duration_ms integer, events jsonb, next_node text, goal text) RETURNS void
-LANGUAGE plpgsql
-SET search_path = alfred, public, pg_temp
-AS $$
-BEGIN
-    INSERT INTO node_runs (turn_id, user_id, position, node, step, call, output, river_job_id, llm_call_id, duration_ms)
-    SELECT t.id, t.user_id, decision_keep.at_position, decision_keep.node, decision_keep.step, decision_keep.call, decision_keep.output,
-           decision_keep.job_id, decision_keep.llm_call_id, decision_keep.duration_ms
-    FROM turns AS t WHERE t.id = decision_keep.turn;
-    IF events IS NOT NULL THEN
-        PERFORM turn_events_append(decision_keep.turn, decision_keep.events);
-    END IF;
-    IF next_node IS NOT NULL THEN
-        UPDATE turns AS t SET current_node = decision_keep.next_node, goal = coalesce(decision_keep.goal, t.goal) WHERE t.id = decision_keep.turn;
-    END IF;
-END
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION decision_keep IS 'What every decision leaves behind, once it has passed the fence: its row in node_runs, its events (null for none), and for a turn that goes on the next node and, unless null, the goal.';
-
--- +goose StatementBegin
-CREATE FUNCTION turn_event_append(turn uuid, type text, data jsonb DEFAULT '{}') RETURNS integer
-LANGUAGE sql
-SET search_path = alfred, public, pg_temp
-AS $$
-    SELECT turn_events_append(turn_event_append.turn,
-        jsonb_build_array(jsonb_build_object('type', turn_event_append.type, 'data', turn_event_append.data)))
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION turn_event_append IS 'Appends one event to a turn''s stream and returns its seq. The caller holds the turn''s row lock.';
-
--- +goose StatementBegin
-CREATE FUNCTION turn_summary_write_facts(turn uuid) RETURNS void
-LANGUAGE plpgsql
-SET search_path = alfred, public, pg_temp
-AS $$
-BEGIN
-    INSERT INTO turn_summaries (turn_id, session_id, user_id, turn_number, user_message, goal, steps, curation_summary,
-                                retained_refs, demoted_refs, excluded_refs, analysis_conclusions, response_summary,
-                                conversation_phase, tone, what_user_expressed)
-    SELECT t.id, t.session_id, t.user_id, t.number, t.message, coalesce(t.goal, ''),
-           coalesce(s.steps, '[]'), coalesce(u.output ->> 'curation_summary', ''),
-           coalesce(d.retained, '{}'), coalesce(d.demoted, '{}'), coalesce(d.excluded, '{}'),
-           coalesce(s.conclusions, ''),
-           CASE WHEN char_length(t.reply) > 400 THEN left(t.reply, 300) || '…' ELSE coalesce(t.reply, '') END,
-           CASE WHEN s.wrote THEN 'executing' WHEN s.generated THEN 'confirming' WHEN s.analyzed THEN 'narrowing'
-                WHEN d.excluded IS NOT NULL THEN 'narrowing' ELSE 'exploring' END,
-           CASE WHEN EXISTS (SELECT FROM questions AS q WHERE q.turn_id = t.id) THEN 'clarifying' ELSE 'collaborative' END,
-           left(t.message, 200)
-    FROM turns AS t
-    LEFT JOIN LATERAL (
-        SELECT jsonb_agg(jsonb_build_object(
-                   'step', p.step, 'step_type', p.step_type, 'subdomain', p.subdomain, 'description', p.description,
-                   'status', p.outcome, 'outcome', p.summary, 'note', p.note,
-                   'entities_affected', coalesce((SELECT jsonb_agg(DISTINCT ref) FROM turn_step_results AS r, unnest(r.refs) AS ref
-                                                  WHERE r.turn_id = p.turn_id AND r.step = p.step), '[]')) ORDER BY p.step) AS steps,
-               string_agg(coalesce(p.conclusions, p.summary), E'\n' ORDER BY p.step) FILTER (WHERE p.step_type = 'analyze') AS conclusions,
-               bool_or(p.step_type = 'write' AND p.outcome IN ('ok', 'partial')) AS wrote,
-               bool_or(p.step_type = 'generate' AND p.outcome IN ('ok', 'partial')) AS generated,
-               bool_or(p.step_type = 'analyze') AS analyzed
-        FROM turn_steps AS p WHERE p.turn_id = t.id
-    ) AS s ON true
-    LEFT JOIN LATERAL (
-        SELECT array_agg(x.ref ORDER BY x.id) FILTER (WHERE x.action = 'retain') AS retained,
-               array_agg(x.ref ORDER BY x.id) FILTER (WHERE x.action = 'demote') AS demoted,
-               array_agg(x.ref ORDER BY x.id) FILTER (WHERE x.action = 'exclude') AS excluded
-        FROM decisions AS x WHERE x.turn_id = t.id
-    ) AS d ON true
-    LEFT JOIN node_runs AS u ON u.turn_id = t.id AND u.node = 'understand'
-    WHERE t.id = turn_summary_write_facts.turn
-    ON CONFLICT ON CONSTRAINT turn_summaries_pkey DO NOTHING;
-END
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION turn_summary_write_facts IS 'Writes a turn''s summary from its rows alone, if it has none. Summarize words it better afterwards.';
-
--- +goose StatementBegin
-CREATE FUNCTION user_is_busy(owner uuid) RETURNS boolean
-LANGUAGE sql STABLE
-SET search_path = alfred, public, pg_temp
-AS $$
-    SELECT n > 0 AND (SELECT count(*) >= n FROM turns AS t WHERE t.user_id = user_is_busy.owner AND t.status = 'running')
-    FROM (SELECT coalesce(nullif(current_setting('alfred.user_turns', true), '')::integer, 16) AS n) AS setting
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION user_is_busy IS 'Do as many turns of this user run as may at a time (setting alfred.user_turns, 16 by default, 0: no limit)? Others wait, so that one user with many sessions keeps nobody from the workers.';
-
--- +goose StatementBegin
-CREATE FUNCTION turn_start_next(session uuid, wake boolean DEFAULT true) RETURNS uuid
-LANGUAGE plpgsql
-SET search_path = alfred, public, pg_temp
-AS $$
-DECLARE
-    next_turn uuid;
-    owner     uuid;
-    last_done record;
-BEGIN
-    SELECT s.user_id INTO owner FROM sessions AS s WHERE s.id = turn_start_next.session FOR NO KEY UPDATE;
-    IF EXISTS (SELECT FROM turns AS t WHERE t.session_id = turn_start_next.session AND t.status = 'running') THEN
-        RETURN NULL;
-    END IF;
-    SELECT t.id INTO next_turn FROM turns AS t
-    WHERE t.session_id = turn_start_next.session AND t.status = 'queued'
-    ORDER BY t.interrupts DESC, t.number LIMIT 1
-    FOR NO KEY UPDATE;
-    IF next_turn IS NULL OR user_is_busy(owner) THEN
-        RETURN NULL; -- a worker's scan starts what waits for the user's other turns
-    END IF;
-    FOR last_done IN
-        SELECT t.id, t.replied_at FROM turns AS t
-        WHERE t.session_id = turn_start_next.session AND t.status = 'succeeded' AND t.summarized_at IS NULL
-    LOOP
-        IF last_done.replied_at > clock_timestamp() - interval '3 seconds' THEN
-            RETURN NULL; -- its summarize starts the next turn, or whoever looks again after 3 s
-        END IF;
-        PERFORM turn_summary_write_facts(last_done.id);
-    END LOOP;
-    UPDATE turns AS t SET status = 'running', started_at = clock_timestamp(), current_node = 'understand'
-    WHERE t.id = next_turn;
-    PERFORM turn_events_append(next_turn, '[{"type": "turn.started"}, {"type": "node.started", "data": {"node": "understand"}}]');
-    PERFORM job_insert('understand', jsonb_build_object('turn_id', next_turn, 'position', 1, 'version', 1), wake => turn_start_next.wake);
-    RETURN next_turn;
-END
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION turn_start_next IS 'Starts the session''s next queued turn if none runs, the last one is summarized or 3 s old and its user is not busy. Returns its id, or null. Without wake the caller wakes the workers after its commit.';
-
--- +goose StatementBegin
-CREATE FUNCTION turn_summary_finish(turn uuid) RETURNS boolean
-LANGUAGE plpgsql
-SET search_path = alfred, public, pg_temp
-AS $$
-DECLARE
-    the_session uuid;
-BEGIN
-    SELECT t.session_id INTO the_session FROM turns AS t WHERE t.id = turn_summary_finish.turn;
-    PERFORM FROM sessions AS s WHERE s.id = the_session FOR NO KEY UPDATE;
-    UPDATE turns AS t SET summarized_at = clock_timestamp(), position = t.position + 1
-    WHERE t.id = turn_summary_finish.turn AND t.status = 'succeeded' AND t.summarized_at IS NULL;
-    IF NOT FOUND THEN
-        RETURN false;
-    END IF;
-    PERFORM turn_summary_write_facts(turn_summary_finish.turn);
-    PERFORM turn_start_next(the_session);
-    RETURN true;
-END
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION turn_summary_finish IS 'Ends a turn''s summary with the facts alone, where no summarize job will come any more, and starts the next turn.';
-
--- +goose StatementBegin
-CREATE FUNCTION sessions_to_start(lim integer DEFAULT 100) RETURNS SETOF uuid
-LANGUAGE sql STABLE
-SET search_path = alfred, public, pg_temp
-AS $$
-    -- Round robin: the first waiting session of each user, then the second of each.
-    SELECT w.session_id
-    FROM (SELECT q.session_id, min(q.id::text) AS oldest, row_number() OVER (PARTITION BY q.user_id ORDER BY min(q.id::text)) AS place
-          FROM turns AS q
-          WHERE q.status = 'queued'
-            AND NOT EXISTS (SELECT FROM turns AS r WHERE r.user_id = q.user_id AND r.session_id = q.session_id AND r.status = 'running')
-            AND NOT EXISTS (SELECT FROM turns AS s WHERE s.session_id = q.session_id AND s.status = 'succeeded'
-                            AND s.summarized_at IS NULL AND s.replied_at > clock_timestamp() - interval '3 seconds')
-            AND NOT user_is_busy(q.user_id)
-          GROUP BY q.user_id, q.session_id) AS w
-    ORDER BY w.place, w.oldest
-    LIMIT sessions_to_start.lim
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION sessions_to_start IS 'Sessions with a queued turn that nothing holds back, in the order to start them: their last summarize is late or was lost, or their user was busy.';
-
--- +goose StatementBegin
-CREATE FUNCTION turn_deeds(turn uuid) RETURNS text
-LANGUAGE sql STABLE
-SET search_path = alfred, public, pg_temp
-AS $$
-    SELECT string_agg(d.verb || ' ' || CASE WHEN d.labels IS NULL THEN d.rows || ' rows'
-                      ELSE array_to_string(d.labels[1:5], ', ') || coalesce(' and ' || nullif(greatest(cardinality(d.labels) - 5, 0), 0) || ' more', '') END,
-                      '; ' ORDER BY d.first)
-    FROM (
-        SELECT v.verb, min(r.step * 1000 + r.call) AS first, sum(r.row_count) AS rows, array_agg(DISTINCT e.label) FILTER (WHERE e.label IS NOT NULL) AS labels
-        FROM turns AS t
-        JOIN turn_step_results AS r ON r.turn_id = t.id AND r.step > 0 AND r.error_code IS NULL AND r.row_count > 0
-        CROSS JOIN LATERAL (SELECT CASE r.tool WHEN 'db_create' THEN 'saved' WHEN 'db_update' THEN 'changed' WHEN 'db_delete' THEN 'deleted'
-                                   WHEN 'generate' THEN 'drafted' ELSE replace(r.tool, '_', ' ') || ':' END AS verb) AS v
-        LEFT JOIN entity_refs AS e ON e.session_id = t.session_id AND e.ref = ANY (r.refs) AND e.entity_type = r.entity_type
-        WHERE t.id = turn_deeds.turn AND r.tool NOT IN ('db_read', 'db_analyze', 'recall', 'calculate')
-        GROUP BY v.verb
-    ) AS d
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION turn_deeds IS 'What a turn has saved, changed, deleted and drafted, by the rows'' names; null for nothing. It is what stays when the turn fails.';
-
--- +goose StatementBegin
-CREATE FUNCTION turn_end(turn uuid, status turn_status, code text, message text) RETURNS boolean
-LANGUAGE plpgsql
-SET search_path = alfred, public, pg_temp
-AS $$
-DECLARE
-    the_session uuid;
-    event text := CASE WHEN turn_end.status = 'cancelled' THEN 'turn.cancelled' ELSE 'turn.failed' END;
-    -- Whoever is told to try again must know what is done already, or does it twice.
-    deeds text := turn_deeds(turn_end.turn);
-    told text := turn_end.message || CASE
-        WHEN deeds IS NOT NULL THEN ' Done before that, and it stays: ' || deeds || '.'
-        WHEN turn_end.status = 'failed' AND EXISTS (SELECT FROM node_runs AS n WHERE n.turn_id = turn_end.turn) THEN ' Nothing was saved or changed.'
-        ELSE '' END;
-BEGIN
-    SELECT t.session_id INTO the_session FROM turns AS t WHERE t.id = turn_end.turn;
-    PERFORM FROM sessions AS s WHERE s.id = the_session FOR NO KEY UPDATE;
-    UPDATE turns AS t
-    SET status = turn_end.status, position = t.position + 1, finished_at = clock_timestamp(),
-        error_code = turn_end.code, error_message = told,
-        reply = CASE WHEN turn_end.status = 'failed' OR deeds IS NOT NULL THEN told END, summarized_at = clock_timestamp()
-    WHERE t.id = turn_end.turn AND t.status IN ('queued', 'running');
-    IF NOT FOUND THEN
-        RETURN false;
-    END IF;
-    UPDATE turn_steps AS p SET outcome = 'skipped' WHERE p.turn_id = turn_end.turn AND p.outcome IS NULL;
-    PERFORM turn_event_append(turn_end.turn, event,
-        jsonb_build_object('error', jsonb_build_object('code', turn_end.code, 'message', told)));
-    IF EXISTS (SELECT FROM node_runs AS n WHERE n.turn_id = turn_end.turn) THEN
-        PERFORM turn_summary_write_facts(turn_end.turn);
-    END IF;
-    -- After the append: the seq of a pruned delta must not be given again, readers are past it.
-    DELETE FROM turn_events AS e WHERE e.turn_id = turn_end.turn AND e.type IN ('reply.delta', 'reply.reset');
-    PERFORM jobs_discard(turn_end.turn);
-    PERFORM turn_start_next(the_session);
-    RETURN true;
-END
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION turn_end IS 'Ends a turn that failed or was cancelled: its reply says why, and what stays of it. Starts the next one. False when it had ended already.';
 
 -- +goose StatementBegin
 CREATE FUNCTION cancel_turn(turn uuid) RETURNS boolean
@@ -282,11 +23,12 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION cancel_turn IS 'Public API. Cancels a queued or running turn and starts the next one. False when it had ended already.';
+COMMENT ON FUNCTION cancel_turn IS 'Public API. Cancels a queued or running turn and starts the next one. False if it had already ended.';
 
+-- With the owner's rights, as enqueueing and cancelling: a program whose role is not the owner's may be granted it.
 -- +goose StatementBegin
 CREATE FUNCTION start_session(user_name text DEFAULT 'demo', title text DEFAULT NULL) RETURNS uuid
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
 AS $$
 DECLARE
@@ -300,13 +42,13 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION start_session IS 'Public API. Starts a conversation for the user of that name, who is made if missing. Returns the session''s id.';
+COMMENT ON FUNCTION start_session IS 'Public API. Starts a conversation for the user of that name, who is created if missing. Returns the session''s id.';
 
 CREATE FUNCTION title_of(words text) RETURNS text
 LANGUAGE sql IMMUTABLE
 SET search_path = alfred, public, pg_temp
 RETURN left(btrim(regexp_replace(regexp_replace(title_of.words, '@\[([^]\n]*)\]\([^()\s]*\)', '\1', 'g'), '\s+', ' ', 'g')), 60);
-COMMENT ON FUNCTION title_of IS 'A conversation''s title from what was said or done in it: mentions by their names, on one line, at most 60 characters.';
+COMMENT ON FUNCTION title_of IS 'A conversation''s title from a message or goal: mentions by name, on one line, at most 60 characters.';
 
 -- +goose StatementBegin
 CREATE FUNCTION turn_enqueue(
@@ -316,6 +58,7 @@ CREATE FUNCTION turn_enqueue(
 )
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     the_session sessions;
@@ -403,7 +146,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION turn_enqueue IS 'enqueue_turn for callers who want to know whether the idempotency key had been seen.';
+COMMENT ON FUNCTION turn_enqueue IS 'enqueue_turn for callers who want to know whether the idempotency key was seen before.';
 
 -- +goose StatementBegin
 CREATE FUNCTION enqueue_turn(
@@ -457,7 +200,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION turn_undo IS 'undo_turn for callers who want to know where the new turn stands.';
+COMMENT ON FUNCTION turn_undo IS 'undo_turn for callers who want to know the new turn''s number and status.';
 
 -- +goose StatementBegin
 CREATE FUNCTION undo_turn(turn uuid, idempotency_key text DEFAULT NULL, if_busy text DEFAULT 'enqueue') RETURNS uuid
@@ -467,7 +210,7 @@ AS $$
     SELECT u.turn_id FROM turn_undo(undo_turn.turn, undo_turn.idempotency_key, undo_turn.if_busy) AS u
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION undo_turn IS 'Public API. Enqueues a turn that takes back what another one wrote, without a model, and returns its id. Whether the rows are still as they were left shows when it runs: its reply says so. SQLSTATE AL009: the turn wrote nothing, has not ended, has been taken back, or cannot be.';
+COMMENT ON FUNCTION undo_turn IS 'Public API. Enqueues a turn that undoes another one''s writes without a model, and returns its id. Whether the rows are still as they were left is checked when it runs; its reply says so. SQLSTATE AL009: the turn wrote nothing, has not ended, was already undone, or cannot be undone.';
 
 -- +goose StatementBegin
 CREATE FUNCTION fork_session(session uuid, turn integer) RETURNS uuid
@@ -592,7 +335,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION fork_session IS 'Public API. A new session that begins as another stood when a turn of it had ended (0: before the first): registry, drafts, constraints, decisions, the story, the last five turns. Rows of the domain are what they are now. Returns its id. SQLSTATE AL009: the turn has not ended.';
+COMMENT ON FUNCTION fork_session IS 'Public API. A new session that begins as another stood at the end of one of its turns (0: before the first), with registry, drafts, constraints, decisions, summaries and the last five turns. Domain rows are the current ones. Returns its id. SQLSTATE AL009: the turn has not ended.';
 
 -- +goose StatementBegin
 CREATE FUNCTION forget_session(session uuid) RETURNS boolean
@@ -602,16 +345,17 @@ AS $$
 DECLARE
     ids uuid[];
 BEGIN
-    -- In three steps, each of which waits only for transactions that wait for nothing of this one. No turn starts from
-    -- here on, but a decision that holds its turn can still insert rows that refer to the session.
-    PERFORM FROM sessions AS s
-    WHERE s.id = forget_session.session AND acts_for(s.user_id)
-    FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
+    IF NOT EXISTS (SELECT FROM sessions AS s WHERE s.id = forget_session.session AND acts_for(s.user_id)) THEN
         RETURN false;
     END IF;
+    -- In three steps, each of which waits only for transactions that wait for nothing of this one. No turn starts from
+    -- here on, but a decision that holds its turn can still insert rows that refer to the session. Its forks lose their parent.
+    PERFORM FROM sessions AS s
+    WHERE s.id = forget_session.session OR s.parent_id = forget_session.session
+    ORDER BY s.id FOR NO KEY UPDATE;
     -- Decisions under way end, and no other passes its fence. An answer that is being stored can still refer to its turn.
-    PERFORM FROM turns AS t WHERE t.session_id = forget_session.session ORDER BY t.number FOR NO KEY UPDATE;
+    -- The running turn comes first: one that takes back another holds itself, then the other.
+    PERFORM FROM turns AS t WHERE t.session_id = forget_session.session ORDER BY t.status = 'running' DESC, t.number FOR NO KEY UPDATE;
     -- Nothing refers to the session any more.
     PERFORM FROM sessions AS s WHERE s.id = forget_session.session FOR UPDATE;
     ids := ARRAY(SELECT t.id FROM turns AS t WHERE t.session_id = forget_session.session);
@@ -621,29 +365,19 @@ BEGIN
     DELETE FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = ANY (ids::text[]);
     DELETE FROM llm_calls AS c WHERE c.session_id = forget_session.session;
     DELETE FROM sessions AS s WHERE s.id = forget_session.session;
-    RETURN true;
+    RETURN FOUND;
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION forget_session IS 'Public API. Deletes a session and everything it left, jobs included. Domain rows stay. False when there is no such session.';
+COMMENT ON FUNCTION forget_session IS 'Public API. Deletes a session and everything it left, including jobs. Domain rows stay. False if there is no such session.';
 
 -- +goose Down
-DROP FUNCTION forget_session(uuid);
-DROP FUNCTION fork_session(uuid, integer);
-DROP FUNCTION undo_turn(uuid, text, text);
-DROP FUNCTION turn_undo(uuid, text, text);
-DROP FUNCTION enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb);
-DROP FUNCTION turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb);
-DROP FUNCTION title_of(text);
-DROP FUNCTION start_session(text, text);
-DROP FUNCTION cancel_turn(uuid);
-DROP FUNCTION turn_end(uuid, turn_status, text, text);
-DROP FUNCTION turn_deeds(uuid);
-DROP FUNCTION sessions_to_start(integer);
-DROP FUNCTION turn_summary_finish(uuid);
-DROP FUNCTION turn_start_next(uuid, boolean);
-DROP FUNCTION user_is_busy(uuid);
-DROP FUNCTION turn_summary_write_facts(uuid);
-DROP FUNCTION decision_keep(uuid, integer, text, integer, integer, jsonb, bigint, uuid, integer, jsonb, text, text);
-DROP FUNCTION turn_event_append(uuid, text, jsonb);
-DROP FUNCTION turn_events_append(uuid, jsonb);
+DROP FUNCTION forget_session;
+DROP FUNCTION fork_session;
+DROP FUNCTION undo_turn;
+DROP FUNCTION turn_undo;
+DROP FUNCTION enqueue_turn;
+DROP FUNCTION turn_enqueue;
+DROP FUNCTION title_of;
+DROP FUNCTION start_session;
+DROP FUNCTION cancel_turn;

@@ -17,11 +17,12 @@ DECLARE
 BEGIN
     FOREACH t IN ARRAY ARRAY['sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters', 'entity_events', 'artifacts', 'decisions',
                              'questions', 'turn_summaries', 'history_summaries', 'llm_calls', 'node_runs', 'turn_steps',
-                             'turn_step_results', 'row_changes', 'turn_events', 'feedback'] LOOP
+                             'turn_step_results', 'row_changes', 'row_events', 'turn_events', 'prompt_parts', 'feedback'] LOOP
         EXECUTE format('CREATE POLICY %I ON %I TO alfred_tenant USING (user_id = (SELECT tenant_id()))', t || '_tenant', t);
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
-    FOREACH t IN ARRAY ARRAY['users', 'embeddings', 'api_keys', 'idempotency_keys', 'workers'] LOOP -- the last three without a policy: no tenant reads them
+    -- From the third on without a policy: no tenant reads them.
+    FOREACH t IN ARRAY ARRAY['users', 'embeddings', 'api_keys', 'embedded_models', 'idempotency_keys', 'user_places', 'user_words', 'workers'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
 END
@@ -61,16 +62,14 @@ END
 $$;
 -- +goose StatementEnd
 
-GRANT SELECT ON settings, users, sessions, turns, constraints, embeddings, entity_refs, ref_counters, entity_events, artifacts, decisions,
-    questions, turn_summaries, history_summaries, llm_calls, node_runs, turn_steps, turn_step_results, turn_events, context_items, feedback,
-    v_sessions, v_turns, v_feedback, v_timeline, v_entities, v_context, v_llm_costs, v_queue TO alfred_tenant;
+GRANT SELECT ON settings, users, sessions, turns, constraints, embeddings, entity_refs, ref_counters, entity_events, artifacts,
+    decisions, questions, turn_summaries, history_summaries, llm_calls, node_runs, turn_steps, turn_step_results, turn_events,
+    context_items, feedback, row_events, prompt_parts, prompt_parts_shared, v_sessions, v_turns, v_talk, v_feedback, v_timeline,
+    v_row_events, v_llm_calls, v_entities, v_context, v_llm_costs, v_queue TO alfred_tenant;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
-    retention_window(), tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
-    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb),
-    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), fork_session(uuid, integer), undo_turn(uuid, text, text), turn_undo(uuid, text, text), forget_session(uuid), usage_today(uuid, timestamptz),
-    recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),
-    recall_order(text, text, boolean, text, text, integer, double precision, integer) TO alfred_tenant;
+GRANT EXECUTE ON FUNCTION tenant_id, tenant_timezone, uuid_v7, uuid_v7_month, one_line, turn_unwritten, entity_tier,
+    retention_window, tier_rank, entities_at, active_entities, registry_at, queue_rows, enqueue_turn, turn_enqueue, cancel_turn,
+    fork_session, undo_turn, turn_undo, forget_session, usage_today, recall_found, recall_order TO alfred_tenant;
 
 -- +goose Down
 -- +goose StatementBegin
@@ -82,17 +81,11 @@ BEGIN
         EXECUTE format('DROP POLICY IF EXISTS %I ON %I', t || '_tenant', t);
         EXECUTE format('DROP TRIGGER IF EXISTS %I ON %I', t || '_owner', t);
         EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', t);
-        EXECUTE format('REVOKE ALL ON %I FROM alfred_tenant', t);
     END LOOP;
 END
 $$;
 -- +goose StatementEnd
-DROP FUNCTION row_owner();
-REVOKE ALL ON context_items, v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue FROM alfred_tenant;
-REVOKE EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
-    retention_window(), tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
-    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb),
-    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), fork_session(uuid, integer), undo_turn(uuid, text, text), turn_undo(uuid, text, text), forget_session(uuid), usage_today(uuid, timestamptz),
-    recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),
-    recall_order(text, text, boolean, text, text, integer, double precision, integer) FROM alfred_tenant;
+DROP FUNCTION row_owner;
+REVOKE ALL ON ALL TABLES IN SCHEMA alfred FROM alfred_tenant;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA alfred FROM alfred_tenant;
 REVOKE USAGE ON SCHEMA alfred FROM alfred_tenant;
