@@ -10,6 +10,7 @@ import (
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
+	"alfred/registry"
 )
 
 // act is one decision of one step. It runs the decision's tool calls within its commit.
@@ -90,13 +91,16 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if m := beforeAct(a.out, in); m != nil {
 		c.output = actMade(a.out, &outcome)
 
-		return *m, nil
+		return *m, a.touch(ctx, c)
 	}
 	if len(a.out.Calls) > 0 {
 		outcome, err = a.s.runner.Tools.Execute(ctx, c.tx, c.s.scope(c.at), a.bounds(), a.prepared)
 		if err != nil {
 			return move{}, err
 		}
+	}
+	if err := a.touch(ctx, c); err != nil {
+		return move{}, err
 	}
 	if slices.ContainsFunc(outcome.Results, func(r crud.Result) bool { return r.Notice != "" }) {
 		a.out.Words = "" // the next decision, or whoever words the reply, must see the notice first
@@ -112,6 +116,15 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	}
 
 	return m, a.carry(c, &m)
+}
+
+// touch keeps in view what the decision's calls and texts name, whether or not a result contains it; but what was put out
+// of view in this turn may be spoken of and stays out. It follows the calls: what they deleted is not touched, and what
+// they read or wrote already is.
+func (a *act) touch(ctx context.Context, c *commit) error {
+	named := slices.DeleteFunc(registry.RefsIn(c.s.runner.Domain, a.out.Text()), func(ref string) bool { return c.s.touched(ref) || c.s.demoted(ref) })
+
+	return c.registry().Touch(ctx, named)
 }
 
 // carry stores the calls that the answer contains for other steps, once this step has ended and another act follows.

@@ -393,6 +393,32 @@ func TestPlansTouchWhatTheyName(t *testing.T) {
 	require.Equal(t, []int32{21}, column[int32](h, `SELECT turn_last_ref FROM entity_refs`))
 }
 
+// What a step's calls and texts name was just spoken of, so it stays in view: also what no result contains. What the
+// user wanted out of view in this turn does not come back by being named.
+func TestDecisionsTouchWhatTheyName(t *testing.T) {
+	t.Parallel()
+
+	h := late(t, `{understand: {intent: write, curation: {demote: [recipe_4]}},
+		think: {goal: g, decision: plan, steps: [{type: analyze, subdomain: recipes, description: compare}]},
+		act: [{calls: [{tool: db_analyze, args: {table: recipes, filters: [{field: id, op: in, value: [recipe_1]}]}}]},
+			{calls: [{tool: step_complete, args: {summary: "Two fit:\nrecipe_2, gen_recipe_1, not recipe_4", conclusions: "recipe_3 is best"}}]}],
+		reply: There.}`)
+	h.prompts.refs = nodes.Refs{}
+	for i := 1; i <= 5; i++ {
+		ref := fmt.Sprintf("recipe_%d", i)
+		h.prompts.refs[ref] = nodes.Ref{Type: "recipe", Label: "Dish"}
+		h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+			VALUES ($1, $2, 'recipe', $2, 'stored', 'read', 'Dish', 1, 1)`, h.session, ref)
+	}
+	h.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, state, action, label, turn_created, turn_last_ref)
+		VALUES ($1, 'gen_recipe_1', 'recipe', 'pending', 'generated', 'Pie', 1, 1)`, h.session)
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"gen_recipe_1", "recipe_1", "recipe_2", "recipe_3"},
+		column[string](h, `SELECT ref FROM entity_refs WHERE turn_last_ref = 21 AND demoted_at_turn IS NULL ORDER BY ref`))
+	require.Equal(t, []string{"recipe_4"}, column[string](h, `SELECT ref FROM entity_refs WHERE demoted_at_turn = 21`))
+}
+
 // A quick read takes over a plan's calls if the plan is that read and nothing else.
 func TestQuickReadTakesItsOwnCallsAlone(t *testing.T) {
 	t.Parallel()

@@ -174,6 +174,20 @@ func (s *state) asker() crud.Asker {
 	return crud.Asker{Scope: s.scope(nodes.At{Turn: number}), ShownFrom: number - s.runner.Windows.Full(number-1)}
 }
 
+// touched reports whether a ref was touched in this turn, as far as the view and this decision's writes tell.
+func (s *state) touched(ref string) bool {
+	return slices.Contains(s.written.Names, ref) || slices.ContainsFunc(s.Registry, func(e *db.EntityRefListInViewRow) bool {
+		return e.Ref == ref && e.TurnLastRef == s.Turn.Number
+	})
+}
+
+// demoted reports whether a ref was put out of view in this turn.
+func (s *state) demoted(ref string) bool {
+	return slices.ContainsFunc(s.Decisions, func(d *db.DecisionListRecentRow) bool {
+		return d.TurnNumber == s.Turn.Number && (d.Action == "clear_all" || d.Action == "demote" && d.Ref != nil && *d.Ref == ref)
+	})
+}
+
 // planned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.
 func (s *state) planned() bool { return s.DecisionsOf(vocab.NodeThink) > 0 }
 

@@ -3,6 +3,7 @@ package nodes
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // UnderstandOutput is Understand's decision: what the message refers to, what stays in view, what the user wants.
@@ -143,6 +144,27 @@ type ActOutput struct {
 	RequestSchema *RequestSchema `json:"request_schema,omitempty"`
 	// Beside are the calls for later steps; they are carried out as decisions of those steps once this one has ended.
 	Beside []BesideCalls `json:"beside,omitempty"`
+}
+
+// Text is all that the decision says: its calls' arguments and its words.
+func (o *ActOutput) Text() string {
+	var parts []string
+	for _, call := range o.Calls {
+		var args any
+		_ = json.Unmarshal(call.Args, &args) // valid, and unescaped only so
+		parts = append(parts, fmt.Sprint(args))
+	}
+	if c := o.StepComplete; c != nil {
+		parts = append(parts, c.Summary, c.Conclusions, c.Note)
+	}
+	if a := o.AskUser; a != nil {
+		parts = append(parts, a.Question, strings.Join(a.Options, "\n"))
+	}
+	if b := o.Blocked; b != nil {
+		parts = append(parts, b.Details)
+	}
+
+	return strings.Join(append(parts, o.Words), "\n")
 }
 
 // Call is one data tool call, with its arguments as the model wrote them (valid JSON).
