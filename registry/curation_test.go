@@ -70,6 +70,8 @@ func TestDropAndRestore(t *testing.T) {
 	b.read(t, 1, "recipe", "Soup")
 	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: decode(t, `{"name": "Pie"}`)}})
 	require.NoError(t, err)
+	require.NoError(t, b.at(1).Retain(ctx, "recipe_1", "for Friday", nil))
+	require.NoError(t, b.at(1).Exclude(ctx, "gen_recipe_1", "too sweet", nil))
 	require.NoError(t, b.at(1).Forget(ctx, "recipe_1", "no"))
 	require.NoError(t, b.at(1).Forget(ctx, "gen_recipe_1", "no"))
 	require.Empty(t, b.tiers(t, 1))
@@ -81,6 +83,8 @@ func TestDropAndRestore(t *testing.T) {
 
 	require.Equal(t, []string{"recipe_1"}, refsOf(b.read(t, 2, "recipe", "Soup")), "read again, it has its old ref")
 	require.Equal(t, map[string]string{"recipe_1": tierRecent}, b.tiers(t, 2))
+	require.Zero(t, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND (active_reason IS NOT NULL OR excluded_reason IS NOT NULL)`),
+		"no reason outlives what it was given for")
 	requireReasonOf(t, b.at(2).Retain(ctx, "recipe_9", "", nil), ReasonUnknown)
 }
 

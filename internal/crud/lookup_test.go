@@ -41,6 +41,16 @@ func TestNameLookup(t *testing.T) {
 		require.Equal(t, []string{"cod"}, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "cod"}]`))
 	})
 
+	t.Run("TheMostSimilarNameIsMeant", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		stock(b)
+		b.exec(`WITH i AS (INSERT INTO kitchen.ingredients (name, family, category, parent_category) VALUES ('chikens', 'chikens', 'meat', 'protein') RETURNING id)
+			INSERT INTO kitchen.inventory (user_id, name, ingredient_id) SELECT $1, 'a bird', id FROM i`, b.scope.UserID)
+		require.Equal(t, []string{"a bird", "chiken stock"}, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "chiken"}]`), "chicken is less similar")
+	})
+
 	t.Run("NoMatchIsEmpty", func(t *testing.T) {
 		t.Parallel()
 
@@ -93,6 +103,8 @@ func TestNameLookup(t *testing.T) {
 		require.Equal(t, []string{"chicken", "chicken breasts", "chicken thighs", "cod", "leftover chicken"},
 			names(b, "inventory", `"or_filters": [{"field": "name", "op": "=", "value": "chicken"}, {"field": "name", "op": "=", "value": "cod"}]`))
 		require.Equal(t, []string{"cod", "salmon"}, names(b, "inventory", `"filters": [{"field": "name", "op": "in", "value": ["cod", "salmon"]}]`))
+		require.Equal(t, []string{"chicken", "chicken breasts", "chicken thighs", "chiken stock", "cod", "leftover chicken"},
+			names(b, "inventory", `"or_filters": [{"field": "name", "op": "=", "value": "chiken"}, {"field": "name", "op": "=", "value": "cod"}]`), "a slip is understood there, too")
 	})
 
 	t.Run("WildcardsAreLiteral", func(t *testing.T) {

@@ -218,6 +218,16 @@ func TestKitchenSnippetsNameRealThings(t *testing.T) {
 	}
 }
 
+// Planners are told that the pantry is everything at home: there is a place of this name, which holds a part of it.
+func TestKitchenPantryIsEverythingAtHome(t *testing.T) {
+	t.Parallel()
+
+	inventory := openKitchen(t, dbtest.Tx(t)).Subdomain("inventory")
+
+	require.Contains(t, inventory.Guidance, `"what is in my pantry" does not`)
+	require.Contains(t, inventory.Examples, "without a location")
+}
+
 func TestKitchenSnapshotAndProfile(t *testing.T) {
 	t.Parallel()
 

@@ -106,6 +106,42 @@ turns:
 	c.fact("12", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`)
 }
 
+// A question outlasts a quick read: the answer that follows is planned with the question in view, and may do what it
+// proposed.
+func TestAQuestionOutlastsAQuickRead(t *testing.T) {
+	t.Parallel()
+	const (
+		look = `
+  - understand: {intent: read, quick: {entity_type: inv, why: one table}}
+    act: {calls: [{tool: db_read, args: {table: inventory}}]}`
+		note = `
+    think: {goal: Note it, decision: plan, steps: [{type: write, subdomain: tasks, description: Note it}]}
+    act: {calls: [{tool: db_create, args: {table: tasks, data: {title: Thaw the cod}}}, {tool: step_complete, args: {summary: noted}}]}
+    reply: Noted.`
+	)
+	c := converse(t, `
+turns:
+  - understand: {intent: explore}
+    think: {goal: Offer it, decision: propose, proposal: Shall I note to thaw the cod?, steps: [{type: write, subdomain: tasks, description: Note to thaw the cod}]}`+look+`
+  - understand: {intent: confirm, answers_question: true}`+note+`
+  - understand: {intent: write, clarification: {questions: [For which day?]}}`+look+`
+  - understand: {intent: answer, answers_question: true}`+note)
+	tasks := `SELECT count(*) FROM kitchen.tasks WHERE user_id = $2`
+	c.say("We have cod on Friday")
+	c.say("What is at home?")
+	c.fact("0", tasks)
+	c.say("yes")
+	c.fact("1", tasks)
+	require.Contains(t, section(c.prompt(3, "think", 1), "## Open Question"), "Shall I note to thaw the cod?")
+
+	c.say("Remind me of it once more")
+	c.say("What is at home?")
+	c.say("Thursday")
+	c.fact("2", tasks)
+	require.Contains(t, section(c.prompt(6, "think", 1), "## Open Question"), "For which day?")
+	c.fact("answered answered", `SELECT string_agg(status, ' ') FROM questions WHERE session_id = $1`)
+}
+
 func TestUpdateLifecycle(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
