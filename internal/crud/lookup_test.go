@@ -46,7 +46,7 @@ func TestNameLookup(t *testing.T) {
 
 		b := setupAlone(t)
 		stock(b)
-		b.exec(`WITH i AS (INSERT INTO kitchen.ingredients (name, family, category, parent_category) VALUES ('chikens', 'chikens', 'meat', 'protein') RETURNING id)
+		b.exec(`WITH i AS (INSERT INTO kitchen.ingredients (name, family, category, parent_category) VALUES ('chikena', 'chikena', 'meat', 'protein') RETURNING id)
 			INSERT INTO kitchen.inventory (user_id, name, ingredient_id) SELECT $1, 'a bird', id FROM i`, b.scope.UserID)
 		require.Equal(t, []string{"a bird", "chiken stock"}, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "chiken"}]`), "chicken is less similar")
 	})
