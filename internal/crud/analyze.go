@@ -173,14 +173,13 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 		list = append(list, value+" AS "+quoted(a.As))
 	}
 	s.add(`SELECT to_jsonb(r) - ' total', r." total" FROM (SELECT `, strings.Join(list, ", "), `, count(*) OVER () AS " total" FROM `,
-		table(t.domain, op.entity), " WHERE ", op.entity.Owned(), " AND ")
-	t.where(s, op.entity, filters, nil)
+		table(t.domain, op.entity), " WHERE ", op.entity.Owned(), " AND ", t.where(s, op.entity, filters, nil))
 	if len(group) > 0 {
 		s.add(" GROUP BY ", strings.Join(group, ", "))
 	}
 	s.add(" ORDER BY ")
 	if op.args.OrderBy != "" {
-		s.add(quoted(op.args.OrderBy), map[bool]string{true: " DESC", false: ""}[op.args.desc()], " NULLS LAST, ")
+		s.add(quoted(op.args.OrderBy), descends(op.args.desc()), ", ")
 	}
 	for i := range group {
 		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))

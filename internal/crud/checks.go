@@ -92,8 +92,7 @@ func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
 			continue
 		}
 		s := &statement{}
-		s.add("SELECT * FROM ", table(d.tools.domain, w.entity), " WHERE ")
-		s.keyIn(w.entity, w.keys)
+		s.add("SELECT * FROM ", table(d.tools.domain, w.entity), " WHERE ", s.keyIn(w.entity, w.keys))
 		if err := d.check(ctx, tx, w.entity, s); err != nil {
 			return &callError{index: w.call, entity: w.entity, err: err}
 		}

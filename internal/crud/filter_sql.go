@@ -1,70 +1,62 @@
 package crud
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"alfred/internal/domain"
 )
 
-// where writes the conditions of a read: all of filters and, if given, any one of or. Without conditions it writes
-// TRUE.
-func (t *Tools) where(s *statement, e *domain.Entity, filters, or []condition) {
-	s.add("TRUE")
-	for i := range filters {
-		s.add(" AND ")
-		t.condition(s, e, &filters[i])
+// where is the condition of a read: all of filters and, if given, any one of or.
+func (t *Tools) where(s *statement, e *domain.Entity, filters, or []condition) string {
+	sql := func(c condition) string { return t.condition(s, e, &c) }
+	all := listed(filters, " AND ", sql)
+	if len(or) > 0 {
+		all = strings.TrimPrefix(all+" AND (", " AND ") + listed(or, " OR ", sql) + ")"
 	}
-	if len(or) == 0 {
-		return
-	}
-	for i := range or {
-		s.add(map[bool]string{true: " AND (", false: " OR "}[i == 0])
-		t.condition(s, e, &or[i])
-	}
-	s.add(")")
+
+	return cmp.Or(all, "TRUE")
 }
 
-func (t *Tools) condition(s *statement, e *domain.Entity, c *condition) {
+func (t *Tools) condition(s *statement, e *domain.Entity, c *condition) string {
 	switch {
 	case c.none:
-		s.add("FALSE")
+		return "FALSE"
 	case c.all || c.distance != "":
-		s.add("TRUE")
+		return "TRUE"
 	case c.isLookup(e):
-		t.lookupCondition(s, e, c)
+		return t.lookupCondition(s, e, c)
 	default:
-		s.add("(")
-		columnCondition(s, e, c)
-		s.add(")")
+		return "(" + columnCondition(s, e, c) + ")"
 	}
 }
 
-func columnCondition(s *statement, e *domain.Entity, c *condition) {
+func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	sql, sqlType := c.compared(s, e)
-	switch c.op {
-	case opIsNull:
-		s.add(sql, " IS NULL")
-	case opIsNotNull:
-		s.add(sql, " IS NOT NULL")
-	case opIn:
-		s.add(sql, " = ANY(", s.castList(c.texts, sqlType), ")")
-	case opNotIn:
-		s.add(sql, " <> ALL(", s.castList(c.texts, sqlType), ")")
-	case opILike:
-		s.add(searchable(sql), " ILIKE ", s.value(c.texts[0]))
-	case opContains:
-		switch {
-		case c.column.Kind == domain.KindArray, c.column.Kind == domain.KindJSON:
-			s.add(sql, " @> ", comparand(s, c, sqlType))
-		case c.column.Holds != "":
-			s.add(sql, " @> ", s.cast(c.texts[0], c.column.Holds))
-		default:
-			s.add(searchable(c.column.SQL()), " ILIKE ", s.value(literal(c.texts[0])))
-		}
-	default:
-		s.add(sql, " ", map[bool]string{true: "<>", false: c.op}[c.op == opNotEqual], " ", comparand(s, c, sqlType))
+	isList := c.column.Kind == domain.KindArray
+	switch {
+	case c.op == opIsNull:
+		return sql + " IS NULL"
+	case c.op == opIsNotNull:
+		return sql + " IS NOT NULL"
+	case c.op == opIn:
+		return sql + " = ANY(" + s.castList(c.texts, sqlType) + ")"
+	case c.op == opNotIn:
+		return sql + " <> ALL(" + s.castList(c.texts, sqlType) + ")"
+	case c.op == opILike:
+		return searchable(sql) + " ILIKE " + s.value(c.texts[0])
+	case c.op == opContains && c.column.Holds != "" && !isList:
+		return sql + " @> " + s.cast(c.texts[0], c.column.Holds)
+	case c.op == opContains && c.column.Kind != domain.KindJSON && !isList:
+		return searchable(c.column.SQL()) + " ILIKE " + s.value(literal(c.texts[0]))
 	}
+	operator := cmp.Or(map[string]string{opNotEqual: "<>", opContains: "@>"}[c.op], c.op)
+	if isList {
+		return sql + " " + operator + " " + s.castList(c.texts, sqlType)
+	}
+
+	return sql + " " + operator + " " + s.cast(c.texts[0], sqlType)
 }
 
 // compared is what is compared, and the type that its values, or the elements of a list, are compared as.
@@ -112,12 +104,4 @@ func comparedAs(e *domain.Entity, c *domain.Column) string {
 	default:
 		return strings.TrimSuffix(c.Type, "[]")
 	}
-}
-
-func comparand(s *statement, c *condition, sqlType string) string {
-	if c.column.Kind == domain.KindArray {
-		return s.castList(c.texts, sqlType)
-	}
-
-	return s.cast(c.texts[0], sqlType)
 }

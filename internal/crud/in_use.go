@@ -87,8 +87,7 @@ func (t *Tools) users(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys
 		s.add(`SELECT " keys".key, count(*) FROM unnest(`, s.value(keys), `::text[]) AS " keys" (key) JOIN `, table(t.domain, holder.Entity),
 			" ON ", qualified(holder.Entity, holder.Column), ` = " keys".key::`, holder.Column.Type, " WHERE ", holder.Entity.Owned())
 		if holder.Entity == e {
-			s.add(" AND NOT ")
-			s.keyIn(e, keys)
+			s.add(" AND NOT ", s.keyIn(e, keys))
 		}
 		s.add(" GROUP BY 1")
 		var (

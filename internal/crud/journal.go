@@ -24,7 +24,7 @@ import (
 type journal struct {
 	tools  *Tools // nil outside a turn, where nothing is kept, and so nothing has to be read
 	writes []*rowChange
-	now    map[*domain.Entity]map[string]image // the rows as the decision left them; nil for a type that is still to be read
+	now    map[*domain.Entity]map[string]image // the rows as the decision left them, once they are read
 }
 
 // rowChange is one row of row_changes while its decision runs.
@@ -82,58 +82,40 @@ func populated(e *domain.Entity, name string, from any) string {
 	return value
 }
 
-// images reads whole rows, hidden columns included, by the column that identifies them.
+// images reads whole rows by the column that identifies them.
 func (t *Tools) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string) (map[string]image, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	reads, found := &pg.Batch{}, map[string]image{}
-	t.queueImages(reads, e, by, keys, false, func() map[string]image { return found })
+	reads, found := &pg.Batch{}, map[string]image(nil)
+	t.queueImages(reads, e, by, keys, false, func(rows map[string]image) { found = rows })
+	err := reads.Send(ctx, tx)
 
-	return found, reads.Send(ctx, tx)
+	return found, err
 }
 
-// imagesByKey adds reads of whole rows, one query per type, and returns where they go: nil until they are read. lock
-// locks the rows too, in a fixed order, so that two who do so cannot deadlock.
+// imagesByKey adds reads of whole rows, one query per type, and returns where they go. lock locks the rows too, in a
+// fixed order, so that two who do so cannot deadlock.
 func (t *Tools) imagesByKey(reads *pg.Batch, keys map[*domain.Entity][]string, lock bool) map[*domain.Entity]map[string]image {
 	found := map[*domain.Entity]map[string]image{}
 	for _, e := range t.domain.Entities {
-		if len(keys[e]) == 0 {
-			continue
+		if len(keys[e]) > 0 {
+			t.queueImages(reads, e, e.Key, keys[e], lock && e.Lockable, func(rows map[string]image) { found[e] = rows })
 		}
-		found[e] = nil
-		t.queueImages(reads, e, e.Key, keys[e], lock && e.Lockable, func() map[string]image {
-			found[e] = map[string]image{}
-
-			return found[e]
-		})
 	}
 
 	return found
 }
 
-// queueImages adds a read of whole rows; into makes the map they go to, once they are read.
-func (t *Tools) queueImages(reads *pg.Batch, e *domain.Entity, by *domain.Column, keys []string, lock bool, into func() map[string]image) {
+// queueImages adds a read of whole rows, hidden columns included.
+func (t *Tools) queueImages(reads *pg.Batch, e *domain.Entity, by *domain.Column, keys []string, lock bool, take func(map[string]image)) {
 	s := &statement{}
 	s.add("SELECT ", qualified(e, e.Key), "::text, ", imageSQL(e), " FROM ", table(t.domain, e),
-		" WHERE ", e.Owned(), " AND ")
-	s.in(qualified(e, by), keys, by.Type)
-	s.add(" ORDER BY ", qualified(e, e.Key))
+		" WHERE ", e.Owned(), " AND ", s.in(qualified(e, by), keys, by.Type), " ORDER BY ", qualified(e, e.Key))
 	if lock {
 		s.add(" FOR UPDATE OF ", quoted(e.Table))
 	}
-	reads.Query("read "+e.Table+" as it is", s.String(), s.args, func(rows pgx.Rows) error {
-		var key string
-		var row image
-		found := into()
-		_, err := pgx.ForEachRow(rows, []any{&key, &row}, func() error {
-			found[key], row = row, nil
-
-			return nil
-		})
-
-		return err
-	})
+	queueByKey(reads, "read "+e.Table+" as it is", s, take)
 }
 
 func (j *journal) add(e *domain.Entity, key, action string) *rowChange {
@@ -217,9 +199,7 @@ func (j *journal) readResult(ctx context.Context, tx pgx.Tx) error {
 }
 
 // unread reports whether what readResult asks for has not been sent yet.
-func (j *journal) unread() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(j.now)), func(rows map[string]image) bool { return rows == nil })
-}
+func (j *journal) unread() bool { return len(j.writes) > 0 && len(j.now) == 0 }
 
 // finish records how each write left its row, once that has been read. An update that changed nothing is not a write.
 func (j *journal) finish() {

@@ -153,12 +153,12 @@ func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
 func (l *list) query(t *Tools, limit int) *query {
 	q := &query{sel: ownColumns(l.entity), filters: l.filters, limit: limit, paged: true, after: l.after, first: func(s *statement) []*term { return l.first(t, s) }}
 	if l.searched() {
-		q.where = func(s *statement) {
-			if sql := t.searchedSQL(l.entity); l.reordered {
-				eachWord(s, sql, l.params.Query)
-			} else {
-				s.add(sql, " ILIKE ", s.value(literal(l.params.Query)))
+		q.where = func(s *statement) string {
+			if l.reordered {
+				return eachWord(s, t.searchedSQL(l.entity), l.params.Query)
 			}
+
+			return t.searchedSQL(l.entity) + " ILIKE " + s.value(literal(l.params.Query))
 		}
 	}
 

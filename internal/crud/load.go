@@ -165,8 +165,8 @@ type query struct {
 	// all of filters has to hold and, if given, any one of or.
 	filters, or []condition
 
-	where func(*statement)         // a further condition; nil for none
-	join  func(*statement)         // what is joined to the table; nil for nothing
+	where func(*statement) string  // a further condition; nil for none
+	join  func(*statement) string  // what is joined to the table; nil for nothing
 	first func(*statement) []*term // what precedes the type's order; nil for nothing
 	top   []string                 // only these keys are read, but all rows counted; nil: every row
 	limit int                      // 0: no limit
@@ -243,7 +243,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	}
 	s.add(" FROM ", table(t.domain, e))
 	if q.join != nil {
-		q.join(s)
+		s.add(q.join(s))
 	}
 	t.whereSQL(s, e, q)
 	s.add(" ORDER BY ", orderSQL(terms))
@@ -265,15 +265,12 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 
 // whereSQL says which rows a query reads.
 func (t *Tools) whereSQL(s *statement, e *domain.Entity, q *query) {
-	s.add(" WHERE ", e.Owned(), " AND ")
-	t.where(s, e, q.filters, q.or)
+	s.add(" WHERE ", e.Owned(), " AND ", t.where(s, e, q.filters, q.or))
 	if q.top != nil {
-		s.add(" AND ")
-		s.keyIn(e, q.top)
+		s.add(" AND ", s.keyIn(e, q.top))
 	}
 	if q.where != nil {
-		s.add(" AND ")
-		q.where(s)
+		s.add(" AND ", q.where(s))
 	}
 }
 
@@ -281,7 +278,7 @@ func (t *Tools) whereSQL(s *statement, e *domain.Entity, q *query) {
 func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
 	return t.load(ctx, tx, e, &query{
 		sel:   sel,
-		where: func(s *statement) { s.keyIn(e, keys) },
+		where: func(s *statement) string { return s.keyIn(e, keys) },
 		first: inOrder(e, e.Key, keys),
 	})
 }
@@ -295,30 +292,19 @@ func inOrder(e *domain.Entity, c *domain.Column, texts []string) func(*statement
 
 // lockRows selects rows by key and locks them.
 func (t *Tools) lockRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
-	return t.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) { s.keyIn(e, keys) }})
+	return t.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) string { return s.keyIn(e, keys) }})
 }
 
-// versions returns the versions of the user's rows, by type and key. which adds the condition on rows of a type and
-// reports whether any of it are wanted. There is one query per type; they are sent together.
-func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Entity, *statement) bool) (map[string]map[string]string, error) {
+// versions returns the versions of the user's rows, by type and key. which is the condition on rows of a type, "" if none
+// of it are wanted. There is one query per type; they are sent together.
+func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Entity, *statement) string) (map[string]map[string]string, error) {
 	versions, reads := map[string]map[string]string{}, &pg.Batch{}
 	for _, e := range t.domain.Entities {
-		s, found := &statement{}, map[string]string{}
-		s.add("SELECT ", qualified(e, e.Key), "::text, ", e.VersionSQL(), " FROM ", table(t.domain, e), " WHERE ", e.Owned(), " AND ")
-		if !which(e, s) {
-			continue
+		s := &statement{}
+		if condition := which(e, s); condition != "" {
+			s.add("SELECT ", qualified(e, e.Key), "::text, ", e.VersionSQL(), " FROM ", table(t.domain, e), " WHERE ", e.Owned(), " AND ", condition)
+			queueByKey(reads, "read versions", s, func(found map[string]string) { versions[e.Type] = found })
 		}
-		versions[e.Type] = found
-		reads.Query("read versions", s.String(), s.args, func(rows pgx.Rows) error {
-			var key, version string
-			_, err := pgx.ForEachRow(rows, []any{&key, &version}, func() error {
-				found[key] = version
-
-				return nil
-			})
-
-			return err
-		})
 	}
 
 	return versions, reads.Send(ctx, tx)
@@ -337,7 +323,7 @@ func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child
 	keys := parents.keys()
 	found, err := t.load(ctx, tx, child.Entity, &query{
 		sel:   all(child.Entity),
-		where: func(s *statement) { s.in(qualified(child.Entity, child.FK), keys, child.FK.Type) },
+		where: func(s *statement) string { return s.in(qualified(child.Entity, child.FK), keys, child.FK.Type) },
 		first: inOrder(child.Entity, child.FK, keys), // the reference may be hidden, or be written differently from the key that it equals
 		paged: true,
 	})

@@ -203,45 +203,45 @@ func nothing(name string) bool { return strings.TrimSpace(name) == "" }
 
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
 // because a row may not be linked. Names of things match whole words; titles also match in part.
-func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) {
+func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 	sql := searchable(c.column.SQL())
+	var ways []string
 	for i, text := range c.texts {
-		s.add(map[bool]string{true: "(", false: " OR "}[i == 0], sql)
 		switch {
 		case nothing(text):
-			s.add(" = ''")
+			ways = append(ways, sql+" = ''")
 
 			continue
 		case e.Match != nil:
-			s.add(" ~* ", s.value(sqlWords(text)))
+			ways = append(ways, sql+" ~* "+s.value(sqlWords(text)))
 		default:
-			s.add(" ILIKE ", s.value(literal(strings.TrimSpace(text))))
+			ways = append(ways, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))))
 		}
 		if c.reordered[i] {
-			s.add(" OR ")
-			eachWord(s, sql, text)
+			ways = append(ways, eachWord(s, sql, text))
 		}
 		if c.op == opSimilar && e.Match == nil {
-			s.add(" OR word_similarity(", s.value(text), ", ", sql, ") >= ", s.value(searchSimilarity), "::float8")
+			ways = append(ways, "word_similarity("+s.value(text)+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")
 		}
 		if i < len(c.found) {
-			t.linkedCondition(s, e, sql, &c.found[i])
+			ways = append(ways, t.linkedConditions(s, e.Match, sql, &c.found[i])...)
 		}
 	}
-	s.add(")")
+
+	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-func (t *Tools) linkedCondition(s *statement, e *domain.Entity, sql string, found *named) {
-	m := e.Match
+func (t *Tools) linkedConditions(s *statement, m *domain.Match, sql string, found *named) (ways []string) {
 	for _, name := range found.names {
-		s.add(" OR ", sql, " ~* ", s.value(sqlWords(name)))
+		ways = append(ways, sql+" ~* "+s.value(sqlWords(name)))
 	}
 	if len(found.keys) > 0 {
-		s.add(" OR ")
-		s.in(m.Link.SQL(), found.keys, m.Target.Key.Type)
+		ways = append(ways, s.in(m.Link.SQL(), found.keys, m.Target.Key.Type))
 	}
 	if len(found.families) > 0 {
-		s.add(" OR ", m.Link.SQL(), " IN (SELECT ", qualified(m.Target, m.Target.Key), " FROM ", table(t.domain, m.Target),
-			" WHERE ", m.Target.Owned(), " AND ", qualified(m.Target, m.Target.Column(m.TargetFamily)), "::text = ANY(", s.value(found.families), "::text[]))")
+		ways = append(ways, m.Link.SQL()+" IN (SELECT "+qualified(m.Target, m.Target.Key)+" FROM "+table(t.domain, m.Target)+
+			" WHERE "+m.Target.Owned()+" AND "+qualified(m.Target, m.Target.Column(m.TargetFamily))+"::text = ANY("+s.value(found.families)+"::text[]))")
 	}
+
+	return ways
 }

@@ -168,16 +168,16 @@ func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 		names[i] = folded(row[by.Name])
 	}
 
-	return d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
-		s.add("(lower(", by.SQL(), "::text) = ANY(", s.value(names), "::text[])")
+	return d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) string {
+		same := "lower(" + by.SQL() + "::text) = ANY(" + s.value(names) + "::text[])"
 		if e.Match != nil {
-			s.add(" OR ")
-			s.in(e.Match.Link.SQL(), textsIn(rows, e.Match.Link), e.Match.Link.Type)
+			same += " OR " + s.in(e.Match.Link.SQL(), textsIn(rows, e.Match.Link), e.Match.Link.Type)
 		}
-		s.add(")")
 		if e.Merge.Unless != "" {
-			s.add(" AND ", quoted(e.Merge.Unless), " IS NOT TRUE")
+			return "(" + same + ") AND " + quoted(e.Merge.Unless) + " IS NOT TRUE"
 		}
+
+		return "(" + same + ")"
 	}})
 }
 

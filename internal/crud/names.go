@@ -56,12 +56,11 @@ func reordered(e *domain.Entity, filters, or []condition, found *loaded) bool {
 	return again
 }
 
-// eachWord adds the condition that a text contains all words of a name.
-func eachWord(s *statement, sql, name string) {
-	for i, part := range nameParts(name) {
-		s.add(map[bool]string{true: "(", false: " AND "}[i == 0], sql, " ~* ", s.value(wholeWords(part, regexp.QuoteMeta(part))))
-	}
-	s.add(")")
+// eachWord is the condition that a text contains all words of a name.
+func eachWord(s *statement, sql, name string) string {
+	holds := func(part string) string { return sql + " ~* " + s.value(wholeWords(part, regexp.QuoteMeta(part))) }
+
+	return "(" + listed(nameParts(name), " AND ", holds) + ")"
 }
 
 // wordForms are the ways a name may be written in the canonical table: unchanged, without anything after a comma or in

@@ -302,20 +302,21 @@ const maxCompared = 5000
 // versions returns the versions of the user's rows of the types that the function changes. Afterwards they are those up
 // to the last key of before: a row that takes the place of one that is gone is no new one.
 func (op *operateOp) versions(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]string, error) {
-	return d.tools.versions(ctx, tx, func(e *domain.Entity, s *statement) bool {
-		key, most := qualified(e, e.Key), maxCompared
-		s.add("TRUE")
+	return d.tools.versions(ctx, tx, func(e *domain.Entity, s *statement) string {
+		key, most, which := qualified(e, e.Key), maxCompared, "TRUE"
+		if !slices.Contains(op.declared.Changes, e) {
+			return ""
+		}
 		if op.before != nil {
 			most = 2 * maxCompared
 		}
 		if before := op.before[e.Type]; len(before) == maxCompared {
 			// The union gives the keys the column's collation, by which they are ordered.
-			s.add(" AND ", key, " <= (SELECT last FROM (SELECT unnest(", s.castList(slices.Collect(maps.Keys(before)), e.Key.Type), ") UNION ALL SELECT ", key,
-				" FROM ", table(d.tools.domain, e), " WHERE FALSE) AS x (last) ORDER BY last DESC LIMIT 1)")
+			which = key + " <= (SELECT last FROM (SELECT unnest(" + s.castList(slices.Collect(maps.Keys(before)), e.Key.Type) + ") UNION ALL SELECT " + key +
+				" FROM " + table(d.tools.domain, e) + " WHERE FALSE) AS x (last) ORDER BY last DESC LIMIT 1)"
 		}
-		s.add(" ORDER BY ", key, " LIMIT ", s.value(most))
 
-		return slices.Contains(op.declared.Changes, e)
+		return which + " ORDER BY " + key + " LIMIT " + s.value(most)
 	})
 }
 

@@ -35,22 +35,12 @@ func defaultOrder(e *domain.Entity) []*term {
 }
 
 func orderSQL(terms []*term) string {
-	parts := make([]string, len(terms))
-	for i, t := range terms {
-		parts[i] = t.sql + map[bool]string{true: " DESC", false: ""}[t.desc] + " NULLS LAST"
-	}
-
-	return strings.Join(parts, ", ")
+	return listed(terms, ", ", func(t *term) string { return t.sql + descends(t.desc) })
 }
 
 // positionSQL is the SQL of a row's position.
 func positionSQL(terms []*term) string {
-	parts := make([]string, len(terms))
-	for i, t := range terms {
-		parts[i] = "(" + t.sql + ")::text"
-	}
-
-	return "ARRAY[" + strings.Join(parts, ", ") + "]"
+	return "ARRAY[" + listed(terms, ", ", func(t *term) string { return "(" + t.sql + ")::text" }) + "]"
 }
 
 // afterSQL matches the rows after a position: the first term in which they differ sorts later. Nulls sort last.
@@ -77,13 +67,13 @@ func afterSQL(s *statement, terms []*term, after position) string {
 
 // encode makes an opaque cursor of a position: clients return it and read nothing in it.
 func (p position) encode(e *domain.Entity, query string) (string, error) {
-	raw, err := jsonRows(listed{Type: e.Type, Query: query, At: p})
+	raw, err := jsonRows(cursor{Type: e.Type, Query: query, At: p})
 
 	return base64.RawURLEncoding.EncodeToString(raw), err
 }
 
-// listed is a decoded cursor: which list, and where.
-type listed struct {
+// cursor says which list, and where in it.
+type cursor struct {
 	Type  string   `json:"type"`
 	Query string   `json:"query"`
 	At    position `json:"at"`
@@ -94,7 +84,7 @@ func decodePosition(text string, e *domain.Entity, query string, terms int) (pos
 	if text == "" {
 		return nil, nil
 	}
-	var found listed
+	var found cursor
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err == nil {
 		err = json.Unmarshal(raw, &found)

@@ -120,9 +120,9 @@ func (op *readOp) rank(d *decision, text string, q *query) {
 	if op.args.ordered() > 0 && len(keys) >= q.limit {
 		q.top = keys
 	}
-	q.join = func(s *statement) {
-		s.add(" LEFT JOIN (SELECT u._key::", op.entity.Key.Type, " AS _key, u._place FROM unnest(", s.value(keys),
-			"::text[]) WITH ORDINALITY AS u (_key, _place)) AS _ranked ON _ranked._key = ", qualified(op.entity, op.entity.Key))
+	q.join = func(s *statement) string {
+		return " LEFT JOIN (SELECT u._key::" + op.entity.Key.Type + " AS _key, u._place FROM unnest(" + s.value(keys) +
+			"::text[]) WITH ORDINALITY AS u (_key, _place)) AS _ranked ON _ranked._key = " + qualified(op.entity, op.entity.Key)
 	}
 }
 

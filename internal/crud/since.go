@@ -95,10 +95,12 @@ func (s *since) load(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) (err 
 	}
 
 	return pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
-		s.now, err = s.versions(ctx, tenant, func(e *domain.Entity, sql *statement) bool {
-			sql.keyIn(e, keys[e.Type])
+		s.now, err = s.versions(ctx, tenant, func(e *domain.Entity, sql *statement) string {
+			if len(keys[e.Type]) == 0 {
+				return ""
+			}
 
-			return len(keys[e.Type]) > 0
+			return sql.keyIn(e, keys[e.Type])
 		})
 
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
+	"alfred/internal/pg"
 )
 
 // statement is SQL under construction. Values enter it only through value, so that nothing a model wrote can become
@@ -42,15 +43,15 @@ func (s *statement) castList(texts []string, sqlType string) string {
 	return s.value(texts) + "::text[]::" + sqlType + "[]"
 }
 
-// in adds the condition that a column, given as SQL, has one of the values. As a subquery their number is unknown to the
+// in is the condition that a column, given as SQL, has one of the values. As a subquery their number is unknown to the
 // planner, which would otherwise plan for each number anew, at a third of a statement's cost.
-func (s *statement) in(column string, texts []string, sqlType string) {
-	s.add(column, " = ANY(ARRAY(SELECT unnest(", s.value(texts), "::text[])::", sqlType, "))")
+func (s *statement) in(column string, texts []string, sqlType string) string {
+	return column + " = ANY(ARRAY(SELECT unnest(" + s.value(texts) + "::text[])::" + sqlType + "))"
 }
 
-// keyIn adds the condition that a row has one of the keys.
-func (s *statement) keyIn(e *domain.Entity, keys []string) {
-	s.in(qualified(e, e.Key), keys, e.Key.Type)
+// keyIn is the condition that a row has one of the keys.
+func (s *statement) keyIn(e *domain.Entity, keys []string) string {
+	return s.in(qualified(e, e.Key), keys, e.Key.Type)
 }
 
 // each runs the query and calls read for each row, once it is scanned into the given variables.
@@ -74,6 +75,25 @@ func (s *statement) texts(ctx context.Context, tx pgx.Tx) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
+// queueByKey adds a query that returns keys, each with something of its row. take gets these by key.
+func queueByKey[T any](reads *pg.Batch, what string, s *statement, take func(map[string]T)) {
+	reads.Query(what, s.String(), s.args, func(rows pgx.Rows) error {
+		var (
+			key string
+			one T
+		)
+		found := map[string]T{}
+		_, err := pgx.ForEachRow(rows, []any{&key, &one}, func() error {
+			found[key], one = one, *new(T)
+
+			return nil
+		})
+		take(found)
+
+		return err
+	})
+}
+
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 // table is the table in a FROM clause. It is never aliased, because computed columns may name it.
@@ -88,12 +108,26 @@ func qualified(e *domain.Entity, c *domain.Column) string {
 
 // columnList is the SQL list of columns, each under its own name.
 func columnList(columns []*domain.Column) string {
-	parts := make([]string, 0, len(columns)+1)
-	for _, c := range columns {
-		parts = append(parts, c.SQL()+" AS "+quoted(c.Name))
+	return listed(columns, ", ", func(c *domain.Column) string { return c.SQL() + " AS " + quoted(c.Name) })
+}
+
+// listed joins a text of each element.
+func listed[T any](list []T, separator string, text func(T) string) string {
+	parts := make([]string, len(list))
+	for i, one := range list {
+		parts[i] = text(one)
 	}
 
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, separator)
+}
+
+// descends is the direction of an order.
+func descends(desc bool) string {
+	if desc {
+		return " DESC NULLS LAST"
+	}
+
+	return " NULLS LAST"
 }
 
 // searchable is a value as the text in which patterns are looked for: there are none for a collation to which different

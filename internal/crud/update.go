@@ -148,8 +148,7 @@ func (t *Tools) updateSQL(e *domain.Entity, keys, columns []string, row any) *st
 	s := &statement{}
 	into := table(t.domain, e)
 	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(row),
-		"::jsonb) AS r WHERE ", e.Owned(), " AND ")
-	s.keyIn(e, keys)
+		"::jsonb) AS r WHERE ", e.Owned(), " AND ", s.keyIn(e, keys))
 
 	return s
 }
