@@ -110,13 +110,6 @@ func (d *decision) lockDraft(ctx context.Context, ref string, version int) error
 	if err := d.registry.LockDraft(ctx, ref); err != nil || version == AnyVersion {
 		return err
 	}
-	newest, err := d.registry.NewestVersions(ctx, ref)
-	if err != nil {
-		return err
-	}
-	if newest[ref] != version {
-		return fail(CodeStale, "%s was changed in the meantime: look at it again.", ref)
-	}
 
-	return nil
+	return d.asRead(ctx, map[string]int{ref: version})
 }

@@ -1,7 +1,9 @@
 package crud
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,8 +13,8 @@ import (
 )
 
 // changeArgs describes a changed row in the form that a constrained model writes: no free-form keys, and null does not
-// have to mean both "not given" and "clear". Rows may also come as objects by column (data, patch, content); object
-// converts both to one form.
+// have to mean both "not given" and "clear". Rows may also come as objects by column (data, patch, content), which
+// is the form that everything else works with.
 type changeArgs struct {
 	rowArgs
 
@@ -36,8 +38,6 @@ type assignment struct {
 	Value  any    `json:"value"`
 }
 
-func (c *changeArgs) empty() bool { return len(c.Set)+len(c.Children)+len(c.Clear) == 0 }
-
 // object returns the change as an object by column, with null for cleared columns.
 func (c *changeArgs) object(e *domain.Entity) (map[string]any, *Error) {
 	row, err := c.rowArgs.object(e)
@@ -60,7 +60,7 @@ func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, given := range r.Children {
+	for i, given := range r.Children {
 		child := e.Child(given.Table)
 		if child == nil {
 			return nil, failColumn(CodeBadArgument, given.Table, "Rows of %q do not stand in a %s.", registry.Scrub(given.Table), e.Name)
@@ -69,46 +69,33 @@ func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		if given.Position == 0 {
-			if at, byPosition := row[given.Table].(map[string]any); byPosition {
-				at[strconv.Itoa(afterAll+len(at))] = one
-
-				continue
-			}
+		if !r.byPosition(given.Table) {
 			rows, _ := row[given.Table].([]any)
 			row[given.Table] = append(rows, one)
 
 			continue
 		}
-		if at := placed(row, given.Table); len(one) > 0 {
-			at[strconv.Itoa(given.Position)] = one
-		} else {
-			at[strconv.Itoa(given.Position)] = nil
+		rows, _ := row[given.Table].(map[string]any)
+		if rows == nil {
+			rows = map[string]any{}
 		}
+		at := strconv.Itoa(cmp.Or(given.Position, afterAll+i))
+		if rows[at] = one; given.Position > 0 && len(one) == 0 {
+			rows[at] = nil
+		}
+		row[given.Table] = rows
 	}
 
 	return row, nil
 }
 
-// placed returns child rows as an object by position. Rows without a position are appended.
-func placed(row map[string]any, table string) map[string]any {
-	at, ok := row[table].(map[string]any)
-	if ok {
-		return at
-	}
-	at = map[string]any{}
-	if rows, isList := row[table].([]any); isList {
-		for i, one := range rows {
-			at[strconv.Itoa(afterAll+i)] = one
-		}
-	}
-	row[table] = at
-
-	return at
-}
-
-// afterAll is a position beyond the end of any draft's list.
+// afterAll is a position beyond the end of any draft's list, for rows that are given without one beside others.
 const afterAll = 1_000_000
+
+// byPosition reports whether some rows of a table are selected among a draft's; otherwise they are all there are.
+func (r *rowArgs) byPosition(table string) bool {
+	return slices.ContainsFunc(r.Children, func(c childArgs) bool { return c.Table == table && c.Position != 0 })
+}
 
 func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
 	row := map[string]any{}
@@ -139,48 +126,50 @@ func fromText(c *domain.Column, value any) any {
 	return inner
 }
 
-// build normalizes a create: data holds rows, patch changes a draft.
-func (a *createArgs) build(e *domain.Entity) *Error {
-	if len(a.Rows) > 0 {
-		if a.Data != nil {
-			return fail(CodeBadArgument, "db_create takes rows once.")
-		}
-		rows := make([]any, len(a.Rows))
-		for i := range a.Rows {
-			row, err := a.Rows[i].object(e)
-			if err != nil {
-				return rowFault(err, i, len(rows))
-			}
-			rows[i] = row
-		}
-		a.Data = rows
-	}
-	if a.empty() {
-		return nil
-	}
-	change, err := a.object(e)
-	switch {
-	case err != nil:
-		return err
-	case a.FromRef != "" && a.Patch == nil:
-		a.Patch = change
-	case a.FromRef == "" && a.Data == nil:
-		a.Data = change
-	default:
-		return fail(CodeBadArgument, "set, clear and children change a draft that from_ref names; a new row stands in rows.")
-	}
-
-	return nil
-}
-
 // oneForm returns a change as an object by column, in whichever form it came; twice is the message if both forms came.
-func oneForm(e *domain.Entity, object map[string]any, change *changeArgs, twice string) (map[string]any, *Error) {
+func (c *changeArgs) oneForm(e *domain.Entity, object map[string]any, twice string) (map[string]any, *Error) {
 	switch {
-	case change.empty():
+	case len(c.Set)+len(c.Children)+len(c.Clear) == 0:
 		return object, nil
 	case len(object) > 0:
 		return nil, fail(CodeBadArgument, "%s", twice)
 	default:
-		return change.object(e)
+		return c.object(e)
 	}
+}
+
+// rows returns the new rows, or none for a draft, whose change it puts into Patch.
+func (a *createArgs) rows(e *domain.Entity) (rows []map[string]any, err *Error) {
+	const ofDraft = "set, clear and children change a draft that from_ref names; a new row stands in rows."
+	patched := a.Patch != nil
+	if a.Patch, err = a.oneForm(e, a.Patch, ofDraft); err != nil {
+		return nil, err
+	}
+	listed := len(a.Rows) > 0 || a.Data != nil
+	switch {
+	case len(a.Rows) > 0 && a.Data != nil:
+		return nil, fail(CodeBadArgument, "db_create takes rows once.")
+	case a.FromRef != "" && listed:
+		return nil, fail(CodeBadArgument, "db_create takes rows or from_ref, not both; set and clear change a draft.")
+	case a.FromRef != "":
+		return nil, nil
+	case patched:
+		return nil, fail(CodeBadArgument, "A patch goes with from_ref.")
+	case a.Patch != nil && listed:
+		return nil, fail(CodeBadArgument, ofDraft)
+	case a.Patch != nil:
+		rows, a.Patch = []map[string]any{a.Patch}, nil
+
+		return rows, nil
+	case len(a.Rows) == 0:
+		return rowList(a.Data)
+	}
+	list := make([]any, len(a.Rows))
+	for i := range a.Rows {
+		if list[i], err = a.Rows[i].object(e); err != nil {
+			return nil, rowFault(err, i, len(list))
+		}
+	}
+
+	return rowList(list)
 }

@@ -21,8 +21,8 @@ type createOp struct {
 
 	args    createArgs
 	rows    []map[string]any
-	version int    // of the draft as it was read
-	removed string // what the patch removes, in words
+	read    map[string]int // the version of the draft
+	removed string         // what the patch removes, in words
 	saved   *saved
 	found   *loaded
 }
@@ -32,21 +32,8 @@ func (d *decision) newCreate(s *step) (operation, *Error) {
 	if err := d.begin(s, &op.args, &op.args.Table, domain.Create); err != nil {
 		return nil, err
 	}
-	if err := op.args.build(s.entity); err != nil {
-		return nil, err
-	}
-	if op.args.FromRef != "" {
-		if op.args.Data != nil {
-			return nil, fail(CodeBadArgument, "db_create takes rows or from_ref, not both; set and clear change a draft.")
-		}
-
-		return op, nil
-	}
-	if op.args.Patch != nil {
-		return nil, fail(CodeBadArgument, "A patch goes with from_ref.")
-	}
 	var err *Error
-	op.rows, err = rowList(op.args.Data)
+	op.rows, err = op.args.rows(s.entity)
 
 	return op, err
 }
@@ -172,7 +159,7 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 	if err != nil {
 		return err
 	}
-	op.version = versions[op.args.FromRef]
+	op.read = versions
 	patched, removed, fault := patchDraft(op.entity, contents[op.args.FromRef], op.args.Patch)
 	if fault != nil {
 		return fault
@@ -189,7 +176,7 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 		if err != nil {
 			return Result{}, err
 		}
-		if err := op.unchanged(ctx, d); err != nil {
+		if err := d.asRead(ctx, op.read); err != nil { // the promotion holds the registry's lock
 			return Result{}, err
 		}
 	}
@@ -203,19 +190,4 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	result.Notice = op.removed
 
 	return result, err
-}
-
-// unchanged refuses to save a draft that its user has changed while it was being saved. The preceding promotion holds
-// the registry's lock.
-func (op *createOp) unchanged(ctx context.Context, d *decision) error {
-	ref := op.args.FromRef
-	versions, err := d.registry.NewestVersions(ctx, ref)
-	if err != nil {
-		return err
-	}
-	if newest := versions[ref]; newest != op.version || newest != d.expected(ref, newest) {
-		return fail(CodeStale, "%s was changed in the meantime: look at it again.", ref)
-	}
-
-	return nil
 }

@@ -47,7 +47,7 @@ func (d *decision) newGenerate(s *step) (operation, *Error) {
 			continue
 		}
 		s.entity = e
-		given, err := oneForm(e, create.Content, &create.changeArgs, contentTwice)
+		given, err := create.oneForm(e, create.Content, contentTwice)
 		wrong.add(rowFault(err, i, len(op.args.Creates)))
 		content, err := newRow(e, given, nil)
 		wrong.add(rowFault(err, i, len(op.args.Creates)))
@@ -132,7 +132,7 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 	var wrong faults
 	for i, entry := range entries {
 		e := d.tools.domain.ByType(entry.Type)
-		patch, fault := oneForm(e, op.args.Updates[i].Content, &op.args.Updates[i].changeArgs, contentTwice)
+		patch, fault := op.args.Updates[i].oneForm(e, op.args.Updates[i].Content, contentTwice)
 		if fault != nil {
 			return fault
 		}
@@ -213,19 +213,14 @@ func (op *generateOp) hold(ctx context.Context, d *decision) error {
 		if err := d.registry.LockDraft(ctx, update.ref); err != nil {
 			return err
 		}
-		_, own := d.drafted[update.ref]
-		built = built || own
+		if own, was := d.drafted[update.ref]; was {
+			op.read[update.ref], built = own, true
+		}
 	}
-	versions, err := d.registry.NewestVersions(ctx, slices.Collect(maps.Keys(op.read))...)
-	if err != nil {
+	if err := d.asRead(ctx, op.read); err != nil {
 		return err
 	}
-	for ref, version := range versions {
-		if version != d.expected(ref, op.read[ref]) {
-			return fail(CodeStale, "%s was changed while you decided: nothing was written. Look at what it is now, and decide again.", ref)
-		}
-		d.drafted[ref] = version
-	}
+	maps.Copy(d.drafted, op.read)
 	if !built {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -145,14 +146,19 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// expected is the version a draft must have to be overwritten: the one that was seen, or the one this decision made.
-func (d *decision) expected(ref string, read int) int {
-	if own, ok := d.drafted[ref]; ok {
-		return own
+// asRead refuses to overwrite or save drafts that somebody has changed since this decision read them, or since its
+// prompt showed them, by the versions that were read. Nobody may be able to change them meanwhile.
+func (d *decision) asRead(ctx context.Context, read map[string]int) error {
+	newest, err := d.registry.NewestVersions(ctx, slices.Collect(maps.Keys(read))...)
+	if err != nil {
+		return err
 	}
-	if seen, ok := d.bounds.Seen.Drafts[ref]; ok {
-		return seen
+	for ref, version := range newest {
+		seen, shown := d.bounds.Seen.Drafts[ref]
+		if _, own := d.drafted[ref]; version != read[ref] || shown && !own && version != seen {
+			return fail(CodeStale, "%s was changed while you decided: nothing was written. Look at what it is now, and decide again.", ref)
+		}
 	}
 
-	return read
+	return nil
 }

@@ -30,7 +30,7 @@ func (d *decision) newUpdate(s *step) (operation, *Error) {
 		return nil, err
 	}
 	var err *Error
-	op.args.Data, err = oneForm(s.entity, op.args.Data, &op.args.changeArgs, "db_update takes its change once.")
+	op.args.Data, err = op.args.oneForm(s.entity, op.args.Data, "db_update takes its change once.")
 	if err != nil {
 		return nil, err
 	}
