@@ -152,7 +152,7 @@ func (op *analyzeOp) count(ctx context.Context, d *decision, tx pgx.Tx, filters 
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters))
+		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters...))
 	}
 
 	return nil

@@ -47,7 +47,7 @@ func (s *settling) after(ctx context.Context, tenant pgx.Tx, one *step, last boo
 			at.err = pg.InTx(ctx, tenant, settle)
 		}
 		if one.call.Tool == vocab.ToolDelete && at.entity != nil { // a foreign key that is checked late has found what it would have found at once
-			at.err = inUse(at.entity, one.keys, at.err)
+			at.err = s.tools.inUse(at.entity, one.keys, at.err)
 		}
 		if at.err == nil {
 			s.open = nil

@@ -58,7 +58,7 @@ func (d *decision) deleteRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 	s.add("DELETE FROM ", table(d.tools.domain, e), " WHERE ", e.Owned(), " AND ", s.keyIn(e, keys))
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
-		return fmt.Errorf("delete from %s: %w", e.Table, inUse(e, keys, err))
+		return fmt.Errorf("delete from %s: %w", e.Table, d.tools.inUse(e, keys, err))
 	}
 
 	return requireRows(e, tag.RowsAffected(), len(keys))

@@ -312,11 +312,8 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 
 // explained converts an error that concerns a model or a user interface to an *Error, and returns any other unchanged.
 func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) error {
-	if suspect, ok := errors.AsType[*valueError](err); ok {
-		err = refusedColumn(ctx, tx, user, suspect)
-	}
-	if used, ok := errors.AsType[*usedError](err); ok {
-		return t.whichInUse(ctx, tx, user, used)
+	if found, ok := errors.AsType[*unworded](err); ok {
+		err = found.word(ctx, tx, user)
 	}
 	if changed := t.changed(ctx, tx, e, err); changed != nil {
 		return changed

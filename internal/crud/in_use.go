@@ -16,45 +16,37 @@ import (
 	"alfred/registry"
 )
 
-// usedError is a deletion that a foreign key refused, without a message of the owner's. Postgres does not say which of
-// the rows are in use; that is looked up later, outside the savepoint that the refusal aborted.
-type usedError struct {
-	err    error
-	entity *domain.Entity
-	keys   []string
-	table  string // that refers to them
-}
-
-func (e *usedError) Error() string { return e.err.Error() }
-func (e *usedError) Unwrap() error { return e.err }
-
-// inUse attaches the deleted rows to the error of a foreign key. Other errors stay as they are.
-func inUse(e *domain.Entity, keys []string, err error) error {
+// inUse is the error of a deletion for which a foreign key may have been the reason, without a message of the owner's.
+// Postgres does not say which of the rows are in use.
+func (t *Tools) inUse(e *domain.Entity, keys []string, err error) error {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || pgErr.Code != pgerrcode.ForeignKeyViolation && pgErr.Code != pgerrcode.RestrictViolation || raised(pgErr) {
 		return err
 	}
 
-	return &usedError{err, e, keys, pgErr.TableName}
+	return &unworded{err, func(ctx context.Context, tx pgx.Tx, user uuid.UUID) error {
+		return t.whichInUse(ctx, tx, user, e, keys, pgErr.TableName)
+	}}
 }
 
 // whichInUse words a refused deletion: it names each row that is in use, and by how many rows of which types, so that
-// the others can be deleted. Rows that the user does not see are named by their type alone, if it is known.
-func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, used *usedError) error {
+// the others can be deleted. Rows that the user does not see are named by their type alone, if it is known from the table
+// that refers to them.
+func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, keys []string, table string) error {
 	var found faults
 	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
-		by, err := t.users(ctx, tenant, used.entity, used.keys)
+		by, err := t.users(ctx, tenant, e, keys)
 		if err != nil || len(by) == 0 {
 			return err
 		}
-		rows, err := t.worded(ctx, tenant, used.entity, used.keys, used.entity.Label, used.entity.Spoken)
+		rows, err := t.worded(ctx, tenant, e, keys, e.Label, e.Spoken)
 		if err != nil {
 			return err
 		}
-		labels := distinct(used.entity, rows.Rows)
+		labels := distinct(e, rows.Rows)
 		for i, key := range rows.keys() {
 			if by[key] != nil {
-				found.add(fail(CodeConflict, "The %s is still in use by %s.", called(used.entity, labels[i]), strings.Join(by[key], " and ")))
+				found.add(fail(CodeConflict, "The %s is still in use by %s.", called(e, labels[i]), strings.Join(by[key], " and ")))
 			}
 		}
 
@@ -64,18 +56,18 @@ func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, used 
 		return fmt.Errorf("look for rows in use: %w", err)
 	}
 	if fault := found.one(); fault != nil {
-		if len(used.keys) > 1 {
+		if len(keys) > 1 {
 			fault.Message += " Nothing was deleted."
 		}
 
 		return fault
 	}
 	by := "other rows"
-	if other := t.domain.ByTable(used.table); other != nil {
+	if other := t.domain.ByTable(table); other != nil {
 		by = other.Plural
 	}
 
-	return fail(CodeConflict, "The %s is still in use by %s.", used.entity.Name, by)
+	return fail(CodeConflict, "The %s is still in use by %s.", e.Name, by)
 }
 
 // users counts the rows that keep others from being deleted, by the key of those: "3 visits". What is deleted with them

@@ -198,7 +198,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", e.Table, suspectFilters(err, e, q.filters, q.or))
+		return nil, fmt.Errorf("read %s: %w", e.Table, suspectFilters(err, e, slices.Concat(q.filters, q.or)...))
 	}
 	if reordered(e, q.filters, q.or, result) {
 		return t.load(ctx, tx, e, q)

@@ -15,20 +15,11 @@ import (
 	"alfred/internal/pg"
 )
 
-// valueError is a value that Postgres could not parse without saying in which
-// column. Each probe reads the values of one column.
-type valueError struct {
-	err    error
-	probes []probe
-}
-
+// probe reads the values of one column, of which Postgres may not be able to parse one.
 type probe struct {
 	column string
 	sql    *statement
 }
-
-func (e *valueError) Error() string { return e.err.Error() }
-func (e *valueError) Unwrap() error { return e.err }
 
 // nameless reports whether the error concerns a value but names no column: a data
 // exception, or a domain type's rule.
@@ -38,33 +29,38 @@ func nameless(err error) bool {
 	return ok && (pgerrcode.IsDataException(pgErr.Code) || pgErr.Code == pgerrcode.CheckViolation && pgErr.TableName == "")
 }
 
-// suspectRows attaches the written rows to an error that names no column, so that
-// it can be traced. Other errors stay as they are.
-func (t *Tools) suspectRows(err error, e *domain.Entity, rows []map[string]any) error {
+// suspect is an error that names no column, but can be traced to one by probes. Other errors stay as they are.
+func suspect(err error, probes func() []probe) error {
 	if !nameless(err) {
 		return err
 	}
-	suspect := &valueError{err: err}
+
+	return &unworded{err, func(ctx context.Context, tx pgx.Tx, user uuid.UUID) error {
+		return cmp.Or(refusedColumn(ctx, tx, user, probes()), err)
+	}}
+}
+
+// suspectRows suspects the values of written rows.
+func (t *Tools) suspectRows(err error, e *domain.Entity, rows []map[string]any) error {
+	return suspect(err, func() []probe { return t.rowProbes(e, rows) })
+}
+
+func (t *Tools) rowProbes(e *domain.Entity, rows []map[string]any) (probes []probe) {
 	for _, name := range columnsOf(rows...) {
 		s := &statement{}
 		s.add("SELECT r.", quoted(name), " FROM jsonb_array_elements(", s.value(rows), "::jsonb) AS j (value)",
 			" CROSS JOIN LATERAL jsonb_populate_record(NULL::", table(t.domain, e), ", jsonb_build_object(", s.value(name), "::text, j.value -> ",
 			s.value(name), "::text)) AS r")
-		suspect.probes = append(suspect.probes, probe{name, s})
+		probes = append(probes, probe{name, s})
 	}
 
-	return suspect
+	return probes
 }
 
-// suspectFilters is suspectRows for the values of filters.
-func suspectFilters(err error, e *domain.Entity, lists ...[]condition) error {
-	if !nameless(err) {
-		return err
-	}
-	suspect := &valueError{err: err}
-	for _, list := range lists {
-		for i := range list {
-			c := &list[i]
+// suspectFilters suspects the values of filters.
+func suspectFilters(err error, e *domain.Entity, filters ...condition) error {
+	return suspect(err, func() (probes []probe) {
+		for _, c := range filters {
 			if c.column == nil || len(c.texts) == 0 {
 				continue
 			}
@@ -74,17 +70,17 @@ func suspectFilters(err error, e *domain.Entity, lists ...[]condition) error {
 				as = cmp.Or(c.column.Holds, as)
 			}
 			s.add("SELECT ", s.castList(c.texts, as))
-			suspect.probes = append(suspect.probes, probe{c.column.Name, s})
+			probes = append(probes, probe{c.column.Name, s})
 		}
-	}
 
-	return suspect
+		return probes
+	})
 }
 
-// refusedColumn names the column whose value could not be read. If each of them can be, it leaves the error as it is:
-// then a value computed from them is at fault.
-func refusedColumn(ctx context.Context, tx pgx.Tx, user uuid.UUID, suspect *valueError) error {
-	for _, one := range suspect.probes {
+// refusedColumn names the column whose value could not be read. If each of them can be, it returns nil: then a value
+// computed from them is at fault.
+func refusedColumn(ctx context.Context, tx pgx.Tx, user uuid.UUID, probes []probe) error {
+	for _, one := range probes {
 		err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error { // the role that may use the domain's types
 			_, err := tenant.Exec(ctx, one.sql.String(), one.sql.args...)
 
@@ -101,5 +97,5 @@ func refusedColumn(ctx context.Context, tx pgx.Tx, user uuid.UUID, suspect *valu
 		return failColumn(CodeBadValue, one.column, "%s cannot hold this value: %s.", one.column, dataRule(pgErr))
 	}
 
-	return suspect.err
+	return nil
 }

@@ -241,7 +241,7 @@ func (t *Tools) change(
 
 		err = t.settle(ctx, tenant)
 		if verb == domain.Delete {
-			err = inUse(e, found.keys(), err)
+			err = t.inUse(e, found.keys(), err)
 		}
 
 		return err

@@ -95,12 +95,11 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	}
 	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: Call{Tool: vocab.ToolUndo, Args: args}}}}, Undoing: what}
 	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return u.takeBack(ctx, tx) })
-	if row, ok := errors.AsType[*moved](err); ok {
-		text, whoErr := u.changedBy(ctx, tx, row)
-		err = errors.Join(whoErr, &callError{err: fail(CodeStale, "%s", text)})
-	}
-	if fault, ok := errors.AsType[*Error](err); ok {
-		err = &callError{err: fault}
+	_, located := errors.AsType[*callError](err)
+	_, refused := errors.AsType[*Error](err)
+	_, changed := errors.AsType[*unworded](err)
+	if !located && (refused || changed) {
+		err = &callError{err: err}
 	}
 	if err != nil {
 		u.steps = u.steps[:1]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
@@ -14,19 +15,12 @@ import (
 	"alfred/registry"
 )
 
-// moved is a row that is not as the turn left it.
-type moved struct {
-	entity *domain.Entity
-	key    string
-	label  string
-	what   string
+// moved is the error for a row that is not as the turn left it.
+func (u *undoing) moved(e *domain.Entity, key string, row image, what string) error {
+	return &unworded{fmt.Errorf("%s %s", e.Type, what), func(ctx context.Context, tx pgx.Tx, _ uuid.UUID) error {
+		return u.changedBy(ctx, tx, e, key, labelOf(e, row), what)
+	}}
 }
-
-func movedRow(e *domain.Entity, key string, row image, what string) *moved {
-	return &moved{entity: e, key: key, what: what, label: labelOf(e, row)}
-}
-
-func (m *moved) Error() string { return m.entity.Type + " " + m.what }
 
 // check compares each row with how the decision left it, and locks it. What a later decision of the turn did to a row
 // has been compared and undone by now.
@@ -86,7 +80,7 @@ func (u *undoing) asLeft(w *formerWrite) error {
 		return nil
 	}
 
-	return movedRow(w.entity, w.EntityID, w.now, what)
+	return u.moved(w.entity, w.EntityID, w.now, what)
 }
 
 // differs names a column of a row that does not match its marks, "" for none.
@@ -118,21 +112,21 @@ func labelOf(e *domain.Entity, row image) string {
 func called(e *domain.Entity, label string) string { return strings.TrimSpace(e.Name + " " + label) }
 
 // changedBy says which row is in the way, and who changed it.
-func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, error) {
-	if m.label == "" {
-		known, err := registry.New(tx, u.tools.domain, u.scope).LookupKeys(ctx, m.entity.Type, []string{m.key})
+func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, key, label, what string) error {
+	if label == "" {
+		known, err := registry.New(tx, u.tools.domain, u.scope).LookupKeys(ctx, e.Type, []string{key})
 		if err != nil {
-			return "", err
+			return err
 		}
-		if entry := known[m.key]; entry != nil && !entry.LabelIsPlaceholder {
-			m.label = entry.Label
+		if entry := known[key]; entry != nil && !entry.LabelIsPlaceholder {
+			label = entry.Label
 		}
 	}
 	who, err := db.New().TurnUndoChangedBy(ctx, tx, &db.TurnUndoChangedByParams{
-		SessionID: u.scope.SessionID, UserID: u.scope.UserID, EntityType: m.entity.Type, EntityID: m.key, TurnID: u.Turn,
+		SessionID: u.scope.SessionID, UserID: u.scope.UserID, EntityType: e.Type, EntityID: key, TurnID: u.Turn,
 	})
 	if err != nil {
-		return "", fmt.Errorf("look for who changed a row: %w", err)
+		return fmt.Errorf("look for who changed a row: %w", err)
 	}
 	by := "by another program, or the database itself"
 	switch {
@@ -144,5 +138,5 @@ func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, e
 		by = "by you, outside the chat"
 	}
 
-	return fmt.Sprintf("The %s %s, %s. Nothing was taken back.", called(m.entity, m.label), m.what, by), nil
+	return fail(CodeStale, "The %s %s, %s. Nothing was taken back.", called(e, label), what, by)
 }

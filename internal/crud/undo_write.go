@@ -57,7 +57,7 @@ func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys 
 		case w.unseen:
 			return fail(CodeConflict, "%s Nothing was taken back.", *w.Lost)
 		case w.entity != e || !slices.Contains(keys, w.EntityID):
-			return movedRow(w.entity, w.EntityID, w.was, "came later and belongs to it")
+			return u.moved(w.entity, w.EntityID, w.was, "came later and belongs to it")
 		}
 	}
 
