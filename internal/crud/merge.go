@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"alfred/internal/arithmetic"
 	"alfred/internal/domain"
 	"alfred/internal/pg"
 )
@@ -143,7 +144,7 @@ func sum(a, b any) any {
 		return a
 	}
 
-	return json.Number(decimal(new(big.Rat).Add(x, y), storedDigits))
+	return json.Number(arithmetic.Decimal(new(big.Rat).Add(x, y), storedDigits))
 }
 
 // joined keeps both texts, unless the first already contains the second.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"alfred/internal/arithmetic"
 	"alfred/internal/domain"
 )
 
@@ -258,7 +259,7 @@ func storedNumber(c *domain.Column, text string) (any, *Error) {
 		text = rat.Num().String()
 	}
 	if !json.Valid([]byte(text)) { // ".5", "+1": numbers to people, not to JSON
-		text = decimal(rat, storedDigits)
+		text = arithmetic.Decimal(rat, storedDigits)
 	}
 
 	return json.Number(text), nil
