@@ -43,7 +43,7 @@ func (e *initEntity) ownerColumn() string {
 		return e.Owner
 	}
 
-	return e.source.ownerColumn(e.Table)
+	return e.source.columns[e.Table]
 }
 
 // OwnedBy is the foreign key by which a view finds whose the rows are, nil if none has to be named.
@@ -51,11 +51,8 @@ func (e *initEntity) OwnedBy() *catalogFK {
 	if e.source == nil || e.Reference {
 		return nil
 	}
-	if fk, ok := e.source.ownedBy(e.Table); ok {
-		return &fk
-	}
 
-	return nil
+	return e.source.ownedBy(e.Table)
 }
 
 // ownerGuess is a column that may say to whom rows belong, and what else may: whoever overlooks a wrong guess shows people
@@ -77,10 +74,9 @@ func (e *initEntity) OwnerGuess() *ownerGuess {
 			guess.Others = append(guess.Others, "owner: "+yamlName(name))
 		}
 	}
-	for _, fk := range e.Table.foreignKeys {
-		parent := e.source.cat.table(fk.Table)
-		if parent != nil && parent != e.source.accounts && parent != e.Table && fk.Schema == e.Schema && e.source.owned(parent) && !e.Table.mayBeNull(fk.Columns) {
-			guess.Others = append(guess.Others, "owned_by: ["+yamlNames(fk.Columns)+"]")
+	for _, above := range e.source.parents(e.Table) {
+		if above.table != e.source.accounts && above.table != e.Table && e.source.owned(above.table) {
+			guess.Others = append(guess.Others, "owned_by: ["+yamlNames(above.Columns)+"]")
 		}
 	}
 

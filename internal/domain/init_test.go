@@ -272,3 +272,21 @@ func TestInitLeavesOutWhatModelsNeverSee(t *testing.T) {
 	_, err = bindText(t, tx, text)
 	require.NoError(t, err, text)
 }
+
+// In a schema of many tables there are more ways from a row to its owner than anybody could follow one by one.
+func TestInitFollowsManyWaysToAnOwner(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA woven; CREATE TABLE woven.users (id bigint PRIMARY KEY);
+		DO $$ BEGIN FOR i IN 1..20 LOOP FOR j IN 1..3 LOOP
+			EXECUTE format('CREATE TABLE woven.t%s_%s (id bigint PRIMARY KEY, name text NOT NULL)', i, j);
+			FOR k IN 1..3 LOOP
+				EXECUTE CASE WHEN i = 1 AND k = 1 THEN format('ALTER TABLE woven.t1_%s ADD user_id bigint NOT NULL REFERENCES woven.users', j)
+					WHEN i > 1 THEN format('ALTER TABLE woven.t%s_%s ADD r%s bigint NOT NULL REFERENCES woven.t%s_%s', i, j, k, i - 1, k) ELSE 'SELECT 1' END;
+			END LOOP; END LOOP; END LOOP; END $$`)
+	text, err := domain.InitViews(t.Context(), tx, "woven", "")
+	require.NoError(t, err)
+	require.NotContains(t, text, "reference: true")
+	require.Contains(t, text, "t20_3")
+}

@@ -97,7 +97,7 @@ func (p *prober) mapped(ctx context.Context) error {
 		return err
 	}
 	for _, t := range s.cat.tables {
-		owner := s.ownerColumn(t)
+		owner := s.columns[t]
 		if owner == "" || s.entities[t.Name] == nil {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,9 +26,11 @@ type SourceDecl struct {
 type source struct {
 	decl     *Declaration
 	cat      *catalog
-	accounts *catalogTable          // nil where there is no such table
-	account  *Column                // the key of a person
-	entities map[string]*EntityDecl // by table
+	accounts *catalogTable                // nil where there is no such table
+	account  *Column                      // the key of a person
+	entities map[string]*EntityDecl       // by table
+	columns  map[*catalogTable]string     // those that hold a person's key, of the tables that have one
+	above    map[*catalogTable]*catalogFK // of other tables, the foreign key to the rows that theirs belong to
 	notes    []string
 }
 
@@ -45,12 +48,17 @@ func newSource(decl *Declaration, cat *catalog) (*source, error) {
 	if len(cat.tables) == 0 {
 		return nil, fmt.Errorf("schema %q does not exist or has no tables", decl.Source.Schema)
 	}
-	s := &source{decl: decl, cat: cat, entities: map[string]*EntityDecl{}}
+	s := &source{decl: decl, cat: cat, entities: map[string]*EntityDecl{}, columns: map[*catalogTable]string{}}
 	for i := range decl.Entities {
 		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
 	}
 
-	return s, s.findAccounts()
+	if err := s.findAccounts(); err != nil {
+		return nil, err
+	}
+	s.findOwners()
+
+	return s, nil
 }
 
 func (s *source) findAccounts() error {
@@ -89,7 +97,7 @@ func (s *source) relation(t *catalogTable) string {
 // belongs is the SQL condition that a row of the table is the user's. alias names the row. It follows foreign keys up
 // to a table with an owner column.
 func (s *source) belongs(t *catalogTable, alias string, depth int) (string, error) {
-	if fk, ok := s.ownedBy(t); ok {
+	if fk := s.ownedBy(t); fk != nil {
 		parent := s.cat.table(fk.Table)
 		above := fmt.Sprintf("p%d", depth)
 		inner, err := s.belongs(parent, above, depth+1)
@@ -99,7 +107,7 @@ func (s *source) belongs(t *catalogTable, alias string, depth int) (string, erro
 
 		return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", tuple(alias, fk.Columns), listed(fk.Targets, above+".%s", ", "), s.relation(parent), above, inner), nil
 	}
-	if c := s.ownerColumn(t); c != "" {
+	if c := s.columns[t]; c != "" {
 		return fmt.Sprintf("%s.%s = (SELECT %s())", alias, quote(c), s.function("account")), nil
 	}
 
@@ -132,18 +140,64 @@ func listed(names []string, format, separator string) string {
 // quote is a name as SQL, with its schema before it if that is given.
 func quote(name ...string) string { return pgx.Identifier(name).Sanitize() }
 
-// ownerColumn is the column that holds the person's key, "" if the table has none. Without a declared one, a row belongs
-// to the account that it cannot do without: who may be missing (approved by, counted by) owns it only if nobody else does.
-func (s *source) ownerColumn(t *catalogTable) string {
-	firm, optional := s.ownerColumns(t)
-	switch {
-	case firm != "":
-		return firm
-	case optional != "" && !s.reachesOwner(t, map[*catalogTable]bool{t: true}):
-		return optional
-	default:
-		return ""
+// findOwners finds to whom rows belong. Without a declared column, that is the account that they cannot do without: who
+// may be missing (approved by, counted by) owns them only if nobody else does.
+func (s *source) findOwners() {
+	optional := map[*catalogTable]string{}
+	for _, t := range s.cat.tables {
+		if firm, missing := s.ownerColumns(t); firm != "" {
+			s.columns[t] = firm
+		} else if missing != "" {
+			optional[t] = missing
+		}
 	}
+	sure := s.leadingTo(s.columns)
+	maps.DeleteFunc(optional, func(t *catalogTable, _ string) bool { return sure[t] != nil })
+	maps.Copy(s.columns, optional)
+	s.above = s.leadingTo(s.columns)
+}
+
+// leadingTo returns the foreign keys on the shortest ways to some tables. Of several, rows belong to those with which
+// they are deleted.
+func (s *source) leadingTo(some map[*catalogTable]string) map[*catalogTable]*catalogFK {
+	found, parents := map[*catalogTable]*catalogFK{}, map[*catalogTable][]parent{}
+	for _, t := range s.cat.tables {
+		parents[t] = s.parents(t)
+	}
+	near := slices.Collect(maps.Keys(some))
+	for len(near) > 0 {
+		var next []*catalogTable
+		for _, t := range s.cat.tables {
+			fks := slices.DeleteFunc(slices.Clone(parents[t]), func(p parent) bool { return !slices.Contains(near, p.table) })
+			if _, there := some[t]; there || found[t] != nil || len(fks) == 0 {
+				continue
+			}
+			cascade := slices.IndexFunc(fks, func(p parent) bool { return p.OnDelete == "cascade" })
+			next, found[t] = append(next, t), &fks[max(cascade, 0)].catalogFK
+		}
+		near = next
+	}
+
+	return found
+}
+
+// parent is a foreign key that each row has, and where it leads.
+type parent struct {
+	catalogFK
+
+	table *catalogTable
+}
+
+// parents are the rows that each row of a table references and that may be somebody's.
+func (s *source) parents(t *catalogTable) (found []parent) {
+	for _, fk := range t.foreignKeys {
+		above, e := s.cat.table(fk.Table), s.entities[fk.Table]
+		if fk.Schema == s.decl.Source.Schema && above != nil && !t.mayBeNull(fk.Columns) && (e == nil || !e.Reference) {
+			found = append(found, parent{fk, above})
+		}
+	}
+
+	return found
 }
 
 // ownerColumns are the column by which a table's rows surely belong to an account, and the first that may be null.
@@ -182,74 +236,18 @@ func (s *source) accountColumns(t *catalogTable) []string {
 	return columns
 }
 
-// reachesOwner reports whether each row has a parent, however far up, that surely belongs to an account.
-func (s *source) reachesOwner(t *catalogTable, seen map[*catalogTable]bool) bool {
-	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool {
-		parent := s.cat.table(fk.Table)
-		if fk.Schema != s.decl.Source.Schema || parent == nil || seen[parent] || t.mayBeNull(fk.Columns) {
-			return false
-		}
-		if e := s.entities[parent.Name]; e != nil && e.Reference {
-			return false
-		}
-		seen[parent] = true
-		firm, _ := s.ownerColumns(parent)
-
-		return firm != "" || s.reachesOwner(parent, seen)
-	})
-}
-
 // ownedBy is the foreign key by which the table's rows belong to another's, as declared, or else the one on the
-// shortest path to an owner.
-func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
+// shortest path to an owner; nil for none.
+func (s *source) ownedBy(t *catalogTable) *catalogFK {
 	if e := s.entities[t.Name]; e != nil && len(e.OwnedBy) > 0 {
 		for _, fk := range t.foreignKeys {
 			if slices.Equal(fk.Columns, e.OwnedBy) && s.cat.table(fk.Table) != nil {
-				return fk, true
+				return &fk
 			}
 		}
 	}
-	if t == s.accounts || s.ownerColumn(t) != "" {
-		return catalogFK{}, false
-	}
-	best, far := s.nearest(t, map[*catalogTable]bool{t: true})
 
-	return best, far > 0
-}
-
-// nearest is the foreign key on the shortest path to an owner, and that path's length from its target; 0 if there is
-// none. Of several, rows belong to the one with which they are deleted.
-func (s *source) nearest(t *catalogTable, seen map[*catalogTable]bool) (best catalogFK, distance int) {
-	for _, fk := range t.foreignKeys {
-		if fk.Schema != s.decl.Source.Schema || t.mayBeNull(fk.Columns) {
-			continue
-		}
-		closer := func(far int) bool {
-			return distance == 0 || far < distance || far == distance && fk.OnDelete == "cascade" && best.OnDelete != "cascade"
-		}
-		if far := s.distance(s.cat.table(fk.Table), seen); far > 0 && closer(far) {
-			best, distance = fk, far
-		}
-	}
-
-	return best, distance
-}
-
-// distance is how many tables away the owner is, counted from 1; 0 if unreachable.
-func (s *source) distance(t *catalogTable, seen map[*catalogTable]bool) int {
-	if t == nil || seen[t] || s.entities[t.Name] != nil && s.entities[t.Name].Reference {
-		return 0
-	}
-	if t == s.accounts || s.ownerColumn(t) != "" {
-		return 1
-	}
-	seen[t] = true
-	defer delete(seen, t)
-	if _, far := s.nearest(t, seen); far > 0 {
-		return far + 1
-	}
-
-	return 0
+	return s.above[t]
 }
 
 // owned reports whether rows of the table belong to a person.
@@ -258,7 +256,7 @@ func (s *source) owned(t *catalogTable) bool {
 		return !e.Reference
 	}
 
-	return s.distance(t, map[*catalogTable]bool{}) > 0
+	return s.columns[t] != "" || s.above[t] != nil
 }
 
 func (s *source) function(name string) string { return quote(s.decl.Schema, name) }

@@ -92,7 +92,7 @@ func (s *source) viewWords() template.FuncMap {
 		"role": func() string { return quote(ViewRole(s.decl.Schema)) }, "schema": func() string { return quote(s.decl.Schema) },
 		"source": func() string { return s.decl.Source.Schema }, "settings": s.settings, "own": s.function,
 		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
-		"relation": s.relation, "view": s.view, "key": s.key, "keyColumn": s.keyColumn, "ownerColumn": s.ownerColumn,
+		"relation": s.relation, "view": s.view, "key": s.key, "keyColumn": s.keyColumn, "ownerColumn": func(t *catalogTable) string { return s.columns[t] },
 		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
 	}
 }
@@ -189,13 +189,11 @@ func (v *viewedType) remark() {
 // Parents are the tables that the condition queries.
 func (v *viewedType) Parents() []*catalogTable {
 	var found []*catalogTable
-	for t := v.Table; !v.Decl.Reference; {
-		fk, ok := v.ownedBy(t)
-		if !ok {
-			break
-		}
-		t = v.cat.table(fk.Table)
-		found = append(found, t)
+	if v.Decl.Reference {
+		return nil
+	}
+	for fk := v.ownedBy(v.Table); fk != nil; fk = v.ownedBy(found[len(found)-1]) {
+		found = append(found, v.cat.table(fk.Table))
 	}
 
 	return found
@@ -290,7 +288,7 @@ func (v *viewedType) byFunction() string {
 		return "it has a key of several columns"
 	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.Generated }):
 		return "it numbers its rows"
-	case v.Decl.may(Create) && v.ownerColumn(v.Table) == "":
+	case v.Decl.may(Create) && v.columns[v.Table] == "":
 		return "whose a row is depends on another table"
 	case len(v.guarded()) > 0:
 		return "its rows point at rows of people"

@@ -87,7 +87,7 @@ func (v *viewedType) Inserted() struct{ Names, Values, Key, Into string } {
 		}
 		names, values = append(names, quote(name)), append(values, value)
 	}
-	if owner := v.ownerColumn(v.Table); owner != "" && !slices.Contains(names, quote(owner)) {
+	if owner := v.columns[v.Table]; owner != "" && !slices.Contains(names, quote(owner)) {
 		names, values = append(names, quote(owner)), append(values, v.function("account")+"()")
 	}
 	key := v.key(v.Table)
