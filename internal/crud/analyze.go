@@ -160,28 +160,27 @@ func (op *analyzeOp) count(ctx context.Context, d *decision, tx pgx.Tx, filters 
 
 func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 	s := &statement{}
-	var group, list []string
+	s.add(`SELECT to_jsonb(r) - ' total', r." total" FROM (SELECT `)
 	for _, c := range op.group {
-		group = append(group, c.SQL())
-		list = append(list, c.SQL()+" AS "+quoted(c.Name))
+		s.add(c.SQL(), " AS ", quoted(c.Name), ", ")
 	}
 	for _, a := range op.args.Aggregates {
 		value := "count(*)"
 		if a.column != nil {
 			value = a.Fn + "(" + a.column.SQL() + ")"
 		}
-		list = append(list, value+" AS "+quoted(a.As))
+		s.add(value, " AS ", quoted(a.As), ", ")
 	}
-	s.add(`SELECT to_jsonb(r) - ' total', r." total" FROM (SELECT `, strings.Join(list, ", "), `, count(*) OVER () AS " total" FROM `,
+	s.add(`count(*) OVER () AS " total" FROM `,
 		table(t.domain, op.entity), " WHERE ", op.entity.Owned(), " AND ", t.where(s, op.entity, filters, nil))
-	if len(group) > 0 {
-		s.add(" GROUP BY ", strings.Join(group, ", "))
+	if len(op.group) > 0 {
+		s.add(" GROUP BY ", listed(op.group, ", ", (*domain.Column).SQL))
 	}
 	s.add(" ORDER BY ")
 	if op.args.OrderBy != "" {
 		s.add(quoted(op.args.OrderBy), descends(op.args.desc()), ", ")
 	}
-	for i := range group {
+	for i := range op.group {
 		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))
 	}
 	s.add("1 LIMIT ", s.value(min(maxRows, cmp.Or(op.args.Limit, maxRows))), ") AS r")

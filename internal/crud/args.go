@@ -198,7 +198,7 @@ func (t *Tools) entity(name string, tables []string) (*domain.Entity, *Error) {
 		return nil, fail(CodeUnknownTable, "There is no table %q any more, and no other that this step is about.", registry.Scrub(name))
 	}
 	if e == nil {
-		return nil, fail(CodeUnknownTable, "There is no table %q. Tables: %s.", registry.Scrub(name), strings.Join(t.tableNames(tables), ", "))
+		return nil, fail(CodeUnknownTable, "There is no table %q. Tables: %s.", registry.Scrub(name), t.tableNames(tables))
 	}
 	if tables != nil && !slices.Contains(tables, e.Table) && !t.childOf(e, tables) {
 		return nil, fail(CodeUnknownTable, "Table %s is not part of this step, which may use %s.", e.Table, strings.Join(tables, ", "))
@@ -216,16 +216,12 @@ func (t *Tools) childOf(e *domain.Entity, tables []string) bool {
 	})
 }
 
-func (t *Tools) tableNames(tables []string) []string {
+func (t *Tools) tableNames(tables []string) string {
 	if tables != nil {
-		return tables
-	}
-	names := make([]string, len(t.domain.Entities))
-	for i, e := range t.domain.Entities {
-		names[i] = e.Table
+		return strings.Join(tables, ", ")
 	}
 
-	return names
+	return listed(t.domain.Entities, ", ", func(e *domain.Entity) string { return e.Table })
 }
 
 // column finds a column that a model may see, by name; "id" is the key.
@@ -236,7 +232,7 @@ func column(e *domain.Entity, name string) (*domain.Column, *Error) {
 	c := e.Column(name)
 	if c == nil || (c.Hidden && c != e.Key) || c.Kind == domain.KindVector {
 		return nil, failColumn(CodeUnknownColumn, name, "%s has no column %q. Columns: %s.",
-			e.Table, registry.Scrub(name), strings.Join(visibleNames(e), ", "))
+			e.Table, registry.Scrub(name), visibleNames(e))
 	}
 
 	return c, nil
@@ -253,11 +249,6 @@ func visible(e *domain.Entity) []*domain.Column {
 	return columns
 }
 
-func visibleNames(e *domain.Entity) []string {
-	var names []string
-	for _, c := range visible(e) {
-		names = append(names, c.Name)
-	}
-
-	return names
+func visibleNames(e *domain.Entity) string {
+	return listed(visible(e), ", ", func(c *domain.Column) string { return c.Name })
 }

@@ -39,7 +39,7 @@ type settling struct {
 }
 
 func (s *settling) after(ctx context.Context, tenant pgx.Tx, one *step, last bool, at callError) error {
-	if s.tools.settles(one.call.Tool) {
+	if d := s.tools.domain; d.Deferred && (vocab.Writes(one.call.Tool) || d.Operation(one.call.Tool) != nil) { // it may leave constraints to be checked
 		settle := func(tx pgx.Tx) error { return s.tools.settle(ctx, tx) }
 		if last && s.open == nil { // nothing follows that a violation must not abort
 			at.err = settle(tenant)
@@ -60,11 +60,6 @@ func (s *settling) after(ctx context.Context, tenant pgx.Tx, one *step, last boo
 	}
 
 	return nil
-}
-
-// settles reports whether a tool may leave deferred constraints to be checked.
-func (t *Tools) settles(tool string) bool {
-	return t.domain.Deferred && (vocab.Writes(tool) || t.domain.Operation(tool) != nil)
 }
 
 // settle runs the deferred constraints as the tenant. Later calls of the decision may again violate them temporarily.
@@ -123,30 +118,28 @@ func (d *decision) check(ctx context.Context, tx pgx.Tx, e *domain.Entity, sourc
 // check runs the owner's checks on what the drafts would write, together with the session's other drafts: a plan
 // consists of several.
 func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
-	if !d.tools.checked() {
+	if !slices.ContainsFunc(d.tools.domain.Entities, func(e *domain.Entity) bool { return len(e.Checks) > 0 }) {
 		return nil
 	}
 	pending, err := d.registry.PendingDrafts(ctx)
 	if err != nil {
 		return err
 	}
-	refs := make([]string, len(pending))
-	for i, entry := range pending {
-		refs[i] = entry.Ref
+	types, rows := map[string]*domain.Entity{}, map[*domain.Entity][]map[string]any{}
+	for _, entry := range pending {
+		types[entry.Ref] = d.tools.domain.ByType(entry.Type)
 	}
-	stored, err := d.registry.GetEntityData(ctx, refs...)
+	for _, one := range slices.Concat(op.creates, op.updates) {
+		rows[one.entity] = append(rows[one.entity], one.content)
+		delete(types, one.ref)
+	}
+	unchanged, err := d.registry.GetEntityData(ctx, slices.Collect(maps.Keys(types))...)
 	if err != nil {
 		return err
 	}
-	rows := map[*domain.Entity][]map[string]any{}
-	for _, one := range slices.Concat(op.creates, op.updates) {
-		rows[one.entity] = append(rows[one.entity], one.content)
-		delete(stored, one.ref)
-	}
 	for _, entry := range pending {
-		if content, unchanged := stored[entry.Ref]; unchanged {
-			e := d.tools.domain.ByType(entry.Type)
-			rows[e] = append(rows[e], content)
+		if content, is := unchanged[entry.Ref]; is {
+			rows[types[entry.Ref]] = append(rows[types[entry.Ref]], content)
 		}
 	}
 	for _, e := range d.tools.domain.Entities {
@@ -156,11 +149,6 @@ func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 	}
 
 	return nil
-}
-
-// checked reports whether any type has checks.
-func (t *Tools) checked() bool {
-	return slices.ContainsFunc(t.domain.Entities, func(e *domain.Entity) bool { return len(e.Checks) > 0 })
 }
 
 // checkDrafts runs the checks on what drafts of one type would write. References are replaced by keys, except those to

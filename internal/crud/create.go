@@ -3,7 +3,6 @@ package crud
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -48,12 +47,9 @@ func allowed(e *domain.Entity, verb domain.Verb) *Error {
 	case len(e.Writes) == 0:
 		return fail(CodeNotAllowed, "Rows of %s can be read, and not written.", e.Table)
 	}
-	ways := make([]string, len(e.Writes))
-	for i, one := range e.Writes {
-		ways[i] = string(one)
-	}
+	ways := listed(e.Writes, ", ", func(one domain.Verb) string { return string(one) })
 
-	return fail(CodeNotAllowed, "%s of %s is not possible; what is: %s.", verbNouns[verb], e.Table, strings.Join(ways, ", "))
+	return fail(CodeNotAllowed, "%s of %s is not possible; what is: %s.", verbNouns[verb], e.Table, ways)
 }
 
 var verbNouns = map[domain.Verb]string{domain.Create: "Creating rows", domain.Update: "Changing rows", domain.Delete: "Deleting rows"}

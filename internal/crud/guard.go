@@ -167,19 +167,18 @@ func (d *decision) mustAsk(ctx context.Context, s *step, list []condition) (bool
 
 // alike are the rows of a call and of the decision's earlier calls that do the same to rows of its type.
 func (d *decision) alike(s *step) *loaded {
-	rows, all := *s.found, []map[string]any{}
-	known := map[string]bool{}
+	rows, known := *s.found, map[string]bool{}
+	rows.Rows = nil
 	for _, one := range d.steps {
 		if one.found == nil || one.entity != s.entity || one.call.Tool != s.call.Tool {
 			continue
 		}
 		for _, row := range one.found.Rows {
 			if key := keyText(row, s.entity); !known[key] {
-				known[key], all = true, append(all, row)
+				known[key], rows.Rows = true, append(rows.Rows, row)
 			}
 		}
 	}
-	rows.Rows = all
 
 	return &rows
 }

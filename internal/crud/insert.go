@@ -141,6 +141,11 @@ func (d *decision) mergeOrInsert(ctx context.Context, tx pgx.Tx, e *domain.Entit
 	case e.Singleton:
 		return d.mergeSingle(ctx, tx, e, rows)
 	}
+
+	return d.saveNew(ctx, tx, e, rows)
+}
+
+func (d *decision) saveNew(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
 	keys, err := d.insert(ctx, tx, e, rows)
 
 	return &saved{keys: keys, merged: make([]bool, len(keys)), written: rows}, err

@@ -165,10 +165,11 @@ type query struct {
 	// all of filters has to hold and, if given, any one of or.
 	filters, or []condition
 
+	keys  []string                 // only rows with these keys; nil: any
+	best  bool                     // keys are the best of all rows, which are counted
 	where func(*statement) string  // a further condition; nil for none
 	join  func(*statement) string  // what is joined to the table; nil for nothing
 	first func(*statement) []*term // what precedes the type's order; nil for nothing
-	top   []string                 // only these keys are read, but all rows counted; nil: every row
 	limit int                      // 0: no limit
 	paged bool                     // with each row's position
 	after position                 // only rows after it; nil: from the beginning
@@ -236,7 +237,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	switch {
 	case lock:
 		s.add(`0::bigint AS " total"`) // FOR UPDATE cannot be combined with a window function
-	case q.top != nil:
+	case q.best:
 		s.add("(SELECT count(*) FROM ", table(t.domain, e), " WHERE ", e.Owned(), `) AS " total"`)
 	default:
 		s.add(`count(*) OVER () AS " total"`)
@@ -266,8 +267,8 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 // whereSQL says which rows a query reads.
 func (t *Tools) whereSQL(s *statement, e *domain.Entity, q *query) {
 	s.add(" WHERE ", e.Owned(), " AND ", t.where(s, e, q.filters, q.or))
-	if q.top != nil {
-		s.add(" AND ", s.keyIn(e, q.top))
+	if q.keys != nil {
+		s.add(" AND ", s.keyIn(e, q.keys))
 	}
 	if q.where != nil {
 		s.add(" AND ", q.where(s))
@@ -276,11 +277,7 @@ func (t *Tools) whereSQL(s *statement, e *domain.Entity, q *query) {
 
 // byKeys selects rows by key, in the order of the keys.
 func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
-	return t.load(ctx, tx, e, &query{
-		sel:   sel,
-		where: func(s *statement) string { return s.keyIn(e, keys) },
-		first: inOrder(e, e.Key, keys),
-	})
+	return t.load(ctx, tx, e, &query{sel: sel, keys: slices.Concat([]string{}, keys), first: inOrder(e, e.Key, keys)}) // without keys, no rows
 }
 
 // inOrder orders rows by the place of a column's value in a list.
@@ -292,7 +289,7 @@ func inOrder(e *domain.Entity, c *domain.Column, texts []string) func(*statement
 
 // lockRows selects rows by key and locks them.
 func (t *Tools) lockRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
-	return t.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) string { return s.keyIn(e, keys) }})
+	return t.load(ctx, tx, e, &query{sel: ownColumns(e), keys: slices.Concat([]string{}, keys), lock: true})
 }
 
 // versions returns the versions of the user's rows, by type and key. which is the condition on rows of a type, "" if none

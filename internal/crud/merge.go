@@ -225,9 +225,7 @@ func (d *decision) mergeSingle(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 		return nil, err
 	}
 	if len(there.Rows) == 0 {
-		keys, err := d.insert(ctx, tx, e, rows)
-
-		return &saved{keys: keys, merged: make([]bool, len(keys)), written: rows}, err
+		return d.saveNew(ctx, tx, e, rows)
 	}
 	added := map[string]any{}
 	for name, value := range rows[0] {

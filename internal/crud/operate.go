@@ -48,7 +48,7 @@ func (op *operateOp) check() *Error {
 	o := op.declared
 	for _, name := range slices.Sorted(maps.Keys(op.args)) {
 		if o.Args.Column(name) == nil {
-			return fail(CodeBadArgument, "%s has no argument %s; it has %s.", o.Name, registry.Scrub(name), strings.Join(visibleNames(o.Args), ", "))
+			return fail(CodeBadArgument, "%s has no argument %s; it has %s.", o.Name, registry.Scrub(name), visibleNames(o.Args))
 		}
 	}
 	for _, c := range o.Args.Columns {

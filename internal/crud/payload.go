@@ -123,19 +123,19 @@ func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
 	}
 	c, err := column(e, name)
 	if err != nil {
-		return nil, failColumn(err.Code, name, "%s has no column %q to write. Columns: %s.", e.Table, registry.Scrub(name), strings.Join(writableNames(e), ", "))
+		return nil, failColumn(err.Code, name, "%s has no column %q to write. Columns: %s.", e.Table, registry.Scrub(name), writableNames(e))
 	}
 	switch {
 	case c.Generated:
 		return nil, failColumn(CodeBadArgument, name, "%s is computed; leave it out.", name)
 	case !c.Writable:
-		return nil, failColumn(CodeNotAllowed, name, "%s can be read, and not written. Columns: %s.", name, strings.Join(writableNames(e), ", "))
+		return nil, failColumn(CodeNotAllowed, name, "%s can be read, and not written. Columns: %s.", name, writableNames(e))
 	}
 
 	return c, nil
 }
 
-func writableNames(e *domain.Entity) []string {
+func writableNames(e *domain.Entity) string {
 	var names []string
 	for _, c := range visible(e) {
 		if c.Writable {
@@ -148,7 +148,7 @@ func writableNames(e *domain.Entity) []string {
 		}
 	}
 
-	return names
+	return strings.Join(names, ", ")
 }
 
 // compareStored checks that the database stored what was written: otherwise a value that it rounded or truncated would

@@ -58,8 +58,8 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	op.found, err = d.tools.load(ctx, tx, op.entity, q)
-	if err == nil && q.top != nil && len(op.found.Rows) < min(q.limit, op.found.total) { // many of the best have just been deleted
-		q.top = nil
+	if err == nil && q.best && len(op.found.Rows) < min(q.limit, op.found.total) { // many of them have just been deleted
+		q.keys, q.best = nil, false
 		op.found, err = d.tools.load(ctx, tx, op.entity, q)
 	}
 
@@ -118,7 +118,7 @@ func ranking(list []condition) []string {
 func (op *readOp) rank(d *decision, text string, q *query) {
 	keys := d.prepared.orders[op.args.search(text)]
 	if op.args.ordered() > 0 && len(keys) >= q.limit {
-		q.top = keys
+		q.keys, q.best = keys, true
 	}
 	q.join = func(s *statement) string {
 		return " LEFT JOIN (SELECT u._key::" + op.entity.Key.Type + " AS _key, u._place FROM unnest(" + s.value(keys) +

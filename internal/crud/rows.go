@@ -178,7 +178,7 @@ func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string,
 	if !isKeyOf(e, id) {
 		return nil, noSuch(e)
 	}
-	q.where = func(s *statement) string { return s.keyIn(e, []string{id}) }
+	q.keys = []string{id}
 	found, err := t.load(ctx, tx, e, &q)
 	if err == nil && len(found.Rows) == 0 {
 		err = noSuch(e)

@@ -160,16 +160,8 @@ func (u *undoing) read(ctx context.Context, tx pgx.Tx) error {
 		if row.Lost != nil {
 			return fail(CodeNotAllowed, "%s Nothing was changed.", *row.Lost)
 		}
-		if row.Action == actionCalled {
-			err = exact.Decode(row.Before, &w.call)
-		} else {
-			err = unmarshal(row.Before, &w.before)
-		}
-		if err = errors.Join(err, unmarshal(row.After, &w.after)); err != nil {
-			return fmt.Errorf("read what was written: %w", err)
-		}
-		if fault := w.fits(); fault != nil {
-			return fault
+		if err := w.decode(); err != nil {
+			return err
 		}
 		u.writes = append(u.writes, w)
 	}
@@ -193,8 +185,16 @@ func unmarshal(raw json.RawMessage, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// fits checks that the table still has the columns to restore.
-func (w *formerWrite) fits() *Error {
+// decode reads how the row was before and after, and checks that the table still has the columns to restore.
+func (w *formerWrite) decode() (err error) {
+	if w.Action == actionCalled {
+		err = exact.Decode(w.Before, &w.call)
+	} else {
+		err = unmarshal(w.Before, &w.before)
+	}
+	if err = errors.Join(err, unmarshal(w.After, &w.after)); err != nil {
+		return fmt.Errorf("read what was written: %w", err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(w.before)) {
 		if w.entity.Column(name) == nil {
 			return failColumn(CodeSchemaChanged, name, "%s has no column %s any more, so that its old value cannot be set. Nothing was changed.", w.entity.Table, name)
