@@ -156,6 +156,13 @@ func each[T any](list []T, text func(T) string) []string {
 	return texts
 }
 
+// namesOf are the names of the columns that fit.
+func namesOf(columns []*Column, fits func(*Column) bool) []string {
+	fitting := slices.DeleteFunc(slices.Clone(columns), func(c *Column) bool { return !fits(c) })
+
+	return each(fitting, func(c *Column) string { return c.Name })
+}
+
 // find returns the first that fits, or nil.
 func find[T any](list []*T, fits func(*T) bool) *T {
 	if i := slices.IndexFunc(list, fits); i >= 0 {

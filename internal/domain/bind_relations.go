@@ -200,7 +200,7 @@ func (b *typeBinder) bindSets() {
 	if declared, ok := b.own.Sets["summary"]; ok {
 		summary = appendNew(summary, declared...)
 	} else {
-		summary = appendNew(summary, visible(b.Entity, more)...)
+		summary = appendNew(summary, namesOf(b.Columns, func(c *Column) bool { return !c.Hidden && !slices.Contains(more, c.Name) })...)
 	}
 	b.Sets["summary"] = summary
 	if text, ok := b.own.Sets["text"]; ok {
@@ -209,17 +209,6 @@ func (b *typeBinder) bindSets() {
 	if len(b.own.Children) > 0 {
 		b.Sets["rows"] = slices.Clone(summary)
 	}
-}
-
-func visible(e *Entity, without []string) []string {
-	var names []string
-	for _, c := range e.Columns {
-		if !c.Hidden && !slices.Contains(without, c.Name) {
-			names = append(names, c.Name)
-		}
-	}
-
-	return names
 }
 
 // bindRelations binds what connects entities: children, match and merge.

@@ -169,12 +169,7 @@ func (b *typeBinder) foldedInto(key *Column) []string {
 // checkGrants compares alfred_tenant's privileges with the declaration: a missing one fails when a user needs it, an
 // extra one bypasses the declaration.
 func (b *typeBinder) checkGrants() {
-	var columns []string
-	for _, c := range b.Columns {
-		if c.Writable {
-			columns = append(columns, c.Name)
-		}
-	}
+	columns := namesOf(b.Columns, func(c *Column) bool { return c.Writable })
 	for _, right := range []struct {
 		verb Verb
 		name string

@@ -152,33 +152,19 @@ func (c *Column) describeType(e *Entity) string {
 
 const lengthOfTime = "length of time (1 day 02:30:00)"
 
-func plainType(c *Column) string {
-	switch c.Kind {
-	case KindArray:
-		if c.Type == "interval[]" {
-			return "list of " + lengthOfTime
-		}
-
-		return "list of " + cmp.Or(c.Form, string(c.Elem))
-	case KindBool:
-		return "true or false"
-	case KindDate:
-		return "date (2026-01-31)"
-	case KindTimestamp:
-		return "timestamp (2026-01-31T18:00)"
-	case KindTime:
-		if c.Type == "interval" {
-			return lengthOfTime
-		}
-
-		return "time of day (18:30:00)"
-	case KindNumber:
-		if c.Type == "smallint" || c.Type == "integer" || c.Type == "bigint" {
-			return "whole number"
-		}
-
-		return "number"
-	default:
-		return cmp.Or(c.Form, string(c.Kind))
+var (
+	typeWords = map[string]string{
+		"smallint": "whole number", "integer": "whole number", "bigint": "whole number", "interval": lengthOfTime, "interval[]": "list of " + lengthOfTime,
 	}
+	kindWords = map[Kind]string{
+		KindBool: "true or false", KindDate: "date (2026-01-31)", KindTimestamp: "timestamp (2026-01-31T18:00)", KindTime: "time of day (18:30:00)",
+	}
+)
+
+func plainType(c *Column) string {
+	if c.Kind == KindArray {
+		return cmp.Or(typeWords[c.Type], "list of "+cmp.Or(c.Form, string(c.Elem)))
+	}
+
+	return cmp.Or(typeWords[c.Type], kindWords[c.Kind], c.Form, string(c.Kind))
 }

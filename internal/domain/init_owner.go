@@ -84,15 +84,6 @@ func (e *initEntity) OwnerGuess() *ownerGuess {
 }
 
 // Secrets are the columns that are nobody's business in a conversation.
-func (e *initEntity) Secrets() []string {
-	var names []string
-	for _, c := range e.Table.columns {
-		if isSecret(c) {
-			names = append(names, c.Name)
-		}
-	}
-
-	return names
-}
+func (e *initEntity) Secrets() []string { return namesOf(e.Table.columns, isSecret) }
 
 func isSecret(c *Column) bool { return c.Kind == KindText && secretNames.MatchString(snake(c.Name)) }

@@ -186,14 +186,9 @@ func (e *initEntity) Gone() *Column {
 
 // Local lists the columns whose times mean another moment to a program that takes them for UTC.
 func (e *initEntity) Local() []string {
-	var names []string
-	for _, c := range e.Table.columns {
-		if c.local() && !e.hidden(c) && !goneNames.MatchString(snake(c.Name)) {
-			names = append(names, oneLine(c.Name))
-		}
-	}
+	names := namesOf(e.Table.columns, func(c *Column) bool { return c.local() && !e.hidden(c) && !goneNames.MatchString(snake(c.Name)) })
 
-	return names
+	return each(names, oneLine)
 }
 
 // Display is the label and a few short facts. A row whose label names only others has its own words beside it.
@@ -285,14 +280,11 @@ func (e *initEntity) Semantic() string {
 
 // LongTexts are the columns that are read only when they are asked for.
 func (e *initEntity) LongTexts() []string {
-	var names []string
-	for _, c := range e.plain {
-		if slices.Contains(longTextNames, c.Name) && !slices.Contains(e.names, c.Name) {
-			names = append(names, yamlText(c.Name))
-		}
-	}
+	names := namesOf(e.plain, func(c *Column) bool {
+		return slices.Contains(longTextNames, c.Name) && !slices.Contains(e.names, c.Name)
+	})
 
-	return names
+	return each(names, yamlText)
 }
 
 // Description says what the type's subdomain is.

@@ -3,7 +3,6 @@ package domain_test
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -14,8 +13,6 @@ import (
 func TestTemplateRender(t *testing.T) {
 	t.Parallel()
 
-	day := time.Date(2026, 1, 12, 0, 0, 0, 0, time.UTC)
-
 	for _, c := range []struct {
 		source string
 		row    map[string]any
@@ -25,11 +22,9 @@ func TestTemplateRender(t *testing.T) {
 		{"{name}", map[string]any{"name": nil}, ""},
 		{"{name}", nil, ""},
 		{"{date:Jan 2} [{meal_type}]", map[string]any{"date": "2026-01-12", "meal_type": "lunch"}, "Jan 12 [lunch]"},
-		{"{date:Jan 2}", map[string]any{"date": day}, "Jan 12"},
 		{"{at:15:04}", map[string]any{"at": "2026-01-12T18:30:00Z"}, "18:30"},
 		{"{at:2006-01-02}", map[string]any{"at": "2026-01-12T18:30:00.123456+00:00"}, "2026-01-12"},
-		{"{date}", map[string]any{"date": day}, "2026-01-12"},
-		{"{at}", map[string]any{"at": day.Add(90 * time.Minute)}, "2026-01-12 01:30"},
+		{"{date}", map[string]any{"date": "2026-01-12"}, "2026-01-12"},
 		{"{date:Jan 2}", map[string]any{"date": "some day"}, "some day"},
 		{"{q}", map[string]any{"q": 12.0}, "12"},
 		{"{q}", map[string]any{"q": json.Number("12.50")}, "12.5"},
@@ -42,7 +37,7 @@ func TestTemplateRender(t *testing.T) {
 		{"{q:0}", map[string]any{"q": json.Number("84.00")}, "84"},
 		{"{q:Jan 2}", map[string]any{"q": 84.5}, "84.5"},
 		{"{tags}", map[string]any{"tags": []any{"a", "b"}}, "a, b"},
-		{"{tags}", map[string]any{"tags": []string{"a"}}, "a"},
+		{"{tags}", map[string]any{"tags": []any{"a"}}, "a"},
 		{"{done}", map[string]any{"done": true}, "yes"},
 		{"{data}", map[string]any{"data": map[string]any{"a": 1}}, `{"a":1}`},
 		{"{n}{?q: ({q}{?u: {u}})}", map[string]any{"n": "x", "q": 1, "u": "kg"}, "x (1 kg)"},

@@ -3,7 +3,6 @@ package domain
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +11,8 @@ import (
 // layouts of dates and times in rows decoded from JSON.
 var layouts = []string{time.DateOnly, time.TimeOnly, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"}
 
-// present reports whether a value carries information: not null, "", empty lists and objects, or false.
+// present reports whether a value decoded from JSON carries information: not null, "", empty lists and objects, or
+// false.
 func present(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -21,64 +21,33 @@ func present(value any) bool {
 		return v
 	case string:
 		return v != ""
-	case time.Time:
-		return !v.IsZero()
-	}
-	r := reflect.ValueOf(value)
-	switch r.Kind() {
-	case reflect.Slice, reflect.Map:
-		return r.Len() > 0
-	case reflect.Pointer, reflect.Interface:
-		return !r.IsNil() && present(r.Elem().Interface())
+	case []any:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
 	default:
 		return true
 	}
 }
 
-// formatValue formats a value for people: 12 rather than 12.00, lists with commas, and dates as 2006-01-02, unless a
-// layout is given.
+// formatValue formats such a value for people: 12 rather than 12.00, lists with commas, and dates and times in a layout
+// if one is given.
 func formatValue(value any, layout string) string {
 	switch v := value.(type) {
 	case nil:
 		return ""
 	case string:
 		return formatText(v, layout)
-	case time.Time:
-		return formatTime(v, layout)
 	case bool:
 		return map[bool]string{true: "yes", false: "no"}[v]
 	case float64:
 		return padded(strconv.FormatFloat(v, 'f', -1, 64), layout)
-	case float32:
-		return padded(strconv.FormatFloat(float64(v), 'f', -1, 32), layout)
 	case json.Number:
 		return padded(trimZeros(v.String()), layout)
-	}
-
-	return formatOther(value, layout)
-}
-
-func formatOther(value any, layout string) string {
-	r := reflect.ValueOf(value)
-	switch r.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if r.IsNil() {
-			return ""
-		}
-
-		return formatValue(r.Elem().Interface(), layout)
-	case reflect.Slice:
-		items := make([]string, r.Len())
-		for i := range items {
-			items[i] = formatValue(r.Index(i).Interface(), layout)
-		}
-
-		return strings.Join(items, ", ")
-	case reflect.Map:
-		text, err := json.Marshal(value)
-		if err != nil {
-			return ""
-		}
+	case []any:
+		return strings.Join(each(v, func(item any) string { return formatValue(item, layout) }), ", ")
+	case map[string]any:
+		text, _ := json.Marshal(v) //nolint:errchkjson // was JSON before
 
 		return string(text)
 	default:
@@ -97,17 +66,6 @@ func formatText(text, layout string) string {
 	}
 
 	return text
-}
-
-func formatTime(at time.Time, layout string) string {
-	switch {
-	case layout != "":
-		return at.Format(layout)
-	case at.Equal(at.Truncate(24 * time.Hour)):
-		return at.Format(time.DateOnly)
-	default:
-		return at.Format("2006-01-02 15:04")
-	}
 }
 
 // padded adds zeros until a number has as many decimals as its layout. None are cut: the number stays what it is.

@@ -57,14 +57,7 @@ func (v *viewedType) Released() []string {
 
 // Whole are the table's columns with which a row is restored.
 func (v *viewedType) Whole() []string {
-	var names []string
-	for _, c := range v.Table.columns {
-		if !c.Derived {
-			names = append(names, c.Name)
-		}
-	}
-
-	return names
+	return namesOf(v.Table.columns, func(c *Column) bool { return !c.Derived })
 }
 
 // restored are the view's columns with which a row of the type is restored; none if it never has to be.
