@@ -63,10 +63,7 @@ func (op *analyzeOp) check() *Error {
 var aliasForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,59}$`)
 
 func (op *analyzeOp) checkAggregates() *Error {
-	var names []string
-	for _, c := range op.group {
-		names = append(names, c.Name)
-	}
+	names := each(op.group, func(c *domain.Column) string { return c.Name })
 	for i := range op.args.Aggregates {
 		a := &op.args.Aggregates[i]
 		if err := op.checkAggregate(a); err != nil {

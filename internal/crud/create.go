@@ -96,7 +96,9 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	}
 	if op.args.FromRef != "" {
 		d.registry.Presume(op.args.FromRef, op.saved.keys[0])
-		d.journal.savedDraft(op.entity, op.saved.keys[0], op.args.FromRef)
+		if w := d.journal.noted(op.entity, op.saved.keys[0]); w != nil {
+			w.Draft = &op.args.FromRef
+		}
 	}
 
 	return nil

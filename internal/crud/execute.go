@@ -53,12 +53,10 @@ func changesOf(part registry.Result) []Change {
 	if part.Action == registry.ActionRead {
 		return nil
 	}
-	changes := make([]Change, len(part.Rows))
-	for i, row := range part.Rows {
-		changes[i] = Change{EntityType: part.Entity.Type, ID: keyText(row, part.Entity), Action: part.Action}
-	}
 
-	return changes
+	return each(part.Rows, func(row map[string]any) Change {
+		return Change{EntityType: part.Entity.Type, ID: keyText(row, part.Entity), Action: part.Action}
+	})
 }
 
 // decision is one decision while it runs.

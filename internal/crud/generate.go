@@ -110,10 +110,7 @@ func notExcluded(entries []registry.Entry) error {
 }
 
 func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*domain.Entity][]string) error {
-	names := make([]string, len(op.args.Updates))
-	for i, update := range op.args.Updates {
-		names[i] = update.Ref
-	}
+	names := each(op.args.Updates, func(update generateUpdate) string { return update.Ref })
 	if len(names) == 0 {
 		return nil
 	}
@@ -242,11 +239,7 @@ func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Resul
 		}
 		d.drafted[update.ref]++
 	}
-	creates := make([]registry.Draft, len(op.creates))
-	for i, create := range op.creates {
-		creates[i] = registry.Draft{Type: create.entity.Type, Content: create.content}
-	}
-	made, err := drafts.Generate(ctx, creates)
+	made, err := drafts.Generate(ctx, each(op.creates, func(one draft) registry.Draft { return registry.Draft{Type: one.entity.Type, Content: one.content} }))
 	if err != nil {
 		return Result{}, err
 	}

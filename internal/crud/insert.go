@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -69,7 +68,7 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	}
 	switch {
 	case len(keys) != len(rows):
-		return nil, leftOut(e)
+		return nil, fail(CodeViolation, "A rule of %s leaves this row out.", e.Table) // a trigger, without a word
 	case slices.Contains(keys, ""): // a view's trigger returned the row without it
 		return nil, fail(CodeNotAllowed, "Rows of %s cannot be created: what writes them does not tell their key.", e.Table)
 	}
@@ -80,26 +79,17 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 // insertSQL inserts a list of rows in order, with the columns that are named. override is the clause that allows to set
 // numbers which the database otherwise assigns, or "".
 func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, rows any) *statement {
-	columns, values := make([]string, len(names)), make([]string, len(names))
-	for i, name := range names {
-		columns[i], values[i] = quoted(name), populated(e, name, rows)
-	}
 	s, into := &statement{}, table(t.domain, e)
 	if len(names) == 0 { // of one row: no other form of INSERT omits every column
 		s.add("INSERT INTO ", into, " DEFAULT VALUES")
 
 		return s
 	}
-	s.add("INSERT INTO ", into, " (", strings.Join(columns, ", "), ") ", override, " SELECT ", strings.Join(values, ", "),
+	s.add("INSERT INTO ", into, " (", listed(names, ", ", quoted), ") ", override, " SELECT ", listed(names, ", ", func(name string) string { return populated(e, name, rows) }),
 		" FROM jsonb_array_elements(", s.value(rows), "::jsonb) WITH ORDINALITY AS j (value, n)",
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n")
 
 	return s
-}
-
-// leftOut is the error for a row that a trigger refused without a word.
-func leftOut(e *domain.Entity) *Error {
-	return fail(CodeViolation, "A rule of %s leaves this row out.", e.Table)
 }
 
 // saved are the written rows, with what became of each.

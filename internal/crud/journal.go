@@ -136,13 +136,6 @@ func (j *journal) created(e *domain.Entity, keys []string) {
 	}
 }
 
-// savedDraft records which draft a row came from. The row must have been recorded already.
-func (j *journal) savedDraft(e *domain.Entity, key, ref string) {
-	if w := j.noted(e, key); w != nil {
-		w.Draft = &ref
-	}
-}
-
 // updating records rows about to be updated. columns are those that the statement writes.
 func (j *journal) updating(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys, columns []string) error {
 	if j.tools == nil {

@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -104,13 +105,9 @@ func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 
 // copies is a JSON object of the canonical row's columns that a linked row copies.
 func copies(m *domain.Match) string {
-	var parts []string
-	for _, target := range m.Copy {
-		parts = append(parts, "'"+target+"', "+qualified(m.Target, m.Target.Column(target)))
-	}
-	slices.Sort(parts)
+	copied := func(target string) string { return "'" + target + "', " + qualified(m.Target, m.Target.Column(target)) }
 
-	return "jsonb_build_object(" + strings.Join(parts, ", ") + ")"
+	return "jsonb_build_object(" + listed(slices.Sorted(maps.Values(m.Copy)), ", ", copied) + ")"
 }
 
 // best returns the candidate that fits and scores most, nil for none. Of equal ones the shorter name is meant.

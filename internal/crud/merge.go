@@ -164,10 +164,7 @@ func joined(a, b any) any {
 // sameAs reads and locks the rows that any of the given ones may duplicate.
 func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*loaded, error) {
 	by := e.Column(e.Merge.By[0])
-	names := make([]string, len(rows))
-	for i, row := range rows {
-		names[i] = folded(row[by.Name])
-	}
+	names := each(rows, func(row map[string]any) string { return folded(row[by.Name]) })
 
 	return d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) string {
 		same := "lower(" + by.SQL() + "::text) = ANY(" + s.value(names) + "::text[])"

@@ -111,10 +111,7 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 		if c.FK == nil || value == nil {
 			continue
 		}
-		var keys []string
-		for _, key := range asList(value) {
-			keys = append(keys, fmt.Sprint(key))
-		}
+		keys := each(asList(value), func(key any) string { return fmt.Sprint(key) })
 		slices.Sort(keys)
 		keys = slices.Compact(keys)
 		e := c.Target()
@@ -146,7 +143,8 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	if err != nil {
 		return false, err
 	}
-	changed := op.step.approved && op.changedSinceAsked()
+	// If the owner has a preview function, its sentences are what the user agreed to, not the rows.
+	changed := op.step.approved && op.declared.Preview == "" && op.step.versions != nil && !maps.Equal(op.step.versions, op.named)
 	op.step.versions = op.named
 	if !needed && !changed {
 		return false, nil
@@ -166,12 +164,6 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	d.ask(text)
 
 	return true, nil
-}
-
-// changedSinceAsked reports whether the rows changed since the user was asked. If the owner has a preview function, its
-// sentences are what the user agreed to.
-func (op *operateOp) changedSinceAsked() bool {
-	return op.declared.Preview == "" && op.step.versions != nil && !maps.Equal(op.step.versions, op.named)
 }
 
 func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {

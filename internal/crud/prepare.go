@@ -64,12 +64,8 @@ func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, 
 	if len(wanted) == 0 {
 		return prepared, nil
 	}
-	texts := make([]string, len(wanted))
-	for i, one := range wanted {
-		texts[i] = one.text
-	}
 	var err error
-	if prepared.vectors, err = t.search.EmbedTexts(ctx, texts); err != nil {
+	if prepared.vectors, err = t.search.EmbedTexts(ctx, each(wanted, func(one search) string { return one.text })); err != nil {
 		return Prepared{}, err
 	}
 	err = pg.InTx(ctx, beginner, func(tx pgx.Tx) error {

@@ -90,11 +90,7 @@ func (t *Tools) inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values
 			if err != nil {
 				return nil, err
 			}
-			var labels []string
-			for _, row := range found.Rows {
-				labels = append(labels, c.Target().Label.Render(row))
-			}
-			text = strings.Join(labels, ", ")
+			text = listed(found.Rows, ", ", c.Target().Label.Render)
 		default:
 			text = argumentWords(c, values[name])
 		}
@@ -110,12 +106,9 @@ func (t *Tools) inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values
 const longestValue = 80
 
 func argumentWords(c *domain.Column, value any) string {
-	var parts []string
-	for _, one := range asList(value) {
-		parts = append(parts, argumentText(c.Kind, one))
-	}
+	text := listed(asList(value), ", ", func(one any) string { return argumentText(c.Kind, one) })
 
-	return registry.CleanText(strings.Join(parts, ", "), longestValue)
+	return registry.CleanText(text, longestValue)
 }
 
 // contents describes a row without a name by the first of its values.

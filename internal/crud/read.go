@@ -306,11 +306,7 @@ func spokenLine(e *domain.Entity, row map[string]any) string {
 
 // worded reads what templates of rows are made of; without a template, what their own columns say of their names.
 func (t *Tools) worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string, templates ...domain.Template) (*loaded, error) {
-	var names []string
-	for _, template := range templates {
-		names = append(names, template.Columns()...)
-	}
-	sel, fault := selectedColumns(e, names)
+	sel, fault := selectedColumns(e, slices.Concat(each(templates, domain.Template.Columns)...))
 	if fault != nil {
 		return nil, fault
 	}
@@ -324,10 +320,7 @@ func (t *Tools) worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, key
 
 // nameLinks adds the labels of referenced rows that templates of a row show: a planned meal is called by its dish.
 func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, templates ...domain.Template) error {
-	var links []string
-	for _, template := range templates {
-		links = append(links, template.Links()...)
-	}
+	links := slices.Concat(each(templates, domain.Template.Links)...)
 	slices.Sort(links)
 	for _, name := range slices.Compact(links) {
 		c := e.Column(name)

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"encoding/json"
-	"slices"
 
 	"alfred/internal/exact"
 	"alfred/internal/vocab"
@@ -23,17 +22,12 @@ func (c Call) Fingerprint() string {
 	return c.Tool + string(sorted)
 }
 
-// addsUp reports whether a call does more when it is made again: a row is created twice, and a name finds the next best
-// row once the best is deleted.
-func (c Call) addsUp() bool {
-	return !vocab.Reads(c.Tool) && !slices.Contains([]string{vocab.ToolCalculate, vocab.ToolUpdate}, c.Tool)
-}
-
-// repeated refuses a call that the decision or its step makes twice; made are the fingerprints of the decision's earlier
-// ones. Models repeat themselves, so only the user's words could say that it is meant, and a model that means it can say
-// it otherwise.
+// repeated refuses a call that the decision or its step makes twice, if it does more then: a row is created twice, and a
+// name finds the next best row once the best is deleted. made are the fingerprints of the decision's earlier ones.
+// Models repeat themselves, so only the user's words could say that it is meant, and a model that means it can say it
+// otherwise.
 func (d *decision) repeated(call Call, made map[string]bool) *Error {
-	if !call.addsUp() {
+	if vocab.Reads(call.Tool) || call.Tool == vocab.ToolCalculate || call.Tool == vocab.ToolUpdate {
 		return nil
 	}
 	is := call.Fingerprint()

@@ -113,12 +113,17 @@ func columnList(columns []*domain.Column) string {
 
 // listed joins a text of each element.
 func listed[T any](list []T, separator string, text func(T) string) string {
-	parts := make([]string, len(list))
+	return strings.Join(each(list, text), separator)
+}
+
+// each is what is made of every element.
+func each[T, R any](list []T, what func(T) R) []R {
+	made := make([]R, len(list))
 	for i, one := range list {
-		parts[i] = text(one)
+		made[i] = what(one)
 	}
 
-	return strings.Join(parts, separator)
+	return made
 }
 
 // descends is the direction of an order.

@@ -18,10 +18,7 @@ import (
 
 // reverse undoes writes of one kind to rows of one type.
 func (u *undoing) reverse(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
-	e, keys := writes[0].entity, make([]string, len(writes))
-	for i, w := range writes {
-		keys[i] = w.EntityID
-	}
+	e, keys := writes[0].entity, each(writes, func(w *formerWrite) string { return w.EntityID })
 	var err error
 	switch writes[0].Action {
 	case registry.ActionCreated:

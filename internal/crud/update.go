@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -141,13 +140,9 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 
 // updateSQL sets columns to what a row has in them, in the rows with these keys.
 func (t *Tools) updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
-	sets := make([]string, len(columns))
-	for i, name := range columns {
-		sets[i] = quoted(name) + " = " + populated(e, name, row)
-	}
-	s := &statement{}
-	into := table(t.domain, e)
-	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(row),
+	s, into := &statement{}, table(t.domain, e)
+	set := func(name string) string { return quoted(name) + " = " + populated(e, name, row) }
+	s.add("UPDATE ", into, " SET ", listed(columns, ", ", set), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(row),
 		"::jsonb) AS r WHERE ", e.Owned(), " AND ", s.keyIn(e, keys))
 
 	return s
