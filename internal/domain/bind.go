@@ -146,14 +146,14 @@ func (b *typeBinder) problemf(field, format string, args ...any) {
 	b.binder.problemf(b.at+"."+field, "%s: %s", b.own.Type, fmt.Sprintf(format, args...))
 }
 
-// each is a text for every element.
-func each[T any](list []T, text func(T) string) []string {
-	texts := make([]string, len(list))
+// each is what is made of every element.
+func each[T, R any](list []T, what func(T) R) []R {
+	made := make([]R, len(list))
 	for i, one := range list {
-		texts[i] = text(one)
+		made[i] = what(one)
 	}
 
-	return texts
+	return made
 }
 
 // namesOf are the names of the columns that fit.

@@ -3,6 +3,7 @@ package domain
 import (
 	"cmp"
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -109,31 +110,11 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.View }) {
 		return nil
 	}
-	direct, views, err := origins(ctx, tx, schema)
+	shown, err := c.trace(ctx, tx, schema)
 	if err != nil {
 		return err
 	}
-	bases, shown, computed := []uint32{}, map[origin][]viewColumn{}, []viewColumn{}
-	for _, t := range c.tables {
-		if !t.View {
-			continue
-		}
-		for _, col := range t.columns {
-			from, ok := direct[origin{t.OID, t.numbers[col.Name]}]
-			for next, through := direct[from]; ok && through; next, through = direct[from] {
-				from, t.nested = next, true
-			}
-			if ok && !views[from.relation] {
-				t.from[col.Name], t.bases[from.relation] = from, true
-			}
-			if ok {
-				shown[from] = append(shown[from], viewColumn{t, col})
-				bases = append(bases, from.relation)
-			} else {
-				computed = append(computed, viewColumn{t, col})
-			}
-		}
-	}
+	bases := each(slices.Collect(maps.Keys(shown)), func(from origin) uint32 { return from.relation })
 	var (
 		relation                       uint32
 		number                         int
@@ -149,7 +130,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		for _, at := range shown[origin{relation, number}] {
 			at.view.inherit(at.column, &base, comment, relationComment)
 		}
-		for _, at := range computed {
+		for _, at := range shown[origin{}] {
 			if at.addsZone(relation, name, &base) {
 				at.view.from[name] = origin{relation, number}
 				at.view.inherit(at.column, &base, comment, relationComment)
@@ -158,6 +139,28 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 
 		return nil
 	})
+}
+
+// trace finds where the columns of views come from; those that a view computes come from nowhere.
+func (c *catalog) trace(ctx context.Context, tx pgx.Tx, schema string) (map[origin][]viewColumn, error) {
+	direct, views, err := origins(ctx, tx, schema)
+	shown := map[origin][]viewColumn{}
+	for _, t := range c.tables {
+		for _, col := range t.columns {
+			from := direct[origin{t.OID, t.numbers[col.Name]}]
+			for next, through := direct[from]; through; next, through = direct[from] {
+				from, t.nested = next, true
+			}
+			if from.relation != 0 && !views[from.relation] {
+				t.from[col.Name], t.bases[from.relation] = from, true
+			}
+			if t.View {
+				shown[from] = append(shown[from], viewColumn{t, col})
+			}
+		}
+	}
+
+	return shown, err
 }
 
 // addsZone reports whether the view shows a time of its only table under the same name, with a time zone added.

@@ -175,21 +175,37 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 
 		return nil
 	}
+	holders, err := p.holders(ctx, e)
+	switch {
+	case err != nil || holders == nil:
+		return err
+	case len(holders) < 2:
+		p.untriedf("%s: fewer than two users have rows, so that they could not be compared", e.Type)
+
+		return nil
+	}
+
+	return p.pointing(ctx, e, holders[0])
+}
+
+// holders are the users who have rows, nil if a row is not one user's alone.
+func (p *prober) holders(ctx context.Context, e *Entity) ([]string, error) {
 	owner, holders := map[string]string{}, []string{}
 	for _, user := range p.users {
 		found, err := p.keys(ctx, user, e, 1000)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, key := range found {
-			if other, taken := owner[key]; taken && other != user {
+			switch other, taken := owner[key]; {
+			case taken && other != user:
 				p.brokenf("%s: two users see the same row", e.Type)
 
-				return nil
-			} else if taken {
+				return nil, nil
+			case taken:
 				p.brokenf("%s: key %s does not tell rows apart", e.Type, e.Key.Name)
 
-				return nil
+				return nil, nil
 			}
 			owner[key] = user
 		}
@@ -197,13 +213,8 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 			holders = append(holders, user)
 		}
 	}
-	if len(holders) < 2 {
-		p.untriedf("%s: fewer than two users have rows, so that they could not be compared", e.Type)
 
-		return nil
-	}
-
-	return p.pointing(ctx, e, holders[0])
+	return holders, nil
 }
 
 // pointing checks that a row cannot be made to reference another user's.

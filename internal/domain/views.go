@@ -168,8 +168,17 @@ func (s *source) notef(format string, args ...any) {
 
 // shows reports whether the table's view has a column.
 func (v *viewedType) shows(name string) bool {
-	return v.Table.column(name) != nil || v.folded(v.Table) && name == v.keyColumn(v.Table) ||
-		slices.ContainsFunc(v.foldedKeys(v.Table), func(fk foldedFK) bool { return fk.Name == name })
+	return v.Table.column(name) != nil || slices.Contains(v.combined(), name)
+}
+
+// combined are the columns that the view makes of several.
+func (v *viewedType) combined() []string {
+	names := each(v.foldedKeys(v.Table), func(fk foldedFK) string { return fk.Name })
+	if v.folded(v.Table) {
+		names = slices.Insert(names, 0, v.keyColumn(v.Table))
+	}
+
+	return names
 }
 
 // remark is what the owner has to know about a table.
