@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -117,15 +116,6 @@ type callError struct {
 
 func (e *callError) Error() string { return e.err.Error() }
 func (e *callError) Unwrap() error { return e.err }
-
-// unworded is an error of which only further queries can say what it means, outside the savepoint that it aborted.
-type unworded struct {
-	error
-
-	word func(ctx context.Context, tx pgx.Tx, user uuid.UUID) error
-}
-
-func (e *unworded) Unwrap() error { return e.error }
 
 // changed explains an error by a difference between the catalog and the declaration since this program started: the
 // first one in the call's own table, else the first in another. Without a difference, it returns the database's
