@@ -192,18 +192,18 @@ func (e *initEntity) Local() []string {
 }
 
 // Display is the label and a few short facts. A row whose label names only others has its own words beside it.
-func (e *initEntity) Display() string { return e.line(fact) }
+func (e *initEntity) Display() string { return e.line(false) }
 
 // Aloud is the same for people, "" if there is nothing in it that they would say otherwise.
 func (e *initEntity) Aloud() string {
-	if aloud := e.line(spokenFact); aloud != e.Display() {
+	if aloud := e.line(true); aloud != e.Display() {
 		return aloud
 	}
 
 	return ""
 }
 
-func (e *initEntity) line(fact func(*Column) string) string {
+func (e *initEntity) line(spoken bool) string {
 	parts := []string{e.Label}
 	if c := find(e.plain, isProse); c != nil && !slices.ContainsFunc(e.names, func(name string) bool { n := e.Table.column(name); return n == nil || isProse(n) }) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
@@ -211,46 +211,41 @@ func (e *initEntity) line(fact func(*Column) string) string {
 	for _, c := range e.plain {
 		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || c.Kind == KindTime || len(c.Enum) > 0 || c.Kind == KindText && c.Form != ""
 		if short && !slices.Contains(e.names, c.Name) && len(parts) <= displayFacts {
-			parts = append(parts, fact(c))
+			parts = append(parts, fact(c, spoken))
 		}
 	}
 
 	return strings.Join(parts, "")
 }
 
-// fact is a column's value, with its name where the value does not say what it is.
-func fact(c *Column) string {
-	layout := ""
-	if hundredths.MatchString(c.FullType) {
-		layout = ":0.00"
-	}
-	if len(c.Enum) > 0 {
-		return fmt.Sprintf("{?%s: [{%[1]s}]}", quotedName(c.Name))
-	}
-
-	return fmt.Sprintf("{?%[1]s: %[2]s:{%[1]s%[3]s}}", quotedName(c.Name), braced(c.Name), layout)
-}
-
-// spokenFact is the same as people say it: without the column's spelling, with dates and times as they are written.
-func spokenFact(c *Column) string {
+// fact is a column's value, with its name where the value does not say what it is. People say the name without the
+// column's spelling, and dates and times as they are written.
+func fact(c *Column, spoken bool) string {
 	name, layout := quotedName(c.Name), ""
 	switch {
-	case len(c.Enum) > 0:
-		return fmt.Sprintf("{?%s:, {%[1]s}}", name)
-	case c.Kind == KindBool:
-		return fmt.Sprintf("{?%s:, %s}", name, spacedName(c))
-	case c.Kind == KindDate:
-		layout = ":Jan 2, 2006"
-	case c.Kind == KindTime:
-		layout = ":15:04"
 	case hundredths.MatchString(c.FullType):
 		layout = ":0.00"
+	case spoken && c.Kind == KindDate:
+		layout = ":Jan 2, 2006"
+	case spoken && c.Kind == KindTime:
+		layout = ":15:04"
+	}
+	said, value := strings.ReplaceAll(braced(c.Name), "_", " "), "{"+name+layout+"}"
+	switch {
+	case len(c.Enum) > 0 && spoken:
+		said = ", " + value
+	case len(c.Enum) > 0:
+		said = " [" + value + "]"
+	case spoken && c.Kind == KindBool:
+		said = ", " + said
+	case spoken:
+		said = ", " + said + ": " + value
+	default:
+		said = " " + braced(c.Name) + ":" + value
 	}
 
-	return fmt.Sprintf("{?%[1]s:, %[2]s: {%[1]s%[3]s}}", name, spacedName(c), layout)
+	return "{?" + name + ":" + said + "}"
 }
-
-func spacedName(c *Column) string { return strings.ReplaceAll(braced(c.Name), "_", " ") }
 
 // isProse reports whether every row has words of its own in the column.
 func isProse(c *Column) bool {

@@ -119,27 +119,27 @@ func (b *operationBinder) problemf(field, format string, args ...any) {
 
 // bindOperations binds operations to their functions.
 func (b *binder) bindOperations() {
-	seen := map[string]bool{}
+	seen := map[string]*operationBinder{}
 	for i := range b.decl.Operations {
-		decl, at := &b.decl.Operations[i], fmt.Sprintf("$.operations[%d]", i)
-		if !isName(decl.Name) || seen[decl.Name] || slices.Contains(takenNames, decl.Name) {
-			b.problemf(at+".name", "operation %q: its name is no lower-case name of its own", decl.Name)
+		one := &operationBinder{binder: b, own: &b.decl.Operations[i], at: fmt.Sprintf("$.operations[%d]", i)}
+		if name := one.own.Name; !isName(name) || seen[name] != nil || slices.Contains(takenNames, name) {
+			b.problemf(one.at+".name", "operation %q: its name is no lower-case name of its own", name)
 
 			continue
 		}
-		seen[decl.Name] = true
-		(&operationBinder{binder: b, own: decl, at: at}).bind()
+		seen[one.own.Name] = one
+		one.bind()
 	}
-	for i := range b.decl.Operations {
-		decl := &b.decl.Operations[i]
-		if o := b.domain.Operation(decl.Name); o != nil && decl.Inverse != "" {
-			(&operationBinder{binder: b, own: decl, at: fmt.Sprintf("$.operations[%d]", i), o: o}).bindInverse()
-		}
+	for _, o := range b.domain.Operations {
+		seen[o.Name].bindInverse()
 	}
 }
 
 // bindInverse binds an operation to the one that undoes it, whose arguments must be a subset of the first's.
 func (b *operationBinder) bindInverse() {
+	if b.own.Inverse == "" {
+		return
+	}
 	inverse := b.domain.Operation(b.own.Inverse)
 	if inverse == nil || inverse.On != b.o.On {
 		b.problemf(".inverse", "there is no operation %q on %s that could take it back", b.own.Inverse, b.o.On.Type)

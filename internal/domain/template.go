@@ -28,17 +28,15 @@ type Template struct {
 	named  []part // those that name a column, also inside others
 }
 
-type partKind int
-
 const (
-	partText partKind = iota
-	partValue
-	partPresent
-	partEmpty
+	partText    = 0
+	partValue   = '{'
+	partPresent = '?'
+	partEmpty   = '!'
 )
 
 type part struct {
-	kind   partKind
+	kind   byte
 	text   string // literal text, or a value's layout
 	column string
 	inner  []part
@@ -237,14 +235,9 @@ func (p *templateParser) parse(depth int) ([]part, error) {
 
 // part reads one {...}, with p.pos at its opening brace.
 func (p *templateParser) part(depth int) (part, error) {
-	p.pos++
-	kind := partValue
-	switch {
-	case strings.HasPrefix(p.source[p.pos:], "?"):
-		kind = partPresent
-		p.pos++
-	case strings.HasPrefix(p.source[p.pos:], "!"):
-		kind = partEmpty
+	kind := p.source[p.pos]
+	if p.pos++; strings.HasPrefix(p.source[p.pos:], "?") || strings.HasPrefix(p.source[p.pos:], "!") {
+		kind = p.source[p.pos]
 		p.pos++
 	}
 	column, err := p.column()
