@@ -162,20 +162,15 @@ func withValue(c condition, value any) (condition, *Error) {
 	if text, ok := value.(string); ok && text == "" && emptyIsNull(c.column) {
 		value = nil
 	}
-	if value == nil {
-		// "= null" is unambiguous, so it is accepted.
-		switch c.op {
-		case opEqual, opIsNull:
-			c.op = opIsNull
-		case opNotEqual, opIsNotNull:
-			c.op = opIsNotNull
-		default:
-			return c, failColumn(CodeBadFilter, name, "%s on %s needs a value.", c.op, name)
+	if value == nil { // "= null" is unambiguous
+		given := c.op
+		c.op = map[string]string{opEqual: opIsNull, opIsNull: opIsNull, opNotEqual: opIsNotNull, opIsNotNull: opIsNotNull}[given]
+		if c.op == "" {
+			return c, failColumn(CodeBadFilter, name, "%s on %s needs a value.", given, name)
 		}
 
 		return c, nil
 	}
-
 	if c.column.Kind == domain.KindTimestamp && c.op != opGreaterEq && c.op != opLess && areDays(value) {
 		c.kind = domain.KindDate // the whole day: midnight is what >= and < mean by it, but no other operator
 	}

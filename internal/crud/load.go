@@ -229,18 +229,9 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 		after = afterSQL(s, terms, q.after)
 	}
 	s.add(`SELECT to_jsonb(r) - ARRAY[' version', ' total', ' at', ' after'], r." version", r." total", r." at" FROM (SELECT `, // names of no column
-		columnList(q.sel.columns), ", ", e.VersionSQL(), ` AS " version", `, at, ` AS " at", `)
+		columnList(q.sel.columns), ", ", e.VersionSQL(), ` AS " version", `, at, ` AS " at", `, t.totalSQL(e, q), ` AS " total"`)
 	if after != "" {
-		s.add(after, ` AS " after", `)
-	}
-	lock := q.lock && e.Lockable
-	switch {
-	case lock:
-		s.add(`0::bigint AS " total"`) // FOR UPDATE cannot be combined with a window function
-	case q.best:
-		s.add("(SELECT count(*) FROM ", table(t.domain, e), " WHERE ", e.Owned(), `) AS " total"`)
-	default:
-		s.add(`count(*) OVER () AS " total"`)
+		s.add(", ", after, ` AS " after"`)
 	}
 	s.add(" FROM ", table(t.domain, e))
 	if q.join != nil {
@@ -254,7 +245,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	if q.limit > 0 {
 		s.add(" LIMIT ", s.value(q.limit))
 	}
-	if lock {
+	if q.locks(e) {
 		s.add(" FOR UPDATE OF ", quoted(e.Table))
 	}
 	if after == "" {
@@ -262,6 +253,20 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	}
 
 	return s
+}
+
+func (q *query) locks(e *domain.Entity) bool { return q.lock && e.Lockable }
+
+// totalSQL is how many rows match, 0 where they are locked: FOR UPDATE cannot be combined with a window function.
+func (t *Tools) totalSQL(e *domain.Entity, q *query) string {
+	switch {
+	case q.locks(e):
+		return "0::bigint"
+	case q.best:
+		return "(SELECT count(*) FROM " + table(t.domain, e) + " WHERE " + e.Owned() + ")"
+	default:
+		return "count(*) OVER ()"
+	}
 }
 
 // whereSQL says which rows a query reads.

@@ -252,11 +252,7 @@ func addTo(c *domain.Column, was, value any) any {
 
 		return list
 	case map[string]any:
-		object, _ := was.(map[string]any)
-		whole := maps.Clone(object)
-		if whole == nil {
-			whole = map[string]any{}
-		}
+		whole := copied(was)
 		maps.Copy(whole, more)
 
 		return whole

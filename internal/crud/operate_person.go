@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -89,14 +90,19 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, op *operateOp
 	if err != nil {
 		return Row{}, err
 	}
-	done := op.changed
-	if user.Session == nil { // no conversation's registry says what was called
-		called := row.Data
-		if called == nil { // the operation has done away with it
-			called = map[string]any{e.Key.Name: id}
-		}
-		done = append([]registry.Result{{Entity: e, Rows: []map[string]any{called}, Action: actionCalled}}, done...)
-	}
 
-	return row, d.noteDone(ctx, tx, user, &op.declared.Name, done...)
+	return row, d.noteDone(ctx, tx, user, &op.declared.Name, op.done(user, row.Data)...)
+}
+
+// done is what a person's call did. Without a session, no registry says what was called.
+func (op *operateOp) done(user User, row map[string]any) []registry.Result {
+	if user.Session != nil {
+		return op.changed
+	}
+	if row == nil { // the operation has done away with it
+		row = map[string]any{op.declared.On.Key.Name: op.this}
+	}
+	called := registry.Result{Entity: op.declared.On, Rows: []map[string]any{row}, Action: actionCalled}
+
+	return slices.Insert(op.changed, 0, called)
 }

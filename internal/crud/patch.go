@@ -17,10 +17,7 @@ import (
 // single entry replaces a single one only under the same name. Anything else is refused, because an answer that names
 // only what changes would lose the rest. null and [] empty a list.
 func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any, string, *Error) {
-	patched := maps.Clone(content)
-	if patched == nil {
-		patched = map[string]any{}
-	}
+	patched := copied(content)
 	var (
 		wrong   faults
 		removed []string
@@ -54,17 +51,22 @@ func isLongList(e *domain.Entity, name string) bool {
 	return c != nil && c.Kind == domain.KindArray && slices.Contains(e.Sets[setText], name) && !slices.Contains(e.Sets[setSummary], name)
 }
 
+// copied is an object of its own, empty for what is none.
+func copied(value any) map[string]any {
+	object, _ := value.(map[string]any)
+	own := make(map[string]any, len(object))
+	maps.Copy(own, object)
+
+	return own
+}
+
 // mergeJSON is RFC 7396.
 func mergeJSON(target, patch any) any {
 	changes, isObject := patch.(map[string]any)
 	if !isObject {
 		return patch
 	}
-	object, _ := target.(map[string]any)
-	merged := maps.Clone(object)
-	if merged == nil {
-		merged = map[string]any{}
-	}
+	merged := copied(target)
 	for name, value := range changes {
 		if value == nil {
 			delete(merged, name)
