@@ -82,7 +82,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	in := c.s.acted(a.out)
 	in.carried = a.carried
 	in.said = in.carried && c.s.said() != nil || a.out.Words != ""
-	permission, err := c.s.permission()
+	permission, agreed, err := c.s.permission()
 	if err != nil {
 		return move{}, err
 	}
@@ -94,7 +94,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 		return *m, a.touch(ctx, c)
 	}
 	if len(a.out.Calls) > 0 {
-		outcome, err = a.s.runner.Tools.Execute(ctx, c.tx, c.s.scope(c.at), a.bounds(), a.prepared)
+		outcome, err = a.s.runner.Tools.Execute(ctx, c.tx, c.s.scope(c.at), a.bounds(agreed), a.prepared)
 		if err != nil {
 			return move{}, err
 		}
@@ -147,10 +147,10 @@ func (a *act) carry(c *commit, m *move) error {
 	return nil
 }
 
-func (a *act) bounds() crud.Bounds {
+func (a *act) bounds(agreed []crud.ApprovedCall) crud.Bounds {
 	return crud.Bounds{
 		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Message: a.s.Turn.Message,
-		Done: a.s.doneBy(a.s.Step().Step), Deleted: a.s.deletedUnknown(),
+		Agreed: agreed, Done: a.s.doneBy(a.s.Step().Step), Deleted: a.s.deletedUnknown(),
 		Seen: crud.Seen{Drafts: a.s.Versions.Drafts, Rows: a.s.Versions.Rows, Shown: a.shown},
 	}
 }

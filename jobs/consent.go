@@ -215,18 +215,29 @@ func (a *answered) permission(why string) nodes.Permission {
 	return p
 }
 
-// permission reports whether this turn may write.
-func (s *state) permission() (nodes.Permission, error) {
+// agreed are the calls to fewer rows of which the message is consent: "yes, but leave Lars out". Who begins with a no is
+// asked again.
+func (a *answered) agreed(p nodes.Permission, message string) []crud.ApprovedCall {
+	if a == nil || !p.Allowed || a.kind != vocab.AskApprove || saysNo.MatchString(message) {
+		return nil
+	}
+
+	return a.payload.Calls
+}
+
+// permission reports whether this turn may write, and which of the calls that the user was asked about on fewer rows.
+func (s *state) permission() (nodes.Permission, []crud.ApprovedCall, error) {
 	intent, q := s.Understood().Intent, s.Answered()
 	if q == nil {
-		return permit(intent, nil), nil
+		return permit(intent, nil), nil, nil
 	}
 	a, err := s.answered(q.ID, q.Kind, q.Payload)
 	if err != nil {
-		return nodes.Permission{}, err
+		return nodes.Permission{}, nil, err
 	}
+	p := permit(intent, a)
 
-	return permit(intent, a), nil
+	return p, a.agreed(p, s.Turn.Message), nil
 }
 
 // done is what this turn has done so far, for a reply that may claim no more.

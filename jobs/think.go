@@ -41,7 +41,7 @@ func (s *state) takePlan() error {
 func (s *state) thinkInput() (in nodes.ThinkInput, err error) {
 	in = s.prompts.Think(s.View)
 	in.Refused = s.refused
-	in.Permission, err = s.permission()
+	in.Permission, _, err = s.permission()
 
 	return in, err
 }

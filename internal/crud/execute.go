@@ -91,6 +91,7 @@ type step struct {
 	// approved: the user agreed to an operation after being told preview.
 	approved bool
 	preview  string
+	agreed   bool         // the answer to a question covers it
 	sure     bool         // nobody has to be asked
 	asks     bool         // the user is asked about the keys
 	asked    string       // what the user is asked about them
@@ -110,6 +111,8 @@ type Bounds struct {
 	Message string
 	// Done is what the step's earlier calls did, by their fingerprint.
 	Done map[string]string
+	// Agreed are the calls that the user was asked about and has answered: fewer of their rows need no other question.
+	Agreed []ApprovedCall
 	// Deleted are the labels of rows that the turn was the first to find and has deleted.
 	Deleted []string
 	// Seen is what the decision was based on.

@@ -49,11 +49,14 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	}
 	s.found = found
 	ask, err := d.mustAsk(ctx, s, list)
+	if err == nil && ask {
+		s.agreed, err = d.hasAgreed(ctx, tx, s)
+	}
 	if err != nil {
 		return nil, err
 	}
 
-	return found, d.noteTargets(ctx, tx, s, ask)
+	return found, d.noteTargets(ctx, tx, s, ask && !s.agreed)
 }
 
 // requireMatch refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
@@ -165,12 +168,13 @@ func (d *decision) mustAsk(ctx context.Context, s *step, list []condition) (bool
 	return true, nil
 }
 
-// alike are the rows of a call and of the decision's earlier calls that do the same to rows of its type.
+// alike are the rows of a call and of the decision's earlier calls that do the same to rows of its type, unless the user has
+// agreed to these.
 func (d *decision) alike(s *step) *loaded {
 	rows, known := *s.found, map[string]bool{}
 	rows.Rows = nil
 	for _, one := range d.steps {
-		if one.found == nil || one.entity != s.entity || one.call.Tool != s.call.Tool {
+		if one.found == nil || one.agreed || one.entity != s.entity || one.call.Tool != s.call.Tool {
 			continue
 		}
 		for _, row := range one.found.Rows {

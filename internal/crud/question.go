@@ -58,7 +58,7 @@ func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (string, err
 	var said []string
 	for _, one := range d.steps {
 		op, updates := one.op.(*updateOp)
-		if !updates || one.entity != s.entity || op.before == nil && one != s {
+		if !updates || one.agreed || one.entity != s.entity || op.before == nil && one != s {
 			continue
 		}
 		values, err := d.tools.inWords(ctx, tx, s.entity, op.written)

@@ -55,7 +55,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil || len(op.before.Rows) == 0 {
 		return err
 	}
-	if !op.asks {
+	if !op.asks && !op.agreed { // the user looks at what a question is about
 		if err := d.asShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
 			return err
 		}

@@ -198,3 +198,27 @@ turns:
 	require.Contains(t, asked.Question.Text, "This would delete 1 pantry item")
 	c.fact("11", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`)
 }
+
+// V19: "yes, but keep the cod" is consent to the rest of what was asked about: nothing is asked a second time. A no in words
+// is none, whatever a model makes of it.
+func TestV19AYesToFewerRowsIsNotAskedAboutAgain(t *testing.T) {
+	t.Parallel()
+	remove := func(intent, filters string) string {
+		return `
+  - understand: {` + intent + `}
+    think: {goal: Empty the freezer, decision: plan, steps: [{type: write, subdomain: inventory, description: Delete what is in the freezer}]}
+    act: {calls: [{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}` + filters + `]}}, {tool: step_complete, args: {summary: deleted}}]}
+    reply: There.`
+	}
+	const answers, butTheCod = "intent: answer, answers_question: true", `, {field: name, op: "!=", value: Cod}`
+	c := converse(t, `
+turns:`+remove("intent: write", "")+remove(answers, butTheCod)+remove(answers, butTheCod+`, {field: name, op: "!=", value: Peas}`)+"\n")
+	rows := `SELECT string_agg(name, ' ' ORDER BY name) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`
+	require.Contains(t, c.say("Empty the freezer").Question.Text, "delete 3 pantry items")
+	require.Contains(t, c.say("No, not the cod").Question.Text, "delete 2 pantry items")
+	c.fact("Chicken thighs Cod Peas", rows)
+	said := c.say("Yes, but leave the peas")
+	require.Empty(t, said.Question)
+	require.Equal(t, "write ok", said.outcomes())
+	c.fact("Cod Peas", rows)
+}

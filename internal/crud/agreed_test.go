@@ -1,0 +1,100 @@
+package crud_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/vocab"
+)
+
+// narrowed makes calls in answer to a question: "yes, but leave Lars out".
+func (b *bundle) narrowed(asked *crud.Approval, calls ...crud.Call) crud.Outcome {
+	b.t.Helper()
+
+	payload, err := json.Marshal(asked)
+	require.NoError(b.t, err)
+	var kept crud.Approval
+	require.NoError(b.t, json.Unmarshal(payload, &kept))
+	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), calls)
+	require.NoError(b.t, err)
+	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.at(), crud.Bounds{StepType: vocab.StepWrite, Seen: b.seen, Agreed: kept.Calls}, prepared)
+	require.NoError(b.t, err)
+
+	return outcome
+}
+
+// tidy are thirteen people's chores, about which the user is asked.
+func (b *bundle) tidy(tool, change string) *crud.Approval {
+	b.t.Helper()
+
+	b.exec(`INSERT INTO kitchen.tasks (user_id, title, due_date) SELECT $1, 'Chore ' || n, date '2027-01-01' + n FROM generate_series(10, 22) AS n`, b.scope.UserID)
+	asked := b.decide(vocab.StepWrite, call(tool, sprintf(`{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "Chore%%"}]%s}`, change))).Approval
+	require.NotNil(b.t, asked)
+	b.nextTurn()
+
+	return asked
+}
+
+// V19: who has agreed to a change of rows has agreed to the same change of fewer of them, and to nothing else.
+func TestV19FewerRowsThanAgreedAreNotAskedAboutAgain(t *testing.T) {
+	t.Parallel()
+
+	const set, fewer = `, "set": [{"column": "category", "value": "prep"}]`, `{"field": "title", "op": "ilike", "value": "Chore%"}, {"field": "title", "op": "!=", "value": "Chore 15"}`
+	update := func(filters, change string) crud.Call {
+		return call(vocab.ToolUpdate, sprintf(`{"table": "tasks", "filters": [%s]%s}`, filters, change))
+	}
+	remove := func(filters string) crud.Call {
+		return call(vocab.ToolDelete, sprintf(`{"table": "tasks", "filters": [%s]}`, filters))
+	}
+	other := update(`{"field": "title", "op": "=", "value": "Chore 15"}`, `, "data": {"category": "cleanup"}`)
+	for name, test := range map[string]struct {
+		tool, set string
+		between   string
+		calls     []crud.Call
+		asks      string
+	}{
+		"the others":              {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, set)}, ""},
+		"in another form":         {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, `, "data": {"category": "prep"}`)}, ""},
+		"the others deleted":      {vocab.ToolDelete, "", "", []crud.Call{remove(fewer)}, ""},
+		"and another otherwise":   {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, set), other}, ""},
+		"another otherwise first": {vocab.ToolUpdate, set, "", []crud.Call{other, update(fewer, set)}, ""},
+		"all":                     {vocab.ToolUpdate, set, "", []crud.Call{update(`{"field": "title", "op": "ilike", "value": "Chore%"}`, set)}, "change 13 tasks"},
+		"all, in two calls": {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, set), update(`{"field": "title", "op": "ilike", "value": "Chore%"}, {"field": "title", "op": ">=", "value": "Chore 15"}`, set)},
+			"This would change 8 tasks"},
+		"another value":        {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, `, "set": [{"column": "category", "value": "cleanup"}]`)}, "change 12 tasks"},
+		"another value beside": {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, `, "set": [{"column": "category", "value": "prep"}, {"column": "completed", "value": true}]`)}, "change 12 tasks"},
+		"deleted instead":      {vocab.ToolUpdate, set, "", []crud.Call{remove(fewer)}, "delete 12 tasks"},
+		"changed instead":      {vocab.ToolDelete, "", "", []crud.Call{update(fewer, set)}, "change 12 tasks"},
+		"one more": {vocab.ToolUpdate, set, `INSERT INTO kitchen.tasks (user_id, title, due_date) VALUES ($1, 'Chore 30', '2027-02-01')`,
+			[]crud.Call{update(fewer, set)}, "change 13 tasks"},
+		"one has changed": {vocab.ToolUpdate, set, `UPDATE kitchen.tasks SET completed = true WHERE user_id = $1 AND title = 'Chore 12'`,
+			[]crud.Call{update(fewer, set)}, "change 12 tasks"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setupAlone(t)
+			asked := b.tidy(test.tool, test.set)
+			if test.between != "" {
+				b.exec(test.between, b.scope.UserID)
+			}
+			b.seen.Shown = map[string]map[string][]string{}
+			if len(test.calls) > 1 {
+				b.seen.Shown = nil
+			}
+			outcome := b.narrowed(asked, test.calls...)
+			if test.asks == "" {
+				require.Nil(t, outcome.Approval, "%+v", outcome.Approval)
+				require.False(t, outcome.Failed(), "%+v", outcome.Results)
+				require.Equal(t, "1", query[string](b, `SELECT count(*)::text FROM kitchen.tasks WHERE user_id = $1 AND title LIKE 'Chore%' AND category <> 'prep'`, b.scope.UserID))
+
+				return
+			}
+			require.NotNil(t, outcome.Approval, "%+v", outcome.Results)
+			require.Contains(t, outcome.Approval.Text, test.asks)
+		})
+	}
+}
