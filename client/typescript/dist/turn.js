@@ -3,7 +3,7 @@ import { drawCards } from "./cards.js";
 import { button, h } from "./dom.js";
 import { fragment } from "./markdown.js";
 import { forPeople } from "./format.js";
-import { dropOptions } from "./options.js";
+import { dropOptions, dropUndo } from "./options.js";
 const mention = /@\[([^\]\n]*)\]\([^()\s]*\)/g;
 export class TurnView {
     words;
@@ -19,6 +19,7 @@ export class TurnView {
     #after = h("div", { class: "after" });
     #text = "";
     #labels = [];
+    #undo;
     #before = "";
     constructor(words, turn, on, name) {
         this.words = words;
@@ -92,6 +93,7 @@ export class TurnView {
         this.#reply.replaceChildren(fragment(this.#text));
         if (this.#labels.length)
             dropOptions(this.#reply, this.#labels);
+        dropUndo(this.#reply, this.#undo);
     }
     ask({ id, options }) {
         this.#options.hidden = options.length === 0;
@@ -127,6 +129,8 @@ export class TurnView {
     // told shows what was read and written, and how to take it back.
     told({ undo, undoes, unwritten }, cards) {
         const words = this.words;
+        this.#undo = undo;
+        dropUndo(this.#reply, undo);
         const back = button(undoes ? words.redo : words.undo, () => { back.remove(); this.on.undo(this.turn.id); }, { class: "quiet" });
         const why = undo?.status === "done" ? words.undone : unwritten ? words.unwritten : undo?.reason;
         this.#after.replaceChildren(...drawCards(words, cards), ...undo?.status === "possible" ? [back] : why ? [h("p", { class: "soft" }, why)] : []);

@@ -5,7 +5,7 @@ import { drawCards, type Card } from "./cards.js";
 import { button, h } from "./dom.js";
 import { fragment } from "./markdown.js";
 import { forPeople } from "./format.js";
-import { dropOptions } from "./options.js";
+import { dropOptions, dropUndo } from "./options.js";
 import type { Wording } from "./wording.js";
 
 const mention = /@\[([^\]\n]*)\]\([^()\s]*\)/g;
@@ -31,6 +31,7 @@ export class TurnView {
   readonly #after = h("div", { class: "after" });
   #text = "";
   #labels: string[] = [];
+  #undo: Turn["undo"];
   #before = "";
 
   constructor(readonly words: Wording, readonly turn: Begun, readonly on: Doings, name: string) {
@@ -96,6 +97,7 @@ export class TurnView {
   #write(): void {
     this.#reply.replaceChildren(fragment(this.#text));
     if (this.#labels.length) dropOptions(this.#reply, this.#labels);
+    dropUndo(this.#reply, this.#undo);
   }
 
   ask({ id, options }: Pick<Question, "id" | "options">): void {
@@ -133,6 +135,8 @@ export class TurnView {
   // told shows what was read and written, and how to take it back.
   told({ undo, undoes, unwritten }: Pick<Turn, "undo" | "undoes" | "unwritten">, cards: Card[]): void {
     const words = this.words;
+    this.#undo = undo;
+    dropUndo(this.#reply, undo);
     const back = button(undoes ? words.redo : words.undo, () => { back.remove(); this.on.undo(this.turn.id); }, { class: "quiet" });
     const why = undo?.status === "done" ? words.undone : unwritten ? words.unwritten : undo?.reason;
     this.#after.replaceChildren(...drawCards(words, cards), ...undo?.status === "possible" ? [back] : why ? [h("p", { class: "soft" }, why)] : []);

@@ -1,6 +1,6 @@
 // A turn as it is shown: the message, the plan and how far it is, the reply, what may be answered and done with it.
 
-import { dropOptions } from "../../../../client/typescript/src/options.ts";
+import { dropOptions, dropUndo } from "../../../../client/typescript/src/options.ts";
 import { stayAtEnd } from "../../../../client/typescript/src/scroll.ts";
 import { $, announce, button, h, icon, iconButton } from "./dom.js";
 import { capital, duration, forPeople, money, when } from "./format.js";
@@ -27,7 +27,7 @@ function said(message) {
   return h("p", { class: "said", dir: "auto" }, ...parts, message.slice(from));
 }
 
-/** @import { Answer, Question, TurnLine } from "../../../../client/typescript/dist/api" */
+/** @import { Answer, Question, TurnLine, Undo } from "../../../../client/typescript/dist/api" */
 /** @import { Named } from "./text.js" */
 
 // What a turn asks of the page: answer(option) answers its question, again() asks anew, retry() asks in its place, edit() puts the message into the box,
@@ -67,6 +67,8 @@ export function turnView(turn, on) {
   let isCut = false;
   let frame = 0; // pieces come faster than the screen shows them
   let stepping = false; // a step's words say more than its node's
+  /** @type {Undo | undefined} */
+  let undo;
   /** @type {Named[]} */
   let named = [];
   const over = () => {
@@ -86,6 +88,7 @@ export function turnView(turn, on) {
     link(reply, named);
     openMore(reply, on.results);
     if (view.labels.length) dropOptions(reply, view.labels);
+    dropUndo(reply, undo);
   });
 
   const view = {
@@ -188,7 +191,9 @@ export function turnView(turn, on) {
     },
     // told shows what was done to rows, and what the person thought of the reply.
     told(turn) {
-      view.hasWritten = turn.undo?.status === "possible";
+      undo = turn.undo;
+      dropUndo(reply, undo);
+      view.hasWritten = undo?.status === "possible";
       wrote.replaceChildren(...written(turn, on.results), ...undoing(turn, name, on.undo));
       feedback.show(turn.feedback);
     },
