@@ -2318,7 +2318,7 @@ type Turn struct {
 	Unwritten *bool `json:"unwritten,omitempty"`
 	Usage     Usage `json:"usage"`
 
-	// Wrote Rows that the assistant made, changed and deleted in it, in order.
+	// Wrote Rows that the assistant, or the undo that it is, made, changed and deleted in it, in order.
 	Wrote []Wrote `json:"wrote"`
 }
 
@@ -2418,7 +2418,7 @@ type TurnLine struct {
 	// Unwritten It was to write, and no row was saved, changed or deleted, whatever the reply says.
 	Unwritten *bool `json:"unwritten,omitempty"`
 
-	// Wrote Rows that the assistant made, changed and deleted in it, in order.
+	// Wrote Rows that the assistant, or the undo that it is, made, changed and deleted in it, in order.
 	Wrote []Wrote `json:"wrote"`
 }
 

@@ -67,9 +67,10 @@ LEFT JOIN LATERAL (
 ) AS u ON true
 LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
 LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('action', e.action, 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
+    SELECT json_agg(json_build_object('action', split_part(e.action, ':', 1), 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
     FROM entity_events AS e
-    WHERE e.session_id = t.session_id AND e.turn_number = t.number AND e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted')
+    WHERE e.session_id = t.session_id AND e.turn_number = t.number
+      AND (e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted') OR e.step > 0 AND e.action IN ('created:user', 'updated:user', 'deleted:user'))
 ) AS w ON true
 WHERE t.id = $1
 ORDER BY q.id DESC
@@ -110,7 +111,7 @@ type TurnDetailRow struct {
 	Unwritten       bool
 }
 
-// TurnDetail returns what the API shows of a turn besides its steps.
+// TurnDetail returns what the API shows of a turn besides its steps. What a person does in a step is an undo; by hand, there is none.
 func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnDetailRow, error) {
 	row := db.QueryRow(ctx, TurnDetail, id)
 	var i TurnDetailRow
@@ -479,9 +480,10 @@ LEFT JOIN LATERAL (
 ) AS u ON true
 LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
 LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('action', e.action, 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
+    SELECT json_agg(json_build_object('action', split_part(e.action, ':', 1), 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
     FROM entity_events AS e
-    WHERE e.session_id = t.session_id AND e.turn_number = t.number AND e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted')
+    WHERE e.session_id = t.session_id AND e.turn_number = t.number
+      AND (e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted') OR e.step > 0 AND e.action IN ('created:user', 'updated:user', 'deleted:user'))
 ) AS w ON true
 WHERE t.session_id = $1 AND t.number > $2
 ORDER BY t.number

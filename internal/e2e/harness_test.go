@@ -21,6 +21,7 @@ import (
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
+	"alfred/internal/follow"
 	"alfred/internal/httpapi"
 	"alfred/internal/llm"
 	"alfred/internal/llm/lexical"
@@ -307,7 +308,8 @@ type turn struct {
 	Usage struct {
 		Calls int `json:"calls"`
 	} `json:"usage"`
-	Unwritten bool `json:"unwritten"`
+	Unwritten bool           `json:"unwritten"`
+	Wrote     []follow.Wrote `json:"wrote"`
 }
 
 // outcomes are the outcomes of the turn's steps: "read ok, write partial".

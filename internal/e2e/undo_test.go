@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/follow"
 	"alfred/internal/llm/offline"
 	"alfred/internal/tour"
 )
@@ -229,4 +230,32 @@ func TestUndoSaysWhatPartsAre(t *testing.T) {
 	c := converse(t, doubledButter+`    reply: Doubled.
 `)
 	require.Equal(t, "Took back turn 1: set back the recipe ingredient butter.", c.undo(c.say("Double the butter").ID).Reply)
+}
+
+// A client sees from the rows what an undo did, as it does of any turn; what the person did by hand before it is not the turn's.
+func TestUndoTellsWhatItWrote(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Move it, decision: plan, steps: [{type: write, subdomain: recipes, description: Delete it and buy eggs}, {type: write, subdomain: shopping, description: Buy eggs}]}
+    act: [{calls: [{tool: db_delete, args: {table: recipes, filters: [{field: name, op: "=", value: Shakshuka Classic}]}}, {tool: step_complete, args: {summary: deleted}}]}, {calls: [{tool: db_create, args: {table: shopping_list, data: {name: eggs}}}, {tool: step_complete, args: {summary: added}}]}]
+    reply: Done.
+`)
+	whole := func(rows []follow.Wrote) []follow.Wrote {
+		return slices.DeleteFunc(rows, func(row follow.Wrote) bool { return row.Type == "ri" })
+	}
+	wrote := c.say("no shakshuka, but eggs")
+	require.Equal(t, []follow.Wrote{{Action: "deleted", Type: "recipe", Ref: "recipe_1", Label: "Shakshuka Classic"}, {Action: "created", Type: "shop", Ref: "shop_1", Label: "eggs"}}, wrote.Wrote)
+	require.Equal(t, http.StatusCreated, c.call(http.MethodPost, "/v1/data/task?session="+c.session.String(), message{"title": "Sweep"}, nil))
+
+	back := c.undo(wrote.ID)
+	told := []follow.Wrote{{Action: "deleted", Type: "shop", Ref: "shop_1", Label: "eggs"}, {Action: "created", Type: "recipe", Ref: "recipe_1", Label: "Shakshuka Classic"}}
+	require.Equal(t, told, whole(back.Wrote))
+	listed := &struct {
+		Items []turn `json:"items"`
+	}{}
+	require.Equal(t, http.StatusOK, c.call(http.MethodGet, c.path("/turns"), nil, listed))
+	require.Equal(t, told, whole(listed.Items[1].Wrote))
+	require.Equal(t, wrote.Wrote, whole(c.undo(back.ID).Wrote), "done again")
 }

@@ -65,7 +65,7 @@ type TurnFacts struct {
 	Said      *string        `doc:"What the reply had said when the turn was cancelled." json:"said,omitempty"`
 	Error     *turnError     `json:"error,omitempty"`
 	Model     string         `doc:"Of the reply, or of the last call." json:"model,omitempty"`
-	Wrote     []follow.Wrote `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
+	Wrote     []follow.Wrote `doc:"Rows that the assistant, or the undo that it is, made, changed and deleted in it, in order." json:"wrote"`
 	Unwritten bool           `doc:"It was to write, and no row was saved, changed or deleted, whatever the reply says." json:"unwritten,omitempty"`
 	Feedback  *feedback      `json:"feedback,omitempty"`
 	Undo      *undo          `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`

@@ -1,4 +1,4 @@
--- TurnDetail returns what the API shows of a turn besides its steps.
+-- TurnDetail returns what the API shows of a turn besides its steps. What a person does in a step is an undo; by hand, there is none.
 -- name: TurnDetail :one
 SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message,
        t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
@@ -17,9 +17,10 @@ LEFT JOIN LATERAL (
 ) AS u ON true
 LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
 LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('action', e.action, 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
+    SELECT json_agg(json_build_object('action', split_part(e.action, ':', 1), 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
     FROM entity_events AS e
-    WHERE e.session_id = t.session_id AND e.turn_number = t.number AND e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted')
+    WHERE e.session_id = t.session_id AND e.turn_number = t.number
+      AND (e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted') OR e.step > 0 AND e.action IN ('created:user', 'updated:user', 'deleted:user'))
 ) AS w ON true
 WHERE t.id = @id
 ORDER BY q.id DESC
@@ -108,9 +109,10 @@ LEFT JOIN LATERAL (
 ) AS u ON true
 LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
 LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('action', e.action, 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
+    SELECT json_agg(json_build_object('action', split_part(e.action, ':', 1), 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
     FROM entity_events AS e
-    WHERE e.session_id = t.session_id AND e.turn_number = t.number AND e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted')
+    WHERE e.session_id = t.session_id AND e.turn_number = t.number
+      AND (e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted') OR e.step > 0 AND e.action IN ('created:user', 'updated:user', 'deleted:user'))
 ) AS w ON true
 WHERE t.session_id = @session_id AND t.number > @after_number
 ORDER BY t.number

@@ -1602,7 +1602,7 @@ export interface components {
             /** @description It was to write, and no row was saved, changed or deleted, whatever the reply says. */
             unwritten?: boolean;
             usage: components["schemas"]["Usage"];
-            /** @description Rows that the assistant made, changed and deleted in it, in order. */
+            /** @description Rows that the assistant, or the undo that it is, made, changed and deleted in it, in order. */
             wrote: components["schemas"]["Wrote"][];
         };
         TurnCancelledEvent: {
@@ -1703,7 +1703,7 @@ export interface components {
             undoes?: string;
             /** @description It was to write, and no row was saved, changed or deleted, whatever the reply says. */
             unwritten?: boolean;
-            /** @description Rows that the assistant made, changed and deleted in it, in order. */
+            /** @description Rows that the assistant, or the undo that it is, made, changed and deleted in it, in order. */
             wrote: components["schemas"]["Wrote"][];
         };
         TurnStartedEvent: {

@@ -297,11 +297,11 @@ export class AlfredChat extends HTMLElement {
     return data as Turn; // what is none was thrown
   }
 
-  // #facts shows what a turn read and wrote.
+  // #facts shows what a turn read and wrote. The reply of an undo names its rows itself.
   async #facts(turn: Turn | TurnLine): Promise<void> {
     const [types, { data }] = await Promise.all([this.#types.all(),
       this.#alfred.api.GET("/v1/turns/{id}/results", { params: { path: { id: turn.id }, query: { limit: 50 } } })]);
-    this.#views.get(turn.id)?.told(turn, cardsOf(types, data?.items ?? [], turn.wrote));
+    this.#views.get(turn.id)?.told(turn, cardsOf(types, data?.items ?? [], turn.undoes ? [] : turn.wrote));
   }
 
   #ask({ id, question }: Turn): void {

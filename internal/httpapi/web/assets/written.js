@@ -11,10 +11,12 @@ const most = 5; // rows by name
 const verbs = { created: ["plus", "Saved"], updated: ["edit", "Changed"], deleted: ["trash", "Deleted"] };
 
 // written lists rows by what was done to them; more() shows all of them. Parts of rows are told with their rows, or alone if
-// nothing else was written. Of a turn that was to write and did not, it says that: its reply may claim anything.
-/** @param {{wrote?: Wrote[], unwritten?: boolean}} turn @param {() => void} more */
-export function written({ wrote = [], unwritten }, more) {
+// nothing else was written. Of a turn that was to write and did not, it says that: its reply may claim anything. The reply of an
+// undo is made from the rows and names them itself.
+/** @param {{wrote?: Wrote[], undoes?: string | null, unwritten?: boolean}} turn @param {() => void} more */
+export function written({ wrote = [], undoes, unwritten }, more) {
   if (unwritten) return [h("p", { class: "wrote" }, icon("dash"), h("span", { class: "soft" }, "Nothing was saved, changed or deleted."))];
+  if (undoes) return [];
   const known = wrote.filter((w) => typeOf(w.type)), whole = known.filter((w) => !isPart(w.type));
   const last = new Map((whole.length ? whole : known).map((w) => [w.ref, w])); // of a row that was saved and changed
   const saved = new Set(wrote.filter((w) => w.action === "created").map((w) => w.ref));
