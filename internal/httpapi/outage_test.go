@@ -1,9 +1,15 @@
 package httpapi_test
 
 import (
+	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -50,4 +56,40 @@ func TestK11AReadOnlyDatabaseIsRead(t *testing.T) {
 	b.call(t, http.MethodPost, "/v1/sessions", map[string]any{}).requireProblem(t, http.StatusServiceUnavailable, "unavailable")
 	ready := send(t, b.url, http.MethodGet, "/readyz", nil, nil)
 	require.Equal(t, http.StatusServiceUnavailable, ready.status)
+}
+
+// A database that restarts ends nobody's wait.
+func TestAWaitOutlastsARestartOfTheDatabase(t *testing.T) {
+	t.Parallel()
+
+	var broken atomic.Bool
+	b := setup(t, func(config *httpapi.Config) {
+		flaky := config.Pool.Config()
+		flaky.PrepareConn = func(context.Context, *pgx.Conn) (bool, error) {
+			if broken.Load() {
+				return false, &pgconn.PgError{Code: pgerrcode.CannotConnectNow, Message: "the database system is starting up"}
+			}
+
+			return true, nil
+		}
+		pool, err := pgxpool.NewWithConfig(t.Context(), flaky)
+		require.NoError(t, err)
+		t.Cleanup(pool.Close)
+		config.Pool = pool
+	})
+	turn := b.message(t, b.session(t), "hi")
+	wait, done := meanwhile(t, func() (*answer, error) {
+		return fetch(t.Context(), b.url, http.MethodGet, "/v1/turns/"+turn+"?wait=1m", nil, header{"Authorization": "Bearer " + b.key})
+	})
+	time.Sleep(300 * time.Millisecond) // it has begun
+	broken.Store(true)
+	b.emit(t, turn, "reply.delta", map[string]any{"text": "Hi "}) // makes it look
+	select {
+	case <-done:
+		require.Fail(t, "not ended", wait().raw)
+	case <-time.After(time.Second):
+	}
+	b.reply(t, turn, "Hi there.")
+	broken.Store(false)
+	require.Equal(t, "Hi there.", wait().text("reply"))
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -20,7 +19,8 @@ import (
 const maxWait = 5 * time.Minute
 
 // waitForTurn returns when the turn has ended or the timeout expires; until then it counts as a stream. It subscribes
-// before it looks, so that an end in between is not missed.
+// before it looks, so that an end in between is not missed. A database that is away has half a minute to come back: its
+// user may be served elsewhere by then.
 func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summarized bool) error {
 	atMost, err := time.ParseDuration(wait)
 	if err != nil || atMost < 0 || atMost > maxWait {
@@ -41,11 +41,15 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	again := time.NewTicker(sse.PingEvery)
 	defer again.Stop()
 	for {
-		ended, err := a.turnEnded(ctx, id, summarized)
-		if err != nil {
-			err = a.believed(ctx, err)
-		}
-		if ended || errors.Is(err, context.DeadlineExceeded) {
+		ended := false
+		err := pg.Patiently(ctx, func() (err error) {
+			if ended, err = a.turnEnded(ctx, id, summarized); err != nil {
+				err = a.believed(ctx, err)
+			}
+
+			return err
+		})
+		if ended || ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
