@@ -23,6 +23,7 @@ import (
 // journal records what a turn's decision does to rows, with what is needed to undo it.
 type journal struct {
 	tools  *Tools // nil outside a turn, where nothing is kept, and so nothing has to be read
+	counts bool   // it only says which rows there are: nothing else of them is read
 	writes []*rowChange
 	now    map[*domain.Entity]map[string]image // the rows as the decision left them, once they are read
 }
@@ -82,13 +83,17 @@ func populated(e *domain.Entity, name string, from any) string {
 	return value
 }
 
-// images reads whole rows by the column that identifies them.
-func (t *Tools) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string) (map[string]image, error) {
+// images reads whole rows by the column that identifies them; a journal that only counts reads their keys.
+func (j *journal) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string) (map[string]image, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
+	read := imageSQL(e)
+	if j.counts {
+		read = "NULL"
+	}
 	reads, found := &pg.Batch{}, map[string]image(nil)
-	t.queueImages(reads, e, by, keys, false, func(rows map[string]image) { found = rows })
+	j.tools.queueImages(reads, e, read, by, keys, false, func(rows map[string]image) { found = rows })
 	err := reads.Send(ctx, tx)
 
 	return found, err
@@ -100,17 +105,17 @@ func (t *Tools) imagesByKey(reads *pg.Batch, keys map[*domain.Entity][]string, l
 	found := map[*domain.Entity]map[string]image{}
 	for _, e := range t.domain.Entities {
 		if len(keys[e]) > 0 {
-			t.queueImages(reads, e, e.Key, keys[e], lock && e.Lockable, func(rows map[string]image) { found[e] = rows })
+			t.queueImages(reads, e, imageSQL(e), e.Key, keys[e], lock && e.Lockable, func(rows map[string]image) { found[e] = rows })
 		}
 	}
 
 	return found
 }
 
-// queueImages adds a read of whole rows, hidden columns included.
-func (t *Tools) queueImages(reads *pg.Batch, e *domain.Entity, by *domain.Column, keys []string, lock bool, take func(map[string]image)) {
+// queueImages adds a read of rows as read selects them.
+func (t *Tools) queueImages(reads *pg.Batch, e *domain.Entity, read string, by *domain.Column, keys []string, lock bool, take func(map[string]image)) {
 	s := &statement{}
-	s.add("SELECT ", qualified(e, e.Key), "::text, ", imageSQL(e), " FROM ", table(t.domain, e),
+	s.add("SELECT ", qualified(e, e.Key), "::text, ", read, " FROM ", table(t.domain, e),
 		" WHERE ", e.Owned(), " AND ", s.in(qualified(e, by), keys, by.Type), " ORDER BY ", qualified(e, e.Key))
 	if lock {
 		s.add(" FOR UPDATE OF ", quoted(e.Table))
@@ -141,7 +146,7 @@ func (j *journal) updating(ctx context.Context, tx pgx.Tx, e *domain.Entity, key
 	if j.tools == nil {
 		return nil
 	}
-	were, err := j.tools.images(ctx, tx, e, e.Key, keys)
+	were, err := j.images(ctx, tx, e, e.Key, keys)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, key
 
 // recordDeleted records the rows that a column references, deepest first. seen breaks cycles.
 func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[rowKey]bool) error {
-	were, err := j.tools.images(ctx, tx, e, by, keys)
+	were, err := j.images(ctx, tx, e, by, keys)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func sentence(format string, args ...any) *string {
 // recordReleased records rows whose reference is cleared when the referenced row is deleted.
 func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[rowKey]bool) error {
 	e := dependent.Entity
-	were, err := j.tools.images(ctx, tx, e, dependent.Column, keys)
+	were, err := j.images(ctx, tx, e, dependent.Column, keys)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil {
 		return nil
 	}
-	would := &journal{tools: d.tools}
+	would := &journal{tools: d.tools, counts: true}
 	for _, s := range d.steps {
 		switch op := s.op.(type) {
 		case *deleteOp:
