@@ -80,6 +80,15 @@ func (t *catalogTable) mayBeNull(columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool { return t.column(name).Nullable })
 }
 
+// place is where a column stands in the key, behind it if it is no part of that.
+func (t *catalogTable) place(column string) int {
+	if n := slices.Index(t.primary, column); n >= 0 {
+		return n
+	}
+
+	return len(t.primary)
+}
+
 // identifies reports whether the column holds identifiers of rows.
 func (t *catalogTable) identifies(c *Column) bool {
 	return c.Kind == KindUUID || c.Elem == KindUUID ||

@@ -111,12 +111,20 @@ type initEntity struct {
 }
 
 var (
-	ownerNames    = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
-	bookkeeping   = regexp.MustCompile(`^(goose_|river_|schema_migrations$|flyway_|_)|_migrations$`)
-	labelNames    = []string{"name", "title", "label", "subject", "display_name", "full_name"}
-	codeNames     = []string{"code", "email"}
-	goneNames     = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
-	secretNames   = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|secret|token|salt|api_key|private_key)(_(hash|digest|salt))?$`)
+	ownerNames  = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
+	bookkeeping = regexp.MustCompile(`^(goose_|river_|schema_migrations$|flyway_|_)|_migrations$`)
+	wholeNames  = []string{"name", "display_name", "full_name"}
+	titleNames  = []string{"title", "label", "subject"}
+	codeNames   = []string{"code", "username", "login", "email"}
+	peopleNames = []string{"user", "auth_user", "account", "customer", "member", "client", "person", "tenant", "organization", "organisation", "company"}
+	keptNames   = regexp.MustCompile(`(^|_)(update|updated|modified|changed)(_|$)`)               // when a program last wrote the row
+	goneNames   = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
+	// secretNames are of what opens doors, or helps to.
+	secretNames = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +
+		`(^|_)pass_(crypt|hash)$|(^|_)push_token(_|$)|(^|_)(api|private|secret|access|enc|encryption|session|reset|signing)_keys?$|^(encrypted|hashed|crypted)_|` +
+		`(^|_)(backup|recovery|reset|verification|activation|invite|invitation|auth)_codes?$|(^|_)(totp|otp)(_|$)|^security_stamp$|(^|_)(cvv|cvc|card_number|ssn)$`)
+	// contactNames are of what strangers have no business to know of a person.
+	contactNames  = regexp.MustCompile(`(^|_)(phone|mobile|cell|fax|e?mail|address|street|birth|born|salary|wage|iban)(_|\d|$)|^(birthday|dob)$`)
 	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
 )
 
@@ -129,7 +137,7 @@ func snake(name string) string {
 
 // namesRows reports whether rows are called by a column, however its name is written: "Full name" is full_name.
 func namesRows(column string) bool {
-	return slices.Contains(slices.Concat(labelNames, codeNames), snake(column))
+	return slices.Contains(slices.Concat(wholeNames, titleNames, codeNames), snake(column))
 }
 
 // choose decides which tables become types, and how they relate.
@@ -161,7 +169,9 @@ func (w *initWriter) leaveOut(t *catalogTable) string {
 		return "bookkeeping of another tool"
 	case w.source != nil && len(w.source.key(t)) == 0:
 		return "it has no key: nothing tells its rows apart"
-	case w.source != nil && !w.source.owned(t) && !w.pointedAt(t):
+	case w.source != nil && w.partOf(t, map[*catalogTable]bool{}) != "":
+		return fmt.Sprintf("each of its rows is that of one row of %s, and shared, everybody would see all of them; if they may, declare it reference: true", w.partOf(t, map[*catalogTable]bool{}))
+	case w.source != nil && !w.source.owned(t) && !w.used(t, map[*catalogTable]bool{}):
 		return "no foreign key connects it to its rows' owners; if all users may see all of it, declare it reference: true"
 	case w.source != nil:
 		return ""
@@ -264,9 +274,14 @@ func (e *initEntity) findColumns() {
 		}
 	}
 	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {
-		return c.Name == owner || isSecret(c) || e.refs[c.Name] != nil || e.Table.identifies(c) || slices.Contains(e.Table.primary, c.Name) ||
-			c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
+		return c.Name == owner || isSecret(c) || e.refs[c.Name] != nil || e.Table.identifies(c) || slices.Contains(e.Table.primary, c.Name) && !e.tells(c) ||
+			e.contact(c) || c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
 	})
+}
+
+// tells reports whether a part of a combined key is a word that tells the row from others of its parent, as the name of a tag.
+func (e *initEntity) tells(c *Column) bool {
+	return e.source != nil && e.Folded() && len(e.Key()) > 1 && c.Kind == KindText
 }
 
 // pointedAt reports whether rows of other tables reference this table, like a catalogue.

@@ -2,25 +2,34 @@ package domain
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // guessLabel picks a name, else any text, else a date and what the row references; never a key. A text beside a date
 // and references is no name.
 func (e *initEntity) guessLabel() {
 	first, last := firstNamed(e.plain, "first_name"), firstNamed(e.plain, "last_name")
-	day := find(e.plain, func(c *Column) bool { return c.Kind == KindDate || c.Kind == KindTimestamp })
-	name, code, words := firstNamed(e.plain, labelNames...), firstNamed(e.plain, codeNames...), find(e.plain, isProse)
+	day := find(e.plain, func(c *Column) bool {
+		return (c.Kind == KindDate || c.Kind == KindTimestamp) && !keptNames.MatchString(snake(c.Name))
+	})
+	name, title, code, words := firstNamed(e.plain, wholeNames...), e.title(), firstNamed(e.plain, codeNames...), find(e.plain, isProse)
+	dated := day != nil && len(e.refs) > 0
 	switch {
 	case name != nil:
 		e.labelBy(name.Name)
 	case first != nil && last != nil:
 		e.names, e.Label = []string{last.Name, first.Name}, "{"+quotedName(first.Name)+"} {"+quotedName(last.Name)+"}"
+	case title != nil:
+		e.labelBy(title.Name)
 	case code != nil:
 		e.labelBy(code.Name)
+	case words != nil && !dated && strings.HasSuffix(snake(words.Name), "_name"):
+		e.labelBy(words.Name)
 	case e.Speakable():
 		e.labelBy(SpokenKey)
-	case words != nil && (day == nil || len(e.refs) == 0):
+	case words != nil && !dated:
 		e.labelBy(words.Name)
 	default:
 		e.labelByOthers(day)
@@ -34,7 +43,7 @@ func (e *initEntity) labelBy(column string) {
 // labelByOthers labels a row by its day, if it has one, and by rows that it references.
 func (e *initEntity) labelByOthers(day *Column) {
 	if day != nil {
-		layout := "Jan 2"
+		layout := "Jan 2, 2006"
 		if day.Kind == KindTimestamp {
 			layout += " 15:04"
 		}
@@ -93,6 +102,19 @@ func (e *initEntity) calledBy(dated bool) []string {
 	return names[:min(most, len(names))]
 }
 
+// title is what a row is called that is no person: its title, or the column that is named like the table.
+func (e *initEntity) title() *Column {
+	if c := firstNamed(e.plain, titleNames...); c != nil {
+		return c
+	}
+	own := firstNamed(e.plain, e.Kind, e.Kind+"_name")
+	if own == nil || own.Nullable {
+		return nil
+	}
+
+	return own
+}
+
 // firstNamed is the text column with the first of these names that there is.
 func firstNamed(columns []*Column, names ...string) *Column {
 	for _, name := range names {
@@ -104,6 +126,9 @@ func firstNamed(columns []*Column, names ...string) *Column {
 	return nil
 }
 
+// madeUp are names of keys that programs make up and nobody says: those of Prisma and of uuids in a text.
+var madeUp = regexp.MustCompile(`^(id|key|hash|(.*_)?(uuid|guid|uid))$`)
+
 // Speakable guesses that people call rows by their key: a text that the table does not generate.
 func (e *initEntity) Speakable() bool {
 	if e.source == nil || e.Folded() || e.Table.column(SpokenKey) != nil {
@@ -111,5 +136,5 @@ func (e *initEntity) Speakable() bool {
 	}
 	key := e.Table.column(e.Key()[0])
 
-	return key.Kind == KindText && !key.HasDefault
+	return key.Kind == KindText && !key.HasDefault && !madeUp.MatchString(snake(key.Name))
 }

@@ -2,8 +2,33 @@ package domain
 
 import "slices"
 
-// guessOwner is the column by which most tables separate tenants.
+// guessOwner is the column by which most tables separate tenants. Where none is named like one, as user_uuid, a table of
+// people says which columns name its rows.
 func (w *initWriter) guessOwner() string {
+	owner := w.commonOwner()
+	if owner == "" && w.accounts == "" {
+		if w.accounts = w.people(); w.accounts != "" {
+			owner = w.commonOwner()
+		}
+	}
+
+	return owner
+}
+
+// people is the table that is named like people and that others reference, "" for none; of several, that of the persons.
+func (w *initWriter) people() string {
+	for _, name := range peopleNames {
+		for _, t := range w.cat.tables {
+			if Fold(snake(t.Name)) == name && len(t.primary) == 1 && keyKind(t.column(t.primary[0])) && w.pointedAt(t) {
+				return t.Name
+			}
+		}
+	}
+
+	return ""
+}
+
+func (w *initWriter) commonOwner() string {
 	counts := map[string]int{}
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
@@ -83,7 +108,47 @@ func (e *initEntity) OwnerGuess() *ownerGuess {
 	return guess
 }
 
-// Secrets are the columns that are nobody's business in a conversation.
-func (e *initEntity) Secrets() []string { return namesOf(e.Table.columns, isSecret) }
+// used reports whether a type points at the table, like at a catalogue. Without owners, every table is one.
+func (w *initWriter) used(t *catalogTable, seen map[*catalogTable]bool) bool {
+	seen[t] = true
 
-func isSecret(c *Column) bool { return c.Kind == KindText && secretNames.MatchString(snake(c.Name)) }
+	return w.referenced(t, func(from *catalogTable, _ catalogFK) bool {
+		return from != t && (w.Owner == "" || w.source.owned(from) || !seen[from] && w.partOf(from, map[*catalogTable]bool{}) == "" && w.used(from, seen))
+	})
+}
+
+// partOf is the table of whose rows each has one of this table for itself alone, "" for none: they are as private as those.
+func (w *initWriter) partOf(t *catalogTable, seen map[*catalogTable]bool) string {
+	if w.source.owned(t) || seen[t] {
+		return ""
+	}
+	seen[t] = true
+	for _, from := range w.cat.tables {
+		for _, fk := range from.foreignKeys {
+			if fk.Table == t.Name && fk.Schema == w.Schema && from.unique(fk.Columns...) && (w.source.owned(from) || w.partOf(from, seen) != "") {
+				return from.Name
+			}
+		}
+	}
+
+	return ""
+}
+
+// contact reports whether a column tells all users how to reach somebody, or when they were born.
+func (e *initEntity) contact(c *Column) bool {
+	return e.Reference && (c.Kind == KindText || c.Kind == KindDate) && !e.Table.identifies(c) && contactNames.MatchString(snake(c.Name))
+}
+
+// Concealed are the columns that are nobody's business in a conversation.
+func (e *initEntity) Concealed() []string {
+	return namesOf(e.Table.columns, func(c *Column) bool { return isSecret(c) || e.contact(c) })
+}
+
+// Contacts reports whether some are hidden because all users would share them.
+func (e *initEntity) Contacts() bool { return slices.ContainsFunc(e.Table.columns, e.contact) }
+
+func isSecret(c *Column) bool {
+	readable := c.Kind == KindText || c.Kind == KindJSON || c.Elem == KindText
+
+	return readable && secretNames.MatchString(snake(c.Name))
+}

@@ -103,7 +103,7 @@ func (e *initEntity) written(hidden bool) []string {
 
 // hidden reports whether a column will be hidden from models.
 func (e *initEntity) hidden(c *Column) bool {
-	return isSecret(c) || c.Kind == KindVector || e.Table.identifies(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
+	return isSecret(c) || e.contact(c) || c.Kind == KindVector || e.Table.identifies(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
 }
 
 // Folded reports whether the view combines the key, Key, into one column, KeyColumn.
@@ -205,7 +205,7 @@ func (e *initEntity) Aloud() string {
 
 func (e *initEntity) line(spoken bool) string {
 	parts := []string{e.Label}
-	if c := find(e.plain, isProse); c != nil && !slices.ContainsFunc(e.names, func(name string) bool { n := e.Table.column(name); return n == nil || isProse(n) }) {
+	if c := find(e.plain, func(c *Column) bool { return isProse(c) && !slices.Contains(e.names, c.Name) }); c != nil && !slices.ContainsFunc(e.names, e.speaksFor) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
 	}
 	for _, c := range e.plain {
@@ -230,7 +230,7 @@ func fact(c *Column, spoken bool) string {
 	case spoken && c.Kind == KindTime:
 		layout = ":15:04"
 	}
-	said, value := strings.ReplaceAll(braced(c.Name), "_", " "), "{"+name+layout+"}"
+	said, value := spacedName(c), "{"+name+layout+"}"
 	switch {
 	case len(c.Enum) > 0 && spoken:
 		said = ", " + value
@@ -245,6 +245,17 @@ func fact(c *Column, spoken bool) string {
 	}
 
 	return "{?" + name + ":" + said + "}"
+}
+
+func spacedName(c *Column) string {
+	return strings.ToLower(strings.ReplaceAll(camelHump.ReplaceAllString(braced(c.Name), "${1} ${2}"), "_", " "))
+}
+
+// speaksFor reports whether a column of the label says all about a row that words can say. The name of a tag does not.
+func (e *initEntity) speaksFor(name string) bool {
+	c := e.Table.column(name)
+
+	return c == nil || isProse(c) && !slices.Contains(e.Table.primary, name)
 }
 
 // isProse reports whether every row has words of its own in the column.

@@ -80,7 +80,7 @@ func (p *prober) people(ctx context.Context) error {
 		if e.Owner == nil || e.Owner.Kind != KindUUID {
 			continue
 		}
-		found, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %s::text FROM %s LIMIT %d", quote(e.Owner.Name), p.table(e), mostPeople))
+		found, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %[1]s::text FROM %[2]s WHERE %[1]s IS NOT NULL LIMIT %[3]d", quote(e.Owner.Name), p.table(e), mostPeople))
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (p *prober) mapped(ctx context.Context) error {
 		if owner == "" || s.entities[t.Name] == nil {
 			continue
 		}
-		accounts, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %s::text FROM %s LIMIT %d", quote(owner), s.relation(t), mostPeople))
+		accounts, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %[1]s::text FROM %[2]s WHERE %[1]s IS NOT NULL LIMIT %[3]d", quote(owner), s.relation(t), mostPeople))
 		if err != nil {
 			return err
 		}

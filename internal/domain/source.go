@@ -224,7 +224,8 @@ func (s *source) ownerColumns(t *catalogTable) (firm, optional string) {
 	return "", optional
 }
 
-// accountColumns are the columns of a table that name an account.
+// accountColumns are the columns of a table that name an account: first the one that begins its key, as who follows
+// stands before who is followed.
 func (s *source) accountColumns(t *catalogTable) []string {
 	var columns []string
 	for _, fk := range t.foreignKeys {
@@ -232,6 +233,7 @@ func (s *source) accountColumns(t *catalogTable) []string {
 			columns = append(columns, fk.Columns[0])
 		}
 	}
+	slices.SortStableFunc(columns, func(a, b string) int { return t.place(a) - t.place(b) })
 
 	return columns
 }
