@@ -234,10 +234,7 @@ func defaultNames(e *Entity) {
 // bindKey finds the single column that identifies a row globally: with a key unique only per tenant, two tenants' rows
 // could share an embedding.
 func (b *typeBinder) bindKey() {
-	name := b.own.Key
-	if name == "" && len(b.table.primary) == 1 {
-		name = b.table.primary[0]
-	}
+	name := b.keyName()
 	if name == "" {
 		b.problemf("table", "table %s has no single-column primary key; name a unique column as key", b.Table)
 
@@ -261,6 +258,15 @@ func (b *typeBinder) bindKey() {
 		b.Key = key
 	}
 	b.bindSpeakable()
+}
+
+// keyName is the key's column, "" if none is declared and the primary key is no single one.
+func (b *typeBinder) keyName() string {
+	if b.own.Key == "" && len(b.table.primary) == 1 {
+		return b.table.primary[0]
+	}
+
+	return b.own.Key
 }
 
 // bindSpeakable exposes the key as a separate column, since the key itself always appears as a ref.

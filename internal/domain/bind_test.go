@@ -171,6 +171,16 @@ func TestBindTypeDeclaredTwice(t *testing.T) {
 	require.EqualError(t, err, "d.yaml:9: book: declared twice")
 }
 
+// A key that nobody fills is one problem.
+func TestBindKeyWithoutDefault(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, library+`ALTER TABLE library.shelves ALTER id DROP IDENTITY; GRANT INSERT (name) ON library.shelves TO alfred_tenant`)
+	_, err := bindText(t, tx, strings.Replace(libraryYAML, "type: shelf\n", "type: shelf\n    writes: [create]\n    columns: [name]\n", 1))
+	require.EqualError(t, err, "d.yaml:9: shelf: key id has no default, and inserts never name it; if people choose it, keep it as a column and add a key")
+}
+
 // All mismatches are listed, in order of line.
 func TestBindListsAllMismatches(t *testing.T) {
 	t.Parallel()

@@ -123,7 +123,7 @@ func (b *typeBinder) checkDomainTypes() {
 // checkCreatable finds columns that prevent rows from being created.
 func (b *typeBinder) checkCreatable() {
 	for _, c := range b.Columns {
-		if !c.Nullable && !c.HasDefault && !c.Generated && c != b.Key && c != b.Owner && !c.Writable && !c.Unfolded {
+		if !c.Nullable && !c.HasDefault && !c.Generated && c.Name != b.keyName() && c != b.Owner && !c.Writable && !c.Unfolded {
 			remedy := "give it one (programs that fill it themselves go on doing so)"
 			if !c.Hidden {
 				remedy += ", or name it in columns"
