@@ -194,8 +194,8 @@ func (c *catalog) carry(t *catalogTable, k constraint) {
 	}
 	if target, theirs := c.showing(k.Target, k.Targets); target != nil {
 		k.Schema, k.Table, k.Targets = c.schema, target.Name, theirs
-		t.add(k)
 	}
+	t.add(k) // also where no view shows what it leads to: the column holds an identifier, which no model may see
 }
 
 // showing returns the view that shows these columns of a table and of no other, and its names of them: one over the table

@@ -51,7 +51,9 @@ CREATE TABLE paper.letters (id serial PRIMARY KEY, user_id integer NOT NULL REFE
 	require.NotContains(t, text, "refers to content")
 	require.Contains(t, text, "# left out, inks: no foreign key connects it", "nothing of theirs points at it")
 	require.Contains(t, text, "  - type: city\n", "what a row of a shared table has for itself is shared")
-	bound(t, tx, "paper")
+	d, _ := bound(t, tx, "paper")
+	require.True(t, d.ByType("letter").Column("content_id").Hidden, "a key without a ref")
+	require.False(t, d.ByType("letter").Column("city_id").Hidden)
 }
 
 // Contacts of people in a shared table are not everybody's business.
@@ -116,6 +118,23 @@ CREATE TABLE trade.follows (target_id varchar(5) NOT NULL REFERENCES trade.custo
 	}
 	d, _ := bound(t, tx, "trade")
 	require.True(t, d.ByType("customer").Speakable, "it is called by its code, too")
+}
+
+// What only the partitions of a table reference, its rows reference.
+func TestInitReadsForeignKeysOfPartitions(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA till;
+CREATE TABLE till.customers (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE till.clerks (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE till.payments (id serial, customer_id integer NOT NULL, by_clerk integer NOT NULL, paid_on date NOT NULL, PRIMARY KEY (paid_on, id)) PARTITION BY RANGE (paid_on);
+CREATE TABLE till.payments_25 PARTITION OF till.payments (FOREIGN KEY (customer_id) REFERENCES till.customers, FOREIGN KEY (by_clerk) REFERENCES till.clerks) FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
+CREATE TABLE till.payments_26 PARTITION OF till.payments (FOREIGN KEY (customer_id) REFERENCES till.customers, FOREIGN KEY (by_clerk) REFERENCES till.clerks) FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');`)
+	d, _ := bound(t, tx, "till")
+	require.NotNil(t, d.ByType("clerk"))
+	require.Same(t, d.ByType("clerk"), d.ByType("payment").Column("by_clerk").Target())
+	require.Equal(t, "customer_id", d.ByType("payment").Owner.Name)
 }
 
 // Rows that nobody owns are nobody's: they are no reason to give up.
