@@ -44,7 +44,7 @@ func (op *analyzeOp) check() *Error {
 		return err
 	}
 	for _, name := range op.args.GroupBy {
-		c, err := column(op.entity, name)
+		c, err := grouping(op.entity, name)
 		if err != nil {
 			return err
 		}
@@ -58,6 +58,28 @@ func (op *analyzeOp) check() *Error {
 	}
 
 	return op.checkAggregates()
+}
+
+// spans are the parts of time that rows can be grouped by, as to_char writes them: in an order that is theirs as a text.
+var spans = map[string]string{"day": "YYYY-MM-DD", "week": "IYYY-\"W\"IW", "month": "YYYY-MM", "year": "YYYY"}
+
+// grouping is what a group has in common: a column's value, or of a date or time its day, week, month or year in the
+// user's time zone (paid_at:month). Without those, a model would add up thousands of moments by itself.
+func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
+	plain, span, found := strings.Cut(name, ":")
+	format := spans[span]
+	if !found || format == "" || e.Column(name) != nil {
+		return column(e, name)
+	}
+	c, err := column(e, plain)
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind != domain.KindDate && c.Kind != domain.KindTimestamp {
+		return nil, failColumn(CodeBadArgument, plain, "%s is neither a date nor a time: it has no %s.", plain, span)
+	}
+
+	return &domain.Column{Name: name, Type: "text", Kind: domain.KindText, Expr: "to_char(" + c.SQL() + ", '" + format + "')"}, nil
 }
 
 var aliasForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,59}$`)

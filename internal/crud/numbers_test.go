@@ -10,6 +10,21 @@ import (
 	"alfred/internal/vocab"
 )
 
+// What happened per month is one call: a model that gets thousands of moments adds them up by itself, or only those that
+// fit in its prompt.
+func TestAnalyzePerMonth(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.exec(`INSERT INTO kitchen.meal_plans (user_id, date, meal_type, servings) VALUES ($1, '2025-12-31', 'lunch', 1), ($1, '2026-01-01', 'lunch', 2), ($1, '2026-01-30', 'dinner', 3)`, b.scope.UserID)
+	for by, want := range map[string][]string{"month": {"2025-12", "2026-01"}, "week": {"2026-W01", "2026-W05"}, "year": {"2025", "2026"}, "day": {"2025-12-31", "2026-01-01", "2026-01-30"}} {
+		rows := b.rows(b.ok("analyze", vocab.ToolAnalyze, sprintf(`{"table": "meal_plans", "group_by": ["date:%s"], "aggregates": [{"fn": "sum", "column": "servings", "as": "n"}], "order_by": "date:%[1]s"}`, by)))
+		require.Equal(t, want, column[string](rows, "date:"+by))
+	}
+	refused := b.refused("analyze", vocab.ToolAnalyze, `{"table": "meal_plans", "group_by": ["meal_type:month"], "aggregates": [{"fn": "count"}]}`, crud.CodeBadArgument)
+	require.Contains(t, refused, "meal_type is neither a date nor a time: it has no month.")
+}
+
 func TestAnalyze(t *testing.T) {
 	t.Parallel()
 
