@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func (t *page) goOn(f *nodes.Frame, round *nodes.Round) {
 		told.WriteString("\n" + m.Content + "\n")
 	}
 	alone := nodes.RenderBlocks(f.Blocks)
-	news, ok := t.news(f, told.String())
+	news, ok := t.news(told.String())
 	if !ok || withdrawn(alone, told.String()) {
 		return
 	}
@@ -44,44 +45,51 @@ func (t *page) goOn(f *nodes.Frame, round *nodes.Round) {
 	}
 }
 
-// news is what the blocks say and a conversation has not said. It reports false if the conversation says something that
-// no longer holds.
-func (t *page) news(f *nodes.Frame, told string) ([]nodes.Block, bool) {
-	body := map[string]string{}
-	for _, block := range f.Blocks {
-		for _, s := range block.Sections {
-			body[block.Tag+s.Heading] = strings.TrimSpace(s.Body)
-		}
-	}
-	var news []nodes.Block
-	rows := strings.Split(body["data_to_analyze## Active Entities (Full Data)"], "\n")
-	for _, rule := range rulesOf(vocab.NodeAct) {
-		title := rule.title(t.config)
-		now := body[rule.tag+title]
+// news is what the sections say and a conversation has not said. It reports false if the conversation says something
+// that no longer holds.
+func (t *page) news(told string) (news []nodes.Block, holds bool) {
+	rows := t.rowsInFull()
+	for _, s := range t.sections {
 		var more []string
-		switch rule.told {
+		switch s.told {
 		case toldWhole:
-			if !stands(told, title, now) {
+			if !s.stands(told) {
 				return nil, false
 			}
 		case toldByLine:
-			if lost(now, told) {
+			if s.lost(told) {
 				return nil, false
 			}
-			more = untold(now, told)
+			more = s.untold(told, rows)
 		case toldByTable:
-			more = untoldTables(now, told)
+			more = untoldTables(s.text, told)
 		case toldByResults:
 		}
-		if rule.tag == "entity_context" && rule.heading != headJustSaved { // the data does not say that a draft has been saved
-			more = withoutRows(more, rows)
-		}
 		if len(more) > 0 {
-			news = withSection(news, rule.tag, nodes.Section{Heading: title, Body: strings.Join(more, "\n")})
+			news = withSection(news, s.tag, nodes.Section{Heading: s.heading, Body: strings.Join(more, "\n")})
 		}
 	}
 
 	return news, true
+}
+
+// rowsInFull are the refs whose rows stand in the data, by themselves or below their parent.
+func (t *page) rowsInFull() map[string]bool {
+	refs := map[string]bool{}
+	for _, s := range t.sections {
+		for _, u := range s.units {
+			switch {
+			case strings.HasPrefix(u.key, rowMark):
+				refs[u.ref] = true
+			case strings.HasPrefix(u.key, detailMark):
+				for _, ref := range slices.Concat(slices.Collect(maps.Values(t.Rows.ByRef[u.ref].Children))...) {
+					refs[ref] = true
+				}
+			}
+		}
+	}
+
+	return refs
 }
 
 // withdrawn reports whether a draft that the conversation shows as unsaved appears nowhere any more.
@@ -97,72 +105,44 @@ func withdrawn(now, told string) bool {
 }
 
 // stands reports whether the conversation shows a section as it is now.
-func stands(told, title, body string) bool {
-	if body == "" {
-		return !strings.Contains(told, "\n"+title+"\n")
+func (s *section) stands(told string) bool {
+	title := "\n" + s.heading + "\n"
+	if s.text == "" {
+		return !strings.Contains(told, title)
 	}
+	body := title + strings.TrimSpace(s.text)
 
-	return strings.Contains(told, "\n"+title+"\n"+body+"\n\n") || strings.Contains(told, "\n"+title+"\n"+body+"\n</")
+	return strings.Contains(told, body+"\n\n") || strings.Contains(told, body+"\n</")
 }
 
-// unit is a piece of a section that is shown as a whole: a line, or a row's or draft's lines.
-type unit struct {
-	text string
-	head bool // stands above other units, and is shown with them
-}
-
-// units divides a section. Lines that continue a list's entry or a row's details belong to it.
-func units(body string) []unit {
-	var all []unit
-	details := false
-	for line := range strings.SplitSeq(body, "\n") {
-		switch last := len(all) - 1; {
-		case isHead(line):
-			all, details = append(all, unit{line, true}), false
-		case strings.HasPrefix(line, "### "):
-			all, details = append(all, unit{text: line}), true
-		case details && !strings.HasPrefix(line, "("), last >= 0 && strings.HasPrefix(all[last].text, "- ") && strings.HasPrefix(line, "{"):
-			all[last].text += "\n" + line
-		case strings.TrimSpace(line) != "":
-			all, details = append(all, unit{text: line}), false
-		}
-	}
-	for i := range all {
-		all[i].text = strings.TrimSpace(all[i].text)
-	}
-
-	return all
-}
-
-func isHead(line string) bool {
-	return strings.HasPrefix(line, tableHead) || strings.HasPrefix(line, tableRule) ||
-		slices.Contains([]string{headLoaded, headPart, headUnloaded, headGone, noteSummary}, line)
-}
-
-// untold returns the lines of a section that the conversation has not shown, or has shown differently since.
-func untold(body, told string) []string {
+// untold returns what a section shows and the conversation has not shown, or has shown differently since. Lists leave
+// out entities whose rows stand in the data: names are told once. That a draft has been saved, the data does not say.
+func (s *section) untold(told string, rows map[string]bool) []string {
 	var lines, heads []string
-	fresh := true // the heads above have a line below them already
-	for _, u := range units(body) {
-		if u.head {
+	end, fresh := 0, true // the heads above have a line below them already
+	for _, u := range s.units {
+		switch u.text = strings.TrimSpace(s.tidy(u.text)); {
+		case u.text == "":
+		case u.head:
 			if fresh {
 				heads, fresh = nil, false
 			}
 			heads = append(heads, u.text)
-
-			continue
+		case u.isTold(told):
+			fresh = true
+		default:
+			fresh = true
+			if !strings.HasPrefix(u.key, detailMark) { // a row's details stand below the table
+				lines, heads = append(lines, heads...), nil
+			}
+			if s.tag != "entity_context" || s.rule.heading == headJustSaved || !rows[u.ref] {
+				lines = append(lines, u.text)
+				end = len(lines)
+			}
 		}
-		fresh = true
-		if isTold(u.text, told) {
-			continue
-		}
-		if !strings.HasPrefix(u.text, "### ") { // a row's details stand below the table
-			lines, heads = append(lines, heads...), nil
-		}
-		lines = append(lines, u.text)
 	}
 
-	return lines
+	return lines[:end]
 }
 
 // untoldTables returns the described tables that the conversation has not shown. Its list of tables that may only be
@@ -173,77 +153,42 @@ func untoldTables(body, told string) []string {
 	})
 }
 
-// isTold reports whether the conversation shows a text, and nothing newer about its row or draft.
-func isTold(text, told string) bool {
-	key := ""
-	switch first, _, _ := strings.Cut(text, "\n"); {
-	case strings.HasPrefix(text, "### "):
-		key = first + "\n"
-	case strings.HasPrefix(text, "| "):
-		key, _, _ = strings.Cut(text, " | ")
-		key += " | "
-	case strings.HasPrefix(text, "- gen_"):
-		key, _, _ = strings.Cut(text, ": ")
-		key += ": "
+// isTold reports whether the conversation shows a unit, and nothing newer about its row or draft.
+func (u *unit) isTold(told string) bool {
+	if u.key == "" {
+		return strings.Contains(told, "\n"+u.text+"\n")
 	}
-	if key == "" {
-		return strings.Contains(told, "\n"+text+"\n")
-	}
-	at := strings.LastIndex(told, "\n"+key)
+	at := strings.LastIndex(told, "\n"+u.key)
 	if at < 0 {
 		return false
 	}
-	rest, same := strings.CutPrefix(told[at:], "\n"+text+"\n")
+	rest, same := strings.CutPrefix(told[at:], "\n"+u.text+"\n")
 
-	return same && !goesOn(key, rest)
+	return same && !u.goesOn(rest)
 }
 
 // goesOn reports whether the conversation's text about a row or draft continues after the text that was found in it: a
 // list that has lost its last entries begins as it did.
-func goesOn(key, rest string) bool {
+func (u *unit) goesOn(rest string) bool {
 	switch {
-	case strings.HasPrefix(key, "### "):
+	case strings.HasPrefix(u.key, detailMark):
 		return rest != "" && !strings.ContainsRune("\n#(<", rune(rest[0]))
-	case strings.HasPrefix(key, "- "):
-		return strings.HasPrefix(rest, "{")
-	default:
+	case strings.HasPrefix(u.key, rowMark):
 		return false
+	default:
+		return strings.HasPrefix(rest, "{")
 	}
 }
 
 // lost reports whether a section shows a row without details although the conversation has shown some: they are gone,
 // or no longer fit.
-func lost(body, told string) bool {
-	for line := range strings.SplitSeq(body, "\n") {
-		ref, isRow := strings.CutPrefix(line, "| ")
-		ref, _, _ = strings.Cut(ref, " | ")
-		if head := "\n### " + ref + "\n"; isRow && strings.Contains(told, head) && !strings.Contains(body, head) {
-			return true
-		}
-	}
+func (s *section) lost(told string) bool {
+	return slices.ContainsFunc(s.units, func(row unit) bool {
+		key := detailMark + row.ref + "\n"
+		detailed := func(u unit) bool { return u.key == key }
 
-	return false
-}
-
-// withoutRows leaves out the lines of refs whose rows stand in the data, by themselves or below their parent: names are
-// told once.
-func withoutRows(lines, rows []string) []string {
-	var kept []string
-	for _, line := range lines {
-		ref, _, isRef := strings.Cut(strings.TrimPrefix(line, "- "), ": ")
-		ref, _, _ = strings.Cut(ref, "..")
-		shown := func(row string) bool {
-			return strings.HasPrefix(row, "| "+ref+" | ") || strings.HasSuffix(row, " id:"+ref)
-		}
-		if !isRef || !strings.HasPrefix(line, "- ") || !slices.ContainsFunc(rows, shown) {
-			kept = append(kept, line)
-		}
-	}
-	for len(kept) > 0 && isHead(kept[len(kept)-1]) {
-		kept = kept[:len(kept)-1]
-	}
-
-	return kept
+		return strings.HasPrefix(row.key, rowMark) && strings.Contains(told, "\n"+key) && !slices.ContainsFunc(s.units, detailed)
+	})
 }
 
 // returnedTo returns the result of each call of an answer, whichever tool it called.

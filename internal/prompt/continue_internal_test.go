@@ -15,28 +15,32 @@ func TestIsToldSeesWhatHasBecomeShorter(t *testing.T) {
 	)
 	told := "\n<entity_context>\n## Generated (NOT YET SAVED)\n" + draft + "\n{\"name\": \"Soup\"}\n</entity_context>\n\n" +
 		"<data_to_analyze>\n## Active Entities (Full Data)\n| recipe_1 | Soup | recipe | {} |\n\n" + recipe + "\n\n### recipe_2\nnotes:\n- a\n</data_to_analyze>\n"
-	for text, want := range map[string]bool{
-		recipe: true,
-		"### recipe_1\ninstructions:\n1. Chop.\n2. Fry.": false,
-		"### recipe_2\nnotes:\n- a":                      true,
-		"### recipe_2\nnotes:":                           false,
-		"| recipe_1 | Soup | recipe | {} |":              true,
-		draft + "\n{\"name\": \"Soup\"}":                 true,
-		draft:                                            false,
+	const row = "| recipe_1 | Soup | recipe | {} |"
+	unitOf := func(text, key string) unit { return unit{text: text, key: key} }
+	for shown, want := range map[unit]bool{
+		unitOf(recipe, "### recipe_1\n"):                                           true,
+		unitOf("### recipe_1\ninstructions:\n1. Chop.\n2. Fry.", "### recipe_1\n"): false,
+		unitOf("### recipe_2\nnotes:\n- a", "### recipe_2\n"):                      true,
+		unitOf("### recipe_2\nnotes:", "### recipe_2\n"):                           false,
+		unitOf(row, "| recipe_1 | "):                                               true,
+		unitOf(draft+"\n{\"name\": \"Soup\"}", "- gen_recipe_1: "):                 true,
+		unitOf(draft, "- gen_recipe_1: "):                                          false,
 	} {
-		require.Equal(t, want, isTold(text, told), text)
+		require.Equal(t, want, shown.isTold(told), shown.text)
 	}
-	require.True(t, isTold("### recipe_1\nnotes:\n- a", told+"\n### recipe_1\nnotes:\n- a\n### recipe_2\nnotes:\n- b\n"), "as news is written")
+	again := unitOf("### recipe_1\nnotes:\n- a", "### recipe_1\n")
+	require.True(t, again.isTold(told+"\n### recipe_1\nnotes:\n- a\n### recipe_2\nnotes:\n- b\n"), "as news is written")
 }
 
 // A row whose only part has been deleted has no details, and nothing would say that its old ones are gone.
 func TestLostDetails(t *testing.T) {
 	t.Parallel()
-	const row = "| ref | label | type | data |\n|---|---|---|---|\n| list_1 | Shopping | list | {} |"
-	told := "\n" + row + "\n\n### list_1\nitems:\n- leeks\n</data_to_analyze>\n"
-	require.True(t, lost(row, told))
-	require.False(t, lost(row+"\n\n### list_1\nitems:\n- milk", told))
-	require.False(t, lost(row, "\n"+row+"\n"))
+	const told = "\n| list_1 | Shopping | list | {} |\n"
+	row, details := unit{ref: "list_1", key: "| list_1 | "}, unit{ref: "list_1", key: "### list_1\n"}
+	without, with := &section{units: []unit{row}}, &section{units: []unit{row, details}}
+	require.True(t, without.lost(told+"\n### list_1\nitems:\n- leeks\n</data_to_analyze>\n"))
+	require.False(t, with.lost(told+"\n### list_1\nitems:\n- leeks\n</data_to_analyze>\n"))
+	require.False(t, without.lost(told))
 }
 
 // A draft that was discarded meanwhile must not be shown as unsaved any more; one that was saved is shown as saved.

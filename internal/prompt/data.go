@@ -19,8 +19,8 @@ const minShortRows = 200
 const shortRow = 80
 
 const (
-	tableHead = "| ref | label | type | data |"
-	tableRule = "|---|---|---|---|"
+	rowMark    = "| "   // begins a row of the table
+	detailMark = "### " // begins what stands below the table of a row
 )
 
 // fullData prints every row in view once: a table of short values, with long texts and child rows below it.
@@ -30,12 +30,12 @@ func (t *page) fullData(s *section) {
 		return
 	}
 	lines, details := t.fitRows(chosen)
-	s.line(tableHead)
-	s.line(tableRule)
+	s.head("| ref | label | type | data |")
+	s.head("|---|---|---|---|")
 	for _, r := range chosen {
 		if line, ok := lines[r]; ok {
 			detail, whole := details[r]
-			s.line(line)
+			s.unit(unit{text: line, ref: r.Ref, key: rowMark + r.Ref + " | "})
 			t.show(r, whole)
 			s.addItem(rowReason(t, r), r.Ref, r.Turn, line+detail)
 		}
@@ -44,8 +44,8 @@ func (t *page) fullData(s *section) {
 	for _, r := range chosen {
 		if details[r] != "" {
 			s.line()
-			s.line("### ", r.Ref)
-			s.line(details[r])
+			key := detailMark + r.Ref + "\n"
+			s.unit(unit{text: key + details[r], ref: r.Ref, key: key})
 		}
 	}
 	if cut := len(lines) - len(details); cut > 0 {
@@ -134,7 +134,7 @@ func (t *page) tableRow(r *view.Row) string {
 		data = clean.Cell(line)
 	}
 
-	return "| " + r.Ref + " | " + clean.Cell(e.Label) + " | " + kind + " | " + data + " |"
+	return rowMark + r.Ref + " | " + clean.Cell(e.Label) + " | " + kind + " | " + data + " |"
 }
 
 // cells prints a row's short values by column.

@@ -114,9 +114,9 @@ func (t *page) recent(s *section) {
 		if len(groups[head]) == 0 {
 			continue
 		}
-		s.line(head)
+		s.head(head)
 		if head == headLoaded && summaries {
-			s.line(noteSummary)
+			s.head(noteSummary)
 		}
 		t.list(s, groups[head], "recent", &left)
 	}
@@ -165,7 +165,7 @@ type group struct {
 
 // group prints a group; each of its entities is an item.
 func (s *section) group(g *group, reason string) {
-	s.line(g.line)
+	s.entity(g.members[0].Ref, g.line)
 	for _, e := range g.members {
 		s.items = append(s.items, nodes.Item{Ref: e.Ref, Turn: int(e.TurnLastRef), Reason: itemReason(e, reason), Tokens: max(1, clean.Tokens(g.line)/len(g.members))})
 	}

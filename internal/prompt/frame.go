@@ -11,23 +11,55 @@ import (
 
 // section is a heading with its text and the reason for each item in it.
 type section struct {
+	rule
+
 	heading string
 	body    strings.Builder
+	units   []unit // the same text
 	items   []nodes.Item
+	text    string // the body as it is shown
+}
+
+// unit is a piece of a section that is shown as a whole: a line, or a row's or draft's lines.
+type unit struct {
+	text string
+	ref  string // of the entity that it shows, "" for any other
+	key  string // how every text begins that shows this of the entity; "" if only the same text does
+	head bool   // stands above other units, and is shown with them
 }
 
 // line adds a line.
 func (s *section) line(parts ...string) {
-	for _, part := range parts {
-		s.body.WriteString(part)
+	text := strings.Join(parts, "")
+	s.body.WriteString(text + "\n")
+	for line := range strings.SplitSeq(text, "\n") {
+		s.units = append(s.units, unit{text: line})
 	}
-	s.body.WriteByte('\n')
 }
 
-// item adds a line that is an item.
-func (s *section) item(reason, ref string, turn int, line string) {
-	s.line(line)
-	s.addItem(reason, ref, turn, line)
+// head adds a line that stands above others.
+func (s *section) head(line string) { s.unit(unit{text: line, head: true}) }
+
+// unit adds the lines of a unit.
+func (s *section) unit(u unit) {
+	s.body.WriteString(u.text + "\n")
+	s.units = append(s.units, u)
+}
+
+// entity adds what a list shows of an entity, or of several on one line; of a draft, which may change, also its content.
+func (s *section) entity(ref, text string) {
+	u := unit{text: text, ref: ref}
+	if strings.HasPrefix(text, "- gen_") {
+		name, _, _ := strings.Cut(text, ": ")
+		u.key = name + ": "
+	}
+	s.unit(u)
+}
+
+// item adds a text that is an item, of an entity or of none.
+func (s *section) item(reason, ref string, turn int, text string) {
+	s.entity(ref, text)
+	s.addItem(reason, ref, turn, text)
 }
 
 // addItem records why an item is in the prompt; the section name is filled in later.
@@ -36,9 +68,9 @@ func (s *section) addItem(reason, ref string, turn int, text string) {
 }
 
 // name is the section's name in records: its heading without hashes.
-func (s *section) name(tag string) string {
+func (s *section) name() string {
 	if s.heading == "" {
-		return tag
+		return s.tag
 	}
 
 	return strings.TrimLeft(s.heading, "# ")
@@ -52,26 +84,32 @@ var blankLines = regexp.MustCompile(`\n{3,}`)
 func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 	f := nodes.Frame{At: at, Persona: persona, Prompts: t.config.Prompts}
 	for _, rule := range rulesOf(node) {
-		if rule.unless != nil && rule.unless(t) {
+		s := &section{rule: rule, heading: rule.title(t.config)}
+		t.sections = append(t.sections, s)
+		if rule.unless == nil || !rule.unless(t) {
+			rule.write(t, s)
+		}
+		if s.text = s.tidy(s.body.String()); s.text == "" {
 			continue
 		}
-		s := &section{heading: rule.title(t.config)}
-		rule.write(t, s)
-		if strings.TrimSpace(s.body.String()) == "" {
-			continue
-		}
-		body := blankLines.ReplaceAllString(strings.TrimRight(s.body.String(), "\n "), "\n\n")
-		if rule.heading != "Schema" { // its dates are examples
-			body = clean.Weekdays(body)
-		}
-		f.Blocks = withSection(f.Blocks, rule.tag, nodes.Section{Heading: s.heading, Body: body, Declared: rule.declared})
+		f.Blocks = withSection(f.Blocks, rule.tag, nodes.Section{Heading: s.heading, Body: s.text, Declared: rule.declared})
 		for _, item := range s.items {
-			item.Section = s.name(rule.tag)
+			item.Section = s.name()
 			f.Items = append(f.Items, item)
 		}
 	}
 
 	return f
+}
+
+// tidy is a text of the section as it is shown.
+func (s *section) tidy(text string) string {
+	text = blankLines.ReplaceAllString(strings.TrimRight(text, "\n "), "\n\n")
+	if s.rule.heading == "Schema" { // its dates are examples
+		return text
+	}
+
+	return clean.Weekdays(text)
 }
 
 // withSection appends a section, to the last block if that has its tag.

@@ -41,7 +41,9 @@ type page struct {
 	steps  []*db.TurnSteps     // that step, and later ones whose calls the same answer may contain
 	others []nodes.BesideStep  // the later ones, in the same order
 	shown  map[string][]string // columns that appear in the prompt, by ref
-	alike  map[string]int      // how many entities have a type and name; nil until asked for
+	// sections are those of the frame, empty ones too.
+	sections []*section
+	alike    map[string]int // how many entities have a type and name; nil until asked for
 }
 
 func (p *Prompts) page(v *view.View, known bool) *page {
