@@ -49,108 +49,6 @@ func (q *Queries) TurnContext(ctx context.Context, db DBTX, id uuid.UUID) (*Turn
 	return &i, err
 }
 
-const TurnDetail = `-- name: TurnDetail :one
-SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message,
-       t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
-       q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
-       coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
-       coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
-       coalesce(u.cost_usd, 0)::double precision AS cost_usd, coalesce(u.model, '')::text AS model,
-       f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote,
-       turn_unwritten(t.id) AS unwritten
-FROM turns AS t
-LEFT JOIN questions AS q ON q.turn_id = t.id
-LEFT JOIN LATERAL (
-    SELECT count(*) AS calls, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
-           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd, (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC) FILTER (WHERE c.response IS NOT NULL))[1] AS model
-    FROM llm_calls AS c WHERE c.turn_id = t.id
-) AS u ON true
-LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
-LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('action', split_part(e.action, ':', 1), 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
-    FROM entity_events AS e
-    WHERE e.session_id = t.session_id AND e.turn_number = t.number
-      AND (e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted') OR e.step > 0 AND e.action IN ('created:user', 'updated:user', 'deleted:user'))
-) AS w ON true
-WHERE t.id = $1
-ORDER BY q.id DESC
-LIMIT 1
-`
-
-type TurnDetailRow struct {
-	ID              uuid.UUID
-	SessionID       uuid.UUID
-	Number          int32
-	Status          TurnStatus
-	Message         string
-	Goal            *string
-	Reply           *string
-	Said            *string
-	ErrorCode       *string
-	ErrorMessage    *string
-	CreatedAt       time.Time
-	RepliedAt       *time.Time
-	Undo            *string
-	UndoReason      *string
-	Undoes          *uuid.UUID
-	UndoneBy        *uuid.UUID
-	QuestionID      *uuid.UUID
-	QuestionKind    *string
-	QuestionPayload json.RawMessage
-	QuestionStatus  *string
-	Calls           int32
-	InputTokens     int64
-	OutputTokens    int64
-	CachedTokens    int64
-	CostUsd         float64
-	Model           string
-	FeedbackRating  *string
-	FeedbackText    *string
-	FeedbackAt      *time.Time
-	Wrote           json.RawMessage
-	Unwritten       bool
-}
-
-// TurnDetail returns what the API shows of a turn besides its steps. What a person does in a step is an undo; by hand, there is none.
-func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnDetailRow, error) {
-	row := db.QueryRow(ctx, TurnDetail, id)
-	var i TurnDetailRow
-	err := row.Scan(
-		&i.ID,
-		&i.SessionID,
-		&i.Number,
-		&i.Status,
-		&i.Message,
-		&i.Goal,
-		&i.Reply,
-		&i.Said,
-		&i.ErrorCode,
-		&i.ErrorMessage,
-		&i.CreatedAt,
-		&i.RepliedAt,
-		&i.Undo,
-		&i.UndoReason,
-		&i.Undoes,
-		&i.UndoneBy,
-		&i.QuestionID,
-		&i.QuestionKind,
-		&i.QuestionPayload,
-		&i.QuestionStatus,
-		&i.Calls,
-		&i.InputTokens,
-		&i.OutputTokens,
-		&i.CachedTokens,
-		&i.CostUsd,
-		&i.Model,
-		&i.FeedbackRating,
-		&i.FeedbackText,
-		&i.FeedbackAt,
-		&i.Wrote,
-		&i.Unwritten,
-	)
-	return &i, err
-}
-
 const TurnFence = `-- name: TurnFence :exec
 SELECT fence_passed(count(*)) FROM (SELECT FROM turns WHERE id = $1 AND position = $2 AND status = 'running' FOR NO KEY UPDATE) AS held
 `
@@ -470,13 +368,20 @@ func (q *Queries) TurnOvertaken(ctx context.Context, db DBTX, id uuid.UUID) (boo
 }
 
 const TurnPage = `-- name: TurnPage :many
-SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
-       coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd,
+SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message,
+       t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
+       q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
+       coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
+       coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
+       coalesce(u.cost_usd, 0)::double precision AS cost_usd, coalesce(u.model, '')::text AS model,
        f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote,
        turn_unwritten(t.id) AS unwritten
 FROM turns AS t
+LEFT JOIN questions AS q ON q.id = (SELECT a.id FROM questions AS a WHERE a.turn_id = t.id ORDER BY a.id DESC LIMIT 1)
 LEFT JOIN LATERAL (
-    SELECT (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC) FILTER (WHERE c.response IS NOT NULL))[1] AS model, sum(c.cost_usd) AS cost_usd FROM llm_calls AS c WHERE c.turn_id = t.id
+    SELECT count(*) AS calls, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
+           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd, (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC) FILTER (WHERE c.response IS NOT NULL))[1] AS model
+    FROM llm_calls AS c WHERE c.turn_id = t.id
 ) AS u ON true
 LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
 LEFT JOIN LATERAL (
@@ -485,46 +390,62 @@ LEFT JOIN LATERAL (
     WHERE e.session_id = t.session_id AND e.turn_number = t.number
       AND (e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted') OR e.step > 0 AND e.action IN ('created:user', 'updated:user', 'deleted:user'))
 ) AS w ON true
-WHERE t.session_id = $1 AND t.number > $2
+WHERE t.id = ANY ($1::uuid || ARRAY(
+    SELECT p.id FROM turns AS p WHERE p.session_id = $2::uuid AND p.number > $3 ORDER BY p.number LIMIT $4
+))
 ORDER BY t.number
-LIMIT $3
 `
 
 type TurnPageParams struct {
-	SessionID   uuid.UUID
+	ID          *uuid.UUID
+	SessionID   *uuid.UUID
 	AfterNumber int32
 	PageSize    int32
 }
 
 type TurnPageRow struct {
-	ID             uuid.UUID
-	SessionID      uuid.UUID
-	Number         int32
-	Status         TurnStatus
-	Message        string
-	Goal           *string
-	Reply          *string
-	Said           *string
-	ErrorCode      *string
-	ErrorMessage   *string
-	CreatedAt      time.Time
-	RepliedAt      *time.Time
-	Undo           *string
-	UndoReason     *string
-	Undoes         *uuid.UUID
-	UndoneBy       *uuid.UUID
-	Model          string
-	CostUsd        float64
-	FeedbackRating *string
-	FeedbackText   *string
-	FeedbackAt     *time.Time
-	Wrote          json.RawMessage
-	Unwritten      bool
+	ID              uuid.UUID
+	SessionID       uuid.UUID
+	Number          int32
+	Status          TurnStatus
+	Message         string
+	Goal            *string
+	Reply           *string
+	Said            *string
+	ErrorCode       *string
+	ErrorMessage    *string
+	CreatedAt       time.Time
+	RepliedAt       *time.Time
+	Undo            *string
+	UndoReason      *string
+	Undoes          *uuid.UUID
+	UndoneBy        *uuid.UUID
+	QuestionID      *uuid.UUID
+	QuestionKind    *string
+	QuestionPayload json.RawMessage
+	QuestionStatus  *string
+	Calls           int32
+	InputTokens     int64
+	OutputTokens    int64
+	CachedTokens    int64
+	CostUsd         float64
+	Model           string
+	FeedbackRating  *string
+	FeedbackText    *string
+	FeedbackAt      *time.Time
+	Wrote           json.RawMessage
+	Unwritten       bool
 }
 
-// TurnPage pages forwards; the cursor is the last row's number.
+// TurnPage returns what the API shows of turns besides their steps: of the turn with an id, or of a session's, forwards; the
+// cursor is the last row's number.
 func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([]*TurnPageRow, error) {
-	rows, err := db.Query(ctx, TurnPage, arg.SessionID, arg.AfterNumber, arg.PageSize)
+	rows, err := db.Query(ctx, TurnPage,
+		arg.ID,
+		arg.SessionID,
+		arg.AfterNumber,
+		arg.PageSize,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -549,8 +470,16 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 			&i.UndoReason,
 			&i.Undoes,
 			&i.UndoneBy,
-			&i.Model,
+			&i.QuestionID,
+			&i.QuestionKind,
+			&i.QuestionPayload,
+			&i.QuestionStatus,
+			&i.Calls,
+			&i.InputTokens,
+			&i.OutputTokens,
+			&i.CachedTokens,
 			&i.CostUsd,
+			&i.Model,
 			&i.FeedbackRating,
 			&i.FeedbackText,
 			&i.FeedbackAt,

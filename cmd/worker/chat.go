@@ -161,7 +161,7 @@ func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 			return err
 		}
 		t.session = session.ID
-		past, err = db.New().TurnPage(ctx, tx, &db.TurnPageParams{SessionID: session.ID, AfterNumber: session.LastTurn - int32(c.History), PageSize: int32(c.History)})
+		past, err = db.New().TurnPage(ctx, tx, &db.TurnPageParams{SessionID: &session.ID, AfterNumber: session.LastTurn - int32(c.History), PageSize: int32(c.History)})
 
 		return err
 	})

@@ -3,7 +3,6 @@ package follow
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -128,23 +127,23 @@ func (r *Reader) Turn(ctx context.Context, turnID uuid.UUID) (*Turn, error) {
 }
 
 // Load reads the rows of a turn and its plan. Errors: jobs.ErrTurnNotFound.
-func Load(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (*db.TurnDetailRow, []*db.TurnStepListTurnRow, error) {
-	row, err := db.New().TurnDetail(ctx, tx, turnID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil, jobs.ErrTurnNotFound
-	}
+func Load(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (*db.TurnPageRow, []*db.TurnStepListTurnRow, error) {
+	found, err := db.New().TurnPage(ctx, tx, &db.TurnPageParams{ID: &turnID})
 	if err != nil {
 		return nil, nil, fmt.Errorf("get turn: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil, jobs.ErrTurnNotFound
 	}
 	steps, err := db.New().TurnStepListTurn(ctx, tx, turnID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("get turn's steps: %w", err)
 	}
 
-	return row, steps, nil
+	return found[0], steps, nil
 }
 
-func turnOf(row *db.TurnDetailRow, steps []*db.TurnStepListTurnRow) (*Turn, error) {
+func turnOf(row *db.TurnPageRow, steps []*db.TurnStepListTurnRow) (*Turn, error) {
 	turn := &Turn{
 		ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message,
 		Goal: orEmpty(row.Goal), Reply: orEmpty(row.Reply), Unwritten: row.Unwritten, Steps: []Step{}, CreatedAt: row.CreatedAt,
@@ -175,12 +174,12 @@ func ErrorOf(code, message *string) *Error {
 }
 
 // UsageOf is what a turn's model calls have cost.
-func UsageOf(row *db.TurnDetailRow) Usage {
+func UsageOf(row *db.TurnPageRow) Usage {
 	return Usage{Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, CachedTokens: row.CachedTokens, CostUSD: row.CostUsd}
 }
 
 // QuestionOf is what a turn asked, nil if it asked nothing.
-func QuestionOf(row *db.TurnDetailRow) (*Question, error) {
+func QuestionOf(row *db.TurnPageRow) (*Question, error) {
 	if row.QuestionID == nil {
 		return nil, nil
 	}

@@ -184,18 +184,20 @@ func (a *api) turnList(ctx context.Context, in *sessionPageIn) (Page[turnLine], 
 		if err != nil {
 			return page, err
 		}
-		rows, err := a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: in.ID.UUID, AfterNumber: after, PageSize: int32(in.Limit)})
+		rows, err := a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: &in.ID.UUID, AfterNumber: after, PageSize: int32(in.Limit)})
 
 		return pageOf(rows, in.Limit, turnLineOf, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) }), err
 	})
 }
 
-func turnLineOf(r *db.TurnPageRow) turnLine {
-	return turnLine{CostUSD: r.CostUsd, TurnFacts: TurnFacts{
+func turnLineOf(r *db.TurnPageRow) turnLine { return turnLine{factsOf(r), r.CostUsd} }
+
+func factsOf(r *db.TurnPageRow) TurnFacts {
+	return TurnFacts{
 		ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply, Said: r.Said,
 		Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
 		Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
-	}}
+	}
 }
 
 func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turn, error) {
@@ -219,12 +221,8 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 		asked, err := follow.QuestionOf(row)
 
 		return &turn{
-			TurnFacts: TurnFacts{
-				ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message, Goal: row.Goal, Reply: row.Reply, Said: row.Said,
-				Error: turnErrorOf(row.ErrorCode, row.ErrorMessage), Model: row.Model, Wrote: wroteOf(row.Wrote), Unwritten: row.Unwritten, Feedback: feedbackOf(row.FeedbackRating, row.FeedbackText, row.FeedbackAt),
-				Undo: undoOf(row.Undo, row.UndoReason, row.UndoneBy), Undoes: row.Undoes, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
-			},
-			Steps: mapped(steps, func(s *db.TurnStepListTurnRow) step { return step(*s) }), Question: asked, Usage: follow.UsageOf(row),
+			TurnFacts: factsOf(row), Question: asked, Usage: follow.UsageOf(row),
+			Steps: mapped(steps, func(s *db.TurnStepListTurnRow) step { return step(*s) }),
 		}, err
 	})
 }

@@ -1,31 +1,3 @@
--- TurnDetail returns what the API shows of a turn besides its steps. What a person does in a step is an undo; by hand, there is none.
--- name: TurnDetail :one
-SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message,
-       t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
-       q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
-       coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
-       coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
-       coalesce(u.cost_usd, 0)::double precision AS cost_usd, coalesce(u.model, '')::text AS model,
-       f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote,
-       turn_unwritten(t.id) AS unwritten
-FROM turns AS t
-LEFT JOIN questions AS q ON q.turn_id = t.id
-LEFT JOIN LATERAL (
-    SELECT count(*) AS calls, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
-           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd, (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC) FILTER (WHERE c.response IS NOT NULL))[1] AS model
-    FROM llm_calls AS c WHERE c.turn_id = t.id
-) AS u ON true
-LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
-LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('action', split_part(e.action, ':', 1), 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
-    FROM entity_events AS e
-    WHERE e.session_id = t.session_id AND e.turn_number = t.number
-      AND (e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted') OR e.step > 0 AND e.action IN ('created:user', 'updated:user', 'deleted:user'))
-) AS w ON true
-WHERE t.id = @id
-ORDER BY q.id DESC
-LIMIT 1;
-
 -- TurnContext returns what a turn's view needs from session and user, their versions, and whether the user's changes
 -- and mentions have yet to be applied.
 -- name: TurnContext :one
@@ -97,15 +69,23 @@ LIMIT @lim;
 -- name: TurnListSessions :many
 SELECT DISTINCT session_id FROM turns WHERE id = ANY (@ids::uuid[]);
 
--- TurnPage pages forwards; the cursor is the last row's number.
+-- TurnPage returns what the API shows of turns besides their steps: of the turn with an id, or of a session's, forwards; the
+-- cursor is the last row's number.
 -- name: TurnPage :many
-SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
-       coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd,
+SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message,
+       t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
+       q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
+       coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
+       coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
+       coalesce(u.cost_usd, 0)::double precision AS cost_usd, coalesce(u.model, '')::text AS model,
        f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote,
        turn_unwritten(t.id) AS unwritten
 FROM turns AS t
+LEFT JOIN questions AS q ON q.id = (SELECT a.id FROM questions AS a WHERE a.turn_id = t.id ORDER BY a.id DESC LIMIT 1)
 LEFT JOIN LATERAL (
-    SELECT (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC) FILTER (WHERE c.response IS NOT NULL))[1] AS model, sum(c.cost_usd) AS cost_usd FROM llm_calls AS c WHERE c.turn_id = t.id
+    SELECT count(*) AS calls, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
+           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd, (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC) FILTER (WHERE c.response IS NOT NULL))[1] AS model
+    FROM llm_calls AS c WHERE c.turn_id = t.id
 ) AS u ON true
 LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
 LEFT JOIN LATERAL (
@@ -114,9 +94,10 @@ LEFT JOIN LATERAL (
     WHERE e.session_id = t.session_id AND e.turn_number = t.number
       AND (e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted') OR e.step > 0 AND e.action IN ('created:user', 'updated:user', 'deleted:user'))
 ) AS w ON true
-WHERE t.session_id = @session_id AND t.number > @after_number
-ORDER BY t.number
-LIMIT @page_size;
+WHERE t.id = ANY (sqlc.narg(id)::uuid || ARRAY(
+    SELECT p.id FROM turns AS p WHERE p.session_id = sqlc.narg(session_id)::uuid AND p.number > @after_number ORDER BY p.number LIMIT @page_size
+))
+ORDER BY t.number;
 
 -- TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked first: the turn's is found by
 -- it.
