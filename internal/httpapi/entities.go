@@ -198,15 +198,9 @@ func (a *api) contextPreview(ctx context.Context, in *contextIn) (contextPreview
 }
 
 func (a *api) summaryList(ctx context.Context, in *sessionPageIn) (Page[summary], error) {
-	return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (page Page[summary], err error) {
-		after, err := parseNumberCursor(in.Cursor)
-		if err != nil {
-			return page, err
-		}
-		rows, err := a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: in.ID.UUID, AfterNumber: after, PageSize: int32(in.Limit)})
-
-		return pageOf(rows, in.Limit, func(r *db.TurnSummaryPageRow) summary { return summary(*r) }, func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) }), err
-	})
+	return paged(ctx, a.ofSession(in.ID), in.PageQuery, parseNumberCursor, func(tx pgx.Tx, after, size int32) ([]*db.TurnSummaryPageRow, error) {
+		return a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: in.ID.UUID, AfterNumber: after, PageSize: size})
+	}, func(r *db.TurnSummaryPageRow) summary { return summary(*r) }, func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) })
 }
 
 // refs are a session's refs, as other protocols show them.
@@ -277,15 +271,9 @@ type constraint struct {
 }
 
 func (a *api) decisionList(ctx context.Context, in *sessionPageIn) (Page[decision], error) {
-	return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (page Page[decision], err error) {
-		after, err := parseIDCursor(in.Cursor)
-		if err != nil {
-			return page, err
-		}
-		rows, err := a.q.DecisionPage(ctx, tx, &db.DecisionPageParams{SessionID: in.ID.UUID, AfterID: after, PageSize: int32(in.Limit)})
-
-		return pageOf(rows, in.Limit, decisionOf, func(r *db.DecisionPageRow) string { return r.ID.String() }), err
-	})
+	return paged(ctx, a.ofSession(in.ID), in.PageQuery, parseIDCursor, func(tx pgx.Tx, after *uuid.UUID, size int32) ([]*db.DecisionPageRow, error) {
+		return a.q.DecisionPage(ctx, tx, &db.DecisionPageParams{SessionID: in.ID.UUID, AfterID: after, PageSize: size})
+	}, decisionOf, func(r *db.DecisionPageRow) string { return r.ID.String() })
 }
 
 func decisionOf(r *db.DecisionPageRow) decision {
@@ -293,13 +281,7 @@ func decisionOf(r *db.DecisionPageRow) decision {
 }
 
 func (a *api) constraintList(ctx context.Context, in *sessionPageIn) (Page[constraint], error) {
-	return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (page Page[constraint], err error) {
-		after, err := parseIDCursor(in.Cursor)
-		if err != nil {
-			return page, err
-		}
-		rows, err := a.q.ConstraintPage(ctx, tx, &db.ConstraintPageParams{SessionID: in.ID.UUID, UserID: userOf(ctx), AfterID: after, PageSize: int32(in.Limit)})
-
-		return pageOf(rows, in.Limit, func(r *db.ConstraintPageRow) constraint { return constraint(*r) }, func(r *db.ConstraintPageRow) string { return r.ID.String() }), err
-	})
+	return paged(ctx, a.ofSession(in.ID), in.PageQuery, parseIDCursor, func(tx pgx.Tx, after *uuid.UUID, size int32) ([]*db.ConstraintPageRow, error) {
+		return a.q.ConstraintPage(ctx, tx, &db.ConstraintPageParams{SessionID: in.ID.UUID, UserID: userOf(ctx), AfterID: after, PageSize: size})
+	}, func(r *db.ConstraintPageRow) constraint { return constraint(*r) }, func(r *db.ConstraintPageRow) string { return r.ID.String() })
 }

@@ -99,7 +99,7 @@ func noMoreEvents() *huma.StreamResponse {
 }
 
 func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {
-	number, after, err := parseNumberSeq(in.resumeAfter())
+	after, err := parseNumberSeq(in.resumeAfter())
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResp
 		return nil, err
 	}
 	w := &watched{alone: true}
-	w.add(row.ID, number, after)
+	w.add(row.ID, after)
 
 	return a.stream(a.Listener.SubscribeSessions, a.watchSource(w), w.sessions...), nil //nolint:contextcheck // the stream has the request's own
 }
@@ -123,13 +123,7 @@ var errEventID = problem.Invalid("Last-Event-ID is not an id of this stream.")
 func parseSeq(id string) (int32, error) { return parseNumber(id, errEventID) }
 
 // parseNumberSeq parses an event id of a session's stream.
-func parseNumberSeq(id string) (number, seq int32, err error) {
-	if id == "" {
-		return 0, 0, nil
-	}
-
-	return parsePair(id, errEventID)
-}
+func parseNumberSeq(id string) (pair, error) { return parsePair(id, pair{}, errEventID) }
 
 // turnSource reads a turn's events.
 func (a *api) turnSource(id uuid.UUID, after int32) source {
@@ -164,18 +158,18 @@ func (a *api) watch(_ context.Context, in *watchIn) (*huma.StreamResponse, error
 	for _, text := range in.Session {
 		idText, after, _ := strings.Cut(text, ".")
 		id, idErr := uuid.Parse(idText)
-		number, seq, err := parseNumberSeq(after)
+		last, err := parseNumberSeq(after)
 		if errors.Join(idErr, err) != nil {
 			return nil, problem.Invalid("session is an id, or ID.number.seq.")
 		}
-		w.add(id, number, seq)
+		w.add(id, last)
 	}
 
 	return a.stream(a.Listener.SubscribeSessions, a.watchSource(w), w.sessions...), nil //nolint:contextcheck // the stream has the request's own
 }
 
-func (w *watched) add(id uuid.UUID, number, seq int32) {
-	w.sessions, w.numbers, w.seqs = append(w.sessions, id), append(w.numbers, number), append(w.seqs, seq)
+func (w *watched) add(id uuid.UUID, last pair) {
+	w.sessions, w.numbers, w.seqs = append(w.sessions, id), append(w.numbers, last.first), append(w.seqs, last.second)
 	w.gone, w.left = append(w.gone, false), w.left+1
 }
 

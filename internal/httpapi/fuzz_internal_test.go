@@ -17,8 +17,8 @@ func FuzzPositions(f *testing.F) {
 		if seq, err := parseSeq(text); err == nil {
 			require.GreaterOrEqual(t, seq, int32(0))
 		}
-		if number, seq, err := parseNumberSeq(text); err == nil {
-			require.GreaterOrEqual(t, min(number, seq), int32(0))
+		if last, err := parseNumberSeq(text); err == nil {
+			require.GreaterOrEqual(t, min(last.first, last.second), int32(0))
 		}
 		if params, err := (&sessionListIn{PageQuery: PageQuery{Cursor: text}}).after(); err == nil && text != "" {
 			cursor := opaque(sessionCursor{params.BeforePinned, params.BeforeAt, params.BeforeID})

@@ -56,15 +56,9 @@ type callPath struct {
 }
 
 func (a *api) callList(ctx context.Context, in *turnPageIn) (Page[CallLine], error) {
-	return inTurn(ctx, a, in.ID, func(tx pgx.Tx) (page Page[CallLine], err error) {
-		after, err := parseIDCursor(in.Cursor)
-		if err != nil {
-			return page, err
-		}
-		rows, err := a.q.LlmCallPageTurn(ctx, tx, &db.LlmCallPageTurnParams{TurnID: &in.ID.UUID, AfterID: after, PageSize: int32(in.Limit)})
-
-		return pageOf(rows, in.Limit, func(r *db.LlmCallPageTurnRow) CallLine { return CallLine(*r) }, func(r *db.LlmCallPageTurnRow) string { return r.ID.String() }), err
-	})
+	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, parseIDCursor, func(tx pgx.Tx, after *uuid.UUID, size int32) ([]*db.LlmCallPageTurnRow, error) {
+		return a.q.LlmCallPageTurn(ctx, tx, &db.LlmCallPageTurnParams{TurnID: &in.ID.UUID, AfterID: after, PageSize: size})
+	}, func(r *db.LlmCallPageTurnRow) CallLine { return CallLine(*r) }, func(r *db.LlmCallPageTurnRow) string { return r.ID.String() })
 }
 
 func (a *api) callGet(ctx context.Context, in *callPath) (LLMCall, error) {
@@ -130,15 +124,9 @@ type toolResult struct {
 }
 
 func (a *api) turnTimeline(ctx context.Context, in *turnPageIn) (Page[timelineLine], error) {
-	return inTurn(ctx, a, in.ID, func(tx pgx.Tx) (page Page[timelineLine], err error) {
-		after, err := parseNumberCursor(in.Cursor)
-		if err != nil {
-			return page, err
-		}
-		rows, err := a.q.TurnTimeline(ctx, tx, &db.TurnTimelineParams{TurnID: in.ID.UUID, AfterSeq: after, PageSize: int32(in.Limit)})
-
-		return pageOf(rows, in.Limit, timelineLineOf, func(r *db.TurnTimelineRow) string { return strconv.Itoa(int(r.Seq)) }), err
-	})
+	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, parseNumberCursor, func(tx pgx.Tx, after, size int32) ([]*db.TurnTimelineRow, error) {
+		return a.q.TurnTimeline(ctx, tx, &db.TurnTimelineParams{TurnID: in.ID.UUID, AfterSeq: after, PageSize: size})
+	}, timelineLineOf, func(r *db.TurnTimelineRow) string { return strconv.Itoa(int(r.Seq)) })
 }
 
 func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
@@ -153,15 +141,9 @@ func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
 }
 
 func (a *api) turnResults(ctx context.Context, in *turnPageIn) (Page[toolResult], error) {
-	return inTurn(ctx, a, in.ID, func(tx pgx.Tx) (page Page[toolResult], err error) {
-		step, call, err := parseResultCursor(in.Cursor)
-		if err != nil {
-			return page, err
-		}
-		rows, err := a.q.TurnStepResultPage(ctx, tx, &db.TurnStepResultPageParams{TurnID: in.ID.UUID, AfterStep: step, AfterCall: call, PageSize: int32(in.Limit)})
-
-		return pageOf(rows, in.Limit, toolResultOf, func(r *db.TurnStepResultPageRow) string { return fmt.Sprintf("%d.%d", r.Step, r.Call) }), err
-	})
+	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, parseResultCursor, func(tx pgx.Tx, after pair, size int32) ([]*db.TurnStepResultPageRow, error) {
+		return a.q.TurnStepResultPage(ctx, tx, &db.TurnStepResultPageParams{TurnID: in.ID.UUID, AfterStep: after.first, AfterCall: after.second, PageSize: size})
+	}, toolResultOf, func(r *db.TurnStepResultPageRow) string { return fmt.Sprintf("%d.%d", r.Step, r.Call) })
 }
 
 func toolResultOf(r *db.TurnStepResultPageRow) toolResult {
@@ -172,10 +154,6 @@ func toolResultOf(r *db.TurnStepResultPageRow) toolResult {
 }
 
 // parseResultCursor parses step.call; an empty one precedes all of them.
-func parseResultCursor(cursor string) (step, call int32, err error) {
-	if cursor == "" {
-		return -1, 0, nil
-	}
-
-	return parsePair(cursor, errCursor)
+func parseResultCursor(cursor string) (pair, error) {
+	return parsePair(cursor, pair{first: -1}, errCursor)
 }

@@ -78,17 +78,23 @@ func parseNumber(text string, bad error) (int32, error) {
 	return int32(n), nil
 }
 
-// parsePair parses two such numbers with a point between them.
-func parsePair(text string, bad error) (first, second int32, err error) {
+// pair is a position of two numbers: a turn's number and an event's, a step's and a call's.
+type pair struct{ first, second int32 }
+
+// parsePair parses two such numbers with a point between them; none is where a list begins.
+func parsePair(text string, none pair, bad error) (p pair, err error) {
+	if text == "" {
+		return none, nil
+	}
 	before, after, _ := strings.Cut(text, ".")
 	if before == "" || after == "" {
-		return 0, 0, bad
+		return p, bad
 	}
-	if first, err = parseNumber(before, bad); err == nil {
-		second, err = parseNumber(after, bad)
+	if p.first, err = parseNumber(before, bad); err == nil {
+		p.second, err = parseNumber(after, bad)
 	}
 
-	return first, second, err
+	return p, err
 }
 
 // opaque encodes a cursor of several values.
@@ -142,13 +148,40 @@ func inSession[T any](ctx context.Context, a *api, id pathID, work func(tx pgx.T
 	})
 }
 
-// inTurn returns what work reads of one of the caller's turns.
-func inTurn[T any](ctx context.Context, a *api, id pathID, work func(tx pgx.Tx) (T, error)) (T, error) {
-	return pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (none T, err error) {
-		if _, err := a.q.TurnStatusGet(ctx, tx, id.UUID); err != nil {
-			return none, fmt.Errorf("get turn: %w", err)
-		}
+// ofSession reads of one of the caller's sessions.
+func (a *api) ofSession(id pathID) pg.Run {
+	return func(ctx context.Context, work func(tx pgx.Tx) error) error {
+		_, err := inSession(ctx, a, id, func(tx pgx.Tx, _ *db.SessionGetRow) (struct{}, error) { return struct{}{}, work(tx) })
 
-		return work(tx)
+		return err
+	}
+}
+
+// ofTurn reads of one of the caller's turns.
+func (a *api) ofTurn(id pathID) pg.Run {
+	return func(ctx context.Context, work func(tx pgx.Tx) error) error {
+		return a.door.Read(ctx, func(tx pgx.Tx) error {
+			if _, err := a.q.TurnStatusGet(ctx, tx, id.UUID); err != nil {
+				return fmt.Errorf("get turn: %w", err)
+			}
+
+			return work(tx)
+		})
+	}
+}
+
+// paged is a page of the rows after a cursor.
+func paged[C, R, T any](
+	ctx context.Context, read pg.Run, in PageQuery, parse func(cursor string) (C, error),
+	list func(tx pgx.Tx, after C, size int32) ([]R, error), item func(R) T, cursor func(R) string,
+) (Page[T], error) {
+	return pg.Value(ctx, read, func(tx pgx.Tx) (page Page[T], err error) {
+		after, err := parse(in.Cursor)
+		if err != nil {
+			return page, err
+		}
+		rows, err := list(tx, after, int32(in.Limit))
+
+		return pageOf(rows, in.Limit, item, cursor), err
 	})
 }

@@ -179,15 +179,9 @@ func (a *api) checkInputs(in newTurn) error {
 }
 
 func (a *api) turnList(ctx context.Context, in *sessionPageIn) (Page[turnLine], error) {
-	return inSession(ctx, a, in.ID, func(tx pgx.Tx, _ *db.SessionGetRow) (page Page[turnLine], err error) {
-		after, err := parseNumberCursor(in.Cursor)
-		if err != nil {
-			return page, err
-		}
-		rows, err := a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: &in.ID.UUID, AfterNumber: after, PageSize: int32(in.Limit)})
-
-		return pageOf(rows, in.Limit, turnLineOf, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) }), err
-	})
+	return paged(ctx, a.ofSession(in.ID), in.PageQuery, parseNumberCursor, func(tx pgx.Tx, after, size int32) ([]*db.TurnPageRow, error) {
+		return a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: &in.ID.UUID, AfterNumber: after, PageSize: size})
+	}, turnLineOf, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) })
 }
 
 func turnLineOf(r *db.TurnPageRow) turnLine { return turnLine{factsOf(r), r.CostUsd} }
