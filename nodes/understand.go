@@ -31,7 +31,6 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 		if out == nil {
 			out = &UnderstandOutput{Intent: "explore"}
 		}
-		out.keepUsable(in.Refs)
 		out.Degraded, out.Think, out.Say = err.Error(), nil, ""
 
 		return out, nil
@@ -96,6 +95,8 @@ func decodeUnderstand(text string, in *UnderstandInput) (*UnderstandOutput, erro
 	return out, nil
 }
 
+// readUnderstand returns what is usable of an answer, together with the complaints about the rest: refs that the model
+// invented, an undo that nobody asked for, questions and constraints that say nothing.
 func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, error) {
 	out, err := decodeUnderstand(resp.Text, &in)
 	if err != nil {
@@ -107,12 +108,15 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 	})
 	var f faults
 	out.checkValues(&f, in)
-	out.checkRefs(&f, in.Refs)
 	if !in.HasQuestion {
 		out.AnswersQuestion = false
 	}
-	out.keepWhatIsToBeDeleted(in.Refs)
 	out.notQuick(in.Refs)
+	out.checkRefs(&f, in.Refs)
+	out.keepWhatIsToBeDeleted(in.Refs)
+	if out.Disambiguation.blank() {
+		out.Disambiguation = nil
+	}
 
 	return out, f.err()
 }
@@ -123,14 +127,9 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 		f.check(oneOf("resolution", &o.Mentions[i].Resolution, "unknown", resolutions...))
 	}
 	for i := range o.Constraints {
-		c := &o.Constraints[i]
-		c.Value = plainValue(c.Value)
-		if c.blank() {
-			f.addf("a constraint has no text")
-		}
-		f.check(oneOf("kind", &c.Kind, "other", constraintKinds...))
-		f.check(oneOf("scope", &c.Scope, "session", scopes...))
+		o.Constraints[i].check(f)
 	}
+	o.Constraints = slices.DeleteFunc(o.Constraints, func(c Constraint) bool { return c.blank() })
 	if o.Quick != nil {
 		o.Quick.EntityType = in.typeOf(o.Quick.EntityType)
 		f.check(oneOf("quick", &o.Quick.EntityType, "", in.EntityTypes...))
@@ -138,9 +137,28 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 	if o.Disambiguation.blank() {
 		f.addf("a disambiguation needs a question and at least two options")
 	}
-	o.checkUndo(f)
+	if fault := o.undoFault(); fault != "" {
+		f.addf("%s", fault)
+		o.Undo = nil
+	}
 	if o.Clarification.blank() {
 		f.addf("a clarification needs a question")
+		o.Clarification = nil
+	}
+}
+
+func (c *Constraint) check(f *faults) {
+	c.Value = plainValue(c.Value)
+	if c.blank() {
+		f.addf("a constraint has no text")
+	}
+	if err := oneOf("kind", &c.Kind, "other", constraintKinds...); err != nil {
+		f.check(err)
+		c.Kind = "other"
+	}
+	if err := oneOf("scope", &c.Scope, "session", scopes...); err != nil {
+		f.check(err)
+		c.Scope = "session"
 	}
 }
 
@@ -166,17 +184,20 @@ func (in *UnderstandInput) typeOf(name string) string {
 	return name
 }
 
-// checkUndo refuses to undo what the answer itself does not mean to, or together with a plan that would be lost: an undo
-// is all that happens in its turn.
-func (o *UnderstandOutput) checkUndo(f *faults) {
+// undoFault says why it undoes what the answer itself does not mean to, or together with a plan that would be lost: an
+// undo is all that happens in its turn. It is "" for any other.
+func (o *UnderstandOutput) undoFault() string {
 	switch {
 	case o.Undo == nil:
+		return ""
 	case o.Undo.Turn < 0:
-		f.addf("undo is last, or the number of a turn")
+		return "undo is last, or the number of a turn"
 	case slices.Contains([]string{"read", "explore", "chat"}, o.Intent):
-		f.addf("undo takes back what was written, but the intent is %s; if the user wants nothing taken back, leave undo empty", o.Intent)
+		return "undo takes back what was written, but the intent is " + o.Intent + "; if the user wants nothing taken back, leave undo empty"
 	case o.plans():
-		f.addf("undo takes back all that a turn wrote and stands alone; leave out the calls and the plan, or, where the user wants a part of it back or something else too, leave undo empty and plan that")
+		return "undo takes back all that a turn wrote and stands alone; leave out the calls and the plan, or, where the user wants a part of it back or something else too, leave undo empty and plan that"
+	default:
+		return ""
 	}
 }
 
@@ -187,17 +208,24 @@ func (o *UnderstandOutput) plans() bool {
 
 func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {
 	told := map[string]bool{}
-	for _, ref := range o.refs() {
-		if _, ok := known[ref]; !ok && !told[ref] {
-			told[ref] = true
-			f.addf("there is no %s in this conversation; use refs exactly as listed", ref)
-		}
-	}
-	for _, ref := range o.Curation.Demote {
+	o.eachRefs(func(refs []string) []string {
+		return slices.DeleteFunc(refs, func(ref string) bool {
+			_, ok := known[ref]
+			if !ok && !told[ref] {
+				told[ref] = true
+				f.addf("there is no %s in this conversation; use refs exactly as listed", ref)
+			}
+
+			return !ok
+		})
+	})
+	o.Curation.Demote = slices.DeleteFunc(o.Curation.Demote, func(ref string) bool {
 		if known[ref].Pending {
 			f.addf("%s is a draft and cannot be demoted; forget or exclude it", ref)
 		}
-	}
+
+		return known[ref].Pending
+	})
 }
 
 // eachRefs replaces every list of refs in the output. A mention whose ref is replaced by none becomes unknown.
@@ -252,46 +280,5 @@ func (o *UnderstandOutput) notQuick(known Refs) {
 	}
 	if !plain {
 		o.Quick = nil
-	}
-}
-
-// refs returns all refs in the output.
-func (o *UnderstandOutput) refs() []string {
-	var refs []string
-	o.eachRefs(func(some []string) []string {
-		refs = append(refs, some...)
-
-		return some
-	})
-
-	return refs
-}
-
-// keepUsable removes what the model got wrong and did not correct: refs that it invented, an undo that nobody asked for,
-// questions and constraints that say nothing.
-func (o *UnderstandOutput) keepUsable(known Refs) {
-	o.eachRefs(func(refs []string) []string {
-		return slices.DeleteFunc(refs, func(ref string) bool { _, ok := known[ref]; return !ok })
-	})
-	o.Curation.Demote = slices.DeleteFunc(o.Curation.Demote, func(ref string) bool { return known[ref].Pending })
-	o.Constraints = slices.DeleteFunc(o.Constraints, func(c Constraint) bool { return c.blank() })
-	for i := range o.Constraints {
-		c := &o.Constraints[i]
-		if !slices.Contains(constraintKinds, c.Kind) {
-			c.Kind = "other"
-		}
-		if !slices.Contains(scopes, c.Scope) {
-			c.Scope = "session"
-		}
-	}
-	if o.Disambiguation.blank() {
-		o.Disambiguation = nil
-	}
-	if o.Clarification.blank() {
-		o.Clarification = nil
-	}
-	var f faults
-	if o.checkUndo(&f); len(f) > 0 {
-		o.Undo = nil
 	}
 }

@@ -34,11 +34,8 @@ type mentionAnswer struct {
 
 // memoryAnswer is what stays in view and what holds from now on.
 type memoryAnswer struct {
-	Retain      []Retain     `json:"retain"`
-	Demote      []string     `json:"demote"`
-	Forget      []string     `json:"forget"`
-	Exclude     []Exclude    `json:"exclude"`
-	ClearAll    bool         `json:"clear_all"`
+	Curation
+
 	Constraints []Constraint `json:"constraints"`
 	Summary     string       `json:"summary"`
 }
