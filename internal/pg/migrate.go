@@ -91,64 +91,60 @@ func NewMigrator(pool *pgxpool.Pool, logger *slog.Logger) (*Migrator, error) {
 // Down undoes the newest migration (the kitchen's if it has any, else the engine's, else River's). Data in what it
 // drops is lost.
 func (m *Migrator) Down(ctx context.Context) ([]Step, error) {
-	var steps []Step
-	err := m.locked(ctx, func(own *pgxpool.Pool, _ *pgxpool.Conn, status Status) error {
+	return m.locked(ctx, func(own *pgxpool.Pool, _ *pgxpool.Conn, status Status) ([]Step, error) {
 		if err := status.refused(ErrSchemaAltered); err != nil {
-			return err
-		}
-		for i, source := range slices.Backward(m.sources) {
-			if len(status.Sources[i].Applied) > 0 {
-				var err error
-				steps, err = m.givingWay(ctx, func() ([]Step, error) { return source.migrate(ctx, own, downOne) })
-
-				return err
-			}
+			return nil, err
 		}
 
-		return nil
+		return m.undo(ctx, own, status, downOne)
 	})
-
-	return steps, err
 }
 
 // DownAll undoes every migration and drops schema alfred itself. All of Alfred's data is lost; extensions and roles
 // stay, because other databases and programs may use them. Objects created by altered migrations are dropped with
 // everything that depends on them, because nothing here says how to undo those.
 func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
-	var steps []Step
-	err := m.locked(ctx, func(own *pgxpool.Pool, conn *pgxpool.Conn, status Status) error {
+	return m.locked(ctx, func(own *pgxpool.Pool, conn *pgxpool.Conn, status Status) ([]Step, error) {
 		if status.refused(ErrSchemaAltered) != nil {
-			steps = m.applied(status)
 			_, err := m.givingWay(ctx, func() ([]Step, error) {
 				_, err := conn.Exec(ctx, `DROP SCHEMA IF EXISTS kitchen, alfred CASCADE`)
 
 				return nil, err
 			})
 
-			return err
+			return m.applied(status), err
 		}
-		for i, source := range slices.Backward(m.sources) {
-			if len(status.Sources[i].Applied) == 0 {
-				continue
-			}
-			done, err := m.givingWay(ctx, func() ([]Step, error) { return source.migrate(ctx, own, downAll) })
-			steps = append(steps, done...)
-			if err != nil {
-				return err
-			}
+		steps, err := m.undo(ctx, own, status, downAll)
+		if err != nil {
+			return steps, err
 		}
 		// Without CASCADE: anything a migration forgot to undo must be an error.
-		_, err := conn.Exec(ctx, `
+		_, err = conn.Exec(ctx, `
 			DROP TABLE IF EXISTS alfred.kitchen_migrations, alfred.schema_migrations, alfred.migration_texts;
 			DROP SCHEMA IF EXISTS alfred`)
 		if err != nil {
-			return fmt.Errorf("drop schema alfred: %w", err)
+			err = fmt.Errorf("drop schema alfred: %w", err)
 		}
 
-		return nil
+		return steps, err
 	})
+}
 
-	return steps, err
+// undo undoes the newest migration or, of every source, all.
+func (m *Migrator) undo(ctx context.Context, own *pgxpool.Pool, status Status, way direction) ([]Step, error) {
+	var steps []Step
+	for i, source := range slices.Backward(m.sources) {
+		if len(status.Sources[i].Applied) == 0 {
+			continue
+		}
+		done, err := m.givingWay(ctx, func() ([]Step, error) { return source.migrate(ctx, own, way) })
+		steps = append(steps, done...)
+		if err != nil || way == downOne {
+			return steps, err
+		}
+	}
+
+	return steps, nil
 }
 
 // applied lists what a database has of this program's migrations, last first.
@@ -213,49 +209,45 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) error
 // Up applies pending migrations. Any number of processes may call it concurrently: one works, the others wait and find
 // nothing to do. Errors: [ErrSchemaAhead], [ErrSchemaAltered], [ErrVectorMissing].
 func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
-	var steps []Step
-	err := m.locked(ctx, func(own *pgxpool.Pool, conn *pgxpool.Conn, status Status) error {
+	return m.locked(ctx, func(own *pgxpool.Pool, conn *pgxpool.Conn, status Status) (steps []Step, err error) {
 		if err := status.refused(ErrSchemaAltered); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := m.givingWay(ctx, func() ([]Step, error) { return nil, bootstrap(ctx, conn) }); err != nil {
-			return err
+			return nil, err
 		}
 		for i, source := range m.sources {
 			if err := noteTexts(ctx, conn, source, status.Sources[i].Pending); err != nil {
-				return err
+				return steps, err
 			}
 			done, err := m.givingWay(ctx, func() ([]Step, error) { return source.migrate(ctx, own, up) })
 			steps = append(steps, done...)
 			if err != nil {
-				return err
+				return steps, err
 			}
 		}
+		_, err = m.givingWay(ctx, func() ([]Step, error) { return nil, widenFunctions(ctx, conn) })
 
-		_, err := m.givingWay(ctx, func() ([]Step, error) { return nil, widenFunctions(ctx, conn) })
-
-		return err
+		return steps, err
 	})
-
-	return steps, err
 }
 
 // locked runs work while holding the migrator's lock, and refuses a schema that is ahead. It gives work the connections
 // to migrate on, and the one that holds the lock.
-func (m *Migrator) locked(ctx context.Context, work func(own *pgxpool.Pool, conn *pgxpool.Conn, status Status) error) error {
+func (m *Migrator) locked(ctx context.Context, work func(own *pgxpool.Pool, conn *pgxpool.Conn, status Status) ([]Step, error)) ([]Step, error) {
 	own, err := ownPool(ctx, m.pool)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer own.Close()
 	conn, err := own.Acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return nil, fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Release()
 
 	if err := lock(ctx, conn); err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = unlock(ctx, conn, migrateLock) }() // what it cannot give up ends with the connection
 
@@ -264,10 +256,10 @@ func (m *Migrator) locked(ctx context.Context, work func(own *pgxpool.Pool, conn
 	}
 	status, err := m.Status(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := status.refused(ErrSchemaAhead); err != nil {
-		return err
+		return nil, err
 	}
 
 	return work(own, conn, status)
