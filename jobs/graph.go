@@ -16,12 +16,10 @@ import (
 	"alfred/nodes"
 )
 
-// A turn's limits. Prompts mention some of these; only this package enforces them.
+// A turn's limits, besides those of a step that prompts mention.
 const (
-	maxStepCalls      = 6 // decisions of a step that call tools; several calls in one answer count once
-	maxStepRepairs    = 2 // failed decisions of a step after the first
-	maxReplans        = 2
-	maxSchemaRequests = 2 // per step
+	maxStepRepairs = 2 // failed decisions of a step after the first
+	maxReplans     = 2
 )
 
 // move is what follows a decision: the graph's edge and what code adds to it.
@@ -185,11 +183,11 @@ type later struct {
 // beforeAct ends the step instead of executing the decision if a limit is reached; otherwise it returns nil.
 func beforeAct(out *nodes.ActOutput, in acted) *move {
 	switch {
-	case len(out.Calls) > 0 && in.calls >= maxStepCalls:
-		return in.stop(fmt.Sprintf("Stopped after %d calls.", maxStepCalls))
+	case len(out.Calls) > 0 && in.calls >= vocab.MaxStepCalls:
+		return in.stop(fmt.Sprintf("Stopped after %d calls.", vocab.MaxStepCalls))
 	case len(out.Calls) > 0 && in.repeats:
 		return in.stop("Stopped, because the same read was asked for again.")
-	case out.RequestSchema != nil && in.requests >= maxSchemaRequests:
+	case out.RequestSchema != nil && in.requests >= vocab.MaxSchemaRequests:
 		return in.stop("Stopped after too many requests for table descriptions.")
 	}
 

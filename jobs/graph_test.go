@@ -234,7 +234,7 @@ func TestHalfAReadIsEnoughForTheNextStep(t *testing.T) {
 	t.Parallel()
 
 	for stepType, next := range map[string]string{vocab.StepRead: vocab.NodeAct, vocab.StepWrite: vocab.NodeReply} {
-		in := acted{stepType: stepType, calls: maxStepCalls, done: []string{"found 2 recipes"}, later: []later{{step: 2, needs: true}}}
+		in := acted{stepType: stepType, calls: vocab.MaxStepCalls, done: []string{"found 2 recipes"}, later: []later{{step: 2, needs: true}}}
 		require.Equal(t, next, beforeAct(&nodes.ActOutput{Calls: []nodes.Call{{Tool: "db_read"}}}, in).next, stepType)
 	}
 }

@@ -14,11 +14,9 @@ type Config struct {
 	// Alone makes every prompt complete in itself; otherwise Act's prompts within a step continue one conversation.
 	Alone bool
 
-	MaxCalls       int            // decisions per step
-	SchemaRequests int            // extra tables a step may ask for
-	MaxSteps       map[string]int // steps per plan, by mode
-	Budget         Budget
-	Prompts        *nodes.Prompts // the fixed wording; nil: the built-in prompts
+	MaxSteps map[string]int // steps per plan, by mode
+	Budget   Budget
+	Prompts  *nodes.Prompts // the fixed wording; nil: the built-in prompts
 }
 
 // Budget bounds each section in estimated tokens, so that a prompt does not grow with the conversation.
@@ -58,7 +56,6 @@ func (c Config) Tight() Config {
 func DefaultConfig() Config {
 	return Config{
 		Windows:  view.Windows{RetentionWindow: 2, FullDetailTurns: 3, UnderstandTurns: 5, CompressOlder: true, CompressEvery: 4},
-		MaxCalls: 6, SchemaRequests: 2,
 		MaxSteps: map[string]int{"quick": 2, "plan": 8, "create": 4},
 		Budget: Budget{
 			Profile: 800, Guidance: 800, Snapshot: 600, Entities: 2500, Drafts: 8000, Rows: 12000,

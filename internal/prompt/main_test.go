@@ -65,7 +65,7 @@ func (b *testBundle) view(t *testing.T, tx pgx.Tx, turn *db.Turns) *view.View {
 	v, err := b.loader.Open(t.Context(), tx, turn.ID, int(turn.Position)+1) // past the first decision, before which there is no step
 	require.NoError(t, err)
 	v.Turn = turn
-	require.NoError(t, b.loader.Fill(t.Context(), tx, v, view.All()))
+	require.NoError(t, b.loader.Fill(t.Context(), tx, v, view.Need{Profile: true, Known: true, Round: true}))
 
 	return v
 }

@@ -28,7 +28,6 @@ func (t *page) whatHappened(s *section) {
 
 // pastStep is a step as stored in turn_summaries.
 type pastStep struct {
-	Step             int      `json:"step"`
 	StepType         string   `json:"step_type"`
 	Subdomain        string   `json:"subdomain"`
 	Description      string   `json:"description"`

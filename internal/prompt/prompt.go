@@ -80,7 +80,7 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 	case vocab.NodeAct:
 		step := v.Step()
 
-		return view.Need{Profile: step != nil && !onlyReads(append(v.Beside(step), step)), Round: true}
+		return view.Need{Profile: step != nil && !only(append(v.Beside(step), step), db.StepTypeRead), Round: true}
 	default:
 		return view.Need{}
 	}
@@ -172,7 +172,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	in.Beside = t.others
 	in.Facts, in.Step = t.nodeFacts, typedStep(step)
 	in.Turn = tools
-	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
+	in.SchemaRequestsLeft = max(0, vocab.MaxSchemaRequests-len(step.SchemaTables))
 	in.Introduces = t.introduces(step)
 	t.shown = map[string][]string{}
 	in.Frame = t.frame(vocab.NodeAct, p.domain.Persona, nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})

@@ -17,7 +17,7 @@ import (
 func (t *page) schema(s *section) {
 	left := t.config.Budget.Schema
 	tables := t.ofSteps(t.schemaTables)
-	if onlyAnalyzes(t.steps) { // who writes nothing needs no rules
+	if only(t.steps, db.StepTypeAnalyze) { // who writes nothing needs no rules
 		tables = t.ofSteps(t.requested)
 	}
 	shown := 0

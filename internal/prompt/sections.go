@@ -60,14 +60,11 @@ func rulesOf(node string) []rule {
 	return filtered(table(), func(r rule) bool { return r.node == node })
 }
 
-func reads(t *page) bool { return onlyReads(t.steps) }
+func reads(t *page) bool { return only(t.steps, db.StepTypeRead) }
 
-func onlyReads(steps []*db.TurnSteps) bool {
-	return !slices.ContainsFunc(steps, func(step *db.TurnSteps) bool { return step.StepType != db.StepTypeRead })
-}
-
-func onlyAnalyzes(steps []*db.TurnSteps) bool {
-	return !slices.ContainsFunc(steps, func(step *db.TurnSteps) bool { return step.StepType != db.StepTypeAnalyze })
+// only reports whether all steps are of a type.
+func only(steps []*db.TurnSteps, kind db.StepType) bool {
+	return !slices.ContainsFunc(steps, func(step *db.TurnSteps) bool { return step.StepType != kind })
 }
 
 // table lists every section of every node, in the same order for all nodes: who the user is, what was said, what

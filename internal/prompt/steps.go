@@ -42,8 +42,7 @@ func (t *page) currentStep(s *section) {
 		}
 	}
 	t.beside(s)
-	counted := t.Calls(step.Step)
-	s.line("Decisions left: ", strconv.Itoa(max(0, t.config.MaxCalls-counted)), " of ", strconv.Itoa(t.config.MaxCalls))
+	s.line("Decisions left: ", strconv.Itoa(max(0, vocab.MaxStepCalls-t.Calls(step.Step))), " of ", strconv.Itoa(vocab.MaxStepCalls))
 	s.addItem("current", "", t.Number, s.body.String())
 }
 

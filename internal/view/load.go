@@ -90,9 +90,6 @@ type Need struct {
 	Round   bool // the model call that the last decision came from
 }
 
-// All is every part of a view.
-func All() Need { return Need{Profile: true, Known: true, Round: true} }
-
 // Fill reads an opened view's past.
 func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error {
 	err := l.fill(ctx, tx, v, need)
@@ -264,7 +261,7 @@ func (l *Loader) Coming(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*V
 		return nil, err
 	}
 
-	return v, l.Fill(ctx, tx, v, All())
+	return v, l.Fill(ctx, tx, v, Need{Profile: true, Known: true, Round: true})
 }
 
 func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*View, error) {

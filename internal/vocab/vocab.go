@@ -43,6 +43,12 @@ const (
 	ToolStepComplete  = "step_complete"
 )
 
+// What a step may take; prompts say so, and code enforces it.
+const (
+	MaxStepCalls      = 6 // decisions that call tools; several calls in one answer count once
+	MaxSchemaRequests = 2
+)
+
 // Results also carry these names, which no model calls.
 const (
 	ToolMention  = "mention"   // a row that the user pointed at
