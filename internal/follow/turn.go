@@ -147,10 +147,7 @@ func turnOf(row *db.TurnPageRow, steps []*db.TurnStepListTurnRow) (*Turn, error)
 	turn := &Turn{
 		ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message,
 		Goal: orEmpty(row.Goal), Reply: orEmpty(row.Reply), Unwritten: row.Unwritten, Steps: []Step{}, CreatedAt: row.CreatedAt,
-		Error: ErrorOf(row.ErrorCode, row.ErrorMessage), Usage: UsageOf(row),
-	}
-	if err := json.Unmarshal(row.Wrote, &turn.Wrote); err != nil {
-		return nil, fmt.Errorf("read what the turn wrote: %w", err)
+		Error: ErrorOf(row.ErrorCode, row.ErrorMessage), Usage: UsageOf(row), Wrote: WroteOf(row),
 	}
 	for _, s := range steps {
 		turn.Steps = append(turn.Steps, Step{
@@ -171,6 +168,14 @@ func ErrorOf(code, message *string) *Error {
 	}
 
 	return &Error{Code: *code, Message: orEmpty(message)}
+}
+
+// WroteOf is what the assistant made, changed and deleted in a turn, never nil.
+func WroteOf(row *db.TurnPageRow) []Wrote {
+	list := []Wrote{}
+	_ = json.Unmarshal(row.Wrote, &list) // the query has built it
+
+	return list
 }
 
 // UsageOf is what a turn's model calls have cost.

@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/crud"
-	"alfred/internal/domain"
 	"alfred/internal/httpapi/problem"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
@@ -140,7 +139,7 @@ func (a *api) mentionList(ctx context.Context, in *mentionsIn) (mentionList, err
 	err := a.readAll(ctx, func(tx pgx.Tx) error {
 		for _, entity := range a.Domain.Entities {
 			room := min(mentionsPerType, maxMentions-len(out.Items))
-			if room <= 0 || !mentionable(a.Domain, entity) {
+			if room <= 0 || entity.Reference || entity.Singleton || entity.Part { // not rows of the user's own
 				continue
 			}
 			list, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, entity.Type, crud.ListParams{Limit: room, Query: in.Q})
@@ -158,20 +157,4 @@ func (a *api) mentionList(ctx context.Context, in *mentionsIn) (mentionList, err
 	})
 
 	return out, rowProblem(err)
-}
-
-// mentionable reports whether rows are the user's own and not children.
-func mentionable(d *domain.Domain, entity *domain.Entity) bool {
-	if entity.Reference || entity.Singleton {
-		return false
-	}
-	for _, parent := range d.Entities {
-		for _, child := range parent.Children {
-			if child.Entity == entity {
-				return false
-			}
-		}
-	}
-
-	return true
 }

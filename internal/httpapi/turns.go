@@ -1,8 +1,8 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -189,8 +189,8 @@ func turnLineOf(r *db.TurnPageRow) turnLine { return turnLine{factsOf(r), r.Cost
 func factsOf(r *db.TurnPageRow) TurnFacts {
 	return TurnFacts{
 		ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply, Said: r.Said,
-		Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
-		Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
+		Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: follow.WroteOf(r), Unwritten: r.Unwritten, Feedback: feedbackOf(r),
+		Undo: undoOf(r), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
 	}
 }
 
@@ -231,14 +231,6 @@ func turnErrorOf(code, message *string) *turnError {
 	return (*turnError)(follow.ErrorOf(code, message))
 }
 
-// wroteOf decodes what the query has built.
-func wroteOf(data json.RawMessage) []follow.Wrote {
-	list := []follow.Wrote{}
-	_ = json.Unmarshal(data, &list) // it is always a list
-
-	return list
-}
-
 // undo says whether what a turn wrote can be undone.
 type undo struct {
 	Status string     `doc:"possible, as far as is known before it is tried." enum:"possible,impossible,done" json:"status"`
@@ -246,17 +238,12 @@ type undo struct {
 	TurnID *uuid.UUID `doc:"The turn that took it back." json:"turn_id,omitempty"`
 }
 
-func undoOf(status, reason *string, by *uuid.UUID) *undo {
-	if status == nil {
+func undoOf(r *db.TurnPageRow) *undo {
+	if r.Undo == nil {
 		return nil
 	}
 
-	u := &undo{Status: *status, TurnID: by}
-	if reason != nil {
-		u.Reason = *reason
-	}
-
-	return u
+	return &undo{Status: *r.Undo, Reason: *cmp.Or(r.UndoReason, new("")), TurnID: r.UndoneBy}
 }
 
 type undoIn struct {
@@ -317,10 +304,10 @@ func (a *api) feedbackTakeBack(ctx context.Context, in *TurnPath) error {
 }
 
 // feedbackOf is nil if none was given.
-func feedbackOf(rating, text *string, at *time.Time) *feedback {
-	if rating == nil || text == nil || at == nil {
+func feedbackOf(r *db.TurnPageRow) *feedback {
+	if r.FeedbackRating == nil {
 		return nil
 	}
 
-	return &feedback{Rating: *rating, Text: *text, At: *at}
+	return &feedback{Rating: *r.FeedbackRating, Text: *r.FeedbackText, At: *r.FeedbackAt}
 }
