@@ -438,7 +438,7 @@ type TurnPageRow struct {
 }
 
 // TurnPage returns what the API shows of turns besides their steps: of the turn with an id, or of a session's, forwards; the
-// cursor is the last row's number.
+// cursor is the last row's number. What a person did within a step is an undo: by hand, there is none.
 func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([]*TurnPageRow, error) {
 	rows, err := db.Query(ctx, TurnPage,
 		arg.ID,

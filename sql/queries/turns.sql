@@ -70,7 +70,7 @@ LIMIT @lim;
 SELECT DISTINCT session_id FROM turns WHERE id = ANY (@ids::uuid[]);
 
 -- TurnPage returns what the API shows of turns besides their steps: of the turn with an id, or of a session's, forwards; the
--- cursor is the last row's number.
+-- cursor is the last row's number. What a person did within a step is an undo: by hand, there is none.
 -- name: TurnPage :many
 SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message,
        t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
