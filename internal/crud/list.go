@@ -58,7 +58,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 		if err == nil {
 			found, err = t.load(ctx, tenant, e, l.query(t, limit+1)) // one extra row shows whether there are more
 		}
-		if err == nil && len(found.Rows) == 0 && severalParts(l.params.Query) {
+		if err == nil && len(found.Rows) == 0 && l.after == nil && severalParts(l.params.Query) {
 			l.reordered = true
 			found, err = t.load(ctx, tenant, e, l.query(t, limit+1))
 		}
@@ -76,7 +76,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 		answer.Rows[i] = found.row(i)
 	}
 	if len(found.Rows) > limit {
-		answer.Next, err = found.at[limit-1].encode(e, l.name())
+		answer.Next, err = cursor{Type: e.Type, Query: l.name(), At: found.at[limit-1], Reordered: l.reorderedNames()}.encode()
 	}
 
 	return answer, err
@@ -103,9 +103,41 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	} else if l.searched() {
 		terms++
 	}
-	l.after, fault = decodePosition(params.After, e, l.name(), terms)
+	at, fault := decodePosition(params.After, e, l.name(), terms)
+	l.after = at.At
+	l.reorder(at.Reordered)
 
 	return l, fault
+}
+
+// reorder has the words of these names stand in any order, if they are such names: a cursor may be forged.
+func (l *list) reorder(names []string) {
+	names = slices.DeleteFunc(names, func(name string) bool { return !severalParts(name) })
+	l.reordered = slices.Contains(names, l.params.Query)
+	for i := range l.filters {
+		for n, text := range l.filters[i].texts {
+			if slices.Contains(names, text) {
+				l.filters[i].reorder(n)
+			}
+		}
+	}
+}
+
+// reorderedNames are the names whose words may stand in any order.
+func (l *list) reorderedNames() []string {
+	var names []string
+	if l.reordered {
+		names = append(names, l.params.Query)
+	}
+	for _, c := range l.filters {
+		for n, text := range c.texts {
+			if c.reordered[n] {
+				names = append(names, text)
+			}
+		}
+	}
+
+	return names
 }
 
 // name identifies a list: a cursor of one is meaningless in another.

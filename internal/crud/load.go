@@ -201,7 +201,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", e.Table, suspectFilters(err, e, slices.Concat(q.filters, q.or)...))
 	}
-	if reordered(e, q.filters, q.or, result) {
+	if q.after == nil && reordered(e, q.filters, q.or, result) { // further pages go on as the first began
 		return t.load(ctx, tx, e, q)
 	}
 	for _, child := range q.sel.children {

@@ -8,6 +8,7 @@ import (
 
 	"alfred/internal/crud"
 	"alfred/internal/vocab"
+	"alfred/registry"
 )
 
 func TestNameLookup(t *testing.T) {
@@ -150,4 +151,52 @@ func TestNameLookup(t *testing.T) {
 		require.Equal(t, 1, b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Anna Smith"}]}`).RowCount)
 		require.Equal(t, []string{"Smith, Anna Maria"}, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "Anna Smith"}]`))
 	})
+}
+
+// A cursor continues what its first page was: a page that has become empty does not look for the words in any order, and the
+// pages of a list that does go on doing so.
+func TestPagesGoOnAsTheyBegan(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	params := map[string]crud.ListParams{
+		"query":  {Query: "Anna Smith", Limit: 1},
+		"filter": {Filters: []registry.Filter{{Field: "name", Op: "=", Value: "Anna Smith"}}, Limit: 1},
+	}
+	insert := func(name string) {
+		b.exec(`INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, $2)`, b.scope.UserID, name)
+	}
+	next := func(p crud.ListParams, after string) (string, string) {
+		p.After = after
+		list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "recipe", p)
+		require.NoError(t, err)
+		if len(list.Rows) == 0 {
+			return "", list.Next
+		}
+
+		return list.Rows[0].Data["name"].(string), list.Next
+	}
+	for name, p := range params {
+		b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
+		insert("Smith, Anna")
+		insert("Smith, Anna Maria")
+		found, words := next(p, "")
+		require.Equal(t, "Smith, Anna", found, name)
+		require.NotEmpty(t, words, name)
+		found, end := next(p, words)
+		require.Equal(t, "Smith, Anna Maria", found, name)
+		require.Empty(t, end, name)
+
+		insert("Anna Smith")
+		insert("Anna Smith II")
+		found, exact := next(p, "")
+		require.Equal(t, "Anna Smith", found, name)
+		b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1 AND name = 'Anna Smith II'`, b.scope.UserID)
+		found, _ = next(p, exact)
+		require.Empty(t, found, "%s: nothing more is called so", name)
+
+		insert("Zoe Anna Smith")
+		found, _ = next(p, words)
+		require.Equal(t, "Smith, Anna Maria", found, "%s: the words, as it began", name)
+	}
 }

@@ -45,15 +45,21 @@ func reordered(e *domain.Entity, filters, or []condition, found *loaded) bool {
 				if c.reordered[n] || !severalParts(text) || found.total > len(found.Rows) || slices.ContainsFunc(found.Rows, holds) {
 					continue
 				}
-				if c.reordered == nil {
-					c.reordered = map[int]bool{}
-				}
-				c.reordered[n], again = true, true
+				c.reorder(n)
+				again = true
 			}
 		}
 	}
 
 	return again
+}
+
+// reorder has the words of the nth name of a lookup stand in any order.
+func (c *condition) reorder(n int) {
+	if c.reordered == nil {
+		c.reordered = map[int]bool{}
+	}
+	c.reordered[n] = true
 }
 
 // eachWord is the condition that a text contains all words of a name.

@@ -65,38 +65,39 @@ func afterSQL(s *statement, terms []*term, after position) string {
 	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-// encode makes an opaque cursor of a position: clients return it and read nothing in it.
-func (p position) encode(e *domain.Entity, query string) (string, error) {
-	raw, err := jsonRows(cursor{Type: e.Type, Query: query, At: p})
+// cursor says which list, and where in it. Reordered are the names whose words its first page looked for in any
+// order; the pages behind it go on doing so, and look for no other in that way.
+type cursor struct {
+	Type      string   `json:"type"`
+	Query     string   `json:"query"`
+	At        position `json:"at"`
+	Reordered []string `json:"reordered,omitempty"`
+}
+
+// encode makes an opaque cursor: clients return it and read nothing in it.
+func (c cursor) encode() (string, error) {
+	raw, err := jsonRows(c)
 
 	return base64.RawURLEncoding.EncodeToString(raw), err
 }
 
-// cursor says which list, and where in it.
-type cursor struct {
-	Type  string   `json:"type"`
-	Query string   `json:"query"`
-	At    position `json:"at"`
-}
-
-// decodePosition decodes a cursor of the same list; "" is nil.
-func decodePosition(text string, e *domain.Entity, query string, terms int) (position, *Error) {
+// decodePosition decodes a cursor of the same list; of "" it is zero.
+func decodePosition(text string, e *domain.Entity, query string, terms int) (found cursor, _ *Error) {
 	if text == "" {
-		return nil, nil
+		return found, nil
 	}
-	var found cursor
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err == nil {
 		err = json.Unmarshal(raw, &found)
 	}
 	if err != nil || found.Type != e.Type || found.Query != query || len(found.At) != terms {
-		return nil, errPosition
+		return found, errPosition
 	}
 	for _, value := range found.At {
 		if value != nil && strings.ContainsRune(*value, 0) {
-			return nil, errPosition
+			return found, errPosition
 		}
 	}
 
-	return found.At, nil
+	return found, nil
 }

@@ -84,6 +84,8 @@ func TestRowPages(t *testing.T) {
 
 	// Invalid, foreign and manipulated cursors are rejected.
 	meddled := base64.RawURLEncoding.EncodeToString([]byte(`{"type":"task","query":"","at":["maybe","x","y","z"]}`))
+	forged := base64.RawURLEncoding.EncodeToString([]byte(`{"type":"task","query":" ","at":["true","false","2026-01-01","x","2026-01-01","018f0000-0000-7000-8000-000000000000"],"reordered":[" "]}`))
+	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/v1/data/task?q=+&cursor="+forged, nil).status)
 	for _, query := range []string{"task?cursor=x", "task?cursor=4", "task?cursor=" + cursor + "&q=1", "inv?cursor=" + cursor, "task?cursor=bnVsbA", "task?cursor=" + meddled} {
 		b.call(t, http.MethodGet, "/v1/data/"+query, nil).requireProblem(t, http.StatusBadRequest, "invalid_request")
 	}
