@@ -134,9 +134,9 @@ func power(base, exponent *big.Rat) (*big.Rat, error) {
 	if !ok || n > maxExponent || n < -maxExponent {
 		return nil, fmt.Errorf("an exponent is a whole number of at most %d", maxExponent)
 	}
-	result, err := big.NewRat(1, 1), error(nil)
+	result := big.NewRat(1, 1)
 	for range max(n, -n) {
-		if result, err = bounded(result.Mul(result, base)); err != nil {
+		if _, err := bounded(result.Mul(result, base)); err != nil {
 			return nil, err
 		}
 	}

@@ -62,6 +62,9 @@ func (in *input) same(other input) bool {
 	return in.tool == other.tool && in.entity == other.entity && in.id == other.id
 }
 
+// known reports whether there may be such a row.
+func (in *input) known() bool { return in.entity != nil && isKeyOf(in.entity, in.id) }
+
 // token matches @[Label](type:id) in a message.
 var token = regexp.MustCompile(vocab.Mention)
 
@@ -83,7 +86,7 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 	scope.Step, scope.Call, scope.Actor = 0, 0, registry.ActorUser
 	keys := map[*domain.Entity][]string{}
 	for _, in := range inputs {
-		if in.entity != nil && isKeyOf(in.entity, in.id) {
+		if in.known() {
 			keys[in.entity] = append(keys[in.entity], in.id)
 		}
 	}
@@ -91,10 +94,14 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 	if err != nil {
 		return nil, err
 	}
+	there := map[*domain.Entity]map[string]map[string]any{}
+	for e, found := range rows {
+		there[e] = found.byKey()
+	}
 	results := make([]registry.Result, 0, len(inputs))
 	var kept []input
 	for _, in := range inputs {
-		result, notice := in.result(rows[in.entity])
+		result, notice := in.result(rows[in.entity], there[in.entity])
 		if notice != "" {
 			notices = append(notices, notice)
 
@@ -236,24 +243,17 @@ func isKeyOf(e *domain.Entity, id string) bool {
 	}
 }
 
-// keyForm is a key as Postgres writes it.
-func keyForm(e *domain.Entity, id string) string {
-	if e.Key.Kind == domain.KindUUID {
-		return strings.ToLower(id)
-	}
-
-	return id
-}
-
 // result converts the input for the registry, or returns a notice if there is no such row. A deletion closes the ref of a
 // row that is gone: one that still exists was not deleted, whatever the interface says.
-func (in *input) result(rows *loaded) (registry.Result, string) {
-	if in.entity == nil || !isKeyOf(in.entity, in.id) {
-		return registry.Result{}, missingNotice(in.entity, in.label)
+func (in *input) result(rows *loaded, byKey map[string]map[string]any) (registry.Result, string) {
+	id := in.id
+	if in.known() && in.entity.Key.Kind == domain.KindUUID {
+		id = strings.ToLower(id) // as Postgres writes it
 	}
-	id := keyForm(in.entity, in.id)
-	row, deleted := rows.byKey()[id], in.action == registry.ActionDeletedUser
+	row, deleted := byKey[id], in.action == registry.ActionDeletedUser
 	switch {
+	case !in.known():
+		return registry.Result{}, missingNotice(in.entity, in.label)
 	case deleted && row != nil:
 		return registry.Result{}, noticeName(in.entity, in.label) + " was not deleted: it is still there."
 	case deleted:
