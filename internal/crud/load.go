@@ -166,7 +166,7 @@ type query struct {
 	filters, or []condition
 
 	keys  []string                 // only rows with these keys; nil: any
-	best  bool                     // keys are the best of all rows, which are counted
+	best  bool                     // keys are the best of all rows: those are counted, not only these
 	where func(*statement) string  // a further condition; nil for none
 	join  func(*statement) string  // what is joined to the table; nil for nothing
 	first func(*statement) []*term // what precedes the type's order; nil for nothing

@@ -51,7 +51,7 @@ func isLongList(e *domain.Entity, name string) bool {
 	return c != nil && c.Kind == domain.KindArray && slices.Contains(e.Sets[setText], name) && !slices.Contains(e.Sets[setSummary], name)
 }
 
-// copied is an object of its own, empty for what is none.
+// copied returns a copy of an object, an empty one of anything else.
 func copied(value any) map[string]any {
 	object, _ := value.(map[string]any)
 	own := make(map[string]any, len(object))

@@ -147,7 +147,7 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 }
 
 // asRead refuses to overwrite or save drafts that somebody has changed since this decision read them, or since its
-// prompt showed them, by the versions that were read. Nobody may be able to change them meanwhile.
+// prompt showed them; read are the versions that it read. The caller holds the registry's lock.
 func (d *decision) asRead(ctx context.Context, read map[string]int) error {
 	newest, err := d.registry.NewestVersions(ctx, slices.Collect(maps.Keys(read))...)
 	if err != nil {
