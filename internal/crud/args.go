@@ -221,7 +221,7 @@ func (t *Tools) tableNames(tables []string) string {
 		return strings.Join(tables, ", ")
 	}
 
-	return listed(t.domain.Entities, ", ", func(e *domain.Entity) string { return e.Table })
+	return joinEach(t.domain.Entities, ", ", func(e *domain.Entity) string { return e.Table })
 }
 
 // column finds a column that a model may see, by name; "id" is the key.
@@ -250,5 +250,5 @@ func visible(e *domain.Entity) []*domain.Column {
 }
 
 func visibleNames(e *domain.Entity) string {
-	return listed(visible(e), ", ", func(c *domain.Column) string { return c.Name })
+	return joinEach(visible(e), ", ", func(c *domain.Column) string { return c.Name })
 }

@@ -47,7 +47,7 @@ func allowed(e *domain.Entity, verb domain.Verb) *Error {
 	case len(e.Writes) == 0:
 		return fail(CodeNotAllowed, "Rows of %s can be read, and not written.", e.Table)
 	}
-	ways := listed(e.Writes, ", ", func(one domain.Verb) string { return string(one) })
+	ways := joinEach(e.Writes, ", ", func(one domain.Verb) string { return string(one) })
 
 	return fail(CodeNotAllowed, "%s of %s is not possible; what is: %s.", verbNouns[verb], e.Table, ways)
 }

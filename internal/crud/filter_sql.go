@@ -11,9 +11,9 @@ import (
 // where is the condition of a read: all of filters and, if given, any one of or.
 func (t *Tools) where(s *statement, e *domain.Entity, filters, or []condition) string {
 	sql := func(c condition) string { return t.condition(s, e, &c) }
-	all := listed(filters, " AND ", sql)
+	all := joinEach(filters, " AND ", sql)
 	if len(or) > 0 {
-		all = strings.TrimPrefix(all+" AND (", " AND ") + listed(or, " OR ", sql) + ")"
+		all = strings.TrimPrefix(all+" AND (", " AND ") + joinEach(or, " OR ", sql) + ")"
 	}
 
 	return cmp.Or(all, "TRUE")

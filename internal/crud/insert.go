@@ -85,7 +85,7 @@ func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, row
 
 		return s
 	}
-	s.add("INSERT INTO ", into, " (", listed(names, ", ", quoted), ") ", override, " SELECT ", listed(names, ", ", func(name string) string { return populated(e, name, rows) }),
+	s.add("INSERT INTO ", into, " (", joinEach(names, ", ", quoted), ") ", override, " SELECT ", joinEach(names, ", ", func(name string) string { return populated(e, name, rows) }),
 		" FROM jsonb_array_elements(", s.value(rows), "::jsonb) WITH ORDINALITY AS j (value, n)",
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n")
 

@@ -107,7 +107,7 @@ func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 func copies(m *domain.Match) string {
 	copied := func(target string) string { return "'" + target + "', " + qualified(m.Target, m.Target.Column(target)) }
 
-	return "jsonb_build_object(" + listed(slices.Sorted(maps.Values(m.Copy)), ", ", copied) + ")"
+	return "jsonb_build_object(" + joinEach(slices.Sorted(maps.Values(m.Copy)), ", ", copied) + ")"
 }
 
 // best returns the candidate that fits and scores most, nil for none. Of equal ones the shorter name is meant.

@@ -66,7 +66,7 @@ func (c *condition) reorder(n int) {
 func eachWord(s *statement, sql, name string) string {
 	holds := func(part string) string { return sql + " ~* " + s.value(wholeWords(part, regexp.QuoteMeta(part))) }
 
-	return "(" + listed(nameParts(name), " AND ", holds) + ")"
+	return "(" + joinEach(nameParts(name), " AND ", holds) + ")"
 }
 
 // wordForms are the ways a name may be written in the canonical table: unchanged, without anything after a comma or in

@@ -35,12 +35,12 @@ func defaultOrder(e *domain.Entity) []*term {
 }
 
 func orderSQL(terms []*term) string {
-	return listed(terms, ", ", func(t *term) string { return t.sql + descends(t.desc) })
+	return joinEach(terms, ", ", func(t *term) string { return t.sql + descends(t.desc) })
 }
 
 // positionSQL is the SQL of a row's position.
 func positionSQL(terms []*term) string {
-	return "ARRAY[" + listed(terms, ", ", func(t *term) string { return "(" + t.sql + ")::text" }) + "]"
+	return "ARRAY[" + joinEach(terms, ", ", func(t *term) string { return "(" + t.sql + ")::text" }) + "]"
 }
 
 // afterSQL matches the rows after a position: the first term in which they differ sorts later. Nulls sort last.

@@ -90,7 +90,7 @@ func (t *Tools) inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values
 			if err != nil {
 				return nil, err
 			}
-			text = listed(found.Rows, ", ", c.Target().Label.Render)
+			text = joinEach(found.Rows, ", ", c.Target().Label.Render)
 		default:
 			text = argumentWords(c, values[name])
 		}
@@ -106,7 +106,7 @@ func (t *Tools) inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values
 const longestValue = 80
 
 func argumentWords(c *domain.Column, value any) string {
-	text := listed(asList(value), ", ", func(one any) string { return argumentText(c.Kind, one) })
+	text := joinEach(asList(value), ", ", func(one any) string { return argumentText(c.Kind, one) })
 
 	return registry.CleanText(text, longestValue)
 }

@@ -108,11 +108,11 @@ func qualified(e *domain.Entity, c *domain.Column) string {
 
 // columnList is the SQL list of columns, each under its own name.
 func columnList(columns []*domain.Column) string {
-	return listed(columns, ", ", func(c *domain.Column) string { return c.SQL() + " AS " + quoted(c.Name) })
+	return joinEach(columns, ", ", func(c *domain.Column) string { return c.SQL() + " AS " + quoted(c.Name) })
 }
 
-// listed joins a text of each element.
-func listed[T any](list []T, separator string, text func(T) string) string {
+// joinEach joins a text of each element.
+func joinEach[T any](list []T, separator string, text func(T) string) string {
 	return strings.Join(each(list, text), separator)
 }
 

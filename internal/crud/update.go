@@ -142,7 +142,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 func (t *Tools) updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
 	s, into := &statement{}, table(t.domain, e)
 	set := func(name string) string { return quoted(name) + " = " + populated(e, name, row) }
-	s.add("UPDATE ", into, " SET ", listed(columns, ", ", set), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(row),
+	s.add("UPDATE ", into, " SET ", joinEach(columns, ", ", set), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(row),
 		"::jsonb) AS r WHERE ", e.Owned(), " AND ", s.keyIn(e, keys))
 
 	return s
