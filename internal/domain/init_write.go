@@ -192,18 +192,18 @@ func (e *initEntity) Local() []string {
 }
 
 // Display is the label and a few short facts. A row whose label names only others has its own words beside it.
-func (e *initEntity) Display() string { return e.line(false) }
+func (e *initEntity) Display() string { return e.line(fact) }
 
 // Aloud is the same for people, "" if there is nothing in it that they would say otherwise.
 func (e *initEntity) Aloud() string {
-	if aloud := e.line(true); aloud != e.Display() {
+	if aloud := e.line(spokenFact); aloud != e.Display() {
 		return aloud
 	}
 
 	return ""
 }
 
-func (e *initEntity) line(spoken bool) string {
+func (e *initEntity) line(fact func(*Column) string) string {
 	parts := []string{e.Label}
 	if c := find(e.plain, func(c *Column) bool { return isProse(c) && !slices.Contains(e.names, c.Name) }); c != nil && !slices.ContainsFunc(e.names, e.speaksFor) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
@@ -211,16 +211,20 @@ func (e *initEntity) line(spoken bool) string {
 	for _, c := range e.plain {
 		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || c.Kind == KindTime || len(c.Enum) > 0 || c.Kind == KindText && c.Form != ""
 		if short && !slices.Contains(e.names, c.Name) && len(parts) <= displayFacts {
-			parts = append(parts, fact(c, spoken))
+			parts = append(parts, fact(c))
 		}
 	}
 
 	return strings.Join(parts, "")
 }
 
-// fact is a column's value, with its name where the value does not say what it is. People say the name without the
-// column's spelling, and dates and times as they are written.
-func fact(c *Column, spoken bool) string {
+// fact is a column's value, with its name where the value does not say what it is.
+func fact(c *Column) string { return factFor(c, false) }
+
+// spokenFact is the same as people say it: without the column's spelling, with dates and times as they are written.
+func spokenFact(c *Column) string { return factFor(c, true) }
+
+func factFor(c *Column, spoken bool) string {
 	name, layout := quotedName(c.Name), ""
 	switch {
 	case hundredths.MatchString(c.FullType):
