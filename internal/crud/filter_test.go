@@ -108,6 +108,20 @@ var opsByColumn = map[string][]string{
 	"doc":   {"=", "!=", "contains", "is_null", "is_not_null"},
 }
 
+// Every value of a list counts, whether the condition is one of all or one of several.
+func TestListsCountEveryValue(t *testing.T) {
+	t.Parallel()
+
+	b := setupThings(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "things", "data": [{"n": 1, "txt": "a"}, {"n": 2, "txt": "b"}, {"n": 3, "txt": "c"}, {"n": 4}]}`)
+	for _, list := range []string{"filters", "or_filters"} {
+		for op, want := range map[string][]string{"in": {"a", "b"}, "not_in": {"c"}} {
+			read := b.ok("read", vocab.ToolRead, sprintf(`{"table": "things", %q: [{"field": "txt", "op": %q, "value": ["a", "b"]}]}`, list, op))
+			require.Equal(t, want, column[string](b.rows(read), "txt"), "%s %s", list, op)
+		}
+	}
+}
+
 // TestFiltersEqualOracle reads random rows and drafts with random filters and compares the results with a plain Go
 // implementation.
 func TestFiltersEqualOracle(t *testing.T) {

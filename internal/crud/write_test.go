@@ -42,7 +42,9 @@ func TestGenerate(t *testing.T) {
 		b.ok("generate", vocab.ToolGenerate, curry)
 		b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
 		in := `{"table": "recipes", "filters": [{"field": "id", "op": "in", "value": ["gen_recipe_1", "recipe_2"]}%s]}`
-		require.Equal(t, []string{"gen_recipe_1", "recipe_2"}, b.ok("read", vocab.ToolRead, sprintf(in, "")).Refs)
+		both := b.ok("read", vocab.ToolRead, sprintf(in, ""))
+		require.Equal(t, []string{"gen_recipe_1", "recipe_2"}, both.Refs)
+		require.Equal(t, []string{"gen_recipe_1", "recipe_2"}, column[string](b.rows(both), "id"))
 		require.Equal(t, []string{"gen_recipe_1"}, b.ok("read", vocab.ToolRead, sprintf(in, `, {"field": "servings", "op": "=", "value": 2}, {"field": "tags", "op": "contains", "value": "smoky"}`)).Refs)
 		require.Equal(t, []string{"recipe_2"}, b.ok("read", vocab.ToolRead, sprintf(in, `, {"field": "name", "op": "ilike", "value": "pad%"}`)).Refs)
 		require.Empty(t, b.ok("read", vocab.ToolRead, sprintf(in, `, {"field": "cuisine", "op": "=", "value": "french"}`)).Refs)
