@@ -55,7 +55,7 @@ var (
 	questions    = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧]`)
 	lastQuestion = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧;][^\pL\pN]*$`)
 	saves        = regexp.MustCompile(`(?i)\bsave\b`)
-	savesIt      = regexp.MustCompile(`(?i)\bsave (?:it|this|them|these|both|all|the (?:draft|recipe)s?)\b`)
+	savesIt      = regexp.MustCompile(`(?i)\bsave (?:it|this|them|these|both|all|the (?:draft|recipe)s?)\b|\bsave\s*\?`)
 )
 
 // bare is a sentence without the marks of lists and emphasis around it.

@@ -185,6 +185,7 @@ func TestV02AnOfferIsMadeOnce(t *testing.T) {
 		"Hier sind beide. Soll ich Linsencurry und Pad See Ew speichern?":     {"Soll ich Linsencurry und Pad See Ew speichern?", true},
 		"¿Guardo Linsencurry y Pad See Ew?":                                   {"¿Guardo Linsencurry y Pad See Ew?", true},
 		"Here they are. Want me to save them?":                                {"Want me to save them?", true},
+		"Here they are. Shall I save?":                                        {"Shall I save?", true}, // what there is to save
 		"Here they are. Would you like to save Linsencurry and Pad See Ew? 🍜": {"Would you like to save Linsencurry and Pad See Ew?", true},
 		"Hier sind beide Rezepte. **Soll ich sie speichern?**":                {"Soll ich sie speichern?", false},
 		"Linsencurryとパッシーユーです。保存しますか？":                                        {"保存しますか？", false},
