@@ -28,12 +28,11 @@ type act struct {
 func (a *act) prepare() (frame *nodes.Frame, err error) {
 	s, step := a.s, a.s.Step()
 	if a.out = s.carriedCalls(step); a.out != nil {
-		a.carried = true
-		a.in, err = s.prompts.Bounds(s.View, int(step.Step))
+		a.carried, a.in = true, s.prompts.Bounds(s.View, step)
 
-		return nil, err
+		return nil, nil
 	}
-	if a.in, err = s.prompts.Act(s.View, int(step.Step)); err != nil {
+	if a.in, err = s.prompts.Act(s.View, step); err != nil {
 		return nil, err
 	}
 	a.shown = shownBy(s.View, &a.in)
@@ -58,10 +57,7 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 // decide asks the model. Words that introduce drafts are streamed: they begin the reply.
 func (a *act) decide(ctx context.Context, model llm.Model) (*nodes.ActOutput, error) {
 	if a.in.Introduces {
-		pieces := a.s.stream(ctx)
-		if a.in.At.Call > 1 {
-			pieces.attempt++ // readers discard what they saw of an earlier decision of the step
-		}
+		pieces := a.s.stream(ctx, a.in.At.Call > 1) // readers may have seen words of an earlier decision of the step
 		a.in.OnDelta = pieces.add
 		defer pieces.close() //nolint:contextcheck // it has the run's context
 	}
@@ -107,13 +103,6 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	}
 	c.remember(a.out, &outcome)
 	m := afterAct(a.out, &outcome, in)
-	if m.ask != nil {
-		m.ask.pointAt(c.s.Scene(true))
-	}
-	c.s.waits(m.ask)
-	if err := c.tellApart(ctx, m.ask); err != nil {
-		return move{}, err
-	}
 
 	return m, a.carry(c, &m)
 }
@@ -212,16 +201,13 @@ func runApproved(ctx context.Context, c *commit) (move, error) {
 	}
 	c.remember(&nodes.ActOutput{}, &outcome)
 
-	m := afterApproved(&outcome, c.s.acted(&nodes.ActOutput{}))
-	c.s.waits(m.ask)
-
-	return m, nil
+	return afterApproved(&outcome, c.s.acted(&nodes.ActOutput{})), nil
 }
 
 // waits keeps with a question for approval the steps that wait for the answer. Their calls are decided anew: by then, rows
 // may have changed.
 func (s *state) waits(asked *question) {
-	if asked == nil || asked.kind != vocab.AskApprove {
+	if asked.kind != vocab.AskApprove {
 		return
 	}
 	for _, step := range s.Steps {

@@ -67,7 +67,7 @@ func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *record
 
 func newCommit(s *state, in *bundle) *commit {
 	c := &commit{bundle: in, s: s, changed: view.Changes{Refs: s.written}}
-	c.at, _ = s.at(s.d.Node)
+	c.at, _ = s.at()
 
 	return c
 }
@@ -104,13 +104,8 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if made.Output, err = exact.Storable(c.output); err != nil {
 		return nil, fmt.Errorf("encode output: %w", err)
 	}
-	if err := c.apply(m, took); err != nil {
+	if err := c.apply(ctx, m, took); err != nil {
 		return nil, err
-	}
-	if d.Node == vocab.NodeSummarize && c.s.runner.Index != nil { // once embedded, the turn and what it wrote can be found
-		if err := c.insertJob(kindEmbed, queueBackground, d.next("")); err != nil {
-			return nil, err
-		}
 	}
 	made.TurnID, made.SessionID, made.Position, made.Node = d.TurnID, c.s.Turn.SessionID, int32(d.Position), d.Node
 	made.Step, made.Call, made.DurationMs = positive(c.at.Step), int32(c.at.Call), int32(took.Milliseconds())
@@ -142,7 +137,7 @@ func (c *commit) ends() bool {
 }
 
 // apply writes a move: the step's end, the plan, the question, the events.
-func (c *commit) apply(m move, took time.Duration) error {
+func (c *commit) apply(ctx context.Context, m move, took time.Duration) error {
 	// Curating what a question offers may close it.
 	curated := c.changed.Registry || len(c.s.written.Names) > 0
 	c.changed.Questions = c.changed.Questions || m.ask != nil || curated && len(c.s.Questions) > 0
@@ -159,7 +154,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if err := c.openQuestion(m.ask); err != nil {
+	if err := c.openQuestion(ctx, m.ask); err != nil {
 		return err
 	}
 	if c.ends() {
@@ -228,11 +223,17 @@ func (c *commit) endStep(end *ending) {
 }
 
 // openQuestion asks. A session has one open question; a new one replaces it.
-func (c *commit) openQuestion(ask *question) error {
+func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	if ask == nil {
 		return nil
 	}
-	payload := ask.payload(c.permitted, c.s.Scene(true))
+	known := c.s.Scene(true)
+	ask.pointAt(known)
+	c.s.waits(ask)
+	if err := c.tellApart(ctx, ask); err != nil {
+		return err
+	}
+	payload := ask.payload(c.permitted, known)
 	encoded, err := exact.Storable(payload)
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)

@@ -49,9 +49,6 @@ func (q *question) pointAt(known *view.Scene) {
 
 // tellApart calls rows of the same name in a question by what distinguishes them: which of two Bellas is the dog.
 func (c *commit) tellApart(ctx context.Context, asked *question) error {
-	if asked == nil {
-		return nil
-	}
 	var refs []string
 	for i := range asked.options {
 		if asked.sharesLabel(i) && asked.options[i].Ref != "" {

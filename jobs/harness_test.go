@@ -267,14 +267,18 @@ func (m *fakePrompts) Think(v *view.View) nodes.ThinkInput {
 	return nodes.ThinkInput{Frame: m.frame(v), Refs: m.refs, Subdomains: []string{"recipes", "inventory"}, MaxSteps: 8}
 }
 
-func (m *fakePrompts) Act(v *view.View, step int) (nodes.ActInput, error) {
+func (m *fakePrompts) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) {
 	return nodes.ActInput{
-		Frame: m.frame(v), StepType: string(v.Steps[step-1].StepType), SchemaRequestsLeft: 2, Introduces: m.introduces,
+		Frame: m.frame(v), StepType: string(step.StepType), SchemaRequestsLeft: 2, Introduces: m.introduces,
 		Toolbox: nodes.Toolbox{Tables: []string{"recipes"}, Writable: map[string][]string{"db_create": {"recipes"}, "db_update": {"recipes"}, "db_delete": {"recipes"}}, EntityTypes: []string{"recipe"}},
 	}, nil
 }
 
-func (m *fakePrompts) Bounds(v *view.View, step int) (nodes.ActInput, error) { return m.Act(v, step) }
+func (m *fakePrompts) Bounds(v *view.View, step *db.TurnSteps) nodes.ActInput {
+	in, _ := m.Act(v, step)
+
+	return in
+}
 
 func (m *fakePrompts) Reply(v *view.View) nodes.ReplyInput {
 	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts" + m.fallback}

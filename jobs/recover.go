@@ -64,7 +64,7 @@ func (r *Runner) scan(ctx context.Context) {
 	err := errors.Join(r.bringBack(ctx), r.supersede(ctx), r.supersedeStrays(ctx),
 		r.each(ctx, "fail abandoned turns", q.TurnAbandoned, r.failAbandoned),
 		r.each(ctx, "finish abandoned summaries", q.SummaryAbandoned, r.finishSummary),
-		r.each(ctx, "start waiting turns", q.SessionStartable, r.startWaiting))
+		r.each(ctx, "start turns that waited for a late summary", q.SessionStartable, func(ctx context.Context, session uuid.UUID) error { return q.TurnStartNext(ctx, r.Pool, session) }))
 	if err != nil && ctx.Err() == nil {
 		r.Logger.WarnContext(ctx, "recovery scan failed", slog.Any("error", err))
 	}
@@ -174,9 +174,4 @@ func (r *Runner) finishSummary(ctx context.Context, turnID uuid.UUID) error {
 	r.notifier.Notify(turnID)
 
 	return nil
-}
-
-// startWaiting starts a turn that waited for a summary that is late.
-func (r *Runner) startWaiting(ctx context.Context, sessionID uuid.UUID) error {
-	return db.New().TurnStartNext(ctx, r.Pool, sessionID)
 }

@@ -93,10 +93,7 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 	if r.code {
 		return r.clean(ctx)
 	}
-	pieces := r.s.stream(ctx)
-	if r.unsaid {
-		pieces.attempt++ // readers discard what they saw of it
-	}
+	pieces := r.s.stream(ctx, r.unsaid)
 	r.in.OnDelta = pieces.add
 	out, err := nodes.Reply(ctx, model, r.in)
 	pieces.close() //nolint:contextcheck // it has the run's context
@@ -131,10 +128,10 @@ func (r *reply) fence(first *pg.Batch, c *commit) {
 	})
 }
 
-func (r *reply) effects(_ context.Context, c *commit) (move, error) {
+func (r *reply) effects(ctx context.Context, c *commit) (move, error) {
 	c.output, c.made.LlmCallID = r.out, r.call
 	r.offer.worded(r.in.Asked(cmp.Or(r.words, r.out.Text)))
-	if err := c.openQuestion(r.offer); err != nil {
+	if err := c.openQuestion(ctx, r.offer); err != nil {
 		return move{}, err
 	}
 	c.events.add("node.finished", nodeData(vocab.NodeReply, c.at, nil))

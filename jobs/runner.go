@@ -53,9 +53,9 @@ type Prompts interface {
 	// Understand may also ask for Think's decision in the same answer.
 	Understand(v *view.View) nodes.UnderstandInput
 	Think(v *view.View) nodes.ThinkInput
-	Act(v *view.View, step int) (nodes.ActInput, error)
+	Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error)
 	// Bounds is Act's input when the step's calls are known: without facts and without a frame.
-	Bounds(v *view.View, step int) (nodes.ActInput, error)
+	Bounds(v *view.View, step *db.TurnSteps) nodes.ActInput
 	Reply(v *view.View) nodes.ReplyInput
 	Drafts(v *view.View, refs []string) string
 	QuickReply(v *view.View) string

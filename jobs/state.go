@@ -123,8 +123,8 @@ func (s *state) later() []later {
 }
 
 // at locates the next decision and returns its ordinal among the node's decisions in this turn that a model made.
-func (s *state) at(node string) (at nodes.At, ordinal int) {
-	ordinal = 1
+func (s *state) at() (at nodes.At, ordinal int) {
+	node, ordinal := s.d.Node, 1
 	for _, run := range s.Runs {
 		if run.Node == node && run.LlmCallID != nil {
 			ordinal++

@@ -29,8 +29,14 @@ type stream struct {
 	lost   error // the first failure; nothing is written after it
 }
 
-func (s *state) stream(ctx context.Context) *stream {
-	return &stream{of: s, attempt: s.d.attempt + s.d.snoozes, ctx: ctx}
+// stream begins a reply; again: readers may have seen another one, which they discard.
+func (s *state) stream(ctx context.Context, again bool) *stream {
+	attempt := s.d.attempt + s.d.snoozes
+	if again {
+		attempt++
+	}
+
+	return &stream{of: s, attempt: attempt, ctx: ctx}
 }
 
 // add appends the next piece. It blocks while pieces are written.

@@ -89,11 +89,11 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 	if err := s.cleanUp(ctx, c); err != nil {
 		return move{}, err
 	}
-	if err := s.compress(c); err != nil {
+	if err := s.compress(c); err != nil || c.s.runner.Index == nil {
 		return move{}, err
 	}
 
-	return move{}, nil
+	return move{}, c.insertJob(kindEmbed, queueBackground, c.s.d.next("")) // once embedded, the turn and what it wrote can be found
 }
 
 // due looks for what has expired.

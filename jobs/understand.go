@@ -103,7 +103,7 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 	if u.out != nil {
 		return nil
 	}
-	says := u.s.stream(ctx)
+	says := u.s.stream(ctx, false)
 	u.in.OnDelta = says.add
 	out, err := nodes.Understand(ctx, model, u.in)
 	says.close() //nolint:contextcheck // it has the run's context
@@ -147,9 +147,6 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	}
 
 	m := afterUnderstand(u.out, after)
-	if err := c.tellApart(ctx, m.ask); err != nil {
-		return move{}, err
-	}
 	stored := *u.out
 	if m.next == vocab.NodeThink && len(u.recall.Calls()) == 0 {
 		m.coded = stored.Think != nil // the plan waits here to be followed, unless a question or a search comes first

@@ -177,7 +177,7 @@ func fitting(groups []*group, left *Tokens, most int) []*group {
 	kept := map[*group]string{}
 	fit(kept, left, newest[:min(most, len(newest))], func(g *group) (string, bool) { return g.line, false })
 
-	return filtered(groups, func(g *group) bool { return kept[g] != "" })
+	return view.Those(groups, func(g *group) bool { return kept[g] != "" })
 }
 
 // collapseOver is the longest run of refs that still gets a line each.

@@ -93,7 +93,7 @@ func (b *testBundle) act(t *testing.T, turn *db.Turns, step int) nodes.ActInput 
 	t.Helper()
 	v, err := view.Probe(t.Context(), b.tx, b.view(t, b.tx, turn), false)
 	require.NoError(t, err)
-	in, err := b.prompts.Act(v, step)
+	in, err := b.prompts.Act(v, v.Steps[step-1])
 	require.NoError(t, err)
 
 	return in

@@ -139,7 +139,8 @@ func (m *measuring) turn(n int) {
 	})
 	testfactory.Step(t, m.tx, turn, testfactory.StepOpts{Subdomain: "inventory", Description: "Read what is at home"})
 	act := func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in, err := m.prompts.Act(m.view(t, tx, turn), 1) //nolint:contextcheck // the test's own
+		v := m.view(t, tx, turn) //nolint:contextcheck // the test's own
+		in, err := m.prompts.Act(v, v.Steps[0])
 		_, _ = nodes.Act(ctx, model, in)
 
 		return in.Frame, err

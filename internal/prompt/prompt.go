@@ -127,37 +127,8 @@ func (t *page) home(in *nodes.ThinkInput, sub *domain.Subdomain, tables []string
 	}
 }
 
-// Act builds the input for one decision of a step. An unknown step is an error.
-func (p *Prompts) Act(v *view.View, step int) (nodes.ActInput, error) {
-	s, err := stepOf(v, step)
-	if err != nil {
-		return nodes.ActInput{}, err
-	}
-
-	return p.act(v, s)
-}
-
-// Bounds returns what checks a step's calls when they are already known: an input without facts and without a frame.
-func (p *Prompts) Bounds(v *view.View, step int) (nodes.ActInput, error) {
-	s, err := stepOf(v, step)
-	if err != nil {
-		return nodes.ActInput{}, err
-	}
-
-	return p.page(v, false).bounds(s), nil
-}
-
-func stepOf(v *view.View, step int) (*db.TurnSteps, error) {
-	for _, s := range v.Steps {
-		if int(s.Step) == step {
-			return s, nil
-		}
-	}
-
-	return nil, fmt.Errorf("prompt for act: turn %d has no step %d", v.Turn.Number, step)
-}
-
-func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) {
+// Act builds the input for one decision of a step.
+func (p *Prompts) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) {
 	tools, err := p.tools()
 	if err != nil {
 		return nodes.ActInput{}, fmt.Errorf("offer tools to act: %w", err)
@@ -180,6 +151,11 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	t.goOn(&in.Frame, v.Continues())
 
 	return in, nil
+}
+
+// Bounds returns what checks a step's calls when they are already known: an input without facts and without a frame.
+func (p *Prompts) Bounds(v *view.View, step *db.TurnSteps) nodes.ActInput {
+	return p.page(v, false).bounds(step)
 }
 
 // bounds is what a step's tools may touch.
@@ -245,7 +221,7 @@ func (p *Prompts) Preview(v *view.View, node string) (nodes.Frame, error) {
 		first := *v
 		first.Steps = []*db.TurnSteps{step}
 
-		in, err := p.act(&first, step)
+		in, err := p.Act(&first, step)
 
 		return in.Frame, err
 	case vocab.NodeReply:

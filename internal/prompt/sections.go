@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/internal/vocab"
 )
 
@@ -57,7 +58,7 @@ func of(node string, rules []rule) []rule {
 
 // rulesOf are the rules of a node's sections.
 func rulesOf(node string) []rule {
-	return filtered(table(), func(r rule) bool { return r.node == node })
+	return view.Those(table(), func(r rule) bool { return r.node == node })
 }
 
 func reads(t *page) bool { return only(t.steps, db.StepTypeRead) }

@@ -1,8 +1,6 @@
 package prompt
 
 import (
-	"slices"
-
 	"alfred/internal/clean"
 	"alfred/internal/say"
 )
@@ -55,8 +53,4 @@ func lastThatFit(texts []string, left Tokens) int {
 	}
 
 	return from
-}
-
-func filtered[T any](items []T, keep func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(items), func(one T) bool { return !keep(one) })
 }

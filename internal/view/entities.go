@@ -157,9 +157,10 @@ func (t *Scene) Tier(name string) []*Entity {
 }
 
 // Those are the entities that are so, in display order.
-func (t *Scene) Those(are func(e *Entity) bool) []*Entity { return those(t.Entities, are) }
+func (t *Scene) Those(are func(e *Entity) bool) []*Entity { return Those(t.Entities, are) }
 
-func those[T any](of []T, are func(T) bool) []T {
+// Those are the items that are so, in their order.
+func Those[T any](of []T, are func(T) bool) []T {
 	var found []T
 	for _, one := range of {
 		if are(one) {

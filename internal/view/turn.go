@@ -68,7 +68,7 @@ func (t *Scene) ExcludedNow() []string {
 		}
 	}
 
-	return Labels(those(t.ByNumber(), func(e *Entity) bool { return out[e.Ref] }))
+	return Labels(Those(t.ByNumber(), func(e *Entity) bool { return out[e.Ref] }))
 }
 
 // Decision is one decision about some refs, with its reason.
@@ -110,7 +110,7 @@ func (t *Scene) WroteNothing() []*db.TurnSteps {
 		}
 	}
 
-	return those(t.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeWrite })
+	return Those(t.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeWrite })
 }
 
 // DroppedNow returns the labels of the drafts that this turn has forgotten.
@@ -125,7 +125,7 @@ func (t *Scene) forgotten(drafts bool) []string {
 		if !d.ThisTurn || d.Action != "forget" {
 			continue
 		}
-		labels = append(labels, Labels(those(t.Dropped, func(e *Entity) bool {
+		labels = append(labels, Labels(Those(t.Dropped, func(e *Entity) bool {
 			return slices.Contains(d.Refs, e.Ref) && strings.HasPrefix(e.Ref, "gen_") == drafts
 		}))...)
 	}
@@ -220,7 +220,7 @@ func (t *Scene) Payload() *QuestionPayload {
 
 // OwnResults returns this turn's own results, in order.
 func (t *Scene) OwnResults() []*Result {
-	return those(t.Results, func(r *Result) bool { return r.TurnID == t.Turn.ID })
+	return Those(t.Results, func(r *Result) bool { return r.TurnID == t.Turn.ID })
 }
 
 // Effect is what one call did to rows of one type.
