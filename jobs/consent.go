@@ -25,7 +25,7 @@ type questionPayload struct {
 	view.QuestionPayload
 
 	// Writes is what a yes permits.
-	Writes []offer `json:"writes,omitempty"`
+	Writes []nodes.Offer `json:"writes,omitempty"`
 	// Permitted: the turn that asked was allowed to write, so the one that answers is too.
 	Permitted bool `json:"permitted,omitempty"`
 	// Calls are run by code once approved.
@@ -201,12 +201,9 @@ func (a *answered) proposes() bool {
 }
 
 func (a *answered) permission(why string) nodes.Permission {
-	p := nodes.Permission{Allowed: true, Why: why + a.told()}
+	p := nodes.Permission{Allowed: true, Why: why + a.told(), Writes: a.payload.Writes}
 	if chosen := a.label(); chosen.Ref != "" {
 		p.Why += " (chosen: " + chosen.Label + ", " + chosen.Ref + ")"
-	}
-	for _, w := range a.payload.Writes {
-		p.Writes = append(p.Writes, nodes.Offer{Description: w.Description, Refs: w.Refs})
 	}
 
 	return p
@@ -285,7 +282,7 @@ func (s *state) offer() *question {
 
 	return &question{
 		kind: vocab.AskPropose, text: "Shall I save " + named(labels, len(refs)) + "?", options: yesNo(),
-		writes: []offer{{Description: "Save " + named(labels, len(refs)), Refs: refs, Save: true}},
+		writes: []nodes.Offer{{Description: "Save " + named(labels, len(refs)), Refs: refs, Save: true}},
 	}
 }
 

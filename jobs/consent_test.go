@@ -16,7 +16,7 @@ import (
 func TestV02ConsentIsSemantic(t *testing.T) {
 	t.Parallel()
 
-	offer := &answered{kind: vocab.AskPropose, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Shall I save Thai Curry?"}, Writes: []offer{{Description: "Save Thai Curry", Refs: []string{"gen_recipe_1"}}}}}
+	offer := &answered{kind: vocab.AskPropose, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Shall I save Thai Curry?"}, Writes: []nodes.Offer{{Description: "Save Thai Curry", Refs: []string{"gen_recipe_1"}}}}}
 	question := &answered{kind: vocab.AskUser, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Delete the two old ones?"}}}
 	inTheWay := &answered{kind: vocab.AskClarify, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Which day?"}, Permitted: true}}
 	idle := &answered{kind: vocab.AskClarify, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "For how many?"}}}

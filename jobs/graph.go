@@ -49,17 +49,9 @@ type question struct {
 	kind    string
 	text    string
 	options []view.QuestionOption
-	writes  []offer
+	writes  []nodes.Offer
 	calls   []crud.ApprovedCall
 	rest    []nodes.Step // what follows the calls
-}
-
-// offer is a write that a question proposes: what a yes permits.
-type offer struct {
-	Description string   `json:"description"`
-	Refs        []string `json:"refs"`
-	// Save: the write only saves drafts, so it is done once they are saved.
-	Save bool `json:"save,omitempty"`
 }
 
 // yesNo are the options of a question that proposes something.
@@ -142,11 +134,11 @@ func afterThink(out *nodes.ThinkOutput, in thought) move {
 }
 
 // offers are the writes of a plan that waits for consent.
-func offers(steps []nodes.Step) []offer {
-	var list []offer
+func offers(steps []nodes.Step) []nodes.Offer {
+	var list []nodes.Offer
 	for _, s := range steps {
 		if s.Type == vocab.StepWrite {
-			list = append(list, offer{Description: s.Description, Refs: append([]string{}, s.Refs...)})
+			list = append(list, nodes.Offer{Description: s.Description, Refs: append([]string{}, s.Refs...)})
 		}
 	}
 
@@ -246,7 +238,7 @@ func askedBy(ask *nodes.AskUser, in acted) *question {
 		q.options = append(q.options, view.QuestionOption{ID: optionID(label, q.options), Label: label})
 	}
 	if ask.WouldWrite || in.stepType == vocab.StepWrite {
-		q.writes = []offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}
+		q.writes = []nodes.Offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}
 	}
 
 	return q

@@ -245,7 +245,7 @@ func TestQuestionThatWouldWriteOffersIt(t *testing.T) {
 
 	in := acted{stepType: vocab.StepRead, description: "Find the old ones", refs: []string{"recipe_1"}}
 	require.Empty(t, askedBy(&nodes.AskUser{Question: "These?"}, in).writes)
-	require.Equal(t, []offer{{Description: "Find the old ones", Refs: []string{"recipe_1"}}}, askedBy(&nodes.AskUser{Question: "Delete these?", WouldWrite: true}, in).writes)
+	require.Equal(t, []nodes.Offer{{Description: "Find the old ones", Refs: []string{"recipe_1"}}}, askedBy(&nodes.AskUser{Question: "Delete these?", WouldWrite: true}, in).writes)
 }
 
 // A limit is never a success.

@@ -43,7 +43,6 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 	if err != nil {
 		return nil, err
 	}
-	doubted := false
 	for attempt := 1; ; attempt++ {
 		req.Attempt, req.OnDelta = attempt, nil
 		if q.onDelta != nil {
@@ -55,11 +54,7 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 		}
 		var out *T
 		if err == nil {
-			if out, err = q.check(resp); err == nil && q.doubt != nil && !doubted {
-				err = q.doubt(out)
-				doubted = err != nil
-			}
-			if err == nil {
+			if out, err = q.check(resp); err == nil {
 				return out, nil
 			}
 			if req.OnRefused != nil {
@@ -95,7 +90,14 @@ func (q *question[T]) check(resp *llm.Response) (*T, error) {
 		return nil, fmt.Errorf("the answer has %d bytes; answer briefly", len(resp.Text))
 	}
 
-	return q.read(cleaned(resp))
+	out, err := q.read(cleaned(resp))
+	if err == nil && q.doubt != nil {
+		if err = q.doubt(out); err != nil {
+			q.doubt = nil
+		}
+	}
+
+	return out, err
 }
 
 func (q *question[T]) request() (*llm.Request, error) {

@@ -118,10 +118,12 @@ type Permission struct {
 	Writes  []Offer // what the answered question proposes; empty if the message itself asks for the write
 }
 
-// Offer is one write that a question proposes.
+// Offer is one write that a question proposes: what a yes permits.
 type Offer struct {
-	Description string
-	Refs        []string
+	Description string   `json:"description"`
+	Refs        []string `json:"refs"`
+	// Save: the write only saves drafts, so it is done once they are saved.
+	Save bool `json:"save,omitempty"`
 }
 
 // ActInput is the input of Act: one decision of one step.
