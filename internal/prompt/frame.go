@@ -85,7 +85,9 @@ func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 	f := nodes.Frame{At: at, Persona: persona, Prompts: t.config.Prompts}
 	for _, rule := range rulesOf(node) {
 		s := &section{rule: rule, heading: rule.title(t.config)}
-		t.sections = append(t.sections, s)
+		if t.step != nil {
+			t.sections = append(t.sections, s)
+		}
 		if rule.unless == nil || !rule.unless(t) {
 			rule.write(t, s)
 		}

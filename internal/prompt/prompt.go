@@ -41,7 +41,7 @@ type page struct {
 	steps  []*db.TurnSteps     // that step, and later ones whose calls the same answer may contain
 	others []nodes.BesideStep  // the later ones, in the same order
 	shown  map[string][]string // columns that appear in the prompt, by ref
-	// sections are those of the frame, empty ones too.
+	// sections are those of act's frame, empty ones too, while it is made: the facts keep a page while the model works.
 	sections []*section
 	alike    map[string]int // how many entities have a type and name; nil until asked for
 }
@@ -149,6 +149,7 @@ func (p *Prompts) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	in.Frame = t.frame(vocab.NodeAct, p.domain.Persona, nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
 	in.Shown = t.shown
 	t.goOn(&in.Frame, v.Continues())
+	t.sections = nil
 
 	return in, nil
 }

@@ -75,45 +75,43 @@ func (t *page) questionToAsk(s *section) {
 }
 
 func (t *page) resultRows(s *section) {
-	left := t.config.Budget.Results
-	nested := t.NestedRefs()
+	left, nested := t.config.Budget.Results, t.NestedRefs()
 	for _, d := range t.Effects() {
-		if len(d.Result.Rows) == 0 {
+		switch {
+		case len(d.Result.Rows) == 0:
 			s.line(say.Verb(d.Result.Tool), ": ", t.Nothing(d))
-
-			continue
+		case len(d.Refs) > 0:
+			t.effect(s, d, nested, &left)
 		}
-		if len(d.Refs) == 0 {
-			continue
-		}
-		besides := ""
-		if d.Again {
-			besides = " besides those written in this turn"
-		}
-		s.line(say.Verb(d.Result.Tool), " ", t.HowMany(d), besides, ":")
-		if said := notice(d.Result); said != "" && t.Domain.Operation(d.Result.Tool) != nil {
-			s.line("(", said, ")") // what the owner's function returned, which no row shows
-		}
-		shown := 0
-		for _, ref := range d.Refs {
-			lines := t.effectLines(d.Result.Tool, ref)
-			if nested[ref] {
-				if e := t.ByRef[ref]; e != nil && vocab.Writes(d.Result.Tool) {
-					s.line("- ", e.Label, " (its values stand with the row that it is part of)")
-				}
-				shown++
-
-				continue
-			}
-			if !left.take(lines) {
-				break
-			}
-			s.item("current", ref, t.Number, lines)
-			shown++
-		}
-		s.shown(shown, len(d.Refs), "")
 	}
 	t.otherResults(s, &left)
+}
+
+// effect prints the rows that a call found or wrote. What is part of a row stands with it.
+func (t *page) effect(s *section, d *view.Effect, nested map[string]bool, left *Tokens) {
+	besides := ""
+	if d.Again {
+		besides = " besides those written in this turn"
+	}
+	s.line(say.Verb(d.Result.Tool), " ", t.HowMany(d), besides, ":")
+	if said := notice(d.Result); said != "" && t.Domain.Operation(d.Result.Tool) != nil {
+		s.line("(", said, ")") // what the owner's function returned, which no row shows
+	}
+	shown := 0
+	for _, ref := range d.Refs {
+		lines := t.effectLines(d.Result.Tool, ref)
+		switch {
+		case !nested[ref] && !left.take(lines):
+			s.shown(shown, len(d.Refs), "")
+
+			return
+		case !nested[ref]:
+			s.item("current", ref, t.Number, lines)
+		case t.ByRef[ref] != nil && vocab.Writes(d.Result.Tool):
+			s.line("- ", t.ByRef[ref].Label, " (its values stand with the row that it is part of)")
+		}
+		shown++
+	}
 }
 
 // effectLines are a row as a tool left it.
