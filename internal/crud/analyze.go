@@ -216,7 +216,7 @@ func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result
 
 	result := Result{rows: op.rows, RowCount: op.total}
 	if !slices.ContainsFunc(op.rows, counts) {
-		result.Notice = wholeText(op.args.Filters)
+		result.Notice = whyNothing(op.entity, op.args.Filters)
 	}
 
 	return result, nil

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +43,7 @@ func opsOf(e *domain.Entity, c *domain.Column) []string {
 		return append(ops, opContains)
 	case c.Form != "":
 		return append(ops, opIn, opNotIn, opILike, opContains)
-	case c == nameColumn(e):
+	case slices.Contains(nameColumns(e), c):
 		ops = append(ops, opSimilar)
 	}
 	ops = append(ops, opIn, opNotIn, opGreater, opGreaterEq, opLess, opLessEq)
@@ -53,21 +54,27 @@ func opsOf(e *domain.Entity, c *domain.Column) []string {
 	return ops
 }
 
-// nameColumn is the column by which people name rows of the type: the match rule's, else the label's only text column;
-// nil if there is none.
-func nameColumn(e *domain.Entity) *domain.Column {
+// nameColumns are the columns by which people name rows of the type: the match rule's, else those of a label that is
+// nothing but texts, as a first and a last name. There may be none.
+func nameColumns(e *domain.Entity) []*domain.Column {
 	if e.Match != nil {
-		return e.Column(e.Match.Column)
+		return []*domain.Column{e.Column(e.Match.Column)}
 	}
-	names := e.Label.Columns()
-	if len(names) != 1 {
-		return nil
-	}
-	if c := e.Column(names[0]); c != nil && c.Kind == domain.KindText && len(c.Enum) == 0 && c.Form == "" && c.FK == nil {
-		return c
+	var columns []*domain.Column
+	for _, name := range e.Label.Columns() {
+		c := e.Column(name)
+		if c == nil || !freeText(c) || c.FK != nil {
+			return nil
+		}
+		columns = append(columns, c)
 	}
 
-	return nil
+	return columns
+}
+
+// freeText reports whether a column holds words of people.
+func freeText(c *domain.Column) bool {
+	return c.Kind == domain.KindText && len(c.Enum) == 0 && c.Form == ""
 }
 
 // condition is one checked filter.
@@ -91,7 +98,7 @@ type condition struct {
 
 // isLookup reports whether the condition finds rows by name, tolerantly.
 func (c *condition) isLookup(e *domain.Entity) bool {
-	return c.column != nil && c.column == nameColumn(e) && slices.Contains([]string{opEqual, opIn, opSimilar}, c.op)
+	return c.column != nil && slices.Contains(nameColumns(e), c.column) && slices.Contains([]string{opEqual, opIn, opSimilar}, c.op)
 }
 
 // conditions checks filters against the type. Refs must either all have been replaced by keys before, or remain refs.
@@ -261,9 +268,14 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 	return texts, nil
 }
 
-// wholeText says why nothing may have been found: whoever looks for ilike Sanne means Sanne de Boer too.
-func wholeText(filters []registry.Filter) string {
+// whyNothing says why nothing may have been found: whoever looks for ilike Sanne means Sanne de Boer too, and whoever
+// looks for berlin means Berlin.
+func whyNothing(e *domain.Entity, filters []registry.Filter) string {
 	for _, f := range filters {
+		c := e.Column(f.Field)
+		if text, ok := f.Value.(string); ok && c != nil && f.Op == opEqual && freeText(c) && c.FK == nil && !c.Fold && c != e.Key && !slices.Contains(nameColumns(e), c) && strings.ToUpper(text) != strings.ToLower(text) {
+			return fmt.Sprintf("= on %s tells small letters from capitals; ilike does not.", c.Name)
+		}
 		if text, ok := f.Value.(string); ok && f.Op == opILike && !strings.ContainsAny(text, `%_\`) {
 			return "ilike finds only the whole text; with % before and after it, it finds a part."
 		}

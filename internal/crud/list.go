@@ -155,8 +155,8 @@ func (l *list) searched() bool { return l.params.Query != "" }
 // searchedSQL is the text that the query is compared with: the column that people name rows by, else everything in a
 // row's label and line, including the names of referenced rows.
 func (t *Tools) searchedSQL(e *domain.Entity) string {
-	if name := nameColumn(e); name != nil {
-		return searchable(name.SQL())
+	if names := nameColumns(e); len(names) == 1 {
+		return searchable(names[0].SQL())
 	}
 	const deepest = 2 // a line includes the name of its order, which includes the name of its customer
 	names := slices.Concat(e.Label.Columns(), e.Display.Columns())

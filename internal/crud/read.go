@@ -229,7 +229,7 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 	result.RowCount += op.found.total
 	result.Notice = op.notice
 	if result.RowCount == 0 {
-		result.Notice = cmp.Or(op.notice, wholeText(slices.Concat(op.args.Filters, op.args.OrFilters)))
+		result.Notice = cmp.Or(op.notice, whyNothing(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters)))
 	}
 
 	return result, err

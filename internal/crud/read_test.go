@@ -183,3 +183,36 @@ func TestPatternsWithoutWildcards(t *testing.T) {
 		require.Equal(t, notice, counted.Notice, pattern)
 	}
 }
+
+// People write names as they like, also those that a table keeps in two columns. Where another text is compared exactly
+// and nothing is found, the model is told so: "nobody of yours lives in berlin" would be untrue.
+func TestNamesOfTwoColumns(t *testing.T) {
+	t.Parallel()
+	b := setupDeclared(t, `CREATE SCHEMA staff;
+		CREATE TABLE staff.people (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id uuid NOT NULL, first_name text NOT NULL, last_name text NOT NULL, city text NOT NULL);
+		ALTER TABLE staff.people ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY tenant ON staff.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+		GRANT USAGE ON SCHEMA staff TO alfred_tenant; GRANT SELECT ON staff.people TO alfred_tenant`, `
+name: staff
+schema: staff
+owner: user_id
+persona: You know people.
+entities:
+  - {type: person, table: people, label: "{first_name} {last_name}"}
+subdomains:
+  - {name: people, description: All., tables: [people]}
+`)
+	b.exec(`INSERT INTO staff.people (user_id, first_name, last_name, city) VALUES ($1, 'Mike', 'Hillyer', 'Berlin')`, b.scope.UserID)
+	for filter, want := range map[string]string{
+		`{"field": "first_name", "op": "=", "value": "mike"}`:      "1 ",
+		`{"field": "last_name", "op": "in", "value": ["hillyer"]}`: "1 ",
+		`{"field": "city", "op": "ilike", "value": "berlin"}`:      "1 ",
+		`{"field": "city", "op": "=", "value": "Berlin"}`:          "1 ",
+		`{"field": "city", "op": "=", "value": "berlin"}`:          "0 = on city tells small letters from capitals; ilike does not.",
+	} {
+		read := b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [`+filter+`]}`)
+		require.Equal(t, want, sprintf("%d %s", read.RowCount, read.Notice), filter)
+	}
+	counted := b.ok("analyze", vocab.ToolAnalyze, `{"table": "people", "filters": [{"field": "city", "op": "=", "value": "berlin"}], "aggregates": [{"fn": "count", "as": "n"}]}`)
+	require.Equal(t, "= on city tells small letters from capitals; ilike does not.", counted.Notice)
+}
