@@ -226,7 +226,7 @@ func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, ask bool
 	for _, row := range asked.Rows[:min(len(asked.Rows), namedInQuestion)] {
 		rows = append(rows, maps.Clone(row))
 	}
-	if err := d.tools.nameLinks(ctx, tx, s.entity, rows, s.entity.Label, s.entity.Spoken); err != nil {
+	if err := d.tools.nameLinks(ctx, tx, s.entity, rows, furthestName, s.entity.Label, s.entity.Spoken); err != nil {
 		return err
 	}
 	becomes, err := d.becomes(ctx, tx, s)

@@ -199,7 +199,7 @@ func (op *operateOp) would(ctx context.Context, d *decision, tx pgx.Tx) (string,
 // sentence is what a call says in words.
 func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) (string, error) {
 	on, label := op.declared.On, ""
-	found, err := d.tools.worded(ctx, tx, on, []string{op.this}, on.Label)
+	found, err := d.tools.worded(ctx, tx, on, []string{op.this}, furthestName, on.Label)
 	if err != nil {
 		return "", err
 	}

@@ -86,7 +86,7 @@ func (t *Tools) inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values
 			continue
 		case values[name] == nil:
 		case c.Target() != nil:
-			found, err := t.worded(ctx, tx, c.Target(), textsIn([]map[string]any{values}, c), c.Target().Label)
+			found, err := t.worded(ctx, tx, c.Target(), textsIn([]map[string]any{values}, c), furthestName, c.Target().Label)
 			if err != nil {
 				return nil, err
 			}

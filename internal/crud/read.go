@@ -245,7 +245,7 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 	return func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
 		labels := make(map[string]string, len(ids))
 		err := pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
-			found, err := t.worded(ctx, tenant, e, ids, e.Label)
+			found, err := t.worded(ctx, tenant, e, ids, furthestName, e.Label)
 			if err != nil {
 				return err
 			}
@@ -280,7 +280,7 @@ func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs
 	lines := map[string]string{}
 	err = pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
 		for e := range keys {
-			found, err := t.worded(ctx, tenant, e, keys[e], e.Label, e.Spoken)
+			found, err := t.worded(ctx, tenant, e, keys[e], furthestName, e.Label, e.Spoken)
 			if err != nil {
 				return err
 			}
@@ -304,8 +304,13 @@ func spokenLine(e *domain.Entity, row map[string]any) string {
 	}))
 }
 
-// worded reads what templates of rows are made of; without a template, what their own columns say of their names.
-func (t *Tools) worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string, templates ...domain.Template) (*loaded, error) {
+// furthestName bounds the rows by which a row is called: a rental by the copy, that by its film and its store, and that by
+// its address. Rows may be called by each other in a circle.
+const furthestName = 3
+
+// worded reads what templates of rows are made of, with names of rows that are at most so far away; without a template,
+// what their own columns say of their names.
+func (t *Tools) worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string, far int, templates ...domain.Template) (*loaded, error) {
 	sel, fault := selectedColumns(e, slices.Concat(each(templates, domain.Template.Columns)...))
 	if fault != nil {
 		return nil, fault
@@ -315,11 +320,14 @@ func (t *Tools) worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, key
 		return nil, err
 	}
 
-	return found, t.nameLinks(ctx, tenant, e, found.Rows, templates...)
+	return found, t.nameLinks(ctx, tenant, e, found.Rows, far, templates...)
 }
 
 // nameLinks adds the labels of referenced rows that templates of a row show: a planned meal is called by its dish.
-func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, templates ...domain.Template) error {
+func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, far int, templates ...domain.Template) error {
+	if far == 0 {
+		return nil
+	}
 	links := slices.Concat(each(templates, domain.Template.Links)...)
 	slices.Sort(links)
 	for _, name := range slices.Compact(links) {
@@ -331,7 +339,7 @@ func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 		if len(keys) == 0 {
 			continue
 		}
-		found, err := t.worded(ctx, tenant, target, keys)
+		found, err := t.worded(ctx, tenant, target, keys, far-1, target.Label)
 		if err != nil {
 			return err
 		}

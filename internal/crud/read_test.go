@@ -216,3 +216,32 @@ subdomains:
 	counted := b.ok("analyze", vocab.ToolAnalyze, `{"table": "people", "filters": [{"field": "city", "op": "=", "value": "berlin"}], "aggregates": [{"fn": "count", "as": "n"}]}`)
 	require.Equal(t, "= on city tells small letters from capitals; ilike does not.", counted.Notice)
 }
+
+// A row that is called by another is called so however that is called: a loan by a copy, which is called by its film.
+func TestNamesOfRowsCalledByOthers(t *testing.T) {
+	t.Parallel()
+	b := setupDeclared(t, `CREATE SCHEMA lending;
+		CREATE TABLE lending.towns (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE lending.stores (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, town_id bigint NOT NULL REFERENCES lending.towns);
+		CREATE TABLE lending.copies (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, store_id bigint NOT NULL REFERENCES lending.stores);
+		CREATE TABLE lending.loans (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id uuid NOT NULL, copy_id bigint NOT NULL REFERENCES lending.copies, late boolean NOT NULL DEFAULT false);
+		ALTER TABLE lending.loans ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY tenant ON lending.loans TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
+		GRANT USAGE ON SCHEMA lending TO alfred_tenant; GRANT SELECT ON ALL TABLES IN SCHEMA lending TO alfred_tenant; GRANT UPDATE (late) ON lending.loans TO alfred_tenant;
+		INSERT INTO lending.towns (name) VALUES ('Ghent'); INSERT INTO lending.stores (town_id) VALUES (1); INSERT INTO lending.copies (store_id) VALUES (1)`, `
+name: lending
+schema: lending
+owner: user_id
+persona: You lend.
+entities:
+  - {type: town, table: towns, reference: true, label: "{name}"}
+  - {type: store, table: stores, reference: true, label: "{_town_id_label}"}
+  - {type: copy, table: copies, reference: true, label: "copy of {_store_id_label}"}
+  - {type: loan, table: loans, label: "loan of a {_copy_id_label}", writes: [update], columns: [late]}
+subdomains:
+  - {name: loans, description: All., tables: [loans], readable: [copies, stores, towns]}
+`)
+	b.exec(`INSERT INTO lending.loans (user_id, copy_id) VALUES ($1, 1)`, b.scope.UserID)
+	b.ok("read", vocab.ToolRead, `{"table": "loans"}`)
+	require.Equal(t, "loan of a copy of Ghent", query[string](b, `SELECT label FROM entity_refs WHERE session_id = $1 AND ref = 'loan_1'`, b.scope.SessionID))
+}

@@ -134,7 +134,7 @@ func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *do
 		if err != nil || len(by) == 0 {
 			return err
 		}
-		rows, err := t.worded(ctx, tenant, e, keys, e.Label, e.Spoken)
+		rows, err := t.worded(ctx, tenant, e, keys, furthestName, e.Label, e.Spoken)
 		if err != nil {
 			return err
 		}
