@@ -10,9 +10,15 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal),
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgdeferrable),
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid
+               JOIN pg_catalog.pg_language AS l ON l.oid = f.prolang
+               CROSS JOIN LATERAL (SELECT regexp_replace(f.prosrc, '''(INSERT|UPDATE|DELETE|TRUNCATE)''', '', 'gi') AS text) AS said
                WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgconstraint = 0 AND g.tgtype & 66 = 0 -- neither before nor instead
                  AND f.pronamespace IS DISTINCT FROM to_regnamespace('alfred')
-                 AND g.tgrelid = ANY (own.relations)),
+                 AND g.tgrelid = ANY (own.relations)
+                 AND NOT (l.lanname = 'plpgsql' -- it only checks: but for comparing TG_OP, it names no statement that writes, and no function that may
+                          AND said.text !~* '\m(insert|update|delete|merge|truncate|execute|perform|call|copy|notify|pg_notify|set_config|setval|nextval|lo_\w+|dblink\w*)\M'
+                          AND NOT EXISTS (SELECT FROM pg_catalog.pg_proc AS other WHERE other.provolatile = 'v' AND other.oid <> f.oid
+                                          AND other.pronamespace <> 'pg_catalog'::regnamespace AND strpos(lower(said.text), lower(other.proname)) > 0))),
        EXISTS (SELECT FROM pg_catalog.pg_inherits AS i JOIN pg_catalog.pg_class AS p ON p.oid = i.inhparent AND p.relkind = 'r'
                WHERE p.oid = ANY (own.relations))
 FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role, to_regrole('alfred_undo')::oid AS undo) AS t,
