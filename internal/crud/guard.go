@@ -49,6 +49,9 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	}
 	s.found = found
 	ask, err := d.mustAsk(ctx, s, list)
+	if err == nil && !ask && s.call.Tool == vocab.ToolDelete {
+		ask, err = d.takesOthers(ctx, tx, s)
+	}
 	if err == nil && ask {
 		s.agreed, err = d.hasAgreed(ctx, tx, s)
 	}
@@ -57,6 +60,14 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	}
 
 	return found, d.noteTargets(ctx, tx, s, ask && !s.agreed)
+}
+
+// takesOthers reports whether other people's rows go with those of a deletion. Whoever asks for it knows of their own.
+func (d *decision) takesOthers(ctx context.Context, tx pgx.Tx, s *step) (bool, error) {
+	would := &journal{tools: d.tools, counts: true}
+	err := would.deleting(ctx, tx, s.entity, s.found.keys())
+
+	return would.others, err
 }
 
 // requireMatch refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must

@@ -26,6 +26,7 @@ type journal struct {
 	counts bool   // it only says which rows there are: nothing else of them is read
 	writes []*rowChange
 	now    map[*domain.Entity]map[string]image // the rows as the decision left them, once they are read
+	others bool                                // rows of other people's are deleted or changed with them
 }
 
 // rowChange is one row of row_changes while its decision runs.

@@ -48,10 +48,11 @@ func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity
 			return err
 		}
 	}
-	lost, err := lostUnseen(ctx, tx, e, gone)
+	lost, others, err := j.lostUnseen(ctx, tx, e, gone)
 	if err != nil {
 		return err
 	}
+	j.others = j.others || others
 	unseen := lost != nil
 	if lost == nil && !e.Restorable {
 		lost = sentence("Deleted %s cannot be brought back: the database does not allow it.", e.Plural)
@@ -89,20 +90,23 @@ func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domai
 	return nil
 }
 
-// lostUnseen describes invisible rows that are deleted with the given ones, nil for none. The tenant cannot see them, so
-// the engine looks; where it may not, there may be some.
-func lostUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*string, error) {
+// lostUnseen describes invisible rows that are deleted with the given ones, nil for none, and whether they are other
+// people's. The tenant cannot see them, so the engine looks; where it may not, there may be some.
+func (j *journal) lostUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (lost *string, others bool, err error) {
 	for _, unseen := range e.Unseen {
-		there, err := dependsUnseen(ctx, tx, e, unseen, keys)
+		there, err := j.dependsUnseen(ctx, tx, e, unseen, keys)
 		if err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		if there && unseen.Shown != nil {
+			return sentence("With the %s, %s of others are deleted or changed, which I do not see and cannot bring back.", e.Name, unseen.Shown.Plural), true, nil
 		}
 		if there {
-			return sentence("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, strings.ReplaceAll(unseen.Name, "_", " ")), nil
+			return sentence("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, strings.ReplaceAll(unseen.Name, "_", " ")), false, nil
 		}
 	}
 
-	return nil, nil
+	return nil, false, nil
 }
 
 // mayLook asks whether the role may read all rows of a table. A policy would hide some of them.
@@ -112,17 +116,25 @@ const mayLook = `
 	                 JOIN pg_catalog.pg_namespace AS n ON n.nspname = name[1]
 	                 JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = name[2]), false)`
 
-func dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
+func (j *journal) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
+	seen := 0
+	if unseen.Shown != nil {
+		s := &statement{}
+		s.add("SELECT count(*) FROM ", table(j.tools.domain, unseen.Shown), " WHERE ", quoted(unseen.By.Name), " = ANY(", s.castList(keys, e.Key.Type), ")")
+		if err := tx.QueryRow(ctx, s.String(), s.args...).Scan(&seen); err != nil {
+			return false, fmt.Errorf("count %s: %w", unseen.Shown.Plural, err)
+		}
+	}
 	err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
 		var may bool
 		if err := engine.QueryRow(ctx, mayLook, unseen.Table).Scan(&may); err != nil {
 			return err
 		}
-		if there = true; !may || unseen.Column == "" {
+		if there = unseen.Shown == nil; !may || unseen.Column == "" {
 			return nil
 		}
 		s := &statement{}
-		s.add("SELECT EXISTS (SELECT FROM ", unseen.Table, " WHERE ", quoted(unseen.Column), " = ANY(", s.castList(keys, e.Key.Type), "))")
+		s.add("SELECT count(*) > ", s.value(seen), "::bigint FROM ", unseen.Table, " WHERE ", quoted(unseen.Column), " = ANY(", s.castList(keys, e.Key.Type), ")")
 
 		return engine.QueryRow(ctx, s.String(), s.args...).Scan(&there)
 	})

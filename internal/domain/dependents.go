@@ -49,6 +49,9 @@ type Unseen struct {
 	Table  string // qualified, for SQL
 	Name   string // for people
 	Column string // holds the row's key, "" if no single column does
+	// Shown is the type of a view that shows such rows of the user's, by its column By: there may be others' besides.
+	Shown *Entity
+	By    *Column
 }
 
 // Automatic reports whether the database sets the column by itself, so that a different value is not anybody's change:
@@ -100,9 +103,14 @@ func (b *binder) bindUnseen() {
 	b.ask("read what depends on rows", func() error {
 		return eachRow(b.ctx, b.tx, "foreign keys", reachingSQL, []any{bases}, into, func() error {
 			for _, t := range of[r.Target] {
-				if !slices.ContainsFunc(of[r.From], func(holder *typeBinder) bool { return holder.shows(t.Entity, &r) }) {
-					t.Unseen = append(t.Unseen, r.unseenBy(t.Key))
+				unseen := r.unseenBy(t.Key)
+				if holder := find(of[r.From], func(holder *typeBinder) bool { return holder.shows(t.Entity, &r) }); holder != nil {
+					unseen.Shown, unseen.By = holder.Entity, holder.Column(unseen.Column)
+					if !holder.table.View || unseen.By == nil || unseen.By == holder.Owner {
+						continue
+					}
 				}
+				t.Unseen = append(t.Unseen, unseen)
 			}
 
 			return nil

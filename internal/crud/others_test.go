@@ -1,0 +1,80 @@
+package crud_test
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+	"alfred/internal/testfactory"
+	"alfred/internal/vocab"
+)
+
+const forum = `CREATE SCHEMA forum;
+CREATE TABLE forum.users (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE forum.channels (id serial PRIMARY KEY, created_by integer NOT NULL REFERENCES forum.users, name text NOT NULL);
+CREATE TABLE forum.messages (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES forum.users, channel_id integer NOT NULL REFERENCES forum.channels ON DELETE CASCADE, title text NOT NULL);
+INSERT INTO forum.users (name) VALUES ('Ada'), ('Eve');
+INSERT INTO forum.channels (created_by, name) VALUES (1, 'general'), (1, 'diary');
+INSERT INTO forum.messages (user_id, channel_id, title) VALUES (1, 1, 'hello'), (2, 1, 'hi'), (1, 2, 'today')`
+
+// setupForum is a schema in which one user's rows belong to another's row, as init declares it and with writes.
+func setupForum(t *testing.T) *bundle {
+	t.Helper()
+	tx := dbtest.Tx(t)
+	_, err := tx.Exec(t.Context(), forum)
+	require.NoError(t, err)
+	text, err := domain.InitViews(t.Context(), tx, "forum", "")
+	require.NoError(t, err)
+	decl, err := domain.Load(fstest.MapFS{"forum.yaml": {Data: []byte(text)}}, "forum.yaml")
+	require.NoError(t, err, text)
+	for i := range decl.Entities {
+		if decl.Entities[i].Type == "channel" {
+			decl.Entities[i].Writes, decl.Entities[i].Columns = []domain.Verb{domain.Create, domain.Delete}, []string{"name"}
+		}
+	}
+	sql, _, err := domain.Views(t.Context(), tx, decl)
+	require.NoError(t, err)
+	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql), sql)
+	d, err := domain.Bind(t.Context(), tx, decl)
+	require.NoError(t, err)
+	ada, eve := testfactory.User(t, tx, "UTC"), testfactory.User(t, tx, "UTC")
+	_, err = tx.Exec(t.Context(), `INSERT INTO forum_alfred.alfred_accounts VALUES ($1, 1), ($2, 2)`, ada, eve)
+	require.NoError(t, err)
+
+	return setupOn(t, tx, ada, d)
+}
+
+// Other people's rows that go with one's own are not deleted unasked, and nothing says that they can be brought back.
+func TestDeletionTakesRowsOfOthers(t *testing.T) {
+	t.Parallel()
+	b := setupForum(t)
+	b.read("channels")
+	b.nextTurn()
+	const said = "With the channel, messages of others are deleted or changed, which I do not see and cannot bring back."
+
+	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "channels", "filters": [{"field": "name", "op": "=", "value": "general"}]}`))
+	require.NotNil(t, asked.Approval)
+	require.Equal(t, "This would delete 1 channel: general, with its 1 message. "+said+" Shall I?", asked.Approval.Text)
+	require.Equal(t, 3, query[int](b, `SELECT count(*)::int FROM forum.messages`))
+
+	b.ok("write", vocab.ToolDelete, `{"table": "channels", "filters": [{"field": "name", "op": "=", "value": "diary"}]}`)
+	require.Equal(t, "possible", b.undoable(), "nobody else has written there")
+}
+
+// What others have added to a created row is not deleted by undoing it.
+func TestUndoKeepsRowsOfOthers(t *testing.T) {
+	t.Parallel()
+	b := setupForum(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "channels", "data": {"name": "new"}}`)
+	made, number := b.scope.TurnID, b.scope.Turn
+	b.exec(`INSERT INTO forum.messages (user_id, channel_id, title) SELECT 2, id, 'hi' FROM forum.channels WHERE name = 'new'`)
+	b.nextTurn()
+	outcome, err := b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: made, Number: number})
+	require.NoError(t, err)
+	require.Contains(t, outcome.Results[0].ErrorMessage, "messages of others")
+	require.Equal(t, 4, query[int](b, `SELECT count(*)::int FROM forum.messages`))
+}
