@@ -111,6 +111,9 @@ func (r *domainReport) text(mismatch *domain.CheckError) string {
 	}
 	if r.Proven {
 		b.WriteString("\nproven: users are kept apart")
+		if len(r.Untried) > 0 {
+			b.WriteString(", but for what was not tried")
+		}
 	}
 
 	return b.String()

@@ -279,9 +279,11 @@ func (e *initEntity) findColumns() {
 	})
 }
 
-// tells reports whether a part of a combined key is a word that tells the row from others of its parent, as the name of a tag.
+// tells reports whether a part of a combined key tells people which row it is, as the name of a tag or the day of a payment.
 func (e *initEntity) tells(c *Column) bool {
-	return e.source != nil && e.Folded() && len(e.Key()) > 1 && c.Kind == KindText
+	said := c.Kind == KindText || c.Kind == KindDate || c.Kind == KindTimestamp
+
+	return e.source != nil && e.Folded() && len(e.Key()) > 1 && said
 }
 
 // pointedAt reports whether rows of other tables reference this table, like a catalogue.

@@ -135,6 +135,7 @@ CREATE TABLE till.payments_26 PARTITION OF till.payments (FOREIGN KEY (customer_
 	require.NotNil(t, d.ByType("clerk"))
 	require.Same(t, d.ByType("clerk"), d.ByType("payment").Column("by_clerk").Target())
 	require.Equal(t, "customer_id", d.ByType("payment").Owner.Name)
+	require.Equal(t, "Jan 12, 2026 Bo", d.ByType("payment").Label.Render(map[string]any{"paid_on": "2026-01-12", "_by_clerk_label": "Bo"}))
 }
 
 // Rows that nobody owns are nobody's: they are no reason to give up.
