@@ -208,6 +208,6 @@ turns:`+act("read", "read", "assets", `{tool: db_read, args: {table: rooms}}, {t
 	c.ask("Take the dock off and delete the laptop")
 	c.fact("Docking station", `SELECT string_agg(name, ', ') FROM assets.assets`)
 	c.refs("asset", "asset_1 deleted deleted Laptop", "asset_2 stored updated Docking station")
-	c.refs("service", "service_1 deleted deleted Feb 1 Laptop", "service_2 deleted deleted Feb 9 Laptop")
+	c.refs("service", "service_1 deleted deleted Feb 1, 2026 Laptop", "service_2 deleted deleted Feb 9, 2026 Laptop")
 	c.hidden(`KQ[0-9]+ZX`)
 }
