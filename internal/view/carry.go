@@ -126,7 +126,7 @@ func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
 }
 
 // setRefs replaces refs by what has been written of them. A ref that no longer has a tier stays only while a text names
-// it.
+// it; once it is gone, the next text that names it asks for it again.
 func (v *View) setRefs(written []*db.EntityRefWriteRow) {
 	if len(written) == 0 {
 		return
@@ -137,7 +137,15 @@ func (v *View) setRefs(written []*db.EntityRefWriteRow) {
 	}
 	v.Registry = slices.DeleteFunc(slices.Clone(v.Registry), func(e *db.EntityRefListInViewRow) bool { return newest[e.Ref] != nil })
 	v.Registry = slices.AppendSeq(v.Registry, maps.Values(newest))
-	v.Registry = slices.DeleteFunc(v.Registry, func(e *db.EntityRefListInViewRow) bool { return e.Tier == "" && !v.spoken.names(e) })
+	v.asked = v.asked.clone()
+	v.Registry = slices.DeleteFunc(v.Registry, func(e *db.EntityRefListInViewRow) bool {
+		gone := e.Tier == "" && !v.spoken.names(e)
+		if gone {
+			v.asked.forget(e)
+		}
+
+		return gone
+	})
 	v.sort()
 }
 

@@ -55,7 +55,7 @@ func (v *View) spokenOf() *spoken {
 		v.spokenBefore = &spoken{refs: map[string]bool{}, keys: map[[2]string]bool{}}
 		v.collect(v.pastTexts(), v.spokenBefore)
 	}
-	s := &spoken{refs: maps.Clone(v.spokenBefore.refs), keys: maps.Clone(v.spokenBefore.keys)}
+	s := v.spokenBefore.clone()
 	v.collect(v.texts(), s)
 	for _, r := range v.Results {
 		for _, ref := range r.Refs {
@@ -100,6 +100,15 @@ func (v *View) unknown(s *spoken, refs []string) bool {
 	}
 
 	return len(names)+len(keys) > 0
+}
+
+func (s *spoken) clone() *spoken {
+	return &spoken{refs: maps.Clone(s.refs), keys: maps.Clone(s.keys)}
+}
+
+func (s *spoken) forget(e *db.EntityRefListInViewRow) {
+	delete(s.refs, e.Ref)
+	delete(s.keys, [2]string{e.EntityType, clean.Text(e.EntityID)})
 }
 
 func (s *spoken) names(e *db.EntityRefListInViewRow) bool {
