@@ -32,11 +32,16 @@ func (c *migrateDownCommand) Run(ctx context.Context, migrator *pg.Migrator, con
 	return printSteps(console.Out, steps, err, c.JSON, "undone")
 }
 
-type migratePrintCommand struct{}
+type migratePrintCommand struct {
+	JSON bool `help:"Print JSON."`
+}
 
 // Run prints the pending SQL.
 func (c *migratePrintCommand) Run(ctx context.Context, migrator *pg.Migrator, console *program.Console) error {
 	text, err := migrator.Print(ctx)
+	if err == nil && c.JSON {
+		return program.PrintJSON(console.Out, map[string]any{"sql": text})
+	}
 	fmt.Fprint(console.Out, text)
 
 	return err

@@ -26,6 +26,11 @@ func TestMigrate(t *testing.T) {
 	out, err := worker(t, e, "migrate", "print")
 	require.NoError(t, err)
 	require.Contains(t, out, "CREATE TABLE")
+	printed, err := worker(t, e, "migrate", "print", "--json")
+	require.NoError(t, err)
+	var pending struct{ SQL string }
+	require.NoError(t, json.Unmarshal([]byte(printed), &pending))
+	require.Equal(t, out, pending.SQL)
 
 	out, err = worker(t, e, "migrate", "up")
 	require.NoError(t, err)

@@ -58,9 +58,9 @@ func TestSessionShowExportForget(t *testing.T) {
 	require.Len(t, export["turns"], 1)
 	require.Len(t, export["turn_events"], 2)
 
-	forgotten, err := operate(t, url, "session", "forget", session)
+	forgotten, err := operate(t, url, "session", "forget", "--json", session)
 	require.NoError(t, err)
-	require.Equal(t, "forgotten\n", forgotten)
+	require.JSONEq(t, `{"forgotten": "`+session+`"}`, forgotten)
 	for _, command := range []string{"show", "export", "forget"} {
 		_, err = operate(t, url, "session", command, session)
 		require.ErrorIs(t, err, errNoSession)

@@ -57,7 +57,8 @@ func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, pool *pg
 }
 
 type sessionForgetCommand struct {
-	ID uuid.UUID `arg:"" help:"The session's id."`
+	ID   uuid.UUID `arg:"" help:"The session's id."`
+	JSON bool      `help:"Print JSON."`
 }
 
 // Run deletes.
@@ -68,6 +69,9 @@ func (c *sessionForgetCommand) Run(ctx context.Context, pool *pgxpool.Pool, cons
 	}
 	if !forgotten {
 		return errNoSession
+	}
+	if c.JSON {
+		return program.PrintJSON(console.Out, map[string]any{"forgotten": c.ID})
 	}
 	fmt.Fprintln(console.Out, "forgotten")
 
