@@ -295,6 +295,15 @@ func TestApproval(t *testing.T) {
 		}
 	})
 
+	// A type that has one row, which is called as the type is, is not counted.
+	t.Run("Only", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		text := asked(t, b, call(vocab.ToolUpdate, `{"table": "preferences", "data": {"allergies": ["peanuts"]}}`)).Text
+		require.Contains(t, text, "This would change the preferences (allergies: peanuts).")
+	})
+
 	// Questions stand in the order of their kinds' first calls.
 	t.Run("SplitKinds", func(t *testing.T) {
 		t.Parallel()

@@ -48,6 +48,9 @@ func question(s *step, becomes string, rows []map[string]any, count int) string 
 	for i, label := range labels {
 		labels[i] = cmp.Or(label, contents(s.entity, rows[i]), "one that says nothing")
 	}
+	if count == 1 && strings.EqualFold(labels[0], noun) { // there is no other: the user's preferences
+		return fmt.Sprintf("This would %s the %s%s.", verb, noun, becomes)
+	}
 
 	return fmt.Sprintf("This would %s %d %s%s: %s.", verb, count, noun, becomes, andMore(labels, count))
 }
