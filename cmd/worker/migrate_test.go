@@ -28,7 +28,9 @@ func TestMigrate(t *testing.T) {
 	require.Contains(t, out, "CREATE TABLE")
 	printed, err := worker(t, e, "migrate", "print", "--json")
 	require.NoError(t, err)
-	var pending struct{ SQL string }
+	var pending struct {
+		SQL string `json:"sql"`
+	}
 	require.NoError(t, json.Unmarshal([]byte(printed), &pending))
 	require.Equal(t, out, pending.SQL)
 
