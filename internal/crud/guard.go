@@ -64,6 +64,9 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 
 // takesOthers reports whether other people's rows go with those of a deletion. Whoever asks for it knows of their own.
 func (d *decision) takesOthers(ctx context.Context, tx pgx.Tx, s *step) (bool, error) {
+	if !d.tools.domain.TakesOthers(s.entity) {
+		return false, nil
+	}
 	would := &journal{tools: d.tools, counts: true}
 	err := would.deleting(ctx, tx, s.entity, s.found.keys())
 

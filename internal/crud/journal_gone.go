@@ -134,7 +134,7 @@ func (j *journal) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity
 			return nil
 		}
 		s := &statement{}
-		s.add("SELECT count(*) > ", s.value(seen), "::bigint FROM ", unseen.Table, " WHERE ", quoted(unseen.Column), " = ANY(", s.castList(keys, e.Key.Type), ")")
+		s.add("SELECT EXISTS (SELECT FROM ", unseen.Table, " WHERE ", quoted(unseen.Column), " = ANY(", s.castList(keys, e.Key.Type), ") OFFSET ", s.value(seen), "::bigint)")
 
 		return engine.QueryRow(ctx, s.String(), s.args...).Scan(&there)
 	})

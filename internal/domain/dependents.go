@@ -26,6 +26,19 @@ func (d *Domain) Holders(e *Entity) []Dependent {
 	})
 }
 
+// TakesOthers reports whether deleting a row of e may delete or change rows of other people's, which no view shows.
+func (d *Domain) TakesOthers(e *Entity) bool { return d.takesOthers(e, map[*Entity]bool{}) }
+
+func (d *Domain) takesOthers(e *Entity, seen map[*Entity]bool) bool {
+	if seen[e] {
+		return false
+	}
+	seen[e] = true
+
+	return slices.ContainsFunc(e.Unseen, func(u Unseen) bool { return u.Shown != nil }) ||
+		slices.ContainsFunc(d.Dependents(e), func(r Dependent) bool { return r.Cascade && d.takesOthers(r.Entity, seen) })
+}
+
 // releases reports whether the column loses its value when the referenced row is deleted.
 func (r Dependent) releases() bool {
 	return slices.Contains([]string{"set null", "set default"}, strings.ToLower(r.Column.FK.OnDelete))
