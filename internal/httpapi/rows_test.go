@@ -1,13 +1,19 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/httpapi"
 )
 
 func TestRows(t *testing.T) {
@@ -217,6 +223,64 @@ func TestSearch(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", query, a.raw)
 	}
 }
+
+// A search needs as many round trips for many rows as for one.
+func TestSearchTripsDoNotGrowWithHits(t *testing.T) {
+	t.Parallel()
+
+	trips := &roundTrips{}
+	b := setup(t, func(c *httpapi.Config) { c.Pool = trips.counted(t, c.Pool) })
+	search := func(hits int) int64 {
+		t.Helper()
+
+		before := trips.n.Load()
+		found := b.call(t, http.MethodGet, "/v1/search?q=pancakes", nil)
+		require.Len(t, found.items(), hits, found.raw)
+
+		return trips.n.Load() - before
+	}
+	add := func() { b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "Pancakes"}) }
+	add()
+	search(1) // the key's use is noted once a minute
+	one := search(1)
+	for range 9 {
+		add()
+	}
+	require.Equal(t, one, search(10))
+}
+
+// roundTrips counts how often a pool's connections wait for answers.
+type roundTrips struct{ n atomic.Int64 }
+
+func (r *roundTrips) counted(t *testing.T, pool *pgxpool.Pool) *pgxpool.Pool {
+	t.Helper()
+
+	config := pool.Config()
+	config.ConnConfig.Tracer = r
+	counted, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(counted.Close)
+
+	return counted
+}
+
+func (r *roundTrips) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	r.n.Add(1)
+
+	return ctx
+}
+
+func (*roundTrips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (r *roundTrips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	r.n.Add(1)
+
+	return ctx
+}
+
+func (*roundTrips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (*roundTrips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 func TestTypes(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"alfred/internal/httpapi/problem"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
+	"alfred/registry"
 )
 
 const (
@@ -71,28 +71,45 @@ func (a *api) search(ctx context.Context, in *searchIn) (searchResult, error) {
 
 // label names the hits. A row deleted since it was embedded is left out.
 func (a *api) label(ctx context.Context, hits []recall.Hit) ([]found, error) {
+	labels, err := a.labelsOf(ctx, hits)
 	items := make([]found, 0, len(hits))
-	err := a.readAll(ctx, func(tx pgx.Tx) error {
-		for _, hit := range hits {
-			if hit.Kind == recall.KindTurn {
-				items = append(items, foundTurn(hit))
+	for _, hit := range hits {
+		if hit.Kind == recall.KindTurn {
+			items = append(items, foundTurn(hit))
+		} else if label, there := labels[hit.Kind][hit.ID]; there {
+			items = append(items, found{Type: hit.Kind, ID: hit.ID, Label: label, Score: hit.Score})
+		}
+	}
 
-				continue
-			}
-			row, err := a.Rows.Get(ctx, tx, crud.User{ID: userOf(ctx)}, hit.Kind, hit.ID)
-			if gone, ok := errors.AsType[*crud.Error](err); ok && gone.Code == crud.CodeNotFound {
-				continue
-			}
+	return items, err
+}
+
+// labelsOf are the labels of the rows among the hits, by type and key: one list per type.
+func (a *api) labelsOf(ctx context.Context, hits []recall.Hit) (map[string]map[string]string, error) {
+	keys, labels := map[string][]any{}, map[string]map[string]string{}
+	for _, hit := range hits {
+		if hit.Kind != recall.KindTurn {
+			keys[hit.Kind] = append(keys[hit.Kind], hit.ID)
+		}
+	}
+	err := a.readAll(ctx, func(tx pgx.Tx) error {
+		for kind, ids := range keys {
+			entity := a.Domain.ByType(kind)
+			params := crud.ListParams{Filters: []registry.Filter{{Field: entity.Key.Name, Op: "in", Value: ids}}}
+			list, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, kind, params)
 			if err != nil {
-				return fmt.Errorf("label %s: %w", hit.Kind, err)
+				return fmt.Errorf("label %s: %w", kind, err)
 			}
-			items = append(items, found{Type: hit.Kind, ID: hit.ID, Label: a.Domain.ByType(hit.Kind).Label.Render(row.Data), Score: hit.Score})
+			labels[kind] = map[string]string{}
+			for _, row := range list.Rows {
+				labels[kind][row.Key] = entity.Label.Render(row.Data)
+			}
 		}
 
 		return nil
 	})
 
-	return items, err
+	return labels, err
 }
 
 func foundTurn(hit recall.Hit) found {
