@@ -74,6 +74,8 @@ func TestMessages(t *testing.T) {
 		"unknown if_busy":         {`{"message": "a", "if_busy": "shout"}`, 400, "invalid_request"},
 		"inputs of another shape": {`{"message": "a", "ui_changes": {}}`, 400, "invalid_request"},
 		"unknown field of inputs": {`{"message": "a", "mentioned_entities": [{"ref_type": "recipe", "uuid": "1", "label": "x", "id": 1}]}`, 400, "invalid_request"},
+		"unknown type changed":    {`{"message": "a", "ui_changes": [{"action": "created:user", "entity_type": "spaceship", "entity_id": "1", "label": "x"}]}`, 422, "invalid_request"},
+		"unknown type mentioned":  {`{"message": "a", "mentioned_entities": [{"ref_type": "spaceship", "uuid": "1", "label": "x"}]}`, 422, "invalid_request"},
 		"not JSON":                {`{"message": `, 400, "invalid_request"},
 		"not an object":           {`["message"]`, 400, "invalid_request"},
 		"nothing":                 {nil, 400, "invalid_request"},

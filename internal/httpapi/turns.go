@@ -174,6 +174,11 @@ func (a *api) checkInputs(in newTurn) error {
 			return problem.Unprocessable(fmt.Sprintf("ui_changes: there is no type %q.", c.EntityType))
 		}
 	}
+	for _, m := range in.MentionedEntities {
+		if a.Domain.Entity(m.RefType) == nil {
+			return problem.Unprocessable(fmt.Sprintf("mentioned_entities: there is no type %q.", m.RefType))
+		}
+	}
 
 	return nil
 }
