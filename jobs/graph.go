@@ -106,17 +106,16 @@ func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
 
 // thought is what the edge after Think depends on besides its output.
 type thought struct {
-	writeAllowed bool
-	said         bool // a reply came with the plan
-	refs         nodes.Refs
+	said bool // a reply came with the plan
+	refs nodes.Refs
 	// home is the subdomain in which a step of another subdomain reads refs of a type.
 	home func(entityType, subdomain string) string
 	// table is the table that holds rows of a type.
 	table func(entityType string) string
 }
 
+// afterThink is the edge after Think. A plan writes only where it may: any other has become a proposal in package nodes.
 func afterThink(out *nodes.ThinkOutput, in thought) move {
-	writes := slices.ContainsFunc(out.Steps, func(s nodes.Step) bool { return s.Type == vocab.StepWrite })
 	switch {
 	case out.Decision == "propose":
 		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskPropose, text: out.Proposal, options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
@@ -124,8 +123,6 @@ func afterThink(out *nodes.ThinkOutput, in thought) move {
 		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskClarify, text: strings.Join(out.Questions, " ")}, skip: true, coded: true}
 	case len(out.Steps) == 0:
 		return move{next: vocab.NodeReply, skip: true, coded: in.said}
-	case writes && !in.writeAllowed:
-		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskPropose, text: nodes.Proposal(out.Steps), options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
 	default:
 		plan := withReads(out.Steps, in)
 

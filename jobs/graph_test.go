@@ -98,32 +98,29 @@ func TestAfterThink(t *testing.T) {
 		return nodes.Step{Type: kind, Subdomain: "recipes", Description: kind + " it.", Needs: needs, Refs: named}
 	}
 	tests := map[string]struct {
-		out   nodes.ThinkOutput
-		write bool
-		next  string
-		ask   string
-		plan  []string
+		out  nodes.ThinkOutput
+		next string
+		ask  string
+		plan []string
 	}{
-		"clarify":               {nodes.ThinkOutput{Decision: "clarify", Questions: []string{"How many?"}}, false, vocab.NodeReply, vocab.AskClarify, nil},
-		"loaded and drafts":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "gen_recipe_1")}}, false, vocab.NodeAct, "", []string{"analyze"}},
-		"missing rows":          {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "recipe_2", "inv_1")}}, false, vocab.NodeAct, "", []string{"read", "read", "analyze"}},
-		"V06: only the summary": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("generate", "rows", "recipe_3", "recipe_4")}}, false, vocab.NodeAct, "", []string{"read", "generate"}},
-		"V06: what a change finds by name is read":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("name", "milk")}}, true, vocab.NodeAct, "", []string{"read", "write"}},
-		"V06: and a row that is not loaded":            {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "inv_1")}}, true, vocab.NodeAct, "", []string{"read", "write"}},
-		"V06: what is loaded is not read":              {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "recipe_3")}}, true, vocab.NodeAct, "", []string{"write"}},
-		"V06: what an earlier step reads is not twice": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{looking, changing("name", "milk")}}, true, vocab.NodeAct, "", []string{"read", "write"}},
-		"missing rows are read":                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, false, vocab.NodeAct, "", []string{"read", "analyze"}},
-		"no steps":                                     {nodes.ThinkOutput{Decision: "plan"}, false, vocab.NodeReply, "", nil},
-		"propose":                                      {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, false, vocab.NodeReply, vocab.AskPropose, nil},
-		"write":                                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, true, vocab.NodeAct, "", []string{"write"}},
-		// Exploring is no permission to save.
-		"write not allowed": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, false, vocab.NodeReply, vocab.AskPropose, nil},
+		"clarify":               {nodes.ThinkOutput{Decision: "clarify", Questions: []string{"How many?"}}, vocab.NodeReply, vocab.AskClarify, nil},
+		"loaded and drafts":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "gen_recipe_1")}}, vocab.NodeAct, "", []string{"analyze"}},
+		"missing rows":          {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "recipe_2", "inv_1")}}, vocab.NodeAct, "", []string{"read", "read", "analyze"}},
+		"V06: only the summary": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("generate", "rows", "recipe_3", "recipe_4")}}, vocab.NodeAct, "", []string{"read", "generate"}},
+		"V06: what a change finds by name is read":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("name", "milk")}}, vocab.NodeAct, "", []string{"read", "write"}},
+		"V06: and a row that is not loaded":            {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "inv_1")}}, vocab.NodeAct, "", []string{"read", "write"}},
+		"V06: what is loaded is not read":              {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "recipe_3")}}, vocab.NodeAct, "", []string{"write"}},
+		"V06: what an earlier step reads is not twice": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{looking, changing("name", "milk")}}, vocab.NodeAct, "", []string{"read", "write"}},
+		"missing rows are read":                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, vocab.NodeAct, "", []string{"read", "analyze"}},
+		"no steps":                                     {nodes.ThinkOutput{Decision: "plan"}, vocab.NodeReply, "", nil},
+		"propose":                                      {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, vocab.NodeReply, vocab.AskPropose, nil},
+		"write":                                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, vocab.NodeAct, "", []string{"write"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			got := afterThink(&test.out, thought{writeAllowed: test.write, refs: refs, home: func(entityType, _ string) string { return entityType }, table: func(entityType string) string { return entityType + "s" }})
+			got := afterThink(&test.out, thought{refs: refs, home: func(entityType, _ string) string { return entityType }, table: func(entityType string) string { return entityType + "s" }})
 			checkMove(t, got, test.next, test.ask, test.plan)
 			for _, s := range got.plan[:max(len(got.plan)-len(test.out.Steps), 0)] {
 				require.NotEmpty(t, s.CarriedCalls(), "what code finds missing, code reads")

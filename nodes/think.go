@@ -232,7 +232,7 @@ func (o *ThinkOutput) enforce(in ThinkInput) *ThinkOutput {
 		o.Steps[i].Refs = slices.DeleteFunc(o.Steps[i].Refs, func(ref string) bool { _, ok := in.Refs[ref]; return !ok })
 	}
 	if o.writes() && !in.Permission.Allowed {
-		return o.asProposal()
+		return &ThinkOutput{Goal: o.Goal, Decision: "propose", Proposal: proposal(o.Steps), Steps: o.Steps} // the steps are what is proposed
 	}
 	if len(o.Steps) > in.MaxSteps {
 		o.Left = o.Steps[in.MaxSteps:]
@@ -242,13 +242,8 @@ func (o *ThinkOutput) enforce(in ThinkInput) *ThinkOutput {
 	return o
 }
 
-// asProposal keeps the steps: they are what is proposed.
-func (o *ThinkOutput) asProposal() *ThinkOutput {
-	return &ThinkOutput{Goal: o.Goal, Decision: "propose", Proposal: Proposal(o.Steps), Steps: o.Steps}
-}
-
-// Proposal words a plan that waits for consent.
-func Proposal(steps []Step) string {
+// proposal words a plan that waits for consent.
+func proposal(steps []Step) string {
 	parts := make([]string, 0, len(steps))
 	for _, s := range steps {
 		parts = append(parts, strings.TrimRight(s.Description, "."))
