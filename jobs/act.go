@@ -195,7 +195,11 @@ func (s *settled) effects(ctx context.Context, c *commit) (move, error) { return
 
 // runApproved runs exactly the calls that the user approved.
 func runApproved(ctx context.Context, c *commit) (move, error) {
-	outcome, err := c.s.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), c.s.approved())
+	calls, err := c.s.approved()
+	if err != nil {
+		return move{}, err
+	}
+	outcome, err := c.s.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), calls)
 	if err != nil {
 		return move{}, err
 	}

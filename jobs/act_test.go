@@ -196,11 +196,12 @@ func TestApprovalIsCarriedOutByCode(t *testing.T) {
 		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}]}, act: [`+remove+`], reply: "Really?"},
 		{understand: {intent: confirm, answers_question: true}, reply: done}]`)
 	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
-		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Options: []crud.ApprovalOption{{Label: "Yes"}}, Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
 	}
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 write partial"}, h.outcomes(first))
+	require.Equal(t, []string{"yes Yes", "no No"}, column[string](h, `SELECT concat_ws(' ', o ->> 'id', o ->> 'label') FROM questions, jsonb_array_elements(payload -> 'options') AS o`))
 	h.prompts.mu.Lock()
 	h.prompts.hasQuestion = true
 	h.prompts.mu.Unlock()
@@ -225,7 +226,7 @@ func TestWhatWaitedForAnApprovalFollowsIt(t *testing.T) {
 			return crud.Outcome{Results: []crud.Result{{Tool: vocab.ToolRead, RowCount: 1}}}, nil
 		}
 
-		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Options: []crud.ApprovalOption{{Label: "Yes"}}, Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
 	}
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)

@@ -160,9 +160,9 @@ func (a *answered) settle(out *nodes.UnderstandOutput) {
 	out.Curation = nodes.Curation{Retain: out.Curation.Retain}
 	out.Intent = "answer"
 	switch a.chosen {
-	case crud.OptionYes:
+	case optionYes:
 		out.Intent = "confirm"
-	case crud.OptionNo:
+	case optionNo:
 		out.Undo = nil
 	}
 	if chosen := a.label(); chosen.Ref != "" {
@@ -180,13 +180,13 @@ func (a *answered) settle(out *nodes.UnderstandOutput) {
 //   - A click on No is never permission, whatever a model makes of it.
 func permit(intent string, a *answered) nodes.Permission {
 	switch {
-	case a != nil && a.chosen == crud.OptionNo:
+	case a != nil && a.chosen == optionNo:
 		return nodes.Permission{Why: "the user said no to: " + a.told()}
 	case intent == "write":
 		return nodes.Permission{Allowed: true, Why: "the user asked for it"}
 	case a == nil:
 		return nodes.Permission{Why: "the user has not asked to save, change or delete anything"}
-	case intent == "confirm" || a.chosen == crud.OptionYes:
+	case intent == "confirm" || a.chosen == optionYes:
 		return a.permission("the user said yes to: ")
 	case intent == "answer" && a.proposes():
 		return a.permission("the user answered, and the answer may change what is written: ")
@@ -294,7 +294,7 @@ func (q *question) worded(asked string, shown bool) {
 	}
 	q.text = asked
 	if !shown {
-		q.options = []view.QuestionOption{{ID: crud.OptionYes, Label: q.writes[0].Description}, {ID: crud.OptionNo, Label: "No"}}
+		q.options = []view.QuestionOption{{ID: optionYes, Label: q.writes[0].Description}, {ID: optionNo, Label: "No"}}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
-	"alfred/internal/crud"
 	"alfred/internal/domain"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
@@ -41,9 +40,9 @@ func TestV02ConsentIsSemantic(t *testing.T) {
 		"an answer to a question after a read":  {"answer", question, false},
 		"what was missing for a write":          {"answer", inTheWay, true},
 		"what was missing for an idea":          {"answer", idle, false},
-		"a click on yes, misread":               {"chat", clicked(offer, crud.OptionYes), true},
-		"a click on no, misread":                {"confirm", clicked(offer, crud.OptionNo), false},
-		"a click on no, misread as a new order": {"write", clicked(offer, crud.OptionNo), false},
+		"a click on yes, misread":               {"chat", clicked(offer, optionYes), true},
+		"a click on no, misread":                {"confirm", clicked(offer, optionNo), false},
+		"a click on no, misread as a new order": {"write", clicked(offer, optionNo), false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +84,7 @@ func TestClicksMeanTheirOption(t *testing.T) {
 func TestAClickOnNoUndoesNothing(t *testing.T) {
 	t.Parallel()
 
-	for option, undoes := range map[string]bool{crud.OptionNo: false, "2": true} {
+	for option, undoes := range map[string]bool{optionNo: false, "2": true} {
 		out := nodes.UnderstandOutput{Intent: "write", Undo: &nodes.UndoRequest{Turn: 2}}
 		(&answered{chosen: option}).settle(&out)
 		require.Equal(t, undoes, out.Undo != nil, option)
@@ -107,8 +106,8 @@ func TestNoIsNoWhoeverAsks(t *testing.T) {
 	for _, o := range q.options {
 		ids = append(ids, o.ID)
 	}
-	require.Equal(t, []string{"1", crud.OptionNo, "3", "4", "5"}, ids)
-	require.False(t, clicks(q, crud.OptionNo).Allowed)
+	require.Equal(t, []string{"1", optionNo, "3", "4", "5"}, ids)
+	require.False(t, clicks(q, optionNo).Allowed)
 	require.True(t, clicks(q, "1").Allowed)
 	require.True(t, clicks(q, "3").Allowed)
 }

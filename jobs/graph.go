@@ -54,9 +54,15 @@ type question struct {
 	rest    []nodes.Step // what follows the calls
 }
 
-// yesNo are the options of a question that proposes something.
+// The options of a question that proposes something. A click on one of them is an answer, whatever a model makes of it.
+const (
+	optionNo  = "no"
+	optionYes = "yes"
+)
+
+// yesNo are these options.
 func yesNo() []view.QuestionOption {
-	return []view.QuestionOption{{ID: crud.OptionYes, Label: "Yes"}, {ID: crud.OptionNo, Label: "No"}}
+	return []view.QuestionOption{{ID: optionYes, Label: "Yes"}, {ID: optionNo, Label: "No"}}
 }
 
 // understood is what the edge after Understand depends on besides its output.
@@ -247,9 +253,9 @@ var saysNo = regexp.MustCompile(`(?i)^\s*(?:no|nope|hayır|não|nee|nei|nein|nej
 // optionID is the number of a model's option, except that the first one that says no has the id of every No: a click on
 // it is no permission.
 func optionID(label string, before []view.QuestionOption) string {
-	taken := slices.ContainsFunc(before, func(o view.QuestionOption) bool { return o.ID == crud.OptionNo })
+	taken := slices.ContainsFunc(before, func(o view.QuestionOption) bool { return o.ID == optionNo })
 	if saysNo.MatchString(label) && !taken {
-		return crud.OptionNo
+		return optionNo
 	}
 
 	return strconv.Itoa(len(before) + 1)

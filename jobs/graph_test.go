@@ -78,7 +78,7 @@ func TestOptionsThatSayNo(t *testing.T) {
 		"No": true, "No thanks": true, "No, thank you.": true, "no - keep it": true, "Nein, danke": true, "Non, garde-les": true, "不，谢谢": true, "Нет": true,
 		"No onions": false, "No-bake cake": false, "Non-dairy": false, "None": false, "Nona's soup": false, "Cancel": false, "Yes": false,
 	} {
-		require.Equal(t, no, optionID(label, nil) == crud.OptionNo, label)
+		require.Equal(t, no, optionID(label, nil) == optionNo, label)
 	}
 }
 

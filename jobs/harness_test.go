@@ -340,7 +340,7 @@ func (f *fakeTools) Lines(_ context.Context, _ pgx.Tx, _ registry.Scope, refs []
 	return lines, nil
 }
 
-func (f *fakeTools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (crud.Outcome, error) {
+func (f *fakeTools) ExecuteApproved(context.Context, pgx.Tx, registry.Scope, []crud.ApprovedCall) (crud.Outcome, error) {
 	return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolDelete, EntityType: "recipe", RowCount: 11}}}, nil
 }
 

@@ -67,7 +67,7 @@ type Prompts interface {
 type Tools interface {
 	Prepare(ctx context.Context, beginner pg.Beginner, asker crud.Asker, calls []crud.Call) (crud.Prepared, error)
 	Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds crud.Bounds, prepared crud.Prepared) (crud.Outcome, error)
-	ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (crud.Outcome, error)
+	ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []crud.ApprovedCall) (crud.Outcome, error)
 	Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what crud.Undoing) (crud.Outcome, error)
 	ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error)
 	Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs []string) (map[string]string, error)

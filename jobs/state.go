@@ -62,7 +62,7 @@ func (s *state) actDecision() (decision, error) {
 		return nil, err
 	case undo != nil:
 		return &settled{carryOut: undo.run}, nil
-	case s.approved() != nil && s.Step() == s.Steps[0]: // the others are those that waited for it
+	case s.approval() != nil && s.Step() == s.Steps[0]: // the others are those that waited for it
 		return &settled{carryOut: runApproved}, nil
 	default:
 		return &act{s: s}, nil
@@ -191,19 +191,33 @@ func (s *state) demoted(ref string) bool {
 // planned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.
 func (s *state) planned() bool { return s.DecisionsOf(vocab.NodeThink) > 0 }
 
-// approved returns the payload of the approve question that this turn carries out, or nil.
-func (s *state) approved() json.RawMessage {
-	answered := s.Answered()
-	if s.planned() || len(s.Steps) == 0 || answered == nil || answered.Kind != vocab.AskApprove || s.Understood().Intent != "confirm" {
+// approval returns the approve question whose calls this turn carries out, or nil.
+func (s *state) approval() *db.QuestionListTurnRow {
+	q := s.Answered()
+	if s.planned() || len(s.Steps) == 0 || q == nil || q.Kind != vocab.AskApprove || s.Understood().Intent != "confirm" {
 		return nil
 	}
 
-	return answered.Payload
+	return q
+}
+
+// approved returns the calls of the approval, none for any other turn.
+func (s *state) approved() ([]crud.ApprovedCall, error) {
+	q := s.approval()
+	if q == nil {
+		return nil, nil
+	}
+	a, err := s.answered(q.ID, q.Kind, q.Payload)
+	if err != nil {
+		return nil, err
+	}
+
+	return a.payload.Calls, nil
 }
 
 // quick reports whether code words this turn's reply and summary: a read that Understand found simple enough.
 func (s *state) quick() bool {
-	return !s.planned() && len(s.Steps) > 0 && s.approved() == nil && !s.stuck()
+	return !s.planned() && len(s.Steps) > 0 && s.approval() == nil && !s.stuck()
 }
 
 // stuck reports whether a decision of Act gave up its step.

@@ -3,7 +3,6 @@ package jobs
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,8 +61,8 @@ type undoing struct {
 
 // undoing returns what this turn undoes, nil for most.
 func (s *state) undoing() (*undoing, error) {
-	if payload := s.approved(); payload != nil {
-		return undoApproved(payload)
+	if s.approval() != nil {
+		return s.undoApproved()
 	}
 	if s.Turn.Undoes != nil {
 		return &undoing{turn: s.Turn.Undoes}, nil
@@ -80,16 +79,13 @@ func (s *state) undoing() (*undoing, error) {
 	return u, nil
 }
 
-// undoApproved is the undo in an approval's payload, nil if it is about something else.
-func undoApproved(payload json.RawMessage) (*undoing, error) {
-	var approval crud.Approval
-	if err := json.Unmarshal(payload, &approval); err != nil {
-		return nil, fmt.Errorf("read approval: %w", err)
+// undoApproved is the undo that the user has approved, nil if the approval is about something else.
+func (s *state) undoApproved() (*undoing, error) {
+	calls, err := s.approved()
+	if err != nil || len(calls) != 1 || calls[0].Tool != vocab.ToolUndo || len(calls[0].Keys) != 1 {
+		return nil, err
 	}
-	if len(approval.Calls) != 1 || approval.Calls[0].Tool != vocab.ToolUndo || len(approval.Calls[0].Keys) != 1 {
-		return nil, nil
-	}
-	id, err := uuid.Parse(approval.Calls[0].Keys[0])
+	id, err := uuid.Parse(calls[0].Keys[0])
 	if err != nil {
 		return nil, fmt.Errorf("read approval: %w", err)
 	}

@@ -1,7 +1,6 @@
 package crud_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,13 +13,9 @@ import (
 func (b *bundle) narrowed(asked *crud.Approval, calls ...crud.Call) crud.Outcome {
 	b.t.Helper()
 
-	payload, err := json.Marshal(asked)
-	require.NoError(b.t, err)
-	var kept crud.Approval
-	require.NoError(b.t, json.Unmarshal(payload, &kept))
 	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), calls)
 	require.NoError(b.t, err)
-	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.at(), crud.Bounds{StepType: vocab.StepWrite, Seen: b.seen, Agreed: kept.Calls}, prepared)
+	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.at(), crud.Bounds{StepType: vocab.StepWrite, Seen: b.seen, Agreed: b.kept(asked)}, prepared)
 	require.NoError(b.t, err)
 
 	return outcome

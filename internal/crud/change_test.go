@@ -1,7 +1,6 @@
 package crud_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -209,10 +208,7 @@ func TestApproval(t *testing.T) {
 		require.Contains(t, approval.Text, "3 pantry items: Chicken thighs, Cod, Peas")
 
 		b.exec(`INSERT INTO kitchen.inventory (user_id, name, location) VALUES ($1, 'Ice', 'freezer')`, b.scope.UserID)
-		payload, err := json.Marshal(approval)
-		require.NoError(t, err)
-		outcome, err := b.tools.ExecuteApproved(t.Context(), b.tx, b.at(), payload)
-		require.NoError(t, err)
+		outcome := b.approve(approval)
 		require.False(t, outcome.Failed(), "%+v", outcome)
 		require.Equal(t, 3, outcome.Results[0].RowCount)
 		require.Equal(t, "Ice", query[string](b, `SELECT string_agg(name, ' ') FROM kitchen.inventory WHERE location = 'freezer'`), "exactly the rows of the question")
@@ -345,10 +341,7 @@ func TestApproval(t *testing.T) {
 		b := setup(t)
 		approval := asked(t, b, call(vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`), call(vocab.ToolDelete, `{"table": "inventory", "filters": []}`))
 		require.Zero(t, query[int](b, `SELECT count(*)::int FROM kitchen.tasks`))
-		payload, err := json.Marshal(approval)
-		require.NoError(t, err)
-		outcome, err := b.tools.ExecuteApproved(t.Context(), b.tx, b.at(), payload)
-		require.NoError(t, err)
+		outcome := b.approve(approval)
 		require.False(t, outcome.Failed(), "%+v", outcome)
 		require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM kitchen.tasks`))
 		require.Zero(t, query[int](b, `SELECT count(*)::int FROM kitchen.inventory`))

@@ -85,31 +85,14 @@ type Change struct {
 	Action     string // created, updated, deleted
 }
 
-// Approval is the payload of an approve question.
+// Approval is what the user has to agree to.
 type Approval struct {
-	Text    string           `json:"text"`
-	Options []ApprovalOption `json:"options"`
+	Text string
 	// Calls are the decision's calls with the rows they were about to change.
-	Calls []ApprovedCall `json:"calls"`
+	Calls []ApprovedCall
 }
 
-// ApprovalOption is one answer the user may give.
-type ApprovalOption struct {
-	ID    string `json:"id"`
-	Label string `json:"label"`
-}
-
-func newApproval(text string) *Approval {
-	return &Approval{Text: text, Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}}}
-}
-
-// The options of a yes-or-no question.
-const (
-	OptionNo  = "no"
-	OptionYes = "yes"
-)
-
-// ApprovedCall is one call and exactly the rows it may change.
+// ApprovedCall is one call and exactly the rows it may change, as a question keeps it.
 type ApprovedCall struct {
 	Tool       string          `json:"tool"`
 	Args       json.RawMessage `json:"args"`

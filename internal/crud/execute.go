@@ -2,9 +2,7 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -133,15 +131,11 @@ func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bo
 	return d.execute(ctx, tx)
 }
 
-// ExecuteApproved runs the calls in an approve question's payload, on exactly the rows the question was about. Rows
-// that no longer exist are skipped.
-func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (Outcome, error) {
-	var approval Approval
-	if err := json.Unmarshal(payload, &approval); err != nil {
-		return Outcome{}, fmt.Errorf("read approval: %w", err)
-	}
+// ExecuteApproved runs the calls that the user has agreed to, on exactly the rows the question was about. Rows that no
+// longer exist are skipped.
+func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []ApprovedCall) (Outcome, error) {
 	d := &decision{tools: t, scope: scope, bounds: Bounds{StepType: vocab.StepWrite}}
-	for _, approved := range approval.Calls {
+	for _, approved := range calls {
 		keys := approved.Keys
 		if keys == nil && (approved.Tool == vocab.ToolUpdate || approved.Tool == vocab.ToolDelete) {
 			keys = []string{} // nothing was approved, which differs from everything

@@ -86,7 +86,6 @@ func TestK03ApprovedOperationsOnRowsThatChanged(t *testing.T) {
 	b := setupOperations(t)
 	asked := b.decide("write", call("send_back", `{"this": "crate_1", "reason": "too heavy"}`)).Approval
 	require.NotNil(t, asked)
-	require.Equal(t, []crud.ApprovalOption{{ID: crud.OptionYes, Label: "Yes"}, {ID: crud.OptionNo, Label: "No"}}, asked.Options)
 	b.exec(`UPDATE depot.crates SET weight = 2 WHERE name = 'Lamps'`)
 	again := b.approve(asked).Approval
 	require.NotNil(t, again, "it is asked again")

@@ -32,7 +32,7 @@ func (d *decision) askOnce(s *step, text string) {
 // ask adds a sentence that the user has to agree to.
 func (d *decision) ask(text string) {
 	if d.approval == nil {
-		d.approval = newApproval("")
+		d.approval = &Approval{}
 	}
 	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
 }

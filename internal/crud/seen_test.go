@@ -68,12 +68,21 @@ func TestK03OwnWritesDoNotCount(t *testing.T) {
 func (b *bundle) approve(asked *crud.Approval) crud.Outcome {
 	b.t.Helper()
 
-	payload, err := json.Marshal(asked)
-	require.NoError(b.t, err)
-	outcome, err := b.tools.ExecuteApproved(b.t.Context(), b.tx, b.at(), payload)
+	outcome, err := b.tools.ExecuteApproved(b.t.Context(), b.tx, b.at(), b.kept(asked))
 	require.NoError(b.t, err)
 
 	return outcome
+}
+
+// kept are the calls that the user was asked about, as a question keeps them.
+func (b *bundle) kept(asked *crud.Approval) (calls []crud.ApprovedCall) {
+	b.t.Helper()
+
+	kept, err := json.Marshal(asked.Calls)
+	require.NoError(b.t, err)
+	require.NoError(b.t, json.Unmarshal(kept, &calls))
+
+	return calls
 }
 
 // The user agreed to the state at the time of the question.

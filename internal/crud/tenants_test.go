@@ -183,7 +183,9 @@ func (b *bundle) hear(a attempt) string {
 	case "message":
 		notices, err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, a.args, nil, nil)
 	case "approval":
-		outcome, err = b.tools.ExecuteApproved(b.t.Context(), b.tx, b.at(), json.RawMessage(a.args))
+		var calls []crud.ApprovedCall
+		require.NoError(b.t, json.Unmarshal([]byte(a.args), &calls))
+		outcome, err = b.tools.ExecuteApproved(b.t.Context(), b.tx, b.at(), calls)
 	default:
 		outcome = b.decide(a.step, call(a.tool, a.args))
 	}
@@ -380,7 +382,7 @@ func (e *estate) payloads(kind *domain.Entity) []attempt {
 		}
 	}
 	for _, tool := range []string{vocab.ToolUpdate, vocab.ToolDelete} {
-		all = append(all, attempt{"", "approval", sprintf(`{"calls": [{"tool": %q, "args": {"table": %q%s}, "keys": ["{id %s}"]}]}`,
+		all = append(all, attempt{"", "approval", sprintf(`[{"tool": %q, "args": {"table": %q%s}, "keys": ["{id %s}"]}]`,
 			tool, table, map[string]string{vocab.ToolUpdate: `, "data": {` + minimal[table] + `}`}[tool], table)})
 	}
 

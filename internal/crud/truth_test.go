@@ -150,7 +150,6 @@ func TestV18MoreRowsThanWereNamedAreNotDeletedUnasked(t *testing.T) {
 	outcome := b.decide("write", call(vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "title", "op": "similar", "value": "Call mum"}]}`))
 	require.NotNil(t, outcome.Approval)
 	require.Contains(t, outcome.Approval.Text, "2 Jan 2027", "what tells them apart is said")
-	require.Equal(t, crud.OptionYes, outcome.Approval.Options[0].ID)
 	require.Equal(t, 2, query[int](b, `SELECT count(*)::int FROM kitchen.tasks WHERE title = 'Call mum'`))
 }
 

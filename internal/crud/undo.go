@@ -219,9 +219,10 @@ func (u *undoing) mustAgree() bool {
 	if len(effects) == 0 || u.Agreed {
 		return false
 	}
-	u.approval = newApproval(fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s",
-		u.Number, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI))
-	u.approval.Calls = []ApprovedCall{{Tool: vocab.ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}}
+	u.approval = &Approval{
+		Text:  fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s", u.Number, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
+		Calls: []ApprovedCall{{Tool: vocab.ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}},
+	}
 
 	return true
 }
