@@ -49,7 +49,7 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 			return err
 		}
 	}
-	a.prepared, err = a.s.runner.Tools.Prepare(ctx, a.s.runner.Pool, a.s.asker(), toolCalls(a.out.Calls))
+	a.prepared, err = a.s.runner.Tools.Prepare(ctx, a.s.runner.Pool, a.s.asker(), a.out.Calls)
 
 	return err
 }
@@ -63,15 +63,6 @@ func (a *act) decide(ctx context.Context, model llm.Model) (*nodes.ActOutput, er
 	}
 
 	return nodes.Act(ctx, model, a.in)
-}
-
-func toolCalls(of []nodes.Call) []crud.Call {
-	calls := make([]crud.Call, 0, len(of))
-	for _, call := range of {
-		calls = append(calls, crud.Call{Tool: call.Tool, Args: call.Args})
-	}
-
-	return calls
 }
 
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {

@@ -85,7 +85,7 @@ func TestFailingCallsLeaveNothing(t *testing.T) {
 	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}, {tool: db_create, args: {table: recipes, data: {name: y}}}]}`
 	h := setup(t, actScript(planWrite, create, create, create))
 	h.exec(`CREATE TABLE public.marks (name text)`)
-	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, calls []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, calls []vocab.Call) (crud.Outcome, error) {
 		savepoint, err := tx.Begin(ctx)
 		if err != nil {
 			return crud.Outcome{}, err
@@ -114,7 +114,7 @@ func TestDatabaseErrorRollsTheDecisionBack(t *testing.T) {
 	h := setup(t, actScript(planRead, readCall, completed))
 	h.exec(`CREATE TABLE public.marks (name text)`)
 	tries := 0
-	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, calls []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, calls []vocab.Call) (crud.Outcome, error) {
 		tries++
 		if _, err := tx.Exec(ctx, `INSERT INTO public.marks VALUES ('once')`); err != nil {
 			return crud.Outcome{}, err
@@ -195,8 +195,8 @@ func TestApprovalIsCarriedOutByCode(t *testing.T) {
 	h := setup(t, `turns: [
 		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}]}, act: [`+remove+`], reply: "Really?"},
 		{understand: {intent: confirm, answers_question: true}, reply: done}]`)
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
-		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Call: vocab.Call{Tool: "db_delete"}, EntityType: "recipe", Keys: []string{"k"}}}}}, nil
 	}
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
@@ -221,12 +221,12 @@ func TestWhatWaitedForAnApprovalFollowsIt(t *testing.T) {
 	h := setup(t, `turns: [
 		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}, {type: read, subdomain: recipes, description: count}]}, act: [`+remove+`], reply: "Really?"},
 		{understand: {intent: confirm, answers_question: true}, act: [`+count+`], reply: done}]`)
-	h.tools.execute = func(_ context.Context, _ pgx.Tx, _ registry.Scope, calls []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(_ context.Context, _ pgx.Tx, _ registry.Scope, calls []vocab.Call) (crud.Outcome, error) {
 		if calls[0].Tool == vocab.ToolRead {
 			return crud.Outcome{Results: []crud.Result{{Tool: vocab.ToolRead, RowCount: 1}}}, nil
 		}
 
-		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Call: vocab.Call{Tool: "db_delete"}, EntityType: "recipe", Keys: []string{"k"}}}}}, nil
 	}
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
@@ -299,12 +299,12 @@ func TestAnswerThatIsNoYesApprovesNothing(t *testing.T) {
 	h := setup(t, `turns: [
 		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}]}, act: [`+remove+`], reply: "Really?"},
 		{understand: {intent: answer, answers_question: true}, `+planRead+`, act: [{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: read}}]}], reply: "Which ones?"}]`)
-	h.tools.execute = func(_ context.Context, _ pgx.Tx, scope registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(_ context.Context, _ pgx.Tx, scope registry.Scope, _ []vocab.Call) (crud.Outcome, error) {
 		if scope.Turn == 2 {
 			return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2}}}, nil
 		}
 
-		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Calls: []crud.ApprovedCall{{Call: vocab.Call{Tool: "db_delete"}, EntityType: "recipe", Keys: []string{"k"}}}}}, nil
 	}
 	h.start()
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)

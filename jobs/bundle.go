@@ -118,7 +118,7 @@ func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.s.runner
 	s := r.state(c.tx, d, v)
 	if step := v.Step(); d.Node == vocab.NodeAct && step != nil {
-		if carried := s.carriedCalls(step); carried != nil && crud.Searches(toolCalls(carried.Calls)) {
+		if carried := s.carriedCalls(step); carried != nil && crud.Searches(carried.Calls) {
 			return nil, nil
 		}
 	}

@@ -79,7 +79,7 @@ func TestFailedCallEndsTheBundle(t *testing.T) {
 
 	h := setup(t, planned)
 	h.withPrompts()
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
 		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, ErrorCode: crud.CodeNotFound, ErrorMessage: "no such table"}}}, nil
 	}
 	h.start()
@@ -96,7 +96,7 @@ func TestBundleIsCommittedWholeOrNotAtAll(t *testing.T) {
 	h := setup(t, planned)
 	h.withPrompts()
 	var runs [][]string
-	h.tools.execute = func(ctx context.Context, _ pgx.Tx, _ registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(ctx context.Context, _ pgx.Tx, _ registry.Scope, _ []vocab.Call) (crud.Outcome, error) {
 		rows, err := h.pool.Query(ctx, `SELECT node FROM node_runs ORDER BY position`) // by another connection
 		if err != nil {
 			return crud.Outcome{}, err
@@ -161,7 +161,7 @@ func TestBundleThatPausedIsTakenApart(t *testing.T) {
 	h := setup(t, planned)
 	h.withPrompts()
 	failed := false
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
 		if !failed {
 			failed = true
 

@@ -36,7 +36,7 @@ const readOnce = `turns:
 func TestCarriedIsHeldToLoaded(t *testing.T) {
 	t.Parallel()
 	h := setup(t, readOnce)
-	h.tools.execute = func(ctx context.Context, tx pgx.Tx, s registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, s registry.Scope, _ []vocab.Call) (crud.Outcome, error) {
 		_, err := tx.Exec(ctx, `INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn)
 			VALUES ($1, $2, 'no cod', 'other', 'null', 'session', 1)`, s.UserID, s.SessionID)
 
@@ -97,7 +97,7 @@ func TestCarriedViewFollowsOthersWhoWriteMeanwhile(t *testing.T) {
 
 		return nil
 	}
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
 		changed := crud.Result{Call: 1, Tool: vocab.ToolUpdate, EntityType: "recipe", RowCount: 1, Changes: []crud.Change{{}}}
 
 		return crud.Outcome{Results: []crud.Result{changed}}, nil
@@ -171,7 +171,7 @@ func TestSnapshotFollowsTheTurnsOwnWrites(t *testing.T) {
 	config := prompt.DefaultConfig()
 	config.Apart = true
 	h.config.Prompts = prompt.New(h.config.Domain, config)
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
 		h.exec(`INSERT INTO kitchen.inventory (user_id, name, location) SELECT user_id, 'milk', 'fridge' FROM sessions WHERE id = $1`, h.session) //nolint:contextcheck // the test's
 		changed := crud.Result{Call: 1, Tool: vocab.ToolCreate, EntityType: "inv", RowCount: 1, Changes: []crud.Change{{}}}
 
@@ -196,7 +196,7 @@ func TestCarriedViewHasNothingOfAFailedRecord(t *testing.T) {
 
 	h := setup(t, readOnce)
 	failed := errors.New("a draft was changed meanwhile")
-	h.tools.execute = func(ctx context.Context, tx pgx.Tx, s registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, s registry.Scope, _ []vocab.Call) (crud.Outcome, error) {
 		err := pg.InTx(ctx, tx, func(tx pgx.Tx) error {
 			_, err := registry.New(tx, h.config.Domain, s).TranslateRows(ctx, []registry.Result{{
 				Entity: h.config.Domain.ByType("recipe"), Rows: []map[string]any{{"id": uuid.NewString(), "name": "Soup"}}, Action: registry.ActionRead,

@@ -18,6 +18,7 @@ import (
 	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/registry"
 )
@@ -222,7 +223,7 @@ func TestCancelDuringACommit(t *testing.T) {
 
 	h := setup(t, actScript(planRead, readCall, completed))
 	writing := make(chan struct{})
-	h.tools.execute = func(ctx context.Context, _ pgx.Tx, _ registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(ctx context.Context, _ pgx.Tx, _ registry.Scope, _ []vocab.Call) (crud.Outcome, error) {
 		close(writing)
 		<-ctx.Done()
 

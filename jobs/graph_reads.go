@@ -148,7 +148,7 @@ func looks(s nodes.Step, earlier []nodes.Step, in thought, known map[string]bool
 				}
 			}
 		case !slices.ContainsFunc(earlier, func(e nodes.Step) bool {
-			return slices.ContainsFunc(e.CarriedCalls(), func(c nodes.Call) bool { return tableOf(c) == table })
+			return slices.ContainsFunc(e.CarriedCalls(), func(c vocab.Call) bool { return tableOf(c) == table })
 		}):
 			calls = append(calls, readCall(table, json.RawMessage(filters.Raw)))
 		}

@@ -151,7 +151,7 @@ func checkMove(t *testing.T, got move, next, ask string, plan []string) {
 func TestAfterAct(t *testing.T) {
 	t.Parallel()
 
-	call := []nodes.Call{{Tool: "db_read", Args: json.RawMessage(`{}`)}}
+	call := []vocab.Call{{Tool: "db_read", Args: json.RawMessage(`{}`)}}
 	complete := &nodes.StepComplete{Summary: "all saved"}
 	ok := func(tool string, rows int) crud.Outcome {
 		return crud.Outcome{Results: []crud.Result{{Tool: tool, RowCount: rows}}}
@@ -232,7 +232,7 @@ func TestHalfAReadIsEnoughForTheNextStep(t *testing.T) {
 
 	for stepType, next := range map[string]string{vocab.StepRead: vocab.NodeAct, vocab.StepWrite: vocab.NodeReply} {
 		in := acted{stepType: stepType, calls: vocab.MaxStepCalls, done: []string{"found 2 recipes"}, later: []later{{step: 2, needs: true}}}
-		require.Equal(t, next, beforeAct(&nodes.ActOutput{Calls: []nodes.Call{{Tool: "db_read"}}}, in).next, stepType)
+		require.Equal(t, next, beforeAct(&nodes.ActOutput{Calls: []vocab.Call{{Tool: "db_read"}}}, in).next, stepType)
 	}
 }
 
@@ -249,7 +249,7 @@ func TestQuestionThatWouldWriteOffersIt(t *testing.T) {
 func TestBeforeAct(t *testing.T) {
 	t.Parallel()
 
-	call := nodes.ActOutput{Calls: []nodes.Call{{Tool: "db_update"}}}
+	call := nodes.ActOutput{Calls: []vocab.Call{{Tool: "db_update"}}}
 	schema := nodes.ActOutput{RequestSchema: &nodes.RequestSchema{Table: "t"}}
 	tests := map[string]struct {
 		out  nodes.ActOutput

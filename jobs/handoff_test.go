@@ -145,7 +145,7 @@ func TestStoppingWorkerTellsOfItsChanges(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, readOnce)
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
 		changed := crud.Result{Call: 1, Tool: vocab.ToolUpdate, EntityType: "recipe", RowCount: 1, Changes: []crud.Change{{}}}
 
 		return crud.Outcome{Results: []crud.Result{changed}}, nil
@@ -232,7 +232,7 @@ func TestAnswerOutlivesAFailedCommit(t *testing.T) {
 	h := setup(t, `turns: [{understand: {intent: read}, think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: d}]},
 		act: [{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: s}}]}], reply: Done.}]`)
 	failed := false
-	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, _ []vocab.Call) (crud.Outcome, error) {
 		if !failed {
 			failed = true
 			_, err := tx.Exec(ctx, `SELECT 1 / 0`)

@@ -308,10 +308,10 @@ type fakeTools struct {
 	inputs  int
 	prepare func(ctx context.Context) error
 	undo    func(what crud.Undoing) crud.Outcome
-	execute func(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []crud.Call) (crud.Outcome, error)
+	execute func(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []vocab.Call) (crud.Outcome, error)
 }
 
-func (f *fakeTools) Prepare(ctx context.Context, beginner pg.Beginner, asker crud.Asker, calls []crud.Call) (crud.Prepared, error) {
+func (f *fakeTools) Prepare(ctx context.Context, beginner pg.Beginner, asker crud.Asker, calls []vocab.Call) (crud.Prepared, error) {
 	if f.prepare != nil {
 		return crud.Prepared{}, f.prepare(ctx)
 	}

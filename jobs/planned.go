@@ -7,16 +7,15 @@ import (
 
 	"alfred/internal/view"
 	"alfred/internal/vocab"
-	"alfred/nodes"
 )
 
 // Which rows and columns a planned call is about, as far as its arguments say.
 
-func tableOf(call nodes.Call) string { return gjson.GetBytes(call.Args, "table").Str }
+func tableOf(call vocab.Call) string { return gjson.GetBytes(call.Args, "table").Str }
 
 // byRef reports whether the call selects its rows by ref, and returns the refs. One that names refs in order to leave
 // their rows out does not.
-func byRef(call nodes.Call) (refs []string, by bool) {
+func byRef(call vocab.Call) (refs []string, by bool) {
 	for _, filter := range gjson.GetBytes(call.Args, "filters").Array() {
 		if op := filter.Get("op").Str; filter.Get("field").Str != "id" || op != "=" && op != "in" {
 			continue
@@ -31,7 +30,7 @@ func byRef(call nodes.Call) (refs []string, by bool) {
 // carriable reports whether a planned call that changes rows may be carried out as written. The values that an update
 // overwrites must be known, and must not be a list, an object or a longer text: the planner was not shown those, and
 // may have meant to add to them. To delete a row, it is enough that nobody has changed it since it was last read.
-func carriable(known *view.Scene, call nodes.Call) bool {
+func carriable(known *view.Scene, call vocab.Call) bool {
 	if strings.Contains(gjson.GetBytes(call.Args, "filters.#.value").Raw, "..") {
 		return false // Act has to look at a range first
 	}
@@ -45,7 +44,7 @@ func carriable(known *view.Scene, call nodes.Call) bool {
 }
 
 // changed returns the columns that an update changes, none if it is written in another form than was asked for.
-func changed(call nodes.Call) (columns []string) {
+func changed(call vocab.Call) (columns []string) {
 	for _, name := range []string{"set.#.column", "clear"} {
 		for _, column := range gjson.GetBytes(call.Args, name).Array() {
 			columns = append(columns, column.Str)

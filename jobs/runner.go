@@ -65,7 +65,7 @@ type Prompts interface {
 
 // Tools run a decision's data calls. Prepare runs before the transaction, the others within it.
 type Tools interface {
-	Prepare(ctx context.Context, beginner pg.Beginner, asker crud.Asker, calls []crud.Call) (crud.Prepared, error)
+	Prepare(ctx context.Context, beginner pg.Beginner, asker crud.Asker, calls []vocab.Call) (crud.Prepared, error)
 	Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds crud.Bounds, prepared crud.Prepared) (crud.Outcome, error)
 	ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []crud.ApprovedCall) (crud.Outcome, error)
 	Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what crud.Undoing) (crud.Outcome, error)

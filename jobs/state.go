@@ -87,7 +87,7 @@ func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
 	if len(step.Calls) == 0 || len(s.ActedOn(step.Step)) > 0 {
 		return nil
 	}
-	var calls []nodes.Call
+	var calls []vocab.Call
 	if json.Unmarshal(step.Calls, &calls) != nil {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (s *state) acted(out *nodes.ActOutput) acted {
 	}
 	in.repeats = len(out.Calls) > 0
 	for _, call := range out.Calls {
-		in.repeats = in.repeats && seen[crud.Call(call).Fingerprint()]
+		in.repeats = in.repeats && seen[crud.Fingerprint(call)]
 	}
 
 	return in
@@ -273,7 +273,7 @@ func (in *acted) add(made *view.Acted, seen map[string]bool) {
 	}
 	for _, call := range made.Calls {
 		if vocab.Reads(call.Tool) {
-			seen[crud.Call(call).Fingerprint()] = true
+			seen[crud.Fingerprint(call)] = true
 		}
 	}
 }
@@ -291,7 +291,7 @@ func (s *state) doneBy(step int32) map[string]string {
 			continue
 		}
 		for i, call := range made.Calls {
-			done[crud.Call(call).Fingerprint()] = made.Results[i].Told
+			done[crud.Fingerprint(call)] = made.Results[i].Told
 		}
 	}
 

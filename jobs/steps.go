@@ -7,6 +7,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/exact"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -92,7 +93,7 @@ func (c *commit) appendSteps(plan, left []nodes.Step) (first *db.TurnSteps, err 
 }
 
 // encodedCalls are the calls that were written out for a step as they are stored, nil for none.
-func encodedCalls(calls []nodes.Call) (json.RawMessage, error) {
+func encodedCalls(calls []vocab.Call) (json.RawMessage, error) {
 	if len(calls) == 0 {
 		return nil, nil
 	}

@@ -119,7 +119,7 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 	if err != nil {
 		return fmt.Errorf("encode query: %w", err)
 	}
-	u.recall, err = u.s.runner.Tools.Prepare(ctx, u.s.runner.Pool, u.s.asker(), []crud.Call{{Tool: vocab.ToolRecall, Args: args}})
+	u.recall, err = u.s.runner.Tools.Prepare(ctx, u.s.runner.Pool, u.s.asker(), []vocab.Call{{Tool: vocab.ToolRecall, Args: args}})
 
 	return err
 }

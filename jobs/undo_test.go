@@ -41,7 +41,7 @@ func TestUndoIsCarriedOutAsApproved(t *testing.T) {
 			return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolUndo, RowCount: 1}}}
 		}
 
-		return crud.Outcome{Approval: &crud.Approval{Text: "Shall I?", Calls: []crud.ApprovedCall{{Tool: vocab.ToolUndo, Keys: []string{what.Turn.String()}}}}}
+		return crud.Outcome{Approval: &crud.Approval{Text: "Shall I?", Calls: []crud.ApprovedCall{{Call: vocab.Call{Tool: vocab.ToolUndo}, Keys: []string{what.Turn.String()}}}}}
 	}
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
@@ -75,8 +75,8 @@ func TestAnUndoInsteadOfAnApprovalApprovesNothing(t *testing.T) {
 	h := setup(t, `turns: [{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello},
 		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: Delete them}]}, act: [{calls: [{tool: db_delete, args: {table: recipes}}]}], reply: Shall I?},
 		{understand: {intent: write, answers_question: true, undo: {turn: 1}}}]`)
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
-		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all?", Calls: []crud.ApprovedCall{{Tool: vocab.ToolDelete, EntityType: "recipe", Keys: []string{"x"}}}}}, nil
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all?", Calls: []crud.ApprovedCall{{Call: vocab.Call{Tool: vocab.ToolDelete}, EntityType: "recipe", Keys: []string{"x"}}}}}, nil
 	}
 	var undone []crud.Undoing
 	h.tools.undo = func(what crud.Undoing) crud.Outcome {

@@ -45,7 +45,7 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 
 // drafts reports whether the decision makes or changes drafts.
 func (o *ActOutput) drafts() bool {
-	return slices.ContainsFunc(o.Calls, func(call Call) bool { return call.Tool == vocab.ToolGenerate })
+	return slices.ContainsFunc(o.Calls, func(call vocab.Call) bool { return call.Tool == vocab.ToolGenerate })
 }
 
 // claimsNothing complains if a write step is about to end although none of its calls changed anything.
@@ -100,7 +100,7 @@ func (o *ActOutput) add(call llm.ToolCall) error {
 		var object *map[string]any
 		if object, err = argsOf[map[string]any](args); err == nil {
 			args, err = json.Marshal(object)
-			o.Calls = append(o.Calls, Call{Tool: call.Name, Args: args})
+			o.Calls = append(o.Calls, vocab.Call{Tool: call.Name, Args: args})
 		}
 	}
 	if err != nil {

@@ -20,8 +20,8 @@ type BesideStep struct {
 
 // BesideCalls are the calls that an answer contains for a BesideStep, its step_complete last.
 type BesideCalls struct {
-	Step  int    `json:"step"`
-	Calls []Call `json:"calls"`
+	Step  int          `json:"step"`
+	Calls []vocab.Call `json:"calls"`
 }
 
 // divide separates the step's own calls from those of the steps beside it: step_complete ends each step's calls. Calls
@@ -45,7 +45,7 @@ func (in *ActInput) divide(calls []llm.ToolCall) (own []llm.ToolCall, others []B
 		}
 		one := BesideCalls{Step: left[at].Number}
 		for _, call := range part {
-			one.Calls = append(one.Calls, Call{Tool: call.Name, Args: call.Args})
+			one.Calls = append(one.Calls, vocab.Call{Tool: call.Name, Args: call.Args})
 		}
 		others, left = append(others, one), left[at+1:]
 	}
@@ -94,7 +94,7 @@ func (b *BesideStep) makes(call llm.ToolCall) bool {
 }
 
 // Carried is the decision of a step that consists of calls which an earlier answer wrote out for it.
-func Carried(calls []Call) (*ActOutput, error) {
+func Carried(calls []vocab.Call) (*ActOutput, error) {
 	out := &ActOutput{}
 	for _, call := range calls {
 		if err := out.add(llm.ToolCall{Name: call.Tool, Args: call.Args}); err != nil {

@@ -22,8 +22,8 @@ var carriable = map[string][]string{
 
 // CarriedCalls returns the calls that the planner wrote out for a step, in Act's form. If a plan may not write out one
 // of them, it returns none, and Act decides.
-func (s *Step) CarriedCalls() []Call {
-	calls := make([]Call, 0, len(s.Calls))
+func (s *Step) CarriedCalls() []vocab.Call {
+	calls := make([]vocab.Call, 0, len(s.Calls))
 	for _, raw := range s.Calls {
 		call, ok := carriedCall(raw)
 		if !ok || !slices.Contains(carriable[s.Type], call.Tool) {
@@ -170,10 +170,10 @@ func texts(value gjson.Result) []string {
 }
 
 // carriedCall reads a call whose arguments are either next to the tool's name or under args.
-func carriedCall(raw json.RawMessage) (Call, bool) {
+func carriedCall(raw json.RawMessage) (vocab.Call, bool) {
 	fields := map[string]any{}
 	if answer.Decode(raw, &fields) != nil {
-		return Call{}, false
+		return vocab.Call{}, false
 	}
 	tool, _ := fields["tool"].(string)
 	delete(fields, "tool")
@@ -192,7 +192,7 @@ func carriedCall(raw json.RawMessage) (Call, bool) {
 	}
 	args, err := json.Marshal(fields)
 
-	return Call{Tool: tool, Args: args}, err == nil && tool != "" && fields["table"] != nil
+	return vocab.Call{Tool: tool, Args: args}, err == nil && tool != "" && fields["table"] != nil
 }
 
 // plannedCall is the schema of one call in a plan: the arguments of all tools it may name, side by side, because strict

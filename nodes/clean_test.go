@@ -10,6 +10,7 @@ import (
 
 	"alfred/internal/exact"
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 )
 
 // Postgres stores neither NUL nor half a surrogate pair: no text that is read from an answer has one, nor have the calls
@@ -30,7 +31,7 @@ func TestAnswersHoldOnlyWhatPostgresStores(t *testing.T) {
 		`"\u00e9\n\u0000\t"`:   "é\n\t",
 	} {
 		require.Equal(t, want, summaryIn(t, given), given)
-		stored, err := exact.Storable(BesideCalls{Calls: []Call{{Tool: "db_read", Args: cleaned(calling(given)).ToolCalls[0].Args}}})
+		stored, err := exact.Storable(BesideCalls{Calls: []vocab.Call{{Tool: "db_read", Args: cleaned(calling(given)).ToolCalls[0].Args}}})
 		require.NoError(t, err)
 		var kept struct {
 			Calls []struct {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"alfred/internal/vocab"
 )
 
 // UnderstandOutput is Understand's decision: what the message refers to, what stays in view, what the user wants.
@@ -137,7 +139,7 @@ type Step struct {
 type ActOutput struct {
 	// Words introduce to the user what the calls draft: the reply begins with them, then shows the drafts.
 	Words         string         `json:"words,omitempty"`
-	Calls         []Call         `json:"calls,omitempty"`
+	Calls         []vocab.Call   `json:"calls,omitempty"`
 	StepComplete  *StepComplete  `json:"step_complete,omitempty"`
 	AskUser       *AskUser       `json:"ask_user,omitempty"`
 	Blocked       *Blocked       `json:"blocked,omitempty"`
@@ -165,12 +167,6 @@ func (o *ActOutput) Text() string {
 	}
 
 	return strings.Join(append(parts, o.Words), "\n")
-}
-
-// Call is one data tool call, with its arguments as the model wrote them (valid JSON).
-type Call struct {
-	Tool string          `json:"tool"`
-	Args json.RawMessage `json:"args"`
 }
 
 // StepComplete ends the step.

@@ -48,7 +48,7 @@ func (d *decision) sameChange(s *step, agreed ApprovedCall) bool {
 	if !updates {
 		return true
 	}
-	op, fault := d.newUpdate(&step{call: Call{Tool: agreed.Tool, Args: agreed.Args}})
+	op, fault := d.newUpdate(&step{call: agreed.Call})
 	then, _ := op.(*updateOp)
 
 	return fault == nil && reflect.DeepEqual(now.args.Data, then.args.Data)

@@ -10,7 +10,7 @@ import (
 )
 
 // narrowed makes calls in answer to a question: "yes, but leave Lars out".
-func (b *bundle) narrowed(asked *crud.Approval, calls ...crud.Call) crud.Outcome {
+func (b *bundle) narrowed(asked *crud.Approval, calls ...vocab.Call) crud.Outcome {
 	b.t.Helper()
 
 	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), calls)
@@ -38,35 +38,35 @@ func TestV19FewerRowsThanAgreedAreNotAskedAboutAgain(t *testing.T) {
 	t.Parallel()
 
 	const set, fewer = `, "set": [{"column": "category", "value": "prep"}]`, `{"field": "title", "op": "ilike", "value": "Chore%"}, {"field": "title", "op": "!=", "value": "Chore 15"}`
-	update := func(filters, change string) crud.Call {
+	update := func(filters, change string) vocab.Call {
 		return call(vocab.ToolUpdate, sprintf(`{"table": "tasks", "filters": [%s]%s}`, filters, change))
 	}
-	remove := func(filters string) crud.Call {
+	remove := func(filters string) vocab.Call {
 		return call(vocab.ToolDelete, sprintf(`{"table": "tasks", "filters": [%s]}`, filters))
 	}
 	other := update(`{"field": "title", "op": "=", "value": "Chore 15"}`, `, "data": {"category": "cleanup"}`)
 	for name, test := range map[string]struct {
 		tool, set string
 		between   string
-		calls     []crud.Call
+		calls     []vocab.Call
 		asks      string
 	}{
-		"the others":              {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, set)}, ""},
-		"in another form":         {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, `, "data": {"category": "prep"}`)}, ""},
-		"the others deleted":      {vocab.ToolDelete, "", "", []crud.Call{remove(fewer)}, ""},
-		"and another otherwise":   {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, set), other}, ""},
-		"another otherwise first": {vocab.ToolUpdate, set, "", []crud.Call{other, update(fewer, set)}, ""},
-		"all":                     {vocab.ToolUpdate, set, "", []crud.Call{update(`{"field": "title", "op": "ilike", "value": "Chore%"}`, set)}, "change 13 tasks"},
-		"all, in two calls": {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, set), update(`{"field": "title", "op": "ilike", "value": "Chore%"}, {"field": "title", "op": ">=", "value": "Chore 15"}`, set)},
+		"the others":              {vocab.ToolUpdate, set, "", []vocab.Call{update(fewer, set)}, ""},
+		"in another form":         {vocab.ToolUpdate, set, "", []vocab.Call{update(fewer, `, "data": {"category": "prep"}`)}, ""},
+		"the others deleted":      {vocab.ToolDelete, "", "", []vocab.Call{remove(fewer)}, ""},
+		"and another otherwise":   {vocab.ToolUpdate, set, "", []vocab.Call{update(fewer, set), other}, ""},
+		"another otherwise first": {vocab.ToolUpdate, set, "", []vocab.Call{other, update(fewer, set)}, ""},
+		"all":                     {vocab.ToolUpdate, set, "", []vocab.Call{update(`{"field": "title", "op": "ilike", "value": "Chore%"}`, set)}, "change 13 tasks"},
+		"all, in two calls": {vocab.ToolUpdate, set, "", []vocab.Call{update(fewer, set), update(`{"field": "title", "op": "ilike", "value": "Chore%"}, {"field": "title", "op": ">=", "value": "Chore 15"}`, set)},
 			"This would change 8 tasks"},
-		"another value":        {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, `, "set": [{"column": "category", "value": "cleanup"}]`)}, "change 12 tasks"},
-		"another value beside": {vocab.ToolUpdate, set, "", []crud.Call{update(fewer, `, "set": [{"column": "category", "value": "prep"}, {"column": "completed", "value": true}]`)}, "change 12 tasks"},
-		"deleted instead":      {vocab.ToolUpdate, set, "", []crud.Call{remove(fewer)}, "delete 12 tasks"},
-		"changed instead":      {vocab.ToolDelete, "", "", []crud.Call{update(fewer, set)}, "change 12 tasks"},
+		"another value":        {vocab.ToolUpdate, set, "", []vocab.Call{update(fewer, `, "set": [{"column": "category", "value": "cleanup"}]`)}, "change 12 tasks"},
+		"another value beside": {vocab.ToolUpdate, set, "", []vocab.Call{update(fewer, `, "set": [{"column": "category", "value": "prep"}, {"column": "completed", "value": true}]`)}, "change 12 tasks"},
+		"deleted instead":      {vocab.ToolUpdate, set, "", []vocab.Call{remove(fewer)}, "delete 12 tasks"},
+		"changed instead":      {vocab.ToolDelete, "", "", []vocab.Call{update(fewer, set)}, "change 12 tasks"},
 		"one more": {vocab.ToolUpdate, set, `INSERT INTO kitchen.tasks (user_id, title, due_date) VALUES ($1, 'Chore 30', '2027-02-01')`,
-			[]crud.Call{update(fewer, set)}, "change 13 tasks"},
+			[]vocab.Call{update(fewer, set)}, "change 13 tasks"},
 		"one has changed": {vocab.ToolUpdate, set, `UPDATE kitchen.tasks SET completed = true WHERE user_id = $1 AND title = 'Chore 12'`,
-			[]crud.Call{update(fewer, set)}, "change 12 tasks"},
+			[]vocab.Call{update(fewer, set)}, "change 12 tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

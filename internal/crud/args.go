@@ -156,7 +156,7 @@ func (a *recallArgs) search() search {
 
 // parse decodes a call's arguments strictly: an unknown argument is an error, because ignoring it would widen the
 // query. All faults are reported at once.
-func parse(call Call, into any) *Error {
+func parse(call vocab.Call, into any) *Error {
 	if err := answer.Decode(call.Args, into); err != nil {
 		return fail(CodeBadArgument, "The arguments of %s cannot be used: %s.", call.Tool, registry.Scrub(err.Error()))
 	}

@@ -16,7 +16,7 @@ func TestStepsWriteWithinTheirBounds(t *testing.T) {
 	b := setup(t)
 	bounds := crud.Bounds{StepType: "write", Tables: []string{"meal_plans", "recipes", "inventory"}, Writable: map[string][]string{vocab.ToolCreate: {"meal_plans", "recipes"}, vocab.ToolUpdate: {"meal_plans", "recipes"}, vocab.ToolDelete: {"meal_plans", "recipes"}}}
 	decide := func(tool, args string) *crud.Outcome {
-		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{call(tool, args)})
+		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []vocab.Call{call(tool, args)})
 		require.NoError(t, err)
 		outcome, err := b.tools.Execute(t.Context(), b.tx, b.at(), bounds, prepared)
 		require.NoError(t, err)

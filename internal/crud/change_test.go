@@ -136,7 +136,7 @@ func TestDelete(t *testing.T) {
 func TestApproval(t *testing.T) {
 	t.Parallel()
 
-	asked := func(t *testing.T, b *bundle, calls ...crud.Call) *crud.Approval {
+	asked := func(t *testing.T, b *bundle, calls ...vocab.Call) *crud.Approval {
 		t.Helper()
 
 		outcome := b.decide("write", calls...)
@@ -163,7 +163,7 @@ func TestApproval(t *testing.T) {
 		b := setup(t)
 		b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Shop"}, {"title": "Cook"}]}`)
 		b.nextTurn()
-		for _, one := range []crud.Call{
+		for _, one := range []vocab.Call{
 			call(vocab.ToolDelete, `{"table": "tasks", "filters": []}`), call(vocab.ToolUpdate, `{"table": "tasks", "filters": [], "data": {"category": "other"}}`),
 		} {
 			asked(t, b, one)
@@ -236,7 +236,7 @@ func TestApproval(t *testing.T) {
 			if test.seenBefore {
 				b.nextTurn()
 			}
-			prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": [`+test.refs+`]}]}`)})
+			prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []vocab.Call{call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": [`+test.refs+`]}]}`)})
 			require.NoError(t, err)
 			outcome, err := b.tools.Execute(t.Context(), b.tx, b.at(), crud.Bounds{StepType: "write", Message: test.message}, prepared)
 			require.NoError(t, err)
@@ -248,7 +248,7 @@ func TestApproval(t *testing.T) {
 	t.Run("Split", func(t *testing.T) {
 		t.Parallel()
 
-		each := func(n int) (calls []crud.Call) {
+		each := func(n int) (calls []vocab.Call) {
 			for i := range n {
 				calls = append(calls, call(vocab.ToolDelete, sprintf(`{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_%d"}]}`, i+1)))
 			}
@@ -309,7 +309,7 @@ func TestApproval(t *testing.T) {
 		b.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Shop')`, b.scope.UserID)
 		b.ok("read", vocab.ToolRead, `{"table": "inventory", "order_by": "quantity"}`)
 		all := call(vocab.ToolDelete, `{"table": "tasks", "filters": []}`)
-		some := func(refs string) crud.Call {
+		some := func(refs string) vocab.Call {
 			return call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": [`+refs+`]}]}`)
 		}
 		outcome := b.decide("write", all, some(`"inv_1", "inv_2"`), some(`"inv_3"`))

@@ -1,7 +1,6 @@
 package crud
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/google/uuid"
@@ -9,13 +8,8 @@ import (
 	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/internal/recall"
+	"alfred/internal/vocab"
 )
-
-// Call is one call of a data tool, with its arguments as the model wrote them.
-type Call struct {
-	Tool string          `json:"tool"`
-	Args json.RawMessage `json:"args"`
-}
 
 // Tools are the data tools of one domain. They hold no state and are safe for
 // concurrent use.
@@ -31,14 +25,14 @@ func New(d *domain.Domain, search *recall.Searcher) *Tools {
 
 // Prepared is one decision's calls with the results of their searches.
 type Prepared struct {
-	calls   []Call
+	calls   []vocab.Call
 	vectors recall.Vectors
 	hits    map[search][]recall.Hit
 	orders  map[search][]string // row keys, best first
 }
 
 // Calls returns the prepared calls.
-func (p Prepared) Calls() []Call { return p.calls }
+func (p Prepared) Calls() []vocab.Call { return p.calls }
 
 // Outcome is the result of one decision.
 type Outcome struct {
@@ -94,9 +88,9 @@ type Approval struct {
 
 // ApprovedCall is one call and exactly the rows it may change, as a question keeps it.
 type ApprovedCall struct {
-	Tool       string          `json:"tool"`
-	Args       json.RawMessage `json:"args"`
-	EntityType string          `json:"entity_type,omitempty"`
+	vocab.Call
+
+	EntityType string `json:"entity_type,omitempty"`
 	// Preview is what the user was told an operation would do.
 	Preview string `json:"preview,omitempty"`
 	// Keys are row keys as text. They stay in the database: of a question's payload, only text and options are shown.

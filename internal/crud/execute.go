@@ -79,7 +79,7 @@ type decision struct {
 
 // step is one call of the decision.
 type step struct {
-	call   Call
+	call   vocab.Call
 	op     operation
 	entity *domain.Entity
 	found  *loaded  // the rows that it is to change
@@ -140,7 +140,7 @@ func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.S
 		if keys == nil && (approved.Tool == vocab.ToolUpdate || approved.Tool == vocab.ToolDelete) {
 			keys = []string{} // nothing was approved, which differs from everything
 		}
-		d.steps = append(d.steps, &step{call: Call{Tool: approved.Tool, Args: approved.Args}, keys: keys, versions: approved.Versions, approved: true, preview: approved.Preview})
+		d.steps = append(d.steps, &step{call: approved.Call, keys: keys, versions: approved.Versions, approved: true, preview: approved.Preview})
 	}
 
 	return d.execute(ctx, tx)

@@ -256,7 +256,7 @@ func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, ask bool
 func (d *decision) approvedCalls() []ApprovedCall {
 	calls := make([]ApprovedCall, 0, len(d.steps))
 	for _, s := range d.steps {
-		one := ApprovedCall{Tool: s.call.Tool, Args: s.call.Args, Keys: s.keys, Versions: s.versions, Preview: s.preview}
+		one := ApprovedCall{Call: s.call, Keys: s.keys, Versions: s.versions, Preview: s.preview}
 		if s.entity != nil {
 			one.EntityType = s.entity.Type
 		}

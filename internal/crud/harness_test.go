@@ -17,6 +17,7 @@ import (
 	"alfred/internal/llm/lexical"
 	"alfred/internal/recall"
 	"alfred/internal/testfactory"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -117,10 +118,10 @@ func (b *bundle) at() registry.Scope {
 // asker has no turn in view.
 func (b *bundle) asker() crud.Asker { return crud.Asker{Scope: b.scope, ShownFrom: b.scope.Turn} }
 
-func call(tool, args string) crud.Call { return crud.Call{Tool: tool, Args: json.RawMessage(args)} }
+func call(tool, args string) vocab.Call { return vocab.Call{Tool: tool, Args: json.RawMessage(args)} }
 
 // decide runs one decision of a step and checks that no id leaks.
-func (b *bundle) decide(stepType string, calls ...crud.Call) crud.Outcome {
+func (b *bundle) decide(stepType string, calls ...vocab.Call) crud.Outcome {
 	b.t.Helper()
 
 	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), calls)

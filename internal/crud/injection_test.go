@@ -162,7 +162,7 @@ func drawRow(rt *rapid.T) object {
 }
 
 // drawHostileCall is a call with a fault in any place that takes text.
-func drawHostileCall(rt *rapid.T) (step string, c crud.Call) {
+func drawHostileCall(rt *rapid.T) (step string, c vocab.Call) {
 	table := [2]any{"table", word(rt, "things", "thing", "things")}
 	direction := [2]any{"order_dir", word(rt, "asc", "desc")}
 	limit := [2]any{"limit", 3}
@@ -248,8 +248,8 @@ func TestNothingWrittenBecomesSQL(t *testing.T) {
 }
 
 // mustHear runs a call that may be refused but must not break anything.
-func (b *bundle) mustHear(rt *rapid.T, step string, c crud.Call) {
-	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), []crud.Call{c})
+func (b *bundle) mustHear(rt *rapid.T, step string, c vocab.Call) {
+	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), []vocab.Call{c})
 	require.NoError(rt, err)
 	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.at(), crud.Bounds{StepType: step}, prepared)
 	require.NoError(rt, err, string(c.Args))

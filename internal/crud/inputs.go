@@ -306,7 +306,7 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 			return err
 		}
 		d.steps = append(d.steps, &step{
-			call: Call{Tool: in.tool, Args: args}, entity: in.entity, result: Result{RowCount: len(rows), Refs: translated[i].Refs, rows: rows},
+			call: vocab.Call{Tool: in.tool, Args: args}, entity: in.entity, result: Result{RowCount: len(rows), Refs: translated[i].Refs, rows: rows},
 		})
 	}
 	_, err = d.store(ctx, tx)

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/internal/crud"
 	"alfred/internal/vocab"
 )
 
@@ -104,7 +103,7 @@ func TestADecisionRecordsARowOnce(t *testing.T) {
 	b := setupAlone(t)
 	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
 	b.nextTurn()
-	update := func(title string) crud.Call {
+	update := func(title string) vocab.Call {
 		return call(vocab.ToolUpdate, sprintf(`{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": %q}}`, title))
 	}
 	require.Empty(t, b.decide("write", update("Call Bob"), update("Call Eve")).Results[1].ErrorMessage)

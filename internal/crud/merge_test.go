@@ -21,7 +21,7 @@ func TestMergeAcrossSessions(t *testing.T) {
 
 	pool := dbtest.Pool(t)
 	add := func(b *bundle) error {
-		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{
+		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []vocab.Call{
 			call(vocab.ToolCreate, `{"table": "shopping_list", "data": [{"name": "Dragon fruit", "quantity": 2, "unit": "piece"}, {"name": "oat milk"}]}`),
 			call(vocab.ToolCreate, `{"table": "preferences", "data": {"allergies": ["nuts"]}}`),
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -46,7 +47,7 @@ func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, i
 		return Row{}, fault
 	}
 	object[o.This] = id
-	s := &step{call: Call{Tool: o.Name}, entity: e, approved: asked.Told != "", preview: asked.Told}
+	s := &step{call: vocab.Call{Tool: o.Name}, entity: e, approved: asked.Told != "", preview: asked.Told}
 	op := &operateOp{declared: o, args: object, keys: object, step: s}
 	if fault := op.check(); fault != nil {
 		return Row{}, fault

@@ -27,10 +27,10 @@ type Asker struct {
 }
 
 // Searches reports whether calls search by meaning, so that [Tools.Prepare] waits for an embedder.
-func Searches(calls []Call) bool { return len(searches(calls)) > 0 }
+func Searches(calls []vocab.Call) bool { return len(searches(calls)) > 0 }
 
 // searches returns the searches of calls. A faulty call has none; Execute reports what is wrong with it.
-func searches(calls []Call) []search {
+func searches(calls []vocab.Call) []search {
 	var list []search
 	for _, call := range calls {
 		switch call.Tool {
@@ -58,7 +58,7 @@ func searches(calls []Call) []search {
 // Prepare embeds every text that the calls search for and searches, so that the transaction that writes waits for
 // neither an embedder nor a search. It checks and changes nothing; filters are applied by that transaction. A failing
 // embedder is not an error: the search degrades and says so.
-func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, calls []Call) (Prepared, error) {
+func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, calls []vocab.Call) (Prepared, error) {
 	prepared := Prepared{calls: calls, hits: map[search][]recall.Hit{}, orders: map[search][]string{}}
 	wanted := searches(calls)
 	if len(wanted) == 0 {

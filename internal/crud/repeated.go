@@ -9,7 +9,7 @@ import (
 )
 
 // Fingerprint is equal for calls that differ only in formatting.
-func (c Call) Fingerprint() string {
+func Fingerprint(c vocab.Call) string {
 	var args any
 	if err := exact.Decode(c.Args, &args); err != nil {
 		return c.Tool + string(c.Args)
@@ -26,11 +26,11 @@ func (c Call) Fingerprint() string {
 // name finds the next best row once the best is deleted. made are the fingerprints of the decision's earlier ones.
 // Models repeat themselves, so only the user's words could say that it is meant, and a model that means it can say it
 // otherwise.
-func (d *decision) repeated(call Call, made map[string]bool) *Error {
+func (d *decision) repeated(call vocab.Call, made map[string]bool) *Error {
 	if vocab.Reads(call.Tool) || call.Tool == vocab.ToolCalculate || call.Tool == vocab.ToolUpdate {
 		return nil
 	}
-	is := call.Fingerprint()
+	is := Fingerprint(call)
 	if told, done := d.bounds.Done[is]; done {
 		return fail(CodeRepeated, "This step has already done that: %s. Leave it out, or call step_complete if nothing else is to be done.", registry.Scrub(told))
 	}

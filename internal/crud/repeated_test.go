@@ -22,7 +22,7 @@ func TestRepeatedCallsAreRefused(t *testing.T) {
 	draft := call(vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Soup"}}], "updates": []}`)
 	tasks := `SELECT count(*)::int FROM kitchen.tasks WHERE user_id = $1`
 
-	for name, calls := range map[string][]crud.Call{"create": {create, again}, "delete": {remove, remove}} {
+	for name, calls := range map[string][]vocab.Call{"create": {create, again}, "delete": {remove, remove}} {
 		outcome := b.decide("write", calls...)
 		require.Equal(t, crud.CodeNotExecuted, outcome.Results[0].ErrorCode, name)
 		require.Equal(t, crud.CodeRepeated, outcome.Results[1].ErrorCode, name)
@@ -31,9 +31,9 @@ func TestRepeatedCallsAreRefused(t *testing.T) {
 	require.Zero(t, query[int](b, tasks, b.scope.UserID))
 	require.Equal(t, crud.CodeRepeated, b.decide("generate", draft, draft).Results[1].ErrorCode)
 
-	for _, one := range []crud.Call{create, remove} {
+	for _, one := range []vocab.Call{create, remove} {
 		done := b.ok("write", one.Tool, string(one.Args))
-		b.done = map[string]string{one.Fingerprint(): done.Told}
+		b.done = map[string]string{crud.Fingerprint(one): done.Told}
 		require.Contains(t, b.refused("write", one.Tool, string(one.Args), crud.CodeRepeated), "This step has already done that: "+done.Told)
 	}
 	require.Equal(t, 1, query[int](b, tasks, b.scope.UserID))

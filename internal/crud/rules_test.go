@@ -348,10 +348,10 @@ subdomains:
 	b.exec(`INSERT INTO plans.projects (user_id, name) SELECT $1, name FROM unnest(ARRAY['House', 'Boat', 'Idle']) AS name`, b.scope.UserID)
 	b.exec(`INSERT INTO plans.tasks (user_id, name, project_id, parent_id) VALUES ($1, 'Roof', 1, NULL), ($1, 'Beams', NULL, 1), ($1, 'Nails', NULL, 2), ($1, 'Mast', 2, NULL)`, b.scope.UserID)
 	b.exec(`INSERT INTO plans.notes (user_id, text, task_id) VALUES ($1, 'Thirty of them', 3), ($1, 'Nobody''s', NULL)`, b.scope.UserID)
-	about := func(table string, names ...string) crud.Call {
+	about := func(table string, names ...string) vocab.Call {
 		return call(vocab.ToolDelete, sprintf(`{"table": %q, "filters": [{"field": "name", "op": "in", "value": ["%s"]}]}`, table, strings.Join(names, `", "`)))
 	}
-	for want, calls := range map[string][]crud.Call{
+	for want, calls := range map[string][]vocab.Call{
 		"This would delete 1 project: Idle.":                                                                                          {about("projects", "Idle")},
 		"This would delete 1 project: House, with its 3 tasks and 1 note.":                                                            {about("projects", "House")},
 		"This would delete 2 projects: House, Boat, with their 4 tasks and 1 note.":                                                   {about("projects", "House"), about("projects", "Boat")},

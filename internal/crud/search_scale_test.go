@@ -73,7 +73,7 @@ func TestSemanticReadSearchesBeforeTheTransaction(t *testing.T) {
 			WHERE c.oid IN (SELECT 'embeddings'::regclass UNION SELECT indexrelid FROM pg_index WHERE indrelid = 'embeddings'::regclass)`)
 	}
 	before := visited()
-	prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{read, past})
+	prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []vocab.Call{read, past})
 	require.NoError(t, err)
 	searched := visited()
 	require.Greater(t, searched, before)

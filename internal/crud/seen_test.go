@@ -175,7 +175,7 @@ func TestV06OwnRowsAndAskedOnesNeedNoLook(t *testing.T) {
 	require.False(t, agreed.Failed())
 	require.Equal(t, "fridge", query[string](b, `SELECT location FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
 
-	for name, calls := range map[string][]crud.Call{"before": {call(vocab.ToolUpdate, unasked), all}, "behind": {all, call(vocab.ToolUpdate, unasked)}} {
+	for name, calls := range map[string][]vocab.Call{"before": {call(vocab.ToolUpdate, unasked), all}, "behind": {all, call(vocab.ToolUpdate, unasked)}} {
 		outcome := b.decide("write", calls...)
 		require.Nil(t, outcome.Approval, "%s: a yes to one call is none to look at the rows of another", name)
 		require.True(t, outcome.Failed())

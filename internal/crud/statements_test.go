@@ -43,7 +43,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 	require.NoError(t, err)
 	b := setupIn(t, tx, uuid.MustParse(demoUser))
 
-	count := func(stepType string, calls ...crud.Call) int64 {
+	count := func(stepType string, calls ...vocab.Call) int64 {
 		t.Helper()
 
 		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), calls)
@@ -69,27 +69,27 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 
 	for name, one := range map[string]struct {
 		stepType string
-		call     func(n int) crud.Call
+		call     func(n int) vocab.Call
 	}{
-		"CreateBatch": {"write", func(n int) crud.Call {
+		"CreateBatch": {"write", func(n int) vocab.Call {
 			return call(vocab.ToolCreate, `{"table": "inventory", "data": `+list(`{"name": "carrot #", "quantity": 1}`, n)+`}`)
 		}},
-		"CreateMerged": {"write", func(n int) crud.Call {
+		"CreateMerged": {"write", func(n int) vocab.Call {
 			return call(vocab.ToolCreate, `{"table": "shopping_list", "data": `+list(`{"name": "zq#zq", "quantity": 1}`, n)+`}`)
 		}},
-		"CreateWithChildren": {"write", func(n int) crud.Call {
+		"CreateWithChildren": {"write", func(n int) vocab.Call {
 			return call(vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "recipe_ingredients": `+list(`{"name": "leek #"}`, n)+`}}`)
 		}},
-		"Generate": {"generate", func(n int) crud.Call {
+		"Generate": {"generate", func(n int) vocab.Call {
 			return call(vocab.ToolGenerate, `{"creates": `+list(`{"type": "task", "content": {"title": "Do #"}}`, n)+`}`)
 		}},
-		"ReadFull": {"read", func(n int) crud.Call {
+		"ReadFull": {"read", func(n int) vocab.Call {
 			return call(vocab.ToolRead, sprintf(`{"table": "recipes", "detail": "full", "limit": %d}`, n))
 		}},
-		"ReadByName": {"read", func(n int) crud.Call {
+		"ReadByName": {"read", func(n int) vocab.Call {
 			return call(vocab.ToolRead, `{"table": "inventory", "filters": [{"field": "name", "op": "in", "value": `+list(`"carrot #"`, n)+`}]}`)
 		}},
-		"Update": {"write", func(n int) crud.Call {
+		"Update": {"write", func(n int) vocab.Call {
 			refs := strings.Join(refs[:n], `", "`)
 
 			return call(vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": ["`+refs+`"]}], "data": {"notes": "x"}}`)

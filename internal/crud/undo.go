@@ -93,7 +93,7 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	if err != nil {
 		return Outcome{}, err
 	}
-	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: Call{Tool: vocab.ToolUndo, Args: args}}}}, Undoing: what}
+	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: vocab.Call{Tool: vocab.ToolUndo, Args: args}}}}, Undoing: what}
 	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return u.takeBack(ctx, tx) })
 	_, located := errors.AsType[*callError](err)
 	_, refused := errors.AsType[*Error](err)
@@ -221,7 +221,7 @@ func (u *undoing) mustAgree() bool {
 	}
 	u.approval = &Approval{
 		Text:  fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s", u.Number, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
-		Calls: []ApprovedCall{{Tool: vocab.ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}},
+		Calls: []ApprovedCall{{Call: u.steps[0].call, Keys: []string{u.Turn.String()}}},
 	}
 
 	return true
@@ -252,7 +252,7 @@ func (u *undoing) undoDecision(ctx context.Context, tx pgx.Tx, writes []*formerW
 		if at.err = u.reverse(ctx, tx, some); at.err != nil {
 			return &at
 		}
-		if err := settling.after(ctx, tx, &step{call: Call{Tool: vocab.ToolUpdate}}, i == 0, at); err != nil {
+		if err := settling.after(ctx, tx, &step{call: vocab.Call{Tool: vocab.ToolUpdate}}, i == 0, at); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/internal/crud"
 	"alfred/internal/dbtest"
 	"alfred/internal/testfactory"
 	"alfred/internal/vocab"
@@ -82,7 +81,7 @@ func (c *randomTalk) step() {
 	}
 	c.nextTurn()
 	for range 1 + c.r.IntN(2) {
-		calls := []crud.Call{c.write()}
+		calls := []vocab.Call{c.write()}
 		if c.r.IntN(2) == 0 {
 			calls = append(calls, c.write())
 		}
@@ -94,7 +93,7 @@ func (c *randomTalk) step() {
 	}
 }
 
-func (c *randomTalk) write() crud.Call {
+func (c *randomTalk) write() vocab.Call {
 	n := strconv.Itoa(c.r.IntN(9) + 1)
 	recipes, tasks, meals, lines := c.refs("recipe"), c.refs("task"), c.refs("meal"), c.refs("ri")
 	byRef := func(table, ref, rest string) string {

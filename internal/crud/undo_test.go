@@ -69,7 +69,7 @@ func TestUndoBackwards(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
 	var turns []turnDone
-	write := func(calls ...crud.Call) {
+	write := func(calls ...vocab.Call) {
 		t.Helper()
 		b.nextTurn()
 		turns = append(turns, turnDone{b.scope.TurnID, b.scope.Turn, b.state()})

@@ -134,31 +134,31 @@ func (b *bundle) named(entityType, label string) string {
 func TestUndoBehindViews(t *testing.T) {
 	t.Parallel()
 
-	for name, calls := range map[string]func(b *bundle) []crud.Call{
-		"create with a key of two columns": func(*bundle) []crud.Call {
-			return []crud.Call{call(vocab.ToolCreate, `{"table": "boats", "data": {"club": "z:\\", "number": 7, "name": "Tern"}}`)}
+	for name, calls := range map[string]func(b *bundle) []vocab.Call{
+		"create with a key of two columns": func(*bundle) []vocab.Call {
+			return []vocab.Call{call(vocab.ToolCreate, `{"table": "boats", "data": {"club": "z:\\", "number": 7, "name": "Tern"}}`)}
 		},
-		"create with a number": func(*bundle) []crud.Call {
-			return []crud.Call{call(vocab.ToolCreate, `{"table": "bills", "data": [{"amount": 1}, {"amount": 2}]}`)}
+		"create with a number": func(*bundle) []vocab.Call {
+			return []vocab.Call{call(vocab.ToolCreate, `{"table": "bills", "data": [{"amount": 1}, {"amount": 2}]}`)}
 		},
-		"create through the view itself": func(*bundle) []crud.Call {
-			return []crud.Call{call(vocab.ToolCreate, `{"table": "lists", "data": {"title": "Sails"}}`)}
+		"create through the view itself": func(*bundle) []vocab.Call {
+			return []vocab.Call{call(vocab.ToolCreate, `{"table": "lists", "data": {"title": "Sails"}}`)}
 		},
-		"update": func(b *bundle) []crud.Call {
-			return []crud.Call{
+		"update": func(b *bundle) []vocab.Call {
+			return []vocab.Call{
 				call(vocab.ToolUpdate, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+b.named("list", "Ropes")+`"}], "data": {"title": "Lines", "days": "[2026-03-01,2026-03-05]",
 					"slot": "[2026-03-01 10:00,2026-03-01 12:00)", "host": "10.0.0.2", "cost": 4, "code": "011", "pauses": ["30 min"]}}`),
 				call(vocab.ToolUpdate, `{"table": "bills", "filters": [{"field": "amount", "op": "=", "value": 5}], "data": {"amount": 50}}`),
 			}
 		},
-		"delete": func(b *bundle) []crud.Call {
-			return []crud.Call{
+		"delete": func(b *bundle) []vocab.Call {
+			return []vocab.Call{
 				call(vocab.ToolDelete, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+b.named("list", "Ropes")+`"}]}`),
 				call(vocab.ToolDelete, `{"table": "bills", "filters": [{"field": "amount", "op": "=", "value": 6}]}`),
 			}
 		},
-		"delete with what goes and what lets go": func(b *bundle) []crud.Call {
-			return []crud.Call{call(vocab.ToolDelete, `{"table": "boats", "filters": [{"field": "id", "op": "=", "value": "`+b.named("boat", "Swan")+`"}]}`)}
+		"delete with what goes and what lets go": func(b *bundle) []vocab.Call {
+			return []vocab.Call{call(vocab.ToolDelete, `{"table": "boats", "filters": [{"field": "id", "op": "=", "value": "`+b.named("boat", "Swan")+`"}]}`)}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -129,7 +129,7 @@ func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) er
 		}
 	}
 	args[o.This] = w.EntityID
-	s := &step{call: Call{Tool: o.Name}, entity: o.On, sure: true}
+	s := &step{call: vocab.Call{Tool: o.Name}, entity: o.On, sure: true}
 	op := &operateOp{declared: o, args: args, keys: args, step: s}
 	if err := op.carryOut(ctx, u.decision, tx); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	for _, part := range parts {
-		s := &step{call: Call{Tool: vocab.ToolUndo, Args: args}, entity: part.Entity}
+		s := &step{call: vocab.Call{Tool: vocab.ToolUndo, Args: args}, entity: part.Entity}
 		changes := changesOf(part)
 		var saved []string
 		if part.Action == registry.ActionDeletedUser { // a row that is a draft again must not be buried

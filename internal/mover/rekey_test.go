@@ -126,7 +126,7 @@ func (d *desk) call(stepType, tool, args string) {
 	d.t.Helper()
 
 	d.turn(func(tx pgx.Tx, tools *crud.Tools) crud.Outcome {
-		prepared, err := tools.Prepare(d.t.Context(), tx, crud.Asker{Scope: d.scope, ShownFrom: d.scope.Turn}, []crud.Call{{Tool: tool, Args: json.RawMessage(args)}})
+		prepared, err := tools.Prepare(d.t.Context(), tx, crud.Asker{Scope: d.scope, ShownFrom: d.scope.Turn}, []vocab.Call{{Tool: tool, Args: json.RawMessage(args)}})
 		require.NoError(d.t, err)
 		outcome, err := tools.Execute(d.t.Context(), tx, d.scope, crud.Bounds{StepType: stepType, Message: args}, prepared)
 		require.NoError(d.t, err)

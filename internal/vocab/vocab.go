@@ -1,6 +1,9 @@
 package vocab
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // The nodes. Each is also the kind of its jobs.
 const (
@@ -64,6 +67,12 @@ const (
 	AskPropose      = "propose"
 	AskUser         = "ask_user"
 )
+
+// Call is one call of a data tool, with its arguments as the model wrote them (valid JSON).
+type Call struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+}
 
 // EveryStep lists the tools that end a step or ask, in the order in which models are offered them.
 var EveryStep = []string{ToolStepComplete, ToolAskUser, ToolBlocked, ToolRequestSchema}
