@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -67,17 +66,10 @@ func yesNo() []view.QuestionOption {
 
 // understood is what the edge after Understand depends on besides its output.
 type understood struct {
-	// approve is the text of the approve question that this message confirms, "" for none.
-	approve string
-	// rest are the steps that were to follow what is approved.
-	rest []nodes.Step
-	// subdomain and plural of the type that a quick read is about.
-	subdomain string
-	plural    string
-	refs      nodes.Refs
-	// calls that came with a quick read, and what they do in words; empty when Act has to decide them.
-	calls       []json.RawMessage
-	description string
+	refs nodes.Refs
+	// approved is the plan of a message that approves something: to carry it out, then what was to follow. Empty for others.
+	approved []nodes.Step
+	quick    *nodes.Step // the only step of a message that needs no plan, else nil
 }
 
 func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
@@ -86,20 +78,19 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 		return move{next: vocab.NodeReply, ask: disambiguation(out.Disambiguation, in.refs), coded: true}
 	case out.Clarification != nil:
 		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskClarify, text: strings.Join(out.Clarification.Questions, " ")}, coded: true}
-	case out.Undo != nil && in.approve == "":
-		return move{next: vocab.NodeAct, coded: true, plan: []nodes.Step{{Type: vocab.StepWrite, Subdomain: "general", Description: "Take back " + out.Undo.Words(), Needs: "refs"}}}
-	case in.approve != "":
-		return move{next: vocab.NodeAct, coded: true, plan: append([]nodes.Step{{
-			Type: vocab.StepWrite, Subdomain: in.subdomain, Description: "Do what the user has approved: " + in.approve, Needs: "refs",
-		}}, in.rest...)}
-	case out.Quick != nil && in.subdomain != "":
-		return move{next: vocab.NodeAct, coded: len(in.calls) > 0, plan: []nodes.Step{{
-			Type: vocab.StepRead, Subdomain: in.subdomain, Description: cmp.Or(in.description, "Read the "+in.plural+" that the message asks for"), Needs: "refs", Calls: in.calls,
-		}}}
+	case len(in.approved) > 0: // a yes to an undo is a yes, even if it was taken for another undo
+		return move{next: vocab.NodeAct, coded: true, plan: in.approved}
+	case out.Undo != nil:
+		return move{next: vocab.NodeAct, coded: true, plan: []nodes.Step{{Type: vocab.StepWrite, Subdomain: noSubdomain, Description: "Take back " + out.Undo.Words(), Needs: "refs"}}}
+	case in.quick != nil:
+		return move{next: vocab.NodeAct, coded: len(in.quick.Calls) > 0, plan: []nodes.Step{*in.quick}}
 	default:
 		return move{next: vocab.NodeThink}
 	}
 }
+
+// noSubdomain is the subdomain of a step that belongs to none.
+const noSubdomain = "general"
 
 func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
 	q := &question{kind: vocab.AskDisambiguate, text: d.Question}

@@ -25,12 +25,12 @@ func TestAfterUnderstand(t *testing.T) {
 		ask  string
 		plan []string
 	}{
-		"approval":                    {nodes.UnderstandOutput{Intent: "confirm"}, understood{approve: "Delete?", subdomain: "recipes"}, vocab.NodeAct, "", []string{"write"}},
+		"approval":                    {nodes.UnderstandOutput{Intent: "confirm"}, understood{approved: []nodes.Step{{Type: "write"}}}, vocab.NodeAct, "", []string{"write"}},
 		"clarification":               {nodes.UnderstandOutput{Clarification: &nodes.Clarification{Questions: []string{"a?", "b?"}}}, understood{}, vocab.NodeReply, vocab.AskClarify, nil},
 		"disambiguation":              {nodes.UnderstandOutput{Disambiguation: disambiguation}, understood{}, vocab.NodeReply, vocab.AskDisambiguate, nil},
-		"disambiguation before quick": {nodes.UnderstandOutput{Disambiguation: disambiguation, Quick: &nodes.Quick{}}, understood{subdomain: "recipes"}, vocab.NodeReply, vocab.AskDisambiguate, nil},
+		"disambiguation before quick": {nodes.UnderstandOutput{Disambiguation: disambiguation, Quick: &nodes.Quick{}}, understood{quick: &nodes.Step{Type: "read"}}, vocab.NodeReply, vocab.AskDisambiguate, nil},
 		"plan":                        {nodes.UnderstandOutput{Intent: "write"}, understood{}, vocab.NodeThink, "", nil},
-		"quick":                       {nodes.UnderstandOutput{Quick: &nodes.Quick{EntityType: "inv"}}, understood{subdomain: "inventory"}, vocab.NodeAct, "", []string{"read"}},
+		"quick":                       {nodes.UnderstandOutput{Quick: &nodes.Quick{EntityType: "inv"}}, understood{quick: &nodes.Step{Type: "read"}}, vocab.NodeAct, "", []string{"read"}},
 		"quick without a subdomain":   {nodes.UnderstandOutput{Quick: &nodes.Quick{EntityType: "x"}}, understood{}, vocab.NodeThink, "", nil},
 	}
 	for name, test := range tests {
@@ -46,8 +46,8 @@ func TestAfterUnderstand(t *testing.T) {
 func TestApprovalComesBeforeAnUndo(t *testing.T) {
 	t.Parallel()
 
-	got := afterUnderstand(&nodes.UnderstandOutput{Intent: "confirm", Undo: &nodes.UndoRequest{}}, understood{approve: "Shall I?", subdomain: "recipes"})
-	require.Equal(t, "Do what the user has approved: Shall I?", got.plan[0].Description)
+	got := afterUnderstand(&nodes.UnderstandOutput{Intent: "confirm", Undo: &nodes.UndoRequest{}}, understood{approved: []nodes.Step{{Description: "Undo it"}}})
+	require.Equal(t, "Undo it", got.plan[0].Description)
 }
 
 // V06: the planner has not seen what code reads before a change, so its calls are not carried out.

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/domain"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/vocab"
@@ -126,8 +128,8 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	u.changes(c)
-	after := understood{refs: u.in.Refs}
-	if err := u.consent(ctx, c, &after); err != nil {
+	approved, err := u.consent(ctx, c)
+	if err != nil {
 		return move{}, err
 	}
 	if permit(u.out.Intent, nil).Allowed {
@@ -139,14 +141,7 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	if err := u.search(ctx, c); err != nil {
 		return move{}, err
 	}
-	if quick := u.out.Quick; quick != nil {
-		after.subdomain, after.plural = u.s.runner.quick(quick.EntityType)
-		if plan := u.out.Think; plan != nil && len(plan.Steps) == 1 && plan.Steps[0].Type == vocab.StepRead {
-			after.calls, after.description = plan.Steps[0].Calls, plan.Steps[0].Description
-		}
-	}
-
-	m := afterUnderstand(u.out, after)
+	m := afterUnderstand(u.out, understood{refs: u.in.Refs, approved: approved, quick: u.quickRead()})
 	stored := *u.out
 	if m.next == vocab.NodeThink && len(u.recall.Calls()) == 0 {
 		m.coded = stored.Think != nil // the plan waits here to be followed, unless a question or a search comes first
@@ -169,28 +164,49 @@ func (u *understand) changes(c *commit) {
 }
 
 // consent closes the open question, if the message answers it, and evaluates the answer. Understand decides whether it
-// does; a short message alone does not. Code carries out what the user approved.
-func (u *understand) consent(ctx context.Context, c *commit, after *understood) error {
+// does; a short message alone does not. It returns the steps by which code carries out what the user approved, none for
+// most answers.
+func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.Step, err error) {
 	if !u.out.AnswersQuestion {
-		return nil
+		return nil, nil
 	}
 	q, err := db.New().QuestionAnswer(ctx, c.tx, &db.QuestionAnswerParams{SessionID: c.s.Turn.SessionID, TurnNumber: c.s.Turn.Number})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("close question: %w", err)
+		return nil, fmt.Errorf("close question: %w", err)
 	}
 	a, err := c.s.answered(q.ID, q.Kind, q.Payload)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.permitted = permit(u.out.Intent, a).Allowed
-	if a.kind == vocab.AskApprove && c.permitted && u.out.Intent == "confirm" {
-		after.approve, after.subdomain, after.rest = a.told(), u.s.runner.approvedSubdomain(a.payload.Calls), a.payload.Rest
+	if a.kind != vocab.AskApprove || !c.permitted || u.out.Intent != "confirm" {
+		return nil, nil
 	}
 
-	return nil
+	return append([]nodes.Step{{
+		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(a.payload.Calls), Description: "Do what the user has approved: " + a.told(), Needs: "refs",
+	}}, a.payload.Rest...), nil
+}
+
+// quickRead is the only step of a message that needs no plan, with the calls that came with the answer; nil if there has
+// to be a plan. Without calls, Act decides them.
+func (u *understand) quickRead() *nodes.Step {
+	if u.out.Quick == nil {
+		return nil
+	}
+	e, subdomain := u.s.runner.placeOf(u.out.Quick.EntityType)
+	if subdomain == "" {
+		return nil
+	}
+	step := &nodes.Step{Type: vocab.StepRead, Subdomain: subdomain, Description: "Read the " + e.Plural + " that the message asks for", Needs: "refs"}
+	if plan := u.out.Think; plan != nil && len(plan.Steps) == 1 && plan.Steps[0].Type == vocab.StepRead {
+		step.Calls, step.Description = plan.Steps[0].Calls, cmp.Or(plan.Steps[0].Description, step.Description)
+	}
+
+	return step
 }
 
 // search searches the past for Think, as a call of step 0. An error in the search is part of its result.
@@ -305,26 +321,23 @@ func confidence(c *float64) *float32 {
 	return &clamped
 }
 
-// quick returns the subdomain in which rows of a type are read, and the type's plural.
-func (r *Runner) quick(entityType string) (subdomain, plural string) {
-	entity := r.Domain.Entity(entityType)
-	if entity == nil {
-		return "", ""
-	}
-	if s := r.Domain.SubdomainOf(entity); s != nil {
-		return s.Name, entity.Plural
+// placeOf returns the type that a word means, and the subdomain that handles its rows, "" for none.
+func (r *Runner) placeOf(entityType string) (e *domain.Entity, subdomain string) {
+	if e = r.Domain.Entity(entityType); e != nil {
+		if s := r.Domain.SubdomainOf(e); s != nil {
+			return e, s.Name
+		}
 	}
 
-	return "", ""
+	return e, ""
 }
 
 // approvedSubdomain is the subdomain of the first approved call.
 func (r *Runner) approvedSubdomain(calls []crud.ApprovedCall) string {
-	if len(calls) > 0 {
-		if subdomain, _ := r.quick(calls[0].EntityType); subdomain != "" {
-			return subdomain
-		}
+	if len(calls) == 0 {
+		return noSubdomain
 	}
+	_, subdomain := r.placeOf(calls[0].EntityType)
 
-	return "general"
+	return cmp.Or(subdomain, noSubdomain)
 }
