@@ -27,7 +27,7 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 	var exclusions []uuid.UUID
 	for _, x := range u.out.Constraints {
 		id, err := reg.AddConstraint(ctx, registry.Constraint{
-			Text: x.Text, Kind: x.Kind, Value: x.Value, Scope: x.Scope, ExpiresAt: expiry(x, u.s.Before),
+			Text: x.Text, Kind: x.Kind, Value: x.Value, Scope: x.Scope, ExpiresAt: expiry(x, u.s.Began),
 		}, replaced(inForce, x.Replaces))
 		if err != nil {
 			return nil, err

@@ -100,7 +100,7 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 func (c *commit) due(b *pg.Batch) {
 	c.expired = &db.SessionDueRow{}
 	b.Scan("look for what has expired", db.SessionDue, &db.SessionDueParams{
-		SessionID: c.s.Turn.SessionID, Decayed: c.s.Turn.Number - int32(c.s.runner.RetentionDecayTurns), Now: c.s.Before, UserID: c.s.Turn.UserID,
+		SessionID: c.s.Turn.SessionID, Decayed: c.s.Turn.Number - int32(c.s.runner.RetentionDecayTurns), Now: c.s.Began, UserID: c.s.Turn.UserID,
 	}, &c.expired.Retentions, &c.expired.Constraints)
 }
 
@@ -120,7 +120,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 	}
 	if c.expired.Constraints {
 		c.lasting = true
-		if err := c.registry().ExpireConstraints(ctx, c.s.Before); err != nil {
+		if err := c.registry().ExpireConstraints(ctx, c.s.Began); err != nil {
 			return fmt.Errorf("expire constraints: %w", err)
 		}
 	}

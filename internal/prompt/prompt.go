@@ -102,7 +102,7 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 
 // plan returns what bounds a plan.
 func (p *Prompts) plan(t *page) nodes.ThinkInput {
-	in := nodes.ThinkInput{MaxSteps: p.config.MaxSteps[t.Mode], SubdomainAliases: map[string]string{}, Homes: map[string]nodes.Home{}}
+	in := nodes.ThinkInput{MaxSteps: p.config.MaxSteps[t.Turn.Mode], SubdomainAliases: map[string]string{}, Homes: map[string]nodes.Home{}}
 	for _, sub := range p.domain.Subdomains {
 		in.Subdomains = append(in.Subdomains, sub.Name)
 		for _, alias := range sub.Aliases {

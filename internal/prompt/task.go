@@ -29,9 +29,9 @@ func (t *page) today() string {
 	const form = "Mon 2006-01-02"
 	days := make([]string, nextDays)
 	for i := range days {
-		days[i] = t.Now.AddDate(0, 0, i+1).Format(form)
+		days[i] = t.Began.AddDate(0, 0, i+1).Format(form)
 	}
-	text := "Today: " + day(t.Now) + ", " + t.clock() + "\nNext days: " + strings.Join(days, ", ")
+	text := "Today: " + day(t.Began) + ", " + t.clock() + "\nNext days: " + strings.Join(days, ", ")
 	var named []string
 	for _, c := range t.Constraints {
 		for _, at := range spanOf(c.Value) {
@@ -49,12 +49,12 @@ func (t *page) today() string {
 
 // clock tells the time at which the turn began, and what a time without an offset means.
 func (t *page) clock() string {
-	zone := t.Now.Location()
+	zone := t.Began.Location()
 	if zone == time.UTC {
-		return t.Now.Format("15:04 UTC")
+		return t.Began.Format("15:04 UTC")
 	}
 
-	return t.Now.Format("15:04 in ") + zone.String() + t.Now.Format(" (-07:00)") + ". Rows show local times; write local times, without an offset."
+	return t.Began.Format("15:04 in ") + zone.String() + t.Began.Format(" (-07:00)") + ". Rows show local times; write local times, without an offset."
 }
 
 // spanOf returns the days from the first to the last date in a constraint's value.
@@ -92,7 +92,7 @@ func (t *page) currentTask(s *section) {
 	s.line(`User says: "`, message, `"`)
 	t.notices(s)
 	s.line(t.today())
-	s.line("Mode: ", strings.ToUpper(t.Mode), " (max ", strconv.Itoa(t.config.MaxSteps[t.Mode]), " steps)")
+	s.line("Mode: ", strings.ToUpper(t.Turn.Mode), " (max ", strconv.Itoa(t.config.MaxSteps[t.Turn.Mode]), " steps)")
 	if t.Understood().Intent != "" {
 		s.line("Intent: ", clean.Inline(t.Understood().Intent, say.ShortLine))
 	}
@@ -170,7 +170,7 @@ func (t *page) constraintLine(c *db.ConstraintListInForceRow) string {
 		line += " (since turn " + strconv.Itoa(int(c.SourceTurn)) + ")"
 	}
 	if c.ExpiresAt != nil {
-		line += " until " + day(c.ExpiresAt.Add(-time.Second).In(t.Now.Location())) // the last day it holds; it ends at midnight
+		line += " until " + day(c.ExpiresAt.Add(-time.Second).In(t.Began.Location())) // the last day it holds; it ends at midnight
 	}
 
 	return line

@@ -14,7 +14,7 @@ import (
 func (t *page) nodeFacts() nodes.Facts {
 	f := nodes.Facts{
 		Message: t.WithLabels(t.Turn.Message), Discarded: t.DroppedNow(), Understood: t.Understood(), InFull: t.InFull,
-		Today: time.Date(t.Now.Year(), t.Now.Month(), t.Now.Day(), 0, 0, 0, 0, time.UTC),
+		Today: time.Date(t.Began.Year(), t.Began.Month(), t.Began.Day(), 0, 0, 0, 0, time.UTC),
 	}
 	for _, e := range t.Entities {
 		f.Entities = append(f.Entities, t.typedEntity(e))

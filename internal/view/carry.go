@@ -221,7 +221,7 @@ func (v *View) parts() []part {
 	entities := slices.DeleteFunc(slices.Clone(v.Registry), func(e *db.EntityRefListInViewRow) bool { return e.Tier == "" && !v.spoken.names(e) })
 
 	return []part{
-		{"turn", []any{v.Turn.Status, v.Turn.Position, v.Turn.CurrentNode, v.Turn.Goal, v.Turn.Reply, v.Turn.Undoes, v.Before}},
+		{"turn", []any{v.Turn.Status, v.Turn.Position, v.Turn.CurrentNode, v.Turn.Goal, v.Turn.Reply, v.Turn.Undoes, v.Began}},
 		{"registry", entities}, {"past", v.Past}, {"decisions", v.Decisions}, {"constraints", v.Constraints},
 		{"questions", v.Questions}, {"steps", v.Steps}, {"runs", v.Runs}, {"results", v.Results}, {"drafts", v.Drafts},
 		{"versions of drafts", v.Versions.Drafts}, {"round", v.Continues()},

@@ -72,7 +72,7 @@ func (v *View) begin(at time.Time, zone string) {
 	if err != nil {
 		location = time.UTC
 	}
-	v.Before = at.In(location)
+	v.Began = at.In(location)
 }
 
 // Savepoint is what a load or a probe returns to when one of the domain's own queries fails: a turn must not fail
@@ -111,14 +111,14 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	b, turn := &pg.Batch{}, v.Turn
 	v.OlderCounts, v.Round, v.Profile, v.Events = nil, nil, Profile{}, map[int][]*db.EntityEventListWindowRow{}
 	pg.Rows(b, "read turns", db.TurnListPast, &db.TurnListPastParams{
-		SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, FromTurn: 1, ToTurn: math.MaxInt32, MaxChars: maxText, Lim: pastLimit,
+		SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Began, FromTurn: 1, ToTurn: math.MaxInt32, MaxChars: maxText, Lim: pastLimit,
 	}, &v.Past)
 	l.queueEarlier(b, v)
 	v.queueCuration(b)
 	v.queueQuestions(b)
 	v.queueDrafts(b)
 	pg.Take(b, "read results", db.TurnStepResultListWindow, &db.TurnStepResultListWindowParams{
-		SessionID: turn.SessionID, TurnID: turn.ID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.RetentionWindow),
+		SessionID: turn.SessionID, TurnID: turn.ID, CurrentTurn: turn.Number, Before: &v.Began, TurnsWindow: int32(l.windows.RetentionWindow),
 	}, decoded(&v.Results, newResult))
 	if need.Known {
 		pg.Rows(b, "count older entities", db.EntityRefCountOlder, &db.EntityRefCountOlderParams{SessionID: turn.SessionID, OldestTurn: l.oldest(v), MaxRefs: MaxCounted}, &v.OlderCounts)
@@ -144,7 +144,7 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 
 func (l *Loader) queueEvents(b *pg.Batch, v *View) {
 	pg.Take(b, "read entity events", db.EntityEventListWindow, &db.EntityEventListWindowParams{
-		SessionID: v.Turn.SessionID, CurrentTurn: v.Turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.UnderstandTurns),
+		SessionID: v.Turn.SessionID, CurrentTurn: v.Turn.Number, Before: &v.Began, TurnsWindow: int32(l.windows.UnderstandTurns),
 	}, func(events []*db.EntityEventListWindowRow) error {
 		for _, event := range events {
 			v.Events[int(event.TurnNumber)] = append(v.Events[int(event.TurnNumber)], event)
@@ -160,7 +160,7 @@ func (l *Loader) queueEarlier(b *pg.Batch, v *View) {
 		return
 	}
 	pg.Take(b, "read compressed turns", db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{
-		SessionID: v.Turn.SessionID, Before: v.Before, BelowTurn: v.Turn.Number,
+		SessionID: v.Turn.SessionID, Before: v.Began, BelowTurn: v.Turn.Number,
 	}, func(rows []*db.HistorySummaryListNewestRow) error {
 		for _, row := range rows {
 			v.Earlier[row.Kind] = row
@@ -172,7 +172,7 @@ func (l *Loader) queueEarlier(b *pg.Batch, v *View) {
 
 func (v *View) queueCuration(b *pg.Batch) {
 	pg.Rows(b, "read curation", db.DecisionListRecent, &db.DecisionListRecentParams{SessionID: v.Turn.SessionID, TurnNumber: v.Turn.Number, Lim: 5 * LogShown}, &v.Decisions)
-	pg.Rows(b, "read constraints", db.ConstraintListInForce, &db.ConstraintListInForceParams{SessionID: v.Turn.SessionID, UserID: v.Turn.UserID, At: &v.Before}, &v.Constraints)
+	pg.Rows(b, "read constraints", db.ConstraintListInForce, &db.ConstraintListInForceParams{SessionID: v.Turn.SessionID, UserID: v.Turn.UserID, At: &v.Began}, &v.Constraints)
 }
 
 func (v *View) queueQuestions(b *pg.Batch) {
@@ -295,7 +295,7 @@ func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, from
 	b := &pg.Batch{}
 	l.queueEarlier(b, v)
 	pg.Rows(b, "read turns", db.TurnListPast, &db.TurnListPastParams{
-		SessionID: sessionID, Before: &v.Before, FromTurn: int32(from), ToTurn: int32(to), MaxChars: maxText, Lim: pastLimit,
+		SessionID: sessionID, Before: &v.Began, FromTurn: int32(from), ToTurn: int32(to), MaxChars: maxText, Lim: pastLimit,
 	}, &v.Past)
 	if err := b.Send(ctx, tx); err != nil {
 		return nil, fmt.Errorf("load turns: %w", err)

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"time"
-
 	"alfred/db"
 	"alfred/internal/clean"
 )
@@ -11,10 +9,8 @@ import (
 type Scene struct {
 	*View
 
-	Number   int
-	Mode     string
-	Now      time.Time
-	Question *db.QuestionListTurnRow
+	Number   int                     // the turn's
+	Question *db.QuestionListTurnRow // the turn's: the one it asked or answered, else the open one; nil if there is none
 
 	Entities []*Entity // in display order
 	ByRef    map[string]*Entity
@@ -43,9 +39,9 @@ func (v *View) Scene(known bool) *Scene {
 }
 
 func (v *View) newScene(known bool) *Scene {
-	s := &Scene{
-		View: v, Number: int(v.Turn.Number), Mode: v.Turn.Mode, Now: v.Before, Question: v.Question(),
-		ByRef: make(map[string]*Entity, len(v.Registry)),
+	s := &Scene{View: v, Number: int(v.Turn.Number), ByRef: make(map[string]*Entity, len(v.Registry))}
+	if len(v.Questions) > 0 {
+		s.Question = v.Questions[0]
 	}
 	latest := v.latest()
 	for _, row := range v.Registry {

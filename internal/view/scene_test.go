@@ -35,7 +35,7 @@ func TestUnknownTimeZoneIsUTC(t *testing.T) {
 
 	v, at := &View{}, time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
 	v.begin(at, "Mars/Olympus")
-	require.Equal(t, at, v.Before)
+	require.Equal(t, at, v.Began)
 }
 
 // A late summary may see that its turn's question was answered; another turn did that.

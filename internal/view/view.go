@@ -38,9 +38,9 @@ type View struct {
 	Domain *domain.Domain
 
 	Turn *db.Turns
-	// Before is when the turn began, in the user's time zone. Later writes by other jobs (a compressed history, a late
+	// Began is when the turn did, in the user's time zone. Later writes by other jobs (a compressed history, a late
 	// summary) must not change what this turn sees, nor midnight what it calls today.
-	Before time.Time
+	Began time.Time
 	// HasInputs: the user changed or pointed at something that has not been applied yet. Such a view is not filled.
 	HasInputs bool
 	// Void: the plan that came with Understand's answer does not fit what is known now, so Think has to be asked.
@@ -55,7 +55,7 @@ type View struct {
 	Earlier     map[string]*db.HistorySummaryListNewestRow
 	Decisions   []*db.DecisionListRecentRow // newest first
 	Constraints []*db.ConstraintListInForceRow
-	Questions   []*db.QuestionListTurnRow // asked by this turn, answered by it, or open
+	Questions   []*db.QuestionListTurnRow // asked by this turn, answered by it, or open, in this order
 	Steps       []*db.TurnSteps
 	Runs        []*Run
 	Results     []*Result
@@ -148,15 +148,6 @@ func (v *View) Calls(step int32) (counted int) {
 	}
 
 	return counted
-}
-
-// Question returns the turn's question: the one it asked or answered, else the open one; nil if there is none.
-func (v *View) Question() *db.QuestionListTurnRow {
-	if len(v.Questions) == 0 {
-		return nil
-	}
-
-	return v.Questions[0]
 }
 
 // Clicked returns the id of the option of a question that the turn's message chose by a click, "" for an answer in words.
