@@ -108,7 +108,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 		return nil, err
 	}
 	made.TurnID, made.SessionID, made.Position, made.Node = d.TurnID, c.s.Turn.SessionID, int32(d.Position), d.Node
-	made.Step, made.Call, made.DurationMs = positive(c.at.Step), int32(c.at.Call), int32(took.Milliseconds())
+	made.Step, made.Call, made.DurationMs = pg.OrNil(int32(c.at.Step)), int32(c.at.Call), int32(took.Milliseconds())
 	made.RiverJobID, made.Attempt, made.LlmCallID = d.jobID, int32(d.attempt), cmp.Or(rec.lastCall, made.LlmCallID)
 	if made.LlmCall, err = rec.sending(); err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (c *commit) endStep(end *ending) {
 		return
 	}
 	step, made := c.step(), &c.made
-	made.Outcome, made.Summary, made.Conclusions, made.Note = &end.outcome, &end.summary, orNil(end.conclusions), orNil(end.note)
+	made.Outcome, made.Summary, made.Conclusions, made.Note = &end.outcome, &end.summary, pg.OrNil(end.conclusions), pg.OrNil(end.note)
 	step.Outcome, step.Summary, step.Conclusions, step.Note = made.Outcome, made.Summary, made.Conclusions, made.Note
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
 }

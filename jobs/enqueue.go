@@ -116,7 +116,7 @@ func (p EnqueueParams) row() (*db.TurnEnqueueParams, error) {
 		return nil, fmt.Errorf("encode mentioned entities: %w", err)
 	}
 	arg := &db.TurnEnqueueParams{
-		SessionID: p.SessionID, Message: p.Message, IdempotencyKey: orNil(p.IdempotencyKey), Mode: orNil(p.Mode),
+		SessionID: p.SessionID, Message: p.Message, IdempotencyKey: pg.OrNil(p.IdempotencyKey), Mode: pg.OrNil(p.Mode),
 		IfBusy: cmp.Or(p.IfBusy, IfBusyEnqueue), UiChanges: changes, MentionedEntities: mentioned,
 	}
 	if p.Answer != nil {
@@ -138,12 +138,4 @@ func CancelTurn(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) 
 	}
 
 	return cancelled, nil
-}
-
-func orNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-
-	return &text
 }

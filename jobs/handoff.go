@@ -70,9 +70,9 @@ func (r *Runner) release(ctx context.Context, d delivery, o outcome, failure err
 	case verdictSnooze:
 		params.State, params.Pause = "scheduled", o.after.Seconds()
 	case verdictCancel, verdictFail:
-		params.State, params.Error = "cancelled", orNil(failure.Error())
+		params.State, params.Error = "cancelled", pg.OrNil(failure.Error())
 	case verdictRetry:
-		params.State, params.Pause, params.Error = "retryable", pause(d.attempt).Seconds(), orNil(failure.Error())
+		params.State, params.Pause, params.Error = "retryable", pause(d.attempt).Seconds(), pg.OrNil(failure.Error())
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()

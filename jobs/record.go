@@ -275,12 +275,3 @@ func outlive(ctx context.Context, by time.Duration) (context.Context, context.Ca
 func commitAsync(queue *pg.Batch) {
 	queue.Exec("relax the commit", `SET LOCAL synchronous_commit = off`, nil)
 }
-
-func positive(n int) *int32 {
-	if n <= 0 {
-		return nil
-	}
-	n32 := int32(n)
-
-	return &n32
-}

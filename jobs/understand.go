@@ -79,7 +79,7 @@ func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) 
 	for i, text := range notices {
 		err := q.TurnStepResultInsert(ctx, tx, &db.TurnStepResultInsertParams{
 			TurnID: turnID, Call: last + int32(i) + 1, Tool: vocab.ToolMention, Params: json.RawMessage(`{}`), Rows: json.RawMessage(`[]`),
-			Refs: []string{}, ErrorCode: orNil(string(crud.CodeNotFound)), ErrorMessage: &text,
+			Refs: []string{}, ErrorCode: pg.OrNil(string(crud.CodeNotFound)), ErrorMessage: &text,
 		})
 		if err != nil {
 			return fmt.Errorf("keep notice: %w", err)

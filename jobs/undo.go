@@ -14,6 +14,7 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/domain"
+	"alfred/internal/pg"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 	"alfred/registry"
@@ -43,7 +44,7 @@ type Undo struct {
 // Errors: [ErrTurnNotFound], [CannotUndoError], and those of [EnqueueTurn].
 func UndoTurn(ctx context.Context, tx pgx.Tx, params UndoParams) (*Undo, error) {
 	row, err := db.New().TurnUndo(ctx, tx, &db.TurnUndoParams{
-		TurnID: params.TurnID, IdempotencyKey: orNil(params.IdempotencyKey), IfBusy: cmp.Or(params.IfBusy, IfBusyEnqueue),
+		TurnID: params.TurnID, IdempotencyKey: pg.OrNil(params.IdempotencyKey), IfBusy: cmp.Or(params.IfBusy, IfBusyEnqueue),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("undo turn: %w", typedOfTurn(err))

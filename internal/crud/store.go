@@ -67,8 +67,8 @@ func (d *decision) storeResult(queue *pg.Batch, s *step) error {
 	}
 	result.Stored = &db.TurnStepResultInsertParams{
 		TurnID: d.scope.TurnID, Step: int32(d.scope.Step), Call: int32(result.Call), Tool: result.Tool,
-		EntityType: textOrNil(result.EntityType), Params: storedArgs(s.call.Args), Rows: raw, RowCount: int32(result.RowCount),
-		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(message),
+		EntityType: pg.OrNil(result.EntityType), Params: storedArgs(s.call.Args), Rows: raw, RowCount: int32(result.RowCount),
+		Refs: append([]string{}, result.Refs...), ErrorCode: pg.OrNil(string(result.ErrorCode)), ErrorMessage: pg.OrNil(message),
 	}
 	queue.Exec("store result", db.TurnStepResultInsert, result.Stored)
 
@@ -87,14 +87,6 @@ func storedArgs(args json.RawMessage) json.RawMessage {
 	}
 
 	return args
-}
-
-func textOrNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-
-	return &text
 }
 
 // Told says what the calls did: "Created 1 meal: Spaghetti (meal_3)."; "" for no calls.

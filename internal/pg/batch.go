@@ -214,3 +214,12 @@ func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "'
 type batcher interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
+
+// OrNil is a value for a column that holds NULL for none.
+func OrNil[T comparable](value T) *T {
+	if value == *new(T) {
+		return nil
+	}
+
+	return &value
+}
