@@ -7,18 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
-	"alfred/internal/llm/lexical"
-	"alfred/internal/recall"
 	"alfred/internal/vocab"
 	"alfred/registry"
 )
@@ -37,7 +32,6 @@ subdomains:
 
 const thingsSQL = `
 CREATE SCHEMA things;
-GRANT USAGE ON SCHEMA things TO alfred_tenant;
 CREATE TABLE things.things (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid REFERENCES users (id),
@@ -45,8 +39,6 @@ CREATE TABLE things.things (
 	txt text COLLATE "und-x-icu", -- a language's order, in which a stands before A
 	word text COLLATE "und-x-icu", words text[], num numeric, flag boolean, day date, at timestamptz, tags text[], nums integer[], doc jsonb, UNIQUE (user_id, id));
 COMMENT ON TABLE things.things IS 'Things.';
-ALTER TABLE things.things ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON things.things TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, DELETE, INSERT (n, title, txt, word, words, num, flag, day, at, tags, nums, doc), UPDATE (n, title, txt, word, words, num, flag, day, at, tags, nums, doc) ON things.things TO alfred_tenant`
 
 // setupThings sets up a domain with a column of every kind and a key that is not a uuid.
@@ -65,18 +57,7 @@ func setupThingsIn(t *testing.T, tx pgx.Tx) *bundle {
 func setupThingsAs(t *testing.T, tx pgx.Tx, tables string) *bundle {
 	t.Helper()
 
-	b := &bundle{t: t, tx: tx}
-	b.exec(tables)
-	fsys := fstest.MapFS{"things.yaml": {Data: []byte(thingsYAML)}}
-	var err error
-	b.kit, err = domain.Open(t.Context(), tx, fsys, "things.yaml")
-	require.NoError(t, err)
-	b.tools = crud.New(b.kit, recall.New(b.kit, lexical.Embedder{}))
-	b.scope = registry.Scope{SessionID: uuid.New(), UserID: uuid.MustParse(demoUser), Step: 1, Actor: registry.ActorAssistant}
-	b.exec(`INSERT INTO sessions (id, user_id) VALUES ($1, $2)`, b.scope.SessionID, b.scope.UserID)
-	b.nextTurn()
-
-	return b
+	return setupDeclaredIn(t, tx, tables, thingsYAML)
 }
 
 type thing = map[string]any

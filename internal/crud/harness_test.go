@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -74,6 +75,41 @@ func setupOn(t *testing.T, tx pgx.Tx, user uuid.UUID, kit *domain.Domain) *bundl
 
 	return b
 }
+
+// setupDeclared is a session of the demo user over its own tables. What has a user_id in the declared schema, tenants see
+// as far as it is theirs.
+func setupDeclared(t *testing.T, tables, declaration string) *bundle {
+	t.Helper()
+
+	return setupDeclaredIn(t, dbtest.Tx(t), tables, declaration)
+}
+
+func setupDeclaredIn(t *testing.T, tx pgx.Tx, tables, declaration string) *bundle {
+	t.Helper()
+
+	_, err := tx.Exec(t.Context(), tables)
+	require.NoError(t, err)
+	decl, err := domain.Load(fstest.MapFS{"own.yaml": {Data: []byte(declaration)}}, "own.yaml")
+	require.NoError(t, err)
+	rows, _ := tx.Query(t.Context(), separateSQL, decl.Schema)
+	separate, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), strings.Join(separate, ";"))
+	require.NoError(t, err)
+	kit, err := domain.Bind(t.Context(), tx, decl)
+	require.NoError(t, err, declaration)
+
+	return setupOn(t, tx, uuid.MustParse(demoUser), kit)
+}
+
+// separateSQL writes what lets tenants use a schema, and see their own rows of the tables that have a user_id.
+const separateSQL = `
+	SELECT format('GRANT USAGE ON SCHEMA %1$I TO alfred_tenant', $1::text)
+	UNION ALL
+	SELECT format('ALTER TABLE %1$s ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY tenant ON %1$s TO alfred_tenant USING (user_id = nullif(current_setting(''alfred.user_id'', true), '''')::uuid)', c.oid::regclass)
+	FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'user_id'
+	WHERE c.relkind IN ('r', 'p') AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`
 
 // nextTurn ends the current turn and starts another.
 func (b *bundle) nextTurn() {

@@ -4,24 +4,18 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"testing/fstest"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
-	"alfred/internal/llm/lexical"
-	"alfred/internal/recall"
 	"alfred/internal/vocab"
-	"alfred/registry"
 )
 
 // labSQL has types that only Postgres can check, and rows that reference each other in cycles.
 const labSQL = `
 CREATE SCHEMA lab;
-GRANT USAGE ON SCHEMA lab TO alfred_tenant;
 CREATE DOMAIN lab.code AS text CHECK (VALUE ~ '^[A-Z]{2}$');
 CREATE TABLE lab.teams (
 	id bigint GENERATED ALWAYS AS IDENTITY (START WITH 990001) PRIMARY KEY,
@@ -37,10 +31,6 @@ CREATE TABLE lab.people (
 	FOREIGN KEY (user_id, team_id) REFERENCES lab.teams (user_id, id),
 	FOREIGN KEY (user_id, mentor_id) REFERENCES lab.people (user_id, id));
 ALTER TABLE lab.teams ADD FOREIGN KEY (user_id, lead_id) REFERENCES lab.people (user_id, id);
-ALTER TABLE lab.teams ENABLE ROW LEVEL SECURITY;
-ALTER TABLE lab.people ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON lab.teams TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-CREATE POLICY tenant ON lab.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, DELETE, INSERT (name, lead_id), UPDATE (name, lead_id) ON lab.teams TO alfred_tenant;
 GRANT SELECT, DELETE, INSERT (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, calls, met, doc, note, room, keys), UPDATE (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, calls, met, doc, note, room, keys) ON lab.people TO alfred_tenant`
 
@@ -48,18 +38,13 @@ GRANT SELECT, DELETE, INSERT (name, team_id, mentor_id, badge, rate, starts, pau
 func setupLab(t *testing.T) *bundle {
 	t.Helper()
 
-	b := &bundle{t: t, tx: dbtest.Tx(t)}
-	b.exec(labSQL)
-	text, err := domain.Init(t.Context(), b.tx, "lab")
+	tx := dbtest.Tx(t)
+	_, err := tx.Exec(t.Context(), labSQL)
 	require.NoError(t, err)
-	b.kit, err = domain.Open(t.Context(), b.tx, fstest.MapFS{"lab.yaml": {Data: []byte(text)}}, "lab.yaml")
-	require.NoError(t, err, text)
-	b.tools = crud.New(b.kit, recall.New(b.kit, lexical.Embedder{}))
-	b.scope = registry.Scope{SessionID: uuid.New(), UserID: uuid.MustParse(demoUser), Step: 1, Actor: registry.ActorAssistant}
-	b.exec(`INSERT INTO sessions (id, user_id) VALUES ($1, $2)`, b.scope.SessionID, b.scope.UserID)
-	b.nextTurn()
+	text, err := domain.Init(t.Context(), tx, "lab")
+	require.NoError(t, err)
 
-	return b
+	return setupDeclaredIn(t, tx, "", text)
 }
 
 // What a change wrote over is told of every kind of column but references, which are no texts.

@@ -13,7 +13,6 @@ import (
 // oddSQL has what is rare in a schema and allowed.
 const oddSQL = `
 CREATE SCHEMA odd;
-GRANT USAGE ON SCHEMA odd TO alfred_tenant;
 CREATE TYPE odd.unit AS ENUM ('m', 'M', 'g');
 CREATE COLLATION odd.any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE DOMAIN odd.words AS text[];
@@ -22,23 +21,17 @@ CREATE TABLE odd.people (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
 	name text COLLATE odd.any_case NOT NULL, town text COLLATE odd.any_case, note text COLLATE "de-x-icu");
-ALTER TABLE odd.people ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON odd.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, INSERT (name, town, note) ON odd.people TO alfred_tenant;
 CREATE TABLE odd.events (
 	id bigint GENERATED ALWAYS AS IDENTITY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
 	name text NOT NULL, PRIMARY KEY (id)) PARTITION BY RANGE (id);
 CREATE TABLE odd.first_events PARTITION OF odd.events FOR VALUES FROM (1) TO (2);
-ALTER TABLE odd.events ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON odd.events TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, INSERT (name), UPDATE (name) ON odd.events TO alfred_tenant;
 CREATE TABLE odd.stocks (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
 	name text NOT NULL, quantity numeric(6, 2));
-ALTER TABLE odd.stocks ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON odd.stocks TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, INSERT (name, quantity), UPDATE (name, quantity) ON odd.stocks TO alfred_tenant;
 CREATE FUNCTION odd.keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN CASE WHEN OLD.name <> 'sealed' THEN NEW END; END $$;
 CREATE TRIGGER keep BEFORE UPDATE ON odd.stocks FOR EACH ROW EXECUTE FUNCTION odd.keep();
@@ -52,15 +45,11 @@ CREATE TABLE odd.things (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
 	name text NOT NULL, unit odd.unit, price real, tags odd.few_words, _version integer NOT NULL DEFAULT 1, _total integer, UNIQUE (user_id, id));
-ALTER TABLE odd.things ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON odd.things TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 CREATE TABLE odd.boxes (
 	code char(9) PRIMARY KEY DEFAULT substr(md5(random()::text), 1, 6),
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
 	name text NOT NULL, stands_on char(9), UNIQUE (user_id, code),
 	FOREIGN KEY (user_id, stands_on) REFERENCES odd.boxes (user_id, code) ON DELETE SET NULL (stands_on));
-ALTER TABLE odd.boxes ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON odd.boxes TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, DELETE, INSERT (name, stands_on), UPDATE (name, stands_on) ON odd.boxes TO alfred_tenant;
 GRANT DELETE, INSERT ON odd.boxes TO alfred_undo;
 GRANT DELETE, INSERT ON odd.things TO alfred_undo;

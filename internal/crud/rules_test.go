@@ -3,25 +3,17 @@ package crud_test
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
-	"alfred/internal/dbtest"
-	"alfred/internal/domain"
-	"alfred/internal/llm/lexical"
-	"alfred/internal/recall"
 	"alfred/internal/vocab"
-	"alfred/registry"
 )
 
 // depotSQL has rules that explain themselves in the owner's words: in a trigger, with an SQLSTATE of the owner's own,
 // as a commented constraint, and deferred to the end of the transaction.
 const depotSQL = `
 CREATE SCHEMA depot;
-GRANT USAGE ON SCHEMA depot TO alfred_tenant;
 CREATE TABLE depot.crates (
 	id bigint GENERATED ALWAYS AS IDENTITY (START WITH 770001) PRIMARY KEY,
 	user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
@@ -60,10 +52,6 @@ BEGIN
 	RETURN NULL;
 END $$;
 CREATE CONSTRAINT TRIGGER late AFTER INSERT OR UPDATE ON depot.crates DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION depot.late();
-ALTER TABLE depot.crates ENABLE ROW LEVEL SECURITY;
-ALTER TABLE depot.labels ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON depot.crates TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-CREATE POLICY tenant ON depot.labels TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, DELETE, INSERT (name, weight, shelf), UPDATE (name, weight, shelf) ON depot.crates TO alfred_tenant;
 GRANT SELECT, INSERT (crate_id, text) ON depot.labels TO alfred_tenant;`
 
@@ -89,23 +77,6 @@ func setupDepot(t *testing.T) *bundle {
 	t.Helper()
 
 	return setupDeclared(t, depotSQL, depotYAML)
-}
-
-// setupDeclared is a session of the demo user over its own tables.
-func setupDeclared(t *testing.T, tables, declaration string) *bundle {
-	t.Helper()
-
-	b := &bundle{t: t, tx: dbtest.Tx(t)}
-	b.exec(tables)
-	var err error
-	b.kit, err = domain.Open(t.Context(), b.tx, fstest.MapFS{"depot.yaml": {Data: []byte(declaration)}}, "depot.yaml")
-	require.NoError(t, err)
-	b.tools = crud.New(b.kit, recall.New(b.kit, lexical.Embedder{}))
-	b.scope = registry.Scope{SessionID: uuid.New(), UserID: uuid.MustParse(demoUser), Step: 1, Actor: registry.ActorAssistant}
-	b.exec(`INSERT INTO sessions (id, user_id) VALUES ($1, $2)`, b.scope.SessionID, b.scope.UserID)
-	b.nextTurn()
-
-	return b
 }
 
 // W01, V17: the owner's own sentence for a refusal reaches model and user.
@@ -261,12 +232,9 @@ func TestIDIsTheRefWhateverColumnIsCalledSo(t *testing.T) {
 
 	b := setupDeclared(t, `
 		CREATE SCHEMA depot;
-		GRANT USAGE ON SCHEMA depot TO alfred_tenant;
 		CREATE TABLE depot.crates (
 			number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id integer NOT NULL DEFAULT 7, name text NOT NULL,
 			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid);
-		ALTER TABLE depot.crates ENABLE ROW LEVEL SECURITY;
-		CREATE POLICY tenant ON depot.crates TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 		GRANT SELECT, DELETE, INSERT (name), UPDATE (name) ON depot.crates TO alfred_tenant;`, `
 name: depot
 schema: depot
@@ -286,14 +254,11 @@ func TestListsOfAnEnum(t *testing.T) {
 	t.Parallel()
 	b := setupDeclared(t, `
 		CREATE SCHEMA hues;
-		GRANT USAGE ON SCHEMA hues TO alfred_tenant;
 		CREATE TYPE hues.hue AS ENUM ('red', 'dark blue');
 		CREATE TABLE hues.flags (
 			id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
 			name text NOT NULL, hues hues.hue[], UNIQUE (user_id, id));
-		ALTER TABLE hues.flags ENABLE ROW LEVEL SECURITY;
-		CREATE POLICY tenant ON hues.flags TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 		GRANT SELECT, INSERT (name, hues) ON hues.flags TO alfred_tenant`, `
 name: hues
 schema: hues
@@ -317,7 +282,6 @@ func TestDeletionSaysWhatGoesWithIt(t *testing.T) {
 
 	b := setupDeclared(t, `
 		CREATE SCHEMA plans;
-		GRANT USAGE ON SCHEMA plans TO alfred_tenant;
 		CREATE TABLE plans.projects (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid, name text NOT NULL, UNIQUE (user_id, id));
 		CREATE TABLE plans.tasks (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -329,8 +293,6 @@ func TestDeletionSaysWhatGoesWithIt(t *testing.T) {
 			FOREIGN KEY (user_id, task_id) REFERENCES plans.tasks (user_id, id) ON DELETE CASCADE);
 		DO $$ DECLARE one text; BEGIN
 			FOREACH one IN ARRAY ARRAY['projects', 'tasks', 'notes'] LOOP
-				EXECUTE format('ALTER TABLE plans.%I ENABLE ROW LEVEL SECURITY', one);
-				EXECUTE format('CREATE POLICY tenant ON plans.%I TO alfred_tenant USING (user_id = nullif(current_setting(''alfred.user_id'', true), '''')::uuid)', one);
 				EXECUTE format('GRANT SELECT, DELETE ON plans.%I TO alfred_tenant', one);
 			END LOOP;
 		END $$;`, `
