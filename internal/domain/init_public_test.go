@@ -2,30 +2,12 @@ package domain_test
 
 import (
 	"testing"
-	"testing/fstest"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 )
-
-// bound is what init writes of a schema, with its views.
-func bound(t *testing.T, tx pgx.Tx, schema string) (*domain.Domain, *domain.Declaration) {
-	t.Helper()
-	text, err := domain.InitViews(t.Context(), tx, schema, "")
-	require.NoError(t, err)
-	decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(text)}}, "d.yaml")
-	require.NoError(t, err, text)
-	sql, _, err := domain.Views(t.Context(), tx, decl)
-	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql), sql)
-	d, err := domain.Bind(t.Context(), tx, decl)
-	require.NoError(t, err, text)
-
-	return d, decl
-}
 
 // What each row of an owned table has for itself alone is as private as that row: shared, everybody would read
 // everybody's documents.
@@ -43,15 +25,14 @@ CREATE TABLE paper.cities (id serial PRIMARY KEY, name text NOT NULL);
 CREATE TABLE paper.capitals (city_id integer PRIMARY KEY REFERENCES paper.cities, since date);
 CREATE TABLE paper.letters (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES paper.users, title text NOT NULL,
 	content_id integer NOT NULL UNIQUE REFERENCES paper.contents, city_id integer REFERENCES paper.cities);`)
-	text, err := domain.InitViews(t.Context(), tx, "paper", "")
-	require.NoError(t, err)
+	d := bound(t, tx, "paper")
+	text := d.text
 	require.Contains(t, text, "# left out, contents: each of its rows is that of one row of letters, and shared, everybody would see all of them; if they may, declare it reference: true")
 	require.Contains(t, text, "# left out, scans: each of its rows is that of one row of contents")
 	require.NotContains(t, text, "  - type: content\n")
 	require.NotContains(t, text, "refers to content")
 	require.Contains(t, text, "# left out, inks: no foreign key connects it", "nothing of theirs points at it")
 	require.Contains(t, text, "  - type: city\n", "what a row of a shared table has for itself is shared")
-	d, _ := bound(t, tx, "paper")
 	require.True(t, d.ByType("letter").Column("content_id").Hidden, "a key without a ref")
 	require.False(t, d.ByType("letter").Column("city_id").Hidden)
 }
@@ -66,15 +47,13 @@ CREATE TABLE fleet.places (place_id serial PRIMARY KEY, address text NOT NULL, a
 CREATE TABLE fleet.drivers (driver_id serial PRIMARY KEY, first_name text NOT NULL, last_name text NOT NULL, title text NOT NULL, birth_date date, home_phone text, email text);
 CREATE TABLE fleet.customers (customer_id serial PRIMARY KEY, name text NOT NULL, email text, place_id integer NOT NULL REFERENCES fleet.places);
 CREATE TABLE fleet.rides (ride_id serial PRIMARY KEY, customer_id integer NOT NULL REFERENCES fleet.customers, driver_id integer NOT NULL REFERENCES fleet.drivers, starts_at timestamptz NOT NULL)`)
-	text, err := domain.InitViews(t.Context(), tx, "fleet", "")
-	require.NoError(t, err)
+	text := bound(t, tx, "fleet").text
 	require.Contains(t, text, "hidden: [address, address2, phone] # unsure: part of it tells of people, and all users share the rows")
 	require.Contains(t, text, "hidden: [birth_date, home_phone, email] # unsure: part of it tells of people, and all users share the rows")
 	require.Contains(t, text, `display: "{district}"`)
 	require.NotContains(t, text, "{last_update")
 	require.Contains(t, text, `label: "{first_name} {last_name}"`, "a person is called by name, not by title")
 	require.NotContains(t, text, "hidden: [email]", "their own email is theirs to see")
-	bound(t, tx, "fleet")
 }
 
 // Where no column is named like an owner, a table of people says who it is.
@@ -87,13 +66,11 @@ CREATE TABLE vault.organizations (uuid varchar(40) PRIMARY KEY, name text NOT NU
 CREATE TABLE vault.users (uuid varchar(40) PRIMARY KEY, email text NOT NULL, password_hint text, totp_recover text, backup_codes text[], cookie text, security_stamp text, pass_crypt text, keywords text);
 CREATE TABLE vault.folders (uuid varchar(40) PRIMARY KEY, user_uuid varchar(40) NOT NULL REFERENCES vault.users, name text NOT NULL);
 CREATE TABLE vault.groups (uuid varchar(40) PRIMARY KEY, organizations_uuid varchar(40) NOT NULL REFERENCES vault.organizations, name text NOT NULL);`)
-	text, err := domain.InitViews(t.Context(), tx, "vault", "")
-	require.NoError(t, err)
+	text := bound(t, tx, "vault").text
 	require.Contains(t, text, `accounts: "users"}`)
 	require.Contains(t, text, `owner: "user_uuid" # unsure`)
 	require.Contains(t, text, "hidden: [password_hint, totp_recover, backup_codes, cookie, security_stamp, pass_crypt]")
 	require.NotContains(t, text, "speakable", "nobody speaks a uuid, whatever its type")
-	bound(t, tx, "vault")
 }
 
 // Rows are called by words that tell them apart: of a table's own name, rather than a code, and with the year of a day.
@@ -108,15 +85,14 @@ CREATE TABLE trade.customers (customer_id varchar(5) PRIMARY KEY, company_name v
 CREATE TABLE trade.orders (order_id serial PRIMARY KEY, customer_id varchar(5) NOT NULL REFERENCES trade.customers, city_id integer NOT NULL REFERENCES trade.cities, placed_at timestamp NOT NULL);
 CREATE TABLE trade.order_tags (order_id integer NOT NULL REFERENCES trade.orders ON DELETE CASCADE, k varchar(20) NOT NULL, v varchar(20) NOT NULL, PRIMARY KEY (order_id, k));
 CREATE TABLE trade.follows (target_id varchar(5) NOT NULL REFERENCES trade.customers, who_id varchar(5) NOT NULL REFERENCES trade.customers, PRIMARY KEY (who_id, target_id));`)
-	text, err := domain.InitViews(t.Context(), tx, "trade", "")
-	require.NoError(t, err)
+	d := bound(t, tx, "trade")
+	text := d.text
 	for _, part := range []string{
 		`label: "{country}"`, `label: "{city}"`, `label: "{company_name}"`, `label: "{placed_at:Jan 2, 2006 15:04} {_city_id_label}"`,
 		`display: "{k} {v}"`, `owner: "who_id" # unsure: its rows are those of whom it names; if not, owner: target_id`,
 	} {
 		require.Contains(t, text, part)
 	}
-	d, _ := bound(t, tx, "trade")
 	require.True(t, d.ByType("customer").Speakable, "it is called by its code, too")
 }
 
@@ -131,7 +107,7 @@ CREATE TABLE till.clerks (id serial PRIMARY KEY, name text NOT NULL);
 CREATE TABLE till.payments (id serial, customer_id integer NOT NULL, by_clerk integer NOT NULL, paid_on date NOT NULL, PRIMARY KEY (paid_on, id)) PARTITION BY RANGE (paid_on);
 CREATE TABLE till.payments_25 PARTITION OF till.payments (FOREIGN KEY (customer_id) REFERENCES till.customers, FOREIGN KEY (by_clerk) REFERENCES till.clerks) FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
 CREATE TABLE till.payments_26 PARTITION OF till.payments (FOREIGN KEY (customer_id) REFERENCES till.customers, FOREIGN KEY (by_clerk) REFERENCES till.clerks) FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');`)
-	d, _ := bound(t, tx, "till")
+	d := bound(t, tx, "till")
 	require.NotNil(t, d.ByType("clerk"))
 	require.Same(t, d.ByType("clerk"), d.ByType("payment").Column("by_clerk").Target())
 	require.Equal(t, "customer_id", d.ByType("payment").Owner.Name)
@@ -146,7 +122,7 @@ func TestProbeWithoutAnOwner(t *testing.T) {
 	exec(t, tx, `CREATE SCHEMA den; CREATE TABLE den.users (id serial PRIMARY KEY, name text NOT NULL);
 CREATE TABLE den.settings (id serial PRIMARY KEY, name text NOT NULL, changed_by_user integer REFERENCES den.users);
 INSERT INTO den.users (name) VALUES ('Ada'), ('Eve'); INSERT INTO den.settings (name, changed_by_user) VALUES ('a', NULL), ('b', 1), ('c', 2)`)
-	_, decl := bound(t, tx, "den")
+	decl := bound(t, tx, "den").decl
 	proof, err := domain.Probe(t.Context(), tx, decl)
 	require.NoError(t, err)
 	require.Empty(t, proof.Broken)

@@ -2,9 +2,7 @@ package domain_test
 
 import (
 	"regexp"
-	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -144,17 +142,7 @@ func TestInitAwkwardNames(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, awkward)
 
-	text, err := domain.InitViews(t.Context(), tx, "Sailors' Club", "")
-	require.NoError(t, err)
-
-	decl, err := domain.Load(fstest.MapFS{"club.yaml": {Data: []byte(text)}}, "club.yaml")
-	require.NoError(t, err, text)
-	sql, _, err := domain.Views(t.Context(), tx, decl)
-	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql), sql)
-	d, err := domain.Bind(t.Context(), tx, decl)
-	require.NoError(t, err, text)
-
+	d := bound(t, tx, "Sailors' Club")
 	boat, entry, member := d.ByType("boat"), d.ByType("log_entry"), d.ByType("member")
 	require.Equal(t, "boats", boat.Plural)
 	require.Equal(t, "Swan [sold!] length (m):7 a: (b):1", boat.Display.Render(map[string]any{"Name": "Swan", "State": "sold!", "length (m)": 7, "a: {b}": 1}))
@@ -163,8 +151,8 @@ func TestInitAwkwardNames(t *testing.T) {
 	require.Equal(t, `the "when"`, entry.Order[0].Column)
 	require.Equal(t, "Jan 12, 2026 Swan", entry.Label.Render(map[string]any{`the "when"`: "2026-01-12", "_boat_key_label": "Swan"}))
 	require.Equal(t, "bpchar", boat.Column("home").FK.Entity.Key.Type, "a cast to character would cut it to one character")
-	require.Contains(t, text, "# unsure: rows with deleted_at are shown like all others")
-	require.NoError(t, domain.Drop(t.Context(), tx, decl))
+	require.Contains(t, d.text, "# unsure: rows with deleted_at are shown like all others")
+	require.NoError(t, domain.Drop(t.Context(), tx, d.decl))
 }
 
 // Programs that write names in camel case call their tables in the singular and their columns userId.
@@ -245,7 +233,7 @@ INSERT INTO depot.photos (approved_by, item_id, title) VALUES (2, 1, 'front');`)
 		require.Contains(t, text, part)
 	}
 	require.NotContains(t, text, "{password}")
-	d, _ := attached(t, tx, "depot", strings.NewReplacer("\n  - type: photo\n", "\n  - type: photo\n    writes: [create]\n    columns: [item_id, title]\n"))
+	d := attached(t, tx, "depot", "\n  - type: photo\n", "\n  - type: photo\n    writes: [create]\n    columns: [item_id, title]\n")
 	order := d.ByType("order").Label
 	require.Equal(t, "Jan 12, 2026 red", order.RenderComplete(map[string]any{"made_on": "2026-01-12", "_mark_id_label": "red"}))
 	require.Equal(t, "red", order.RenderComplete(map[string]any{"made_on": nil, "_mark_id_label": "red"}), "a row is called by what it has")

@@ -49,13 +49,7 @@ func TestW04ProbeViews(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "marina"))
-	text, err := domain.InitViews(t.Context(), tx, "marina", "")
-	require.NoError(t, err)
-	decl, err := domain.Load(fstest.MapFS{"m.yaml": {Data: []byte(harbourReview.Replace(text))}}, "m.yaml")
-	require.NoError(t, err)
-	sql, _, err := domain.Views(t.Context(), tx, decl)
-	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
+	decl := bound(t, tx, "marina", harbourReview...).decl
 
 	proof, err := domain.Probe(t.Context(), tx, decl)
 	require.NoError(t, err)

@@ -27,7 +27,7 @@ CREATE FUNCTION gate.limit_of(who integer) RETURNS integer LANGUAGE sql STABLE A
 CREATE FUNCTION gate.on_`+name+`() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN `+body+` END $f$;
 CREATE TRIGGER t AFTER INSERT OR UPDATE OR DELETE ON gate.`+name+` FOR EACH ROW EXECUTE FUNCTION gate.on_`+name+`()`)
 	}
-	d, _ := bound(t, tx, "gate")
+	d := bound(t, tx, "gate")
 	reacts := map[string]bool{}
 	for _, e := range d.Entities {
 		if e.Table != "users" {

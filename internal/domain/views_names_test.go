@@ -36,8 +36,8 @@ func TestW03OwnersNames(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, lending)
-	d, _ := attached(t, tx, "lending", strings.NewReplacer(
-		"\n  - type: loan\n", "\n  - type: loan\n    writes: [create, update]\n    columns: [title, code, state, sku, pieces, mood, lasts, at]\n"))
+	d := attached(t, tx, "lending",
+		"\n  - type: loan\n", "\n  - type: loan\n    writes: [create, update]\n    columns: [title, code, state, sku, pieces, mood, lasts, at]\n")
 
 	described := d.ByType("loan").Describe()
 	for _, line := range []string{
@@ -105,8 +105,8 @@ func TestW03InheritingRowsAreNotRestored(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(lending, "lending", "leasing"))
 	exec(t, tx, `CREATE TABLE leasing.long_loans (months integer, PRIMARY KEY (id), FOREIGN KEY (member_id) REFERENCES leasing.members) INHERITS (leasing.loans)`)
-	d, _ := attached(t, tx, "leasing", strings.NewReplacer(
-		"\n  - type: loan\n", "\n  - type: loan\n    writes: [delete]\n", "\n  - type: long_loan\n", "\n  - type: long_loan\n    writes: [delete]\n"))
+	d := attached(t, tx, "leasing",
+		"\n  - type: loan\n", "\n  - type: loan\n    writes: [delete]\n", "\n  - type: long_loan\n", "\n  - type: long_loan\n    writes: [delete]\n")
 	require.False(t, d.ByType("loan").Restorable)
 	require.True(t, d.ByType("long_loan").Restorable)
 }
@@ -123,6 +123,6 @@ CREATE TABLE sale."50% off" (id serial PRIMARY KEY, member_id integer NOT NULL R
 CREATE TABLE sale."% shares" (id serial PRIMARY KEY, member_id integer NOT NULL REFERENCES sale.members, name text NOT NULL, of integer REFERENCES sale."50% off");
 INSERT INTO sale.members VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO sale."50% off" (member_id, name) VALUES (2, 'Saw')`)
-	attached(t, tx, "sale", strings.NewReplacer("    table: \"% shares\"\n", "    table: \"% shares\"\n    writes: [create, update]\n    columns: [name, of]\n"))
+	attached(t, tx, "sale", "    table: \"% shares\"\n", "    table: \"% shares\"\n    writes: [create, update]\n    columns: [name, of]\n")
 	require.Contains(t, as(t, tx, adaID, `INSERT INTO sale_alfred."% shares" (name, of) VALUES ('mine', 1)`), "There is no such row of 50% off.")
 }

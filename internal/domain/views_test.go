@@ -48,26 +48,42 @@ const (
 	eveID = "0190a000-0000-7000-8000-00000000000e"
 )
 
-// attached declares the harbour with its owner's edits, and creates its views.
-func attached(t *testing.T, tx pgx.Tx, schema string, review *strings.Replacer) (*domain.Domain, []string) {
+// viewed is what init writes of a schema, as reviewed, with its views.
+type viewed struct {
+	*domain.Domain
+
+	text  string // as written
+	decl  *domain.Declaration
+	sql   string
+	notes []string
+}
+
+// bound writes and binds them; review are pairs of texts, each of which the second replaces.
+func bound(t *testing.T, tx pgx.Tx, schema string, review ...string) *viewed {
 	t.Helper()
 
 	text, err := domain.InitViews(t.Context(), tx, schema, "")
 	require.NoError(t, err)
-
-	files := fstest.MapFS{schema + ".yaml": {Data: []byte(review.Replace(text))}}
-	decl, err := domain.Load(files, schema+".yaml")
+	v := &viewed{text: text}
+	v.decl, err = domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(strings.NewReplacer(review...).Replace(text))}}, "d.yaml")
 	require.NoError(t, err, text)
-
-	sql, notes, err := domain.Views(t.Context(), tx, decl)
+	v.sql, v.notes, err = domain.Views(t.Context(), tx, v.decl)
 	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql), sql)
+	require.NoError(t, domain.Attach(t.Context(), tx, v.decl, v.sql), v.sql)
+	v.Domain, err = domain.Bind(t.Context(), tx, v.decl)
+	require.NoError(t, err, "%s\n%s", v.sql, text)
 
-	d, err := domain.Bind(t.Context(), tx, decl)
-	require.NoError(t, err, "%s\n%s", sql, text)
+	return v
+}
+
+// attached is bound for two people, whose accounts are 1 and 2.
+func attached(t *testing.T, tx pgx.Tx, schema string, review ...string) *viewed {
+	t.Helper()
+
+	v := bound(t, tx, schema, review...)
 	exec(t, tx, `INSERT INTO `+schema+`_alfred.alfred_accounts VALUES ('`+adaID+`', 1), ('`+eveID+`', 2)`)
 
-	return d, notes
+	return v
 }
 
 // as runs one statement as a user, and returns its value or the error's message.
@@ -94,11 +110,11 @@ func as(t *testing.T, tx pgx.Tx, user, sql string) string {
 	return *value
 }
 
-var harbourReview = strings.NewReplacer(
+var harbourReview = []string{
 	"\n  - type: boat\n", "\n  - type: boat\n    writes: [create, update, delete]\n    columns: [club, number, name, kind, length]\n",
 	"\n  - type: trip\n", "\n  - type: trip\n    writes: [create, update, delete]\n    columns: [boat_key, sailed_on, note]\n",
 	"\n  - type: place\n", "\n  - type: place\n    writes: [update, delete]\n    columns: [label]\n",
-)
+}
 
 // A key with a time in it names its row in every time zone: users move, and background work has none of theirs.
 func TestW03AKeyWithATimeStaysInAnotherTimeZone(t *testing.T) {
@@ -113,7 +129,7 @@ CREATE TABLE tide.remarks (id serial PRIMARY KEY, member_id integer NOT NULL, at
 INSERT INTO tide.members VALUES (1), (2);
 INSERT INTO tide.heights VALUES (1, '2026-07-01 12:00+02', 4.5), (2, 'infinity', 3);
 INSERT INTO tide.remarks (member_id, at) VALUES (1, '2026-07-01 12:00+02');`)
-	attached(t, tx, "tide", strings.NewReplacer())
+	attached(t, tx, "tide")
 
 	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York"} {
 		exec(t, tx, `SET LOCAL TimeZone = '`+zone+`'`)
@@ -129,10 +145,10 @@ func TestW03CompositeKeys(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, harbour)
-	d, notes := attached(t, tx, "harbour", harbourReview)
-	require.Len(t, notes, 2, notes)
-	require.Contains(t, notes[0], "long_boats is itself a view")
-	require.Contains(t, notes[1], "longest is itself a view", "a view over a view")
+	d := attached(t, tx, "harbour", harbourReview...)
+	require.Len(t, d.notes, 2, d.notes)
+	require.Contains(t, d.notes[0], "long_boats is itself a view")
+	require.Contains(t, d.notes[1], "longest is itself a view", "a view over a view")
 
 	boat, trip := d.ByType("boat"), d.ByType("trip")
 	require.Equal(t, "Boats of members.", boat.Comment)
@@ -161,7 +177,7 @@ func TestW03Writing(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, harbour)
-	attached(t, tx, "harbour", harbourReview)
+	attached(t, tx, "harbour", harbourReview...)
 
 	require.Equal(t, "Quay", as(t, tx, adaID, `UPDATE harbour_alfred.places SET label = 'Quay' RETURNING label`))
 	require.Equal(t, "no rows in result set", as(t, tx, adaID, `UPDATE harbour_alfred.places SET label = 'Quay' WHERE id = 2 RETURNING label`))
@@ -193,18 +209,11 @@ func TestW03OwnersRowLevelSecurity(t *testing.T) {
 	exec(t, tx, `ALTER TABLE mooring.places ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON mooring.places USING (member_id = nullif(current_setting('mooring.member', true), '')::integer)`)
 
-	text, err := domain.InitViews(t.Context(), tx, "mooring", "")
-	require.NoError(t, err)
-	decl, err := domain.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml")
-	require.NoError(t, err)
-	sql, notes, err := domain.Views(t.Context(), tx, decl)
-	require.NoError(t, err)
-	require.Len(t, notes, 3)
-	require.Contains(t, notes[2], `places has row-level security of its own`)
-	require.Contains(t, notes[2], `CREATE POLICY alfred_views ON "mooring"."places" TO "alfred_views_mooring_alfred" USING (true)`)
+	d := attached(t, tx, "mooring")
+	require.Len(t, d.notes, 3)
+	require.Contains(t, d.notes[2], `places has row-level security of its own`)
+	require.Contains(t, d.notes[2], `CREATE POLICY alfred_views ON "mooring"."places" TO "alfred_views_mooring_alfred" USING (true)`)
 
-	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
-	exec(t, tx, `INSERT INTO mooring_alfred.alfred_accounts VALUES ('`+adaID+`', 1), ('`+eveID+`', 2)`)
 	labels := `SELECT string_agg(label, ' ') FROM mooring_alfred.places`
 	require.Empty(t, as(t, tx, adaID, labels), "nothing rather than too much")
 	exec(t, tx, `CREATE POLICY alfred_views ON "mooring"."places" TO "alfred_views_mooring_alfred" USING (true)`)
@@ -218,19 +227,12 @@ func TestW03DetachAttachDrop(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "dock"))
-	text, err := domain.InitViews(t.Context(), tx, "dock", "")
-	require.NoError(t, err)
-	decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(text)}}, "d.yaml")
-	require.NoError(t, err)
-	sql, _, err := domain.Views(t.Context(), tx, decl)
-	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
-	exec(t, tx, `INSERT INTO dock_alfred.alfred_accounts VALUES ('`+adaID+`', 1)`)
+	decl := attached(t, tx, "dock").decl
 
 	require.Error(t, tryExec(t, tx, `ALTER TABLE dock.places DROP COLUMN fee`), "the view shows it")
 	require.NoError(t, domain.Detach(t.Context(), tx, decl))
 	exec(t, tx, `ALTER TABLE dock.places DROP COLUMN fee`)
-	sql, _, err = domain.Views(t.Context(), tx, decl)
+	sql, _, err := domain.Views(t.Context(), tx, decl)
 	require.NoError(t, err)
 	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
 	require.Equal(t, "Pier", as(t, tx, adaID, `SELECT label FROM dock_alfred.places`))
@@ -292,7 +294,7 @@ func TestViewsOverComputingViews(t *testing.T) {
 	exec(t, tx, `ALTER TABLE pier.places ADD behind integer REFERENCES pier.places`)
 	exec(t, tx, `CREATE VIEW pier.fees AS SELECT p.id AS place_id, p.member_id, p.label, sum(p.fee) AS due FROM pier.places AS p GROUP BY p.id;
 COMMENT ON COLUMN pier.fees.due IS 'In euros.'`)
-	d, _ := attached(t, tx, "pier", strings.NewReplacer())
+	d := attached(t, tx, "pier")
 
 	fee := d.ByType("fee")
 	require.Equal(t, "place_id", fee.Key.Name)
@@ -317,7 +319,7 @@ CREATE FUNCTION berth.fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     NEW.spot := CASE WHEN NEW.spot IS NULL THEN 'quay' ELSE lower(NEW.spot) END;
     RETURN NEW; END $$;
 CREATE TRIGGER fill BEFORE INSERT ON berth.places FOR EACH ROW EXECUTE FUNCTION berth.fill()`)
-	d, _ := attached(t, tx, "berth", strings.NewReplacer("\n  - type: place\n", "\n  - type: place\n    writes: [create]\n    columns: [label, checked]\n"))
+	d := attached(t, tx, "berth", "\n  - type: place\n", "\n  - type: place\n    writes: [create]\n    columns: [label, checked]\n")
 
 	for name, filled := range map[string]bool{"number": true, "slug": true, "by Day": true, "spot": true, "checked": false, "label": false} {
 		require.Equal(t, filled, d.ByType("place").Column(name).HasDefault, name)
@@ -340,7 +342,7 @@ func TestReferencesToColumnsThatMayBeNull(t *testing.T) {
 		INSERT INTO club.members VALUES (1, 'Ada'), (2, 'Eve');
 		INSERT INTO club.lockers VALUES (1, 1, NULL), (2, 1, 'A'), (3, 2, 'E');
 		INSERT INTO club.bags VALUES (1, 1, 'blue', NULL);`)
-	attached(t, tx, "club", strings.NewReplacer("\n  - type: bag\n", "\n  - type: bag\n    writes: [update]\n    columns: [name, locker]\n"))
+	attached(t, tx, "club", "\n  - type: bag\n", "\n  - type: bag\n    writes: [update]\n    columns: [name, locker]\n")
 	update := func(locker string) string {
 		return as(t, tx, adaID, `UPDATE club_alfred.bags SET locker = '`+locker+`' WHERE id = 1 RETURNING locker`)
 	}
@@ -359,6 +361,6 @@ func TestForeignKeyBesideACompositeKey(t *testing.T) {
 			PRIMARY KEY (line, place), UNIQUE (door, nth));
 		CREATE TABLE hall.tickets (id integer PRIMARY KEY, member_id integer NOT NULL REFERENCES hall.members, name text NOT NULL, door text, nth integer,
 			FOREIGN KEY (door, nth) REFERENCES hall.seats (door, nth));`)
-	d, _ := attached(t, tx, "hall", strings.NewReplacer())
+	d := attached(t, tx, "hall")
 	require.NotNil(t, d.ByType("ticket").Column("door"))
 }

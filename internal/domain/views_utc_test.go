@@ -1,7 +1,6 @@
 package domain_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -28,10 +27,10 @@ INSERT INTO club.members VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO club.bookings (id, member_id, title, starts_at, ends_at, booked_at) VALUES
     ('` + court1 + `', 1, 'Court 1', '2026-01-01 15:00', '2026-01-01 16:00', '2025-12-31 23:30');`
 
-var clubReview = strings.NewReplacer(
+var clubReview = []string{
 	"\n  - type: booking\n", "\n  - type: booking\n    writes: [create, update, delete]\n    columns: [title, starts_at, ends_at]\n",
 	"\nsubdomains:\n", "\noperations:\n  - {name: postpone, function: postpone, on: booking, trusted: true, confirm: never, description: Postpones a booking.}\n\nsubdomains:\n",
-)
+}
 
 // Times that are UTC without saying so are the user's own in the views, and UTC again in the tables.
 func TestTimesInUTC(t *testing.T) {
@@ -39,9 +38,9 @@ func TestTimesInUTC(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, club)
-	d, notes := attached(t, tx, "club", clubReview)
-	require.Len(t, notes, 1)
-	require.Contains(t, notes[0], "whose default is taken for the user's own time")
+	d := attached(t, tx, "club", clubReview...)
+	require.Len(t, d.notes, 1)
+	require.Contains(t, d.notes[0], "whose default is taken for the user's own time")
 	exec(t, tx, `SET LOCAL timezone = 'America/New_York'`)
 
 	starts := d.ByType("booking").Column("starts_at")
