@@ -199,9 +199,9 @@ func runApproved(ctx context.Context, c *commit) (move, error) {
 	return afterApproved(&outcome, c.s.acted(&nodes.ActOutput{})), nil
 }
 
-// waits keeps with a question for approval the steps that wait for the answer. Their calls are decided anew: by then, rows
+// keepRest keeps with a question for approval the steps that wait for the answer. Their calls are decided anew: by then, rows
 // may have changed.
-func (s *state) waits(asked *question) {
+func (s *state) keepRest(asked *question) {
 	if asked.kind != vocab.AskApprove {
 		return
 	}

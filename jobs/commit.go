@@ -229,7 +229,7 @@ func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	}
 	known := c.s.Scene(true)
 	ask.pointAt(known)
-	c.s.waits(ask)
+	c.s.keepRest(ask)
 	if err := c.tellApart(ctx, ask); err != nil {
 		return err
 	}

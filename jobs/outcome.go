@@ -172,8 +172,8 @@ func judge(err error, attempt, snoozes int) outcome {
 	}
 }
 
-// lasting are the errors of models that asking again does not help.
-var lasting = map[llm.Kind]outcome{
+// permanent are the errors of models that asking again does not help.
+var permanent = map[llm.Kind]outcome{
 	llm.KindAuth:            {code: codeModelAuth},
 	llm.KindContextOverflow: {code: codeContextOverflow},
 	llm.KindInvalidOutput:   {code: codeInvalidOutput},
@@ -184,9 +184,9 @@ var lasting = map[llm.Kind]outcome{
 }
 
 func judgeModel(err *llm.Error, attempt, snoozes int) outcome {
-	o, lasts := lasting[err.Kind]
+	o, isPermanent := permanent[err.Kind]
 	switch {
-	case lasts:
+	case isPermanent:
 		o.verdict = verdictFail
 
 		return o

@@ -103,14 +103,14 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 	if err != nil {
 		return nil, err
 	}
-	dec, rec, err := r.ask(ctx, s, report)
+	dec, rec, err := r.reach(ctx, s, report)
 	if llm.KindOf(err) == llm.KindContextOverflow && s.Continues() != nil { // a prompt that continues no conversation is shorter
 		s.Round = nil
-		dec, rec, err = r.ask(ctx, s, report)
+		dec, rec, err = r.reach(ctx, s, report)
 	}
 	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
 		s.prompts = r.Tight
-		dec, rec, err = r.ask(ctx, s, report)
+		dec, rec, err = r.reach(ctx, s, report)
 	}
 	if err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 	return next, err
 }
 
-// ask makes a decision from the view that the prompts show.
-func (r *Runner) ask(ctx context.Context, s *state, report *report) (decision, *recorder, error) {
+// reach makes a decision from the view that the prompts show.
+func (r *Runner) reach(ctx context.Context, s *state, report *report) (decision, *recorder, error) {
 	dec, err := s.decision()
 	if err != nil {
 		return nil, nil, err
