@@ -21,19 +21,27 @@ INSERT INTO forum.users (name) VALUES ('Ada'), ('Eve');
 INSERT INTO forum.channels (created_by, name) VALUES (1, 'general'), (1, 'diary');
 INSERT INTO forum.messages (user_id, channel_id, title) VALUES (1, 1, 'hello'), (2, 1, 'hi'), (1, 2, 'today')`
 
-// setupForum is a schema in which one user's rows belong to another's row, as init declares it and with writes.
+// setupForum is a schema in which one user's rows belong to another's row.
 func setupForum(t *testing.T) *bundle {
 	t.Helper()
+
+	return setupViews(t, "forum", forum, map[string][]string{"channel": {"name"}})
+}
+
+// setupViews is a schema as init declares it, with rows of some types that may be written, by the columns that may be set. Ada,
+// whose account is 1, works with it; Eve has the account 2.
+func setupViews(t *testing.T, schema, tables string, writable map[string][]string) *bundle {
+	t.Helper()
 	tx := dbtest.Tx(t)
-	_, err := tx.Exec(t.Context(), forum)
+	_, err := tx.Exec(t.Context(), tables)
 	require.NoError(t, err)
-	text, err := domain.InitViews(t.Context(), tx, "forum", "")
+	text, err := domain.InitViews(t.Context(), tx, schema, "")
 	require.NoError(t, err)
-	decl, err := domain.Load(fstest.MapFS{"forum.yaml": {Data: []byte(text)}}, "forum.yaml")
+	decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(text)}}, "d.yaml")
 	require.NoError(t, err, text)
 	for i := range decl.Entities {
-		if decl.Entities[i].Type == "channel" {
-			decl.Entities[i].Writes, decl.Entities[i].Columns = []domain.Verb{domain.Create, domain.Delete}, []string{"name"}
+		if columns := writable[decl.Entities[i].Type]; columns != nil {
+			decl.Entities[i].Writes, decl.Entities[i].Columns = domain.Verbs(), columns
 		}
 	}
 	sql, _, err := domain.Views(t.Context(), tx, decl)
@@ -42,7 +50,7 @@ func setupForum(t *testing.T) *bundle {
 	d, err := domain.Bind(t.Context(), tx, decl)
 	require.NoError(t, err)
 	ada, eve := testfactory.User(t, tx, "UTC"), testfactory.User(t, tx, "UTC")
-	_, err = tx.Exec(t.Context(), `INSERT INTO forum_alfred.alfred_accounts VALUES ($1, 1), ($2, 2)`, ada, eve)
+	_, err = tx.Exec(t.Context(), `INSERT INTO `+schema+`_alfred.alfred_accounts VALUES ($1, 1), ($2, 2)`, ada, eve)
 	require.NoError(t, err)
 
 	return setupOn(t, tx, ada, d)

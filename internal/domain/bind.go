@@ -194,6 +194,7 @@ func (b *binder) bindEntity(i int) {
 		b.domain.byType[t.Type], b.domain.byTable[t.Table] = t.Entity, t.Entity
 		bindRights(t.Entity, t.table)
 		defaultNames(t.Entity)
+		t.bindFills()
 		t.bindKey()
 		t.bindOwner()
 		t.checkReading()
@@ -251,7 +252,7 @@ func (b *typeBinder) bindKey() {
 	case !keyKind(key):
 		b.problemf("key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
 	case b.own.may(Create) && !key.HasDefault && !key.Generated && b.table.View:
-		b.problemf("key", "key %s has no default, and inserts never name it: leave create out of writes", name)
+		b.problemf("key", "key %s has no default, and inserts never name it: let fills make it, or leave create out of writes", name)
 	case b.own.may(Create) && !key.HasDefault && !key.Generated:
 		b.problemf("key", "key %s has no default, and inserts never name it; if people choose it, keep it as a column and add a key", name)
 	default:

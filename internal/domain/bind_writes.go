@@ -125,6 +125,9 @@ func (b *typeBinder) checkCreatable() {
 	for _, c := range b.Columns {
 		if !c.Nullable && !c.HasDefault && !c.Generated && c.Name != b.keyName() && c != b.Owner && !c.Writable && !c.Unfolded {
 			remedy := "give it one (programs that fill it themselves go on doing so)"
+			if b.decl.Source.Schema != "" {
+				remedy += ", or let fills say what it becomes"
+			}
 			if !c.Hidden {
 				remedy += ", or name it in columns"
 			}

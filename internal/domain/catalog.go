@@ -91,8 +91,12 @@ func (t *catalogTable) place(column string) int {
 
 // identifies reports whether the column holds identifiers of rows.
 func (t *catalogTable) identifies(c *Column) bool {
-	return c.Kind == KindUUID || c.Elem == KindUUID ||
-		slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.Columns, c.Name) })
+	return c.Kind == KindUUID || c.Elem == KindUUID || t.references(c)
+}
+
+// references reports whether the column is part of a foreign key.
+func (t *catalogTable) references(c *Column) bool {
+	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.Columns, c.Name) })
 }
 
 // unique reports whether these columns alone identify a row.

@@ -50,6 +50,7 @@ type EntityDecl struct {
 	Reference  bool                `yaml:"reference"`
 	Writes     []Verb              `yaml:"writes"`  // what may be done with rows; none by default
 	Columns    []string            `yaml:"columns"` // columns that create and update may set
+	Fills      FillsDecl           `yaml:"fills"`   // columns that views fill
 	Approve    []Verb              `yaml:"approve"` // of update and delete, those the user must approve each time
 	Label      string              `yaml:"label"`
 	Display    string              `yaml:"display"`

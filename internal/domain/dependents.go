@@ -75,7 +75,7 @@ func (c *Column) Automatic() bool {
 		return true
 	case c.Writable:
 		return false
-	case c.Kind == KindVector || stampName.MatchString(c.Name):
+	case c.Kind == KindVector || stampName.MatchString(snake(c.Name)):
 		return true
 	case c.Kind == KindTimestamp || c.Kind == KindDate || c.Kind == KindTime:
 		return c.HasDefault
@@ -85,7 +85,7 @@ func (c *Column) Automatic() bool {
 }
 
 var (
-	stampName   = regexp.MustCompile(`^(created|updated|modified|changed)(_at|_on)?$|^last_(updated|modified|changed)$`)
+	stampName   = regexp.MustCompile(`^(created|inserted|updated|modified|changed)(_at|_on)?$|^(last|date)_(created|updated|modified|changed)$`)
 	timeDefault = regexp.MustCompile(`(?i)\b(now|clock_timestamp|statement_timestamp|transaction_timestamp)\(|\b(current|local)_?(timestamp|date|time)\b`)
 )
 

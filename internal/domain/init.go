@@ -45,6 +45,9 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 		if err := w.overViews(views); err != nil {
 			return "", err
 		}
+		if err := w.readKeys(ctx, tx); err != nil {
+			return "", err
+		}
 	}
 	w.choose()
 
@@ -92,7 +95,8 @@ type initWriter struct {
 	source   *source // of the views; nil if the tables themselves are used
 	Owner    string
 	Entities []*initEntity
-	Left     []string // tables that get no type, with the reason
+	Left     []string                   // tables that get no type, with the reason
+	keys     map[*catalogTable][]string // some keys that are texts, of the tables that may be read
 }
 
 // initEntity is a table that becomes an entity type.

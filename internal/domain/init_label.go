@@ -126,8 +126,12 @@ func firstNamed(columns []*Column, names ...string) *Column {
 	return nil
 }
 
-// madeUp are names of keys that programs make up and nobody says: those of Prisma and of uuids in a text.
-var madeUp = regexp.MustCompile(`^(id|key|hash|(.*_)?(uuid|guid|uid))$`)
+var (
+	// idNames are of keys that programs make up and nobody says: those of Prisma and of uuids in a text.
+	idNames = regexp.MustCompile(`^(id|(.*_)?(uuid|guid|uid))$`)
+	// oddNames are of keys that are seldom said, though people may have chosen them.
+	oddNames = regexp.MustCompile(`^(key|hash)$`)
+)
 
 // Speakable guesses that people call rows by their key: a text that the table does not generate.
 func (e *initEntity) Speakable() bool {
@@ -136,5 +140,5 @@ func (e *initEntity) Speakable() bool {
 	}
 	key := e.Table.column(e.Key()[0])
 
-	return key.Kind == KindText && !key.HasDefault && !madeUp.MatchString(snake(key.Name))
+	return key.Kind == KindText && !key.HasDefault && !idNames.MatchString(snake(key.Name)) && !oddNames.MatchString(snake(key.Name))
 }

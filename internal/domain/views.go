@@ -138,6 +138,11 @@ func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
 			return nil, fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
 		}
 	}
+	for _, name := range e.Fills.columns() {
+		if t.column(name) == nil {
+			return nil, fmt.Errorf("%s: fills: column %s does not exist in %s", e.Type, name, t.Name)
+		}
+	}
 	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.returns(e) || len(v.Released()) > 0, v.byFunction(), v.restored()
 	var err error
 	if !e.Reference || v.Written && v.ByFunction != "" && !t.View {
@@ -293,6 +298,8 @@ func (v *viewedType) byFunction() string {
 		return "it has triggers, which run with the rights of who writes"
 	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return strings.Contains(c.Default, "nextval(") }):
 		return "a default takes a number from a sequence"
+	case v.fills():
+		return "it fills columns as the owner's programs do"
 	case v.folded(v.Table) || len(v.foldedKeys(v.Table)) > 0:
 		return "it has a key of several columns"
 	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.Generated }):

@@ -81,11 +81,16 @@ func (v *viewedType) SettableKey() []string {
 func (v *viewedType) Inserted() struct{ Names, Values, Key, Into string } {
 	var names, values []string
 	for _, name := range v.Set() {
-		value := "NEW." + quote(name)
-		if c := v.Table.column(name); c.Default != "" { // Postgres leaves out how it converts a default: a text's may be 5
-			value = fmt.Sprintf("coalesce(%s, (%s)::%s)", value, c.Default, c.Type)
+		value, c := "NEW."+quote(name), v.Table.column(name)
+		if initial := v.Decl.Fills.initial(c); initial != "" {
+			value = fmt.Sprintf("coalesce(%s, %s)", value, c.ofType(initial))
 		}
 		names, values = append(names, quote(name)), append(values, value)
+	}
+	for _, name := range without(v.Decl.Fills.columns(), v.Set()) {
+		if c := v.Table.column(name); v.Decl.Fills.initial(c) != c.Default {
+			names, values = append(names, quote(name)), append(values, c.ofType(v.Decl.Fills.initial(c)))
+		}
 	}
 	if owner := v.columns[v.Table]; owner != "" && !slices.Contains(names, quote(owner)) {
 		names, values = append(names, quote(owner)), append(values, v.function("account")+"()")

@@ -1,0 +1,81 @@
+package domain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// FillsDecl is SQL for what the owner's programs write into rows by themselves and no default does: keys, times. Create
+// is for new rows; Update is for every change, and for new rows that nothing else fills.
+type FillsDecl struct {
+	Create map[string]string `yaml:"create"`
+	Update map[string]string `yaml:"update"`
+}
+
+// columns are those that are filled, in order.
+func (f *FillsDecl) columns() []string {
+	return appendNew(sortedKeys(f.Create), sortedKeys(f.Update)...)
+}
+
+// initial is the SQL for a column of a new row, "" for none.
+func (f *FillsDecl) initial(c *Column) string {
+	if c.Default == "" || f.Create[c.Name] != "" {
+		return cmp.Or(f.Create[c.Name], f.Update[c.Name])
+	}
+
+	return c.Default
+}
+
+// ofType is an expression as a value of the column's type: without the cast, a text that says 5 would be a number.
+func (c *Column) ofType(expr string) string { return fmt.Sprintf("(%s)::%s", expr, c.Type) }
+
+// fills reports whether rows of the type are ever written with columns that are filled.
+func (v *viewedType) fills() bool {
+	return (v.Decl.may(Create) || v.Decl.may(Update)) && len(v.Decl.Fills.columns()) > 0
+}
+
+// Changed is what a change of a row sets: the columns that a writer may set, and those that are filled.
+func (v *viewedType) Changed() string {
+	set := each(v.Set(), func(name string) string { return fmt.Sprintf("%[1]s = NEW.%[1]s", quote(name)) })
+	for _, name := range sortedKeys(v.Decl.Fills.Update) {
+		set = append(set, quote(name)+" = "+v.Table.column(name).ofType(v.Decl.Fills.Update[name]))
+	}
+
+	return strings.Join(set, ", ")
+}
+
+// bindFills adopts what views fill, and has Postgres look at it: inside a function, a slip would show only when a row is written.
+func (b *typeBinder) bindFills() {
+	if names := b.own.Fills.columns(); len(names) > 0 && b.decl.Source.Schema == "" {
+		b.problemf("fills", "fills: only views of Alfred's fill columns; let %s have a default", strings.Join(names, ", "))
+
+		return
+	}
+	for verb, fills := range map[Verb]map[string]string{Create: b.own.Fills.Create, Update: b.own.Fills.Update} {
+		for _, name := range sortedKeys(fills) {
+			b.bindFill(fmt.Sprintf("fills.%s.%s", verb, name), verb, name, fills[name])
+		}
+	}
+}
+
+func (b *typeBinder) bindFill(field string, verb Verb, name, expr string) {
+	if !b.columnsExist(field, name) {
+		return
+	}
+	c := b.Column(name)
+	_, refused := b.describe("SELECT " + c.ofType(expr))
+	switch {
+	case c.Generated:
+		b.problemf(field, "fills: %s is computed", name)
+	case name == cmp.Or(b.own.Owner, b.decl.Owner):
+		b.problemf(field, "fills: %s is the owner, which the view fills", name)
+	case verb == Update && (name == b.keyName() || slices.Contains(b.own.Columns, name)):
+		b.problemf(field, "fills: every change would set %s, which is the key or one of columns", name)
+	case refused != "":
+		b.problemf(field, "fills: %s: %s", name, refused)
+	default:
+		c.HasDefault, c.Default = true, cmp.Or(c.Default, expr)
+	}
+}

@@ -1,0 +1,117 @@
+package domain_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+)
+
+// studio is as an ORM makes tables: the program makes the keys and says when a row was written, and no column has a default.
+const studio = `
+CREATE SCHEMA studio;
+CREATE TABLE studio.users (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE studio."Project" (
+    id text PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, name text NOT NULL,
+    "createdAt" timestamp(3) NOT NULL DEFAULT CURRENT_TIMESTAMP, "updatedAt" timestamp(3) NOT NULL);
+CREATE TABLE studio."Take" (
+    id uuid PRIMARY KEY, "projectId" text NOT NULL REFERENCES studio."Project" ON DELETE CASCADE, title text NOT NULL, created_at timestamptz NOT NULL, updated_at timestamptz);
+CREATE TABLE studio.pictures (id text PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE TABLE studio.labels (id text PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE TABLE studio.profiles (id uuid PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE TABLE studio.badges (id uuid PRIMARY KEY REFERENCES studio.profiles, title text NOT NULL);
+INSERT INTO studio.users VALUES (1, 'Ada'), (2, 'Eve');
+INSERT INTO studio."Project" VALUES ('clh3am1f30000udocl363eofy', 1, 'Album', '2026-01-01', '2026-01-01');
+INSERT INTO studio.labels VALUES ('indie', 1, 'Independent');`
+
+var studioReview = strings.NewReplacer(
+	"\n  - type: project\n", "\n  - type: project\n    writes: [create, update, delete]\n    columns: [name]\n",
+	"\n  - type: take\n", "\n  - type: take\n    writes: [create, update, delete]\n    columns: [projectId, title]\n",
+)
+
+// What programs write into rows by themselves is proposed where its form is known, and never a key that people choose.
+func TestInitProposesFills(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, studio)
+	text, err := domain.InitViews(t.Context(), tx, "studio", "")
+	require.NoError(t, err)
+
+	const cuid = `"'c' || left(replace(gen_random_uuid()::text, '-', ''), 24)"`
+	for table, fills := range map[string]string{
+		"Project":  `fills: {create: {id: ` + cuid + `}, update: {"updatedAt": "now()"}}`,
+		"Take":     `fills: {create: {id: "gen_random_uuid()", created_at: "now()"}, update: {updated_at: "now()"}}`,
+		"pictures": "", // the others of the schema do not agree on one form
+		"labels":   "", // people choose it
+		"profiles": `fills: {create: {id: "gen_random_uuid()"}}`,
+		"badges":   "", // it is another row's
+	} {
+		_, entity, found := strings.Cut(text, `table: "`+table+`"`)
+		require.True(t, found, table)
+		entity, _, _ = strings.Cut(entity, "\n  - ")
+		if fills == "" {
+			require.NotContains(t, entity, "fills:", table)
+		} else {
+			require.Contains(t, entity, fills, table)
+		}
+	}
+
+	exec(t, tx, `DELETE FROM studio.labels`)
+	text, err = domain.InitViews(t.Context(), tx, "studio", "")
+	require.NoError(t, err)
+	require.Equal(t, 3, strings.Count(text, cuid), "an empty table's keys are like the others'")
+}
+
+// Rows are written as the owner's programs write them.
+func TestViewsFillColumns(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, studio)
+	d, _ := attached(t, tx, "studio", studioReview)
+	require.True(t, d.ByType("take").Column("updated_at").Automatic())
+	require.True(t, d.ByType("project").Column("updatedAt").Automatic())
+
+	require.Regexp(t, `^c[0-9a-f]{24}$`, as(t, tx, adaID, `INSERT INTO studio_alfred."Project" (name) VALUES ('EP') RETURNING id`))
+	require.Equal(t, "Album", as(t, tx, adaID, `UPDATE studio_alfred."Project" SET name = name WHERE "updatedAt" = '2026-01-01' RETURNING name`))
+	exec(t, tx, `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', '`+adaID+`', true);
+		UPDATE studio_alfred."Project" SET name = 'LP';
+		INSERT INTO studio_alfred."Take" ("projectId", title) VALUES ('clh3am1f30000udocl363eofy', 'One');
+		RESET ROLE;
+		DO $$ BEGIN
+		    ASSERT (SELECT "updatedAt" > now() - interval '2 days' AND "createdAt" = '2026-01-01' FROM studio."Project" WHERE name = 'LP');
+		    ASSERT (SELECT created_at = now() AND updated_at = now() FROM studio."Take");
+		END $$`)
+}
+
+// A slip in what is filled is found before a row is written.
+func TestFillsAreChecked(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, studio)
+	attached(t, tx, "studio", studioReview)
+	text, err := domain.InitViews(t.Context(), tx, "studio", "")
+	require.NoError(t, err)
+	for said, fills := range map[string]string{
+		"fills: id: function nonsense() does not exist":             `{create: {id: nonsense()}}`,
+		"every change would set name":                               `{create: {id: "'x'"}, update: {"updatedAt": now(), name: "'x'"}}`,
+		"fills: userId is the owner, which the view fills":          `{create: {id: "'x'", "userId": "1"}, update: {"updatedAt": now()}}`,
+		"key id has no default, and inserts never name it":          `{update: {"updatedAt": now()}}`,
+		"no row can be created without updatedAt":                   `{create: {id: "'x'"}}`,
+		"fills: column nowhere does not exist":                      `{create: {id: "'x'", nowhere: "1"}, update: {"updatedAt": now()}}`,
+		`fills: updatedAt: invalid input syntax for type timestamp`: `{create: {id: "'x'"}, update: {"updatedAt": "'soon'"}}`,
+	} {
+		before, after, _ := strings.Cut(studioReview.Replace(text), "    fills: ")
+		_, after, _ = strings.Cut(after, "\n")
+		decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(before + "    fills: " + fills + "\n" + after)}}, "d.yaml")
+		require.NoError(t, err)
+		_, err = domain.Bind(t.Context(), tx, decl)
+		require.ErrorContains(t, err, said)
+	}
+}

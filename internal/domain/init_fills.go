@@ -1,0 +1,121 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// keyForm is a form of keys that programs make up, and SQL that makes another of it.
+type keyForm struct {
+	form *regexp.Regexp
+	sql  string
+}
+
+// keyForms are uuids and those of the cuid libraries; of anything else, nobody but the program knows how it is made.
+var keyForms = []keyForm{
+	{regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "gen_random_uuid()"},
+	{regexp.MustCompile(`^[a-z][0-9a-z]{23,24}$`), "'c' || left(replace(gen_random_uuid()::text, '-', ''), 24)"},
+}
+
+// Fills are the fields of a declaration's fills that names, types and keys suggest.
+func (e *initEntity) Fills() []string {
+	if e.source == nil || e.Reference || e.Table.View {
+		return nil
+	}
+	var create, update []string
+	for _, c := range e.Table.columns {
+		made, stamp := e.madeKey(c), e.stamp(c)
+		switch {
+		case made != "":
+			create = append(create, yamlName(c.Name)+": "+yamlText(made))
+		case stamp && keptNames.MatchString(snake(c.Name)):
+			update = append(update, yamlName(c.Name)+": "+yamlText("now()"))
+		case stamp && !c.HasDefault:
+			create = append(create, yamlName(c.Name)+": "+yamlText("now()"))
+		}
+	}
+	var fields []string
+	if len(create) > 0 {
+		fields = append(fields, "create: {"+strings.Join(create, ", ")+"}")
+	}
+	if len(update) > 0 {
+		fields = append(fields, "update: {"+strings.Join(update, ", ")+"}")
+	}
+
+	return fields
+}
+
+// stamp reports whether a column says when its row was written.
+func (e *initEntity) stamp(c *Column) bool {
+	return (c.Kind == KindTimestamp || c.Kind == KindDate) && !c.Generated && stampName.MatchString(snake(c.Name))
+}
+
+// madeKey is SQL for a key that the programs make up, "" for a column that is none. One that people choose, as a country's
+// code, is no such key, nor is one that is another row's.
+func (e *initEntity) madeKey(c *Column) string {
+	if !slices.Equal(e.Key(), []string{c.Name}) || c.HasDefault || c.Generated || e.Table.references(c) {
+		return ""
+	}
+	if c.Kind == KindUUID {
+		return keyForms[0].sql
+	}
+	if c.Kind != KindText || !idNames.MatchString(snake(c.Name)) {
+		return ""
+	}
+
+	return e.keyLike(e.Table)
+}
+
+// keyLike is SQL for keys like those of a table's rows, or like the others' of the schema if it has none, "" for keys of a
+// form that is not known.
+func (w *initWriter) keyLike(t *catalogTable) string {
+	samples, read := w.keys[t]
+	if !read {
+		return ""
+	}
+	if len(samples) == 0 {
+		for _, other := range w.cat.tables {
+			if idNames.MatchString(snake(strings.Join(other.primary, " "))) {
+				samples = append(samples, w.keys[other]...)
+			}
+		}
+	}
+	for _, one := range keyForms {
+		if !slices.ContainsFunc(samples, func(key string) bool { return !one.form.MatchString(key) }) {
+			return one.sql
+		}
+	}
+
+	return ""
+}
+
+// readKeys samples the keys that are texts: by them, init tells those that programs make up.
+func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx) error {
+	w.keys = map[*catalogTable][]string{}
+	for _, t := range w.cat.tables {
+		if len(t.primary) != 1 || t.column(t.primary[0]).Kind != KindText {
+			continue
+		}
+		name := quote(w.Schema, t.Name)
+		var may bool
+		if err := tx.QueryRow(ctx, "SELECT has_table_privilege($1, 'SELECT')", name).Scan(&may); err != nil {
+			return fmt.Errorf("init domain: %w", err)
+		}
+		if !may {
+			continue
+		}
+		rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), name)) // a failed query shows when its rows are collected
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("init domain: read keys of %s: %w", t.Name, err)
+		}
+		w.keys[t] = found
+	}
+
+	return nil
+}
