@@ -158,7 +158,7 @@ func Block(text string) string {
 		text = headingPattern.ReplaceAllString(text, `$1\$2`)
 	}
 	text = speakerPattern.ReplaceAllString(text, `$1\$2`)
-	if strings.IndexByte(text, '_') >= 0 {
+	if MayNameRefs(text) {
 		text = refLinePattern.ReplaceAllString(text, `$1\$2`)
 	}
 	text, _ = Redact(text)

@@ -25,9 +25,20 @@ type Names struct {
 	Word, Plural func(entityType string) string
 }
 
-// MayNameRefs reports whether a text is worth being searched for refs, none of which is without a _: the patterns take
-// long, and what refs stand for is gathered from all rows in view.
-func MayNameRefs(text string) bool { return strings.Contains(text, "_") }
+// MayNameRefs reports whether a text is worth being searched for refs, all of which have a _ before a digit, as few names of
+// columns do: the patterns take long, and what refs stand for is gathered from all rows in view.
+func MayNameRefs(text string) bool {
+	for rest := text; ; {
+		_, after, found := strings.Cut(rest, "_")
+		if !found {
+			return false
+		}
+		if after != "" && after[0] >= '0' && after[0] <= '9' {
+			return true
+		}
+		rest = after
+	}
+}
 
 // Unref replaces the refs in a text: a known one by its label, an unknown one by its type's name, a range by its size
 // and type.
