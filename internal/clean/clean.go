@@ -157,7 +157,9 @@ func Block(text string) string {
 	if strings.ContainsAny(text, "#<") {
 		text = headingPattern.ReplaceAllString(text, `$1\$2`)
 	}
-	text = speakerPattern.ReplaceAllString(text, `$1\$2`)
+	if strings.IndexByte(text, ':') >= 0 || strings.Contains(strings.ToLower(text), "this turn") {
+		text = speakerPattern.ReplaceAllString(text, `$1\$2`)
+	}
 	if MayNameRefs(text) {
 		text = refLinePattern.ReplaceAllString(text, `$1\$2`)
 	}
