@@ -18,7 +18,7 @@ type act struct {
 	inTurn
 
 	s        *state
-	carried  bool // written out by the plan, or with an earlier step; otherwise a model decides
+	ready    bool // written out by the plan, or with an earlier step; otherwise a model decides
 	in       nodes.ActInput
 	out      *nodes.ActOutput
 	shown    map[string]map[string][]string // nil if no prompt was sent
@@ -27,8 +27,8 @@ type act struct {
 
 func (a *act) prepare() (frame *nodes.Frame, err error) {
 	s, step := a.s, a.s.Step()
-	if a.out = s.carriedCalls(step); a.out != nil {
-		a.carried, a.in = true, s.prompts.Bounds(s.View, step)
+	if a.out = s.readyCalls(step); a.out != nil {
+		a.ready, a.in = true, s.prompts.Bounds(s.View, step)
 
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func (a *act) prepare() (frame *nodes.Frame, err error) {
 // run also prepares the calls' searches, because the commit must not wait for an embedder or a search.
 func (a *act) run(ctx context.Context, model llm.Model) error {
 	var err error
-	if !a.carried {
+	if !a.ready {
 		if a.out, err = a.decide(ctx, model); err != nil {
 			return err
 		}
@@ -67,8 +67,8 @@ func (a *act) decide(ctx context.Context, model llm.Model) (*nodes.ActOutput, er
 
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	in := c.s.acted(a.out)
-	in.carried = a.carried
-	in.said = in.carried && c.s.said() != nil || a.out.Words != ""
+	in.ready = a.ready
+	in.said = in.ready && c.s.said() != nil || a.out.Words != ""
 	permission, agreed, err := c.s.permission()
 	if err != nil {
 		return move{}, err
@@ -95,7 +95,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	c.remember(a.out, &outcome)
 	m := afterAct(a.out, &outcome, in)
 
-	return m, a.carry(c, &m)
+	return m, a.keepBeside(c, &m)
 }
 
 // touch keeps in view what the decision's calls and texts name, whether or not a result contains it; but what was put out
@@ -107,8 +107,8 @@ func (a *act) touch(ctx context.Context, c *commit) error {
 	return c.registry().Touch(ctx, named)
 }
 
-// carry stores the calls that the answer contains for other steps, once this step has ended and another act follows.
-func (a *act) carry(c *commit, m *move) error {
+// keepBeside stores the calls that the answer contains for other steps, once this step has ended and another act follows.
+func (a *act) keepBeside(c *commit, m *move) error {
 	if m.end == nil || m.next != vocab.NodeAct {
 		return nil
 	}

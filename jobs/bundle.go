@@ -118,7 +118,7 @@ func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.s.runner
 	s := r.state(c.tx, d, v)
 	if step := v.Step(); d.Node == vocab.NodeAct && step != nil {
-		if carried := s.carriedCalls(step); carried != nil && crud.Searches(carried.Calls) {
+		if ready := s.readyCalls(step); ready != nil && crud.Searches(ready.Calls) {
 			return nil, nil
 		}
 	}

@@ -155,15 +155,15 @@ type acted struct {
 	replans     int
 	repeats     bool // the decision only repeats reads of this step
 	quick       bool
-	carried     bool // the decision's calls came with an earlier answer
+	ready       bool // the decision's calls came with an earlier answer
 	said        bool // a reply came with those calls, or words with these drafts
 }
 
 // later is a step that has not begun.
 type later struct {
-	step    int32
-	carries bool // its calls came with an earlier answer
-	needs   bool // needs something that this step, or one that is skipped with it, would have done
+	step  int32
+	ready bool // its calls came with an earlier answer
+	needs bool // needs something that this step, or one that is skipped with it, would have done
 }
 
 // beforeAct ends the step instead of executing the decision if a limit is reached; otherwise it returns nil.
@@ -199,7 +199,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 		return blocked(out.Blocked, in)
 	case out.StepComplete != nil:
 		return in.complete(out.StepComplete, outcome)
-	case (in.quick || in.carried || out.Words != "") && len(out.Calls) > 0:
+	case (in.quick || in.ready || out.Words != "") && len(out.Calls) > 0:
 		return in.complete(&nodes.StepComplete{Summary: outcome.Told()}, outcome)
 	default:
 		return move{next: vocab.NodeAct}
@@ -306,7 +306,7 @@ func (in acted) ended(end *ending) move {
 			continue
 		}
 		if m.next != vocab.NodeAct {
-			m.next, m.coded = vocab.NodeAct, s.carries
+			m.next, m.coded = vocab.NodeAct, s.ready
 		}
 		if dropped {
 			m.keep = append(m.keep, s.step)

@@ -135,7 +135,7 @@ func readCalls(refs []string, in thought) []json.RawMessage {
 func looks(s nodes.Step, earlier []nodes.Step, in thought, known map[string]bool) *nodes.Step {
 	var calls []json.RawMessage
 	var refs []string
-	for _, call := range s.CarriedCalls() {
+	for _, call := range s.ReadyCalls() {
 		table, filters := tableOf(call), gjson.GetBytes(call.Args, "filters")
 		named, by := byRef(call)
 		switch {
@@ -148,7 +148,7 @@ func looks(s nodes.Step, earlier []nodes.Step, in thought, known map[string]bool
 				}
 			}
 		case !slices.ContainsFunc(earlier, func(e nodes.Step) bool {
-			return slices.ContainsFunc(e.CarriedCalls(), func(c vocab.Call) bool { return tableOf(c) == table })
+			return slices.ContainsFunc(e.ReadyCalls(), func(c vocab.Call) bool { return tableOf(c) == table })
 		}):
 			calls = append(calls, readCall(table, json.RawMessage(filters.Raw)))
 		}

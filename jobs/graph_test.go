@@ -123,7 +123,7 @@ func TestAfterThink(t *testing.T) {
 			got := afterThink(&test.out, thought{refs: refs, home: func(entityType, _ string) string { return entityType }, table: func(entityType string) string { return entityType + "s" }})
 			checkMove(t, got, test.next, test.ask, test.plan)
 			for _, s := range got.plan[:max(len(got.plan)-len(test.out.Steps), 0)] {
-				require.NotEmpty(t, s.CarriedCalls(), "what code finds missing, code reads")
+				require.NotEmpty(t, s.ReadyCalls(), "what code finds missing, code reads")
 			}
 			require.True(t, got.skip, "a new plan drops what is left of the old one")
 		})

@@ -20,7 +20,7 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 		return nil, err
 	}
 	s := r.state(r.Pool, d, v)
-	if d.Node != vocab.NodeThink || v.Carried() == nil {
+	if d.Node != vocab.NodeThink || v.WaitingPlan() == nil {
 		return s, nil
 	}
 	if err = s.takePlan(); err != nil || s.plan != nil {

@@ -27,10 +27,10 @@ func byRef(call vocab.Call) (refs []string, by bool) {
 	return refs, by
 }
 
-// carriable reports whether a planned call that changes rows may be carried out as written. The values that an update
+// fits reports whether a planned call that changes rows may be made as it is written. The values that an update
 // overwrites must be known, and must not be a list, an object or a longer text: the planner was not shown those, and
 // may have meant to add to them. To delete a row, it is enough that nobody has changed it since it was last read.
-func carriable(known *view.Scene, call vocab.Call) bool {
+func fits(known *view.Scene, call vocab.Call) bool {
 	if strings.Contains(gjson.GetBytes(call.Args, "filters.#.value").Raw, "..") {
 		return false // Act has to look at a range first
 	}

@@ -22,8 +22,8 @@ type state struct {
 	runner  *Runner
 	d       delivery
 	guard   *guard
-	plan    *carried // came with Understand's answer and fits; nil: Think is asked
-	refused string   // why the plan that came does not fit
+	plan    *readyPlan // came with Understand's answer and fits; nil: Think is asked
+	refused string     // why the plan that came does not fit
 	prompts Prompts
 	written *registry.Written // what the decision writes of the registry, for the view of its turn
 	until   time.Time         // when the turn stops retrying the current decision; zero: never
@@ -80,10 +80,10 @@ func actMade(out *nodes.ActOutput, outcome *crud.Outcome) *view.Acted {
 	return made
 }
 
-// carriedCalls returns the decision that the plan or an earlier step wrote out for a step, if the step has not started;
+// readyCalls returns the decision that the plan or an earlier step wrote out for a step, if the step has not started;
 // otherwise nil. Calls that change rows are used only if nobody has changed those rows since they were read: otherwise
 // Act looks first.
-func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
+func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
 	if len(step.Calls) == 0 || len(s.ActedOn(step.Step)) > 0 {
 		return nil
 	}
@@ -92,11 +92,11 @@ func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
 		return nil
 	}
 	for _, call := range calls {
-		if (call.Tool == vocab.ToolUpdate || call.Tool == vocab.ToolDelete) && !carriable(s.Scene(false), call) {
+		if (call.Tool == vocab.ToolUpdate || call.Tool == vocab.ToolDelete) && !fits(s.Scene(false), call) {
 			return nil
 		}
 	}
-	out, err := nodes.Carried(calls)
+	out, err := nodes.FromCalls(calls)
 	if err != nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (s *state) later() []later {
 		if needs {
 			fallen = append(fallen, step)
 		}
-		rest = append(rest, later{step: step.Step, carries: len(step.Calls) > 0, needs: needs})
+		rest = append(rest, later{step: step.Step, ready: len(step.Calls) > 0, needs: needs})
 	}
 
 	return rest

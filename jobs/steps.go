@@ -70,7 +70,7 @@ func (c *commit) appendSteps(plan, left []nodes.Step) (first *db.TurnSteps, err 
 			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs, SchemaTables: []string{},
 		}
 		if i < len(plan) {
-			if row.Calls, err = encodedCalls(step.CarriedCalls()); err != nil {
+			if row.Calls, err = encodedCalls(step.ReadyCalls()); err != nil {
 				return nil, err
 			}
 			shown = append(shown, map[string]any{"step": row.Step, "step_type": row.StepType, "subdomain": row.Subdomain, "description": row.Description})

@@ -17,8 +17,8 @@ type think struct {
 	out *nodes.ThinkOutput
 }
 
-// carried is a plan that came with Understand's answer, and the input it was checked against.
-type carried struct {
+// readyPlan is a plan that came with Understand's answer, and the input it was checked against.
+type readyPlan struct {
 	in  nodes.ThinkInput
 	out *nodes.ThinkOutput
 }
@@ -29,10 +29,10 @@ func (s *state) takePlan() error {
 	if err != nil {
 		return err
 	}
-	plan, refused := in.Carried(s.Carried())
+	plan, refused := in.Ready(s.WaitingPlan())
 	s.refused = refused
 	if plan != nil {
-		s.plan = &carried{in, plan}
+		s.plan = &readyPlan{in, plan}
 	}
 
 	return nil

@@ -70,7 +70,7 @@ func (in *ActInput) readAct(resp *llm.Response) (*ActOutput, error) {
 		f.check(out.add(call))
 	}
 	for _, one := range others {
-		_, err := Carried(one.Calls)
+		_, err := FromCalls(one.Calls)
 		f.check(err)
 	}
 	out.Beside = others

@@ -93,8 +93,8 @@ func (b *BesideStep) makes(call llm.ToolCall) bool {
 	}
 }
 
-// Carried is the decision of a step that consists of calls which an earlier answer wrote out for it.
-func Carried(calls []vocab.Call) (*ActOutput, error) {
+// FromCalls is the decision of a step that consists of calls which an earlier answer wrote out for it.
+func FromCalls(calls []vocab.Call) (*ActOutput, error) {
 	out := &ActOutput{}
 	for _, call := range calls {
 		if err := out.add(llm.ToolCall{Name: call.Tool, Args: call.Args}); err != nil {

@@ -130,7 +130,7 @@ type Step struct {
 	Description string   `json:"description"`
 	Refs        []string `json:"refs"`
 	Needs       string   `json:"needs"` // refs, rows
-	// Calls carry out the step, if the planner knew them; see CarriedCalls.
+	// Calls carry out the step, if the planner knew them; see ReadyCalls.
 	Calls []json.RawMessage `json:"calls,omitempty"`
 }
 

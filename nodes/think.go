@@ -47,10 +47,10 @@ func (in *ThinkInput) enums(prefix string) map[string][]string {
 	}
 }
 
-// Carried returns the plan that came with Understand's answer, ready to be followed, or nil if Think has to be asked, with
+// Ready returns the plan that came with Understand's answer, as it is to be followed, or nil if Think has to be asked, with
 // the reason as in Refused. It is checked against what is known after the message was understood: refs that were
 // forgotten are gone, and only requested writes are allowed.
-func (in *ThinkInput) Carried(out *ThinkOutput) (plan *ThinkOutput, refused string) {
+func (in *ThinkInput) Ready(out *ThinkOutput) (plan *ThinkOutput, refused string) {
 	if out == nil {
 		return nil, ""
 	}

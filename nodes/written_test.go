@@ -131,24 +131,24 @@ func TestUnderstand_PlanOfCalls(t *testing.T) {
 	require.Len(t, plan.Steps, 2)
 	require.Equal(t, nodes.Step{Type: "read", Subdomain: "vases", Description: "Read the vases with id = vase_1", Refs: []string{"vase_1"}, Needs: "refs", Calls: plan.Steps[0].Calls}, plan.Steps[0])
 	require.Equal(t, "Save gen_vase_1 to the vases; Add to the vases: name Tall", plan.Steps[1].Description)
-	require.Len(t, plan.Steps[1].CarriedCalls(), 2)
+	require.Len(t, plan.Steps[1].ReadyCalls(), 2)
 
 	require.Empty(t, answer(`"calls":[],"think":null,"say":""`).Think.Steps, "a reply is all there is to do")
 	require.Equal(t, "propose", nodesDecision(answer(`"calls":[],"think":{"goal":"","steps":[],"proposal":"Shall I?","questions":[]},"say":""`)))
 	require.Equal(t, "clarify", nodesDecision(answer(`"calls":[],"think":{"goal":"","steps":[],"proposal":"","questions":["Which?"]},"say":""`)))
-	require.Nil(t, nodesCarried(answer(`"calls":[{"step":0,"tool":"db_create","table":"lamps","set":[{"column":"a","value":1}]}],"think":null,"say":""`)), "a table that nobody handles is for Think")
+	require.Nil(t, nodesReady(answer(`"calls":[{"step":0,"tool":"db_create","table":"lamps","set":[{"column":"a","value":1}]}],"think":null,"say":""`)), "a table that nobody handles is for Think")
 }
 
-func nodesCarried(out *nodes.UnderstandOutput) *nodes.ThinkOutput {
+func nodesReady(out *nodes.UnderstandOutput) *nodes.ThinkOutput {
 	in := togetherInput().Plan
 	in.Permission.Allowed = true
 
-	plan, _ := in.Carried(out.Think)
+	plan, _ := in.Ready(out.Think)
 
 	return plan
 }
 
-func nodesDecision(out *nodes.UnderstandOutput) string { return nodesCarried(out).Decision }
+func nodesDecision(out *nodes.UnderstandOutput) string { return nodesReady(out).Decision }
 
 // dripping streams its answer letter by letter.
 type dripping struct{ text string }

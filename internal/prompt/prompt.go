@@ -76,7 +76,7 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 	case vocab.NodeUnderstand:
 		return view.Need{Known: true, Profile: !p.config.Apart}
 	case vocab.NodeThink:
-		return view.Need{Profile: v.Carried() == nil}
+		return view.Need{Profile: v.WaitingPlan() == nil}
 	case vocab.NodeAct:
 		step := v.Step()
 
@@ -92,7 +92,7 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	t := p.page(v, false)
 	in := p.plan(t)
 	in.Refs, in.Deleted = t.Refs(), t.DeletedRefs()
-	if v.Carried() == nil {
+	if v.WaitingPlan() == nil {
 		in.Facts = t.nodeFacts
 		in.Frame = t.frame(vocab.NodeThink, p.planner(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf(vocab.NodeThink)})
 	}

@@ -85,9 +85,9 @@ func (v *View) ActedOn(step int32) []*Acted {
 	return acted
 }
 
-// Carried returns the plan that came with Understand's answer, until it is followed or superseded; nil if there is
+// WaitingPlan returns the plan that came with Understand's answer, until it is followed or superseded; nil if there is
 // none.
-func (v *View) Carried() *nodes.ThinkOutput {
+func (v *View) WaitingPlan() *nodes.ThinkOutput {
 	if last := v.LastRun(); last != nil && last.Understood != nil && !v.Void {
 		return last.Understood.Think
 	}

@@ -14,19 +14,19 @@ import (
 	"alfred/internal/vocab"
 )
 
-// carriable lists the tools whose calls a plan may write out, by step type.
-var carriable = map[string][]string{
+// plannable lists the tools whose calls a plan may write out, by step type.
+var plannable = map[string][]string{
 	vocab.StepRead:  {vocab.ToolRead},
 	vocab.StepWrite: vocab.WriteTools(),
 }
 
-// CarriedCalls returns the calls that the planner wrote out for a step, in Act's form. If a plan may not write out one
+// ReadyCalls returns the calls that the planner wrote out for a step, in Act's form. If a plan may not write out one
 // of them, it returns none, and Act decides.
-func (s *Step) CarriedCalls() []vocab.Call {
+func (s *Step) ReadyCalls() []vocab.Call {
 	calls := make([]vocab.Call, 0, len(s.Calls))
 	for _, raw := range s.Calls {
-		call, ok := carriedCall(raw)
-		if !ok || !slices.Contains(carriable[s.Type], call.Tool) {
+		call, ok := readyCall(raw)
+		if !ok || !slices.Contains(plannable[s.Type], call.Tool) {
 			return nil
 		}
 		calls = append(calls, call)
@@ -50,7 +50,7 @@ func (in *ThinkInput) tables() []string {
 // strange is the first table that calls name and no subdomain handles, "" for none.
 func (in *ThinkInput) strange(calls []json.RawMessage) string {
 	for _, raw := range calls {
-		call, ok := carriedCall(raw)
+		call, ok := readyCall(raw)
 		if table := gjson.GetBytes(call.Args, "table").Str; ok && table != "" && in.Homes[table] == (Home{}) {
 			return table
 		}
@@ -91,7 +91,7 @@ func (o *ThinkOutput) settle(in *ThinkInput) {
 func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 	var steps []Step
 	for _, raw := range calls {
-		call, ok := carriedCall(raw)
+		call, ok := readyCall(raw)
 		if !ok {
 			return nil
 		}
@@ -169,8 +169,8 @@ func texts(value gjson.Result) []string {
 	return list
 }
 
-// carriedCall reads a call whose arguments are either next to the tool's name or under args.
-func carriedCall(raw json.RawMessage) (vocab.Call, bool) {
+// readyCall reads a call whose arguments are either next to the tool's name or under args.
+func readyCall(raw json.RawMessage) (vocab.Call, bool) {
 	fields := map[string]any{}
 	if answer.Decode(raw, &fields) != nil {
 		return vocab.Call{}, false
