@@ -1919,6 +1919,9 @@ type RowBatchOutBody struct {
 type RowChange struct {
 	Action RowChangeAction `json:"action"`
 
+	// Confirm What the fault confirmation_needed said would be deleted with it.
+	Confirm *string `json:"confirm,omitempty"`
+
 	// Data What create and patch take.
 	Data *map[string]interface{} `json:"data,omitempty"`
 
@@ -2542,6 +2545,9 @@ type BatchRowsParams struct {
 type DeleteRowParams struct {
 	// Session Session that learns of the change at its next message.
 	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// Confirm What the 409 confirmation_needed said would be deleted with it: carries it out if that still holds.
+	Confirm *string `form:"confirm,omitempty" json:"confirm,omitempty"`
 
 	// IfMatch ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds.
 	IfMatch *string `json:"If-Match,omitempty"`
@@ -3541,7 +3547,7 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
 	BatchRows(ctx context.Context, pType string, params *BatchRowsParams, body BatchRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteRow Delete a row
+	// DeleteRow Delete a row; 409 confirmation_needed says which rows of others go with it
 	//
 	// Corresponds with DELETE /v1/data/{type}/{id} (the `DeleteRow` operationId).
 	DeleteRow(ctx context.Context, pType string, id string, params *DeleteRowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3941,7 +3947,7 @@ func (c *Client) BatchRows(ctx context.Context, pType string, params *BatchRowsP
 	return c.Client.Do(req)
 }
 
-// DeleteRow Delete a row
+// DeleteRow Delete a row; 409 confirmation_needed says which rows of others go with it
 //
 // Corresponds with DELETE /v1/data/{type}/{id} (the `DeleteRow` operationId).
 func (c *Client) DeleteRow(ctx context.Context, pType string, id string, params *DeleteRowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5120,6 +5126,18 @@ func NewDeleteRowRequest(server string, pType string, id string, params *DeleteR
 		if params.Session != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -7671,7 +7689,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
 	BatchRowsWithResponse(ctx context.Context, pType string, params *BatchRowsParams, body BatchRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*BatchRowsResponse, error)
 
-	// DeleteRowWithResponse Delete a row
+	// DeleteRowWithResponse Delete a row; 409 confirmation_needed says which rows of others go with it
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10006,7 +10024,7 @@ func (c *ClientWithResponses) BatchRowsWithResponse(ctx context.Context, pType s
 	return ParseBatchRowsResponse(rsp)
 }
 
-// DeleteRowWithResponse Delete a row
+// DeleteRowWithResponse Delete a row; 409 confirmation_needed says which rows of others go with it
 //
 // Returns a wrapper object for the known response body format(s).
 //

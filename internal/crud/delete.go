@@ -31,8 +31,11 @@ func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	op.gone = targets
+	before := len(d.journal.writes)
+	err = d.delete(ctx, tx, op.entity, targets)
+	op.step.deletes = d.journal.writes[before:] // a question about a later call names these rows too, which are no longer there to be counted
 
-	return d.delete(ctx, tx, op.entity, targets)
+	return err
 }
 
 // delete removes rows. The keys of children deleted with them are read first, because their refs have to be closed too.

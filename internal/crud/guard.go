@@ -50,7 +50,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	s.found = found
 	ask, err := d.mustAsk(ctx, s, list)
 	if err == nil && !ask && s.call.Tool == vocab.ToolDelete {
-		ask, err = d.takesOthers(ctx, tx, s)
+		ask, err = d.tools.asksOthers(ctx, tx, s)
 	}
 	if err == nil && ask {
 		s.agreed, err = d.hasAgreed(ctx, tx, s)
@@ -62,15 +62,26 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	return found, d.noteTargets(ctx, tx, s, ask && !s.agreed)
 }
 
-// takesOthers reports whether other people's rows go with those of a deletion. Whoever asks for it knows of their own.
-func (d *decision) takesOthers(ctx context.Context, tx pgx.Tx, s *step) (bool, error) {
-	if !d.tools.domain.TakesOthers(s.entity) {
-		return false, nil
+// asksOthers reports whether other people's rows go with those of a deletion, and keeps what goes, for the question. Whoever
+// asks for it knows of their own.
+func (t *Tools) asksOthers(ctx context.Context, tx pgx.Tx, s *step) (bool, error) {
+	would, err := t.takesOthers(ctx, tx, s.found)
+	if err != nil || would == nil {
+		return false, err
 	}
-	would := &journal{tools: d.tools, counts: true}
-	err := would.deleting(ctx, tx, s.entity, s.found.keys())
+	s.deletes = would.writes
 
-	return would.others, err
+	return would.others, nil
+}
+
+// takesOthers records what a deletion would take along, nil where that is never another person's.
+func (t *Tools) takesOthers(ctx context.Context, tx pgx.Tx, found *loaded) (*journal, error) {
+	if !t.domain.TakesOthers(found.Entity) {
+		return nil, nil //nolint:nilnil // nothing is no failure
+	}
+	would := &journal{tools: t, counts: true}
+
+	return would, would.deleting(ctx, tx, found.Entity, found.keys())
 }
 
 // requireMatch refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must

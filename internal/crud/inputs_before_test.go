@@ -22,7 +22,7 @@ func TestChangesBeforeATurn(t *testing.T) {
 	gone, err := b.tools.Create(ctx, b.tx, user, "recipe", json.RawMessage(`{"name": "Soup"}`))
 	require.NoError(t, err)
 	goneID, _ := gone.Data["id"].(string)
-	_, err = b.tools.Delete(ctx, b.tx, user, "recipe", goneID, "")
+	_, err = b.tools.Delete(ctx, b.tx, user, "recipe", goneID, crud.Deletion{Version: ""})
 	require.NoError(t, err)
 
 	next := b.scope

@@ -178,7 +178,7 @@ func TestRowsOfUserInterfaces(t *testing.T) {
 	require.ErrorAs(t, err, &fault)
 	require.Equal(t, crud.CodeStale, fault.Code)
 
-	_, err = b.tools.Delete(ctx, b.tx, inSession, "recipe", id, patched.Version)
+	_, err = b.tools.Delete(ctx, b.tx, inSession, "recipe", id, crud.Deletion{Version: patched.Version})
 	require.NoError(t, err)
 	require.Equal(t, "deleted:user", query[string](b, `SELECT action FROM entity_refs WHERE session_id = $1 AND ref = 'recipe_1'`, b.scope.SessionID))
 
@@ -190,7 +190,7 @@ func TestRowsOfUserInterfaces(t *testing.T) {
 		_, err = b.tools.Get(ctx, b.tx, one.user, "recipe", one.id)
 		require.ErrorAs(t, err, &fault)
 		require.Equal(t, crud.CodeNotFound, fault.Code)
-		_, err := b.tools.Delete(ctx, b.tx, one.user, "recipe", one.id, "")
+		_, err := b.tools.Delete(ctx, b.tx, one.user, "recipe", one.id, crud.Deletion{Version: ""})
 		require.ErrorAs(t, err, &fault)
 		require.Equal(t, crud.CodeNotFound, fault.Code)
 	}

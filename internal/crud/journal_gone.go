@@ -117,24 +117,25 @@ const mayLook = `
 	                 JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = name[2]), false)`
 
 func (j *journal) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
-	seen := 0
-	if unseen.Shown != nil {
-		s := &statement{}
-		s.add("SELECT count(*) FROM ", table(j.tools.domain, unseen.Shown), " WHERE ", quoted(unseen.By.Name), " = ANY(", s.castList(keys, e.Key.Type), ")")
-		if err := tx.QueryRow(ctx, s.String(), s.args...).Scan(&seen); err != nil {
-			return false, fmt.Errorf("count %s: %w", unseen.Shown.Plural, err)
-		}
+	pointed, seen, err := j.pointedAt(ctx, tx, e, unseen, keys)
+	if err != nil {
+		return false, err
 	}
 	err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
 		var may bool
 		if err := engine.QueryRow(ctx, mayLook, unseen.Table).Scan(&may); err != nil {
 			return err
 		}
-		if there = unseen.Shown == nil; !may || unseen.Column == "" {
+		if there = unseen.Shown == nil; !may || len(unseen.Targets) == 0 {
 			return nil
 		}
 		s := &statement{}
-		s.add("SELECT EXISTS (SELECT FROM ", unseen.Table, " WHERE ", quoted(unseen.Column), " = ANY(", s.castList(keys, e.Key.Type), ") OFFSET ", s.value(seen), "::bigint)")
+		values := make([]string, len(unseen.Targets))
+		for i, c := range unseen.Targets {
+			values[i] = fmt.Sprintf("(r ->> %d)::%s", i, c.Type)
+		}
+		s.add("SELECT EXISTS (SELECT FROM ", unseen.Table, " WHERE (", joinEach(unseen.Columns, ", ", quoted), ") IN (SELECT ", strings.Join(values, ", "),
+			" FROM jsonb_array_elements(", s.value(pointed), "::jsonb) AS r) OFFSET ", s.value(seen), "::bigint)")
 
 		return engine.QueryRow(ctx, s.String(), s.args...).Scan(&there)
 	})
@@ -143,6 +144,23 @@ func (j *journal) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity
 	}
 
 	return there, nil
+}
+
+// pointedAt reads what unseen rows hold of those with the keys, and counts those of the tenant's own that hold it.
+func (j *journal) pointedAt(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (pointed []byte, seen int, err error) {
+	s := &statement{}
+	holds := joinEach(unseen.Targets, ", ", func(c *domain.Column) string { return qualified(e, c) })
+	s.add("SELECT (SELECT jsonb_agg(jsonb_build_array(", holds, ")) FROM ", table(j.tools.domain, e), " WHERE ", s.keyIn(e, keys), "), ")
+	if unseen.Shown == nil {
+		s.add("0")
+	} else {
+		s.add("(SELECT count(*) FROM ", table(j.tools.domain, unseen.Shown), " WHERE ", s.in(quoted(unseen.By.Name), keys, unseen.By.Type), ")")
+	}
+	if err := tx.QueryRow(ctx, s.String(), s.args...).Scan(&pointed, &seen); err != nil {
+		return nil, 0, fmt.Errorf("look for rows of %s: %w", unseen.Name, err)
+	}
+
+	return pointed, seen, nil
 }
 
 // insertable returns a row as an insert may write it.

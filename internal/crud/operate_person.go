@@ -12,7 +12,7 @@ import (
 	"alfred/registry"
 )
 
-// ConfirmError asks a person to confirm an operation: Text says what it would do.
+// ConfirmError asks a person to confirm an operation or a deletion: Text says what it would do.
 type ConfirmError struct{ Text string }
 
 // Error returns the question.

@@ -59,11 +59,14 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	for _, s := range d.steps {
 		switch op := s.op.(type) {
 		case *deleteOp:
-			before := len(would.writes)
-			if err := would.deleting(ctx, tx, op.entity, op.keys); err != nil {
-				return err
+			if s.deletes == nil {
+				one := &journal{tools: d.tools, counts: true}
+				if err := one.deleting(ctx, tx, op.entity, op.keys); err != nil {
+					return err
+				}
+				s.deletes = one.writes
 			}
-			s.deletes = would.writes[before:]
+			would.writes = append(would.writes, s.deletes...)
 		case *operateOp:
 			would.called(op.declared, op.this, nil)
 			if s.asks {

@@ -131,18 +131,33 @@ func differing(written, before, after map[string]any) map[string]any {
 	return was
 }
 
-// Delete removes a row and its children. version works as in Patch: without one, Was is the deleted row, parts
-// included.
-func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string) (Row, error) {
+// Deletion is what a person knows of a row that is to go.
+type Deletion struct {
+	// Version works as in Patch: without one, Was is the deleted row, parts included.
+	Version string
+	// Told is the text of the *ConfirmError, "" before there was one.
+	Told string
+}
+
+// Delete removes a row and its children. If rows of other people's go with it, it returns *ConfirmError until what.Told is that
+// error's text.
+func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id string, what Deletion) (Row, error) {
 	row, err := t.change(ctx, tx, user, entityType, domain.Delete, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
-		found, err := t.locked(ctx, tenant, e, id, version)
+		found, err := t.locked(ctx, tenant, e, id, what.Version)
 		if err != nil {
 			return nil, err
+		}
+		would, err := t.takesOthers(ctx, tenant, found)
+		if err != nil {
+			return nil, err
+		}
+		if would != nil && would.others && would.prospect() != what.Told {
+			return nil, &ConfirmError{Text: would.prospect()}
 		}
 
 		return found, d.delete(ctx, tenant, e, found)
 	})
-	if version == "" {
+	if what.Version == "" {
 		row.Was = maps.Clone(row.Data)
 	}
 

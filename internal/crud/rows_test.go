@@ -42,7 +42,7 @@ func TestRowsOfAPerson(t *testing.T) {
 
 	_, err = b.tools.Patch(ctx, b.tx, user, "recipe", made.Key, "1", []byte(`{"servings": 8}`))
 	requireCode(t, err, crud.CodeStale)
-	_, err = b.tools.Delete(ctx, b.tx, user, "recipe", made.Key, "1")
+	_, err = b.tools.Delete(ctx, b.tx, user, "recipe", made.Key, crud.Deletion{Version: "1"})
 	requireCode(t, err, crud.CodeStale)
 	for id, code := range map[string]crud.Code{"recipe_1": crud.CodeNotFound, "00000000-0000-0000-0000-000000000000": crud.CodeNotFound} {
 		_, err = b.tools.Get(ctx, b.tx, user, "recipe", id)
@@ -55,7 +55,7 @@ func TestRowsOfAPerson(t *testing.T) {
 	_, err = b.tools.Create(ctx, b.tx, user, "recipe", []byte(`[]`))
 	requireCode(t, err, crud.CodeBadArgument)
 
-	gone, err := b.tools.Delete(ctx, b.tx, user, "recipe", made.Key, "")
+	gone, err := b.tools.Delete(ctx, b.tx, user, "recipe", made.Key, crud.Deletion{Version: ""})
 	require.NoError(t, err)
 	require.Equal(t, "Soup", gone.Was["name"])
 	require.Equal(t, "created updated updated deleted", query[string](b, `SELECT string_agg(action, ' ' ORDER BY created_at) FROM row_events WHERE user_id = $1 AND label = 'Soup'`, b.scope.UserID))

@@ -202,7 +202,7 @@ func TestW10RowInUseFoundLate(t *testing.T) {
 	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "labelled", "labels": [{"text": "fragile"}]}}`)
 	require.Equal(t, "The crate labelled is still in use by 1 label.", b.refused("write", vocab.ToolDelete,
 		`{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict))
-	_, err := b.tools.Delete(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "crate", query[string](b, `SELECT id::text FROM depot.crates`), "")
+	_, err := b.tools.Delete(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "crate", query[string](b, `SELECT id::text FROM depot.crates`), crud.Deletion{Version: ""})
 	require.EqualError(t, err, "conflict: The crate labelled is still in use by 1 label.")
 }
 

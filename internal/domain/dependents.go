@@ -59,9 +59,10 @@ func (d *Domain) referring(e *Entity) []Dependent {
 
 // Unseen is such a foreign key that no column of a type shows.
 type Unseen struct {
-	Table  string // qualified, for SQL
-	Name   string // for people
-	Column string // holds the row's key, "" if no single column does
+	Table   string    // qualified, for SQL
+	Name    string    // for people
+	Columns []string  // of the table, which hold
+	Targets []*Column // these of the type; none if the type does not show them
 	// Shown is the type of a view that shows such rows of the user's, by its column By: there may be others' besides.
 	Shown *Entity
 	By    *Column
@@ -93,10 +94,10 @@ var (
 type reach struct {
 	Unseen
 
-	Target, From     uint32
-	OnDelete         string
-	Numbers          []int
-	Columns, Targets []string
+	Target, From uint32
+	OnDelete     string
+	Numbers      []int
+	Referenced   []string
 }
 
 // bindUnseen finds what deleting a row would delete invisibly.
@@ -111,19 +112,25 @@ func (b *binder) bindUnseen() {
 		}
 	}
 	var r reach
-	into := []any{&r.Target, &r.From, &r.OnDelete, &r.Table, &r.Name, &r.Numbers, &r.Columns, &r.Targets}
+	into := []any{&r.Target, &r.From, &r.OnDelete, &r.Table, &r.Name, &r.Numbers, &r.Columns, &r.Referenced}
 
 	b.ask("read what depends on rows", func() error {
 		return eachRow(b.ctx, b.tx, "foreign keys", reachingSQL, []any{bases}, into, func() error {
 			for _, t := range of[r.Target] {
-				unseen := r.unseenBy(t.Key)
-				if holder := find(of[r.From], func(holder *typeBinder) bool { return holder.shows(t.Entity, &r) }); holder != nil {
-					unseen.Shown, unseen.By = holder.Entity, holder.Column(unseen.Column)
-					if !holder.table.View || unseen.By == nil || unseen.By == holder.Owner {
-						continue
+				unseen := t.unseenBy(&r)
+				for _, holder := range of[r.From] {
+					if by := holder.shows(t.Entity, &r); by != nil {
+						unseen.Shown, unseen.By = holder.Entity, by
+
+						break
 					}
 				}
-				t.Unseen = append(t.Unseen, unseen)
+				switch {
+				case unseen.Shown == nil:
+					t.Unseen = append(t.Unseen, unseen)
+				case unseen.Shown.View && unseen.By != unseen.Shown.Owner: // first: a deletion that takes them is asked about
+					t.Unseen = slices.Insert(t.Unseen, 0, unseen)
+				}
 			}
 
 			return nil
@@ -131,19 +138,22 @@ func (b *binder) bindUnseen() {
 	})
 }
 
-// unseenBy names the column that holds a row's key, if one does.
-func (r *reach) unseenBy(key *Column) Unseen {
-	unseen := r.Unseen
-	if at := slices.Index(r.Targets, key.nameOr("")); at >= 0 {
-		unseen.Column = r.Columns[at]
+// unseenBy names the columns of the type that rows reference, if it shows them.
+func (b *typeBinder) unseenBy(r *reach) Unseen {
+	unseen, names := r.Unseen, r.Referenced
+	if b.table.View {
+		names, _ = b.cat.shown(b.table, r.Target, names)
+	}
+	if unseen.Columns = slices.Clone(r.Columns); len(names) == len(r.Columns) {
+		unseen.Targets = each(names, b.Column)
 	}
 
 	return unseen
 }
 
-// shows reports whether a column of the type represents the foreign key. A key column computed by a view then records
-// what happens to its row.
-func (b *typeBinder) shows(target *Entity, r *reach) bool {
+// shows returns the column of the type that represents the foreign key, nil for none. A key column computed by a view then
+// records what happens to its row.
+func (b *typeBinder) shows(target *Entity, r *reach) *Column {
 	action := deleteAction(r.OnDelete)
 	for _, c := range b.Columns {
 		at := origin{b.table.OID, b.table.numbers[c.Name]}
@@ -151,19 +161,19 @@ func (b *typeBinder) shows(target *Entity, r *reach) bool {
 			at = b.table.from[c.Name]
 		}
 		if c.Target() == target && at.relation == r.From && slices.Contains(r.Numbers, at.column) && strings.EqualFold(c.FK.OnDelete, action) {
-			return true
+			return c
 		}
 	}
 	if !b.table.View {
-		return false
+		return nil
 	}
 	for _, name := range []string{foldedName(target.Type, r.Columns...), foldedName(target.Type)} {
 		if c := b.Column(name); c != nil && b.table.from[name] == (origin{}) && c.Target() == target {
 			c.FK.OnDelete = action
 
-			return true
+			return c
 		}
 	}
 
-	return false
+	return nil
 }

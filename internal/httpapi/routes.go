@@ -72,7 +72,7 @@ func (a *api) registerRows() {
 	serve(a, operation("POST /v1/data/{type}", "create-row", "Create a row", http.StatusCreated, conflict, tooLarge), a.rowCreate)
 	serve(a, operation("GET /v1/data/{type}/{id}", "get-row", "One row with its parts", http.StatusOK), a.rowGet)
 	serve(a, operation("PATCH /v1/data/{type}/{id}", "patch-row", "Change a row; null clears a column", http.StatusOK, conflict, stale, tooLarge), a.rowPatch)
-	remove := operation("DELETE /v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusOK, conflict, stale)
+	remove := operation("DELETE /v1/data/{type}/{id}", "delete-row", "Delete a row; 409 confirmation_needed says which rows of others go with it", http.StatusOK, conflict, stale)
 	remove.Responses = map[string]*huma.Response{"200": {Description: "As preferred: the row that went, in _was."}, "204": {Description: http.StatusText(http.StatusNoContent)}}
 	serve(a, remove, a.rowDelete)
 	serve(a, operation("POST /v1/data/{type}/{id}/{operation}", "operate-row", "Do to a row what the domain declares; 409 confirmation_needed says what it would do", http.StatusOK, conflict, stale, tooLarge), a.rowOperate)

@@ -75,6 +75,7 @@ type rowDeleteIn struct {
 	ToldSession
 
 	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds." header:"If-Match"`
+	Confirm string `doc:"What the 409 confirmation_needed said would be deleted with it: carries it out if that still holds." query:"confirm"`
 	Prefer  string `doc:"return=representation: answer 200 with the row that went whatever it held, in _was."                header:"Prefer"`
 }
 
@@ -177,7 +178,7 @@ type rowGone struct {
 
 func (a *api) rowDelete(ctx context.Context, in *rowDeleteIn) (*rowGone, error) {
 	row, err := a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
-		return a.Rows.Delete(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch))
+		return a.Rows.Delete(ctx, tx, user, in.Type, in.ID, crud.Deletion{Version: versionOf(in.IfMatch), Told: in.Confirm})
 	})
 	if err == nil && in.Prefer == "return=representation" {
 		return &rowGone{Status: http.StatusOK, Body: map[string]any{"_was": row.Body["_was"]}}, nil
@@ -226,10 +227,13 @@ func versionOf(etag string) string {
 	return strings.Join(versions, ",")
 }
 
+// codeConfirm is of what a person has to confirm first.
+const codeConfirm = "confirmation_needed"
+
 // rowProblem maps the data tools' refusals; other errors pass through.
 func rowProblem(err error) error {
 	if ask, ok := errors.AsType[*crud.ConfirmError](err); ok {
-		return problem.New(http.StatusConflict, "confirmation_needed", ask.Text)
+		return problem.New(http.StatusConflict, codeConfirm, ask.Text)
 	}
 	refused, ok := errors.AsType[*crud.Error](err)
 	if !ok {

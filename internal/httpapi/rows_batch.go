@@ -18,10 +18,11 @@ import (
 
 // rowChange is one change of a batch.
 type rowChange struct {
-	Action string                     `enum:"create,update,delete"                    json:"action"`
-	ID     string                     `doc:"Key of the row; not of one to be created." json:"id,omitempty"`
-	ETag   string                     `doc:"Of the row as you saw it: a change of a row that changed since is refused as stale; without it the last write stands." json:"etag,omitempty"`
-	Data   map[string]json.RawMessage `doc:"What create and patch take."              json:"data,omitempty"`
+	Action  string                     `enum:"create,update,delete"                    json:"action"`
+	ID      string                     `doc:"Key of the row; not of one to be created." json:"id,omitempty"`
+	ETag    string                     `doc:"Of the row as you saw it: a change of a row that changed since is refused as stale; without it the last write stands." json:"etag,omitempty"`
+	Confirm string                     `doc:"What the fault confirmation_needed said would be deleted with it." json:"confirm,omitempty"`
+	Data    map[string]json.RawMessage `doc:"What create and patch take."              json:"data,omitempty"`
 }
 
 type rowBatch struct {
@@ -95,7 +96,10 @@ func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, in *row
 			return err
 		})
 		refused, ok := errors.AsType[*crud.Error](err)
+		asks, unsure := errors.AsType[*crud.ConfirmError](err)
 		switch {
+		case unsure:
+			out.Errors = append(out.Errors, rowFault{Index: i, Code: codeConfirm, Message: asks.Text})
 		case ok:
 			out.Errors = append(out.Errors, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
 		case err != nil:
@@ -115,7 +119,7 @@ func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityTy
 	case "update":
 		return a.Rows.Patch(ctx, tx, user, entityType, change.ID, versionOf(change.ETag), encoded(change.Data))
 	default:
-		return a.Rows.Delete(ctx, tx, user, entityType, change.ID, versionOf(change.ETag))
+		return a.Rows.Delete(ctx, tx, user, entityType, change.ID, crud.Deletion{Version: versionOf(change.ETag), Told: change.Confirm})
 	}
 }
 

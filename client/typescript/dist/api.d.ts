@@ -67,7 +67,7 @@ export interface paths {
         get: operations["get-row"];
         put?: never;
         post?: never;
-        /** Delete a row */
+        /** Delete a row; 409 confirmation_needed says which rows of others go with it */
         delete: operations["delete-row"];
         options?: never;
         head?: never;
@@ -1238,6 +1238,8 @@ export interface components {
         RowChange: {
             /** @enum {string} */
             action: "create" | "update" | "delete";
+            /** @description What the fault confirmation_needed said would be deleted with it. */
+            confirm?: string;
             /** @description What create and patch take. */
             data?: {
                 [key: string]: unknown;
@@ -2359,6 +2361,8 @@ export interface operations {
     "delete-row": {
         parameters: {
             query?: {
+                /** @description What the 409 confirmation_needed said would be deleted with it: carries it out if that still holds. */
+                confirm?: string;
                 /** @description Session that learns of the change at its next message. */
                 session?: string;
             };

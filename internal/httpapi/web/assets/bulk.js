@@ -11,7 +11,7 @@ import { guarded, notice } from "./notice.js";
 import { keyOf, nameField } from "./types.js";
 
 /** @import { RowBatchOutBody, RowType } from "../../../../client/typescript/dist/api" */
-/** @typedef {{action: "create" | "update" | "delete", id?: string, data?: Record<string, any>}} Change */
+/** @typedef {{action: "create" | "update" | "delete", id?: string, data?: Record<string, any>, confirm?: string}} Change */
 
 // apply writes changes in one transaction, or says what would be wrong with them; with preview nothing is written.
 /** @param {RowType} type @param {Change[]} changes @param {boolean} [preview] @returns {Promise<RowBatchOutBody>} */
@@ -25,7 +25,12 @@ export function bulkBar(place, type, rows, done) {
   if (!rows.length) return;
   const what = plural(rows.length, type.name, type.plural);
   const run = (changes, said) => guarded(async () => {
-    const { errors } = await apply(type, changes);
+    let { errors } = await apply(type, changes);
+    if (errors.length && errors.every((e) => e.code === "confirmation_needed")) {
+      if (!await confirm(`Delete ${what}?`, [...new Set(errors.map((e) => e.message))].join(" "), "Delete")) return;
+      for (const e of errors) changes[e.index].confirm = e.message;
+      ({ errors } = await apply(type, changes));
+    }
     if (errors.length) {
       const name = (i) => rows[i] ? rows[i][nameField(type)] ?? type.name : type.name;
       notice(`Nothing was changed. ${errors.slice(0, 3).map((e) => `${name(e.index)}: ${e.message}`).join(" ")}`, { bad: true });

@@ -9,7 +9,7 @@ import { button, h } from "./dom.js";
 import { capital } from "./format.js";
 import { formOf } from "./form.js";
 import { guarded, notice } from "./notice.js";
-import { historyOf, operationsOf } from "./rowmore.js";
+import { confirmed, historyOf, operationsOf } from "./rowmore.js";
 import { keyOf, nameField, typeOf } from "./types.js";
 
 const choicePages = 5; // of 200
@@ -17,7 +17,14 @@ const choicePages = 5; // of 200
 const address = (type, id) => `/v1/data/${encodeURIComponent(type)}${id ? `/${encodeURIComponent(id)}` : ""}`;
 
 // path is where rows are changed.
-export const path = (type, id) => `${address(type, id)}${current() ? `?session=${current().id}` : ""}`;
+/** @param {string} type @param {string} [id] @param {string} [more] */
+export function path(type, id, more) {
+  const query = [current() && `session=${current().id}`, more].filter(Boolean).join("&");
+  return address(type, id) + (query && `?${query}`);
+}
+
+// gone deletes a row, once the person agrees to what goes with it.
+const gone = (type, id, etag) => confirmed("Delete", (more) => write("DELETE", path(type, id, more), undefined, etag));
 
 // choices are the rows that a column of this type may refer to.
 export async function choices(name) {
@@ -63,8 +70,7 @@ export async function openRow(type, id, done) {
   };
   const remove = async () => {
     if (!await confirm(`Delete ${name}?`, "The row and its parts will be gone.", "Delete")) return;
-    const gone = await guarded(async () => { await write("DELETE", path(type.type, id), undefined, seen.etag); return true; });
-    if (!gone) return;
+    if (!await guarded(() => gone(type.type, id, seen.etag))) return;
     dialog.close();
     notice(`Deleted.${learned()}`);
     changed(done);
@@ -90,7 +96,7 @@ async function change(type, seen, form) {
   if (Object.keys(own).length) seen.etag = (await write("PATCH", path(type.type, keyOf(type, seen.row)), own, seen.etag)).etag;
   for (const { child, removed, edited, added } of form.parts) {
     while (removed.length) {
-      await write("DELETE", path(child.type, keyOf(child, removed[0])), undefined, removed[0]._etag);
+      await gone(child.type, keyOf(child, removed[0]), removed[0]._etag);
       removed.shift();
     }
     for (const { line, fields } of edited()) line.row._etag = (await write("PATCH", path(child.type, keyOf(child, line.row)), fields, line.row._etag)).etag;

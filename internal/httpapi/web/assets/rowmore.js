@@ -28,17 +28,23 @@ function askFor(operation, path, done) {
   h("div", { class: "buttons" }, h("span", { class: "gap" }), button("Cancel", () => dialog.leave()), h("button", { type: "submit", class: "primary" }, capital(words(operation.name))))));
 }
 
-// operate does it; what the server wants confirmed is confirmed by the person first, in the server's words.
+// confirmed sends what the server may want confirmed: the person is asked first, in the server's words. It says whether it was done.
+/** @param {string} verb @param {(more: string) => Promise<any>} send */
+export async function confirmed(verb, send) {
+  try {
+    await send("");
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "confirmation_needed") throw error;
+    if (!await confirm(`${verb}?`, error.message, verb)) return false;
+    await send(`confirm=${encodeURIComponent(error.message)}`);
+  }
+  return true;
+}
+
 async function operate(operation, path, args, done) {
   const [place, query] = path.split("?");
   const address = (more) => `${place}/${encodeURIComponent(operation.name)}?${[query, more].filter(Boolean).join("&")}`;
-  try {
-    await call("POST", address(""), args);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "confirmation_needed") throw error;
-    if (!await confirm(`${capital(words(operation.name))}?`, error.message, capital(words(operation.name)))) return;
-    await call("POST", address(`confirm=${encodeURIComponent(error.message)}`), args);
-  }
+  if (!await confirmed(capital(words(operation.name)), (more) => call("POST", address(more), args))) return;
   notice(`${capital(words(operation.name))}: done.`);
   done();
 }
