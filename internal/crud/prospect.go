@@ -98,10 +98,10 @@ func (d *decision) askAboutDependents() {
 	}
 }
 
-// goesWith counts what is deleted with the rows of a question, except what calls of the decision name themselves: ",
-// with its 14 tasks and 2 notes"; "" for nothing.
+// goesWith counts what is deleted with the rows of a question, and what would lose its reference to them, except what calls of
+// the decision name themselves: ", with its 14 tasks and 2 notes; 1 plan would no longer name it"; "" for nothing.
 func (d *decision) goesWith(s *step) string {
-	known, counts := map[rowKey]bool{}, map[*domain.Entity]int{}
+	known := map[rowKey]bool{}
 	for _, one := range d.steps {
 		if one.deletes != nil {
 			for _, key := range one.keys {
@@ -109,12 +109,30 @@ func (d *decision) goesWith(s *step) string {
 			}
 		}
 	}
+	whose, whom := "its ", "it"
+	if len(d.alike(s).Rows) > 1 {
+		whose, whom = "their ", "them"
+	}
+	text := ""
+	if gone := d.affected(s, registry.ActionDeleted, known); gone != "" {
+		text = ", with " + whose + gone
+	}
+	if left := d.affected(s, registry.ActionUpdated, known); left != "" {
+		text += "; " + left + " would no longer name " + whom
+	}
+
+	return text
+}
+
+// affected counts, by type, the rows that the question's deletions concern in a way, and are not known yet.
+func (d *decision) affected(s *step, action string, known map[rowKey]bool) string {
+	counts := map[*domain.Entity]int{}
 	for _, one := range d.steps {
 		if one.entity != s.entity {
 			continue
 		}
 		for _, w := range one.deletes {
-			if at := (rowKey{w.EntityType, w.EntityID}); w.Action == registry.ActionDeleted && !known[at] {
+			if at := (rowKey{w.EntityType, w.EntityID}); w.Action == action && !known[at] {
 				known[at] = true
 				counts[w.entity]++
 			}
@@ -126,13 +144,6 @@ func (d *decision) goesWith(s *step) string {
 			rows = append(rows, counted(counts[e], e.Name, e.Plural))
 		}
 	}
-	whose := "its "
-	switch {
-	case len(rows) == 0:
-		return ""
-	case len(d.alike(s).Rows) > 1:
-		whose = "their "
-	}
 
-	return ", with " + whose + strings.Join(rows, " and ")
+	return strings.Join(rows, " and ")
 }

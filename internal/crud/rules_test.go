@@ -291,8 +291,11 @@ func TestDeletionSaysWhatGoesWithIt(t *testing.T) {
 		CREATE TABLE plans.notes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid, text text NOT NULL, task_id bigint,
 			FOREIGN KEY (user_id, task_id) REFERENCES plans.tasks (user_id, id) ON DELETE CASCADE);
+		CREATE TABLE plans.days (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+			user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid, day date NOT NULL, task_id bigint,
+			FOREIGN KEY (user_id, task_id) REFERENCES plans.tasks (user_id, id) ON DELETE SET NULL (task_id));
 		DO $$ DECLARE one text; BEGIN
-			FOREACH one IN ARRAY ARRAY['projects', 'tasks', 'notes'] LOOP
+			FOREACH one IN ARRAY ARRAY['projects', 'tasks', 'notes', 'days'] LOOP
 				EXECUTE format('GRANT SELECT, DELETE ON plans.%I TO alfred_tenant', one);
 			END LOOP;
 		END $$;`, `
@@ -304,21 +307,23 @@ entities:
   - {type: project, table: projects, label: "{name}", writes: [delete], approve: [delete]}
   - {type: task, table: tasks, label: "{name}", writes: [delete], approve: [delete]}
   - {type: note, table: notes, label: "{text}", writes: [delete]}
+  - {type: day, table: days, label: "{day}", writes: [delete]}
 subdomains:
-  - {name: plans, description: All., tables: [projects, tasks, notes], guidance: none}
+  - {name: plans, description: All., tables: [projects, tasks, notes, days], guidance: none}
 `)
 	b.exec(`INSERT INTO plans.projects (user_id, name) SELECT $1, name FROM unnest(ARRAY['House', 'Boat', 'Idle']) AS name`, b.scope.UserID)
 	b.exec(`INSERT INTO plans.tasks (user_id, name, project_id, parent_id) VALUES ($1, 'Roof', 1, NULL), ($1, 'Beams', NULL, 1), ($1, 'Nails', NULL, 2), ($1, 'Mast', 2, NULL)`, b.scope.UserID)
 	b.exec(`INSERT INTO plans.notes (user_id, text, task_id) VALUES ($1, 'Thirty of them', 3), ($1, 'Nobody''s', NULL)`, b.scope.UserID)
+	b.exec(`INSERT INTO plans.days (user_id, day, task_id) VALUES ($1, '2026-06-01', 4), ($1, '2026-06-02', 3), ($1, '2026-06-03', 3)`, b.scope.UserID)
 	about := func(table string, names ...string) vocab.Call {
 		return call(vocab.ToolDelete, sprintf(`{"table": %q, "filters": [{"field": "name", "op": "in", "value": ["%s"]}]}`, table, strings.Join(names, `", "`)))
 	}
 	for want, calls := range map[string][]vocab.Call{
-		"This would delete 1 project: Idle.":                                                                                          {about("projects", "Idle")},
-		"This would delete 1 project: House, with its 3 tasks and 1 note.":                                                            {about("projects", "House")},
-		"This would delete 2 projects: House, Boat, with their 4 tasks and 1 note.":                                                   {about("projects", "House"), about("projects", "Boat")},
-		"This would delete 1 task: Beams, with its 1 task and 1 note.":                                                                {about("tasks", "Beams")},
-		"This would delete 1 project: House, with its 1 task and 1 note. This would delete 2 tasks: Beams, Nails, with their 1 note.": {about("projects", "House"), about("tasks", "Nails", "Beams")},
+		"This would delete 1 project: Idle.": {about("projects", "Idle")},
+		"This would delete 1 project: House, with its 3 tasks and 1 note; 2 days would no longer name it.":                                                                                              {about("projects", "House")},
+		"This would delete 2 projects: House, Boat, with their 4 tasks and 1 note; 3 days would no longer name them.":                                                                                   {about("projects", "House"), about("projects", "Boat")},
+		"This would delete 1 task: Beams, with its 1 task and 1 note; 2 days would no longer name it.":                                                                                                  {about("tasks", "Beams")},
+		"This would delete 1 project: House, with its 1 task and 1 note; 2 days would no longer name it. This would delete 2 tasks: Beams, Nails, with their 1 note; 2 days would no longer name them.": {about("projects", "House"), about("tasks", "Nails", "Beams")},
 	} {
 		asked, _, _ := strings.Cut(b.decide("write", calls...).Approval.Text, " Deleted ") // what cannot be brought back
 		require.Equal(t, want, asked)

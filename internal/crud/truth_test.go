@@ -221,7 +221,7 @@ func TestV12APlannedMealIsCalledByItsDish(t *testing.T) {
 	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Thaw it", "meal_plan_id": "meal_1"}}`)
 
 	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "meal_plans", "filters": []}`)).Approval
-	require.Contains(t, asked.Text, "This would delete 2 planned meals: Mon Jan 4 [dinner] Stew, Tue Jan 5 [dinner] Stew. ")
+	require.Contains(t, asked.Text, "This would delete 2 planned meals: Mon Jan 4 [dinner] Stew, Tue Jan 5 [dinner] Stew; 1 task would no longer name them. ")
 
 	other := setupOn(t, b.tx, b.scope.UserID, b.kit) // a conversation in which nothing has a ref yet
 	other.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`)

@@ -28,10 +28,10 @@ INSERT INTO studio.users VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO studio."Project" VALUES ('clh3am1f30000udocl363eofy', 1, 'Album', '2026-01-01', '2026-01-01');
 INSERT INTO studio.labels VALUES ('indie', 1, 'Independent');`
 
-var studioReview = strings.NewReplacer(
+var studioReview = []string{
 	"\n  - type: project\n", "\n  - type: project\n    writes: [create, update, delete]\n    columns: [name]\n",
 	"\n  - type: take\n", "\n  - type: take\n    writes: [create, update, delete]\n    columns: [projectId, title]\n",
-)
+}
 
 // What programs write into rows by themselves is proposed where its form is known, and never a key that people choose.
 func TestInitProposesFills(t *testing.T) {
@@ -73,7 +73,7 @@ func TestViewsFillColumns(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, studio)
-	d, _ := attached(t, tx, "studio", studioReview)
+	d := attached(t, tx, "studio", studioReview...)
 	require.True(t, d.ByType("take").Column("updated_at").Automatic())
 	require.True(t, d.ByType("project").Column("updatedAt").Automatic())
 
@@ -95,9 +95,7 @@ func TestFillsAreChecked(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, studio)
-	attached(t, tx, "studio", studioReview)
-	text, err := domain.InitViews(t.Context(), tx, "studio", "")
-	require.NoError(t, err)
+	text := attached(t, tx, "studio", studioReview...).text
 	for said, fills := range map[string]string{
 		"fills: id: function nonsense() does not exist":             `{create: {id: nonsense()}}`,
 		"every change would set name":                               `{create: {id: "'x'"}, update: {"updatedAt": now(), name: "'x'"}}`,
@@ -107,7 +105,7 @@ func TestFillsAreChecked(t *testing.T) {
 		"fills: column nowhere does not exist":                      `{create: {id: "'x'", nowhere: "1"}, update: {"updatedAt": now()}}`,
 		`fills: updatedAt: invalid input syntax for type timestamp`: `{create: {id: "'x'"}, update: {"updatedAt": "'soon'"}}`,
 	} {
-		before, after, _ := strings.Cut(studioReview.Replace(text), "    fills: ")
+		before, after, _ := strings.Cut(strings.NewReplacer(studioReview...).Replace(text), "    fills: ")
 		_, after, _ = strings.Cut(after, "\n")
 		decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(before + "    fills: " + fills + "\n" + after)}}, "d.yaml")
 		require.NoError(t, err)
