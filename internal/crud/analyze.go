@@ -191,7 +191,7 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 		s.add(value, " AS ", quoted(a.As), ", ")
 	}
 	s.add(`count(*) OVER () AS " total" FROM `,
-		table(t.domain, op.entity), " WHERE ", op.entity.Owned(), " AND ", t.where(s, op.entity, filters, nil))
+		op.entity.SQL(), " WHERE ", op.entity.Owned(), " AND ", t.where(s, op.entity, filters, nil))
 	if len(op.group) > 0 {
 		s.add(" GROUP BY ", joinEach(op.group, ", ", (*domain.Column).SQL))
 	}

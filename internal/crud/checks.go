@@ -87,7 +87,7 @@ func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
 			continue
 		}
 		s := &statement{}
-		s.add("SELECT * FROM ", table(d.tools.domain, w.entity), " WHERE ", s.keyIn(w.entity, w.keys))
+		s.add("SELECT * FROM ", w.entity.SQL(), " WHERE ", s.keyIn(w.entity, w.keys))
 		if err := d.check(ctx, tx, w.entity, s); err != nil {
 			return &callError{index: w.call, entity: w.entity, err: err}
 		}
@@ -181,7 +181,7 @@ func (d *decision) checkDrafts(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 		}
 	}
 	s := &statement{}
-	s.add("SELECT * FROM jsonb_populate_recordset(NULL::", table(d.tools.domain, e), ", ", s.value(rows), "::jsonb)")
+	s.add("SELECT * FROM jsonb_populate_recordset(NULL::", e.SQL(), ", ", s.value(rows), "::jsonb)")
 
 	return d.check(ctx, tx, e, s)
 }

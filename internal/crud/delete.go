@@ -58,7 +58,7 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 // deleteRows deletes exactly the rows with these keys.
 func (d *decision) deleteRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
 	s := &statement{}
-	s.add("DELETE FROM ", table(d.tools.domain, e), " WHERE ", e.Owned(), " AND ", s.keyIn(e, keys))
+	s.add("DELETE FROM ", e.SQL(), " WHERE ", e.Owned(), " AND ", s.keyIn(e, keys))
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
 		return fmt.Errorf("delete from %s: %w", e.Table, d.tools.inUse(e, keys, err))

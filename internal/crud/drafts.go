@@ -142,7 +142,7 @@ func (op *readOp) matching(ctx context.Context, d *decision, tx pgx.Tx, filters,
 	}
 	s := &statement{}
 	s.add("SELECT ", s.draftRefs(op.entity.Key), " FROM jsonb_array_elements(", s.value(listed), "::jsonb) AS _draft (value) CROSS JOIN LATERAL jsonb_populate_record(NULL::",
-		table(d.tools.domain, op.entity), ", _draft.value -> 'row') AS ", quoted(op.entity.Table), " WHERE ", d.tools.where(s, op.entity, ofDrafts(filters), ofDrafts(or)))
+		op.entity.SQL(), ", _draft.value -> 'row') AS ", quoted(op.entity.Table), " WHERE ", d.tools.where(s, op.entity, ofDrafts(filters), ofDrafts(or)))
 	refs, err := s.texts(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("filter drafts: %w", d.tools.suspectRows(err, op.entity, given))

@@ -61,7 +61,7 @@ func columnsOf[R ~map[string]V, V any](rows ...R) []string {
 // insertGroup names the columns: an omitted column gets its default, one given as null does not.
 func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
 	s := d.tools.insertSQL(e, columnsOf(rows[0]), "", rows)
-	s.add(" RETURNING coalesce(", qualified(e, e.Key), "::text, '')")
+	s.add(" RETURNING coalesce(", e.Qualified(e.Key), "::text, '')")
 	keys, err := s.texts(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
@@ -79,7 +79,7 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 // insertSQL inserts a list of rows in order, with the columns that are named. override is the clause that allows to set
 // numbers which the database otherwise assigns, or "".
 func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, rows any) *statement {
-	s, into := &statement{}, table(t.domain, e)
+	s, into := &statement{}, e.SQL()
 	if len(names) == 0 { // of one row: no other form of INSERT omits every column
 		s.add("INSERT INTO ", into, " DEFAULT VALUES")
 

@@ -61,10 +61,10 @@ func imageSQL(e *domain.Entity) string {
 		name := strings.ReplaceAll(c.Name, "'", "''")
 		switch {
 		case c.Kind == domain.KindVector && c.Plain: // an extension may turn its type into JSON in a way that does not lead back
-			row += fmt.Sprintf(" || jsonb_build_object('%s', %s::text)", name, qualified(e, c))
+			row += fmt.Sprintf(" || jsonb_build_object('%s', %s::text)", name, e.Qualified(c))
 		case c.Kind == domain.KindJSON && c.Expr == "":
 			row += fmt.Sprintf(" || CASE WHEN jsonb_typeof(%[1]s::jsonb) = 'null' OR %[1]s::jsonb -> '' IS NOT NULL"+
-				" THEN jsonb_build_object('%[2]s', jsonb_build_object('', %[1]s)) ELSE '{}' END", qualified(e, c), name)
+				" THEN jsonb_build_object('%[2]s', jsonb_build_object('', %[1]s)) ELSE '{}' END", e.Qualified(c), name)
 		}
 	}
 
@@ -116,8 +116,8 @@ func (t *Tools) imagesByKey(reads *pg.Batch, keys map[*domain.Entity][]string, l
 // queueImages adds a read of rows as read selects them.
 func (t *Tools) queueImages(reads *pg.Batch, e *domain.Entity, read string, by *domain.Column, keys []string, lock bool, take func(map[string]image)) {
 	s := &statement{}
-	s.add("SELECT ", qualified(e, e.Key), "::text, ", read, " FROM ", table(t.domain, e),
-		" WHERE ", e.Owned(), " AND ", s.in(qualified(e, by), keys, by.Type), " ORDER BY ", qualified(e, e.Key))
+	s.add("SELECT ", e.Qualified(e.Key), "::text, ", read, " FROM ", e.SQL(),
+		" WHERE ", e.Owned(), " AND ", s.in(e.Qualified(by), keys, by.Type), " ORDER BY ", e.Qualified(e.Key))
 	if lock {
 		s.add(" FOR UPDATE OF ", quoted(e.Table))
 	}

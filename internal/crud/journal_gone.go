@@ -149,12 +149,12 @@ func (j *journal) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity
 // pointedAt reads what unseen rows hold of those with the keys, and counts those of the tenant's own that hold it.
 func (j *journal) pointedAt(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (pointed []byte, seen int, err error) {
 	s := &statement{}
-	holds := joinEach(unseen.Targets, ", ", func(c *domain.Column) string { return qualified(e, c) })
-	s.add("SELECT (SELECT jsonb_agg(jsonb_build_array(", holds, ")) FROM ", table(j.tools.domain, e), " WHERE ", s.keyIn(e, keys), "), ")
+	holds := joinEach(unseen.Targets, ", ", func(c *domain.Column) string { return e.Qualified(c) })
+	s.add("SELECT (SELECT jsonb_agg(jsonb_build_array(", holds, ")) FROM ", e.SQL(), " WHERE ", s.keyIn(e, keys), "), ")
 	if unseen.Shown == nil {
 		s.add("0")
 	} else {
-		s.add("(SELECT count(*) FROM ", table(j.tools.domain, unseen.Shown), " WHERE ", s.in(quoted(unseen.By.Name), keys, unseen.By.Type), ")")
+		s.add("(SELECT count(*) FROM ", unseen.Shown.SQL(), " WHERE ", s.in(quoted(unseen.By.Name), keys, unseen.By.Type), ")")
 	}
 	if err := tx.QueryRow(ctx, s.String(), s.args...).Scan(&pointed, &seen); err != nil {
 		return nil, 0, fmt.Errorf("look for rows of %s: %w", unseen.Name, err)

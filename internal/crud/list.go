@@ -174,8 +174,8 @@ func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
 			parts = append(parts, c.SQL()+"::text")
 		case c.Target() != nil && c.Target() != e && c.Kind != domain.KindArray && deep > 0:
 			other := c.Target()
-			parts = append(parts, "(SELECT "+t.wordsSQL(other, other.Label.Columns(), deep-1)+" FROM "+table(t.domain, other)+
-				" WHERE "+qualified(other, other.Key)+" = "+qualified(e, c)+" AND "+other.Owned()+")")
+			parts = append(parts, "(SELECT "+t.wordsSQL(other, other.Label.Columns(), deep-1)+" FROM "+other.SQL()+
+				" WHERE "+other.Qualified(other.Key)+" = "+e.Qualified(c)+" AND "+other.Owned()+")")
 		}
 	}
 

@@ -233,7 +233,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	if after != "" {
 		s.add(", ", after, ` AS " after"`)
 	}
-	s.add(" FROM ", table(t.domain, e))
+	s.add(" FROM ", e.SQL())
 	if q.join != nil {
 		s.add(q.join(s))
 	}
@@ -263,7 +263,7 @@ func (t *Tools) totalSQL(e *domain.Entity, q *query) string {
 	case q.locks(e):
 		return "0::bigint"
 	case q.best:
-		return "(SELECT count(*) FROM " + table(t.domain, e) + " WHERE " + e.Owned() + ")"
+		return "(SELECT count(*) FROM " + e.SQL() + " WHERE " + e.Owned() + ")"
 	default:
 		return "count(*) OVER ()"
 	}
@@ -288,7 +288,7 @@ func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel sel
 // inOrder orders rows by the place of a column's value in a list.
 func inOrder(e *domain.Entity, c *domain.Column, texts []string) func(*statement) []*term {
 	return func(s *statement) []*term {
-		return []*term{{sql: "array_position(ARRAY(SELECT unnest(" + s.value(texts) + "::text[])::" + c.Type + "), " + qualified(e, c) + ")"}}
+		return []*term{{sql: "array_position(ARRAY(SELECT unnest(" + s.value(texts) + "::text[])::" + c.Type + "), " + e.Qualified(c) + ")"}}
 	}
 }
 
@@ -304,7 +304,7 @@ func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Enti
 	for _, e := range t.domain.Entities {
 		s := &statement{}
 		if condition := which(e, s); condition != "" {
-			s.add("SELECT ", qualified(e, e.Key), "::text, ", e.VersionSQL(), " FROM ", table(t.domain, e), " WHERE ", e.Owned(), " AND ", condition)
+			s.add("SELECT ", e.Qualified(e.Key), "::text, ", e.VersionSQL(), " FROM ", e.SQL(), " WHERE ", e.Owned(), " AND ", condition)
 			queueByKey(reads, "read versions", s, func(found map[string]string) { versions[e.Type] = found })
 		}
 	}
@@ -325,7 +325,7 @@ func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child
 	keys := parents.keys()
 	found, err := t.load(ctx, tx, child.Entity, &query{
 		sel:   all(child.Entity),
-		where: func(s *statement) string { return s.in(qualified(child.Entity, child.FK), keys, child.FK.Type) },
+		where: func(s *statement) string { return s.in(child.Entity.Qualified(child.FK), keys, child.FK.Type) },
 		first: inOrder(child.Entity, child.FK, keys), // the reference may be hidden, or be written differently from the key that it equals
 		paged: true,
 	})

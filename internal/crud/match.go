@@ -80,15 +80,15 @@ func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 			numbers, forms, whole = append(numbers, int32(i)), append(forms, form), append(whole, at < len(full))
 		}
 	}
-	name, family := qualified(m.Target, m.Target.Column(m.TargetName))+"::text", "''"
+	name, family := m.Target.Qualified(m.Target.Column(m.TargetName))+"::text", "''"
 	if m.TargetFamily != "" {
-		family = "coalesce(" + qualified(m.Target, m.Target.Column(m.TargetFamily)) + "::text, '')"
+		family = "coalesce(" + m.Target.Qualified(m.Target.Column(m.TargetFamily)) + "::text, '')"
 	}
 	s := &statement{}
 	part := func(exact, from, on string) {
-		s.add(" SELECT f.n, ", qualified(m.Target, m.Target.Key), "::text, lower(", name, "), ", family, ", ", exact,
+		s.add(" SELECT f.n, ", m.Target.Qualified(m.Target.Key), "::text, lower(", name, "), ", family, ", ", exact,
 			", CASE WHEN f.whole THEN similarity(", name, ", f.form) ELSE 0 END::float8, ", copies(m),
-			" FROM f JOIN ", table(t.domain, m.Target), from, " ON ", m.Target.Owned(), " AND ", on)
+			" FROM f JOIN ", m.Target.SQL(), from, " ON ", m.Target.Owned(), " AND ", on)
 	}
 	s.add("WITH f AS (SELECT * FROM unnest(", s.value(numbers), "::int[], ", s.value(forms), "::text[], ", s.value(whole), "::bool[]) AS f (n, form, whole))")
 	part("false", "", "f.whole AND "+name+" % f.form")
@@ -96,7 +96,7 @@ func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 	part("f.whole", "", "lower("+name+") = f.form")
 	if m.TargetAliases != "" {
 		s.add(" UNION ALL")
-		part("true", " CROSS JOIN unnest("+qualified(m.Target, m.Target.Column(m.TargetAliases))+") AS a (alias)", "f.whole AND lower(a.alias) = f.form")
+		part("true", " CROSS JOIN unnest("+m.Target.Qualified(m.Target.Column(m.TargetAliases))+") AS a (alias)", "f.whole AND lower(a.alias) = f.form")
 	}
 	s.add(" ORDER BY 1, 3, 2")
 
@@ -105,7 +105,7 @@ func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 
 // copies is a JSON object of the canonical row's columns that a linked row copies.
 func copies(m *domain.Match) string {
-	copied := func(target string) string { return "'" + target + "', " + qualified(m.Target, m.Target.Column(target)) }
+	copied := func(target string) string { return "'" + target + "', " + m.Target.Qualified(m.Target.Column(target)) }
 
 	return "jsonb_build_object(" + joinEach(slices.Sorted(maps.Values(m.Copy)), ", ", copied) + ")"
 }
@@ -236,8 +236,8 @@ func (t *Tools) linkedConditions(s *statement, m *domain.Match, sql string, foun
 		ways = append(ways, s.in(m.Link.SQL(), found.keys, m.Target.Key.Type))
 	}
 	if len(found.families) > 0 {
-		ways = append(ways, m.Link.SQL()+" IN (SELECT "+qualified(m.Target, m.Target.Key)+" FROM "+table(t.domain, m.Target)+
-			" WHERE "+m.Target.Owned()+" AND "+qualified(m.Target, m.Target.Column(m.TargetFamily))+"::text = ANY("+s.value(found.families)+"::text[]))")
+		ways = append(ways, m.Link.SQL()+" IN (SELECT "+m.Target.Qualified(m.Target.Key)+" FROM "+m.Target.SQL()+
+			" WHERE "+m.Target.Owned()+" AND "+m.Target.Qualified(m.Target.Column(m.TargetFamily))+"::text = ANY("+s.value(found.families)+"::text[]))")
 	}
 
 	return ways

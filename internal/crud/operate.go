@@ -175,7 +175,7 @@ func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (boo
 	default:
 		e := op.declared.On
 		s := &statement{}
-		s.add("SELECT coalesce((", c.When, "), true) FROM ", table(d.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ", s.cast(op.this, e.Key.Type))
+		s.add("SELECT coalesce((", c.When, "), true) FROM ", e.SQL(), " WHERE ", e.Qualified(e.Key), " = ", s.cast(op.this, e.Key.Type))
 		var ask bool
 		if err := tx.QueryRow(ctx, s.String(), s.args...).Scan(&ask); err != nil {
 			return true, fmt.Errorf("ask whether %s needs a confirmation: %w", op.declared.Name, err)
@@ -295,7 +295,7 @@ const maxCompared = 5000
 // to the last key of before: a row that takes the place of one that is gone is no new one.
 func (op *operateOp) versions(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]string, error) {
 	return d.tools.versions(ctx, tx, func(e *domain.Entity, s *statement) string {
-		key, most, which := qualified(e, e.Key), maxCompared, "TRUE"
+		key, most, which := e.Qualified(e.Key), maxCompared, "TRUE"
 		if !slices.Contains(op.declared.Changes, e) {
 			return ""
 		}
@@ -305,7 +305,7 @@ func (op *operateOp) versions(ctx context.Context, d *decision, tx pgx.Tx) (map[
 		if before := op.before[e.Type]; len(before) == maxCompared {
 			// The union gives the keys the column's collation, by which they are ordered.
 			which = key + " <= (SELECT last FROM (SELECT unnest(" + s.castList(slices.Collect(maps.Keys(before)), e.Key.Type) + ") UNION ALL SELECT " + key +
-				" FROM " + table(d.tools.domain, e) + " WHERE FALSE) AS x (last) ORDER BY last DESC LIMIT 1)"
+				" FROM " + e.SQL() + " WHERE FALSE) AS x (last) ORDER BY last DESC LIMIT 1)"
 		}
 
 		return which + " ORDER BY " + key + " LIMIT " + s.value(most)

@@ -31,7 +31,7 @@ func defaultOrder(e *domain.Entity) []*term {
 		}
 	}
 
-	return append(terms, &term{sql: qualified(e, e.Key), sqlType: e.Key.Type})
+	return append(terms, &term{sql: e.Qualified(e.Key), sqlType: e.Key.Type})
 }
 
 func orderSQL(terms []*term) string {

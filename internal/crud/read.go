@@ -122,7 +122,7 @@ func (op *readOp) rank(d *decision, text string, q *query) {
 	}
 	q.join = func(s *statement) string {
 		return " LEFT JOIN (SELECT u._key::" + op.entity.Key.Type + " AS _key, u._place FROM unnest(" + s.value(keys) +
-			"::text[]) WITH ORDINALITY AS u (_key, _place)) AS _ranked ON _ranked._key = " + qualified(op.entity, op.entity.Key)
+			"::text[]) WITH ORDINALITY AS u (_key, _place)) AS _ranked ON _ranked._key = " + op.entity.Qualified(op.entity.Key)
 	}
 }
 

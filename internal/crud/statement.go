@@ -51,7 +51,7 @@ func (s *statement) in(column string, texts []string, sqlType string) string {
 
 // keyIn is the condition that a row has one of the keys.
 func (s *statement) keyIn(e *domain.Entity, keys []string) string {
-	return s.in(qualified(e, e.Key), keys, e.Key.Type)
+	return s.in(e.Qualified(e.Key), keys, e.Key.Type)
 }
 
 // each runs the query and calls read for each row, once it is scanned into the given variables.
@@ -95,16 +95,6 @@ func queueByKey[T any](reads *pg.Batch, what string, s *statement, take func(map
 }
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
-
-// table is the table in a FROM clause. It is never aliased, because computed columns may name it.
-func table(d *domain.Domain, e *domain.Entity) string {
-	return pgx.Identifier{d.Schema, e.Table}.Sanitize()
-}
-
-// qualified is a real column for use beside a subquery whose table also has columns.
-func qualified(e *domain.Entity, c *domain.Column) string {
-	return pgx.Identifier{e.Table, c.Name}.Sanitize()
-}
 
 // columnList is the SQL list of columns, each under its own name.
 func columnList(columns []*domain.Column) string {

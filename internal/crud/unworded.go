@@ -60,7 +60,7 @@ func (t *Tools) rowProbes(e *domain.Entity, rows []map[string]any) (probes []pro
 	for _, name := range columnsOf(rows...) {
 		s := &statement{}
 		s.add("SELECT r.", quoted(name), " FROM jsonb_array_elements(", s.value(rows), "::jsonb) AS j (value)",
-			" CROSS JOIN LATERAL jsonb_populate_record(NULL::", table(t.domain, e), ", jsonb_build_object(", s.value(name), "::text, j.value -> ",
+			" CROSS JOIN LATERAL jsonb_populate_record(NULL::", e.SQL(), ", jsonb_build_object(", s.value(name), "::text, j.value -> ",
 			s.value(name), "::text)) AS r")
 		probes = append(probes, probe{name, s})
 	}
@@ -171,8 +171,8 @@ func (t *Tools) users(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys
 	by := map[string][]string{}
 	for _, holder := range t.domain.Holders(e) {
 		s := &statement{}
-		s.add(`SELECT " keys".key, count(*) FROM unnest(`, s.value(keys), `::text[]) AS " keys" (key) JOIN `, table(t.domain, holder.Entity),
-			" ON ", qualified(holder.Entity, holder.Column), ` = " keys".key::`, holder.Column.Type, " WHERE ", holder.Entity.Owned())
+		s.add(`SELECT " keys".key, count(*) FROM unnest(`, s.value(keys), `::text[]) AS " keys" (key) JOIN `, holder.Entity.SQL(),
+			" ON ", holder.Entity.Qualified(holder.Column), ` = " keys".key::`, holder.Column.Type, " WHERE ", holder.Entity.Owned())
 		if holder.Entity == e {
 			s.add(" AND NOT ", s.keyIn(e, keys))
 		}

@@ -140,7 +140,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 
 // updateSQL sets columns to what a row has in them, in the rows with these keys.
 func (t *Tools) updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
-	s, into := &statement{}, table(t.domain, e)
+	s, into := &statement{}, e.SQL()
 	set := func(name string) string { return quoted(name) + " = " + populated(e, name, row) }
 	s.add("UPDATE ", into, " SET ", joinEach(columns, ", ", set), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(row),
 		"::jsonb) AS r WHERE ", e.Owned(), " AND ", s.keyIn(e, keys))

@@ -19,7 +19,7 @@ func (b *typeBinder) bindComputed() {
 
 			continue
 		}
-		switch types, refused := b.describe("SELECT (" + decl.SQL + ") FROM " + quote(b.decl.Schema, b.Table)); {
+		switch types, refused := b.describe("SELECT (" + decl.SQL + ") FROM " + b.SQL()); {
 		case refused != "":
 			b.problemf(field, "computed: %s: %s", decl.Name, refused)
 		case len(types) != 1:
@@ -44,7 +44,7 @@ func (b *typeBinder) checkLockable() {
 	}
 	b.ask("check whether rows of "+b.Type+" can be locked", func() error {
 		err := pgx.BeginFunc(b.ctx, b.tx, func(inner pgx.Tx) error {
-			_, err := inner.Exec(b.ctx, "EXPLAIN SELECT FROM "+quote(b.decl.Schema, b.Table)+" FOR UPDATE")
+			_, err := inner.Exec(b.ctx, "EXPLAIN SELECT FROM "+b.SQL()+" FOR UPDATE")
 
 			return err
 		})
@@ -66,7 +66,7 @@ func CheckSQL(source, check string) string {
 func (b *typeBinder) bindChecks() {
 	for n, check := range b.own.Checks {
 		field := fmt.Sprintf("checks[%d]", n)
-		switch types, refused := b.describe(CheckSQL("SELECT * FROM "+quote(b.decl.Schema, b.Table), check)); {
+		switch types, refused := b.describe(CheckSQL("SELECT * FROM "+b.SQL(), check)); {
 		case refused != "":
 			b.problemf(field, "check: %s", refused)
 		case !texts(types, 1):

@@ -109,9 +109,16 @@ type Entity struct {
 	// Unseen are rows deleted or changed with a row of this type that no column of a type shows.
 	Unseen []Unseen
 
+	schema    string
 	compared  []Comparison
 	versioned bool // a view with a column for the version
 }
+
+// SQL is the table in a FROM clause. It is never aliased, because computed columns may name it.
+func (e *Entity) SQL() string { return quote(e.schema, e.Table) }
+
+// Qualified is a real column for use beside a subquery whose table also has columns.
+func (e *Entity) Qualified(c *Column) string { return quote(e.Table, c.Name) }
 
 // Owned is the SQL condition that a row belongs to the transaction's user; TRUE for shared rows. Every statement over
 // rows includes it in addition to the policy, so that dropping a policy exposes nothing.
@@ -120,7 +127,7 @@ func (e *Entity) Owned() string {
 		return "TRUE"
 	}
 
-	return quote(e.Table, e.Owner.Name) + " = (SELECT (" + e.Owner.Default + ")::" + e.Owner.Type + ")"
+	return e.Qualified(e.Owner) + " = (SELECT (" + e.Owner.Default + ")::" + e.Owner.Type + ")"
 }
 
 // OrderBy is one column of an order.

@@ -185,7 +185,7 @@ func (b *operationBinder) bind() {
 		}
 	}
 	if b.own.Confirm.When != "" {
-		b.checkQuery(b.at+".confirm", fmt.Sprintf("SELECT (%s)::text FROM %s", b.own.Confirm.When, quote(b.decl.Schema, on.Table)), 1)
+		b.checkQuery(b.at+".confirm", fmt.Sprintf("SELECT (%s)::text FROM %s", b.own.Confirm.When, on.SQL()), 1)
 	}
 	b.domain.Operations = append(b.domain.Operations, b.o)
 }

@@ -80,7 +80,7 @@ func (p *prober) people(ctx context.Context) error {
 		if e.Owner == nil || e.Owner.Kind != KindUUID {
 			continue
 		}
-		found, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %[1]s::text FROM %[2]s WHERE %[1]s IS NOT NULL LIMIT %[3]d", quote(e.Owner.Name), p.table(e), mostPeople))
+		found, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %[1]s::text FROM %[2]s WHERE %[1]s IS NOT NULL LIMIT %[3]d", quote(e.Owner.Name), e.SQL(), mostPeople))
 		if err != nil {
 			return err
 		}
@@ -123,10 +123,6 @@ func (p *prober) mapped(ctx context.Context) error {
 
 func literalSQL(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-func (p *prober) table(e *Entity) string {
-	return quote(p.domain.Schema, e.Table)
-}
-
 // texts runs a query returning one text column as a user or, without one, as the connected role. Changes persist within
 // the experiment only if no user is named.
 func (p *prober) texts(ctx context.Context, user, sql string) ([]string, error) {
@@ -163,7 +159,7 @@ func (p *prober) untriedf(format string, args ...any) {
 
 // isolation checks that a stranger sees nothing, that two users share no row, and that keys identify rows.
 func (p *prober) isolation(ctx context.Context, e *Entity) error {
-	count := "SELECT count(*)::text FROM " + p.table(e)
+	count := "SELECT count(*)::text FROM " + e.SQL()
 	seen, err := p.texts(ctx, uuid.NewString(), count)
 	if err != nil {
 		p.brokenf("%s: a user without rows cannot read it: %s", e.Type, err)
@@ -234,7 +230,7 @@ func (p *prober) pointing(ctx context.Context, e *Entity, holder string) error {
 			continue
 		}
 		done, err := p.texts(ctx, holder, fmt.Sprintf("UPDATE %s SET %s = %s WHERE %[4]s = (SELECT %[4]s FROM %[1]s LIMIT 1) RETURNING 'done'",
-			p.table(e), quote(c.Name), literalSQL(key), quote(e.Key.Name)))
+			e.SQL(), quote(c.Name), literalSQL(key), quote(e.Key.Name)))
 		if err == nil && len(done) > 0 {
 			p.brokenf("%s: %s can be made to point at another user's %s", e.Type, c.Name, target.Type)
 		}
@@ -258,7 +254,7 @@ func (p *prober) someKey(ctx context.Context, e *Entity, but string) (string, er
 }
 
 func (p *prober) keys(ctx context.Context, user string, e *Entity, most int) ([]string, error) {
-	return p.texts(ctx, user, fmt.Sprintf("SELECT %s::text FROM %s LIMIT %d", quote(e.Key.Name), p.table(e), most))
+	return p.texts(ctx, user, fmt.Sprintf("SELECT %s::text FROM %s LIMIT %d", quote(e.Key.Name), e.SQL(), most))
 }
 
 // operation checks that it cannot be run on another user's row.

@@ -104,7 +104,7 @@ func (p *past) read(ctx context.Context, e *domain.Entity) (*table, error) {
 	sql := "SELECT to_jsonb(x)::text FROM " + t.name + " AS x"
 	if !e.Reference {
 		key := quoted(t.key)
-		sql += " WHERE (" + key + ") IN (SELECT " + key + " FROM " + pgx.Identifier{p.bound.Schema, e.Table}.Sanitize() + " WHERE " + e.Owned() + ")"
+		sql += " WHERE (" + key + ") IN (SELECT " + key + " FROM " + e.SQL() + " WHERE " + e.Owned() + ")"
 	}
 	rows, _ := p.tx.Query(ctx, sql)
 	var text string

@@ -129,7 +129,7 @@ func (w *watch) keys(ctx context.Context) (map[string]map[string]bool, error) {
 			if e.Reference {
 				continue
 			}
-			rows, _ := tx.Query(ctx, "SELECT "+pgx.Identifier{e.Key.Name}.Sanitize()+"::text FROM "+pgx.Identifier{w.bound.Schema, e.Table}.Sanitize())
+			rows, _ := tx.Query(ctx, "SELECT "+pgx.Identifier{e.Key.Name}.Sanitize()+"::text FROM "+e.SQL())
 			keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
 			if err != nil {
 				return fmt.Errorf("read the keys of %s: %w", e.Table, err)

@@ -252,7 +252,7 @@ func (m *Mover) Share(ctx context.Context, from, to directory.Database) (int64, 
 				if !entity.Reference || entity.View {
 					continue
 				}
-				n, err := share(ctx, read, tx, entity.Type, quoted(bound.Schema, entity.Table))
+				n, err := share(ctx, read, tx, entity.Type, entity.SQL())
 				if err != nil {
 					return fmt.Errorf("share the rows of %s: %w", entity.Table, err)
 				}

@@ -112,7 +112,7 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 		if entity.Reference {
 			continue
 		}
-		name := quoted(bound.Schema, entity.Table)
+		name := entity.SQL()
 		if entity.Viewed || entity.Owner == nil || entity.Owner.Default == "" {
 			return nil, refused("rows of %s are reached through a view, so where they are stored nobody has said: users of this domain cannot be moved, not even with --off", name)
 		}

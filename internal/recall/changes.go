@@ -58,7 +58,7 @@ func (x *Index) SweepChanged(ctx context.Context) error {
 func (x *Index) look(ctx context.Context, entities []*domain.Entity) ([]mark, error) {
 	tables := make([]string, len(entities))
 	for i, e := range entities {
-		tables[i] = x.searcher.table(e)
+		tables[i] = e.SQL()
 	}
 	rows, err := x.q.RecallChanges(ctx, x.pool, tables)
 	if err != nil {

@@ -84,7 +84,7 @@ func (x *Index) EmbedRows(ctx context.Context, userID uuid.UUID, entityType stri
 	if e == nil || !searched(e) || len(ids) == 0 {
 		return nil
 	}
-	texts, err := x.rowTexts(ctx, userID, e, `WHERE `+key(e)+` = ANY($1::text[]::`+e.Key.Type+`[])`, ids)
+	texts, err := x.rowTexts(ctx, userID, e, `WHERE `+e.Qualified(e.Key)+` = ANY($1::text[]::`+e.Key.Type+`[])`, ids)
 	if err != nil {
 		return err
 	}
@@ -121,13 +121,6 @@ func (s *Searcher) searched() []*domain.Entity {
 	return slices.DeleteFunc(slices.Clone(s.domain.Entities), func(e *domain.Entity) bool { return !searched(e) })
 }
 
-// table is a type's table as SQL.
-func (s *Searcher) table(e *domain.Entity) string {
-	return pgx.Identifier{s.domain.Schema, e.Table}.Sanitize()
-}
-
-func key(e *domain.Entity) string { return pgx.Identifier{e.Table, e.Key.Name}.Sanitize() }
-
 // rowTexts renders rows by the type's template; if a view separates users, only those the user sees.
 func (x *Index) rowTexts(ctx context.Context, userID uuid.UUID, e *domain.Entity, where string, args ...any) (texts []text, err error) {
 	if !e.Viewed {
@@ -148,16 +141,16 @@ func (x *Index) rowTexts(ctx context.Context, userID uuid.UUID, e *domain.Entity
 }
 
 func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, where string, args ...any) ([]text, error) {
-	columns := []string{key(e) + `::text AS _id`, `'' AS _user`}
+	columns := []string{e.Qualified(e.Key) + `::text AS _id`, `'' AS _user`}
 	if e.Owner != nil && !e.Viewed {
-		columns[1] = pgx.Identifier{e.Table, e.Owner.Name}.Sanitize() + `::text AS _user`
+		columns[1] = e.Qualified(e.Owner) + `::text AS _user`
 	}
 	for _, name := range e.Semantic.Columns() {
 		if c := e.Column(name); c != nil {
 			columns = append(columns, c.SQL()+` AS `+pgx.Identifier{c.Name}.Sanitize())
 		}
 	}
-	sql := `SELECT r._id, r._user, to_jsonb(r) FROM (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + x.searcher.table(e) + ` ` + where + `) AS r`
+	sql := `SELECT r._id, r._user, to_jsonb(r) FROM (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + e.SQL() + ` ` + where + `) AS r`
 	rows, _ := conn.Query(ctx, sql, args...) // a failed query shows when its rows are collected
 	texts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (text, error) {
 		var (

@@ -40,7 +40,7 @@ func (x *Index) Progress(ctx context.Context) (*Progress, error) {
 	p.Vectors, p.Texts = int(counted.Vectors), int(counted.Turns)
 	for _, e := range x.searcher.searched() {
 		var rows int
-		if err := x.pool.QueryRow(ctx, `SELECT count(*) FROM `+x.searcher.table(e)).Scan(&rows); err != nil {
+		if err := x.pool.QueryRow(ctx, `SELECT count(*) FROM `+e.SQL()).Scan(&rows); err != nil {
 			return nil, fmt.Errorf("count %s: %w", e.Table, err)
 		}
 		p.Texts += rows

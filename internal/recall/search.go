@@ -105,7 +105,7 @@ func (s *Searcher) among(params *db.RecallSearchParams, kinds []string) {
 		params.Kinds = append(params.Kinds, e.Type)
 		if c := nameColumn(e); c != nil {
 			params.NamedKinds = append(params.NamedKinds, e.Type)
-			params.NamedSources = append(params.NamedSources, s.table(e))
+			params.NamedSources = append(params.NamedSources, e.SQL())
 			params.NamedKeys = append(params.NamedKeys, e.Key.Name)
 			params.NamedOwners = append(params.NamedOwners, e.Owner.Name)
 			params.NamedNames = append(params.NamedNames, c.Name)

@@ -136,14 +136,14 @@ func (s *sweep) rows(ctx context.Context, e *domain.Entity, horizon string) erro
 }
 
 func (s *sweep) rowsOf(ctx context.Context, userID uuid.UUID, e *domain.Entity, horizon string) error {
-	where := `WHERE ($1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type + `)`
+	where := `WHERE ($1 = '' OR ` + e.Qualified(e.Key) + ` > nullif($1, '')::` + e.Key.Type + `)`
 	args, embed := []any{""}, s.embedConfigured
 	if horizon != "" {
 		where, args, embed = where+` AND `+e.WrittenSinceSQL("$2::text"), append(args, horizon), s.embedNew
 	}
 
 	return s.pages(func() ([]text, error) {
-		texts, err := s.rowTexts(ctx, userID, e, where+` ORDER BY `+key(e)+fmt.Sprintf(` LIMIT %d`, sweepPage), args...)
+		texts, err := s.rowTexts(ctx, userID, e, where+` ORDER BY `+e.Qualified(e.Key)+fmt.Sprintf(` LIMIT %d`, sweepPage), args...)
 		if len(texts) > 0 {
 			args[0] = texts[len(texts)-1].id
 		}

@@ -104,7 +104,7 @@ func (v *View) queueVersions(b *pg.Batch, known map[string][]*Entity) {
 		key := def.Key.SQL()
 		// In a generic plan a cast of the parameter itself would be repeated for every row.
 		parts = append(parts, fmt.Sprintf("SELECT %s, %s::text, %s::text FROM %s WHERE %s = ANY (ARRAY(SELECT unnest($%d::text[])::%s))",
-			pg.Literal(def.Type), key, def.VersionSQL(), pgx.Identifier{v.Domain.Schema, def.Table}.Sanitize(), key, len(args), def.Key.Type))
+			pg.Literal(def.Type), key, def.VersionSQL(), def.SQL(), key, len(args), def.Key.Type))
 	}
 	if len(parts) == 0 {
 		return
