@@ -146,20 +146,20 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	if err := op.count(ctx, d, tx, filters); err != nil {
+	if err := op.count(ctx, tx, filters); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(op.rows, counts) && reordered(op.entity, filters, nil, &loaded{}) {
 		op.rows = nil
 
-		return op.count(ctx, d, tx, filters)
+		return op.count(ctx, tx, filters)
 	}
 
 	return nil
 }
 
-func (op *analyzeOp) count(ctx context.Context, d *decision, tx pgx.Tx, filters []condition) error {
-	s := op.sql(d.tools, filters)
+func (op *analyzeOp) count(ctx context.Context, tx pgx.Tx, filters []condition) error {
+	s := op.sql(filters)
 	var raw []byte
 	err := s.each(ctx, tx, []any{&raw, &op.total}, func() error {
 		var row map[string]any
@@ -177,7 +177,7 @@ func (op *analyzeOp) count(ctx context.Context, d *decision, tx pgx.Tx, filters 
 	return nil
 }
 
-func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
+func (op *analyzeOp) sql(filters []condition) *statement {
 	s := &statement{}
 	s.add(`SELECT to_jsonb(r) - ' total', r." total" FROM (SELECT `)
 	for _, c := range op.group {
@@ -191,7 +191,7 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 		s.add(value, " AS ", quoted(a.As), ", ")
 	}
 	s.add(`count(*) OVER () AS " total" FROM `,
-		op.entity.SQL(), " WHERE ", op.entity.Owned(), " AND ", t.where(s, op.entity, filters, nil))
+		op.entity.SQL(), " WHERE ", op.entity.Owned(), " AND ", where(s, op.entity, filters, nil))
 	if len(op.group) > 0 {
 		s.add(" GROUP BY ", joinEach(op.group, ", ", (*domain.Column).SQL))
 	}
@@ -243,7 +243,7 @@ func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, r
 	if err != nil {
 		return err
 	}
-	labels, err := d.tools.labels(tx, d.scope)(ctx, target, ids)
+	labels, err := labels(tx, d.scope)(ctx, target, ids)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
 		}
 		s := &statement{}
 		s.add("SELECT * FROM ", w.entity.SQL(), " WHERE ", s.keyIn(w.entity, w.keys))
-		if err := d.check(ctx, tx, w.entity, s); err != nil {
+		if err := checked(ctx, tx, w.entity, s); err != nil {
 			return &callError{index: w.call, entity: w.entity, err: err}
 		}
 	}
@@ -96,8 +96,8 @@ func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// check fails with what the owner's checks report for the rows of a query.
-func (d *decision) check(ctx context.Context, tx pgx.Tx, e *domain.Entity, source *statement) error {
+// checked fails with what the owner's checks report for the rows of a query.
+func checked(ctx context.Context, tx pgx.Tx, e *domain.Entity, source *statement) error {
 	var said []string
 	for _, check := range e.Checks {
 		s := &statement{args: source.args}
@@ -183,5 +183,5 @@ func (d *decision) checkDrafts(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	s := &statement{}
 	s.add("SELECT * FROM jsonb_populate_recordset(NULL::", e.SQL(), ", ", s.value(rows), "::jsonb)")
 
-	return d.check(ctx, tx, e, s)
+	return checked(ctx, tx, e, s)
 }

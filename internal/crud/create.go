@@ -91,7 +91,7 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if op.saved, err = d.save(ctx, tx, op.entity, rows); err != nil {
 		return err
 	}
-	if op.found, err = d.readBack(ctx, tx, op.entity, all(op.entity), op.saved); err != nil {
+	if op.found, err = readBack(ctx, tx, op.entity, all(op.entity), op.saved); err != nil {
 		return err
 	}
 	if op.args.FromRef != "" {

@@ -44,7 +44,7 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 		if !cascades(child) {
 			continue
 		}
-		if err := d.tools.loadChildren(ctx, tx, child, targets); err != nil {
+		if err := loadChildren(ctx, tx, child, targets); err != nil {
 			return err
 		}
 	}

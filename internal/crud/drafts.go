@@ -74,7 +74,7 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error 
 	if len(filters) == 1 && len(or) == 0 && byRef(op.entity, filters) {
 		return nil // nothing else is asked of them
 	}
-	matching, err := op.matching(ctx, d, tx, filters, or)
+	matching, err := op.matching(ctx, tx, filters, or)
 	for i := range op.drafts {
 		if !slices.Contains(matching, op.drafts[i].ref) {
 			op.drafts[i].content = nil // named, so it means no stored row, but filtered out
@@ -128,7 +128,7 @@ func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
 
 // matching returns the refs of the drafts that the filters match, as Postgres applies them to rows of the table. Columns
 // whose refs the table cannot hold stand beside the row.
-func (op *readOp) matching(ctx context.Context, d *decision, tx pgx.Tx, filters, or []condition) ([]string, error) {
+func (op *readOp) matching(ctx context.Context, tx pgx.Tx, filters, or []condition) ([]string, error) {
 	var given, listed []map[string]any
 	for _, one := range op.drafts {
 		row, refs := maps.Clone(one.content), map[string]any{op.entity.Key.Name: one.ref}
@@ -142,10 +142,10 @@ func (op *readOp) matching(ctx context.Context, d *decision, tx pgx.Tx, filters,
 	}
 	s := &statement{}
 	s.add("SELECT ", s.draftRefs(op.entity.Key), " FROM jsonb_array_elements(", s.value(listed), "::jsonb) AS _draft (value) CROSS JOIN LATERAL jsonb_populate_record(NULL::",
-		op.entity.SQL(), ", _draft.value -> 'row') AS ", quoted(op.entity.Table), " WHERE ", d.tools.where(s, op.entity, ofDrafts(filters), ofDrafts(or)))
+		op.entity.SQL(), ", _draft.value -> 'row') AS ", quoted(op.entity.Table), " WHERE ", where(s, op.entity, ofDrafts(filters), ofDrafts(or)))
 	refs, err := s.texts(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("filter drafts: %w", d.tools.suspectRows(err, op.entity, given))
+		return nil, fmt.Errorf("filter drafts: %w", suspectRows(err, op.entity, given))
 	}
 
 	return refs, nil

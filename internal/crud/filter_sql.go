@@ -9,8 +9,8 @@ import (
 )
 
 // where is the condition of a read: all of filters and, if given, any one of or.
-func (t *Tools) where(s *statement, e *domain.Entity, filters, or []condition) string {
-	sql := func(c condition) string { return t.condition(s, e, &c) }
+func where(s *statement, e *domain.Entity, filters, or []condition) string {
+	sql := func(c condition) string { return conditionSQL(s, e, &c) }
 	all := joinEach(filters, " AND ", sql)
 	if len(or) > 0 {
 		all = strings.TrimPrefix(all+" AND (", " AND ") + joinEach(or, " OR ", sql) + ")"
@@ -19,14 +19,14 @@ func (t *Tools) where(s *statement, e *domain.Entity, filters, or []condition) s
 	return cmp.Or(all, "TRUE")
 }
 
-func (t *Tools) condition(s *statement, e *domain.Entity, c *condition) string {
+func conditionSQL(s *statement, e *domain.Entity, c *condition) string {
 	switch {
 	case c.none:
 		return "FALSE"
 	case c.all || c.distance != "":
 		return "TRUE"
 	case c.isLookup(e):
-		return t.lookupCondition(s, e, c)
+		return lookupCondition(s, e, c)
 	default:
 		return "(" + columnCondition(s, e, c) + ")"
 	}

@@ -25,7 +25,7 @@ const (
 // rows are used as approved, without their filters.
 func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []registry.Filter) (*loaded, error) {
 	if s.keys != nil {
-		found, err := d.tools.lockRows(ctx, tx, s.entity, s.keys)
+		found, err := lockRows(ctx, tx, s.entity, s.keys)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +36,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.tools.load(ctx, tx, s.entity, &query{sel: ownColumns(s.entity), lock: true, filters: list})
+	found, err := load(ctx, tx, s.entity, &query{sel: ownColumns(s.entity), lock: true, filters: list})
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, ask bool
 	for _, row := range asked.Rows[:min(len(asked.Rows), namedInQuestion)] {
 		rows = append(rows, maps.Clone(row))
 	}
-	if err := d.tools.nameLinks(ctx, tx, s.entity, rows, furthestName, s.entity.Label, s.entity.Spoken); err != nil {
+	if err := nameLinks(ctx, tx, s.entity, rows, furthestName, s.entity.Label, s.entity.Spoken); err != nil {
 		return err
 	}
 	becomes, err := d.becomes(ctx, tx, s)

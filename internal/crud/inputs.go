@@ -90,7 +90,7 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 			keys[in.entity] = append(keys[in.entity], in.id)
 		}
 	}
-	rows, err := t.readAs(ctx, tx, scope.UserID, keys, all)
+	rows, err := readAs(ctx, tx, scope.UserID, keys, all)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Sco
 }
 
 // readAs reads rows by key as the user, one statement per type: other users' rows do not exist.
-func (t *Tools) readAs(
+func readAs(
 	ctx context.Context, tx pgx.Tx, user uuid.UUID, keys map[*domain.Entity][]string, sel func(*domain.Entity) selection,
 ) (map[*domain.Entity]*loaded, error) {
 	rows := map[*domain.Entity]*loaded{}
@@ -216,7 +216,7 @@ func (t *Tools) readAs(
 
 	return rows, pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
 		for e := range keys {
-			found, err := t.byKeys(ctx, tenant, e, sel(e), keys[e])
+			found, err := byKeys(ctx, tenant, e, sel(e), keys[e])
 			if err != nil {
 				return err
 			}

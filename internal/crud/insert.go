@@ -18,7 +18,7 @@ func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 	keys := make([]string, 0, len(rows))
 	alike := func(a, b map[string]any) bool { return len(a) > 0 && slices.Equal(columnsOf(a), columnsOf(b)) }
 	for _, some := range runs(withNulls(e, rows), alike) {
-		found, err := d.insertGroup(ctx, tx, e, some)
+		found, err := insertGroup(ctx, tx, e, some)
 		if err != nil {
 			return nil, err
 		}
@@ -59,12 +59,12 @@ func columnsOf[R ~map[string]V, V any](rows ...R) []string {
 }
 
 // insertGroup names the columns: an omitted column gets its default, one given as null does not.
-func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
-	s := d.tools.insertSQL(e, columnsOf(rows[0]), "", rows)
+func insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
+	s := insertSQL(e, columnsOf(rows[0]), "", rows)
 	s.add(" RETURNING coalesce(", e.Qualified(e.Key), "::text, '')")
 	keys, err := s.texts(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
+		return nil, fmt.Errorf("insert into %s: %w", e.Table, suspectRows(err, e, rows))
 	}
 	switch {
 	case len(keys) != len(rows):
@@ -78,7 +78,7 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 
 // insertSQL inserts a list of rows in order, with the columns that are named. override is the clause that allows to set
 // numbers which the database otherwise assigns, or "".
-func (t *Tools) insertSQL(e *domain.Entity, names []string, override string, rows any) *statement {
+func insertSQL(e *domain.Entity, names []string, override string, rows any) *statement {
 	s, into := &statement{}, e.SQL()
 	if len(names) == 0 { // of one row: no other form of INSERT omits every column
 		s.add("INSERT INTO ", into, " DEFAULT VALUES")
@@ -107,7 +107,7 @@ func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows [
 		own[i] = maps.Clone(row)
 		maps.DeleteFunc(own[i], func(name string, _ any) bool { return e.Child(name) != nil })
 	}
-	if err := d.linkRows(ctx, tx, e, own); err != nil {
+	if err := linkRows(ctx, tx, e, own); err != nil {
 		return nil, err
 	}
 	result, err := d.mergeOrInsert(ctx, tx, e, own)
@@ -156,14 +156,14 @@ func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Ch
 	if err != nil {
 		return err
 	}
-	_, err = d.readBack(ctx, tx, child.Entity, ownColumns(child.Entity), result)
+	_, err = readBack(ctx, tx, child.Entity, ownColumns(child.Entity), result)
 
 	return err
 }
 
 // readBack reads the rows and compares them with what was written.
-func (d *decision) readBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, result *saved) (*loaded, error) {
-	found, err := d.tools.byKeys(ctx, tx, e, sel, result.keys)
+func readBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, result *saved) (*loaded, error) {
+	found, err := byKeys(ctx, tx, e, sel, result.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (d *decision) readBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, se
 
 // linkRows links each row to the canonical row of its name, unless it names one itself, and fills in the columns that
 // the match rule copies.
-func (d *decision) linkRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+func linkRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) error {
 	m := e.Match
 	if m == nil {
 		return nil
@@ -192,7 +192,7 @@ func (d *decision) linkRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, ro
 			texts, at = append(texts, name), append(at, i)
 		}
 	}
-	found, err := d.tools.candidates(ctx, tx, m, texts)
+	found, err := candidates(ctx, tx, m, texts)
 	if err != nil {
 		return err
 	}

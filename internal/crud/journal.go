@@ -94,7 +94,7 @@ func (j *journal) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *d
 		read = "NULL"
 	}
 	reads, found := &pg.Batch{}, map[string]image(nil)
-	j.tools.queueImages(reads, e, read, by, keys, false, func(rows map[string]image) { found = rows })
+	queueImages(reads, e, read, by, keys, false, func(rows map[string]image) { found = rows })
 	err := reads.Send(ctx, tx)
 
 	return found, err
@@ -106,7 +106,7 @@ func (t *Tools) imagesByKey(reads *pg.Batch, keys map[*domain.Entity][]string, l
 	found := map[*domain.Entity]map[string]image{}
 	for _, e := range t.domain.Entities {
 		if len(keys[e]) > 0 {
-			t.queueImages(reads, e, imageSQL(e), e.Key, keys[e], lock && e.Lockable, func(rows map[string]image) { found[e] = rows })
+			queueImages(reads, e, imageSQL(e), e.Key, keys[e], lock && e.Lockable, func(rows map[string]image) { found[e] = rows })
 		}
 	}
 
@@ -114,7 +114,7 @@ func (t *Tools) imagesByKey(reads *pg.Batch, keys map[*domain.Entity][]string, l
 }
 
 // queueImages adds a read of rows as read selects them.
-func (t *Tools) queueImages(reads *pg.Batch, e *domain.Entity, read string, by *domain.Column, keys []string, lock bool, take func(map[string]image)) {
+func queueImages(reads *pg.Batch, e *domain.Entity, read string, by *domain.Column, keys []string, lock bool, take func(map[string]image)) {
 	s := &statement{}
 	s.add("SELECT ", e.Qualified(e.Key), "::text, ", read, " FROM ", e.SQL(),
 		" WHERE ", e.Owned(), " AND ", s.in(e.Qualified(by), keys, by.Type), " ORDER BY ", e.Qualified(e.Key))

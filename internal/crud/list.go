@@ -54,13 +54,13 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 	limit := min(maxRows, cmp.Or(max(0, params.Limit), maxRows))
 	found := &loaded{}
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
-		err := t.resolveNames(ctx, tenant, e, l.filters)
+		err := resolveNames(ctx, tenant, e, l.filters)
 		if err == nil {
-			found, err = t.load(ctx, tenant, e, l.query(t, limit+1)) // one extra row shows whether there are more
+			found, err = load(ctx, tenant, e, l.query(limit+1)) // one extra row shows whether there are more
 		}
 		if err == nil && len(found.Rows) == 0 && l.after == nil && severalParts(l.params.Query) {
 			l.reordered = true
-			found, err = t.load(ctx, tenant, e, l.query(t, limit+1))
+			found, err = load(ctx, tenant, e, l.query(limit+1))
 		}
 		if l.after != nil && nameless(err) {
 			return errPosition
@@ -154,18 +154,18 @@ func (l *list) searched() bool { return l.params.Query != "" }
 
 // searchedSQL is the text that the query is compared with: the column that people name rows by, else everything in a
 // row's label and line, including the names of referenced rows.
-func (t *Tools) searchedSQL(e *domain.Entity) string {
+func searchedSQL(e *domain.Entity) string {
 	if names := nameColumns(e); len(names) == 1 {
 		return searchable(names[0].SQL())
 	}
 	const deepest = 2 // a line includes the name of its order, which includes the name of its customer
 	names := slices.Concat(e.Label.Columns(), e.Display.Columns())
 
-	return searchable(t.wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), deepest))
+	return searchable(wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), deepest))
 }
 
 // wordsSQL is the text of these columns of a row.
-func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
+func wordsSQL(e *domain.Entity, names []string, deep int) string {
 	parts := []string{"' '"}
 	for _, name := range names {
 		switch c := e.Column(name); {
@@ -174,7 +174,7 @@ func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
 			parts = append(parts, c.SQL()+"::text")
 		case c.Target() != nil && c.Target() != e && c.Kind != domain.KindArray && deep > 0:
 			other := c.Target()
-			parts = append(parts, "(SELECT "+t.wordsSQL(other, other.Label.Columns(), deep-1)+" FROM "+other.SQL()+
+			parts = append(parts, "(SELECT "+wordsSQL(other, other.Label.Columns(), deep-1)+" FROM "+other.SQL()+
 				" WHERE "+other.Qualified(other.Key)+" = "+e.Qualified(c)+" AND "+other.Owned()+")")
 		}
 	}
@@ -182,15 +182,15 @@ func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
 	return "concat_ws(" + strings.Join(parts, ", ") + ")"
 }
 
-func (l *list) query(t *Tools, limit int) *query {
-	q := &query{sel: ownColumns(l.entity), filters: l.filters, limit: limit, paged: true, after: l.after, first: func(s *statement) []*term { return l.first(t, s) }}
+func (l *list) query(limit int) *query {
+	q := &query{sel: ownColumns(l.entity), filters: l.filters, limit: limit, paged: true, after: l.after, first: l.first}
 	if l.searched() {
 		q.where = func(s *statement) string {
 			if l.reordered {
-				return eachWord(s, t.searchedSQL(l.entity), l.params.Query)
+				return eachWord(s, searchedSQL(l.entity), l.params.Query)
 			}
 
-			return t.searchedSQL(l.entity) + " ILIKE " + s.value(literal(l.params.Query))
+			return searchedSQL(l.entity) + " ILIKE " + s.value(literal(l.params.Query))
 		}
 	}
 
@@ -198,14 +198,14 @@ func (l *list) query(t *Tools, limit int) *query {
 }
 
 // first is the requested order; in a search, rows that begin with the text precede rows that merely contain it.
-func (l *list) first(t *Tools, s *statement) []*term {
+func (l *list) first(s *statement) []*term {
 	switch {
 	case l.order != nil:
 		return []*term{{sql: l.order.SQL(), sqlType: l.order.Type, desc: strings.HasPrefix(l.params.Order, "-")}}
 	case l.searched():
 		begins := s.value(likeEscaper.Replace(l.params.Query) + "%")
 
-		return []*term{{sql: "(" + t.searchedSQL(l.entity) + " NOT ILIKE " + begins + ")", sqlType: "boolean"}}
+		return []*term{{sql: "(" + searchedSQL(l.entity) + " NOT ILIKE " + begins + ")", sqlType: "boolean"}}
 	default:
 		return nil
 	}

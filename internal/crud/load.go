@@ -178,8 +178,8 @@ type query struct {
 
 // load runs a query and reads the children of what it found: one statement, plus one per child type. If a name in it
 // finds nothing, it runs once more, and finds the name's words in any order.
-func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
-	s := t.loadSQL(e, q)
+func load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
+	s := loadSQL(e, q)
 	versions := map[string]string{}
 	result := &loaded{Result: registry.Result{Entity: e, Sets: q.sel.sets(e), Versions: map[string]map[string]string{e.Type: versions}}}
 	var (
@@ -202,10 +202,10 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 		return nil, fmt.Errorf("read %s: %w", e.Table, suspectFilters(err, e, slices.Concat(q.filters, q.or)...))
 	}
 	if q.after == nil && reordered(e, q.filters, q.or, result) { // further pages go on as the first began
-		return t.load(ctx, tx, e, q)
+		return load(ctx, tx, e, q)
 	}
 	for _, child := range q.sel.children {
-		if err := t.loadChildren(ctx, tx, child, result); err != nil {
+		if err := loadChildren(ctx, tx, child, result); err != nil {
 			return nil, err
 		}
 	}
@@ -215,7 +215,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 
 // loadSQL returns rows as JSON, which keeps every type exact, along with each row's version and position and the number
 // of matching rows.
-func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
+func loadSQL(e *domain.Entity, q *query) *statement {
 	s := &statement{}
 	terms := defaultOrder(e)
 	if q.first != nil {
@@ -229,7 +229,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 		after = afterSQL(s, terms, q.after)
 	}
 	s.add(`SELECT to_jsonb(r) - ARRAY[' version', ' total', ' at', ' after'], r." version", r." total", r." at" FROM (SELECT `, // names of no column
-		columnList(q.sel.columns), ", ", e.VersionSQL(), ` AS " version", `, at, ` AS " at", `, t.totalSQL(e, q), ` AS " total"`)
+		columnList(q.sel.columns), ", ", e.VersionSQL(), ` AS " version", `, at, ` AS " at", `, totalSQL(e, q), ` AS " total"`)
 	if after != "" {
 		s.add(", ", after, ` AS " after"`)
 	}
@@ -237,7 +237,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	if q.join != nil {
 		s.add(q.join(s))
 	}
-	t.whereSQL(s, e, q)
+	whereSQL(s, e, q)
 	s.add(" ORDER BY ", orderSQL(terms))
 	if after != "" { // earlier pages are counted too, hence out here
 		s.add(`) AS r WHERE r." after"`)
@@ -258,7 +258,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 func (q *query) locks(e *domain.Entity) bool { return q.lock && e.Lockable }
 
 // totalSQL is how many rows match, 0 where they are locked: FOR UPDATE cannot be combined with a window function.
-func (t *Tools) totalSQL(e *domain.Entity, q *query) string {
+func totalSQL(e *domain.Entity, q *query) string {
 	switch {
 	case q.locks(e):
 		return "0::bigint"
@@ -270,8 +270,8 @@ func (t *Tools) totalSQL(e *domain.Entity, q *query) string {
 }
 
 // whereSQL says which rows a query reads.
-func (t *Tools) whereSQL(s *statement, e *domain.Entity, q *query) {
-	s.add(" WHERE ", e.Owned(), " AND ", t.where(s, e, q.filters, q.or))
+func whereSQL(s *statement, e *domain.Entity, q *query) {
+	s.add(" WHERE ", e.Owned(), " AND ", where(s, e, q.filters, q.or))
 	if q.keys != nil {
 		s.add(" AND ", s.keyIn(e, q.keys))
 	}
@@ -281,8 +281,8 @@ func (t *Tools) whereSQL(s *statement, e *domain.Entity, q *query) {
 }
 
 // byKeys selects rows by key, in the order of the keys.
-func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
-	return t.load(ctx, tx, e, &query{sel: sel, keys: slices.Concat([]string{}, keys), first: inOrder(e, e.Key, keys)}) // without keys, no rows
+func byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
+	return load(ctx, tx, e, &query{sel: sel, keys: slices.Concat([]string{}, keys), first: inOrder(e, e.Key, keys)}) // without keys, no rows
 }
 
 // inOrder orders rows by the place of a column's value in a list.
@@ -293,8 +293,8 @@ func inOrder(e *domain.Entity, c *domain.Column, texts []string) func(*statement
 }
 
 // lockRows selects rows by key and locks them.
-func (t *Tools) lockRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
-	return t.load(ctx, tx, e, &query{sel: ownColumns(e), keys: slices.Concat([]string{}, keys), lock: true})
+func lockRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
+	return load(ctx, tx, e, &query{sel: ownColumns(e), keys: slices.Concat([]string{}, keys), lock: true})
 }
 
 // versions returns the versions of the user's rows, by type and key. which is the condition on rows of a type, "" if none
@@ -313,7 +313,7 @@ func (t *Tools) versions(ctx context.Context, tx pgx.Tx, which func(*domain.Enti
 }
 
 // loadChildren puts the child rows of all parents under the child table's name.
-func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents *loaded) error {
+func loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents *loaded) error {
 	byPlace := make(map[string]map[string]any, len(parents.Rows))
 	for i, parent := range parents.Rows {
 		parent[child.Entity.Table] = []any{}
@@ -323,7 +323,7 @@ func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child
 		return nil
 	}
 	keys := parents.keys()
-	found, err := t.load(ctx, tx, child.Entity, &query{
+	found, err := load(ctx, tx, child.Entity, &query{
 		sel:   all(child.Entity),
 		where: func(s *statement) string { return s.in(child.Entity.Qualified(child.FK), keys, child.FK.Type) },
 		first: inOrder(child.Entity, child.FK, keys), // the reference may be hidden, or be written differently from the key that it equals

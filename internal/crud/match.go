@@ -35,12 +35,12 @@ type candidate struct {
 }
 
 // candidates finds, for each text, the canonical rows it may name.
-func (t *Tools) candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, texts []string) ([][]candidate, error) {
+func candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, texts []string) ([][]candidate, error) {
 	found := make([][]candidate, len(texts))
 	if len(texts) == 0 {
 		return found, nil
 	}
-	s := t.candidateSQL(m, texts)
+	s := candidateSQL(m, texts)
 	var (
 		n   int
 		one candidate
@@ -72,7 +72,7 @@ func merged(list []candidate, one candidate) []candidate {
 // candidateSQL finds rows whose name is like one of a text's forms, is one or the end of one, or that have one as an
 // alias. Each of these is a query of its own: a trigram index serves the first, and the others read the table once for
 // all texts.
-func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
+func candidateSQL(m *domain.Match, texts []string) *statement {
 	numbers, forms, whole := []int32{}, []string{}, []bool{}
 	for i, text := range texts {
 		full := wordForms(text)
@@ -168,7 +168,7 @@ func meant(text string, list []candidate) named {
 }
 
 // resolveNames fills in what the names in lookups may mean, in one statement.
-func (t *Tools) resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]condition) error {
+func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]condition) error {
 	if e.Match == nil {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (t *Tools) resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, l
 			}
 		}
 	}
-	found, err := t.candidates(ctx, tx, e.Match, texts)
+	found, err := candidates(ctx, tx, e.Match, texts)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func nothing(name string) bool { return strings.TrimSpace(name) == "" }
 
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
 // because a row may not be linked. Names of things match whole words; titles also match in part.
-func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) string {
+func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 	sql := searchable(c.column.SQL())
 	var ways []string
 	for i, text := range c.texts {
@@ -221,14 +221,14 @@ func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) st
 			ways = append(ways, "word_similarity("+s.value(text)+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")
 		}
 		if i < len(c.found) {
-			ways = append(ways, t.linkedConditions(s, e.Match, sql, &c.found[i])...)
+			ways = append(ways, linkedConditions(s, e.Match, sql, &c.found[i])...)
 		}
 	}
 
 	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-func (t *Tools) linkedConditions(s *statement, m *domain.Match, sql string, found *named) (ways []string) {
+func linkedConditions(s *statement, m *domain.Match, sql string, found *named) (ways []string) {
 	for _, name := range found.names {
 		ways = append(ways, sql+" ~* "+s.value(sqlWords(name)))
 	}

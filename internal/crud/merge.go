@@ -22,7 +22,7 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	if err := d.lockMerges(ctx, tx); err != nil {
 		return nil, err
 	}
-	existing, err := d.sameAs(ctx, tx, e, rows)
+	existing, err := sameAs(ctx, tx, e, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -162,11 +162,11 @@ func joined(a, b any) any {
 }
 
 // sameAs reads and locks the rows that any of the given ones may duplicate.
-func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*loaded, error) {
+func sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*loaded, error) {
 	by := e.Column(e.Merge.By[0])
 	names := each(rows, func(row map[string]any) string { return folded(row[by.Name]) })
 
-	return d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) string {
+	return load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) string {
 		same := "lower(" + by.SQL() + "::text) = ANY(" + s.value(names) + "::text[])"
 		if e.Match != nil {
 			same += " OR " + s.in(e.Match.Link.SQL(), textsIn(rows, e.Match.Link), e.Match.Link.Type)
@@ -200,9 +200,9 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, existing *loaded, names
 	if err := d.journal.updating(ctx, tx, e, keys, columnsOf(rows...)); err != nil {
 		return nil, err
 	}
-	reached, err := updateEach(ctx, tx, d.tools, e, keys, rows)
+	reached, err := updateEach(ctx, tx, e, keys, rows)
 	if err != nil {
-		return nil, d.tools.suspectRows(err, e, rows)
+		return nil, suspectRows(err, e, rows)
 	}
 
 	return written, requireRows(e, reached, len(keys))
@@ -217,7 +217,7 @@ func (d *decision) mergeSingle(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	if err := d.lockMerges(ctx, tx); err != nil {
 		return nil, err
 	}
-	there, err := d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true})
+	there, err := load(ctx, tx, e, &query{sel: ownColumns(e), lock: true})
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 		slices.Sort(keys)
 		keys = slices.Compact(keys)
 		e := c.Target()
-		found, err := d.tools.lockRows(ctx, tx, e, keys)
+		found, err := lockRows(ctx, tx, e, keys)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	if op.step.sure {
 		return false, nil
 	}
-	needed, err := op.confirmed(ctx, d, tx)
+	needed, err := op.confirmed(ctx, tx)
 	if err != nil {
 		return false, err
 	}
@@ -149,7 +149,7 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	if !needed && !changed {
 		return false, nil
 	}
-	text, err := op.would(ctx, d, tx)
+	text, err := op.would(ctx, tx)
 	if err != nil {
 		return false, err
 	}
@@ -166,7 +166,7 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	return true, nil
 }
 
-func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {
+func (op *operateOp) confirmed(ctx context.Context, tx pgx.Tx) (bool, error) {
 	switch c := op.declared.Confirm; {
 	case c.Never:
 		return false, nil
@@ -186,20 +186,20 @@ func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (boo
 }
 
 // would says what would be done: in the owner's sentences, if there is a function for that.
-func (op *operateOp) would(ctx context.Context, d *decision, tx pgx.Tx) (string, error) {
+func (op *operateOp) would(ctx context.Context, tx pgx.Tx) (string, error) {
 	if op.declared.Preview != "" {
 		said, err := op.call(ctx, tx, op.declared.Preview)
 
 		return spoken(said...), err
 	}
 
-	return op.sentence(ctx, d, tx)
+	return op.sentence(ctx, tx)
 }
 
 // sentence is what a call says in words.
-func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) (string, error) {
+func (op *operateOp) sentence(ctx context.Context, tx pgx.Tx) (string, error) {
 	on, label := op.declared.On, ""
-	found, err := d.tools.worded(ctx, tx, on, []string{op.this}, furthestName, on.Label)
+	found, err := worded(ctx, tx, on, []string{op.this}, furthestName, on.Label)
 	if err != nil {
 		return "", err
 	}
@@ -212,7 +212,7 @@ func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) (stri
 			given[c.Name] = value
 		}
 	}
-	with, err := d.tools.inWords(ctx, tx, op.declared.Args, given)
+	with, err := inWords(ctx, tx, op.declared.Args, given)
 
 	return spoken(fmt.Sprintf("This would %s: %s", spokenName(op.declared), strings.Join(append([]string{called(on, label)}, with...), ", "))), err
 }
@@ -335,7 +335,7 @@ func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error 
 			}
 		}
 		for _, action := range slices.Sorted(maps.Keys(keys)) {
-			found, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys[action])
+			found, err := byKeys(ctx, tx, e, ownColumns(e), keys[action])
 			if err != nil {
 				return err
 			}

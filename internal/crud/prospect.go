@@ -72,7 +72,7 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 			if s.asks {
 				continue
 			}
-			text, err := op.sentence(ctx, d, tx) // it has been carried out: a preview would speak of what comes next
+			text, err := op.sentence(ctx, tx) // it has been carried out: a preview would speak of what comes next
 			if err != nil {
 				return err
 			}

@@ -64,7 +64,7 @@ func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (string, err
 		if !updates || one.agreed || one.entity != s.entity || op.before == nil && one != s {
 			continue
 		}
-		values, err := d.tools.inWords(ctx, tx, s.entity, op.written)
+		values, err := inWords(ctx, tx, s.entity, op.written)
 		if err != nil {
 			return "", err
 		}
@@ -80,7 +80,7 @@ func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (string, err
 }
 
 // inWords are values as a question names them; references by the rows' labels.
-func (t *Tools) inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string]any) ([]string, error) {
+func inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string]any) ([]string, error) {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		c, text := e.Column(name), "nothing"
@@ -89,7 +89,7 @@ func (t *Tools) inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values
 			continue
 		case values[name] == nil:
 		case c.Target() != nil:
-			found, err := t.worded(ctx, tx, c.Target(), textsIn([]map[string]any{values}, c), furthestName, c.Target().Label)
+			found, err := worded(ctx, tx, c.Target(), textsIn([]map[string]any{values}, c), furthestName, c.Target().Label)
 			if err != nil {
 				return nil, err
 			}

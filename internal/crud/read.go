@@ -57,10 +57,10 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil || q == nil {
 		return err
 	}
-	op.found, err = d.tools.load(ctx, tx, op.entity, q)
+	op.found, err = load(ctx, tx, op.entity, q)
 	if err == nil && q.best && len(op.found.Rows) < min(q.limit, op.found.total) { // many of them have just been deleted
 		q.keys, q.best = nil, false
-		op.found, err = d.tools.load(ctx, tx, op.entity, q)
+		op.found, err = load(ctx, tx, op.entity, q)
 	}
 
 	return err
@@ -86,7 +86,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if slices.ContainsFunc(filters, func(c condition) bool { return c.none }) {
 		return nil, nil
 	}
-	if err := d.tools.resolveNames(ctx, tx, op.entity, filters, or); err != nil {
+	if err := resolveNames(ctx, tx, op.entity, filters, or); err != nil {
 		return nil, err
 	}
 	q := &query{sel: op.sel, limit: op.args.limit(), filters: filters, or: or}
@@ -200,7 +200,7 @@ func (d *decision) restricting(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; %s.", semanticField, instead)
 	}
 
-	return list, d.tools.resolveNames(ctx, tx, e, list)
+	return list, resolveNames(ctx, tx, e, list)
 }
 
 func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
@@ -237,15 +237,15 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 
 // translate replaces keys by refs; labels of rows known only by a foreign key are read as the tenant.
 func (d *decision) translate(ctx context.Context, tx pgx.Tx, results ...registry.Result) ([]registry.Translated, error) {
-	return d.registry.TranslateRows(ctx, results, d.tools.labels(tx, d.scope))
+	return d.registry.TranslateRows(ctx, results, labels(tx, d.scope))
 }
 
 // labels reads row labels as the tenant, one statement per type.
-func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
+func labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 	return func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
 		labels := make(map[string]string, len(ids))
 		err := pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
-			found, err := t.worded(ctx, tenant, e, ids, furthestName, e.Label)
+			found, err := worded(ctx, tenant, e, ids, furthestName, e.Label)
 			if err != nil {
 				return err
 			}
@@ -280,7 +280,7 @@ func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs
 	lines := map[string]string{}
 	err = pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
 		for e := range keys {
-			found, err := t.worded(ctx, tenant, e, keys[e], furthestName, e.Label, e.Spoken)
+			found, err := worded(ctx, tenant, e, keys[e], furthestName, e.Label, e.Spoken)
 			if err != nil {
 				return err
 			}
@@ -310,21 +310,21 @@ const furthestName = 3
 
 // worded reads what templates of rows are made of, with names of rows that are at most so far away; without a template,
 // what their own columns say of their names.
-func (t *Tools) worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string, far int, templates ...domain.Template) (*loaded, error) {
+func worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string, far int, templates ...domain.Template) (*loaded, error) {
 	sel, fault := selectedColumns(e, slices.Concat(each(templates, domain.Template.Columns)...))
 	if fault != nil {
 		return nil, fault
 	}
-	found, err := t.byKeys(ctx, tenant, e, sel, keys)
+	found, err := byKeys(ctx, tenant, e, sel, keys)
 	if err != nil {
 		return nil, err
 	}
 
-	return found, t.nameLinks(ctx, tenant, e, found.Rows, far, templates...)
+	return found, nameLinks(ctx, tenant, e, found.Rows, far, templates...)
 }
 
 // nameLinks adds the labels of referenced rows that templates of a row show: a planned meal is called by its dish.
-func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, far int, templates ...domain.Template) error {
+func nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, far int, templates ...domain.Template) error {
 	if far == 0 {
 		return nil
 	}
@@ -339,7 +339,7 @@ func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 		if len(keys) == 0 {
 			continue
 		}
-		found, err := t.worded(ctx, tenant, target, keys, far-1, target.Label)
+		found, err := worded(ctx, tenant, target, keys, far-1, target.Label)
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[rowKe
 			keys[e] = append(keys[e], hit.ID)
 		}
 	}
-	found, err := d.tools.readAs(ctx, tx, d.scope.UserID, keys, summary)
+	found, err := readAs(ctx, tx, d.scope.UserID, keys, summary)
 	if err != nil {
 		return nil, err
 	}

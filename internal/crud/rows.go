@@ -56,7 +56,7 @@ func (t *Tools) Get(ctx context.Context, tx pgx.Tx, user User, entityType, id st
 	}
 	var row Row
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
-		found, err := t.one(ctx, tenant, e, id, query{sel: all(e)})
+		found, err := readOne(ctx, tenant, e, id, query{sel: all(e)})
 		if err == nil {
 			row = found.row(0)
 		}
@@ -83,7 +83,7 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 			return nil, err
 		}
 
-		return d.readBack(ctx, tenant, e, all(e), result)
+		return readBack(ctx, tenant, e, all(e), result)
 	})
 }
 
@@ -100,14 +100,14 @@ func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id,
 		if fault != nil {
 			return nil, fault
 		}
-		before, err := t.locked(ctx, tenant, e, id, version)
+		before, err := locked(ctx, tenant, e, id, version)
 		if err != nil {
 			return nil, err
 		}
 		if _, err := d.update(ctx, tenant, e, []string{id}, written); err != nil {
 			return nil, err
 		}
-		after, err := t.one(ctx, tenant, e, id, query{sel: all(e)})
+		after, err := readOne(ctx, tenant, e, id, query{sel: all(e)})
 		if err == nil && version == "" {
 			was = differing(written, before.Rows[0], after.Rows[0])
 		}
@@ -143,7 +143,7 @@ type Deletion struct {
 // error's text.
 func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id string, what Deletion) (Row, error) {
 	row, err := t.change(ctx, tx, user, entityType, domain.Delete, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
-		found, err := t.locked(ctx, tenant, e, id, what.Version)
+		found, err := locked(ctx, tenant, e, id, what.Version)
 		if err != nil {
 			return nil, err
 		}
@@ -188,13 +188,13 @@ func rowObject(data json.RawMessage) (map[string]any, *Error) {
 
 func noSuch(e *domain.Entity) *Error { return fail(CodeNotFound, "There is no such %s.", e.Name) }
 
-// one reads a row as a query says, or fails with CodeNotFound.
-func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string, q query) (*loaded, error) {
+// readOne reads a row as a query says, or fails with CodeNotFound.
+func readOne(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string, q query) (*loaded, error) {
 	if !isKeyOf(e, id) {
 		return nil, noSuch(e)
 	}
 	q.keys = []string{id}
-	found, err := t.load(ctx, tx, e, &q)
+	found, err := load(ctx, tx, e, &q)
 	if err == nil && len(found.Rows) == 0 {
 		err = noSuch(e)
 	}
@@ -203,8 +203,8 @@ func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string,
 }
 
 // locked reads and locks a row and compares its version.
-func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
-	found, err := t.one(ctx, tx, e, id, query{sel: ownColumns(e), lock: true})
+func locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
+	found, err := readOne(ctx, tx, e, id, query{sel: ownColumns(e), lock: true})
 	if err == nil && version != "" && !slices.Contains(strings.Split(version, ","), found.row(0).Version) {
 		err = fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
 	}

@@ -129,7 +129,7 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 	s := &step{call: vocab.Call{Tool: vocab.ToolRead}, entity: e}
 	read := &readOp{step: s}
 	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) (err error) {
-		read.found, err = d.tools.byKeys(ctx, tenant, e, ownColumns(e), d.newer.keys)
+		read.found, err = byKeys(ctx, tenant, e, ownColumns(e), d.newer.keys)
 
 		return err
 	})

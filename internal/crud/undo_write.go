@@ -72,7 +72,7 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 
 		return c == nil || c.Derived
 	})
-	s := u.tools.insertSQL(e, names, "OVERRIDING SYSTEM VALUE", rows)
+	s := insertSQL(e, names, "OVERRIDING SYSTEM VALUE", rows)
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
 		return fmt.Errorf("bring back rows of %s: %w", e.Table, err)
@@ -93,7 +93,7 @@ func (u *undoing) setBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	if err := u.journal.updating(ctx, tx, e, keys, slices.Compact(columns)); err != nil {
 		return err
 	}
-	reached, err := updateEach(ctx, tx, u.tools, e, keys, rows)
+	reached, err := updateEach(ctx, tx, e, keys, rows)
 	if err != nil {
 		return fmt.Errorf("set back rows: %w", err)
 	}
@@ -223,7 +223,7 @@ func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, erro
 	}
 	err := pg.AsTenant(ctx, tx, u.scope.UserID, func(tenant pgx.Tx) error {
 		for i := range parts {
-			if err := u.tools.reread(ctx, tenant, &parts[i]); err != nil {
+			if err := reread(ctx, tenant, &parts[i]); err != nil {
 				return err
 			}
 		}
@@ -239,11 +239,11 @@ func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, erro
 }
 
 // reread replaces what is known of rows by their current state, except for those that are gone.
-func (t *Tools) reread(ctx context.Context, tx pgx.Tx, part *registry.Result) error {
+func reread(ctx context.Context, tx pgx.Tx, part *registry.Result) error {
 	if part.Action == registry.ActionDeletedUser {
 		return nil
 	}
-	found, err := t.byKeys(ctx, tx, part.Entity, ownColumns(part.Entity), textsIn(part.Rows, part.Entity.Key))
+	found, err := byKeys(ctx, tx, part.Entity, ownColumns(part.Entity), textsIn(part.Rows, part.Entity.Key))
 	if err == nil {
 		*part = found.after(part.Action)
 	}

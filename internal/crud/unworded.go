@@ -52,11 +52,11 @@ func suspect(err error, probes func() []probe) error {
 }
 
 // suspectRows suspects the values of written rows.
-func (t *Tools) suspectRows(err error, e *domain.Entity, rows []map[string]any) error {
-	return suspect(err, func() []probe { return t.rowProbes(e, rows) })
+func suspectRows(err error, e *domain.Entity, rows []map[string]any) error {
+	return suspect(err, func() []probe { return rowProbes(e, rows) })
 }
 
-func (t *Tools) rowProbes(e *domain.Entity, rows []map[string]any) (probes []probe) {
+func rowProbes(e *domain.Entity, rows []map[string]any) (probes []probe) {
 	for _, name := range columnsOf(rows...) {
 		s := &statement{}
 		s.add("SELECT r.", quoted(name), " FROM jsonb_array_elements(", s.value(rows), "::jsonb) AS j (value)",
@@ -134,7 +134,7 @@ func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *do
 		if err != nil || len(by) == 0 {
 			return err
 		}
-		rows, err := t.worded(ctx, tenant, e, keys, furthestName, e.Label, e.Spoken)
+		rows, err := worded(ctx, tenant, e, keys, furthestName, e.Label, e.Spoken)
 		if err != nil {
 			return err
 		}

@@ -109,23 +109,23 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	if m := e.Match; m != nil && columns[m.Column] != nil && columns[m.Link.Name] == nil {
 		row = map[string]any{m.Link.Name: nil}
 		maps.Copy(row, columns)
-		if err := d.linkRows(ctx, tx, e, []map[string]any{row}); err != nil {
+		if err := linkRows(ctx, tx, e, []map[string]any{row}); err != nil {
 			return nil, err
 		}
 	}
-	s := d.tools.updateSQL(e, keys, columnsOf(row), row)
+	s := updateSQL(e, keys, columnsOf(row), row)
 	if err := d.journal.updating(ctx, tx, e, keys, columnsOf(row)); err != nil {
 		return nil, err
 	}
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
-		return nil, fmt.Errorf("update %s: %w", e.Table, d.tools.suspectRows(err, e, []map[string]any{row}))
+		return nil, fmt.Errorf("update %s: %w", e.Table, suspectRows(err, e, []map[string]any{row}))
 	}
 	if err := requireRows(e, tag.RowsAffected(), len(keys)); err != nil {
 		return nil, err
 	}
 	d.noteWritten(e, keys)
-	after, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
+	after, err := byKeys(ctx, tx, e, ownColumns(e), keys)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 }
 
 // updateSQL sets columns to what a row has in them, in the rows with these keys.
-func (t *Tools) updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
+func updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
 	s, into := &statement{}, e.SQL()
 	set := func(name string) string { return quoted(name) + " = " + populated(e, name, row) }
 	s.add("UPDATE ", into, " SET ", joinEach(columns, ", ", set), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(row),
@@ -150,10 +150,10 @@ func (t *Tools) updateSQL(e *domain.Entity, keys, columns []string, row any) *st
 
 // updateEach sets in each row the columns that are given for it, all in one round trip, and returns how many rows it
 // reached.
-func updateEach[R ~map[string]V, V any](ctx context.Context, tx pgx.Tx, t *Tools, e *domain.Entity, keys []string, rows []R) (reached int64, err error) {
+func updateEach[R ~map[string]V, V any](ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string, rows []R) (reached int64, err error) {
 	updates, counts := &pg.Batch{}, make([]int64, len(keys))
 	for i, key := range keys {
-		s := t.updateSQL(e, []string{key}, columnsOf(rows[i]), rows[i])
+		s := updateSQL(e, []string{key}, columnsOf(rows[i]), rows[i])
 		updates.Count("update "+e.Table, s.String(), s.args, &counts[i])
 	}
 	err = updates.Send(ctx, tx)
