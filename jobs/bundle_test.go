@@ -106,7 +106,7 @@ func TestBundleIsCommittedWholeOrNotAtAll(t *testing.T) {
 			return crud.Outcome{}, errors.New("the connection broke")
 		}
 
-		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2, Told: "found 2 recipes"}}}, nil
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2, Told: "found 2 recipes"}}}, nil
 	}
 	h.start()
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
@@ -168,7 +168,7 @@ func TestBundleThatPausedIsTakenApart(t *testing.T) {
 			return crud.Outcome{}, &pgconn.PgError{Code: "40P01"}
 		}
 
-		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2, Told: "found 2 recipes"}}}, nil
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2, Told: "found 2 recipes"}}}, nil
 	}
 	h.start()
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)

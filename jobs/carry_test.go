@@ -40,7 +40,7 @@ func TestCarriedIsHeldToLoaded(t *testing.T) {
 		_, err := tx.Exec(ctx, `INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn)
 			VALUES ($1, $2, 'no cod', 'other', 'null', 'session', 1)`, s.UserID, s.SessionID)
 
-		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2}}}, err
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolRead, EntityType: "recipe", RowCount: 2}}}, err
 	}
 	h.start()
 	turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)

@@ -325,7 +325,7 @@ func (f *fakeTools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope
 	}
 	var outcome crud.Outcome
 	for i, call := range prepared.Calls() {
-		outcome.Results = append(outcome.Results, crud.Result{Call: i + 1, Tool: call.Tool, EntityType: "recipe", RowCount: 2, Shown: 2, Told: "found 2 recipes"})
+		outcome.Results = append(outcome.Results, crud.Result{Call: i + 1, Tool: call.Tool, EntityType: "recipe", RowCount: 2, Told: "found 2 recipes"})
 	}
 
 	return outcome, nil

@@ -58,7 +58,6 @@ type Result struct {
 	Tool         string
 	EntityType   string // "" if the tool has none
 	RowCount     int    // rows that matched
-	Shown        int    // rows in the result
 	Refs         []string
 	Changes      []Change
 	Told         string // what the call did, in words; "" if it failed

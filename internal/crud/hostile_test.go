@@ -163,10 +163,10 @@ func TestManyRows(t *testing.T) {
 	b := setupLab(t)
 	b.exec(`INSERT INTO lab.people (user_id, name, badge) SELECT $1, 'Person ' || n, n % 10 FROM generate_series(1, 10000) AS n`, b.scope.UserID)
 	result := b.ok("read", vocab.ToolRead, `{"table": "people"}`)
-	require.Equal(t, []int{10000, 500, 500}, []int{result.RowCount, result.Shown, len(result.Refs)})
+	require.Equal(t, []int{10000, 500}, []int{result.RowCount, len(result.Refs)})
 	require.Equal(t, 10000, query[int](b, `SELECT row_count FROM turn_step_results WHERE turn_id = $1`, b.scope.TurnID))
 	result = b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "badge", "op": "=", "value": "7"}], "limit": 100000}`)
-	require.Equal(t, []int{1000, 500}, []int{result.RowCount, result.Shown})
+	require.Equal(t, []int{1000, 500}, []int{result.RowCount, len(result.Refs)})
 
 	outcome := b.decide("write", call(vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "badge", "op": "is_not_null"}], "data": {"note": "x"}}`))
 	require.NotNil(t, outcome.Approval, "nothing of this size happens unasked")

@@ -46,7 +46,7 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 // it, or into an empty result as the message.
 func (d *decision) storeResult(queue *pg.Batch, s *step) error {
 	result, rows := &s.result, append([]map[string]any{}, s.result.rows...)
-	result.Call, result.Tool, result.Shown = d.number(s), s.call.Tool, len(rows)
+	result.Call, result.Tool = d.number(s), s.call.Tool
 	if s.entity != nil {
 		result.EntityType = s.entity.Type
 	}
