@@ -49,6 +49,29 @@ func TestStepReadsAndCompletes(t *testing.T) {
 	require.Equal(t, []string{"1.1", "1.2"}, column[string](h, `SELECT step || '.' || call FROM node_runs WHERE turn_id = $1 AND node = 'act' ORDER BY position`, turn.ID))
 }
 
+// What the database's rules refused is told, and the model's words, which may claim it, are not: the reply heard of
+// neither, and said that both were saved.
+func TestRefusalsAreTold(t *testing.T) {
+	t.Parallel()
+
+	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}, {tool: step_complete, args: {summary: Saved ham and cod}}]}`
+	h := setup(t, actScript(`think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save both}]}`, create, create))
+	answers := []crud.Result{
+		{Call: 1, Tool: vocab.ToolCreate, ErrorCode: crud.CodeViolation, ErrorMessage: "No cod before Friday."},
+		{Call: 1, Tool: vocab.ToolCreate, EntityType: "recipe", RowCount: 1, Told: "created 1 recipe: Ham (recipe_1)"},
+	}
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		result := answers[0]
+		answers = answers[1:]
+
+		return crud.Outcome{Results: []crud.Result{result}}, nil
+	}
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 write ok"}, h.outcomes(turn))
+	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1). Refused: No cod before Friday."}, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
+}
+
 // A limit ends the step as partial, with what is done and what is left, and never as a success.
 func TestTooManyCallsArePartial(t *testing.T) {
 	t.Parallel()

@@ -151,6 +151,7 @@ type acted struct {
 	requests    int      // schema requests of this step
 	rows        int      // rows that its calls found, wrote or drafted
 	done        []string // what succeeded, for a summary by code
+	refused     []string // what the database's rules refused, likewise
 	later       []later  // the steps after this one
 	replans     int
 	repeats     bool // the decision only repeats reads of this step
@@ -280,9 +281,22 @@ func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 		end = &ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}
 	case rows == 0 && in.stepType != vocab.StepAnalyze:
 		end.outcome = db.StepOutcomeEmpty
+	case in.stepType == vocab.StepWrite && len(in.refused) > 0: // they may claim what was refused
+		end.summary = in.writtenAndRefused(outcome)
 	}
 
 	return in.ended(end)
+}
+
+// writtenAndRefused says what a step's calls did, and what they were refused.
+func (in acted) writtenAndRefused(outcome *crud.Outcome) string {
+	did := &crud.Outcome{}
+	for _, told := range in.done {
+		did.Results = append(did.Results, crud.Result{Told: told})
+	}
+	did.Results = append(did.Results, outcome.Results...)
+
+	return did.Told() + " Refused: " + strings.Join(in.refused, " ")
 }
 
 // stop ends the step by code. It never counts as success.

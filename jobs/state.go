@@ -74,7 +74,7 @@ func actMade(out *nodes.ActOutput, outcome *crud.Outcome) *view.Acted {
 	made := &view.Acted{ActOutput: *out, Undo: outcome.Undo}
 	for i := range outcome.Results {
 		r := &outcome.Results[i]
-		made.Results = append(made.Results, view.CallResult{Tool: r.Tool, EntityType: r.EntityType, RowCount: r.RowCount, Told: r.Told, ErrorCode: string(r.ErrorCode)})
+		made.Results = append(made.Results, view.CallResult{Tool: r.Tool, EntityType: r.EntityType, RowCount: r.RowCount, Told: r.Told, ErrorCode: string(r.ErrorCode), Error: r.ErrorMessage})
 	}
 
 	return made
@@ -227,6 +227,9 @@ func (s *state) stuck() bool {
 	})
 }
 
+// refusals are the codes of calls that were understood and are not allowed to be carried out.
+var refusals = []crud.Code{crud.CodeConflict, crud.CodeViolation}
+
 // acted derives what the edge after Act depends on.
 func (s *state) acted(out *nodes.ActOutput) acted {
 	step := s.Step()
@@ -258,6 +261,11 @@ func (in *acted) add(made *view.Acted, seen map[string]bool) {
 	if made.Failed() {
 		in.failures++
 		in.failing = in.failing || !onlyRepeats(made)
+		for _, r := range made.Results {
+			if slices.Contains(refusals, crud.Code(r.ErrorCode)) {
+				in.refused = append(in.refused, r.Error)
+			}
+		}
 
 		return
 	}

@@ -37,6 +37,7 @@ type CallResult struct {
 	RowCount   int    `json:"row_count"`
 	Told       string `json:"told,omitempty"` // what it did, in words
 	ErrorCode  string `json:"error_code,omitempty"`
+	Error      string `json:"error,omitempty"`
 }
 
 func newRun(row *db.NodeRunListMadeRow) (*Run, error) {
