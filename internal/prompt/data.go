@@ -171,6 +171,9 @@ func (t *page) detail(r *view.Row) string {
 		for _, ref := range r.Children[table] {
 			if below := t.Rows.ByRef[ref]; below != nil {
 				b.WriteString("- " + t.DisplayLine(below, child.FK.Name) + "\n")
+				for _, line := range t.InnerParts(below) {
+					b.WriteString(line + "\n")
+				}
 			}
 		}
 		for _, item := range r.Loose[table] {

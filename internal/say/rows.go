@@ -324,15 +324,39 @@ func (t *Teller) wholeRow(ref string, to hearer) string {
 			lines = append(lines, "  "+name+":", indent(LongValue(value)))
 		}
 	}
+	t.eachPart(r, func(part *view.Row, column string) {
+		lines = append(lines, "  - "+t.lineOf(part.Kind, part.Columns, to, column, "_"+column+"_label"))
+		lines = append(lines, t.innerParts(part, "    - ", to)...)
+	})
+
+	return strings.Join(lines, "\n")
+}
+
+// InnerParts are the lines of a part's own parts, at any depth.
+func (t *Teller) InnerParts(part *view.Row) []string { return t.innerParts(part, "  - ", forModel) }
+
+// innerParts name what each part is: unlike those of the row itself, they stand under no heading.
+func (t *Teller) innerParts(r *view.Row, mark string, to hearer) (lines []string) {
+	t.eachPart(r, func(part *view.Row, column string) {
+		line := mark + part.Kind.Name + ": " + t.lineOf(part.Kind, part.Columns, to, column, "_"+column+"_label")
+		if to == forModel {
+			line += " id:" + part.Ref
+		}
+		lines = append(append(lines, line), t.innerParts(part, "  "+mark, to)...)
+	})
+
+	return lines
+}
+
+// eachPart calls f for each child of a row, with the column that points to the row.
+func (t *Teller) eachPart(r *view.Row, f func(part *view.Row, column string)) {
 	for _, child := range r.Kind.Children {
-		for _, below := range r.Children[child.Entity.Table] {
-			if row := t.Rows.ByRef[below]; row != nil {
-				lines = append(lines, "  - "+t.lineOf(row.Kind, row.Columns, to, child.FK.Name, "_"+child.FK.Name+"_label"))
+		for _, ref := range r.Children[child.Entity.Table] {
+			if part := t.Rows.ByRef[ref]; part != nil {
+				f(part, child.FK.Name)
 			}
 		}
 	}
-
-	return strings.Join(lines, "\n")
 }
 
 func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

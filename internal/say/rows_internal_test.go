@@ -1,11 +1,13 @@
 package say
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/domain"
+	"alfred/internal/view"
 )
 
 // Whoever words a reply has to know what a template leaves out: the hour of a day, and who a shared row is. Only the
@@ -46,4 +48,33 @@ func TestLinesAskForReferences(t *testing.T) {
 		require.Equal(t, "S-5 lent to Anna since 2026-11-26", (&Teller{}).lineOf(def, row, reader))
 	}
 	require.Equal(t, "S-5 lent to Anna since 2026-11-26 (piece_1)", (&Teller{}).lineOf(def, row, forModel))
+}
+
+// A part's parts stand below it: the return of an order's line was told to stand with its row, and stood nowhere.
+func TestPartsOfPartsAreShown(t *testing.T) {
+	t.Parallel()
+	template, err := domain.ParseTemplate("{name}")
+	require.NoError(t, err)
+	kind := func(name string, children ...*domain.Entity) *domain.Entity {
+		def := &domain.Entity{Type: name, Name: name, Table: name + "s", Label: template, Display: template, Spoken: template, Key: &domain.Column{Name: "id"}}
+		def.Columns = []*domain.Column{{Name: "name", Kind: domain.KindText}}
+		for _, child := range children {
+			def.Children = append(def.Children, &domain.Child{Entity: child, FK: &domain.Column{Name: name + "_id"}})
+		}
+
+		return def
+	}
+	back := kind("return")
+	line := kind("line", back)
+	rows := &view.RowSet{ByRef: map[string]*view.Row{}}
+	add := func(def *domain.Entity, ref, name string, children map[string][]string) {
+		rows.ByRef[ref] = &view.Row{Ref: ref, Kind: def, Columns: map[string]any{"name": name}, Children: children}
+	}
+	add(kind("order", line), "order_1", "S-1", map[string][]string{"lines": {"line_1", "line_2"}})
+	add(line, "line_1", "Mug", map[string][]string{"returns": {"return_1"}})
+	add(line, "line_2", "Lamp", nil)
+	add(back, "return_1", "defective", nil)
+	told := &Teller{&view.Scene{Rows: rows}}
+	require.Equal(t, strings.Join([]string{"- S-1", "  - Mug", "    - return: defective", "  - Lamp"}, "\n"), told.PlainRow("order_1"))
+	require.Equal(t, []string{"  - return: defective id:return_1"}, told.InnerParts(rows.ByRef["line_1"]))
 }
