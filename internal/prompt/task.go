@@ -128,7 +128,7 @@ func (t *page) openQuestion(s *section) {
 	s.line(head)
 	t.asks(s, payload)
 	if q.Kind == vocab.AskApprove && q.AnsweredByTurn == nil {
-		s.line("After a plain yes code does this, then the steps that waited for it: `confirm` needs no plan.")
+		s.line(afterAnswer(q.Payload))
 	}
 	clicked := t.Clicked(q.ID)
 	for _, option := range payload.ForModels().Options {
@@ -137,6 +137,20 @@ func (t *page) openQuestion(s *section) {
 		}
 	}
 	s.addItem("question", "", int(q.AskedTurn), s.body.String())
+}
+
+// afterAnswer says what follows the answer to a question for approval. A no to it is none to what waited for it, which
+// was dropped without a word.
+func afterAnswer(payload json.RawMessage) string {
+	var waits []string
+	for _, step := range gjson.GetBytes(payload, "rest.#.description").Array() {
+		waits = append(waits, clean.Inline(step.Str, say.MaxFact))
+	}
+	if len(waits) == 0 {
+		return "After a plain yes code does this: `confirm` needs no plan."
+	}
+
+	return "After a plain yes code does this, then what waits for it (" + strings.Join(waits, "; ") + "): `confirm` needs no plan. After a no, what waits is planned, if it is still wanted."
 }
 
 // asks prints a question and its options.

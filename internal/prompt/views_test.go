@@ -240,7 +240,9 @@ func TestOpenQuestion(t *testing.T) {
 	require.Empty(t, body(b.think(t, b.running(t, 3, "more", db.StepTypeRead)).Frame, "## Open Question"))
 
 	b.exec(t, `UPDATE questions SET status = 'open', answered_by_turn = NULL, kind = 'approve' WHERE session_id = $1`, b.session)
-	require.Contains(t, body(b.understand(t, turn).Frame, "## Open Question"), "`confirm` needs no plan", "code does what was agreed to")
+	require.Contains(t, body(b.understand(t, turn).Frame, "## Open Question"), "code does this: `confirm` needs no plan", "code does what was agreed to")
+	b.exec(t, `UPDATE questions SET payload = payload || '{"rest": [{"description": "Send it to the office"}]}' WHERE session_id = $1`, b.session)
+	require.Contains(t, body(b.understand(t, turn).Frame, "## Open Question"), "then what waits for it (Send it to the office): `confirm` needs no plan. After a no, what waits is planned, if it is still wanted.")
 }
 
 // A replan says what is done and what prevented the rest.
