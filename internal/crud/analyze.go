@@ -142,10 +142,15 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 }
 
 func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	filters, err := d.restricting(ctx, tx, op.entity, op.args.Filters, "it cannot be counted by")
+	others, named, err := byName(ctx, tx, op.entity, op.args.Filters)
 	if err != nil {
 		return err
 	}
+	filters, err := d.restricting(ctx, tx, op.entity, others, "it cannot be counted by")
+	if err != nil {
+		return err
+	}
+	filters = append(filters, named...)
 	if err := op.count(ctx, tx, filters); err != nil {
 		return err
 	}

@@ -200,3 +200,31 @@ func TestPagesGoOnAsTheyBegan(t *testing.T) {
 		require.Equal(t, "Smith, Anna Maria", found, "%s: the words, as it began", name)
 	}
 }
+
+// The row that a column points to may be named where exactly one has the name: a model had to read it first, for a ref
+// that it needed for nothing else.
+func TestRowsByTheNameOfTheirs(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "rows": [
+		{"set": [{"column": "name", "value": "Stew"}], "children": [{"table": "recipe_ingredients", "set": [{"column": "name", "value": "leek"}]}]},
+		{"set": [{"column": "name", "value": "Stew with ham"}], "children": [{"table": "recipe_ingredients", "set": [{"column": "name", "value": "ham"}]}]},
+		{"set": [{"column": "name", "value": "Soup"}], "children": [{"table": "recipe_ingredients", "set": [{"column": "name", "value": "pea"}]}]},
+		{"set": [{"column": "name", "value": "Soup"}]}]}`)
+	b.exec(`DELETE FROM alfred.entity_refs WHERE session_id = $1`, b.scope.SessionID)
+	for filter, want := range map[string][]string{
+		`{"field": "recipe_id", "op": "=", "value": "stew"}`:                     {"leek"},
+		`{"field": "recipe_id", "op": "in", "value": ["Stew", "Stew with ham"]}`: {"ham", "leek"},
+		`{"field": "recipe_id", "op": "!=", "value": "Stew"}`:                    {"ham", "pea"},
+	} {
+		names := column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipe_ingredients", "filters": [`+filter+`]}`)), "name")
+		slices.Sort(names)
+		require.Equal(t, want, names, filter)
+		counted := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "recipe_ingredients", "aggregates": [{"fn": "count", "as": "n"}], "filters": [`+filter+`]}`))
+		require.EqualValues(t, len(want), counted[0]["n"], filter)
+	}
+	for _, name := range []string{"Soup", "Pie", "recipe_99"} { // two rows, none, and a ref
+		b.refused("read", vocab.ToolRead, `{"table": "recipe_ingredients", "filters": [{"field": "recipe_id", "op": "=", "value": "`+name+`"}]}`, crud.CodeUnknownRef)
+	}
+	b.refused("write", vocab.ToolDelete, `{"table": "recipe_ingredients", "filters": [{"field": "recipe_id", "op": "=", "value": "Stew"}]}`, crud.CodeUnknownRef)
+}

@@ -68,10 +68,15 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 
 // query selects the stored rows; nil if only drafts are asked for.
 func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, error) {
-	filters, err := d.conditions(ctx, op.entity, op.args.Filters, op.drafts)
+	others, named, err := byName(ctx, tx, op.entity, op.args.Filters)
 	if err != nil {
 		return nil, err
 	}
+	filters, err := d.conditions(ctx, op.entity, others, op.drafts)
+	if err != nil {
+		return nil, err
+	}
+	filters = append(filters, named...)
 	or, err := d.conditions(ctx, op.entity, op.args.OrFilters, op.drafts)
 	if err != nil {
 		return nil, err
