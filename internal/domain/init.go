@@ -71,9 +71,12 @@ func (w *initWriter) overViews(views string) error {
 	return nil
 }
 
-// storesUTC reports whether the tables were made by a program that stores UTC in times without a time zone: Prisma or Rails.
+// storesUTC reports whether the tables were made by a program that stores UTC in times without a time zone: Prisma, Rails or
+// Ecto, whose migrations say when they were inserted.
 func (w *initWriter) storesUTC() bool {
-	return w.cat.table("_prisma_migrations") != nil || w.cat.table("ar_internal_metadata") != nil
+	migrations := w.cat.table("schema_migrations")
+
+	return w.cat.table("_prisma_migrations") != nil || w.cat.table("ar_internal_metadata") != nil || migrations != nil && migrations.column("inserted_at") != nil
 }
 
 // guessAccounts is the table that owner columns reference, "" for none.
@@ -175,6 +178,8 @@ func (w *initWriter) leaveOut(t *catalogTable) string {
 		return "it has no key: nothing tells its rows apart"
 	case w.source != nil && w.partOf(t, map[*catalogTable]bool{}) != "":
 		return fmt.Sprintf("each of its rows is that of one row of %s, and shared, everybody would see all of them; if they may, declare it reference: true", w.partOf(t, map[*catalogTable]bool{}))
+	case w.source != nil && w.members(t) != "":
+		return fmt.Sprintf("its rows are those of the people whom %s names, and shared, everybody would see all of them; if they may, declare it reference: true", w.members(t))
 	case w.source != nil && !w.source.owned(t) && !w.used(t, map[*catalogTable]bool{}):
 		return "no foreign key connects it to its rows' owners; if all users may see all of it, declare it reference: true"
 	case w.source != nil:
@@ -278,7 +283,7 @@ func (e *initEntity) findColumns() {
 		}
 	}
 	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {
-		return c.Name == owner || isSecret(c) || e.refs[c.Name] != nil || e.Table.identifies(c) || slices.Contains(e.Table.primary, c.Name) && !e.tells(c) ||
+		return c.Name == owner || isSecret(c) || e.points(c) || e.refs[c.Name] != nil || e.Table.identifies(c) || slices.Contains(e.Table.primary, c.Name) && !e.tells(c) ||
 			e.contact(c) || c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
 	})
 }

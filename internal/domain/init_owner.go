@@ -1,6 +1,10 @@
 package domain
 
-import "slices"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // guessOwner is the column by which most tables separate tenants. Where none is named like one, as user_uuid, a table of
 // people says which columns name its rows.
@@ -134,6 +138,51 @@ func (w *initWriter) partOf(t *catalogTable, seen map[*catalogTable]bool) string
 	return ""
 }
 
+// memberNames are of tables that say who may see a row.
+var memberNames = regexp.MustCompile(`(^|_)(member|membership|participant|collaborator|user)s?$`)
+
+// members is the table that links people with rows of this one, which nobody owns, and so says who sees them, as memberships
+// do of a site; "" for none. A link to what all share, as a favourite, has no such name and no role.
+func (w *initWriter) members(t *catalogTable) string {
+	if w.source.owned(t) {
+		return ""
+	}
+	for _, from := range w.cat.tables {
+		says := from.column("role") != nil || memberNames.MatchString(snake(from.Name))
+		for _, fk := range from.foreignKeys {
+			if says && fk.Table == t.Name && fk.Schema == w.Schema && from.unique(append(w.ownedThrough(from), fk.Columns...)...) {
+				return from.Name
+			}
+		}
+	}
+
+	return ""
+}
+
+// ownedThrough are the columns that say whose a table's rows are.
+func (w *initWriter) ownedThrough(t *catalogTable) []string {
+	if fk := w.source.ownedBy(t); fk != nil {
+		return slices.Clone(fk.Columns)
+	}
+	if c := w.source.columns[t]; c != "" {
+		return []string{c}
+	}
+
+	return nil
+}
+
+// points reports whether a column holds keys of rows though no foreign key says so: one beside the name of their type, or one
+// that is named after their table, as many Rails programs have them. Nobody knows a row by them, and no model may see them.
+func (e *initEntity) points(c *Column) bool {
+	name, is := strings.CutSuffix(snake(c.Name), "_id")
+	if !is || e.Table.references(c) || c.Name == e.ownerColumn() || slices.Contains(e.Table.primary, c.Name) {
+		return false
+	}
+
+	return slices.ContainsFunc(e.Table.columns, func(other *Column) bool { return snake(other.Name) == name+"_type" }) ||
+		slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return Fold(snake(t.Name)) == name })
+}
+
 // contact reports whether a column tells all users how to reach somebody, or when they were born.
 func (e *initEntity) contact(c *Column) bool {
 	return e.Reference && (c.Kind == KindText || c.Kind == KindDate) && !e.Table.identifies(c) && contactNames.MatchString(snake(c.Name))
@@ -141,7 +190,7 @@ func (e *initEntity) contact(c *Column) bool {
 
 // Concealed are the columns that are nobody's business in a conversation.
 func (e *initEntity) Concealed() []string {
-	return namesOf(e.Table.columns, func(c *Column) bool { return isSecret(c) || e.contact(c) })
+	return namesOf(e.Table.columns, func(c *Column) bool { return isSecret(c) || e.contact(c) || e.points(c) })
 }
 
 // Contacts reports whether some are hidden because all users would share them.

@@ -103,7 +103,7 @@ func (e *initEntity) written(hidden bool) []string {
 
 // hidden reports whether a column will be hidden from models.
 func (e *initEntity) hidden(c *Column) bool {
-	return isSecret(c) || e.contact(c) || c.Kind == KindVector || e.Table.identifies(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
+	return isSecret(c) || e.contact(c) || e.points(c) || c.Kind == KindVector || e.Table.identifies(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
 }
 
 // Folded reports whether the view combines the key, Key, into one column, KeyColumn.

@@ -1,0 +1,50 @@
+package domain_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+)
+
+// Rows that memberships give to some people are not shown to everybody, and what many people like still is.
+func TestInitKeepsWhatMembersShare(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA stats;
+		CREATE TABLE stats.schema_migrations (version bigint PRIMARY KEY, inserted_at timestamp(0));
+		CREATE TABLE stats.users (id bigserial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE stats.sites (id bigserial PRIMARY KEY, domain text NOT NULL);
+		CREATE TABLE stats.site_memberships (id bigserial PRIMARY KEY, site_id bigint NOT NULL REFERENCES stats.sites, user_id bigint NOT NULL REFERENCES stats.users, UNIQUE (site_id, user_id));
+		CREATE TABLE stats.lists (id bigserial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE stats.list_shares (user_id bigint NOT NULL REFERENCES stats.users, list_id bigint NOT NULL REFERENCES stats.lists, role text NOT NULL, PRIMARY KEY (user_id, list_id));
+		CREATE TABLE stats.goals (id bigserial PRIMARY KEY, site_id bigint NOT NULL REFERENCES stats.sites, name text NOT NULL);
+		CREATE TABLE stats.themes (id bigserial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE stats.favourites (user_id bigint NOT NULL REFERENCES stats.users, theme_id bigint NOT NULL REFERENCES stats.themes, PRIMARY KEY (user_id, theme_id))`)
+	text, err := domain.InitViews(t.Context(), tx, "stats", "")
+	require.NoError(t, err)
+	const shared = ", and shared, everybody would see all of them; if they may, declare it reference: true"
+	require.Contains(t, text, "# left out, sites: its rows are those of the people whom site_memberships names"+shared)
+	require.Contains(t, text, "# left out, lists: its rows are those of the people whom list_shares names"+shared)
+	require.Contains(t, text, "# left out, goals: no foreign key connects it")
+	require.Contains(t, text, "type: theme\n")
+	require.Contains(t, text, "utc: true", "Ecto made them")
+}
+
+// Keys of rows that no foreign key points at are not shown to models.
+func TestInitHidesKeysWithoutForeignKeys(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA desk;
+		CREATE TABLE desk.accounts (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE desk.contacts (id serial PRIMARY KEY, account_id integer NOT NULL REFERENCES desk.accounts, name text NOT NULL);
+		CREATE TABLE desk.messages (id serial PRIMARY KEY, account_id integer NOT NULL, contact_id integer NOT NULL, sender_type text, sender_id bigint, display_id integer, content text NOT NULL)`)
+	text, err := domain.InitViews(t.Context(), tx, "desk", "")
+	require.NoError(t, err)
+	require.Contains(t, text, "hidden: [contact_id, sender_id]")
+	require.Contains(t, text, `display: "{content}{?display_id: display_id:{display_id}}"`)
+}
