@@ -128,7 +128,7 @@ var (
 	goneNames   = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
 	// secretNames are of what opens doors, or helps to.
 	secretNames = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +
-		`(^|_)pass_(crypt|hash)$|(^|_)push_token(_|$)|(^|_)(api|private|secret|access|enc|encryption|session|reset|signing)_keys?$|^(encrypted|hashed|crypted)_|` +
+		`(^|_)pass_(crypt|hash)$|(^|_)push_token(_|$)|(^|_)(api|private|secret|access|enc|encryption|session|reset|signing)_keys?$|(^|_)keys?_(hash|digest)$|^(encrypted|hashed|crypted)_|` +
 		`(^|_)(backup|recovery|reset|verification|activation|invite|invitation|auth)_codes?$|(^|_)(totp|otp)(_|$)|^security_stamp$|(^|_)(cvv|cvc|card_number|ssn)$`)
 	// contactNames are of what strangers have no business to know of a person.
 	contactNames  = regexp.MustCompile(`(^|_)(phone|mobile|cell|fax|e?mail|address|street|birth|born|salary|wage|iban)(_|\d|$)|^(birthday|dob)$`)

@@ -42,9 +42,10 @@ func TestInitHidesKeysWithoutForeignKeys(t *testing.T) {
 	exec(t, tx, `CREATE SCHEMA desk;
 		CREATE TABLE desk.accounts (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE desk.contacts (id serial PRIMARY KEY, account_id integer NOT NULL REFERENCES desk.accounts, name text NOT NULL);
-		CREATE TABLE desk.messages (id serial PRIMARY KEY, account_id integer NOT NULL, contact_id integer NOT NULL, sender_type text, sender_id bigint, display_id integer, content text NOT NULL)`)
+		CREATE TABLE desk.messages (id serial PRIMARY KEY, account_id integer NOT NULL, contact_id integer NOT NULL, sender_type text, sender_id bigint, display_id integer, key_hash text, content text NOT NULL)`)
 	text, err := domain.InitViews(t.Context(), tx, "desk", "")
 	require.NoError(t, err)
-	require.Contains(t, text, "hidden: [contact_id, sender_id]")
+	require.Contains(t, text, "hidden: [contact_id, sender_id, key_hash]")
+	require.Contains(t, text, "no foreign key knows of messages.contact_id, which would go on pointing at what is deleted")
 	require.Contains(t, text, `display: "{content}{?display_id: display_id:{display_id}}"`)
 }

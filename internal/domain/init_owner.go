@@ -174,13 +174,31 @@ func (w *initWriter) ownedThrough(t *catalogTable) []string {
 // points reports whether a column holds keys of rows though no foreign key says so: one beside the name of their type, or one
 // that is named after their table, as many Rails programs have them. Nobody knows a row by them, and no model may see them.
 func (e *initEntity) points(c *Column) bool {
-	name, is := strings.CutSuffix(snake(c.Name), "_id")
-	if !is || e.Table.references(c) || c.Name == e.ownerColumn() || slices.Contains(e.Table.primary, c.Name) {
-		return false
+	name, is := e.undeclared(c)
+	typed := is && slices.ContainsFunc(e.Table.columns, func(other *Column) bool { return snake(other.Name) == name+"_type" })
+
+	return typed || is && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return Fold(snake(t.Name)) == name })
+}
+
+// undeclared is what a column's name says it points at, if no foreign key does.
+func (e *initEntity) undeclared(c *Column) (name string, is bool) {
+	name, is = strings.CutSuffix(snake(c.Name), "_id")
+
+	return name, is && !e.Table.references(c) && c.Name != e.ownerColumn() && !slices.Contains(e.Table.primary, c.Name)
+}
+
+// Loose are columns of other types that point at rows of this one by name alone: they stay as they are when the row goes.
+func (e *initEntity) Loose() []string {
+	var found []string
+	for _, other := range e.Entities {
+		for _, c := range other.Table.columns {
+			if name, is := other.undeclared(c); is && name == Fold(snake(e.Table.Name)) && other != e {
+				found = append(found, other.Table.Name+"."+c.Name)
+			}
+		}
 	}
 
-	return slices.ContainsFunc(e.Table.columns, func(other *Column) bool { return snake(other.Name) == name+"_type" }) ||
-		slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return Fold(snake(t.Name)) == name })
+	return found
 }
 
 // contact reports whether a column tells all users how to reach somebody, or when they were born.
