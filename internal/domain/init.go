@@ -234,12 +234,13 @@ func uniqueType(table string, taken map[string]bool) string {
 	return name
 }
 
-// findParent finds the one entity with whose rows this one's are deleted, if there is exactly one.
+// findParent finds the one entity with whose rows this one's are deleted, if there is exactly one. What goes with a person's
+// account is no part of it: all that the person has would be.
 func (e *initEntity) findParent() {
 	var parent *initEntity
 	for _, fk := range e.Table.foreignKeys {
 		target := e.target(fk)
-		if target == nil || target == e || target.Reference || fk.OnDelete != "cascade" || e.Table.mayBeNull(fk.Columns) {
+		if target == nil || target == e || target.Reference || e.source != nil && target.Table == e.source.accounts || fk.OnDelete != "cascade" || e.Table.mayBeNull(fk.Columns) {
 			continue
 		}
 		if parent != nil && parent != target {

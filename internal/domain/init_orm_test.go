@@ -49,3 +49,18 @@ func TestInitHidesKeysWithoutForeignKeys(t *testing.T) {
 	require.Contains(t, text, "no foreign key knows of messages.contact_id, which would go on pointing at what is deleted")
 	require.Contains(t, text, `display: "{content}{?display_id: display_id:{display_id}}"`)
 }
+
+// Rows that go with their owner's account are worked with for themselves.
+func TestInitMakesNothingPartOfAnAccount(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA music;
+		CREATE TABLE music.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE music.songs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES music.users ON DELETE CASCADE, title text NOT NULL)`)
+	text, err := domain.InitViews(t.Context(), tx, "music", "")
+	require.NoError(t, err)
+	require.NotContains(t, text, "children:")
+	require.Contains(t, text, `  - name: "songs"`)
+	require.Contains(t, text, `  - label: "songs"`)
+}
