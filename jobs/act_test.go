@@ -60,7 +60,7 @@ func TestRefusalsAreTold(t *testing.T) {
 		{Call: 1, Tool: vocab.ToolCreate, ErrorCode: crud.CodeViolation, ErrorMessage: "No cod before Friday."},
 		{Call: 1, Tool: vocab.ToolCreate, EntityType: "recipe", RowCount: 1, Told: "created 1 recipe: Ham (recipe_1)"},
 	}
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
 		result := answers[0]
 		answers = answers[1:]
 
