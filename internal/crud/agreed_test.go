@@ -93,3 +93,17 @@ func TestV19FewerRowsThanAgreedAreNotAskedAboutAgain(t *testing.T) {
 		})
 	}
 }
+
+// Nobody is asked for what the database refuses: the person said yes, and then heard of the failure.
+func TestQuestionsAskForWhatIsPossible(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.exec(`CREATE FUNCTION kitchen.keeps() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		IF OLD.title = 'Chore 12' THEN RAISE EXCEPTION 'Chore 12 is done on Monday.'; END IF; RETURN coalesce(NEW, OLD); END $$`)
+	b.tidy(vocab.ToolDelete, "")
+	b.exec(`CREATE TRIGGER keeps BEFORE UPDATE OR DELETE ON kitchen.tasks FOR EACH ROW EXECUTE FUNCTION kitchen.keeps()`)
+	chores := `{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "Chore%"}]`
+	require.Equal(t, "Chore 12 is done on Monday.", b.refused(vocab.StepWrite, vocab.ToolDelete, chores+`}`, crud.CodeViolation))
+	require.Equal(t, "Chore 12 is done on Monday.", b.refused(vocab.StepWrite, vocab.ToolUpdate, chores+`, "set": [{"column": "title", "value": "Chore"}]}`, crud.CodeViolation))
+	require.Positive(t, query[int](b, `SELECT count(*)::int FROM kitchen.tasks WHERE title LIKE 'Chore %'`))
+}

@@ -224,8 +224,41 @@ func (d *decision) act(ctx context.Context, tenant pgx.Tx) error {
 	if err := d.warn(ctx, tenant); err != nil {
 		return err
 	}
+	if d.approval != nil {
+		return d.rehearse(ctx, tenant)
+	}
 
 	return d.journal.readResult(ctx, tenant)
+}
+
+// rehearse makes the calls that wait for the user's word, all of which is then rolled back: nobody is asked for what the
+// database refuses.
+func (d *decision) rehearse(ctx context.Context, tenant pgx.Tx) error {
+	for i, s := range d.steps {
+		var err error
+		switch op := s.op.(type) {
+		case *deleteOp:
+			if op.gone == nil && len(op.keys) > 0 {
+				err = d.deleteRows(ctx, tenant, op.entity, op.keys)
+			}
+		case *updateOp:
+			if op.after == nil && len(op.before.Rows) > 0 {
+				_, err = d.update(ctx, tenant, op.entity, op.before.keys(), op.written)
+			}
+		case *operateOp:
+			if s.asks {
+				_, err = op.call(ctx, tenant, op.declared.Call)
+			}
+		}
+		if fault, ok := errors.AsType[*Error](err); ok && fault.Code == CodeStale {
+			continue // an earlier call has taken some of the rows along, as it will have by then
+		}
+		if err != nil {
+			return d.failed(i, err)
+		}
+	}
+
+	return nil
 }
 
 func (d *decision) failed(i int, err error) error {
