@@ -94,6 +94,11 @@ func inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string
 				return nil, err
 			}
 			text = joinEach(found.Rows, ", ", c.Target().Label.Render)
+		case c.Kind == domain.KindTimestamp:
+			var err error
+			if text, err = onTheUsersClock(ctx, tx, c, values[name]); err != nil {
+				return nil, err
+			}
 		default:
 			text = argumentWords(c, values[name])
 		}
@@ -103,6 +108,18 @@ func inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string
 	}
 
 	return words, nil
+}
+
+// onTheUsersClock words a time as people read times: the model may have written it as one of another zone.
+func onTheUsersClock(ctx context.Context, tx pgx.Tx, c *domain.Column, value any) (string, error) {
+	s := &statement{}
+	s.add("SELECT to_char(", s.cast(fmt.Sprint(value), c.Type), ", 'Dy Mon FMDD, YYYY HH24:MI')")
+	texts, err := s.texts(ctx, tx)
+	if err != nil {
+		return "", fmt.Errorf("word a time: %w", err)
+	}
+
+	return strings.Join(texts, ""), nil
 }
 
 // longestValue is how many characters of a value a question shows.

@@ -80,3 +80,17 @@ func TestUndoAfterAMoveToAnotherTimeZone(t *testing.T) {
 	b.undone(turn, number)
 	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM lab.people WHERE at = '2026-07-03 16:30Z' AND calls = ARRAY[at]`))
 }
+
+// A question names times as people read them, on the user's clock: "2026-07-03T16:30:00Z" is half past six in Berlin.
+func TestQuestionsNameTimesOnTheUsersClock(t *testing.T) {
+	t.Parallel()
+
+	b := setupLab(t)
+	b.moveTo("Europe/Berlin")
+	b.exec(`INSERT INTO lab.people (user_id, name) SELECT $1, 'Guest ' || n FROM generate_series(1, 30) AS n`, b.scope.UserID)
+	for written, read := range map[string]string{"2026-07-03T16:30:00Z": "Fri Jul 3, 2026 18:30", "2026-07-03T18:30": "Fri Jul 3, 2026 18:30", "2026-01-05": "Mon Jan 5, 2026 00:00"} {
+		asked := b.decide(vocab.StepWrite, call(vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "name", "op": "ilike", "value": "Guest%"}], "data": {"at": "`+written+`"}}`)).Approval
+		require.NotNil(t, asked, written)
+		require.Contains(t, asked.Text, "(at: "+read+")")
+	}
+}
