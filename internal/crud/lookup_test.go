@@ -228,3 +228,18 @@ func TestRowsByTheNameOfTheirs(t *testing.T) {
 	}
 	b.refused("write", vocab.ToolDelete, `{"table": "recipe_ingredients", "filters": [{"field": "recipe_id", "op": "=", "value": "Stew"}]}`, crud.CodeUnknownRef)
 }
+
+// A slip in a name finds nothing, and says what may have been meant: zero rows is an answer that nobody asks about again.
+func TestASlipInANameSaysWhatIsSimilar(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": [{"name": "Leek Stew", "cuisine": "irish"}, {"name": "Pea Soup"}]}`)
+	read := func(filters string) crud.Result {
+		return b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [`+filters+`]}`)
+	}
+	slip := `{"field": "name", "op": "=", "value": "leek stw"}`
+	require.Equal(t, "Similar names: Leek Stew", read(slip).Notice)
+	require.Zero(t, read(slip).RowCount)
+	require.Empty(t, read(slip+`, {"field": "cuisine", "op": "=", "value": "thai"}`).Notice, "the other filters hold")
+	require.Empty(t, read(`{"field": "name", "op": "=", "value": "dragonfruit"}`).Notice)
+}

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
+	"alfred/registry"
 )
 
 const (
@@ -226,6 +228,24 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 	}
 
 	return "(" + strings.Join(ways, " OR ") + ")"
+}
+
+// nearest says which names are similar to one that no row has: zero rows is an answer, but not to a slip. "" if none is.
+func nearest(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (string, error) {
+	slip := slices.IndexFunc(q.filters, func(c condition) bool { return c.isLookup(e) && c.op == opEqual })
+	if slip < 0 || e.Match != nil || nothing(q.filters[slip].texts[0]) {
+		return "", nil
+	}
+	similar := *q
+	similar.filters, similar.limit = slices.Clone(q.filters), namedInQuestion
+	similar.filters[slip].op = opSimilar
+	found, err := load(ctx, tx, e, &similar)
+	if err != nil || len(found.Rows) == 0 {
+		return "", err
+	}
+	names := slices.Compact(textsIn(found.Rows, similar.filters[slip].column))
+
+	return vocab.SimilarNames + registry.CleanText(registry.Scrub(strings.Join(names, ", ")), longestValue), nil
 }
 
 func linkedConditions(s *statement, m *domain.Match, sql string, found *named) (ways []string) {

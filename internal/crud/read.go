@@ -62,6 +62,9 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		q.keys, q.best = nil, false
 		op.found, err = load(ctx, tx, op.entity, q)
 	}
+	if err == nil && op.found.total == 0 {
+		op.notice, err = nearest(ctx, tx, op.entity, q)
+	}
 
 	return err
 }

@@ -257,3 +257,16 @@ func TestAnalysesKnowTheirColumns(t *testing.T) {
 	b.exec(t, `UPDATE turn_steps SET schema_tables = '{tasks}' WHERE turn_id = $1`, turn.ID)
 	require.Contains(t, body(b.act(t, turn, 1).Frame, "## Schema"), "tasks (task)", "what it asked for")
 }
+
+// Whoever mistypes a name hears what it may have meant, and a later step sees it.
+func TestSimilarNamesAreTold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "butter chiken?", db.StepTypeRead)
+	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 2, Type: db.StepTypeWrite})
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: 1, Type: "recipe", Rows: `[]`})
+	b.exec(t, `UPDATE turn_step_results SET error_message = 'Similar names: Butter Chicken', params = '{"filters": [{"field": "name", "op": "=", "value": "butter chiken"}]}' WHERE turn_id = $1`, turn.ID)
+	require.Contains(t, body(b.act(t, turn, 2).Frame, "## Step Results"), "→ 0 rows (Similar names: Butter Chicken)")
+	require.Contains(t, body(b.reply(t, turn).Frame, "## Execution Results"), "Found: no recipes that fit. Similar names: Butter Chicken")
+	require.Contains(t, b.reply(t, turn).Fallback, "I found no recipes that fit. Similar names: Butter Chicken.")
+}

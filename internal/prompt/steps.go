@@ -215,6 +215,9 @@ func inOrder(refs []string) bool {
 
 // notice is the tool's remark on its result as a whole.
 func notice(r *view.Result) string {
+	if len(r.Rows) == 0 && !r.Failed() {
+		return clean.Inline(clean.Text(r.ErrorMessage), say.MaxFact) // there is no row for it to go with
+	}
 	if len(r.Rows) == 0 || clean.IsEmpty(r.Rows[0]["_notice"]) {
 		return ""
 	}

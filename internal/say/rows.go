@@ -281,7 +281,12 @@ func (t *Teller) Nothing(d *view.Effect) string {
 		return d.Kind.Empty
 	}
 
-	return "no " + d.Kind.Plural + " that fit"
+	nothing := "no " + d.Kind.Plural + " that fit"
+	if similar := clean.Inline(clean.Text(d.Result.ErrorMessage), MaxFact); strings.HasPrefix(similar, vocab.SimilarNames) {
+		nothing += ". " + similar
+	}
+
+	return nothing
 }
 
 // HowMany says how many rows of a kind were affected, and out of how many if not all are shown.

@@ -134,3 +134,6 @@ func names(which func(*Tool) bool) (names []string) {
 
 	return names
 }
+
+// SimilarNames begins what a read that finds no row says of the names that may have been meant. People are told it too.
+const SimilarNames = "Similar names: "
