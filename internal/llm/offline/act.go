@@ -40,9 +40,7 @@ func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 		a.complete("Read what the next step needs.")
 	case a.op == nil: // quick: the step was not planned; the message says what to read
 		c := s.read()
-		if a.op, a.kind = (&op{act: opRead}), c.kind; c.verb == verbList {
-			a.op = s.listOp(c)
-		}
+		a.op, a.kind = c.listing(), c.kind
 		a.carryOut()
 	default:
 		a.kind = s.lex.domain.ByTable(a.op.table)

@@ -16,7 +16,7 @@ type verb string
 const (
 	verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule verb = "add", "change", "remove", "note", "save", "schedule"
 	verbDraft, verbRevise, verbPlan                                   verb = "draft", "revise", "plan"
-	verbList, verbShow, verbSearch, verbUses, verbCount               verb = "list", "show", "search", "uses", "count"
+	verbList, verbShow, verbUses, verbCount                           verb = "list", "show", "uses", "count"
 	verbPending, verbCancel                                           verb = "pending", "cancel"
 	verbClear, verbForget, verbReject, verbRetain                     verb = "clear", "forget", "reject", "retain"
 	verbGreet, verbThanks, verbIdentity, verbConfirm, verbDeny        verb = "greet", "thanks", "identity", "confirm", "deny"
@@ -32,13 +32,13 @@ type command struct {
 	value  string // the words for the new value
 	kind   *domain.Entity
 	also   []*domain.Entity
-	values []value
+	values []value // to write
 	column *domain.Column
-	by     comparing
+	about  found     // the known things that are meant
+	rows   selection // or the rows, known or not
 
-	answers bool            // it answers the open question
-	agreed  bool            // with a yes
-	chosen  []*nodes.Entity // what the answer, or the accepted offer, names
+	answers bool // it answers the open question
+	agreed  bool // with a yes
 }
 
 // rule recognizes a command by the form of its sentence. If build refuses, the next rule is tried.
@@ -82,20 +82,41 @@ var excepting = regexp.MustCompile(`(?i)\b(?:except|but|apart from|other than|ex
 
 func (s *scene) parseOne(text string) *command {
 	for _, r := range s.lex.rules {
-		if m := r.pattern.FindStringSubmatch(text); m != nil {
-			c := &command{text: text}
-			if r.build(s, c, m) {
-				s.withCompared(c)
-				if slices.Contains([]verb{verbChange, verbRemove, verbSave, verbForget}, c.verb) && excepting.MatchString(c.object) {
-					break
-				}
-
-				return c
-			}
+		c := &command{text: text}
+		if m := r.pattern.FindStringSubmatch(text); m == nil || !r.build(s, c, m) {
+			continue
 		}
+		if c.is(verbChange, verbRemove, verbSave, verbForget) && excepting.MatchString(c.object) {
+			break
+		}
+		s.resolve(c)
+
+		return c
 	}
 
 	return &command{verb: verbChat, text: text}
+}
+
+func (c *command) is(verbs ...verb) bool { return slices.Contains(verbs, c.verb) }
+
+// resolve finds the rows that a command describes, or the things that it names, unless its rule has. What no column can
+// tell apart is said to be so: a condition is never left out.
+func (s *scene) resolve(c *command) {
+	set := c.is(verbChange, verbRemove) && s.isSet(c)
+	switch {
+	case set || c.is(verbList, verbCount):
+		c.rows = s.selection(c)
+		if c.rows.unfit || c.rows.order != nil && c.verb != verbList {
+			c.verb = verbCompare
+		}
+	case c.is(verbChange, verbRemove):
+		c.about = s.find(c.object, c.kind)
+		if len(c.about.entities) == 0 && c.verb == verbChange {
+			c.about = s.find(c.object)
+		}
+	case c.verb == verbAdd:
+		c.about = s.addedThings(c)
+	}
 }
 
 // offerWords begin every offer made by reply.go.
@@ -117,11 +138,18 @@ func (s *scene) read() *command {
 	if c.verb == verbConfirm {
 		return s.agree(asked, c)
 	}
-	if asked.chosen = s.choose(c); len(asked.chosen) == 1 || s.completes(asked, c) {
-		return asked
+	if chosen := s.choose(c); len(chosen) == 1 {
+		asked.about = s.answered(chosen)
+	} else if !s.completes(asked, c) {
+		return c
 	}
 
-	return c
+	return asked
+}
+
+// answered is what an answer names.
+func (s *scene) answered(chosen []*nodes.Entity) found {
+	return found{text: trimName(s.Message), entities: chosen, exact: true}
 }
 
 // offered are the drafts of the last turn, else all drafts.
@@ -137,14 +165,15 @@ func (s *scene) offered() []*nodes.Entity {
 // consent.
 func (s *scene) agree(asked, c *command) *command {
 	asked.agreed, asked.text = true, cmp.Or(asked.text, c.text)
-	asked.chosen = filtered(s.options(), isPending)
-	switch asked.verb {
-	case verbDraft, verbRevise, verbPlan, verbPending, verbShow, verbChat, verbSave:
+	chosen := filtered(s.options(), isPending)
+	if asked.is(verbDraft, verbRevise, verbPlan, verbPending, verbShow, verbChat, verbSave) {
 		asked.verb = verbSave
-		if len(asked.chosen) == 0 {
-			asked.chosen = s.offered()
+		if len(chosen) == 0 {
+			chosen = s.offered()
 		}
-	default:
+	}
+	if len(chosen) > 0 {
+		asked.about = s.answered(chosen)
 	}
 
 	return asked
@@ -154,8 +183,7 @@ func (s *scene) agree(asked, c *command) *command {
 // that requested something.
 func (s *scene) asked() *command {
 	for _, x := range slices.Backward(s.Said) {
-		c := s.parse(x.Message)
-		if x.Turn <= s.Question.Turn && c.verb != verbConfirm && c.verb != verbDeny && c.verb != verbChat {
+		if c := s.parse(x.Message); x.Turn <= s.Question.Turn && !c.is(verbConfirm, verbDeny, verbChat) {
 			return c
 		}
 	}
@@ -169,7 +197,7 @@ const maxAnswer = 8
 // choose finds the options that a message selects by position or by words.
 func (s *scene) choose(c *command) []*nodes.Entity {
 	options := s.options()
-	if len(options) == 0 || len(words(s.Message)) > maxAnswer || c.verb == verbAdd || c.verb == verbDraft {
+	if len(options) == 0 || len(words(s.Message)) > maxAnswer || c.is(verbAdd, verbDraft) {
 		return nil
 	}
 	r := found{text: s.Message}
@@ -194,16 +222,13 @@ var ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|w
 
 // completes adds what a request lacked if the message supplies exactly that.
 func (s *scene) completes(asked, c *command) bool {
-	if ownQuestion.MatchString(s.Message) {
+	answer := trimName(intoWhat.ReplaceAllString(bare(s.Message), ""))
+	if ownQuestion.MatchString(s.Message) || len(words(answer)) > maxAnswer || !c.is(verbChat, verbList, verbShow) {
 		return false
 	}
-	answer := trimName(intoWhat.ReplaceAllString(bare(s.Message), ""))
-	plain := len(words(answer)) <= maxAnswer && slices.Contains([]verb{verbChat, verbList, verbShow, verbSearch}, c.verb)
 	kind, values := s.lex.place(answer)
 	schedule, _, _ := s.lex.schedule()
 	switch {
-	case !plain:
-		return false
 	case asked.verb == verbAdd && asked.kind == nil && kind != nil && (len(values) > 0 || trimName(s.lex.cutTypes(answer, kind)) == ""):
 		asked.kind, asked.values = kind, values
 	case asked.verb == verbAdd && asked.kind != nil && asked.object == "" && c.verb == verbChat:
@@ -213,11 +238,16 @@ func (s *scene) completes(asked, c *command) bool {
 		if vs := s.lex.valuesIn(answer, schedule); len(vs) > 0 {
 			asked.values = vs
 		}
-	case asked.verb == verbChange || asked.verb == verbRemove || asked.verb == verbShow:
-		asked.chosen = s.find(answer, asked.kind).entities
-		return len(asked.chosen) == 1
+	case asked.is(verbChange, verbRemove, verbShow):
+		named := s.find(answer, asked.kind).entities
+		asked.about = s.answered(named)
+
+		return len(named) == 1
 	default:
 		return false
+	}
+	if asked.verb == verbAdd {
+		asked.about = s.addedThings(asked)
 	}
 
 	return true

@@ -27,33 +27,74 @@ var (
 	highest = regexp.MustCompile(`(?i)^(?:slowest|longest|newest|latest|most|highest|largest)`)
 )
 
-// comparing is what the comparisons and the superlative of a text ask for.
-type comparing struct {
+// selection is which rows a text means.
+type selection struct {
 	where []filter
 	order *domain.Column // of the superlative
 	desc  bool           // highest first
 	unfit bool           // no column says what is compared
-	rest  string         // the text's other words
+	name  string         // the words that no condition expresses
 }
 
-func (by *comparing) any() bool { return by.unfit || len(by.where) > 0 }
+var (
+	fillers = stems(`a about all already an and any anything are at be can current currently detail do does entire every everything for from full get got have i i'm in inside
+		is item left list me my now of off on one our please right saved see some still stored that the there thing up us we what which with you your coming whole complete to so far
+		called contain find like look made named need should use using would planned scheduled next`)
+	relativeWeek = regexp.MustCompile(`(?i)\b(?:this|next|last) (?:week|month|year)\b`)
+)
+
+func (by *selection) compares() bool { return by.unfit || len(by.where) > 0 }
+
+// selection reads the values, days and comparisons that an object names.
+func (s *scene) selection(c *command) selection {
+	by := s.compare(c.kind, c.object)
+	by.where = slices.Concat(s.valueFilters(s.lex.valuesIn(c.object, c.kind)), s.dayFilters(c.kind, c.object), by.where)
+	by.name = s.term(by.name, append([]*domain.Entity{c.kind}, c.also...)...)
+	if done := doneColumn(c.kind); done != nil && doneWord(by.name) && !within(by.name, "not") {
+		by.where = append(by.where, filter{done.Name, "=", true})
+		by.name = without(by.name, doneWord)
+	}
+
+	return by
+}
+
+// without drops the words of a text that fit.
+func without(text string, fits func(word string) bool) string {
+	return strings.Join(filtered(strings.Fields(text), func(w string) bool { return !fits(w) }), " ")
+}
+
+// term is the rest of a text without types, values, days and fillers.
+func (s *scene) term(text string, kinds ...*domain.Entity) string {
+	text = relativeWeek.ReplaceAllString(cutDates(text), " ")
+	for _, e := range kinds {
+		text = s.lex.cutTypes(text, e)
+		for _, v := range s.lex.valuesIn(text, e) {
+			text = cutWords(text, v.words)
+		}
+		if firstColumn(e, isDay) != nil {
+			text = cutWords(text, []string{"expired"})
+		}
+	}
+
+	return trimName(without(text, func(w string) bool { return indexWords(fillers, stems(w)) >= 0 }))
+}
 
 // compare reads "under 30 minutes", "at least 2 helpers", "more than 2 kg of flour", "quickest", "the most servings".
-func (s *scene) compare(e *domain.Entity, text string) comparing {
-	by := comparing{rest: anHour.Replace(text)}
+func (s *scene) compare(e *domain.Entity, text string) selection {
+	by := selection{name: anHour.Replace(text)}
 	if e == nil {
 		return by
 	}
-	for _, m := range bounded.FindAllStringSubmatch(by.rest, -1) {
+	for _, m := range bounded.FindAllStringSubmatch(by.name, -1) {
 		if n, ok := number(m[3]); ok && m[3] != "a" && m[3] != "an" {
 			s.bound(&by, e, m, n)
 		}
 	}
-	if m := superlative.FindStringSubmatch(by.rest); m != nil {
-		by.rest, by.desc = strings.Replace(by.rest, m[0], " ", 1), highest.MatchString(m[0])
+	if m := superlative.FindStringSubmatch(by.name); m != nil {
+		by.name, by.desc = strings.Replace(by.name, m[0], " ", 1), highest.MatchString(m[0])
 		switch {
 		case m[1] != "":
-			by.order = minutesColumn(e, by.rest)
+			by.order = minutesColumn(e, by.name)
 		case m[2] != "":
 			by.order = named(e, domain.KindTimestamp, "created_at")
 		case m[3] != "":
@@ -68,20 +109,20 @@ func (s *scene) compare(e *domain.Entity, text string) comparing {
 }
 
 // bound reads one comparison with a number. It is about time, a price, the column named, or else the quantity of a thing.
-func (s *scene) bound(by *comparing, e *domain.Entity, m []string, n float64) {
+func (s *scene) bound(by *selection, e *domain.Entity, m []string, n float64) {
 	unit, column, kept := domain.Singular(strings.ToLower(m[4])), numberColumn(e, m[4]), ""
 	stored, isUnit := s.lex.unit(unit)
 	if column == nil && !isUnit && minutes[unit] == 0 {
 		kept = m[4] // more than 2 eggs
 	}
-	by.rest = strings.Replace(by.rest, m[0], " "+kept+" ", 1)
+	by.name = strings.Replace(by.name, m[0], " "+kept+" ", 1)
 	switch {
 	case minutes[unit] > 0:
-		column, n = minutesColumn(e, by.rest), n*minutes[unit]
+		column, n = minutesColumn(e, by.name), n*minutes[unit]
 	case m[2] != "":
 		column = priceColumn(e)
 	case column == nil:
-		column = cmp.Or(numberColumn(e, by.rest), quantityColumn(e))
+		column = cmp.Or(numberColumn(e, by.name), quantityColumn(e))
 	}
 	by.about(column, bounds[strings.ToLower(m[1])], n)
 	if u := unitColumn(e); isUnit && u != nil && column == quantityColumn(e) {
@@ -89,27 +130,15 @@ func (s *scene) bound(by *comparing, e *domain.Entity, m []string, n float64) {
 	}
 }
 
-// about adds a condition on a column, whose name is then no part of the rest.
-func (by *comparing) about(c *domain.Column, op string, value any) {
+// about adds a condition on a column, whose name is then none of the rows'.
+func (by *selection) about(c *domain.Column, op string, value any) {
 	if c == nil {
 		by.unfit = true
 		return
 	}
 	by.where = append(by.where, filter{c.Name, op, value})
 	for _, part := range stems(human(strings.TrimSuffix(c.Name, "_minutes"))) {
-		by.rest = cutWords(by.rest, []string{part})
-	}
-}
-
-// withCompared adds conditions and an order to a command that reads or counts rows, or writes a set of them. A command
-// whose words no column fits says so: a condition is never left out.
-func (s *scene) withCompared(c *command) {
-	set := (c.verb == verbRemove || c.verb == verbChange) && s.isSet(c)
-	if set || slices.Contains([]verb{verbList, verbSearch, verbCount}, c.verb) {
-		c.by = s.compare(c.kind, c.text)
-	}
-	if c.by.unfit || c.by.order != nil && (set || c.verb == verbCount) {
-		c.verb = verbCompare
+		by.name = cutWords(by.name, []string{part})
 	}
 }
 

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,12 +16,12 @@ var (
 )
 
 func count(s *scene, c *command, m []string) bool {
-	if c.kind, c.values = s.lex.place(m[1]); c.kind == nil {
+	c.verb, c.object = verbCount, m[1]
+	if c.kind, _ = s.lex.place(m[1]); c.kind == nil {
 		return search(s, c, m)
 	}
-	c.verb, c.object = verbCount, m[1]
 
-	return s.term(m[1], c) == "" && !perColumn.MatchString(m[1]) // another total would be no answer
+	return s.selection(c).name == "" && !perColumn.MatchString(m[1]) // another total would be no answer
 }
 
 // uses: "recipes that use my eggs" looks at what a thing is made of and, for the user's own things, at how much there
@@ -29,109 +30,77 @@ func uses(s *scene, c *command, m []string) bool {
 	c.kind, c.verb, c.object = s.lex.typeIn(m[1]), verbUses, m[2]
 	by := s.compare(c.kind, m[2])
 
-	return c.kind != nil && !by.any() && len(c.kind.Children) > 0 && trimName(m[2]) != "" && !fromStock.MatchString(c.text)
+	return c.kind != nil && !by.compares() && len(c.kind.Children) > 0 && trimName(m[2]) != "" && !fromStock.MatchString(c.text)
 }
 
+// search looks for rows of the type that an object names, by a value or by something known, else for things on hand.
 func search(s *scene, c *command, m []string) bool {
-	if c.kind, c.values = s.lex.place(m[1]); c.kind == nil {
-		if c.kind = s.kindOf(m[1]); c.kind == nil {
-			c.kind = s.lex.stock()
-		}
-	}
-	if c.kind == nil {
-		return false
-	}
-	c.verb, c.object = verbSearch, s.term(m[1], c)
-	if c.object == "" {
-		c.verb = verbList
+	c.verb, c.object = verbList, m[1]
+	if c.kind, _ = s.lex.place(m[1]); c.kind == nil {
+		c.kind = cmp.Or(s.kindOf(m[1]), s.lex.stock())
 	}
 
-	return true
-}
-
-var (
-	fillers = stems(`a about all already an and any anything are at be can current currently detail do does entire every everything for full get got have i i'm in inside
-		is item left list me my now of on our please right saved see some still stored that the there thing up us we what which with you your coming whole complete to so far
-		called contain find like look made named need should use using would planned scheduled next`)
-	relativeWeek = regexp.MustCompile(`(?i)\b(?:this|next|last) (?:week|month|year)\b`)
-)
-
-// term is the rest of a lookup without types, values, days and fillers.
-func (s *scene) term(text string, c *command) string {
-	text = relativeWeek.ReplaceAllString(cutDates(s.compare(c.kind, text).rest), " ")
-	for _, e := range filtered(append([]*domain.Entity{c.kind}, c.also...), func(e *domain.Entity) bool { return e != nil }) {
-		text = s.lex.cutTypes(text, e)
-		for _, v := range s.lex.valuesIn(text, e) {
-			text = cutWords(text, v.words)
-		}
-	}
-	kept := filtered(strings.Fields(text), func(w string) bool { return indexWords(fillers, stems(w)) < 0 })
-
-	return trimName(strings.Join(kept, " "))
+	return c.kind != nil
 }
 
 var (
 	plannedWord = regexp.MustCompile(`(?i)\b(?:planned|scheduled|coming up|on the plan|the plan)\b`)
 	showLead    = regexp.MustCompile(`(?i)^(?:show|open|display|view|pull up|tell me|describe|details|how (?:do|can|would|long|many|hot|much|spicy))\b`)
 	knowledge   = regexp.MustCompile(`(?i)^(?:can|could|should|may|why|how|what if|explain|do you|what is the|what's the|who|when|where)\b`)
+	// madeOf asks what could be made of something.
+	madeOf    = regexp.MustCompile(`(?i)\b(?:can|could|should) (?:i|we) (?:make|cook|do|build)\b.*\b(?:with|from|using|of)\b`)
+	oneOfThem = regexp.MustCompile(`(?i)^(?:ones?|of (?:them|these|those))\b`)
 )
-
-// madeOf asks what could be made of something.
-var madeOf = regexp.MustCompile(`(?i)\b(?:can|could|should) (?:i|we) (?:make|cook|do|build)\b.*\b(?:with|from|using|of)\b`)
-
-var oneOfThem = regexp.MustCompile(`(?i)^(?:ones?|of (?:them|these|those))\b`)
 
 // look decides between a list, a thing in full and a search.
 func look(s *scene, c *command, m []string) bool {
-	rest := strings.TrimSpace(m[1])
+	c.verb, c.object = verbShow, strings.TrimSpace(m[1])
 	if madeOf.MatchString(c.text) {
 		return false // a question of cooking, not of what is kept
 	}
-	if types := s.lex.typesIn(rest); len(types) > 0 {
-		c.kind, c.also, c.values = types[0], types[1:], s.lex.valuesIn(rest, types[0])
-	} else if e, _, _ := s.lex.schedule(); e != nil && (plannedWord.MatchString(c.text) || len(s.lex.valuesIn(rest, e)) > 0) {
-		c.kind, c.values = e, s.lex.valuesIn(rest, e)
+	planned := plannedWord.MatchString(c.text)
+	if types := s.lex.typesIn(c.object); len(types) > 0 {
+		c.kind, c.also = types[0], types[1:]
+	} else if e, _, _ := s.lex.schedule(); e != nil && (planned || len(s.lex.valuesIn(c.object, e)) > 0) {
+		c.kind = e
 	} else {
-		c.kind, c.values = s.lex.holderOf(rest)
+		c.kind, _ = s.lex.holderOf(c.object)
 	}
-	c.verb, c.object = verbShow, rest
-	if c.kind == nil && oneOfThem.MatchString(rest) { // of the list shown last: only what columns say
+	if c.kind == nil && oneOfThem.MatchString(c.object) { // of the list shown last: only what columns say
 		if about := s.shown(nil); len(about) > 0 {
 			c.kind = s.lex.domain.ByType(about[0].Type)
 		}
-		by := s.compare(c.kind, rest)
+		by := s.compare(c.kind, c.object)
 		c.verb = verbList
 
-		return by.any() || by.order != nil
+		return by.compares() || by.order != nil
 	}
+	c.about = s.find(c.object)
 	switch {
-	case s.namesThing(rest, c):
+	case s.meansThing(c):
 		return true
 	case c.kind == nil:
 		aWorld := knowledge.MatchString(c.text) && !strings.HasPrefix(strings.ToLower(c.text), "how do")
 
-		return showLead.MatchString(c.text) && !aWorld && trimName(rest) != ""
+		return showLead.MatchString(c.text) && !aWorld && trimName(c.object) != ""
 	}
-	c.verb, c.object = verbSearch, s.term(rest, c)
-	if c.object == "" || plannedWord.MatchString(c.text) {
-		c.verb, c.object = verbList, ""
-	}
+	c.verb, c.about = verbList, found{}
 
 	return true
 }
 
-// namesThing reports whether a lookup means known things rather than a type.
-func (s *scene) namesThing(rest string, c *command) bool {
-	r, phrase := s.find(rest), strings.ToLower(rest)
+// meansThing reports whether a lookup means known things rather than a type.
+func (s *scene) meansThing(c *command) bool {
+	phrase := strings.ToLower(c.object)
 	switch {
-	case len(r.entities) == 0 || strings.HasPrefix(phrase, "all "):
+	case len(c.about.entities) == 0 || strings.HasPrefix(phrase, "all "):
 		return false
-	case r.exact || one.MatchString(phrase) || many.MatchString(phrase) || pointing.MatchString(phrase) || draftWord.MatchString(phrase) || len(ordinals(phrase)) > 0:
+	case c.about.exact || one.MatchString(phrase) || many.MatchString(phrase) || pointing.MatchString(phrase) || draftWord.MatchString(phrase) || len(ordinals(phrase)) > 0:
 		return true
 	}
-	all := c.kind != nil && indexWords(words(rest), words(c.kind.Plural)) >= 0
+	all := c.kind != nil && indexWords(words(phrase), words(c.kind.Plural)) >= 0
 
-	return showLead.MatchString(c.text) && !all && s.term(rest, c) != ""
+	return showLead.MatchString(c.text) && !all && s.selection(c).name != ""
 }
 
 // known matches a short rest that names a known thing or a type.
@@ -139,10 +108,11 @@ func known(s *scene, c *command, m []string) bool {
 	if len(words(m[1])) > 6 || knowledge.MatchString(m[1]) {
 		return false
 	}
-	if r := s.find(m[1]); len(r.entities) > 0 && (r.exact || len(ordinals(m[1])) > 0) {
-		c.verb, c.object = verbShow, m[1]
+	c.verb, c.object, c.about = verbShow, m[1], s.find(m[1])
+	if len(c.about.entities) > 0 && (c.about.exact || len(ordinals(m[1])) > 0) {
 		return true
 	}
+	c.about = found{}
 
 	return s.lex.typeIn(m[1]) != nil && search(s, c, m)
 }
@@ -154,61 +124,12 @@ func (s *scene) isSet(c *command) bool {
 	switch {
 	case c.kind == nil || len(ordinals(o)) > 0:
 		return false
-	case labelColumn(c.kind) == nil && (len(c.values) > 0 || len(dates(o, s.Today)) > 0):
+	case labelColumn(c.kind) == nil && (len(s.lex.valuesIn(o, c.kind)) > 0 || len(dates(o, s.Today)) > 0):
 		return true // rows without a name are identified by day and kind
 	}
 	lead, _, _ := strings.Cut(strings.TrimPrefix(o, "the "), " ")
 
 	return lead == "everything" || lead == "all" || lead == "every" || lead == "whole"
-}
-
-// unsaid are the words for a set that no condition expresses: "except the lathe", "not", "broken".
-func (s *scene) unsaid(c *command) string {
-	left := filtered(strings.Fields(s.term(c.object, c)), func(w string) bool {
-		expressed := doneWord(w) && doneColumn(c.kind) != nil || w == "expired" && firstColumn(c.kind, isDay) != nil
-		return !expressed && w != "from" && w != "off"
-	})
-
-	return strings.Join(left, " ")
-}
-
-// targets are the entities a command is about.
-func (s *scene) targets(c *command) found {
-	if len(c.chosen) > 0 {
-		return found{text: trimName(s.Message), entities: c.chosen, exact: true}
-	}
-	switch c.verb {
-	case verbShow, verbRevise:
-		if r := s.find(c.object); len(r.entities) > 0 || c.kind == nil {
-			return r
-		}
-
-		return s.find(c.object, c.kind)
-	case verbSave:
-		return s.toSave(c)
-	case verbSchedule:
-		_, _, link := s.lex.schedule()
-		return s.find(c.object, link.FK.Entity)
-	case verbRemove, verbChange:
-		if s.isSet(c) {
-			return found{}
-		}
-		if r := s.find(c.object, c.kind); len(r.entities) > 0 || c.kind == nil || c.verb == verbRemove {
-			return r
-		}
-
-		return s.find(c.object)
-	case verbAdd:
-		return s.addedThings(c)
-	case verbForget, verbRetain:
-		if c.kind != nil && s.term(c.object, c) == "" && !pointing.MatchString(c.object) {
-			return found{} // every row of the type rather than a single one
-		}
-
-		return s.find(c.object)
-	default:
-		return found{}
-	}
 }
 
 var (
@@ -259,18 +180,18 @@ func (s *scene) addedThings(c *command) found {
 }
 
 // toSave are the drafts to save: those named, or those last mentioned; for a plan, all of it.
-func (s *scene) toSave(c *command) found {
-	if many.MatchString(c.object) || strings.HasPrefix(strings.ToLower(c.object), "all ") {
-		return found{text: c.object, entities: s.drafts()}
+func (s *scene) toSave(object string) found {
+	if many.MatchString(object) || strings.HasPrefix(strings.ToLower(object), "all ") {
+		return found{text: object, entities: s.drafts()}
 	}
-	r := s.find(c.object)
+	r := s.find(object)
 	r.entities = filtered(r.entities, isPending)
-	if len(r.entities) == 0 && (one.MatchString(c.object) || draftWord.MatchString(c.object) || s.lex.typeIn(c.object) != nil) {
-		r.entities = s.drafts(s.lex.typesIn(c.object)...)
+	if len(r.entities) == 0 && (one.MatchString(object) || draftWord.MatchString(object) || s.lex.typeIn(object) != nil) {
+		r.entities = s.drafts(s.lex.typesIn(object)...)
 		r.several = len(r.entities) > 1
 	}
 	e, _, _ := s.lex.schedule()
-	if e != nil && len(r.entities) > 0 && r.entities[0].Type == e.Type && len(ordinals(c.object)) == 0 {
+	if e != nil && len(r.entities) > 0 && r.entities[0].Type == e.Type && len(ordinals(object)) == 0 {
 		r.entities, r.several = s.drafts(e), false
 	}
 

@@ -12,46 +12,40 @@ import (
 	"alfred/nodes"
 )
 
-// reply words the outcome of a turn. It states nothing beyond the results.
+// reply words the outcome of a turn. It states nothing beyond the results. Questions and lists are worded by code.
 func (s *scene) reply(in *nodes.ReplyInput) string {
 	if s.Asked != nil {
-		return s.plain(s.question())
+		return in.Fallback
 	}
-	c := s.read()
 	parts := slices.Clone(in.Notices)
 	if len(s.Plan) == 0 && len(parts) == 0 && len(s.Discarded) == 0 {
-		parts = append(parts, s.talk(c))
+		parts = append(parts, s.talk(s.read()))
 	}
 	for _, p := range s.Plan {
 		parts = append(parts, s.stepText(p, in.Blocked), p.Conclusions)
 	}
 	parts = append(parts, s.drafted()...)
-	parts = append(parts, s.looked()...)
 	if len(s.Discarded) > 0 {
-		what := "Dropped the draft "
-		if len(s.Discarded) > 1 {
-			what = "Dropped the drafts "
-		}
-		parts = append(parts, what+list(s.Discarded, "and")+".")
+		parts = append(parts, "Dropped the "+plural("draft", len(s.Discarded))+" "+list(s.Discarded, "and")+".")
 	}
-	parts = filtered(parts, func(text string) bool { return text != "" })
-	if len(parts) == 0 {
+	if reads := s.did(vocab.ToolRead); len(reads) == 1 && !slices.ContainsFunc(parts, said) {
+		parts = append(parts, s.looked(reads[0]))
+	}
+	if parts = filtered(parts, said); len(parts) == 0 {
 		parts = []string{in.Fallback}
 	}
 
-	return s.plain(s.offer(c, strings.Join(slices.Compact(parts), "\n\n")))
+	return s.plain(strings.Join(slices.Compact(parts), "\n\n"))
 }
 
-// question asks the open question, with the options that its text does not name.
-func (s *scene) question() string {
-	text := s.Asked.Text
-	for i, o := range s.Asked.Options {
-		if o.Label != "" && !within(s.Asked.Text, o.Label) {
-			text += fmt.Sprintf("\n%d. %s", i+1, o.Label)
-		}
+func said(text string) bool { return text != "" }
+
+func plural(word string, n int) string {
+	if n == 1 {
+		return word
 	}
 
-	return text
+	return word + "s"
 }
 
 // stepText describes a step's result: what failed, and what was written, in the step's own words.
@@ -148,49 +142,24 @@ func (s *scene) drafted() []string {
 	return out
 }
 
-// looked reports what was read, unless that only served a draft, a write or a conclusion.
-func (s *scene) looked() []string {
-	served := slices.ContainsFunc(s.Plan, func(p nodes.PlannedStep) bool {
-		return p.Conclusions != "" || p.Type == vocab.StepWrite || p.Type == vocab.StepGenerate
-	})
-	var out []string
-	for _, r := range s.did(vocab.ToolRead) {
-		if kind := s.lex.domain.ByType(r.Type); kind != nil && !served {
-			out = append(out, s.listed(kind, r))
-		}
+// looked tells of one row all that is known, and of none by which name it was sought.
+func (s *scene) looked(r nodes.Result) string {
+	kind := s.lex.domain.ByType(r.Type)
+	if kind == nil {
+		return ""
 	}
-
-	return out
-}
-
-// mostLines is how many rows a reply lists; nobody reads hundreds.
-const mostLines = 50
-
-func (s *scene) listed(kind *domain.Entity, r nodes.Result) string {
-	rows := s.these(r.Refs, kind)
-	switch {
-	case r.Count == 0 && !strings.Contains(string(r.Params), `"field"`) && kind.Empty != "":
-		return kind.Empty
-	case r.Count == 0:
-		return "I found no " + kind.Plural + calledIn(kind, r) + "."
-	case len(rows) == 1:
+	if rows := s.these(r.Refs, kind); len(rows) == 1 {
 		return s.inFull(rows[0])
 	}
-	text := capitalize(kind.Plural) + ":"
-	if r.Count > len(rows) {
-		text = fmt.Sprintf("%d of %d %s:", len(rows), r.Count, kind.Plural)
-	}
-	for i, e := range rows[:min(len(rows), mostLines)] {
-		text += fmt.Sprintf("\n%d. %s", i+1, s.line(kind, content(e)))
-	}
-	if more := len(rows) - mostLines; more > 0 {
-		text += fmt.Sprintf("\nand %d more. Say what they are called, or how many they are, to see fewer.", more)
+	called := calledIn(kind, r)
+	if r.Count > 0 || called == "" {
+		return ""
 	}
 
-	return text
+	return "I found no " + kind.Plural + " called " + called + "."
 }
 
-// calledIn says by which name a read looked.
+// calledIn is the name by which a read looked, or "".
 func calledIn(kind *domain.Entity, r nodes.Result) string {
 	var by struct {
 		Filters []filter `json:"filters"`
@@ -198,30 +167,12 @@ func calledIn(kind *domain.Entity, r nodes.Result) string {
 	if label := labelColumn(kind); label != nil && json.Unmarshal(r.Params, &by) == nil {
 		for _, f := range by.Filters {
 			if f.Field == label.Name {
-				return ` called "` + strings.Trim(asText(f.Value), "%") + `"`
+				return `"` + strings.Trim(asText(f.Value), "%") + `"`
 			}
 		}
 	}
 
-	return " that fit"
-}
-
-// offer ends with one offer if the turn was about drafts.
-func (s *scene) offer(c *command, text string) string {
-	drafts := s.drafts()
-	about := len(s.did(vocab.ToolGenerate)) > 0 || c.verb == verbPending || c.verb == verbShow && slices.ContainsFunc(s.targets(c).entities, isPending)
-	wrote := len(s.did(vocab.WriteTools()...)) > 0
-	what := map[bool]string{true: "it?", false: "them?"}[len(drafts) == 1]
-	switch {
-	case len(drafts) == 0 || !about || wrote || strings.HasSuffix(text, "?"):
-		return text
-	case c.verb == verbPending:
-		return text + " " + offerWords + what
-	case len(drafts) == 1:
-		return text + "\n\nIt is not saved yet. " + offerWords + what
-	default:
-		return text + "\n\nNot saved yet: " + list(labelsOf(drafts), "and") + ". " + offerWords + what
-	}
+	return ""
 }
 
 // inFull is a row or a draft with all that is known of it.

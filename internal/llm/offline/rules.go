@@ -112,14 +112,19 @@ func declared(s *scene, c *command, _ []string) bool {
 	return false
 }
 
-func retain(_ *scene, c *command, m []string) bool {
-	c.verb, c.object = verbRetain, m[1]+m[2]
+func retain(s *scene, c *command, m []string) bool {
+	c.verb, c.about = verbRetain, s.find(m[1]+m[2])
 	return true
 }
 
 func forget(s *scene, c *command, m []string) bool {
 	c.verb, c.object, c.kind = verbForget, m[1], s.lex.typeIn(m[1])
-	return c.kind != nil && s.term(m[1], c) == "" || len(s.find(m[1]).entities) > 0
+	if c.kind != nil && s.term(m[1], c.kind) == "" && !pointing.MatchString(m[1]) {
+		return true // every row of the type rather than a single one
+	}
+	c.about = s.find(m[1])
+
+	return len(c.about.entities) > 0
 }
 
 var (
@@ -134,7 +139,7 @@ func reject(s *scene, c *command, m []string) bool {
 	terms, draft := c.rejected(), s.draftInTalk()
 	inDraft := inTheDraft.MatchString(c.text) || len(s.find(strings.Join(terms, " ")).entities) == 0 && !strings.HasPrefix(strings.ToLower(c.text), "not")
 	if draft != nil && inDraft && !timed.MatchString(c.text) {
-		c.verb, c.object, c.value, c.kind = verbRevise, "it", c.text, s.lex.domain.ByType(draft.Type)
+		c.verb, c.about, c.value, c.kind = verbRevise, s.find("it"), c.text, s.lex.domain.ByType(draft.Type)
 	}
 
 	return len(terms) > 0
@@ -161,6 +166,8 @@ func save(s *scene, c *command, m []string) bool {
 	if as := underName.FindStringSubmatch(c.object); as != nil && !slices.ContainsFunc(s.drafts(), called) {
 		c.object, c.value = cmp.Or(as[1], "it"), strings.Trim(as[2], ` "'“”`)
 	}
+
+	c.about = s.toSave(c.object)
 
 	return len(s.drafts()) > 0 || one.MatchString(c.object) || many.MatchString(c.object) || draftWord.MatchString(c.object)
 }
@@ -189,7 +196,7 @@ func revise(s *scene, c *command, _ []string) bool {
 			return false
 		}
 	}
-	c.verb, c.object, c.value, c.kind = verbRevise, draft.Ref, c.text, kind
+	c.verb, c.about, c.value, c.kind = verbRevise, s.find(draft.Ref), c.text, kind
 	others := s.find(c.text).entities
 
 	return len(others) == 0 || slices.Contains(others, draft)
@@ -250,10 +257,10 @@ func schedule(s *scene, c *command, m []string) bool {
 	case first != nil && first != e && first != link.FK.Entity:
 		return false
 	}
-	r := s.find(c.object, link.FK.Entity)
+	c.about = s.find(c.object, link.FK.Entity)
 	lead := strings.ToLower(strings.Fields(c.text)[0])
 
-	return len(r.entities) > 0 || r.name != "" && slices.Contains([]string{"put", "plan", "schedule"}, lead)
+	return len(c.about.entities) > 0 || c.about.name != "" && slices.Contains([]string{"put", "plan", "schedule"}, lead)
 }
 
 // done: "mark the milk as bought", "tick off the first task".
@@ -317,10 +324,7 @@ func remove(s *scene, c *command, m []string) bool {
 			return true
 		}
 	}
-	c.kind, c.values = s.lex.place(m[1])
-	if len(c.values) > 0 && !s.isSet(c) && len(s.find(m[1]).entities) > 0 {
-		c.values = nil
-	}
+	c.kind, _ = s.lex.place(m[1])
 
 	return true
 }

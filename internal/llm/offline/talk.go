@@ -41,7 +41,7 @@ func (s *scene) talk(c *command) string {
 			return "Nothing is waiting: everything is saved."
 		}
 
-		return "Not saved yet: " + list(labelsOf(s.drafts()), "and") + "."
+		return "Not saved yet: " + list(labelsOf(s.drafts()), "and") + ". " + offerWords + map[bool]string{true: "it?", false: "them?"}[len(s.drafts()) == 1]
 	case verbCancel:
 		return `I do not delete anything on the word "cancel", and nothing here can be set to cancelled. If it shall go for good, say "delete ` + trimName(c.object) + `".`
 	case verbCompare:
@@ -53,7 +53,7 @@ func (s *scene) talk(c *command) string {
 
 // lost says what a command lacks for which there was no step.
 func (s *scene) lost(c *command) string {
-	about := s.targets(c).entities
+	about := c.about.entities
 	switch {
 	case c.verb == verbSave && c.value != "" && len(s.drafts()) > 0:
 		return "I can save one draft under a new name. Which one do you mean: " + orList(labelsOf(s.drafts())) + "?"

@@ -69,20 +69,16 @@ func (p *planner) steps() {
 	case verbDraft:
 		p.step(vocab.StepGenerate, c.kind, &op{act: opDraft, About: c.object})
 	case verbRevise:
-		if r := p.targets(c); len(r.entities) == 1 && r.entities[0].Pending {
+		if r := c.about; len(r.entities) == 1 && r.entities[0].Pending {
 			p.step(vocab.StepGenerate, c.kind, &op{act: opRevise, Refs: refsOf(r.entities), About: c.value})
 		}
 	case verbPlan:
 		p.days()
 	case verbList:
-		p.step(vocab.StepRead, c.kind, p.listOp(c))
+		p.step(vocab.StepRead, c.kind, c.listing())
 		for _, e := range c.also {
 			p.step(vocab.StepRead, e, &op{act: opRead})
 		}
-	case verbSearch:
-		o := p.listOp(c)
-		o.Name = c.object
-		p.step(vocab.StepRead, c.kind, o)
 	case verbShow:
 		p.show()
 	case verbUses:
@@ -93,13 +89,13 @@ func (p *planner) steps() {
 		p.step(vocab.StepRead, c.kind, &op{act: opRead, Detail: "rows"})
 		p.step(vocab.StepAnalyze, c.kind, &op{act: opMatch, About: thing})
 	case verbCount:
-		p.step(vocab.StepAnalyze, c.kind, &op{act: opCount, Where: append(p.valueFilters(c.values), c.by.where...)})
+		p.step(vocab.StepAnalyze, c.kind, &op{act: opCount, Where: c.rows.where})
 	default:
 	}
 }
 
 func (p *planner) show() {
-	r := p.targets(p.c)
+	r := p.c.about
 	for _, group := range byKind(r.entities) {
 		p.step(vocab.StepRead, p.lex.domain.ByType(group[0].Type), &op{act: opRead, Refs: refsOf(group), Detail: "full"})
 	}
@@ -110,7 +106,7 @@ func (p *planner) show() {
 
 // add creates rows by their own names, or by those of things that are known, whose parts are read first.
 func (p *planner) add() {
-	c, r := p.c, p.targets(p.c)
+	c, r := p.c, p.c.about
 	switch {
 	case c.kind == nil || c.object == "" || labelColumn(c.kind) == nil: // Understand has asked, or nothing can be said of such rows
 	case c.kind == p.lex.draftable():
@@ -131,13 +127,16 @@ func (p *planner) add() {
 	}
 }
 
-// listOp reads what a list command asks for.
-func (s *scene) listOp(c *command) *op {
-	o := &op{act: opRead, Where: slices.Concat(s.valueFilters(c.values), s.dayFilters(c.kind, c.text), c.by.where)}
-	if c.by.order != nil {
-		o.Order, o.Limit = c.by.order.Name, 1
+// listing reads the rows that a list command asks for. What is planned is called what it is planned with.
+func (c *command) listing() *op {
+	o := &op{act: opRead, Where: c.rows.where}
+	if !plannedWord.MatchString(c.text) {
+		o.Name = c.rows.name
 	}
-	if c.by.desc {
+	if c.rows.order != nil {
+		o.Order, o.Limit = c.rows.order.Name, 1
+	}
+	if c.rows.desc {
 		o.Dir = "desc"
 	}
 
@@ -203,7 +202,7 @@ func (p *planner) typeFor(r found) *domain.Entity {
 // change updates or deletes stored rows: by a known ref, as a set, or by name after a read, so that no ref is ever
 // invented.
 func (p *planner) change() {
-	r := p.targets(p.c)
+	r := p.c.about
 	e := p.typeFor(r)
 	if e == nil {
 		return
@@ -219,14 +218,9 @@ func (p *planner) change() {
 	case len(drafts) > 0 && p.c.verb == verbChange:
 		p.step(vocab.StepGenerate, e, &op{act: opRevise, Refs: refsOf(drafts[:1]), Rows: o.Rows})
 	case p.isSet(p.c):
-		if p.unsaid(p.c) != "" {
-			return // a condition is never left out
+		if o.Where = p.c.rows.where; p.c.rows.name == "" { // a condition is never left out
+			p.step(vocab.StepWrite, e, o)
 		}
-		o.Where = slices.Concat(p.valueFilters(p.lex.valuesIn(p.c.object, e)), p.dayFilters(e, p.c.object), p.c.by.where)
-		if done := doneColumn(e); done != nil && doneWord(p.c.object) {
-			o.Where = append(o.Where, filter{done.Name, "=", true})
-		}
-		p.step(vocab.StepWrite, e, o)
 	case len(r.entities) == 0:
 		p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name})
 		o.Name = r.name
@@ -248,7 +242,7 @@ func doneWord(text string) bool {
 // save plans one write per type; referencing types come after those they reference.
 func (p *planner) save() {
 	schedule, _, _ := p.lex.schedule()
-	drafts := filtered(p.targets(p.c).entities, isPending)
+	drafts := filtered(p.c.about.entities, isPending)
 	if p.c.value != "" && !p.renames(drafts) {
 		return
 	}
@@ -277,7 +271,7 @@ func (p *planner) renames(drafts []*nodes.Entity) bool {
 // schedule assigns one thing to a day. A draft is saved first, and only with the user's consent.
 func (p *planner) schedule() {
 	e, day, link := p.lex.schedule()
-	days, r := dates(p.c.text, p.Today), p.targets(p.c)
+	days, r := dates(p.c.text, p.Today), p.c.about
 	if len(days) == 0 || len(r.entities) == 0 && r.name == "" {
 		return // Understand has asked
 	}

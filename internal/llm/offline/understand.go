@@ -14,7 +14,7 @@ import (
 var intents = map[verb]string{
 	verbAdd: "write", verbChange: "write", verbRemove: "write", verbNote: "write", verbSave: "write", verbSchedule: "write",
 	verbDraft: "explore", verbRevise: "explore", verbPlan: "explore", verbReject: "explore", verbRetain: "explore",
-	verbList: "read", verbShow: "read", verbSearch: "read", verbUses: "read", verbCount: "read", verbPending: "read",
+	verbList: "read", verbShow: "read", verbUses: "read", verbCount: "read", verbPending: "read",
 	verbConfirm: "confirm", verbDeny: "answer",
 }
 
@@ -38,7 +38,7 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 	s.ask(c, out)
 	s.curate(c, out)
 	s.constrain(c, out)
-	if k := c.kind; c.verb == verbList && len(c.also) == 0 && !k.Reference && !k.Part {
+	if k := c.kind; c.verb == verbList && c.listing().Name == "" && len(c.also) == 0 && !k.Reference && !k.Part {
 		out.Quick = &nodes.Quick{EntityType: k.Type, Why: "a plain look-up"}
 	}
 
@@ -47,7 +47,7 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 
 // mention resolves the phrases; if a request for one thing matches several, it asks which.
 func (s *scene) mention(c *command, out *nodes.UnderstandOutput) {
-	r := s.targets(c)
+	r := c.about
 	m := nodes.Mention{Text: r.text, Candidates: []string{}, Resolution: "inferred", Reason: "from the conversation"}
 	switch {
 	case r.text == "" || len(r.entities) == 0 && r.name == "":
@@ -88,7 +88,7 @@ func (s *scene) ask(c *command, out *nodes.UnderstandOutput) {
 	case c.verb == verbAdd && c.object == "" && labelColumn(c.kind) != nil:
 		question = "What shall I add to the " + c.kind.Plural + "?"
 	case c.verb == verbSchedule && len(dates(c.text, s.Today)) == 0:
-		question = "For which day shall I plan " + cmp.Or(list(labelsOf(s.targets(c).entities), "and"), "it") + "?"
+		question = "For which day shall I plan " + cmp.Or(list(labelsOf(c.about.entities), "and"), "it") + "?"
 	default:
 		return
 	}
@@ -106,7 +106,7 @@ func (s *scene) addable() []string {
 
 // curate turns forgetting, rejecting and keeping into decisions. Drafts are dropped, rows only leave the view.
 func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
-	cur, about := &out.Curation, s.targets(c).entities
+	cur, about := &out.Curation, c.about.entities
 	switch c.verb {
 	case verbClear:
 		cur.ClearAll, out.CurationSummary = true, "The user starts fresh; everything leaves the view."
