@@ -152,7 +152,7 @@ func (a *actor) match() {
 		text = capitalize(a.kind.Plural) + " with " + a.op.About + ":" + text
 	}
 	for _, r := range a.Results {
-		if stock := a.lex.stock(); r.Current && stock != nil && r.Type == stock.Type && r.Tool == vocab.ToolRead {
+		if stock := a.lex.stock; r.Current && stock != nil && r.Type == stock.Type && r.Tool == vocab.ToolRead {
 			held := filtered(r.Rows, func(row map[string]any) bool { return isThing(stock, row) })
 			have := mapped(held, func(row map[string]any) string { return a.line(stock, row) })
 			if len(have) == 0 {
@@ -183,11 +183,11 @@ func (a *actor) pick(e *domain.Entity) *nodes.Entity {
 // a thing consists of.
 func (a *actor) create() {
 	rows := a.op.Rows
-	schedule, day, link := a.lex.schedule()
+	schedule, link := a.lex.schedule, a.lex.link
 	if a.op.Name != "" {
-		source := a.lex.wholes()
+		source := a.lex.wholes
 		if schedule == a.kind {
-			source = []*domain.Entity{link.FK.Entity}
+			source = []*domain.Entity{a.lex.planned}
 		}
 		target := a.pick(source[0])
 		if target == nil {
@@ -206,7 +206,7 @@ func (a *actor) create() {
 	}
 	a.call(vocab.ToolCreate, args{"table": a.kind.Table, "data": data})
 	if schedule == a.kind && a.refs[asText(rows[0][link.Name])] != nil {
-		a.complete("Planned " + slotText(schedule, day, rows[0]) + ": " + a.refs[asText(rows[0][link.Name])].Label + ".")
+		a.complete("Planned " + a.lex.slotText(rows[0]) + ": " + a.refs[asText(rows[0][link.Name])].Label + ".")
 		return
 	}
 	names := mapped(rows, func(row map[string]any) string { return a.line(a.kind, row) })

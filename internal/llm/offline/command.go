@@ -227,7 +227,6 @@ func (s *scene) completes(asked, c *command) bool {
 		return false
 	}
 	kind, values := s.lex.place(answer)
-	schedule, _, _ := s.lex.schedule()
 	switch {
 	case asked.verb == verbAdd && asked.kind == nil && kind != nil && (len(values) > 0 || trimName(s.lex.cutTypes(answer, kind)) == ""):
 		asked.kind, asked.values = kind, values
@@ -235,7 +234,7 @@ func (s *scene) completes(asked, c *command) bool {
 		asked.object = answer
 	case asked.verb == verbSchedule && len(dates(s.Message, s.Today)) > 0:
 		asked.text += " on " + answer
-		if vs := s.lex.valuesIn(answer, schedule); len(vs) > 0 {
+		if vs := s.lex.valuesIn(answer, s.lex.schedule); len(vs) > 0 {
 			asked.values = vs
 		}
 	case asked.is(verbChange, verbRemove, verbShow):

@@ -23,14 +23,14 @@ var (
 )
 
 func (a *actor) draft() {
-	if a.lex.draftable() == nil {
+	if a.lex.draftable == nil {
 		a.blocked("insufficient_info", "This domain declares nothing to draft from.")
 		return
 	}
 	content := a.compose(a.op.About)
 	a.call(vocab.ToolGenerate, args{"creates": []args{{"type": a.lex.Draft.Type, "content": content}}})
 	a.words = "Here is a draft of " + asText(content[a.lex.Draft.Title]) + "."
-	if longestWord(a.lex.templateWords(), a.op.About) == "" {
+	if _, called := a.lex.template(a.op.About); !called {
 		a.words = "I have no pattern for that: here is a draft of a plain " + a.kind.Name + ", called " + asText(content[a.lex.Draft.Title]) + "."
 	}
 	a.words += " It is not saved yet. " + offerWords + "it?"
@@ -48,7 +48,7 @@ func (a *actor) revise() {
 	before := flat(content)
 	if len(a.op.Rows) > 0 {
 		maps.Copy(content, a.op.Rows[0])
-	} else if a.kind == a.lex.draftable() {
+	} else if a.kind == a.lex.draftable {
 		a.applyChanges(content, a.op.About)
 		a.scale(content, a.op.About)
 		a.applyWords(content, a.op.About)
@@ -92,11 +92,9 @@ func changed(was, now map[string]any) map[string]any {
 // name if they are one: a single word is an ingredient of the template's dish.
 func (s *scene) compose(text string) map[string]any {
 	d := s.lex.Draft
-	title := strings.Join(strings.Fields(titleNoise.ReplaceAllString(s.lex.cutTypes(forPeople.ReplaceAllString(text, " "), s.lex.draftable())+" ", " ")), " ")
+	title := strings.Join(strings.Fields(titleNoise.ReplaceAllString(s.lex.cutTypes(forPeople.ReplaceAllString(text, " "), s.lex.draftable)+" ", " ")), " ")
 	title = titleCase(strings.Trim(edges.ReplaceAllString(title, ""), ` "'“”.,;:!?-`))
-	t := slices.MaxFunc(append(slices.Clone(d.Templates[len(d.Templates)-1:]), d.Templates...), func(a, b domain.OfflineTemplate) int {
-		return len(longestWord(a.Words, text)) - len(longestWord(b.Words, text))
-	})
+	t, _ := s.lex.template(text)
 	fill := []string{"{title}", title}
 	for name, slot := range d.Slots {
 		w := cmp.Or(longestWord(slot.Words, text), t.Slots[name], slot.Default)
@@ -106,7 +104,7 @@ func (s *scene) compose(text string) map[string]any {
 	mapText(content, strings.NewReplacer(fill...).Replace)
 	const most = 60 // characters; longer text is a description
 	if len(strings.Fields(title)) > 1 && len(title) <= most || asText(content[d.Title]) == "" {
-		content[d.Title] = cmp.Or(title, "New "+s.lex.draftable().Name)
+		content[d.Title] = cmp.Or(title, "New "+s.lex.draftable.Name)
 	}
 	text = forPeople.ReplaceAllStringFunc(text, func(m string) string { s.scale(content, m); return "" })
 	if m := wishes.FindStringSubmatch(unwanted.ReplaceAllString(text, "")); m != nil && !fromStock.MatchString(text) {
@@ -271,8 +269,7 @@ func anys[T any](items []T) []any { return mapped(items, func(x T) any { return 
 
 // planDays drafts a row for each day, assigning the next available thing to each.
 func (a *actor) planDays() {
-	_, day, link := a.lex.schedule()
-	choices := a.choices(link.FK.Entity)
+	choices := a.choices()
 	if m := unwanted.FindStringSubmatch(a.op.About); m != nil {
 		terms := orComma.Split(m[1], -1)
 		choices = filtered(choices, func(x *nodes.Entity) bool { return !a.holdsAny(x, terms) })
@@ -283,10 +280,10 @@ func (a *actor) planDays() {
 	}
 	var creates []args
 	for i, row := range a.op.Rows {
-		row[link.Name] = choices[i%len(choices)].Ref
+		row[a.lex.link.Name] = choices[i%len(choices)].Ref
 		creates = append(creates, args{"type": a.kind.Type, "content": row})
 	}
 	a.call(vocab.ToolGenerate, args{"creates": creates})
 	a.words = "Here is a plan. It is not saved yet. " + offerWords + "it?"
-	a.complete("Drafted a plan from " + asText(a.op.Rows[0][day.Name]) + " on.")
+	a.complete("Drafted a plan from " + asText(a.op.Rows[0][a.lex.day.Name]) + " on.")
 }

@@ -19,6 +19,13 @@ type lexicon struct {
 	names   []name // longest first
 	values  []value
 	rules   []rule
+
+	schedule  *domain.Entity   // the declared type whose rows assign things to days; nil for none
+	day, link *domain.Column   // its day, and its link to what is planned,
+	planned   *domain.Entity   // of this type
+	draftable *domain.Entity   // the type with declared templates; nil for none
+	stock     *domain.Entity   // the first type with quantities that is not a checklist: what is on hand; nil for none
+	wholes    []*domain.Entity // the types whose rows have parts
 }
 
 // name is a word for an entity type, value a word for a column's value.
@@ -60,6 +67,7 @@ func newLexicon(d *domain.Domain) *lexicon {
 		}
 	}
 	lex.addDeclared()
+	lex.assignParts()
 	slices.SortStableFunc(lex.values, func(a, b value) int { return len(b.words) - len(a.words) })
 	slices.SortStableFunc(lex.names, func(a, b name) int { return len(b.words) - len(a.words) })
 
@@ -220,44 +228,33 @@ func (lex *lexicon) place(text string) (*domain.Entity, []value) {
 	return lex.holderOf(text)
 }
 
-// schedule is the declared type whose rows assign things to days: its day, and its link to another of the user's things.
-func (lex *lexicon) schedule() (e *domain.Entity, day, link *domain.Column) {
-	if lex.Plan == nil {
-		return nil, nil, nil
+// assignParts finds the types that have a part in what people do.
+func (lex *lexicon) assignParts() {
+	lex.wholes = filtered(lex.ranked, func(e *domain.Entity) bool { return len(e.Children) > 0 })
+	lex.stock = first(filtered(lex.ranked, func(e *domain.Entity) bool {
+		return quantityColumn(e) != nil && doneColumn(e) == nil && !e.Reference && !e.Part
+	}))
+	if lex.Plan != nil {
+		lex.schedule = lex.domain.ByType(lex.Plan.Type)
+		lex.day, lex.link = lex.schedule.Column(lex.Plan.Date), lex.schedule.Column(lex.Plan.Link)
+		lex.planned = lex.link.FK.Entity
 	}
-	e = lex.domain.ByType(lex.Plan.Type)
-
-	return e, e.Column(lex.Plan.Date), e.Column(lex.Plan.Link)
+	if lex.Draft != nil && len(lex.Draft.Templates) > 0 {
+		lex.draftable = lex.domain.ByType(lex.Draft.Type)
+	}
 }
 
-// stock is the type whose rows are quantities on hand: the first with quantities that is not a checklist.
-func (lex *lexicon) stock() *domain.Entity {
-	for _, e := range lex.ranked {
-		if quantityColumn(e) != nil && doneColumn(e) == nil && !e.Reference && !e.Part {
-			return e
+// template is the one with the longest phrase in a text, else the last one, which is for anything.
+func (lex *lexicon) template(text string) (t domain.OfflineTemplate, called bool) {
+	best := ""
+	t = lex.Draft.Templates[len(lex.Draft.Templates)-1]
+	for _, one := range lex.Draft.Templates {
+		if w := longestWord(one.Words, text); len(w) > len(best) {
+			t, best = one, w
 		}
 	}
 
-	return nil
-}
-
-// wholes are the types whose rows have parts.
-func (lex *lexicon) wholes() []*domain.Entity {
-	return filtered(lex.ranked, func(e *domain.Entity) bool { return len(e.Children) > 0 })
-}
-
-// draftable is the type with declared templates, or nil.
-func (lex *lexicon) draftable() *domain.Entity {
-	if lex.Draft == nil || len(lex.Draft.Templates) == 0 {
-		return nil
-	}
-
-	return lex.domain.ByType(lex.Draft.Type)
-}
-
-// templateWords are the words that call for one template rather than another.
-func (lex *lexicon) templateWords() []string {
-	return slices.Concat(mapped(lex.Draft.Templates, func(t domain.OfflineTemplate) []string { return t.Words })...)
+	return t, best != ""
 }
 
 // covers returns the words an exclusion rules out: the word itself and its family.

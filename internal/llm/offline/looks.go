@@ -37,7 +37,7 @@ func uses(s *scene, c *command, m []string) bool {
 func search(s *scene, c *command, m []string) bool {
 	c.verb, c.object = verbList, m[1]
 	if c.kind, _ = s.lex.place(m[1]); c.kind == nil {
-		c.kind = cmp.Or(s.kindOf(m[1]), s.lex.stock())
+		c.kind = cmp.Or(s.kindOf(m[1]), s.lex.stock)
 	}
 
 	return c.kind != nil
@@ -61,7 +61,7 @@ func look(s *scene, c *command, m []string) bool {
 	planned := plannedWord.MatchString(c.text)
 	if types := s.lex.typesIn(c.object); len(types) > 0 {
 		c.kind, c.also = types[0], types[1:]
-	} else if e, _, _ := s.lex.schedule(); e != nil && (planned || len(s.lex.valuesIn(c.object, e)) > 0) {
+	} else if e := s.lex.schedule; e != nil && (planned || len(s.lex.valuesIn(c.object, e)) > 0) {
 		c.kind = e
 	} else {
 		c.kind, _ = s.lex.holderOf(c.object)
@@ -142,7 +142,7 @@ var (
 // or "X's ingredients"; "" if it names no parts.
 func (s *scene) wholeOf(phrase string) string {
 	isPart := func(e *domain.Entity) bool { return e.Reference || e.Part }
-	if len(s.lex.wholes()) == 0 {
+	if len(s.lex.wholes) == 0 {
 		return ""
 	}
 	if of := partsOf.FindStringSubmatch(phrase); of != nil && slices.ContainsFunc(s.lex.typesIn(of[1]), isPart) {
@@ -168,10 +168,10 @@ func (s *scene) wholeOf(phrase string) string {
 func (s *scene) addedThings(c *command) found {
 	whole := s.wholeOf(c.object)
 	switch {
-	case c.kind == nil || c.kind == s.lex.draftable() || labelColumn(c.kind) == nil:
+	case c.kind == nil || c.kind == s.lex.draftable || labelColumn(c.kind) == nil:
 		return found{}
 	case whole != "":
-		return s.find(whole, s.lex.wholes()...)
+		return s.find(whole, s.lex.wholes...)
 	case one.MatchString(c.object) || many.MatchString(c.object):
 		return s.find(c.object)
 	default:
@@ -190,8 +190,7 @@ func (s *scene) toSave(object string) found {
 		r.entities = s.drafts(s.lex.typesIn(object)...)
 		r.several = len(r.entities) > 1
 	}
-	e, _, _ := s.lex.schedule()
-	if e != nil && len(r.entities) > 0 && r.entities[0].Type == e.Type && len(ordinals(object)) == 0 {
+	if e := s.lex.schedule; e != nil && len(r.entities) > 0 && r.entities[0].Type == e.Type && len(ordinals(object)) == 0 {
 		r.entities, r.several = s.drafts(e), false
 	}
 
@@ -199,10 +198,10 @@ func (s *scene) toSave(object string) found {
 }
 
 // choices are what a plan may use: nothing excluded or ruled out, drafts last.
-func (s *scene) choices(target *domain.Entity) []*nodes.Entity {
+func (s *scene) choices() []*nodes.Entity {
 	avoided := s.avoided()
 	all := s.which(func(e *nodes.Entity) bool {
-		return s.thing(e, []*domain.Entity{target}) && e.Tier != "excluded" && !s.holdsAny(e, avoided)
+		return s.thing(e, []*domain.Entity{s.lex.planned}) && e.Tier != "excluded" && !s.holdsAny(e, avoided)
 	})
 
 	return append(filtered(all, func(e *nodes.Entity) bool { return !e.Pending }), filtered(all, isPending)...)

@@ -180,15 +180,14 @@ var (
 
 // revise changes the draft that was just mentioned, unless the message names a list, a day or another thing.
 func revise(s *scene, c *command, _ []string) bool {
-	draft, kind := s.draftInTalk(), s.lex.draftable()
+	draft, kind := s.draftInTalk(), s.lex.draftable
 	if drafts := s.drafts(kind); draft == nil && len(drafts) == 1 && draftWord.MatchString(c.text) {
 		draft = drafts[0]
 	}
 	if draft == nil || kind == nil || draft.Type != kind.Type || newDraft.MatchString(c.text) {
 		return false
 	}
-	e, _, _ := s.lex.schedule()
-	if e != nil && (len(dates(c.text, s.Today)) > 0 || slices.Contains(s.lex.typesIn(c.text), e)) {
+	if e := s.lex.schedule; e != nil && (len(dates(c.text, s.Today)) > 0 || slices.Contains(s.lex.typesIn(c.text), e)) {
 		return false
 	}
 	if m := otherPlace.FindStringSubmatch(c.text); m != nil && !aboutDraft.MatchString(c.text) {
@@ -206,26 +205,26 @@ var planWords = regexp.MustCompile(`(?i)\b(?:days?|week|weekend|meals?|menu|plan
 
 // plan: "plan dinners for the week" drafts a row of the schedule for each day.
 func plan(s *scene, c *command, m []string) bool {
-	e, _, link := s.lex.schedule()
+	e := s.lex.schedule
 	if e == nil || one.MatchString(trimName(m[1])) {
 		return false
 	}
 	c.verb, c.kind, c.object, c.values = verbPlan, e, m[1], s.lex.valuesIn(c.text, e)
 	leads := within(c.text, "plan") || planWords.MatchString(m[1])
 	about := len(c.values) > 0 || planWords.MatchString(m[1]) || len(dates(m[1], s.Today)) > 0
-	named := s.find(unwanted.ReplaceAllString(m[1], ""), link.FK.Entity)
+	named := s.find(unwanted.ReplaceAllString(m[1], ""), s.lex.planned)
 
 	return leads && about && len(named.entities) == 0
 }
 
 // draft: "draft a Thai basil chicken", "make me a curry", "add a new recipe for pancakes".
 func draft(s *scene, c *command, m []string) bool {
-	kind := s.lex.draftable()
+	kind := s.lex.draftable
 	if kind == nil || pointing.MatchString(m[1]) || strings.HasPrefix(strings.ToLower(m[1]), "the ") {
 		return false
 	}
 	ours := s.lex.leadingType(m[1]) == kind
-	known := longestWord(s.lex.templateWords(), m[1]) != ""
+	_, known := s.lex.template(m[1])
 	other := s.lex.typeIn(m[1])
 	if other != nil && other != kind && !ours && !known {
 		return false
@@ -241,7 +240,7 @@ var onDay = regexp.MustCompile(`(?i)^\S+ (.+) (?:to|on|for|in|into|at) (.+)$`)
 
 // schedule: "put it on Friday's dinner", "add this to my meal plan".
 func schedule(s *scene, c *command, m []string) bool {
-	e, _, link := s.lex.schedule()
+	e := s.lex.schedule
 	if e == nil {
 		return false
 	}
@@ -254,10 +253,10 @@ func schedule(s *scene, c *command, m []string) bool {
 	switch {
 	case len(dates(when, s.Today)) == 0 && place != e && len(c.values) == 0, place != nil && place != e:
 		return false
-	case first != nil && first != e && first != link.FK.Entity:
+	case first != nil && first != e && first != s.lex.planned:
 		return false
 	}
-	c.about = s.find(c.object, link.FK.Entity)
+	c.about = s.find(c.object, s.lex.planned)
 	lead := strings.ToLower(strings.Fields(c.text)[0])
 
 	return len(c.about.entities) > 0 || c.about.name != "" && slices.Contains([]string{"put", "plan", "schedule"}, lead)
@@ -300,14 +299,13 @@ func change(s *scene, c *command, m []string) bool {
 	case (lead == "put" || lead == "make") && !known, lead == "put" && place != nil && place != c.kind:
 		return false
 	case lead == "move" && len(vs) == 0: // to another day
-		schedule, _, _ := s.lex.schedule()
-		return known && c.kind == schedule && len(dates(c.value, s.Today)) > 0
+		return known && c.kind == s.lex.schedule && len(dates(c.value, s.Today)) > 0
 	case lead == "rename" && c.kind != nil:
 		c.column = labelColumn(c.kind)
 	case c.kind == nil:
 		c.kind = holder
 	}
-	if stock := s.lex.stock(); c.kind == nil && stock != nil && s.takeAmount(c.value, stock, map[string]any{}) == "" {
+	if stock := s.lex.stock; c.kind == nil && stock != nil && s.takeAmount(c.value, stock, map[string]any{}) == "" {
 		c.kind = stock // an amount of something not yet looked up
 	}
 

@@ -83,7 +83,7 @@ func (p *planner) steps() {
 		p.show()
 	case verbUses:
 		thing, lead := trimName(c.object), strings.ToLower(c.object)
-		if stock := p.lex.stock(); stock != nil && (strings.HasPrefix(lead, "my ") || strings.HasPrefix(lead, "our ")) {
+		if stock := p.lex.stock; stock != nil && (strings.HasPrefix(lead, "my ") || strings.HasPrefix(lead, "our ")) {
 			p.step(vocab.StepRead, stock, &op{act: opRead, Name: thing})
 		}
 		p.step(vocab.StepRead, c.kind, &op{act: opRead, Detail: "rows"})
@@ -109,12 +109,12 @@ func (p *planner) add() {
 	c, r := p.c, p.c.about
 	switch {
 	case c.kind == nil || c.object == "" || labelColumn(c.kind) == nil: // Understand has asked, or nothing can be said of such rows
-	case c.kind == p.lex.draftable():
+	case c.kind == p.lex.draftable:
 		p.step(vocab.StepGenerate, c.kind, &op{act: opDraft, About: c.object})
 	case r.text == "", len(r.entities) == 0 && r.name == "": // a row may be called "it"
 		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
 	case len(r.entities) == 0:
-		p.step(vocab.StepRead, p.lex.wholes()[0], &op{act: opRead, Name: r.name, Detail: "full"})
+		p.step(vocab.StepRead, p.lex.wholes[0], &op{act: opRead, Name: r.name, Detail: "full"})
 		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Name: r.name})
 	default:
 		unread := func(e *nodes.Entity) bool {
@@ -192,11 +192,8 @@ func (p *planner) typeFor(r found) *domain.Entity {
 	if p.c.kind != nil || r.name == "" {
 		return p.c.kind
 	}
-	if draftable := p.lex.draftable(); draftable != nil {
-		return draftable
-	}
 
-	return first(filtered(p.lex.ranked, func(e *domain.Entity) bool { return labelColumn(e) != nil }))
+	return cmp.Or(p.lex.draftable, first(filtered(p.lex.ranked, func(e *domain.Entity) bool { return labelColumn(e) != nil })))
 }
 
 // change updates or deletes stored rows: by a known ref, as a set, or by name after a read, so that no ref is ever
@@ -241,13 +238,12 @@ func doneWord(text string) bool {
 
 // save plans one write per type; referencing types come after those they reference.
 func (p *planner) save() {
-	schedule, _, _ := p.lex.schedule()
 	drafts := filtered(p.c.about.entities, isPending)
 	if p.c.value != "" && !p.renames(drafts) {
 		return
 	}
 	groups := byKind(drafts)
-	late := func(g []*nodes.Entity) int { return btoi(schedule != nil && g[0].Type == schedule.Type) }
+	late := func(g []*nodes.Entity) int { return btoi(p.lex.schedule != nil && g[0].Type == p.lex.schedule.Type) }
 	slices.SortStableFunc(groups, func(a, b []*nodes.Entity) int { return late(a) - late(b) })
 	for _, group := range groups {
 		p.step(vocab.StepWrite, p.lex.domain.ByType(group[0].Type), &op{act: opSave, Refs: refsOf(group)})
@@ -270,7 +266,7 @@ func (p *planner) renames(drafts []*nodes.Entity) bool {
 
 // schedule assigns one thing to a day. A draft is saved first, and only with the user's consent.
 func (p *planner) schedule() {
-	e, day, link := p.lex.schedule()
+	link := p.lex.link
 	days, r := dates(p.c.text, p.Today), p.c.about
 	if len(days) == 0 || len(r.entities) == 0 && r.name == "" {
 		return // Understand has asked
@@ -279,26 +275,25 @@ func (p *planner) schedule() {
 	create := &op{act: opCreate, Rows: []map[string]any{row}}
 	switch {
 	case len(r.entities) == 0:
-		p.step(vocab.StepRead, link.FK.Entity, &op{act: opRead, Name: r.name})
+		p.step(vocab.StepRead, p.lex.planned, &op{act: opRead, Name: r.name})
 		create.Name = r.name
 	case r.entities[0].Pending && !p.c.agreed:
 		p.out.Decision = "propose"
-		p.out.Proposal = r.entities[0].Label + " is not saved yet. " + offerWords + "it and put it on " + slotText(e, day, row) + "?"
+		p.out.Proposal = r.entities[0].Label + " is not saved yet. " + offerWords + "it and put it on " + p.lex.slotText(row) + "?"
 
 		return
 	case r.entities[0].Pending:
-		p.step(vocab.StepWrite, link.FK.Entity, &op{act: opSave, Refs: refsOf(r.entities[:1])})
+		p.step(vocab.StepWrite, p.lex.planned, &op{act: opSave, Refs: refsOf(r.entities[:1])})
 		row[link.Name] = r.entities[0].Ref
 	default:
 		row[link.Name] = r.entities[0].Ref
 	}
-	p.step(vocab.StepWrite, e, create)
+	p.step(vocab.StepWrite, p.lex.schedule, create)
 }
 
 // dayRow is a schedule row for a day, with the declaration's defaults.
 func (s *scene) dayRow(at time.Time, values []value) map[string]any {
-	_, day, _ := s.lex.schedule()
-	row := map[string]any{day.Name: at.Format(dayFormat)}
+	row := map[string]any{s.lex.day.Name: at.Format(dayFormat)}
 	maps.Copy(row, s.lex.Plan.Content)
 	row[s.lex.Plan.Slot] = s.lex.Plan.DefaultSlot
 	for _, v := range values {
@@ -309,14 +304,14 @@ func (s *scene) dayRow(at time.Time, values []value) map[string]any {
 }
 
 // slotText words a day of the schedule: "Friday, Nov 27 (dinner)".
-func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
-	on := asText(row[day.Name])
+func (lex *lexicon) slotText(row map[string]any) string {
+	on := asText(row[lex.day.Name])
 	if at, err := time.Parse(dayFormat, on); err == nil {
 		on = at.Format("Monday, Jan 2")
 	}
 	var text strings.Builder
 	text.WriteString(on)
-	for _, c := range e.Columns {
+	for _, c := range lex.schedule.Columns {
 		if v := asText(row[c.Name]); len(c.Enum) > 0 && v != "" {
 			text.WriteString(" (" + v + ")")
 		}
@@ -328,9 +323,8 @@ func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
 // days drafts schedule rows: days and slots are fixed here; their content is chosen when the draft is made.
 func (p *planner) days() {
 	const mostDays = 14 // fits into one answer
-	e, _, link := p.lex.schedule()
-	if len(p.choices(link.FK.Entity)) == 0 {
-		p.step(vocab.StepRead, link.FK.Entity, &op{act: opRead, Detail: "rows"})
+	if len(p.choices()) == 0 {
+		p.step(vocab.StepRead, p.lex.planned, &op{act: opRead, Detail: "rows"})
 	}
 	days := dates(p.c.text, p.Today)
 	if len(days) == 0 {
@@ -351,5 +345,5 @@ func (p *planner) days() {
 			rows = append(rows, p.dayRow(at, nil))
 		}
 	}
-	p.step(vocab.StepGenerate, e, &op{act: opPlan, About: p.c.text, Rows: rows})
+	p.step(vocab.StepGenerate, p.lex.schedule, &op{act: opPlan, About: p.c.text, Rows: rows})
 }

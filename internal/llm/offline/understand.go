@@ -98,7 +98,7 @@ func (s *scene) ask(c *command, out *nodes.UnderstandOutput) {
 // addable are the lists that an item could be added to.
 func (s *scene) addable() []string {
 	lists := filtered(s.lex.domain.Entities, func(e *domain.Entity) bool {
-		return labelColumn(e) != nil && !e.Reference && !e.Part && e != s.lex.draftable()
+		return labelColumn(e) != nil && !e.Reference && !e.Part && e != s.lex.draftable
 	})
 
 	return mapped(lists, func(e *domain.Entity) string { return "the " + e.Plural })
@@ -133,9 +133,8 @@ func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 // choice reports whether e is something to choose, rather than an amount, a task or a day.
 func (s *scene) choice(e *nodes.Entity) bool {
 	t := s.lex.domain.ByType(e.Type)
-	schedule, _, _ := s.lex.schedule()
 
-	return s.thing(e, nil) && e.Tier != "excluded" && quantityColumn(t) == nil && doneColumn(t) == nil && (t != schedule || e.Pending)
+	return s.thing(e, nil) && e.Tier != "excluded" && quantityColumn(t) == nil && doneColumn(t) == nil && (t != s.lex.schedule || e.Pending)
 }
 
 // constrain records what is to hold from now on.
