@@ -3,6 +3,7 @@ package offline
 import (
 	"cmp"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,7 +18,6 @@ var (
 	titleNoise = regexp.MustCompile(`(?i)\b(?:an?|the|some|me|us|my|new|simple|quick|easy|nice|good|great|another|ideas?|drafts?|suggestions?|please|something|anything|` +
 		`(?:with |from |using )?(?:what (?:i|we) have|what's in.*|what is in.*))(?:\s|$)`)
 	forPeople = regexp.MustCompile(`(?i)\bfor\s+(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b(?:\s+(?:people|persons|of us|guests|adults|servings))?`)
-	wishes    = regexp.MustCompile(`(?i)\bwith (.+)$`)
 	unwanted  = regexp.MustCompile(`(?i)\b(?:without|with no|but no)\s+(?:any\s+)?(.+)$`)
 	edges     = regexp.MustCompile(`(?i)^(?:for|of|with|called|named)\s+|\s+(?:for|of|with|to|on|in)$`)
 )
@@ -49,9 +49,7 @@ func (a *actor) revise() {
 	if len(a.op.Rows) > 0 {
 		maps.Copy(content, a.op.Rows[0])
 	} else if a.kind == a.lex.draftable {
-		a.applyChanges(content, a.op.About)
-		a.scale(content, a.op.About)
-		a.applyWords(content, a.op.About)
+		a.rework(content, a.op.About)
 	}
 	if flat(content) == before {
 		a.complete("I do not know how to do that to the draft; it is unchanged.")
@@ -106,18 +104,7 @@ func (s *scene) compose(text string) map[string]any {
 	if len(strings.Fields(title)) > 1 && len(title) <= most || asText(content[d.Title]) == "" {
 		content[d.Title] = cmp.Or(title, "New "+s.lex.draftable.Name)
 	}
-	text = forPeople.ReplaceAllStringFunc(text, func(m string) string { s.scale(content, m); return "" })
-	if m := wishes.FindStringSubmatch(unwanted.ReplaceAllString(text, "")); m != nil && !fromStock.MatchString(text) {
-		for _, item := range splitList(m[1]) {
-			if !within(flat(content[d.Child]), trimName(item)) && len(strings.Fields(item)) < 4 {
-				s.addPart(content, item)
-			}
-		}
-	}
-	s.applyChanges(content, text)
-	if m := unwanted.FindStringSubmatch(text); m != nil {
-		s.leaveOut(content, orComma.Split(m[1], -1))
-	}
+	s.rework(content, text)
 	s.leaveOut(content, s.avoided())
 
 	return content
@@ -181,22 +168,18 @@ func replace(content map[string]any, rules ...domain.OfflineReplace) {
 	})
 }
 
-// scale makes a draft serve the number of people in the text.
-func (s *scene) scale(content map[string]any, text string) {
-	d, child := s.lex.Draft, s.lex.domain.ByTable(s.lex.Draft.Child)
-	have, ok := content[d.Serves].(float64)
-	if !ok || have <= 0 || quantityColumn(child) == nil {
+// scale makes a draft serve a number of people.
+func (s *scene) scale(content map[string]any, people string) {
+	d, quantity := s.lex.Draft, quantityColumn(s.lex.domain.ByTable(s.lex.Draft.Child))
+	have, _ := content[d.Serves].(float64)
+	want, ok := number(people)
+	if !ok || have <= 0 || quantity == nil {
 		return
 	}
-	m := forPeople.FindStringSubmatch(text)
-	if m == nil {
-		return
-	}
-	want, _ := number(m[1])
 	content[d.Serves] = want
 	for _, row := range objects(content[d.Child]) {
-		if n, ok := row[quantityColumn(child).Name].(float64); ok {
-			row[quantityColumn(child).Name] = float64(int(n*want/have*100+0.5)) / 100
+		if n, ok := row[quantity.Name].(float64); ok {
+			row[quantity.Name] = math.Round(n*want/have*100) / 100
 		}
 	}
 }
@@ -204,46 +187,63 @@ func (s *scene) scale(content map[string]any, text string) {
 var (
 	useInstead = regexp.MustCompile(`(?i)(?:use|swap in|with|take)\s+(.+?)\s+(?:instead of|rather than|in place of)\s+(?:the\s+)?(.+)$`)
 	swapFor    = regexp.MustCompile(`(?i)(?:swap|replace|substitute|exchange)\s+(?:the\s+)?(.+?)\s+(?:for|with|by)\s+(.+)$`)
-	addTo      = regexp.MustCompile(`(?i)^(?:and )?(?:add|put in|include|with|put)\s+(.+?)(?:\s+(?:at|to|in|into|for|on)\s+(?:the\s+(?:end|beginning|start|top)|it|that|this|the draft))*$`)
-	takeOut    = regexp.MustCompile(`(?i)(?:remove|take out|leave out|without|skip|no more|no|not)\s+(?:the\s+|any\s+)?(.+?)(?:\s+(?:from|in)\s+(?:it|that|this|the draft))?$`)
+	addTo      = regexp.MustCompile(`(?i)(?:^(?:and )?(?:add|put in|include|put)|\bwith)\s+(.+?)(?:\s+(?:at|to|in|into|for|on)\s+(?:the\s+(?:end|beginning|start|top)|it|that|this|the draft))*$`)
+	takeOut    = regexp.MustCompile(`(?i)\b(?:remove|take out|leave out|without|skip|no more|with no|but no|no|not)\s+(?:the\s+|any\s+)?(.+?)(?:\s+(?:from|in)\s+(?:it|that|this|the draft))?$`)
 	callIt     = regexp.MustCompile(`(?i)(?:rename|call)\s+(?:it|that|this|the draft)\s+(?:to\s+|as\s+)?(.+)$`)
 )
 
-// applyWords handles the changes of a draft that need no declaration.
-func (s *scene) applyWords(content map[string]any, text string) {
+// rework changes a draft as the text says: by declared changes, for a number of people, or in the words that any draft
+// understands.
+func (s *scene) rework(content map[string]any, text string) {
+	s.applyChanges(content, text)
+	text = forPeople.ReplaceAllStringFunc(text, func(m string) string { s.scale(content, forPeople.FindStringSubmatch(m)[1]); return "" })
 	if m := swapFor.FindStringSubmatch(text); m != nil {
 		text = "use " + m[2] + " instead of " + m[1]
 	}
 	if m := useInstead.FindStringSubmatch(text); m != nil {
-		from := []string{trimName(m[2])}
-		for _, row := range objects(content[s.lex.Draft.Child]) { // chicken breasts become tofu, not tofu breasts
-			if item := asText(row[s.lex.Draft.Item]); strings.HasPrefix(strings.ToLower(item), strings.ToLower(from[0])) {
-				from = append(from, item)
-			}
-		}
-		replace(content, domain.OfflineReplace{From: from, To: strings.ToLower(trimName(m[1]))})
-	} else if m := callIt.FindStringSubmatch(text); m != nil {
+		s.exchange(content, trimName(m[2]), strings.ToLower(trimName(m[1])))
+		return
+	}
+	if m := callIt.FindStringSubmatch(text); m != nil {
 		content[s.lex.Draft.Title] = strings.Trim(m[1], ` "'.!`)
-	} else if m := addTo.FindStringSubmatch(text); m != nil {
+		return
+	}
+	if m := takeOut.FindStringSubmatch(text); m != nil {
+		text = strings.TrimSuffix(text, m[0])
+		s.leaveOut(content, orComma.Split(m[1], -1))
+	}
+	if m := addTo.FindStringSubmatch(strings.TrimSpace(text)); m != nil && !fromStock.MatchString(text) {
 		for _, item := range splitList(m[1]) {
 			s.addPart(content, item)
 		}
-	} else if m := takeOut.FindStringSubmatch(text); m != nil {
-		s.leaveOut(content, orComma.Split(m[1], -1))
 	}
 }
 
-// addPart adds a part and a sentence about it.
+// exchange replaces a thing, and what begins with its name: chicken breasts become tofu, not tofu breasts.
+func (s *scene) exchange(content map[string]any, thing, with string) {
+	from := []string{thing}
+	for _, row := range objects(content[s.lex.Draft.Child]) {
+		if item := asText(row[s.lex.Draft.Item]); strings.HasPrefix(strings.ToLower(item), strings.ToLower(thing)) {
+			from = append(from, item)
+		}
+	}
+	replace(content, domain.OfflineReplace{From: from, To: with})
+}
+
+// addPart adds a part that is not yet there, and a sentence about it.
 func (s *scene) addPart(content map[string]any, item string) {
 	d, row := s.lex.Draft, map[string]any{}
 	if child := s.lex.domain.ByTable(d.Child); quantityColumn(child) != nil {
 		item = s.takeAmount(item, child, row)
 	}
-	row[d.Item] = trimName(item)
+	if item = trimName(item); within(flat(content[d.Child]), item) || len(strings.Fields(item)) > 3 {
+		return
+	}
+	row[d.Item] = item
 	parts, _ := content[d.Child].([]any)
 	steps, _ := content[d.Steps].([]any)
 	content[d.Child] = append(parts, row)
-	content[d.Steps] = append(steps, "Add the "+trimName(item)+" and heat through.")
+	content[d.Steps] = append(steps, "Add the "+item+" and heat through.")
 }
 
 // leaveOut removes the parts that are one of the things or of its family, and the things from the texts that name them.
