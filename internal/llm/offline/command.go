@@ -200,19 +200,12 @@ func (s *scene) choose(c *command) []*nodes.Entity {
 	if len(options) == 0 || len(words(s.Message)) > maxAnswer || c.is(verbAdd, verbDraft) {
 		return nil
 	}
-	r := found{text: s.Message}
-	if s.byPlace(&r, nil) {
-		return r.entities
-	}
-	said := trimName(oneOf.ReplaceAllString(s.Message, " "))
-	same := filtered(options, func(e *nodes.Entity) bool { return slices.Equal(stems(e.Label), stems(said)) })
-	if len(same) == 1 {
-		return same
+	r := found{text: s.Message, entities: filtered(options, func(e *nodes.Entity) bool { return strings.Contains(s.Message, e.Ref) })}
+	if len(r.entities) == 0 && !s.byPlace(&r, nil) {
+		s.byName(&r, nil, options)
 	}
 
-	return filtered(options, func(e *nodes.Entity) bool {
-		return within(e.Label, said) || within(said, e.Label) || strings.Contains(s.Message, e.Ref)
-	})
+	return r.entities
 }
 
 var intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto|for|at)\s+`)

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,7 +14,8 @@ var (
 		`(\d{4}-\d{2}-\d{2})|(yesterday|last night|today|tonight|tomorrow|day after tomorrow|weekend)|` +
 		`(sunday|monday|tuesday|wednesday|thursday|friday|saturday)s?|in (\d+|an?|one|two|three|four|five|six|seven) (day|week)s?|` +
 		`((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2})(?:st|nd|rd|th)?)\b(?:'s)?`)
-	relative = map[string][]int{"yesterday": {-1}, "last night": {-1}, "today": {0}, "tonight": {0}, "tomorrow": {1}, "day after tomorrow": {2}}
+	relative = map[string]int{"yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1, "day after tomorrow": 2}
+	weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 )
 
 // dates returns the days a text names, in order; a weekday is the next one on or after today.
@@ -28,14 +30,11 @@ func dates(text string, today time.Time) []time.Time {
 		case m[2] == "weekend":
 			out = append(out, nextWeekday(today, time.Saturday), nextWeekday(today, time.Saturday).AddDate(0, 0, 1))
 		case m[2] != "":
-			out = append(out, today.AddDate(0, 0, relative[m[2]][0]))
+			out = append(out, today.AddDate(0, 0, relative[m[2]]))
 		case m[3] != "":
-			d := today.AddDate(0, 0, 1)
-			for strings.ToLower(d.Weekday().String()) != m[3] {
-				d = d.AddDate(0, 0, 1)
-			}
-			if strings.ToLower(today.Weekday().String()) == m[3] && !strings.Contains(m[0], "next ") {
-				d = today
+			d := nextWeekday(today, time.Weekday(slices.Index(weekdays, m[3])))
+			if d.Equal(today) && strings.Contains(m[0], "next ") {
+				d = d.AddDate(0, 0, 7)
 			}
 			out = append(out, d)
 		case m[4] != "":

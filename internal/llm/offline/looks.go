@@ -103,18 +103,9 @@ func (s *scene) meansThing(c *command) bool {
 	return showLead.MatchString(c.text) && !all && s.selection(c).name != ""
 }
 
-// known matches a short rest that names a known thing or a type.
+// known matches a few words that are no question.
 func known(s *scene, c *command, m []string) bool {
-	if len(words(m[1])) > 6 || knowledge.MatchString(m[1]) {
-		return false
-	}
-	c.verb, c.object, c.about = verbShow, m[1], s.find(m[1])
-	if len(c.about.entities) > 0 && (c.about.exact || len(ordinals(m[1])) > 0) {
-		return true
-	}
-	c.about = found{}
-
-	return s.lex.typeIn(m[1]) != nil && search(s, c, m)
+	return len(words(m[1])) <= 6 && !knowledge.MatchString(m[1]) && look(s, c, m)
 }
 
 // isSet reports whether an object means every row of a kind ("everything in the

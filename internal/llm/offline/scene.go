@@ -129,7 +129,7 @@ func (s *scene) find(phrase string, want ...*domain.Entity) found {
 		want = s.lex.typesIn(phrase)
 	}
 	if !s.byPlace(&r, want) && !s.byPointing(&r, want) {
-		s.byName(&r, want)
+		s.byName(&r, want, s.which(func(e *nodes.Entity) bool { return s.thing(e, want) }))
 	}
 
 	return r
@@ -178,8 +178,9 @@ func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 	return true
 }
 
-// byName compares the phrase with labels: equal labels, labels contained in the phrase, labels containing it.
-func (s *scene) byName(r *found, want []*domain.Entity) {
+// byName compares the phrase with the labels of things: equal labels, labels contained in the phrase, labels containing
+// it.
+func (s *scene) byName(r *found, want []*domain.Entity, things []*nodes.Entity) {
 	r.name = trimName(oneOf.ReplaceAllString(r.text, " "))
 	for _, e := range want {
 		if cut := trimName(s.lex.cutTypes(r.name, e)); cut != "" {
@@ -187,7 +188,6 @@ func (s *scene) byName(r *found, want []*domain.Entity) {
 		}
 	}
 	r.name = strings.TrimSuffix(r.name, "'s")
-	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
 	whole, short := stems(r.text), stems(r.name)
 	same := filtered(things, func(e *nodes.Entity) bool { return len(short) > 0 && slices.Equal(stems(e.Label), short) })
 	inside := filtered(things, func(e *nodes.Entity) bool { return indexWords(whole, stems(e.Label)) >= 0 })

@@ -46,10 +46,7 @@ func wantsUndone(text string) *nodes.UndoRequest {
 	if found == nil {
 		return nil
 	}
-	turn, err := strconv.Atoi(found[1])
-	if err != nil {
-		turn = 0
-	}
+	turn, _ := strconv.Atoi(found[1])
 
 	return &nodes.UndoRequest{Turn: turn}
 }
