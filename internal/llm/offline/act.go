@@ -2,10 +2,8 @@ package offline
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"alfred/internal/domain"
 	"alfred/internal/llm"
@@ -166,7 +164,7 @@ func (a *actor) match() {
 
 // pick finds the one stored thing with a name. If there is none or more than one, it ends the step itself.
 func (a *actor) pick(e *domain.Entity) *nodes.Entity {
-	found := filtered(a.find(a.op.Name, e).entities, func(x *nodes.Entity) bool { return !x.Pending })
+	found := filtered(a.find(a.op.Name, e).entities, isStored)
 	switch len(found) {
 	case 1:
 		return found[0]
@@ -183,18 +181,18 @@ func (a *actor) pick(e *domain.Entity) *nodes.Entity {
 // a thing consists of.
 func (a *actor) create() {
 	rows := a.op.Rows
-	schedule, link := a.lex.schedule, a.lex.link
+	planning := a.kind == a.lex.schedule
 	if a.op.Name != "" {
-		source := a.lex.wholes
-		if schedule == a.kind {
-			source = []*domain.Entity{a.lex.planned}
+		source := first(a.lex.wholes)
+		if planning {
+			source = a.lex.planned
 		}
-		target := a.pick(source[0])
+		target := a.pick(source)
 		if target == nil {
 			return
 		}
-		if a.op.Refs = []string{target.Ref}; schedule == a.kind {
-			rows[0][link.Name] = target.Ref
+		if a.op.Refs = []string{target.Ref}; planning {
+			rows[0][a.lex.link.Name] = target.Ref
 		}
 	}
 	if len(rows) == 0 {
@@ -205,8 +203,8 @@ func (a *actor) create() {
 		data = rows[0]
 	}
 	a.call(vocab.ToolCreate, args{"table": a.kind.Table, "data": data})
-	if schedule == a.kind && a.refs[asText(rows[0][link.Name])] != nil {
-		a.complete("Planned " + a.lex.slotText(rows[0]) + ": " + a.refs[asText(rows[0][link.Name])].Label + ".")
+	if planning {
+		a.complete("Planned " + a.lex.slotText(rows[0]) + ": " + a.plain(asText(rows[0][a.lex.link.Name])) + ".")
 		return
 	}
 	names := mapped(rows, func(row map[string]any) string { return a.line(a.kind, row) })
@@ -243,8 +241,8 @@ func (a *actor) named(things []*nodes.Entity) []map[string]any {
 		for _, p := range list {
 			row := map[string]any{}
 			for _, same := range []func(*domain.Entity) *domain.Column{labelColumn, quantityColumn, unitColumn} {
-				if from, to := same(p.kind), same(a.kind); from != nil && to != nil && p.row[from.Name] != nil {
-					row[to.Name] = p.row[from.Name]
+				if v, to := valueOf(p.row, same(p.kind)), same(a.kind); v != nil && to != nil {
+					row[to.Name] = v
 				}
 			}
 			rows = append(rows, a.defaults(a.kind, row))
@@ -279,30 +277,32 @@ func (a *actor) change() {
 
 // changeText words new values.
 func (a *actor) changeText(row map[string]any) string {
-	row = maps.Clone(row)
+	quantity, unit := quantityColumn(a.kind), unitColumn(a.kind)
 	var out []string
-	if q, u := quantityColumn(a.kind), unitColumn(a.kind); q != nil && row[q.Name] != nil {
-		text := "now " + asText(row[q.Name])
-		if u != nil && row[u.Name] != nil {
-			text += " " + asText(row[u.Name])
-			delete(row, u.Name)
+	for _, c := range a.kind.Columns {
+		switch v := row[c.Name]; {
+		case v == nil, c == unit && valueOf(row, quantity) != nil:
+		case c == quantity:
+			out = append(out, strings.TrimSpace("now "+asText(v)+" "+asText(valueOf(row, unit))))
+		case v == true:
+			out = append(out, human(c.Name))
+		case v == false:
+			out = append(out, "not "+human(c.Name))
+		default:
+			out = append(out, human(c.Name)+": "+dayText(asText(v)))
 		}
-		delete(row, q.Name)
-		out = append(out, text)
-	}
-	for _, k := range slices.Sorted(maps.Keys(row)) {
-		text := human(k) + ": " + asText(row[k])
-		if at, err := time.Parse(dayFormat, asText(row[k])); err == nil {
-			text = human(k) + ": " + at.Format("Monday, Jan 2")
-		}
-		text = strings.TrimSuffix(text, ": true")
-		if before, isFalse := strings.CutSuffix(text, ": false"); isFalse {
-			text = "not " + before
-		}
-		out = append(out, text)
 	}
 
 	return a.plain(strings.Join(out, ", "))
+}
+
+// valueOf is the value of a column that the row's type may not have.
+func valueOf(row map[string]any, c *domain.Column) any {
+	if c == nil {
+		return nil
+	}
+
+	return row[c.Name]
 }
 
 // profile is the only row of a singleton type, or nil.

@@ -81,6 +81,15 @@ func period(text string, today time.Time) (from, to time.Time, ok bool) {
 	return days[0], days[len(days)-1], true
 }
 
+// dayText words a day: "Friday, Nov 27"; other texts stay as they are.
+func dayText(text string) string {
+	if at, err := time.Parse(dayFormat, text); err == nil {
+		return at.Format("Monday, Jan 2")
+	}
+
+	return text
+}
+
 // cutDates removes what dates parses.
 func cutDates(text string) string {
 	return strings.Join(strings.Fields(datePhrases.ReplaceAllString(text, " ")), " ")

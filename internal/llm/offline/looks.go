@@ -195,7 +195,7 @@ func (s *scene) choices() []*nodes.Entity {
 		return s.thing(e, []*domain.Entity{s.lex.planned}) && e.Tier != "excluded" && !s.holdsAny(e, avoided)
 	})
 
-	return append(filtered(all, func(e *nodes.Entity) bool { return !e.Pending }), filtered(all, isPending)...)
+	return append(filtered(all, isStored), filtered(all, isPending)...)
 }
 
 func (s *scene) holdsAny(e *nodes.Entity, terms []string) bool {

@@ -85,6 +85,8 @@ func (s *scene) these(refs []string, want ...*domain.Entity) []*nodes.Entity {
 
 func isPending(e *nodes.Entity) bool { return e.Pending }
 
+func isStored(e *nodes.Entity) bool { return !e.Pending }
+
 // drafts are the unsaved drafts, oldest first.
 func (s *scene) drafts(want ...*domain.Entity) []*nodes.Entity {
 	return s.which(func(e *nodes.Entity) bool { return e.Pending && e.Tier == "generated" && s.thing(e, want) })

@@ -51,6 +51,14 @@ func (p *planner) step(kind string, e *domain.Entity, o *op) {
 	p.out.Steps = append(p.out.Steps, step)
 }
 
+// each adds a step for the things of each type.
+func (p *planner) each(kind string, things []*nodes.Entity, o op) {
+	for _, group := range byKind(things) {
+		o.Refs = refsOf(group)
+		p.step(kind, p.lex.domain.ByType(group[0].Type), &o)
+	}
+}
+
 // steps plans what the command needs; nothing for one that is unrelated to rows: the reply says it all.
 func (p *planner) steps() {
 	c := p.c
@@ -80,7 +88,7 @@ func (p *planner) steps() {
 			p.step(vocab.StepRead, e, &op{act: opRead})
 		}
 	case verbShow:
-		p.show()
+		p.look(p.typeFor(c.about), c.about, "full")
 	case verbUses:
 		thing, lead := trimName(c.object), strings.ToLower(c.object)
 		if stock := p.lex.stock; stock != nil && (strings.HasPrefix(lead, "my ") || strings.HasPrefix(lead, "our ")) {
@@ -94,13 +102,11 @@ func (p *planner) steps() {
 	}
 }
 
-func (p *planner) show() {
-	r := p.c.about
-	for _, group := range byKind(r.entities) {
-		p.step(vocab.StepRead, p.lex.domain.ByType(group[0].Type), &op{act: opRead, Refs: refsOf(group), Detail: "full"})
-	}
-	if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
-		p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name, Detail: "full"})
+// look reads known rows, or one by its name.
+func (p *planner) look(e *domain.Entity, r found, detail string) {
+	p.each(vocab.StepRead, r.entities, op{act: opRead, Detail: detail})
+	if e != nil && len(r.entities) == 0 && r.name != "" {
+		p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name, Detail: detail})
 	}
 }
 
@@ -113,17 +119,16 @@ func (p *planner) add() {
 		p.step(vocab.StepGenerate, c.kind, &op{act: opDraft, About: c.object})
 	case r.text == "", len(r.entities) == 0 && r.name == "": // a row may be called "it"
 		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
-	case len(r.entities) == 0:
-		p.step(vocab.StepRead, p.lex.wholes[0], &op{act: opRead, Name: r.name, Detail: "full"})
-		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Name: r.name})
 	default:
-		unread := func(e *nodes.Entity) bool {
-			return len(p.lex.domain.ByType(e.Type).Children) > 0 && len(parts(p.lex, e)) == 0
+		o := &op{act: opCreate, Refs: refsOf(r.entities)}
+		if len(o.Refs) == 0 {
+			o.Name = r.name
 		}
-		for _, group := range byKind(filtered(r.entities, unread)) {
-			p.step(vocab.StepRead, p.lex.domain.ByType(group[0].Type), &op{act: opRead, Refs: refsOf(group), Detail: "full"})
-		}
-		p.step(vocab.StepWrite, c.kind, &op{act: opCreate, Refs: refsOf(r.entities)})
+		r.entities = filtered(r.entities, func(e *nodes.Entity) bool {
+			return len(p.lex.domain.ByType(e.Type).Children) > 0 && len(parts(p.lex, e)) == 0 // not read yet
+		})
+		p.look(p.lex.wholes[0], r, "full")
+		p.step(vocab.StepWrite, c.kind, o)
 	}
 }
 
@@ -219,14 +224,11 @@ func (p *planner) change() {
 			p.step(vocab.StepWrite, e, o)
 		}
 	case len(r.entities) == 0:
-		p.step(vocab.StepRead, e, &op{act: opRead, Name: r.name})
+		p.look(e, r, "")
 		o.Name = r.name
 		p.step(vocab.StepWrite, e, o)
 	default:
-		for _, group := range byKind(filtered(r.entities, func(x *nodes.Entity) bool { return !x.Pending })) {
-			o.Refs = refsOf(group)
-			p.step(vocab.StepWrite, p.lex.domain.ByType(group[0].Type), o)
-		}
+		p.each(vocab.StepWrite, filtered(r.entities, isStored), *o)
 	}
 }
 
@@ -242,12 +244,9 @@ func (p *planner) save() {
 	if p.c.value != "" && !p.renames(drafts) {
 		return
 	}
-	groups := byKind(drafts)
-	late := func(g []*nodes.Entity) int { return btoi(p.lex.schedule != nil && g[0].Type == p.lex.schedule.Type) }
-	slices.SortStableFunc(groups, func(a, b []*nodes.Entity) int { return late(a) - late(b) })
-	for _, group := range groups {
-		p.step(vocab.StepWrite, p.lex.domain.ByType(group[0].Type), &op{act: opSave, Refs: refsOf(group)})
-	}
+	late := func(e *nodes.Entity) int { return btoi(p.lex.schedule != nil && e.Type == p.lex.schedule.Type) }
+	slices.SortStableFunc(drafts, func(a, b *nodes.Entity) int { return late(a) - late(b) })
+	p.each(vocab.StepWrite, drafts, op{act: opSave})
 }
 
 // renames plans the new name of a draft that is about to be saved, if there is one draft, and its kind has names.
@@ -266,16 +265,18 @@ func (p *planner) renames(drafts []*nodes.Entity) bool {
 
 // schedule assigns one thing to a day. A draft is saved first, and only with the user's consent.
 func (p *planner) schedule() {
-	link := p.lex.link
 	days, r := dates(p.c.text, p.Today), p.c.about
 	if len(days) == 0 || len(r.entities) == 0 && r.name == "" {
 		return // Understand has asked
 	}
 	row := p.dayRow(days[0], p.c.values)
 	create := &op{act: opCreate, Rows: []map[string]any{row}}
+	if len(r.entities) > 0 {
+		row[p.lex.link.Name] = r.entities[0].Ref
+	}
 	switch {
 	case len(r.entities) == 0:
-		p.step(vocab.StepRead, p.lex.planned, &op{act: opRead, Name: r.name})
+		p.look(p.lex.planned, r, "")
 		create.Name = r.name
 	case r.entities[0].Pending && !p.c.agreed:
 		p.out.Decision = "propose"
@@ -284,9 +285,6 @@ func (p *planner) schedule() {
 		return
 	case r.entities[0].Pending:
 		p.step(vocab.StepWrite, p.lex.planned, &op{act: opSave, Refs: refsOf(r.entities[:1])})
-		row[link.Name] = r.entities[0].Ref
-	default:
-		row[link.Name] = r.entities[0].Ref
 	}
 	p.step(vocab.StepWrite, p.lex.schedule, create)
 }
@@ -305,19 +303,12 @@ func (s *scene) dayRow(at time.Time, values []value) map[string]any {
 
 // slotText words a day of the schedule: "Friday, Nov 27 (dinner)".
 func (lex *lexicon) slotText(row map[string]any) string {
-	on := asText(row[lex.day.Name])
-	if at, err := time.Parse(dayFormat, on); err == nil {
-		on = at.Format("Monday, Jan 2")
-	}
-	var text strings.Builder
-	text.WriteString(on)
-	for _, c := range lex.schedule.Columns {
-		if v := asText(row[c.Name]); len(c.Enum) > 0 && v != "" {
-			text.WriteString(" (" + v + ")")
-		}
+	on := dayText(asText(row[lex.day.Name]))
+	if slot := asText(row[lex.Plan.Slot]); slot != "" {
+		on += " (" + slot + ")"
 	}
 
-	return text.String()
+	return on
 }
 
 // days drafts schedule rows: days and slots are fixed here; their content is chosen when the draft is made.
@@ -338,11 +329,8 @@ func (p *planner) days() {
 	}
 	var rows []map[string]any
 	for _, at := range days {
-		for _, v := range p.c.values {
-			rows = append(rows, p.dayRow(at, []value{v}))
-		}
-		if len(p.c.values) == 0 {
-			rows = append(rows, p.dayRow(at, nil))
+		for i := range max(len(p.c.values), 1) { // a row for each part of the day that is named
+			rows = append(rows, p.dayRow(at, p.c.values[i:min(i+1, len(p.c.values))]))
 		}
 	}
 	p.step(vocab.StepGenerate, p.lex.schedule, &op{act: opPlan, About: p.c.text, Rows: rows})

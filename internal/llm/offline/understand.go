@@ -54,15 +54,11 @@ func (s *scene) mention(c *command, out *nodes.UnderstandOutput) {
 		return
 	case len(r.entities) == 0:
 		m.Resolution, m.Reason = "unknown", "no known entity has this name"
-		out.Mentions = append(out.Mentions, m)
-
-		return
-	case r.several && c.verb != verbForget && c.verb != verbRetain:
+		r.entities = []*nodes.Entity{{}}
+	case r.several && !c.is(verbForget, verbRetain):
 		m.Resolution, m.Candidates, m.Reason = "ambiguous", refsOf(r.entities), "several fit"
-		out.Mentions = append(out.Mentions, m)
 		out.Disambiguation = &nodes.Disambiguation{Question: whichOne(r.entities), Options: m.Candidates}
-
-		return
+		r.entities = []*nodes.Entity{{}}
 	case r.exact:
 		m.Resolution, m.Reason = "exact", "named"
 	}
@@ -115,7 +111,7 @@ func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 			about = s.which(func(e *nodes.Entity) bool { return e.Type == c.kind.Type && !e.Deleted })
 		}
 		cur.Forget = refsOf(filtered(about, isPending))
-		cur.Demote = refsOf(filtered(about, func(e *nodes.Entity) bool { return !e.Pending }))
+		cur.Demote = refsOf(filtered(about, isStored))
 		out.CurationSummary = "The user wants " + cmp.Or(trimName(c.object), "it") + " out of mind; no row was deleted."
 	case verbReject:
 		for _, e := range s.which(func(e *nodes.Entity) bool { return s.choice(e) && s.holdsAny(e, c.rejected()) }) {
