@@ -19,8 +19,11 @@ TEST_FLAGS := -shuffle=on $(TEST_BUILD)
 # Tests also wait for databases and models: a few more at once than there are cores keep the cores busy, many more only
 # compete.
 TEST_TOGETHER := -parallel 4
-# Packages without a short test. They take longest, so they start first.
+# So do packages whose long tests run: with as many at once as there are cores, two cores are idle for a third of the time.
+PACKAGES_TOGETHER := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
+# Packages without a short test. They take longest, so they start first, before others that wait a lot.
 WHOLE := ./internal/chaos ./internal/e2e
+WAITING := ./internal/eval ./internal/mover ./cmd/api ./jobs
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
@@ -175,7 +178,7 @@ test: ## run all but the long tests (whole programs, browsers, exhaustive ones) 
 
 .PHONY: test/full
 test/full: ## run all tests, including conversations, browsers, the documents' commands and crashes
-	@$(TEST_DATABASE); go test -timeout 60m $(TEST_TOGETHER) $(TEST_FLAGS) $(WHOLE) ./internal/eval ./... && go test -C internal/bench $(TEST_FLAGS) ./...
+	@$(TEST_DATABASE); go test -timeout 60m $(PACKAGES_TOGETHER) $(TEST_TOGETHER) $(TEST_FLAGS) $(WHOLE) $(WAITING) ./... && go test -C internal/bench $(TEST_FLAGS) ./...
 
 .PHONY: test/race
 test/race: ## run the tests of make test with the race detector

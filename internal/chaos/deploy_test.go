@@ -39,7 +39,7 @@ func overlaid(t *testing.T, files map[string]string, output string, programs ...
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "overlay.json")
 	require.NoError(t, os.WriteFile(path, overlay, 0o600))
-	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-overlay", path, "-o", output}, programs...)...)
+	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-ldflags=-s -w", "-overlay", path, "-o", output}, programs...)...)
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }

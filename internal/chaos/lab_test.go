@@ -113,7 +113,7 @@ func (w *workshop) open(ctx context.Context, address string) error {
 		return err
 	}
 	w.programs = filepath.Join(w.dir, "bin")
-	build := exec.CommandContext(ctx, "go", "build", "-o", w.programs+"/", "alfred/cmd/worker", "alfred/cmd/api")
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", w.programs+"/", "alfred/cmd/worker", "alfred/cmd/api")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w: %s", err, out)
 	}
