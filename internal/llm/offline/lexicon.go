@@ -2,7 +2,6 @@ package offline
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ type lexicon struct {
 	domain  *domain.Domain
 	ranked  []*domain.Entity // what the user owns first, then children, then shared reference rows
 	phrases []phrase
-	names   []name // longest first
+	names   []value // of types, longest first
 	values  []value
 	rules   []rule
 
@@ -28,14 +27,9 @@ type lexicon struct {
 	wholes    []*domain.Entity // the types whose rows have parts
 }
 
-// name is a word for an entity type, value a word for a column's value.
-type name struct {
-	words  []string // in the singular
-	entity *domain.Entity
-}
-
+// value is words for a column's value or, without a column, for an entity type.
 type value struct {
-	words  []string
+	words  []string // in the singular
 	entity *domain.Entity
 	column *domain.Column
 	value  string
@@ -54,22 +48,25 @@ func newLexicon(d *domain.Domain) *lexicon {
 	rank := func(e *domain.Entity) int { return btoi(e.Part) + 2*btoi(e.Reference) }
 	lex.ranked = slices.SortedStableFunc(slices.Values(d.Entities), func(a, b *domain.Entity) int { return rank(a) - rank(b) })
 	for _, e := range lex.ranked {
-		lex.addNames(e, append([]string{e.Name, e.Plural, e.Type, human(e.Table)}, e.Aliases...)...)
+		for _, said := range append([]string{e.Name, e.Plural, e.Type, human(e.Table)}, e.Aliases...) {
+			lex.add(e, nil, said, "")
+		}
 		for _, c := range e.Columns {
 			for _, v := range c.Enum {
-				lex.addValue(e, c, human(v), v)
+				lex.add(e, c, human(v), v)
 			}
 		}
 	}
-	for _, s := range d.Subdomains {
-		if len(s.Tables) > 0 {
-			lex.addNames(lex.domain.ByTable(s.Tables[0]), append([]string{human(s.Name)}, s.Aliases...)...)
+	for _, s := range filtered(d.Subdomains, func(s *domain.Subdomain) bool { return len(s.Tables) > 0 }) {
+		for _, said := range append([]string{human(s.Name)}, s.Aliases...) {
+			lex.add(d.ByTable(s.Tables[0]), nil, said, "")
 		}
 	}
 	lex.addDeclared()
 	lex.assignParts()
-	slices.SortStableFunc(lex.values, func(a, b value) int { return len(b.words) - len(a.words) })
-	slices.SortStableFunc(lex.names, func(a, b name) int { return len(b.words) - len(a.words) })
+	longest := func(a, b value) int { return len(b.words) - len(a.words) }
+	slices.SortStableFunc(lex.values, longest)
+	slices.SortStableFunc(lex.names, longest)
 
 	return lex
 }
@@ -82,17 +79,15 @@ func btoi(b bool) int {
 	return 0
 }
 
-func (lex *lexicon) addNames(e *domain.Entity, said ...string) {
-	for _, s := range said {
-		if w := stems(s); e != nil && len(w) > 0 {
-			lex.names = append(lex.names, name{w, e})
-		}
-	}
-}
-
-// addValue skips "other", which nobody says to mean the value.
-func (lex *lexicon) addValue(e *domain.Entity, c *domain.Column, said, v string) {
-	if w := stems(said); !c.Hidden && len(w) > 0 && v != "other" && v != "none" {
+// add adds words for a type or a value. Nobody says "other" to mean the value, and "the pantry" is every row if it is a
+// word for the whole table, rather than one location.
+func (lex *lexicon) add(e *domain.Entity, c *domain.Column, said, v string) {
+	w := stems(said)
+	switch {
+	case e == nil || len(w) == 0:
+	case c == nil:
+		lex.names = append(lex.names, value{words: w, entity: e})
+	case !c.Hidden && v != "other" && v != "none" && indexWords(stems(e.Name+" "+e.Plural), w) < 0:
 		lex.values = append(lex.values, value{w, e, c, v})
 	}
 }
@@ -103,13 +98,7 @@ func (lex *lexicon) addDeclared() {
 	for _, v := range lex.Values {
 		e := lex.domain.ByType(v.Type)
 		for _, w := range v.Words {
-			if c := e.Column(v.Column); c != nil && v.Value != nil {
-				lex.addValue(e, c, w, fmt.Sprint(v.Value))
-			} else if c != nil {
-				lex.addValue(e, c, w, w)
-			} else {
-				lex.addNames(e, w)
-			}
+			lex.add(e, e.Column(v.Column), w, cmp.Or(asText(v.Value), w))
 		}
 	}
 	for _, f := range lex.Facts {
@@ -145,15 +134,10 @@ func alternatives(list []string) string {
 func (lex *lexicon) typesIn(text string) []*domain.Entity {
 	ws := stems(text)
 	found := make([]*domain.Entity, len(ws))
-	used := make([]bool, len(ws))
 	for _, n := range lex.names {
-		for i := 0; i+len(n.words) <= len(ws); i++ {
-			if slices.Equal(ws[i:i+len(n.words)], n.words) && !slices.Contains(used[i:i+len(n.words)], true) {
-				found[i] = n.entity
-				for j := range n.words {
-					used[i+j] = true
-				}
-			}
+		for i := indexWords(ws, n.words); i >= 0; i = indexWords(ws, n.words) {
+			found[i] = n.entity
+			clear(ws[i : i+len(n.words)])
 		}
 	}
 	var out []*domain.Entity
@@ -193,14 +177,12 @@ func (lex *lexicon) cutTypes(text string, e *domain.Entity) string {
 	return text
 }
 
-// valuesIn returns the values of e that a text names. "The pantry" means every row if it is a word for the whole table,
-// rather than one location.
+// valuesIn returns the values of e that a text names.
 func (lex *lexicon) valuesIn(text string, e *domain.Entity) []value {
 	var out []value
 	for _, v := range lex.values {
 		known := slices.ContainsFunc(out, func(o value) bool { return o.column == v.column && o.value == v.value })
-		whole := indexWords(stems(v.entity.Name+" "+v.entity.Plural), v.words) >= 0
-		if v.entity == e && !known && !whole && indexWords(stems(text), v.words) >= 0 {
+		if v.entity == e && !known && indexWords(stems(text), v.words) >= 0 {
 			out = append(out, v)
 		}
 	}
