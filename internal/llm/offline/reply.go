@@ -68,14 +68,12 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 		return p.Summary
 	case p.Type != vocab.StepWrite:
 		return ""
-	case wrote && doing != nil && doing.act == opDelete && len(doing.Where) > 0: // it did not know yet which rows these are
-		return cmp.Or(s.effects(p.Number), p.Summary)
-	case wrote && doing != nil:
-		return p.Summary
-	case wrote:
-		return s.effects(p.Number) // done by code, which has no words of its own
-	default:
+	case !wrote:
 		return "There was nothing that fits; nothing was changed."
+	case doing == nil || doing.act == opDelete: // code has no words of its own, and what a filter deletes is known only now
+		return cmp.Or(s.effects(p.Number), p.Summary)
+	default:
+		return p.Summary
 	}
 }
 
