@@ -343,6 +343,27 @@ func TestDeletesByDay(t *testing.T) {
 	}
 }
 
+// What is counted or listed meets each condition that is understood, days and "done" among them.
+func TestCountsAndListsWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	label, err := domain.ParseTemplate(`{name}`)
+	require.NoError(t, err)
+	d := garage(&domain.Entity{Type: "chore", Table: "chores", Name: "chore", Plural: "chores", Label: label, Display: label, Columns: []*domain.Column{
+		{Name: "name", Kind: domain.KindText}, {Name: "due", Kind: domain.KindDate}, {Name: "is_done", Kind: domain.KindBool},
+	}})
+	const friday, done = `{"field":"due","op":">=","value":"2026-01-16"},{"field":"due","op":"<=","value":"2026-01-16"}`, `{"field":"is_done","op":"=","value":true}`
+	for message, want := range map[string]string{
+		"How many chores are there on Friday?": `analyze: Count chores {"where":[` + friday + `]}`,
+		"How many chores are done?":            `analyze: Count chores {"where":[` + done + `]}`,
+		"Show my done chores":                  `read: Read chores {"where":[` + done + `]}`,
+		"Show the chores for Friday":           `read: Read chores {"where":[` + friday + `]}`,
+		"Show expired chores":                  `read: Read chores {"where":[{"field":"due","op":"<","value":"2026-01-13"}]}`,
+		"Delete all done chores":               `write: Delete chores {"where":[` + done + `]}`,
+	} {
+		require.Equal(t, []string{want}, planIn(t, d, message), message)
+	}
+}
+
 // What is to be spared is not what is meant.
 func TestSparesWhatWasExcepted(t *testing.T) {
 	t.Parallel()
