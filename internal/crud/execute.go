@@ -232,9 +232,12 @@ func (d *decision) act(ctx context.Context, tenant pgx.Tx) error {
 }
 
 // rehearse makes the calls that wait for the user's word, all of which is then rolled back: nobody is asked for what the
-// database refuses.
+// database refuses. The owner's functions do not run without that word: what they do outside the database would stay.
 func (d *decision) rehearse(ctx context.Context, tenant pgx.Tx) error {
 	for i, s := range d.steps {
+		if s.reacts() {
+			continue
+		}
 		var err error
 		switch op := s.op.(type) {
 		case *deleteOp:
@@ -244,10 +247,6 @@ func (d *decision) rehearse(ctx context.Context, tenant pgx.Tx) error {
 		case *updateOp:
 			if op.after == nil && len(op.before.Rows) > 0 {
 				_, err = d.update(ctx, tenant, op.entity, op.before.keys(), op.written)
-			}
-		case *operateOp:
-			if s.asks {
-				_, err = op.call(ctx, tenant, op.declared.Call)
 			}
 		}
 		if fault, ok := errors.AsType[*Error](err); ok && fault.Code == CodeStale {
@@ -259,6 +258,11 @@ func (d *decision) rehearse(ctx context.Context, tenant pgx.Tx) error {
 	}
 
 	return nil
+}
+
+// reacts reports whether triggers of the owner's run after the call.
+func (s *step) reacts() bool {
+	return s.entity != nil && s.entity.Reacts || slices.ContainsFunc(s.deletes, func(w *rowChange) bool { return w.entity.Reacts })
 }
 
 func (d *decision) failed(i int, err error) error {

@@ -102,6 +102,27 @@ func TestK03ApprovedOperationsOnRowsThatChanged(t *testing.T) {
 	require.Equal(t, "30", b.crate("weight"))
 }
 
+// The owner's functions do not run before the user agrees, not even to be rolled back: the number of calls is not.
+func TestFunctionsWaitForTheYes(t *testing.T) {
+	t.Parallel()
+
+	tables := depotFunctions + `
+		CREATE SEQUENCE depot.calls; GRANT USAGE ON depot.calls TO alfred_tenant;
+		CREATE FUNCTION depot.ring(this bigint) RETURNS void LANGUAGE sql AS $$ SELECT nextval('depot.calls') $$;
+		CREATE FUNCTION depot.gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('depot.calls'); RETURN NULL; END $$;
+		CREATE TRIGGER gone AFTER DELETE ON depot.crates FOR EACH ROW EXECUTE FUNCTION depot.gone();
+		GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA depot TO alfred_tenant;`
+	b := setupDeclared(t, tables, depotOperations+"  - {name: ring, function: ring, on: crate, confirm: always}\n")
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 10}}`)
+	for want, asks := range map[string]vocab.Call{
+		"This would ring":            call("ring", `{"this": "crate_1"}`),
+		"This would delete 1 crate:": call(vocab.ToolDelete, `{"table": "crates", "filters": []}`),
+	} {
+		require.Contains(t, b.decide("write", asks).Approval.Text, want)
+	}
+	require.False(t, query[bool](b, `SELECT is_called FROM depot.calls`))
+}
+
 // A question about an operation names the row, though its label is that of another, the rows among its arguments, and the
 // operations that a yes carries out besides. What was done is told by type, with what the function returned.
 func TestOperationsAreToldInFull(t *testing.T) {
