@@ -98,7 +98,7 @@ func (w *initWriter) keyLike(t *catalogTable) string {
 func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx) error {
 	w.keys = map[*catalogTable][]string{}
 	for _, t := range w.cat.tables {
-		if len(t.primary) != 1 || t.column(t.primary[0]).Kind != KindText {
+		if t.View || len(t.primary) != 1 || t.column(t.primary[0]).Kind != KindText {
 			continue
 		}
 		name := quote(w.Schema, t.Name)
