@@ -48,7 +48,7 @@ func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity
 			return err
 		}
 	}
-	lost, others, err := j.lostUnseen(ctx, tx, e, gone)
+	lost, others, err := lostUnseen(ctx, tx, e, gone)
 	if err != nil {
 		return err
 	}
@@ -92,9 +92,9 @@ func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domai
 
 // lostUnseen describes invisible rows that are deleted with the given ones, nil for none, and whether they are other
 // people's. The tenant cannot see them, so the engine looks; where it may not, there may be some.
-func (j *journal) lostUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (lost *string, others bool, err error) {
+func lostUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (lost *string, others bool, err error) {
 	for _, unseen := range e.Unseen {
-		there, err := j.dependsUnseen(ctx, tx, e, unseen, keys)
+		there, err := dependsUnseen(ctx, tx, e, unseen, keys)
 		if err != nil {
 			return nil, false, err
 		}
@@ -116,8 +116,8 @@ const mayLook = `
 	                 JOIN pg_catalog.pg_namespace AS n ON n.nspname = name[1]
 	                 JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = name[2]), false)`
 
-func (j *journal) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
-	pointed, seen, err := j.pointedAt(ctx, tx, e, unseen, keys)
+func dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
+	pointed, seen, err := pointedAt(ctx, tx, e, unseen, keys)
 	if err != nil {
 		return false, err
 	}
@@ -147,7 +147,7 @@ func (j *journal) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity
 }
 
 // pointedAt reads what unseen rows hold of those with the keys, and counts those of the tenant's own that hold it.
-func (j *journal) pointedAt(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (pointed []byte, seen int, err error) {
+func pointedAt(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (pointed []byte, seen int, err error) {
 	s := &statement{}
 	holds := joinEach(unseen.Targets, ", ", func(c *domain.Column) string { return e.Qualified(c) })
 	s.add("SELECT (SELECT jsonb_agg(jsonb_build_array(", holds, ")) FROM ", e.SQL(), " WHERE ", s.keyIn(e, keys), "), ")
