@@ -135,8 +135,8 @@ psql: ## open psql with Alfred's search path
 	@$(DATABASE); PGOPTIONS="-c search_path=alfred,public,kitchen" psql "$$DATABASE_URL"
 
 .PHONY: nightly
-nightly: ## run every case of the tests that test/full samples: alterations of tables, suites of conversations; nightly
-	@$(TEST_DATABASE); NIGHTLY=1 go test -count=1 -timeout 60m $(TEST_TOGETHER) -run 'TestK01|TestSuitesPass' ./internal/crud ./internal/e2e ./internal/eval
+nightly: ## run every case of the tests that test/full samples: alterations of tables, suites of conversations, twenty tabs; nightly
+	@$(TEST_DATABASE); NIGHTLY=1 go test -count=1 -timeout 60m $(TEST_TOGETHER) -run 'TestK01|TestY01|TestSuitesPass' ./internal/crud ./internal/e2e ./internal/eval
 
 .PHONY: notices
 notices: ## write the licenses of everything linked into the programs to bin/THIRD_PARTY_NOTICES
