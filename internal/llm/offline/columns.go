@@ -21,6 +21,12 @@ func doneColumn(e *domain.Entity) *domain.Column {
 	return firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindBool && doneWord(human(c.Name)) })
 }
 
+func doneWord(text string) bool {
+	return slices.ContainsFunc(words(text), func(w string) bool {
+		return slices.Contains([]string{"done", "completed", "finished", "bought", "purchased"}, w)
+	})
+}
+
 func named(e *domain.Entity, kind domain.Kind, names ...string) *domain.Column {
 	return firstColumn(e, func(c *domain.Column) bool { return c.Kind == kind && slices.Contains(names, c.Name) })
 }

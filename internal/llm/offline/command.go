@@ -119,7 +119,7 @@ func (s *scene) resolve(c *command) {
 	}
 }
 
-// offerWords begin every offer made by reply.go.
+// offerWords begin every offer of this model.
 const offerWords = "Shall I save "
 
 // read is what the user wants: the message or, if it answers the open question, the earlier message that the question

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -148,46 +147,6 @@ func (c *command) listing() *op {
 	return o
 }
 
-// throughout matches what makes two days the ends of a time.
-var throughout = regexp.MustCompile(`(?i)\b(?:between|from|to|until|till|through)\b|\s[-–]\s`)
-
-func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
-	day, days := firstColumn(e, isDay), dates(text, s.Today)
-	from, to, ok := period(text, s.Today)
-	switch {
-	case day != nil && within(text, "expired"):
-		return []filter{{day.Name, "<", s.Today.Format(dayFormat)}}
-	case day == nil || !ok:
-		return nil
-	case len(days) > 1 && !throughout.MatchString(text): // Friday and Sunday
-		return []filter{{day.Name, "in", mapped(days, func(at time.Time) string { return at.Format(dayFormat) })}}
-	}
-
-	return []filter{{day.Name, ">=", from.Format(dayFormat)}, {day.Name, "<=", to.Format(dayFormat)}}
-}
-
-// valueFilters combines several values of one column into one "in".
-func (s *scene) valueFilters(values []value) []filter {
-	var out []filter
-	for _, v := range values {
-		i := slices.IndexFunc(out, func(x filter) bool { return x.Field == v.column.Name })
-		switch {
-		case v.column.Kind == domain.KindArray:
-			out = append(out, filter{v.column.Name, "contains", []string{v.value}})
-		case i < 0:
-			out = append(out, filter{v.column.Name, "=", typed(v.column, v.value, s.Today)})
-		default:
-			before, several := out[i].Value.([]any)
-			if !several {
-				before = []any{out[i].Value}
-			}
-			out[i].Op, out[i].Value = "in", slices.Concat(before, []any{typed(v.column, v.value, s.Today)})
-		}
-	}
-
-	return out
-}
-
 // typeFor is the type that a command is about; if it only names a thing: the draftable type, else the first type with
 // names.
 func (p *planner) typeFor(r found) *domain.Entity {
@@ -230,12 +189,6 @@ func (p *planner) change() {
 	default:
 		p.each(vocab.StepWrite, filtered(r.entities, isStored), *o)
 	}
-}
-
-func doneWord(text string) bool {
-	return slices.ContainsFunc(words(text), func(w string) bool {
-		return slices.Contains([]string{"done", "completed", "finished", "bought", "purchased"}, w)
-	})
 }
 
 // save plans one write per type; referencing types come after those they reference.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"alfred/internal/domain"
 )
@@ -77,6 +78,46 @@ func (s *scene) term(text string, kinds ...*domain.Entity) string {
 	}
 
 	return trimName(without(text, func(w string) bool { return indexWords(fillers, stems(w)) >= 0 }))
+}
+
+// throughout matches what makes two days the ends of a time.
+var throughout = regexp.MustCompile(`(?i)\b(?:between|from|to|until|till|through)\b|\s[-–]\s`)
+
+func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
+	day, days := firstColumn(e, isDay), dates(text, s.Today)
+	from, to, ok := period(text, s.Today)
+	switch {
+	case day != nil && within(text, "expired"):
+		return []filter{{day.Name, "<", s.Today.Format(dayFormat)}}
+	case day == nil || !ok:
+		return nil
+	case len(days) > 1 && !throughout.MatchString(text): // Friday and Sunday
+		return []filter{{day.Name, "in", mapped(days, func(at time.Time) string { return at.Format(dayFormat) })}}
+	}
+
+	return []filter{{day.Name, ">=", from.Format(dayFormat)}, {day.Name, "<=", to.Format(dayFormat)}}
+}
+
+// valueFilters combines several values of one column into one "in".
+func (s *scene) valueFilters(values []value) []filter {
+	var out []filter
+	for _, v := range values {
+		i := slices.IndexFunc(out, func(x filter) bool { return x.Field == v.column.Name })
+		switch {
+		case v.column.Kind == domain.KindArray:
+			out = append(out, filter{v.column.Name, "contains", []string{v.value}})
+		case i < 0:
+			out = append(out, filter{v.column.Name, "=", typed(v.column, v.value, s.Today)})
+		default:
+			before, several := out[i].Value.([]any)
+			if !several {
+				before = []any{out[i].Value}
+			}
+			out[i].Op, out[i].Value = "in", slices.Concat(before, []any{typed(v.column, v.value, s.Today)})
+		}
+	}
+
+	return out
 }
 
 // compare reads "under 30 minutes", "at least 2 helpers", "more than 2 kg of flour", "quickest", "the most servings".
