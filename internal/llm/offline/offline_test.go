@@ -364,6 +364,14 @@ func TestCountsAndListsWhatWasSaid(t *testing.T) {
 	}
 }
 
+// A part of a name shows the thing that has it, of whatever type.
+func TestShowsByAPartOfTheName(t *testing.T) {
+	t.Parallel()
+	saw := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Band saw", Tier: "recent", Action: "read", Touched: 1}
+	require.Equal(t, []string{`read: Read tools {"refs":["tool_1"],"detail":"full"}`}, plan(t, "show me the saw", saw))
+	require.Equal(t, []string{}, plan(t, "what about the saw", saw))
+}
+
 // What is to be spared is not what is meant.
 func TestSparesWhatWasExcepted(t *testing.T) {
 	t.Parallel()

@@ -48,6 +48,9 @@ func (by *selection) compares() bool { return by.unfit || len(by.where) > 0 }
 
 // selection reads the values, days and comparisons that an object names.
 func (s *scene) selection(c *command) selection {
+	if c.kind == nil {
+		return selection{name: s.term(c.object)}
+	}
 	by := s.compare(c.kind, c.object)
 	by.where = slices.Concat(s.valueFilters(s.lex.valuesIn(c.object, c.kind)), s.dayFilters(c.kind, c.object), by.where)
 	by.name = s.term(by.name, append([]*domain.Entity{c.kind}, c.also...)...)
