@@ -69,7 +69,7 @@ func TestRefusalsAreTold(t *testing.T) {
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 write ok"}, h.outcomes(turn))
-	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1). Refused: No cod before Friday."}, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
+	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1). An earlier attempt was refused: No cod before Friday."}, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
 }
 
 // A limit ends the step as partial, with what is done and what is left, and never as a success.

@@ -288,7 +288,7 @@ func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 	return in.ended(end)
 }
 
-// writtenAndRefused says what a step's calls did, and what they were refused.
+// writtenAndRefused says what a step's calls did, and what they were refused: that may have been mended since, or left out.
 func (in acted) writtenAndRefused(outcome *crud.Outcome) string {
 	did := &crud.Outcome{}
 	for _, told := range in.done {
@@ -296,7 +296,7 @@ func (in acted) writtenAndRefused(outcome *crud.Outcome) string {
 	}
 	did.Results = append(did.Results, outcome.Results...)
 
-	return did.Told() + " Refused: " + strings.Join(in.refused, " ")
+	return did.Told() + " An earlier attempt was refused: " + strings.Join(in.refused, " ")
 }
 
 // stop ends the step by code. It never counts as success.

@@ -109,10 +109,14 @@ func TestFunctionsWaitForTheYes(t *testing.T) {
 	tables := depotFunctions + `
 		CREATE SEQUENCE depot.calls; GRANT USAGE ON depot.calls TO alfred_tenant;
 		CREATE FUNCTION depot.ring(this bigint) RETURNS void LANGUAGE sql AS $$ SELECT nextval('depot.calls') $$;
+		CREATE FUNCTION depot.bell(this bigint) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'There is no bell.'; END $$;
 		CREATE FUNCTION depot.gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('depot.calls'); RETURN NULL; END $$;
 		CREATE TRIGGER gone AFTER DELETE ON depot.crates FOR EACH ROW EXECUTE FUNCTION depot.gone();
 		GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA depot TO alfred_tenant;`
-	b := setupDeclared(t, tables, depotOperations+"  - {name: ring, function: ring, on: crate, confirm: always}\n")
+	b := setupDeclared(t, tables, depotOperations+`
+  - {name: ring, function: ring, on: crate, confirm: always}
+  - {name: ring_bell, function: ring, on: crate, confirm: always, preview: bell}
+`)
 	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 10}}`)
 	for want, asks := range map[string]vocab.Call{
 		"This would ring":            call("ring", `{"this": "crate_1"}`),
@@ -120,6 +124,7 @@ func TestFunctionsWaitForTheYes(t *testing.T) {
 	} {
 		require.Contains(t, b.decide("write", asks).Approval.Text, want)
 	}
+	require.Equal(t, "There is no bell.", b.refused("write", "ring_bell", `{"this": "crate_1"}`, crud.CodeViolation), "a preview refuses without a question")
 	require.False(t, query[bool](b, `SELECT is_called FROM depot.calls`))
 }
 
