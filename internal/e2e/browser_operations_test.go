@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,4 +49,55 @@ func TestW06OperationsAreButtons(t *testing.T) {
 	b.click("dialog[open] header button")
 	b.eval(`[...document.querySelectorAll("dialog[open]:last-of-type button")].find((e) => e.textContent === "Discard").click()`)
 	h.requireRows(t, "cancelled 12.50", `SELECT h.status || ' ' || r.amount FROM rental.hires AS h JOIN rental.refunds AS r ON (r.branch, r.hire) = (h.branch, h.number) WHERE title = 'Shelf'`)
+}
+
+// A deletion that takes other people's rows along says so before it goes on, of one row and of many.
+func TestDeletionsThatTakeRowsOfOthers(t *testing.T) {
+	t.Parallel()
+
+	b := browse(t)
+	c := talkOver(t, "testdata/forum.sql")
+	d, _ := viewsOf(t, c, "forum", strings.NewReplacer("\n  - type: channel\n", "\n  - type: channel\n    writes: [create, update, delete]\n    columns: [name]\n"))
+	c.exec(`INSERT INTO forum_alfred.alfred_accounts VALUES ($1, 1)`)
+	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
+	press := func(label string) {
+		t.Helper()
+		b.eval(`[...document.querySelectorAll("dialog[open]:last-of-type button")].find((e) => e.textContent === "` + label + `").click()`)
+	}
+	const taken = "With the channel, messages of others are deleted or changed"
+
+	b.enter(h.guest("ada"), h.url)
+	b.click(`#types [data-type="channel"]`)
+	b.shows("#row-count", "3 channels")
+	b.fill("#find-row", "general")
+	b.shows("#row-count", "1 channel")
+	b.click("#row-table tbody button")
+	b.shows("dialog[open]", "Delete")
+	press("Delete")
+	b.shows("dialog[open]:last-of-type", "The row and its parts will be gone.")
+	press("Delete")
+	b.shows("dialog[open]:last-of-type", taken)
+	b.look("deletion")
+	press("Keep")
+	b.counts("dialog[open]", 1)
+	h.requireRows(t, "4", `SELECT count(*)::text FROM forum.messages`)
+	press("Delete")
+	press("Delete")
+	b.shows("dialog[open]:last-of-type", taken)
+	press("Delete")
+	b.counts("dialog[open]", 0)
+	h.requireRows(t, "2", `SELECT count(*)::text FROM forum.messages`)
+
+	b.fill("#find-row", "")
+	b.shows("#row-count", "2 channels")
+	b.click(`#row-table thead input`)
+	b.shows("#row-bulk", "2 channels chosen")
+	b.click("#row-bulk .danger")
+	b.shows("dialog[open]:last-of-type", "The rows and their parts will be gone.")
+	press("Delete")
+	b.shows("dialog[open]:last-of-type", taken)
+	b.look("deletions")
+	press("Delete")
+	b.shows("#row-count", "0 channels")
+	h.requireRows(t, "0", `SELECT count(*)::text FROM forum.messages`)
 }

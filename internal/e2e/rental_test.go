@@ -107,10 +107,18 @@ var policyFor = regexp.MustCompile(`CREATE POLICY alfred_views .*`)
 // rentalOf opens the tools for hire in their owner's state, declared by init and the owner's review.
 func rentalOf(t *testing.T, c *talk) (*domain.Domain, *domain.Declaration) {
 	t.Helper()
-	text, err := domain.InitViews(t.Context(), c.pool, "rental", "")
+
+	return viewsOf(t, c, "rental", rentalReview)
+}
+
+// viewsOf attaches the views that init writes for a schema, as reviewed.
+func viewsOf(t *testing.T, c *talk, schema string, review *strings.Replacer) (*domain.Domain, *domain.Declaration) {
+	t.Helper()
+	text, err := domain.InitViews(t.Context(), c.pool, schema, "")
 	require.NoError(t, err)
-	files := fstest.MapFS{"rental.yaml": {Data: []byte(rentalReview.Replace(text))}}
-	decl, err := domain.Load(files, "rental.yaml")
+	name := schema + ".yaml"
+	files := fstest.MapFS{name: {Data: []byte(review.Replace(text))}}
+	decl, err := domain.Load(files, name)
 	require.NoError(t, err, text)
 	sql, notes, err := domain.Views(t.Context(), c.pool, decl)
 	require.NoError(t, err, text)
@@ -119,7 +127,7 @@ func rentalOf(t *testing.T, c *talk) (*domain.Domain, *domain.Declaration) {
 		_, err := c.pool.Exec(t.Context(), policyFor.FindString(note))
 		require.NoError(t, err, note)
 	}
-	d, err := domain.Open(t.Context(), c.pool, files, "rental.yaml")
+	d, err := domain.Open(t.Context(), c.pool, files, name)
 	require.NoError(t, err, "%s\n%s", text, sql)
 
 	return d, decl
