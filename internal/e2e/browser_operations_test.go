@@ -62,7 +62,9 @@ func TestDeletionsThatTakeRowsOfOthers(t *testing.T) {
 	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
 	press := func(label string) {
 		t.Helper()
-		b.eval(`[...document.querySelectorAll("dialog[open]:last-of-type button")].find((e) => e.textContent === "` + label + `").click()`)
+		found := `[...[...document.querySelectorAll("dialog[open]")].at(-1)?.querySelectorAll("button") ?? []].find((e) => e.textContent === "` + label + `")`
+		b.until(found)
+		b.eval(found + ".click()")
 	}
 	const taken = "With the channel, messages of others are deleted or changed"
 
@@ -82,6 +84,7 @@ func TestDeletionsThatTakeRowsOfOthers(t *testing.T) {
 	b.counts("dialog[open]", 1)
 	h.requireRows(t, "4", `SELECT count(*)::text FROM forum.messages`)
 	press("Delete")
+	b.shows("dialog[open]:last-of-type", "The row and its parts will be gone.")
 	press("Delete")
 	b.shows("dialog[open]:last-of-type", taken)
 	press("Delete")
