@@ -20,7 +20,7 @@ TEST_FLAGS := -shuffle=on $(TEST_BUILD)
 # compete.
 TEST_TOGETHER := -parallel 4
 # So do packages whose long tests run: with as many at once as there are cores, two cores are idle for a third of the time.
-PACKAGES_TOGETHER := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
+PACKAGES_TOGETHER := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # Packages without a short test. They take longest, so they start first, before others that wait a lot.
 WHOLE := ./internal/chaos ./internal/e2e
 WAITING := ./internal/eval ./internal/mover ./cmd/api ./jobs
