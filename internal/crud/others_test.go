@@ -1,31 +1,22 @@
 package crud_test
 
 import (
+	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
 	"alfred/internal/testfactory"
 	"alfred/internal/vocab"
 )
-
-const forum = `CREATE SCHEMA forum;
-CREATE TABLE forum.users (id serial PRIMARY KEY, name text NOT NULL);
-CREATE TABLE forum.channels (id serial PRIMARY KEY, created_by integer NOT NULL REFERENCES forum.users, name text NOT NULL);
-CREATE TABLE forum.messages (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES forum.users, channel_id integer NOT NULL REFERENCES forum.channels ON DELETE CASCADE, title text NOT NULL);
-INSERT INTO forum.users (name) VALUES ('Ada'), ('Eve');
-INSERT INTO forum.channels (created_by, name) VALUES (1, 'general'), (1, 'diary');
-INSERT INTO forum.messages (user_id, channel_id, title) VALUES (1, 1, 'hello'), (2, 1, 'hi'), (1, 2, 'today')`
 
 // setupForum is a schema in which one user's rows belong to another's row.
 func setupForum(t *testing.T) *bundle {
 	t.Helper()
 
-	return setupViews(t, "forum", forum, map[string][]string{"channel": {"name"}})
+	return setupViews(t, "forum", testfactory.Forum, map[string][]string{"channel": {"name"}})
 }
 
 // setupViews is a schema as init declares it, with rows of some types that may be written, by the columns that may be set. Ada,
@@ -35,20 +26,12 @@ func setupViews(t *testing.T, schema, tables string, writable map[string][]strin
 	tx := dbtest.Tx(t)
 	_, err := tx.Exec(t.Context(), tables)
 	require.NoError(t, err)
-	text, err := domain.InitViews(t.Context(), tx, schema, "")
-	require.NoError(t, err)
-	decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(text)}}, "d.yaml")
-	require.NoError(t, err, text)
-	for i := range decl.Entities {
-		if columns := writable[decl.Entities[i].Type]; columns != nil {
-			decl.Entities[i].Writes, decl.Entities[i].Columns = domain.Verbs(), columns
-		}
+	var review []string
+	for entityType, columns := range writable {
+		line := "\n  - type: " + entityType + "\n"
+		review = append(review, line, line+"    writes: [create, update, delete]\n    columns: ["+strings.Join(columns, ", ")+"]\n")
 	}
-	sql, _, err := domain.Views(t.Context(), tx, decl)
-	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql), sql)
-	d, err := domain.Bind(t.Context(), tx, decl)
-	require.NoError(t, err)
+	d := testfactory.Views(t, tx, schema, strings.NewReplacer(review...)).Domain
 	ada, eve := testfactory.User(t, tx, "UTC"), testfactory.User(t, tx, "UTC")
 	_, err = tx.Exec(t.Context(), `INSERT INTO `+schema+`_alfred.alfred_accounts VALUES ($1, 1), ($2, 2)`, ada, eve)
 	require.NoError(t, err)

@@ -3,7 +3,6 @@ package crud_test
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -11,7 +10,6 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
 	"alfred/internal/testfactory"
 	"alfred/internal/vocab"
 )
@@ -88,17 +86,9 @@ func setupAltered(t *testing.T, alter string, more ...string) *bundle {
 		require.NoError(t, err)
 	}
 	run(quay + alter)
-	text, err := domain.InitViews(t.Context(), tx, "quay", "")
-	require.NoError(t, err)
-	decl, err := domain.Load(fstest.MapFS{"quay.yaml": {Data: []byte(strings.NewReplacer(more...).Replace(quayReview.Replace(text)))}}, "quay.yaml")
-	require.NoError(t, err, text)
-	sql, _, err := domain.Views(t.Context(), tx, decl)
-	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql), sql)
-	d, err := domain.Bind(t.Context(), tx, decl)
-	require.NoError(t, err, "%s\n%s", sql, text)
+	d := testfactory.Views(t, tx, "quay", quayReview, strings.NewReplacer(more...)).Domain
 	ada, eve := testfactory.User(t, tx, "UTC"), testfactory.User(t, tx, "UTC")
-	_, err = tx.Exec(t.Context(), `INSERT INTO quay_alfred.alfred_accounts VALUES ($1, 1), ($2, 2)`, ada, eve)
+	_, err := tx.Exec(t.Context(), `INSERT INTO quay_alfred.alfred_accounts VALUES ($1, 1), ($2, 2)`, ada, eve)
 	require.NoError(t, err)
 
 	return setupOn(t, tx, ada, d)

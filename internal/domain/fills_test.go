@@ -95,7 +95,7 @@ func TestFillsAreChecked(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, studio)
-	text := attached(t, tx, "studio", studioReview...).text
+	text := attached(t, tx, "studio", studioReview...).Text
 	for said, fills := range map[string]string{
 		"fills: id: function nonsense() does not exist":             `{create: {id: nonsense()}}`,
 		"every change would set name":                               `{create: {id: "'x'"}, update: {"updatedAt": now(), name: "'x'"}}`,

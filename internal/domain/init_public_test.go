@@ -26,7 +26,7 @@ CREATE TABLE paper.capitals (city_id integer PRIMARY KEY REFERENCES paper.cities
 CREATE TABLE paper.letters (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES paper.users, title text NOT NULL,
 	content_id integer NOT NULL UNIQUE REFERENCES paper.contents, city_id integer REFERENCES paper.cities);`)
 	d := bound(t, tx, "paper")
-	text := d.text
+	text := d.Text
 	require.Contains(t, text, "# left out, contents: each of its rows is that of one row of letters, and shared, everybody would see all of them; if they may, declare it reference: true")
 	require.Contains(t, text, "# left out, scans: each of its rows is that of one row of contents")
 	require.NotContains(t, text, "  - type: content\n")
@@ -47,7 +47,7 @@ CREATE TABLE fleet.places (place_id serial PRIMARY KEY, address text NOT NULL, a
 CREATE TABLE fleet.drivers (driver_id serial PRIMARY KEY, first_name text NOT NULL, last_name text NOT NULL, title text NOT NULL, birth_date date, home_phone text, email text);
 CREATE TABLE fleet.customers (customer_id serial PRIMARY KEY, name text NOT NULL, email text, place_id integer NOT NULL REFERENCES fleet.places);
 CREATE TABLE fleet.rides (ride_id serial PRIMARY KEY, customer_id integer NOT NULL REFERENCES fleet.customers, driver_id integer NOT NULL REFERENCES fleet.drivers, starts_at timestamptz NOT NULL)`)
-	text := bound(t, tx, "fleet").text
+	text := bound(t, tx, "fleet").Text
 	require.Contains(t, text, "hidden: [address, address2, phone] # unsure: part of it tells of people, and all users share the rows")
 	require.Contains(t, text, "hidden: [birth_date, home_phone, email] # unsure: part of it tells of people, and all users share the rows")
 	require.Contains(t, text, `display: "{district}"`)
@@ -66,7 +66,7 @@ CREATE TABLE vault.organizations (uuid varchar(40) PRIMARY KEY, name text NOT NU
 CREATE TABLE vault.users (uuid varchar(40) PRIMARY KEY, email text NOT NULL, password_hint text, totp_recover text, backup_codes text[], cookie text, security_stamp text, pass_crypt text, keywords text);
 CREATE TABLE vault.folders (uuid varchar(40) PRIMARY KEY, user_uuid varchar(40) NOT NULL REFERENCES vault.users, name text NOT NULL);
 CREATE TABLE vault.groups (uuid varchar(40) PRIMARY KEY, organizations_uuid varchar(40) NOT NULL REFERENCES vault.organizations, name text NOT NULL);`)
-	text := bound(t, tx, "vault").text
+	text := bound(t, tx, "vault").Text
 	require.Contains(t, text, `accounts: "users"}`)
 	require.Contains(t, text, `owner: "user_uuid" # unsure`)
 	require.Contains(t, text, "hidden: [password_hint, totp_recover, backup_codes, cookie, security_stamp, pass_crypt]")
@@ -86,7 +86,7 @@ CREATE TABLE trade.orders (order_id serial PRIMARY KEY, customer_id varchar(5) N
 CREATE TABLE trade.order_tags (order_id integer NOT NULL REFERENCES trade.orders ON DELETE CASCADE, k varchar(20) NOT NULL, v varchar(20) NOT NULL, PRIMARY KEY (order_id, k));
 CREATE TABLE trade.follows (target_id varchar(5) NOT NULL REFERENCES trade.customers, who_id varchar(5) NOT NULL REFERENCES trade.customers, PRIMARY KEY (who_id, target_id));`)
 	d := bound(t, tx, "trade")
-	text := d.text
+	text := d.Text
 	for _, part := range []string{
 		`label: "{country}"`, `label: "{city}"`, `label: "{company_name}"`, `label: "{placed_at:Jan 2, 2006 15:04} {_city_id_label}"`,
 		`display: "{k} {v}"`, `owner: "who_id" # unsure: its rows are those of whom it names; if not, owner: target_id`,
@@ -122,7 +122,7 @@ func TestProbeWithoutAnOwner(t *testing.T) {
 	exec(t, tx, `CREATE SCHEMA den; CREATE TABLE den.users (id serial PRIMARY KEY, name text NOT NULL);
 CREATE TABLE den.settings (id serial PRIMARY KEY, name text NOT NULL, changed_by_user integer REFERENCES den.users);
 INSERT INTO den.users (name) VALUES ('Ada'), ('Eve'); INSERT INTO den.settings (name, changed_by_user) VALUES ('a', NULL), ('b', 1), ('c', 2)`)
-	decl := bound(t, tx, "den").decl
+	decl := bound(t, tx, "den").Decl
 	proof, err := domain.Probe(t.Context(), tx, decl)
 	require.NoError(t, err)
 	require.Empty(t, proof.Broken)

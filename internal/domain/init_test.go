@@ -151,8 +151,8 @@ func TestInitAwkwardNames(t *testing.T) {
 	require.Equal(t, `the "when"`, entry.Order[0].Column)
 	require.Equal(t, "Jan 12, 2026 Swan", entry.Label.Render(map[string]any{`the "when"`: "2026-01-12", "_boat_key_label": "Swan"}))
 	require.Equal(t, "bpchar", boat.Column("home").FK.Entity.Key.Type, "a cast to character would cut it to one character")
-	require.Contains(t, d.text, "# unsure: rows with deleted_at are shown like all others")
-	require.NoError(t, domain.Drop(t.Context(), tx, d.decl))
+	require.Contains(t, d.Text, "# unsure: rows with deleted_at are shown like all others")
+	require.NoError(t, domain.Drop(t.Context(), tx, d.Decl))
 }
 
 // Programs that write names in camel case call their tables in the singular and their columns userId.

@@ -49,7 +49,7 @@ func TestW04ProbeViews(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "marina"))
-	decl := bound(t, tx, "marina", harbourReview...).decl
+	decl := bound(t, tx, "marina", harbourReview...).Decl
 
 	proof, err := domain.Probe(t.Context(), tx, decl)
 	require.NoError(t, err)

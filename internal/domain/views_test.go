@@ -10,6 +10,7 @@ import (
 
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
+	"alfred/internal/testfactory"
 )
 
 // harbour has only composite keys, an enum, sequences, rules in triggers, a table without a key, and its own view.
@@ -48,36 +49,15 @@ const (
 	eveID = "0190a000-0000-7000-8000-00000000000e"
 )
 
-// viewed is what init writes of a schema, as reviewed, with its views.
-type viewed struct {
-	*domain.Domain
-
-	text  string // as written
-	decl  *domain.Declaration
-	sql   string
-	notes []string
-}
-
-// bound writes and binds them; review are pairs of texts, each of which the second replaces.
-func bound(t *testing.T, tx pgx.Tx, schema string, review ...string) *viewed {
+// bound is what init writes of a schema; review are pairs of texts, each of which the second replaces.
+func bound(t *testing.T, tx pgx.Tx, schema string, review ...string) *testfactory.Viewed {
 	t.Helper()
 
-	text, err := domain.InitViews(t.Context(), tx, schema, "")
-	require.NoError(t, err)
-	v := &viewed{text: text}
-	v.decl, err = domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(strings.NewReplacer(review...).Replace(text))}}, "d.yaml")
-	require.NoError(t, err, text)
-	v.sql, v.notes, err = domain.Views(t.Context(), tx, v.decl)
-	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), tx, v.decl, v.sql), v.sql)
-	v.Domain, err = domain.Bind(t.Context(), tx, v.decl)
-	require.NoError(t, err, "%s\n%s", v.sql, text)
-
-	return v
+	return testfactory.Views(t, tx, schema, strings.NewReplacer(review...))
 }
 
 // attached is bound for two people, whose accounts are 1 and 2.
-func attached(t *testing.T, tx pgx.Tx, schema string, review ...string) *viewed {
+func attached(t *testing.T, tx pgx.Tx, schema string, review ...string) *testfactory.Viewed {
 	t.Helper()
 
 	v := bound(t, tx, schema, review...)
@@ -146,9 +126,9 @@ func TestW03CompositeKeys(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, harbour)
 	d := attached(t, tx, "harbour", harbourReview...)
-	require.Len(t, d.notes, 2, d.notes)
-	require.Contains(t, d.notes[0], "long_boats is itself a view")
-	require.Contains(t, d.notes[1], "longest is itself a view", "a view over a view")
+	require.Len(t, d.Notes, 2, d.Notes)
+	require.Contains(t, d.Notes[0], "long_boats is itself a view")
+	require.Contains(t, d.Notes[1], "longest is itself a view", "a view over a view")
 
 	boat, trip := d.ByType("boat"), d.ByType("trip")
 	require.Equal(t, "Boats of members.", boat.Comment)
@@ -210,9 +190,9 @@ func TestW03OwnersRowLevelSecurity(t *testing.T) {
 CREATE POLICY own ON mooring.places USING (member_id = nullif(current_setting('mooring.member', true), '')::integer)`)
 
 	d := attached(t, tx, "mooring")
-	require.Len(t, d.notes, 3)
-	require.Contains(t, d.notes[2], `places has row-level security of its own`)
-	require.Contains(t, d.notes[2], `CREATE POLICY alfred_views ON "mooring"."places" TO "alfred_views_mooring_alfred" USING (true)`)
+	require.Len(t, d.Notes, 3)
+	require.Contains(t, d.Notes[2], `places has row-level security of its own`)
+	require.Contains(t, d.Notes[2], `CREATE POLICY alfred_views ON "mooring"."places" TO "alfred_views_mooring_alfred" USING (true)`)
 
 	labels := `SELECT string_agg(label, ' ') FROM mooring_alfred.places`
 	require.Empty(t, as(t, tx, adaID, labels), "nothing rather than too much")
@@ -227,7 +207,7 @@ func TestW03DetachAttachDrop(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "dock"))
-	decl := attached(t, tx, "dock").decl
+	decl := attached(t, tx, "dock").Decl
 
 	require.Error(t, tryExec(t, tx, `ALTER TABLE dock.places DROP COLUMN fee`), "the view shows it")
 	require.NoError(t, domain.Detach(t.Context(), tx, decl))

@@ -39,8 +39,8 @@ func TestTimesInUTC(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, club)
 	d := attached(t, tx, "club", clubReview...)
-	require.Len(t, d.notes, 1)
-	require.Contains(t, d.notes[0], "whose default is taken for the user's own time")
+	require.Len(t, d.Notes, 1)
+	require.Contains(t, d.Notes[0], "whose default is taken for the user's own time")
 	exec(t, tx, `SET LOCAL timezone = 'America/New_York'`)
 
 	starts := d.ByType("booking").Column("starts_at")

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/llm/offline"
+	"alfred/internal/testfactory"
 )
 
 // W06: operations are buttons on a row's card. A confirmation asks with the owner's own preview, and a refusal by the
@@ -56,8 +57,8 @@ func TestDeletionsThatTakeRowsOfOthers(t *testing.T) {
 	t.Parallel()
 
 	b := browse(t)
-	c := talkOver(t, "testdata/forum.sql")
-	d, _ := viewsOf(t, c, "forum", strings.NewReplacer("\n  - type: channel\n", "\n  - type: channel\n    writes: [create, update, delete]\n    columns: [name]\n"))
+	c := talkIn(t, testfactory.Forum+`INSERT INTO forum.channels (created_by, name) VALUES (1, 'games'); INSERT INTO forum.messages (user_id, channel_id, title) VALUES (2, 3, 'chess?')`)
+	d := testfactory.Views(t, c.pool, "forum", strings.NewReplacer("\n  - type: channel\n", "\n  - type: channel\n    writes: [create, update, delete]\n    columns: [name]\n")).Domain
 	c.exec(`INSERT INTO forum_alfred.alfred_accounts VALUES ($1, 1)`)
 	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
 	press := func(label string) {

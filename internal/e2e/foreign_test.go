@@ -52,10 +52,17 @@ func foreign(t *testing.T, name, yaml string, facts ...string) *talk {
 // talkOver is a conversation on a database with a file's tables. No worker is running yet.
 func talkOver(t *testing.T, file string) *talk {
 	t.Helper()
-	pool := dbtest.Pool(t)
 	tables, err := os.ReadFile(file)
 	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), string(tables))
+
+	return talkIn(t, string(tables))
+}
+
+// talkIn is talkOver with the tables' SQL.
+func talkIn(t *testing.T, tables string) *talk {
+	t.Helper()
+	pool := dbtest.Pool(t)
+	_, err := pool.Exec(t.Context(), tables)
 	require.NoError(t, err)
 	c := &talk{person: &person{house: &house{t: t, pool: pool}}}
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session('ada')`).Scan(&c.session))

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -12,6 +11,7 @@ import (
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 	"alfred/internal/llm/script"
+	"alfred/internal/testfactory"
 )
 
 // rentalReview is what the owner adds to what init writes.
@@ -108,29 +108,13 @@ var policyFor = regexp.MustCompile(`CREATE POLICY alfred_views .*`)
 func rentalOf(t *testing.T, c *talk) (*domain.Domain, *domain.Declaration) {
 	t.Helper()
 
-	return viewsOf(t, c, "rental", rentalReview)
-}
-
-// viewsOf attaches the views that init writes for a schema, as reviewed.
-func viewsOf(t *testing.T, c *talk, schema string, review *strings.Replacer) (*domain.Domain, *domain.Declaration) {
-	t.Helper()
-	text, err := domain.InitViews(t.Context(), c.pool, schema, "")
-	require.NoError(t, err)
-	name := schema + ".yaml"
-	files := fstest.MapFS{name: {Data: []byte(review.Replace(text))}}
-	decl, err := domain.Load(files, name)
-	require.NoError(t, err, text)
-	sql, notes, err := domain.Views(t.Context(), c.pool, decl)
-	require.NoError(t, err, text)
-	require.NoError(t, domain.Attach(t.Context(), c.pool, decl, sql), sql)
-	for _, note := range notes {
+	v := testfactory.Views(t, c.pool, "rental", rentalReview)
+	for _, note := range v.Notes {
 		_, err := c.pool.Exec(t.Context(), policyFor.FindString(note))
 		require.NoError(t, err, note)
 	}
-	d, err := domain.Open(t.Context(), c.pool, files, name)
-	require.NoError(t, err, "%s\n%s", text, sql)
 
-	return d, decl
+	return v.Domain, v.Decl
 }
 
 // rentalProgram is what the owner's program sees of another customer, and what it can do.

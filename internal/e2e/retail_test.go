@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -12,6 +11,7 @@ import (
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 	"alfred/internal/llm/script"
+	"alfred/internal/testfactory"
 )
 
 // shopTables is the shop of a public benchmark, as its owner has it.
@@ -53,20 +53,11 @@ SELECT md5(string_agg(line, E'\n' ORDER BY line)) FROM (
 // shopOf opens the shop in its owner's state, declared by init and the owner's review, accessed through views.
 func shopOf(t *testing.T, pool *pgxpool.Pool) (*domain.Domain, *domain.Declaration) {
 	t.Helper()
-	text, err := domain.InitViews(t.Context(), pool, "retail", "")
-	require.NoError(t, err)
-	require.Contains(t, text, "# left out, outbox: no foreign key connects it")
-	files := fstest.MapFS{"retail.yaml": {Data: []byte(reviewed.Replace(text))}}
-	decl, err := domain.Load(files, "retail.yaml")
-	require.NoError(t, err, text)
-	sql, notes, err := domain.Views(t.Context(), pool, decl)
-	require.NoError(t, err)
-	require.Empty(t, notes)
-	require.NoError(t, domain.Attach(t.Context(), pool, decl, sql), sql)
-	d, err := domain.Open(t.Context(), pool, files, "retail.yaml")
-	require.NoError(t, err, text)
+	v := testfactory.Views(t, pool, "retail", reviewed)
+	require.Contains(t, v.Text, "# left out, outbox: no foreign key connects it")
+	require.Empty(t, v.Notes)
 
-	return d, decl
+	return v.Domain, v.Decl
 }
 
 // W03, W06, W07, W08: the shop of a public benchmark, unaltered: looking, a change of address, cancelling, an exchange

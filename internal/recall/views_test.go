@@ -2,7 +2,6 @@ package recall_test
 
 import (
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +13,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
+	"alfred/internal/testfactory"
 )
 
 const harbour = `
@@ -31,16 +31,7 @@ func views(t *testing.T, pool *pgxpool.Pool) *domain.Domain {
 	t.Helper()
 
 	exec(t, pool, harbour)
-	text, err := domain.InitViews(t.Context(), pool, "harbour", "")
-	require.NoError(t, err)
-	files := fstest.MapFS{"harbour.yaml": {Data: []byte(text)}}
-	decl, err := domain.Load(files, "harbour.yaml")
-	require.NoError(t, err, text)
-	sql, _, err := domain.Views(t.Context(), pool, decl)
-	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), pool, decl, sql), sql)
-	d, err := domain.Open(t.Context(), pool, files, "harbour.yaml")
-	require.NoError(t, err, text)
+	d := testfactory.Views(t, pool, "harbour").Domain
 	exec(t, pool, `INSERT INTO users (id, name) VALUES ('`+eve+`', 'Eve')`)
 	exec(t, pool, `INSERT INTO harbour_alfred.alfred_accounts VALUES ('`+demoUser+`', 1), ('`+eve+`', 2)`)
 	exec(t, pool, `INSERT INTO sessions (user_id) VALUES ('`+demoUser+`'), ('`+eve+`')`)
