@@ -142,15 +142,13 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 }
 
 func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	others, named, err := byName(ctx, tx, op.entity, op.args.Filters)
+	filters, err := d.readConditions(ctx, tx, op.entity, op.args.Filters, nil)
+	if err == nil {
+		err = restrict(ctx, tx, op.entity, filters, "it cannot be counted by")
+	}
 	if err != nil {
 		return err
 	}
-	filters, err := d.restricting(ctx, tx, op.entity, others, "it cannot be counted by")
-	if err != nil {
-		return err
-	}
-	filters = append(filters, named...)
 	if err := op.count(ctx, tx, filters); err != nil {
 		return err
 	}
@@ -248,7 +246,7 @@ func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, r
 	if err != nil {
 		return err
 	}
-	labels, err := labels(tx, d.scope)(ctx, target, ids)
+	labels, err := labelReader(tx, d.scope)(ctx, target, ids)
 	if err != nil {
 		return err
 	}

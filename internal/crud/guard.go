@@ -32,7 +32,10 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 
 		return found, d.askAgain(ctx, tx, s, found)
 	}
-	list, err := d.restricting(ctx, tx, s.entity, filters, "find the rows with db_read and name them")
+	list, err := d.conditions(ctx, s.entity, filters, nil)
+	if err == nil {
+		err = restrict(ctx, tx, s.entity, list, "find the rows with db_read and name them")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,20 +69,17 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 // asks for it knows of their own.
 func (t *Tools) asksOthers(ctx context.Context, tx pgx.Tx, s *step) (bool, error) {
 	would, err := t.takesOthers(ctx, tx, s.found)
-	if err != nil || would == nil {
-		return false, err
-	}
 	s.deletes = would.writes
 
-	return would.others, nil
+	return would.others, err
 }
 
-// takesOthers records what a deletion would take along, nil where that is never another person's.
+// takesOthers records what a deletion would take along, nothing where that is never another person's.
 func (t *Tools) takesOthers(ctx context.Context, tx pgx.Tx, found *loaded) (*journal, error) {
-	if !t.domain.TakesOthers(found.Entity) {
-		return nil, nil //nolint:nilnil // nothing is no failure
-	}
 	would := &journal{tools: t, counts: true}
+	if !t.domain.TakesOthers(found.Entity) {
+		return would, nil
+	}
 
 	return would, would.deleting(ctx, tx, found.Entity, found.keys())
 }

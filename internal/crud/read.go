@@ -71,15 +71,10 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 
 // query selects the stored rows; nil if only drafts are asked for.
 func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, error) {
-	others, named, err := byName(ctx, tx, op.entity, op.args.Filters)
+	filters, err := d.readConditions(ctx, tx, op.entity, op.args.Filters, op.drafts)
 	if err != nil {
 		return nil, err
 	}
-	filters, err := d.conditions(ctx, op.entity, others, op.drafts)
-	if err != nil {
-		return nil, err
-	}
-	filters = append(filters, named...)
 	or, err := d.conditions(ctx, op.entity, op.args.OrFilters, op.drafts)
 	if err != nil {
 		return nil, err
@@ -198,17 +193,24 @@ func (d *decision) conditions(ctx context.Context, e *domain.Entity, filters []r
 	return append(list, decided...), nil
 }
 
-// restricting is conditions for a call that ranks nothing; instead says what to do about a filter that would.
-func (d *decision) restricting(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, instead string) ([]condition, error) {
-	list, err := d.conditions(ctx, e, filters, nil)
+// readConditions is conditions for a call that only reads, which may name the row that a column points to.
+func (d *decision) readConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
+	others, named, err := byName(ctx, tx, e, filters)
 	if err != nil {
 		return nil, err
 	}
+	list, err := d.conditions(ctx, e, others, drafts)
+
+	return append(list, named...), err
+}
+
+// restrict prepares the conditions of a call that ranks nothing; instead says what to do about one that would.
+func restrict(ctx context.Context, tx pgx.Tx, e *domain.Entity, list []condition, instead string) error {
 	if ranking(list) != nil {
-		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; %s.", semanticField, instead)
+		return failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; %s.", semanticField, instead)
 	}
 
-	return list, resolveNames(ctx, tx, e, list)
+	return resolveNames(ctx, tx, e, list)
 }
 
 func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
@@ -245,11 +247,11 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 
 // translate replaces keys by refs; labels of rows known only by a foreign key are read as the tenant.
 func (d *decision) translate(ctx context.Context, tx pgx.Tx, results ...registry.Result) ([]registry.Translated, error) {
-	return d.registry.TranslateRows(ctx, results, labels(tx, d.scope))
+	return d.registry.TranslateRows(ctx, results, labelReader(tx, d.scope))
 }
 
-// labels reads row labels as the tenant, one statement per type.
-func labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
+// labelReader reads row labels as the tenant, one statement per type.
+func labelReader(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 	return func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
 		labels := make(map[string]string, len(ids))
 		err := pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {

@@ -151,7 +151,7 @@ func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id
 		if err != nil {
 			return nil, err
 		}
-		if would != nil && would.others && would.prospect() != what.Told {
+		if would.others && would.prospect() != what.Told {
 			return nil, &ConfirmError{Text: would.prospect()}
 		}
 
