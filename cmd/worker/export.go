@@ -67,7 +67,7 @@ func (x *export) domain(d *domain.Domain, user uuid.UUID) {
 			continue
 		}
 		x.err = pg.AsTenant(x.ctx, x.tx, user, func(tx pgx.Tx) error {
-			x.table(tx, d.Schema+"."+entity.Table, `SELECT to_jsonb(x)::text FROM `+entity.SQL()+` AS x`)
+			x.table(tx, d.Schema+"."+entity.Table, `SELECT to_jsonb(x.*)::text FROM `+entity.SQL()+` AS x`)
 
 			return x.err
 		})

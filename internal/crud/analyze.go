@@ -182,7 +182,7 @@ func (op *analyzeOp) count(ctx context.Context, tx pgx.Tx, filters []condition) 
 
 func (op *analyzeOp) sql(filters []condition) *statement {
 	s := &statement{}
-	s.add(`SELECT to_jsonb(r) - ' total', r." total" FROM (SELECT `)
+	s.add(`SELECT to_jsonb(r.*) - ' total', " total" FROM (SELECT `)
 	for _, c := range op.group {
 		s.add(c.SQL(), " AS ", quoted(c.Name), ", ")
 	}

@@ -87,7 +87,7 @@ func insertSQL(e *domain.Entity, names []string, override string, rows any) *sta
 	}
 	s.add("INSERT INTO ", into, " (", joinEach(names, ", ", quoted), ") ", override, " SELECT ", joinEach(names, ", ", func(name string) string { return populated(e, name, rows) }),
 		" FROM jsonb_array_elements(", s.value(rows), "::jsonb) WITH ORDINALITY AS j (value, n)",
-		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n")
+		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS ", givenRow, " ORDER BY j.n")
 
 	return s
 }

@@ -71,9 +71,9 @@ func imageSQL(e *domain.Entity) string {
 	return row
 }
 
-// populated is the value of a column in r, a record that was populated from a row, or from one of several.
+// populated is the value of a column in [givenRow], a record that was populated from a row, or from one of several.
 func populated(e *domain.Entity, name string, from any) string {
-	value := "r." + quoted(name)
+	value := givenRow + "." + quoted(name)
 	switch from.(type) {
 	case image, []image:
 		if c := e.Column(name); c != nil && c.Kind == domain.KindJSON {

@@ -228,7 +228,7 @@ func loadSQL(e *domain.Entity, q *query) *statement {
 	if q.after != nil {
 		after = afterSQL(s, terms, q.after)
 	}
-	s.add(`SELECT to_jsonb(r) - ARRAY[' version', ' total', ' at', ' after'], r." version", r." total", r." at" FROM (SELECT `, // names of no column
+	s.add(`SELECT to_jsonb(r.*) - ARRAY[' version', ' total', ' at', ' after'], " version", " total", " at" FROM (SELECT `, // names of no column
 		columnList(q.sel.columns), ", ", e.VersionSQL(), ` AS " version", `, at, ` AS " at", `, totalSQL(e, q), ` AS " total"`)
 	if after != "" {
 		s.add(", ", after, ` AS " after"`)
@@ -240,7 +240,7 @@ func loadSQL(e *domain.Entity, q *query) *statement {
 	whereSQL(s, e, q)
 	s.add(" ORDER BY ", orderSQL(terms))
 	if after != "" { // earlier pages are counted too, hence out here
-		s.add(`) AS r WHERE r." after"`)
+		s.add(`) AS r WHERE " after"`)
 	}
 	if q.limit > 0 {
 		s.add(" LIMIT ", s.value(q.limit))

@@ -75,30 +75,31 @@ func merged(list []candidate, one candidate) []candidate {
 // alias. Each of these is a query of its own: a trigram index serves the first, and the others read the table once for
 // all texts.
 func candidateSQL(m *domain.Match, texts []string) *statement {
-	numbers, forms, whole := []int32{}, []string{}, []bool{}
+	numbers, forms, wholes := []int32{}, []string{}, []bool{}
 	for i, text := range texts {
 		full := wordForms(text)
 		for at, form := range slices.Concat(full, nameEnds(full)) {
-			numbers, forms, whole = append(numbers, int32(i)), append(forms, form), append(whole, at < len(full))
+			numbers, forms, wholes = append(numbers, int32(i)), append(forms, form), append(wholes, at < len(full))
 		}
 	}
 	name, family := m.Target.Qualified(m.Target.Column(m.TargetName))+"::text", "''"
 	if m.TargetFamily != "" {
 		family = "coalesce(" + m.Target.Qualified(m.Target.Column(m.TargetFamily)) + "::text, '')"
 	}
+	n, form, whole := givenRow+".n", givenRow+".form", givenRow+".whole"
 	s := &statement{}
 	part := func(exact, from, on string) {
-		s.add(" SELECT f.n, ", m.Target.Qualified(m.Target.Key), "::text, lower(", name, "), ", family, ", ", exact,
-			", CASE WHEN f.whole THEN similarity(", name, ", f.form) ELSE 0 END::float8, ", copies(m),
-			" FROM f JOIN ", m.Target.SQL(), from, " ON ", m.Target.Owned(), " AND ", on)
+		s.add(" SELECT ", n, ", ", m.Target.Qualified(m.Target.Key), "::text, lower(", name, "), ", family, ", ", exact,
+			", CASE WHEN ", whole, " THEN similarity(", name, ", ", form, ") ELSE 0 END::float8, ", copies(m),
+			" FROM ", givenRow, " JOIN ", m.Target.SQL(), from, " ON ", m.Target.Owned(), " AND ", on)
 	}
-	s.add("WITH f AS (SELECT * FROM unnest(", s.value(numbers), "::int[], ", s.value(forms), "::text[], ", s.value(whole), "::bool[]) AS f (n, form, whole))")
-	part("false", "", "f.whole AND "+name+" % f.form")
+	s.add("WITH ", givenRow, " AS (SELECT * FROM unnest(", s.value(numbers), "::int[], ", s.value(forms), "::text[], ", s.value(wholes), "::bool[]) AS f (n, form, whole))")
+	part("false", "", whole+" AND "+name+" % "+form)
 	s.add(" UNION ALL")
-	part("f.whole", "", "lower("+name+") = f.form")
+	part(whole, "", "lower("+name+") = "+form)
 	if m.TargetAliases != "" {
 		s.add(" UNION ALL")
-		part("true", " CROSS JOIN unnest("+m.Target.Qualified(m.Target.Column(m.TargetAliases))+") AS a (alias)", "f.whole AND lower(a.alias) = f.form")
+		part("true", " CROSS JOIN unnest("+m.Target.Qualified(m.Target.Column(m.TargetAliases))+`) AS " alias" (name)`, whole+` AND lower(" alias".name) = `+form)
 	}
 	s.add(" ORDER BY 1, 3, 2")
 

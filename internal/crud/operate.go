@@ -231,7 +231,7 @@ func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]st
 	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+operationTimeout+"'"); err != nil {
 		return nil, fmt.Errorf("bound %s: %w", op.declared.Name, err)
 	}
-	s.add("SELECT CASE WHEN jsonb_typeof(to_jsonb(r)) = 'string' THEN to_jsonb(r) #>> '{}' ELSE '' END FROM ", function, "(", strings.Join(args, ", "), ") AS r")
+	s.add("SELECT CASE WHEN jsonb_typeof(to_jsonb(r.*)) = 'string' THEN to_jsonb(r.*) #>> '{}' ELSE '' END FROM ", function, "(", strings.Join(args, ", "), ") AS r")
 	said, err := s.texts(ctx, tx)
 	if err != nil {
 		return nil, op.fault(ctx, err)

@@ -11,6 +11,10 @@ import (
 	"alfred/internal/pg"
 )
 
+// givenRow is an alias of rows that a statement brings along. No table has such a name: an owner's of the same name would be
+// ambiguous beside it.
+const givenRow = `" given"`
+
 // statement is SQL under construction. Values enter it only through value, so that nothing a model wrote can become
 // SQL.
 type statement struct {

@@ -143,7 +143,7 @@ func updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
 	s, into := &statement{}, e.SQL()
 	set := func(name string) string { return quoted(name) + " = " + populated(e, name, row) }
 	s.add("UPDATE ", into, " SET ", joinEach(columns, ", ", set), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(row),
-		"::jsonb) AS r WHERE ", e.Owned(), " AND ", s.keyIn(e, keys))
+		"::jsonb) AS ", givenRow, " WHERE ", e.Owned(), " AND ", s.keyIn(e, keys))
 
 	return s
 }

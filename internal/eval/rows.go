@@ -101,7 +101,7 @@ func (p *past) read(ctx context.Context, e *domain.Entity) (*table, error) {
 	if err := p.tx.QueryRow(ctx, columnsOf, t.name).Scan(&t.columns, &t.serial, &t.key, &t.unique); err != nil {
 		return nil, err
 	}
-	sql := "SELECT to_jsonb(x)::text FROM " + t.name + " AS x"
+	sql := "SELECT to_jsonb(x.*)::text FROM " + t.name + " AS x"
 	if !e.Reference {
 		key := quoted(t.key)
 		sql += " WHERE (" + key + ") IN (SELECT " + key + " FROM " + e.SQL() + " WHERE " + e.Owned() + ")"

@@ -150,7 +150,7 @@ func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, whe
 			columns = append(columns, c.SQL()+` AS `+pgx.Identifier{c.Name}.Sanitize())
 		}
 	}
-	sql := `SELECT r._id, r._user, to_jsonb(r) FROM (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + e.SQL() + ` ` + where + `) AS r`
+	sql := `SELECT r._id, r._user, to_jsonb(r.*) FROM (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + e.SQL() + ` ` + where + `) AS r`
 	rows, _ := conn.Query(ctx, sql, args...) // a failed query shows when its rows are collected
 	texts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (text, error) {
 		var (
