@@ -50,7 +50,7 @@ type catalogTable struct {
 	from         map[string]origin // a view's column -> its table's
 	bases        map[uint32]bool   // the tables that a view's columns come from
 	columns      []*Column
-	primary      []string
+	primary      []string // the primary key or, of a table without one, the first columns that are unique and never null
 	uniques      [][]string
 	foreignKeys  []catalogFK
 	compared     []Comparison
@@ -268,6 +268,11 @@ func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) erro
 			} else if t.bases[k.Relation] {
 				c.carry(t, *k)
 			}
+		}
+	}
+	for _, t := range c.tables {
+		if at := slices.IndexFunc(t.uniques, func(set []string) bool { return !t.mayBeNull(set) }); at >= 0 && len(t.primary) == 0 {
+			t.primary = t.uniques[at]
 		}
 	}
 

@@ -174,8 +174,8 @@ func (w *initWriter) leaveOut(t *catalogTable) string {
 	switch {
 	case bookkeeping.MatchString(t.Name) && len(t.foreignKeys) < 2: // with two, it says which rows belong together
 		return "bookkeeping of another tool"
-	case w.source != nil && len(w.source.key(t)) == 0:
-		return "it has no key: nothing tells its rows apart"
+	case w.source != nil && w.source.unviewable(t) != "":
+		return w.source.unviewable(t)
 	case w.source != nil && w.partOf(t, map[*catalogTable]bool{}) != "":
 		return fmt.Sprintf("each of its rows is that of one row of %s, and shared, everybody would see all of them; if they may, declare it reference: true", w.partOf(t, map[*catalogTable]bool{}))
 	case w.source != nil && w.members(t) != "":

@@ -179,6 +179,23 @@ CREATE TABLE camel."Box" (id text PRIMARY KEY, "userId" text NOT NULL REFERENCES
 
 // A practice's rows belong to the practice, not to its clients: whoever knows says so. Join tables without a name of
 // their own are no bookkeeping, people are called by both names, and parts stand in their order.
+// A table without a primary key is identified by what is unique in it. One that has the name of a view's own column for the version cannot be
+// shown by one.
+func TestInitFindsKeys(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA lockers;
+CREATE TABLE lockers.members (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE lockers.keys (member_id integer NOT NULL REFERENCES lockers.members, code text NOT NULL UNIQUE, note text);
+CREATE TABLE lockers.settings (member_id integer NOT NULL REFERENCES lockers.members, key text NOT NULL, value text, PRIMARY KEY (member_id, key));
+CREATE TABLE lockers.notes (id serial PRIMARY KEY, member_id integer NOT NULL REFERENCES lockers.members, body text NOT NULL, _version integer)`)
+	d := bound(t, tx, "lockers")
+	require.Equal(t, "code", d.ByType("key").Key.Name)
+	require.Equal(t, "view_key", d.ByType("setting").Key.Name)
+	require.Contains(t, d.Text, "# left out, notes: its column _version has the name under which a view shows the version of a row")
+}
+
 func TestInitForAccounts(t *testing.T) {
 	t.Parallel()
 

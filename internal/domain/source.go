@@ -268,16 +268,20 @@ func (s *source) key(t *catalogTable) []string {
 	if e := s.entities[t.Name]; e != nil && e.Key != "" && t.column(e.Key) != nil {
 		return []string{e.Key}
 	}
-	if len(t.primary) > 0 {
-		return t.primary
-	}
-	for _, set := range t.uniques {
-		if !t.mayBeNull(set) {
-			return set
-		}
-	}
 
-	return nil
+	return t.primary
+}
+
+// unviewable says why no view can show a table, "" if one can.
+func (s *source) unviewable(t *catalogTable) string {
+	switch {
+	case len(s.key(t)) == 0:
+		return "it has no key: nothing tells its rows apart; add a unique column, or leave the type out"
+	case t.column(versionColumn) != nil:
+		return "its column " + versionColumn + " has the name under which a view shows the version of a row; declare a view of your own without it"
+	default:
+		return ""
+	}
 }
 
 // folded reports whether the view combines the key into one text: it has several columns, or one of a type that keys

@@ -126,8 +126,8 @@ func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
 	if t == nil {
 		return nil, fmt.Errorf("table %s.%s does not exist", s.decl.Source.Schema, e.Table)
 	}
-	if len(s.key(t)) == 0 {
-		return nil, fmt.Errorf("%s has no key: nothing tells its rows apart; add a unique column, or leave the type out", t.Name)
+	if why := s.unviewable(t); why != "" {
+		return nil, fmt.Errorf("%s: %s", t.Name, why)
 	}
 	v := &viewedType{
 		source: s, Decl: e, Table: t,
