@@ -157,6 +157,8 @@ func TestY07KitchenSpoken(t *testing.T) {
 	}{
 		{"recipe", "Butter Chicken (45 min)", map[string]any{"name": "Butter Chicken", "total_time_minutes": 45}},
 		{"meal", "Mon 12 Jan, lunch: Butter Chicken", lunch},
+		{"meal", "Mon 12 Jan, lunch: Pad Thai (no peanuts)", map[string]any{"date": "2026-01-12", "meal_type": "lunch", "recipe_id": "recipe_1", "_recipe_id_label": "Pad Thai", "notes": "no peanuts"}},
+		{"meal", "Tue 13 Jan, dinner: takeout", map[string]any{"date": "2026-01-13", "meal_type": "dinner", "recipe_id": nil, "notes": "takeout"}},
 		{"meal", "Tue 13 Jan, dinner: no recipe", map[string]any{"date": "2026-01-13", "meal_type": "dinner", "recipe_id": nil, "notes": nil}},
 		{"inv", "Eggs (12 count), fridge, best before 24 Mar 2027", map[string]any{"name": "Eggs", "quantity": 12.0, "unit": "count", "location": "fridge", "expiry_date": "2027-03-24"}},
 		{"task", "Buy groceries (due Thu 15 Jan 2026)", map[string]any{"title": "Buy groceries", "due_date": "2026-01-15", "completed": false}},
@@ -166,6 +168,17 @@ func TestY07KitchenSpoken(t *testing.T) {
 	} {
 		require.Equal(t, c.want, kitchen.ByType(c.entity).Spoken.Render(c.row))
 	}
+}
+
+// A reply is worded without refs, but not without what stands beside them: a dish planned without peanuts was told to be
+// planned.
+func TestKitchenMealsHaveTheirNotes(t *testing.T) {
+	t.Parallel()
+	meal := openKitchen(t, dbtest.Tx(t)).ByType("meal")
+	row := map[string]any{"date": "2026-01-12", "meal_type": "lunch", "recipe_id": "recipe_1", "_recipe_id_label": "Pad Thai", "notes": "no peanuts"}
+	require.Equal(t, "2026-01-12 [lunch] → Pad Thai (recipe_1) no peanuts", meal.Display.Render(row))
+	require.Equal(t, "2026-01-12 [lunch] → Pad Thai no peanuts", meal.Display.RenderWithout(row, func(name string) bool { return name == "recipe_id" }))
+	require.Equal(t, "2026-01-13 [dinner] → takeout", meal.Display.Render(map[string]any{"date": "2026-01-13", "meal_type": "dinner", "recipe_id": nil, "notes": "takeout"}))
 }
 
 func TestKitchenWords(t *testing.T) {
