@@ -128,15 +128,15 @@ func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, ke
 	if err != nil {
 		return fmt.Errorf("look for who changed a row: %w", err)
 	}
-	by := "by another program, or the database itself"
+	by, way := "by another program, or the database itself", ""
 	switch {
 	case who.Number > 0 && who.SameSession:
-		by = fmt.Sprintf("by turn %d", who.Number)
+		by, way = fmt.Sprintf("by turn %d", who.Number), fmt.Sprintf(" Take back turn %d first.", who.Number)
 	case who.Number > 0:
 		by = "by you in another conversation"
 	case who.ByUser:
 		by = "by you, outside the chat"
 	}
 
-	return fail(CodeStale, "The %s %s, %s. Nothing was taken back.", called(e, label), what, by)
+	return fail(CodeStale, "The %s %s, %s. Nothing was taken back.%s", called(e, label), what, by, way)
 }
