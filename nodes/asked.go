@@ -10,9 +10,9 @@ import (
 // A reply must ask what code wants asked, once. Code words offers in English; a model that answers in another language
 // asks in its own words, and an English sentence below them would ask twice.
 
-// Asked returns the sentence of a reply that asks Ask, "" if none does, and whether its words show what a yes does. In
-// a language that code does not know, they cannot: there, a final question that names none of the drafts is taken for
-// the offer, and whoever shows it must say what a yes does.
+// Asked returns the sentence of a reply that asks Ask, "" if none does, and whether its words show what a yes does.
+// "Shall I save the plan?" does not, nor does any sentence in a language that code does not know: there, a final question
+// that names none of the drafts is taken for the offer. Whoever shows it must say what a yes does.
 func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 	asked := questions.FindAllString(text, -1)
 	if !in.Offer {
@@ -28,6 +28,9 @@ func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 		if all || asks(one, in.Ask) || savesIt.MatchString(one) || saves.MatchString(one) && namesEach(one, in.Ask) {
 			return bare(one), true
 		}
+	}
+	if at := slices.IndexFunc(asked, func(one string) bool { return saves.MatchString(one) && among(drafts, wordsOf(one)) == 0 }); at >= 0 {
+		return bare(asked[at]), false
 	}
 	last := lastQuestion.FindString(text)
 	if last == "" || isEnglish(text) || among(drafts, wordsOf(last)) > 0 {

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,7 +224,7 @@ func (o *ThinkOutput) checkLimits(f *faults, in ThinkInput) {
 }
 
 func (o *ThinkOutput) writes() bool {
-	return o.Decision == "plan" && slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Type == vocab.StepWrite })
+	return cmp.Or(o.Decision, o.implied()) == "plan" && slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Type == vocab.StepWrite })
 }
 
 // enforce makes a plan obey the limits its model ignored.

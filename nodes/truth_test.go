@@ -56,13 +56,14 @@ func TestRangesOfTypesWithDigits(t *testing.T) {
 	require.Equal(t, []string{"mp3_1", "mp3_2"}, out.Curation.Demote)
 }
 
-func TestARangeIsNoRefOfASingleMention(t *testing.T) {
+// Prompts list many rows as a range; a mention of it cost a call to write each of them out.
+func TestAMentionOfARangeIsOneOfEach(t *testing.T) {
 	t.Parallel()
-	answer := `{"mentions":[{"text":"all three","ref":"vase_1..vase_3","resolution":"exact"}],"intent":"read"}`
-	out, err := nodes.Understand(t.Context(), says(answer, answer, answer), understandInput())
-	require.NoError(t, err)
-	require.NotEmpty(t, out.Degraded)
-	require.Equal(t, []nodes.Mention{{Text: "all three", Resolution: "unknown"}}, out.Mentions)
+	out := understood(t, `{"mentions":[{"text":"all three","ref":"vase_1..vase_3","resolution":"exact"},{"text":"here","ref":"","resolution":"unknown"}],"intent":"read"}`)
+	require.Equal(t, []nodes.Mention{
+		{Text: "all three", Ref: "vase_1", Resolution: "exact"}, {Text: "all three", Ref: "vase_2", Resolution: "exact"},
+		{Text: "all three", Ref: "vase_3", Resolution: "exact"}, {Text: "here", Resolution: "unknown"},
+	}, out.Mentions)
 }
 
 // What a model got wrong and did not mend asks nothing and cannot be stored, so it is left out; a constraint of an unknown
@@ -194,6 +195,8 @@ func TestV02AnOfferIsMadeOnce(t *testing.T) {
 		"Hier ist Linsencurry. Soll ich Pad See Ew speichern?":                {}, // about one of the two
 		"Schmeckt das? Sonst nehme ich weniger Chili.":                        {},
 		"Here they are. Would you like it spicier?":                           {},
+		"Here is the week. Shall I save the plan?":                            {"Shall I save the plan?", false}, // asked twice, as code names its rows
+		"Here they are. Shall I save the Linsencurry?":                        {},
 		"I saved nothing yet. Shall I make it hotter with the chili?":         {},
 		"Hier sind beide.": {},
 	} {

@@ -109,7 +109,7 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 	var f faults
 	out.checkValues(&f, in)
 	if !in.HasQuestion {
-		out.AnswersQuestion = false
+		out.answersTheReply()
 	}
 	out.notQuick(in.Refs)
 	out.checkRefs(&f, in.Refs)
@@ -119,6 +119,15 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 	}
 
 	return out, f.err()
+}
+
+// answersTheReply reads an answer to a question that no code has asked: the last reply made an offer in its own words. A
+// write that the same answer plans is what the user accepts.
+func (o *UnderstandOutput) answersTheReply() {
+	o.AnswersQuestion = false
+	if slices.Contains([]string{"confirm", "answer"}, o.Intent) && o.Think != nil && o.Think.writes() {
+		o.Intent = "write"
+	}
 }
 
 func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
@@ -228,20 +237,24 @@ func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {
 	})
 }
 
-// eachRefs replaces every list of refs in the output. A mention whose ref is replaced by none becomes unknown.
+// eachRefs replaces every list of refs in the output. A mention whose ref is replaced by several becomes one of each, by
+// none an unknown one.
 func (o *UnderstandOutput) eachRefs(with func([]string) []string) {
-	for i := range o.Mentions {
-		m := &o.Mentions[i]
-		if m.Ref != "" {
-			switch one := with([]string{m.Ref}); len(one) {
-			case 0:
-				m.Ref, m.Resolution = "", "unknown"
-			case 1:
-				m.Ref = one[0]
-			}
-		}
+	mentions := o.Mentions[:0:0]
+	for _, m := range o.Mentions {
 		m.Candidates = with(m.Candidates)
+		refs := []string{""}
+		if m.Ref != "" {
+			refs = with([]string{m.Ref})
+		}
+		if len(refs) == 0 {
+			m.Resolution, refs = "unknown", []string{""}
+		}
+		for _, m.Ref = range refs {
+			mentions = append(mentions, m)
+		}
 	}
+	o.Mentions = mentions
 	c := &o.Curation
 	var retain []Retain
 	for _, r := range c.Retain {

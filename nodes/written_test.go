@@ -105,6 +105,25 @@ func TestUnderstand_DeletedRefs(t *testing.T) {
 	require.Contains(t, model.requests[1].Messages[len(model.requests[1].Messages)-1].Content, "vase_9 was deleted")
 }
 
+// A reply makes offers in its own words, which are no open question: whoever accepted one with a change of mind was asked
+// whether to do what they had just said.
+func TestUnderstand_AnswersTheReply(t *testing.T) {
+	t.Parallel()
+	const create, read = `{"step":0,"tool":"db_create","table":"vases","set":[{"column":"name","value":"Tall"}]}`, `{"step":0,"tool":"db_read","table":"vases"}`
+	for _, c := range []struct{ intent, call, want string }{
+		{"answer", create, "write"}, {"confirm", create, "write"}, {"answer", read, "answer"}, {"explore", create, "explore"},
+	} {
+		for _, open := range []bool{false, true} {
+			in := togetherInput()
+			in.HasQuestion = open
+			out, err := nodes.Understand(t.Context(), says(`{"intent":"`+c.intent+`","calls":[`+c.call+`],"think":null,"say":"Done."}`), in)
+			require.NoError(t, err)
+			require.Empty(t, out.Degraded)
+			require.Equal(t, map[bool]string{false: c.want, true: c.intent}[open], out.Intent)
+		}
+	}
+}
+
 // A call that names no table is told so, not something about the subdomain that code makes of it.
 func TestThink_UnknownTable(t *testing.T) {
 	t.Parallel()
