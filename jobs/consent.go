@@ -244,7 +244,7 @@ func (s *state) done() nodes.Done {
 		if made == nil || made.Failed() {
 			continue
 		}
-		if made.Undo != "" && (done.Undo == "" || done.Undo == crud.CanBeUndone) {
+		if made.Undo != "" && (done.Undo == "" || done.Undo == vocab.CanBeUndone) {
 			done.Undo = made.Undo
 		}
 		for _, r := range made.Results {

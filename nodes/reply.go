@@ -29,7 +29,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 	case err == nil && in.Done.falseClaim(out.Text) != "":
 		return in.ByCode(), nil
 	case err == nil:
-		out.Text = in.withQuestion(in.Done.withUndo(out.Text))
+		out.Text = in.withQuestion(in.Done.alsoUndo(out.Text))
 		return out, nil
 	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindScriptExhausted:
 		return nil, err
@@ -64,6 +64,16 @@ func (d *Done) withUndo(text string) string {
 	}
 
 	return strings.TrimSpace(text + "\n\n" + d.Undo)
+}
+
+// alsoUndo does the same for a text of a model. That all can be undone is no warning, and not worth an English sentence
+// below a reply in another language.
+func (d *Done) alsoUndo(text string) string {
+	if d.Undo == vocab.CanBeUndone && !isEnglish(text) {
+		return text
+	}
+
+	return d.withUndo(text)
 }
 
 func (in *ReplyInput) read(resp *llm.Response) (*ReplyOutput, error) {

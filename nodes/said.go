@@ -29,7 +29,7 @@ func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
 			return nil
 		}
 	}
-	out.Text = in.Done.withUndo(out.Text)
+	out.Text = in.Done.alsoUndo(out.Text)
 
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -245,4 +246,17 @@ func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
 	_, out = replied(t, in, "It is gone; cancel order cannot be taken back.")
 	require.Equal(t, "It is gone; cancel order cannot be taken back.", out.Text)
 	require.Equal(t, "Cancelled.\n\n"+cannot, in.ByCode().Text)
+	_, out = replied(t, in, "Die Bestellung ist weg.")
+	require.Equal(t, "Die Bestellung ist weg.\n\n"+cannot, out.Text)
+
+	in.Done.Undo = vocab.CanBeUndone
+	for text, want := range map[string]string{
+		"The order is gone.":      "The order is gone.\n\nThis can be undone.",
+		"Die Bestellung ist weg.": "Die Bestellung ist weg.",
+	} {
+		_, out = replied(t, in, text)
+		require.Equal(t, want, out.Text)
+		require.Equal(t, want, in.Said(text, nil).Text)
+	}
+	require.Equal(t, "Cancelled.\n\nThis can be undone.", in.ByCode().Text)
 }

@@ -8,11 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
-
-// CanBeUndone is said when rows are deleted that can be restored.
-const CanBeUndone = "This can be undone."
 
 // shallI ends a question that asks for permission.
 const shallI = "Shall I?"
@@ -28,7 +26,7 @@ func (j *journal) prospect() string {
 		}
 	}
 	if len(lost) == 0 && deletes {
-		return CanBeUndone
+		return vocab.CanBeUndone
 	}
 
 	return strings.Join(lost, " ")

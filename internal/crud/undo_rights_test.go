@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/internal/crud"
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
 	"alfred/internal/testfactory"
@@ -28,11 +27,11 @@ func TestUndoWithoutTheRights(t *testing.T) {
 	}{
 		"created":                   {func(*domain.Entity) {}, vocab.ToolCreate, create, ""},
 		"created, not removable":    {func(task *domain.Entity) { task.Removable = false }, vocab.ToolCreate, create, "What was created among the tasks cannot be taken away again: the database does not allow it."},
-		"deleted":                   {func(*domain.Entity) {}, vocab.ToolDelete, deleteTask, crud.CanBeUndone},
+		"deleted":                   {func(*domain.Entity) {}, vocab.ToolDelete, deleteTask, vocab.CanBeUndone},
 		"deleted, not restorable":   {func(task *domain.Entity) { task.Restorable = false }, vocab.ToolDelete, deleteTask, "Deleted tasks cannot be brought back: the database does not allow it."},
-		"referenced":                {func(*domain.Entity) {}, vocab.ToolDelete, deleteRecipe, crud.CanBeUndone},
+		"referenced":                {func(*domain.Entity) {}, vocab.ToolDelete, deleteRecipe, vocab.CanBeUndone},
 		"referenced, not settable":  {func(task *domain.Entity) { task.Column("recipe_id").SetBack = false }, vocab.ToolDelete, deleteRecipe, "The tasks that name it lose that for good: the database does not allow to set it back."},
-		"referenced, not removable": {func(task *domain.Entity) { task.Removable = false }, vocab.ToolDelete, deleteRecipe, crud.CanBeUndone},
+		"referenced, not removable": {func(task *domain.Entity) { task.Removable = false }, vocab.ToolDelete, deleteRecipe, vocab.CanBeUndone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +49,7 @@ func TestUndoWithoutTheRights(t *testing.T) {
 
 			written := b.state()
 			undone := b.undo(b.scope.TurnID, b.scope.Turn)
-			if test.said == "" || test.said == crud.CanBeUndone {
+			if test.said == "" || test.said == vocab.CanBeUndone {
 				require.False(t, undone.Failed())
 				require.JSONEq(t, before, b.state())
 

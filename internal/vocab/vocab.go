@@ -26,6 +26,9 @@ const (
 // StepTypes lists the types of steps.
 var StepTypes = []string{StepRead, StepAnalyze, StepGenerate, StepWrite}
 
+// CanBeUndone is said when rows are deleted that can be restored.
+const CanBeUndone = "This can be undone."
+
 // The data tools.
 const (
 	ToolAnalyze   = "db_analyze"
