@@ -36,8 +36,8 @@ func (t *page) conversationFlow(s *section) {
 func (t *page) replyGuidance(s *section) {
 	if last := t.LastReplied(); last != nil {
 		s.line("- You are in the middle of a conversation: no greeting, no introduction.")
-		if summary := clean.Inline(t.Understood().CurationSummary, say.MaxFact); summary != "" {
-			s.line("- Acknowledge briefly: ", summary)
+		if heard := t.heard(); heard != "" {
+			s.line("- Acknowledge briefly: ", heard)
 		} else {
 			s.line("- Take up briefly what the user just said.")
 		}
@@ -64,6 +64,16 @@ func (t *page) replyGuidance(s *section) {
 	if s.body.Len() > 0 {
 		s.addItem("current", "", t.Number, s.body.String())
 	}
+}
+
+// heard is what Understand noted, if the user said it: what only stays in view or leaves it is nothing to tell people.
+func (t *page) heard() string {
+	out := t.Understood()
+	if c := out.Curation; !c.ClearAll && len(c.Exclude)+len(c.Forget)+len(out.Constraints) == 0 {
+		return ""
+	}
+
+	return clean.Inline(out.CurationSummary, say.MaxFact)
 }
 
 // draftedNow reports whether this turn created or changed a pending draft. Drafts of earlier turns have been offered

@@ -77,7 +77,8 @@ func recipeRows() string {
 func decideRejection(t *testing.T, b *testBundle, turn *db.Turns) {
 	t.Helper()
 	testfactory.Run(t, b.tx, turn, 1, "understand", 0, `{"mentions": [{"text": "the french toast", "ref": "recipe_5", "resolution": "inferred"},
-		{"text": "wings", "ref": "recipe_6", "resolution": "inferred"}], "intent": "explore", "curation_summary": "Excluded recipe_5 and recipe_6"}`)
+		{"text": "wings", "ref": "recipe_6", "resolution": "inferred"}], "intent": "explore", "curation_summary": "Excluded recipe_5 and recipe_6",
+		"curation": {"exclude": [{"ref": "recipe_5", "reason": "not this week"}, {"ref": "recipe_6", "reason": "not this week"}]}}`)
 	for _, ref := range []string{"recipe_5", "recipe_6"} {
 		b.exec(t, `UPDATE entity_refs SET excluded_reason = 'not this week', turn_last_ref = 3 WHERE session_id = $1 AND ref = $2`, b.session, ref)
 		b.exec(t, `INSERT INTO decisions (session_id, turn_id, turn_number, action, ref, reason, actor) VALUES ($1, $2, 3, 'exclude', $3, 'not this week', 'assistant')`,

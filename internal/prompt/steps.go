@@ -37,8 +37,8 @@ func (t *page) currentStep(s *section) {
 	if t.introduces(step) {
 		s.line("Your reply begins here: before the call of ", vocab.ToolGenerate, ", in the same answer, write one or two sentences to the user, in their language: ",
 			"what you have drafted, what else was asked, and whether to save it. The drafts are shown below these words; do not repeat them.")
-		if summary := clean.Inline(t.Understood().CurationSummary, say.MaxFact); summary != "" {
-			s.line("Acknowledge briefly: ", summary)
+		if heard := t.heard(); heard != "" {
+			s.line("Acknowledge briefly: ", heard)
 		}
 	}
 	t.beside(s)

@@ -307,3 +307,21 @@ func TestWritesAreToldAlthoughReadAgain(t *testing.T) {
 	require.Contains(t, results, "Changed in this turn: Eggs")
 	require.NotContains(t, results, "Nothing was saved")
 }
+
+// The reply takes up what the user wished of the conversation. What only left the view is nothing to tell people: "put the
+// other recipes away" sounds as if they were gone.
+func TestReplyAcknowledgesWhatTheUserSaid(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1}))
+	turn := b.running(t, 2, "save the soup", db.StepTypeRead)
+	for curation, told := range map[string]bool{
+		`"curation": {"demote": ["recipe_1"], "retain": [{"ref": "recipe_2", "reason": "cooked tonight"}]}`: false,
+		`"curation": {"exclude": [{"ref": "recipe_1", "reason": "no cod"}]}`:                                true,
+		`"constraints": [{"text": "no cod", "kind": "exclude", "scope": "session"}]`:                        true,
+	} {
+		testfactory.Run(t, b.tx, turn, 1, "understand", 0, `{"intent": "write", "curation_summary": "Noted", `+curation+`}`)
+		require.Equal(t, told, strings.Contains(body(b.reply(t, turn).Frame, "## Reply Guidance"), "Acknowledge briefly: Noted"), curation)
+		b.exec(t, `DELETE FROM node_runs WHERE turn_id = $1`, turn.ID)
+	}
+}
