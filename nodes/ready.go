@@ -203,7 +203,7 @@ func plannedCall() *jsonschema.Schema {
 		"tool": enum("", vocab.ToolRead, vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete), "table": text(""),
 		"filters":  filters(),
 		"detail":   text("Of a read: summary, text, rows or full; else empty."),
-		"from_ref": text("Of a create: the draft to save as it is; else empty."),
+		"from_ref": text("Of a create: the draft to save; else empty."),
 		"set":      set(),
 	})
 }
