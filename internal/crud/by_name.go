@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -42,6 +43,29 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 	}
 
 	return rest, found, nil
+}
+
+// takeNamed takes out of a row what names the row that a column points to, and returns it with the keys of those rows: a
+// model that is to plan a dish had to read the dish first, in a step of its own. As in filters, a name counts only if
+// exactly one row has it.
+func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, row map[string]any) (map[string]any, error) {
+	found := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		target, names := namedTarget(e, registry.Filter{Field: name, Op: opEqual, Value: row[name]})
+		if target == nil {
+			continue
+		}
+		keys, err := keysOf(ctx, tx, target, names)
+		if err != nil {
+			return nil, err
+		}
+		if len(keys) == 1 {
+			found[name] = keys[0]
+			delete(row, name)
+		}
+	}
+
+	return found, nil
 }
 
 // namedTarget is the type that a filter names rows of, and their names; nil if it does not.

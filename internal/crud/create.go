@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -84,7 +85,7 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 			return err
 		}
 	}
-	rows, err := d.newRows(ctx, op.entity, op.rows)
+	rows, err := d.newRows(ctx, tx, op.entity, op.rows)
 	if err != nil {
 		return err
 	}
@@ -105,17 +106,25 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 }
 
 // newRows checks rows and replaces refs by keys, with one lookup for all rows.
-func (d *decision) newRows(ctx context.Context, e *domain.Entity, given []map[string]any) ([]map[string]any, error) {
-	rows := make([]any, len(given))
+func (d *decision) newRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, given []map[string]any) ([]map[string]any, error) {
+	rows, named := make([]any, len(given)), make([]map[string]any, len(given))
 	var wrong faults
 	for i := range given {
 		row, fault := newRow(e, given[i], nil)
 		wrong.add(rowFault(fault, i, len(given)))
+		var err error
+		if named[i], err = takeNamed(ctx, tx, e, row); err != nil {
+			return nil, err
+		}
 		rows[i] = row
 	}
 	translated, err := d.withKeys(ctx, e, map[string]any{e.Table: rows}, wrong)
+	made := rowsIn(translated[e.Table])
+	for i, row := range made {
+		maps.Copy(row, named[i])
+	}
 
-	return rowsIn(translated[e.Table]), err
+	return made, err
 }
 
 // withKeys replaces refs by keys. What is wrong with them is reported together with what is wrong already.

@@ -47,10 +47,14 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	var wrong faults
 	data, fault := changes(op.entity, op.args.Data)
 	wrong.add(fault)
-	var err error
+	named, err := takeNamed(ctx, tx, op.entity, data)
+	if err != nil {
+		return err
+	}
 	if op.written, err = d.withKeys(ctx, op.entity, data, wrong); err != nil {
 		return err
 	}
+	maps.Copy(op.written, named)
 	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)
 	if err != nil || len(op.before.Rows) == 0 {
 		return err

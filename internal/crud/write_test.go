@@ -258,6 +258,26 @@ func TestCreate(t *testing.T) {
 	})
 }
 
+// A write names the row that a column points to, as a read does, where exactly one has the name: a model that was to plan a
+// dish needed a step to read it first.
+func TestWritesNameWhatTheyPointTo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(`INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, 'Red Lentil Dal'), ($1, 'Soup'), ($1, 'Soup')`, b.scope.UserID)
+	planned := func() string {
+		return query[string](b, `SELECT string_agg(r.name, ', ' ORDER BY m.date) FROM kitchen.meal_plans AS m JOIN kitchen.recipes AS r ON r.id = m.recipe_id WHERE m.user_id = $1`, b.scope.UserID)
+	}
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-27", "meal_type": "dinner", "recipe_id": "red lentil dal"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-28", "meal_type": "dinner"}}`)
+	require.Equal(t, "Red Lentil Dal", planned())
+	b.ok("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_2"}], "data": {"recipe_id": "Red Lentil Dal", "servings": 2}}`)
+	require.Equal(t, "Red Lentil Dal, Red Lentil Dal", planned())
+
+	for _, unknown := range []string{"Soup", "Curry"} {
+		b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-27", "meal_type": "dinner", "recipe_id": "`+unknown+`"}}`, crud.CodeUnknownRef)
+	}
+}
+
 // What is wrong with a row's refs and with its values is told at once: a model has few attempts.
 func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
 	t.Parallel()
