@@ -26,8 +26,8 @@ type operation interface {
 	record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error)
 }
 
-// recorded registers rows that a call read or wrote and returns them with refs in place of keys. For rows of other
-// types than the call's, it returns only the refs.
+// recorded registers rows that a call read or wrote and returns them with refs in place of keys. Rows of other types than
+// the call's, which operations change, say so.
 func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...registry.Result) (Result, error) {
 	translated, err := d.translate(ctx, tx, parts...)
 	if err != nil {
@@ -35,8 +35,11 @@ func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...re
 	}
 	var result Result
 	for i, part := range parts {
-		if part.Entity == s.entity {
-			result.rows = append(result.rows, translated[i].Rows...)
+		for _, row := range translated[i].Rows {
+			if part.Entity != s.entity {
+				row[vocab.TypeField] = part.Entity.Type
+			}
+			result.rows = append(result.rows, row)
 		}
 		result.Refs = append(result.Refs, translated[i].Refs...)
 		result.RowCount += len(part.Rows)

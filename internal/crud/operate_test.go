@@ -146,7 +146,7 @@ GRANT EXECUTE ON FUNCTION depot.relabel TO alfred_tenant;`
 	require.Equal(t, "This would relabel: label Fragile of Lamps, crate: Chairs. This would move crate: crate Lamps, shelf: 9. "+
 		"Relabel cannot be taken back. Move crate cannot be taken back. Shall I?", outcome.Approval.Text)
 	outcome = b.approve(outcome.Approval)
-	require.Equal(t, "Relabel: 1 label: Fragile of Chairs (label_1); 1 crate; Glued on Fragile; move crate: 1 crate: Lamps (crate_1).", outcome.Told())
+	require.Equal(t, "Relabel: 1 label: Fragile of Chairs (label_1); 1 crate: Chairs (crate_2); Glued on Fragile; move crate: 1 crate: Lamps (crate_1).", outcome.Told())
 }
 
 // Of a great many rows only the first are compared, and no row is taken for a new one because another has gone.

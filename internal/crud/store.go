@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -143,18 +144,18 @@ func (s *step) told(known *domain.Domain) string {
 
 // operated says which rows an operation changed, of each type, and what its function returned.
 func (s *step) operated(known *domain.Domain) string {
-	r, counts := &s.result, map[string]int{}
-	for _, c := range r.Changes {
-		counts[c.EntityType]++
+	r, of := &s.result, map[string][]map[string]any{}
+	for _, row := range r.rows {
+		kind, _ := row[vocab.TypeField].(string)
+		of[kind] = append(of[kind], row)
 	}
 	var parts []string
-	if len(r.rows) > 0 || len(r.Changes) == 0 {
-		parts = append(parts, counted(len(r.rows), s.entity.Name, s.entity.Plural)+namesOf(s.entity, r.rows, len(r.rows)))
+	for _, kind := range slices.Sorted(maps.Keys(of)) { // those of the call's own type first
+		e := cmp.Or(known.Entity(kind), s.entity)
+		parts = append(parts, counted(len(of[kind]), e.Name, e.Plural)+namesOf(e, of[kind], len(of[kind])))
 	}
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		if e := known.Entity(name); e != nil && e != s.entity {
-			parts = append(parts, counted(counts[name], e.Name, e.Plural))
-		}
+	if len(r.rows) == 0 && r.Notice == "" {
+		parts = append(parts, "no "+s.entity.Plural)
 	}
 	if r.Notice != "" {
 		parts = append(parts, strings.TrimSuffix(r.Notice, "."))

@@ -76,8 +76,14 @@ func (t *page) questionToAsk(s *section) {
 
 func (t *page) resultRows(s *section) {
 	left, nested := t.config.Budget.Results, t.NestedRefs()
+	var before *view.Result
 	for _, d := range t.Effects() {
+		if t.Domain.Operation(d.Result.Tool) != nil && d.Result != before {
+			s.line("Carried out: ", strings.ReplaceAll(d.Result.Tool, "_", " "), ". ", notice(d.Result)) // what the owner's function returned, which no row shows
+		}
+		before = d.Result
 		switch {
+		case len(d.Result.Rows) == 0 && t.Domain.Operation(d.Result.Tool) != nil:
 		case len(d.Result.Rows) == 0:
 			s.line(say.Verb(d.Result.Tool), ": ", t.Nothing(d))
 		case len(d.Refs) > 0:
@@ -94,9 +100,6 @@ func (t *page) effect(s *section, d *view.Effect, nested map[string]bool, left *
 		besides = " besides those written in this turn"
 	}
 	s.line(say.Verb(d.Result.Tool), " ", t.HowMany(d), besides, ":")
-	if said := notice(d.Result); said != "" && t.Domain.Operation(d.Result.Tool) != nil {
-		s.line("(", said, ")") // what the owner's function returned, which no row shows
-	}
 	shown := 0
 	for _, ref := range d.Refs {
 		lines := t.effectLines(d.Result.Tool, ref)

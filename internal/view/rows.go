@@ -225,10 +225,12 @@ func (t *Scene) kindOf(r *Result, columns map[string]any) *domain.Entity {
 		return nil
 	case r.Tool == vocab.ToolRecall:
 		return t.Domain.ByType(clean.Value(columns[TypeField]))
-	case vocab.CarriesRows(r.Tool):
-		return t.typeOf(r)
-	default:
+	case !vocab.CarriesRows(r.Tool):
 		return nil
+	case columns[vocab.TypeField] != nil:
+		return t.Domain.ByType(clean.Value(columns[vocab.TypeField]))
+	default:
+		return t.typeOf(r)
 	}
 }
 

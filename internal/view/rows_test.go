@@ -87,6 +87,25 @@ func TestEffectsAreOfSteps(t *testing.T) {
 	require.Len(t, made(t, read(t, 3, "recipe", ofTwo)).Effects(), 1)
 }
 
+// An operation that only creates rows of another type than its own, as a booking of a vehicle does, has done something: a
+// reply was told that nothing had been saved, and the booking was made a second time.
+func TestOperationsChangeRowsOfOtherTypes(t *testing.T) {
+	t.Parallel()
+
+	booked := read(t, 3, "recipe", `[{"id": "ri_1", "name": "salt", "_type": "ri"}, {"id": "recipe_1", "name": "Soup"}]`)
+	booked.Tool = "book"
+	scene := made(t, booked)
+	scene.Steps = []*db.TurnSteps{{Step: 1, StepType: db.StepTypeWrite}}
+	effects := scene.Effects()
+	require.Len(t, effects, 2)
+	require.Equal(t, []string{"ri_1"}, effects[0].Refs)
+	require.Equal(t, "ri", effects[0].Kind.Type)
+	require.Equal(t, []string{"recipe_1"}, effects[1].Refs)
+	require.Equal(t, "salt", scene.Rows.ByRef["ri_1"].Columns["name"])
+	require.NotContains(t, scene.Rows.ByRef["ri_1"].Columns, vocab.TypeField)
+	require.Empty(t, scene.WroteNothing())
+}
+
 // A decision expects the version that it was shown, which a row that has changed since does not have any more.
 func TestUnchangedIsNotStale(t *testing.T) {
 	t.Parallel()

@@ -105,7 +105,7 @@ func (d *Decision) same(other *Decision) bool {
 // WroteNothing returns the write steps of a turn that wrote nothing.
 func (t *Scene) WroteNothing() []*db.TurnSteps {
 	for _, d := range t.Effects() {
-		if d.Result.Tool != vocab.ToolRead && len(d.Refs) > 0 {
+		if d.Result.Tool != vocab.ToolRead && (len(d.Refs) > 0 || t.Domain.Operation(d.Result.Tool) != nil) { // an operation may write what no type shows
 			return nil
 		}
 	}
@@ -241,9 +241,10 @@ func (t *Scene) Effects() []*Effect {
 		if def == nil || !r.tellsOfRows() {
 			continue
 		}
-		d := &Effect{Result: r, Kind: def}
+		var of []*Effect
 		for _, columns := range r.Rows {
-			ref, _ := columns[def.Key.Name].(string)
+			d := effectOf(&of, r, cmp.Or(t.kindOf(r, columns), def))
+			ref, _ := columns[d.Kind.Key.Name].(string)
 			if r.Tool == vocab.ToolRead && wrote[ref] {
 				d.Again = true
 
@@ -254,11 +255,28 @@ func (t *Scene) Effects() []*Effect {
 				d.Refs = append(d.Refs, ref)
 			}
 		}
-		effects = append(effects, d)
+		if len(of) == 0 {
+			of = append(of, &Effect{Result: r, Kind: def})
+		}
+		slices.Reverse(of)
+		effects = append(effects, of...)
 	}
 	slices.Reverse(effects)
 
 	return effects
+}
+
+// effectOf is the one of a call's effects that is on rows of a type.
+func effectOf(of *[]*Effect, r *Result, kind *domain.Entity) *Effect {
+	for _, d := range *of {
+		if d.Kind == kind {
+			return d
+		}
+	}
+	d := &Effect{Result: r, Kind: kind}
+	*of = append(*of, d)
+
+	return d
 }
 
 // tellsOfRows reports whether a call of the plan found or wrote rows.

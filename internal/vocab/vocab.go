@@ -128,6 +128,9 @@ func CarriesRows(tool string) bool {
 	return !slices.Contains(names(func(t *Tool) bool { return !t.Rows }), tool)
 }
 
+// TypeField holds the type of a row that is of another type than its call.
+const TypeField = "_type"
+
 func names(which func(*Tool) bool) (names []string) {
 	for i := range Tools {
 		if which(&Tools[i]) {
