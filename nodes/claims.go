@@ -27,15 +27,16 @@ func (d Done) supports(verb string) bool {
 	}
 }
 
-// falseClaim returns the first sentence that claims something the turn did not do, "" for none.
-func (d Done) falseClaim(text string) string {
-	if d.Wrote {
+// falseClaim returns the first sentence that claims something the turn did not do, "" for none. What the reply was told to
+// ask is no claim of its own.
+func (in *ReplyInput) falseClaim(text string) string {
+	if in.Done.Wrote {
 		return ""
 	}
 	for _, sentence := range sentences.FindAllString(text, -1) {
 		sentence = strings.TrimSpace(sentence)
 		for _, found := range saved.FindAllStringSubmatch(sentence, -1) {
-			if !d.supports(found[1]) && !heading.MatchString(sentence) && !noClaim.MatchString(sentence) {
+			if !in.Done.supports(found[1]) && !strings.Contains(in.Ask, sentence) && !heading.MatchString(sentence) && !noClaim.MatchString(sentence) {
 				return sentence
 			}
 		}

@@ -18,7 +18,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 		node: vocab.NodeReply, frame: in.Frame, input: in, onDelta: func(int) func(string) { return cleaning(in.OnDelta) },
 		read: in.read,
 		doubt: func(out *ReplyOutput) error {
-			if claim := in.Done.falseClaim(out.Text); claim != "" {
+			if claim := in.falseClaim(out.Text); claim != "" {
 				return fmt.Errorf("it says %q, but %s; say what is so", claim, in.Done.words())
 			}
 
@@ -26,7 +26,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 		},
 	})
 	switch kind := llm.KindOf(err); {
-	case err == nil && in.Done.falseClaim(out.Text) != "":
+	case err == nil && in.falseClaim(out.Text) != "":
 		return in.ByCode(), nil
 	case err == nil:
 		out.Text = in.withQuestion(in.Done.alsoUndo(out.Text))
@@ -47,7 +47,7 @@ func (in *ReplyInput) ByCode() *ReplyOutput {
 // that all was saved.
 func (in *ReplyInput) facts() string {
 	text := in.Fallback
-	for claim := in.Done.falseClaim(text); claim != ""; claim = in.Done.falseClaim(text) {
+	for claim := in.falseClaim(text); claim != ""; claim = in.falseClaim(text) {
 		text = strings.Replace(text, claim, "", 1)
 	}
 	if text = strings.TrimSpace(text); text == "" {

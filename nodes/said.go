@@ -21,7 +21,7 @@ func (o *UnderstandOutput) Speaks() bool {
 // that a model has to be asked. It must not name a ref.
 func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
 	out, err := in.read(&llm.Response{Text: text})
-	if err != nil || in.Ask != "" || in.Done.falseClaim(out.Text) != "" {
+	if err != nil || in.Ask != "" || in.falseClaim(out.Text) != "" {
 		return nil
 	}
 	for _, word := range refLike.FindAllString(out.Text, -1) {

@@ -155,11 +155,15 @@ func TestV03FalseClaimsAreSentBackThenReplaced(t *testing.T) {
 		_, out := replied(t, nodes.ReplyInput{}, fine)
 		require.Equal(t, fine, out.Text)
 	}
+	asks := nodes.ReplyInput{Ask: "The van has been booked meanwhile. Shall I take the other one?"}
+	m, out := replied(t, asks, asks.Ask)
+	require.Equal(t, asks.Ask, out.Text)
+	require.Len(t, m.requests, 1, "what it was told to ask is no claim of its own")
 	in := nodes.ReplyInput{Fallback: "Everything was saved.\n\nDrafted, not saved yet: Curry."}
 	require.Equal(t, "Drafted, not saved yet: Curry.", in.ByCode().Text, "what an analysis claims is no fact either")
 	in.Fallback = "Everything was saved."
 	require.Equal(t, "Nothing was saved, changed or deleted.", in.ByCode().Text)
-	_, out := replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime to the draft; it is not saved.")
+	_, out = replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime to the draft; it is not saved.")
 	require.False(t, out.Fallback)
 	_, out = replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime. Saved it for you.", "Lime is in the draft.")
 	require.Equal(t, "Lime is in the draft.", out.Text)
