@@ -45,6 +45,7 @@ func (r *reply) prepare() (*nodes.Frame, error) {
 	}
 	r.in = s.prompts.Reply(s.View)
 	r.in.Done = s.done()
+	r.in.Done.States = s.Domain.States()
 	asked := s.Scene(false).ToAsk()
 	switch {
 	case asked != nil && s.onlyAsks(r.in.Done):

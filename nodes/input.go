@@ -198,6 +198,8 @@ type Done struct {
 	Wrote   bool // rows were saved, changed or deleted
 	Drafted bool // drafts were made or changed
 	Curated bool // something was excluded, forgotten, kept or noted
+	// States are the words that rows' columns choose from: that an appointment is booked may be said without having booked it.
+	States map[string]bool
 	// Undo is what the reply says about undoing the turn, "" for nothing. It is appended if the model leaves it out.
 	Undo string
 }

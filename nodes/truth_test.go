@@ -159,6 +159,11 @@ func TestV03FalseClaimsAreSentBackThenReplaced(t *testing.T) {
 	m, out := replied(t, asks, asks.Ask)
 	require.Equal(t, asks.Ask, out.Text)
 	require.Len(t, m.requests, 1, "what it was told to ask is no claim of its own")
+	states := nodes.ReplyInput{Done: nodes.Done{States: map[string]bool{"booked": true}}}
+	_, out = replied(t, states, "Her appointment is booked.")
+	require.Equal(t, "Her appointment is booked.", out.Text, "what a row says is no claim")
+	_, out = replied(t, states, "I have booked it.", "All three are now saved.")
+	require.True(t, out.Fallback)
 	in := nodes.ReplyInput{Fallback: "Everything was saved.\n\nDrafted, not saved yet: Curry."}
 	require.Equal(t, "Drafted, not saved yet: Curry.", in.ByCode().Text, "what an analysis claims is no fact either")
 	in.Fallback = "Everything was saved."
