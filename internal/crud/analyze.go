@@ -69,9 +69,9 @@ func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 	plain, span, found := strings.Cut(name, ":")
 	format := spans[span]
 	if !found || format == "" || e.Column(name) != nil {
-		return column(e, name)
+		return reached(e, name)
 	}
-	c, err := column(e, plain)
+	c, err := reached(e, plain)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 		return fail(CodeBadArgument, "fn is count, sum, avg, min or max.")
 	}
 	if a.As == "" {
-		a.As = strings.Trim(a.Fn+"_"+strings.Trim(a.Column, "*"), "_")
+		a.As = strings.Trim(a.Fn+"_"+strings.ReplaceAll(strings.Trim(a.Column, "*"), ".", "_"), "_")
 	}
 	if !aliasForm.MatchString(a.As) {
 		return fail(CodeBadArgument, "as is a short name of lower-case letters, digits and _.")
@@ -121,7 +121,7 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 
 		return nil
 	}
-	c, err := column(op.entity, a.Column)
+	c, err := reached(op.entity, a.Column)
 	if err != nil {
 		return err
 	}

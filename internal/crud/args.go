@@ -238,6 +238,23 @@ func column(e *domain.Entity, name string) (*domain.Column, *Error) {
 	return c, nil
 }
 
+// reached is column for what is only read, which may also be a column of the row that a column points to.
+func reached(e *domain.Entity, name string) (*domain.Column, *Error) {
+	link, rest, isPath := strings.Cut(name, ".")
+	via := e.Column(link)
+	if !isPath || via == nil || via.Target() == nil {
+		return column(e, name)
+	}
+	if c := e.Reached(name); c != nil && !c.Hidden && c.Kind != domain.KindVector {
+		return c, nil
+	}
+	if _, err := reached(via.Target(), rest); err != nil {
+		return nil, err // it lists the columns there
+	}
+
+	return column(e, name)
+}
+
 func visible(e *domain.Entity) []*domain.Column {
 	var columns []*domain.Column
 	for _, c := range e.Columns {

@@ -38,7 +38,7 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 			if filter.Op == opNotEqual || filter.Op == opNotIn {
 				op = opNotIn
 			}
-			found = append(found, condition{column: e.Column(filter.Field), op: op, kind: domain.KindUUID, texts: keys})
+			found = append(found, condition{column: e.Reached(filter.Field), op: op, kind: domain.KindUUID, texts: keys})
 		}
 	}
 
@@ -70,7 +70,7 @@ func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, row map[string]
 
 // namedTarget is the type that a filter names rows of, and their names; nil if it does not.
 func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []string) {
-	c := e.Column(filter.Field)
+	c := e.Reached(filter.Field)
 	if c == nil || c.FK == nil || c.FK.Entity == nil || c.Kind == domain.KindArray || !slices.Contains([]string{opEqual, opNotEqual, opIn, opNotIn}, filter.Op) {
 		return nil, nil
 	}

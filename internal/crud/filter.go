@@ -126,7 +126,7 @@ func newCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) 
 	if filter.Field == semanticField {
 		return semanticCondition(e, filter)
 	}
-	c, err := column(e, filter.Field)
+	c, err := reached(e, filter.Field)
 	if err != nil {
 		return condition{}, err
 	}
@@ -272,7 +272,7 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 // looks for berlin means Berlin.
 func whyNothing(e *domain.Entity, filters []registry.Filter) string {
 	for _, f := range filters {
-		c := e.Column(f.Field)
+		c := e.Reached(f.Field)
 		if text, ok := f.Value.(string); ok && c != nil && f.Op == opEqual && freeText(c) && c.FK == nil && !c.Fold && c != e.Key && !slices.Contains(nameColumns(e), c) && strings.ToUpper(text) != strings.ToLower(text) {
 			return fmt.Sprintf("= on %s tells small letters from capitals; ilike does not.", c.Name)
 		}

@@ -145,7 +145,7 @@ func TestConstraintsStayExact(t *testing.T) {
 func TestInstructionsNameRealThings(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	known := []string{"item_3", "gen_item_1", "gen_...", "at risk", "id", "="}
+	known := []string{"item_3", "item_id.state", "gen_item_1", "gen_...", "at risk", "id", "="}
 	for _, step := range stepTypes {
 		known = append(append(known, string(step)), vocab.StepTools(string(step))...)
 	}

@@ -1,0 +1,51 @@
+package crud_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/vocab"
+)
+
+// A filter or a group may be a column of the row that a column points to: how many open issues have a label was answered by
+// reading all of the label's 299 links, of which a prompt showed 271.
+func TestColumnsOfTheRowsThatColumnsPointTo(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": [{"name": "Dal", "cuisine": "indian", "servings": 4}, {"name": "Pho", "cuisine": "thai", "servings": 2}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": [{"date": "2026-11-02", "meal_type": "dinner", "recipe_id": "recipe_1"},
+		{"date": "2026-11-03", "meal_type": "dinner", "recipe_id": "recipe_2"}, {"date": "2026-11-04", "meal_type": "lunch"}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Soak", "meal_plan_id": "meal_1"}, {"title": "Simmer", "meal_plan_id": "meal_2"}, {"title": "Call"}]}`)
+	for filter, want := range map[string][]string{
+		`{"field": "meal_plan_id.meal_type", "op": "=", "value": "dinner"}`:            {"Simmer", "Soak"},
+		`{"field": "meal_plan_id.date", "op": ">=", "value": "2026-11-03"}`:            {"Simmer"},
+		`{"field": "meal_plan_id.recipe_id.cuisine", "op": "!=", "value": "thai"}`:     {"Soak"},
+		`{"field": "meal_plan_id.recipe_id", "op": "=", "value": "recipe_2"}`:          {"Simmer"},
+		`{"field": "meal_plan_id.recipe_id", "op": "in", "value": ["dal"]}`:            {"Soak"},
+		`{"field": "meal_plan_id.recipe_id.name", "op": "ilike", "value": "%p%"}`:      {"Simmer"},
+		`{"field": "meal_plan_id.id", "op": "in", "value": ["meal_1", "meal_2"]}`:      {"Simmer", "Soak"},
+		`{"field": "meal_plan_id.recipe_id.servings", "op": "is_null", "value": null}`: {"Call"},
+	} {
+		names := column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "tasks", "filters": [`+filter+`]}`)), "title")
+		slices.Sort(names)
+		require.Equal(t, want, names, filter)
+	}
+	counted := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "tasks", "group_by": ["meal_plan_id.recipe_id", "meal_plan_id.date:month"],
+		"aggregates": [{"fn": "count"}, {"fn": "sum", "column": "meal_plan_id.recipe_id.servings"}]}`))
+	require.Len(t, counted, 3)
+	require.Equal(t, "recipe_1", counted[0]["meal_plan_id.recipe_id"])
+	require.Equal(t, "Dal", counted[0]["_meal_plan_id.recipe_id_label"])
+	require.Equal(t, "2026-11", counted[0]["meal_plan_id.date:month"])
+	require.EqualValues(t, 4, counted[0]["sum_meal_plan_id_recipe_id_servings"])
+
+	refused := b.refused("read", vocab.ToolRead, `{"table": "tasks", "filters": [{"field": "meal_plan_id.colour", "op": "=", "value": "red"}]}`, crud.CodeUnknownColumn)
+	require.Contains(t, refused, `meal_plans has no column "colour". Columns:`)
+	b.refused("read", vocab.ToolRead, `{"table": "tasks", "filters": [{"field": "meal_plan_id.user_id", "op": "=", "value": "`+uuid.NewString()+`"}]}`, crud.CodeUnknownColumn)
+	b.refused("write", vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"meal_plan_id.date": "2026-11-05"}}`, crud.CodeUnknownColumn)
+	deleted := b.ok("write", vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "meal_plan_id.recipe_id.cuisine", "op": "=", "value": "thai"}]}`)
+	require.Equal(t, []string{"task_2"}, deleted.Refs)
+}
