@@ -1,8 +1,6 @@
 package jobs
 
 import (
-	"strings"
-
 	"github.com/tidwall/gjson"
 
 	"alfred/internal/view"
@@ -31,9 +29,6 @@ func byRef(call vocab.Call) (refs []string, by bool) {
 // overwrites must be known, and must not be a list, an object or a longer text: the planner was not shown those, and
 // may have meant to add to them. To delete a row, it is enough that nobody has changed it since it was last read.
 func fits(known *view.Scene, call vocab.Call) bool {
-	if strings.Contains(gjson.GetBytes(call.Args, "filters.#.value").Raw, "..") {
-		return false // Act has to look at a range first
-	}
 	refs, _ := byRef(call)
 	if call.Tool == vocab.ToolDelete {
 		return known.Unchanged(refs)

@@ -59,9 +59,49 @@ func (in *ThinkInput) strange(calls []json.RawMessage) string {
 	return ""
 }
 
-// settle moves the calls into their steps. If one names no step, all are left to Act. An answer without steps is a plan
-// that consists of its calls.
+// settle moves the calls into their steps, with every ref that their ranges stand for: who asks which rows a call is about
+// looks for refs.
 func (o *ThinkOutput) settle(in *ThinkInput) {
+	o.assign(in)
+	if in == nil {
+		return
+	}
+	for _, step := range o.Steps {
+		for i := range step.Calls {
+			step.Calls[i] = in.Refs.spread(step.Calls[i])
+		}
+	}
+}
+
+// spread replaces the ranges in a call's filters.
+func (known Refs) spread(raw json.RawMessage) json.RawMessage {
+	call, ok := readyCall(raw)
+	var args map[string]any
+	if !ok || answer.Decode(call.Args, &args) != nil {
+		return raw
+	}
+	filters, _ := args["filters"].([]any)
+	changed := false
+	for i, f := range gjson.GetBytes(call.Args, "filters").Array() {
+		named := texts(f.Get("value"))
+		one, isObject := filters[i].(map[string]any)
+		if !isObject || !slices.ContainsFunc(named, func(text string) bool { return len(known.within(text)) > 0 }) {
+			continue
+		}
+		changed, one["value"] = true, known.expand(named)
+		one["op"] = cmp.Or(map[string]string{"=": "in", "!=": "not_in"}[f.Get("op").Str], f.Get("op").Str)
+	}
+	args["tool"] = call.Tool
+	if spread, err := json.Marshal(args); changed && err == nil {
+		return spread
+	}
+
+	return raw
+}
+
+// assign gives each step its calls. If one names no step, all are left to Act. An answer without steps is a plan that
+// consists of its calls.
+func (o *ThinkOutput) assign(in *ThinkInput) {
 	calls := o.Calls
 	o.Calls = nil
 	o.Questions = slices.DeleteFunc(o.Questions, func(one string) bool { return isNothing(one) })

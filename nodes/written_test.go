@@ -215,3 +215,19 @@ func TestReplyInput_Said(t *testing.T) {
 	require.Nil(t, (&nodes.ReplyInput{}).Said("I have saved it.", refs), "nothing was")
 	require.Nil(t, (&nodes.ReplyInput{Ask: "Shall I?"}).Said("Well.", refs), "a question has to be asked")
 }
+
+// A range in a planned call stands for its refs: of a range of 83 issues, only the first and the last were read before the
+// change.
+func TestRangesInPlannedCallsAreSpread(t *testing.T) {
+	t.Parallel()
+	in := togetherInput()
+	in.Plan.Refs = understandInput().Refs
+	in.Refs = in.Plan.Refs
+	out, err := nodes.Understand(t.Context(), says(`{"intent":"write","calls":[{"step":0,"tool":"db_update","table":"vases","set":[{"column":"tint","value":"blue"}],
+		"filters":[{"field":"id","op":"=","value":"vase_1..vase_3"},{"field":"height","op":">","value":10}]}]}`), in)
+	require.NoError(t, err)
+	call := out.Think.Steps[0].ReadyCalls()[0]
+	require.JSONEq(t, `{"table":"vases","set":[{"column":"tint","value":"blue"}],
+		"filters":[{"field":"id","op":"in","value":["vase_1","vase_2","vase_3"]},{"field":"height","op":">","value":10}]}`, string(call.Args))
+	require.Contains(t, out.Think.Steps[0].Description, "vase_1..vase_3")
+}
