@@ -149,7 +149,7 @@ var toolSpecs = map[string]toolSpec{
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"query": text(""), "limit": integer("At most this many, 20 at most; 0 for a few.")})
 		}},
-	vocab.ToolStepComplete: {"End the step. summary: what came of it, one line. conclusions: what an analysis found. note: a hint for the next step.",
+	vocab.ToolStepComplete: {"End the step. summary: what came of it, one line. conclusions: what an analysis found, or a write left out. note: a hint for the next step.",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"summary": text(""), "conclusions": text("Empty for none."), "note": text("Empty for none.")})
 		}},
