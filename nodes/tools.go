@@ -180,7 +180,7 @@ func (b *Toolbox) writable(tool string) *jsonschema.Schema { return enum("", b.W
 func filters() *jsonschema.Schema {
 	return list("", object(fields{
 		"field": text("A column, id, or _semantic."),
-		"op":    enum("", "=", "!=", ">", ">=", "<", "<=", "in", "not_in", "ilike", "is_null", "is_not_null", "contains", "similar"),
+		"op":    enum("", "=", "!=", ">", ">=", "<", "<=", "in", "not_in", "ilike", "is_null", "is_not_null", "contains", "overlaps", "similar"),
 		"value": value("null for is_null and is_not_null; a list for in and not_in."),
 	}))
 }

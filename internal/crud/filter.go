@@ -25,10 +25,11 @@ const (
 	opLessEq    = "<="
 	opNotEqual  = "!="
 	opNotIn     = "not_in"
+	opOverlaps  = "overlaps"
 	opSimilar   = "similar"
 )
 
-var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opSimilar}
+var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opOverlaps, opSimilar}
 
 // otherOps are operators as other languages write them.
 var otherOps = map[string]string{"==": opEqual, "<>": opNotEqual, "not in": opNotIn, "is null": opIsNull, "is not null": opIsNotNull}
@@ -41,6 +42,8 @@ func opsOf(e *domain.Entity, c *domain.Column) []string {
 		return append(ops, opIn, opNotIn)
 	case c.Kind == domain.KindArray, c.Kind == domain.KindJSON:
 		return append(ops, opContains)
+	case c.Holds != "":
+		return append(ops, opIn, opNotIn, opILike, opContains, opOverlaps)
 	case c.Form != "":
 		return append(ops, opIn, opNotIn, opILike, opContains)
 	case slices.Contains(nameColumns(e), c):

@@ -48,6 +48,8 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 		return searchable(sql) + " ILIKE " + s.value(c.texts[0])
 	case c.op == opContains && c.column.Holds != "" && !isList:
 		return sql + " @> " + s.cast(c.texts[0], c.column.Holds)
+	case c.op == opOverlaps:
+		return sql + " && " + s.cast(c.texts[0], rangeOf(c.column))
 	case c.op == opContains && c.column.Kind != domain.KindJSON && !isList:
 		return searchable(c.column.SQL()) + " ILIKE " + s.value(literal(c.texts[0]))
 	}
@@ -58,6 +60,9 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 
 	return sql + " " + operator + " " + s.cast(c.texts[0], sqlType)
 }
+
+// rangeOf is the type of one range of a column of ranges.
+func rangeOf(c *domain.Column) string { return strings.Replace(c.Type, "multirange", "range", 1) }
 
 // compared is what is compared, and the type that its values, or the elements of a list, are compared as.
 func (c *condition) compared(s *statement, e *domain.Entity) (sql, sqlType string) {

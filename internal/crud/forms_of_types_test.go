@@ -67,10 +67,12 @@ func TestTypesWithAFormOfTheirOwn(t *testing.T) {
 		`"field": "seats", "op": "contains", "value": 2`, `"field": "host", "op": "=", "value": "10.0.0.1"`, `"field": "host", "op": "ilike", "value": "10.0.%"`,
 		`"field": "price", "op": "in", "value": [12.50]`, `"field": "doors", "op": "=", "value": "0101"`, `"field": "hosts", "op": "contains", "value": "10.0.0.1"`,
 		`"field": "breaks", "op": "contains", "value": "1800 s"`, `"field": "card", "op": "is_not_null"`,
+		`"field": "days", "op": "overlaps", "value": "[2026-05-04,2026-06-01)"`, `"field": "free", "op": "overlaps", "value": "[2026-05-01,2026-07-01)"`,
+		`"field": "days", "op": "overlaps", "value": "[2026-05-04 (Mon),2026-06-01 (Mon))"`, `"field": "seats", "op": "overlaps", "value": "(,2)"`,
 	} {
 		require.Equal(t, 1, b.ok("read", vocab.ToolRead, `{"table": "stays", "filters": [{`+filter+`}]}`).RowCount, filter)
 	}
-	b.ok("write", vocab.ToolUpdate, `{"table": "stays", "filters": [{"field": "id", "op": "=", "value": "stay_1"}], "data": {"days": "[2026-05-02,2026-05-03)", "host": null}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "stays", "filters": [{"field": "id", "op": "=", "value": "stay_1"}], "data": {"days": "[2026-05-02 (Sat),2026-05-03 (Sun))", "host": null}}`)
 	require.Equal(t, "[2026-05-02,2026-05-03)", query[string](b, `SELECT days::text FROM rooms.stays WHERE name = 'Ada' AND host IS NULL`))
 }
 
@@ -94,7 +96,8 @@ func TestFormsThatPostgresCannotRead(t *testing.T) {
 	for filter, want := range map[string]string{
 		`"field": "host", "op": "=", "value": "the printer"`:   "host cannot hold this value: its form is not valid.",
 		`"field": "days", "op": "contains", "value": "in May"`: "days cannot hold this value: a date or time is not valid.",
-		`"field": "days", "op": ">", "value": "2026-05-01"`:    "days does not take >; it takes = != is_null is_not_null in not_in ilike contains.",
+		`"field": "days", "op": "overlaps", "value": "May"`:    "days cannot hold this value: its form is not valid.",
+		`"field": "days", "op": ">", "value": "2026-05-01"`:    "days does not take >; it takes = != is_null is_not_null in not_in ilike contains overlaps.",
 	} {
 		require.Equal(t, want, b.decide("read", call(vocab.ToolRead, `{"table": "stays", "filters": [{`+filter+`}]}`)).Results[0].ErrorMessage, filter)
 	}

@@ -77,8 +77,11 @@ func suspectFilters(err error, e *domain.Entity, filters ...condition) error {
 			}
 			s := &statement{}
 			as := comparedAs(e, c.column)
-			if c.op == opContains {
+			switch c.op {
+			case opContains:
 				as = cmp.Or(c.column.Holds, as)
+			case opOverlaps:
+				as = rangeOf(c.column)
 			}
 			s.add("SELECT ", s.castList(c.texts, as))
 			probes = append(probes, probe{c.column.Name, s})

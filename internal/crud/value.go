@@ -104,6 +104,9 @@ var (
 	withDay = regexp.MustCompile(`(?i)^(?:(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(.*?)(?: \((Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\))?$`)
 )
 
+// daysWithin matches the weekdays that prompts print within a range.
+var daysWithin = regexp.MustCompile(` \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\)`)
+
 // localForm is a time in the user's time zone, in which Postgres reads and prints.
 const localForm = "2006-01-02T15:04:05.999999999"
 
@@ -155,6 +158,9 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 	text, ok := value.(string)
 	if !ok {
 		return "", failColumn(CodeBadValue, c.Name, "%s has to be a text.", c.Name)
+	}
+	if c.Holds != "" {
+		text = daysWithin.ReplaceAllString(text, "")
 	}
 	if c.Fold {
 		return strings.ToLower(strings.TrimSpace(text)), nil

@@ -208,7 +208,7 @@ func (t *page) readable(def *domain.Entity) bool {
 	})
 }
 
-// columnsLine names a table's columns, with the allowed values of enumerations.
+// columnsLine names a table's columns, with the allowed values of enumerations and the form of what is no plain text.
 func columnsLine(def *domain.Entity) string {
 	var names []string
 	for _, c := range def.Columns {
@@ -218,6 +218,8 @@ func columnsLine(def *domain.Entity) string {
 			names = append(names, c.Name+" ("+strings.Join(c.Enum, "|")+")")
 		case c.FK != nil && c.FK.Entity != nil:
 			names = append(names, c.Name+" ("+c.FK.Entity.Type+")")
+		case c.Form != "":
+			names = append(names, c.Name+" ("+c.Form+")")
 		default:
 			names = append(names, c.Name)
 		}

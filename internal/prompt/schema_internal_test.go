@@ -13,8 +13,9 @@ func TestColumnsNameGeneratedOnes(t *testing.T) {
 	t.Parallel()
 	line := columnsLine(&domain.Entity{Table: "invoices", Columns: []*domain.Column{
 		{Name: "issued_on", Kind: domain.KindDate}, {Name: "due_on", Kind: domain.KindDate, Generated: true, Derived: true}, {Name: "owner", Hidden: true},
+		{Name: "for_days", Form: "range of dates"},
 	}})
-	require.Equal(t, "- invoices: issued_on, due_on", line)
+	require.Equal(t, "- invoices: issued_on, due_on, for_days (range of dates)", line)
 }
 
 // Models copy what they see: an example sets no column that is refused, as a name that the database composes.
