@@ -134,7 +134,7 @@ func cannotUndo(target *db.TurnUndoTargetRow) string {
 	case *target.Undo == "done":
 		return fmt.Sprintf("Turn %d has been taken back already.", target.Number)
 	case *target.Undo == "impossible" && target.UndoReason != nil:
-		return fmt.Sprintf("Turn %d cannot be taken back. %s", target.Number, *target.UndoReason)
+		return *target.UndoReason + " Nothing was changed." // it says what cannot be taken back; people know no numbers of turns
 	default:
 		return ""
 	}

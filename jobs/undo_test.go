@@ -56,16 +56,18 @@ func TestUndoIsCarriedOutAsApproved(t *testing.T) {
 	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1}, {Turn: first.ID, Number: 1, Agreed: true}}, asked)
 }
 
-// A turn is taken back once, whatever number a model names.
+// A turn is taken back once, whatever number a model names. One that cannot be says so once.
 func TestUndoneTurnIsNotUndoneAgain(t *testing.T) {
 	t.Parallel()
 
-	h := setup(t, `turns: [{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}, {understand: {intent: write, undo: {turn: 1}}}]`)
+	h := setup(t, `turns: [{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}, {understand: {intent: write, undo: {turn: 1}}}, {understand: {intent: write, undo: {turn: 1}}}]`)
 	h.tools.undo = func(crud.Undoing) crud.Outcome { panic("it is not asked") }
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	h.exec(`UPDATE turns SET undo = 'done' WHERE id = $1`, first.ID)
 	require.Equal(t, "Turn 1 has been taken back already.", *h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Reply)
+	h.exec(`UPDATE turns SET undo = 'impossible', undo_reason = 'Cancel order cannot be taken back.' WHERE id = $1`, first.ID)
+	require.Equal(t, "Cancel order cannot be taken back. Nothing was changed.", *h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Reply)
 }
 
 // Whoever answers a question that asks for approval by undoing something else has not approved it.
