@@ -45,23 +45,37 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 	return rest, found, nil
 }
 
-// takeNamed takes out of a row what names the row that a column points to, and returns it with the keys of those rows: a
+// takeNamed takes out of rows what names the row that a column points to, and returns for each the keys of those rows: a
 // model that is to plan a dish had to read the dish first, in a step of its own. As in filters, a name counts only if
-// exactly one row has it.
-func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, row map[string]any) (map[string]any, error) {
-	found := map[string]any{}
-	for _, name := range slices.Sorted(maps.Keys(row)) {
-		target, names := namedTarget(e, registry.Filter{Field: name, Op: opEqual, Value: row[name]})
+// exactly one row has it. Each column is one lookup, however many rows.
+func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows ...map[string]any) ([]map[string]any, error) {
+	found := make([]map[string]any, len(rows))
+	for i := range found {
+		found[i] = map[string]any{}
+	}
+	for _, c := range e.Columns {
+		var (
+			target *domain.Entity
+			names  []string
+			at     []int // the row of each name
+		)
+		for i, row := range rows {
+			if of, said := namedTarget(e, registry.Filter{Field: c.Name, Op: opEqual, Value: row[c.Name]}); len(said) == 1 {
+				target, names, at = of, append(names, folded(said[0])), append(at, i)
+			}
+		}
 		if target == nil {
 			continue
 		}
-		keys, err := keysOf(ctx, tx, target, names)
+		keys, err := keysByName(ctx, tx, target, names)
 		if err != nil {
 			return nil, err
 		}
-		if len(keys) == 1 {
-			found[name] = keys[0]
-			delete(row, name)
+		for n, i := range at {
+			if key := keys[names[n]]; key != "" {
+				found[i][c.Name] = key
+				delete(rows[i], c.Name)
+			}
 		}
 	}
 
@@ -96,21 +110,34 @@ func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
+	keys, err := keysByName(ctx, tx, e, names)
+	if len(keys) < len(names) {
+		return nil, err
+	}
+
+	return slices.Collect(maps.Values(keys)), err
+}
+
+// moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.
+const moreOfAName = 50
+
+// keysByName returns the keys of rows by their names, folded, of which each is the name of exactly one.
+func keysByName(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) (map[string]string, error) {
 	name := nameColumns(e)[0]
-	q := &query{sel: selection{columns: []*domain.Column{e.Key, name}}, limit: len(names) + 1, where: func(s *statement) string {
+	q := &query{sel: selection{columns: []*domain.Column{e.Key, name}}, limit: len(names) + moreOfAName, where: func(s *statement) string {
 		return s.in("lower("+name.SQL()+"::text)", names, "text")
 	}}
 	rows, err := load(ctx, tx, e, q)
-	if err != nil {
+	if err != nil || len(rows.Rows) == q.limit { // there are more, of whatever name
 		return nil, err
 	}
-	said := map[string]bool{}
-	for _, row := range rows.Rows {
-		said[folded(row[name.Name])] = true
+	keys, times := map[string]string{}, map[string]int{}
+	for i, key := range rows.keys() {
+		said := folded(rows.Rows[i][name.Name])
+		keys[said] = key
+		times[said]++
 	}
-	if len(said) < len(names) || len(rows.Rows) > len(names) {
-		return nil, nil
-	}
+	maps.DeleteFunc(keys, func(said, _ string) bool { return times[said] > 1 })
 
-	return rows.keys(), nil
+	return keys, nil
 }

@@ -105,18 +105,18 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return nil
 }
 
-// newRows checks rows and replaces refs by keys, with one lookup for all rows.
+// newRows checks rows and replaces refs and names by keys, with one lookup for all rows, and one for the names of a column.
 func (d *decision) newRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, given []map[string]any) ([]map[string]any, error) {
-	rows, named := make([]any, len(given)), make([]map[string]any, len(given))
+	checked, rows := make([]map[string]any, len(given)), make([]any, len(given))
 	var wrong faults
 	for i := range given {
 		row, fault := newRow(e, given[i], nil)
 		wrong.add(rowFault(fault, i, len(given)))
-		var err error
-		if named[i], err = takeNamed(ctx, tx, e, row); err != nil {
-			return nil, err
-		}
-		rows[i] = row
+		checked[i], rows[i] = row, row
+	}
+	named, err := takeNamed(ctx, tx, e, checked...)
+	if err != nil {
+		return nil, err
 	}
 	translated, err := d.withKeys(ctx, e, map[string]any{e.Table: rows}, wrong)
 	made := rowsIn(translated[e.Table])

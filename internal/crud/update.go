@@ -54,7 +54,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if op.written, err = d.withKeys(ctx, op.entity, data, wrong); err != nil {
 		return err
 	}
-	maps.Copy(op.written, named)
+	maps.Copy(op.written, named[0])
 	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)
 	if err != nil || len(op.before.Rows) == 0 {
 		return err

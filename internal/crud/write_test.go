@@ -267,8 +267,8 @@ func TestWritesNameWhatTheyPointTo(t *testing.T) {
 	planned := func() string {
 		return query[string](b, `SELECT string_agg(r.name, ', ' ORDER BY m.date) FROM kitchen.meal_plans AS m JOIN kitchen.recipes AS r ON r.id = m.recipe_id WHERE m.user_id = $1`, b.scope.UserID)
 	}
-	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-27", "meal_type": "dinner", "recipe_id": "red lentil dal"}}`)
-	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-28", "meal_type": "dinner"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": [{"date": "2026-11-27", "meal_type": "dinner", "recipe_id": "red lentil dal"},
+		{"date": "2026-11-28", "meal_type": "dinner"}]}`)
 	require.Equal(t, "Red Lentil Dal", planned())
 	b.ok("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_2"}], "data": {"recipe_id": "Red Lentil Dal", "servings": 2}}`)
 	require.Equal(t, "Red Lentil Dal, Red Lentil Dal", planned())
