@@ -18,6 +18,7 @@ import (
 	"alfred/internal/directory"
 	"alfred/internal/follow"
 	"alfred/internal/mcpserver"
+	"alfred/internal/pg"
 )
 
 // resident serves one user for as long as a client keeps the process. Where a directory spreads users over several databases,
@@ -123,7 +124,7 @@ func (r *resident) arrive(ctx context.Context) error {
 				return err
 			}
 		}
-		if !auth.Pause(ctx, arrivalPause) {
+		if pg.Pause(ctx, arrivalPause) != nil {
 			return fmt.Errorf("wait for the end of a move: %w", ctx.Err())
 		}
 	}

@@ -54,13 +54,3 @@ func Waited(ctx context.Context) time.Duration {
 
 	return time.Since(known.arrived)
 }
-
-// Pause waits between two attempts to find a user who is being moved. It returns false if ctx has ended.
-func Pause(ctx context.Context, length time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(length):
-		return true
-	}
-}

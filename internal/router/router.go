@@ -15,6 +15,7 @@ import (
 	"alfred/internal/auth"
 	"alfred/internal/directory"
 	"alfred/internal/httpapi/problem"
+	"alfred/internal/pg"
 )
 
 // Config is what a router works with.
@@ -201,7 +202,7 @@ func (r *Router) follow(w http.ResponseWriter, request *http.Request, who direct
 		}
 		// What refused has set a deadline as if the request were over. Where there is no connection there is none.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-		if !moved && !auth.Pause(request.Context(), length) {
+		if !moved && pg.Pause(request.Context(), length) != nil {
 			return
 		}
 		user = now

@@ -310,7 +310,7 @@ func (d *Door) arrive(ctx context.Context, gate *auth.Gate, who auth.Caller, pla
 			return nil, errors.Join(errMoving, err)
 		case pool != gate.Pool:
 			gate = gate.At(pool)
-		case !auth.Pause(ctx, movePause):
+		case pg.Pause(ctx, movePause) != nil:
 			return nil, fmt.Errorf("wait for the end of a move: %w", context.Cause(ctx))
 		}
 		if cause = gate.StillGood(ctx, who); cause == nil {
