@@ -186,7 +186,7 @@ func (p *past) account(ctx context.Context, b *strings.Builder) error {
 	if err != nil || account == nil {
 		return fmt.Errorf("find the user's account in %s: %w", name, err)
 	}
-	fmt.Fprintf(b, "INSERT INTO %s (alfred_user, account) VALUES (current_setting('alfred.user_id')::uuid, %s);\n", name, literal(*account))
+	fmt.Fprintf(b, "INSERT INTO %s (alfred_user, account) VALUES (current_setting('alfred.user_id')::uuid, %s);\n", name, pg.Literal(*account))
 
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/exact"
+	"alfred/internal/pg"
 )
 
 // table is the content of one of the domain's tables for a user, or for everybody if its rows are shared.
@@ -118,9 +119,6 @@ func (p *past) read(ctx context.Context, e *domain.Entity) (*table, error) {
 
 	return t, err
 }
-
-// literal quotes a text for SQL.
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 func quoted(names []string) string {
 	list := make([]string, len(names))
@@ -259,7 +257,7 @@ func (t *table) sql() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("write the rows of %s: %w", t.entity.Table, err)
 	}
-	rows := literal(string(data))
+	rows := pg.Literal(string(data))
 	var b strings.Builder
 	if t.entity.Reference {
 		for _, column := range t.unique {
@@ -270,7 +268,7 @@ func (t *table) sql() (string, error) {
 	names := quoted(columns)
 	fmt.Fprintf(&b, "INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\nSELECT %s FROM jsonb_populate_recordset(NULL::%s, %s);\n", t.name, names, names, t.name, rows)
 	for _, column := range t.serial {
-		fmt.Fprintf(&b, "SELECT setval(pg_get_serial_sequence(%s, '%s'), max(%s)) FROM %s;\n", literal(t.name), column, pgx.Identifier{column}.Sanitize(), t.name)
+		fmt.Fprintf(&b, "SELECT setval(pg_get_serial_sequence(%s, '%s'), max(%s)) FROM %s;\n", pg.Literal(t.name), column, pgx.Identifier{column}.Sanitize(), t.name)
 	}
 
 	return b.String(), nil
