@@ -115,7 +115,7 @@ func (u *move) identify(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	for i := range u.tables {
 		t := &u.tables[i]
-		batch.Queue(identitySQL, t.name, t.owner()).QueryRow(t.identify)
+		batch.Queue(identitySQL, t.name, t.owner).QueryRow(t.identify)
 	}
 	err := u.source.SendBatch(ctx, batch).Close()
 	if _, ok := errors.AsType[*RefusedError](err); err != nil && !ok {
@@ -142,17 +142,10 @@ func (t *table) identify(row pgx.Row) error {
 	case inherited:
 		return offline("%s has tables that inherit from it, whose rows the filter of a publication does not see as its own", t.name)
 	case !owned || len(t.key) == 0:
-		return offline("the replica identity of %s lacks the owner's column %s, so Postgres would refuse everybody's updates while the table is published (ALTER TABLE ... REPLICA IDENTITY USING INDEX, with a unique index that has this column, mends it)", t.name, t.owner())
+		return offline("the replica identity of %s lacks the owner's column %s, so Postgres would refuse everybody's updates while the table is published (ALTER TABLE ... REPLICA IDENTITY USING INDEX, with a unique index that has this column, mends it)", t.name, t.owner)
 	}
 
 	return nil
-}
-
-// owner is the name of the owner's column.
-func (t *table) owner() string {
-	name, _, _ := strings.Cut(t.owned, " = ")
-
-	return strings.ReplaceAll(strings.Trim(name, `"`), `""`, `"`)
 }
 
 // checkPublication: Postgres takes it. It is made, and rolled back.

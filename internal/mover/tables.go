@@ -21,7 +21,8 @@ type table struct {
 	rows    string // a condition over x: the user's
 	columns string // of a row as it is stored: generated ones make themselves
 	sent    string // the same as the source sends them: columns, unless [move.renumber] has changed that
-	owned   string // the same condition by the owner's column alone, without an alias
+	owner   string // its column that says whose a row is
+	owned   string // the condition rows by that column alone, without an alias
 	entity  *domain.Entity
 	refers  []string // to these tables, named without quotes
 	key     []keyColumn
@@ -96,10 +97,12 @@ func engineTables(ctx context.Context, tx pgx.Tx, user uuid.UUID) ([]table, erro
 	id := "'" + user.String() + "'::uuid"
 	tables := make([]table, len(found))
 	for i, r := range found {
-		tables[i] = table{name: r.Name, rows: fmt.Sprintf(r.Rows, id), columns: r.Columns, owned: "user_id = " + id}
+		t := table{name: r.Name, rows: fmt.Sprintf(r.Rows, id), columns: r.Columns, owner: "user_id"}
 		if r.Name == users {
-			tables[i].owned = "id = " + id
+			t.owner = "id"
 		}
+		t.owned = t.owner + " = " + id
+		tables[i] = t
 	}
 
 	return tables, err
@@ -124,7 +127,7 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 			return nil, fmt.Errorf("ask %s whose rows these are: %w", name, err)
 		}
 		owned := quoted(entity.Owner.Name) + " = " + pg.Literal(owner) + "::" + entity.Owner.Type
-		t := table{name: name, entity: entity, rows: "x." + owned, owned: owned}
+		t := table{name: name, entity: entity, rows: "x." + owned, owner: entity.Owner.Name, owned: owned}
 		err = tx.QueryRow(ctx, storedSQL, name).Scan(&t.columns)
 		if err != nil {
 			return nil, fmt.Errorf("read the columns of %s: %w", name, err)
