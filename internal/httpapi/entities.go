@@ -59,11 +59,11 @@ type contextIn struct {
 
 // contextItem says why something is in a prompt.
 type contextItem struct {
-	Section    string `json:"section"`
-	Ref        string `json:"ref,omitempty"`
-	TurnNumber int    `json:"turn_number,omitempty"`
-	Reason     string `json:"reason"`
-	Tokens     int    `json:"tokens"`
+	Section string `json:"section"`
+	Ref     string `json:"ref,omitempty"`
+	Turn    int    `json:"turn_number,omitempty"`
+	Reason  string `json:"reason"`
+	Tokens  int    `json:"tokens"`
 }
 
 // contextPreview is what a node would see now.
@@ -190,9 +190,7 @@ func (a *api) contextPreview(ctx context.Context, in *contextIn) (contextPreview
 
 		return contextPreview{
 			Node: in.Node, Turn: int(row.LastTurn) + 1, Text: nodes.RenderBlocks(frame.Blocks),
-			Items: mapped(frame.Items, func(i nodes.Item) contextItem {
-				return contextItem{Section: i.Section, Ref: i.Ref, TurnNumber: i.Turn, Reason: i.Reason, Tokens: i.Tokens}
-			}),
+			Items: mapped(frame.Items, func(i nodes.Item) contextItem { return contextItem(i) }),
 		}, nil
 	})
 }

@@ -85,7 +85,7 @@ func callOf(r *db.LlmCallGetRow, items []*db.ContextItemListCallRow) LLMCall {
 		},
 		Request: stored[llm.Request]{r.Request},
 		Context: mapped(items, func(i *db.ContextItemListCallRow) contextItem {
-			return contextItem{Section: i.Section, Ref: i.Ref, TurnNumber: int(i.TurnNumber), Reason: i.Reason, Tokens: int(i.Tokens)}
+			return contextItem{Section: i.Section, Ref: i.Ref, Turn: int(i.TurnNumber), Reason: i.Reason, Tokens: int(i.Tokens)}
 		}),
 	}
 	if r.Response != nil {
