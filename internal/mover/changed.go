@@ -47,7 +47,7 @@ func (u *move) bringChanged(ctx context.Context, from, to pgx.Tx) error {
 	}
 	u.report.Changed += u.report.Rows - copied
 	for _, t := range u.tables {
-		if t.changed != "" && unquoted(t.name) == calls {
+		if t.changed != "" && t.name == calls {
 			return u.shareParts(ctx, from, to, t.among("c"))
 		}
 	}
@@ -60,14 +60,14 @@ const calls = "alfred.llm_calls"
 
 // referred: rows of others refer to its rows.
 func (u *move) referred(name string) bool {
-	return slices.ContainsFunc(u.tables, func(t table) bool { return slices.Contains(t.refers, unquoted(name)) })
+	return slices.ContainsFunc(u.tables, func(t table) bool { return slices.Contains(t.refers, name) })
 }
 
 // replacedWhole are the tables of the domain that cannot be replaced by rows, and those that refer to them.
 func (u *move) replacedWhole() map[string]bool {
 	whole := map[string]bool{}
 	for _, t := range u.tables { // in order: what is referred to stands before
-		refers := slices.ContainsFunc(u.tables, func(other table) bool { return whole[other.name] && slices.Contains(t.refers, unquoted(other.name)) })
+		refers := slices.ContainsFunc(u.tables, func(other table) bool { return whole[other.name] && slices.Contains(t.refers, other.name) })
 		if t.entity != nil && (refers || u.referred(t.name) && t.changed != "") {
 			whole[t.name] = true
 		}

@@ -43,7 +43,7 @@ func follow(ctx context.Context, source *pgxpool.Pool, name string, tables []tab
 	}
 	c := &changes{conn: conn, slot: name, tables: map[string]*table{}, relations: map[uint32]relation{}, rows: map[*table]map[string]struct{}{}}
 	for i := range tables {
-		c.tables[unquoted(tables[i].name)] = &tables[i]
+		c.tables[strings.ReplaceAll(tables[i].name, `"`, "")] = &tables[i]
 	}
 	if err := exec(ctx, conn, "make the replication slot", `SELECT pg_create_logical_replication_slot($1, 'pgoutput', true)`, name); err != nil {
 		c.stop(ctx)

@@ -144,8 +144,8 @@ func (u *move) checkReferences(ctx context.Context) error {
 		return err
 	}
 	for _, r := range references {
-		to := slices.IndexFunc(u.tables, func(t table) bool { return unquoted(t.name) == unquoted(r.To) })
-		if to < 0 || slices.ContainsFunc(u.tables, func(t table) bool { return unquoted(t.name) == unquoted(r.From) }) {
+		to := slices.IndexFunc(u.tables, func(t table) bool { return t.name == r.To })
+		if to < 0 || slices.ContainsFunc(u.tables, func(t table) bool { return t.name == r.From }) {
 			continue
 		}
 		var stays bool

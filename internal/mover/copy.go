@@ -269,7 +269,7 @@ func (m *Mover) Share(ctx context.Context, from, to directory.Database) (int64, 
 // share replaces a table's rows. The worker computes their vectors again.
 func share(ctx context.Context, from, to pgx.Tx, kind, name string) (int64, error) {
 	var columns string
-	if err := to.QueryRow(ctx, storedSQL, name).Scan(&columns); err != nil {
+	if err := to.QueryRow(ctx, storedSQL, name).Scan(&name, &columns); err != nil {
 		return 0, fmt.Errorf("read columns: %w", err)
 	}
 	if err := exec(ctx, to, "delete vectors", `DELETE FROM embeddings WHERE user_id IS NULL AND owner_kind = $1`, kind); err != nil {

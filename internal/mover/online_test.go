@@ -140,7 +140,7 @@ func TestMoveRefusesToFollow(t *testing.T) {
 
 	f := openFleet(t)
 	for _, c := range []struct{ says, spoil, mend string }{
-		{"the replica identity of \"kitchen\".\"tasks\" lacks the owner's column user_id", `ALTER TABLE kitchen.tasks REPLICA IDENTITY DEFAULT`, `ALTER TABLE kitchen.tasks REPLICA IDENTITY USING INDEX tasks_user_id_id_key`},
+		{"the replica identity of kitchen.tasks lacks the owner's column user_id", `ALTER TABLE kitchen.tasks REPLICA IDENTITY DEFAULT`, `ALTER TABLE kitchen.tasks REPLICA IDENTITY USING INDEX tasks_user_id_id_key`},
 		{"the replica identity of", `ALTER TABLE kitchen.recipes REPLICA IDENTITY NOTHING`, `ALTER TABLE kitchen.recipes REPLICA IDENTITY USING INDEX recipes_user_id_id_key`},
 		{"unlogged", `ALTER TABLE kitchen.cooking_log SET UNLOGGED`, `ALTER TABLE kitchen.cooking_log SET LOGGED`},
 		{"inherit", `CREATE TABLE public.old_tasks () INHERITS (kitchen.tasks)`, `DROP TABLE public.old_tasks`},

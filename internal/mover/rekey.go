@@ -166,7 +166,7 @@ func (t *table) knownRenamed() map[string]string {
 		return `coalesce((SELECT jsonb_object_agg(f.key, coalesce((SELECT ` + fresh + ` FROM pg_temp.holding_keys AS h JOIN pg_temp.renamed AS r ON r.type = h.of
 			WHERE h.type = x.entity_type AND h.name = f.key AND ` + old + ` = f.value #>> '{}' LIMIT 1), f.value)) FROM jsonb_each(x.` + column + `) AS f), x.` + column + `)`
 	}
-	switch unquoted(t.name) {
+	switch t.name {
 	case "alfred.row_changes":
 		return map[string]string{
 			"entity_id": renamedKey("x.entity_type", "x.entity_id"),

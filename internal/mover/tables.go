@@ -17,14 +17,14 @@ import (
 
 // table is a table with rows of the user.
 type table struct {
-	name    string // qualified and quoted
+	name    string // with its schema, as format('%I.%I') has it
 	rows    string // a condition over x: the user's
 	columns string // of a row as it is stored: generated ones make themselves
 	sent    string // the same as the source sends them: columns, unless [move.renumber] has changed that
 	owner   string // its column that says whose a row is
 	owned   string // the condition rows by that column alone, without an alias
 	entity  *domain.Entity
-	refers  []string // to these tables, named without quotes
+	refers  []string // to these tables
 	key     []keyColumn
 	changed string // keys of the rows that were written since all were copied, as a JSON array; empty if there are none
 }
@@ -127,8 +127,8 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 			return nil, fmt.Errorf("ask %s whose rows these are: %w", name, err)
 		}
 		owned := quoted(entity.Owner.Name) + " = " + pg.Literal(owner) + "::" + entity.Owner.Type
-		t := table{name: name, entity: entity, rows: "x." + owned, owner: entity.Owner.Name, owned: owned}
-		err = tx.QueryRow(ctx, storedSQL, name).Scan(&t.columns)
+		t := table{entity: entity, rows: "x." + owned, owner: entity.Owner.Name, owned: owned}
+		err = tx.QueryRow(ctx, storedSQL, name).Scan(&t.name, &t.columns)
 		if err != nil {
 			return nil, fmt.Errorf("read the columns of %s: %w", name, err)
 		}
@@ -138,9 +138,10 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 	return tables, nil
 }
 
-// storedSQL lists a table's columns but for generated ones, which make themselves.
-const storedSQL = `SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attname) FROM pg_attribute AS a
-	WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''`
+// storedSQL is a table's name, and its columns but for generated ones, which make themselves.
+const storedSQL = `SELECT format('%I.%I', n.nspname, c.relname), (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attname)
+	FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '')
+	FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = $1::regclass`
 
 // reference is a foreign key. Condition joins its rows, o, with those that they refer to, x.
 type reference struct{ From, To, Condition string }
@@ -168,19 +169,19 @@ func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
 	}
 	refers := map[string][]string{}
 	for _, r := range references {
-		refers[unquoted(r.From)] = append(refers[unquoted(r.From)], unquoted(r.To))
+		refers[r.From] = append(refers[r.From], r.To)
 	}
 	ordered := make([]table, 0, len(tables))
 	for len(tables) > 0 {
 		free := slices.IndexFunc(tables, func(t table) bool {
 			return !slices.ContainsFunc(tables, func(other table) bool {
-				return other.name != t.name && slices.Contains(refers[unquoted(t.name)], unquoted(other.name))
+				return other.name != t.name && slices.Contains(refers[t.name], other.name)
 			})
 		})
 		if free < 0 {
 			return nil, refused("these tables refer to each other in a circle: %s", strings.Join(names(tables), ", "))
 		}
-		tables[free].refers = refers[unquoted(tables[free].name)]
+		tables[free].refers = refers[tables[free].name]
 		ordered = append(ordered, tables[free])
 		tables = slices.Delete(tables, free, free+1)
 	}
@@ -190,9 +191,6 @@ func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
 
 // quoted is a name as SQL, with its schema before it if that is given.
 func quoted(name ...string) string { return pgx.Identifier(name).Sanitize() }
-
-// unquoted compares names however much of them is quoted.
-func unquoted(name string) string { return strings.ReplaceAll(name, `"`, "") }
 
 func names(tables []table) []string {
 	all := make([]string, len(tables))
