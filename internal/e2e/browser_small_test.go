@@ -108,3 +108,39 @@ func TestY10DecisionsAreGrouped(t *testing.T) {
 	b.look("decisions")
 	b.requireNoTrouble()
 }
+
+// Y10: a menu stands where it can be read and pressed, nothing is cut off at its edge, and words of a table are whole.
+func TestY10NothingIsCutOff(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Draft a Thai basil chicken")
+	b.lastReply(1)
+	b.counts("#drafts .card", 1)
+	require.Empty(t, b.eval(`[...document.querySelectorAll("button, a")].map((e) => [e, getComputedStyle(e)])
+		.filter(([, s]) => s.overflowX === "hidden" && parseFloat(s.paddingLeft) < parseFloat(s.borderTopLeftRadius)).map(([e]) => e.outerHTML).join()`), "a round corner takes a piece of a letter")
+	inside := `[...document.querySelectorAll("details[open] > .menu-list button")].map((e) => e.getBoundingClientRect())
+		.every((box) => box.width < 300 && box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight)`
+	whole := `[...document.querySelectorAll("#row-table td > span")].some((e) => {
+		const range = document.createRange();
+		range.selectNodeContents(e.firstChild ?? e);
+		return e.textContent === "mediterranean" && range.getClientRects().length === 1;
+	})`
+	for _, size := range sizes {
+		b.do(chromedp.EmulateViewport(size.width, size.height))
+		for _, menu := range []string{"#top .menu summary", "#sessions .menu summary"} {
+			b.click(menu)
+			b.until(`document.querySelector("details[open] > .menu-list button") !== null && ` + inside)
+			b.click(menu)
+			b.eval(`document.querySelector("#toggle-sidebar").click()`) // where it is shown, the second menu is in the drawer
+		}
+		b.eval(`document.querySelector('#types [data-type="recipe"]').click()`)
+		b.until(whole)
+		require.Equal(t, "true", b.eval(`document.querySelector("#find-row").getBoundingClientRect().width > 140`), "%s: no room to search", size.name)
+		b.eval(`history.back()`)
+		b.until(`document.querySelector("#turns").offsetParent !== null`)
+	}
+	b.requireNoTrouble()
+}
