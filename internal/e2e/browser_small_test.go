@@ -144,3 +144,22 @@ func TestY10NothingIsCutOff(t *testing.T) {
 	}
 	b.requireNoTrouble()
 }
+
+// Y10: an address of something deleted or somebody else's is not answered with another conversation as if that were meant.
+func TestY10AddressOfNothing(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Show my recipes")
+	b.lastReply(1)
+	for _, gone := range []string{"01a21a65-9c6c-7df7-9f82-e072b09f1799", "rows/nothing"} {
+		b.click("#new-session")
+		b.counts("#notices .notice", 0)
+		b.eval(`location.hash = "` + gone + `"`)
+		b.shows("#notices", "The address names nothing that is here")
+		b.counts(".turn", 1)
+	}
+	b.requireNoTrouble()
+}

@@ -98,9 +98,10 @@ async function route() {
   markType(type);
   if (type) return (await import("./more.js")).showRows(type);
   const session = name === "new" ? null : name === current()?.id ? current() : await find(name);
-  if (!session && name !== "new" && listed().length) return go(listed()[0]);
-  if (session && session === current()) head();
+  if (!session && name !== "new" && listed().length) await go(listed()[0]);
+  else if (session && session === current()) head();
   else await show(session);
+  if (!session && name && name !== "new") notice("The address names nothing that is here, or no longer.");
   return focusMessage();
 }
 
