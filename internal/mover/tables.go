@@ -22,7 +22,7 @@ type table struct {
 	columns string // of a row as it is stored: generated ones make themselves
 	sent    string // the same as the source sends them: columns, unless [move.renumber] has changed that
 	owner   string // its column that says whose a row is
-	owned   string // the condition rows by that column alone, without an alias
+	owned   string // the condition of rows by that column alone, without an alias
 	entity  *domain.Entity
 	refers  []string // to these tables
 	key     []keyColumn
