@@ -267,6 +267,8 @@ func (m *fakePrompts) Think(v *view.View) nodes.ThinkInput {
 	return nodes.ThinkInput{Frame: m.frame(v), Refs: m.refs, Subdomains: []string{"recipes", "inventory"}, MaxSteps: 8}
 }
 
+func (m *fakePrompts) Plan(v *view.View) nodes.ThinkInput { return m.Think(v) }
+
 func (m *fakePrompts) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) {
 	return nodes.ActInput{
 		Frame: m.frame(v), StepType: string(step.StepType), SchemaRequestsLeft: 2, Introduces: m.introduces,
@@ -281,10 +283,8 @@ func (m *fakePrompts) Bounds(v *view.View, step *db.TurnSteps) nodes.ActInput {
 }
 
 func (m *fakePrompts) Reply(v *view.View) nodes.ReplyInput {
-	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts" + m.fallback}
+	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts" + m.fallback, Drafts: func([]string) string { return "the drafts" }}
 }
-
-func (m *fakePrompts) Drafts(*view.View, []string) string { return "the drafts" }
 
 func (m *fakePrompts) QuickReply(*view.View) string { return "quick reply" }
 

@@ -20,13 +20,9 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 		return nil, err
 	}
 	s := r.state(r.Pool, d, v)
-	if d.Node != vocab.NodeThink || v.WaitingPlan() == nil {
-		return s, nil
+	if d.Node == vocab.NodeThink {
+		err = s.takePlan()
 	}
-	if err = s.takePlan(); err != nil || s.plan != nil {
-		return s, err
-	}
-	s.View, err = r.loadOnce(ctx, d, true)
 
 	return s, err
 }
@@ -43,12 +39,12 @@ func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 			return v, r.inLoadTx(ctx, func(tx pgx.Tx) error { return r.compareCarried(ctx, tx, d, v, true) })
 		}
 	}
-	v, err := r.loadOnce(ctx, d, false)
+	v, err := r.loadOnce(ctx, d)
 	if errors.Is(err, errInputs) {
 		if err := r.applyInputs(ctx, d); err != nil {
 			return nil, err
 		}
-		v, err = r.loadOnce(ctx, d, false)
+		v, err = r.loadOnce(ctx, d)
 	}
 
 	return v, err
@@ -56,13 +52,13 @@ func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 
 // compareCarried compares a carried view with a loaded one, in tests. last is as in loadIn.
 func (r *Runner) compareCarried(ctx context.Context, tx pgx.Tx, d delivery, v *view.View, last bool) error {
-	loaded, err := r.loadIn(ctx, tx, d, false, last)
+	loaded, err := r.loadIn(ctx, tx, d, last)
 	if err != nil {
 		return err
 	}
 	differs := v.Differs(loaded)
 	if differs != "" && !last { // among a commit's statements, others' commits may show in a later read only
-		if loaded, err = r.loadIn(ctx, tx, d, false, last); err != nil {
+		if loaded, err = r.loadIn(ctx, tx, d, last); err != nil {
 			return err
 		}
 		differs = v.Differs(loaded)
@@ -80,12 +76,12 @@ func (r *Runner) compareCarried(ctx context.Context, tx pgx.Tx, d delivery, v *v
 	return fmt.Errorf("%w: %s", errCarried, differs)
 }
 
-func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (*view.View, error) {
-	return pg.Value(ctx, r.inLoadTx, func(tx pgx.Tx) (*view.View, error) { return r.loadIn(ctx, tx, d, void, true) })
+func (r *Runner) loadOnce(ctx context.Context, d delivery) (*view.View, error) {
+	return pg.Value(ctx, r.inLoadTx, func(tx pgx.Tx) (*view.View, error) { return r.loadIn(ctx, tx, d, true) })
 }
 
 // loadIn reads everything that a decision needs. last: nothing else follows in tx, so the last read may end it.
-func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void, last bool) (*view.View, error) {
+func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, last bool) (*view.View, error) {
 	v, err := r.loader.Open(ctx, tx, d.TurnID, d.Position)
 	if errors.Is(err, pgx.ErrNoRows) { // its session was forgotten
 		return nil, errStale
@@ -93,7 +89,6 @@ func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void, last b
 	if err != nil {
 		return nil, err
 	}
-	v.Void = void
 	switch {
 	case !current(v.Turn, d):
 		return nil, errStale

@@ -76,7 +76,7 @@ func (r *reply) takeSaid() bool {
 	case !said.introduces:
 		r.out = r.in.Said(said.text, r.s.Scene(false).Refs())
 	case r.offer != nil:
-		r.out = r.in.Introduced(said.text, r.s.prompts.Drafts(r.s.View, r.offer.writes[0].Refs), r.s.Scene(false).Refs())
+		r.out = r.in.Introduced(said.text, r.in.Drafts(r.offer.writes[0].Refs), r.s.Scene(false).Refs())
 	}
 	if r.out == nil {
 		r.unsaid = said != nil || r.s.generates()

@@ -53,11 +53,12 @@ type Prompts interface {
 	// Understand may also ask for Think's decision in the same answer.
 	Understand(v *view.View) nodes.UnderstandInput
 	Think(v *view.View) nodes.ThinkInput
+	// Plan is Think's input when the plan is known: without facts and without a frame.
+	Plan(v *view.View) nodes.ThinkInput
 	Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error)
 	// Bounds is Act's input when the step's calls are known: without facts and without a frame.
 	Bounds(v *view.View, step *db.TurnSteps) nodes.ActInput
 	Reply(v *view.View) nodes.ReplyInput
-	Drafts(v *view.View, refs []string) string
 	QuickReply(v *view.View) string
 	Summarize(v *view.View) nodes.SummarizeInput
 	Compress(v *view.View) nodes.CompressInput

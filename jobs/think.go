@@ -24,26 +24,21 @@ type readyPlan struct {
 }
 
 // takePlan takes the plan that came with Understand's answer, if it fits what is known by now.
-func (s *state) takePlan() error {
-	in, err := s.thinkInput()
-	if err != nil {
+func (s *state) takePlan() (err error) {
+	waiting := s.WaitingPlan()
+	if waiting == nil {
+		return nil
+	}
+	in := s.prompts.Plan(s.View)
+	if in.Permission, _, err = s.permission(); err != nil {
 		return err
 	}
-	plan, refused := in.Ready(s.WaitingPlan())
-	s.refused = refused
-	if plan != nil {
+	var plan *nodes.ThinkOutput
+	if plan, s.refused = in.Ready(waiting); plan != nil {
 		s.plan = &readyPlan{in, plan}
 	}
 
 	return nil
-}
-
-func (s *state) thinkInput() (in nodes.ThinkInput, err error) {
-	in = s.prompts.Think(s.View)
-	in.Refused = s.refused
-	in.Permission, _, err = s.permission()
-
-	return in, err
 }
 
 func (t *think) prepare() (frame *nodes.Frame, err error) {
@@ -52,7 +47,9 @@ func (t *think) prepare() (frame *nodes.Frame, err error) {
 
 		return nil, nil
 	}
-	t.in, err = t.s.thinkInput()
+	t.in = t.s.prompts.Think(t.s.View)
+	t.in.Refused = t.s.refused
+	t.in.Permission, _, err = t.s.permission()
 
 	return &t.in.Frame, err
 }

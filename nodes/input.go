@@ -183,6 +183,8 @@ type ReplyInput struct {
 	Notices []string
 	// Fallback is the reply made from facts alone, used when the model fails.
 	Fallback string
+	// Drafts shows these drafts to people, as they would be saved.
+	Drafts func(refs []string) string
 	// Ask is the question or offer that the reply must contain; "" for none. It is appended if the model leaves it out.
 	Ask string
 	// Offer: Ask is code's own offer to save drafts, in English.

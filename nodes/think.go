@@ -52,9 +52,6 @@ func (in *ThinkInput) enums(prefix string) map[string][]string {
 // the reason as in Refused. It is checked against what is known after the message was understood: refs that were
 // forgotten are gone, and only requested writes are allowed.
 func (in *ThinkInput) Ready(out *ThinkOutput) (plan *ThinkOutput, refused string) {
-	if out == nil {
-		return nil, ""
-	}
 	var f faults
 	own := *out
 	own.Steps = slices.Clone(out.Steps)

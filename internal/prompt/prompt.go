@@ -64,7 +64,7 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 		return in
 	}
 	plan := p.plan(t)
-	plan.Facts, plan.Refs, plan.Deleted = in.Facts, in.Refs, in.Deleted
+	plan.Facts = in.Facts
 	in.Plan, in.Frame = &plan, t.frame("together", p.planner(), at)
 
 	return in
@@ -76,7 +76,7 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 	case vocab.NodeUnderstand:
 		return view.Need{Known: true, Profile: !p.config.Apart}
 	case vocab.NodeThink:
-		return view.Need{Profile: v.WaitingPlan() == nil}
+		return view.Need{Profile: true}
 	case vocab.NodeAct:
 		step := v.Step()
 
@@ -86,23 +86,22 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 	}
 }
 
-// Think builds the planner's input, also for a replan. Once a plan exists, it holds only what the plan is checked
-// against.
+// Think builds the planner's input, also for a replan.
 func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	t := p.page(v, false)
 	in := p.plan(t)
-	in.Refs, in.Deleted = t.Refs(), t.DeletedRefs()
-	if v.WaitingPlan() == nil {
-		in.Facts = t.nodeFacts
-		in.Frame = t.frame(vocab.NodeThink, p.planner(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf(vocab.NodeThink)})
-	}
+	in.Facts = t.nodeFacts
+	in.Frame = t.frame(vocab.NodeThink, p.planner(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf(vocab.NodeThink)})
 
 	return in
 }
 
-// plan returns what bounds a plan.
+// Plan returns what checks a plan that is already known: an input without facts and without a frame.
+func (p *Prompts) Plan(v *view.View) nodes.ThinkInput { return p.plan(p.page(v, false)) }
+
+// plan is what bounds a plan.
 func (p *Prompts) plan(t *page) nodes.ThinkInput {
-	in := nodes.ThinkInput{MaxSteps: p.config.MaxSteps[t.Turn.Mode], SubdomainAliases: map[string]string{}, Homes: map[string]nodes.Home{}}
+	in := nodes.ThinkInput{Refs: t.Refs(), Deleted: t.DeletedRefs(), MaxSteps: p.config.MaxSteps[t.Turn.Mode], SubdomainAliases: map[string]string{}, Homes: map[string]nodes.Home{}}
 	for _, sub := range p.domain.Subdomains {
 		in.Subdomains = append(in.Subdomains, sub.Name)
 		for _, alias := range sub.Aliases {
@@ -172,13 +171,8 @@ func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 	f := t.frame(vocab.NodeReply, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
 
 	return nodes.ReplyInput{
-		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(),
+		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(), Drafts: t.DraftsInFull,
 	}
-}
-
-// Drafts shows these drafts to people, as they would be saved.
-func (p *Prompts) Drafts(v *view.View, refs []string) string {
-	return p.page(v, false).DraftsInFull(refs)
 }
 
 // QuickReply words the reply of a quick turn from the rows it read, without a model.

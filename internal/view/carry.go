@@ -92,7 +92,7 @@ func (v *View) after(c *Changes) (*View, error) {
 	}
 	next := *v
 	next.Turn, next.Runs = c.Turn, append(slices.Clip(v.Runs), run)
-	next.Answers, next.Void, next.Stale, next.Versions.Rows = nil, false, nil, nil
+	next.Answers, next.Stale, next.Versions.Rows = nil, nil, nil
 	next.Round = c.Round
 	next.OlderCounts, next.Events = nil, nil // only the curator needs them, and it runs first
 	if c.Rows {

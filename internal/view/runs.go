@@ -89,7 +89,7 @@ func (v *View) ActedOn(step int32) []*Acted {
 // WaitingPlan returns the plan that came with Understand's answer, until it is followed or superseded; nil if there is
 // none.
 func (v *View) WaitingPlan() *nodes.ThinkOutput {
-	if last := v.LastRun(); last != nil && last.Understood != nil && !v.Void {
+	if last := v.LastRun(); last != nil && last.Understood != nil {
 		return last.Understood.Think
 	}
 

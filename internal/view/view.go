@@ -43,9 +43,7 @@ type View struct {
 	Began time.Time
 	// HasInputs: the user changed or pointed at something that has not been applied yet. Such a view is not filled.
 	HasInputs bool
-	// Void: the plan that came with Understand's answer does not fit what is known now, so Think has to be asked.
-	Void    bool
-	Answers []*db.LlmCallAnswersRow // bought for the next decision
+	Answers   []*db.LlmCallAnswersRow // bought for the next decision
 	// Round is the model call that the last decision came from, if it was one of act; see Continues.
 	Round *nodes.Round
 
