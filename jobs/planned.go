@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"slices"
+
 	"github.com/tidwall/gjson"
 
 	"alfred/internal/view"
@@ -19,7 +21,7 @@ func byRef(call vocab.Call) (refs []string, by bool) {
 			continue
 		}
 		ids := filter.Get("value")
-		refs, by = append(refs, view.Named([]byte(ids.Raw))...), by || len(ids.Array()) > 0
+		refs, by = append(refs, slices.Collect(vocab.Refs(ids.Raw))...), by || len(ids.Array()) > 0
 	}
 
 	return refs, by

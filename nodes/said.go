@@ -24,8 +24,8 @@ func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
 	if err != nil || in.Ask != "" || in.falseClaim(out.Text) != "" {
 		return nil
 	}
-	for _, word := range refLike.FindAllString(out.Text, -1) {
-		if _, ok := refs[word]; ok {
+	for ref := range vocab.Refs(out.Text) {
+		if _, ok := refs[ref]; ok {
 			return nil
 		}
 	}
@@ -55,10 +55,7 @@ func (in *ReplyInput) Introduced(words, drafts string, refs Refs) *ReplyOutput {
 	return out
 }
 
-var (
-	refLike  = regexp.MustCompile(`\b` + vocab.Ref + `\b`)
-	sayBegin = regexp.MustCompile(`"say"\s*:\s*"`)
-)
+var sayBegin = regexp.MustCompile(`"say"\s*:\s*"`)
 
 // introducing returns the function that passes on the words that come with drafts while they are being written. The
 // words of a repaired answer are not shown before it is whole.

@@ -2,16 +2,13 @@ package registry
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 )
-
-// token matches whatever might be a ref; only an exact lookup decides.
-var token = regexp.MustCompile(`[A-Za-z0-9_]+`)
 
 // Touch records that refs were named in this turn (by a mention, a tool call, a node's output) and reverts demotions.
 // Refs that do not resolve are left out.
@@ -42,9 +39,9 @@ func (r *Registry) Touch(ctx context.Context, refs []string) error {
 // the ref exists.
 func RefsIn(d *domain.Domain, text string) []string {
 	var refs []string
-	for _, word := range token.FindAllString(text, -1) {
-		if isRef(d, word) && !slices.Contains(refs, word) {
-			refs = append(refs, word)
+	for ref := range vocab.Refs(text) {
+		if isRef(d, ref) && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
 		}
 	}
 

@@ -120,16 +120,6 @@ func (n *Names) of(name string) string {
 	return name
 }
 
-// RefShaped returns the parts of a text that are shaped like a ref, in lower case.
-func RefShaped(text string) []string {
-	found := refPattern.FindAllString(text, -1)
-	for i := range found {
-		found[i] = strings.ToLower(found[i])
-	}
-
-	return found
-}
-
 // span is how many numbers a range contains.
 func span(from, to string) string {
 	first, _ := strconv.Atoi(from)

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/domain"
-	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -93,14 +91,6 @@ func (t *Scene) DeletedRefs() []string {
 
 func (t *Scene) deletedBefore(e *Entity) bool {
 	return e.State == db.RefStateDeleted && (e.DeletedAtTurn == nil || *e.DeletedAtTurn != t.Turn.Number)
-}
-
-// refPattern matches anything shaped like a ref.
-var refPattern = regexp.MustCompile(`\b` + vocab.Ref + `\b`)
-
-// Named returns everything in a text that is shaped like a ref.
-func Named(text []byte) []string {
-	return refPattern.FindAllString(string(text), -1)
 }
 
 // Knows reports whether the data of the window contains these columns of each ref's row in their current state.

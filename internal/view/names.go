@@ -10,37 +10,16 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/domain"
 	"alfred/internal/exact"
+	"alfred/internal/vocab"
 )
 
 // collectNames finds the refs that a text names, type_7 and gen_type_7, whether or not they exist.
 func (v *View) collectNames(text string, into map[string]bool) {
-	for at := 0; ; {
-		next := strings.IndexByte(text[at:], '_')
-		if next < 0 {
-			return
-		}
-		at += next + 1
-		end := at
-		for end < len(text) && isDigit(text[end]) {
-			end++
-		}
-		if end == at || end < len(text) && isNameByte(text[end]) {
-			continue
-		}
-		start := at - 1
-		for start > 0 && isNameByte(text[start-1]) {
-			start--
-		}
-		if stem := strings.TrimPrefix(text[start:at-1], "gen_"); v.Domain.ByType(stem) != nil {
-			into[text[start:end]] = true
+	for ref := range vocab.Refs(text) {
+		if v.Domain.ByType(strings.TrimPrefix(ref[:strings.LastIndexByte(ref, '_')], "gen_")) != nil {
+			into[ref] = true
 		}
 	}
-}
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
-
-func isNameByte(b byte) bool {
-	return isDigit(b) || b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
 // spoken is what a view's texts name: refs, and rows by their keys.
@@ -286,7 +265,7 @@ func (t *Scene) ownIn(def *domain.Entity, name string, value any, own map[string
 	if column == nil || column == def.Key || column.FK != nil {
 		return
 	}
-	for _, text := range clean.RefShaped(clean.Value(value)) {
+	for text := range vocab.Refs(strings.ToLower(clean.Value(value))) {
 		own[text] = true
 	}
 }

@@ -100,13 +100,6 @@ func TestResultsAreInOrder(t *testing.T) {
 	require.Equal(t, [][2]int32{{3, 1}, {2, 1}, {2, 2}}, order)
 }
 
-// A type's name may have several words, and digits.
-func TestNamedRefs(t *testing.T) {
-	t.Parallel()
-
-	require.Equal(t, []string{"gen_recipe_1", "order_item_2", "mp3_3"}, Named([]byte(`["gen_recipe_1", "order_item_2", "mp3_3", "Table_4", "3_5", "recipe"]`)))
-}
-
 // A draft that its user changed for the coming turn is still the turn's; one of a turn that interrupted never was.
 func TestDraftsOfNow(t *testing.T) {
 	t.Parallel()

@@ -202,7 +202,7 @@ func (s *scene) line(kind *domain.Entity, data map[string]any) string {
 
 // plain replaces refs by labels.
 func (s *scene) plain(text string) string {
-	for _, ref := range anyRef.FindAllString(text, -1) {
+	for ref := range vocab.Refs(text) {
 		if e := s.refs[ref]; e != nil {
 			text = strings.ReplaceAll(strings.ReplaceAll(text, " ("+ref+")", ""), ref, e.Label)
 		}

@@ -102,7 +102,6 @@ func content(e *nodes.Entity) map[string]any {
 }
 
 var (
-	anyRef    = regexp.MustCompile(`\b` + vocab.Ref + `\b`)
 	one       = regexp.MustCompile(`(?i)^(?:it|that|this|that one|this one|the one|the same|one)(?: (?:again|please))?$`)
 	many      = regexp.MustCompile(`(?i)^(?:them|these|those|both|all|everything|all of (?:it|them|those|these)|all (?:the )?drafts|those two|the lot)$`)
 	pointing  = regexp.MustCompile(`(?i)^(?:it|that|this|those|these)\b`)
@@ -121,7 +120,7 @@ func (s *scene) find(phrase string, want ...*domain.Entity) found {
 		}
 	}
 	if len(r.entities) == 0 {
-		r.entities = s.these(anyRef.FindAllString(phrase, -1), s.lex.domain.Entities...)
+		r.entities = s.these(slices.Collect(vocab.Refs(phrase)), s.lex.domain.Entities...)
 		r.exact = len(r.entities) > 0
 	}
 	if len(r.entities) > 0 {
