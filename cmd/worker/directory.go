@@ -224,12 +224,9 @@ func (c *directoryRebalanceCommand) measure(ctx context.Context, address string,
 	if err := pool.QueryRow(ctx, `SELECT count(*) FROM turns WHERE id >= uuid_v7_floor(now() - $1::interval)`, c.Over).Scan(&into.Turns); err != nil {
 		return fmt.Errorf("count turns: %w", err)
 	}
-	rows, _ := pool.Query(ctx, loadSQL, c.Over, c.Top) // a failed query shows when its rows are collected
-	if into.Users, err = pgx.CollectRows(rows, pgx.RowToStructByPos[mover.UserLoad]); err != nil {
-		return fmt.Errorf("count each user's turns: %w", err)
-	}
+	into.Users, err = pg.Collect(ctx, pool, pgx.RowToStructByPos[mover.UserLoad], "count each user's turns", loadSQL, c.Over, c.Top)
 
-	return nil
+	return err
 }
 
 // shellWord quotes a name as a shell reads it.

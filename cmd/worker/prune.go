@@ -198,9 +198,7 @@ const (
 var errBusy = errors.New("the table was in use all the time; run prune again")
 
 func (p *pruned) dropPartitions(ctx context.Context, pool *pgxpool.Pool, parent string, before time.Time) error {
-	// A failed query surfaces when its rows are collected.
-	rows, _ := pool.Query(ctx, `SELECT partitions_old($1, $2)`, parent, before)
-	old, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	old, err := pg.Collect(ctx, pool, pgx.RowTo[string], "list old partitions", `SELECT partitions_old($1, $2)`, parent, before)
 	if err != nil {
 		return err
 	}

@@ -97,11 +97,10 @@ func (c *sessionShowCommand) Run(ctx context.Context, pool *pgxpool.Pool, consol
 	if err := sessionExists(ctx, pool, c.ID); err != nil {
 		return err
 	}
-	// A failed query surfaces when its rows are collected.
-	rows, _ := pool.Query(ctx, `SELECT number, at, kind, text, duration_ms FROM v_timeline WHERE session_id = $1 ORDER BY number, seq`, c.ID)
-	lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[timelineLine])
+	lines, err := pg.Collect(ctx, pool, pgx.RowToStructByPos[timelineLine], "read the timeline",
+		`SELECT number, at, kind, text, duration_ms FROM v_timeline WHERE session_id = $1 ORDER BY number, seq`, c.ID)
 	if err != nil {
-		return fmt.Errorf("read the timeline: %w", err)
+		return err
 	}
 	if c.JSON {
 		return program.PrintJSON(console.Out, append([]timelineLine{}, lines...))

@@ -154,11 +154,9 @@ func eraseUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
 // forgetSessions forgets the sessions (s) selected by a query with one argument, one by one, and returns how many. One that
 // the query no longer selects when its turn has come stays.
 func forgetSessions(ctx context.Context, pool *pgxpool.Pool, query string, argument any) (forgotten int, err error) {
-	// A failed query surfaces when its rows are collected.
-	rows, _ := pool.Query(ctx, query, argument)
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	ids, err := pg.Collect(ctx, pool, pgx.RowTo[uuid.UUID], "list sessions", query, argument)
 	if err != nil {
-		return 0, fmt.Errorf("list sessions: %w", err)
+		return 0, err
 	}
 	for _, id := range ids {
 		tag, err := pool.Exec(ctx, `SELECT forget_session(due.id) FROM (`+query+` AND s.id = $2 FOR NO KEY UPDATE) AS due`, argument, id)

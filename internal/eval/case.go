@@ -95,10 +95,9 @@ func (src *Source) read(ctx context.Context, session uuid.UUID, whole bool) (*co
 			user  uuid.UUID
 			title string
 		)
-		rows, _ := tx.Query(ctx, heldTurns, session)
-		turns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[held])
+		turns, err := pg.Collect(ctx, tx, pgx.RowToStructByPos[held], "read the conversation", heldTurns, session)
 		if err != nil {
-			return fmt.Errorf("read the conversation: %w", err)
+			return err
 		}
 		if len(turns) == 0 {
 			return ErrNoTurns

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/pg"
 )
 
 // ending checks the whole conversation.
@@ -61,10 +62,10 @@ func (t *trial) brokenOff(ctx context.Context) error {
 func (t *trial) evidence(ctx context.Context) error {
 	for i := range t.result.Turns {
 		turn := &t.result.Turns[i]
-		rows, _ := t.pool.Query(ctx, `SELECT kind, coalesce(text, ''), duration_ms FROM v_timeline WHERE turn_id = $1 ORDER BY seq`, turn.id)
-		lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Line])
+		lines, err := pg.Collect(ctx, t.pool, pgx.RowToStructByPos[Line], "read the timeline",
+			`SELECT kind, coalesce(text, ''), duration_ms FROM v_timeline WHERE turn_id = $1 ORDER BY seq`, turn.id)
 		if err != nil {
-			return fmt.Errorf("read the timeline: %w", err)
+			return err
 		}
 		turn.Timeline = lines
 		calls, err := db.New().LlmCallPageTurn(ctx, t.pool, &db.LlmCallPageTurnParams{TurnID: &turn.id, PageSize: mostCalls})

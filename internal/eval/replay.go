@@ -162,12 +162,9 @@ func side(ctx context.Context, pool *pgxpool.Pool, turn uuid.UUID) (s Side, err 
 		if err := tx.QueryRow(ctx, sideOf, turn).Scan(&s.Status, &s.Reply, &s.Intent, &s.Plan, &s.Calls, &s.Models, &s.Tokens, &s.USD, &s.Seconds); err != nil {
 			return fmt.Errorf("read turn %s: %w", turn, err)
 		}
-		rows, _ := tx.Query(ctx, wroteIn, turn)
-		if s.rows, err = pgx.CollectRows(rows, pgx.RowToStructByPos[wrote]); err != nil {
-			return fmt.Errorf("read what turn %s wrote: %w", turn, err)
-		}
+		s.rows, err = pg.Collect(ctx, tx, pgx.RowToStructByPos[wrote], "read what turn "+turn.String()+" wrote", wroteIn, turn)
 
-		return nil
+		return err
 	})
 
 	return s, err

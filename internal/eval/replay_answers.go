@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/internal/llm"
+	"alfred/internal/pg"
 )
 
 // Answer is what a model answered to one request.
@@ -30,13 +31,7 @@ FROM llm_calls AS c WHERE c.turn_id = $1 AND c.response IS NOT NULL AND (c.error
 
 // answersOf returns the answers given in a turn.
 func answersOf(ctx context.Context, pool *pgxpool.Pool, turn uuid.UUID) ([]Answer, error) {
-	rows, _ := pool.Query(ctx, answersSQL, turn)
-	answers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Answer])
-	if err != nil {
-		return nil, fmt.Errorf("read the answers: %w", err)
-	}
-
-	return answers, nil
+	return pg.Collect(ctx, pool, pgx.RowToStructByPos[Answer], "read the answers", answersSQL, turn)
 }
 
 // place is a request's position in a conversation; turn counts from 1, whatever its number was.

@@ -63,14 +63,7 @@ func (w *watch) mark(ctx context.Context) (at int64, err error) {
 
 // since returns what was written after a mark.
 func (w *watch) since(ctx context.Context, mark int64) ([]write, error) {
-	// A failed query surfaces when its rows are collected.
-	rows, _ := w.pool.Query(ctx, `SELECT id, relation, op, old, new FROM alfred_watch.writes WHERE id > $1 ORDER BY id`, mark)
-	writes, err := pgx.CollectRows(rows, pgx.RowToStructByPos[write])
-	if err != nil {
-		return nil, fmt.Errorf("read what was written: %w", err)
-	}
-
-	return writes, nil
+	return pg.Collect(ctx, w.pool, pgx.RowToStructByPos[write], "read what was written", `SELECT id, relation, op, old, new FROM alfred_watch.writes WHERE id > $1 ORDER BY id`, mark)
 }
 
 // tables returns the names of the tables written to, without their schema.
@@ -129,10 +122,9 @@ func (w *watch) keys(ctx context.Context) (map[string]map[string]bool, error) {
 			if e.Reference {
 				continue
 			}
-			rows, _ := tx.Query(ctx, "SELECT "+pgx.Identifier{e.Key.Name}.Sanitize()+"::text FROM "+e.SQL())
-			keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			keys, err := pg.Collect(ctx, tx, pgx.RowTo[string], "read the keys of "+e.Table, "SELECT "+pgx.Identifier{e.Key.Name}.Sanitize()+"::text FROM "+e.SQL())
 			if err != nil {
-				return fmt.Errorf("read the keys of %s: %w", e.Table, err)
+				return err
 			}
 			set := make(map[string]bool, len(keys))
 			for _, key := range keys {

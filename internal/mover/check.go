@@ -95,7 +95,7 @@ func (u *move) checkDomain(ctx context.Context) error {
 	for i, entity := range bound.Entities {
 		types[i] = entity.Type
 	}
-	other, err := all(ctx, u.source, pgx.RowTo[string], "look for the user's domains", `
+	other, err := pg.Collect(ctx, u.source, pgx.RowTo[string], "look for the user's domains", `
 		SELECT DISTINCT coalesce('the domain ' || s.domain, 'a domain with the type ' || r.entity_type)
 		FROM sessions AS s LEFT JOIN entity_refs AS r ON r.session_id = s.id AND s.domain IS NULL
 		WHERE s.user_id = $1 AND (s.domain <> $2 OR r.entity_type <> ALL ($3))`, u.User.ID, bound.Name, types)
@@ -130,8 +130,8 @@ func (u *move) checkColumns(ctx context.Context) error {
 
 // both are the texts that a query finds at the source and at the target.
 func (u *move) both(ctx context.Context, what, sql string, args ...any) (here, there []string, err error) {
-	if here, err = all(ctx, u.source, pgx.RowTo[string], what, sql, args...); err == nil {
-		there, err = all(ctx, u.target, pgx.RowTo[string], what, sql, args...)
+	if here, err = pg.Collect(ctx, u.source, pgx.RowTo[string], what, sql, args...); err == nil {
+		there, err = pg.Collect(ctx, u.target, pgx.RowTo[string], what, sql, args...)
 	}
 
 	return here, there, err
@@ -189,7 +189,7 @@ func (u *move) compareShared(ctx context.Context, t table, column, shared, key s
 		names = append(names, quoted(name)+"::text")
 	}
 	said := `concat_ws(' ', ` + strings.Join(names, ", ") + `)`
-	keys, err := all(ctx, u.source, pgx.RowTo[string], "look for the shared rows of "+t.name, `SELECT DISTINCT x.`+column+`::text FROM `+t.name+` AS x WHERE x.`+column+` IS NOT NULL AND `+t.rows)
+	keys, err := pg.Collect(ctx, u.source, pgx.RowTo[string], "look for the shared rows of "+t.name, `SELECT DISTINCT x.`+column+`::text FROM `+t.name+` AS x WHERE x.`+column+` IS NOT NULL AND `+t.rows)
 	if err != nil {
 		return err
 	}

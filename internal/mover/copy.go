@@ -199,7 +199,7 @@ func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table)
 // advanceSequences moves the target's counters past the source's, which has given all numbers of the user's rows. They are
 // never set back: another session may have taken a number meanwhile.
 func advanceSequences(ctx context.Context, from, to pgx.Tx, tables []table) error {
-	sequences, err := all(ctx, from, pgx.RowTo[string], "look for counters", `
+	sequences, err := pg.Collect(ctx, from, pgx.RowTo[string], "look for counters", `
 		SELECT s.name FROM unnest($1::text[]) AS t (name)
 		JOIN pg_attribute AS a ON a.attrelid = t.name::regclass AND a.attnum > 0 AND NOT a.attisdropped
 		CROSS JOIN LATERAL (SELECT pg_get_serial_sequence(t.name, a.attname) AS name) AS s

@@ -104,7 +104,7 @@ func (u *move) serve(ctx context.Context) error {
 
 // keepJobs notes the jobs that are not done. What is done after that is done again at the target, which does no harm.
 func (u *move) keepJobs(ctx context.Context) error {
-	jobs, err := all(ctx, u.source, pgx.RowToStructByPos[directory.Job], "look for the user's jobs", `SELECT kind, args, queue FROM jobs_of_user($1)`, u.User.ID)
+	jobs, err := pg.Collect(ctx, u.source, pgx.RowToStructByPos[directory.Job], "look for the user's jobs", `SELECT kind, args, queue FROM jobs_of_user($1)`, u.User.ID)
 	if err != nil {
 		return err
 	}

@@ -74,13 +74,13 @@ func (u *move) taken(ctx context.Context, from, to db.DBTX, t *table, also strin
 	if also != "" {
 		also, args = fmt.Sprintf(also, u.User.ID), []any{t.entity.Type}
 	}
-	keys, err := all(ctx, from, pgx.RowTo[string], "read the keys of "+t.name, also+`SELECT x.`+key+`::text FROM `+t.name+` AS x WHERE `+t.rows, args...)
+	keys, err := pg.Collect(ctx, from, pgx.RowTo[string], "read the keys of "+t.name, also+`SELECT x.`+key+`::text FROM `+t.name+` AS x WHERE `+t.rows, args...)
 	if err != nil {
 		return nil, err
 	}
 	var taken []string
 	for some := range slices.Chunk(keys, 10_000) {
-		others, err := all(ctx, to, pgx.RowTo[string], "look for the keys of "+t.name, `SELECT x.`+key+`::text FROM `+t.name+` AS x WHERE x.`+key+` = ANY ($1::text[]::`+t.entity.Key.Type+`[]) AND x.`+t.owned+` IS NOT TRUE ORDER BY 1`, some)
+		others, err := pg.Collect(ctx, to, pgx.RowTo[string], "look for the keys of "+t.name, `SELECT x.`+key+`::text FROM `+t.name+` AS x WHERE x.`+key+` = ANY ($1::text[]::`+t.entity.Key.Type+`[]) AND x.`+t.owned+` IS NOT TRUE ORDER BY 1`, some)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (u *move) rename(ctx context.Context, from, to pgx.Tx, t *table, keys []str
 	if err != nil {
 		return err
 	}
-	fresh, err := all(ctx, to, pgx.RowTo[string], "take new keys for "+t.name, `SELECT nextval($2::regclass)::text FROM generate_series(1, $1::integer)`, len(keys), sequence)
+	fresh, err := pg.Collect(ctx, to, pgx.RowTo[string], "take new keys for "+t.name, `SELECT nextval($2::regclass)::text FROM generate_series(1, $1::integer)`, len(keys), sequence)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ const users = "alfred.users"
 
 func engineTables(ctx context.Context, tx pgx.Tx, user uuid.UUID) ([]table, error) {
 	type row struct{ Name, Rows, Columns string }
-	found, err := all(ctx, tx, pgx.RowToStructByPos[row], "list the engine's tables", engineTablesSQL)
+	found, err := pg.Collect(ctx, tx, pgx.RowToStructByPos[row], "list the engine's tables", engineTablesSQL)
 	id := "'" + user.String() + "'::uuid"
 	tables := make([]table, len(found))
 	for i, r := range found {
@@ -148,7 +148,7 @@ type reference struct{ From, To, Condition string }
 
 // foreignKeys are those between tables; partitions have those of their table.
 func foreignKeys(ctx context.Context, tx db.DBTX) ([]reference, error) {
-	return all(ctx, tx, pgx.RowToStructByPos[reference], "read foreign keys", `
+	return pg.Collect(ctx, tx, pgx.RowToStructByPos[reference], "read foreign keys", `
 		SELECT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname), p.condition
 		FROM pg_constraint AS k
 		JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -199,17 +199,6 @@ func names(tables []table) []string {
 	}
 
 	return all
-}
-
-// all collects the rows of a query; what says what it is for.
-func all[T any](ctx context.Context, tx db.DBTX, row pgx.RowToFunc[T], what, sql string, args ...any) ([]T, error) {
-	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are collected
-	list, err := pgx.CollectRows(rows, row)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-
-	return list, nil
 }
 
 // exec runs a statement; what says what it is for.

@@ -224,15 +224,14 @@ func (s *source) applied(ctx context.Context, conn db.DBTX) ([]int64, error) {
 func listed[T any](ctx context.Context, conn db.DBTX, table string, row pgx.RowToFunc[T], query string, args ...any) (found []T, err error) {
 	var exists bool
 	err = conn.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, table).Scan(&exists)
-	if err == nil && exists {
-		rows, _ := conn.Query(ctx, query, args...) // a failed query shows when its rows are collected
-		found, err = pgx.CollectRows(rows, row)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", table, err)
+		return nil, fmt.Errorf("look for %s: %w", table, err)
+	}
+	if !exists {
+		return nil, nil
 	}
 
-	return found, nil
+	return Collect(ctx, conn, row, "read "+table, query, args...)
 }
 
 // digest identifies a migration's text.

@@ -151,8 +151,8 @@ func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, whe
 		}
 	}
 	sql := `SELECT r._id, r._user, to_jsonb(r.*) FROM (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + e.SQL() + ` ` + where + `) AS r`
-	rows, _ := conn.Query(ctx, sql, args...) // a failed query shows when its rows are collected
-	texts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (text, error) {
+
+	return pg.Collect(ctx, conn, func(row pgx.CollectableRow) (text, error) {
 		var (
 			one    text
 			raw    []byte
@@ -167,12 +167,7 @@ func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, whe
 		one.content = e.Semantic.Render(values)
 
 		return one, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read texts of %s: %w", e.Table, err)
-	}
-
-	return texts, nil
+	}, "read texts of "+e.Table, sql, args...)
 }
 
 func turnText(turn, user uuid.UUID, said ...string) text {

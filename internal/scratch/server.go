@@ -121,11 +121,9 @@ const leftovers = `
 // Sweep drops the databases of finished runs of this kind. One run at a time does it; others continue without.
 func (s *Server) Sweep(ctx context.Context) error {
 	return pg.Alone(ctx, s.Admin, sweepLock, func(conn *pgxpool.Conn) error {
-		// A failed query surfaces when its rows are collected.
-		rows, _ := conn.Query(ctx, leftovers, s.prefix)
-		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		names, err := pg.Collect(ctx, conn, pgx.RowTo[string], "list old databases", leftovers, s.prefix)
 		if err != nil {
-			return fmt.Errorf("list old databases: %w", err)
+			return err
 		}
 		for _, name := range names {
 			if err := s.Drop(ctx, name); err != nil {
