@@ -36,6 +36,21 @@ func (r *Runner) state(conn db.DBTX, d delivery, v *view.View) *state {
 	}
 }
 
+// shorten has the next prompt be shorter, false if it cannot be: first one that continues no conversation, then one with
+// smaller budgets.
+func (s *state) shorten() bool {
+	switch tight := s.runner.Tight; {
+	case s.Continues() != nil:
+		s.Round = nil
+	case tight != nil && s.prompts != tight:
+		s.prompts = tight
+	default:
+		return false
+	}
+
+	return true
+}
+
 // decision returns an empty decision of the state's node.
 func (s *state) decision() (decision, error) {
 	switch s.d.Node {

@@ -104,12 +104,7 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 		return nil, err
 	}
 	dec, rec, err := r.reach(ctx, s, report)
-	if llm.KindOf(err) == llm.KindContextOverflow && s.Continues() != nil { // a prompt that continues no conversation is shorter
-		s.Round = nil
-		dec, rec, err = r.reach(ctx, s, report)
-	}
-	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
-		s.prompts = r.Tight
+	for llm.KindOf(err) == llm.KindContextOverflow && s.shorten() {
 		dec, rec, err = r.reach(ctx, s, report)
 	}
 	if err != nil {

@@ -11,8 +11,6 @@ type Config struct {
 
 	// Apart asks Understand and Think in two separate calls.
 	Apart bool
-	// Alone makes every prompt complete in itself; otherwise Act's prompts within a step continue one conversation.
-	Alone bool
 
 	MaxSteps map[string]int // steps per plan, by mode
 	Budget   Budget
@@ -36,10 +34,8 @@ type Budget struct {
 	Results      Tokens // Step Results, and the rows of Execution Results
 }
 
-// Tight returns the same windows with half the budgets and with prompts that are complete in themselves, for one that
-// exceeded the model's context.
+// Tight returns the same windows with half the budgets, for a prompt that exceeded the model's context.
 func (c Config) Tight() Config {
-	c.Alone = true
 	b := &c.Budget
 	b.Guidance /= 2
 	for _, budget := range []*Tokens{

@@ -22,7 +22,7 @@ const maxConversation = 2
 // goOn lets a prompt continue a conversation. The prompt stays complete in itself if the conversation would be too long
 // or say something that no longer holds.
 func (t *page) goOn(f *nodes.Frame, round *nodes.Round) {
-	if round == nil || t.config.Alone {
+	if round == nil {
 		return
 	}
 	var told strings.Builder
