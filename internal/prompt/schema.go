@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/clean"
@@ -142,6 +143,11 @@ func (t *page) requested(step *db.TurnSteps) []string {
 // subdomain may read.
 func (t *page) tables(step *db.TurnSteps) []string {
 	tables := t.schemaTables(step)
+	if step.StepType == db.StepTypeRead { // its calls may be of any tables: they are read at once
+		for _, table := range gjson.GetBytes(step.Calls, "#.args.table").Array() {
+			tables = unique(tables, []string{table.Str})
+		}
+	}
 	if sub := t.Domain.Subdomain(step.Subdomain); sub != nil && step.StepType != db.StepTypeGenerate {
 		return unique(tables, sub.Readable)
 	}

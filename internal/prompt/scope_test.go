@@ -31,6 +31,11 @@ func TestStepScope(t *testing.T) {
 	require.Equal(t, []string{"recipes", "recipe_ingredients"}, b.act(t, turn, 2).Writable["db_create"])
 	require.Equal(t, []string{"meal_plans"}, b.act(t, turn, 3).Tables, "a draft needs nothing else")
 
+	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 4, Type: db.StepTypeRead, Subdomain: "recipes"})
+	b.exec(t, `UPDATE turn_steps SET calls = '[{"tool": "db_read", "args": {"table": "recipes"}}, {"tool": "db_read", "args": {"table": "shopping_list"}}]' WHERE turn_id = $1 AND step = 4`, turn.ID)
+	require.Contains(t, b.act(t, turn, 4).Tables, "shopping_list", "the planner may have a step read several tables at once")
+	require.NotContains(t, b.act(t, turn, 2).Tables, "shopping_list")
+
 	b.exec(t, `UPDATE turn_steps SET schema_tables = '{tasks,nonsense}' WHERE turn_id = $1`, turn.ID)
 	in = b.act(t, turn, 1)
 	require.Equal(t, []string{"meal_plans"}, in.Writable["db_create"])
