@@ -130,3 +130,14 @@ func TestFreeWords(t *testing.T) {
 		require.Equal(t, []string{"Laab"}, column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [`+filter+`]}`)), "name"))
 	}
 }
+
+// What is added to a row that is there changes it: two more loaves were told as a new thing to buy.
+func TestMergedRowsAreToldAsChanged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	add := func(row string) string {
+		return b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": `+row+`}`).Told
+	}
+	require.Equal(t, "created 1 shopping item: Dragon fruit (shop_1)", add(`{"name": "Dragon fruit", "quantity": 1, "unit": "piece"}`))
+	require.Equal(t, "changed 1 shopping item: Dragon fruit (shop_1)", add(`{"name": "dragon fruit", "quantity": 2, "unit": "piece"}`))
+}

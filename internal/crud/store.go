@@ -16,6 +16,7 @@ import (
 	"alfred/internal/exact"
 	"alfred/internal/pg"
 	"alfred/internal/vocab"
+	"alfred/registry"
 )
 
 func (d *decision) number(s *step) int { return d.scope.Results + slices.Index(d.steps, s) + 1 }
@@ -130,6 +131,9 @@ func (s *step) told(known *domain.Domain) string {
 		return "counted " + s.entity.Plural + ": " + counted(r.RowCount, "result", "results")
 	case word == "":
 		return s.operated(known)
+	}
+	if r.Tool == vocab.ToolCreate && !slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Action == registry.ActionCreated }) {
+		word = toldWords[vocab.ToolUpdate] // merged into rows that were there
 	}
 	text := word + " " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
 	if r.Tool == vocab.ToolRead && r.RowCount == 0 && filtered(s.op) {
