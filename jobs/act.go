@@ -89,7 +89,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if err := a.touch(ctx, c); err != nil {
 		return move{}, err
 	}
-	if slices.ContainsFunc(outcome.Results, func(r crud.Result) bool { return r.Notice != "" }) {
+	if slices.ContainsFunc(outcome.Results, func(r crud.Result) bool { return r.Unsaid(a.out.Words) }) {
 		a.out.Words = "" // the next decision, or whoever words the reply, must see the notice first
 	}
 	c.remember(a.out, &outcome)

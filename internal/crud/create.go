@@ -22,7 +22,7 @@ type createOp struct {
 	args    createArgs
 	rows    []map[string]any
 	read    map[string]int // the version of the draft
-	removed string         // what the patch removes, in words
+	removed removals       // what the patch removes
 	saved   *saved
 	found   *loaded
 }
@@ -194,7 +194,7 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	updated.Rows = slices.DeleteFunc(slices.Clone(op.found.Rows), func(row map[string]any) bool { return !merged(row) })
 	result, err := op.recorded(ctx, d, tx, created, updated)
 	slices.SortFunc(result.Changes, func(a, b Change) int { return at(a.ID) - at(b.ID) })
-	result.Notice = op.removed
+	result.Notice = op.removed.String()
 
 	return result, err
 }

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -67,7 +68,28 @@ type Result struct {
 	// Stored is its row in turn_step_results.
 	Stored *db.TurnStepResultInsertParams
 
-	rows []map[string]any
+	rows    []map[string]any
+	removed removals
+}
+
+// Unsaid reports whether the result has a notice that these words, written before it was known, do not tell. What was
+// removed from drafts they tell by naming it.
+func (r *Result) Unsaid(words string) bool {
+	if r.removed == nil {
+		return r.Notice != ""
+	}
+	said := strings.Fields(strings.ToLower(words))
+	for _, one := range r.removed {
+		for _, name := range one.names {
+			if !slices.ContainsFunc(strings.Fields(strings.ToLower(name)), func(word string) bool {
+				return slices.ContainsFunc(said, func(other string) bool { return strings.HasPrefix(other, word) })
+			}) {
+				return true
+			}
+		}
+	}
+
+	return false
 }
 
 // Change is one row that a decision wrote, for jobs that follow a write, such as embedding. ID is the row's key and

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,7 +24,7 @@ type generateOp struct {
 	args    generateArgs
 	creates []draft
 	updates []draft
-	removed string          // what the updates remove, in words
+	removed removals        // what the updates remove
 	had     map[string]bool // refs that the drafts already contained
 	read    map[string]int  // versions of the drafts to be updated
 }
@@ -164,7 +163,7 @@ func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, was, patch
 	if fault != nil {
 		return nil, fault
 	}
-	op.removed = strings.TrimSpace(op.removed + " " + removed)
+	op.removed = append(op.removed, removed...)
 
 	return newRow(e, whole, nil)
 }
@@ -221,7 +220,7 @@ func (op *generateOp) hold(ctx context.Context, d *decision) error {
 	if !built {
 		return nil
 	}
-	op.had, op.removed = map[string]bool{}, ""
+	op.had, op.removed = map[string]bool{}, nil
 
 	return op.checkUpdates(ctx, d, map[*domain.Entity][]string{})
 }
@@ -247,7 +246,7 @@ func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Resul
 		op.creates[i].ref = entry.Ref
 	}
 	all := slices.Concat(op.updates, op.creates)
-	result := Result{RowCount: len(all), Notice: op.removed}
+	result := Result{RowCount: len(all), Notice: op.removed.String(), removed: op.removed}
 	for _, one := range all {
 		one.content[one.entity.Key.Name] = one.ref
 		result.rows, result.Refs = append(result.rows, one.content), append(result.Refs, one.ref)

@@ -10,17 +10,17 @@ import (
 	"alfred/internal/domain"
 )
 
-// patchDraft applies a merge patch (RFC 7396) to a draft's content and says in words what it removes. A list of child
+// patchDraft applies a merge patch (RFC 7396) to a draft's content and says what it removes. A list of child
 // rows or of long texts may also be given as an object whose names are positions from 1: {"2": {...}} changes the
 // second, null removes it, a position past the end appends. A whole list replaces the existing one if it is not
 // shorter. A list of texts may become shorter if several remain, and they keep one or are at least half as many. A
 // single entry replaces a single one only under the same name. Anything else is refused, because an answer that names
 // only what changes would lose the rest. null and [] empty a list.
-func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any, string, *Error) {
+func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any, removals, *Error) {
 	patched := copied(content)
 	var (
 		wrong   faults
-		removed []string
+		removed removals
 	)
 	for _, name := range slices.Sorted(maps.Keys(patch)) {
 		was, _ := content[name].([]any)
@@ -36,12 +36,29 @@ func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any
 		list, fault := l.apply(patch[name])
 		wrong.add(fault)
 		patched[name] = list
-		if gone := l.gone(list); gone != "" && fault == nil {
-			removed = append(removed, gone)
+		if gone := l.gone(list); len(gone) > 0 && fault == nil {
+			removed = append(removed, removal{name, gone})
 		}
 	}
 
-	return patched, strings.Join(removed, " "), wrong.one()
+	return patched, removed, wrong.one()
+}
+
+// removals are what a change takes out of lists of drafts, by name.
+type removals []removal
+
+type removal struct {
+	list  string
+	names []string
+}
+
+func (r removals) String() string {
+	var sentences []string
+	for _, one := range r {
+		sentences = append(sentences, fmt.Sprintf("Taken out of %s: %s.", one.list, strings.Join(one.names, ", ")))
+	}
+
+	return strings.Join(sentences, " ")
 }
 
 // isLongList reports whether a column is a list of texts that makes up most of a draft, such as the steps of a method.
@@ -178,7 +195,7 @@ func (l *listPatch) called(entry any) string {
 }
 
 // gone names the entries that are no longer in the list.
-func (l *listPatch) gone(now []any) string {
+func (l *listPatch) gone(now []any) []string {
 	var names []string
 	left := slices.Clone(now)
 	for _, one := range l.was {
@@ -190,8 +207,8 @@ func (l *listPatch) gone(now []any) string {
 		}
 	}
 	if len(names) == 0 || len(now) >= len(l.was) && l.child == nil {
-		return ""
+		return nil
 	}
 
-	return fmt.Sprintf("Taken out of %s: %s.", l.name, strings.Join(names, ", "))
+	return names
 }
