@@ -69,7 +69,7 @@ func (d *Done) withUndo(text string) string {
 // alsoUndo does the same for a text of a model. That all can be undone is no warning, and not worth an English sentence
 // below a reply in another language.
 func (d *Done) alsoUndo(text string) string {
-	if d.Undo == vocab.CanBeUndone && !isEnglish(text) {
+	if d.Undo == vocab.CanBeUndone && !isEnglish(text) && !saved.MatchString(text) {
 		return text
 	}
 

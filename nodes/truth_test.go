@@ -261,6 +261,7 @@ func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
 	in.Done.Undo = vocab.CanBeUndone
 	for text, want := range map[string]string{
 		"The order is gone.":      "The order is gone.\n\nThis can be undone.",
+		"Deleted Blue Vase.":      "Deleted Blue Vase.\n\nThis can be undone.",
 		"Die Bestellung ist weg.": "Die Bestellung ist weg.",
 	} {
 		_, out = replied(t, in, text)
