@@ -166,6 +166,9 @@ func (r *Runner) undone(ctx context.Context, c *commit, outcome *crud.Outcome) (
 		action := result.Changes[0].Action
 		verb := cmp.Or(verbs[action], "changed")
 		e := r.Domain.Entity(result.EntityType)
+		if action == registry.ActionUpdatedUser && len(drafts) == 0 && len(labels) > 0 {
+			labels = result.Lines(e) // what they are again, not only which
+		}
 		if rows := len(result.Changes) - len(drafts); rows > 0 && (len(labels) == 0 || r.belongs(e, outcome)) {
 			parts = append(parts, fmt.Sprintf("%s %d %s", verb, rows, nounOf(e, rows)))
 		} else if rows > 0 {

@@ -72,6 +72,11 @@ type Result struct {
 	removed removals
 }
 
+// Lines are its rows as people read them.
+func (r *Result) Lines(e *domain.Entity) []string {
+	return each(r.rows, func(row map[string]any) string { return spokenLine(e, row) })
+}
+
 // Unsaid reports whether the result has a notice that these words, written before it was known, do not tell. What was
 // removed from drafts they tell by naming it.
 func (r *Result) Unsaid(words string) bool {

@@ -224,12 +224,13 @@ turns:
     act: [{calls: [{tool: db_update, args: {table: recipe_ingredients, filters: [{field: recipe_id, op: "=", value: recipe_1}, {field: name, op: "=", value: butter}], set: [{column: quantity, value: 100}]}}, {tool: step_complete, args: {summary: doubled}}]}]
 `
 
-// What an undo did to a part of a row is told as such: a part is often called like the row that it points to.
+// What an undo set back is told with what it is again, and a part of a row as such: it is often called like the row that it
+// points to.
 func TestUndoSaysWhatPartsAre(t *testing.T) {
 	t.Parallel()
 	c := converse(t, doubledButter+`    reply: Doubled.
 `)
-	require.Equal(t, "Took back turn 1: set back the recipe ingredient butter.", c.undo(c.say("Double the butter").ID).Reply)
+	require.Equal(t, "Took back turn 1: set back the recipe ingredient butter 50 g.", c.undo(c.say("Double the butter").ID).Reply)
 }
 
 // A client sees from the rows what an undo did, as it does of any turn; what the person did by hand before it is not the turn's.
