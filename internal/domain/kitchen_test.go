@@ -157,7 +157,7 @@ func TestY07KitchenSpoken(t *testing.T) {
 	}{
 		{"recipe", "Butter Chicken (45 min)", map[string]any{"name": "Butter Chicken", "total_time_minutes": 45}},
 		{"meal", "Mon 12 Jan, lunch: Butter Chicken", lunch},
-		{"meal", "Mon 12 Jan, lunch: Pad Thai (no peanuts)", map[string]any{"date": "2026-01-12", "meal_type": "lunch", "recipe_id": "recipe_1", "_recipe_id_label": "Pad Thai", "notes": "no peanuts"}},
+		{"meal", "Mon 12 Jan, lunch: Pad Thai for 2 (no peanuts)", map[string]any{"servings": 2, "date": "2026-01-12", "meal_type": "lunch", "recipe_id": "recipe_1", "_recipe_id_label": "Pad Thai", "notes": "no peanuts"}},
 		{"meal", "Tue 13 Jan, dinner: takeout", map[string]any{"date": "2026-01-13", "meal_type": "dinner", "recipe_id": nil, "notes": "takeout"}},
 		{"meal", "Tue 13 Jan, dinner: no recipe", map[string]any{"date": "2026-01-13", "meal_type": "dinner", "recipe_id": nil, "notes": nil}},
 		{"inv", "Eggs (12 count), fridge, best before 24 Mar 2027", map[string]any{"name": "Eggs", "quantity": 12.0, "unit": "count", "location": "fridge", "expiry_date": "2027-03-24"}},

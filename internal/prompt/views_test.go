@@ -380,7 +380,7 @@ func TestReplyTellsFacts(t *testing.T) {
 	require.Contains(t, facts, "Found: There is nothing in your pantry yet.")
 	require.Contains(t, facts, "(1 attempt failed on the way)")
 	require.NotContains(t, text(in.Frame), "SQLSTATE")
-	require.Equal(t, "Saved 1 shopping item:\n- Milk (2 l)\n\nFound 1 planned meal:\n- Mon 12 Jan, lunch: Butter Chicken\n\nThere is nothing in your pantry yet.\n\nThis is done only in part: step 1.", in.Fallback)
+	require.Equal(t, "Saved 1 shopping item:\n- Milk (2 l)\n\nFound 1 planned meal:\n- Mon 12 Jan, lunch: Butter Chicken for 2\n\nThere is nothing in your pantry yet.\n\nThis is done only in part: step 1.", in.Fallback)
 }
 
 // A quick lookup is answered from its rows.
