@@ -72,7 +72,7 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 
 		return c == nil || c.Derived
 	})
-	s := insertSQL(e, names, "OVERRIDING SYSTEM VALUE", rows)
+	s := insertSQL(e, names, "OVERRIDING SYSTEM VALUE", pointedAtFirst(e, rows))
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
 		return fmt.Errorf("bring back rows of %s: %w", e.Table, err)
@@ -80,6 +80,33 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	u.journal.created(e, keys)
 
 	return requireRows(e, tag.RowsAffected(), len(keys))
+}
+
+// pointedAtFirst orders rows of a type that point at each other so that each follows those that it points at: behind a view,
+// a row is checked as it is written.
+func pointedAtFirst(e *domain.Entity, rows []image) []image {
+	at, placed, ordered := map[string]int{}, make([]bool, len(rows)), make([]image, 0, len(rows))
+	for i, row := range rows {
+		at[string(row[e.Key.Name])] = i
+	}
+	var place func(i int)
+	place = func(i int) {
+		if placed[i] {
+			return
+		}
+		placed[i] = true
+		for _, c := range e.Columns {
+			if other, known := at[string(rows[i][c.Name])]; known && c.Target() == e {
+				place(other)
+			}
+		}
+		ordered = append(ordered, rows[i])
+	}
+	for i := range rows {
+		place(i)
+	}
+
+	return ordered
 }
 
 // setBack restores the previous values of the columns that the turn changed.
