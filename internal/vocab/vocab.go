@@ -99,7 +99,7 @@ var Tools = []Tool{
 	{Name: ToolDelete, Steps: []string{StepWrite}, Rows: true, Writes: true},
 	{Name: ToolRead, Steps: []string{StepRead, StepWrite}, Rows: true, Reads: true},
 	{Name: ToolRecall, Steps: []string{StepRead, StepAnalyze}, Reads: true},
-	{Name: ToolCalculate, Steps: []string{StepRead, StepAnalyze, StepGenerate}},
+	{Name: ToolCalculate, Steps: []string{StepRead, StepAnalyze, StepGenerate, StepWrite}},
 }
 
 // StepTools lists the data tools that a step of this type may use, none for an unknown type. Others are neither offered

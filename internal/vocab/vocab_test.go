@@ -42,7 +42,7 @@ func TestEachStepHasItsTools(t *testing.T) {
 		vocab.StepRead:     {vocab.ToolRead, vocab.ToolRecall, vocab.ToolCalculate},
 		vocab.StepAnalyze:  {vocab.ToolAnalyze, vocab.ToolRecall, vocab.ToolCalculate},
 		vocab.StepGenerate: {vocab.ToolGenerate, vocab.ToolCalculate},
-		vocab.StepWrite:    {vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete, vocab.ToolRead},
+		vocab.StepWrite:    {vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete, vocab.ToolRead, vocab.ToolCalculate},
 		"dance":            nil,
 	} {
 		require.Equal(t, tools, vocab.StepTools(stepType))
