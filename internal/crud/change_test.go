@@ -316,6 +316,20 @@ func TestApproval(t *testing.T) {
 		require.Equal(t, "This would delete 1 task: Shop. This would delete 3 pantry items: R1, R2, R3. This can be undone. Shall I?", outcome.Approval.Text)
 	})
 
+	// What differs from row to row stands with each: 32 prices in a list of their own said nothing of any vehicle.
+	t.Run("ValuesOfEach", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupAlone(t)
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name, quantity) SELECT $1, CASE n WHEN 2 THEN 'Oil, olive' ELSE 'R' || n END, n FROM generate_series(1, 12) AS n`, b.scope.UserID)
+		b.ok("read", vocab.ToolRead, `{"table": "inventory", "order_by": "quantity"}`)
+		some := func(refs string, quantity int) vocab.Call {
+			return call(vocab.ToolUpdate, sprintf(`{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": [%s]}], "set": [{"column": "quantity", "value": %d}]}`, refs, quantity))
+		}
+		outcome := b.decide("write", some(`"inv_1", "inv_2"`, 20), some(`"inv_3..inv_12"`, 30))
+		require.Equal(t, "This would change 12 pantry items: R1 (quantity: 20); Oil, olive (quantity: 20); R3 (quantity: 30); R4 (quantity: 30); R5 (quantity: 30) and 7 more. Shall I?", outcome.Approval.Text)
+	})
+
 	t.Run("RowsThatAreGone", func(t *testing.T) {
 		t.Parallel()
 

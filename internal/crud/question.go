@@ -37,16 +37,19 @@ func (d *decision) ask(text string) {
 	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
 }
 
-// question names the first of the rows that a call would change, and what it would write into them.
-func question(s *step, becomes string, rows []map[string]any, count int) string {
+// question names the first of the rows that a call would change, and what it would write into them: into all, or into each.
+func question(s *step, into map[string]string, rows []map[string]any, count int) string {
 	verb := map[string]string{vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
 	noun := s.entity.Name
 	if count > 1 {
 		noun = s.entity.Plural
 	}
-	labels := distinct(s.entity, rows)
+	labels, becomes := distinct(s.entity, rows), into[""]
 	for i, label := range labels {
 		labels[i] = cmp.Or(label, contents(s.entity, rows[i]), "one that says nothing")
+		if becomes == "" {
+			labels[i] += into[keyText(rows[i], s.entity)]
+		}
 	}
 	if count == 1 && strings.EqualFold(labels[0], noun) { // there is no other: the user's preferences
 		return fmt.Sprintf("This would %s the %s%s.", verb, noun, becomes)
@@ -55,10 +58,10 @@ func question(s *step, becomes string, rows []map[string]any, count int) string 
 	return fmt.Sprintf("This would %s %d %s%s: %s.", verb, count, noun, becomes, andMore(labels, count))
 }
 
-// becomes says what the decision's updates of a type would write, " (status: present)", "" for a deletion: whoever agrees
-// has to know the values too, which are the model's.
-func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (string, error) {
-	var said []string
+// becomes says what the decision's updates of a type would write, " (status: present)", by the rows' keys; under "" if it is
+// the same for all. Whoever agrees has to know the values too, which are the model's.
+func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (map[string]string, error) {
+	into, said := map[string]string{}, map[string]bool{}
 	for _, one := range d.steps {
 		op, updates := one.op.(*updateOp)
 		if !updates || one.agreed || one.entity != s.entity || op.before == nil && one != s {
@@ -66,17 +69,20 @@ func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (string, err
 		}
 		values, err := inWords(ctx, tx, s.entity, op.written)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		if text := strings.Join(values, ", "); !slices.Contains(said, text) {
-			said = append(said, text)
+		text := " (" + strings.Join(values, ", ") + ")"
+		said[text] = true
+		for _, key := range one.found.keys() {
+			into[key] = text
 		}
+		into[""] = text
 	}
-	if len(said) == 0 {
-		return "", nil
+	if len(said) > 1 {
+		delete(into, "")
 	}
 
-	return " (" + strings.Join(said, "; ") + ")", nil
+	return into, nil
 }
 
 // inWords are values as a question names them; references by the rows' labels.

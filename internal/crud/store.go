@@ -205,7 +205,11 @@ func namesOf(e *domain.Entity, rows []map[string]any, all int) string {
 
 // andMore lists names, and how many more there are of all.
 func andMore(names []string, all int) string {
-	text := strings.Join(names, ", ")
+	between := ", "
+	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, ",") }) {
+		between = "; "
+	}
+	text := strings.Join(names, between)
 	if more := all - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
