@@ -361,12 +361,11 @@ func rowsOf(stepType string, outcome *crud.Outcome) int {
 }
 
 func weight(stepType, tool string, rows int) int {
-	reading := tool == vocab.ToolRead || tool == vocab.ToolRecall
 	switch {
+	case stepType == vocab.StepWrite && slices.Contains([]string{vocab.ToolRead, vocab.ToolRecall, vocab.ToolCalculate}, tool):
+		return 0
 	case tool == vocab.ToolCalculate:
 		return 1
-	case stepType == vocab.StepWrite && reading:
-		return 0
 	default:
 		return rows
 	}

@@ -214,8 +214,10 @@ func TestV11IndependentStepsStillRun(t *testing.T) {
 func TestV03WritesWithoutChangesDropTheModelsWords(t *testing.T) {
 	t.Parallel()
 
-	got := afterAct(&nodes.ActOutput{StepComplete: &nodes.StepComplete{Summary: "Saved five dinners", Conclusions: "all saved", Note: "done"}}, &crud.Outcome{}, acted{stepType: "write"})
-	require.Equal(t, ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}, *got.end)
+	for _, results := range [][]crud.Result{nil, {{Tool: vocab.ToolCalculate, RowCount: 1}}, {{Tool: vocab.ToolRead, RowCount: 1}}} {
+		got := afterAct(&nodes.ActOutput{StepComplete: &nodes.StepComplete{Summary: "Saved five dinners", Conclusions: "all saved", Note: "done"}}, &crud.Outcome{Results: results}, acted{stepType: "write"})
+		require.Equal(t, ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}, *got.end)
+	}
 }
 
 func TestV37StepsOverTheLimitAreRecordedAsNotDone(t *testing.T) {
