@@ -247,6 +247,7 @@ func (s *state) done() nodes.Done {
 		if made.Undo != "" && (done.Undo == "" || done.Undo == vocab.CanBeUndone) {
 			done.Undo = made.Undo
 		}
+		done.Company = strings.TrimSpace(done.Company + " " + made.Company)
 		for _, r := range made.Results {
 			changed := r.RowCount > 0
 			done.Drafted = done.Drafted || changed && r.Tool == vocab.ToolGenerate

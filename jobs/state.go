@@ -86,7 +86,7 @@ func (s *state) actDecision() (decision, error) {
 
 // actMade is what node_runs stores of a decision of Act.
 func actMade(out *nodes.ActOutput, outcome *crud.Outcome) *view.Acted {
-	made := &view.Acted{ActOutput: *out, Undo: outcome.Undo}
+	made := &view.Acted{ActOutput: *out, Undo: outcome.Undo, Company: outcome.Company}
 	for i := range outcome.Results {
 		r := &outcome.Results[i]
 		made.Results = append(made.Results, view.CallResult{Tool: r.Tool, EntityType: r.EntityType, RowCount: r.RowCount, Told: r.Told, ErrorCode: string(r.ErrorCode), Error: r.ErrorMessage})

@@ -202,6 +202,8 @@ type Done struct {
 	Curated bool // something was excluded, forgotten, kept or noted
 	// States are the words that rows' columns choose from: that an appointment is booked may be said without having booked it.
 	States map[string]bool
+	// Company is what the reply says of rows that were deleted with others, "" for nothing. It is appended.
+	Company string
 	// Undo is what the reply says about undoing the turn, "" for nothing. It is appended if the model leaves it out.
 	Undo string
 }

@@ -57,8 +57,12 @@ func (in *ReplyInput) facts() string {
 	return text
 }
 
-// withUndo appends what must be said about undoing the turn, unless the text already says it.
+// withUndo appends what must be said of rows that were deleted with others, and about undoing the turn unless the text already
+// says it.
 func (d *Done) withUndo(text string) string {
+	if d.Company != "" {
+		text = strings.TrimSpace(text + "\n\n" + d.Company)
+	}
 	if d.Undo == "" || strings.Contains(strings.ToLower(text), strings.ToLower(strings.TrimSuffix(d.Undo, "."))) {
 		return text
 	}

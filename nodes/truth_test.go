@@ -255,6 +255,9 @@ func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
 	_, out = replied(t, in, "It is gone; cancel order cannot be taken back.")
 	require.Equal(t, "It is gone; cancel order cannot be taken back.", out.Text)
 	require.Equal(t, "Cancelled.\n\n"+cannot, in.ByCode().Text)
+	in.Done.Company = "Deleted with it: 3 notes."
+	require.Equal(t, "Cancelled.\n\nDeleted with it: 3 notes.\n\n"+cannot, in.ByCode().Text)
+	in.Done.Company = ""
 	_, out = replied(t, in, "Die Bestellung ist weg.")
 	require.Equal(t, "Die Bestellung ist weg.\n\n"+cannot, out.Text)
 

@@ -111,37 +111,77 @@ func (d *decision) goesWith(s *step) string {
 	if len(d.alike(s).Rows) > 1 {
 		whose, whom = "their ", "them"
 	}
+	var writes []*rowChange
+	for _, one := range d.steps {
+		if one.entity == s.entity {
+			writes = append(writes, one.deletes...)
+		}
+	}
 	text := ""
-	if gone := d.affected(s, registry.ActionDeleted, known); gone != "" {
+	if gone := d.tools.affected(writes, registry.ActionDeleted, known); gone != "" {
 		text = ", with " + whose + gone
 	}
-	if left := d.affected(s, registry.ActionUpdated, known); left != "" {
+	if left := d.tools.affected(writes, registry.ActionUpdated, known); left != "" {
 		text += "; " + left + " would no longer name " + whom
 	}
 
 	return text
 }
 
-// affected counts, by type, the rows that the question's deletions concern in a way, and are not known yet.
-func (d *decision) affected(s *step, action string, known map[rowKey]bool) string {
+// affected counts, by type, the rows that deletions concern in a way, and are not known yet.
+func (t *Tools) affected(writes []*rowChange, action string, known map[rowKey]bool) string {
 	counts := map[*domain.Entity]int{}
-	for _, one := range d.steps {
-		if one.entity != s.entity {
-			continue
-		}
-		for _, w := range one.deletes {
-			if at := (rowKey{w.EntityType, w.EntityID}); w.Action == action && !known[at] {
-				known[at] = true
-				counts[w.entity]++
-			}
+	for _, w := range writes {
+		if at := (rowKey{w.EntityType, w.EntityID}); w.Action == action && !known[at] {
+			known[at] = true
+			counts[w.entity]++
 		}
 	}
 	var rows []string
-	for _, e := range d.tools.domain.Entities {
+	for _, e := range t.domain.Entities {
 		if counts[e] > 0 {
 			rows = append(rows, counted(counts[e], e.Name, e.Plural))
 		}
 	}
+	if n := len(rows); n > 2 {
+		rows = []string{strings.Join(rows[:n-1], ", "), rows[n-1]}
+	}
 
 	return strings.Join(rows, " and ")
+}
+
+// company says what went with deleted rows about which nobody was asked: "Deleted with it: 400 issues and 716 comments.". That
+// a row's few parts go with it goes without saying.
+func (d *decision) company() string {
+	var writes []*rowChange
+	known, others := map[rowKey]bool{}, 0
+	for _, s := range d.steps {
+		op, deletes := s.op.(*deleteOp)
+		if !deletes || op.gone == nil || s.fault != nil || s.approved || s.agreed {
+			continue
+		}
+		for _, key := range op.gone.keys() {
+			known[rowKey{s.entity.Type, key}] = true
+		}
+		writes = append(writes, s.deletes...)
+	}
+	parts := 0
+	for _, w := range writes {
+		switch {
+		case w.Action != registry.ActionDeleted || known[rowKey{w.EntityType, w.EntityID}]:
+		case w.entity.Part:
+			parts++
+		default:
+			others++
+		}
+	}
+	with := "it"
+	if len(known) > 1 {
+		with = "them"
+	}
+	if others == 0 && parts <= maxUnasked {
+		return ""
+	}
+
+	return "Deleted with " + with + ": " + d.tools.affected(writes, registry.ActionDeleted, known) + "."
 }

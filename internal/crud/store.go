@@ -36,7 +36,7 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		outcome.Results = append(outcome.Results, s.result)
 	}
 	d.journal.finish()
-	outcome.Undo, outcome.Aftermath = d.journal.prospect(), d.journal.aftermath()
+	outcome.Undo, outcome.Aftermath, outcome.Company = d.journal.prospect(), d.journal.aftermath(), d.company()
 	if err := d.journal.store(rows, d.scope); err != nil {
 		return Outcome{}, err
 	}

@@ -22,7 +22,8 @@ type Run struct {
 type Acted struct {
 	nodes.ActOutput
 	Results []CallResult `json:"results,omitempty"`
-	Undo    string       `json:"undo,omitempty"` // what the user is told about undoing it
+	Undo    string       `json:"undo,omitempty"`    // what the user is told about undoing it
+	Company string       `json:"company,omitempty"` // what the user is told of rows that were deleted with others
 }
 
 // Failed reports whether one of the calls failed.
