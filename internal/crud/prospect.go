@@ -150,6 +150,9 @@ func (t *Tools) affected(writes []*rowChange, action string, known map[rowKey]bo
 	return strings.Join(rows, " and ")
 }
 
+// fewParts is up to how many parts of rows go with them without a word: a recipe's ingredients, but not a project's issues.
+const fewParts = 25
+
 // company says what went with deleted rows about which nobody was asked: "Deleted with it: 400 issues and 716 comments.". That
 // a row's few parts go with it goes without saying.
 func (d *decision) company() string {
@@ -179,7 +182,7 @@ func (d *decision) company() string {
 	if len(known) > 1 {
 		with = "them"
 	}
-	if others == 0 && parts <= maxUnasked {
+	if others == 0 && parts <= fewParts {
 		return ""
 	}
 
