@@ -127,7 +127,7 @@ var toolSpecs = map[string]toolSpec{
 	vocab.ToolAnalyze: {"Count, sum, average, minimum, maximum, also per group. Returns numbers, no rows with refs.",
 		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
-				"table": b.table(), "filters": filters(), "group_by": list("Columns; of a date or time also its day, week, month or year: due_on:month.", text("")), "limit": integer("0 for all."),
+				"table": b.table(), "filters": filters(), "group_by": list("Columns; of a date or time also its hour, day, weekday, week, month or year: due_on:month.", text("")), "limit": integer("0 for all."),
 				"order_by": text("An alias or a group column, or empty."), "order_dir": enum("", "asc", "desc"),
 				"aggregates": list("", object(fields{
 					"fn": enum("", "count", "sum", "avg", "min", "max"), "column": text("Empty for count."), "as": text("Name of the number, or empty."),

@@ -61,9 +61,9 @@ func (op *analyzeOp) check() *Error {
 }
 
 // spans are the parts of time that rows can be grouped by, as to_char writes them: in an order that is theirs as a text.
-var spans = map[string]string{"day": "YYYY-MM-DD", "week": "IYYY-\"W\"IW", "month": "YYYY-MM", "year": "YYYY"}
+var spans = map[string]string{"hour": "HH24", "day": "YYYY-MM-DD", "weekday": "ID Dy", "week": "IYYY-\"W\"IW", "month": "YYYY-MM", "year": "YYYY"}
 
-// grouping is what a group has in common: a column's value, or of a date or time its day, week, month or year in the
+// grouping is what a group has in common: a column's value, or of a date or time its hour, day, weekday, week, month or year in the
 // user's time zone (paid_at:month). Without those, a model would add up thousands of moments by itself.
 func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 	plain, span, found := strings.Cut(name, ":")
@@ -75,8 +75,8 @@ func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Kind != domain.KindDate && c.Kind != domain.KindTimestamp {
-		return nil, failColumn(CodeBadArgument, plain, "%s is neither a date nor a time: it has no %s.", plain, span)
+	if c.Kind != domain.KindTimestamp && (c.Kind != domain.KindDate || span == "hour") {
+		return nil, failColumn(CodeBadArgument, plain, "%s has no %s.", plain, span)
 	}
 
 	return &domain.Column{Name: name, Type: "text", Kind: domain.KindText, Expr: "to_char(" + c.SQL() + ", '" + format + "')"}, nil

@@ -17,12 +17,14 @@ func TestAnalyzePerMonth(t *testing.T) {
 
 	b := setupAlone(t)
 	b.exec(`INSERT INTO kitchen.meal_plans (user_id, date, meal_type, servings) VALUES ($1, '2025-12-31', 'lunch', 1), ($1, '2026-01-01', 'lunch', 2), ($1, '2026-01-30', 'dinner', 3)`, b.scope.UserID)
-	for by, want := range map[string][]string{"month": {"2025-12", "2026-01"}, "week": {"2026-W01", "2026-W05"}, "year": {"2025", "2026"}, "day": {"2025-12-31", "2026-01-01", "2026-01-30"}} {
+	for by, want := range map[string][]string{"month": {"2025-12", "2026-01"}, "week": {"2026-W01", "2026-W05"}, "year": {"2025", "2026"}, "day": {"2025-12-31", "2026-01-01", "2026-01-30"}, "weekday": {"3 Wed", "4 Thu", "5 Fri"}} {
 		rows := b.rows(b.ok("analyze", vocab.ToolAnalyze, sprintf(`{"table": "meal_plans", "group_by": ["date:%s"], "aggregates": [{"fn": "sum", "column": "servings", "as": "n"}], "order_by": "date:%[1]s"}`, by)))
 		require.Equal(t, want, column[string](rows, "date:"+by))
 	}
-	refused := b.refused("analyze", vocab.ToolAnalyze, `{"table": "meal_plans", "group_by": ["meal_type:month"], "aggregates": [{"fn": "count"}]}`, crud.CodeBadArgument)
-	require.Contains(t, refused, "meal_type is neither a date nor a time: it has no month.")
+	for by, want := range map[string]string{"meal_type:month": "meal_type has no month.", "date:hour": "date has no hour."} {
+		refused := b.refused("analyze", vocab.ToolAnalyze, `{"table": "meal_plans", "group_by": ["`+by+`"], "aggregates": [{"fn": "count"}]}`, crud.CodeBadArgument)
+		require.Contains(t, refused, want)
+	}
 }
 
 func TestAnalyze(t *testing.T) {

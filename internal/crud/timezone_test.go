@@ -43,6 +43,8 @@ func TestTimesAreTheUsers(t *testing.T) {
 		require.Len(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "at", `+filter+`}]}`)), found, filter)
 	}
 	require.Len(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "at", "op": "=", "value": "2026-07-03T18:30"}]}`)), 1)
+	hours := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "people", "group_by": ["at:hour"], "aggregates": [{"fn": "count", "as": "n"}], "order_by": "at:hour"}`))
+	require.Equal(t, []string{"00", "02", "18"}, column[string](hours, "at:hour"))
 	result := b.decide("write", call(vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "name", "op": "=", "value": "local"}], "data": {"at": "2026-07-04T10:00 (Fri)"}}`)).Results[0]
 	require.Equal(t, "at: 2026-07-04 is a Saturday.", result.ErrorMessage)
 }
