@@ -32,6 +32,15 @@ func TestY11Tables(t *testing.T) {
 	require.NotEqual(t, least, b.eval(first))
 
 	b.click("#filter-rows")
+	b.eval(`document.querySelector('[data-filter="quantity"]').focus()`)
+	b.do(chromedp.KeyEvent("> 70"))
+	b.shows("#row-count", "9 pantry items")
+	b.do(chromedp.KeyEvent("00")) // where the first keys were
+	b.shows("#row-count", "0 pantry items")
+	require.Equal(t, "> 7000", b.eval(`document.activeElement.value`), "a filter that nothing passes can be corrected")
+	b.click("#filter-rows")
+	b.shows("#row-count", "12 pantry items")
+	b.click("#filter-rows")
 	b.fill(`[data-filter="name"]`, "rice")
 	b.shows("#row-count", "1 pantry item")
 	b.fill(`[data-filter="quantity"]`, "lots")

@@ -34,7 +34,7 @@ export function columnMenu(type, changed) {
   /** @type {any} */
   const menu = h("details", { class: "menu", id: "columns" }, h("summary", { class: "quiet-summary" }, "Columns"), h("div", { class: "menu-list" },
     boxes.map((b) => h("label", {}, b.input, columnTitle(b.name))),
-    h("button", { type: "button", class: "quiet", onclick: () => { forget(place); menu.open = false; changed(); } }, "As they come")));
+    h("button", { type: "button", class: "quiet", onclick: () => { forget(place); menu.open = false; changed(); } }, "The usual columns")));
   menu.addEventListener("toggle", () => {
     const shown = new Set([...document.querySelectorAll("#row-table thead th[data-column]")].map((th) => /** @type {HTMLElement} */ (th).dataset.column));
     for (const b of boxes) b.input.checked = shown.has(b.name);

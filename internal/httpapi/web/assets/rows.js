@@ -24,6 +24,8 @@ let rows = [];
 let cursor = "";
 let total = 0;
 let labels = {}; // by column: key -> label
+/** @type {string[]} */
+let names = []; // of the columns that are shown
 let asked = 0;
 let order = ""; // a column, with - before it from the greatest
 /** @type {Record<string, string>} */
@@ -50,7 +52,7 @@ export async function showRows(now) {
   const toggle = (id, text, isOn, flip) => button(text, (event) => { flip(); /** @type {HTMLElement} */ (event.currentTarget).setAttribute("aria-pressed", String(isOn())); draw(); }, { id, class: "quiet", "aria-pressed": String(isOn()) });
   $("rows").replaceChildren(h("div", { class: "tools" }, find,
     toggle("filter-rows", "Filter", () => filtering, () => { filtering = !filtering; if (!filtering && Object.keys(wanted).length) { wanted = {}; guarded(reload); } }),
-    columnMenu(type, draw),
+    columnMenu(type, () => { names = []; draw(); }),
     may("update") && toggle("edit-rows", "Edit in place", () => editing, () => { editing = !editing; }),
     button("Export", () => guarded(() => exportCSV(type, query())), { class: "quiet", id: "export-rows" }),
     may("create") && !type.singleton && button("Import", () => guarded(() => importCSV(type, reload)), { class: "quiet", id: "import-rows" }),
@@ -111,8 +113,7 @@ function title(column) {
   }, { class: "sort", title: sorted === "ascending" ? "From the greatest" : sorted ? "In the usual order" : "From the least" }, sorted && h("span", { "aria-hidden": "true" }, sorted === "ascending" ? " ↑" : " ↓")) : text);
 }
 
-/** @param {string[]} names */
-function head(names) {
+function head() {
   const pick = selectable() && h("th", { class: "pick-row" }, h("input", { type: "checkbox", "aria-label": "All of these", checked: rows.length > 0 && selected.size === rows.length,
     onchange: (event) => { selected = new Set(event.target.checked ? rows.map((row) => keyOf(type, row)) : []); draw(); } }));
   return h("thead", {}, h("tr", {}, pick, names.map(title)),
@@ -125,8 +126,8 @@ function head(names) {
 
 const selectable = () => !type.singleton && (type.writes.includes("delete") || type.writes.includes("update"));
 
-/** @param {RowPage["items"][number]} row @param {string[]} names */
-function line(row, names) {
+/** @param {RowPage["items"][number]} row */
+function line(row) {
   const id = keyOf(type, row);
   const pick = selectable() && h("td", { class: "pick-row", onclick: (event) => event.stopPropagation() }, h("input", { type: "checkbox", checked: selected.has(id), "aria-label": `Choose ${cell(row, names[0]) || type.name}`,
     onchange: (event) => { if (event.target.checked) selected.add(id); else selected.delete(id); bulk(); } }));
@@ -141,15 +142,17 @@ function draw() {
   /** @type {HTMLElement | null} */
   const focused = document.activeElement?.closest("#row-table thead [data-column]");
   const at = focused && { column: focused.dataset.column, isFilter: document.activeElement.matches("input, select") };
-  const names = columnsOf(type, rows, Object.keys(labels));
+  if (!names.length || !Object.keys(wanted).length) names = columnsOf(type, rows, Object.keys(labels)); // a filter stays where it is, whatever passes it
   if ($("new-row")) $("new-row").hidden = type.singleton && total > 0; // there is one, to be changed
   $("row-count").textContent = type.singleton ? "" : rows.length < total ? `${plural(rows.length, type.name, type.plural)} of ${total}` : plural(total, type.name, type.plural);
   const find = $("find-row").value.trim();
   const none = find ? `Nothing matches “${find}”.` : Object.keys(wanted).length ? "No row passes these filters." : "There is nothing here yet.";
-  $("row-table").replaceChildren(...rows.length || filtering ? [h("table", {}, head(names), h("tbody", {}, rows.map((row) => line(row, names))))] : [],
+  $("row-table").replaceChildren(...rows.length || filtering ? [h("table", {}, head(), h("tbody", {}, rows.map(line)))] : [],
     ...rows.length ? [] : [h("p", { class: "soft none" }, none)], ...cursor ? [button("Show more", () => guarded(() => load(cursor)))] : []);
   bulk();
-  if (at) $("row-table").querySelector(`${at.isFilter ? ".filters" : "thead tr:first-child"} [data-column="${CSS.escape(at.column)}"] ${at.isFilter ? "input, select" : "button"}`)?.focus();
+  const again = at && $("row-table").querySelector(`${at.isFilter ? ".filters" : "thead tr:first-child"} [data-column="${CSS.escape(at.column)}"] ${at.isFilter ? "input, select" : "button"}`);
+  again?.focus();
+  again?.setSelectionRange?.(again.value.length, again.value.length); // or what is typed next would stand before it
 }
 
 on("turn", ({ status }) => { if (status === "succeeded" && !$("rows").hidden && !editing) guarded(reload); });
