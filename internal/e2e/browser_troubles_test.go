@@ -223,6 +223,7 @@ func TestPageWhileWorking(t *testing.T) {
 	b.until(`!document.querySelector("#banner").hidden`)
 	b.say("Show my tasks")
 	b.shows("#outbox", "Not sent yet")
+	require.Equal(t, b.eval(`document.querySelector("#turns .said").getBoundingClientRect().right`), b.eval(`document.querySelector("#outbox .said").getBoundingClientRect().right`), "it stands where it will stand once it is sent")
 	b.keys("And this one is still being typed")
 	b.look("away")
 	road.closed.Store(false)
