@@ -60,6 +60,24 @@ turns:
 	c.fact("Praise Butter Chicken", `SELECT title FROM sessions WHERE id = $1`)
 }
 
+// A goal in the words of the first message titles the conversation as much as any other: "No" does not replace it.
+func TestTitlesAreOfTheFirstGoal(t *testing.T) {
+	t.Parallel()
+
+	c := converse(t, `
+turns:
+  - understand: {intent: chat}
+    think: {goal: Clear the pantry, decision: plan, steps: []}
+    reply: Really?
+  - understand: {intent: chat}
+    think: {goal: "No", decision: plan, steps: []}
+    reply: All right.
+`)
+	c.say("Clear the pantry")
+	c.say("No")
+	c.fact("Clear the pantry", `SELECT title FROM sessions WHERE id = $1`)
+}
+
 // Y07: replies are CommonMark with tables, sanitized; a named row opens, and so does the rest of a long list. Y08:
 // actions on messages and conversations. Y10: right-to-left text, and forms that keep their content.
 func TestY07Y08Y10Replies(t *testing.T) {

@@ -118,7 +118,7 @@ SELECT fence_passed(count(*)) FROM passed;
 SELECT status, summarized_at FROM turns WHERE id = @id;
 
 -- TurnSummarized is the fence of a summary and writes it. The session's row must be locked first. A conversation titled by
--- its first message is retitled once by a turn's goal; a title set by the user stays. The session's version tells a later
+-- its first message is retitled by the first goal of its turns; a title set by the user stays. The session's version tells a later
 -- turn that already runs that this one has ended. It reports whether the session's next turn has begun.
 -- name: TurnSummarized :one
 WITH done AS (
@@ -128,7 +128,8 @@ WITH done AS (
 ), named AS (
     SELECT d.session_id, d.user_id, s.last_turn > d.number AS late,
            title_of(coalesce(d.goal, '')) <> ''
-           AND s.title = (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1) AS titled, d.goal
+           AND s.title = (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1)
+           AND NOT EXISTS (SELECT FROM turns AS e WHERE e.session_id = s.id AND e.number < d.number AND title_of(coalesce(e.goal, '')) <> '') AS titled, d.goal
     FROM done AS d
     JOIN sessions AS s ON s.id = d.session_id AND s.user_id = d.user_id
 ), told AS (

@@ -23,13 +23,16 @@ type planner struct {
 func (s *scene) think(most int) *nodes.ThinkOutput {
 	c := s.read()
 	p := &planner{scene: s, c: c, out: &nodes.ThinkOutput{
-		Goal: capitalize(cmp.Or(c.text, string(c.verb))), Decision: "plan", Steps: []nodes.Step{}, Questions: []string{},
+		Decision: "plan", Steps: []nodes.Step{}, Questions: []string{},
 	}}
 	givenUp := func(x nodes.PlannedStep) bool { return x.Outcome == "failed" || x.Outcome == "skipped" }
 	if !slices.ContainsFunc(s.Plan, givenUp) { // the rules have no alternative plan
 		p.steps()
 	}
 	p.out.Steps = p.out.Steps[:min(len(p.out.Steps), most)]
+	if len(p.out.Steps) > 0 { // what asks for nothing titles no conversation
+		p.out.Goal = capitalize(cmp.Or(c.text, string(c.verb)))
+	}
 
 	return p.out
 }
