@@ -321,13 +321,14 @@ func TestApproval(t *testing.T) {
 		t.Parallel()
 
 		b := setupAlone(t)
-		b.exec(`INSERT INTO kitchen.inventory (user_id, name, quantity) SELECT $1, CASE n WHEN 2 THEN 'Oil, olive' ELSE 'R' || n END, n FROM generate_series(1, 12) AS n`, b.scope.UserID)
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name, quantity) SELECT $1, 'Oil, ' || n, n FROM generate_series(1, 12) AS n`, b.scope.UserID)
 		b.ok("read", vocab.ToolRead, `{"table": "inventory", "order_by": "quantity"}`)
 		some := func(refs string, quantity int) vocab.Call {
 			return call(vocab.ToolUpdate, sprintf(`{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": [%s]}], "set": [{"column": "quantity", "value": %d}]}`, refs, quantity))
 		}
 		outcome := b.decide("write", some(`"inv_1", "inv_2"`, 20), some(`"inv_3..inv_12"`, 30))
-		require.Equal(t, "This would change 12 pantry items: R1 (quantity: 20); Oil, olive (quantity: 20); R3 (quantity: 30); R4 (quantity: 30); R5 (quantity: 30) and 7 more. Shall I?", outcome.Approval.Text)
+		require.Regexp(t, `^This would change 12 pantry items: (Oil, ([12] \(quantity: 20\)|\d+ \(quantity: 30\))(; | and 7 more\. )){5}Shall I\?$`, outcome.Approval.Text)
+		require.NotRegexp(t, `Oil, [12] \(quantity: 30`, outcome.Approval.Text)
 	})
 
 	t.Run("RowsThatAreGone", func(t *testing.T) {
