@@ -31,6 +31,23 @@ func TestWhatTheMessageNamesHasItsRef(t *testing.T) {
 	require.NotContains(t, named, "inv_4")
 }
 
+// Nor can they plan what the last reply has chosen of many, when a message only says yes to it. A reply that lists them all
+// has chosen none.
+func TestWhatTheLastReplyChoseHasItsRef(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 12 {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("recipe_%d", i+1), Label: fmt.Sprintf("Dish %d", i+1)})
+	}
+	known := func(number int, reply string) string {
+		testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: number, Reply: reply}))
+
+		return body(b.together(t, b.running(t, number+1, "yes, but for three", db.StepTypeRead)).Frame, "## All Known Entities")
+	}
+	require.Equal(t, "**Named in your last reply**\n- recipe_5: Dish 5 (recipe) [read:summary] created turn 1, last turn 1", known(1, "Shall I plan Dish 5?"))
+	require.NotContains(t, known(3, "Dish 1, Dish 2, Dish 3, Dish 4, Dish 5, Dish 6, Dish 7, Dish 8, Dish 9, Dish 10, Dish 11, Dish 12"), "last reply")
+}
+
 // A planner sees no rows. What tells loaded ones of one name apart stands beside it: who says "the one that takes 40
 // minutes" means one of two stews.
 func TestPlannersTellRowsOfOneNameApart(t *testing.T) {

@@ -136,7 +136,7 @@ func table() []rule {
 				source: "entity_events", window: "UNDERSTAND_TURNS", budget: "Entities", reasons: "window"},
 			generated, recent, retained, excluded, viable,
 			{tag: "entity_context", heading: "All Known Entities", write: (*page).otherKnown,
-				source: "entity_refs", window: "what the sections above do not list: named in the message, newest, 20 lines of both", budget: "Entities", reasons: "mentioned, recent"},
+				source: "entity_refs", window: "what the sections above do not list: named in the message, chosen by the last reply, newest; 20 lines", budget: "Entities", reasons: "mentioned, recent"},
 			constraintsInForce, openQuestion,
 			{tag: "current_task", heading: "Current Task", write: (*page).currentTask,
 				source: "turns", window: "current", budget: "Message", reasons: "current"},

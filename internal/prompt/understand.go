@@ -23,8 +23,8 @@ func (t *page) allKnown(s *section) {
 	t.knownTier(s, "**Excluded**", "excluded", &left)
 
 	drafted := func(e *view.Entity) bool { return e.Tier == "generated" } // in full above
-	whole, part := t.named()
-	t.namedAndNewest(s, slices.DeleteFunc(whole, drafted), slices.DeleteFunc(part, drafted), map[*view.Entity]bool{})
+	whole, part := t.named(t.Turn.Message)
+	t.namedAndNewest(s, slices.DeleteFunc(whole, drafted), slices.DeleteFunc(part, drafted), nil, map[*view.Entity]bool{})
 }
 
 // otherKnown is allKnown without the tiers, for a prompt that has those as separate sections.
@@ -39,8 +39,28 @@ func (t *page) otherKnown(s *section) {
 		}
 	}
 	inView := func(e *view.Entity) bool { return e.Tier != "" && !nameless[e] }
-	whole, part := t.named()
-	t.namedAndNewest(s, slices.DeleteFunc(whole, inView), slices.DeleteFunc(part, inView), listed)
+	whole, part := t.named(t.Turn.Message)
+	t.namedAndNewest(s, slices.DeleteFunc(whole, inView), slices.DeleteFunc(part, inView), t.chosen(nameless), listed)
+}
+
+// chosen are those of many without a name in view that the last reply names, if it chose a few: who says "yes, that one"
+// after "Shall I plan the penne?" names none.
+func (t *page) chosen(nameless map[*view.Entity]bool) []*view.Entity {
+	last := t.LastReplied()
+	if last == nil {
+		return nil
+	}
+	whole, _ := t.named(last.Reply)
+	few := slices.DeleteFunc(whole, func(e *view.Entity) bool {
+		def := t.Domain.ByType(e.EntityType)
+
+		return !nameless[e] || def == nil || def.Part
+	})
+	if len(few) > collapseOver {
+		return nil
+	}
+
+	return few
 }
 
 // knownLists are lists of the registry that share a budget.
@@ -52,12 +72,13 @@ type knownLists struct {
 	listed map[*view.Entity]bool
 }
 
-// namedAndNewest lists what the message names, then the newest unlisted entities, and counts the rest. It has its own
-// budget: retained entities must not crowd out what the message names.
-func (t *page) namedAndNewest(s *section, whole, part []*view.Entity, listed map[*view.Entity]bool) {
+// namedAndNewest lists what the message names and the last reply chose, then the newest unlisted entities, and counts the
+// rest. It has its own budget: retained entities must not crowd out what the message names.
+func (t *page) namedAndNewest(s *section, whole, part, chosen []*view.Entity, listed map[*view.Entity]bool) {
 	l := &knownLists{section: s, lines: newestShown, left: t.config.Budget.Entities, listed: listed}
 	t.knownList(l, "**Named in the message**", "mentioned", whole)
 	t.knownList(l, "**Named in part**", "mentioned", part)
+	t.knownList(l, "**Named in your last reply**", "recent", slices.DeleteFunc(chosen, func(e *view.Entity) bool { return slices.Contains(whole, e) || slices.Contains(part, e) }))
 	rest := slices.DeleteFunc(t.resting(), func(e *view.Entity) bool { return listed[e] })
 	t.knownList(l, "**Newest**", "recent", rest)
 	t.countRest(s, listed)
@@ -128,10 +149,10 @@ func (t *page) resting() []*view.Entity {
 	})
 }
 
-// named returns the refs that the message names, by their whole label or by a word of it. Hidden ones count too: naming
+// named returns the refs that a message names, by their whole label or by a word of it. Hidden ones count too: naming
 // one brings it back.
-func (t *page) named() (whole, part []*view.Entity) {
-	message := " " + strings.Join(words(t.WithLabels(t.Turn.Message)), " ") + " "
+func (t *page) named(text string) (whole, part []*view.Entity) {
+	message := " " + strings.Join(words(t.WithLabels(text)), " ") + " "
 	for _, e := range t.Entities {
 		if !slices.Contains([]string{"recent", "generated", ""}, e.Tier) || e.State == "deleted" {
 			continue
