@@ -16,6 +16,9 @@ import (
 // docs/prompts.md lists exactly the existing sections, in order.
 func TestDocsListEverySection(t *testing.T) {
 	t.Parallel()
+	if *update {
+		t.Skip("TestDocsShowTheTable is writing what this one reads")
+	}
 	listed := documented(t)
 	var got []string
 	for _, row := range everySection(t) {
