@@ -53,6 +53,7 @@ bench/turns: ## cost of a turn; writes docs/benchmarks.md
 
 .PHONY: build
 build: ## build bin/worker and bin/api
+	@[ -d bin ] || echo "build: a few minutes the first time" >&2
 	@go build -ldflags "$(LDFLAGS)" -o bin/ ./cmd/worker ./cmd/api
 
 .PHONY: cassettes

@@ -50,6 +50,11 @@ func TestY10Forms(t *testing.T) {
 		b.counts("#row-table tbody tr", 1)
 	}
 	require.Equal(t, "true|", b.eval(`(document.querySelector("#new-row")?.hidden ?? true) + "|" + document.querySelector("#row-count").textContent`))
+
+	b.click("#new-session")
+	b.keys("@Basmati")
+	b.until(`document.querySelector("#mentions li") !== null`)
+	require.Equal(t, "Basmati ricepantry item", b.text("#mentions li"))
 	b.requireNoTrouble()
 }
 

@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { $, h } from "./dom.js";
+import { typeOf } from "./types.js";
 
 /** @import { Mention, MentionList } from "../../../../client/typescript/dist/api" */
 
@@ -43,7 +44,7 @@ function draw() {
   $("mentions").replaceChildren(...found.map((m, i) => h("li", {
     id: `mention-${i}`, role: "option", "aria-selected": String(i === chosen),
     onmousedown: (event) => { event.preventDefault(); take(i); }, // before the box loses the focus
-  }, h("span", { class: "label" }, m.label), h("span", { class: "soft" }, m.ref_type))));
+  }, h("span", { class: "label" }, m.label), h("span", { class: "soft" }, typeOf(m.ref_type)?.name ?? m.ref_type))));
   $("mentions").hidden = false;
   box.setAttribute("aria-activedescendant", `mention-${chosen}`);
   $("mentions").children[chosen].scrollIntoView({ block: "nearest" });
