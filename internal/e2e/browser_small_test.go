@@ -168,3 +168,21 @@ func TestY10AddressOfNothing(t *testing.T) {
 	}
 	b.requireNoTrouble()
 }
+
+// Y10: a draft that was saved in one tab is not offered to be saved in another.
+func TestY10DraftSavedInAnotherTab(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	p := h.resident("ada")
+	b := browse(t)
+	b.enter(p, h.url)
+	b.say("Draft a Thai basil chicken")
+	b.lastReply(1)
+	other := b.another()
+	other.enter(p, h.url)
+	other.counts("#drafts .card", 1)
+	b.click("#drafts .card .primary")
+	other.counts("#drafts .card", 0)
+	other.requireNoTrouble()
+}

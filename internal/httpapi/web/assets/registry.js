@@ -40,7 +40,14 @@ on("session", (now) => {
   tell({ current_turn: now?.last_turn ?? 0, items: [] });
   if (session) read();
 });
-on("stale", () => {
+function soon() {
   clearTimeout(timer);
   timer = setTimeout(() => { if (session) read(); }, gathering);
+}
+
+const tabs = new BroadcastChannel("stale"); // what is changed by hand, no stream tells the others of
+tabs.onmessage = ({ data }) => { if (data === session?.id) soon(); };
+on("stale", () => {
+  soon();
+  if (session) tabs.postMessage(session.id);
 });
