@@ -13,20 +13,24 @@ import (
 )
 
 const EntityList = `-- name: EntityList :many
-SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref,
-       (CASE WHEN state IN ('stored', 'promoted') THEN coalesce(entity_id, '') ELSE '' END)::text AS key
-FROM v_entities
-WHERE session_id = $1 AND tier <> 'hidden'
-  AND ($2::text IS NULL
-       OR (tier_rank(tier), entity_type, turn_created, NOT starts_with(ref, 'gen_'), number)
-        > (tier_rank($3::text), $4::text, $5::int,
-           NOT starts_with($2::text, 'gen_'), $6::bigint))
-ORDER BY tier_rank(tier), entity_type, turn_created, NOT starts_with(ref, 'gen_'), number
-LIMIT $7
+SELECT e.ref, e.entity_type, e.label, e.action, e.state, e.tier, coalesce(e.active_reason, e.excluded_reason) AS reason, e.turn_created, e.turn_last_ref,
+       (CASE WHEN e.state IN ('stored', 'promoted') THEN coalesce(e.entity_id, '') ELSE '' END)::text AS key
+FROM (
+    SELECT v.session_id, v.ref, v.entity_type, v.entity_id, v.label, v.state, v.action, v.tier, v.turn_created, v.turn_last_ref, v.turn_promoted, v.active_reason, v.excluded_reason, v.loaded, v.number FROM v_entities AS v WHERE v.session_id = $1 AND $2::int IS NULL
+    UNION ALL
+    SELECT a.session_id, a.ref, a.entity_type, a.entity_id, a.label, a.state, a.action, a.tier, a.turn_created, a.turn_last_ref, a.turn_promoted, a.active_reason, a.excluded_reason, a.loaded, a.number FROM registry_at($1::uuid, $2::int) AS a WHERE $2::int IS NOT NULL) AS e
+WHERE e.tier <> 'hidden'
+  AND ($3::text IS NULL
+       OR (tier_rank(e.tier), e.entity_type, e.turn_created, NOT starts_with(e.ref, 'gen_'), e.number)
+        > (tier_rank($4::text), $5::text, $6::int,
+           NOT starts_with($3::text, 'gen_'), $7::bigint))
+ORDER BY tier_rank(e.tier), e.entity_type, e.turn_created, NOT starts_with(e.ref, 'gen_'), e.number
+LIMIT $8
 `
 
 type EntityListParams struct {
 	SessionID   uuid.UUID
+	TurnNumber  *int32
 	AfterRef    *string
 	AfterTier   string
 	AfterType   string
@@ -48,10 +52,12 @@ type EntityListRow struct {
 	Key         string
 }
 
-// EntityList returns the registry as the API shows it, with tiers as of the session's last turn.
+// EntityList returns the registry as the API shows it, with tiers as of the session's last turn or, if one is named, as it was
+// when that turn had ended.
 func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams) ([]*EntityListRow, error) {
 	rows, err := db.Query(ctx, EntityList,
 		arg.SessionID,
+		arg.TurnNumber,
 		arg.AfterRef,
 		arg.AfterTier,
 		arg.AfterType,
@@ -66,85 +72,6 @@ func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams
 	var items []*EntityListRow
 	for rows.Next() {
 		var i EntityListRow
-		if err := rows.Scan(
-			&i.Ref,
-			&i.EntityType,
-			&i.Label,
-			&i.Action,
-			&i.State,
-			&i.Tier,
-			&i.Reason,
-			&i.TurnCreated,
-			&i.TurnLastRef,
-			&i.Key,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const EntityListAt = `-- name: EntityListAt :many
-SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS label, a.action::text AS action, a.state::ref_state AS state,
-       a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref,
-       (CASE WHEN a.state IN ('stored', 'promoted') THEN coalesce(a.entity_id, '') ELSE '' END)::text AS key
-FROM registry_at($1::uuid, $2::int) AS a
-WHERE a.tier <> 'hidden'
-  AND ($3::text IS NULL
-       OR (tier_rank(a.tier), a.entity_type, a.turn_created, NOT starts_with(a.ref, 'gen_'), a.number)
-        > (tier_rank($4::text), $5::text, $6::int,
-           NOT starts_with($3::text, 'gen_'), $7::bigint))
-ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, NOT starts_with(a.ref, 'gen_'), a.number
-LIMIT $8
-`
-
-type EntityListAtParams struct {
-	SessionID   uuid.UUID
-	TurnNumber  int32
-	AfterRef    *string
-	AfterTier   string
-	AfterType   string
-	AfterTurn   int32
-	AfterNumber int64
-	PageSize    int32
-}
-
-type EntityListAtRow struct {
-	Ref         string
-	EntityType  string
-	Label       string
-	Action      string
-	State       RefState
-	Tier        string
-	Reason      *string
-	TurnCreated int32
-	TurnLastRef int32
-	Key         string
-}
-
-// EntityListAt is EntityList as of the end of a turn.
-func (q *Queries) EntityListAt(ctx context.Context, db DBTX, arg *EntityListAtParams) ([]*EntityListAtRow, error) {
-	rows, err := db.Query(ctx, EntityListAt,
-		arg.SessionID,
-		arg.TurnNumber,
-		arg.AfterRef,
-		arg.AfterTier,
-		arg.AfterType,
-		arg.AfterTurn,
-		arg.AfterNumber,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*EntityListAtRow
-	for rows.Next() {
-		var i EntityListAtRow
 		if err := rows.Scan(
 			&i.Ref,
 			&i.EntityType,

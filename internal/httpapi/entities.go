@@ -105,12 +105,7 @@ func (a *api) entityList(ctx context.Context, in *entitiesIn) (entityPage, error
 		if in.Turn > row.LastTurn {
 			return page, problem.New(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
 		}
-		var refs []*db.EntityListRow
-		if params := after.params(row.ID, int32(in.Limit)); in.Turn == 0 {
-			refs, err = a.q.EntityList(ctx, tx, params)
-		} else {
-			refs, err = a.entitiesAt(ctx, tx, in.Turn, params)
-		}
+		refs, err := a.q.EntityList(ctx, tx, after.params(row.ID, in.Turn, int32(in.Limit)))
 		page.Page = pageOf(refs, in.Limit,
 			func(r *db.EntityListRow) entity {
 				e := entity(*r)
@@ -126,15 +121,6 @@ func (a *api) entityList(ctx context.Context, in *entitiesIn) (entityPage, error
 
 		return page, err
 	})
-}
-
-func (a *api) entitiesAt(ctx context.Context, tx pgx.Tx, turn int32, params *db.EntityListParams) ([]*db.EntityListRow, error) {
-	rows, err := a.q.EntityListAt(ctx, tx, &db.EntityListAtParams{
-		SessionID: params.SessionID, TurnNumber: turn, AfterRef: params.AfterRef, AfterTier: params.AfterTier,
-		AfterType: params.AfterType, AfterTurn: params.AfterTurn, AfterNumber: params.AfterNumber, PageSize: params.PageSize,
-	})
-
-	return mapped(rows, func(r *db.EntityListAtRow) *db.EntityListRow { return (*db.EntityListRow)(r) }), err
 }
 
 // entityCursor is a position in the registry's order, as of a turn; 0 is now.
@@ -162,8 +148,11 @@ func parseEntityCursor(cursor string, turn int32) (c entityCursor, err error) {
 	return c, nil
 }
 
-func (c entityCursor) params(session uuid.UUID, size int32) *db.EntityListParams {
+func (c entityCursor) params(session uuid.UUID, turn, size int32) *db.EntityListParams {
 	params := &db.EntityListParams{SessionID: session, AfterTier: c.Tier, AfterType: c.Type, AfterTurn: c.TurnCreated, PageSize: size}
+	if turn > 0 {
+		params.TurnNumber = &turn
+	}
 	if c.Ref != "" {
 		params.AfterRef, params.AfterNumber = &c.Ref, refNumber(c.Ref)
 	}

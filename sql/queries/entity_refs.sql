@@ -1,28 +1,18 @@
--- EntityList returns the registry as the API shows it, with tiers as of the session's last turn.
+-- EntityList returns the registry as the API shows it, with tiers as of the session's last turn or, if one is named, as it was
+-- when that turn had ended.
 -- name: EntityList :many
-SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref,
-       (CASE WHEN state IN ('stored', 'promoted') THEN coalesce(entity_id, '') ELSE '' END)::text AS key
-FROM v_entities
-WHERE session_id = @session_id AND tier <> 'hidden'
+SELECT e.ref, e.entity_type, e.label, e.action, e.state, e.tier, coalesce(e.active_reason, e.excluded_reason) AS reason, e.turn_created, e.turn_last_ref,
+       (CASE WHEN e.state IN ('stored', 'promoted') THEN coalesce(e.entity_id, '') ELSE '' END)::text AS key
+FROM (
+    SELECT v.* FROM v_entities AS v WHERE v.session_id = @session_id AND sqlc.narg(turn_number)::int IS NULL
+    UNION ALL
+    SELECT a.* FROM registry_at(@session_id::uuid, sqlc.narg(turn_number)::int) AS a WHERE sqlc.narg(turn_number)::int IS NOT NULL) AS e
+WHERE e.tier <> 'hidden'
   AND (sqlc.narg(after_ref)::text IS NULL
-       OR (tier_rank(tier), entity_type, turn_created, NOT starts_with(ref, 'gen_'), number)
+       OR (tier_rank(e.tier), e.entity_type, e.turn_created, NOT starts_with(e.ref, 'gen_'), e.number)
         > (tier_rank(@after_tier::text), @after_type::text, @after_turn::int,
            NOT starts_with(sqlc.narg(after_ref)::text, 'gen_'), @after_number::bigint))
-ORDER BY tier_rank(tier), entity_type, turn_created, NOT starts_with(ref, 'gen_'), number
-LIMIT @page_size;
-
--- EntityListAt is EntityList as of the end of a turn.
--- name: EntityListAt :many
-SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS label, a.action::text AS action, a.state::ref_state AS state,
-       a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref,
-       (CASE WHEN a.state IN ('stored', 'promoted') THEN coalesce(a.entity_id, '') ELSE '' END)::text AS key
-FROM registry_at(@session_id::uuid, @turn_number::int) AS a
-WHERE a.tier <> 'hidden'
-  AND (sqlc.narg(after_ref)::text IS NULL
-       OR (tier_rank(a.tier), a.entity_type, a.turn_created, NOT starts_with(a.ref, 'gen_'), a.number)
-        > (tier_rank(@after_tier::text), @after_type::text, @after_turn::int,
-           NOT starts_with(sqlc.narg(after_ref)::text, 'gen_'), @after_number::bigint))
-ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, NOT starts_with(a.ref, 'gen_'), a.number
+ORDER BY tier_rank(e.tier), e.entity_type, e.turn_created, NOT starts_with(e.ref, 'gen_'), e.number
 LIMIT @page_size;
 
 -- EntityRefClear removes everything but drafts from view and ends retentions and exclusions.
