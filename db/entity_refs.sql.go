@@ -23,20 +23,19 @@ WHERE e.tier <> 'hidden'
   AND ($3::text IS NULL
        OR (tier_rank(e.tier), e.entity_type, e.turn_created, NOT starts_with(e.ref, 'gen_'), e.number)
         > (tier_rank($4::text), $5::text, $6::int,
-           NOT starts_with($3::text, 'gen_'), $7::bigint))
+           NOT starts_with($3::text, 'gen_'), substring($3::text FROM '[0-9]+$')::bigint))
 ORDER BY tier_rank(e.tier), e.entity_type, e.turn_created, NOT starts_with(e.ref, 'gen_'), e.number
-LIMIT $8
+LIMIT $7
 `
 
 type EntityListParams struct {
-	SessionID   uuid.UUID
-	TurnNumber  *int32
-	AfterRef    *string
-	AfterTier   string
-	AfterType   string
-	AfterTurn   int32
-	AfterNumber int64
-	PageSize    int32
+	SessionID  uuid.UUID
+	TurnNumber *int32
+	AfterRef   *string
+	AfterTier  string
+	AfterType  string
+	AfterTurn  int32
+	PageSize   int32
 }
 
 type EntityListRow struct {
@@ -62,7 +61,6 @@ func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams
 		arg.AfterTier,
 		arg.AfterType,
 		arg.AfterTurn,
-		arg.AfterNumber,
 		arg.PageSize,
 	)
 	if err != nil {

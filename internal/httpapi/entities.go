@@ -154,20 +154,10 @@ func (c entityCursor) params(session uuid.UUID, turn, size int32) *db.EntityList
 		params.TurnNumber = &turn
 	}
 	if c.Ref != "" {
-		params.AfterRef, params.AfterNumber = &c.Ref, refNumber(c.Ref)
+		params.AfterRef = &c.Ref
 	}
 
 	return params
-}
-
-// refNumber is the n of a well-formed ref.
-func refNumber(ref string) int64 {
-	n, err := strconv.ParseInt(ref[strings.LastIndexByte(ref, '_')+1:], 10, 64)
-	if err != nil {
-		panic(err) // refForm has matched it
-	}
-
-	return n
 }
 
 func (a *api) contextPreview(ctx context.Context, in *contextIn) (contextPreview, error) {

@@ -11,7 +11,7 @@ WHERE e.tier <> 'hidden'
   AND (sqlc.narg(after_ref)::text IS NULL
        OR (tier_rank(e.tier), e.entity_type, e.turn_created, NOT starts_with(e.ref, 'gen_'), e.number)
         > (tier_rank(@after_tier::text), @after_type::text, @after_turn::int,
-           NOT starts_with(sqlc.narg(after_ref)::text, 'gen_'), @after_number::bigint))
+           NOT starts_with(sqlc.narg(after_ref)::text, 'gen_'), substring(sqlc.narg(after_ref)::text FROM '[0-9]+$')::bigint))
 ORDER BY tier_rank(e.tier), e.entity_type, e.turn_created, NOT starts_with(e.ref, 'gen_'), e.number
 LIMIT @page_size;
 
