@@ -35,7 +35,7 @@ const (
 	scopeRead  = "read"
 )
 
-// Config is what a gate needs. Only Pool and Logger are required.
+// Config is what a gate needs. Only Pool is required.
 type Config struct {
 	Pool *pgxpool.Pool
 	// Budget is what a caller may use of this process; zero: unlimited.
