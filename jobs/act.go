@@ -207,7 +207,7 @@ func (s *state) keepRest(asked *question) {
 	}
 	for _, step := range s.Steps {
 		if step.Outcome == nil && step.Step > s.Step().Step {
-			asked.rest = append(asked.rest, nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs})
+			asked.Rest = append(asked.Rest, nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs})
 		}
 	}
 }

@@ -233,8 +233,9 @@ func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	if err := c.tellApart(ctx, ask); err != nil {
 		return err
 	}
-	payload := ask.payload(c.permitted, known)
-	encoded, err := exact.Storable(payload)
+	stored := *ask
+	stored.QuestionPayload, stored.Permitted = ask.asked(known), c.permitted
+	encoded, err := exact.Storable(stored)
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}
@@ -243,7 +244,7 @@ func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	c.last.Exec("insert question", db.QuestionInsert, &db.QuestionInsertParams{
 		ID: id, SessionID: c.s.Turn.SessionID, TurnID: c.s.d.TurnID, Kind: ask.kind, Payload: encoded,
 	})
-	c.events.add("question", map[string]any{"id": id, "kind": ask.kind, "text": payload.Text, "options": payload.Options})
+	c.events.add("question", map[string]any{"id": id, "kind": ask.kind, "text": stored.Text, "options": stored.Options})
 
 	return nil
 }

@@ -20,9 +20,13 @@ import (
 // Consent works the same whoever asks: a question names what would be written, and saying yes permits a turn to do
 // exactly that. Only this file interprets what a model makes of the message.
 
-// questionPayload is what a question's row holds.
-type questionPayload struct {
+// question is what the user is asked; its exported fields are what its row holds.
+type question struct {
 	view.QuestionPayload
+
+	kind string
+	// chosen is the id of the option that the message clicked, "" for an answer in words.
+	chosen string
 
 	// Writes is what a yes permits.
 	Writes []nodes.Offer `json:"writes,omitempty"`
@@ -34,15 +38,31 @@ type questionPayload struct {
 	Rest []nodes.Step `json:"rest,omitempty"`
 }
 
-func (q *question) payload(permitted bool, known *view.Scene) questionPayload {
-	return questionPayload{QuestionPayload: q.asked(known), Writes: q.writes, Permitted: permitted, Calls: q.calls, Rest: q.rest}
+func asking(kind, text string) *question {
+	return &question{kind: kind, QuestionPayload: view.QuestionPayload{Text: text}}
+}
+
+// proposing asks whether these may be written.
+func proposing(text string, writes []nodes.Offer) *question {
+	q := asking(vocab.AskPropose, text)
+	q.Options, q.Writes = yesNo(), writes
+
+	return q
+}
+
+// approving asks for a yes to calls.
+func approving(approval *crud.Approval) *question {
+	q := asking(vocab.AskApprove, approval.Text)
+	q.Options, q.Calls = yesNo(), approval.Calls
+
+	return q
 }
 
 // pointAt gives options that a model wrote as a ref the row that they mean.
 func (q *question) pointAt(known *view.Scene) {
-	for i, o := range q.options {
+	for i, o := range q.Options {
 		if e := known.ByRef[strings.TrimSpace(o.Label)]; e != nil && o.Ref == "" && e.Label != "" {
-			q.options[i].Ref, q.options[i].Label = e.Ref, e.Label
+			q.Options[i].Ref, q.Options[i].Label = e.Ref, e.Label
 		}
 	}
 }
@@ -50,9 +70,9 @@ func (q *question) pointAt(known *view.Scene) {
 // tellApart calls rows of the same name in a question by what distinguishes them: which of two Bellas is the dog.
 func (c *commit) tellApart(ctx context.Context, asked *question) error {
 	var refs []string
-	for i := range asked.options {
-		if asked.sharesLabel(i) && asked.options[i].Ref != "" {
-			refs = append(refs, asked.options[i].Ref)
+	for i := range asked.Options {
+		if asked.sharesLabel(i) && asked.Options[i].Ref != "" {
+			refs = append(refs, asked.Options[i].Ref)
 		}
 	}
 	if len(refs) == 0 {
@@ -62,8 +82,8 @@ func (c *commit) tellApart(ctx context.Context, asked *question) error {
 	if err != nil {
 		return fmt.Errorf("tell options apart: %w", err)
 	}
-	for i, o := range asked.options {
-		asked.options[i].Label = cmp.Or(lines[o.Ref], o.Label)
+	for i, o := range asked.Options {
+		asked.Options[i].Label = cmp.Or(lines[o.Ref], o.Label)
 	}
 
 	return nil
@@ -71,11 +91,11 @@ func (c *commit) tellApart(ctx context.Context, asked *question) error {
 
 // asked is the question in words for people; models go on to read it with the refs that it names.
 func (q *question) asked(known *view.Scene) view.QuestionPayload {
-	names, plain := known.RefNames(), question{options: slices.Clone(q.options)}
-	for i := range plain.options {
-		plain.options[i].Label = names.Unref(plain.options[i].Label)
+	names, plain := known.RefNames(), question{QuestionPayload: view.QuestionPayload{Options: slices.Clone(q.Options)}}
+	for i := range plain.Options {
+		plain.Options[i].Label = names.Unref(plain.Options[i].Label)
 	}
-	asked, told := view.QuestionPayload{Text: names.Unref(q.text), Options: plain.shown()}, view.QuestionPayload{Text: q.text, Options: q.shown()}
+	asked, told := view.QuestionPayload{Text: names.Unref(q.Text), Options: plain.shown()}, view.QuestionPayload{Text: q.Text, Options: q.shown()}
 	if asked.Text != told.Text || !slices.Equal(asked.Options, told.Options) {
 		asked.Told = &told
 	}
@@ -85,10 +105,10 @@ func (q *question) asked(known *view.Scene) view.QuestionPayload {
 
 // shown are the options as stored and sent; options with equal labels get distinguishing text.
 func (q *question) shown() []view.QuestionOption {
-	options := append([]view.QuestionOption{}, q.options...)
+	options := append([]view.QuestionOption{}, q.Options...)
 	for i := range options {
 		if q.sharesLabel(i) {
-			options[i].Label = fmt.Sprintf("%s (%d)", q.options[i].Label, i+1)
+			options[i].Label = fmt.Sprintf("%s (%d)", q.Options[i].Label, i+1)
 		}
 	}
 
@@ -97,30 +117,22 @@ func (q *question) shown() []view.QuestionOption {
 
 // sharesLabel reports whether another option is called alike.
 func (q *question) sharesLabel(i int) bool {
-	return slices.ContainsFunc(q.options, func(o view.QuestionOption) bool { return o.ID != q.options[i].ID && o.Label == q.options[i].Label })
-}
-
-// answered is a question as seen by the message that answers it.
-type answered struct {
-	kind    string
-	payload questionPayload
-	// chosen is the id of the clicked option, "" for an answer in words.
-	chosen string
+	return slices.ContainsFunc(q.Options, func(o view.QuestionOption) bool { return o.ID != q.Options[i].ID && o.Label == q.Options[i].Label })
 }
 
 // answered reads a question with the option of it that the message clicked.
-func (s *state) answered(id uuid.UUID, kind string, payload json.RawMessage) (*answered, error) {
-	a := &answered{kind: kind, chosen: s.Clicked(id)}
-	if err := json.Unmarshal(payload, &a.payload); err != nil {
+func (s *state) answered(id uuid.UUID, kind string, payload json.RawMessage) (*question, error) {
+	q := &question{kind: kind, chosen: s.Clicked(id)}
+	if err := json.Unmarshal(payload, q); err != nil {
 		return nil, fmt.Errorf("read question: %w", err)
 	}
 
-	return a, nil
+	return q, nil
 }
 
 // click returns the option the user clicked and its question; nil for an answer in words, or if the question was closed
 // since: before Understand, a turn's questions are those that are open.
-func (s *state) click() (*answered, error) {
+func (s *state) click() (*question, error) {
 	for _, q := range s.Questions {
 		if s.Clicked(q.ID) != "" {
 			return s.answered(q.ID, q.Kind, q.Payload)
@@ -138,12 +150,12 @@ func (s *state) onlyAsks(done nodes.Done) bool {
 }
 
 // told is the question as models read it.
-func (a *answered) told() string { return a.payload.ForModels().Text }
+func (q *question) told() string { return q.ForModels().Text }
 
 // label returns the clicked option's label.
-func (a *answered) label() view.QuestionOption {
-	for _, o := range a.payload.Options {
-		if o.ID == a.chosen {
+func (q *question) label() view.QuestionOption {
+	for _, o := range q.Options {
+		if o.ID == q.chosen {
 			return o
 		}
 	}
@@ -152,20 +164,20 @@ func (a *answered) label() view.QuestionOption {
 }
 
 // settle sets what a click means in Understand's output, whatever its model made of the label.
-func (a *answered) settle(out *nodes.UnderstandOutput) {
-	if a == nil {
+func (q *question) settle(out *nodes.UnderstandOutput) {
+	if q == nil {
 		return
 	}
 	out.AnswersQuestion, out.Disambiguation, out.Clarification, out.Quick = true, nil, nil, nil
 	out.Curation = nodes.Curation{Retain: out.Curation.Retain}
 	out.Intent = "answer"
-	switch a.chosen {
+	switch q.chosen {
 	case optionYes:
 		out.Intent = "confirm"
 	case optionNo:
 		out.Undo = nil
 	}
-	if chosen := a.label(); chosen.Ref != "" {
+	if chosen := q.label(); chosen.Ref != "" {
 		out.Mentions = []nodes.Mention{{Text: chosen.Label, Ref: chosen.Ref, Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}}
 	}
 }
@@ -178,31 +190,31 @@ func (a *answered) settle(out *nodes.UnderstandOutput) {
 //   - An answer in other words ("yes, but call it X") to a question that proposes a
 //     write, or that was blocking one, is permission too.
 //   - A click on No is never permission, whatever a model makes of it.
-func permit(intent string, a *answered) nodes.Permission {
+func permit(intent string, q *question) nodes.Permission {
 	switch {
-	case a != nil && a.chosen == optionNo:
-		return nodes.Permission{Why: "the user said no to: " + a.told()}
+	case q != nil && q.chosen == optionNo:
+		return nodes.Permission{Why: "the user said no to: " + q.told()}
 	case intent == "write":
 		return nodes.Permission{Allowed: true, Why: "the user asked for it"}
-	case a == nil:
+	case q == nil:
 		return nodes.Permission{Why: "the user has not asked to save, change or delete anything"}
-	case intent == "confirm" || a.chosen == optionYes:
-		return a.permission("the user said yes to: ")
-	case intent == "answer" && a.proposes():
-		return a.permission("the user answered, and the answer may change what is written: ")
+	case intent == "confirm" || q.chosen == optionYes:
+		return q.permission("the user said yes to: ")
+	case intent == "answer" && q.proposes():
+		return q.permission("the user answered, and the answer may change what is written: ")
 	default:
-		return nodes.Permission{Why: "the user has not said yes to: " + a.told()}
+		return nodes.Permission{Why: "the user has not said yes to: " + q.told()}
 	}
 }
 
 // proposes reports whether the question is about a write.
-func (a *answered) proposes() bool {
-	return a.payload.Permitted || len(a.payload.Writes) > 0 || a.kind == vocab.AskPropose || a.kind == vocab.AskApprove
+func (q *question) proposes() bool {
+	return q.Permitted || len(q.Writes) > 0 || q.kind == vocab.AskPropose || q.kind == vocab.AskApprove
 }
 
-func (a *answered) permission(why string) nodes.Permission {
-	p := nodes.Permission{Allowed: true, Why: why + a.told(), Writes: a.payload.Writes}
-	if chosen := a.label(); chosen.Ref != "" {
+func (q *question) permission(why string) nodes.Permission {
+	p := nodes.Permission{Allowed: true, Why: why + q.told(), Writes: q.Writes}
+	if chosen := q.label(); chosen.Ref != "" {
 		p.Why += " (chosen: " + chosen.Label + ", " + chosen.Ref + ")"
 	}
 
@@ -211,12 +223,12 @@ func (a *answered) permission(why string) nodes.Permission {
 
 // agreed are the calls to fewer rows of which the message is consent: "yes, but leave Lars out". Who begins with a no is
 // asked again.
-func (a *answered) agreed(p nodes.Permission, message string) []crud.ApprovedCall {
-	if a == nil || !p.Allowed || a.kind != vocab.AskApprove || saysNo.MatchString(message) {
+func (q *question) agreed(p nodes.Permission, message string) []crud.ApprovedCall {
+	if q == nil || !p.Allowed || q.kind != vocab.AskApprove || saysNo.MatchString(message) {
 		return nil
 	}
 
-	return a.payload.Calls
+	return q.Calls
 }
 
 // permission reports whether this turn may write, and which of the calls that the user was asked about on fewer rows.
@@ -281,10 +293,9 @@ func (s *state) offer() *question {
 		return nil
 	}
 
-	return &question{
-		kind: vocab.AskPropose, text: "Shall I save " + named(labels, len(refs)) + "?", options: yesNo(),
-		writes: []nodes.Offer{{Description: "Save " + named(labels, len(refs)), Refs: refs, Save: true}},
-	}
+	drafts := named(labels, len(refs))
+
+	return proposing("Shall I save "+drafts+"?", []nodes.Offer{{Description: "Save " + drafts, Refs: refs, Save: true}})
 }
 
 // worded adopts the wording in which the reply asks the question, so that the question is shown and remembered in those
@@ -293,9 +304,9 @@ func (q *question) worded(asked string, shown bool) {
 	if q == nil || asked == "" {
 		return
 	}
-	q.text = asked
+	q.Text = asked
 	if !shown {
-		q.options = []view.QuestionOption{{ID: optionYes, Label: q.writes[0].Description}, {ID: optionNo, Label: "No"}}
+		q.Options = []view.QuestionOption{{ID: optionYes, Label: q.Writes[0].Description}, {ID: optionNo, Label: "No"}}
 	}
 }
 

@@ -15,19 +15,19 @@ import (
 func TestV02ConsentIsSemantic(t *testing.T) {
 	t.Parallel()
 
-	offer := &answered{kind: vocab.AskPropose, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Shall I save Thai Curry?"}, Writes: []nodes.Offer{{Description: "Save Thai Curry", Refs: []string{"gen_recipe_1"}}}}}
-	question := &answered{kind: vocab.AskUser, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Delete the two old ones?"}}}
-	inTheWay := &answered{kind: vocab.AskClarify, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "Which day?"}, Permitted: true}}
-	idle := &answered{kind: vocab.AskClarify, payload: questionPayload{QuestionPayload: view.QuestionPayload{Text: "For how many?"}}}
-	clicked := func(a *answered, id string) *answered {
-		c := *a
+	offer := &question{kind: vocab.AskPropose, QuestionPayload: view.QuestionPayload{Text: "Shall I save Thai Curry?"}, Writes: []nodes.Offer{{Description: "Save Thai Curry", Refs: []string{"gen_recipe_1"}}}}
+	deletion := &question{kind: vocab.AskUser, QuestionPayload: view.QuestionPayload{Text: "Delete the two old ones?"}}
+	inTheWay := &question{kind: vocab.AskClarify, QuestionPayload: view.QuestionPayload{Text: "Which day?"}, Permitted: true}
+	idle := &question{kind: vocab.AskClarify, QuestionPayload: view.QuestionPayload{Text: "For how many?"}}
+	clicked := func(q *question, id string) *question {
+		c := *q
 		c.chosen = id
 
 		return &c
 	}
 	tests := map[string]struct {
 		intent  string
-		answers *answered
+		answers *question
 		allowed bool
 	}{
 		"asked for":                             {"write", nil, true},
@@ -36,8 +36,8 @@ func TestV02ConsentIsSemantic(t *testing.T) {
 		"yes to the reply's offer":              {"confirm", offer, true},
 		"yes, but call it X":                    {"answer", offer, true},
 		"talk beside an offer":                  {"chat", offer, false},
-		"yes to a question after a read":        {"confirm", question, true},
-		"an answer to a question after a read":  {"answer", question, false},
+		"yes to a deletion after a read":        {"confirm", deletion, true},
+		"an answer to a deletion after a read":  {"answer", deletion, false},
 		"what was missing for a write":          {"answer", inTheWay, true},
 		"what was missing for an idea":          {"answer", idle, false},
 		"a click on yes, misread":               {"chat", clicked(offer, optionYes), true},
@@ -73,7 +73,7 @@ func TestClicksMeanTheirOption(t *testing.T) {
 		Intent: "write", Clarification: &nodes.Clarification{}, Disambiguation: &nodes.Disambiguation{}, Quick: &nodes.Quick{},
 		Curation: nodes.Curation{ClearAll: true, Forget: []string{"recipe_2"}, Demote: []string{"recipe_3"}, Retain: kept},
 	}
-	(&answered{chosen: "recipe_1", payload: questionPayload{QuestionPayload: view.QuestionPayload{Options: []view.QuestionOption{{ID: "recipe_1", Label: "Soup", Ref: "recipe_1"}}}}}).settle(&out)
+	(&question{chosen: "recipe_1", QuestionPayload: view.QuestionPayload{Options: []view.QuestionOption{{ID: "recipe_1", Label: "Soup", Ref: "recipe_1"}}}}).settle(&out)
 	require.Equal(t, nodes.UnderstandOutput{
 		Intent: "answer", AnswersQuestion: true, Curation: nodes.Curation{Retain: kept},
 		Mentions: []nodes.Mention{{Text: "Soup", Ref: "recipe_1", Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}},
@@ -86,7 +86,7 @@ func TestAClickOnNoUndoesNothing(t *testing.T) {
 
 	for option, undoes := range map[string]bool{optionNo: false, "2": true} {
 		out := nodes.UnderstandOutput{Intent: "write", Undo: &nodes.UndoRequest{Turn: 2}}
-		(&answered{chosen: option}).settle(&out)
+		(&question{chosen: option}).settle(&out)
 		require.Equal(t, undoes, out.Undo != nil, option)
 	}
 }
@@ -99,11 +99,14 @@ func TestNoIsNoWhoeverAsks(t *testing.T) {
 		return askedBy(&nodes.AskUser{Question: "Delete the two old ones?", Options: options, WouldWrite: true}, acted{})
 	}
 	clicks := func(q *question, id string) nodes.Permission {
-		return permit("answer", &answered{kind: q.kind, payload: q.payload(false, acting().Scene(true)), chosen: id})
+		clicked := *q
+		clicked.chosen = id
+
+		return permit("answer", &clicked)
 	}
 	q := asks("Yes, both", "No, keep them.", "No onions", "Northern", "no")
 	var ids []string
-	for _, o := range q.options {
+	for _, o := range q.Options {
 		ids = append(ids, o.ID)
 	}
 	require.Equal(t, []string{"1", optionNo, "3", "4", "5"}, ids)
@@ -126,7 +129,7 @@ func TestQuestionsAreWordedForWhoeverReadsThem(t *testing.T) {
 	}, asked)
 	require.Equal(t, &told, asked.ForModels())
 
-	plain := (&question{text: "For how many?"}).asked(s.Scene(true))
+	plain := asking(vocab.AskClarify, "For how many?").asked(s.Scene(true))
 	require.Equal(t, &view.QuestionPayload{Text: "For how many?", Options: []view.QuestionOption{}}, plain.ForModels())
 }
 

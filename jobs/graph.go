@@ -43,16 +43,6 @@ type ending struct {
 	note        string
 }
 
-// question is what the user is asked, with the calls that code carries out on a yes.
-type question struct {
-	kind    string
-	text    string
-	options []view.QuestionOption
-	writes  []nodes.Offer
-	calls   []crud.ApprovedCall
-	rest    []nodes.Step // what follows the calls
-}
-
 // The options of a question that proposes something. A click on one of them is an answer, whatever a model makes of it.
 const (
 	optionNo  = "no"
@@ -77,7 +67,7 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 	case out.Disambiguation != nil:
 		return move{next: vocab.NodeReply, ask: disambiguation(out.Disambiguation, in.refs), coded: true}
 	case out.Clarification != nil:
-		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskClarify, text: strings.Join(out.Clarification.Questions, " ")}, coded: true}
+		return move{next: vocab.NodeReply, ask: asking(vocab.AskClarify, strings.Join(out.Clarification.Questions, " ")), coded: true}
 	case len(in.approved) > 0: // a yes to an undo is a yes, even if it was taken for another undo
 		return move{next: vocab.NodeAct, coded: true, plan: in.approved}
 	case out.Undo != nil:
@@ -93,9 +83,9 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 const noSubdomain = "general"
 
 func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
-	q := &question{kind: vocab.AskDisambiguate, text: d.Question}
+	q := asking(vocab.AskDisambiguate, d.Question)
 	for _, ref := range d.Options {
-		q.options = append(q.options, view.QuestionOption{ID: ref, Label: cmp.Or(refs[ref].Label, ref), Ref: ref})
+		q.Options = append(q.Options, view.QuestionOption{ID: ref, Label: cmp.Or(refs[ref].Label, ref), Ref: ref})
 	}
 
 	return q
@@ -115,9 +105,9 @@ type thought struct {
 func afterThink(out *nodes.ThinkOutput, in thought) move {
 	switch {
 	case out.Decision == "propose":
-		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskPropose, text: out.Proposal, options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
+		return move{next: vocab.NodeReply, ask: proposing(out.Proposal, offers(out.Steps)), skip: true, coded: true}
 	case out.Decision == "clarify":
-		return move{next: vocab.NodeReply, ask: &question{kind: vocab.AskClarify, text: strings.Join(out.Questions, " ")}, skip: true, coded: true}
+		return move{next: vocab.NodeReply, ask: asking(vocab.AskClarify, strings.Join(out.Questions, " ")), skip: true, coded: true}
 	case len(out.Steps) == 0:
 		return move{next: vocab.NodeReply, skip: true, coded: in.said}
 	default:
@@ -185,7 +175,7 @@ func beforeAct(out *nodes.ActOutput, in acted) *move {
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
-		return move{next: vocab.NodeReply, skip: true, ask: &question{kind: vocab.AskApprove, text: outcome.Approval.Text, options: yesNo(), calls: outcome.Approval.Calls},
+		return move{next: vocab.NodeReply, skip: true, ask: approving(outcome.Approval),
 			end: &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed: the user has to approve it first."}}
 	case len(out.Calls) > 0 && outcome.Failed():
 		if in.failures >= maxStepRepairs {
@@ -228,12 +218,12 @@ func settledAs(outcome db.StepOutcome, summary string) move {
 
 // askedBy converts Act's question. In a write step, it proposes the step itself.
 func askedBy(ask *nodes.AskUser, in acted) *question {
-	q := &question{kind: vocab.AskUser, text: ask.Question}
+	q := asking(vocab.AskUser, ask.Question)
 	for _, label := range ask.Options {
-		q.options = append(q.options, view.QuestionOption{ID: optionID(label, q.options), Label: label})
+		q.Options = append(q.Options, view.QuestionOption{ID: optionID(label, q.Options), Label: label})
 	}
 	if ask.WouldWrite || in.stepType == vocab.StepWrite {
-		q.writes = []nodes.Offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}
+		q.Writes = []nodes.Offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}
 	}
 
 	return q

@@ -139,7 +139,7 @@ func checkMove(t *testing.T, got move, next, ask string, plan []string) {
 	} else {
 		require.NotNil(t, got.ask)
 		require.Equal(t, ask, got.ask.kind)
-		require.NotEmpty(t, got.ask.text)
+		require.NotEmpty(t, got.ask.Text)
 	}
 	var kinds []string
 	for _, step := range got.plan {
@@ -243,8 +243,8 @@ func TestQuestionThatWouldWriteOffersIt(t *testing.T) {
 	t.Parallel()
 
 	in := acted{stepType: vocab.StepRead, description: "Find the old ones", refs: []string{"recipe_1"}}
-	require.Empty(t, askedBy(&nodes.AskUser{Question: "These?"}, in).writes)
-	require.Equal(t, []nodes.Offer{{Description: "Find the old ones", Refs: []string{"recipe_1"}}}, askedBy(&nodes.AskUser{Question: "Delete these?", WouldWrite: true}, in).writes)
+	require.Empty(t, askedBy(&nodes.AskUser{Question: "These?"}, in).Writes)
+	require.Equal(t, []nodes.Offer{{Description: "Find the old ones", Refs: []string{"recipe_1"}}}, askedBy(&nodes.AskUser{Question: "Delete these?", WouldWrite: true}, in).Writes)
 }
 
 // A limit is never a success.

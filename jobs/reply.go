@@ -56,7 +56,7 @@ func (r *reply) prepare() (*nodes.Frame, error) {
 		r.offer = s.offer()
 	}
 	if r.offer != nil {
-		r.in.Ask, r.in.Offer = r.offer.text, true
+		r.in.Ask, r.in.Offer = r.offer.Text, true
 	}
 
 	if r.code || r.takeSaid() {
@@ -76,7 +76,7 @@ func (r *reply) takeSaid() bool {
 	case !said.introduces:
 		r.out = r.in.Said(said.text, r.s.Scene(false).Refs())
 	case r.offer != nil:
-		r.out = r.in.Introduced(said.text, r.in.Drafts(r.offer.writes[0].Refs), r.s.Scene(false).Refs())
+		r.out = r.in.Introduced(said.text, r.in.Drafts(r.offer.Writes[0].Refs), r.s.Scene(false).Refs())
 	}
 	if r.out == nil {
 		r.unsaid = said != nil || r.s.generates()

@@ -227,7 +227,7 @@ func (s *state) approved() ([]crud.ApprovedCall, error) {
 		return nil, err
 	}
 
-	return a.payload.Calls, nil
+	return a.Calls, nil
 }
 
 // quick reports whether code words this turn's reply and summary: a read that Understand found simple enough.

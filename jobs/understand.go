@@ -27,7 +27,7 @@ type understand struct {
 	s       *state
 	in      nodes.UnderstandInput
 	out     *nodes.UnderstandOutput
-	clicked *answered     // the open question and the clicked option; nil for an answer in words
+	clicked *question     // the open question and the clicked option; nil for an answer in words
 	recall  crud.Prepared // the search of the past that the message asks for; empty for none
 }
 
@@ -187,8 +187,8 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 	}
 
 	return append([]nodes.Step{{
-		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(a.payload.Calls), Description: "Do what the user has approved: " + a.told(), Needs: "refs",
-	}}, a.payload.Rest...), nil
+		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(a.Calls), Description: "Do what the user has approved: " + a.told(), Needs: "refs",
+	}}, a.Rest...), nil
 }
 
 // quickRead is the only step of a message that needs no plan, with the calls that came with the answer; nil if there has
