@@ -6,7 +6,6 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
-	"alfred/internal/llm"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
@@ -42,10 +41,10 @@ func (a *act) prepare() (frame *nodes.Frame, err error) {
 }
 
 // run also prepares the calls' searches, because the commit must not wait for an embedder or a search.
-func (a *act) run(ctx context.Context, model llm.Model) error {
+func (a *act) run(ctx context.Context, rec *recorder) error {
 	var err error
 	if !a.ready {
-		if a.out, err = a.decide(ctx, model); err != nil {
+		if a.out, err = a.decide(ctx, rec); err != nil {
 			return err
 		}
 	}
@@ -55,14 +54,14 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 }
 
 // decide asks the model. Words that introduce drafts are streamed: they begin the reply.
-func (a *act) decide(ctx context.Context, model llm.Model) (*nodes.ActOutput, error) {
+func (a *act) decide(ctx context.Context, rec *recorder) (*nodes.ActOutput, error) {
 	if a.in.Introduces {
 		pieces := a.s.stream(ctx, a.in.At.Call > 1) // readers may have seen words of an earlier decision of the step
 		a.in.OnDelta = pieces.add
 		defer pieces.close() //nolint:contextcheck // it has the run's context
 	}
 
-	return nodes.Act(ctx, model, a.in)
+	return nodes.Act(ctx, rec, a.in)
 }
 
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {
@@ -180,7 +179,7 @@ type settled struct {
 
 func (*settled) prepare() (*nodes.Frame, error) { return nil, nil }
 
-func (*settled) run(context.Context, llm.Model) error { return nil }
+func (*settled) run(context.Context, *recorder) error { return nil }
 
 func (s *settled) effects(ctx context.Context, c *commit) (move, error) { return s.carryOut(ctx, c) }
 

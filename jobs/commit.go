@@ -38,8 +38,6 @@ type commit struct {
 	permitted bool
 	// changed tells the next decision what this one changed.
 	changed view.Changes
-	// lasting: a lasting constraint was added or ended.
-	lasting bool
 	// reload: the next decision must load its view, because changed is incomplete.
 	reload bool
 }

@@ -20,7 +20,7 @@ import (
 // next job, or nil if there is none or another worker must take it because this one is stopping.
 func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	made, next := &c.made, delivery{TurnArgs: c.s.d.next(m.next), attempt: 1, handedOn: true}
-	c.changed.User = c.changed.Rows || c.lasting
+	c.changed.User = c.changed.User || c.changed.Rows
 	made.Wrote = c.changed.User
 	if m.next == "" || c.s.runner.Stopping() {
 		c.last.Exec("keep decision", db.DecisionKeep, made)

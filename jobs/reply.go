@@ -90,13 +90,13 @@ func (r *reply) takeSaid() bool {
 
 // run streams the reply. If the model stays unreachable, only its wording is lost: the work is done, and the user must
 // hear of it.
-func (r *reply) run(ctx context.Context, model llm.Model) error {
+func (r *reply) run(ctx context.Context, rec *recorder) error {
 	if r.code {
 		return r.clean(ctx)
 	}
 	pieces := r.s.stream(ctx, r.unsaid)
 	r.in.OnDelta = pieces.add
-	out, err := nodes.Reply(ctx, model, r.in)
+	out, err := nodes.Reply(ctx, rec, r.in)
 	pieces.close() //nolint:contextcheck // it has the run's context
 	overdue := errors.Is(context.Cause(ctx), errDeadline)
 	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && (overdue || judge(err, r.s.d.attempt, r.s.d.snoozes).verdict == verdictFail) {

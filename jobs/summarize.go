@@ -10,7 +10,6 @@ import (
 
 	"alfred/db"
 	"alfred/internal/exact"
-	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/vocab"
 	"alfred/nodes"
@@ -39,8 +38,8 @@ func (s *summarize) prepare() (*nodes.Frame, error) {
 	return &s.in.Frame, err
 }
 
-func (s *summarize) run(ctx context.Context, model llm.Model) error {
-	if err := s.word(ctx, model); err != nil {
+func (s *summarize) run(ctx context.Context, rec *recorder) error {
+	if err := s.word(ctx, rec); err != nil {
 		return err
 	}
 	words, err := exact.Storable(s.out)
@@ -53,19 +52,19 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 }
 
 // word never fails because of the model: the facts follow from rows.
-func (s *summarize) word(ctx context.Context, model llm.Model) error {
+func (s *summarize) word(ctx context.Context, rec *recorder) error {
 	s.in.Fallback.Fallback, s.model = true, noModel
 	if s.code {
 		s.out = &s.in.Fallback
 
 		return nil
 	}
-	out, err := nodes.Summarize(ctx, model, s.in)
+	out, err := nodes.Summarize(ctx, rec, s.in)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil { // the model ran out of time, not the database
 		out, err = &s.in.Fallback, nil
 	}
 	s.out = out
-	if rec, ok := model.(*recorder); ok && err == nil && !out.Fallback {
+	if err == nil && !out.Fallback {
 		s.model = cmp.Or(rec.modelName, noModel)
 	}
 
@@ -119,7 +118,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 		}
 	}
 	if c.expired.Constraints {
-		c.lasting = true
+		c.changed.User = true
 		if err := c.registry().ExpireConstraints(ctx, c.s.Began); err != nil {
 			return fmt.Errorf("expire constraints: %w", err)
 		}

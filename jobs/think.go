@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"alfred/internal/llm"
 	"alfred/nodes"
 )
 
@@ -54,11 +53,11 @@ func (t *think) prepare() (frame *nodes.Frame, err error) {
 	return &t.in.Frame, err
 }
 
-func (t *think) run(ctx context.Context, model llm.Model) error {
+func (t *think) run(ctx context.Context, rec *recorder) error {
 	if t.s.plan != nil {
 		return nil
 	}
-	out, err := nodes.Think(ctx, model, t.in)
+	out, err := nodes.Think(ctx, rec, t.in)
 	t.out = out
 
 	return err

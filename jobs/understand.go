@@ -13,7 +13,6 @@ import (
 	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/domain"
-	"alfred/internal/llm"
 	"alfred/internal/pg"
 	"alfred/internal/vocab"
 	"alfred/nodes"
@@ -101,13 +100,13 @@ func (u *understand) prepare() (frame *nodes.Frame, err error) {
 	return &u.in.Frame, err
 }
 
-func (u *understand) run(ctx context.Context, model llm.Model) error {
+func (u *understand) run(ctx context.Context, rec *recorder) error {
 	if u.out != nil {
 		return nil
 	}
 	says := u.s.stream(ctx, false)
 	u.in.OnDelta = says.add
-	out, err := nodes.Understand(ctx, model, u.in)
+	out, err := nodes.Understand(ctx, rec, u.in)
 	says.close() //nolint:contextcheck // it has the run's context
 	if err != nil {
 		return err
@@ -156,10 +155,10 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 // changes says which parts of the view the effects may change.
 func (u *understand) changes(c *commit) {
 	curation := &u.out.Curation
-	c.lasting = len(u.out.Constraints) > 0 || curation.ClearAll
+	c.changed.User = len(u.out.Constraints) > 0 || curation.ClearAll // constraints may be lasting
 	c.changed.Questions = u.out.AnswersQuestion
 	c.changed.Drafts = len(curation.Forget) > 0 || curation.ClearAll
-	c.changed.Curation = c.lasting || c.changed.Drafts || len(curation.Retain)+len(curation.Demote)+len(curation.Exclude) > 0
+	c.changed.Curation = c.changed.User || c.changed.Drafts || len(curation.Retain)+len(curation.Demote)+len(curation.Exclude) > 0
 	c.changed.Registry = c.changed.Curation || len(u.named()) > 0 || len(u.recall.Calls()) > 0
 }
 

@@ -56,8 +56,8 @@ func newDelivery(job *rivertype.JobRow) *delivery {
 type decision interface {
 	// prepare builds the input from the view and returns its frame, or nil if code decides and no model is asked.
 	prepare() (*nodes.Frame, error)
-	// run makes the decision. No transaction is open.
-	run(ctx context.Context, model llm.Model) error
+	// run makes the decision, if need be with the recorder's model. No transaction is open.
+	run(ctx context.Context, rec *recorder) error
 	// fence queues the statements that begin the commit. They fail if the turn has moved on.
 	fence(first *pg.Batch, c *commit)
 	// effects writes the decision's effects and returns what follows. It sets c.output.
