@@ -127,8 +127,6 @@ func TestMigratorStatus(t *testing.T) {
 	require.ErrorIs(t, err, pg.ErrSchemaAhead)
 }
 
-// A database migrated with a different text of a migration is rejected: the program says so at startup, does not
-// migrate it further, and can rebuild it.
 // A checkout's database from before the files were one per subject goes on, if it went through all that they stand for.
 func TestMigratorEarlier(t *testing.T) {
 	t.Parallel()
@@ -159,6 +157,8 @@ func TestMigratorEarlier(t *testing.T) {
 	require.NoError(t, pg.CheckSchema(ctx, bundle.pool, discard()))
 }
 
+// A database migrated with a different text of a migration is rejected: the program says so at startup, does not
+// migrate it further, and can rebuild it.
 func TestMigratorAltered(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
