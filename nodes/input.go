@@ -81,6 +81,8 @@ type UnderstandInput struct {
 	EntityTypes []string
 	// HasQuestion: a question is open, so answers_question may be true.
 	HasQuestion bool
+	// Offers: none is open, but the last reply asks something in its own words.
+	Offers bool
 	// Plan, if set, also requests Think's decision in the same answer. Its frame is empty: the prompt shows what both
 	// need. Nil requests only Understand's.
 	Plan *ThinkInput

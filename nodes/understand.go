@@ -109,7 +109,7 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 	var f faults
 	out.checkValues(&f, in)
 	if !in.HasQuestion {
-		out.answersTheReply()
+		out.answersTheReply(in.Offers)
 	}
 	out.notQuick(in.Refs)
 	out.checkRefs(&f, in.Refs)
@@ -121,11 +121,11 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 	return out, f.err()
 }
 
-// answersTheReply reads an answer to a question that no code has asked: the last reply made an offer in its own words. A
-// write that the same answer plans is what the user accepts.
-func (o *UnderstandOutput) answersTheReply() {
+// answersTheReply reads an answer where no question is open. If the last reply made an offer in its own words, a write that
+// the same answer plans is what the user accepts.
+func (o *UnderstandOutput) answersTheReply(offers bool) {
 	o.AnswersQuestion = false
-	if slices.Contains([]string{"confirm", "answer"}, o.Intent) && o.Think != nil && o.Think.writes() {
+	if offers && slices.Contains([]string{"confirm", "answer"}, o.Intent) && o.Think != nil && o.Think.writes() {
 		o.Intent = "write"
 	}
 }

@@ -113,13 +113,13 @@ func TestUnderstand_AnswersTheReply(t *testing.T) {
 	for _, c := range []struct{ intent, call, want string }{
 		{"answer", create, "write"}, {"confirm", create, "write"}, {"answer", read, "answer"}, {"explore", create, "explore"},
 	} {
-		for _, open := range []bool{false, true} {
+		for _, offers := range []bool{false, true} {
 			in := togetherInput()
-			in.HasQuestion = open
+			in.HasQuestion, in.Offers = false, offers
 			out, err := nodes.Understand(t.Context(), says(`{"intent":"`+c.intent+`","calls":[`+c.call+`],"think":null,"say":"Done."}`), in)
 			require.NoError(t, err)
 			require.Empty(t, out.Degraded)
-			require.Equal(t, map[bool]string{false: c.want, true: c.intent}[open], out.Intent)
+			require.Equal(t, map[bool]string{true: c.want, false: c.intent}[offers], out.Intent, "a yes to an offer that is gone permits nothing")
 		}
 	}
 }

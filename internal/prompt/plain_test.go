@@ -39,13 +39,16 @@ func TestWhatTheLastReplyChoseHasItsRef(t *testing.T) {
 	for i := range 12 {
 		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("recipe_%d", i+1), Label: fmt.Sprintf("Dish %d", i+1)})
 	}
-	known := func(number int, reply string) string {
+	known := func(number int, reply string, offers bool) string {
 		testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: number, Reply: reply}))
 
-		return body(b.together(t, b.running(t, number+1, "yes, but for three", db.StepTypeRead)).Frame, "## All Known Entities")
+		in := b.together(t, b.running(t, number+1, "yes, but for three", db.StepTypeRead))
+		require.Equal(t, offers, in.Offers)
+
+		return body(in.Frame, "## All Known Entities")
 	}
-	require.Equal(t, "**Named in your last reply**\n- recipe_5: Dish 5 (recipe) [read:summary] created turn 1, last turn 1", known(1, "Shall I plan Dish 5?"))
-	require.NotContains(t, known(3, "Dish 1, Dish 2, Dish 3, Dish 4, Dish 5, Dish 6, Dish 7, Dish 8, Dish 9, Dish 10, Dish 11, Dish 12"), "last reply")
+	require.Equal(t, "**Named in your last reply**\n- recipe_5: Dish 5 (recipe) [read:summary] created turn 1, last turn 1", known(1, "Shall I plan Dish 5?", true))
+	require.NotContains(t, known(3, "Dish 1, Dish 2, Dish 3, Dish 4, Dish 5, Dish 6, Dish 7, Dish 8, Dish 9, Dish 10, Dish 11, Dish 12", false), "last reply")
 }
 
 // A planner sees no rows. What tells loaded ones of one name apart stands beside it: who says "the one that takes 40

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"alfred/db"
@@ -53,7 +54,9 @@ func (p *Prompts) page(v *view.View, known bool) *page {
 // Understand builds the memory manager's input. UI changes and mentions must already be applied.
 func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 	t := p.page(v, true)
+	last := t.LastReplied()
 	in := nodes.UnderstandInput{Facts: t.nodeFacts, Refs: t.Refs(), Deleted: t.DeletedRefs(), HasQuestion: t.Question != nil && t.Question.Status == "open"}
+	in.Offers = !in.HasQuestion && last != nil && strings.ContainsAny(last.Reply, "?？؟")
 	for _, e := range p.domain.Entities {
 		in.EntityTypes = append(in.EntityTypes, e.Type)
 	}
