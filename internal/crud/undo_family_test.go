@@ -11,7 +11,8 @@ import (
 	"alfred/internal/vocab"
 )
 
-// family is somebody's table whose rows point at each other, later ones being the parents of earlier ones in one project, and earlier ones of later ones in the other.
+// family is somebody's table whose rows point at each other: later ones are the parents of earlier ones in one project, and one is its own;
+// in the other, earlier ones are those of later ones.
 const family = `
 CREATE SCHEMA family;
 CREATE TABLE family.members (id integer PRIMARY KEY, name text NOT NULL);
@@ -22,7 +23,7 @@ INSERT INTO family.members VALUES (1, 'Ada');
 INSERT INTO family.projects (member_id, name) VALUES (1, 'Web'), (1, 'App');
 INSERT INTO family.issues (project_id, title) VALUES (1, 'a'), (1, 'b'), (1, 'c'), (2, 'd'), (2, 'e'), (2, 'f');
 INSERT INTO family.issues (project_id, title) SELECT p, 'more' FROM generate_series(1, 2) AS p, generate_series(1, 30);
-UPDATE family.issues SET parent_id = CASE title WHEN 'a' THEN 2 WHEN 'b' THEN 3 WHEN 'e' THEN 4 WHEN 'f' THEN 5 END;`
+UPDATE family.issues SET parent_id = CASE title WHEN 'a' THEN 2 WHEN 'b' THEN 3 WHEN 'c' THEN 3 WHEN 'e' THEN 4 WHEN 'f' THEN 5 END;`
 
 // Rows that point at each other come back, the ones that others point at first: behind a view, each is checked as it is
 // written. A project of 400 issues could not be brought back though the reply had said that it can be undone.
