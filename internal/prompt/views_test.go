@@ -260,6 +260,16 @@ func TestReplan(t *testing.T) {
 
 	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 3})
 	require.Contains(t, body(b.act(t, turn, 3).Frame, "## Current Step"), "Step 2 of 2")
+
+	results := func() string { return body(b.reply(t, turn).Frame, "## Execution Results") }
+	testfactory.Run(t, b.tx, turn, 3, "think", 0, `{}`)
+	testfactory.Run(t, b.tx, turn, 4, "act", 3, `{"step_complete": {"summary": "read"}}`)
+	require.Contains(t, results(), "Outcome: not done\n")
+	b.exec(t, `UPDATE turn_steps SET outcome = 'ok', summary = 'read' WHERE turn_id = $1 AND step = 3`, turn.ID)
+	require.Contains(t, results(), "Outcome: done\n", "the second plan did what the first could not")
+	require.NotContains(t, results(), "Blocked:")
+	b.exec(t, `UPDATE turn_steps SET step_type = 'write' WHERE turn_id = $1 AND step = 2`, turn.ID)
+	require.Contains(t, results(), "Outcome: done in part\n", "nothing was written")
 }
 
 // Act is told that a row was changed or deleted by somebody else.

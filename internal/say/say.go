@@ -1,6 +1,8 @@
 package say
 
 import (
+	"slices"
+
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/view"
@@ -43,12 +45,15 @@ func OutcomeWords(step *db.TurnSteps) string {
 	return outcome
 }
 
-// BlockedBy is why the newest step that gave up did so.
+// BlockedBy is why the newest step that gave up did so, "" if a later plan has made up for it.
 func (t *Teller) BlockedBy() string {
 	details := ""
 	for _, run := range t.Runs {
 		if run.Acted != nil && run.Acted.Blocked != nil {
 			details = clean.Inline(run.Acted.Blocked.Code+": "+run.Acted.Blocked.Details, MaxFact)
+			if slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == *run.Step && t.MadeUp(step) }) {
+				details = ""
+			}
 		}
 	}
 

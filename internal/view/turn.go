@@ -30,6 +30,24 @@ func (t *Scene) Replanned() bool {
 	})
 }
 
+// MadeUp reports whether a step that did not succeed is made up for: the plan that took its plan's place did such a step.
+func (t *Scene) MadeUp(step *db.TurnSteps) bool {
+	var since []*Run // the newest plan
+	for i, run := range t.Runs {
+		if run.Node == vocab.NodeThink {
+			since = t.Runs[i+1:]
+		}
+	}
+	first := slices.IndexFunc(since, func(run *Run) bool { return run.Step != nil })
+	if first < 0 || step.Step >= *since[first].Step {
+		return false
+	}
+
+	return slices.ContainsFunc(t.Steps, func(later *db.TurnSteps) bool {
+		return later.Step >= *since[first].Step && later.StepType == step.StepType && later.Outcome != nil && *later.Outcome == db.StepOutcomeOk
+	})
+}
+
 // QuestionPayload is the common payload of all questions.
 type QuestionPayload struct {
 	Text    string           `json:"text"`
