@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"maps"
 	"regexp"
 	"slices"
 
@@ -47,8 +46,8 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 
 // takeNamed takes out of rows what names the row that a column points to, and returns for each the keys of those rows: a
 // model that is to plan a dish had to read the dish first, in a step of its own. As in filters, a name counts only if
-// exactly one row has it. Each column is one lookup, however many rows.
-func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows ...map[string]any) ([]map[string]any, error) {
+// exactly one row has it; that several have it is wrong. Each column is one lookup, however many rows.
+func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, rows ...map[string]any) ([]map[string]any, error) {
 	found := make([]map[string]any, len(rows))
 	for i := range found {
 		found[i] = map[string]any{}
@@ -72,10 +71,15 @@ func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows ...map[str
 			return nil, err
 		}
 		for n, i := range at {
-			if key := keys[names[n]]; key != "" {
-				found[i][c.Name] = key
-				delete(rows[i], c.Name)
+			switch same := keys[names[n]]; len(same) {
+			case 0: // the registry says which refs are similar
+				continue
+			case 1:
+				found[i][c.Name] = same[0]
+			default:
+				wrong.add(failColumn(CodeUnknownRef, c.Name, "%d %s are called %v: read them, and use the ref of the one that is meant.", len(same), target.Plural, rows[i][c.Name]))
 			}
+			delete(rows[i], c.Name)
 		}
 	}
 
@@ -110,19 +114,26 @@ func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	keys, err := keysByName(ctx, tx, e, names)
-	if len(keys) < len(names) {
+	found, err := keysByName(ctx, tx, e, names)
+	if err != nil {
 		return nil, err
 	}
+	var keys []string
+	for _, name := range names {
+		if len(found[name]) != 1 {
+			return nil, nil
+		}
+		keys = append(keys, found[name]...)
+	}
 
-	return slices.Collect(maps.Values(keys)), err
+	return keys, nil
 }
 
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.
 const moreOfAName = 50
 
-// keysByName returns the keys of rows by their names, folded, of which each is the name of exactly one.
-func keysByName(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) (map[string]string, error) {
+// keysByName returns the keys of the rows that have these names, folded. It returns none if there are very many.
+func keysByName(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) (map[string][]string, error) {
 	name := nameColumns(e)[0]
 	q := &query{sel: selection{columns: []*domain.Column{e.Key, name}}, limit: len(names) + moreOfAName, where: func(s *statement) string {
 		return s.in("lower("+name.SQL()+"::text)", names, "text")
@@ -131,13 +142,11 @@ func keysByName(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string
 	if err != nil || len(rows.Rows) == q.limit { // there are more, of whatever name
 		return nil, err
 	}
-	keys, times := map[string]string{}, map[string]int{}
+	found := map[string][]string{}
 	for i, key := range rows.keys() {
 		said := folded(rows.Rows[i][name.Name])
-		keys[said] = key
-		times[said]++
+		found[said] = append(found[said], key)
 	}
-	maps.DeleteFunc(keys, func(said, _ string) bool { return times[said] > 1 })
 
-	return keys, nil
+	return found, nil
 }

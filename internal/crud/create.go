@@ -114,7 +114,7 @@ func (d *decision) newRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, giv
 		wrong.add(rowFault(fault, i, len(given)))
 		checked[i], rows[i] = row, row
 	}
-	named, err := takeNamed(ctx, tx, e, checked...)
+	named, err := takeNamed(ctx, tx, e, &wrong, checked...)
 	if err != nil {
 		return nil, err
 	}

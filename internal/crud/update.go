@@ -47,7 +47,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	var wrong faults
 	data, fault := changes(op.entity, op.args.Data)
 	wrong.add(fault)
-	named, err := takeNamed(ctx, tx, op.entity, data)
+	named, err := takeNamed(ctx, tx, op.entity, &wrong, data)
 	if err != nil {
 		return err
 	}

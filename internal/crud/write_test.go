@@ -273,8 +273,8 @@ func TestWritesNameWhatTheyPointTo(t *testing.T) {
 	b.ok("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_2"}], "data": {"recipe_id": "Red Lentil Dal", "servings": 2}}`)
 	require.Equal(t, "Red Lentil Dal, Red Lentil Dal", planned())
 
-	for _, unknown := range []string{"Soup", "Curry"} {
-		b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-27", "meal_type": "dinner", "recipe_id": "`+unknown+`"}}`, crud.CodeUnknownRef)
+	for unknown, why := range map[string]string{"Soup": "2 recipes are called Soup: read them, and use the ref of the one that is meant.", "Curry": "Curry does not exist in this conversation"} {
+		require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-27", "meal_type": "dinner", "recipe_id": "`+unknown+`"}}`, crud.CodeUnknownRef), why)
 	}
 }
 
