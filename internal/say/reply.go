@@ -124,7 +124,7 @@ func (t *Teller) stepTexts() []string {
 		if found := clean.Block(clean.Text(step.Conclusions)); found != "" {
 			parts = append(parts, found)
 		}
-		if step.Outcome != nil && notDone[*step.Outcome] != "" {
+		if step.Outcome != nil && notDone[*step.Outcome] != "" && !t.MadeUp(step) {
 			parts = append(parts, notDone[*step.Outcome]+closed(clean.Inline(step.Description, ShortLine)))
 		}
 	}
