@@ -36,8 +36,8 @@ func TestPlanningConversation(t *testing.T) {
 	c := converse(t, string(yaml))
 	for _, message := range planning {
 		c.say(message)
+		c.settle() // a later compression would leave longer prompts
 	}
-	c.settle()
 	c.fact("3 {shellfish} 40", `SELECT concat_ws(' ', household_adults, allergies, time_budget_minutes) FROM kitchen.preferences WHERE user_id = $2`)
 	c.fact("Egg Curry, Pad See Ew, Butter Chicken", `SELECT string_agg(r.name, ', ' ORDER BY m.date) FROM kitchen.meal_plans m JOIN kitchen.recipes r ON r.id = m.recipe_id WHERE m.user_id = $2`)
 	c.fact("4 2 2", `SELECT concat_ws(' ', (SELECT count(*) FROM kitchen.recipes WHERE user_id = $2), (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2), (SELECT count(*) FROM kitchen.tasks WHERE user_id = $2))`)
