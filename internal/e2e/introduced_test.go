@@ -59,6 +59,26 @@ turns:`+introduced(`"Hier ist ein schnelles Gericht. Soll ich es speichern?"`)+i
 	c.fact("0", replyCalls)
 }
 
+// A plan is drafted after an analysis, whose conclusions its maker knows: a call that only worded the reply was sent all rows
+// that the analysis had read.
+func TestDraftAfterAnAnalysisIsIntroducedByItsMaker(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: explore}
+    think:
+      goal: Draft what fits
+      decision: plan
+      steps: [{type: analyze, subdomain: recipes, description: Count the recipes by cuisine}, {type: generate, subdomain: recipes, description: Draft the recipe}]
+    act:
+      - {step: 1, calls: [{tool: db_analyze, args: {table: recipes, group_by: [cuisine], aggregates: [{fn: count}]}}, {tool: step_complete, args: {summary: counted, conclusions: Thai is rare}}]}
+      - {step: 2, text: "Thai is rare among yours, so here is one. Shall I save it?", calls: [{tool: generate, args: {creates: [{type: recipe, content: `+basil+`}]}}, {tool: step_complete, args: {summary: drafted}}]}
+`)
+	require.True(t, strings.HasPrefix(c.say("Draft what my recipes lack").Reply, "Thai is rare among yours, so here is one. Shall I save it?"))
+	c.settle()
+	c.fact("0", replyCalls)
+}
+
 // Words are not used, and the reply is requested, if they claim what was not done, name a ref, or stand beside no draft
 // or a failed one.
 func TestWordsThatDoNotIntroduceADraft(t *testing.T) {

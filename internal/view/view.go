@@ -127,11 +127,11 @@ func (v *View) Step() *db.TurnSteps {
 	return nil
 }
 
-// OnlyDrafts reports whether the turn's last step drafts, and all other steps prepared it: they drafted or read, and
-// found something.
+// OnlyDrafts reports whether the turn's last step drafts, and all other steps prepared it: they wrote nothing, and found
+// something. What an analysis among them concluded is known to whoever drafts.
 func (v *View) OnlyDrafts(last *db.TurnSteps) bool {
 	prepared := func(step *db.TurnSteps) bool {
-		return (step.StepType == db.StepTypeGenerate || step.StepType == db.StepTypeRead) && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk
+		return step.StepType != db.StepTypeWrite && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk
 	}
 
 	return last.StepType == db.StepTypeGenerate && !slices.ContainsFunc(v.Steps, func(step *db.TurnSteps) bool { return step.Step != last.Step && !prepared(step) })
