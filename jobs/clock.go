@@ -1,11 +1,14 @@
 package jobs
 
 import (
+	"context"
 	"encoding/binary"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 )
 
@@ -75,4 +78,41 @@ func (c *clock) newID() uuid.UUID {
 	binary.BigEndian.PutUint64(id[:8], uint64(c.stamp)>>12<<16|0x7000|uint64(c.stamp)&0xfff)
 
 	return id
+}
+
+// behind is how far this machine's clock is behind.
+func (c *clock) behind() time.Duration { return time.Until(c.Now()) }
+
+// driver is River's, except that finished and stuck jobs are found by the database's clock: River's services use this
+// machine's.
+type driver struct {
+	*riverpgxv5.Driver
+
+	clock *clock
+}
+
+func (d *driver) GetExecutor() riverdriver.Executor {
+	return &executor{d.Driver.GetExecutor(), d.clock}
+}
+
+type executor struct {
+	riverdriver.Executor
+
+	clock *clock
+}
+
+func (e *executor) JobDeleteBefore(ctx context.Context, params *riverdriver.JobDeleteBeforeParams) (int, error) {
+	own, off := *params, e.clock.behind()
+	for _, horizon := range []*time.Time{&own.CancelledFinalizedAtHorizon, &own.CompletedFinalizedAtHorizon, &own.DiscardedFinalizedAtHorizon} {
+		*horizon = horizon.Add(off)
+	}
+
+	return e.Executor.JobDeleteBefore(ctx, &own) //nolint:wrapcheck // River's own
+}
+
+func (e *executor) JobGetStuck(ctx context.Context, params *riverdriver.JobGetStuckParams) ([]*rivertype.JobRow, error) {
+	own := *params
+	own.StuckHorizon = own.StuckHorizon.Add(e.clock.behind())
+
+	return e.Executor.JobGetStuck(ctx, &own) //nolint:wrapcheck // River's own
 }

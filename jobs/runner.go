@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"os"
 	"slices"
 	"sync"
@@ -173,7 +172,7 @@ func NewRunner(config Config) (*Runner, error) {
 	if r.observe, err = newObserver(&config, r.clock); err != nil {
 		return nil, fmt.Errorf("make instruments: %w", err)
 	}
-	r.client, err = river.NewClient(riverpgxv5.New(config.Pool), r.riverConfig())
+	r.client, err = river.NewClient(&driver{riverpgxv5.New(config.Pool), r.clock}, r.riverConfig())
 	if err != nil {
 		return nil, fmt.Errorf("make River client: %w", err)
 	}
@@ -191,11 +190,8 @@ func (r *Runner) riverConfig() *river.Config {
 
 	return &river.Config{
 		ID: r.id, Schema: pg.Schema, Workers: workers, MaxAttempts: maxAttempts, RetryPolicy: r.clock,
-		JobTimeout: -1, // what waits for others bounds its own time
-		// Never: a lost job is found by its worker's lease (recover.go). River would go by this machine's clock, which may be
-		// far ahead, and end jobs that another worker has just begun.
-		RescueStuckJobsAfter: math.MaxInt64,
-		FetchCooldown:        fetchCooldown, FetchPollInterval: fetchPollInterval, SoftStopTimeout: r.Grace,
+		JobTimeout:    -1, // what waits for others bounds its own time
+		FetchCooldown: fetchCooldown, FetchPollInterval: fetchPollInterval, SoftStopTimeout: r.Grace,
 		Queues: map[string]river.QueueConfig{
 			queueTurns:      {MaxWorkers: r.TurnWorkers},
 			queueBackground: {MaxWorkers: backgroundWorkers},
