@@ -25,9 +25,9 @@ func (e *Entity) reached(name string, far int) *Column {
 	}
 	c := *inner
 	c.Name, c.Generated, c.Writable, c.cast = name, true, false, ""
-	// The subquery has a name of its own, so that the table's name outside of it still means the row that points.
-	c.Expr = `SELECT x.value FROM (SELECT ` + inner.SQL() + ` AS value, ` + target.Key.SQL() + ` AS key FROM ` + target.SQL() + ` WHERE ` + target.Owned() +
-		`) AS x WHERE x.key = ` + e.Qualified(via)
+	// The subquery has a name of its own, which no table has, so that the table's name outside of it still means the row that points.
+	c.Expr = `SELECT " far".value FROM (SELECT ` + inner.SQL() + ` AS value, ` + target.Key.SQL() + ` AS key FROM ` + target.SQL() + ` WHERE ` + target.Owned() +
+		`) AS " far" WHERE " far".key = ` + e.Qualified(via)
 
 	return &c
 }
