@@ -180,18 +180,25 @@ func (op *analyzeOp) count(ctx context.Context, tx pgx.Tx, filters []condition) 
 	return nil
 }
 
+// sql names its columns by number: the name of a column that several others lead to may be longer than Postgres allows.
 func (op *analyzeOp) sql(filters []condition) *statement {
 	s := &statement{}
-	s.add(`SELECT to_jsonb(r.*) - ' total', " total" FROM (SELECT `)
-	for _, c := range op.group {
-		s.add(c.SQL(), " AS ", quoted(c.Name), ", ")
-	}
+	names, values := each(op.group, func(c *domain.Column) string { return c.Name }), each(op.group, (*domain.Column).SQL)
 	for _, a := range op.args.Aggregates {
 		value := "count(*)"
 		if a.column != nil {
 			value = a.Fn + "(" + a.column.SQL() + ")"
 		}
-		s.add(value, " AS ", quoted(a.As), ", ")
+		names, values = append(names, a.As), append(values, value)
+	}
+	numbered := func(i int) string { return fmt.Sprintf(`" %d"`, i+1) }
+	s.add("SELECT jsonb_build_object(")
+	for i, name := range names {
+		s.add(strings.Repeat(", ", min(i, 1)), s.value(name), "::text, ", numbered(i))
+	}
+	s.add(`), " total" FROM (SELECT `)
+	for i, value := range values {
+		s.add(value, " AS ", numbered(i), ", ")
 	}
 	s.add(`count(*) OVER () AS " total" FROM `,
 		op.entity.SQL(), " WHERE ", op.entity.Owned(), " AND ", where(s, op.entity, filters, nil))
@@ -200,7 +207,7 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 	}
 	s.add(" ORDER BY ")
 	if op.args.OrderBy != "" {
-		s.add(quoted(op.args.OrderBy), descends(op.args.desc()), ", ")
+		s.add(numbered(slices.Index(names, op.args.OrderBy)), descends(op.args.desc()), ", ")
 	}
 	for i := range op.group {
 		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))

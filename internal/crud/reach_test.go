@@ -49,3 +49,34 @@ func TestColumnsOfTheRowsThatColumnsPointTo(t *testing.T) {
 	deleted := b.ok("write", vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "meal_plan_id.recipe_id.cuisine", "op": "=", "value": "thai"}]}`)
 	require.Equal(t, []string{"task_2"}, deleted.Refs)
 }
+
+// The names of columns that several others lead to may be longer than names that Postgres knows: cut off, they were no longer known as refs, and
+// a key was shown.
+func TestLongNamesOfColumnsThatAreReached(t *testing.T) {
+	t.Parallel()
+	b := setupDeclared(t, `
+		CREATE SCHEMA clinic;
+		CREATE TABLE clinic.fields (id bigint PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE clinic.doctors (id bigint PRIMARY KEY, name text NOT NULL, specialisation_of_practitioner_id bigint REFERENCES clinic.fields);
+		CREATE TABLE clinic.visits (id bigint PRIMARY KEY, user_id uuid NOT NULL, practitioner_in_the_building_id bigint REFERENCES clinic.doctors);
+		INSERT INTO clinic.fields VALUES (17, 'Eyes');
+		INSERT INTO clinic.doctors VALUES (1, 'Ada', 17);
+		INSERT INTO clinic.visits VALUES (1, '`+demoUser+`', 1);
+		GRANT SELECT ON ALL TABLES IN SCHEMA clinic TO alfred_tenant`, `
+name: clinic
+schema: clinic
+owner: user_id
+persona: You keep visits.
+entities:
+  - {type: field, table: fields, reference: true, label: "{name}"}
+  - {type: doctor, table: doctors, reference: true, label: "{name}"}
+  - {type: visit, table: visits, label: "{_practitioner_in_the_building_id_label}"}
+subdomains:
+  - {name: clinic, description: All., tables: [visits, doctors, fields], guidance: none}
+`)
+	const path = "practitioner_in_the_building_id.specialisation_of_practitioner_id"
+	b.read("fields")
+	counted := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "visits", "group_by": ["`+path+`"], "aggregates": [{"fn": "count", "as": "n"}], "order_by": "`+path+`"}`))
+	require.Len(t, counted, 1)
+	require.Equal(t, "field_1", counted[0][path])
+}
