@@ -329,6 +329,20 @@ func TestApproval(t *testing.T) {
 		outcome := b.decide("write", some(`"inv_1", "inv_2"`, 20), some(`"inv_3..inv_12"`, 30))
 		require.Regexp(t, `^This would change 12 pantry items: (Oil, ([12] \(quantity: 20\)|\d+ \(quantity: 30\))(; | and 7 more\. )){5}Shall I\?$`, outcome.Approval.Text)
 		require.NotRegexp(t, `Oil, [12] \(quantity: 30`, outcome.Approval.Text)
+
+		b.nextTurn()
+		whole := func(set string) vocab.Call {
+			return call(vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1..inv_12"}], "set": [`+set+`]}`)
+		}
+		outcome = b.decide("write", whole(`{"column": "quantity", "value": 20}`), whole(`{"column": "location", "value": "freezer"}`))
+		require.Contains(t, outcome.Approval.Text, "This would change 12 pantry items (quantity: 20, location: freezer): ", "two calls may change one row")
+		b.nextTurn()
+		outcome = b.decide("write", some(`"inv_1", "inv_3..inv_12"`, 20), some(`"inv_2"`, 999))
+		require.NotContains(t, outcome.Approval.Text, "Oil, 2")
+		require.Contains(t, outcome.Approval.Text, " and 7 more (quantity: 999). Shall I?", "what is written into rows that are not named")
+		b.nextTurn()
+		outcome = b.decide("write", some(`"inv_1"`, 20), call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_2..inv_12"}]}`))
+		require.Contains(t, outcome.Approval.Text, "This would delete 11 pantry items: ", "nothing is written into what is deleted")
 	})
 
 	t.Run("RowsThatAreGone", func(t *testing.T) {

@@ -37,49 +37,59 @@ func (d *decision) ask(text string) {
 	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
 }
 
-// question names the first of the rows that a call would change, and what it would write into them: into all, or into each.
+// question names the first of the rows that a call would change, and what it would write into them: into all, or into each,
+// and what is written only into rows that it does not name.
 func question(s *step, into map[string]string, rows []map[string]any, count int) string {
 	verb := map[string]string{vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
 	noun := s.entity.Name
 	if count > 1 {
 		noun = s.entity.Plural
 	}
-	labels, becomes := distinct(s.entity, rows), into[""]
+	labels, becomes, unsaid := distinct(s.entity, rows), "", slices.Compact(slices.Sorted(maps.Values(into)))
+	if len(unsaid) == 1 {
+		becomes, unsaid = inBrackets(unsaid...), nil
+	}
 	for i, label := range labels {
 		labels[i] = cmp.Or(label, contents(s.entity, rows[i]), "one that says nothing")
-		if becomes == "" {
-			labels[i] += into[keyText(rows[i], s.entity)]
+		if text := into[keyText(rows[i], s.entity)]; becomes == "" && text != "" {
+			labels[i] += inBrackets(text)
+			unsaid = slices.DeleteFunc(unsaid, func(other string) bool { return other == text })
 		}
 	}
 	if count == 1 && strings.EqualFold(labels[0], noun) { // there is no other: the user's preferences
 		return fmt.Sprintf("This would %s the %s%s.", verb, noun, becomes)
 	}
 
-	return fmt.Sprintf("This would %s %d %s%s: %s.", verb, count, noun, becomes, andMore(labels, count))
+	return fmt.Sprintf("This would %s %d %s%s: %s%s.", verb, count, noun, becomes, andMore(labels, count), inBrackets(unsaid...))
 }
 
-// becomes says what the decision's updates of a type would write, " (status: present)", by the rows' keys; under "" if it is
-// the same for all. Whoever agrees has to know the values too, which are the model's.
+func inBrackets(texts ...string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+
+	return " (" + strings.Join(texts, "; ") + ")"
+}
+
+// becomes says what the decision's updates of a type would write into each row, "status: present", by the rows' keys; nothing for
+// a deletion. Whoever agrees has to know the values too, which are the model's.
 func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (map[string]string, error) {
-	into, said := map[string]string{}, map[string]bool{}
+	into := map[string]string{}
 	for _, one := range d.steps {
 		op, updates := one.op.(*updateOp)
-		if !updates || one.agreed || one.entity != s.entity || op.before == nil && one != s {
+		if !updates || s.call.Tool != vocab.ToolUpdate || one.agreed || one.entity != s.entity || op.before == nil && one != s {
 			continue
 		}
 		values, err := inWords(ctx, tx, s.entity, op.written)
 		if err != nil {
 			return nil, err
 		}
-		text := " (" + strings.Join(values, ", ") + ")"
-		said[text] = true
+		text := strings.Join(values, ", ")
 		for _, key := range one.found.keys() {
-			into[key] = text
+			if text != "" && into[key] != text { // several calls may change a row
+				into[key] = strings.TrimPrefix(into[key]+", "+text, ", ")
+			}
 		}
-		into[""] = text
-	}
-	if len(said) > 1 {
-		delete(into, "")
 	}
 
 	return into, nil
