@@ -82,7 +82,7 @@ func (known Refs) spread(raw json.RawMessage) json.RawMessage {
 	}
 	filters, _ := args["filters"].([]any)
 	changed := false
-	for i, f := range gjson.GetBytes(call.Args, "filters").Array() {
+	for i, f := range gjson.GetBytes(call.Args, "filters").Array()[:len(filters)] { // none of what is no list
 		named := texts(f.Get("value"))
 		one, isObject := filters[i].(map[string]any)
 		if !isObject || !slices.ContainsFunc(named, func(text string) bool { return len(known.within(text)) > 0 }) {

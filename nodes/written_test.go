@@ -231,3 +231,15 @@ func TestRangesInPlannedCallsAreSpread(t *testing.T) {
 		"filters":[{"field":"id","op":"in","value":["vase_1","vase_2","vase_3"]},{"field":"height","op":">","value":10}]}`, string(call.Args))
 	require.Contains(t, out.Think.Steps[0].Description, "vase_1..vase_3")
 }
+
+// What a model writes in another form than was asked for is left to whoever reads the call.
+func TestPlannedCallsWithoutAListOfFilters(t *testing.T) {
+	t.Parallel()
+	for _, filters := range []string{`{"field":"id","op":"=","value":"vase_1..vase_3"}`, `"id = vase_1"`} {
+		in := togetherInput()
+		in.Plan.Refs = understandInput().Refs
+		out, err := nodes.Understand(t.Context(), says(`{"intent":"read","calls":[{"step":0,"tool":"db_read","table":"vases","filters":`+filters+`}]}`), in)
+		require.NoError(t, err)
+		require.JSONEq(t, `{"table":"vases","filters":`+filters+`}`, string(out.Think.Steps[0].ReadyCalls()[0].Args))
+	}
+}
