@@ -164,6 +164,8 @@ func TestV03FalseClaimsAreSentBackThenReplaced(t *testing.T) {
 	require.Equal(t, "Her appointment is booked.", out.Text, "what a row says is no claim")
 	_, out = replied(t, states, "I have booked it.", "All three are now saved.")
 	require.True(t, out.Fallback)
+	_, out = replied(t, states, "Your appointment is now booked.", "It is just booked.")
+	require.True(t, out.Fallback, "what is so only now was done in this turn")
 	in := nodes.ReplyInput{Fallback: "Everything was saved.\n\nDrafted, not saved yet: Curry."}
 	require.Equal(t, "Drafted, not saved yet: Curry.", in.ByCode().Text, "what an analysis claims is no fact either")
 	in.Fallback = "Everything was saved."
