@@ -88,7 +88,7 @@ func (r *Result) Unsaid(words string) bool {
 	said := strings.Fields(strings.ToLower(words))
 	for _, one := range r.removed {
 		for _, name := range one.names {
-			if !slices.ContainsFunc(strings.Fields(strings.ToLower(name)), func(word string) bool {
+			if !slices.ContainsFunc(longest(name), func(word string) bool {
 				return slices.ContainsFunc(said, func(other string) bool { return strings.HasPrefix(other, word) })
 			}) {
 				return true
@@ -97,6 +97,17 @@ func (r *Result) Unsaid(words string) bool {
 	}
 
 	return false
+}
+
+// longest are the longest of a name's words, by which others know it: "the" is in every text.
+func longest(name string) []string {
+	words := strings.Fields(strings.ToLower(name))
+	most := 0
+	for _, word := range words {
+		most = max(most, len(word))
+	}
+
+	return slices.DeleteFunc(words, func(word string) bool { return len(word) < most })
 }
 
 // Change is one row that a decision wrote, for jobs that follow a write, such as embedding. ID is the row's key and

@@ -289,3 +289,14 @@ func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
 		require.Contains(t, changed, one)
 	}
 }
+
+// Words that were written before a notice was known tell it only if they name what is gone: an article names nothing.
+func TestNoticesThatWordsDoNotTell(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Soup", "instructions": ["Boil the water", "Add the salt", "Serve with the bread"]}}]}`)
+	result := b.decide("generate", call(vocab.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"instructions": {"2": null}}}]}`)).Results[0]
+	require.Equal(t, "Taken out of instructions: add the salt.", result.Notice)
+	require.False(t, result.Unsaid("Here is the soup without salt. Shall I save it?"))
+	require.True(t, result.Unsaid("Here is the soup. Shall I save it?"))
+}
