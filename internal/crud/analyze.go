@@ -79,7 +79,7 @@ func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 		return nil, failColumn(CodeBadArgument, plain, "%s has no %s.", plain, span)
 	}
 
-	return &domain.Column{Name: name, Type: "text", Kind: domain.KindText, Expr: "to_char(" + c.SQL() + ", '" + format + "')"}, nil
+	return &domain.Column{Name: name, Type: "text", Kind: domain.KindText, Expr: "to_char(" + c.SQL() + ", '" + format + "')", Join: c.Join}, nil
 }
 
 var aliasForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,59}$`)
@@ -184,10 +184,12 @@ func (op *analyzeOp) count(ctx context.Context, tx pgx.Tx, filters []condition) 
 func (op *analyzeOp) sql(filters []condition) *statement {
 	s := &statement{}
 	names, values := each(op.group, func(c *domain.Column) string { return c.Name }), each(op.group, (*domain.Column).SQL)
+	columns := append(slices.Clone(op.group), compared(filters)...)
 	for _, a := range op.args.Aggregates {
 		value := "count(*)"
 		if a.column != nil {
 			value = a.Fn + "(" + a.column.SQL() + ")"
+			columns = append(columns, a.column)
 		}
 		names, values = append(names, a.As), append(values, value)
 	}
@@ -201,7 +203,7 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 		s.add(value, " AS ", numbered(i), ", ")
 	}
 	s.add(`count(*) OVER () AS " total" FROM `,
-		op.entity.SQL(), " WHERE ", op.entity.Owned(), " AND ", where(s, op.entity, filters, nil))
+		op.entity.SQL(), besides(columns), " WHERE ", op.entity.Owned(), " AND ", where(s, op.entity, filters, nil))
 	if len(op.group) > 0 {
 		s.add(" GROUP BY ", joinEach(op.group, ", ", (*domain.Column).SQL))
 	}

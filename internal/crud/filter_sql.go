@@ -19,6 +19,25 @@ func where(s *statement, e *domain.Entity, filters, or []condition) string {
 	return cmp.Or(all, "TRUE")
 }
 
+// compared are the columns that filters look at.
+func compared(lists ...[]condition) (columns []*domain.Column) {
+	for _, c := range slices.Concat(lists...) {
+		if c.column != nil {
+			columns = append(columns, c.column)
+		}
+	}
+
+	return columns
+}
+
+// besides is what a statement joins to the table, each once, for columns of the rows that its rows point to.
+func besides(columns []*domain.Column) string {
+	rows := each(columns, func(c *domain.Column) string { return c.Join })
+	slices.Sort(rows)
+
+	return strings.Join(slices.Compact(rows), "")
+}
+
 func conditionSQL(s *statement, e *domain.Entity, c *condition) string {
 	switch {
 	case c.none:

@@ -1,6 +1,10 @@
 package domain
 
-import "strings"
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+)
 
 // maxReach is how many rows away a column may be.
 const maxReach = 3
@@ -23,11 +27,19 @@ func (e *Entity) reached(name string, far int) *Column {
 	case target.Key:
 		return via
 	}
-	c := *inner
-	c.Name, c.Generated, c.Writable, c.cast = name, true, false, ""
-	// The subquery has a name of its own, which no table has, so that the table's name outside of it still means the row that points.
-	c.Expr = `SELECT " far".value FROM (SELECT ` + inner.SQL() + ` AS value, ` + target.Key.SQL() + ` AS key FROM ` + target.SQL() + ` WHERE ` + target.Owned() +
-		`) AS " far" WHERE " far".key = ` + e.Qualified(via)
+	c, own := *inner, apart(name)
+	c.Name, c.Generated, c.Writable, c.cast, c.Expr = name, true, false, "", own+`." value"`
+	c.Join = ` LEFT JOIN (SELECT ` + inner.SQL() + ` AS " value", ` + target.Key.SQL() + ` AS " key" FROM ` + target.SQL() + inner.Join + ` WHERE ` + target.Owned() +
+		`) AS ` + own + ` ON ` + own + `." key" = ` + e.Qualified(via)
 
 	return &c
+}
+
+// apart is a name in a statement that no table has, so that the table's name outside still means the row that points, and that is
+// not too long.
+func apart(path string) string {
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(path))
+
+	return fmt.Sprintf(`" far %x"`, sum.Sum64())
 }
