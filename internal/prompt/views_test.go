@@ -270,6 +270,10 @@ func TestReplan(t *testing.T) {
 	require.NotContains(t, results(), "Blocked:")
 	b.exec(t, `UPDATE turn_steps SET step_type = 'write' WHERE turn_id = $1 AND step = 2`, turn.ID)
 	require.Contains(t, results(), "Outcome: done in part\n", "nothing was written")
+	b.exec(t, `UPDATE turn_steps SET step_type = 'write' WHERE turn_id = $1`, turn.ID)
+	require.Contains(t, results(), "Outcome: done in part\n", "one of two was written")
+	b.exec(t, `UPDATE turn_steps SET outcome = 'ok' WHERE turn_id = $1 AND step = 2`, turn.ID)
+	require.Contains(t, results(), "Outcome: done\n")
 }
 
 // Act is told that a row was changed or deleted by somebody else.

@@ -30,7 +30,8 @@ func (t *Scene) Replanned() bool {
 	})
 }
 
-// MadeUp reports whether a step that did not succeed is made up for: the plan that took its plan's place did such a step.
+// MadeUp reports whether a step that did not succeed is made up for: the plan that took its plan's place did such a step, and as many
+// if they were to write. One thing written says nothing of another.
 func (t *Scene) MadeUp(step *db.TurnSteps) bool {
 	var since []*Run // the newest plan
 	for i, run := range t.Runs {
@@ -43,9 +44,18 @@ func (t *Scene) MadeUp(step *db.TurnSteps) bool {
 		return false
 	}
 
-	return slices.ContainsFunc(t.Steps, func(later *db.TurnSteps) bool {
-		return later.Step >= *since[first].Step && later.StepType == step.StepType && later.Outcome != nil && *later.Outcome == db.StepOutcomeOk
-	})
+	missed, done := 0, 0
+	for _, one := range t.Steps {
+		switch {
+		case one.StepType != step.StepType || one.Outcome == nil:
+		case one.Step < *since[first].Step && *one.Outcome != db.StepOutcomeOk && *one.Outcome != db.StepOutcomeEmpty:
+			missed++
+		case one.Step >= *since[first].Step && *one.Outcome == db.StepOutcomeOk:
+			done++
+		}
+	}
+
+	return done > 0 && (step.StepType != db.StepTypeWrite || done >= missed)
 }
 
 // QuestionPayload is the common payload of all questions.
