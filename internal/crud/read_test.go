@@ -184,6 +184,16 @@ func TestPatternsWithoutWildcards(t *testing.T) {
 	}
 }
 
+// Who asks what there is with chicken means chicken thighs too.
+func TestRecipesByAnIngredient(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for filter, rows := range map[string]int{`"contains", "value": "Chicken"`: 2, `"ilike", "value": "%chicken%"`: 2, `"contains", "value": "chickpeas"`: 0} {
+		read := b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "ingredient_names", "op": `+filter+`}]}`)
+		require.Equal(t, rows, read.RowCount, filter)
+	}
+}
+
 // People write names as they like, also those that a table keeps in two columns. Where another text is compared exactly
 // and nothing is found, the model is told so: "nobody of yours lives in berlin" would be untrue.
 func TestNamesOfTwoColumns(t *testing.T) {
