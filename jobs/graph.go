@@ -188,6 +188,8 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 			end: &ending{outcome: db.StepOutcomePartial, summary: "Waits for an answer of the user."}}
 	case out.Blocked != nil:
 		return blocked(out.Blocked, in)
+	case in.calls == 0 && outcome.MayHaveMissed(): // nothing is not told as an answer before a model has read why
+		return move{next: vocab.NodeAct}
 	case out.StepComplete != nil:
 		return in.complete(out.StepComplete, outcome)
 	case (in.quick || in.ready || out.Words != "") && len(out.Calls) > 0:

@@ -157,6 +157,7 @@ func TestAfterAct(t *testing.T) {
 		return crud.Outcome{Results: []crud.Result{{Tool: tool, RowCount: rows}}}
 	}
 	bad := crud.Outcome{Results: []crud.Result{{Tool: "db_create", ErrorCode: crud.CodeBadValue, ErrorMessage: "no"}}}
+	missed := crud.Outcome{Results: []crud.Result{{Tool: "db_read", Notice: "ilike finds only the whole text"}}}
 	tests := map[string]struct {
 		out     nodes.ActOutput
 		outcome crud.Outcome
@@ -181,6 +182,8 @@ func TestAfterAct(t *testing.T) {
 		"quick":                         {nodes.ActOutput{Calls: call}, ok("db_read", 2), acted{stepType: "read", quick: true}, vocab.NodeReply, "ok", false},
 		"replan":                        {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "replan"}}, crud.Outcome{}, acted{replans: 1}, vocab.NodeThink, "failed", true},
 		"replan too often":              {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "replan"}}, crud.Outcome{}, acted{replans: 2}, vocab.NodeReply, "failed", true},
+		"nothing, with a reason":        {nodes.ActOutput{Calls: call, StepComplete: complete}, missed, acted{stepType: "read", ready: true}, vocab.NodeAct, "", false},
+		"nothing again":                 {nodes.ActOutput{Calls: call, StepComplete: complete}, missed, acted{stepType: "read", calls: 1}, vocab.NodeReply, "empty", false},
 		"request schema":                {nodes.ActOutput{RequestSchema: &nodes.RequestSchema{Table: "t"}}, crud.Outcome{}, acted{}, vocab.NodeAct, "", false},
 	}
 	for name, test := range tests {

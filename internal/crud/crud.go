@@ -55,6 +55,13 @@ func (o *Outcome) Failed() bool {
 	return slices.ContainsFunc(o.Results, func(r Result) bool { return r.ErrorCode != "" })
 }
 
+// MayHaveMissed reports whether a call found or counted nothing and has a notice why that may be.
+func (o *Outcome) MayHaveMissed() bool {
+	return slices.ContainsFunc(o.Results, func(r Result) bool {
+		return r.Notice != "" && (r.RowCount == 0 || r.Tool == vocab.ToolAnalyze)
+	})
+}
+
 // Result is one call's result.
 type Result struct {
 	Call         int // number in the step, from 1
