@@ -443,20 +443,22 @@ func TestDecisionsTouchWhatTheyName(t *testing.T) {
 	require.Equal(t, []string{"recipe_4"}, column[string](h, `SELECT ref FROM entity_refs WHERE demoted_at_turn = 21`))
 }
 
-// A quick read takes over a plan's calls if the plan is that read and nothing else.
+// A quick read takes over a plan's calls if the plan is that read and nothing else. Any other plan is followed: what it was
+// to count would be answered with a list.
 func TestQuickReadTakesItsOwnCallsAlone(t *testing.T) {
 	t.Parallel()
 
 	const read = `{type: read, subdomain: recipes, description: Read, calls: [{tool: db_read, table: recipes}]}`
-	for plan, acts := range map[string]int{
-		read: 0, read + `, {type: read, subdomain: inventory, description: Look}`: 1,
-		`{type: analyze, subdomain: recipes, description: Compare, calls: [{tool: db_read, table: recipes}]}`: 1,
+	for plan, want := range map[string][]string{
+		read: {"read"}, read + `, {type: read, subdomain: inventory, description: Look}`: {"read", "read"},
+		`{type: analyze, subdomain: recipes, description: Compare}`: {"analyze"},
 	} {
-		h := setup(t, `turns: [{understand: {intent: read, quick: {entity_type: recipe, why: one table}}, think: {goal: g, decision: plan, steps: [`+plan+`]}, act: [`+readCall+`]}]`)
+		h := setup(t, `turns: [{understand: {intent: read, quick: {entity_type: recipe, why: one table}}, think: {goal: g, decision: plan, steps: [`+plan+`]}, act: [{calls: [{tool: step_complete, args: {summary: Done}}]}], reply: Done}]`)
 		h.withPrompts()
 		h.start()
 		require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
-		require.Equal(t, acts, h.model.count("act"), plan)
+		require.Equal(t, want, column[string](h, `SELECT step_type::text FROM turn_steps ORDER BY step`), plan)
+		require.Equal(t, len(want)-strings.Count(plan, "calls"), h.model.count("act"), plan)
 	}
 }
 

@@ -201,7 +201,10 @@ func (u *understand) quickRead() *nodes.Step {
 		return nil
 	}
 	step := &nodes.Step{Type: vocab.StepRead, Subdomain: subdomain, Description: "Read the " + e.Plural + " that the message asks for", Needs: "refs"}
-	if plan := u.out.Think; plan != nil && len(plan.Steps) == 1 && plan.Steps[0].Type == vocab.StepRead {
+	if plan := u.out.Think; plan != nil && len(plan.Steps) > 0 {
+		if len(plan.Steps) > 1 || plan.Steps[0].Type != vocab.StepRead {
+			return nil // it is no plain look-up, whatever the answer calls it
+		}
 		step.Calls, step.Description = plan.Steps[0].Calls, cmp.Or(plan.Steps[0].Description, step.Description)
 	}
 
