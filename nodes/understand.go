@@ -204,7 +204,7 @@ func (o *UnderstandOutput) undoFault() string {
 	case slices.Contains([]string{"read", "explore", "chat"}, o.Intent):
 		return "undo takes back what was written, but the intent is " + o.Intent + "; if the user wants nothing taken back, leave undo empty"
 	case o.plans():
-		return "undo takes back all that a turn wrote and stands alone; leave out the calls and the plan, or, where the user wants a part of it back or something else too, leave undo empty and plan that"
+		return "undo takes back all that a turn wrote and stands alone; leave out the calls and the plan, or, where the user wants a part of it back or something else too, leave undo empty and plan that; deleted rows and values that you do not see only undo brings back"
 	default:
 		return ""
 	}
