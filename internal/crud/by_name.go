@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -77,7 +78,7 @@ func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, 
 			case 1:
 				found[i][c.Name] = same[0]
 			default:
-				wrong.add(failColumn(CodeUnknownRef, c.Name, "%d %s are called %v: read them, and use the ref of the one that is meant.", len(same), target.Plural, rows[i][c.Name]))
+				wrong.add(failColumn(CodeUnknownRef, c.Name, "Several %s are called %v: read them, and use the ref of the one that is meant.", target.Plural, rows[i][c.Name]))
 			}
 			delete(rows[i], c.Name)
 		}
@@ -132,20 +133,23 @@ func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.
 const moreOfAName = 50
 
-// keysByName returns the keys of the rows that have these names, folded. It returns none if there are very many.
+// keysByName returns the keys of the rows that have these names, folded; of very many rows, those of names that several have.
 func keysByName(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) (map[string][]string, error) {
 	name := nameColumns(e)[0]
 	q := &query{sel: selection{columns: []*domain.Column{e.Key, name}}, limit: len(names) + moreOfAName, where: func(s *statement) string {
 		return s.in("lower("+name.SQL()+"::text)", names, "text")
 	}}
 	rows, err := load(ctx, tx, e, q)
-	if err != nil || len(rows.Rows) == q.limit { // there are more, of whatever name
+	if err != nil {
 		return nil, err
 	}
 	found := map[string][]string{}
 	for i, key := range rows.keys() {
 		said := folded(rows.Rows[i][name.Name])
 		found[said] = append(found[said], key)
+	}
+	if len(rows.Rows) == q.limit { // there are more, of whatever name
+		maps.DeleteFunc(found, func(_ string, keys []string) bool { return len(keys) == 1 })
 	}
 
 	return found, nil

@@ -264,6 +264,7 @@ func TestWritesNameWhatTheyPointTo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.exec(`INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, 'Red Lentil Dal'), ($1, 'Soup'), ($1, 'Soup')`, b.scope.UserID)
+	b.exec(`INSERT INTO kitchen.recipes (user_id, name) SELECT $1, 'Stew' FROM generate_series(1, 60)`, b.scope.UserID)
 	planned := func() string {
 		return query[string](b, `SELECT string_agg(r.name, ', ' ORDER BY m.date) FROM kitchen.meal_plans AS m JOIN kitchen.recipes AS r ON r.id = m.recipe_id WHERE m.user_id = $1`, b.scope.UserID)
 	}
@@ -273,7 +274,7 @@ func TestWritesNameWhatTheyPointTo(t *testing.T) {
 	b.ok("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_2"}], "data": {"recipe_id": "Red Lentil Dal", "servings": 2}}`)
 	require.Equal(t, "Red Lentil Dal, Red Lentil Dal", planned())
 
-	for unknown, why := range map[string]string{"Soup": "2 recipes are called Soup: read them, and use the ref of the one that is meant.", "Curry": "Curry does not exist in this conversation"} {
+	for unknown, why := range map[string]string{"Soup": "Several recipes are called Soup: read them, and use the ref of the one that is meant.", "Stew": "Several recipes are called Stew", "Curry": "Curry does not exist in this conversation"} {
 		require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-27", "meal_type": "dinner", "recipe_id": "`+unknown+`"}}`, crud.CodeUnknownRef), why)
 	}
 }
