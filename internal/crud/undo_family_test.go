@@ -25,10 +25,9 @@ INSERT INTO family.issues (project_id, title) VALUES (1, 'a'), (1, 'b'), (1, 'c'
 INSERT INTO family.issues (project_id, title) SELECT p, 'more' FROM generate_series(1, 2) AS p, generate_series(1, 30);
 UPDATE family.issues SET parent_id = CASE title WHEN 'a' THEN 2 WHEN 'b' THEN 3 WHEN 'c' THEN 3 WHEN 'e' THEN 4 WHEN 'f' THEN 5 END;`
 
-// Rows that point at each other come back, the ones that others point at first: behind a view, each is checked as it is
-// written. A project of 400 issues could not be brought back though the reply had said that it can be undone.
-func TestUndoBringsBackRowsThatPointAtEachOther(t *testing.T) {
-	t.Parallel()
+// setupFamily is a session of Ada's over these tables, behind views.
+func setupFamily(t *testing.T) *bundle {
+	t.Helper()
 
 	tx := dbtest.Tx(t)
 	_, err := tx.Exec(t.Context(), family)
@@ -39,7 +38,16 @@ func TestUndoBringsBackRowsThatPointAtEachOther(t *testing.T) {
 	ada := testfactory.User(t, tx, "UTC")
 	_, err = tx.Exec(t.Context(), `INSERT INTO family_alfred.alfred_accounts VALUES ($1, 1)`, ada)
 	require.NoError(t, err)
-	b := setupOn(t, tx, ada, d)
+
+	return setupOn(t, tx, ada, d)
+}
+
+// Rows that point at each other come back, the ones that others point at first: behind a view, each is checked as it is
+// written. A project of 400 issues could not be brought back though the reply had said that it can be undone.
+func TestUndoBringsBackRowsThatPointAtEachOther(t *testing.T) {
+	t.Parallel()
+
+	b := setupFamily(t)
 
 	all := func() string {
 		return query[string](b, `SELECT string_agg(i::text, ' ' ORDER BY i.id) FROM family.issues AS i`)
@@ -54,4 +62,18 @@ func TestUndoBringsBackRowsThatPointAtEachOther(t *testing.T) {
 		require.Empty(t, outcome.Results[0].ErrorMessage, project)
 		require.Equal(t, before, all(), project)
 	}
+}
+
+// What a row pointed at may have become somebody else's meanwhile: the row is not brought back to point there.
+func TestUndoPointsAtNobodyElsesRows(t *testing.T) {
+	t.Parallel()
+
+	b := setupFamily(t)
+	b.read("issues")
+	b.ok("write", vocab.ToolDelete, `{"table": "issues", "filters": [{"field": "id", "op": "=", "value": "`+b.named("issue", "a")+`"}]}`)
+	b.exec(`INSERT INTO family.members VALUES (2, 'Bob')`)
+	b.exec(`INSERT INTO family.projects (member_id, name) VALUES (2, 'Shop')`)
+	b.exec(`UPDATE family.issues SET project_id = 3 WHERE title = 'b'`)
+	require.NotEmpty(t, b.undo(b.scope.TurnID, b.scope.Turn).Results[0].ErrorMessage)
+	require.Zero(t, query[int](b, `SELECT count(*) FROM family.issues WHERE title = 'a'`))
 }
