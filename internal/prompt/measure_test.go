@@ -36,7 +36,6 @@ type sample struct {
 	bytes   int
 	same    int // length in bytes of the prefix shared with the node's previous prompt
 	queries int
-	took    time.Duration
 }
 
 // measuring is a conversation that is measured as it proceeds.
@@ -79,14 +78,12 @@ func whole(req *llm.Request) string {
 func (m *measuring) prompt(turn int, node, key string, load func(tx pgx.Tx, model llm.Model) (nodes.Frame, error)) {
 	m.t.Helper()
 	model, queries := &asked{}, 0
-	started := time.Now()
 	f, err := load(counted{m.tx, &queries}, model)
-	took := time.Since(started)
 	require.NoError(m.t, err, node)
 	require.NotNil(m.t, model.req, node)
 	text := whole(model.req)
 	m.samples = append(m.samples, sample{
-		turn: turn, node: node, tokens: model.req.EstimateTokens(), bytes: len(text), same: common(text, m.before[key]), queries: queries, took: took,
+		turn: turn, node: node, tokens: model.req.EstimateTokens(), bytes: len(text), same: common(text, m.before[key]), queries: queries,
 	})
 	m.before[key] = text
 	m.checkBudgets(turn, node, f)

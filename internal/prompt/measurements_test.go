@@ -3,7 +3,6 @@ package prompt_test
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -73,15 +72,14 @@ A turn has two prompts of act; the second is shown, which includes the rows it h
 
 By then the text of older turns has reached its full length.
 
-| node | mean tokens | maximum | growth, tokens per turn | queries | ms to build (median) | ms (p99) | bytes shared with the start of the previous prompt |
-|---|--:|--:|--:|--:|--:|--:|--:|
+| node | mean tokens | maximum | growth, tokens per turn | queries | bytes shared with the start of the previous prompt |
+|---|--:|--:|--:|--:|--:|
 `)
 	for _, node := range measuredNodes {
 		m.writeNode(&b, node)
 	}
 	b.WriteString(`
-The milliseconds were measured on two busy cores. A provider's prompt cache can keep the
-shared start: instructions, tools and stable sections. Within a turn the prompts of act
+A provider's prompt cache can keep the shared start: instructions, tools and stable sections. Within a turn the prompts of act
 share more, because their table of rows is at the end.
 `)
 	require.NoError(m.t, os.WriteFile("../../docs/measurements.md", []byte(b.String()), 0o600))
@@ -102,18 +100,14 @@ func (m *measuring) tokensAt(node string, turn int) int {
 func (m *measuring) writeNode(b *strings.Builder, node string) {
 	mean, slope := m.trend(node)
 	most, queries, same, bytes := 0, 0, 0, 0
-	var took []float64
 	for _, s := range m.of(node) {
 		if s.turn <= settled {
 			continue
 		}
 		most, queries = max(most, s.tokens), max(queries, s.queries)
 		same, bytes = same+s.same, bytes+s.bytes
-		took = append(took, float64(s.took.Microseconds())/1000)
 	}
-	slices.Sort(took)
-	fmt.Fprintf(b, "| %s | %.0f | %d | %+.2f | %d | %.1f | %.1f | %d %% |\n", node, mean, most, slope, queries,
-		took[len(took)/2], took[len(took)*99/100], 100*same/bytes)
+	fmt.Fprintf(b, "| %s | %.0f | %d | %+.2f | %d | %d %% |\n", node, mean, most, slope, queries, 100*same/bytes)
 }
 
 // plot draws each node's tokens, and the whole history's until it leaves the picture.
