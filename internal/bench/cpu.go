@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/pg"
 )
 
 // ticksPerSecond is the unit of processor time in /proc.
@@ -33,10 +35,9 @@ func (s *server) cpu(ctx context.Context) (cpu, error) {
 		return cpu{}, fmt.Errorf("read own processor time: %w", err)
 	}
 	spent := cpu{Own: time.Duration(own.Utime.Nano() + own.Stime.Nano())}
-	rows, _ := s.Admin.Query(ctx, `SELECT pid FROM pg_stat_activity WHERE datname = $1`, s.database)
-	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	pids, err := pg.Collect(ctx, s.Admin, pgx.RowTo[int], "list backends", `SELECT pid FROM pg_stat_activity WHERE datname = $1`, s.database)
 	if err != nil {
-		return cpu{}, fmt.Errorf("list backends: %w", err)
+		return cpu{}, err
 	}
 	for _, pid := range pids {
 		spent.Server += spentBy(pid)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/pg"
 )
 
 // change is one row that a transaction wrote, with its values as text.
@@ -80,10 +82,9 @@ func recorded(ctx context.Context, pool *pgxpool.Pool, turns func() error) ([]ch
 	if err := turns(); err != nil {
 		return nil, err
 	}
-	rows, _ := pool.Query(ctx, `SELECT xid, relation, op, columns, keys, old, new, lazy FROM bench.changes ORDER BY n`)
-	changes, err := pgx.CollectRows(rows, pgx.RowToStructByPos[change])
+	changes, err := pg.Collect(ctx, pool, pgx.RowToStructByPos[change], "read the record", `SELECT xid, relation, op, columns, keys, old, new, lazy FROM bench.changes ORDER BY n`)
 	if err != nil {
-		return nil, fmt.Errorf("read the record: %w", err)
+		return nil, err
 	}
 	if _, err := pool.Exec(ctx, unrecorderSQL); err != nil {
 		return nil, fmt.Errorf("remove the recorder: %w", err)

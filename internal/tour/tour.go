@@ -112,14 +112,10 @@ func (t *Tour) play(ctx context.Context, number int, turn Turn) error {
 
 // printRows prints what the turn left, like psql.
 func (t *Tour) printRows(ctx context.Context, turnID string) error {
-	rows, err := t.Pool.Query(ctx, `SELECT seq || '|' || kind || '|' || left(regexp_replace(text, '\s+', ' ', 'g'), 90)
+	lines, err := pg.Collect(ctx, t.Pool, pgx.RowTo[string], "read the timeline", `SELECT seq || '|' || kind || '|' || left(regexp_replace(text, '\s+', ' ', 'g'), 90)
 		FROM v_timeline WHERE turn_id = $1 AND kind NOT IN ('message', 'reply') ORDER BY v_timeline.seq`, turnID)
 	if err != nil {
-		return fmt.Errorf("read the timeline: %w", err)
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("read the timeline: %w", err)
+		return err
 	}
 	const shown = 12
 	for i, line := range lines {

@@ -3,12 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/pg"
 )
 
 // bm25 is the textbook ranking: word frequencies in the turns and in the questions.
@@ -23,11 +24,11 @@ func (b *bench) newBM25(ctx context.Context, t talk, config string) (bm25, error
 	for _, q := range t.questions {
 		texts = append(texts, q.text)
 	}
-	rows, _ := b.pool.Query(ctx, `SELECT coalesce((SELECT jsonb_object_agg(w.lexeme, cardinality(w.positions)) FROM unnest(to_tsvector($2::text::regconfig, t.text)) AS w), '{}')
+	counts, err := pg.Collect(ctx, b.pool, pgx.RowTo[map[string]float64], "count words", `
+		SELECT coalesce((SELECT jsonb_object_agg(w.lexeme, cardinality(w.positions)) FROM unnest(to_tsvector($2::text::regconfig, t.text)) AS w), '{}')
 		FROM unnest($1::text[]) WITH ORDINALITY AS t (text, n) ORDER BY t.n`, texts, config)
-	counts, err := pgx.CollectRows(rows, pgx.RowTo[map[string]float64])
 	if err != nil {
-		return bm25{}, fmt.Errorf("count words: %w", err)
+		return bm25{}, err
 	}
 
 	return bm25{counts[:len(t.turns)], counts[len(t.turns):]}, nil
