@@ -33,6 +33,7 @@ type Domain struct {
 	byTable        map[string]*Entity
 	entityWords    map[string]*Entity
 	subdomainWords map[string]*Subdomain
+	states         map[string]bool
 }
 
 // Query is one named statement of a domain.

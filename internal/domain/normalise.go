@@ -59,19 +59,8 @@ func hasSuffix(word string, suffixes ...string) bool {
 // place that takes such a word from a model or a person uses it.
 func (d *Domain) Entity(word string) *Entity { return d.entityWords[Fold(word)] }
 
-// States are the words that columns choose from, in lower case.
-func (d *Domain) States() map[string]bool {
-	states := map[string]bool{}
-	for _, e := range d.Entities {
-		for _, c := range e.Columns {
-			for _, word := range c.Enum {
-				states[strings.ToLower(word)] = true
-			}
-		}
-	}
-
-	return states
-}
+// States are the words that columns choose from, in lower case. They are not to be changed.
+func (d *Domain) States() map[string]bool { return d.states }
 
 // Subdomain finds a subdomain by name or alias, in any case, singular or plural; nil if there is none.
 func (d *Domain) Subdomain(word string) *Subdomain { return d.subdomainWords[Fold(word)] }
@@ -88,9 +77,15 @@ func New(d Domain) *Domain {
 	d.byTable = map[string]*Entity{}
 	d.entityWords = map[string]*Entity{}
 	d.subdomainWords = map[string]*Subdomain{}
+	d.states = map[string]bool{}
 	for _, e := range d.Entities {
 		d.byType[e.Type] = e
 		d.byTable[e.Table] = e
+		for _, c := range e.Columns {
+			for _, word := range c.Enum {
+				d.states[strings.ToLower(word)] = true
+			}
+		}
 	}
 
 	// Types and tables first: an alias never hides another entity's own name.
