@@ -184,7 +184,7 @@ func (op *analyzeOp) count(ctx context.Context, tx pgx.Tx, filters []condition) 
 func (op *analyzeOp) sql(filters []condition) *statement {
 	s := &statement{}
 	names, values := each(op.group, func(c *domain.Column) string { return c.Name }), each(op.group, (*domain.Column).SQL)
-	columns := append(slices.Clone(op.group), compared(filters)...)
+	columns := append(slices.Clone(op.group), filteredBy(filters)...)
 	for _, a := range op.args.Aggregates {
 		value := "count(*)"
 		if a.column != nil {
@@ -194,11 +194,11 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 		names, values = append(names, a.As), append(values, value)
 	}
 	numbered := func(i int) string { return fmt.Sprintf(`" %d"`, i+1) }
-	s.add("SELECT jsonb_build_object(")
+	pairs := make([]string, len(names))
 	for i, name := range names {
-		s.add(strings.Repeat(", ", min(i, 1)), s.value(name), "::text, ", numbered(i))
+		pairs[i] = s.value(name) + "::text, " + numbered(i)
 	}
-	s.add(`), " total" FROM (SELECT `)
+	s.add("SELECT jsonb_build_object(", strings.Join(pairs, ", "), `), " total" FROM (SELECT `)
 	for i, value := range values {
 		s.add(value, " AS ", numbered(i), ", ")
 	}

@@ -143,7 +143,7 @@ func (op *readOp) matching(ctx context.Context, tx pgx.Tx, filters, or []conditi
 	s := &statement{}
 	s.add("SELECT ", s.draftRefs(op.entity.Key), " FROM jsonb_array_elements(", s.value(listed), "::jsonb) AS _draft (value) CROSS JOIN LATERAL jsonb_populate_record(NULL::",
 		op.entity.SQL(), ", _draft.value -> 'row') AS ", quoted(op.entity.Table),
-		besides(compared(filters, or)), " WHERE ", where(s, op.entity, ofDrafts(filters), ofDrafts(or)))
+		besides(filteredBy(filters, or)), " WHERE ", where(s, op.entity, ofDrafts(filters), ofDrafts(or)))
 	refs, err := s.texts(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("filter drafts: %w", suspectRows(err, op.entity, given))

@@ -19,8 +19,8 @@ func where(s *statement, e *domain.Entity, filters, or []condition) string {
 	return cmp.Or(all, "TRUE")
 }
 
-// compared are the columns that filters look at.
-func compared(lists ...[]condition) (columns []*domain.Column) {
+// filteredBy are the columns that filters look at.
+func filteredBy(lists ...[]condition) (columns []*domain.Column) {
 	for _, c := range slices.Concat(lists...) {
 		if c.column != nil {
 			columns = append(columns, c.column)

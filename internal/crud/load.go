@@ -233,7 +233,7 @@ func loadSQL(e *domain.Entity, q *query) *statement {
 	if after != "" {
 		s.add(", ", after, ` AS " after"`)
 	}
-	s.add(" FROM ", e.SQL(), besides(compared(q.filters, q.or)))
+	s.add(" FROM ", e.SQL(), besides(filteredBy(q.filters, q.or)))
 	if q.join != nil {
 		s.add(q.join(s))
 	}

@@ -94,6 +94,9 @@ func numberText(c *domain.Column, value any) (string, *Error) {
 	return text, nil
 }
 
+// weekdays are the names of days as prompts print them.
+const weekdays = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+
 var (
 	dateLayouts      = []string{time.DateOnly, time.RFC3339}
 	timestampLayouts = []string{
@@ -101,11 +104,11 @@ var (
 		localForm, "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly,
 	}
 	// withDay matches a date or time with its weekday before or after it, as prompts print them.
-	withDay = regexp.MustCompile(`(?i)^(?:(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(.*?)(?: \((Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\))?$`)
+	withDay = regexp.MustCompile(`(?i)^(?:(` + weekdays + `)[a-z]*,? )?(.*?)(?: \((` + weekdays + `)[a-z]*\))?$`)
 )
 
 // daysWithin matches the weekdays that prompts print within a range.
-var daysWithin = regexp.MustCompile(` \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\)`)
+var daysWithin = regexp.MustCompile(` \((?:` + weekdays + `)\)`)
 
 // localForm is a time in the user's time zone, in which Postgres reads and prints.
 const localForm = "2006-01-02T15:04:05.999999999"

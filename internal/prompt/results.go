@@ -78,12 +78,13 @@ func (t *page) resultRows(s *section) {
 	left, nested := t.config.Budget.Results, t.NestedRefs()
 	var before *view.Result
 	for _, d := range t.Effects() {
-		if t.Domain.Operation(d.Result.Tool) != nil && d.Result != before {
+		operates := t.Domain.Operation(d.Result.Tool) != nil
+		if operates && d.Result != before {
 			s.line("Carried out: ", strings.ReplaceAll(d.Result.Tool, "_", " "), ". ", notice(d.Result)) // what the owner's function returned, which no row shows
 		}
 		before = d.Result
 		switch {
-		case len(d.Result.Rows) == 0 && t.Domain.Operation(d.Result.Tool) != nil:
+		case len(d.Result.Rows) == 0 && operates:
 		case len(d.Result.Rows) == 0:
 			s.line(say.Verb(d.Result.Tool), ": ", t.Nothing(d))
 		case len(d.Refs) > 0:
