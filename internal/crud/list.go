@@ -158,15 +158,14 @@ func searchedSQL(e *domain.Entity) string {
 	if names := nameColumns(e); len(names) == 1 {
 		return searchable(names[0].SQL())
 	}
-	const deepest = 2 // a line includes the name of its order, which includes the name of its customer
 	names := slices.Concat(e.Label.Columns(), e.Display.Columns())
 
-	return searchable(wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), deepest))
+	return searchable(wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), furthestName))
 }
 
 // wordsSQL is the text of these columns of a row.
 func wordsSQL(e *domain.Entity, names []string, deep int) string {
-	parts := []string{"' '"}
+	parts := []string{"' '", "NULL"} // a row may be called by rows that are too far
 	for _, name := range names {
 		switch c := e.Column(name); {
 		case c == nil || c.Hidden:

@@ -233,8 +233,10 @@ func TestNamesOfRowsCalledByOthers(t *testing.T) {
 		CREATE TABLE lending.stores (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, town_id bigint NOT NULL REFERENCES lending.towns);
 		CREATE TABLE lending.copies (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, store_id bigint NOT NULL REFERENCES lending.stores);
 		CREATE TABLE lending.loans (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id uuid NOT NULL, copy_id bigint NOT NULL REFERENCES lending.copies, late boolean NOT NULL DEFAULT false);
+		CREATE TABLE lending.boxes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, copy_id bigint NOT NULL REFERENCES lending.copies);
+		CREATE TABLE lending.fines (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id uuid NOT NULL, box_id bigint NOT NULL REFERENCES lending.boxes);
 		GRANT SELECT ON ALL TABLES IN SCHEMA lending TO alfred_tenant; GRANT UPDATE (late) ON lending.loans TO alfred_tenant;
-		INSERT INTO lending.towns (name) VALUES ('Ghent'); INSERT INTO lending.stores (town_id) VALUES (1); INSERT INTO lending.copies (store_id) VALUES (1)`, `
+		INSERT INTO lending.towns (name) VALUES ('Ghent'); INSERT INTO lending.stores (town_id) VALUES (1); INSERT INTO lending.copies (store_id) VALUES (1); INSERT INTO lending.boxes (copy_id) VALUES (1)`, `
 name: lending
 schema: lending
 owner: user_id
@@ -244,10 +246,18 @@ entities:
   - {type: store, table: stores, reference: true, label: "{_town_id_label}"}
   - {type: copy, table: copies, reference: true, label: "copy of {_store_id_label}"}
   - {type: loan, table: loans, label: "loan of a {_copy_id_label}", writes: [update], columns: [late]}
+  - {type: box, table: boxes, reference: true, label: "{_copy_id_label}"}
+  - {type: fine, table: fines, label: "{_box_id_label}"}
 subdomains:
-  - {name: loans, description: All., tables: [loans], readable: [copies, stores, towns]}
+  - {name: loans, description: All., tables: [loans, fines], readable: [boxes, copies, stores, towns]}
 `)
 	b.exec(`INSERT INTO lending.loans (user_id, copy_id) VALUES ($1, 1)`, b.scope.UserID)
+	b.exec(`INSERT INTO lending.fines (user_id, box_id) VALUES ($1, 1)`, b.scope.UserID)
 	b.ok("read", vocab.ToolRead, `{"table": "loans"}`)
 	require.Equal(t, "loan of a copy of Ghent", query[string](b, `SELECT label FROM entity_refs WHERE session_id = $1 AND ref = 'loan_1'`, b.scope.SessionID))
+	for kind, found := range map[string]int{"loan": 1, "fine": 0} { // a fine is called by a town that is too far from it
+		list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, kind, crud.ListParams{Query: "ghent"})
+		require.NoError(t, err)
+		require.Equal(t, found, list.Total, kind)
+	}
 }
