@@ -130,8 +130,9 @@ var (
 	secretNames = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +
 		`(^|_)pass_(crypt|hash)$|(^|_)push_token(_|$)|(^|_)(api|private|secret|access|enc|encryption|session|reset|signing)_keys?$|(^|_)keys?_(hash|digest)$|^(encrypted|hashed|crypted)_|` +
 		`(^|_)(backup|recovery|reset|verification|activation|invite|invitation|auth)_codes?$|(^|_)(totp|otp)(_|$)|^security_stamp$|(^|_)(cvv|cvc|card_number|ssn)$`)
-	// contactNames are of what strangers have no business to know of a person.
-	contactNames  = regexp.MustCompile(`(^|_)(phone|mobile|cell|fax|e?mail|address|street|birth|born|salary|wage|iban)(_|\d|$)|^(birthday|dob)$`)
+	// contactNames and personalNames are of what strangers have no business to know of a person: texts, and whatever it is.
+	contactNames  = regexp.MustCompile(`(^|_)(cell|e?mail|address|street|iban)(_|\d|$)`)
+	personalNames = regexp.MustCompile(`(^|_)(phone|mobile|fax|birth|born|salary|wage)(_|\d|$)|^(birthday|dob)$`)
 	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
 )
 

@@ -201,9 +201,11 @@ func (e *initEntity) Loose() []string {
 	return found
 }
 
-// contact reports whether a column tells all users how to reach somebody, or when they were born.
+// contact reports whether a column tells all users how to reach somebody, when they were born, or what they earn.
 func (e *initEntity) contact(c *Column) bool {
-	return e.Reference && (c.Kind == KindText || c.Kind == KindDate) && !e.Table.identifies(c) && contactNames.MatchString(snake(c.Name))
+	name := snake(c.Name)
+
+	return e.Reference && !e.Table.identifies(c) && (c.Kind == KindText && contactNames.MatchString(name) || c.Kind != KindBool && personalNames.MatchString(name))
 }
 
 // Concealed are the columns that are nobody's business in a conversation.

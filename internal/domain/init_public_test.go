@@ -44,12 +44,12 @@ func TestInitHidesContactsThatAllWouldShare(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, `CREATE SCHEMA fleet;
 CREATE TABLE fleet.places (place_id serial PRIMARY KEY, address text NOT NULL, address2 text, district text NOT NULL, phone text NOT NULL, last_update timestamptz NOT NULL DEFAULT now());
-CREATE TABLE fleet.drivers (driver_id serial PRIMARY KEY, first_name text NOT NULL, last_name text NOT NULL, title text NOT NULL, birth_date date, home_phone text, email text);
+CREATE TABLE fleet.drivers (driver_id serial PRIMARY KEY, first_name text NOT NULL, last_name text NOT NULL, title text NOT NULL, birth_date timestamp, home_phone text, email text, email_confirmed boolean NOT NULL DEFAULT false, salary numeric);
 CREATE TABLE fleet.customers (customer_id serial PRIMARY KEY, name text NOT NULL, email text, place_id integer NOT NULL REFERENCES fleet.places);
 CREATE TABLE fleet.rides (ride_id serial PRIMARY KEY, customer_id integer NOT NULL REFERENCES fleet.customers, driver_id integer NOT NULL REFERENCES fleet.drivers, starts_at timestamptz NOT NULL)`)
 	text := bound(t, tx, "fleet").Text
 	require.Contains(t, text, "hidden: [address, address2, phone] # unsure: part of it tells of people, and all users share the rows")
-	require.Contains(t, text, "hidden: [birth_date, home_phone, email] # unsure: part of it tells of people, and all users share the rows")
+	require.Contains(t, text, "hidden: [birth_date, home_phone, email, salary] # unsure: part of it tells of people, and all users share the rows")
 	require.Contains(t, text, `display: "{district}"`)
 	require.NotContains(t, text, "{last_update")
 	require.Contains(t, text, `label: "{first_name} {last_name}"`, "a person is called by name, not by title")
