@@ -30,9 +30,12 @@ func (t *Teller) ResponseSummary(p *db.TurnListPastRow) string {
 	return clean.Inline(t.WithLabels(p.ResponseSummary), verbatim)
 }
 
+// marks are those of Markdown, which on one line would be read as signs.
+var marks = strings.NewReplacer("**", "", ":\n- ", ": ", ":\n\n- ", ": ", "\n- ", "; ")
+
 // shorten summarizes a reply without a model.
 func shorten(reply string) string {
-	reply = clean.Inline(reply, 0)
+	reply = clean.Inline(marks.Replace(reply), 0)
 	if len([]rune(reply)) <= verbatim {
 		return reply
 	}

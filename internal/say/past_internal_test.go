@@ -27,3 +27,11 @@ func TestMentionsAreShownByRef(t *testing.T) {
 		require.Equal(t, want, known.WithLabels(token))
 	}
 }
+
+// What Markdown sets apart by lines and stars reads as a sentence on one line.
+func TestASummaryOnOneLineHasNoMarksOfMarkdown(t *testing.T) {
+	t.Parallel()
+
+	require.Equal(t, "Found 2 recipes: Pad See Ew (25 min); Shakshuka (35 min) Which one?", shorten("Found 2 recipes:\n- **Pad See Ew** (25 min)\n- Shakshuka (35 min)\n\nWhich one?"))
+	require.Equal(t, "5 - 3 is 2", shorten("5 - 3 is 2"))
+}
