@@ -56,14 +56,17 @@ func (e *initEntity) labelByOthers(day *Column) {
 }
 
 // addPart adds a column's value to the label, as an optional part if it may be missing: without one of the others, a row
-// has no name at all.
+// has no name at all. What stands after a part that is always there is set apart: it may be several words itself.
 func (e *initEntity) addPart(column, shown, layout string) {
-	part := "{" + shown + layout + "}"
+	part, before := "{"+shown+layout+"}", " "
+	if e.Label != "" && !strings.HasPrefix(e.Label, "{?") {
+		before = " · "
+	}
 	switch {
 	case e.mayLack(column):
-		part = "{?" + shown + ": " + part + "}" // with the blank before it
+		part = "{?" + shown + ":" + before + part + "}"
 	case e.Label != "":
-		part = " " + part
+		part = before + part
 	}
 	e.Label += part
 	e.names = append(e.names, column)

@@ -88,7 +88,7 @@ CREATE TABLE trade.follows (target_id varchar(5) NOT NULL REFERENCES trade.custo
 	d := bound(t, tx, "trade")
 	text := d.Text
 	for _, part := range []string{
-		`label: "{country}"`, `label: "{city}"`, `label: "{company_name}"`, `label: "{placed_at:Jan 2, 2006 15:04} {_city_id_label}"`,
+		`label: "{country}"`, `label: "{city}"`, `label: "{company_name}"`, `label: "{placed_at:Jan 2, 2006 15:04} · {_city_id_label}"`,
 		`display: "{k} {v}"`, `owner: "who_id" # unsure: its rows are those of whom it names; if not, owner: target_id`,
 	} {
 		require.Contains(t, text, part)
@@ -111,7 +111,7 @@ CREATE TABLE till.payments_26 PARTITION OF till.payments (FOREIGN KEY (customer_
 	require.NotNil(t, d.ByType("clerk"))
 	require.Same(t, d.ByType("clerk"), d.ByType("payment").Column("by_clerk").Target())
 	require.Equal(t, "customer_id", d.ByType("payment").Owner.Name)
-	require.Equal(t, "Jan 12, 2026 Bo", d.ByType("payment").Label.Render(map[string]any{"paid_on": "2026-01-12", "_by_clerk_label": "Bo"}))
+	require.Equal(t, "Jan 12, 2026 · Bo", d.ByType("payment").Label.Render(map[string]any{"paid_on": "2026-01-12", "_by_clerk_label": "Bo"}))
 }
 
 // Rows that nobody owns are nobody's: they are no reason to give up.

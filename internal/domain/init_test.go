@@ -85,8 +85,8 @@ func TestInitDisplaysARowsOwnWords(t *testing.T) {
 	text, err := domain.Init(t.Context(), tx, "ledger")
 	require.NoError(t, err)
 	require.Contains(t, text, `display: "{wording}{?pieces: pieces:{pieces}}"`)
-	require.Contains(t, text, `display: "{called_on:Jan 2, 2006} {_bill_id_label} {wording}"`)
-	require.Contains(t, text, `label: "{starts_at:Jan 2, 2006 15:04} {_bill_id_label}"`)
+	require.Contains(t, text, `display: "{called_on:Jan 2, 2006} · {_bill_id_label} {wording}"`)
+	require.Contains(t, text, `label: "{starts_at:Jan 2, 2006 15:04} · {_bill_id_label}"`)
 	require.Contains(t, text, `display: "opening hour{?opens: opens:{opens}}"`)
 	require.Contains(t, text, `display: "{title}"`)
 	require.Contains(t, text, `spoken: "{wording}{?pieces:, pieces: {pieces}}"`)
@@ -149,7 +149,7 @@ func TestInitAwkwardNames(t *testing.T) {
 	require.Equal(t, []domain.OrderBy{{Column: "Name"}}, boat.Order)
 	require.Equal(t, []domain.OrderBy{{Column: "full name"}}, member.Order)
 	require.Equal(t, `the "when"`, entry.Order[0].Column)
-	require.Equal(t, "Jan 12, 2026 Swan", entry.Label.Render(map[string]any{`the "when"`: "2026-01-12", "_boat_key_label": "Swan"}))
+	require.Equal(t, "Jan 12, 2026 · Swan", entry.Label.Render(map[string]any{`the "when"`: "2026-01-12", "_boat_key_label": "Swan"}))
 	require.Equal(t, "bpchar", boat.Column("home").FK.Entity.Key.Type, "a cast to character would cut it to one character")
 	require.Contains(t, d.Text, "# unsure: rows with deleted_at are shown like all others")
 	require.NoError(t, domain.Drop(t.Context(), tx, d.Decl))
@@ -244,7 +244,7 @@ INSERT INTO depot.photos (approved_by, item_id, title) VALUES (2, 1, 'front');`)
 	for _, part := range []string{
 		`owner: "by_id" # unsure: its rows are those of whom it names; if not, owner: checked_by or owned_by: [item_id]`,
 		"owned_by: [item_id] # unsure", `owner: "assignee" # unsure: its rows are those of whom it names` + "\n",
-		`label: "{?made_on: {made_on:Jan 2, 2006}} {_mark_id_label}" # unsure`, `label: "{_item_id_label} {_mark_id_label}" # unsure`, `label: "{_mark_id_label}" # unsure`,
+		`label: "{?made_on: {made_on:Jan 2, 2006}} {_mark_id_label}" # unsure`, `label: "{_item_id_label} · {_mark_id_label}" # unsure`, `label: "{_mark_id_label}" # unsure`,
 		`hidden: [password, "resetPasswordToken"]`, "counted_by integer, refers to auth_user",
 	} {
 		require.Contains(t, text, part)
