@@ -251,12 +251,9 @@ func (b *typeBinder) bindKey() {
 		b.problemf("key", "column %s is not unique and not null by itself", name)
 	case !keyKind(key):
 		b.problemf("key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
-	case b.own.may(Create) && !key.HasDefault && !key.Generated && b.table.View:
-		b.problemf("key", "key %s has no default, and inserts never name it: let fills make it, or leave create out of writes", name)
-	case b.own.may(Create) && !key.HasDefault && !key.Generated:
-		b.problemf("key", "key %s has no default, and inserts never name it; if people choose it, keep it as a column and add a key", name)
 	default:
 		b.Key = key
+		b.checkKeyIsFilled()
 	}
 	b.bindSpeakable()
 }

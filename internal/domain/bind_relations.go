@@ -76,24 +76,22 @@ func (b *typeBinder) foreignKey(fk catalogFK) (*Column, *ForeignKey, bool) {
 	} else {
 		target.Table = fk.Schema + "." + fk.Table
 	}
-	rest, restTarget, composite := fk.Columns, fk.Targets, false
-	if b.Owner != nil && target.Entity != nil && target.Entity.Owner != nil {
-		at := slices.Index(fk.Columns, b.Owner.Name)
-		if at >= 0 && fk.Targets[at] == target.Entity.Owner.Name && len(fk.Columns) == 2 {
-			rest, restTarget, composite = fk.Columns[1-at:2-at], fk.Targets[1-at:2-at], true
+	at, composite := 0, false
+	switch {
+	case target.Entity != nil && target.Entity.Key != nil:
+		at = slices.Index(fk.Targets, target.Entity.Key.Name) // beside it others may stand, as a workspace's, which only bind it
+		for i, name := range fk.Columns {
+			composite = composite || i != at && name == b.Owner.nameOr("") && fk.Targets[i] == target.Entity.Owner.nameOr("")
 		}
+	case len(fk.Columns) != 1:
+		at = -1
 	}
-	if len(rest) != 1 {
+	if at < 0 { // a reference to anything but the key, such as a code, is a plain value
 		return nil, nil, false
 	}
-	target.Column = restTarget[0]
+	target.Column = fk.Targets[at]
 
-	// A reference to anything but the key, such as a code, is a plain value.
-	if target.Entity != nil && target.Entity.Key != nil && target.Entity.Key.Name != target.Column {
-		return nil, nil, false
-	}
-
-	return b.Column(rest[0]), target, composite
+	return b.Column(fk.Columns[at]), target, composite
 }
 
 // bindReferences adds references that no foreign key can declare, such as those in an array. Nothing checks their

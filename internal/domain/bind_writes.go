@@ -208,3 +208,14 @@ func (b *typeBinder) harmful(columns []string) []string {
 func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(other, name) })
 }
+
+func (b *typeBinder) checkKeyIsFilled() {
+	if !b.own.may(Create) || b.Key.HasDefault || b.Key.Generated {
+		return
+	}
+	remedy := "; if people choose it, keep it as a column and add a key"
+	if b.table.View {
+		remedy = ": let fills make it, or leave create out of writes"
+	}
+	b.problemf("key", "key %s has no default, and inserts never name it%s", b.Key.Name, remedy)
+}

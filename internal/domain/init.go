@@ -241,7 +241,8 @@ func (e *initEntity) findParent() {
 	var parent *initEntity
 	for _, fk := range e.Table.foreignKeys {
 		target := e.target(fk)
-		if target == nil || target == e || target.Reference || e.source != nil && target.Table == e.source.accounts || fk.OnDelete != "cascade" || e.Table.mayBeNull(fk.Columns) {
+		if target == nil || target == e || target.Reference || e.source != nil && target.Table == e.source.accounts || fk.OnDelete != "cascade" || e.Table.mayBeNull(fk.Columns) ||
+			e.source != nil && e.source.refColumn(e.Table, fk) == "" {
 			continue
 		}
 		if parent != nil && parent != target {
@@ -272,14 +273,14 @@ func (e *initEntity) findColumns() {
 		target := e.target(fk)
 		switch {
 		case target == nil:
-		case e.source == nil || len(fk.Columns) == 1:
+		case e.source == nil:
 			for _, name := range fk.Columns {
 				if name != owner {
 					e.refs[name] = target
 				}
 			}
 		default:
-			if name := e.source.foldedName(e.Table, fk); name != "" {
+			if name := e.source.refColumn(e.Table, fk); name != "" && name != owner {
 				e.refs[name] = target
 			}
 		}

@@ -135,7 +135,7 @@ func (e *initEntity) AsChild() string {
 		}
 		name := fk.Columns[len(fk.Columns)-1]
 		if e.source != nil {
-			name = cmp.Or(e.source.foldedName(e.Table, fk), name)
+			name = cmp.Or(e.source.refColumn(e.Table, fk), name)
 		}
 		if fk.OnDelete == "cascade" {
 			columns = slices.Insert(columns, 0, name)

@@ -284,6 +284,17 @@ func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
 	return ""
 }
 
+// refColumn is the view's column by which rows reference others by their key, "" if a foreign key has none. Beside the key
+// it may have others, as a workspace's, which only bind it.
+func (s *source) refColumn(t *catalogTable, fk catalogFK) string {
+	target := s.cat.table(fk.Table)
+	if at := slices.Index(fk.Targets, s.keyColumn(target)); at >= 0 {
+		return fk.Columns[at]
+	}
+
+	return s.foldedName(t, fk)
+}
+
 // foldedName is the name of a column combined from those of a foreign key to a type.
 func foldedName(to string, columns ...string) string {
 	return strings.Join(slices.Concat(columns, []string{to, "key"}), "_")
