@@ -6,15 +6,19 @@ import (
 	"strings"
 )
 
-// guessOwner is the column by which most tables separate tenants. Where none is named like one, as user_uuid, a table of
-// people says which columns name its rows.
+// guessOwner is the column by which most tables separate tenants. Where none is named like one, as user_uuid, or only
+// that of one table, as the client_id of a login, a table of people says which columns name its rows.
 func (w *initWriter) guessOwner() string {
-	owner := w.commonOwner()
-	if owner == "" && w.accounts == "" {
-		if w.accounts = w.people(); w.accounts != "" {
-			owner = w.commonOwner()
+	owner, tables := w.commonOwner()
+	if tables > 1 || w.accounts != "" {
+		return owner
+	}
+	if w.accounts = w.people(); w.accounts != "" {
+		if other, more := w.commonOwner(); more > tables {
+			return other
 		}
 	}
+	w.accounts = ""
 
 	return owner
 }
@@ -32,11 +36,13 @@ func (w *initWriter) people() string {
 	return ""
 }
 
-func (w *initWriter) commonOwner() string {
-	counts := map[string]int{}
+// commonOwner is the column that says whose the rows of most tables are, and how many have it.
+func (w *initWriter) commonOwner() (owner string, tables int) {
+	counts, having := map[string]int{}, map[string]int{}
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
 			if w.owns(t, c) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
+				having[c.Name]++
 				counts[c.Name] += 2
 				if !c.Nullable { // an approved_by that may be null says less than one user_id, however many tables have it
 					counts[c.Name] += 2 * len(w.cat.tables)
@@ -47,14 +53,13 @@ func (w *initWriter) commonOwner() string {
 			}
 		}
 	}
-	best := ""
 	for _, name := range sortedKeys(counts) {
-		if best == "" || counts[name] > counts[best] {
-			best = name
+		if owner == "" || counts[name] > counts[owner] {
+			owner = name
 		}
 	}
 
-	return best
+	return owner, having[owner]
 }
 
 // owns reports whether a column seems to say whose its rows are.

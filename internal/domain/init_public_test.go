@@ -56,6 +56,21 @@ CREATE TABLE fleet.rides (ride_id serial PRIMARY KEY, customer_id integer NOT NU
 	require.NotContains(t, text, "hidden: [email]", "their own email is theirs to see")
 }
 
+// One table with a column that is named like an owner says less than a table of people that several tables name.
+func TestInitTakesNoLoginForAnOwner(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA forum;
+CREATE TABLE forum.person (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE forum.oauth_provider (id serial PRIMARY KEY, client_id text NOT NULL, display_name text NOT NULL);
+CREATE TABLE forum.post (id serial PRIMARY KEY, creator_id integer NOT NULL REFERENCES forum.person, name text NOT NULL);
+CREATE TABLE forum.comment (id serial PRIMARY KEY, creator_id integer NOT NULL REFERENCES forum.person, post_id integer NOT NULL REFERENCES forum.post, content text NOT NULL)`)
+	text := bound(t, tx, "forum").Text
+	require.Contains(t, text, `accounts: "person"}`)
+	require.Contains(t, text, `owner: "creator_id"`)
+}
+
 // Where no column is named like an owner, a table of people says who it is.
 func TestInitFindsPeopleByTheirTable(t *testing.T) {
 	t.Parallel()
