@@ -225,6 +225,27 @@ func TestW03DetachAttachDrop(t *testing.T) {
 	require.Zero(t, left, "no grant is left")
 }
 
+// Whoever finds out after attaching that rows belong to others is told what maps users to those before, unless nothing does.
+func TestViewsOfOtherAccounts(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA yard; CREATE TABLE yard.users (id integer PRIMARY KEY, name text NOT NULL); CREATE TABLE yard.clubs (id text PRIMARY KEY, name text NOT NULL);
+CREATE TABLE yard.boats (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES yard.users, club_id text NOT NULL REFERENCES yard.clubs, name text NOT NULL)`)
+	bound(t, tx, "yard")
+	exec(t, tx, `INSERT INTO yard_alfred.alfred_accounts VALUES ('`+adaID+`', 1)`)
+	text, err := domain.InitViews(t.Context(), tx, "yard", "clubs")
+	require.NoError(t, err)
+	decl, err := domain.Load(fstest.MapFS{"y.yaml": {Data: []byte(text)}}, "y.yaml")
+	require.NoError(t, err)
+	sql, _, err := domain.Views(t.Context(), tx, decl)
+	require.NoError(t, err)
+	require.ErrorContains(t, domain.Attach(t.Context(), tx, decl, sql),
+		`"yard_alfred"."alfred_accounts" maps users to accounts that are integer, and now they are text: note what it holds and empty it`)
+	exec(t, tx, `DELETE FROM yard_alfred.alfred_accounts`)
+	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
+}
+
 // An owner who may not create roles is told what somebody else has to run. With the role made for them they attach the
 // views, and drop them; the role stays.
 func TestViewsOfAnOwnerWithoutRoles(t *testing.T) {
