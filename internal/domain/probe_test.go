@@ -64,3 +64,21 @@ func TestW04ProbeViews(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"place: a user who owns nothing sees 2 rows"}, proof.Broken)
 }
+
+// A row may name people beside its owner; without a list of them that all may see, it names nobody else.
+func TestW04ProbeOfPeopleNamedInRows(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA chores; CREATE TABLE chores.users (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE chores.tasks (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES chores.users, helper_id integer REFERENCES chores.users, title text NOT NULL);
+INSERT INTO chores.users VALUES (1, 'Ada'), (2, 'Eve'); INSERT INTO chores.tasks VALUES (1, 1, NULL, 'Dishes'), (2, 2, 2, 'Floor')`)
+	const readOnly = "order: [\"title\"]\n    # read only; to allow more: writes: [create, update, delete] and columns: [those that may be set]"
+	for _, sharing := range []string{"type: user\n", "type: user\n    reference: true\n"} {
+		decl := bound(t, tx, "chores", readOnly, "order: [\"title\"]\n    writes: [update]\n    columns: [helper_id]", "type: user\n", sharing).Decl
+		proof, err := domain.Probe(t.Context(), tx, decl)
+		require.NoError(t, err)
+		require.Empty(t, proof.Broken)
+		require.NoError(t, domain.Drop(t.Context(), tx, decl))
+	}
+}

@@ -331,7 +331,7 @@ func (v *viewedType) guarded() []catalogFK {
 	var found []catalogFK
 	for _, fk := range v.Table.foreignKeys {
 		target := v.cat.table(fk.Table)
-		if fk.Schema != v.decl.Source.Schema || target == nil || target == v.accounts || !v.owned(target) {
+		if fk.Schema != v.decl.Source.Schema || target == nil || !v.owned(target) {
 			continue
 		}
 		set := func(name string) bool { return slices.Contains(v.Decl.Columns, name) }
