@@ -72,13 +72,15 @@ func TestW04ProbeOfPeopleNamedInRows(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, `CREATE SCHEMA chores; CREATE TABLE chores.users (id integer PRIMARY KEY, name text NOT NULL);
 CREATE TABLE chores.tasks (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES chores.users, helper_id integer REFERENCES chores.users, title text NOT NULL);
-INSERT INTO chores.users VALUES (1, 'Ada'), (2, 'Eve'); INSERT INTO chores.tasks VALUES (1, 1, NULL, 'Dishes'), (2, 2, 2, 'Floor')`)
+INSERT INTO chores.users VALUES (1, 'Ada'), (2, 'Eve'); INSERT INTO chores.tasks VALUES (1, 1, 2, 'Dishes'), (2, 2, 2, 'Floor')`)
 	const readOnly = "order: [\"title\"]\n    # read only; to allow more: writes: [create, update, delete] and columns: [those that may be set]"
 	for _, sharing := range []string{"type: user\n", "type: user\n    reference: true\n"} {
-		decl := bound(t, tx, "chores", readOnly, "order: [\"title\"]\n    writes: [update]\n    columns: [helper_id]", "type: user\n", sharing).Decl
+		decl := bound(t, tx, "chores", readOnly, "order: [\"title\"]\n    writes: [update]\n    columns: [helper_id, title]", "type: user\n", sharing).Decl
 		proof, err := domain.Probe(t.Context(), tx, decl)
 		require.NoError(t, err)
 		require.Empty(t, proof.Broken)
+		exec(t, tx, `INSERT INTO chores_alfred.alfred_accounts VALUES ('`+adaID+`', 1)`)
+		require.Equal(t, "Cups", as(t, tx, adaID, `UPDATE chores_alfred.tasks SET title = 'Cups' RETURNING title`), "whom a row names already is no obstacle")
 		require.NoError(t, domain.Drop(t.Context(), tx, decl))
 	}
 }

@@ -15,6 +15,7 @@ func fromNew(names []string) string { return listed(names, "NEW.%s", ", ") }
 type pointing struct {
 	Column        string // the composite key that it is split from, "" for none
 	Into, Targets string // columns of the row, and of the row it points at
+	Was           string // the same columns before
 	Target        *catalogTable
 	Rows          string // those that it may point at
 }
@@ -47,7 +48,7 @@ func (v *viewedType) Guards() []pointing {
 			}
 			rows = fmt.Sprintf("%s AS p WHERE %s", v.relation(target), condition)
 		}
-		found = append(found, pointing{Into: fromNew(fk.Columns), Targets: quoteAll(fk.Targets), Target: target, Rows: rows})
+		found = append(found, pointing{Into: fromNew(fk.Columns), Was: listed(fk.Columns, "OLD.%s", ", "), Targets: quoteAll(fk.Targets), Target: target, Rows: rows})
 	}
 
 	return found
