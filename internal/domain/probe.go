@@ -229,7 +229,7 @@ func (p *prober) pointing(ctx context.Context, e *Entity, holder string) error {
 
 			continue
 		}
-		done, err := p.texts(ctx, holder, fmt.Sprintf("UPDATE %s SET %s = %s WHERE %[4]s = (SELECT %[4]s FROM %[1]s LIMIT 1) RETURNING 'done'",
+		done, err := p.texts(ctx, holder, fmt.Sprintf("UPDATE %s SET %s = %s WHERE %[4]s = (SELECT %[4]s FROM %[1]s WHERE %[2]s IS DISTINCT FROM %[3]s LIMIT 1) RETURNING 'done'",
 			e.SQL(), quote(c.Name), literalSQL(key), quote(e.Key.Name)))
 		if err == nil && len(done) > 0 {
 			p.brokenf("%s: %s can be made to point at another user's %s", e.Type, c.Name, target.Type)
