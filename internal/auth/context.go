@@ -32,9 +32,9 @@ type placed struct {
 	arrived time.Time
 }
 
-// WithPlace returns the context of a request that arrives now and whose user may move to another database meanwhile.
-func WithPlace(ctx context.Context, place Place) context.Context {
-	return context.WithValue(ctx, placeKey{}, placed{place, time.Now()})
+// WithPlace returns the context of a request that has arrived and whose user may move to another database meanwhile.
+func WithPlace(ctx context.Context, place Place, arrived time.Time) context.Context {
+	return context.WithValue(ctx, placeKey{}, placed{place, arrived})
 }
 
 // PlaceOf is nil where there is one database.

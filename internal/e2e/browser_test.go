@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -174,12 +175,22 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// run evaluates JavaScript, again if the page is just giving way to another.
+func run[T any](ctx context.Context, action chromedp.Action[T]) (T, error) {
+	for {
+		value, err := chromedp.Run(ctx, action)
+		if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "Cannot find context") {
+			return value, err
+		}
+	}
+}
+
 // until waits for a JavaScript condition. An error means not yet.
 func (b *tab) until(condition string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, pageDeadline+time.Second) // a page that navigates away takes its own timeout along
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("(() => { try { return "+condition+" } catch { return false } })()",
+	_, err := run(ctx, chromedp.Poll[chromedp.Void]("(() => { try { return "+condition+" } catch { return false } })()",
 		chromedp.WithPollingInterval(60*time.Millisecond), chromedp.WithPollingTimeout(pageDeadline)))
 	if err != nil {
 		b.screenshot("failed")
@@ -190,7 +201,7 @@ func (b *tab) until(condition string) {
 // eval returns the value of a JavaScript expression.
 func (b *tab) eval(expression string) string {
 	b.t.Helper()
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("String("+expression+")"))
+	text, err := run(b.ctx, chromedp.Evaluate[string]("String("+expression+")"))
 	require.NoError(b.t, err, expression)
 
 	return text

@@ -137,7 +137,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case err != nil:
 		unavailable(w)
 	default:
-		r.follow(w, request.WithContext(auth.WithPlace(request.Context(), r.placeOf(who))), who, user)
+		r.follow(w, request.WithContext(auth.WithPlace(request.Context(), r.placeOf(who), time.Now())), who, user)
 	}
 }
 
