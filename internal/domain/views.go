@@ -129,6 +129,9 @@ func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
 	if why := s.unviewable(t); why != "" {
 		return nil, fmt.Errorf("%s: %s", t.Name, why)
 	}
+	if t.View && len(e.Writes) > 0 {
+		return nil, fmt.Errorf("%s: writes: %s is itself a view, of which rows are only read; declare an operation for what is to be changed", e.Type, t.Name)
+	}
 	v := &viewedType{
 		source: s, Decl: e, Table: t,
 		HandOver: handOver{s.function(t.Name+"_write") + "()", t.Owner, s.account != nil},
@@ -145,7 +148,7 @@ func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
 	}
 	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.returns(e) || len(v.Released()) > 0, v.byFunction(), v.restored()
 	var err error
-	if !e.Reference || v.Written && v.ByFunction != "" && !t.View {
+	if !e.Reference || v.Written && v.ByFunction != "" {
 		v.Owned, err = s.belongs(t, "t", 1)
 	}
 	v.remark()
@@ -194,9 +197,6 @@ func (v *viewedType) remark() {
 	}
 	if v.Table.View {
 		v.notef("%s is itself a view: its rows have no version, so that a change of somebody else's is noticed by comparing all columns", v.Table.Name)
-	}
-	if v.Table.View && v.Written {
-		v.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", v.Table.Name, v.Decl.Type)
 	}
 }
 
@@ -303,8 +303,6 @@ func foldedName(to string, columns ...string) string {
 // byFunction says why rows have to be written by a function, "" if they do not.
 func (v *viewedType) byFunction() string {
 	switch {
-	case v.Table.View:
-		return "it is a view"
 	case v.Table.Triggers:
 		return "it has triggers, which run with the rights of who writes"
 	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return strings.Contains(c.Default, "nextval(") }):

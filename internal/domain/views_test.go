@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -129,6 +130,12 @@ func TestW03CompositeKeys(t *testing.T) {
 	require.Len(t, d.Notes, 2, d.Notes)
 	require.Contains(t, d.Notes[0], "long_boats is itself a view")
 	require.Contains(t, d.Notes[1], "longest is itself a view", "a view over a view")
+	decl := *d.Decl
+	decl.Entities = slices.Clone(decl.Entities)
+	at := slices.IndexFunc(decl.Entities, func(e domain.EntityDecl) bool { return e.Type == "long_boat" })
+	decl.Entities[at].Writes = []domain.Verb{domain.Update}
+	_, _, err := domain.Views(t.Context(), tx, &decl)
+	require.ErrorContains(t, err, "long_boat: writes: long_boats is itself a view, of which rows are only read; declare an operation for what is to be changed")
 
 	boat, trip := d.ByType("boat"), d.ByType("trip")
 	require.Equal(t, "Boats of members.", boat.Comment)
