@@ -3,6 +3,7 @@ package crud
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	l := &list{entity: e, params: params}
 	var fault *Error
-	if l.filters, fault = conditions(e, params.Filters); fault != nil {
+	if l.filters, fault = conditions(e, withTextKeys(e, params.Filters)); fault != nil {
 		return nil, fault
 	}
 	if ranking(l.filters) != nil {
@@ -108,6 +109,29 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	l.reorder(at.Reordered)
 
 	return l, fault
+}
+
+// withTextKeys has keys as text: they are compared so, and a row shows numeric ones as numbers.
+func withTextKeys(e *domain.Entity, filters []registry.Filter) []registry.Filter {
+	return each(filters, func(f registry.Filter) registry.Filter {
+		if c, fault := reached(e, f.Field); fault != nil || comparedKind(e, c) != domain.KindUUID {
+			return f
+		}
+		keys := each(asList(f.Value), func(key any) any {
+			if number, ok := key.(json.Number); ok {
+				return number.String()
+			}
+
+			return key
+		})
+		if _, several := f.Value.([]any); several {
+			f.Value = keys
+		} else {
+			f.Value = keys[0]
+		}
+
+		return f
+	})
 }
 
 // reorder has the words of these names stand in any order, if they are such names: a cursor may be forged.

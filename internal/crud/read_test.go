@@ -1,12 +1,14 @@
 package crud_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
 	"alfred/internal/vocab"
+	"alfred/registry"
 )
 
 func TestRead(t *testing.T) {
@@ -260,4 +262,8 @@ subdomains:
 		require.NoError(t, err)
 		require.Equal(t, found, list.Total, kind)
 	}
+	keys := []registry.Filter{{Field: "copy_id", Op: "=", Value: json.Number("1")}, {Field: "id", Op: "in", Value: []any{json.Number("1"), "2"}}}
+	list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "loan", crud.ListParams{Filters: keys})
+	require.NoError(t, err)
+	require.Equal(t, 1, list.Total, "as a row shows its keys, a list is filtered by them")
 }
