@@ -22,9 +22,6 @@ type Filter struct {
 	Value any    `json:"value"`
 }
 
-// keyField is what models may call the key, whatever the column's name.
-const keyField = "id"
-
 // TranslateFilters returns the filters with refs replaced by keys in key and foreign-key fields, or RefErrors. The
 // field "id" stands for the key, whatever the column's name. Rows deleted in this turn still resolve, so
 // that references to them can be cleaned up; drafts are refused (ResolveAll finds them beforehand).
@@ -195,7 +192,7 @@ func (r *Registry) payload(e *domain.Entity, data map[string]any, keys keysOf) m
 // target is the type whose refs a field holds, nil for an ordinary field.
 func target(e *domain.Entity, field string) *domain.Entity {
 	switch column := e.Reached(field); {
-	case column == nil && field == keyField, column != nil && isKey(e, column):
+	case column == nil && field == domain.KeyField, column != nil && isKey(e, column):
 		return e
 	case column != nil:
 		return column.Target()
@@ -209,7 +206,7 @@ func filterTarget(e *domain.Entity, f Filter) *domain.Entity {
 	if f.Op == "is_null" || f.Op == "is_not_null" {
 		return nil
 	}
-	if f.Field == keyField { // also where a column that is not the key has this name
+	if f.Field == domain.KeyField { // also where a column that is not the key has this name
 		return e
 	}
 

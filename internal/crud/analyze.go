@@ -110,8 +110,7 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 	}
 	if a.As == "" {
 		a.As = strings.Trim(a.Fn+"_"+strings.ReplaceAll(strings.Trim(a.Column, "*"), ".", "_"), "_")
-	}
-	if !aliasForm.MatchString(a.As) {
+	} else if !aliasForm.MatchString(a.As) {
 		return fail(CodeBadArgument, "as is a short name of lower-case letters, digits and _.")
 	}
 	if a.Column == "" || a.Column == "*" {

@@ -14,9 +14,6 @@ import (
 // semanticField is the pseudo-column of a semantic search.
 const semanticField = "_semantic"
 
-// keyField is the models' name for the key, whatever its column is called.
-const keyField = "id"
-
 type readArgs struct {
 	orderArgs
 
@@ -226,7 +223,7 @@ func (t *Tools) tableNames(tables []string) string {
 
 // column finds a column that a model may see, by name; "id" is the key.
 func column(e *domain.Entity, name string) (*domain.Column, *Error) {
-	if name == keyField {
+	if name == domain.KeyField {
 		return e.Key, nil
 	}
 	c := e.Column(name)

@@ -48,7 +48,7 @@ func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) 
 	return rest, decided
 }
 
-func isKey(e *domain.Entity, field string) bool { return field == keyField || field == e.Key.Name }
+func isKey(e *domain.Entity, field string) bool { return field == domain.KeyField || field == e.Key.Name }
 
 // loadDrafts loads the drafts that filters on the key name and keeps those that match the other filters.
 func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error {

@@ -118,7 +118,7 @@ func writable(e *domain.Entity, name string, value any) (*domain.Column, any, *E
 }
 
 func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
-	if name == keyField || name == e.Key.Name {
+	if name == domain.KeyField || name == e.Key.Name {
 		return nil, failColumn(CodeBadArgument, name, "%s is set by the database; leave it out.", name)
 	}
 	c, err := column(e, name)

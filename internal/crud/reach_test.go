@@ -59,7 +59,7 @@ func TestLongNamesOfColumnsThatAreReached(t *testing.T) {
 	t.Parallel()
 	b := setupDeclared(t, `
 		CREATE SCHEMA clinic;
-		CREATE TABLE clinic.fields (id bigint PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE clinic.fields (number bigint PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE clinic.doctors (id bigint PRIMARY KEY, name text NOT NULL, specialisation_of_practitioner_id bigint REFERENCES clinic.fields);
 		CREATE TABLE clinic.visits (id bigint PRIMARY KEY, user_id uuid NOT NULL, practitioner_in_the_building_id bigint REFERENCES clinic.doctors);
 		INSERT INTO clinic.fields VALUES (17, 'Eyes');
@@ -79,9 +79,13 @@ subdomains:
 `)
 	const path = "practitioner_in_the_building_id.specialisation_of_practitioner_id"
 	b.read("fields")
-	counted := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "visits", "group_by": ["`+path+`"], "aggregates": [{"fn": "count", "as": "n"}], "order_by": "`+path+`"}`))
+	counted := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "visits", "group_by": ["`+path+`"], "aggregates": [{"fn": "count", "as": "n"}, {"fn": "count", "column": "`+path+`"}], "order_by": "`+path+`"}`))
 	require.Len(t, counted, 1)
 	require.Equal(t, "field_1", counted[0][path])
+	require.EqualValues(t, 1, counted[0]["count_practitioner_in_the_building_id_specialisation_of_practitioner_id"], "a number that the model does not name may have a long name")
+
+	found := b.ok("read", vocab.ToolRead, `{"table": "visits", "filters": [{"field": "`+path+`.id", "op": "=", "value": "field_1"}]}`)
+	require.Equal(t, 1, found.RowCount, "id is the key, whatever its column is called")
 }
 
 // Rows behind views are joined, not looked up one by one: a key of several columns has no index there, and 200,000 rows that point to

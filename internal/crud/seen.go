@@ -140,7 +140,7 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 	if s.result, err = read.record(ctx, d, tx); err != nil {
 		return err
 	}
-	s.call.Args, err = json.Marshal(readArgs{Table: e.Table, Filters: []registry.Filter{{Field: keyField, Op: opIn, Value: s.result.Refs}}})
+	s.call.Args, err = json.Marshal(readArgs{Table: e.Table, Filters: []registry.Filter{{Field: domain.KeyField, Op: opIn, Value: s.result.Refs}}})
 	d.steps = append(d.steps, s)
 
 	return err

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// KeyField is the models' name for the key, whatever its column is called.
+const KeyField = "id"
+
 // maxReach is how many rows away a column may be.
 const maxReach = 3
 
@@ -21,11 +24,11 @@ func (e *Entity) reached(name string, far int) *Column {
 	}
 	target := via.Target()
 	inner := target.reached(rest, far-1)
-	switch inner {
-	case nil:
-		return nil
-	case target.Key:
+	switch {
+	case rest == KeyField, inner == target.Key && inner != nil:
 		return via
+	case inner == nil:
+		return nil
 	}
 	c, own := *inner, apart(name)
 	c.Name, c.Generated, c.Writable, c.cast, c.Expr = name, true, false, "", own+`." value"`
