@@ -48,7 +48,9 @@ func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) 
 	return rest, decided
 }
 
-func isKey(e *domain.Entity, field string) bool { return field == domain.KeyField || field == e.Key.Name }
+func isKey(e *domain.Entity, field string) bool {
+	return field == domain.KeyField || field == e.Key.Name
+}
 
 // loadDrafts loads the drafts that filters on the key name and keeps those that match the other filters.
 func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error {
@@ -152,10 +154,12 @@ func (op *readOp) matching(ctx context.Context, tx pgx.Tx, filters, or []conditi
 	return refs, nil
 }
 
+// ofDrafts are the conditions as they are asked of drafts, to which no stored row points.
 func ofDrafts(list []condition) []condition {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i].ofDraft = true
+		list[i].none, list[i].all = list[i].op == opExists, list[i].op == opNotExists
 	}
 
 	return list

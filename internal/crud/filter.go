@@ -15,6 +15,7 @@ import (
 const (
 	opContains  = "contains"
 	opEqual     = "="
+	opExists    = "exists"
 	opGreater   = ">"
 	opGreaterEq = ">="
 	opILike     = "ilike"
@@ -24,15 +25,16 @@ const (
 	opLess      = "<"
 	opLessEq    = "<="
 	opNotEqual  = "!="
+	opNotExists = "not_exists"
 	opNotIn     = "not_in"
 	opOverlaps  = "overlaps"
 	opSimilar   = "similar"
 )
 
-var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opOverlaps, opSimilar}
+var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opOverlaps, opSimilar, opExists, opNotExists}
 
 // otherOps are operators as other languages write them.
-var otherOps = map[string]string{"==": opEqual, "<>": opNotEqual, "not in": opNotIn, "is null": opIsNull, "is not null": opIsNotNull}
+var otherOps = map[string]string{"==": opEqual, "<>": opNotEqual, "not in": opNotIn, "is null": opIsNull, "is not null": opIsNotNull, "not exists": opNotExists}
 
 // opsOf lists the operators that a column supports.
 func opsOf(e *domain.Entity, c *domain.Column) []string {
@@ -95,6 +97,8 @@ type condition struct {
 	reordered map[int]bool
 	// none and all: the condition is decided, because all its refs are drafts.
 	none, all bool
+	// pointing are the rows that have to exist, or must not; then there is no column.
+	pointing *pointing
 	// distance is the text of a semantic search, which ranks rows and excludes none.
 	distance string
 }
@@ -126,12 +130,15 @@ func newCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) 
 	if !slices.Contains(allOps, filter.Op) {
 		return condition{}, failColumn(CodeBadFilter, filter.Field, "There is no operator %q. Operators: %s.", registry.Scrub(filter.Op), strings.Join(allOps, " "))
 	}
-	if filter.Field == semanticField {
+	switch op := existsOp(e, filter); {
+	case op != "":
+		return existsCondition(e, registry.Filter{Field: filter.Field, Op: op, Value: filter.Value})
+	case filter.Field == semanticField:
 		return semanticCondition(e, filter)
 	}
 	c, err := reached(e, filter.Field)
 	if err != nil {
-		return condition{}, err
+		return condition{}, cmp.Or(hintExists(e, filter), err)
 	}
 	if ops := opsOf(e, c); !slices.Contains(ops, filter.Op) {
 		return condition{}, failColumn(CodeBadFilter, c.Name, "%s does not take %s; it takes %s.", c.Name, filter.Op, strings.Join(ops, " "))

@@ -44,6 +44,8 @@ func conditionSQL(s *statement, e *domain.Entity, c *condition) string {
 		return "FALSE"
 	case c.all || c.distance != "":
 		return "TRUE"
+	case c.pointing != nil:
+		return existsSQL(s, e, c)
 	case c.isLookup(e):
 		return lookupCondition(s, e, c)
 	default:

@@ -32,7 +32,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 
 		return found, d.askAgain(ctx, tx, s, found)
 	}
-	list, err := d.conditions(ctx, s.entity, filters, nil)
+	list, err := d.writeConditions(ctx, s.entity, filters)
 	if err == nil {
 		err = restrict(ctx, tx, s.entity, list, "find the rows with db_read and name them")
 	}

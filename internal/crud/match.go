@@ -172,6 +172,13 @@ func meant(text string, list []candidate) named {
 
 // resolveNames fills in what the names in lookups may mean, in one statement.
 func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]condition) error {
+	for _, c := range slices.Concat(lists...) {
+		if p := c.pointing; p != nil {
+			if err := resolveNames(ctx, tx, p.entity, p.where); err != nil {
+				return err
+			}
+		}
+	}
 	if e.Match == nil {
 		return nil
 	}

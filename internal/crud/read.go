@@ -75,7 +75,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err != nil {
 		return nil, err
 	}
-	or, err := d.conditions(ctx, op.entity, op.args.OrFilters, op.drafts)
+	or, err := d.readConditions(ctx, tx, op.entity, op.args.OrFilters, op.drafts)
 	if err != nil {
 		return nil, err
 	}
@@ -174,34 +174,65 @@ func rankTerms(s *statement, e *domain.Entity, text string) []*term {
 	return []*term{{sql: "_ranked._place"}, {sql: words, desc: true}}
 }
 
-// conditions replaces refs by keys and checks the filters. Drafts that the read handles itself are removed first,
-// because the table does not contain them.
-func (d *decision) conditions(ctx context.Context, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
-	if _, fault := conditions(e, filters); fault != nil {
+// conditions replaces refs by keys and checks the filters. take returns those of one type that it leaves, and what it has
+// decided of the others.
+func (d *decision) conditions(
+	ctx context.Context, e *domain.Entity, filters []registry.Filter, take func(*domain.Entity, []registry.Filter) ([]registry.Filter, []condition, error),
+) ([]condition, error) {
+	list, fault := conditions(e, filters)
+	if fault != nil {
 		return nil, fault // check the shape first: it needs no lookup and yields a better error
 	}
-	without, decided := withoutDrafts(e, filters, drafts)
-	translated, err := d.registry.TranslateFilters(ctx, e, without)
+	var own []registry.Filter
+	var exist []condition
+	for i, c := range list {
+		if c.pointing == nil {
+			own = append(own, filters[i])
+
+			continue
+		}
+		var err error
+		if c.pointing.where, err = d.conditions(ctx, c.pointing.entity, c.pointing.filters, take); err != nil {
+			return nil, err
+		}
+		exist = append(exist, c)
+	}
+	own, decided, err := take(e, own)
+	if err == nil {
+		own, err = d.registry.TranslateFilters(ctx, e, own)
+	}
 	if err != nil {
 		return nil, err
 	}
-	list, fault := conditions(e, translated)
+	list, fault = conditions(e, own)
 	if fault != nil {
 		return nil, fault
 	}
 
-	return append(list, decided...), nil
+	return slices.Concat(list, decided, exist), nil
 }
 
-// readConditions is conditions for a call that only reads, which may name the row that a column points to.
+// readConditions is conditions for a call that only reads, which may name the row that a column points to. Drafts that it
+// handles itself are removed, because the table does not contain them.
 func (d *decision) readConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
-	others, named, err := byName(ctx, tx, e, filters)
-	if err != nil {
-		return nil, err
-	}
-	list, err := d.conditions(ctx, e, others, drafts)
+	return d.conditions(ctx, e, filters, func(e *domain.Entity, filters []registry.Filter) ([]registry.Filter, []condition, error) {
+		rest, named, err := byName(ctx, tx, e, filters)
+		rest, decided := withoutDrafts(e, rest, drafts)
 
-	return append(list, named...), err
+		return rest, append(named, decided...), err
+	})
+}
+
+// writeConditions is conditions for a call that writes: it changes no row for a name that it has not seen.
+func (d *decision) writeConditions(ctx context.Context, e *domain.Entity, filters []registry.Filter) ([]condition, error) {
+	list, err := d.conditions(ctx, e, filters, func(_ *domain.Entity, filters []registry.Filter) ([]registry.Filter, []condition, error) {
+		return filters, nil, nil
+	})
+	if fault := exactlyMeant(list); err == nil && fault != nil {
+		return nil, fault
+	}
+
+	return list, err
 }
 
 // restrict prepares the conditions of a call that ranks nothing; instead says what to do about one that would.

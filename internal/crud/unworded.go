@@ -70,25 +70,30 @@ func rowProbes(e *domain.Entity, rows []map[string]any) (probes []probe) {
 
 // suspectFilters suspects the values of filters.
 func suspectFilters(err error, e *domain.Entity, filters ...condition) error {
-	return suspect(err, func() (probes []probe) {
-		for _, c := range filters {
-			if c.column == nil || len(c.texts) == 0 {
-				continue
-			}
-			s := &statement{}
-			as := comparedAs(e, c.column)
-			switch c.op {
-			case opContains:
-				as = cmp.Or(c.column.Holds, as)
-			case opOverlaps:
-				as = rangeOf(c.column)
-			}
-			s.add("SELECT ", s.castList(c.texts, as))
-			probes = append(probes, probe{c.column.Name, s})
-		}
+	return suspect(err, func() []probe { return filterProbes(e, filters) })
+}
 
-		return probes
-	})
+func filterProbes(e *domain.Entity, filters []condition) (probes []probe) {
+	for _, c := range filters {
+		if c.pointing != nil {
+			probes = append(probes, filterProbes(c.pointing.entity, c.pointing.where)...)
+		}
+		if c.column == nil || len(c.texts) == 0 {
+			continue
+		}
+		s := &statement{}
+		as := comparedAs(e, c.column)
+		switch c.op {
+		case opContains:
+			as = cmp.Or(c.column.Holds, as)
+		case opOverlaps:
+			as = rangeOf(c.column)
+		}
+		s.add("SELECT ", s.castList(c.texts, as))
+		probes = append(probes, probe{c.column.Name, s})
+	}
+
+	return probes
 }
 
 // refusedColumn names the column whose value could not be read. If each of them can be, it returns nil: then a value

@@ -111,6 +111,7 @@ type Entity struct {
 	Unseen []Unseen
 
 	schema    string
+	tables    map[string]*Entity // the domain's types by their tables
 	compared  []Comparison
 	versioned bool // a view with a column for the version
 }

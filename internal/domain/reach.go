@@ -3,6 +3,7 @@ package domain
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +37,28 @@ func (e *Entity) reached(name string, far int) *Column {
 		`) AS ` + own + ` ON ` + own + `." key" = ` + e.Qualified(via)
 
 	return &c
+}
+
+// Pointing finds the rows that point to those of this type, by their table or by a path that begins with it: issue_labels,
+// issue_labels.issue_id or issue_labels.issue_id.project_id. It returns their type, nil for none, and the column that holds the key: several
+// or none, if the name does not say which.
+func (e *Entity) Pointing(name string) (*Entity, []*Column) {
+	table, path, isPath := strings.Cut(name, ".")
+	from := e.tables[table]
+	if from == nil {
+		return nil, nil
+	}
+	part := e.Child(table)
+	leadsHere := func(c *Column) bool {
+		return c != nil && c.Target() == e && c.Kind != KindArray && (!c.Hidden || part != nil && c == part.FK)
+	}
+	if c := from.Reached(path); isPath && leadsHere(c) {
+		return from, []*Column{c}
+	} else if isPath {
+		return from, nil
+	}
+
+	return from, slices.DeleteFunc(slices.Clone(from.Columns), func(c *Column) bool { return !leadsHere(c) })
 }
 
 // apart is a name in a statement that no table has, so that the table's name outside still means the row that points, and that is

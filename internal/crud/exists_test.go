@@ -1,0 +1,166 @@
+package crud_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/dbtest"
+	"alfred/internal/testfactory"
+	"alfred/internal/vocab"
+)
+
+// setupPlanned is a user with three recipes, of which Dal is planned twice, Pho once, and Tofu never.
+func setupPlanned(t *testing.T) *bundle {
+	t.Helper()
+
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": [
+		{"name": "Dal", "cuisine": "indian", "recipe_ingredients": [{"name": "red lentils"}, {"name": "garlic"}]},
+		{"name": "Pho", "cuisine": "thai", "recipe_ingredients": [{"name": "garlic cloves"}]}, {"name": "Tofu", "cuisine": "thai"}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": [{"date": "2026-11-02", "meal_type": "dinner", "recipe_id": "recipe_1"},
+		{"date": "2026-12-05", "meal_type": "lunch", "recipe_id": "recipe_1"}, {"date": "2026-11-03", "meal_type": "dinner", "recipe_id": "recipe_2"}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Soak", "meal_plan_id": "meal_1"}, {"title": "Buy noodles", "meal_plan_id": "meal_3", "recipe_id": "recipe_2"}]}`)
+
+	return b
+}
+
+// found are the names of a table's rows that a filter finds.
+func (b *bundle) found(table, name, filters string) []string {
+	b.t.Helper()
+
+	names := column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "`+table+`", "filters": [`+filters+`]}`)), name)
+	slices.Sort(names)
+
+	return names
+}
+
+// What has no row of another table, or one that meets conditions, took all rows of both, of which a prompt shows some hundred.
+func TestRowsThatOthersPointTo(t *testing.T) {
+	t.Parallel()
+	b := setupPlanned(t)
+	for filter, want := range map[string]string{
+		`{"field": "meal_plans", "op": "not_exists", "value": []}`:                                                                       "Tofu",
+		`{"field": "meal_plans", "op": "exists", "value": null}`:                                                                         "Dal, Pho",
+		`{"field": "meal_plans.recipe_id", "op": "is_null", "value": null}`:                                                              "Tofu",
+		`{"field": "meal_plans", "op": "not_exists", "value": ["date >= 2026-12-01", "date < 2027-01-01"]}`:                              "Pho, Tofu",
+		`{"field": "meal_plans", "op": "exists", "value": ["date >= 2026-11-03", "meal_type = dinner"]}`:                                 "Pho",
+		`{"field": "meal_plans", "op": "exists", "value": "meal_type != 'dinner'"}`:                                                      "Dal",
+		`{"field": "meal_plans", "op": "exists", "value": [{"field": "date", "op": "<", "value": "2026-11-03"}]}`:                        "Dal",
+		`{"field": "meal_plans", "op": "exists", "value": ["id in meal_2, meal_3"]}`:                                                     "Dal, Pho",
+		`{"field": "meal_plans", "op": "exists", "value": ["id = meal_2..meal_3"]}`:                                                      "Dal, Pho",
+		`{"field": "meal_plans", "op": "exists", "value": ["date not in (2026-11-02, '2026-12-05')"]}`:                                   "Pho",
+		`{"field": "meal_plans", "op": "exists", "value": ["notes is null", "recipe_id.cuisine = thai"]}`:                                "Pho",
+		`{"field": "recipe_ingredients", "op": "not_exists", "value": ["name = garlic"]}`:                                                "Tofu",
+		`{"field": "recipe_ingredients", "op": "exists", "value": ["name = lentils"]}, {"field": "cuisine", "op": "=", "value": "thai"}`: "",
+		`{"field": "tasks.meal_plan_id.recipe_id", "op": "exists", "value": ["title ilike %soak%"]}`:                                     "Dal",
+		`{"field": "tasks", "op": "exists", "value": []}`:                                                                                "Pho",
+		`{"field": "recipes", "op": "exists", "value": []}`:                                                                              "",
+	} {
+		require.Equal(t, want, strings.Join(b.found("recipes", "name", filter), ", "), filter)
+	}
+	b.exec(`UPDATE kitchen.recipes SET parent_recipe_id = (SELECT id FROM kitchen.recipes WHERE user_id = $1 AND name = 'Dal') WHERE user_id = $1 AND name = 'Tofu'`, b.scope.UserID)
+	require.Equal(t, []string{"Dal"}, b.found("recipes", "name", `{"field": "recipes", "op": "exists", "value": ["name = Tofu"]}`), "a table that points to itself")
+	require.Equal(t, []string{"Tofu"}, b.found("recipes", "name", `{"field": "parent_recipe_id", "op": "=", "value": "Dal"}, {"field": "recipes", "op": "not_exists", "value": []}`))
+
+	either := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "or_filters": [{"field": "meal_plans", "op": "not_exists", "value": []}, {"field": "name", "op": "=", "value": "Pho"}]}`))
+	require.Len(t, either, 2)
+	counted := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "recipes", "group_by": ["cuisine"], "aggregates": [{"fn": "count", "as": "n"}], "filters": [{"field": "meal_plans", "op": "not_exists", "value": []}]}`))
+	require.Equal(t, []map[string]any{{"cuisine": "thai", "n": 1.0}}, counted)
+}
+
+func TestWhatExistsRefuses(t *testing.T) {
+	t.Parallel()
+	b := setupPlanned(t)
+	refused := func(filter string) string {
+		t.Helper()
+
+		return b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [`+filter+`]}`, crud.CodeBadFilter)
+	}
+	require.Contains(t, refused(`{"field": "meal_plans.date", "op": ">=", "value": "2026-11-03"}`), `ask for {"field": "meal_plans", "op": "exists", "value": ["date >= ..."]}, or not_exists.`)
+	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": ["date >= 2026-11-03 and meal_type = dinner"]}`), "each a text of its own")
+	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": ["planned"]}`), "each a text of its own")
+	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": false}`), "each a text of its own")
+	require.Contains(t, refused(`{"field": "inventory", "op": "not_exists", "value": []}`), "take a table whose rows point to recipes")
+	require.Contains(t, refused(`{"field": "cuisine", "op": "not_exists", "value": []}`), "take a table whose rows point to recipes")
+	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": ["tasks not_exists"]}`), "each a text of its own")
+	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": [{"field": "tasks", "op": "not_exists", "value": []}]}`), "are on columns")
+	b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "exists", "value": ["colour = red"]}]}`, crud.CodeUnknownColumn)
+	b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "exists", "value": ["user_id = `+uuid.NewString()+`"]}]}`, crud.CodeUnknownColumn)
+	b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "exists", "value": ["id = meal_99"]}]}`, crud.CodeUnknownRef)
+}
+
+// A write may be of rows that nothing points to. A name that finds more than what is called so does not decide what is written.
+func TestExistsAsTheScopeOfAWrite(t *testing.T) {
+	t.Parallel()
+	b := setupPlanned(t)
+	refused := b.refused("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "recipe_ingredients", "op": "exists", "value": ["name = garlic"]}]}`, crud.CodeBadFilter)
+	require.Contains(t, refused, "find the rows with db_read")
+	deleted := b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "not_exists", "value": []}, {"field": "cuisine", "op": "=", "value": "thai"}]}`)
+	require.Equal(t, []string{"recipe_3"}, deleted.Refs)
+	changed := b.ok("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "exists", "value": ["date > 2026-12-01"]}], "data": {"cuisine": "nepali"}}`)
+	require.Equal(t, []string{"recipe_1"}, changed.Refs)
+}
+
+// Rows of other people neither exist nor not: theirs that point to one's own do not count.
+func TestExistsSeesTheUsersRowsAlone(t *testing.T) {
+	t.Parallel()
+	b := setupDeclared(t, `
+		CREATE SCHEMA desk;
+		CREATE TABLE desk.teams (id bigint PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE desk.people (id bigint PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE desk.issues (id bigint PRIMARY KEY, user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid, title text NOT NULL, team_id bigint REFERENCES desk.teams,
+			reporter_id bigint REFERENCES desk.people, assignee_id bigint REFERENCES desk.people, secret_id bigint REFERENCES desk.people);
+		INSERT INTO desk.teams VALUES (1, 'Web'), (2, 'Mail');
+		INSERT INTO desk.people VALUES (1, 'Ada'), (2, 'Eve');
+		INSERT INTO desk.issues VALUES (1, '`+demoUser+`', 'Mine', 1, 1, 2, 2), (2, '`+uuid.NewString()+`', 'Theirs', 2, 2, 1, 1);
+		GRANT SELECT ON ALL TABLES IN SCHEMA desk TO alfred_tenant`, `
+name: desk
+schema: desk
+owner: user_id
+persona: You keep issues.
+entities:
+  - {type: team, table: teams, reference: true, label: "{name}"}
+  - {type: person, table: people, reference: true, label: "{name}"}
+  - {type: issue, table: issues, label: "{title}", hidden: [secret_id]}
+subdomains:
+  - {name: desk, description: All., tables: [issues, teams, people], guidance: none}
+`)
+	require.Equal(t, []string{"Web"}, b.found("teams", "name", `{"field": "issues", "op": "exists", "value": []}`))
+	b.exec(`ALTER TABLE desk.issues DISABLE ROW LEVEL SECURITY`)
+	require.Equal(t, []string{"Web"}, b.found("teams", "name", `{"field": "issues", "op": "exists", "value": []}`), "the statement names the owner, too")
+	require.Equal(t, []string{"Eve"}, b.found("people", "name", `{"field": "issues.assignee_id", "op": "exists", "value": ["reporter_id = Ada"]}`))
+	ambiguous := b.refused("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "issues", "op": "exists", "value": []}]}`, crud.CodeBadFilter)
+	require.Contains(t, ambiguous, "the field is issues.reporter_id or issues.assignee_id.")
+	b.refused("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "issues.secret_id", "op": "exists", "value": []}]}`, crud.CodeBadFilter)
+}
+
+// Who has none of many rows is found by an anti-join, behind views too: looked up one by one, 8,000 of 8,000 take minutes.
+func TestExistsAmongManyRows(t *testing.T) {
+	t.Parallel()
+	tx := dbtest.Tx(t)
+	_, err := tx.Exec(t.Context(), `
+		CREATE SCHEMA depot;
+		CREATE TABLE depot.members (id integer PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE depot.places (member_id integer NOT NULL REFERENCES depot.members, shelf integer, box integer, name text NOT NULL, PRIMARY KEY (member_id, shelf, box));
+		CREATE TABLE depot.things (id integer PRIMARY KEY, member_id integer NOT NULL, shelf integer NOT NULL, box integer NOT NULL, title text NOT NULL,
+			FOREIGN KEY (member_id, shelf, box) REFERENCES depot.places);
+		INSERT INTO depot.members VALUES (1, 'Ada');
+		INSERT INTO depot.places SELECT 1, n / 100, n % 100, 'L' || n % 10 FROM generate_series(0, 7999) AS n;
+		INSERT INTO depot.things SELECT n, 1, n / 100, n % 100, 'T' || n FROM generate_series(0, 7979) AS n`)
+	require.NoError(t, err)
+	ada := testfactory.User(t, tx, "UTC")
+	d := testfactory.Views(t, tx, "depot").Domain
+	_, err = tx.Exec(t.Context(), `INSERT INTO depot_alfred.alfred_accounts VALUES ($1, 1); SET LOCAL statement_timeout = '3s'`, pgx.QueryExecModeSimpleProtocol, ada)
+	require.NoError(t, err)
+	b := setupOn(t, tx, ada, d)
+	counted := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "places", "aggregates": [{"fn": "count", "as": "n"}], "filters": [{"field": "things", "op": "not_exists", "value": []}]}`))
+	require.EqualValues(t, 20, counted[0]["n"])
+	counted = b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "places", "aggregates": [{"fn": "count", "as": "n"}], "filters": [{"field": "things", "op": "exists", "value": ["title ilike T7%"]}]}`))
+	require.EqualValues(t, 1+10+100+980, counted[0]["n"])
+}
