@@ -100,7 +100,7 @@ type toolSpec struct {
 type fields = map[string]*jsonschema.Schema
 
 var toolSpecs = map[string]toolSpec{
-	vocab.ToolRead: {"Read rows of a table. filters must all hold; of or_filters at least one. Zero rows is a valid result. Ids are refs such as those listed.",
+	vocab.ToolRead: {"Read rows of a table. filters must all hold; of or_filters at least one.",
 		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"table": b.table(), "filters": filters(), "or_filters": filters(), "columns": list("Empty for all of the column set.", text("")),
@@ -153,18 +153,18 @@ var toolSpecs = map[string]toolSpec{
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"summary": text(""), "conclusions": text("Empty for none."), "note": text("Empty for none.")})
 		}},
-	vocab.ToolAskUser: {"Ask the user something that only they can decide; ends the turn. Stands alone, without other calls.",
+	vocab.ToolAskUser: {"Ask the user something that only they can decide; ends the turn.",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"question": text(""), "options": list("Answers to choose from, a few words each; empty for an open question.", text("")),
 				"would_write": {Type: "boolean", Description: "True when a yes asks for something to be saved, changed or deleted."},
 			})
 		}},
-	vocab.ToolBlocked: {"Say that the step cannot be done and what should happen next. Stands alone, without other calls.",
+	vocab.ToolBlocked: {"Say that the step cannot be done and what should happen next.",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"code": enum("", blockedCodes...), "details": text(""), "next": enum("", blockedNexts...)})
 		}},
-	vocab.ToolRequestSchema: {"See the columns of another table. Stands alone, without other calls.",
+	vocab.ToolRequestSchema: {"See the columns of another table.",
 		func(*Toolbox) *jsonschema.Schema { return object(fields{"table": text("")}) }},
 }
 
@@ -180,8 +180,8 @@ func (b *Toolbox) writable(tool string) *jsonschema.Schema { return enum("", b.W
 func filters() *jsonschema.Schema {
 	return list("", object(fields{
 		"field": text("A column, id, or _semantic."),
-		"op":    enum("", "=", "!=", ">", ">=", "<", "<=", "in", "not_in", "ilike", "is_null", "is_not_null", "contains", "overlaps", "similar"),
-		"value": value("null for is_null and is_not_null; a list for in and not_in."),
+		"op":    enum("", "=", "!=", ">", ">=", "<", "<=", "in", "not_in", "ilike", "is_null", "is_not_null", "contains", "overlaps", "similar", "exists", "not_exists"),
+		"value": value("null for is_null; a list for in and exists."),
 	}))
 }
 
