@@ -1,12 +1,14 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -85,7 +87,7 @@ func selectedColumns(e *domain.Entity, names []string) (selection, *Error) {
 
 			continue
 		}
-		c, err := column(e, name)
+		c, err := shownColumn(e, name)
 		if err != nil {
 			return sel, err
 		}
@@ -95,6 +97,23 @@ func selectedColumns(e *domain.Entity, names []string) (selection, *Error) {
 	}
 
 	return sel, nil
+}
+
+// shownColumn is column for what a read shows. What a row that a column points to is called stands beside that column.
+func shownColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
+	link, rest, isPath := strings.Cut(name, ".")
+	via := e.Column(link)
+	if !isPath || via == nil || via.Target() == nil {
+		return column(e, name)
+	}
+	if _, err := reached(e, name); err != nil {
+		return nil, err
+	}
+	if to := via.Target(); !slices.Contains(to.Label.Columns(), rest) {
+		return nil, failColumn(CodeUnknownColumn, name, "A read shows columns of its own table: read %s for %s, by the refs in %s.", to.Table, rest, link)
+	}
+
+	return column(e, link)
 }
 
 // sets returns the column sets that the selection contains completely.
@@ -170,6 +189,7 @@ type query struct {
 	where func(*statement) string  // a further condition; nil for none
 	join  func(*statement) string  // what is joined to the table; nil for nothing
 	first func(*statement) []*term // what precedes the type's order; nil for nothing
+	by    *domain.Column           // the column in it, if it has one
 	limit int                      // 0: no limit
 	paged bool                     // with each row's position
 	after position                 // only rows after it; nil: from the beginning
@@ -233,7 +253,7 @@ func loadSQL(e *domain.Entity, q *query) *statement {
 	if after != "" {
 		s.add(", ", after, ` AS " after"`)
 	}
-	s.add(" FROM ", e.SQL(), besides(filteredBy(q.filters, q.or)))
+	s.add(" FROM ", e.SQL(), besides(append(filteredBy(q.filters, q.or), cmp.Or(q.by, e.Key))))
 	if q.join != nil {
 		s.add(q.join(s))
 	}

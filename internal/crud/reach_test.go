@@ -53,6 +53,26 @@ func TestColumnsOfTheRowsThatColumnsPointTo(t *testing.T) {
 	require.Equal(t, []string{"task_2"}, deleted.Refs)
 }
 
+// Rows are ordered by what the rows are like that a column points to, and by their names where it is the column alone: their keys have no
+// order that means anything.
+func TestRowsInTheOrderOfThoseThatTheyPointTo(t *testing.T) {
+	t.Parallel()
+	b := setupPlanned(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": [{"date": "2026-11-09", "meal_type": "snack", "recipe_id": "recipe_3"}, {"date": "2026-11-10", "meal_type": "snack"}]}`)
+	ordered := func(more string) []string {
+		return column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "meal_plans", `+more+`}`)), "date")
+	}
+	require.Equal(t, []string{"2026-11-03", "2026-11-09", "2026-11-02", "2026-12-05", "2026-11-10"}, ordered(`"order_by": "recipe_id.cuisine", "order_dir": "desc"`))
+	require.Equal(t, []string{"2026-11-09", "2026-11-03", "2026-11-02", "2026-12-05", "2026-11-10"}, ordered(`"order_by": "recipe_id", "order_dir": "desc"`))
+	require.Equal(t, []string{"2026-11-03", "2026-11-09"}, ordered(`"order_by": "recipe_id.name", "filters": [{"field": "recipe_id.cuisine", "op": "=", "value": "thai"}, {"field": "recipe_id.name", "op": "!=", "value": "x"}]`))
+	b.refused("read", vocab.ToolRead, `{"table": "meal_plans", "order_by": "recipe_id.user_id"}`, crud.CodeUnknownColumn)
+
+	named := b.rows(b.ok("read", vocab.ToolRead, `{"table": "meal_plans", "columns": ["date", "recipe_id.name"], "limit": 1}`))
+	require.Equal(t, "Dal", named[0]["_recipe_id_label"], "what the row is called stands beside its ref")
+	refused := b.refused("read", vocab.ToolRead, `{"table": "meal_plans", "columns": ["date", "recipe_id.cuisine"]}`, crud.CodeUnknownColumn)
+	require.Contains(t, refused, "read recipes for cuisine")
+}
+
 // The names of columns that several others lead to may be longer than names that Postgres knows: cut off, they were no longer known as refs, and
 // a key was shown.
 func TestLongNamesOfColumnsThatAreReached(t *testing.T) {

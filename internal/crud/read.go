@@ -94,9 +94,10 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	}
 	q := &query{sel: op.sel, limit: op.args.limit(), filters: filters, or: or}
 	var fault *Error
-	if q.first, fault = op.order(slices.Concat(filters, or)); fault != nil {
+	if q.by, fault = op.by(); fault != nil {
 		return nil, fault
 	}
+	q.first = op.order(slices.Concat(filters, or), q.by)
 	if len(ranked) > 0 {
 		op.notice = d.prepared.vectors.Notice
 		op.rank(d, ranked[0], q)
@@ -129,19 +130,27 @@ func (op *readOp) rank(d *decision, text string, q *query) {
 	}
 }
 
-// order ranks by meaning or similarity if the read searches for it, and by order_by.
-func (op *readOp) order(list []condition) (func(*statement) []*term, *Error) {
-	var by *domain.Column
-	if op.args.OrderBy != "" {
-		var err *Error
-		if by, err = column(op.entity, op.args.OrderBy); err != nil {
-			return nil, err
-		}
-		if by.Kind == domain.KindJSON {
-			return nil, failColumn(CodeBadArgument, by.Name, "Rows cannot be ordered by %s.", by.Name)
-		}
+// by is the column that order_by means, nil for none: of one that points to rows, what they are called.
+func (op *readOp) by() (*domain.Column, *Error) {
+	if op.args.OrderBy == "" {
+		return nil, nil
+	}
+	by, err := reached(op.entity, op.args.OrderBy)
+	if err != nil {
+		return nil, err
+	}
+	if by.Kind == domain.KindJSON {
+		return nil, failColumn(CodeBadArgument, by.Name, "Rows cannot be ordered by %s.", by.Name)
+	}
+	if to := by.Target(); to != nil && len(nameColumns(to)) == 1 {
+		return cmp.Or(op.entity.Reached(by.Name+"."+nameColumns(to)[0].Name), by), nil
 	}
 
+	return by, nil
+}
+
+// order ranks by meaning or similarity if the read searches for it, and by a column.
+func (op *readOp) order(list []condition, by *domain.Column) func(*statement) []*term {
 	return func(s *statement) []*term {
 		var terms []*term
 		for _, c := range list {
@@ -157,7 +166,7 @@ func (op *readOp) order(list []condition) (func(*statement) []*term, *Error) {
 		}
 
 		return terms
-	}, nil
+	}
 }
 
 // rankTerms order by the search that ran before this transaction, which ranked all rows regardless of filters. Rows
@@ -172,76 +181,6 @@ func rankTerms(s *statement, e *domain.Entity, text string) []*term {
 	words := "CASE WHEN _ranked._place IS NULL THEN word_similarity(" + s.value(text) + ", concat_ws(' ', " + strings.Join(parts, ", ") + ")) END"
 
 	return []*term{{sql: "_ranked._place"}, {sql: words, desc: true}}
-}
-
-// conditions replaces refs by keys and checks the filters. take returns those of one type that it leaves, and what it has
-// decided of the others.
-func (d *decision) conditions(
-	ctx context.Context, e *domain.Entity, filters []registry.Filter, take func(*domain.Entity, []registry.Filter) ([]registry.Filter, []condition, error),
-) ([]condition, error) {
-	list, fault := conditions(e, filters)
-	if fault != nil {
-		return nil, fault // check the shape first: it needs no lookup and yields a better error
-	}
-	var own []registry.Filter
-	var exist []condition
-	for i, c := range list {
-		if c.pointing == nil {
-			own = append(own, filters[i])
-
-			continue
-		}
-		var err error
-		if c.pointing.where, err = d.conditions(ctx, c.pointing.entity, c.pointing.filters, take); err != nil {
-			return nil, err
-		}
-		exist = append(exist, c)
-	}
-	own, decided, err := take(e, own)
-	if err == nil {
-		own, err = d.registry.TranslateFilters(ctx, e, own)
-	}
-	if err != nil {
-		return nil, err
-	}
-	list, fault = conditions(e, own)
-	if fault != nil {
-		return nil, fault
-	}
-
-	return slices.Concat(list, decided, exist), nil
-}
-
-// readConditions is conditions for a call that only reads, which may name the row that a column points to. Drafts that it
-// handles itself are removed, because the table does not contain them.
-func (d *decision) readConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
-	return d.conditions(ctx, e, filters, func(e *domain.Entity, filters []registry.Filter) ([]registry.Filter, []condition, error) {
-		rest, named, err := byName(ctx, tx, e, filters)
-		rest, decided := withoutDrafts(e, rest, drafts)
-
-		return rest, append(named, decided...), err
-	})
-}
-
-// writeConditions is conditions for a call that writes: it changes no row for a name that it has not seen.
-func (d *decision) writeConditions(ctx context.Context, e *domain.Entity, filters []registry.Filter) ([]condition, error) {
-	list, err := d.conditions(ctx, e, filters, func(_ *domain.Entity, filters []registry.Filter) ([]registry.Filter, []condition, error) {
-		return filters, nil, nil
-	})
-	if fault := exactlyMeant(list); err == nil && fault != nil {
-		return nil, fault
-	}
-
-	return list, err
-}
-
-// restrict prepares the conditions of a call that ranks nothing; instead says what to do about one that would.
-func restrict(ctx context.Context, tx pgx.Tx, e *domain.Entity, list []condition, instead string) error {
-	if ranking(list) != nil {
-		return failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; %s.", semanticField, instead)
-	}
-
-	return resolveNames(ctx, tx, e, list)
 }
 
 func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
