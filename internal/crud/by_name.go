@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
+	"alfred/internal/pg"
 	"alfred/internal/vocab"
 	"alfred/registry"
 )
@@ -85,6 +86,41 @@ func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, 
 	}
 
 	return found, nil
+}
+
+// nameRefs puts refs in the place of names in drafts, whose columns hold refs, and in rows that are part of them.
+func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, drafts ...map[string]any) error {
+	var wrong faults
+	named, err := takeNamed(ctx, tx, e, &wrong, drafts...)
+	if err == nil {
+		err = wrong.err()
+	}
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(named, func(row map[string]any) bool { return len(row) > 0 }) {
+		err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
+			translated, err := d.translate(ctx, engine, registry.Result{Entity: e, Rows: named, Action: registry.ActionRead})
+			for i := range drafts {
+				for name := range named[i] {
+					drafts[i][name] = translated[0].Rows[i][name]
+				}
+			}
+
+			return err
+		})
+	}
+	for _, child := range e.Children {
+		var parts []map[string]any
+		for _, one := range drafts {
+			parts = append(parts, rowsIn(one[child.Entity.Table])...)
+		}
+		if err == nil && len(parts) > 0 {
+			err = d.nameRefs(ctx, tx, child.Entity, parts...)
+		}
+	}
+
+	return err
 }
 
 // namedTarget is the type that a filter names rows of, and their names; nil if it does not.

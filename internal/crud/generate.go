@@ -63,7 +63,13 @@ func (op *generateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		if err := d.plainTexts(ctx, create.entity, create.content); err != nil {
 			return err
 		}
+		if err := d.nameRefs(ctx, tx, create.entity, create.content); err != nil {
+			return err
+		}
 		gatherRefs(refs, create.entity, create.content)
+	}
+	if err := op.nameUpdates(ctx, d, tx); err != nil {
+		return err
 	}
 	if err := op.checkUpdates(ctx, d, refs); err != nil {
 		return err
@@ -108,6 +114,30 @@ func notExcluded(entries []registry.Entry) error {
 	return nil
 }
 
+// nameUpdates puts the updates in one form, with refs in the place of names.
+func (op *generateOp) nameUpdates(ctx context.Context, d *decision, tx pgx.Tx) error {
+	entries, err := d.registry.ResolveAll(ctx, each(op.args.Updates, func(update generateUpdate) string { return update.Ref }), registry.Want{})
+	if err != nil {
+		return err
+	}
+	for i, entry := range entries {
+		e, update := d.tools.domain.ByType(entry.Type), &op.args.Updates[i]
+		patch, fault := update.oneForm(e, update.Content, contentTwice)
+		if fault != nil {
+			return fault
+		}
+		if err := d.plainTexts(ctx, e, patch); err != nil {
+			return err
+		}
+		if err := d.nameRefs(ctx, tx, e, patch); err != nil {
+			return err
+		}
+		*update = generateUpdate{Ref: update.Ref, Content: patch}
+	}
+
+	return nil
+}
+
 func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*domain.Entity][]string) error {
 	names := each(op.args.Updates, func(update generateUpdate) string { return update.Ref })
 	if len(names) == 0 {
@@ -127,14 +157,7 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 	op.updates = nil
 	var wrong faults
 	for i, entry := range entries {
-		e := d.tools.domain.ByType(entry.Type)
-		patch, fault := op.args.Updates[i].oneForm(e, op.args.Updates[i].Content, contentTwice)
-		if fault != nil {
-			return fault
-		}
-		if err := d.plainTexts(ctx, e, patch); err != nil {
-			return err
-		}
+		e, patch := d.tools.domain.ByType(entry.Type), op.args.Updates[i].Content
 		content, fault := op.patched(entry, e, stored[entry.Ref], patch)
 		wrong.add(fault)
 		op.updates = append(op.updates, draft{entry.Ref, e, content})
