@@ -2516,7 +2516,7 @@ type ListRowsParams struct {
 	// Order Column to sort by, with - before it from the greatest; the type's own order if left out.
 	Order *string `form:"order,omitempty" json:"order,omitempty"`
 
-	// Filters JSON list of {field, op, value}, all of which hold; field may also be one of the row that a column points to, as item_id.state; op is = != > >= < <= in not_in ilike is_null is_not_null contains or overlaps.
+	// Filters JSON list of {field, op, value}, all of which hold; field may also be one of the row that a column points to, as item_id.state; op is = != > >= < <= in not_in ilike is_null is_not_null contains or overlaps, or exists or not_exists of a table whose rows point here, with conditions such as ["state = new"].
 	Filters *string `form:"filters,omitempty" json:"filters,omitempty"`
 }
 

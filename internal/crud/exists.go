@@ -76,7 +76,7 @@ func hintExists(e *domain.Entity, filter registry.Filter) *Error {
 		return nil
 	}
 
-	return failColumn(CodeBadFilter, filter.Field, `Rows of %s point to %s: ask for {"field": %q, "op": "exists", "value": ["%s %s ..."]}, or not_exists.`,
+	return failColumn(CodeBadFilter, filter.Field, `Rows of %s point to %s: ask for {"field": %q, "op": "exists", "value": ["%s %s ..."]}, or not_exists, with all conditions that one row meets.`,
 		table, e.Table, table, cmp.Or(registry.Scrub(rest), "column"), filter.Op)
 }
 

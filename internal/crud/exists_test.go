@@ -13,6 +13,7 @@ import (
 	"alfred/internal/dbtest"
 	"alfred/internal/testfactory"
 	"alfred/internal/vocab"
+	"alfred/registry"
 )
 
 // setupPlanned is a user with three recipes, of which Dal is planned twice, Pho once, and Tofu never.
@@ -70,6 +71,10 @@ func TestRowsThatOthersPointTo(t *testing.T) {
 
 	either := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "or_filters": [{"field": "meal_plans", "op": "not_exists", "value": []}, {"field": "name", "op": "=", "value": "Pho"}]}`))
 	require.Len(t, either, 2)
+	listed, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "recipe", crud.ListParams{Filters: []registry.Filter{{Field: "meal_plans", Op: "exists", Value: []any{"date > 2026-12-01"}}}})
+	require.NoError(t, err)
+	require.Len(t, listed.Rows, 1)
+	require.Equal(t, "Dal", listed.Rows[0].Data["name"], "lists for people take the same filters")
 	counted := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "recipes", "group_by": ["cuisine"], "aggregates": [{"fn": "count", "as": "n"}], "filters": [{"field": "meal_plans", "op": "not_exists", "value": []}]}`))
 	require.Equal(t, []map[string]any{{"cuisine": "thai", "n": 1.0}}, counted)
 }
@@ -82,7 +87,7 @@ func TestWhatExistsRefuses(t *testing.T) {
 
 		return b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [`+filter+`]}`, crud.CodeBadFilter)
 	}
-	require.Contains(t, refused(`{"field": "meal_plans.date", "op": ">=", "value": "2026-11-03"}`), `ask for {"field": "meal_plans", "op": "exists", "value": ["date >= ..."]}, or not_exists.`)
+	require.Contains(t, refused(`{"field": "meal_plans.date", "op": ">=", "value": "2026-11-03"}`), `ask for {"field": "meal_plans", "op": "exists", "value": ["date >= ..."]}, or not_exists, with all conditions that one row meets.`)
 	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": ["date >= 2026-11-03 and meal_type = dinner"]}`), "each a text of its own")
 	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": ["planned"]}`), "each a text of its own")
 	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": false}`), "each a text of its own")

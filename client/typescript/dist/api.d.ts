@@ -2047,7 +2047,7 @@ export interface operations {
             query?: {
                 /** @description next_cursor of the page before. */
                 cursor?: string;
-                /** @description JSON list of {field, op, value}, all of which hold; field may also be one of the row that a column points to, as item_id.state; op is = != > >= < <= in not_in ilike is_null is_not_null contains or overlaps. */
+                /** @description JSON list of {field, op, value}, all of which hold; field may also be one of the row that a column points to, as item_id.state; op is = != > >= < <= in not_in ilike is_null is_not_null contains or overlaps, or exists or not_exists of a table whose rows point here, with conditions such as ["state = new"]. */
                 filters?: string;
                 /** @description Items per page. */
                 limit?: number;
