@@ -32,10 +32,10 @@ func setupPlanned(t *testing.T) *bundle {
 }
 
 // found are the names of a table's rows that a filter finds.
-func (b *bundle) found(table, name, filters string) []string {
+func (b *bundle) found(table, filters string) []string {
 	b.t.Helper()
 
-	names := column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "`+table+`", "filters": [`+filters+`]}`)), name)
+	names := column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "`+table+`", "filters": [`+filters+`]}`)), "name")
 	slices.Sort(names)
 
 	return names
@@ -63,11 +63,11 @@ func TestRowsThatOthersPointTo(t *testing.T) {
 		`{"field": "tasks", "op": "exists", "value": []}`:                                                                                "Pho",
 		`{"field": "recipes", "op": "exists", "value": []}`:                                                                              "",
 	} {
-		require.Equal(t, want, strings.Join(b.found("recipes", "name", filter), ", "), filter)
+		require.Equal(t, want, strings.Join(b.found("recipes", filter), ", "), filter)
 	}
 	b.exec(`UPDATE kitchen.recipes SET parent_recipe_id = (SELECT id FROM kitchen.recipes WHERE user_id = $1 AND name = 'Dal') WHERE user_id = $1 AND name = 'Tofu'`, b.scope.UserID)
-	require.Equal(t, []string{"Dal"}, b.found("recipes", "name", `{"field": "recipes", "op": "exists", "value": ["name = Tofu"]}`), "a table that points to itself")
-	require.Equal(t, []string{"Tofu"}, b.found("recipes", "name", `{"field": "parent_recipe_id", "op": "=", "value": "Dal"}, {"field": "recipes", "op": "not_exists", "value": []}`))
+	require.Equal(t, []string{"Dal"}, b.found("recipes", `{"field": "recipes", "op": "exists", "value": ["name = Tofu"]}`), "a table that points to itself")
+	require.Equal(t, []string{"Tofu"}, b.found("recipes", `{"field": "parent_recipe_id", "op": "=", "value": "Dal"}, {"field": "recipes", "op": "not_exists", "value": []}`))
 
 	either := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "or_filters": [{"field": "meal_plans", "op": "not_exists", "value": []}, {"field": "name", "op": "=", "value": "Pho"}]}`))
 	require.Len(t, either, 2)
@@ -98,6 +98,27 @@ func TestWhatExistsRefuses(t *testing.T) {
 	b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "exists", "value": ["colour = red"]}]}`, crud.CodeUnknownColumn)
 	b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "exists", "value": ["user_id = `+uuid.NewString()+`"]}]}`, crud.CodeUnknownColumn)
 	b.refused("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "exists", "value": ["id = meal_99"]}]}`, crud.CodeUnknownRef)
+}
+
+// Whatever stands in the place of a table, a path, a column, an operator or a value is data, or refused.
+func TestHostileTextsInExists(t *testing.T) {
+	t.Parallel()
+	b := setupPlanned(t)
+	for _, text := range hostileTexts {
+		for _, filter := range []object{
+			{{"field", text}, {"op", "exists"}, {"value", nil}},
+			{{"field", "meal_plans." + text}, {"op", "not_exists"}, {"value", nil}},
+			{{"field", "meal_plans"}, {"op", "exists"}, {"value", []any{text}}},
+			{{"field", "meal_plans"}, {"op", "exists"}, {"value", []any{text + " = 1"}}},
+			{{"field", "meal_plans"}, {"op", "exists"}, {"value", []any{"notes " + text + " x"}}},
+			{{"field", "meal_plans"}, {"op", "exists"}, {"value", []any{"notes = " + text, "date in " + text, "recipe_id = " + text}}},
+			{{"field", "meal_plans"}, {"op", "exists"}, {"value", []any{object{{"field", text}, {"op", text}, {"value", object{{"a", text}}}}}}},
+		} {
+			result := b.decide("read", call(vocab.ToolRead, asJSON(object{{"table", "recipes"}, {"filters", []any{filter}}}))).Results[0]
+			require.NotContains(t, result.ErrorMessage, "SQLSTATE", filter)
+		}
+	}
+	require.Equal(t, []string{"Dal", "Pho", "Tofu"}, b.found("recipes", ""))
 }
 
 // A write may be of rows that nothing points to. A name that finds more than what is called so does not decide what is written.
@@ -136,10 +157,10 @@ entities:
 subdomains:
   - {name: desk, description: All., tables: [issues, teams, people], guidance: none}
 `)
-	require.Equal(t, []string{"Web"}, b.found("teams", "name", `{"field": "issues", "op": "exists", "value": []}`))
+	require.Equal(t, []string{"Web"}, b.found("teams", `{"field": "issues", "op": "exists", "value": []}`))
 	b.exec(`ALTER TABLE desk.issues DISABLE ROW LEVEL SECURITY`)
-	require.Equal(t, []string{"Web"}, b.found("teams", "name", `{"field": "issues", "op": "exists", "value": []}`), "the statement names the owner, too")
-	require.Equal(t, []string{"Eve"}, b.found("people", "name", `{"field": "issues.assignee_id", "op": "exists", "value": ["reporter_id = Ada"]}`))
+	require.Equal(t, []string{"Web"}, b.found("teams", `{"field": "issues", "op": "exists", "value": []}`), "the statement names the owner, too")
+	require.Equal(t, []string{"Eve"}, b.found("people", `{"field": "issues.assignee_id", "op": "exists", "value": ["reporter_id = Ada"]}`))
 	ambiguous := b.refused("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "issues", "op": "exists", "value": []}]}`, crud.CodeBadFilter)
 	require.Contains(t, ambiguous, "the field is issues.reporter_id or issues.assignee_id.")
 	b.refused("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "issues.secret_id", "op": "exists", "value": []}]}`, crud.CodeBadFilter)

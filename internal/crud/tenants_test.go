@@ -326,6 +326,15 @@ func (e *estate) filters(kind *domain.Entity) []string {
 			list = append(list, sprintf(`{"field": %q, "op": %q, "value": %q}`, c.Name, []string{"=", "contains", "ilike"}[len(list)%3], secret))
 		}
 	}
+	for _, other := range e.kit.Entities {
+		_, links := kind.Pointing(other.Table)
+		if len(links) == 0 {
+			continue
+		}
+		for _, name := range e.names(other.Table) {
+			list = append(list, sprintf(`{"field": "%s.%s", "op": "exists", "value": ["id = %s"]}`, other.Table, links[0].Name, strings.Trim(name, `"`)))
+		}
+	}
 	if !kind.Semantic.IsZero() {
 		list = append(list, sprintf(`{"field": "name", "op": "similar", "value": %q}`, secret), sprintf(`{"field": "_semantic", "op": "similar", "value": %q}`, secret))
 	}
