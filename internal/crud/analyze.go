@@ -225,12 +225,9 @@ func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result
 		}
 	}
 
-	result := Result{rows: op.rows, RowCount: op.total}
-	if !slices.ContainsFunc(op.rows, counts) {
-		result.Notice = whyNothing(op.entity, op.args.Filters)
-	}
+	notice := whyMissed(op.entity, op.args.Filters, slices.ContainsFunc(op.rows, counts))
 
-	return result, nil
+	return Result{rows: op.rows, RowCount: op.total, Notice: notice}, nil
 }
 
 // counts reports whether a result says something of any row: without rows, a count is 0 and all else is null.

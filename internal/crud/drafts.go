@@ -182,7 +182,7 @@ func (s *statement) draftRefs(c *domain.Column) string {
 func (op *readOp) draftRow(one draft) map[string]any {
 	row := map[string]any{op.entity.Key.Name: one.ref}
 	for name, value := range one.content {
-		if len(op.args.Columns) == 0 || slices.Contains(op.args.Columns, name) || slices.Contains(op.entity.Label.Columns(), name) {
+		if len(op.args.Columns) == 0 || op.sel.shows(name) {
 			row[name] = value
 		}
 	}

@@ -84,7 +84,7 @@ func hintExists(e *domain.Entity, filter registry.Filter) *Error {
 var oneCondition = regexp.MustCompile(`(?is)^\s*(.+?)(?:\s*(>=|<=|!=|<>|==|=|>|<)|\s+(not[_ ]in|in|ilike|is[_ ]null|is[_ ]not[_ ]null|contains|overlaps|similar)\b)\s*(.*?)\s*$`)
 
 // severalConditions is a value behind which another condition seems to follow: taken for a part of the value, it would fit no row.
-var severalConditions = regexp.MustCompile(`(?i)^[^"'].*\s(?:and|or)\s+[\w.]+\s*(?:[=<>!]|\s(?:not|in|is|ilike|contains)\b)`)
+var severalConditions = regexp.MustCompile(`(?is)^[^"'].*(?:\s(?:and|or)\s|[,&])\s*[\w.]+\s*(?:[=<>!]|\s(?:not|in|is|ilike|contains)\b)`)
 
 // writtenFilters reads the conditions of exists and not_exists, each a text or a filter; none asks for any row.
 func writtenFilters(filter registry.Filter) ([]registry.Filter, *Error) {

@@ -71,6 +71,12 @@ func TestRowsThatOthersPointTo(t *testing.T) {
 
 	either := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "or_filters": [{"field": "meal_plans", "op": "not_exists", "value": []}, {"field": "name", "op": "=", "value": "Pho"}]}`))
 	require.Len(t, either, 2)
+	b.exec(`UPDATE kitchen.meal_plans SET notes = 'Leftovers' WHERE user_id = $1 AND date = '2026-11-02'`, b.scope.UserID)
+	for op, rows := range map[string]int{"exists": 0, "not_exists": 3} {
+		told := b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "`+op+`", "value": ["notes = leftovers"]}]}`)
+		require.Equal(t, rows, told.RowCount)
+		require.Contains(t, told.Notice, "= on notes tells small letters from capitals")
+	}
 	listed, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "recipe", crud.ListParams{Filters: []registry.Filter{{Field: "meal_plans", Op: "exists", Value: []any{"date > 2026-12-01"}}}})
 	require.NoError(t, err)
 	require.Len(t, listed.Rows, 1)
@@ -89,6 +95,7 @@ func TestWhatExistsRefuses(t *testing.T) {
 	}
 	require.Contains(t, refused(`{"field": "meal_plans.date", "op": ">=", "value": "2026-11-03"}`), `ask for {"field": "meal_plans", "op": "exists", "value": ["date >= ..."]}, or not_exists, with all conditions that one row meets.`)
 	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": ["date >= 2026-11-03 and meal_type = dinner"]}`), "each a text of its own")
+	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": ["notes = hot, meal_type = dinner"]}`), "each a text of its own")
 	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": ["planned"]}`), "each a text of its own")
 	require.Contains(t, refused(`{"field": "meal_plans", "op": "exists", "value": false}`), "each a text of its own")
 	require.Contains(t, refused(`{"field": "inventory", "op": "not_exists", "value": []}`), "take a table whose rows point to recipes")

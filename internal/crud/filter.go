@@ -278,11 +278,19 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 	return texts, nil
 }
 
-// whyNothing says why nothing may have been found: whoever looks for ilike Sanne means Sanne de Boer too, and whoever
-// looks for berlin means Berlin.
-func whyNothing(e *domain.Entity, filters []registry.Filter) string {
+// whyMissed says why a result without rows may lack some: whoever looks for ilike Sanne means Sanne de Boer too, and whoever
+// looks for berlin means Berlin. Of a result with rows, not_exists may have found too many for the same reason.
+func whyMissed(e *domain.Entity, filters []registry.Filter, rows bool) string {
 	for _, f := range filters {
-		c := e.Reached(f.Field)
+		op, c := existsOp(e, f), e.Reached(f.Field)
+		if rows && op != opNotExists {
+			continue
+		}
+		if asked, fault := existsCondition(e, f); op != "" && fault == nil {
+			if why := whyMissed(asked.pointing.entity, asked.pointing.filters, false); why != "" {
+				return why
+			}
+		}
 		if text, ok := f.Value.(string); ok && c != nil && f.Op == opEqual && freeText(c) && c.FK == nil && !c.Fold && c != e.Key && !slices.Contains(nameColumns(e), c) && strings.ToUpper(text) != strings.ToLower(text) {
 			return fmt.Sprintf("= on %s tells small letters from capitals; ilike does not.", c.Name)
 		}

@@ -116,14 +116,18 @@ func shownColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
 	return column(e, link)
 }
 
+// shows reports whether the selection has a column or children of that name.
+func (sel selection) shows(name string) bool {
+	return slices.ContainsFunc(sel.columns, func(c *domain.Column) bool { return c.Name == name }) ||
+		slices.ContainsFunc(sel.children, func(child *domain.Child) bool { return child.Entity.Table == name })
+}
+
 // sets returns the column sets that the selection contains completely.
 func (sel selection) sets(e *domain.Entity) []string {
 	var sets []string
 	for _, set := range []string{setSummary, setText} {
 		names, has := e.Sets[set]
-		whole := has && !slices.ContainsFunc(names, func(name string) bool {
-			return !slices.ContainsFunc(sel.columns, func(c *domain.Column) bool { return c.Name == name })
-		})
+		whole := has && !slices.ContainsFunc(names, func(name string) bool { return !sel.shows(name) })
 		if whole {
 			sets = append(sets, set)
 		}

@@ -68,6 +68,10 @@ func TestRowsInTheOrderOfThoseThatTheyPointTo(t *testing.T) {
 	b.refused("read", vocab.ToolRead, `{"table": "meal_plans", "order_by": "recipe_id.user_id"}`, crud.CodeUnknownColumn)
 
 	named := b.rows(b.ok("read", vocab.ToolRead, `{"table": "meal_plans", "columns": ["date", "recipe_id.name"], "limit": 1}`))
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "task", "content": {"title": "Soak", "category": "prep", "recipe_id": "recipe_1"}}]}`)
+	drafts := b.rows(b.ok("read", vocab.ToolRead, `{"table": "tasks", "columns": ["recipe_id.name"], "filters": [{"field": "id", "op": "=", "value": "gen_task_1"}]}`))
+	require.Equal(t, "Dal", drafts[0]["_recipe_id_label"])
+	require.NotContains(t, drafts[0], "category")
 	require.Equal(t, "Dal", named[0]["_recipe_id_label"], "what the row is called stands beside its ref")
 	refused := b.refused("read", vocab.ToolRead, `{"table": "meal_plans", "columns": ["date", "recipe_id.cuisine"]}`, crud.CodeUnknownColumn)
 	require.Contains(t, refused, "read recipes for cuisine")

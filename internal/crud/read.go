@@ -207,10 +207,7 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 	result.rows = append(result.rows, stored.rows...)
 	result.Refs = append(result.Refs, stored.Refs...)
 	result.RowCount += op.found.total
-	result.Notice = op.notice
-	if result.RowCount == 0 {
-		result.Notice = cmp.Or(op.notice, whyNothing(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters)))
-	}
+	result.Notice = cmp.Or(op.notice, whyMissed(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters), result.RowCount > 0))
 
 	return result, err
 }
