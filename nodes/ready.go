@@ -16,8 +16,9 @@ import (
 
 // plannable lists the tools whose calls a plan may write out, by step type.
 var plannable = map[string][]string{
-	vocab.StepRead:  {vocab.ToolRead},
-	vocab.StepWrite: vocab.WriteTools(),
+	vocab.StepRead:    {vocab.ToolRead},
+	vocab.StepAnalyze: {vocab.ToolAnalyze},
+	vocab.StepWrite:   vocab.WriteTools(),
 }
 
 // ReadyCalls returns the calls that the planner wrote out for a step, in Act's form. If a plan may not write out one
@@ -26,7 +27,7 @@ func (s *Step) ReadyCalls() []vocab.Call {
 	calls := make([]vocab.Call, 0, len(s.Calls))
 	for _, raw := range s.Calls {
 		call, ok := readyCall(raw)
-		if !ok || !slices.Contains(plannable[s.Type], call.Tool) {
+		if !ok || !slices.Contains(plannable[s.Type], call.Tool) || gjson.GetBytes(call.Args, "how").Exists() {
 			return nil
 		}
 		calls = append(calls, call)
@@ -137,8 +138,10 @@ func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 		}
 		args := gjson.ParseBytes(call.Args)
 		home, kind := in.Homes[args.Get("table").Str], vocab.StepWrite
-		if call.Tool == vocab.ToolRead {
-			kind = vocab.StepRead
+		for _, looks := range []string{vocab.StepRead, vocab.StepAnalyze} {
+			if slices.Contains(plannable[looks], call.Tool) {
+				kind = looks
+			}
 		}
 		if n := len(steps); n == 0 || steps[n-1].Type != kind || steps[n-1].Subdomain != home.Subdomain {
 			steps = append(steps, Step{Type: kind, Subdomain: home.Subdomain, Needs: "refs"})
@@ -146,7 +149,7 @@ func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 		step := &steps[len(steps)-1]
 		step.Calls = append(step.Calls, raw)
 		step.Refs = append(step.Refs, in.Refs.in(append(texts(args.Get("from_ref")), texts(args.Get(`filters.#(field=="id")#.value|@flatten`))...))...)
-		step.Description = joined(step.Description, inWords(call.Tool, args, home.Plural))
+		step.Description = joined(step.Description, inWords(call.Tool, args, home.Plural, gjson.GetBytes(raw, "how").Str))
 	}
 
 	return steps
@@ -176,8 +179,12 @@ func joined(before, more string) string {
 	return more
 }
 
-// inWords says what a call does with rows that are called so.
-func inWords(tool string, args gjson.Result, rows string) string {
+// InWords says what a call does with rows that are called so.
+func InWords(call vocab.Call, rows string) string {
+	return inWords(call.Tool, gjson.ParseBytes(call.Args), rows, "")
+}
+
+func inWords(tool string, args gjson.Result, rows, how string) string {
 	var filters, set []string
 	for _, f := range args.Get("filters").Array() {
 		filters = append(filters, strings.TrimSpace(f.Get("field").String()+" "+f.Get("op").String()+" "+strings.Join(texts(f.Get("value")), ", ")))
@@ -185,7 +192,10 @@ func inWords(tool string, args gjson.Result, rows string) string {
 	for _, v := range append(args.Get("set").Array(), args.Get("rows.#.set|@flatten").Array()...) {
 		set = append(set, v.Get("column").String()+" "+strings.Join(texts(v.Get("value")), ", "))
 	}
-	what := map[string]string{vocab.ToolRead: "Read the ", vocab.ToolCreate: "Add to the ", vocab.ToolUpdate: "Change the ", vocab.ToolDelete: "Delete the "}[tool] + rows
+	if !isNothing(how) {
+		set = []string{how}
+	}
+	what := verbs[tool] + rows
 	if draft := args.Get("from_ref").Str; draft != "" {
 		what = "Save " + draft + " to the " + rows
 	}
@@ -197,6 +207,10 @@ func inWords(tool string, args gjson.Result, rows string) string {
 	}
 
 	return what
+}
+
+var verbs = map[string]string{
+	vocab.ToolAnalyze: "Figures of the ", vocab.ToolRead: "Read the ", vocab.ToolCreate: "Add to the ", vocab.ToolUpdate: "Change the ", vocab.ToolDelete: "Delete the ",
 }
 
 // texts words a value, or each of a list; nothing is none.
@@ -230,6 +244,14 @@ func readyCall(raw json.RawMessage) (vocab.Call, bool) {
 		delete(fields, "set")
 		fields["rows"] = []any{map[string]any{"set": set}}
 	}
+	if tool == vocab.ToolAnalyze {
+		delete(fields, "detail")
+	}
+	how, _ := fields["how"].(string)
+	if arguments, ok := clause(tool, how); ok && (how != "" || fields["aggregates"] == nil) {
+		maps.Copy(fields, arguments)
+		delete(fields, "how")
+	}
 	args, err := json.Marshal(fields)
 
 	return vocab.Call{Tool: tool, Args: args}, err == nil && tool != "" && fields["table"] != nil
@@ -240,9 +262,10 @@ func readyCall(raw json.RawMessage) (vocab.Call, bool) {
 func plannedCall() *jsonschema.Schema {
 	return object(fields{
 		"step": integer("Number of the step, from 1; 0 without steps."),
-		"tool": enum("", vocab.ToolRead, vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete), "table": text(""),
+		"tool": enum("", vocab.ToolRead, vocab.ToolAnalyze, vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete), "table": text(""),
 		"filters":  filters(),
 		"detail":   text("Of a read: summary, text, rows or full; else empty."),
+		"how":      text("SQL or empty. Of a read: order by made_at desc limit 5. Of an analysis: count, sum(price) group by item_id.state, made_at:month (hour, day, weekday, week, year) order by count desc limit 5."),
 		"from_ref": text("Of a create: the draft to save; else empty."),
 		"set":      set(),
 	})

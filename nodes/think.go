@@ -158,7 +158,7 @@ func (o *ThinkOutput) implied() string {
 func (s *Step) check(f *faults, number int, in ThinkInput) {
 	f.check(oneOf("type", &s.Type, "", vocab.StepTypes...))
 	f.check(oneOf("needs", &s.Needs, "refs", needs...))
-	if s.Type == vocab.StepAnalyze {
+	if s.Type == vocab.StepAnalyze && len(s.ReadyCalls()) == 0 {
 		s.Needs = "rows"
 	}
 	s.Subdomain = in.subdomain(s.Subdomain)

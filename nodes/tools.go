@@ -196,7 +196,7 @@ func row(beside fields) *jsonschema.Schema {
 }
 
 func set() *jsonschema.Schema {
-	return list("", object(fields{"column": text(""), "value": value("A ref or name for a column that points to a row; JSON as a text for a JSON column.")}))
+	return list("", object(fields{"column": text(""), "value": value("A ref or name where the column points to a row; JSON as a text.")}))
 }
 
 // value is any column value. It excludes objects: free-form content cannot be constrained.

@@ -173,7 +173,7 @@ func TestTotalsKeepTheBudget(t *testing.T) {
 			`[{"call": %d, "totals": [%s0]}]`, call, strings.Repeat("100, ", 1000))})
 	}
 	results := body(b.reply(t, turn).Frame, "## Execution Results")
-	require.Equal(t, 3, strings.Count(results, "Computed: "))
+	require.Equal(t, 3, strings.Count(results, "Figures of the "))
 	require.Less(t, len(results), 4*300+1000)
 }
 

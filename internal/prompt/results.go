@@ -2,13 +2,17 @@ package prompt
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
+	"alfred/nodes"
 )
 
 // executionResults prints the facts of the turn that a reply may state: what was asked, how each step ended, the rows,
@@ -175,7 +179,7 @@ func (t *page) otherResults(s *section, left *Tokens) {
 			t.toldRecall(s, r, left, told)
 		case vocab.CarriesRows(r.Tool) || r.Tool == vocab.ToolGenerate || len(r.Rows) == 0:
 		default:
-			line := "Computed: " + clean.JSON(t.Guarded(r))
+			line := t.computed(r)
 			if told[line] {
 				continue
 			}
@@ -186,6 +190,25 @@ func (t *page) otherResults(s *section, left *Tokens) {
 	if failed > 0 {
 		s.line("(", count(failed, "attempt"), " failed on the way)")
 	}
+}
+
+// computed words totals: of which rows they are, how many of them there are, and what their numbers measure.
+func (t *page) computed(r *view.Result) string {
+	def := t.Domain.Entity(clean.Text(r.EntityType))
+	if def == nil {
+		return "Computed: " + clean.JSON(t.Guarded(r))
+	}
+	line := clean.Inline(nodes.InWords(vocab.Call{Tool: r.Tool, Args: r.Params}, def.Plural), 2*say.MaxFact) + ": " + clean.JSON(t.Guarded(r))
+	if int(r.RowCount) > len(r.Rows) {
+		line += ", the first " + strconv.Itoa(len(r.Rows)) + " of " + strconv.Itoa(int(r.RowCount))
+	}
+	for _, one := range gjson.GetBytes(r.Params, "aggregates").Array() {
+		if c := def.Reached(one.Get("column").Str); c != nil && measured(c) {
+			line += "; " + c.Name + ": " + strings.TrimRight(c.Comment, ".")
+		}
+	}
+
+	return line
 }
 
 // approvalNeeded is the code of calls that wait for the user's word.

@@ -143,7 +143,7 @@ func (t *page) requested(step *db.TurnSteps) []string {
 // subdomain may read.
 func (t *page) tables(step *db.TurnSteps) []string {
 	tables := t.schemaTables(step)
-	if step.StepType == db.StepTypeRead { // its calls may be of any tables: they are read at once
+	if step.StepType == db.StepTypeRead || step.StepType == db.StepTypeAnalyze { // its calls may be of any tables: they are read at once
 		for _, table := range gjson.GetBytes(step.Calls, "#.args.table").Array() {
 			tables = unique(tables, []string{table.Str})
 		}
@@ -238,12 +238,17 @@ func columnsLine(def *domain.Entity) string {
 func measuredLine(def *domain.Entity) string {
 	line := columnsLine(def)
 	for _, c := range def.Columns {
-		if c.Kind == domain.KindNumber && c.Comment != "" && !c.Hidden && c.FK == nil && c != def.Key {
+		if measured(c) && !c.Hidden && c != def.Key {
 			line += "; " + c.Name + ": " + strings.TrimRight(c.Comment, ".")
 		}
 	}
 
 	return clean.Block(line)
+}
+
+// measured reports whether the owner says what a column's numbers measure.
+func measured(c *domain.Column) bool {
+	return c.Kind == domain.KindNumber && c.Comment != "" && c.FK == nil
 }
 
 // operations lists what a write step may do to rows of its own tables besides writing them.

@@ -1,0 +1,92 @@
+package nodes
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/internal/vocab"
+)
+
+// A planned call says in one text, as SQL does, how its rows are ordered, cut off, counted and added up. Fields of their
+// own for that would be sent with every message, and written with every call.
+var (
+	clauseForm    = regexp.MustCompile(`(?is)^(.*?)\s*(?:\bgroup by\s+(.*?))?\s*(?:\border by\s+(.+?)(?:\s+(asc|desc))?)?\s*(?:\blimit\s+(\d+))?$`)
+	aggregateForm = regexp.MustCompile(`(?i)^(count|sum|avg|min|max)\s*(?:\(\s*\*?([\w.]*)\s*\))?(?:\s+as\s+(\w+))?$`)
+)
+
+// clause reads that text and returns the arguments that it stands for; false if it says anything else.
+func clause(tool, text string) (arguments map[string]any, ok bool) {
+	if isNothing(text) {
+		text = ""
+	}
+	parts := clauseForm.FindStringSubmatch(strings.TrimSpace(text))
+	arguments = map[string]any{}
+	if parts == nil || tool != vocab.ToolRead && tool != vocab.ToolAnalyze {
+		return nil, text == ""
+	}
+	groups, order := listed(parts[2]), parts[3]
+	if tool == vocab.ToolRead && (len(groups) > 0 || parts[1] != "" && parts[1] != "*") {
+		return nil, false
+	}
+	if tool == vocab.ToolAnalyze {
+		aggregates, understood := aggregates(slices.DeleteFunc(listed(cmp.Or(parts[1], "count")), func(one string) bool { return slices.Contains(groups, one) }))
+		if !understood {
+			return nil, false
+		}
+		arguments["aggregates"] = aggregates
+		if len(groups) > 0 {
+			arguments["group_by"] = groups
+		}
+		if by, isNumber := aggregate(order); isNumber {
+			order = by["as"]
+		}
+	}
+	if order != "" {
+		arguments["order_by"], arguments["order_dir"] = order, strings.ToLower(cmp.Or(parts[4], "asc"))
+	}
+	if limit, err := strconv.Atoi(parts[5]); err == nil {
+		arguments["limit"] = limit
+	}
+
+	return arguments, true
+}
+
+// aggregates reads a list of them, false if one is none.
+func aggregates(texts []string) (list []map[string]string, ok bool) {
+	for _, one := range texts {
+		read, isOne := aggregate(one)
+		if !isOne {
+			return nil, false
+		}
+		list = append(list, read)
+	}
+
+	return list, len(list) > 0
+}
+
+// aggregate reads count, sum(price) or sum(price) as total.
+func aggregate(text string) (read map[string]string, ok bool) {
+	parts := aggregateForm.FindStringSubmatch(text)
+	if parts == nil {
+		return nil, false
+	}
+	fn := strings.ToLower(parts[1])
+
+	return map[string]string{
+		"fn": fn, "column": parts[2],
+		"as": strings.ToLower(cmp.Or(parts[3], strings.Trim(fn+"_"+strings.ReplaceAll(parts[2], ".", "_"), "_"))),
+	}, true
+}
+
+// listed are the parts of a list with commas.
+func listed(text string) []string {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+
+	return parts
+}
