@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"alfred/internal/domain"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 )
@@ -27,13 +28,20 @@ func byRef(call vocab.Call) (refs []string, by bool) {
 	return refs, by
 }
 
-// fits reports whether a planned call that changes rows may be made as it is written. The values that an update
+// fits reports whether a planned call may be made as it is written, which one that changes no rows always may. The values that an update
 // overwrites must be known, and must not be a list, an object or a longer text: the planner was not shown those, and
-// may have meant to add to them. To delete a row, it is enough that nobody has changed it since it was last read.
+// may have meant to add to them. To delete a row, or for an operation on it, it is enough that nobody has changed it since it was last read.
 func fits(known *view.Scene, call vocab.Call) bool {
+	if o := known.Domain.Operation(call.Tool); o != nil {
+		return known.Unchanged(actsOn(o, call))
+	}
 	refs, _ := byRef(call)
-	if call.Tool == vocab.ToolDelete {
+	switch call.Tool {
+	case vocab.ToolDelete:
 		return known.Unchanged(refs)
+	case vocab.ToolUpdate:
+	default:
+		return true
 	}
 	columns := changed(call)
 
@@ -49,4 +57,17 @@ func changed(call vocab.Call) (columns []string) {
 	}
 
 	return columns
+}
+
+// actsOn are the rows that the arguments of an operation name, by ref or in another way.
+func actsOn(o *domain.Operation, call vocab.Call) (rows []string) {
+	for _, c := range o.Args.Columns {
+		if value := gjson.GetBytes(call.Args, c.Name); c.FK != nil && value.Exists() {
+			for _, one := range value.Array() {
+				rows = append(rows, one.String())
+			}
+		}
+	}
+
+	return rows
 }

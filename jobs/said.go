@@ -69,5 +69,7 @@ func (s *state) wentAsWritten(call *uuid.UUID) bool {
 		}
 	}
 
-	return !slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID && r.Failed() })
+	return !slices.ContainsFunc(s.Results, func(r *view.Result) bool {
+		return r.TurnID == s.Turn.ID && (r.Failed() || s.Domain.Operation(r.Tool) != nil) // what an operation does is known only then
+	})
 }

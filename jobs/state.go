@@ -107,7 +107,7 @@ func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
 		return nil
 	}
 	for _, call := range calls {
-		if (call.Tool == vocab.ToolUpdate || call.Tool == vocab.ToolDelete) && !fits(s.Scene(false), call) {
+		if !fits(s.Scene(false), call) {
 			return nil
 		}
 	}

@@ -103,6 +103,8 @@ type ThinkInput struct {
 	MaxSteps         int
 	// Homes say where the rows of a table are handled, by table.
 	Homes map[string]Home
+	// Operations are further tools of write steps.
+	Operations []string
 	// Permission says whether write steps are allowed; the prompt states it below the task.
 	Permission Permission
 	// Refused says why the plan that came with Understand's answer cannot be followed, "" if none came or the permission

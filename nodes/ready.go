@@ -27,13 +27,18 @@ func (s *Step) ReadyCalls() []vocab.Call {
 	calls := make([]vocab.Call, 0, len(s.Calls))
 	for _, raw := range s.Calls {
 		call, ok := readyCall(raw)
-		if !ok || !slices.Contains(plannable[s.Type], call.Tool) || gjson.GetBytes(call.Args, "how").Exists() {
+		if !ok || !slices.Contains(plannable[s.Type], call.Tool) && (s.Type != vocab.StepWrite || !operates(call.Tool)) || gjson.GetBytes(call.Args, "how").Exists() {
 			return nil
 		}
 		calls = append(calls, call)
 	}
 
 	return calls
+}
+
+// operates reports whether a tool can only be an operation of the domain.
+func operates(tool string) bool {
+	return !slices.Contains(vocab.DataTools(), tool) && !slices.Contains(vocab.EveryStep, tool)
 }
 
 // maxTables is for how many tables the schema lists their names; servers limit how many values a schema may have.
@@ -52,12 +57,17 @@ func (in *ThinkInput) tables() []string {
 func (in *ThinkInput) strange(calls []json.RawMessage) string {
 	for _, raw := range calls {
 		call, ok := readyCall(raw)
-		if table := gjson.GetBytes(call.Args, "table").Str; ok && table != "" && in.Homes[table] == (Home{}) {
+		if table := home(raw, call); ok && table != "" && in.Homes[table] == (Home{}) {
 			return table
 		}
 	}
 
 	return ""
+}
+
+// home is the table that a call is about, which is no argument of an operation.
+func home(raw json.RawMessage, call vocab.Call) string {
+	return cmp.Or(gjson.GetBytes(call.Args, "table").Str, gjson.GetBytes(raw, "table").Str)
 }
 
 // settle moves the calls into their steps, with every ref that their ranges stand for: who asks which rows a call is about
@@ -137,7 +147,7 @@ func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 			return nil
 		}
 		args := gjson.ParseBytes(call.Args)
-		home, kind := in.Homes[args.Get("table").Str], vocab.StepWrite
+		home, kind := in.Homes[home(raw, call)], vocab.StepWrite
 		for _, looks := range []string{vocab.StepRead, vocab.StepAnalyze} {
 			if slices.Contains(plannable[looks], call.Tool) {
 				kind = looks
@@ -148,7 +158,11 @@ func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 		}
 		step := &steps[len(steps)-1]
 		step.Calls = append(step.Calls, raw)
-		step.Refs = append(step.Refs, in.Refs.in(append(texts(args.Get("from_ref")), texts(args.Get(`filters.#(field=="id")#.value|@flatten`))...))...)
+		about := append(texts(args.Get("from_ref")), texts(args.Get(`filters.#(field=="id")#.value|@flatten`))...)
+		if operates(call.Tool) {
+			about = texts(args.Get("@values|@flatten"))
+		}
+		step.Refs = append(step.Refs, in.Refs.in(about)...)
 		step.Description = joined(step.Description, inWords(call.Tool, args, home.Plural, gjson.GetBytes(raw, "how").Str))
 	}
 
@@ -196,6 +210,9 @@ func inWords(tool string, args gjson.Result, rows, how string) string {
 		set = []string{how}
 	}
 	what := verbs[tool] + rows
+	if operates(tool) {
+		what = "Carry out " + strings.ReplaceAll(tool, "_", " ") + ": " + strings.Join(texts(args.Get("@values|@flatten")), ", ")
+	}
 	if draft := args.Get("from_ref").Str; draft != "" {
 		what = "Save " + draft + " to the " + rows
 	}
@@ -244,6 +261,9 @@ func readyCall(raw json.RawMessage) (vocab.Call, bool) {
 		delete(fields, "set")
 		fields["rows"] = []any{map[string]any{"set": set}}
 	}
+	if operates(tool) {
+		return operation(tool, fields)
+	}
 	if tool == vocab.ToolAnalyze {
 		delete(fields, "detail")
 	}
@@ -257,12 +277,29 @@ func readyCall(raw json.RawMessage) (vocab.Call, bool) {
 	return vocab.Call{Tool: tool, Args: args}, err == nil && tool != "" && fields["table"] != nil
 }
 
+// operation reads the call of one: its arguments are what it sets.
+func operation(tool string, fields map[string]any) (vocab.Call, bool) {
+	table, set := fields["table"], fields["set"]
+	delete(fields, "table")
+	if list, isList := set.([]any); isList {
+		delete(fields, "set")
+		for _, one := range list {
+			pair, _ := one.(map[string]any)
+			name, _ := pair["column"].(string)
+			fields[name] = pair["value"]
+		}
+	}
+	args, err := json.Marshal(fields)
+
+	return vocab.Call{Tool: tool, Args: args}, err == nil && tool != "" && table != nil
+}
+
 // plannedCall is the schema of one call in a plan: the arguments of all tools it may name, side by side, because strict
 // schemas cannot express alternatives of objects.
 func plannedCall() *jsonschema.Schema {
 	return object(fields{
 		"step": integer("Number of the step, from 1; 0 without steps."),
-		"tool": enum("", vocab.ToolRead, vocab.ToolAnalyze, vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete), "table": text(""),
+		"tool": text(""), "table": text(""),
 		"filters":  filters(),
 		"detail":   text("Of a read: summary, text, rows or full; else empty."),
 		"how":      text("SQL or empty. Of a read: order by made_at desc limit 5. Of an analysis: count, sum(price) group by item_id.state, made_at:month (hour, day, weekday, week, year) order by count desc limit 5."),

@@ -45,6 +45,7 @@ func (in *ThinkInput) enums(prefix string) map[string][]string {
 	return map[string][]string{
 		prefix + "steps.type": vocab.StepTypes, prefix + "steps.needs": needs, prefix + "steps.subdomain": in.Subdomains,
 		"calls.table": in.tables(),
+		"calls.tool":  append([]string{vocab.ToolRead, vocab.ToolAnalyze, vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete}, in.Operations...),
 	}
 }
 

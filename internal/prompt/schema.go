@@ -198,10 +198,10 @@ func (t *page) plannerPersona() string {
 		}
 	}
 	if len(t.Domain.Operations) > 0 {
-		b.WriteString("\n## Operations\nA write step of the subdomain may also do these; never imitate one by writing rows.\n")
+		b.WriteString("\n## Operations\nA write step of the subdomain may also do these; never imitate one by writing rows. As a call, with the operation as `tool` and its arguments as columns of `set`, it takes refs of loaded rows, and says nothing of what will come of it.\n")
 	}
 	for _, o := range t.Domain.Operations {
-		b.WriteString("- " + o.Name + " (" + o.On.Type + "): " + o.Description + "\n")
+		b.WriteString("- " + o.Name + " (" + o.On.Type + "; arguments: " + columnNames(o.Args) + "): " + o.Description + "\n")
 	}
 
 	return b.String()
@@ -214,8 +214,10 @@ func (t *page) readable(def *domain.Entity) bool {
 	})
 }
 
-// columnsLine names a table's columns, with the allowed values of enumerations and the form of what is no plain text.
-func columnsLine(def *domain.Entity) string {
+func columnsLine(def *domain.Entity) string { return "- " + def.Table + ": " + columnNames(def) }
+
+// columnNames lists a table's columns, with the allowed values of enumerations and the form of what is no plain text.
+func columnNames(def *domain.Entity) string {
 	var names []string
 	for _, c := range def.Columns {
 		switch {
@@ -231,7 +233,7 @@ func columnsLine(def *domain.Entity) string {
 		}
 	}
 
-	return "- " + def.Table + ": " + strings.Join(names, ", ")
+	return strings.Join(names, ", ")
 }
 
 // measuredLine is columnsLine with what the numbers measure: whoever adds prices has to know their currency.
