@@ -142,11 +142,17 @@ func (s *state) click() (*question, error) {
 	return nil, nil
 }
 
-// onlyAsks reports whether the reply has nothing to say but the question.
+// onlyAsks reports whether the reply has nothing to say but the question, which a model worded for its user. What the only
+// step of a turn looked up in order to ask need not be told.
 func (s *state) onlyAsks(done nodes.Done) bool {
-	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID })
+	if done.Curated || done.Wrote || done.Drafted || len(s.Steps) > 1 {
+		return false
+	}
+	run := s.LastRun()
+	asks := run != nil && run.Acted != nil && run.Acted.AskUser != nil
+	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID && (!asks || r.Step == 0) })
 
-	return len(s.Steps) == 0 && !told && !done.Curated
+	return !told && (asks || len(s.Steps) == 0)
 }
 
 // told is the question as models read it.

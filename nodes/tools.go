@@ -153,7 +153,7 @@ var toolSpecs = map[string]toolSpec{
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"summary": text(""), "conclusions": text("Empty for none."), "note": text("Empty for none.")})
 		}},
-	vocab.ToolAskUser: {"Ask the user something that only they can decide; ends the turn.",
+	vocab.ToolAskUser: {"Ask the user, in their language, what only they can decide; ends the turn.",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"question": text(""), "options": list("Answers to choose from, a few words each; empty for an open question.", text("")),
