@@ -288,7 +288,8 @@ func argumentText(kind domain.Kind, value any) string {
 	return string(raw)
 }
 
-// maxCompared is how many rows of a type are compared before and after an operation, the first by their keys.
+// maxCompared is how many rows of a type are compared before and after an operation, the first by their keys, besides those
+// that it names.
 const maxCompared = 5000
 
 // versions returns the versions of the user's rows of the types that the function changes. Afterwards they are those up
@@ -321,6 +322,9 @@ func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error 
 	}
 	for _, e := range op.declared.Changes {
 		was, now := op.before[e.Type], after[e.Type]
+		if err := op.compareNamed(ctx, tx, e, was, now); err != nil {
+			return err
+		}
 		keys, gone := map[string][]string{}, registry.Result{Entity: e, Action: registry.ActionDeleted}
 		for _, key := range slices.Sorted(maps.Keys(now)) {
 			if before, known := was[key]; !known {
@@ -345,6 +349,27 @@ func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error 
 			op.changed = append(op.changed, gone)
 		}
 	}
+
+	return nil
+}
+
+// compareNamed adds the rows that the arguments name to the versions before and now, if they are not among the first.
+func (op *operateOp) compareNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, was, now map[string]string) error {
+	var keys []string
+	for _, name := range slices.Sorted(maps.Keys(op.named)) {
+		kind, key, _ := strings.Cut(name, " ")
+		if _, compared := was[key]; kind == e.Type && !compared {
+			was[key], keys = op.named[name], append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := byKeys(ctx, tx, e, ownColumns(e), keys)
+	if err != nil {
+		return err
+	}
+	maps.Copy(now, found.Versions[e.Type])
 
 	return nil
 }

@@ -160,6 +160,19 @@ func TestOperationsOnOneOfManyRows(t *testing.T) {
 	require.Equal(t, "crate_1 deleted", query[string](b, `SELECT string_agg(ref || ' ' || action, ', ') FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
 }
 
+// The rows that an operation names are compared wherever they stand among a great many: it was said to have done nothing.
+func TestOperationsOnTheLastOfManyRows(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	b.exec(`INSERT INTO depot.crates (user_id, name) SELECT $1, 'Box' FROM generate_series(1, 5001)`, b.scope.UserID)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Chairs", "weight": 10}}`)
+	moved := b.decide("write", call("move_crate", `{"this": "crate_2", "shelf": 9}`))
+	require.Equal(t, "Move crate: 1 crate: Chairs (crate_2).", moved.Told())
+	gone := b.approve(b.decide("write", call("send_back", `{"this": "crate_2", "reason": "too heavy"}`)).Approval).Results[0]
+	require.Equal(t, 1, gone.RowCount)
+}
+
 // Keys are ordered as their column is, not as texts are by default.
 func TestOperationsAmongManyKeysOfACollation(t *testing.T) {
 	t.Parallel()
