@@ -28,6 +28,9 @@ turns:
   - understand: {intent: read}
     think: {goal: Count, decision: plan, calls: [{tool: db_analyze, table: tasks, filters: [], how: count}, {tool: db_read, table: recipes, filters: [], how: "order by name desc limit 1", detail: summary}]}
     reply: None, and the last one is Shakshuka Classic.
+  - understand: {intent: read}
+    think: {goal: Show, decision: plan, calls: [{tool: db_read, table: recipes, filters: [], how: "order by name desc limit 1", detail: full}]}
+    reply: It takes ten minutes to prepare.
 `)
 	require.Equal(t, "analyze ok", c.say("Which cuisines take longest?").outcomes())
 	require.Equal(t, "understand reply", c.callsOf(1))
@@ -45,4 +48,6 @@ turns:
 	require.Equal(t, "analyze ok, read ok", c.say("How many tasks do I have, and which recipe is the last?").outcomes())
 	require.Equal(t, "understand reply", c.callsOf(4))
 	require.Contains(t, section(c.prompt(4, "reply", 1), "## Execution Results"), "Shakshuka Classic")
+	c.say("And how long do I prepare it?")
+	require.Contains(t, section(c.prompt(5, "reply", 1), "## Execution Results"), "(prep_time_minutes of the recipes: Minutes of preparation)", "a reply knows what rows' numbers measure")
 }

@@ -26,6 +26,7 @@ func (t *page) whatIsKnown(s *section) {
 		}
 		s.item("recent", ref, t.Rows.ByRef[ref].Turn, line)
 	}
+	t.measures(s)
 }
 
 // knownRow prints a row that is loaded and current; "" for any other.

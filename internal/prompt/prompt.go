@@ -44,11 +44,12 @@ type page struct {
 	shown  map[string][]string // columns that appear in the prompt, by ref
 	// sections are those of act's frame, empty ones too, while it is made: the facts keep a page while the model works.
 	sections []*section
-	alike    map[string]int // how many entities have a type and name; nil until asked for
+	alike    map[string]int          // how many entities have a type and name; nil until asked for
+	measured map[*domain.Column]bool // columns of which a prompt has said what their numbers measure
 }
 
 func (p *Prompts) page(v *view.View, known bool) *page {
-	return &page{Teller: say.Teller{Scene: v.Scene(known)}, config: p.config}
+	return &page{Teller: say.Teller{Scene: v.Scene(known)}, config: p.config, measured: map[*domain.Column]bool{}}
 }
 
 // Understand builds the memory manager's input. UI changes and mentions must already be applied.

@@ -9,6 +9,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/internal/say"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
@@ -95,7 +96,25 @@ func (t *page) resultRows(s *section) {
 			t.effect(s, d, nested, &left)
 		}
 	}
+	t.measures(s)
 	t.otherResults(s, &left)
+}
+
+// measures says what the numbers in a section's rows measure, where their owner says it, once a prompt: 21180 may be cents.
+func (t *page) measures(s *section) {
+	kinds := map[*domain.Entity]bool{}
+	for _, r := range t.Rows.ByRef {
+		kinds[r.Kind] = true
+	}
+	text := s.body.String()
+	for _, e := range t.Domain.Entities {
+		for _, c := range e.Columns {
+			if kinds[e] && measured(c) && !t.measured[c] && strings.Contains(text, " "+c.Name+":") {
+				t.measured[c] = true
+				s.line("(", c.Name, " of the ", e.Plural, ": ", clean.Inline(strings.TrimRight(c.Comment, "."), say.MaxFact), ")")
+			}
+		}
+	}
 }
 
 // effect prints the rows that a call found or wrote. What is part of a row stands with it.
@@ -204,7 +223,7 @@ func (t *page) computed(r *view.Result) string {
 	}
 	for _, one := range gjson.GetBytes(r.Params, "aggregates").Array() {
 		if c := def.Reached(one.Get("column").Str); c != nil && measured(c) {
-			line += "; " + c.Name + ": " + strings.TrimRight(c.Comment, ".")
+			line += "; " + c.Name + ": " + clean.Inline(strings.TrimRight(c.Comment, "."), say.MaxFact)
 		}
 	}
 
