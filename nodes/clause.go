@@ -13,7 +13,7 @@ import (
 // A planned call says in one text, as SQL does, how its rows are ordered, cut off, counted and added up. Fields of their
 // own for that would be sent with every message, and written with every call.
 var (
-	clauseForm    = regexp.MustCompile(`(?is)^(.*?)\s*(?:\bgroup by\s+(.*?))?\s*(?:\border by\s+(.+?)(?:\s+(asc|desc))?)?\s*(?:\blimit\s+(\d+))?$`)
+	clauseForm    = regexp.MustCompile(`(?is)^(?:select\s+)?(.*?)\s*(?:\bgroup by\s+(.*?))?\s*(?:\border by\s+(.+?)(?:\s+(asc|desc))?(?:\s+nulls last)?)?\s*(?:\blimit\s+(\d+))?$`)
 	aggregateForm = regexp.MustCompile(`(?i)^(count|sum|avg|min|max)\s*(?:\(\s*\*?([\w.]*)\s*\))?(?:\s+as\s+(\w+))?$`)
 )
 

@@ -19,12 +19,14 @@ func TestPlannedCallsSayHow(t *testing.T) {
 			"aggregates":[{"fn":"sum","column":"pot_id.price","as":"sum_pot_id_price"}],"group_by":["pot_id.kind","made_at:month"],"order_by":"sum_pot_id_price","order_dir":"desc","limit":5}`,
 		`"tool":"db_analyze","how":"max(made_at) order by max_made_at"`:         `{"aggregates":[{"fn":"max","column":"made_at","as":"max_made_at"}],"order_by":"max_made_at","order_dir":"asc"}`,
 		`"tool":"db_analyze","aggregates":[{"fn":"count"}],"group_by":["tint"]`: `{"aggregates":[{"fn":"count"}],"group_by":["tint"]}`,
-		`"tool":"db_read","how":"order by made_at DESC limit 5"`:                `{"order_by":"made_at","order_dir":"desc","limit":5}`,
-		`"tool":"db_read","how":"limit 5"`:                                      `{"limit":5}`,
-		`"tool":"db_read","how":"null"`:                                         `{}`,
-		`"tool":"db_read","how":"count"`:                                        "",
-		`"tool":"db_analyze","how":"count(distinct tint)"`:                      "",
-		`"tool":"db_analyze","how":"median(price)"`:                             "",
+		`"tool":"db_analyze","how":"SELECT tint, SUM(price) AS total GROUP BY tint ORDER BY total DESC NULLS LAST LIMIT 3"`: `{
+			"aggregates":[{"fn":"sum","column":"price","as":"total"}],"group_by":["tint"],"order_by":"total","order_dir":"desc","limit":3}`,
+		`"tool":"db_read","how":"order by made_at DESC limit 5"`: `{"order_by":"made_at","order_dir":"desc","limit":5}`,
+		`"tool":"db_read","how":"limit 5"`:                       `{"limit":5}`,
+		`"tool":"db_read","how":"null"`:                          `{}`,
+		`"tool":"db_read","how":"count"`:                         "",
+		`"tool":"db_analyze","how":"count(distinct tint)"`:       "",
+		`"tool":"db_analyze","how":"median(price)"`:              "",
 	} {
 		out, err := nodes.Understand(t.Context(), says(`{"intent":"read","calls":[{"step":0,"table":"vases","filters":[],"from_ref":"","set":[],`+how+`}]}`), togetherInput())
 		require.NoError(t, err)
