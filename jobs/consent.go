@@ -188,6 +188,11 @@ func (q *question) settle(out *nodes.UnderstandOutput) {
 	}
 }
 
+// approves reports whether a click lets code carry out what was asked about, so that nothing is left to understand or plan.
+func (q *question) approves() bool {
+	return q != nil && q.kind == vocab.AskApprove && q.chosen == optionYes
+}
+
 // permit decides whether a turn may write, given the message's intent and the
 // question it answers (nil for none).
 //

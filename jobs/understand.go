@@ -95,9 +95,17 @@ func (u *understand) prepare() (frame *nodes.Frame, err error) {
 		return nil, nil
 	}
 	u.in = u.s.prompts.Understand(u.s.View)
-	u.clicked, err = u.s.click()
+	if u.clicked, err = u.s.click(); err != nil {
+		return nil, err
+	}
+	if u.clicked.approves() {
+		u.out = &nodes.UnderstandOutput{}
+		u.clicked.settle(u.out)
 
-	return &u.in.Frame, err
+		return nil, nil
+	}
+
+	return &u.in.Frame, nil
 }
 
 func (u *understand) run(ctx context.Context, rec *recorder) error {

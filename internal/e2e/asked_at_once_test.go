@@ -39,3 +39,21 @@ turns:
 	require.Contains(t, c.say("What is at home, and put milk on the list").Reply, "eggs")
 	require.Contains(t, c.say("Butter and milk on the list").Reply, "Butter is on the list")
 }
+
+// A click that approves says all: code carries out what was asked about, and only the reply takes a call.
+func TestAClickOnYesNeedsNoUnderstanding(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: g, decision: plan, steps: [{type: write, subdomain: inventory, description: Throw all away}]}
+    act: {calls: [{tool: db_delete, args: {table: inventory, filters: []}}]}
+    reply: Shall I?
+  - reply: All is gone.
+`)
+	c.say("Throw away all that is at home")
+	require.Equal(t, "write ok", c.click("yes", "Yes").outcomes())
+	require.Equal(t, "reply", c.callsOf(2))
+	c.fact("0", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`)
+	c.fact("understand act reply summarize", `SELECT string_agg(r.node, ' ' ORDER BY r.position) FROM node_runs r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND t.number = 2`)
+}
