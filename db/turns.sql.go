@@ -796,20 +796,25 @@ func (q *Queries) TurnUndoTarget(ctx context.Context, db DBTX, arg *TurnUndoTarg
 
 const TurnUndone = `-- name: TurnUndone :exec
 WITH target AS (
-    UPDATE turns AS t SET undo = 'done', undone_by = $2::uuid WHERE t.id = $1::uuid RETURNING t.undoes
+    UPDATE turns AS t SET undo = 'done', undone_by = $2::uuid WHERE t.id = $1::uuid RETURNING t.id, t.session_id
 ), again AS (
-    UPDATE turns AS t SET undo = 'possible', undone_by = NULL FROM target WHERE t.id = target.undoes
+    UPDATE turns AS t SET undo = 'possible', undone_by = NULL
+    FROM target AS x
+    JOIN turn_step_results AS r ON r.turn_id = x.id AND r.tool = 'undo' AND r.error_code IS NULL
+    WHERE t.session_id = x.session_id AND t.number = (r.params ->> 'turn')::integer AND t.undo = 'done'
 )
-UPDATE turns AS t SET undoes = $1::uuid WHERE t.id = $2::uuid
+UPDATE turns AS t SET undoes = $1::uuid WHERE t.id = $2::uuid AND $3::boolean
 `
 
 type TurnUndoneParams struct {
 	TurnID   uuid.UUID
 	UndoneBy uuid.UUID
+	Alone    bool
 }
 
-// TurnUndone records that one turn undid another. Whatever the other had itself undone is in effect again.
+// TurnUndone records that one turn undid another. Whatever the other had itself undone is in effect again. A turn that does
+// more than that is no mere undo.
 func (q *Queries) TurnUndone(ctx context.Context, db DBTX, arg *TurnUndoneParams) error {
-	_, err := db.Exec(ctx, TurnUndone, arg.TurnID, arg.UndoneBy)
+	_, err := db.Exec(ctx, TurnUndone, arg.TurnID, arg.UndoneBy, arg.Alone)
 	return err
 }

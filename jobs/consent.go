@@ -177,11 +177,8 @@ func (q *question) settle(out *nodes.UnderstandOutput) {
 	out.AnswersQuestion, out.Disambiguation, out.Clarification, out.Quick = true, nil, nil, nil
 	out.Curation = nodes.Curation{Retain: out.Curation.Retain}
 	out.Intent = "answer"
-	switch q.chosen {
-	case optionYes:
+	if q.chosen == optionYes {
 		out.Intent = "confirm"
-	case optionNo:
-		out.Undo = nil
 	}
 	if chosen := q.label(); chosen.Ref != "" {
 		out.Mentions = []nodes.Mention{{Text: chosen.Label, Ref: chosen.Ref, Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}}
@@ -274,7 +271,7 @@ func (s *state) done() nodes.Done {
 		for _, r := range made.Results {
 			changed := r.RowCount > 0
 			done.Drafted = done.Drafted || changed && r.Tool == vocab.ToolGenerate
-			done.Wrote = done.Wrote || s.Domain.Operation(r.Tool) != nil || changed && vocab.Writes(r.Tool)
+			done.Wrote = done.Wrote || s.Domain.Operation(r.Tool) != nil || changed && (vocab.Writes(r.Tool) || r.Tool == vocab.ToolUndo)
 		}
 	}
 

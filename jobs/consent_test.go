@@ -80,17 +80,6 @@ func TestClicksMeanTheirOption(t *testing.T) {
 	}, out)
 }
 
-// A click on No takes nothing back, whatever a model reads into it; another answer may.
-func TestAClickOnNoUndoesNothing(t *testing.T) {
-	t.Parallel()
-
-	for option, undoes := range map[string]bool{optionNo: false, "2": true} {
-		out := nodes.UnderstandOutput{Intent: "write", Undo: &nodes.UndoRequest{Turn: 2}}
-		(&question{chosen: option}).settle(&out)
-		require.Equal(t, undoes, out.Undo != nil, option)
-	}
-}
-
 // A click on No is no permission, whoever words the question: a model's options are not told apart by their place alone.
 func TestNoIsNoWhoeverAsks(t *testing.T) {
 	t.Parallel()

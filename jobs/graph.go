@@ -68,19 +68,14 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 		return move{next: vocab.NodeReply, ask: disambiguation(out.Disambiguation, in.refs), coded: true}
 	case out.Clarification != nil:
 		return move{next: vocab.NodeReply, ask: asking(vocab.AskClarify, strings.Join(out.Clarification.Questions, " ")), coded: true}
-	case len(in.approved) > 0: // a yes to an undo is a yes, even if it was taken for another undo
+	case len(in.approved) > 0:
 		return move{next: vocab.NodeAct, coded: true, plan: in.approved}
-	case out.Undo != nil:
-		return move{next: vocab.NodeAct, coded: true, plan: []nodes.Step{{Type: vocab.StepWrite, Subdomain: noSubdomain, Description: "Take back " + out.Undo.Words(), Needs: "refs"}}}
 	case in.quick != nil:
 		return move{next: vocab.NodeAct, coded: len(in.quick.Calls) > 0, plan: []nodes.Step{*in.quick}}
 	default:
 		return move{next: vocab.NodeThink}
 	}
 }
-
-// noSubdomain is the subdomain of a step that belongs to none.
-const noSubdomain = "general"
 
 func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
 	q := asking(vocab.AskDisambiguate, d.Question)
@@ -211,11 +206,6 @@ func afterApproved(outcome *crud.Outcome, in acted) move {
 	default:
 		return in.ended(&ending{outcome: db.StepOutcomeOk, summary: outcome.Told()})
 	}
-}
-
-// settledAs ends a step that code carried out, and with it the turn's work.
-func settledAs(outcome db.StepOutcome, summary string) move {
-	return move{next: vocab.NodeReply, end: &ending{outcome: outcome, summary: summary}, skip: true}
 }
 
 // askedBy converts Act's question. In a write step, it proposes the step itself.

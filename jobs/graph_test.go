@@ -42,14 +42,6 @@ func TestAfterUnderstand(t *testing.T) {
 	}
 }
 
-// A yes to an undo is a yes, whatever else the model takes it for.
-func TestApprovalComesBeforeAnUndo(t *testing.T) {
-	t.Parallel()
-
-	got := afterUnderstand(&nodes.UnderstandOutput{Intent: "confirm", Undo: &nodes.UndoRequest{}}, understood{approved: []nodes.Step{{Description: "Undo it"}}})
-	require.Equal(t, "Undo it", got.plan[0].Description)
-}
-
 // V06: the planner has not seen what code reads before a change, so its calls are not carried out.
 func TestV06ACallOnWhatIsReadFirstIsDecidedByAct(t *testing.T) {
 	t.Parallel()

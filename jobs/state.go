@@ -71,7 +71,7 @@ func (s *state) actDecision() (decision, error) {
 	if s.Step() == nil {
 		return nil, fmt.Errorf("act: turn %s has no step left: %w", s.Turn.ID, errStale)
 	}
-	undo, err := s.undoing()
+	undo, err := s.undoing(s.Step())
 	switch {
 	case err != nil:
 		return nil, err
@@ -107,7 +107,7 @@ func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
 		return nil
 	}
 	for _, call := range calls {
-		if !fits(s.Scene(false), call) {
+		if !fits(s.Scene(false), call) || vocab.Writes(call.Tool) && s.tookBack(call) {
 			return nil
 		}
 	}
@@ -117,6 +117,15 @@ func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
 	}
 
 	return out
+}
+
+// tookBack reports whether a call changes rows that this turn has set back: it was written before.
+func (s *state) tookBack(call vocab.Call) bool {
+	refs, _ := byRef(call)
+
+	return slices.ContainsFunc(s.Results, func(r *view.Result) bool {
+		return r.TurnID == s.Turn.ID && r.Tool == vocab.ToolUndo && slices.ContainsFunc(r.Refs, func(ref string) bool { return slices.Contains(refs, ref) })
+	})
 }
 
 // later returns the steps after the current one. A step that needs a skipped step is skipped with it.

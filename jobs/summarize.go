@@ -29,9 +29,9 @@ type summarize struct {
 }
 
 func (s *summarize) prepare() (*nodes.Frame, error) {
-	undo, err := s.s.undoing()
+	undone, err := s.s.onlyUndoes()
 	s.in = s.s.prompts.Summarize(s.s.View)
-	if s.code = s.s.quick() || undo != nil || s.in.Short; s.code {
+	if s.code = s.s.quick() || undone || s.in.Short; s.code {
 		return nil, err
 	}
 

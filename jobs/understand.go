@@ -90,7 +90,7 @@ func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) 
 
 func (u *understand) prepare() (frame *nodes.Frame, err error) {
 	if u.s.Turn.Undoes != nil { // the purpose of the turn is known
-		u.out = &nodes.UnderstandOutput{Intent: "write", Undo: &nodes.UndoRequest{}}
+		u.out = &nodes.UnderstandOutput{Intent: "write"}
 
 		return nil, nil
 	}
@@ -148,7 +148,7 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	if err := u.search(ctx, c); err != nil {
 		return move{}, err
 	}
-	m := afterUnderstand(u.out, understood{refs: u.in.Refs, approved: approved, quick: u.quickRead()})
+	m := afterUnderstand(u.out, understood{refs: u.in.Refs, approved: approved, quick: u.quick()})
 	stored := *u.out
 	if m.next == vocab.NodeThink && len(u.recall.Calls()) == 0 {
 		m.coded = stored.Think != nil // the plan waits here to be followed, unless a question or a search comes first
@@ -198,9 +198,12 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 	}}, a.Rest...), nil
 }
 
-// quickRead is the only step of a message that needs no plan, with the calls that came with the answer; nil if there has
-// to be a plan. Without calls, Act decides them.
-func (u *understand) quickRead() *nodes.Step {
+// quick is the only step of a turn that needs no plan, with the calls that came with the answer; nil if there has to be a
+// plan. Without calls, Act decides them.
+func (u *understand) quick() *nodes.Step {
+	if u.s.Turn.Undoes != nil {
+		return new((&nodes.UndoRequest{}).Step())
+	}
 	if u.out.Quick == nil {
 		return nil
 	}
@@ -345,9 +348,9 @@ func (r *Runner) placeOf(entityType string) (e *domain.Entity, subdomain string)
 // approvedSubdomain is the subdomain of the first approved call.
 func (r *Runner) approvedSubdomain(calls []crud.ApprovedCall) string {
 	if len(calls) == 0 {
-		return noSubdomain
+		return nodes.NoSubdomain
 	}
 	_, subdomain := r.placeOf(calls[0].EntityType)
 
-	return cmp.Or(subdomain, noSubdomain)
+	return cmp.Or(subdomain, nodes.NoSubdomain)
 }

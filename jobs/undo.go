@@ -3,6 +3,7 @@ package jobs
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,9 +21,8 @@ import (
 	"alfred/registry"
 )
 
-// A turn that undoes another takes its own path through the graph: understand, act, reply, summarize, with code
-// deciding in all of them. If the user asked in words, Understand's model recognizes the request, and that is all a
-// model does.
+// To undo what a turn wrote is a step whose only decision code makes. If the user asked in words, it is a call of the plan,
+// and other steps may stand beside it. In a turn that does nothing else, code also words the reply and the summary.
 
 // UndoParams asks to undo what a turn wrote. Only TurnID is required.
 type UndoParams struct {
@@ -53,87 +53,119 @@ func UndoTurn(ctx context.Context, tx pgx.Tx, params UndoParams) (*Undo, error) 
 	return &Undo{Enqueued{TurnID: row.TurnID, Number: int(row.Number), Status: row.Status, Existing: row.Existing}, row.SessionID}, nil
 }
 
-// undoing is what a turn undoes.
+// undoing is what a step undoes.
 type undoing struct {
-	turn   *uuid.UUID // nil if the user asked in words: then number, or the last turn that wrote
-	number *int32
-	agreed bool // to changes that otherwise need approval
+	nodes.UndoRequest
+
+	turn   *uuid.UUID // instead of a number
+	agreed bool       // to changes that otherwise need approval
 }
 
-// undoing returns what this turn undoes, nil for most.
-func (s *state) undoing() (*undoing, error) {
+// undoing returns what a step of the turn undoes, nil for most.
+func (s *state) undoing(step *db.TurnSteps) (*undoing, error) {
 	if s.approval() != nil {
+		if step.Step > 1 {
+			return nil, nil
+		}
+
 		return s.undoApproved()
 	}
-	if s.Turn.Undoes != nil {
-		return &undoing{turn: s.Turn.Undoes}, nil
-	}
-	out := s.Understood()
-	if out.Undo == nil {
+	var calls []vocab.Call
+	if len(step.Calls) == 0 || json.Unmarshal(step.Calls, &calls) != nil {
 		return nil, nil
 	}
-	u := &undoing{}
-	if n := turnNumber(out.Undo.Turn); n > 0 {
-		u.number = &n
+	request := nodes.UndoIn(calls)
+	if request == nil {
+		return nil, nil
+	}
+	u := &undoing{UndoRequest: *request}
+	if !s.planned() {
+		u.turn = s.Turn.Undoes
 	}
 
 	return u, nil
 }
 
+// onlyUndoes reports whether the turn does nothing but undo.
+func (s *state) onlyUndoes() (bool, error) {
+	for _, step := range s.Steps {
+		if u, err := s.undoing(step); u == nil || err != nil {
+			return false, err
+		}
+	}
+
+	return len(s.Steps) > 0, nil
+}
+
 // undoApproved is the undo that the user has approved, nil if the approval is about something else.
 func (s *state) undoApproved() (*undoing, error) {
 	calls, err := s.approved()
-	if err != nil || len(calls) != 1 || calls[0].Tool != vocab.ToolUndo || len(calls[0].Keys) != 1 {
+	if err != nil || len(calls) != 1 || len(calls[0].Keys) != 1 {
 		return nil, err
+	}
+	request := nodes.UndoIn([]vocab.Call{calls[0].Call})
+	if request == nil {
+		return nil, nil
 	}
 	id, err := uuid.Parse(calls[0].Keys[0])
 	if err != nil {
 		return nil, fmt.Errorf("read approval: %w", err)
 	}
 
-	return &undoing{turn: &id, agreed: true}, nil
+	return &undoing{UndoRequest: *request, turn: &id, agreed: true}, nil
 }
 
 // run is the single decision of the step that undoes.
 func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 	c.permitted, c.reload = true, true
-	target, err := db.New().TurnUndoTarget(ctx, c.tx, &db.TurnUndoTargetParams{
-		SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: u.turn, Number: u.number,
-	})
+	which := &db.TurnUndoTargetParams{SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: u.turn}
+	if u.Turn > 0 {
+		which.Number = new(turnNumber(u.Turn))
+	}
+	target, err := db.New().TurnUndoTarget(ctx, c.tx, which)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return move{}, fmt.Errorf("look for the turn to undo: %w", err)
 	}
+	in, failed := c.s.acted(&nodes.ActOutput{}), &ending{outcome: db.StepOutcomeFailed}
 	var outcome crud.Outcome
-	why := cannotUndo(target)
-	if why == "" {
-		outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: u.agreed})
+	if failed.summary = u.cannot(target); failed.summary == "" {
+		outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Refs: u.Refs, Agreed: u.agreed})
 		if err != nil {
 			return move{}, err
 		}
 	}
 	c.remember(&nodes.ActOutput{}, &outcome)
 	switch {
-	case why != "":
-		return settledAs(db.StepOutcomeFailed, why), nil
+	case failed.summary != "":
+		return in.ended(failed), nil
 	case outcome.Approval != nil:
-		return afterAct(&nodes.ActOutput{}, &outcome, acted{}), nil
+		return afterAct(&nodes.ActOutput{}, &outcome, in), nil
 	case outcome.Failed():
-		return settledAs(db.StepOutcomeFailed, lastError(&outcome)), nil
+		failed.summary = lastError(&outcome)
+
+		return in.ended(failed), nil
 	}
-	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID})
+	what := "turn"
+	if outcome.Part {
+		what = "part of turn"
+	} else {
+		c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID, Alone: len(c.s.Steps) == 1})
+	}
 	told, err := c.s.runner.undone(ctx, c, &outcome)
 
-	return settledAs(db.StepOutcomeOk, strings.TrimSpace(fmt.Sprintf("Took back turn %d: %s. %s", target.Number, told, outcome.Aftermath))), err
+	return in.ended(&ending{
+		outcome: db.StepOutcomeOk, summary: strings.TrimSpace(fmt.Sprintf("Took back %s %d: %s. %s", what, target.Number, told, outcome.Aftermath)),
+	}), err
 }
 
-// cannotUndo says why a turn cannot be undone, "" if it can.
-func cannotUndo(target *db.TurnUndoTargetRow) string {
+// cannot says why a turn cannot be undone, "" if it can. Of one that cannot be undone as a whole, some rows perhaps can.
+func (u *undoing) cannot(target *db.TurnUndoTargetRow) string {
 	switch {
 	case target == nil || target.Undo == nil:
 		return "There is nothing to take back."
 	case *target.Undo == "done":
 		return fmt.Sprintf("Turn %d has been taken back already.", target.Number)
-	case *target.Undo == "impossible" && target.UndoReason != nil:
+	case *target.Undo == "impossible" && target.UndoReason != nil && len(u.Refs) == 0:
 		return *target.UndoReason + " Nothing was changed." // it says what cannot be taken back; people know no numbers of turns
 	default:
 		return ""
@@ -209,21 +241,21 @@ func nounOf(e *domain.Entity, rows int) string {
 	return e.Plural
 }
 
-// undoReply is the reply of a turn that undoes another: what its step achieved, or what it has to ask. It returns false
-// for other turns.
+// undoReply is the reply of a turn that does nothing but undo: what its steps achieved, or what it has to ask. It returns
+// false for other turns.
 func (s *state) undoReply() (string, bool, error) {
-	u, err := s.undoing()
-	if u == nil || err != nil || len(s.Steps) == 0 {
+	if only, err := s.onlyUndoes(); !only || err != nil {
 		return "", false, err
 	}
 	if asked := s.Scene(false).ToAsk(); asked != nil {
 		return asked.Text, true, nil
 	}
-	for _, step := range slices.Backward(s.Steps) {
+	var told []string
+	for _, step := range s.Steps {
 		if step.Summary != nil {
-			return *step.Summary, true, nil
+			told = append(told, *step.Summary)
 		}
 	}
 
-	return "", false, nil
+	return strings.Join(told, "\n\n"), len(told) > 0, nil
 }

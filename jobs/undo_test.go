@@ -60,7 +60,7 @@ func TestUndoIsCarriedOutAsApproved(t *testing.T) {
 func TestUndoneTurnIsNotUndoneAgain(t *testing.T) {
 	t.Parallel()
 
-	h := setup(t, `turns: [{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}, {understand: {intent: write, undo: {turn: 1}}}, {understand: {intent: write, undo: {turn: 1}}}]`)
+	h := setup(t, `turns: [{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}, {understand: {intent: write}, think: {goal: g, decision: plan, steps: [], calls: [{tool: undo, filters: [{field: turn, op: "=", value: "1"}]}]}}, {understand: {intent: write}, think: {goal: g, decision: plan, steps: [], calls: [{tool: undo, filters: [{field: turn, op: "=", value: "1"}]}]}}]`)
 	h.tools.undo = func(crud.Undoing) crud.Outcome { panic("it is not asked") }
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
@@ -76,7 +76,7 @@ func TestAnUndoInsteadOfAnApprovalApprovesNothing(t *testing.T) {
 
 	h := setup(t, `turns: [{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello},
 		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: Delete them}]}, act: [{calls: [{tool: db_delete, args: {table: recipes}}]}], reply: Shall I?},
-		{understand: {intent: write, answers_question: true, undo: {turn: 1}}}]`)
+		{understand: {intent: write, answers_question: true}, think: {goal: g, decision: plan, steps: [], calls: [{tool: undo, filters: [{field: turn, op: "=", value: "1"}]}]}}]`)
 	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
 		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all?", Calls: []crud.ApprovedCall{{Call: vocab.Call{Tool: vocab.ToolDelete}, EntityType: "recipe", Keys: []string{"x"}}}}}, nil
 	}

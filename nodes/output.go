@@ -20,7 +20,6 @@ type UnderstandOutput struct {
 	Clarification   *Clarification  `json:"clarification,omitempty"`
 	Quick           *Quick          `json:"quick,omitempty"`
 	Recall          *RecallQuery    `json:"recall,omitempty"`
-	Undo            *UndoRequest    `json:"undo,omitempty"`
 
 	// Think is Think's decision if the same answer contains it, as written; it is checked when it is followed. Nil if
 	// Think has to be asked.
@@ -30,20 +29,6 @@ type UnderstandOutput struct {
 	Say string `json:"say,omitempty"`
 	// Degraded says why the model's answer could not be used as it was; code sets it.
 	Degraded string `json:"-"`
-}
-
-// UndoRequest is the user's request to undo what a turn wrote; Turn is 0 for the last one that wrote.
-type UndoRequest struct {
-	Turn int `json:"turn,omitempty"`
-}
-
-// Words names the turn.
-func (u *UndoRequest) Words() string {
-	if u.Turn > 0 {
-		return fmt.Sprintf("what turn %d wrote", u.Turn)
-	}
-
-	return "what was written"
 }
 
 // Mention is a phrase of the message that refers to an entity.
@@ -132,6 +117,9 @@ type Step struct {
 	Needs       string   `json:"needs"` // refs, rows
 	// Calls carry out the step, if the planner knew them; see ReadyCalls.
 	Calls []json.RawMessage `json:"calls,omitempty"`
+
+	// spent: all that it was planned for is steps of their own by now.
+	spent bool
 }
 
 // ActOutput is one decision of one step. Calls are executed together or not at all. AskUser, Blocked and RequestSchema

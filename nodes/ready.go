@@ -18,7 +18,7 @@ import (
 var plannable = map[string][]string{
 	vocab.StepRead:    {vocab.ToolRead},
 	vocab.StepAnalyze: {vocab.ToolAnalyze},
-	vocab.StepWrite:   vocab.WriteTools(),
+	vocab.StepWrite:   append(vocab.WriteTools(), vocab.ToolUndo),
 }
 
 // ReadyCalls returns the calls that the planner wrote out for a step, in Act's form. If a plan may not write out one
@@ -38,7 +38,7 @@ func (s *Step) ReadyCalls() []vocab.Call {
 
 // operates reports whether a tool can only be an operation of the domain.
 func operates(tool string) bool {
-	return !slices.Contains(vocab.DataTools(), tool) && !slices.Contains(vocab.EveryStep, tool)
+	return tool != vocab.ToolUndo && !slices.Contains(vocab.DataTools(), tool) && !slices.Contains(vocab.EveryStep, tool)
 }
 
 // maxTables is for how many tables the schema lists their names; servers limit how many values a schema may have.
@@ -110,9 +110,17 @@ func (known Refs) spread(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// assign gives each step its calls. If one names no step, all are left to Act. An answer without steps is a plan that
-// consists of its calls.
+// assign gives each step its calls, after what the plan takes back: what else the message wants builds on what was there
+// before.
 func (o *ThinkOutput) assign(in *ThinkInput) {
+	first := o.takeBack(in)
+	o.share(in)
+	o.Steps = append(first, slices.DeleteFunc(o.Steps, func(s Step) bool { return s.spent })...)
+}
+
+// share gives each step its calls. If one names no step, all are left to Act. An answer without steps is a plan that
+// consists of its calls.
+func (o *ThinkOutput) share(in *ThinkInput) {
 	calls := o.Calls
 	o.Calls = nil
 	o.Questions = slices.DeleteFunc(o.Questions, func(one string) bool { return isNothing(one) })
@@ -274,7 +282,7 @@ func readyCall(raw json.RawMessage) (vocab.Call, bool) {
 	}
 	args, err := json.Marshal(fields)
 
-	return vocab.Call{Tool: tool, Args: args}, err == nil && tool != "" && fields["table"] != nil
+	return vocab.Call{Tool: tool, Args: args}, err == nil && tool != "" && (fields["table"] != nil || tool == vocab.ToolUndo)
 }
 
 // operation reads the call of one: its arguments are what it sets.

@@ -154,7 +154,7 @@ func TestUnknownFieldsAreToldByTheSchema(t *testing.T) {
 	for given, want := range map[string]string{
 		`{"intent":"chat","mood":"good"}`:              `there is no field "mood"; there are besides, calls, intent, memory, mentions, quick, say, think`,
 		`{"intent":"chat","memory":{"keep":["a_1"]}}`:  `there is no field "memory.keep"; there are clear_all, constraints, demote, exclude, forget, retain, summary`,
-		`{"intent":"chat","besides":{"answer":"yes"}}`: `there is no field "besides.answer"; there are answers_question, clarification, disambiguation, recall, undo`,
+		`{"intent":"chat","besides":{"answer":"yes"}}`: `there is no field "besides.answer"; there are answers_question, clarification, disambiguation, recall`,
 	} {
 		model := says(given, `{"intent":"chat","say":"Hi."}`)
 		out, err := nodes.Understand(t.Context(), model, nodes.UnderstandInput{Frame: frame(), Plan: &nodes.ThinkInput{}})

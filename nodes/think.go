@@ -45,7 +45,7 @@ func (in *ThinkInput) enums(prefix string) map[string][]string {
 	return map[string][]string{
 		prefix + "steps.type": vocab.StepTypes, prefix + "steps.needs": needs, prefix + "steps.subdomain": in.Subdomains,
 		"calls.table": in.tables(),
-		"calls.tool":  append([]string{vocab.ToolRead, vocab.ToolAnalyze, vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete}, in.Operations...),
+		"calls.tool":  append([]string{vocab.ToolRead, vocab.ToolAnalyze, vocab.ToolCreate, vocab.ToolUpdate, vocab.ToolDelete, vocab.ToolUndo}, in.Operations...),
 	}
 }
 
@@ -139,6 +139,11 @@ func (o *ThinkOutput) checkValues(f *faults, in ThinkInput) {
 		f.addf("decision clarify needs questions")
 	}
 	for i := range o.Steps {
+		if u := o.Steps[i].undo(); u != nil {
+			u.check(f, &in, o.Decision)
+
+			continue
+		}
 		o.Steps[i].Refs = in.Refs.expand(o.Steps[i].Refs)
 		o.Steps[i].check(f, i+1, in)
 	}

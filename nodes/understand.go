@@ -96,7 +96,7 @@ func decodeUnderstand(text string, in *UnderstandInput) (*UnderstandOutput, erro
 }
 
 // readUnderstand returns what is usable of an answer, together with the complaints about the rest: refs that the model
-// invented, an undo that nobody asked for, questions and constraints that say nothing.
+// invented, questions and constraints that say nothing.
 func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, error) {
 	out, err := decodeUnderstand(resp.Text, &in)
 	if err != nil {
@@ -146,10 +146,6 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 	if o.Disambiguation.blank() {
 		f.addf("a disambiguation needs a question and at least two options")
 	}
-	if fault := o.undoFault(); fault != "" {
-		f.addf("%s", fault)
-		o.Undo = nil
-	}
 	if o.Clarification.blank() {
 		f.addf("a clarification needs a question")
 		o.Clarification = nil
@@ -191,28 +187,6 @@ func (in *UnderstandInput) typeOf(name string) string {
 	}
 
 	return name
-}
-
-// undoFault says why it undoes what the answer itself does not mean to, or together with a plan that would be lost: an
-// undo is all that happens in its turn. It is "" for any other.
-func (o *UnderstandOutput) undoFault() string {
-	switch {
-	case o.Undo == nil:
-		return ""
-	case o.Undo.Turn < 0:
-		return "undo is last, or the number of a turn"
-	case slices.Contains([]string{"read", "explore", "chat"}, o.Intent):
-		return "undo takes back what was written, but the intent is " + o.Intent + "; if the user wants nothing taken back, leave undo empty"
-	case o.plans():
-		return "undo takes back all that a turn wrote and stands alone; leave out the calls and the plan, or, where the user wants a part of it back or something else too, leave undo empty and plan that; deleted rows and values that you do not see only undo brings back"
-	default:
-		return ""
-	}
-}
-
-// plans reports whether the answer has a plan in which something would happen.
-func (o *UnderstandOutput) plans() bool {
-	return o.Think != nil && (len(o.Think.Steps) > 0 || o.Think.implied() != "plan")
 }
 
 func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {

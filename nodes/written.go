@@ -2,10 +2,8 @@ package nodes
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"alfred/internal/answer"
@@ -46,7 +44,6 @@ type besidesAnswer struct {
 	Disambiguation  *Disambiguation `json:"disambiguation,omitempty"`
 	Clarification   []string        `json:"clarification"`
 	Recall          string          `json:"recall"`
-	Undo            string          `json:"undo" jsonschema:"The turn to take back: last, or its number. Empty for none."`
 }
 
 // togetherAnswer is an answer that also contains Think's decision: its calls, whatever else the plan has to say, and
@@ -151,7 +148,6 @@ func (w written) flatten() (inParts bool) {
 	}
 	w.wrap("quick", "entity_type")
 	w.wrap("recall", "query")
-	w.undone()
 	w.wrap("clarification", "questions")
 
 	return inParts
@@ -197,28 +193,6 @@ func (w written) wrap(name, field string) {
 	case nil, map[string]any, bool: // a bool is neither form, which decoding reports
 	default:
 		w[name] = map[string]any{field: value}
-	}
-}
-
-// undone reads the turn that is to be taken back. A model fills a field that it does not mean with 0 or an empty text:
-// only a word or a turn's number asks for it.
-func (w written) undone() {
-	_, object := w["undo"].(map[string]any)
-	if object || w["undo"] == nil {
-		return
-	}
-	text := strings.ToLower(strings.TrimSpace(fmt.Sprint(w["undo"])))
-	switch number := strings.TrimSpace(strings.TrimPrefix(text, "turn")); {
-	case isNothing(text), number == "0", text == "no", text == "false":
-		delete(w, "undo")
-	case text == "last":
-		w["undo"] = map[string]any{}
-	default:
-		turn, err := strconv.Atoi(number)
-		if err != nil {
-			turn = -1 // no turn, which is reported
-		}
-		w["undo"] = map[string]any{"turn": turn}
 	}
 }
 

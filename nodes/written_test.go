@@ -32,21 +32,20 @@ func TestUnderstand_Parts(t *testing.T) {
 			`{"intent":"explore","curation":{"demote":["vase_1"]},"constraints":[{"text":"no glass","kind":"exclude","scope":"session"}],"curation_summary":"glass is out"}`,
 		},
 		"what decides about a turn": {
-			`{"intent":"write","memory":null,"besides":{"answers_question":true,"disambiguation":null,"clarification":["Which one?"],"recall":"the tall ones","undo":"last"}}`,
-			`{"intent":"write","answers_question":true,"clarification":{"questions":["Which one?"]},"recall":{"query":"the tall ones"},"undo":{"turn":0}}`,
+			`{"intent":"write","memory":null,"besides":{"answers_question":true,"disambiguation":null,"clarification":["Which one?"],"recall":"the tall ones"}}`,
+			`{"intent":"write","answers_question":true,"clarification":{"questions":["Which one?"]},"recall":{"query":"the tall ones"}}`,
 		},
 		"nothing of it": {
-			`{"intent":"chat","quick":null,"memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":"","undo":null}}`,
+			`{"intent":"chat","quick":null,"memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":""}}`,
 			`{"intent":"chat"}`,
 		},
 		"a look-up by the table's name": {`{"intent":"read","quick":"vases"}`, `{"intent":"read","quick":{"entity_type":"vase","why":""}}`},
-		"a turn to take back":           {`{"intent":"write","memory":null,"besides":{"undo":"4"}}`, `{"intent":"write","undo":{"turn":4}}`},
 		"a field filled in without a meaning": {
-			`{"intent":"write","memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":"","undo":0}}`,
+			`{"intent":"write","memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":""}}`,
 			`{"intent":"write"}`,
 		},
 		"fields filled in with words for nothing": {
-			`{"intent":"chat","mentions":[],"quick":"null","memory":null,"besides":{"answers_question":false,"disambiguation":{"question":"","options":[]},"clarification":["None"],"recall":"N/A","undo":"none"},"calls":[],"think":{"goal":"","steps":[],"proposal":"None.","questions":[""]},"say":"null"}`,
+			`{"intent":"chat","mentions":[],"quick":"null","memory":null,"besides":{"answers_question":false,"disambiguation":{"question":"","options":[]},"clarification":["None"],"recall":"N/A"},"calls":[],"think":{"goal":"","steps":[],"proposal":"None.","questions":[""]},"say":"null"}`,
 			`{"intent":"chat","calls":[],"think":{"goal":"","steps":[],"proposal":"","questions":[]},"say":""}`,
 		},
 		"an intent that answers": {`{"intent":"confirm","memory":null,"besides":null}`, `{"intent":"confirm","answers_question":true}`},
@@ -62,30 +61,6 @@ func TestUnderstand_Parts(t *testing.T) {
 		}
 		require.JSONEq(t, decisions[1], decisions[0], about)
 	}
-}
-
-// An undo is all that happens in its turn: with a plan beside it, or an intent that is none to write, the model has to
-// say which of both it means.
-func TestUnderstand_UndoStandsAlone(t *testing.T) {
-	t.Parallel()
-	write := `"calls":[{"step":0,"tool":"db_delete","table":"vases","filters":[{"field":"id","op":"=","value":"vase_1"}]}],"think":null,"say":""}`
-	for answer, complaint := range map[string]string{
-		`{"intent":"read","besides":{"undo":"last"},"calls":[],"think":null,"say":""}`:                                                      "the intent is read",
-		`{"intent":"write","besides":{"undo":"4"},` + write:                                                                                 "stands alone",
-		`{"intent":"write","besides":{"undo":"4"},"calls":[],"think":{"goal":"","steps":[],"proposal":"Shall I?","questions":[]},"say":""}`: "stands alone",
-		`{"intent":"write","besides":{"undo":"the third"},"calls":[],"think":null,"say":""}`:                                                "the number of a turn",
-	} {
-		model := says(answer, answer, answer)
-		out, err := nodes.Understand(t.Context(), model, togetherInput())
-		require.NoError(t, err)
-		require.Contains(t, out.Degraded, complaint)
-		require.Nil(t, out.Think)
-		require.Nil(t, out.Undo, "nobody knows which turn is meant, or whether one is")
-	}
-	out, err := nodes.Understand(t.Context(), says(`{"intent":"write","besides":{"undo":"last"},"calls":[],"think":null,"say":"Done."}`), togetherInput())
-	require.NoError(t, err)
-	require.Empty(t, out.Degraded)
-	require.Equal(t, &nodes.UndoRequest{}, out.Undo)
 }
 
 // What was deleted in an earlier turn is told with its ref. A message may mean it, but nothing can be done with it.

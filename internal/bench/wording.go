@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"alfred/internal/llm"
@@ -88,19 +87,13 @@ func inParts(both *nodes.UnderstandOutput) map[string]any {
 		}
 	}
 	answers := both.AnswersQuestion && both.Intent != "confirm" && both.Intent != "answer"
-	if answers || both.Disambiguation != nil || both.Clarification != nil || both.Recall != nil || both.Undo != nil {
+	if answers || both.Disambiguation != nil || both.Clarification != nil || both.Recall != nil {
 		besides := map[string]any{"answers_question": both.AnswersQuestion, "disambiguation": both.Disambiguation}
 		if both.Clarification != nil {
 			besides["clarification"] = both.Clarification.Questions
 		}
 		if both.Recall != nil {
 			besides["recall"] = both.Recall.Query
-		}
-		if both.Undo != nil {
-			besides["undo"] = "last"
-			if both.Undo.Turn > 0 {
-				besides["undo"] = strconv.Itoa(both.Undo.Turn)
-			}
 		}
 		answer["besides"] = besides
 	}

@@ -48,6 +48,8 @@ type Outcome struct {
 	Company string
 	// Aftermath says which tables' triggers may have written elsewhere, which no undo reverses; "" for none.
 	Aftermath string
+	// Part: an undo left some of what its turn wrote.
+	Part bool
 }
 
 // Failed reports whether a call failed, in which case the decision changed nothing.

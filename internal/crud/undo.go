@@ -23,8 +23,9 @@ import (
 // Undoing is what to undo.
 type Undoing struct {
 	Turn   uuid.UUID
-	Number int  // of that turn, for texts
-	Agreed bool // the user agreed to what the declaration does not allow
+	Number int      // of that turn, for texts
+	Refs   []string // of the rows for which to undo it; nil for all of them
+	Agreed bool     // the user agreed to what the declaration does not allow
 }
 
 // undoing is the undo of one turn.
@@ -33,6 +34,7 @@ type undoing struct {
 	Undoing
 
 	writes []*formerWrite
+	kept   map[rowKey]bool // rows of the turn that are to stay as they are
 	later  map[rowKey]*db.RowChangeLaterRow
 	// done are the undone writes, in order; settled are their rows.
 	done    []*formerWrite
@@ -89,7 +91,11 @@ func (u *undoing) asBefore() error {
 // database failed.
 func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what Undoing) (Outcome, error) {
 	scope.Actor = registry.ActorUser
-	args, err := jsonRows(map[string]any{"turn": what.Number})
+	request := map[string]any{"turn": what.Number}
+	if len(what.Refs) > 0 {
+		request["refs"] = what.Refs
+	}
+	args, err := jsonRows(request)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -111,17 +117,26 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 		fault.Code, fault.Message = CodeSchemaChanged, fmt.Sprintf("The tables were changed since turn %d, so that an old value does not fit its column any more. Nothing was taken back.", u.Number)
 	}
 
-	return u.store(ctx, tx)
+	outcome, err := u.store(ctx, tx)
+	outcome.Part = len(u.kept) > 0
+
+	return outcome, err
 }
 
 func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {
+	u.registry, u.journal = registry.New(tx, u.tools.domain, u.scope), &journal{tools: u.tools}
 	if err := u.read(ctx, tx); err != nil {
+		return err
+	}
+	if err := u.choose(ctx, tx); err != nil {
+		return err
+	}
+	if err := u.undoable(); err != nil {
 		return err
 	}
 	if u.mustAgree() {
 		return errApproval
 	}
-	u.registry, u.journal = registry.New(tx, u.tools.domain, u.scope), &journal{tools: u.tools}
 	err := pg.AsUndo(ctx, tx, u.scope.UserID, func(tenant pgx.Tx) error {
 		decisions := runs(u.writes, func(a, b *formerWrite) bool { return a.Step == b.Step && a.Call == b.Call })
 		for _, writes := range slices.Backward(decisions) {
@@ -157,9 +172,6 @@ func (u *undoing) read(ctx context.Context, tx pgx.Tx) error {
 		if w.entity == nil {
 			return fail(CodeSchemaChanged, "Rows of the type %s are not known any more. Nothing was changed.", row.EntityType)
 		}
-		if row.Lost != nil {
-			return fail(CodeNotAllowed, "%s Nothing was changed.", *row.Lost)
-		}
 		if err := w.decode(); err != nil {
 			return err
 		}
@@ -177,6 +189,22 @@ func (u *undoing) read(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
+// undoable says what the writes lack to be undone.
+func (u *undoing) undoable() error {
+	for _, w := range u.writes {
+		if w.Lost != nil {
+			return fail(CodeNotAllowed, "%s Nothing was changed.", *w.Lost)
+		}
+		for _, name := range slices.Sorted(maps.Keys(w.before)) {
+			if w.entity.Column(name) == nil {
+				return failColumn(CodeSchemaChanged, name, "%s has no column %s any more, so that its old value cannot be set. Nothing was changed.", w.entity.Table, name)
+			}
+		}
+	}
+
+	return nil
+}
+
 func unmarshal(raw json.RawMessage, into any) error {
 	if len(raw) == 0 {
 		return nil
@@ -185,7 +213,7 @@ func unmarshal(raw json.RawMessage, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// decode reads how the row was before and after, and checks that the table still has the columns to restore.
+// decode reads how the row was before and after.
 func (w *formerWrite) decode() (err error) {
 	if w.Action == actionCalled {
 		err = exact.Decode(w.Before, &w.call)
@@ -194,11 +222,6 @@ func (w *formerWrite) decode() (err error) {
 	}
 	if err = errors.Join(err, unmarshal(w.After, &w.after)); err != nil {
 		return fmt.Errorf("read what was written: %w", err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(w.before)) {
-		if w.entity.Column(name) == nil {
-			return failColumn(CodeSchemaChanged, name, "%s has no column %s any more, so that its old value cannot be set. Nothing was changed.", w.entity.Table, name)
-		}
 	}
 
 	return nil
@@ -220,7 +243,7 @@ func (u *undoing) mustAgree() bool {
 		return false
 	}
 	u.approval = &Approval{
-		Text:  fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s", u.Number, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
+		Text:  fmt.Sprintf("Taking back %s would %s, which I may not do unasked. %s", u.what(), strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
 		Calls: []ApprovedCall{{Call: u.steps[0].call, Keys: []string{u.Turn.String()}}},
 	}
 

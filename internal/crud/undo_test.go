@@ -28,15 +28,15 @@ func (b *bundle) state() string {
 		UNION ALL SELECT 'prefs', to_jsonb(r) - 'updated_at' FROM kitchen.preferences AS r WHERE user_id = $1) AS x`, b.scope.UserID)
 }
 
-// undo undoes a turn, in a new turn.
-func (b *bundle) undo(turn uuid.UUID, number int) crud.Outcome {
+// undo undoes a turn, or what it did to the rows of refs, in a new turn.
+func (b *bundle) undo(turn uuid.UUID, number int, refs ...string) crud.Outcome {
 	b.t.Helper()
 
 	b.nextTurn()
-	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.at(), crud.Undoing{Turn: turn, Number: number})
+	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.at(), crud.Undoing{Turn: turn, Number: number, Refs: refs})
 	require.NoError(b.t, err)
-	if !outcome.Failed() {
-		require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID}))
+	if !outcome.Failed() && !outcome.Part {
+		require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID, Alone: true}))
 	}
 	b.noIDs()
 

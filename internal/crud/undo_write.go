@@ -53,6 +53,8 @@ func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys 
 		switch {
 		case w.unseen:
 			return fail(CodeConflict, "%s Nothing was taken back.", *w.Lost)
+		case u.kept[rowKey{w.EntityType, w.EntityID}]:
+			return fail(CodeConflict, "The %s, which is to stay, names the %s. Nothing was taken back.", called(w.entity, labelOf(w.entity, w.was)), e.Name)
 		case w.entity != e || !slices.Contains(keys, w.EntityID):
 			return u.moved(w.entity, w.EntityID, w.was, "came later and belongs to it")
 		}

@@ -74,7 +74,8 @@ turns:
   - understand: {intent: write}
     think: {goal: Delete it, decision: plan, steps: [{type: write, subdomain: recipes, description: Delete the shakshuka, refs: [recipe_3], calls: [{tool: db_delete, table: recipes, filters: [{field: id, op: "=", value: recipe_3}]}]}]}
     reply: Deleted.
-  - understand: {intent: write, undo: {turn: 0}}
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo}]}
 `)
 	c.say("show my recipes")
 	require.Equal(t, "write ok", c.say("delete the shakshuka").outcomes())

@@ -171,14 +171,18 @@ WHERE t.session_id = @session_id AND t.number < @before::int
 ORDER BY t.number DESC
 LIMIT 1;
 
--- TurnUndone records that one turn undid another. Whatever the other had itself undone is in effect again.
+-- TurnUndone records that one turn undid another. Whatever the other had itself undone is in effect again. A turn that does
+-- more than that is no mere undo.
 -- name: TurnUndone :exec
 WITH target AS (
-    UPDATE turns AS t SET undo = 'done', undone_by = @undone_by::uuid WHERE t.id = @turn_id::uuid RETURNING t.undoes
+    UPDATE turns AS t SET undo = 'done', undone_by = @undone_by::uuid WHERE t.id = @turn_id::uuid RETURNING t.id, t.session_id
 ), again AS (
-    UPDATE turns AS t SET undo = 'possible', undone_by = NULL FROM target WHERE t.id = target.undoes
+    UPDATE turns AS t SET undo = 'possible', undone_by = NULL
+    FROM target AS x
+    JOIN turn_step_results AS r ON r.turn_id = x.id AND r.tool = 'undo' AND r.error_code IS NULL
+    WHERE t.session_id = x.session_id AND t.number = (r.params ->> 'turn')::integer AND t.undo = 'done'
 )
-UPDATE turns AS t SET undoes = @turn_id::uuid WHERE t.id = @undone_by::uuid;
+UPDATE turns AS t SET undoes = @turn_id::uuid WHERE t.id = @undone_by::uuid AND @alone::boolean;
 
 -- TurnUndoChangedBy says who changed a row since a turn wrote: the newest other turn whose change stands (0: none), and
 -- whether the user did outside the chat.

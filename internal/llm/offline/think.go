@@ -25,6 +25,11 @@ func (s *scene) think(most int) *nodes.ThinkOutput {
 	p := &planner{scene: s, c: c, out: &nodes.ThinkOutput{
 		Decision: "plan", Steps: []nodes.Step{}, Questions: []string{},
 	}}
+	if u := s.undo(c.text); u != nil {
+		p.out.Steps = append(p.out.Steps, u.Step())
+
+		return p.out
+	}
 	givenUp := func(x nodes.PlannedStep) bool { return x.Outcome == "failed" || x.Outcome == "skipped" }
 	if !slices.ContainsFunc(s.Plan, givenUp) { // the rules have no alternative plan
 		p.steps()

@@ -29,7 +29,7 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 	} else if c.answers && intents[c.verb] != "write" {
 		out.Intent = "answer"
 	}
-	if out.Undo = s.undo(c.text); out.Undo != nil {
+	if s.undo(c.text) != nil {
 		out.Intent, out.AnswersQuestion = "write", false
 
 		return out

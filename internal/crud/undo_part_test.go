@@ -1,0 +1,87 @@
+package crud_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/vocab"
+)
+
+// undidPart undoes what the current turn did to the rows of refs.
+func (b *bundle) undidPart(refs ...string) (turn crud.Undoing) {
+	b.t.Helper()
+	turn = crud.Undoing{Turn: b.scope.TurnID, Number: b.scope.Turn}
+	outcome := b.undo(turn.Turn, turn.Number, refs...)
+	require.Empty(b.t, outcome.Results[0].ErrorMessage)
+	require.True(b.t, outcome.Part)
+
+	return turn
+}
+
+// What a turn did to some of its rows is undone exactly; the rest stands until it is undone too, and then all is as it was.
+func TestUndoOfSomeRows(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Old"}, {"title": "Older"}]}`)
+	start := b.state()
+	b.nextTurn()
+	outcome := b.decide("write",
+		call(vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "recipe_ingredients": [{"name": "water"}, {"name": "salt"}]}}`),
+		call(vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "New"}}`),
+		call(vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_2"}]}`))
+	require.False(t, outcome.Failed())
+	b.scope.Call++
+	b.ok("write", vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "Newer"}}`)
+	titles := func() string {
+		return query[string](b, `SELECT concat_ws(' ', (SELECT string_agg(title, ' ' ORDER BY title) FROM kitchen.tasks WHERE user_id = $1),
+			(SELECT string_agg(name, ' ' ORDER BY name) FROM kitchen.recipe_ingredients WHERE user_id = $1))`, b.scope.UserID)
+	}
+	require.Equal(t, "Newer salt water", titles())
+	first := b.undidPart("task_2")
+	require.Equal(t, "Newer Older salt water", titles(), "a deleted row comes back")
+	partly := b.scope
+	require.Empty(t, b.undo(first.Turn, first.Number, "task_1", "recipe_1").Results[0].ErrorMessage)
+	require.JSONEq(t, start, b.state(), "a row that two decisions wrote, and one with its parts")
+	require.Equal(t, "done", query[string](b, `SELECT undo FROM turns WHERE id = $1`, first.Turn), "nothing is left of it")
+	require.Contains(t, b.undo(first.Turn, first.Number).Results[0].ErrorMessage, "has been taken back already")
+
+	b.undone(partly.TurnID, partly.Turn)
+	require.Equal(t, "Old", titles(), "the part is done again")
+	require.Equal(t, "possible", query[string](b, `SELECT undo FROM turns WHERE id = $1`, first.Turn), "that part stands")
+	b.undone(first.Turn, first.Number)
+	require.JSONEq(t, start, b.state())
+}
+
+// Nothing is undone by half: what was deleted with a row comes back with it, what needs a row keeps it.
+func TestUndoOfSomeRowsTakesTheirCompanyAlong(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": [{"name": "Soup", "recipe_ingredients": [{"name": "water"}]}, {"name": "Stew", "recipe_ingredients": [{"name": "beef"}]}]}`)
+	b.scope.Call++
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Cook", "recipe_id": "recipe_1"}]}`)
+	whole := b.state()
+	b.nextTurn()
+	b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "in", "value": ["recipe_1", "recipe_2"]}]}`)
+	gone := crud.Undoing{Turn: b.scope.TurnID, Number: b.scope.Turn}
+	message := b.undo(gone.Turn, gone.Number, "ri_1").Results[0].ErrorMessage
+	require.NotEmpty(t, message, "an ingredient has nothing to come back to")
+	require.Equal(t, 0, query[int](b, `SELECT count(*) FROM kitchen.recipe_ingredients WHERE user_id = $1`, b.scope.UserID))
+	require.Empty(t, b.undo(gone.Turn, gone.Number, "recipe_1").Results[0].ErrorMessage)
+	require.Equal(t, "water Cook", query[string](b, `SELECT string_agg(i.name || ' ' || t.title, '|') FROM kitchen.recipe_ingredients AS i
+		JOIN kitchen.tasks AS t ON t.recipe_id = i.recipe_id WHERE i.user_id = $1`, b.scope.UserID))
+	b.undone(gone.Turn, gone.Number)
+	require.JSONEq(t, whole, b.state())
+
+	b.nextTurn()
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Pie"}}`)
+	b.scope.Call++
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Bake", "recipe_id": "recipe_3"}}`)
+	made, number, before := b.scope.TurnID, b.scope.Turn, b.state()
+	require.Equal(t, "The task Bake, which is to stay, names the recipe. Nothing was taken back.", b.undo(made, number, "recipe_3").Results[0].ErrorMessage)
+	require.Contains(t, b.undo(made, number, "recipe_1").Results[0].ErrorMessage, "did nothing to recipe_1")
+	require.JSONEq(t, before, b.state())
+	b.exec(`UPDATE kitchen.tasks SET title = 'Bake it' WHERE user_id = $1 AND title = 'Bake'`, b.scope.UserID)
+	require.Contains(t, b.undo(made, number, "recipe_3", "task_2").Results[0].ErrorMessage, "has changed since (title)")
+}

@@ -1,0 +1,100 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An undo is one step beside others: "undo that and add bread instead" lost one of both. What else the turn wrote counts when
+// rows are undone later.
+func TestUndoBesideAnotherWish(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Add milk, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: milk}, {column: quantity, value: 1}]}]}
+    reply: Added milk.
+  - understand: {intent: write}
+    think: {goal: Bread instead, decision: plan, steps: [], calls: [{tool: undo}, {tool: db_create, table: shopping_list, set: [{column: name, value: bread}]}]}
+    reply: I have taken the milk back and added bread.
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo}]}
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo, filters: [{field: turn, op: "=", value: 1}]}, {tool: db_create, table: shopping_list, set: [{column: name, value: eggs}]}]}
+    reply: The milk is off the list again, and eggs are on it.
+`)
+	const names = `SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') FROM kitchen.shopping_list WHERE user_id = $2`
+	before := c.one(names)
+	first := c.say("milk on the list")
+	with := c.one(names)
+	both := c.say("undo that and add bread instead")
+	require.Equal(t, "write ok, write ok", both.outcomes())
+	require.Contains(t, both.Reply, "I have taken the milk back and added bread.", "no false claim")
+	require.Contains(t, c.one(names), "bread")
+	require.NotContains(t, c.one(names), "milk")
+	require.Equal(t, "done", c.undoable(first.ID).Undo.Status)
+	require.Nil(t, c.undoable(both.ID).Undoes, "it is no mere undo")
+	require.Contains(t, c.say("undo that").Reply, "Took back turn 2")
+	require.Equal(t, with, c.one(names), "all that it did, the undo too")
+	require.Equal(t, "possible", c.undoable(first.ID).Undo.Status)
+	c.say("no, take back the milk after all, and eggs please")
+	require.Contains(t, c.one(names), "eggs")
+	require.NotContains(t, c.one(names), "milk")
+	require.NotEqual(t, before, c.one(names))
+}
+
+// What else a message wants is not done where its undo cannot be: it was meant to stand on what was there before.
+func TestUndoThatIsRefusedBesideAnotherWish(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Add milk, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: oat milk}, {column: quantity, value: 1}]}]}
+    reply: Added milk.
+  - understand: {intent: write}
+    think: {goal: Bread instead, decision: plan, steps: [], calls: [{tool: undo}, {tool: db_create, table: shopping_list, set: [{column: name, value: bread}]}]}
+    reply: Somebody has changed the oat milk since, so it stays as it is, and the bread is not on the list either.
+`)
+	c.say("oat milk on the list")
+	c.exec(`UPDATE kitchen.shopping_list SET quantity = 5 WHERE user_id = $1 AND name = 'oat milk'`)
+	got := c.say("undo that and add bread instead")
+	require.Equal(t, "write failed, write skipped", got.outcomes())
+	c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'bread'`)
+	require.Contains(t, c.prompt(2, "reply", 1), "has changed since (quantity)")
+}
+
+// A part of what a turn wrote is taken back exactly, and the rest later; whatever was undone can be done again.
+func TestUndoOfAPart(t *testing.T) {
+	t.Parallel()
+	undo := func(filters string) string {
+		return `
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo, filters: [` + filters + `]}]}`
+	}
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Add, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: quark}]}, {tool: db_create, table: shopping_list, set: [{column: name, value: rye}]}, {tool: db_create, table: shopping_list, set: [{column: name, value: soap}]}]}
+    reply: Added three.`+undo(`{field: id, op: "=", value: shop_2}`)+undo("")+undo(`{field: turn, op: "=", value: 1}, {field: id, op: in, value: [shop_1, shop_2]}`)+undo(`{field: turn, op: "=", value: 1}`)+`
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo, filters: [{field: turn, op: "=", value: 1}]}]}
+`)
+	left := func(want string) {
+		t.Helper()
+		c.fact(want, `SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') FROM kitchen.shopping_list WHERE user_id = $2 AND name IN ('quark', 'rye', 'soap')`)
+	}
+	first := c.say("quark, rye, soap")
+	left("quark rye soap")
+	require.Equal(t, "Took back part of turn 1: deleted rye.", c.say("undo only the rye").Reply)
+	left("quark soap")
+	require.Equal(t, "Took back turn 2: brought back rye.", c.say("undo that").Reply)
+	left("quark rye soap")
+	require.Equal(t, "Took back part of turn 1: deleted rye and quark.", c.say("quark and rye off again").Reply)
+	left("soap")
+	require.Equal(t, "possible", c.undoable(first.ID).Undo.Status)
+	require.Equal(t, "Took back turn 1: deleted soap.", c.say("undo the rest too").Reply)
+	left("")
+	require.Equal(t, "done", c.undoable(first.ID).Undo.Status)
+	require.Equal(t, "Turn 1 has been taken back already.", c.say("undo turn 1").Reply)
+}

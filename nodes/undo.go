@@ -1,0 +1,158 @@
+package nodes
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"alfred/internal/answer"
+	"alfred/internal/vocab"
+)
+
+// UndoRequest asks to undo what a turn wrote, the last one that wrote for Turn 0; if there are Refs, only what it did to
+// those rows. It is the call of a step of its own.
+type UndoRequest struct {
+	Turn int      `json:"turn,omitempty"`
+	Refs []string `json:"refs,omitempty"`
+}
+
+// NoSubdomain is the subdomain of a step that belongs to none.
+const NoSubdomain = "general"
+
+// Step is the step that carries the request out.
+func (u *UndoRequest) Step() Step {
+	call, _ := json.Marshal(struct {
+		Tool string       `json:"tool"`
+		Args *UndoRequest `json:"args"`
+	}{vocab.ToolUndo, u}) // a number and texts
+
+	return Step{Type: vocab.StepWrite, Subdomain: NoSubdomain, Description: "Take back " + u.words(), Needs: "refs", Calls: []json.RawMessage{call}}
+}
+
+// UndoIn is the request that a step's calls make, nil for none.
+func UndoIn(calls []vocab.Call) *UndoRequest {
+	if len(calls) != 1 || calls[0].Tool != vocab.ToolUndo {
+		return nil
+	}
+	u := &UndoRequest{}
+	if answer.Decode(calls[0].Args, u) != nil {
+		return nil
+	}
+
+	return u
+}
+
+// undo is the request that the step consists of, nil for any other step.
+func (s *Step) undo() *UndoRequest { return UndoIn(s.ReadyCalls()) }
+
+func (u *UndoRequest) words() string {
+	words := "what was written"
+	if u.Turn > 0 {
+		words = fmt.Sprintf("what turn %d wrote", u.Turn)
+	}
+	if len(u.Refs) > 0 {
+		words += " to " + strings.Join(u.Refs, ", ")
+	}
+
+	return words
+}
+
+// undoOf reads a planned call that undoes: its filters say which turn, and which rows of it. A turn that is none becomes -1.
+func undoOf(raw json.RawMessage) *UndoRequest {
+	fields := gjson.ParseBytes(raw)
+	if fields.Get("tool").Str != vocab.ToolUndo {
+		return nil
+	}
+	if args := fields.Get("args"); args.IsObject() {
+		fields = args
+	}
+	u, turn := &UndoRequest{Refs: texts(fields.Get("refs"))}, fields.Get("turn").String()
+	for _, f := range fields.Get("filters").Array() {
+		switch f.Get("field").Str {
+		case "turn":
+			turn = cmp.Or(texts(f.Get("value"))...)
+		case "id":
+			u.Refs = append(u.Refs, texts(f.Get("value"))...)
+		}
+	}
+	number := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(turn), "turn"))
+	if !isNothing(number) && number != "last" {
+		var err error
+		if u.Turn, err = strconv.Atoi(number); err != nil || u.Turn < 0 {
+			u.Turn = -1
+		}
+	}
+
+	return u
+}
+
+// takeBack removes the calls that undo and returns the steps that they are instead, the newest turn first. Planned steps with
+// no other calls are left out.
+func (o *ThinkOutput) takeBack(in *ThinkInput) (first []Step) {
+	var undos []*UndoRequest
+	others := func(calls []json.RawMessage) []json.RawMessage {
+		return slices.DeleteFunc(slices.Clone(calls), func(raw json.RawMessage) bool {
+			u := undoOf(raw)
+			if u != nil {
+				undos = append(undos, u)
+			}
+
+			return u != nil
+		})
+	}
+	all := o.Calls
+	o.Calls = others(all)
+	for i := range o.Steps {
+		s := &o.Steps[i]
+		own := slices.Concat(s.Calls, ofStep(all, i+1))
+		s.Calls = others(s.Calls)
+		s.spent = len(own) > 0 && len(s.Calls)+len(ofStep(o.Calls, i+1)) == 0
+	}
+	newest := func(u *UndoRequest) int { return cmp.Or(u.Turn, math.MaxInt) }
+	slices.SortStableFunc(undos, func(a, b *UndoRequest) int { return cmp.Compare(newest(b), newest(a)) })
+	for _, u := range undos {
+		if in != nil {
+			u.Refs = in.ever().expand(u.Refs)
+		}
+		first = append(first, u.Step())
+	}
+
+	return first
+}
+
+// ofStep are the calls that name a step.
+func ofStep(calls []json.RawMessage, number int) []json.RawMessage {
+	return slices.DeleteFunc(slices.Clone(calls), func(raw json.RawMessage) bool { return gjson.GetBytes(raw, "step").Int() != int64(number) })
+}
+
+// ever are all refs, those of deleted rows too.
+func (in *ThinkInput) ever() Refs {
+	all := maps.Clone(in.Refs)
+	for _, ref := range in.Deleted {
+		all[ref] = Ref{}
+	}
+
+	return all
+}
+
+// check says what is wrong with the request.
+func (u *UndoRequest) check(f *faults, in *ThinkInput, decision string) {
+	if decision != "plan" {
+		f.addf("undo waits for no answer: plan it, without a proposal or questions")
+	}
+	if u.Turn < 0 {
+		f.addf("undo takes the number of a turn, or no filter turn for the last one that wrote")
+	}
+	for _, ref := range u.Refs {
+		if _, known := in.ever()[ref]; !known {
+			f.addf("there is no %s in this conversation to undo", ref)
+		}
+	}
+}
