@@ -33,8 +33,9 @@ type reply struct {
 func (r *reply) prepare() (*nodes.Frame, error) {
 	s := r.s
 	s.guard.Own = s.Scene(false).Own()
-	if text, ok, err := s.undoReply(); ok || err != nil {
-		r.code, r.out = true, &nodes.ReplyOutput{Text: text}
+	undone, only, err := s.undoReply()
+	if r.code = only && (!s.planned() || nodes.AsksForUndoInEnglish(s.Turn.Message)); r.code || err != nil {
+		r.out = &nodes.ReplyOutput{Text: undone}
 
 		return nil, err
 	}
@@ -44,6 +45,7 @@ func (r *reply) prepare() (*nodes.Frame, error) {
 		return nil, nil
 	}
 	r.in = s.prompts.Reply(s.View)
+	r.in.Fallback = cmp.Or(undone, r.in.Fallback)
 	r.in.Done = s.done()
 	r.in.Done.States = s.Domain.States()
 	asked := s.Scene(false).ToAsk()

@@ -8,6 +8,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 )
 
 // said is the reply that an earlier answer of the turn contains.
@@ -70,6 +71,8 @@ func (s *state) wentAsWritten(call *uuid.UUID) bool {
 	}
 
 	return !slices.ContainsFunc(s.Results, func(r *view.Result) bool {
-		return r.TurnID == s.Turn.ID && (r.Failed() || s.Domain.Operation(r.Tool) != nil) // what an operation does is known only then
+		unknown := r.Tool == vocab.ToolUndo || s.Domain.Operation(r.Tool) != nil // what it does, no model knew
+
+		return r.TurnID == s.Turn.ID && (r.Failed() || unknown)
 	})
 }

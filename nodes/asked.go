@@ -123,6 +123,12 @@ func isEnglish(text string) bool {
 	return among(words, english)*10 >= len(words)
 }
 
+// undoWords are how people ask for an undo in English, where they use few other words.
+var undoWords = regexp.MustCompile(`(?i)\b(?:undo|undone|redo|revert|restore|back|again)\b`)
+
+// AsksForUndoInEnglish reports whether a message that asks for an undo is in the language in which code words its reply.
+func AsksForUndoInEnglish(message string) bool { return undoWords.MatchString(message) || isEnglish(message) }
+
 // wordsOf returns the significant words of a text, in lower case.
 func wordsOf(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), notInWord)

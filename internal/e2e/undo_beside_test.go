@@ -31,6 +31,9 @@ turns:
 	both := c.say("undo that and add bread instead")
 	require.Equal(t, "write ok, write ok", both.outcomes())
 	require.Contains(t, both.Reply, "I have taken the milk back and added bread.", "no false claim")
+	require.Contains(t, c.prompt(2, "reply", 1), "Took back turn 1: deleted milk.")
+	require.NotContains(t, c.prompt(2, "reply", 1), "Changed 1 shopping item", "it was deleted")
+	require.NotContains(t, c.prompt(2, "reply", 1), "in the page")
 	require.Contains(t, c.one(names), "bread")
 	require.NotContains(t, c.one(names), "milk")
 	require.Equal(t, "done", c.undoable(first.ID).Undo.Status)
@@ -97,4 +100,23 @@ turns:
 	left("")
 	require.Equal(t, "done", c.undoable(first.ID).Undo.Status)
 	require.Equal(t, "Turn 1 has been taken back already.", c.say("undo turn 1").Reply)
+}
+
+// Whoever asks in another language is answered in it, from what code did. Code's own reply to a person who writes German was
+// in English.
+func TestUndoIsToldInTheLanguageOfTheMessage(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Milch, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: Hafermilch}]}]}
+    reply: Hafermilch steht auf der Liste.
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo}]}
+    reply: Die Hafermilch steht nicht mehr auf der Liste.
+`)
+	c.say("Hafermilch auf die Liste")
+	require.Contains(t, c.say("Mach das bitte rückgängig").Reply, "Die Hafermilch steht nicht mehr auf der Liste.")
+	require.Contains(t, c.prompt(2, "reply", 1), "Took back turn 1: deleted Hafermilch.")
+	c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'Hafermilch'`)
 }

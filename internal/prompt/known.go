@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 )
 
 // whatIsKnown lists what a reply may state beyond what the turn did: the current rows that the message or the plan
@@ -77,8 +78,14 @@ func (t *page) mentionedRefs(window bool) []string {
 // byUser says what the user did in the page before this message.
 func (t *page) byUser(s *section) {
 	verbs := map[string]string{"created:user": "created", "updated:user": "changed", "deleted:user": "deleted"}
+	var undone []string
+	for _, r := range t.OwnResults() {
+		if r.Tool == vocab.ToolUndo {
+			undone = append(undone, r.Refs...)
+		}
+	}
 	for _, e := range t.Entities {
-		if verb := verbs[e.Action]; verb != "" && e.TurnLastRef == t.Turn.Number {
+		if verb := verbs[e.Action]; verb != "" && e.TurnLastRef == t.Turn.Number && !slices.Contains(undone, e.Ref) {
 			line := "The user has " + verb + " it in the page: " + e.Label + " (" + t.Singular(e.EntityType) + ")"
 			s.item("mentioned", e.Ref, t.Number, line)
 		}

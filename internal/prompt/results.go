@@ -89,6 +89,7 @@ func (t *page) resultRows(s *section) {
 		}
 		before = d.Result
 		switch {
+		case d.Result.Tool == vocab.ToolUndo: // its step says what was deleted, brought back and set back
 		case len(d.Result.Rows) == 0 && operates:
 		case len(d.Result.Rows) == 0:
 			s.line(say.Verb(d.Result.Tool), ": ", t.Nothing(d))

@@ -25,7 +25,7 @@ func (t *Teller) ReplyFromFacts() string {
 	}
 	var parts []string
 	for _, d := range t.Effects() {
-		if told := t.effectText(d); told != "" {
+		if told := t.effectText(d); told != "" && !slices.Contains(parts, told) {
 			parts = append(parts, told)
 		}
 	}
@@ -52,6 +52,8 @@ func (t *Teller) questionWords(payload *view.QuestionPayload) string {
 // effectText words one effect: "You have 2 recipes:" and the rows.
 func (t *Teller) effectText(d *view.Effect) string {
 	switch {
+	case d.Result.Tool == vocab.ToolUndo:
+		return t.summaryOf(d.Result.Step)
 	case len(d.Result.Rows) == 0 && d.Result.Tool == vocab.ToolRead:
 		return t.sentence(t.Nothing(d))
 	case len(d.Refs) == 0 || (d.Kind.Part && d.Result.Tool != vocab.ToolRead):
@@ -71,6 +73,17 @@ func (t *Teller) effectText(d *view.Effect) string {
 	}
 
 	return strings.Join(lines, "\n")
+}
+
+// summaryOf says how a step ended.
+func (t *Teller) summaryOf(number int32) string {
+	for _, step := range t.Steps {
+		if step.Step == number {
+			return clean.Text(step.Summary)
+		}
+	}
+
+	return ""
 }
 
 // rowText is a row on one line, or the whole row if the call read it for its long texts or parts.

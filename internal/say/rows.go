@@ -266,6 +266,8 @@ func Verb(tool string) string {
 		return Saved
 	case vocab.ToolDelete:
 		return Deleted
+	case vocab.ToolUndo:
+		return "Taken back"
 	case vocab.ToolRead, vocab.ToolMention, vocab.ToolUIChange:
 		return "Found"
 	default: // one of the domain's operations changes what it returns
