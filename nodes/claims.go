@@ -12,7 +12,7 @@ import (
 
 var (
 	sentences = regexp.MustCompile(`[^.!?\n]+[.!?\n]?`)
-	noClaim   = regexp.MustCompile(`(?i)\b(not|no|nothing|none|never|n't|can't|couldn't|unable|without|if|once|when|would|could|can|shall|should|will|want|like me|let me|ready to|to be|already|earlier|before|previously|last time|yet|still|failed|instead of|until|by you|ago|yesterday|last|since|on (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)\w*|in \d{4}|on \d)\b|n't\b|n’t\b|\?`)
+	noClaim   = regexp.MustCompile(`(?i)\b(not|no|nothing|none|never|n't|can't|couldn't|unable|without|if|once|when|would|could|can|shall|should|will|want|like me|let me|ready to|to be|already|earlier|before|previously|last time|yet|still|failed|instead of|until|by (?:you|some(?:body|one)|another|others?)|ago|yesterday|last|since|on (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)\w*|in \d{4}|on \d)\b|n't\b|n’t\b|\?`)
 	isState   = regexp.MustCompile(`(?i)^(?:is|are)(?: all)? \w+$`)
 	heading   = regexp.MustCompile(`(?i)^\W*\w+(?: \w+){1,3}:`) // "Saved recipes: ..."
 	saved     = regexp.MustCompile(`(?i)(?:\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also)? |\b(?:is|are|was|were|has been|have been|been)(?: now| just| also| all)? |^\W*(?:(?:done|all set|great|ok(?:ay)?)\W+)?)(saved|deleted|removed|stored|scheduled|booked|marked|renamed|created|added|updated|changed)\b`)

@@ -150,7 +150,7 @@ func TestV03FalseClaimsAreSentBackThenReplaced(t *testing.T) {
 	for _, fine := range []string{
 		"Nothing was saved yet.", "I have not saved it.", "Shall I save it?", "Saved recipes: Butter Chicken, Shakshuka.",
 		"I could not delete it, so nothing is changed.", "You added it earlier.", "The task was created on Monday.", "Here are your saved recipes.",
-		"Once you agree, it will be deleted.",
+		"Once you agree, it will be deleted.", "The oranges were changed by somebody else, so they stay.",
 	} {
 		_, out := replied(t, nodes.ReplyInput{}, fine)
 		require.Equal(t, fine, out.Text)
