@@ -224,6 +224,13 @@ func TestY08UndoAndFeedback(t *testing.T) {
 	b.lastReply(3)
 	h.requireRows(t, "0", `SELECT count(*) FROM kitchen.recipes WHERE name = 'Thai Basil Chicken'`)
 	b.shows(".turn:nth-child(2) .written", "Undone.")
+	b.say("undo turn 3")
+	b.lastReply(4)
+	b.shows(".turn:nth-child(2) .undo", "Undo") // it stands again
+	b.look("redone")
+	b.say("undo that")
+	b.lastReply(5)
+	b.shows(".turn:nth-child(2) .written", "Undone.") // in words, too
 	b.click(`[aria-label="The reply of turn 2 was not good"]`)
 	b.shows("dialog[open]", "What was wrong?")
 	b.fill("#ask-line", "Too hot")

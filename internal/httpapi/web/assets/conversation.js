@@ -19,8 +19,6 @@ const patience = 3000; // ms without a sign; then it is asked whether anybody wo
 let session = null;
 /** @type {Map<string, View>} */
 let views = new Map(); // by turn id
-/** @type {Map<string, string>} */
-const undone = new Map(); // the turns that take others back, and which
 let following = new AbortController();
 let heardAt = 0;
 /** @type {import("./text.js").Named[]} */
@@ -225,13 +223,12 @@ async function cancel(id) {
   finish(view, { turn_id: id, number: turn.number }, turn.status);
 }
 
-// undo takes back what a turn wrote, in a turn of its own; that the old one is undone shows once that has ended.
+// undo takes back what a turn wrote, in a turn of its own; what that did to others shows once it has ended.
 async function undo(id) {
   /** @type {EnqueuedTurn} */
   const made = await call("POST", `/v1/turns/${id}/undo`);
   if (!session) return;
   add(await get(`/v1/turns/${made.id}`));
-  undone.set(made.id, id);
   emit("turn", made);
   toEnd();
 }
@@ -292,10 +289,16 @@ function finish(view, data, status) {
   emit("busy", busy());
   emit("turn", { id: data.turn_id, number: data.number, status });
   emit("stale");
-  guarded(async () => spell(view, await get(`/v1/turns/${data.turn_id}`)));
-  const back = undone.get(data.turn_id);
-  if (back && views.has(back)) guarded(async () => spell(views.get(back), await get(`/v1/turns/${back}`)));
+  guarded(async () => {
+    const turn = await get(`/v1/turns/${data.turn_id}`);
+    spell(view, turn);
+    if (!turn.undo || !turn.steps.some(undoes)) return;
+    for (const [id, other] of views) if (other !== view && other.wrote) spell(other, await get(`/v1/turns/${id}`));
+  });
 }
+
+// undoes says whether a step takes back what turns wrote: it is about no rows of its own.
+const undoes = (step) => step.step_type === "write" && step.subdomain === "general";
 
 // deliver sends a message under a key, so that one sent twice arrives once. answer is the option of a question that it is.
 /** @param {string} id @param {string} text @param {string} key @param {Answer} [answer] */

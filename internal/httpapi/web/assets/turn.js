@@ -97,6 +97,7 @@ export function turnView(turn, on) {
     message: turn.message,
     status: turn.status,
     labels: [],
+    wrote: false,
     hasWritten: false, // and it can be taken back
     text: () => text,
     working(what) {
@@ -193,6 +194,7 @@ export function turnView(turn, on) {
     told(turn) {
       undo = turn.undo;
       dropUndo(reply, undo);
+      view.wrote = Boolean(undo);
       view.hasWritten = undo?.status === "possible";
       wrote.replaceChildren(...written(turn, on.results), ...undoing(turn, name, on.undo));
       feedback.show(turn.feedback);
