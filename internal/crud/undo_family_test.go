@@ -77,3 +77,21 @@ func TestUndoPointsAtNobodyElsesRows(t *testing.T) {
 	require.NotEmpty(t, b.undo(b.scope.TurnID, b.scope.Turn).Results[0].ErrorMessage)
 	require.Zero(t, query[int](b, `SELECT count(*) FROM family.issues WHERE title = 'a'`))
 }
+
+// Two rows that point at each other come back, too: what points at a row that is not there yet is set once it is.
+func TestUndoBringsBackRowsThatPointAtEachOtherInACircle(t *testing.T) {
+	t.Parallel()
+
+	b := setupFamily(t)
+	b.exec(`UPDATE family.issues SET parent_id = CASE title WHEN 'd' THEN 6 WHEN 'e' THEN 4 ELSE 5 END WHERE title IN ('d', 'e', 'f')`)
+	all := func() string {
+		return query[string](b, `SELECT string_agg(i::text, ' ' ORDER BY i.id) FROM family.issues AS i`)
+	}
+	before := all()
+	b.read("projects")
+	b.nextTurn()
+	b.ok("write", vocab.ToolDelete, `{"table": "projects", "filters": [{"field": "id", "op": "=", "value": "`+b.named("project", "App")+`"}]}`)
+	require.NotEqual(t, before, all())
+	require.Empty(t, b.undo(b.scope.TurnID, b.scope.Turn).Results[0].ErrorMessage)
+	require.Equal(t, before, all())
+}

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -74,14 +75,55 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 
 		return c == nil || c.Derived
 	})
-	s := insertSQL(e, names, "OVERRIDING SYSTEM VALUE", pointedAtFirst(e, rows))
+	rows = pointedAtFirst(e, rows)
+	circles, pointing := openCircles(e, rows)
+	s := insertSQL(e, names, "OVERRIDING SYSTEM VALUE", rows)
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
+	if err == nil {
+		_, err = updateEach(ctx, tx, e, circles, pointing)
+	}
 	if err != nil {
 		return fmt.Errorf("bring back rows of %s: %w", e.Table, err)
 	}
 	u.journal.created(e, keys)
 
 	return requireRows(e, tag.RowsAffected(), len(keys))
+}
+
+// openCircles empties, of ordered rows of a view, what points at a row that comes later, and returns which rows do and what
+// they hold: it is set once all are there.
+func openCircles(e *domain.Entity, rows []image) (keys []string, pointing []image) {
+	left := map[string]bool{}
+	for _, row := range rows {
+		left[string(row[e.Key.Name])] = e.View
+	}
+	for i, row := range rows {
+		key, held := string(row[e.Key.Name]), image{}
+		left[key] = false // a row may point at itself
+		for _, c := range e.Columns {
+			if value := row[c.Name]; c.Target() == e && c.Nullable && left[string(value)] {
+				held[c.Name] = value
+			}
+		}
+		if len(held) == 0 {
+			continue
+		}
+		rows[i] = maps.Clone(row)
+		for name := range held {
+			rows[i][name] = json.RawMessage("null")
+		}
+		keys, pointing = append(keys, keyIn(row, e)), append(pointing, held)
+	}
+
+	return keys, pointing
+}
+
+// keyIn is the key of a row as text.
+func keyIn(row image, e *domain.Entity) string {
+	var key any
+	_ = exact.Decode(row[e.Key.Name], &key) // Postgres wrote it
+
+	return fmt.Sprint(key)
 }
 
 // pointedAtFirst orders rows of a type that point at each other so that each follows those that it points at: behind a view,
