@@ -71,8 +71,10 @@ func (s *state) undoing(step *db.TurnSteps) (*undoing, error) {
 		return s.undoApproved()
 	}
 	var calls []vocab.Call
-	if len(step.Calls) == 0 || json.Unmarshal(step.Calls, &calls) != nil {
-		return nil, nil
+	if len(step.Calls) > 0 {
+		if err := json.Unmarshal(step.Calls, &calls); err != nil {
+			return nil, fmt.Errorf("read the calls of a step: %w", err)
+		}
 	}
 	request := nodes.UndoIn(calls)
 	if request == nil {

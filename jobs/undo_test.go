@@ -65,9 +65,9 @@ func TestUndoneTurnIsNotUndoneAgain(t *testing.T) {
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	h.exec(`UPDATE turns SET undo = 'done' WHERE id = $1`, first.ID)
-	require.Equal(t, "Turn 1 has been taken back already.", *h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Reply)
+	require.Equal(t, "Turn 1 has been taken back already.", *h.ended(h.enqueue(jobs.EnqueueParams{Message: "undo turn 1"}).TurnID).Reply)
 	h.exec(`UPDATE turns SET undo = 'impossible', undo_reason = 'Cancel order cannot be taken back.' WHERE id = $1`, first.ID)
-	require.Equal(t, "Cancel order cannot be taken back. Nothing was changed.", *h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Reply)
+	require.Equal(t, "Cancel order cannot be taken back. Nothing was changed.", *h.ended(h.enqueue(jobs.EnqueueParams{Message: "undo turn 1"}).TurnID).Reply)
 }
 
 // Whoever answers a question that asks for approval by undoing something else has not approved it.

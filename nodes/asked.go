@@ -127,7 +127,9 @@ func isEnglish(text string) bool {
 var undoWords = regexp.MustCompile(`(?i)\b(?:undo|undone|redo|revert|restore|back|again)\b`)
 
 // AsksForUndoInEnglish reports whether a message that asks for an undo is in the language in which code words its reply.
-func AsksForUndoInEnglish(message string) bool { return undoWords.MatchString(message) || isEnglish(message) }
+func AsksForUndoInEnglish(message string) bool {
+	return undoWords.MatchString(message) || isEnglish(message)
+}
 
 // wordsOf returns the significant words of a text, in lower case.
 func wordsOf(text string) []string {

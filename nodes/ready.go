@@ -115,7 +115,7 @@ func (known Refs) spread(raw json.RawMessage) json.RawMessage {
 func (o *ThinkOutput) assign(in *ThinkInput) {
 	first := o.takeBack(in)
 	o.share(in)
-	o.Steps = append(first, slices.DeleteFunc(o.Steps, func(s Step) bool { return s.spent })...)
+	o.Steps = slices.Concat(first, slices.DeleteFunc(o.Steps, func(s Step) bool { return s.spent }))
 }
 
 // share gives each step its calls. If one names no step, all are left to Act. An answer without steps is a plan that

@@ -28,10 +28,8 @@ const NoSubdomain = "general"
 
 // Step is the step that carries the request out.
 func (u *UndoRequest) Step() Step {
-	call, _ := json.Marshal(struct {
-		Tool string       `json:"tool"`
-		Args *UndoRequest `json:"args"`
-	}{vocab.ToolUndo, u}) // a number and texts
+	refs, _ := json.Marshal(u.Refs) //nolint:errchkjson // texts
+	call := fmt.Appendf(nil, `{"tool": %q, "args": {"turn": %d, "refs": %s}}`, vocab.ToolUndo, u.Turn, refs)
 
 	return Step{Type: vocab.StepWrite, Subdomain: NoSubdomain, Description: "Take back " + u.words(), Needs: "refs", Calls: []json.RawMessage{call}}
 }
