@@ -62,7 +62,7 @@ func openShop(t *testing.T, f fixtures) (*house, string) {
 	f.host = "http://" + addr
 	h := openHouse(t, f)
 	program := filepath.Join(t.TempDir(), "web")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../examples/web").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", program, "../../examples/web").CombinedOutput()
 	require.NoError(t, err, string(out))
 	shop := exec.CommandContext(t.Context(), program, "-addr", addr, "-alfred", h.url)
 	require.NoError(t, shop.Start())
