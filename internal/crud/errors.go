@@ -131,7 +131,7 @@ func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err er
 	switch {
 	case lookupErr != nil:
 		return lookupErr
-	case len(differences) == 0 && (within || pgErr.Code == pgerrcode.InsufficientPrivilege):
+	case len(differences) == 0 && (within || pgErr.Code == pgerrcode.InsufficientPrivilege || cannot(pgErr)):
 		return fail(CodeSchemaChanged, "The database cannot do this as it is now: %s", spoken(pgErr.Message))
 	case len(differences) == 0:
 		return nil
@@ -140,6 +140,12 @@ func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err er
 	d := differences[max(at, 0)]
 
 	return failColumn(CodeSchemaChanged, d.Column, "The tables were changed while this program runs: %s. What does not need it still works.", d)
+}
+
+// cannot reports whether Postgres does not do this with such a table, as to say which row it has written where a rule does.
+// A plan that no longer fits has the same SQLSTATE.
+func cannot(err *pgconn.PgError) bool {
+	return err.Code == pgerrcode.FeatureNotSupported && err.Routine != "RevalidateCachedQuery"
 }
 
 // classOfNames is the SQLSTATE class of what a statement names wrongly, or may not use.

@@ -252,6 +252,15 @@ func TestPartitionedTables(t *testing.T) {
 		b.refused("write", vocab.ToolCreate, `{"table": "events", "data": {"name": "end"}}`, crud.CodeViolation))
 }
 
+// A rule may write a row elsewhere, of which Postgres cannot say which it is.
+func TestTablesWithRules(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, oddSQL+`; CREATE RULE elsewhere AS ON INSERT TO odd.things WHERE NEW.name = 'pen' DO INSTEAD NOTHING`, oddYAML)
+	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "things", "data": {"name": "ink"}}`, crud.CodeSchemaChanged),
+		"The database cannot do this as it is now: cannot perform INSERT RETURNING on relation")
+}
+
 // Values of types that models do not see come back as they were, whatever JSON their extension makes of them.
 func TestUndoOfTypesOfExtensions(t *testing.T) {
 	t.Parallel()
