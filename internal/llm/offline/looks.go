@@ -113,7 +113,7 @@ func known(s *scene, c *command, m []string) bool {
 func (s *scene) isSet(c *command) bool {
 	o := strings.ToLower(c.object)
 	switch {
-	case c.kind == nil || len(ordinals(o)) > 0:
+	case c.kind == nil || len(ordinals(relativeWeek.ReplaceAllString(o, " "))) > 0: // the last, but not last month
 		return false
 	case labelColumn(c.kind) == nil && (len(s.lex.valuesIn(o, c.kind)) > 0 || len(dates(o, s.Today)) > 0):
 		return true // rows without a name are identified by day and kind

@@ -311,6 +311,7 @@ func TestSetsAreWhatWasSaid(t *testing.T) {
 		"Delete all tools without a unit":    {},
 		"Delete all broken tools":            {},
 		"Delete all tools named lathe":       {},
+		"Delete all tools of last month":     {},
 		"Delete all unpaid orders":           {},
 		"Delete all orders not paid":         {},
 		"Mark all orders but Office as paid": {},
@@ -341,6 +342,7 @@ func TestDeletesByDay(t *testing.T) {
 		}
 		require.Equal(t, []string{want}, planIn(t, d, "Delete all shifts "+said), said)
 	}
+	require.Empty(t, planIn(t, d, "Delete all shifts of last month"))
 }
 
 // What is counted or listed meets each condition that is understood, days and "done" among them.

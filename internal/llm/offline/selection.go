@@ -52,7 +52,9 @@ func (s *scene) selection(c *command) selection {
 		return selection{name: s.term(c.object)}
 	}
 	by := s.compare(c.kind, c.object)
-	by.where = slices.Concat(s.valueFilters(s.lex.valuesIn(c.object, c.kind)), s.dayFilters(c.kind, c.object), by.where)
+	days := s.dayFilters(c.kind, c.object)
+	by.unfit = by.unfit || len(days) == 0 && c.is(verbChange, verbRemove) && (datePhrases.MatchString(c.object) || relativeWeek.MatchString(c.object))
+	by.where = slices.Concat(s.valueFilters(s.lex.valuesIn(c.object, c.kind)), days, by.where)
 	by.name = s.term(by.name, append([]*domain.Entity{c.kind}, c.also...)...)
 	if done := doneColumn(c.kind); done != nil && doneWord(by.name) && !within(by.name, "not") {
 		by.where = append(by.where, filter{done.Name, "=", true})
