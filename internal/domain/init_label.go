@@ -44,7 +44,7 @@ func (e *initEntity) labelBy(column string) {
 func (e *initEntity) labelByOthers(day *Column) {
 	if day != nil {
 		layout := "Jan 2, 2006"
-		if day.Kind == KindTimestamp {
+		if day.Kind == KindTimestamp && !strings.HasSuffix(snake(day.Name), "date") {
 			layout += " 15:04"
 		}
 		e.addPart(day.Name, quotedName(day.Name), ":"+layout)

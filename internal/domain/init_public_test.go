@@ -56,6 +56,19 @@ CREATE TABLE fleet.rides (ride_id serial PRIMARY KEY, customer_id integer NOT NU
 	require.NotContains(t, text, "hidden: [email]", "their own email is theirs to see")
 }
 
+// What is named like a date holds days, even where programs store a time with them.
+func TestInitLabelsByDates(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA bills; CREATE TABLE bills.users (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE bills.bills (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES bills.users, bill_date timestamp NOT NULL, total numeric);
+CREATE TABLE bills.calls (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES bills.users, made_at timestamptz NOT NULL)`)
+	text := bound(t, tx, "bills").Text
+	require.Contains(t, text, `label: "{bill_date:Jan 2, 2006}"`)
+	require.Contains(t, text, `label: "{made_at:Jan 2, 2006 15:04}"`)
+}
+
 // One table with a column that is named like an owner says less than a table of people that several tables name.
 func TestInitTakesNoLoginForAnOwner(t *testing.T) {
 	t.Parallel()
