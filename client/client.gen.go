@@ -2518,6 +2518,9 @@ type ListRowsParams struct {
 
 	// Filters JSON list of {field, op, value}, all of which hold; field may also be one of the row that a column points to, as item_id.state; op is = != > >= < <= in not_in ilike is_null is_not_null contains or overlaps, or exists or not_exists of a table whose rows point here, with conditions such as ["state = new"].
 	Filters *string `form:"filters,omitempty" json:"filters,omitempty"`
+
+	// Labels Each row also says what it is called, as _label, and what its columns point to, as _<column>_label.
+	Labels *bool `form:"labels,omitempty" json:"labels,omitempty"`
 }
 
 // CreateRowJSONBody defines parameters for CreateRow.
@@ -4880,6 +4883,18 @@ func NewListRowsRequest(server string, pType string, params *ListRowsParams) (*h
 		if params.Filters != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "filters", *params.Filters, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Labels != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "labels", *params.Labels, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -251,7 +251,7 @@ func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, ask bool
 	for _, row := range asked.Rows[:min(len(asked.Rows), namedInQuestion)] {
 		rows = append(rows, maps.Clone(row))
 	}
-	if err := nameLinks(ctx, tx, s.entity, rows, furthestName, s.entity.Label, s.entity.Spoken); err != nil {
+	if err := nameLinks(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label, s.entity.Spoken)...); err != nil {
 		return err
 	}
 	becomes, err := d.becomes(ctx, tx, s)

@@ -22,6 +22,7 @@ type ListParams struct {
 	Query   string
 	Order   string            // a column, prefixed with - for descending; "" is the type's order
 	Filters []registry.Filter // all must hold; values are keys, not refs
+	Named   bool              // rows say what they are called, as _label, and what they point to, as _<column>_label
 }
 
 // RowList is one page of a list.
@@ -65,6 +66,9 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 		}
 		if l.after != nil && nameless(err) {
 			return errPosition
+		}
+		if err == nil && params.Named {
+			err = name(ctx, tenant, e, found.Rows)
 		}
 
 		return err

@@ -297,15 +297,35 @@ func worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string,
 		return nil, err
 	}
 
-	return found, nameLinks(ctx, tenant, e, found.Rows, far, templates...)
+	return found, nameLinks(ctx, tenant, e, found.Rows, far, linksOf(templates...)...)
 }
 
-// nameLinks adds the labels of referenced rows that templates of a row show: a planned meal is called by its dish.
-func nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, far int, templates ...domain.Template) error {
+// linksOf are the columns by whose rows templates call a row: a planned meal is called by its dish.
+func linksOf(templates ...domain.Template) []string {
+	return slices.Concat(each(templates, domain.Template.Links)...)
+}
+
+// name has rows say what they are called, as _label, and what they point to, as _<column>_label.
+func name(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+	links := linksOf(e.Label)
+	for _, c := range e.Columns {
+		if c.Target() != nil && c.Kind != domain.KindArray && !c.Hidden {
+			links = append(links, c.Name)
+		}
+	}
+	err := nameLinks(ctx, tenant, e, rows, furthestName, links...)
+	for _, row := range rows {
+		row["_label"] = e.Label.RenderComplete(row)
+	}
+
+	return err
+}
+
+// nameLinks adds the labels of the rows that these columns point to.
+func nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, far int, links ...string) error {
 	if far == 0 {
 		return nil
 	}
-	links := slices.Concat(each(templates, domain.Template.Links)...)
 	slices.Sort(links)
 	for _, name := range slices.Compact(links) {
 		c := e.Column(name)

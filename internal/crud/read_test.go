@@ -263,7 +263,9 @@ subdomains:
 		require.Equal(t, found, list.Total, kind)
 	}
 	keys := []registry.Filter{{Field: "copy_id", Op: "=", Value: json.Number("1")}, {Field: "id", Op: "in", Value: []any{json.Number("1"), "2"}}}
-	list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "loan", crud.ListParams{Filters: keys})
+	list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "loan", crud.ListParams{Filters: keys, Named: true})
 	require.NoError(t, err)
 	require.Equal(t, 1, list.Total, "as a row shows its keys, a list is filtered by them")
+	require.Equal(t, "loan of a copy of Ghent", list.Rows[0].Data["_label"])
+	require.Equal(t, "copy of Ghent", list.Rows[0].Data["_copy_id_label"])
 }

@@ -40,6 +40,7 @@ type rowListIn struct {
 	Q       string `doc:"Part of the name or, where no single column is one, of the label and the line; its words in any order if that finds nothing." query:"q"`
 	Order   string `doc:"Column to sort by, with - before it from the greatest; the type's own order if left out." query:"order"`
 	Filters string `doc:"JSON list of {field, op, value}, all of which hold; field may also be one of the row that a column points to, as item_id.state; op is = != > >= < <= in not_in ilike is_null is_not_null contains or overlaps, or exists or not_exists of a table whose rows point here, with conditions such as [\"state = new\"]." query:"filters"`
+	Labels  bool   `doc:"Each row also says what it is called, as _label, and what its columns point to, as _<column>_label." query:"labels"`
 }
 
 // rowPage is a page of rows, with the total.
@@ -120,7 +121,7 @@ func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) 
 }
 
 func (a *api) rowList(ctx context.Context, in *rowListIn) (rowPage, error) {
-	params := crud.ListParams{Limit: in.Limit, After: in.Cursor, Query: in.Q, Order: in.Order}
+	params := crud.ListParams{Limit: in.Limit, After: in.Cursor, Query: in.Q, Order: in.Order, Named: in.Labels}
 	if in.Filters != "" {
 		if err := exact.Decode([]byte(in.Filters), &params.Filters); err != nil {
 			return rowPage{}, problem.Invalid("filters is a JSON list of {field, op, value}.")

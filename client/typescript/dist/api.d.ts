@@ -2049,6 +2049,8 @@ export interface operations {
                 cursor?: string;
                 /** @description JSON list of {field, op, value}, all of which hold; field may also be one of the row that a column points to, as item_id.state; op is = != > >= < <= in not_in ilike is_null is_not_null contains or overlaps, or exists or not_exists of a table whose rows point here, with conditions such as ["state = new"]. */
                 filters?: string;
+                /** @description Each row also says what it is called, as _label, and what its columns point to, as _<column>_label. */
+                labels?: boolean;
                 /** @description Items per page. */
                 limit?: number;
                 /** @description Column to sort by, with - before it from the greatest; the type's own order if left out. */

@@ -8,7 +8,7 @@ import { button, h } from "./dom.js";
 import { fieldOf } from "./fields.js";
 import { plural, words } from "./format.js";
 import { guarded, notice } from "./notice.js";
-import { keyOf, nameField } from "./types.js";
+import { keyOf, nameOf } from "./types.js";
 
 /** @import { RowBatchOutBody, RowType } from "../../../../client/typescript/dist/api" */
 /** @typedef {{action: "create" | "update" | "delete", id?: string, data?: Record<string, any>, confirm?: string}} Change */
@@ -32,7 +32,7 @@ export function bulkBar(place, type, rows, done) {
       ({ errors } = await apply(type, changes));
     }
     if (errors.length) {
-      const name = (i) => rows[i] ? rows[i][nameField(type)] ?? type.name : type.name;
+      const name = (i) => rows[i] ? nameOf(type, rows[i]) : type.name;
       notice(`Nothing was changed. ${errors.slice(0, 3).map((e) => `${name(e.index)}: ${e.message}`).join(" ")}`, { bad: true });
       return;
     }

@@ -10,23 +10,29 @@ import { nameField } from "./types.js";
 
 const most = 8; // columns that are shown unasked
 
+// called stands for what rows are called, where no single column says it.
+export const called = "_label";
+
+// firstOf is the column that says what rows are called.
+const firstOf = (type, rows) => rows.every((row) => row[nameField(type)] === row[called]) ? nameField(type) : called;
+
 // columnsOf are those that the person chose, else those that say something in these rows; the name comes first.
 /** @param {RowType} type @param {Record<string, any>[]} rows @param {string[]} references */
 export function columnsOf(type, rows, references) {
-  const name = nameField(type);
+  const name = firstOf(type, rows);
   /** @type {string[] | null} */
   const chosen = recall(`columns:${type.type}`);
   if (chosen) return [name, ...type.fields.map((f) => f.name).filter((c) => c !== name && chosen.includes(c))];
   const all = [name, ...references, ...type.columns.filter((c) => c !== name && !references.includes(c))];
-  return all.filter((c) => c === name || rows.some((row) => !isEmpty(row[c]) && row[c] !== false)).slice(0, most);
+  const repeats = (row, c) => row[`_${c}_label`]?.toLowerCase() === row[called].toLowerCase();
+  return all.filter((c) => c === name || rows.some((row) => !isEmpty(row[c]) && row[c] !== false && !repeats(row, c))).slice(0, most);
 }
 
 // columnMenu lets the person choose; changed() is called then.
 /** @param {RowType} type @param {() => void} changed */
 export function columnMenu(type, changed) {
-  const name = nameField(type);
   const place = `columns:${type.type}`;
-  const boxes = type.fields.filter((f) => f.name !== name).map((f) => ({ name: f.name, input: h("input", { type: "checkbox", onchange: keep }) }));
+  const boxes = type.fields.map((f) => ({ name: f.name, input: h("input", { type: "checkbox", onchange: keep }) }));
   function keep() {
     remember(place, boxes.filter((b) => b.input.checked).map((b) => b.name));
     changed();
@@ -36,8 +42,11 @@ export function columnMenu(type, changed) {
     boxes.map((b) => h("label", {}, b.input, columnTitle(b.name))),
     h("button", { type: "button", class: "quiet", onclick: () => { forget(place); menu.open = false; changed(); } }, "The usual columns")));
   menu.addEventListener("toggle", () => {
-    const shown = new Set([...document.querySelectorAll("#row-table thead th[data-column]")].map((th) => /** @type {HTMLElement} */ (th).dataset.column));
-    for (const b of boxes) b.input.checked = shown.has(b.name);
+    const shown = [...document.querySelectorAll("#row-table thead th[data-column]")].map((th) => /** @type {HTMLElement} */ (th).dataset.column);
+    for (const b of boxes) {
+      b.input.checked = shown.includes(b.name);
+      b.input.parentElement.hidden = b.name === shown[0];
+    }
   });
   menu.addEventListener("focusout", (event) => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; });
   menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.firstElementChild.focus(); } });

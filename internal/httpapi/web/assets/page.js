@@ -127,7 +127,7 @@ on("began", (id) => guarded(() => {
 on("open", (entity) => guarded(async () => {
   if (entity.state === "pending") return look(entity);
   const { openRow } = await import("./more.js");
-  return openRow(typeOf(entity.type), entity.key, () => {});
+  return openRow(typeOf(entity.type), entity.key, () => {}, entity.label);
 }));
 $("new-session").addEventListener("click", () => guarded(fresh));
 window.addEventListener("hashchange", () => guarded(route));

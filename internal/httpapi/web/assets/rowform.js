@@ -10,7 +10,7 @@ import { capital } from "./format.js";
 import { formOf } from "./form.js";
 import { guarded, notice } from "./notice.js";
 import { confirmed, historyOf, operationsOf } from "./rowmore.js";
-import { keyOf, nameField, typeOf } from "./types.js";
+import { keyOf, nameOf, typeOf } from "./types.js";
 
 const choicePages = 5; // of 200
 
@@ -29,8 +29,8 @@ const gone = (type, id, etag) => confirmed("Delete", (more) => write("DELETE", p
 // choices are the rows that a column of this type may refer to.
 export async function choices(name) {
   const type = typeOf(name);
-  const rows = await whole(address(name), choicePages);
-  return rows.map((row) => ({ value: keyOf(type, row), label: String(row[nameField(type)] ?? keyOf(type, row)) }));
+  const rows = await whole(`${address(name)}?labels=true`, choicePages);
+  return rows.map((row) => ({ value: keyOf(type, row), label: row._label || keyOf(type, row) }));
 }
 
 // read answers with a row and its version.
@@ -41,14 +41,14 @@ export async function read(type, id) {
 
 const learned = () => current() ? " Alfred learns of it with your next message." : "";
 
-// openRow shows a row to look at or change, or an empty form without an id. done() is called after a change.
-export async function openRow(type, id, done) {
+// openRow shows a row to look at or change, or an empty form without an id. done() is called after a change; called is its name, if known.
+export async function openRow(type, id, done, called = "") {
   const seen = id ? await read(type, id) : { row: {}, etag: null };
   const { row } = seen;
   const form = await formOf(type, row, choices);
   const before = JSON.stringify(form.values());
   const wrong = h("p", { class: "bad", role: "alert", hidden: true });
-  const name = id ? String(row[nameField(type)] ?? capital(type.name)) : `New ${type.name}`;
+  const name = id ? called || nameOf(type, row) : `New ${type.name}`;
   const submit = h("button", { type: "submit", class: "primary" }, id ? "Save" : "Create");
   const save = async (event) => {
     event.preventDefault();
@@ -63,7 +63,7 @@ export async function openRow(type, id, done) {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       wrong.hidden = false;
-      wrong.replaceChildren(capital(error.message), ...(error.code === "conflict" ? [" ", button("Load it anew", () => { dialog.close(); guarded(() => openRow(type, id, done)); })] : []));
+      wrong.replaceChildren(capital(error.message), ...(error.code === "conflict" ? [" ", button("Load it anew", () => { dialog.close(); guarded(() => openRow(type, id, done, called)); })] : []));
     } finally {
       submit.disabled = false;
     }

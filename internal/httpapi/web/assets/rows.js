@@ -6,7 +6,7 @@ import { $, button, h, icon } from "./dom.js";
 import { exportCSV, importCSV } from "./csv.js";
 import { bulkBar } from "./bulk.js";
 import { editable } from "./cells.js";
-import { columnMenu, columnsOf, filterInput, filtersOf } from "./columns.js";
+import { called, columnMenu, columnsOf, filterInput, filtersOf } from "./columns.js";
 import { capital, columnTitle, plural, shown } from "./format.js";
 import { guarded } from "./notice.js";
 import { choices, openRow } from "./rowform.js";
@@ -23,7 +23,7 @@ let type = null;
 let rows = [];
 let cursor = "";
 let total = 0;
-let labels = {}; // by column: key -> label
+let labels = {}; // by column: key -> label, of the rows to choose from
 /** @type {string[]} */
 let names = []; // of the columns that are shown
 let asked = 0;
@@ -39,7 +39,7 @@ let selected = new Set();
 /** @param {RowType} now */
 export async function showRows(now) {
   if (type?.type !== now.type) {
-    [order, wanted, filtering, editing] = ["", {}, false, false];
+    [order, wanted, filtering, editing, labels] = ["", {}, false, false, {}];
   }
   type = now;
   rows = [];
@@ -49,7 +49,13 @@ export async function showRows(now) {
   document.title = `${capital(type.plural)} · Alfred`;
   const find = h("input", { type: "search", id: "find-row", placeholder: `Search ${type.plural}`, "aria-label": `Search ${type.plural}`, autocomplete: "off", oninput: look });
   const may = (verb) => type.writes.includes(verb);
-  const toggle = (id, text, isOn, flip) => button(text, (event) => { flip(); /** @type {HTMLElement} */ (event.currentTarget).setAttribute("aria-pressed", String(isOn())); draw(); }, { id, class: "quiet", "aria-pressed": String(isOn()) });
+  const toggle = (id, text, isOn, flip) => button(text, (event) => guarded(async () => {
+    const pressed = /** @type {HTMLElement} */ (event.currentTarget);
+    flip();
+    if (isOn()) await choose();
+    pressed.setAttribute("aria-pressed", String(isOn()));
+    draw();
+  }), { id, class: "quiet", "aria-pressed": String(isOn()) });
   $("rows").replaceChildren(h("div", { class: "tools" }, find,
     toggle("filter-rows", "Filter", () => filtering, () => { filtering = !filtering; if (!filtering && Object.keys(wanted).length) { wanted = {}; guarded(reload); } }),
     columnMenu(type, () => { names = []; draw(); }),
@@ -75,17 +81,21 @@ async function load(from) {
   asked += 1;
   const mine = asked;
   const now = type;
-  const refers = now.fields.filter((f) => f.references && f.kind !== "array" && !typeOf(f.references)?.reference);
-  /** @type {[RowPage, ...{value: string, label: string}[][]]} */
-  const [page, ...found] = await Promise.all([
-    get(`/v1/data/${encodeURIComponent(now.type)}?limit=${pageSize}&cursor=${encodeURIComponent(from)}&${query()}`),
-    ...refers.map((f) => choices(f.references))]);
+  /** @type {RowPage} */
+  const page = await get(`/v1/data/${encodeURIComponent(now.type)}?labels=true&limit=${pageSize}&cursor=${encodeURIComponent(from)}&${query()}`);
+  if (filtering || editing) await choose();
   if (mine !== asked) return;
-  labels = Object.fromEntries(refers.map((f, i) => [f.name, new Map(found[i].map((o) => [o.value, o.label]))]));
   rows = from ? [...rows, ...page.items] : page.items;
   if (!from) selected = new Set();
   ({ next_cursor: cursor, total } = page);
   draw();
+}
+
+// choose reads which rows the columns may point to, for who filters by them or changes them.
+async function choose() {
+  const of = references().filter((f) => !typeOf(f.references)?.reference);
+  const found = await Promise.all(of.map((f) => choices(f.references)));
+  labels = Object.fromEntries(of.map((f, i) => [f.name, new Map(found[i].map((o) => [o.value, o.label]))]));
 }
 
 async function look() {
@@ -97,15 +107,20 @@ async function look() {
 
 const kindOf = (column) => type.fields.find((f) => f.name === column)?.kind;
 
-const cell = (row, column) => labels[column] ? labels[column].get(String(row[column])) ?? "" : shown(row[column], kindOf(column));
+// references are the columns that point to a row.
+const references = () => type.fields.filter((f) => f.references && f.kind !== "array");
 
-const open = (row) => guarded(() => openRow(type, keyOf(type, row), reload));
+const refers = (column) => references().some((f) => f.name === column);
+
+const cell = (row, column) => row[column === called ? called : `_${column}_label`] ?? shown(row[column], kindOf(column));
+
+const open = (row) => guarded(() => openRow(type, keyOf(type, row), reload, row[called]));
 
 // title is a column's head: it sorts, but for what has no order that people know.
 /** @param {string} column */
 function title(column) {
-  const text = columnTitle(column);
-  const sortable = !labels[column] && !["array", "json"].includes(kindOf(column));
+  const text = column === called ? capital(type.name) : columnTitle(column);
+  const sortable = column !== called && !refers(column) && !["array", "json"].includes(kindOf(column));
   const sorted = order.replace("-", "") === column ? order.startsWith("-") ? "descending" : "ascending" : null;
   return h("th", { scope: "col", "aria-sort": sorted, "data-column": column }, sortable ? button(text, () => {
     order = sorted === "ascending" ? `-${column}` : sorted ? "" : column;
@@ -117,7 +132,7 @@ function head() {
   const pick = selectable() && h("th", { class: "pick-row" }, h("input", { type: "checkbox", "aria-label": "All of these", checked: rows.length > 0 && selected.size === rows.length,
     onchange: (event) => { selected = new Set(event.target.checked ? rows.map((row) => keyOf(type, row)) : []); draw(); } }));
   return h("thead", {}, h("tr", {}, pick, names.map(title)),
-    filtering && h("tr", { class: "filters" }, pick && h("td"), names.map((name) => h("td", {}, filterInput(type, name, labels[name], wanted[name] ?? "", (text) => {
+    filtering && h("tr", { class: "filters" }, pick && h("td"), names.map((name) => h("td", {}, name !== called && (labels[name] || !refers(name)) && filterInput(type, name, labels[name], wanted[name] ?? "", (text) => {
       if (text) wanted[name] = text;
       else delete wanted[name];
       look();
@@ -142,7 +157,7 @@ function draw() {
   /** @type {HTMLElement | null} */
   const focused = document.activeElement?.closest("#row-table thead [data-column]");
   const at = focused && { column: focused.dataset.column, isFilter: document.activeElement.matches("input, select") };
-  if (!names.length || !Object.keys(wanted).length) names = columnsOf(type, rows, Object.keys(labels)); // a filter stays where it is, whatever passes it
+  if (!names.length || !Object.keys(wanted).length) names = columnsOf(type, rows, references().map((f) => f.name)); // a filter stays where it is, whatever passes it
   if ($("new-row")) $("new-row").hidden = type.singleton && total > 0; // there is one, to be changed
   $("row-count").textContent = type.singleton ? "" : rows.length < total ? `${plural(rows.length, type.name, type.plural)} of ${total}` : plural(total, type.name, type.plural);
   const find = $("find-row").value.trim();

@@ -25,6 +25,10 @@ export const keyOf = (of, row) => String(row[typeOf(of.type)?.key ?? ""]);
 /** @type {(type: RowType) => string} */
 export const nameField = (type) => type.columns.find((c) => type.fields.some((f) => f.name === c && f.kind === "text")) ?? type.columns[0];
 
+// nameOf is what a row is called: as declared, where it was asked for with labels=true, else by its naming column.
+/** @type {(type: RowType, row: Record<string, any>) => string} */
+export const nameOf = (type, row) => row._label || String(row[nameField(type)] ?? capital(type.name));
+
 export async function loadTypes() {
   /** @type {RowTypesOutBody} */
   const answer = await get("/v1/data");
