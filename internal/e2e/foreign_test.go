@@ -200,7 +200,7 @@ turns:`+act("read", "read", "assets", `{tool: db_read, args: {table: rooms}}, {t
 
 	c.ask("Add the laptop and the dock")
 	c.refs("asset", "asset_1 stored created Laptop", "asset_2 stored created Docking station")
-	c.refs("service", "service_1 stored created Feb 1, 2026 Laptop", "service_2 stored created Feb 9, 2026 Laptop")
+	c.refs("service", "service_1 stored created Feb 1, 2026 · Laptop", "service_2 stored created Feb 9, 2026 · Laptop")
 	c.fact("ORG-KQ7ZX Studio Initech 1299.95 {Mobile,it} good 2", `SELECT concat_ws(' ', a.org, r.name, v.name, a.value, a.keywords, a.condition,
 		(SELECT count(*) FROM assets.services s WHERE s.asset_key = a.key)) FROM assets.assets a
 		JOIN assets.rooms r ON r.key = a.room_key JOIN assets.vendors v ON v.key = a.vendor_key WHERE a.tag = 'LAP-07'`)
@@ -215,6 +215,6 @@ turns:`+act("read", "read", "assets", `{tool: db_read, args: {table: rooms}}, {t
 	c.ask("Take the dock off and delete the laptop")
 	c.fact("Docking station", `SELECT string_agg(name, ', ') FROM assets.assets`)
 	c.refs("asset", "asset_1 deleted deleted Laptop", "asset_2 stored updated Docking station")
-	c.refs("service", "service_1 deleted deleted Feb 1, 2026 Laptop", "service_2 deleted deleted Feb 9, 2026 Laptop")
+	c.refs("service", "service_1 deleted deleted Feb 1, 2026 · Laptop", "service_2 deleted deleted Feb 9, 2026 · Laptop")
 	c.hidden(`KQ[0-9]+ZX`)
 }
