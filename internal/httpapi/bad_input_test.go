@@ -82,7 +82,7 @@ func TestUnknownParametersAreRefused(t *testing.T) {
 	for path, detail := range map[string]string{
 		"/v1/sessions?limit=1&archive=true":        `There is no parameter "archive" here. Those that exist: archived, cursor, limit, q.`,
 		"/v1/sessions/" + session + "?until=reply": `There is no parameter "until" here. Those that exist: none.`,
-		"/v1/data/recipe?session=" + session:       `There is no parameter "session" here. Those that exist: cursor, filters, limit, order, q.`,
+		"/v1/data/recipe?session=" + session:       `There is no parameter "session" here. Those that exist: cursor, filters, labels, limit, order, q.`,
 		"/v1/sessions?limit=1;q=x":                 "The query of this address could not be read.",
 	} {
 		require.Equal(t, detail, b.call(t, http.MethodGet, path, nil).text("detail"))
