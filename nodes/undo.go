@@ -62,7 +62,8 @@ func (u *UndoRequest) words() string {
 	return words
 }
 
-// undoOf reads a planned call that undoes: its filters say which turn, and which rows of it. A turn that is none becomes -1.
+// undoOf reads a planned call that undoes: its filters say which turn, and which rows of it. What says anything else becomes the
+// turn -1: taken for no filter, it would take back more than was meant.
 func undoOf(raw json.RawMessage) *UndoRequest {
 	fields := gjson.ParseBytes(raw)
 	if fields.Get("tool").Str != vocab.ToolUndo {
@@ -73,11 +74,16 @@ func undoOf(raw json.RawMessage) *UndoRequest {
 	}
 	u, turn := &UndoRequest{Refs: texts(fields.Get("refs"))}, fields.Get("turn").String()
 	for _, f := range fields.Get("filters").Array() {
-		switch f.Get("field").Str {
-		case "turn":
-			turn = cmp.Or(texts(f.Get("value"))...)
-		case "id":
-			u.Refs = append(u.Refs, texts(f.Get("value"))...)
+		values := texts(f.Get("value"))
+		switch field := f.Get("field").Str; {
+		case !slices.Contains([]string{"", "=", "==", "in"}, f.Get("op").Str):
+			return &UndoRequest{Turn: -1}
+		case field == "turn" && len(values) < 2:
+			turn = cmp.Or(values...)
+		case field == "id" && len(values) > 0:
+			u.Refs = append(u.Refs, values...)
+		default:
+			return &UndoRequest{Turn: -1}
 		}
 	}
 	number := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(turn), "turn"))
@@ -115,7 +121,7 @@ func (o *ThinkOutput) takeBack(in *ThinkInput) (first []Step) {
 	}
 	newest := func(u *UndoRequest) int { return cmp.Or(u.Turn, math.MaxInt) }
 	slices.SortStableFunc(undos, func(a, b *UndoRequest) int { return cmp.Compare(newest(b), newest(a)) })
-	for _, u := range undos {
+	for _, u := range ofOneTurnEach(undos) {
 		if in != nil {
 			u.Refs = in.ever().expand(u.Refs)
 		}
@@ -123,6 +129,24 @@ func (o *ThinkOutput) takeBack(in *ThinkInput) (first []Step) {
 	}
 
 	return first
+}
+
+// ofOneTurnEach joins requests about the same turn, which stand next to each other: a second one for the last turn that wrote
+// would mean the turn before.
+func ofOneTurnEach(undos []*UndoRequest) (joined []*UndoRequest) {
+	for _, u := range undos {
+		n := len(joined)
+		switch {
+		case n == 0 || joined[n-1].Turn != u.Turn:
+			joined = append(joined, u)
+		case len(joined[n-1].Refs) == 0 || len(u.Refs) == 0:
+			joined[n-1].Refs = nil
+		default:
+			joined[n-1].Refs = append(joined[n-1].Refs, u.Refs...)
+		}
+	}
+
+	return joined
 }
 
 // ofStep are the calls that name a step.
@@ -146,7 +170,7 @@ func (u *UndoRequest) check(f *faults, in *ThinkInput, decision string) {
 		f.addf("undo waits for no answer: plan it, without a proposal or questions")
 	}
 	if u.Turn < 0 {
-		f.addf("undo takes the number of a turn, or no filter turn for the last one that wrote")
+		f.addf("undo takes the filters turn = the number of a turn and id = refs of its rows, and no others; without turn it takes back the last one that wrote")
 	}
 	for _, ref := range u.Refs {
 		if _, known := in.ever()[ref]; !known {

@@ -23,6 +23,7 @@ func togetherPlan(t *testing.T, rest string) *nodes.ThinkOutput {
 const (
 	undoLast = `{"step":0,"tool":"undo","table":"vases","filters":[],"detail":"","from_ref":"","set":[]}`
 	undoFour = `{"step":1,"tool":"undo","table":"vases","filters":[{"field":"turn","op":"=","value":4},{"field":"id","op":"in","value":["vase_1..vase_1","vase_9"]}]}`
+	undoNine = `{"step":0,"tool":"undo","filters":[{"field":"turn","op":"=","value":4},{"field":"id","op":"=","value":"vase_9"}]}`
 	deleteIt = `{"step":0,"tool":"db_delete","table":"vases","filters":[{"field":"id","op":"=","value":"vase_3"}]}`
 )
 
@@ -35,6 +36,9 @@ func TestUndoIsAStepBesideOthers(t *testing.T) {
 		`"calls":[` + undoFour + `],"think":{"goal":"","steps":[{"type":"write","subdomain":"vases","description":"Undo it","refs":[],"needs":"refs"},{"type":"analyze","subdomain":"vases","description":"Count","refs":[],"needs":"refs"}],"proposal":"","questions":[]}`: "Take back what turn 4 wrote to vase_1, vase_9|Count",
 		`"calls":[` + undoLast + `],"think":{"goal":"","steps":[{"type":"write","subdomain":"vases","description":"Add one","refs":[],"needs":"refs"}],"proposal":"","questions":[]}`:                                                                                       "Take back what was written|Add one",
 		`"calls":[` + undoFour + `,` + undoLast + `],"think":null`: "Take back what was written|Take back what turn 4 wrote to vase_1, vase_9",
+		`"calls":[` + undoLast + `,` + undoLast + `],"think":null`: "Take back what was written",
+		`"calls":[` + undoNine + `,{"step":0,"tool":"undo","filters":[{"field":"turn","op":"=","value":"4"},{"field":"id","op":"=","value":"vase_1"}]}],"think":null`: "Take back what turn 4 wrote to vase_9, vase_1",
+		`"calls":[` + undoFour + `,{"step":0,"tool":"undo","filters":[{"field":"turn","op":"=","value":"turn 4"}]}],"think":null`:                                     "Take back what turn 4 wrote",
 	} {
 		var got []string
 		plan := togetherPlan(t, rest)
@@ -57,6 +61,10 @@ func TestUndoThatCannotBeFollowed(t *testing.T) {
 	for call, complaint := range map[string]string{
 		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"turn","op":"=","value":"the third"}]}],"think":null`: "number of a turn",
 		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"id","op":"=","value":"vase_77"}]}],"think":null`:     "no vase_77",
+		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"tint","op":"=","value":"blue"}]}],"think":null`:      "and no others",
+		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"id","op":"!=","value":"vase_1"}]}],"think":null`:     "and no others",
+		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"id","op":"in","value":[]}]}],"think":null`:           "and no others",
+		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"turn","op":"in","value":[3,4]}]}],"think":null`:      "and no others",
 		`"calls":[` + undoLast + `],"think":{"goal":"","steps":[],"proposal":"Shall I buy one?","questions":[]}`:    "waits for no answer",
 	} {
 		in := togetherInput().Plan
