@@ -198,17 +198,28 @@ func runApproved(ctx context.Context, c *commit) (move, error) {
 	return afterApproved(&outcome, c.s.acted(&nodes.ActOutput{})), nil
 }
 
-// keepRest keeps with a question for approval the steps that wait for the answer. Their calls are decided anew: by then, rows
-// may have changed.
-func (s *state) keepRest(asked *question) {
+// keepRest keeps with a question for approval the steps that wait for the answer. Their calls are decided anew, because by then
+// rows may have changed, except for undos, which notice.
+func (s *state) keepRest(asked *question) error {
 	if asked.kind != vocab.AskApprove {
-		return
+		return nil
 	}
 	for _, step := range s.Steps {
-		if step.Outcome == nil && step.Step > s.Step().Step {
-			asked.Rest = append(asked.Rest, nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs})
+		if step.Outcome != nil || step.Step <= s.Step().Step {
+			continue
 		}
+		waits := nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs}
+		undo, err := s.undoing(step)
+		if err != nil {
+			return err
+		}
+		if undo != nil {
+			waits = undo.Step()
+		}
+		asked.Rest = append(asked.Rest, waits)
 	}
+
+	return nil
 }
 
 // remember stores the decision and emits the results of its calls.

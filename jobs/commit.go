@@ -227,8 +227,7 @@ func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	}
 	known := c.s.Scene(true)
 	ask.pointAt(known)
-	c.s.keepRest(ask)
-	if err := c.tellApart(ctx, ask); err != nil {
+	if err := cmp.Or(c.s.keepRest(ask), c.tellApart(ctx, ask)); err != nil {
 		return err
 	}
 	stored := *ask

@@ -63,11 +63,7 @@ type undoing struct {
 
 // undoing returns what a step of the turn undoes, nil for most.
 func (s *state) undoing(step *db.TurnSteps) (*undoing, error) {
-	if s.approval() != nil {
-		if step.Step > 1 {
-			return nil, nil
-		}
-
+	if s.approval() != nil && step == s.Steps[0] { // the others are those that waited for it
 		return s.undoApproved()
 	}
 	var calls []vocab.Call

@@ -56,6 +56,38 @@ func TestUndoIsCarriedOutAsApproved(t *testing.T) {
 	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1}, {Turn: first.ID, Number: 1, Agreed: true}}, asked)
 }
 
+// An undo that waits behind one that needs approval is carried out once that is given.
+func TestAnUndoThatWaitedForAnApprovalFollowsIt(t *testing.T) {
+	t.Parallel()
+
+	hello := `{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}`
+	h := setup(t, `turns: [`+hello+`, `+hello+`,
+		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [], calls: [{tool: undo}, {tool: undo, filters: [{field: turn, op: "=", value: 1}]}]}},
+		{understand: {intent: confirm, answers_question: true}}]`)
+	var undone []int
+	h.tools.undo = func(what crud.Undoing) crud.Outcome {
+		if what.Number == 1 || what.Agreed {
+			undone = append(undone, what.Number)
+
+			return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolUndo, RowCount: 1}}}
+		}
+
+		return crud.Outcome{Approval: &crud.Approval{Text: "Shall I?", Calls: []crud.ApprovedCall{{Call: vocab.Call{Tool: vocab.ToolUndo}, Keys: []string{what.Turn.String()}}}}}
+	}
+	h.start()
+	for range 2 {
+		h.exec(`UPDATE turns SET undo = 'possible' WHERE id = $1`, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).ID)
+	}
+	require.Equal(t, "Shall I?", *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "undo both"}).TurnID).Reply)
+	h.prompts.mu.Lock()
+	h.prompts.hasQuestion = true
+	h.prompts.mu.Unlock()
+	got := *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID).Reply
+	require.Equal(t, []int{2, 1}, undone)
+	require.Contains(t, got, "Took back turn 2")
+	require.Contains(t, got, "Took back turn 1")
+}
+
 // A turn is taken back once, whatever number a model names. One that cannot be says so once.
 func TestUndoneTurnIsNotUndoneAgain(t *testing.T) {
 	t.Parallel()
