@@ -101,13 +101,16 @@ func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, dr
 	if slices.ContainsFunc(named, func(row map[string]any) bool { return len(row) > 0 }) {
 		err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
 			translated, err := d.translate(ctx, engine, registry.Result{Entity: e, Rows: named, Action: registry.ActionRead})
+			if err != nil {
+				return err
+			}
 			for i := range drafts {
 				for name := range named[i] {
 					drafts[i][name] = translated[0].Rows[i][name]
 				}
 			}
 
-			return err
+			return nil
 		})
 	}
 	for _, child := range e.Children {
