@@ -240,7 +240,7 @@ func columnNames(def *domain.Entity) string {
 func measuredLine(def *domain.Entity) string {
 	line := columnsLine(def)
 	for _, c := range def.Columns {
-		if measured(c) && !c.Hidden && c != def.Key {
+		if measured(c) && c != def.Key {
 			line += "; " + c.Name + ": " + strings.TrimRight(c.Comment, ".")
 		}
 	}
@@ -250,7 +250,7 @@ func measuredLine(def *domain.Entity) string {
 
 // measured reports whether the owner says what a column's numbers measure.
 func measured(c *domain.Column) bool {
-	return c.Kind == domain.KindNumber && c.Comment != "" && c.FK == nil
+	return c.Kind == domain.KindNumber && c.Comment != "" && !c.Hidden && c.FK == nil
 }
 
 // operations lists what a write step may do to rows of its own tables besides writing them.
