@@ -67,6 +67,29 @@ turns:
 	require.Contains(t, c.prompt(2, "reply", 1), "has changed since (quantity)")
 }
 
+// Rows that an undo brought back are among those that are read after it: the reply did not see them in the list.
+func TestUndoBesideALook(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Add, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: quark}, {column: quantity, value: 4}]}, {tool: db_create, table: shopping_list, set: [{column: name, value: rye}]}]}
+    reply: Added both.
+  - understand: {intent: write}
+    think: {goal: Delete, decision: plan, steps: [], calls: [{tool: db_delete, table: shopping_list, filters: [{field: id, op: "=", value: shop_1}]}]}
+    reply: The quark is off the list.
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo}, {tool: db_read, table: shopping_list, how: order by name}]}
+    reply: On the list are quark and rye again.
+`)
+	c.say("quark and rye on the list")
+	c.say("delete the quark")
+	require.Equal(t, "write ok, read ok", c.say("undo that and show me the list").outcomes())
+	results := section(c.prompt(3, "reply", 1), "## Execution Results")
+	require.Contains(t, results, "Took back turn 2: brought back quark.")
+	require.Regexp(t, `(?s)Found \d shopping items:.*- quark \(4\).*- rye`, results)
+}
+
 // A part of what a turn wrote is taken back exactly, and the rest later; whatever was undone can be done again.
 func TestUndoOfAPart(t *testing.T) {
 	t.Parallel()

@@ -260,7 +260,8 @@ type Effect struct {
 }
 
 // Effects assigns each row to the call that last touched it, so that it is reported once. A row that was written stays with
-// its write: whoever is told that it was found would have to say that nothing was changed.
+// its write: whoever is told that it was found would have to say that nothing was changed. What an undo did, its step says, so
+// that its rows are reported beside it if they are read.
 func (t *Scene) Effects() []*Effect {
 	told, wrote := map[string]bool{}, t.wrote()
 	var effects []*Effect
@@ -278,7 +279,7 @@ func (t *Scene) Effects() []*Effect {
 
 				continue
 			}
-			if t.ByRef[ref] != nil && !told[ref] {
+			if t.ByRef[ref] != nil && (!told[ref] || r.Tool == vocab.ToolUndo) {
 				told[ref] = true
 				d.Refs = append(d.Refs, ref)
 			}
@@ -312,11 +313,11 @@ func (r *Result) tellsOfRows() bool {
 	return !r.Failed() && r.Step > 0 && vocab.CarriesRows(r.Tool)
 }
 
-// wrote are the rows that this turn wrote: that it looked at them again afterwards is no news.
+// wrote are the rows that this turn's calls wrote: that it looked at them again afterwards is no news.
 func (t *Scene) wrote() map[string]bool {
 	refs := map[string]bool{}
 	for _, r := range t.OwnResults() {
-		if r.Tool == vocab.ToolRead || !r.tellsOfRows() {
+		if r.Tool == vocab.ToolRead || r.Tool == vocab.ToolUndo || !r.tellsOfRows() {
 			continue
 		}
 		for _, ref := range r.Refs {
