@@ -160,31 +160,38 @@ func (q *Queries) RowChangeSince(ctx context.Context, db DBTX, sessionID uuid.UU
 	return items, nil
 }
 
-const RowChangeTakenBack = `-- name: RowChangeTakenBack :many
-SELECT DISTINCT c.entity_type, c.entity_id
+const RowChangeUndos = `-- name: RowChangeUndos :many
+SELECT DISTINCT (r.params ->> 'turn')::integer AS undone, later.number AS undone_by, c.entity_type, c.entity_id
 FROM turns AS t
-JOIN turns AS later ON later.session_id = t.session_id AND later.number > t.number AND later.undone_by IS NULL
-JOIN turn_step_results AS r ON r.turn_id = later.id AND r.tool = 'undo' AND r.error_code IS NULL AND (r.params ->> 'turn')::integer = t.number
+JOIN turns AS later ON later.session_id = t.session_id AND later.number > t.number
+JOIN turn_step_results AS r ON r.turn_id = later.id AND r.tool = 'undo' AND r.error_code IS NULL
 JOIN row_changes AS c ON c.turn_id = r.turn_id AND c.step = r.step
 WHERE t.id = $1
 `
 
-type RowChangeTakenBackRow struct {
+type RowChangeUndosRow struct {
+	Undone     int32
+	UndoneBy   int32
 	EntityType string
 	EntityID   string
 }
 
-// RowChangeTakenBack returns the rows for which what a turn did to them was undone by turns that stand.
-func (q *Queries) RowChangeTakenBack(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*RowChangeTakenBackRow, error) {
-	rows, err := db.Query(ctx, RowChangeTakenBack, turnID)
+// RowChangeUndos returns the undos after a turn: which turn undid what which other had done to which row.
+func (q *Queries) RowChangeUndos(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*RowChangeUndosRow, error) {
+	rows, err := db.Query(ctx, RowChangeUndos, turnID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*RowChangeTakenBackRow
+	var items []*RowChangeUndosRow
 	for rows.Next() {
-		var i RowChangeTakenBackRow
-		if err := rows.Scan(&i.EntityType, &i.EntityID); err != nil {
+		var i RowChangeUndosRow
+		if err := rows.Scan(
+			&i.Undone,
+			&i.UndoneBy,
+			&i.EntityType,
+			&i.EntityID,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)

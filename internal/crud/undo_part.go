@@ -18,14 +18,11 @@ import (
 // choose leaves of the turn's writes those that are to be undone: what an earlier undo of a part took back is not undone
 // again, and with refs only their rows are, with what belongs to them.
 func (u *undoing) choose(ctx context.Context, tx pgx.Tx) error {
-	before, err := db.New().RowChangeTakenBack(ctx, tx, u.Turn)
+	undos, err := db.New().RowChangeUndos(ctx, tx, u.Turn)
 	if err != nil {
 		return fmt.Errorf("read what was undone before: %w", err)
 	}
-	for _, row := range before {
-		at := rowKey{row.EntityType, row.EntityID}
-		u.writes = slices.DeleteFunc(u.writes, func(w *formerWrite) bool { return w.at() == at })
-	}
+	u.writes = slices.DeleteFunc(u.writes, func(w *formerWrite) bool { return takenBack(undos, u.Number, w.at()) })
 	if len(u.writes) == 0 {
 		return fail(CodeConflict, "Turn %d has been taken back already.", u.Number)
 	}
@@ -52,6 +49,13 @@ func (u *undoing) choose(ctx context.Context, tx pgx.Tx) error {
 	}
 
 	return nil
+}
+
+// takenBack reports whether what a turn did to a row was undone by a turn of which that was not undone in its turn.
+func takenBack(undos []*db.RowChangeUndosRow, turn int, at rowKey) bool {
+	return slices.ContainsFunc(undos, func(one *db.RowChangeUndosRow) bool {
+		return int(one.Undone) == turn && at == rowKey{one.EntityType, one.EntityID} && !takenBack(undos, int(one.UndoneBy), at)
+	})
 }
 
 // what is undone, for texts.

@@ -54,6 +54,37 @@ func TestUndoOfSomeRows(t *testing.T) {
 	require.JSONEq(t, start, b.state())
 }
 
+// Of a part that was taken back, a part may be done again: then it is undone with the rest.
+func TestUndoOfAPartOfAPart(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	start := b.state()
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "A"}, {"title": "B"}, {"title": "C"}]}`)
+	made := crud.Undoing{Turn: b.scope.TurnID, Number: b.scope.Turn}
+	titles := func() string {
+		return query[string](b, `SELECT coalesce(string_agg(title, ' ' ORDER BY title), '') FROM kitchen.tasks WHERE user_id = $1`, b.scope.UserID)
+	}
+	part := func(of crud.Undoing, refs ...string) crud.Undoing {
+		require.Empty(t, b.undo(of.Turn, of.Number, refs...).Results[0].ErrorMessage)
+
+		return crud.Undoing{Turn: b.scope.TurnID, Number: b.scope.Turn}
+	}
+	again := part(part(made, "task_1", "task_2"), "task_1")
+	require.Equal(t, "A C", titles())
+	part(again, "task_1")
+	require.Equal(t, "C", titles())
+	part(made)
+	require.JSONEq(t, start, b.state())
+
+	b.nextTurn()
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "D"}, {"title": "E"}, {"title": "F"}]}`)
+	made = crud.Undoing{Turn: b.scope.TurnID, Number: b.scope.Turn}
+	part(part(made, "task_4", "task_5"), "task_4")
+	require.Equal(t, "D F", titles())
+	part(made)
+	require.JSONEq(t, start, b.state(), "what was done again, too")
+}
+
 // Nothing is undone by half: what was deleted with a row comes back with it, what needs a row keeps it.
 func TestUndoOfSomeRowsTakesTheirCompanyAlong(t *testing.T) {
 	t.Parallel()

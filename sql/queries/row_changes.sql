@@ -29,11 +29,11 @@ WHERE f.id = @session_id
 GROUP BY r.entity_type, r.entity_id
 ORDER BY max(t.number), r.entity_type, r.entity_id;
 
--- RowChangeTakenBack returns the rows for which what a turn did to them was undone by turns that stand.
--- name: RowChangeTakenBack :many
-SELECT DISTINCT c.entity_type, c.entity_id
+-- RowChangeUndos returns the undos after a turn: which turn undid what which other had done to which row.
+-- name: RowChangeUndos :many
+SELECT DISTINCT (r.params ->> 'turn')::integer AS undone, later.number AS undone_by, c.entity_type, c.entity_id
 FROM turns AS t
-JOIN turns AS later ON later.session_id = t.session_id AND later.number > t.number AND later.undone_by IS NULL
-JOIN turn_step_results AS r ON r.turn_id = later.id AND r.tool = 'undo' AND r.error_code IS NULL AND (r.params ->> 'turn')::integer = t.number
+JOIN turns AS later ON later.session_id = t.session_id AND later.number > t.number
+JOIN turn_step_results AS r ON r.turn_id = later.id AND r.tool = 'undo' AND r.error_code IS NULL
 JOIN row_changes AS c ON c.turn_id = r.turn_id AND c.step = r.step
 WHERE t.id = @turn_id;
