@@ -40,9 +40,7 @@ func clause(tool, text string) (arguments map[string]any, ok bool) {
 		if len(groups) > 0 {
 			arguments["group_by"] = groups
 		}
-		if by, isNumber := aggregate(order); isNumber {
-			order = by["as"]
-		}
+		order = nameIn(aggregates, order)
 	}
 	if order != "" {
 		arguments["order_by"], arguments["order_dir"] = order, strings.ToLower(cmp.Or(parts[4], "asc"))
@@ -52,6 +50,21 @@ func clause(tool, text string) (arguments map[string]any, ok bool) {
 	}
 
 	return arguments, true
+}
+
+// nameIn is what a number is called by which rows are ordered, as sum(price) beside "sum(price) as total"; of anything else, itself.
+func nameIn(aggregates []map[string]string, order string) string {
+	by, isNumber := aggregate(order)
+	if !isNumber {
+		return order
+	}
+	for _, one := range aggregates {
+		if one["fn"] == by["fn"] && one["column"] == by["column"] {
+			return one["as"]
+		}
+	}
+
+	return by["as"]
 }
 
 // aggregates reads a list of them, false if one is none.

@@ -21,6 +21,8 @@ func TestPlannedCallsSayHow(t *testing.T) {
 		`"tool":"db_analyze","aggregates":[{"fn":"count"}],"group_by":["tint"]`: `{"aggregates":[{"fn":"count"}],"group_by":["tint"]}`,
 		`"tool":"db_analyze","how":"SELECT tint, SUM(price) AS total GROUP BY tint ORDER BY total DESC NULLS LAST LIMIT 3"`: `{
 			"aggregates":[{"fn":"sum","column":"price","as":"total"}],"group_by":["tint"],"order_by":"total","order_dir":"desc","limit":3}`,
+		`"tool":"db_analyze","how":"tint, sum(price) as total, count group by tint order by SUM(price) desc"`: `{
+			"aggregates":[{"fn":"sum","column":"price","as":"total"},{"fn":"count","column":"","as":"count"}],"group_by":["tint"],"order_by":"total","order_dir":"desc"}`,
 		`"tool":"db_read","how":"order by made_at DESC limit 5"`: `{"order_by":"made_at","order_dir":"desc","limit":5}`,
 		`"tool":"db_read","how":"limit 5"`:                       `{"limit":5}`,
 		`"tool":"db_read","how":"null"`:                          `{}`,
