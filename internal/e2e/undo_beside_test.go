@@ -47,7 +47,8 @@ turns:
 	require.NotEqual(t, before, c.one(names))
 }
 
-// What else a message wants is not done where its undo cannot be: it was meant to stand on what was there before.
+// What else a message wants to be written is not, where its undo cannot be: it was meant to stand on what was there before.
+// What it asks is answered.
 func TestUndoThatIsRefusedBesideAnotherWish(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -56,13 +57,13 @@ turns:
     think: {goal: Add milk, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: oat milk}, {column: quantity, value: 1}]}]}
     reply: Added milk.
   - understand: {intent: write}
-    think: {goal: Bread instead, decision: plan, steps: [], calls: [{tool: undo}, {tool: db_create, table: shopping_list, set: [{column: name, value: bread}]}]}
+    think: {goal: Bread instead, decision: plan, steps: [], calls: [{tool: undo}, {tool: db_create, table: shopping_list, set: [{column: name, value: bread}]}, {tool: db_read, table: tasks}, {tool: db_analyze, table: recipes}]}
     reply: Somebody has changed the oat milk since, so it stays as it is, and the bread is not on the list either.
 `)
 	c.say("oat milk on the list")
 	c.exec(`UPDATE kitchen.shopping_list SET quantity = 5 WHERE user_id = $1 AND name = 'oat milk'`)
-	got := c.say("undo that and add bread instead")
-	require.Equal(t, "write failed, write skipped", got.outcomes())
+	got := c.say("undo that and add bread instead. What is left to do, and how many recipes do I have?")
+	require.Equal(t, "write failed, write skipped, read empty, analyze ok", got.outcomes())
 	c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'bread'`)
 	require.Contains(t, c.prompt(2, "reply", 1), "has changed since (quantity)")
 }
@@ -142,4 +143,25 @@ turns:
 	require.Contains(t, c.say("Mach das bitte rückgängig").Reply, "Die Hafermilch steht nicht mehr auf der Liste.")
 	require.Contains(t, c.prompt(2, "reply", 1), "Took back turn 1: deleted Hafermilch.")
 	c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'Hafermilch'`)
+}
+
+// What an undo brought back or set back is shown in full by whoever asks for it beside the undo: the list came without it.
+func TestUndoBesideAList(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Add, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: quark}, {column: quantity, value: 500}]}, {tool: db_create, table: shopping_list, set: [{column: name, value: rye}]}]}
+    reply: Added two.
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: db_update, table: shopping_list, filters: [{field: id, op: "=", value: shop_1}], set: [{column: quantity, value: 250}]}]}
+    reply: Changed.
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo}, {tool: db_read, table: shopping_list, filters: [{field: name, op: in, value: [quark, rye]}]}]}
+    reply: Back to 500, and rye.
+`)
+	c.say("500 quark and rye on the list")
+	c.say("make it 250")
+	c.say("undo that and show me both")
+	require.Regexp(t, `(?s)Found 2 shopping items:\n- quark \(500\).*\n- rye`, c.prompt(3, "reply", 1))
 }

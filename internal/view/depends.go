@@ -5,11 +5,15 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/nodes"
 )
 
 // Depends reports whether a step needs an earlier one's result and must not run if that one failed: it concerns the
 // same rows, uses what the other loads or drafts, or reads or writes where the other was to write.
 func (v *View) Depends(earlier, step *db.TurnSteps) bool {
+	if earlier.StepType == db.StepTypeWrite && earlier.Subdomain == nodes.NoSubdomain { // an undo: what is asked beside it has an answer without it
+		return step.StepType == db.StepTypeWrite || step.StepType == db.StepTypeGenerate
+	}
 	if slices.ContainsFunc(step.Refs, func(ref string) bool { return slices.Contains(earlier.Refs, ref) }) {
 		return true
 	}
