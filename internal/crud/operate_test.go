@@ -149,6 +149,23 @@ GRANT EXECUTE ON FUNCTION depot.relabel TO alfred_tenant;`
 	require.Equal(t, "Relabel: 1 label: Fragile of Chairs (label_1); 1 crate: Chairs (crate_2); Glued on Fragile; move crate: 1 crate: Lamps (crate_1).", outcome.Told())
 }
 
+// Whoever is asked about one call is told what else waits for the yes: a no took along what nobody had been asked about.
+func TestQuestionsNameWhatElseWaits(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": [{"name": "Chairs"}, {"name": "Desks"}]}`)
+	update := call(vocab.ToolUpdate, `{"table": "crates", "filters": [{"field": "id", "op": "in", "value": ["crate_2", "crate_3"]}], "data": {"weight": 7}}`)
+	create, another := call(vocab.ToolCreate, `{"table": "crates", "data": {"name": "Stools"}}`), call(vocab.ToolCreate, `{"table": "crates", "data": {"name": "Beds"}}`)
+	weigh := call("weigh_crate", `{"this": "crate_1", "weight": 30}`)
+	more := "This would change 2 crates (weight: 7): Chairs, Desks."
+	for _, calls := range [][]vocab.Call{{update, create, weigh, another}, {weigh, update, create, another}} {
+		outcome := b.decide("write", calls...)
+		require.NotNil(t, outcome.Approval)
+		require.Equal(t, "Lamps would weigh 30. "+more+" This would add 2 crates: Stools, Beds. Weigh crate cannot be taken back. Shall I?", outcome.Approval.Text)
+	}
+}
+
 // Of a great many rows only the first are compared, and no row is taken for a new one because another has gone.
 func TestOperationsOnOneOfManyRows(t *testing.T) {
 	t.Parallel()

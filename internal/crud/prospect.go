@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -47,8 +48,9 @@ func (j *journal) aftermath() string {
 	return "What the database itself writes elsewhere after changes of " + strings.Join(tables, ", ") + " is not undone."
 }
 
-// warn completes the question: it adds what would be deleted with the rows that it names, the operations that go with what
-// is asked about, though nobody need be asked about them alone, and whether all that can be undone.
+// warn completes the question: it adds what would be deleted with the rows that it names, the other writes that go with what
+// is asked about, though nobody need be asked about them alone, since a no is one to them too, and whether all that can be
+// undone.
 func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil {
 		return nil
@@ -75,6 +77,17 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 				return err
 			}
 			d.ask(text)
+		case *updateOp:
+			if s.asks || len(op.before.Rows) == 0 {
+				continue
+			}
+			if err := d.noteTargets(ctx, tx, s, true); err != nil {
+				return err
+			}
+		case *createOp:
+			if text := d.added(op.entity); !strings.Contains(d.approval.Text, text) { // once for all of them
+				d.ask(text)
+			}
 		}
 	}
 	d.askAboutDependents()
@@ -85,6 +98,34 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	}
 
 	return nil
+}
+
+// added says what the decision would create among the rows of a type, by name where their own columns have one.
+func (d *decision) added(e *domain.Entity) string {
+	count, noun := 0, e.Name
+	var labels []string
+	for _, s := range d.steps {
+		op, creates := s.op.(*createOp)
+		if !creates || s.entity != e {
+			continue
+		}
+		count += max(1, len(op.rows)) // a draft has none
+		for _, row := range op.rows {
+			if label := registry.Scrub(e.Label.RenderComplete(row)); label != "" {
+				labels = append(labels, label)
+			}
+		}
+	}
+	if count > 1 {
+		noun = e.Plural
+	}
+
+	text := fmt.Sprintf("This would add %d %s", count, noun)
+	if len(labels) > 0 {
+		text += ": " + andMore(labels[:min(len(labels), namedInQuestion)], count)
+	}
+
+	return text + "."
 }
 
 // askAboutDependents adds to each question about a deletion what goes with its rows.
