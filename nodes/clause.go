@@ -13,7 +13,8 @@ import (
 // A planned call says in one text, as SQL does, how its rows are ordered, cut off, counted and added up. Fields of their
 // own for that would be sent with every message, and written with every call.
 var (
-	clauseForm    = regexp.MustCompile(`(?is)^(?:select\s+)?(.*?)\s*(?:\bgroup by\s+(.*?))?\s*(?:\border by\s+(.+?)(?:\s+(asc|desc))?(?:\s+nulls last)?)?\s*(?:\blimit\s+(\d+))?$`)
+	clauseForm    = regexp.MustCompile(`(?is)^(?:select\s+)?(.*?)\s*(?:\bgroup by\s+(.*?))?\s*(?:\border by\s+(.+?))?\s*(?:\blimit\s+(\d+))?$`)
+	orderForm     = regexp.MustCompile(`(?i)^(.+?)(?:\s+(asc|desc))?(?:\s+nulls last)?$`)
 	aggregateForm = regexp.MustCompile(`(?i)^(count|sum|avg|min|max)\s*(?:\(\s*\*?([\w.]*)\s*\))?(?:\s+as\s+(\w+))?$`)
 )
 
@@ -27,29 +28,48 @@ func clause(tool, text string) (arguments map[string]any, ok bool) {
 	if parts == nil || tool != vocab.ToolRead && tool != vocab.ToolAnalyze {
 		return nil, text == ""
 	}
-	groups, order := listed(parts[2]), parts[3]
+	groups := listed(parts[2])
 	if tool == vocab.ToolRead && (len(groups) > 0 || parts[1] != "" && parts[1] != "*") {
 		return nil, false
 	}
+	var numbers []map[string]string
 	if tool == vocab.ToolAnalyze {
-		aggregates, understood := aggregates(slices.DeleteFunc(listed(cmp.Or(parts[1], "count")), func(one string) bool { return slices.Contains(groups, one) }))
+		var understood bool
+		numbers, understood = aggregates(slices.DeleteFunc(listed(cmp.Or(parts[1], "count")), func(one string) bool { return slices.Contains(groups, one) }))
 		if !understood {
 			return nil, false
 		}
-		arguments["aggregates"] = aggregates
+		arguments["aggregates"] = numbers
 		if len(groups) > 0 {
 			arguments["group_by"] = groups
 		}
-		order = nameIn(aggregates, order)
 	}
-	if order != "" {
-		arguments["order_by"], arguments["order_dir"] = order, strings.ToLower(cmp.Or(parts[4], "asc"))
+	if parts[3] != "" {
+		arguments["order_by"], arguments["order_dir"] = order(parts[3], numbers)
 	}
-	if limit, err := strconv.Atoi(parts[5]); err == nil {
+	if limit, err := strconv.Atoi(parts[4]); err == nil {
 		arguments["limit"] = limit
 	}
 
 	return arguments, true
+}
+
+// order reads by what rows are ordered, and in which direction; of several, each has its own.
+func order(text string, aggregates []map[string]string) (by, direction string) {
+	var all []string
+	for _, one := range listed(text) {
+		parts := orderForm.FindStringSubmatch(one)
+		if parts == nil {
+			continue
+		}
+		by, direction = nameIn(aggregates, parts[1]), strings.ToLower(cmp.Or(parts[2], "asc"))
+		all = append(all, by+" "+direction)
+	}
+	if len(all) > 1 {
+		return strings.Join(all, ", "), ""
+	}
+
+	return by, direction
 }
 
 // nameIn is what a number is called by which rows are ordered, as sum(price) beside "sum(price) as total"; of anything else, itself.

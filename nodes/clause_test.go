@@ -23,12 +23,15 @@ func TestPlannedCallsSayHow(t *testing.T) {
 			"aggregates":[{"fn":"sum","column":"price","as":"total"}],"group_by":["tint"],"order_by":"total","order_dir":"desc","limit":3}`,
 		`"tool":"db_analyze","how":"tint, sum(price) as total, count group by tint order by SUM(price) desc"`: `{
 			"aggregates":[{"fn":"sum","column":"price","as":"total"},{"fn":"count","column":"","as":"count"}],"group_by":["tint"],"order_by":"total","order_dir":"desc"}`,
-		`"tool":"db_read","how":"order by made_at DESC limit 5"`: `{"order_by":"made_at","order_dir":"desc","limit":5}`,
-		`"tool":"db_read","how":"limit 5"`:                       `{"limit":5}`,
-		`"tool":"db_read","how":"null"`:                          `{}`,
-		`"tool":"db_read","how":"count"`:                         "",
-		`"tool":"db_analyze","how":"count(distinct tint)"`:       "",
-		`"tool":"db_analyze","how":"median(price)"`:              "",
+		`"tool":"db_read","how":"order by made_at DESC limit 5"`:                            `{"order_by":"made_at","order_dir":"desc","limit":5}`,
+		`"tool":"db_read","how":"order by priority, made_at DESC NULLS LAST, name limit 5"`: `{"order_by":"priority asc, made_at desc, name asc","order_dir":"","limit":5}`,
+		`"tool":"db_analyze","how":"count, sum(price) group by tint order by count desc, sum(price), tint"`: `{
+			"aggregates":[{"fn":"count","column":"","as":"count"},{"fn":"sum","column":"price","as":"sum_price"}],"group_by":["tint"],"order_by":"count desc, sum_price asc, tint asc","order_dir":""}`,
+		`"tool":"db_read","how":"limit 5"`:                 `{"limit":5}`,
+		`"tool":"db_read","how":"null"`:                    `{}`,
+		`"tool":"db_read","how":"count"`:                   "",
+		`"tool":"db_analyze","how":"count(distinct tint)"`: "",
+		`"tool":"db_analyze","how":"median(price)"`:        "",
 	} {
 		out, err := nodes.Understand(t.Context(), says(`{"intent":"read","calls":[{"step":0,"table":"vases","filters":[],"from_ref":"","set":[],`+how+`}]}`), togetherInput())
 		require.NoError(t, err)

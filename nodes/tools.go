@@ -106,7 +106,7 @@ var toolSpecs = map[string]toolSpec{
 				"table": b.table(), "filters": filters(), "or_filters": filters(), "columns": list("Empty for all of the column set.", text("")),
 				"detail":   enum("Column set: summary (default), text (long texts too), rows (child rows too), full.", "summary", "text", "rows", "full"),
 				"limit":    integer("At most this many rows; 0 for all."),
-				"order_by": text("A column; empty for the usual order."), "order_dir": enum("", "asc", "desc"),
+				"order_by": text("Columns as in SQL, or empty."), "order_dir": enum("", "asc", "desc"),
 			})
 		}},
 	vocab.ToolCreate: {"Save new rows, each with its children; or from_ref, which saves a draft exactly as it is. set, clear and children change that draft first, as in generate, and are empty otherwise.",
@@ -128,7 +128,7 @@ var toolSpecs = map[string]toolSpec{
 		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"table": b.table(), "filters": filters(), "group_by": list("Columns; of a date or time also its hour, day, weekday, week, month or year: due_on:month.", text("")), "limit": integer("0 for all."),
-				"order_by": text("An alias or a group column, or empty."), "order_dir": enum("", "asc", "desc"),
+				"order_by": text("Aliases or group columns, or empty."), "order_dir": enum("", "asc", "desc"),
 				"aggregates": list("", object(fields{
 					"fn": enum("", "count", "sum", "avg", "min", "max"), "column": text("Empty for count."), "as": text("Name of the number, or empty."),
 				})),

@@ -96,8 +96,10 @@ func (op *analyzeOp) checkAggregates() *Error {
 		}
 		names = append(names, a.As)
 	}
-	if by := op.args.OrderBy; by != "" && !slices.Contains(names, by) {
-		return fail(CodeBadArgument, "order_by has to be one of %s.", strings.Join(names, ", "))
+	for _, by := range op.args.orders() {
+		if !slices.Contains(names, by.name) {
+			return fail(CodeBadArgument, "order_by has to be one of %s.", strings.Join(names, ", "))
+		}
 	}
 
 	return nil
@@ -207,8 +209,8 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 		s.add(" GROUP BY ", joinEach(op.group, ", ", (*domain.Column).SQL))
 	}
 	s.add(" ORDER BY ")
-	if op.args.OrderBy != "" {
-		s.add(numbered(slices.Index(names, op.args.OrderBy)), descends(op.args.desc()), ", ")
+	for _, by := range op.args.orders() {
+		s.add(numbered(slices.Index(names, by.name)), descends(by.desc), ", ")
 	}
 	for i := range op.group {
 		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))

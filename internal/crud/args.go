@@ -2,6 +2,7 @@ package crud
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,7 +44,25 @@ func (o *orderArgs) check() *Error {
 	}
 }
 
-func (o *orderArgs) desc() bool { return o.OrderDir == "desc" }
+// order is one column of an order.
+type order struct {
+	name string
+	desc bool
+}
+
+var orderForm = regexp.MustCompile(`(?i)^(.+?)(?:\s+(asc|desc))?$`)
+
+// orders are the columns that order_by names, as SQL does; order_dir is the direction of those that say none.
+func (o *orderArgs) orders() []order {
+	var list []order
+	for one := range strings.SplitSeq(o.OrderBy, ",") {
+		if parts := orderForm.FindStringSubmatch(strings.TrimSpace(one)); parts != nil {
+			list = append(list, order{parts[1], strings.EqualFold(cmp.Or(parts[2], o.OrderDir), "desc")})
+		}
+	}
+
+	return list
+}
 
 // limit bounds how many rows a read returns.
 func (a *readArgs) limit() int {

@@ -1,7 +1,6 @@
 package crud
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -193,7 +192,7 @@ type query struct {
 	where func(*statement) string  // a further condition; nil for none
 	join  func(*statement) string  // what is joined to the table; nil for nothing
 	first func(*statement) []*term // what precedes the type's order; nil for nothing
-	by    *domain.Column           // the column in it, if it has one
+	by    []*domain.Column         // the columns in it
 	limit int                      // 0: no limit
 	paged bool                     // with each row's position
 	after position                 // only rows after it; nil: from the beginning
@@ -257,7 +256,7 @@ func loadSQL(e *domain.Entity, q *query) *statement {
 	if after != "" {
 		s.add(", ", after, ` AS " after"`)
 	}
-	s.add(" FROM ", e.SQL(), besides(append(filteredBy(q.filters, q.or), cmp.Or(q.by, e.Key))))
+	s.add(" FROM ", e.SQL(), besides(append(filteredBy(q.filters, q.or), q.by...)))
 	if q.join != nil {
 		s.add(q.join(s))
 	}

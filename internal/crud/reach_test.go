@@ -66,6 +66,9 @@ func TestRowsInTheOrderOfThoseThatTheyPointTo(t *testing.T) {
 	require.Equal(t, []string{"2026-11-09", "2026-11-03", "2026-11-02", "2026-12-05", "2026-11-10"}, ordered(`"order_by": "recipe_id", "order_dir": "desc"`))
 	require.Equal(t, []string{"2026-11-03", "2026-11-09"}, ordered(`"order_by": "recipe_id.name", "filters": [{"field": "recipe_id.cuisine", "op": "=", "value": "thai"}, {"field": "recipe_id.name", "op": "!=", "value": "x"}]`))
 	b.refused("read", vocab.ToolRead, `{"table": "meal_plans", "order_by": "recipe_id.user_id"}`, crud.CodeUnknownColumn)
+	require.Equal(t, []string{"2026-11-03", "2026-11-09", "2026-11-02", "2026-12-05", "2026-11-10"}, ordered(`"order_by": "recipe_id.cuisine desc, date", "order_dir": ""`), "several, each in its own direction")
+	require.Equal(t, []string{"2026-11-09", "2026-11-03", "2026-12-05", "2026-11-02", "2026-11-10"}, ordered(`"order_by": "recipe_id.cuisine, date desc", "order_dir": "desc"`))
+	b.refused("read", vocab.ToolRead, `{"table": "meal_plans", "order_by": "date, nothing"}`, crud.CodeUnknownColumn)
 
 	named := b.rows(b.ok("read", vocab.ToolRead, `{"table": "meal_plans", "columns": ["date", "recipe_id.name"], "limit": 1}`))
 	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "task", "content": {"title": "Soak", "category": "prep", "recipe_id": "recipe_1"}}]}`)

@@ -130,27 +130,28 @@ func (op *readOp) rank(d *decision, text string, q *query) {
 	}
 }
 
-// by is the column that order_by means, nil for none: of one that points to rows, what they are called.
-func (op *readOp) by() (*domain.Column, *Error) {
-	if op.args.OrderBy == "" {
-		return nil, nil
-	}
-	by, err := reached(op.entity, op.args.OrderBy)
-	if err != nil {
-		return nil, err
-	}
-	if by.Kind == domain.KindJSON {
-		return nil, failColumn(CodeBadArgument, by.Name, "Rows cannot be ordered by %s.", by.Name)
-	}
-	if to := by.Target(); to != nil && len(nameColumns(to)) == 1 {
-		return cmp.Or(op.entity.Reached(by.Name+"."+nameColumns(to)[0].Name), by), nil
+// by are the columns that order_by means: of one that points to rows, what they are called.
+func (op *readOp) by() ([]*domain.Column, *Error) {
+	var columns []*domain.Column
+	for _, one := range op.args.orders() {
+		by, err := reached(op.entity, one.name)
+		if err != nil {
+			return nil, err
+		}
+		if by.Kind == domain.KindJSON {
+			return nil, failColumn(CodeBadArgument, by.Name, "Rows cannot be ordered by %s.", by.Name)
+		}
+		if to := by.Target(); to != nil && len(nameColumns(to)) == 1 {
+			by = cmp.Or(op.entity.Reached(by.Name+"."+nameColumns(to)[0].Name), by)
+		}
+		columns = append(columns, by)
 	}
 
-	return by, nil
+	return columns, nil
 }
 
-// order ranks by meaning or similarity if the read searches for it, and by a column.
-func (op *readOp) order(list []condition, by *domain.Column) func(*statement) []*term {
+// order ranks by meaning or similarity if the read searches for it, and by columns.
+func (op *readOp) order(list []condition, by []*domain.Column) func(*statement) []*term {
 	return func(s *statement) []*term {
 		var terms []*term
 		for _, c := range list {
@@ -161,8 +162,8 @@ func (op *readOp) order(list []condition, by *domain.Column) func(*statement) []
 				terms = append(terms, &term{sql: "similarity(" + c.column.SQL() + "::text, " + s.value(c.texts[0]) + ")", desc: true})
 			}
 		}
-		if by != nil {
-			terms = append(terms, &term{sql: by.SQL(), desc: op.args.desc()})
+		for i, one := range op.args.orders() {
+			terms = append(terms, &term{sql: by[i].SQL(), desc: one.desc})
 		}
 
 		return terms
