@@ -228,6 +228,8 @@ func columnNames(def *domain.Entity) string {
 			names = append(names, c.Name+" ("+c.FK.Entity.Type+")")
 		case c.Form != "":
 			names = append(names, c.Name+" ("+c.Form+")")
+		case scale(c):
+			names = append(names, c.Name+" ("+strings.TrimRight(c.Comment, ".")+")")
 		default:
 			names = append(names, c.Name)
 		}
@@ -240,7 +242,7 @@ func columnNames(def *domain.Entity) string {
 func measuredLine(def *domain.Entity) string {
 	line := columnsLine(def)
 	for _, c := range def.Columns {
-		if measured(c) && c != def.Key {
+		if measured(c) && !scale(c) && c != def.Key {
 			line += "; " + c.Name + ": " + strings.TrimRight(c.Comment, ".")
 		}
 	}
@@ -252,6 +254,10 @@ func measuredLine(def *domain.Entity) string {
 func measured(c *domain.Column) bool {
 	return c.Kind == domain.KindNumber && c.Comment != "" && !c.Hidden && c.FK == nil
 }
+
+// scale reports whether the owner says what the numbers of a column with a greatest one mean: of priorities from 1 to 5,
+// either end may be the urgent one.
+func scale(c *domain.Column) bool { return measured(c) && strings.Contains(c.Check, "<") }
 
 // operations lists what a write step may do to rows of its own tables besides writing them.
 func (t *page) operations(step *db.TurnSteps) []nodes.Operation {

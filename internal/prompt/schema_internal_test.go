@@ -28,3 +28,15 @@ func TestExamplesSetWhatMayBeWritten(t *testing.T) {
 	}}
 	require.JSONEq(t, `[{"column": "first_name", "value": "..."}]`, setExample(patient))
 }
+
+// A planner who orders by urgency knows which end of the scale is urgent; what a price is measured in, a planner need not know.
+func TestScalesAreExplainedToPlanners(t *testing.T) {
+	t.Parallel()
+	issues := &domain.Entity{Table: "issues", Columns: []*domain.Column{
+		{Name: "title", Kind: domain.KindText, Comment: "What it is about"},
+		{Name: "priority", Kind: domain.KindNumber, Check: "priority >= 1 AND priority <= 5", Comment: "1 is most urgent."},
+		{Name: "hours", Kind: domain.KindNumber, Check: "hours > 0", Comment: "Of work."},
+	}}
+	require.Equal(t, "- issues: title, priority (1 is most urgent), hours", columnsLine(issues))
+	require.Equal(t, "- issues: title, priority (1 is most urgent), hours; hours: Of work", measuredLine(issues))
+}
