@@ -62,11 +62,11 @@ func (c *domainInitCommand) files(console *program.Console, yaml, sql string, no
 	}
 	fmt.Fprintf(console.Errs, `Wrote %s and %s. Nothing of %s was changed.
 %sRead every line marked "unsure", and say what may be written (writes, columns). Then
-  worker domain views %s > %s     after a change of the declaration
+  worker domain views %s > %s     writes the views anew, to be read
   worker migrate up                          if Alfred's own schema is not there yet
-  psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f %s   makes the views, as does worker domain attach
+  worker domain attach %s   makes the views, or replaces them
   worker domain check --probe %s
-`, decl, views, c.Schema, noteLines(notes), shellWord(decl), shellWord(views), shellWord(views), shellWord(decl))
+`, decl, views, c.Schema, noteLines(notes), shellWord(decl), shellWord(views), shellWord(decl), shellWord(decl))
 
 	return nil
 }
