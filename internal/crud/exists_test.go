@@ -6,12 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
-	"alfred/internal/dbtest"
-	"alfred/internal/testfactory"
 	"alfred/internal/vocab"
 	"alfred/registry"
 )
@@ -176,22 +173,7 @@ subdomains:
 // Who has none of many rows is found by an anti-join, behind views too: looked up one by one, 8,000 of 8,000 take minutes.
 func TestExistsAmongManyRows(t *testing.T) {
 	t.Parallel()
-	tx := dbtest.Tx(t)
-	_, err := tx.Exec(t.Context(), `
-		CREATE SCHEMA depot;
-		CREATE TABLE depot.members (id integer PRIMARY KEY, name text NOT NULL);
-		CREATE TABLE depot.places (member_id integer NOT NULL REFERENCES depot.members, shelf integer, box integer, name text NOT NULL, PRIMARY KEY (member_id, shelf, box));
-		CREATE TABLE depot.things (id integer PRIMARY KEY, member_id integer NOT NULL, shelf integer NOT NULL, box integer NOT NULL, title text NOT NULL,
-			FOREIGN KEY (member_id, shelf, box) REFERENCES depot.places);
-		INSERT INTO depot.members VALUES (1, 'Ada');
-		INSERT INTO depot.places SELECT 1, n / 100, n % 100, 'L' || n % 10 FROM generate_series(0, 7999) AS n;
-		INSERT INTO depot.things SELECT n, 1, n / 100, n % 100, 'T' || n FROM generate_series(0, 7979) AS n`)
-	require.NoError(t, err)
-	ada := testfactory.User(t, tx, "UTC")
-	d := testfactory.Views(t, tx, "depot").Domain
-	_, err = tx.Exec(t.Context(), `INSERT INTO depot_alfred.alfred_accounts VALUES ($1, 1); SET LOCAL statement_timeout = '3s'`, pgx.QueryExecModeSimpleProtocol, ada)
-	require.NoError(t, err)
-	b := setupOn(t, tx, ada, d)
+	b := setupPlaces(t, 7980)
 	counted := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "places", "aggregates": [{"fn": "count", "as": "n"}], "filters": [{"field": "things", "op": "not_exists", "value": []}]}`))
 	require.EqualValues(t, 20, counted[0]["n"])
 	counted = b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "places", "aggregates": [{"fn": "count", "as": "n"}], "filters": [{"field": "things", "op": "exists", "value": ["title ilike T7%"]}]}`))
