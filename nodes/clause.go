@@ -110,7 +110,7 @@ func aggregate(text string) (read map[string]string, ok bool) {
 
 	return map[string]string{
 		"fn": fn, "column": parts[2],
-		"as": strings.ToLower(cmp.Or(parts[3], strings.Trim(fn+"_"+strings.ReplaceAll(parts[2], ".", "_"), "_"))),
+		"as": strings.ToLower(cmp.Or(parts[3], vocab.AggregateName(fn, parts[2]))),
 	}, true
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/exact"
+	"alfred/internal/vocab"
 )
 
 // maxAggregates bounds the aggregates of one call.
@@ -111,7 +112,7 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 		return fail(CodeBadArgument, "fn is count, sum, avg, min or max.")
 	}
 	if a.As == "" {
-		a.As = strings.Trim(a.Fn+"_"+strings.ReplaceAll(strings.Trim(a.Column, "*"), ".", "_"), "_")
+		a.As = vocab.AggregateName(a.Fn, a.Column)
 	} else if !aliasForm.MatchString(a.As) {
 		return fail(CodeBadArgument, "as is a short name of lower-case letters, digits and _.")
 	}

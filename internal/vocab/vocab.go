@@ -3,6 +3,7 @@ package vocab
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // The nodes. Each is also the kind of its jobs.
@@ -143,3 +144,8 @@ func names(which func(*Tool) bool) (names []string) {
 
 // SimilarNames begins what a read that finds no row says of the names that may have been meant. People are told it too.
 const SimilarNames = "Similar names: "
+
+// AggregateName is what the number that a function makes of a column, "" or * for rows, is called if nobody says so.
+func AggregateName(fn, column string) string {
+	return strings.Trim(fn+"_"+strings.ReplaceAll(strings.Trim(column, "*"), ".", "_"), "_")
+}
