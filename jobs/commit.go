@@ -227,7 +227,10 @@ func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	}
 	known := c.s.Scene(true)
 	ask.pointAt(known)
-	if err := cmp.Or(c.s.keepRest(ask), c.tellApart(ctx, ask)); err != nil {
+	if err := c.s.keepRest(ask); err != nil {
+		return err
+	}
+	if err := c.tellApart(ctx, ask); err != nil {
 		return err
 	}
 	stored := *ask

@@ -102,8 +102,8 @@ func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
 	if len(step.Calls) == 0 || len(s.ActedOn(step.Step)) > 0 {
 		return nil
 	}
-	var calls []vocab.Call
-	if json.Unmarshal(step.Calls, &calls) != nil {
+	calls, err := plannedCalls(step)
+	if err != nil {
 		return nil
 	}
 	for _, call := range calls {
@@ -117,6 +117,18 @@ func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
 	}
 
 	return out
+}
+
+// plannedCalls are those that the plan or an earlier step wrote out for a step.
+func plannedCalls(step *db.TurnSteps) (calls []vocab.Call, err error) {
+	if len(step.Calls) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(step.Calls, &calls); err != nil {
+		return nil, fmt.Errorf("read the calls of a step: %w", err)
+	}
+
+	return calls, nil
 }
 
 // tookBack reports whether a call changes rows that this turn has set back: it was written before.

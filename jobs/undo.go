@@ -3,7 +3,6 @@ package jobs
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -66,11 +65,9 @@ func (s *state) undoing(step *db.TurnSteps) (*undoing, error) {
 	if s.approval() != nil && step == s.Steps[0] { // the others are those that waited for it
 		return s.undoApproved()
 	}
-	var calls []vocab.Call
-	if len(step.Calls) > 0 {
-		if err := json.Unmarshal(step.Calls, &calls); err != nil {
-			return nil, fmt.Errorf("read the calls of a step: %w", err)
-		}
+	calls, err := plannedCalls(step)
+	if err != nil {
+		return nil, err
 	}
 	request := nodes.UndoIn(calls)
 	if request == nil {
