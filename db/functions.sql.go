@@ -66,6 +66,18 @@ func (q *Queries) JobRelease(ctx context.Context, db DBTX, arg *JobReleaseParams
 	return released, err
 }
 
+const JobRenew = `-- name: JobRenew :one
+SELECT job_renew($1::uuid)::boolean AS renewed
+`
+
+// JobRenew locks the turn.
+func (q *Queries) JobRenew(ctx context.Context, db DBTX, turnID uuid.UUID) (bool, error) {
+	row := db.QueryRow(ctx, JobRenew, turnID)
+	var renewed bool
+	err := row.Scan(&renewed)
+	return renewed, err
+}
+
 const JobSupersede = `-- name: JobSupersede :one
 SELECT jobs_supersede($1::text, $2::text)::int AS superseded
 `

@@ -62,7 +62,7 @@ func (r *Runner) compare(ctx context.Context) ([]string, error) {
 func (r *Runner) scan(ctx context.Context) {
 	q := db.New()
 	err := errors.Join(r.bringBack(ctx), r.supersede(ctx), r.supersedeStrays(ctx),
-		r.each(ctx, "fail abandoned turns", q.TurnAbandoned, r.failAbandoned),
+		r.each(ctx, "renew or fail abandoned turns", q.TurnAbandoned, r.renewOrFail),
 		r.each(ctx, "finish abandoned summaries", q.SummaryAbandoned, r.finishSummary),
 		r.each(ctx, "start turns that waited for a late summary", q.SessionStartable, func(ctx context.Context, session uuid.UUID) error { return q.TurnStartNext(ctx, r.Pool, session) }))
 	if err != nil && ctx.Err() == nil {
@@ -152,9 +152,16 @@ func (r *Runner) supersedeStrays(ctx context.Context) error {
 	return nil
 }
 
-// failAbandoned fails a running turn without a live job: the last attempt was killed, or somebody cancelled the job by
-// hand.
-func (r *Runner) failAbandoned(ctx context.Context, turnID uuid.UUID) error {
+// renewOrFail mends a running turn without a live job. A late report may have completed the job before its decision was
+// made: it gets a successor. Otherwise the last attempt was killed, or somebody cancelled the job by hand: the turn fails.
+func (r *Runner) renewOrFail(ctx context.Context, turnID uuid.UUID) error {
+	renewed, err := db.New().JobRenew(ctx, r.Pool, turnID)
+	if renewed {
+		r.Logger.WarnContext(ctx, "job completed without its decision, renewed", slog.String("turn_id", turnID.String()))
+	}
+	if renewed || err != nil {
+		return err
+	}
 	ended, err := db.New().TurnEnd(ctx, r.Pool, &db.TurnEndParams{
 		TurnID: turnID, Status: db.TurnStatusFailed, Code: codeInternal, Message: sentences[codeInternal],
 	})

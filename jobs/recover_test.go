@@ -148,6 +148,20 @@ func TestTurnWithoutAJobFails(t *testing.T) {
 	require.Equal(t, db.TurnStatusFailed, h.ended(turn.TurnID).Status)
 }
 
+// A late report of River completes a job whose decision was not made: the turn goes on, as long as attempts are left.
+func TestJobCompletedWithoutItsDecision(t *testing.T) {
+	t.Parallel()
+
+	for attempt, want := range map[int]db.TurnStatus{1: db.TurnStatusSucceeded, 6: db.TurnStatusFailed} {
+		h := setup(t, chat(1))
+		turn := h.enqueue(jobs.EnqueueParams{})
+		h.exec(`UPDATE river_job SET state = 'completed', finalized_at = clock_timestamp(), attempt = $1`, attempt)
+		h.exec(`UPDATE turns SET started_at = clock_timestamp() - interval '1 minute'`)
+		h.start()
+		require.Equal(t, want, h.ended(turn.TurnID).Status)
+	}
+}
+
 func TestSummaryWithoutAJobIsFinished(t *testing.T) {
 	t.Parallel()
 

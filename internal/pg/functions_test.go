@@ -43,6 +43,7 @@ var functionCalls = []string{
 	`alfred.queue_rows()`,
 	`alfred.job_insert('act', '{}')`,
 	`alfred.job_release(1, 1, 'scheduled', 10, 'busy')`,
+	`alfred.job_renew(':turn')`,
 	`alfred.queue_wake('turns')`,
 	`alfred.jobs_supersede('nobody', 'gone', '{1}', '3 s')`,
 	`alfred.clients_dead('nobody')`,

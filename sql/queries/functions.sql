@@ -9,6 +9,10 @@ SELECT job_insert(@kind::text, @args::jsonb, @queue::text, wake => false);
 -- name: JobRelease :one
 SELECT job_release(@job_id::bigint, @attempt::int, @state::text, @pause::double precision, sqlc.narg(error)::text)::boolean AS released;
 
+-- JobRenew locks the turn.
+-- name: JobRenew :one
+SELECT job_renew(@turn_id::uuid)::boolean AS renewed;
+
 -- name: JobSupersede :one
 SELECT jobs_supersede(@client::text, @reason::text)::int AS superseded;
 
