@@ -2,6 +2,7 @@ package domain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -75,6 +76,10 @@ func (t *catalogTable) column(name string) *Column {
 	return find(t.columns, func(c *Column) bool { return c.Name == name })
 }
 
+func (t *catalogTable) lacks(columns []string) bool {
+	return slices.ContainsFunc(columns, func(name string) bool { return t.column(name) == nil })
+}
+
 // mayBeNull reports whether some of the columns may be null.
 func (t *catalogTable) mayBeNull(columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool { return t.column(name).Nullable })
@@ -106,15 +111,30 @@ func (t *catalogTable) unique(columns ...string) bool {
 	})
 }
 
+// errTorn says that a table was altered between two of the queries: what they found does not fit together.
+var errTorn = errors.New("a table is being altered")
+
 // readCatalog reads what the catalog knows about a schema, in a fixed number of queries, plus some for nested views.
 func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
+	cat, err := readOnce(ctx, tx, schema)
+	for again := 0; errors.Is(err, errTorn) && again < 3; again++ {
+		cat, err = readOnce(ctx, tx, schema)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read catalog: %w", err)
+	}
+
+	return cat, nil
+}
+
+func readOnce(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 	cat := &catalog{schema: schema, attributes: map[origin]string{}}
 	if err := tx.QueryRow(ctx, factsSQL, schema).Scan(&cat.tenantRole, &cat.deferred, &cat.settles, &cat.extensions); err != nil {
-		return nil, fmt.Errorf("read catalog: %w", err)
+		return nil, err
 	}
 	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readViews, cat.readConstraints, cat.readFilled} {
 		if err := read(ctx, tx, schema); err != nil {
-			return nil, fmt.Errorf("read catalog: %w", err)
+			return nil, err
 		}
 	}
 
@@ -248,6 +268,9 @@ func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx, _ string) error {
 			if t.OID == relation {
 				names = []string{column}
 			}
+			if t.lacks(names) {
+				return errTorn
+			}
 			for _, name := range names {
 				t.column(name).HasDefault = true
 			}
@@ -263,10 +286,14 @@ func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) erro
 	for _, k := range found {
 		k.OnDelete = deleteAction(k.OnDelete)
 		for _, t := range c.tables {
-			if t.OID == k.Relation {
-				t.add(*k)
-			} else if t.bases[k.Relation] {
+			switch {
+			case t.bases[k.Relation]:
 				c.carry(t, *k)
+			case t.OID != k.Relation:
+			case k.Kind != "c" && t.lacks(k.Columns): // a CHECK may concern a column of the system's
+				return errTorn
+			default:
+				t.add(*k)
 			}
 		}
 	}
