@@ -795,13 +795,38 @@ func (q *Queries) TurnUndoTarget(ctx context.Context, db DBTX, arg *TurnUndoTarg
 }
 
 const TurnUndone = `-- name: TurnUndone :exec
-WITH target AS (
-    UPDATE turns AS t SET undo = 'done', undone_by = $2::uuid WHERE t.id = $1::uuid RETURNING t.id, t.session_id
-), again AS (
-    UPDATE turns AS t SET undo = 'possible', undone_by = NULL
-    FROM target AS x
-    JOIN turn_step_results AS r ON r.turn_id = x.id AND r.tool = 'undo' AND r.error_code IS NULL
-    WHERE t.session_id = x.session_id AND t.number = (r.params ->> 'turn')::integer AND t.undo = 'done'
+WITH RECURSIVE concerned AS (
+    SELECT t.id, t.session_id, t.number FROM turns AS t WHERE t.id = $1::uuid
+    UNION
+    SELECT t.id, t.session_id, t.number
+    FROM concerned AS c
+    JOIN turn_step_results AS r ON r.turn_id = c.id AND r.tool = 'undo' AND r.error_code IS NULL
+    JOIN turns AS t ON t.session_id = c.session_id AND t.number = (r.params ->> 'turn')::integer
+), undos AS (
+    SELECT DISTINCT (r.params ->> 'turn')::integer AS undone, t.number, w.entity_type, w.entity_id
+    FROM (SELECT c.session_id, min(c.number) AS number FROM concerned AS c GROUP BY c.session_id) AS first
+    JOIN turns AS t ON t.session_id = first.session_id AND t.number > first.number
+    JOIN turn_step_results AS r ON r.turn_id = t.id AND r.tool = 'undo' AND r.error_code IS NULL
+    JOIN row_changes AS w ON w.turn_id = r.turn_id AND w.step = r.step
+), followed AS (
+    SELECT u.undone, u.number AS undone_by, u.number, u.entity_type, u.entity_id, 1 AS stands FROM undos AS u
+    UNION ALL
+    SELECT f.undone, f.undone_by, u.number, u.entity_type, u.entity_id, -f.stands
+    FROM followed AS f
+    JOIN undos AS u ON u.undone = f.number AND u.entity_type = f.entity_type AND u.entity_id = f.entity_id
+), standing AS (
+    SELECT f.undone, f.undone_by, f.entity_type, f.entity_id FROM followed AS f GROUP BY f.undone, f.undone_by, f.entity_type, f.entity_id HAVING sum(f.stands) > 0
+), settled AS (
+    SELECT c.id, c.session_id, CASE WHEN bool_and(s.undone IS NOT NULL) THEN max(s.undone_by) END AS undone_by
+    FROM concerned AS c
+    JOIN row_changes AS w ON w.turn_id = c.id
+    LEFT JOIN standing AS s ON s.undone = c.number AND s.entity_type = w.entity_type AND s.entity_id = w.entity_id
+    GROUP BY c.id, c.session_id
+), told AS (
+    UPDATE turns AS t
+    SET undo = CASE WHEN s.undone_by IS NOT NULL THEN 'done' WHEN t.undo_reason IS NULL THEN 'possible' ELSE 'impossible' END,
+        undone_by = (SELECT u.id FROM turns AS u WHERE u.session_id = s.session_id AND u.number = s.undone_by)
+    FROM settled AS s WHERE t.id = s.id
 )
 UPDATE turns AS t SET undoes = $1::uuid WHERE t.id = $2::uuid AND $3::boolean
 `
@@ -809,12 +834,13 @@ UPDATE turns AS t SET undoes = $1::uuid WHERE t.id = $2::uuid AND $3::boolean
 type TurnUndoneParams struct {
 	TurnID   uuid.UUID
 	UndoneBy uuid.UUID
-	Alone    bool
+	Whole    bool
 }
 
-// TurnUndone records that one turn undid another. Whatever the other had itself undone is in effect again. A turn that does
-// more than that is no mere undo.
+// TurnUndone records after an undo what stands of its turn, of those that this one had undone, and so on: a turn is undone
+// if each of its rows was by a turn of which that was not undone in its turn. One that undid a whole turn and did no more
+// names it.
 func (q *Queries) TurnUndone(ctx context.Context, db DBTX, arg *TurnUndoneParams) error {
-	_, err := db.Exec(ctx, TurnUndone, arg.TurnID, arg.UndoneBy, arg.Alone)
+	_, err := db.Exec(ctx, TurnUndone, arg.TurnID, arg.UndoneBy, arg.Whole)
 	return err
 }

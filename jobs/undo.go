@@ -143,9 +143,8 @@ func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 	what := "turn"
 	if outcome.Part {
 		what = "part of turn"
-	} else {
-		c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID, Alone: len(c.s.Steps) == 1})
 	}
+	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID, Whole: !outcome.Part && len(c.s.Steps) == 1})
 	told, err := c.s.runner.undone(ctx, c, &outcome)
 
 	return in.ended(&ending{

@@ -116,3 +116,48 @@ func TestUndoOfSomeRowsTakesTheirCompanyAlong(t *testing.T) {
 	b.exec(`UPDATE kitchen.tasks SET title = 'Bake it' WHERE user_id = $1 AND title = 'Bake'`, b.scope.UserID)
 	require.Contains(t, b.undo(made, number, "recipe_3", "task_2").Results[0].ErrorMessage, "has changed since (title)")
 }
+
+// What stands of the turns in a chain of undos, whole or in part, is told for each of them.
+func TestUndoTellsWhatStands(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "A"}, {"title": "B"}]}`)
+	turns := []crud.Undoing{{Turn: b.scope.TurnID, Number: b.scope.Turn}}
+	undo := func(of int, refs ...string) {
+		t.Helper()
+		require.Empty(t, b.undo(turns[of-1].Turn, turns[of-1].Number, refs...).Results[0].ErrorMessage)
+		turns = append(turns, crud.Undoing{Turn: b.scope.TurnID, Number: b.scope.Turn})
+	}
+	// known is of each turn whether it stands, or which one undid it.
+	known := func() (all []string) {
+		for _, turn := range turns {
+			all = append(all, query[string](b, `SELECT coalesce(t.undo || ' by ' || u.number - $2, t.undo) FROM turns AS t LEFT JOIN turns AS u ON u.id = t.undone_by WHERE t.id = $1`,
+				turn.Turn, turns[0].Number-1))
+		}
+
+		return all
+	}
+	undo(1)
+	undo(2)
+	undo(3)
+	require.Equal(t, []string{"done by 2", "possible", "done by 4", "possible"}, known())
+	undo(4)
+	require.Equal(t, []string{"possible", "done by 3", "possible", "done by 5", "possible"}, known())
+
+	turns = turns[:0]
+	b.nextTurn()
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "C"}, {"title": "D"}]}`)
+	turns = append(turns, crud.Undoing{Turn: b.scope.TurnID, Number: b.scope.Turn})
+	undo(1)
+	undo(2, "task_3")
+	require.Equal(t, []string{"possible", "possible", "possible"}, known(), "one row of it stands again")
+	undo(3)
+	require.Equal(t, []string{"done by 2", "possible", "done by 4", "possible"}, known())
+	undo(2)
+	undo(1, "task_4")
+	undo(1, "task_3")
+	require.Equal(t, []string{"done by 7", "done by 5", "done by 4", "possible", "possible", "possible", "possible"}, known())
+	undo(6)
+	undo(8)
+	require.Equal(t, []string{"done by 7", "done by 5", "done by 4", "possible", "possible", "possible", "possible", "done by 9", "possible"}, known())
+}

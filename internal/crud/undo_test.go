@@ -35,8 +35,8 @@ func (b *bundle) undo(turn uuid.UUID, number int, refs ...string) crud.Outcome {
 	b.nextTurn()
 	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.at(), crud.Undoing{Turn: turn, Number: number, Refs: refs})
 	require.NoError(b.t, err)
-	if !outcome.Failed() && !outcome.Part {
-		require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID, Alone: true}))
+	if !outcome.Failed() {
+		require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID, Whole: !outcome.Part}))
 	}
 	b.noIDs()
 
