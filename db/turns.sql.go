@@ -709,13 +709,13 @@ const TurnUndoChangedBy = `-- name: TurnUndoChangedBy :one
 WITH undone AS (
     SELECT max(r.created_at) AS at FROM row_changes AS r WHERE r.turn_id = $4
 ), later AS (
-    SELECT t.number, t.session_id = $5 AS same_session
+    SELECT coalesce('“' || nullif(title_of(t.message), '') || '”', 'turn ' || t.number) AS asked, t.session_id = $5 AS same_session
     FROM undone AS u JOIN row_changes AS r ON r.created_at > u.at JOIN turns AS t ON t.id = r.turn_id
     WHERE r.entity_id = $3::text AND r.entity_type = $2 AND r.user_id = $1 AND r.turn_id <> $4
       AND t.undone_by IS NULL AND t.undoes IS NULL
     ORDER BY r.created_at DESC LIMIT 1
 )
-SELECT coalesce((SELECT l.number FROM later AS l), 0)::integer AS number, coalesce((SELECT l.same_session FROM later AS l), false)::boolean AS same_session,
+SELECT coalesce((SELECT l.asked FROM later AS l), '')::text AS asked, coalesce((SELECT l.same_session FROM later AS l), false)::boolean AS same_session,
        EXISTS (SELECT FROM v_row_events AS v JOIN undone AS u ON v.at > u.at
                WHERE v.user_id = $1 AND v.entity_type = $2 AND v.entity_id = $3::text AND v.actor = 'user')::boolean AS by_user
 `
@@ -729,13 +729,13 @@ type TurnUndoChangedByParams struct {
 }
 
 type TurnUndoChangedByRow struct {
-	Number      int32
+	Asked       string
 	SameSession bool
 	ByUser      bool
 }
 
-// TurnUndoChangedBy says who changed a row since a turn wrote: the newest other turn whose change stands (0: none), and
-// whether the user did outside the chat.
+// TurnUndoChangedBy says who changed a row since a turn wrote: what was asked in the newest other turn whose change stands
+// (empty: none), and whether the user did outside the chat.
 func (q *Queries) TurnUndoChangedBy(ctx context.Context, db DBTX, arg *TurnUndoChangedByParams) (*TurnUndoChangedByRow, error) {
 	row := db.QueryRow(ctx, TurnUndoChangedBy,
 		arg.UserID,
@@ -745,12 +745,13 @@ func (q *Queries) TurnUndoChangedBy(ctx context.Context, db DBTX, arg *TurnUndoC
 		arg.SessionID,
 	)
 	var i TurnUndoChangedByRow
-	err := row.Scan(&i.Number, &i.SameSession, &i.ByUser)
+	err := row.Scan(&i.Asked, &i.SameSession, &i.ByUser)
 	return &i, err
 }
 
 const TurnUndoTarget = `-- name: TurnUndoTarget :one
-SELECT t.id, t.number, t.message, t.status, t.undo, t.undo_reason FROM turns AS t
+SELECT t.id, t.number, t.undo, t.undo_reason, coalesce('“' || nullif(title_of(t.message), '') || '”', 'turn ' || t.number)::text AS asked
+FROM turns AS t
 WHERE t.session_id = $1 AND t.number < $2::int
   AND CASE WHEN $3::uuid IS NOT NULL THEN t.id = $3::uuid WHEN $4::int IS NULL THEN t.undo IN ('possible', 'impossible') AND t.undoes IS NULL ELSE t.number = $4::int END
 ORDER BY t.number DESC
@@ -767,10 +768,9 @@ type TurnUndoTargetParams struct {
 type TurnUndoTargetRow struct {
 	ID         uuid.UUID
 	Number     int32
-	Message    string
-	Status     TurnStatus
 	Undo       *string
 	UndoReason *string
+	Asked      string
 }
 
 // TurnUndoTarget returns the turn that an undo means: the given turn, or the one with that number, else the newest
@@ -786,10 +786,9 @@ func (q *Queries) TurnUndoTarget(ctx context.Context, db DBTX, arg *TurnUndoTarg
 	err := row.Scan(
 		&i.ID,
 		&i.Number,
-		&i.Message,
-		&i.Status,
 		&i.Undo,
 		&i.UndoReason,
+		&i.Asked,
 	)
 	return &i, err
 }

@@ -124,7 +124,7 @@ func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 	in, failed := c.s.acted(&nodes.ActOutput{}), &ending{outcome: db.StepOutcomeFailed}
 	var outcome crud.Outcome
 	if failed.summary = u.cannot(target); failed.summary == "" {
-		outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Refs: u.Refs, Agreed: u.agreed})
+		outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Asked: registry.Scrub(target.Asked), Refs: u.Refs, Agreed: u.agreed})
 		if err != nil {
 			return move{}, err
 		}
@@ -158,7 +158,7 @@ func (u *undoing) cannot(target *db.TurnUndoTargetRow) string {
 	case target == nil || target.Undo == nil:
 		return "There is nothing to take back."
 	case *target.Undo == "done":
-		return fmt.Sprintf("Turn %d has been taken back already.", target.Number)
+		return "What " + registry.Scrub(target.Asked) + " wrote has been taken back already."
 	case *target.Undo == "impossible" && target.UndoReason != nil && len(u.Refs) == 0:
 		return *target.UndoReason + " Nothing was changed." // it says what cannot be taken back; people know no numbers of turns
 	default:

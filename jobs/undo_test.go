@@ -53,7 +53,7 @@ func TestUndoIsCarriedOutAsApproved(t *testing.T) {
 	require.Contains(t, *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID).Reply, "Took back turn 1")
 
 	require.Equal(t, 1, h.model.count("summarize"), "the first turn's")
-	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1}, {Turn: first.ID, Number: 1, Agreed: true}}, asked)
+	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1, Asked: "“hello”"}, {Turn: first.ID, Number: 1, Asked: "“hello”", Agreed: true}}, asked)
 }
 
 // An undo that waits behind one that needs approval is carried out once that is given.
@@ -97,7 +97,7 @@ func TestUndoneTurnIsNotUndoneAgain(t *testing.T) {
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	h.exec(`UPDATE turns SET undo = 'done' WHERE id = $1`, first.ID)
-	require.Equal(t, "Turn 1 has been taken back already.", *h.ended(h.enqueue(jobs.EnqueueParams{Message: "undo turn 1"}).TurnID).Reply)
+	require.Equal(t, "What “hello” wrote has been taken back already.", *h.ended(h.enqueue(jobs.EnqueueParams{Message: "undo turn 1"}).TurnID).Reply)
 	h.exec(`UPDATE turns SET undo = 'impossible', undo_reason = 'Cancel order cannot be taken back.' WHERE id = $1`, first.ID)
 	require.Equal(t, "Cancel order cannot be taken back. Nothing was changed.", *h.ended(h.enqueue(jobs.EnqueueParams{Message: "undo turn 1"}).TurnID).Reply)
 }
@@ -127,5 +127,5 @@ func TestAnUndoInsteadOfAnApprovalApprovesNothing(t *testing.T) {
 	h.prompts.hasQuestion = true
 	h.prompts.mu.Unlock()
 	require.Contains(t, *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "no, take back the first"}).TurnID).Reply, "Took back turn 1")
-	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1}}, undone)
+	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1, Asked: "“hello”"}}, undone)
 }

@@ -23,7 +23,8 @@ import (
 // Undoing is what to undo.
 type Undoing struct {
 	Turn   uuid.UUID
-	Number int      // of that turn, for texts
+	Number int      // of that turn
+	Asked  string   // what was asked in it, for texts
 	Refs   []string // of the rows for which to undo it; nil for all of them
 	Agreed bool     // the user agreed to what the declaration does not allow
 }
@@ -114,7 +115,7 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 		return Outcome{}, err
 	}
 	if fault := u.steps[0].fault; fault != nil && fault.Code == CodeBadValue { // the database once held this very value
-		fault.Code, fault.Message = CodeSchemaChanged, fmt.Sprintf("The tables were changed since turn %d, so that an old value does not fit its column any more. Nothing was taken back.", u.Number)
+		fault.Code, fault.Message = CodeSchemaChanged, "The tables were changed since then, so that an old value does not fit its column any more. Nothing was taken back."
 	}
 
 	outcome, err := u.store(ctx, tx)
@@ -165,7 +166,7 @@ func (u *undoing) read(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("read what was written: %w", err)
 	}
 	if len(rows) == 0 {
-		return fail(CodeNotFound, "What turn %d wrote is no longer kept, so that it cannot be taken back.", u.Number)
+		return fail(CodeNotFound, "What %s wrote is no longer kept, so that it cannot be taken back.", u.Asked)
 	}
 	for _, row := range rows {
 		w := &formerWrite{RowChangeListRow: row, entity: u.tools.domain.ByType(row.EntityType)}

@@ -130,9 +130,9 @@ func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, ke
 	}
 	by, way := "by another program, or the database itself", ""
 	switch {
-	case who.Number > 0 && who.SameSession:
-		by, way = fmt.Sprintf("by turn %d", who.Number), fmt.Sprintf(" Take back turn %d first.", who.Number)
-	case who.Number > 0:
+	case who.Asked != "" && who.SameSession:
+		by, way = "by what you asked with "+registry.Scrub(who.Asked), " Take that back first."
+	case who.Asked != "":
 		by = "by you in another conversation"
 	case who.ByUser:
 		by = "by you, outside the chat"

@@ -24,7 +24,7 @@ func (u *undoing) choose(ctx context.Context, tx pgx.Tx) error {
 	}
 	u.writes = slices.DeleteFunc(u.writes, func(w *formerWrite) bool { return takenBack(undos, u.Number, w.at()) })
 	if len(u.writes) == 0 {
-		return fail(CodeConflict, "Turn %d has been taken back already.", u.Number)
+		return fail(CodeConflict, "What %s wrote has been taken back already.", u.Asked)
 	}
 	if len(u.Refs) == 0 {
 		return nil
@@ -61,10 +61,10 @@ func takenBack(undos []*db.RowChangeUndosRow, turn int, at rowKey) bool {
 // what is undone, for texts.
 func (u *undoing) what() string {
 	if len(u.kept) > 0 {
-		return fmt.Sprintf("part of turn %d", u.Number)
+		return "part of " + u.Asked
 	}
 
-	return fmt.Sprintf("turn %d", u.Number)
+	return u.Asked
 }
 
 // named are the rows that the refs mean, those of deleted rows too. The turn has written each of them.
@@ -83,7 +83,7 @@ func (u *undoing) named(ctx context.Context) (map[rowKey]bool, error) {
 	for _, ref := range u.Refs {
 		at, is := written[ref]
 		if !is {
-			return nil, fail(CodeUnknownRef, "Turn %d did nothing to %s that could be taken back. Nothing was changed.", u.Number, ref)
+			return nil, fail(CodeUnknownRef, "%s did nothing to %s that could be taken back. Nothing was changed.", u.Asked, ref)
 		}
 		chosen[at] = true
 	}

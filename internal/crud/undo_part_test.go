@@ -45,7 +45,7 @@ func TestUndoOfSomeRows(t *testing.T) {
 	require.Empty(t, b.undo(first.Turn, first.Number, "task_1", "recipe_1").Results[0].ErrorMessage)
 	require.JSONEq(t, start, b.state(), "a row that two decisions wrote, and one with its parts")
 	require.Equal(t, "done", query[string](b, `SELECT undo FROM turns WHERE id = $1`, first.Turn), "nothing is left of it")
-	require.Contains(t, b.undo(first.Turn, first.Number).Results[0].ErrorMessage, "has been taken back already")
+	require.Equal(t, "What “soup” wrote has been taken back already.", b.undo(first.Turn, first.Number).Results[0].ErrorMessage)
 
 	b.undone(partly.TurnID, partly.Turn)
 	require.Equal(t, "Old", titles(), "the part is done again")

@@ -33,7 +33,7 @@ func (b *bundle) undo(turn uuid.UUID, number int, refs ...string) crud.Outcome {
 	b.t.Helper()
 
 	b.nextTurn()
-	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.at(), crud.Undoing{Turn: turn, Number: number, Refs: refs})
+	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.at(), crud.Undoing{Turn: turn, Number: number, Asked: "“soup”", Refs: refs})
 	require.NoError(b.t, err)
 	if !outcome.Failed() {
 		require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID, Whole: !outcome.Part}))
@@ -137,7 +137,7 @@ func TestUndoRefuses(t *testing.T) {
 	turn, number := made()
 	b.nextTurn()
 	b.ok("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4}}`)
-	require.Equal(t, sprintf("The recipe Soup has changed since (servings), by turn %[1]d. Nothing was taken back. Take back turn %[1]d first.", b.scope.Turn), refused(turn, number))
+	require.Equal(t, "The recipe Soup has changed since (servings), by what you asked with “hello”. Nothing was taken back. Take that back first.", refused(turn, number))
 
 	b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
 	turn, number = made()
@@ -162,7 +162,7 @@ func TestUndoRefuses(t *testing.T) {
 	ref := query[string](b, `SELECT ref FROM entity_refs WHERE session_id = $1 AND entity_type = 'recipe' AND state = 'stored' ORDER BY number DESC LIMIT 1`, b.scope.SessionID)
 	b.nextTurn()
 	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-04", "meal_type": "lunch", "recipe_id": "`+ref+`"}}`)
-	require.Equal(t, sprintf("The planned meal Wed Nov 4 [lunch] came later and belongs to it, by turn %[1]d. Nothing was taken back. Take back turn %[1]d first.", b.scope.Turn), refused(turn, number))
+	require.Equal(t, "The planned meal Wed Nov 4 [lunch] came later and belongs to it, by what you asked with “hello”. Nothing was taken back. Take that back first.", refused(turn, number))
 
 	b.exec(`DELETE FROM kitchen.meal_plans WHERE user_id = $1`, b.scope.UserID)
 	id := query[string](b, `SELECT id::text FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
@@ -171,7 +171,7 @@ func TestUndoRefuses(t *testing.T) {
 	require.Equal(t, "The recipe Soup has changed since (servings), by you, outside the chat. Nothing was taken back.", refused(turn, number), "no conversation knows of it")
 
 	b.nextTurn()
-	require.Contains(t, refused(b.scope.TurnID, b.scope.Turn-1), "no longer kept")
+	require.Equal(t, "What “soup” wrote is no longer kept, so that it cannot be taken back.", refused(b.scope.TurnID, b.scope.Turn-1))
 }
 
 // What an undo did is told by type and by what became of the rows.
@@ -307,7 +307,7 @@ func TestUndoAfterRowsWereDeletedByACascade(t *testing.T) {
 	b.nextTurn()
 	b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]}`)
 	deleted, deletedNumber := b.scope.TurnID, b.scope.Turn
-	require.Equal(t, sprintf("The recipe ingredient broth is gone, by turn %[1]d. Nothing was taken back. Take back turn %[1]d first.", deletedNumber), b.undo(turn, number).Results[0].ErrorMessage)
+	require.Equal(t, "The recipe ingredient broth is gone, by what you asked with “hello”. Nothing was taken back. Take that back first.", b.undo(turn, number).Results[0].ErrorMessage)
 	b.undone(deleted, deletedNumber)
 	b.undone(turn, number)
 	b.undone(first, firstNumber)

@@ -202,10 +202,10 @@ func TestUndoAsksForApproval(t *testing.T) {
 	require.Equal(t, "possible", b.undoable(), "nothing stood in the log of this one")
 
 	b.nextTurn()
-	outcome, err := b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: wrote, Number: number})
+	outcome, err := b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: wrote, Number: number, Asked: "“off with it”"})
 	require.NoError(t, err)
 	require.NotNil(t, outcome.Approval)
-	require.Equal(t, sprintf("Taking back turn %d would bring back keys, which I may not do unasked. Shall I?", number), outcome.Approval.Text)
+	require.Equal(t, "Taking back “off with it” would bring back keys, which I may not do unasked. Shall I?", outcome.Approval.Text)
 	require.Equal(t, gone, b.afloat())
 	b.agreed(wrote, number)
 	require.Equal(t, before, b.afloat())
@@ -270,9 +270,9 @@ func TestUndoOfOperations(t *testing.T) {
 	b.exec(`UPDATE quay.boats SET fee = 12 WHERE name = 'Swan'`)
 
 	b.nextTurn()
-	outcome, err = b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: moored, Number: number})
+	outcome, err = b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: moored, Number: number, Asked: "“moor all”"})
 	require.NoError(t, err)
-	require.Equal(t, sprintf("Taking back turn %d would do unmoor all, which I may not do unasked. Shall I?", number), outcome.Approval.Text)
+	require.Equal(t, "Taking back “moor all” would do unmoor all, which I may not do unasked. Shall I?", outcome.Approval.Text)
 	require.Equal(t, after, b.afloat())
 
 	b.agreed(moored, number)

@@ -123,7 +123,7 @@ turns:
 	require.Equal(t, "Took back turn 1: deleted soap.", c.say("undo the rest too").Reply)
 	left("")
 	require.Equal(t, "done", c.undoable(first.ID).Undo.Status)
-	require.Equal(t, "Turn 1 has been taken back already.", c.say("undo turn 1").Reply)
+	require.Equal(t, "What “quark, rye, soap” wrote has been taken back already.", c.say("undo turn 1").Reply)
 }
 
 // Whoever asks in another language is answered in it, from what code did. Code's own reply to a person who writes German was

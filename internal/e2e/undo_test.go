@@ -127,7 +127,7 @@ func TestUndoWhileTheNextTurnRuns(t *testing.T) {
 	require.Equal(t, "queued", made.Status)
 	close(gate)
 	c.end(running)
-	require.Contains(t, c.undoable(made.ID).Reply, "has changed since (quantity), by turn 2. Nothing was taken back.")
+	require.Contains(t, c.undoable(made.ID).Reply, "has changed since (quantity), by what you asked with “make that three”. Nothing was taken back.")
 	const quantity = `SELECT quantity FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'milk'`
 	c.fact("3", quantity)
 

@@ -165,7 +165,8 @@ FROM turn_undo(@turn_id::uuid, sqlc.narg(idempotency_key)::text, @if_busy::text)
 -- TurnUndoTarget returns the turn that an undo means: the given turn, or the one with that number, else the newest
 -- before this turn that wrote and was not undone.
 -- name: TurnUndoTarget :one
-SELECT t.id, t.number, t.message, t.status, t.undo, t.undo_reason FROM turns AS t
+SELECT t.id, t.number, t.undo, t.undo_reason, coalesce('“' || nullif(title_of(t.message), '') || '”', 'turn ' || t.number)::text AS asked
+FROM turns AS t
 WHERE t.session_id = @session_id AND t.number < @before::int
   AND CASE WHEN sqlc.narg(turn_id)::uuid IS NOT NULL THEN t.id = sqlc.narg(turn_id)::uuid WHEN sqlc.narg(number)::int IS NULL THEN t.undo IN ('possible', 'impossible') AND t.undoes IS NULL ELSE t.number = sqlc.narg(number)::int END
 ORDER BY t.number DESC
@@ -210,19 +211,19 @@ WITH RECURSIVE concerned AS (
 )
 UPDATE turns AS t SET undoes = @turn_id::uuid WHERE t.id = @undone_by::uuid AND @whole::boolean;
 
--- TurnUndoChangedBy says who changed a row since a turn wrote: the newest other turn whose change stands (0: none), and
--- whether the user did outside the chat.
+-- TurnUndoChangedBy says who changed a row since a turn wrote: what was asked in the newest other turn whose change stands
+-- (empty: none), and whether the user did outside the chat.
 -- name: TurnUndoChangedBy :one
 WITH undone AS (
     SELECT max(r.created_at) AS at FROM row_changes AS r WHERE r.turn_id = @turn_id
 ), later AS (
-    SELECT t.number, t.session_id = @session_id AS same_session
+    SELECT coalesce('“' || nullif(title_of(t.message), '') || '”', 'turn ' || t.number) AS asked, t.session_id = @session_id AS same_session
     FROM undone AS u JOIN row_changes AS r ON r.created_at > u.at JOIN turns AS t ON t.id = r.turn_id
     WHERE r.entity_id = @entity_id::text AND r.entity_type = @entity_type AND r.user_id = @user_id AND r.turn_id <> @turn_id
       AND t.undone_by IS NULL AND t.undoes IS NULL
     ORDER BY r.created_at DESC LIMIT 1
 )
-SELECT coalesce((SELECT l.number FROM later AS l), 0)::integer AS number, coalesce((SELECT l.same_session FROM later AS l), false)::boolean AS same_session,
+SELECT coalesce((SELECT l.asked FROM later AS l), '')::text AS asked, coalesce((SELECT l.same_session FROM later AS l), false)::boolean AS same_session,
        EXISTS (SELECT FROM v_row_events AS v JOIN undone AS u ON v.at > u.at
                WHERE v.user_id = @user_id AND v.entity_type = @entity_type AND v.entity_id = @entity_id::text AND v.actor = 'user')::boolean AS by_user;
 
