@@ -18,6 +18,8 @@ import (
 //
 // A column whose name is not a plain word is quoted as in SQL: {"full name"}.
 //
+// A separator beside a value that is not there (a blank, comma, dash) is left out.
+//
 // Present means not null, not "", not an empty list and not false. A column that
 // the row lacks is neither present nor empty: a line says nothing about what was
 // not read. _recipe_id_label is the label beside the reference recipe_id. The zero
@@ -89,20 +91,14 @@ func (t Template) shows(column string) bool {
 
 // Render renders a row. It never fails: missing values are left out.
 func (t Template) Render(row map[string]any) string {
-	var b strings.Builder
-	render(&b, t.parts, row)
-
-	return strings.TrimSpace(b.String())
+	return rendered(t.parts, row)
 }
 
 // RenderWithout renders a row for somebody who is not shown the values of hidden columns. A part that prints one of them is
 // left out. One that only asks whether there is one stays, as long as the row has the label that it prints instead:
 // "{?lent_to: lent to {_lent_to_label}}" tells people to whom.
 func (t Template) RenderWithout(row map[string]any, hidden func(column string) bool) string {
-	var b strings.Builder
-	render(&b, leaving(t.parts, row, hidden), row)
-
-	return strings.TrimSpace(b.String())
+	return rendered(leaving(t.parts, row, hidden), row)
 }
 
 func leaving(parts []part, row map[string]any, hidden func(column string) bool) (kept []part) {
@@ -111,7 +107,7 @@ func leaving(parts []part, row map[string]any, hidden func(column string) bool) 
 	}
 	for _, p := range parts {
 		if unsaid(p) || slices.ContainsFunc(namedIn(p.inner), unsaid) {
-			continue
+			p = part{kind: partValue} // of no column
 		}
 		p.inner = leaving(p.inner, row, hidden)
 		kept = append(kept, p)
@@ -135,24 +131,70 @@ func (t Template) RenderComplete(row map[string]any) string {
 	return t.Render(row)
 }
 
-func render(b *strings.Builder, parts []part, row map[string]any) {
+// rendering is a row's text while it is put together. Of what separates two values, only one part stays where there is none
+// between them.
+type rendering struct {
+	text    string
+	literal int  // where the template's own words at the end of the text begin
+	lacks   bool // a value that would stand here
+}
+
+func rendered(parts []part, row map[string]any) string {
+	r := &rendering{}
+	r.render(parts, row)
+	if r.lacks {
+		r.text = r.text[:r.separated()]
+	}
+
+	return strings.TrimSpace(r.text)
+}
+
+func (r *rendering) render(parts []part, row map[string]any) {
 	for _, p := range parts {
 		value, has := row[p.column]
-		switch p.kind {
-		case partText:
-			b.WriteString(p.text)
-		case partValue:
-			b.WriteString(formatValue(value, p.text))
-		case partPresent:
-			if present(value) {
-				render(b, p.inner, row)
-			}
-		case partEmpty:
-			if has && !present(value) {
-				render(b, p.inner, row)
-			}
+		said := ""
+		if p.kind == partValue {
+			said = formatValue(value, p.text)
+		}
+		switch {
+		case p.kind == partText:
+			r.write(p.text)
+		case said != "":
+			r.text += said
+			r.literal, r.lacks = len(r.text), false
+		case p.kind == partPresent && present(value), p.kind == partEmpty && has && !present(value):
+			r.render(p.inner, row)
+		default:
+			r.lacks = true
 		}
 	}
+}
+
+func (r *rendering) write(words string) {
+	rest := strings.TrimLeft(words, separators)
+	before, after := r.separated(), words[:len(words)-len(rest)]
+	switch {
+	case !r.lacks || !strings.Contains(after, " "):
+	case r.text == "" || strings.TrimSpace(r.text[before:]) != "":
+		words = rest
+	default:
+		r.text = r.text[:before]
+	}
+	r.text += words
+	r.lacks = false
+}
+
+// separators stand between values, with a blank: in 20-30 the hyphen is none.
+const separators = " ,;:·|–—-"
+
+// separated is where the text ends without a separator of the template.
+func (r *rendering) separated() int {
+	words := strings.TrimRight(r.text[r.literal:], separators)
+	if !strings.Contains(r.text[r.literal+len(words):], " ") {
+		return len(r.text)
+	}
+
+	return r.literal + len(words)
 }
 
 // labelled turns _recipe_id_label into recipe_id and returns other names unchanged.
