@@ -198,14 +198,14 @@ func runApproved(ctx context.Context, c *commit) (move, error) {
 	return afterApproved(&outcome, c.s.acted(&nodes.ActOutput{})), nil
 }
 
-// keepRest keeps with a question for approval the steps that wait for the answer. Their calls are decided anew, because by then
-// rows may have changed, except for undos, which notice.
-func (s *state) keepRest(asked *question) error {
+// keepRest keeps with a question for approval the steps that wait for the answer: all but those done before it is asked. Their
+// calls are decided anew, because by then rows may have changed, except for undos, which notice.
+func (s *state) keepRest(asked *question, done []int32) error {
 	if asked.kind != vocab.AskApprove {
 		return nil
 	}
 	for _, step := range s.Steps {
-		if step.Outcome != nil || step.Step <= s.Step().Step {
+		if step.Outcome != nil || step.Step <= s.Step().Step || slices.Contains(done, step.Step) {
 			continue
 		}
 		waits := nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs}

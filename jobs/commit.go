@@ -152,7 +152,7 @@ func (c *commit) apply(ctx context.Context, m move, took time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if err := c.openQuestion(ctx, m.ask); err != nil {
+	if err := c.openQuestion(ctx, m.ask, m.keep...); err != nil {
 		return err
 	}
 	if c.ends() {
@@ -220,14 +220,14 @@ func (c *commit) endStep(end *ending) {
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
 }
 
-// openQuestion asks. A session has one open question; a new one replaces it.
-func (c *commit) openQuestion(ctx context.Context, ask *question) error {
+// openQuestion asks, once the steps that need no answer are done. A session has one open question; a new one replaces it.
+func (c *commit) openQuestion(ctx context.Context, ask *question, done ...int32) error {
 	if ask == nil {
 		return nil
 	}
 	known := c.s.Scene(true)
 	ask.pointAt(known)
-	if err := c.s.keepRest(ask); err != nil {
+	if err := c.s.keepRest(ask, done); err != nil {
 		return err
 	}
 	if err := c.tellApart(ctx, ask); err != nil {

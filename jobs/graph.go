@@ -142,6 +142,7 @@ type acted struct {
 	repeats     bool // the decision only repeats reads of this step
 	quick       bool
 	ready       bool // the decision's calls came with an earlier answer
+	asked       bool // an earlier step has asked the user something
 	said        bool // a reply came with those calls, or words with these drafts
 }
 
@@ -149,6 +150,7 @@ type acted struct {
 type later struct {
 	step  int32
 	ready bool // its calls came with an earlier answer
+	looks bool // reads or counts
 	needs bool // needs something that this step, or one that is skipped with it, would have done
 }
 
@@ -170,8 +172,11 @@ func beforeAct(out *nodes.ActOutput, in acted) *move {
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
-		return move{next: vocab.NodeReply, skip: true, ask: approving(outcome.Approval),
-			end: &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed: the user has to approve it first."}}
+		return in.asks(approving(outcome.Approval), "Nothing was changed: the user has to approve it first.")
+	case in.asked && outcome.Failed():
+		return *in.stop("Stopped, because it failed: " + lastError(outcome))
+	case in.asked && (out.AskUser != nil || out.Blocked != nil):
+		return *in.stop("Stopped, because the user is asked something else first.")
 	case len(out.Calls) > 0 && outcome.Failed():
 		if in.failures >= maxStepRepairs {
 			return *in.stop("Stopped, because it kept failing: " + lastError(outcome))
@@ -179,8 +184,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 
 		return move{next: vocab.NodeAct}
 	case out.AskUser != nil:
-		return move{next: vocab.NodeReply, skip: true, ask: askedBy(out.AskUser, in),
-			end: &ending{outcome: db.StepOutcomePartial, summary: "Waits for an answer of the user."}}
+		return in.asks(askedBy(out.AskUser, in), "Waits for an answer of the user.")
 	case out.Blocked != nil:
 		return blocked(out.Blocked, in)
 	case in.calls == 0 && outcome.MayHaveMissed(): // nothing is not told as an answer before a model has read why
@@ -206,6 +210,19 @@ func afterApproved(outcome *crud.Outcome, in acted) move {
 	default:
 		return in.ended(&ending{outcome: db.StepOutcomeOk, summary: outcome.Told()})
 	}
+}
+
+// asks ends the step with a question. Of the later steps, those whose calls only look for what the answer cannot change are
+// carried out before it is asked: who says no would lose what they asked beside it.
+func (in acted) asks(ask *question, why string) move {
+	m := move{next: vocab.NodeReply, skip: true, ask: ask, end: &ending{outcome: db.StepOutcomePartial, summary: why}}
+	for _, s := range in.later {
+		if s.ready && s.looks && !s.needs {
+			m.next, m.coded, m.keep = vocab.NodeAct, true, append(m.keep, s.step)
+		}
+	}
+
+	return m
 }
 
 // askedBy converts Act's question. In a write step, it proposes the step itself.

@@ -152,7 +152,9 @@ func (s *state) later() []later {
 		if needs {
 			fallen = append(fallen, step)
 		}
-		rest = append(rest, later{step: step.Step, ready: len(step.Calls) > 0, needs: needs})
+		rest = append(rest, later{
+			step: step.Step, ready: len(step.Calls) > 0, looks: step.StepType == db.StepTypeRead || step.StepType == db.StepTypeAnalyze, needs: needs,
+		})
 	}
 
 	return rest
@@ -272,6 +274,7 @@ func (s *state) acted(out *nodes.ActOutput) acted {
 	in := acted{
 		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.later(),
 		replans: max(s.DecisionsOf(vocab.NodeThink)-1, 0), quick: s.quick(),
+		asked: s.Scene(false).ToAsk() != nil,
 	}
 	seen := map[string]bool{}
 	for _, made := range s.ActedOn(step.Step) {

@@ -134,6 +134,8 @@ func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 	case failed.summary != "":
 		return in.ended(failed), nil
 	case outcome.Approval != nil:
+		in.later = nil // what is asked beside an undo is read after it
+
 		return afterAct(&nodes.ActOutput{}, &outcome, in), nil
 	case outcome.Failed():
 		failed.summary = lastError(&outcome)

@@ -223,3 +223,30 @@ turns:`+remove("intent: write", "")+remove(answers, butTheCod)+remove(answers, b
 	require.Equal(t, "write ok", said.outcomes())
 	c.fact("Cod Peas", rows)
 }
+
+// What is asked beside something that has to be approved is answered with the question: nobody knew it who said no. What the
+// answer may change waits.
+func TestWhatNeedsNoAnswerIsLookedUpBeforeTheQuestion(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Empty the freezer, decision: plan, steps: [{type: write, subdomain: inventory, description: Delete what is in the freezer},
+      {type: analyze, subdomain: recipes, description: Count, calls: [{tool: db_analyze, table: recipes}]},
+      {type: read, subdomain: inventory, description: Read the rest, calls: [{tool: db_read, table: inventory}]},
+      {type: read, subdomain: tasks, description: Read tasks, calls: [{tool: db_read, table: tasks, filters: [{field: nosuch, op: "=", value: 1}]}]}]}
+    act: [{calls: [{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}, {tool: step_complete, args: {summary: deleted}}]}]
+    reply: You have 3 recipes. This would delete 3 pantry items. Shall I?
+  - understand: {intent: confirm, answers_question: true}
+    act: [{calls: [{tool: db_read, args: {table: inventory}}, {tool: step_complete, args: {summary: read}}]}]
+    reply: They are gone.
+`)
+	asked := c.say("Empty the freezer and show me what is left in the pantry. How many recipes and tasks do I have?")
+	require.Equal(t, "write partial, analyze ok, read skipped, read failed", asked.outcomes())
+	require.Equal(t, "approve", asked.Question.Kind)
+	require.Contains(t, asked.Reply, "You have 3 recipes.")
+	require.Contains(t, c.prompt(1, "reply", 1), `Figures of the recipes: [{"count":3}]`)
+	require.Contains(t, c.prompt(1, "reply", 1), "Shall I?")
+	c.fact("3", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`)
+	require.Equal(t, "write ok, read ok", c.say("yes").outcomes())
+}
