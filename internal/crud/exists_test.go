@@ -66,6 +66,12 @@ func TestRowsThatOthersPointTo(t *testing.T) {
 	require.Equal(t, []string{"Dal"}, b.found("recipes", `{"field": "recipes", "op": "exists", "value": ["name = Tofu"]}`), "a table that points to itself")
 	require.Equal(t, []string{"Tofu"}, b.found("recipes", `{"field": "parent_recipe_id", "op": "=", "value": "Dal"}, {"field": "recipes", "op": "not_exists", "value": []}`))
 
+	b.exec(`UPDATE kitchen.recipes SET name = 'Tofu, Fried' WHERE user_id = $1 AND name = 'Tofu'`, b.scope.UserID)
+	require.Equal(t, []string{"Dal"}, b.found("recipes", `{"field": "recipes", "op": "exists", "value": ["name in fried tofu, Rice", "cuisine = thai"]}`), "a name with its words in another order")
+	require.Equal(t, []string{"Pho", "Tofu, Fried"}, b.found("recipes", `{"field": "recipes", "op": "not_exists", "value": ["name = fried tofu"]}`))
+	require.Empty(t, b.found("recipes", `{"field": "recipes", "op": "exists", "value": ["name = fried tofu", "cuisine = indian"]}`))
+	b.exec(`UPDATE kitchen.recipes SET name = 'Tofu' WHERE user_id = $1 AND name = 'Tofu, Fried'`, b.scope.UserID)
+
 	either := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "or_filters": [{"field": "meal_plans", "op": "not_exists", "value": []}, {"field": "name", "op": "=", "value": "Pho"}]}`))
 	require.Len(t, either, 2)
 	b.exec(`UPDATE kitchen.meal_plans SET notes = 'Leftovers' WHERE user_id = $1 AND date = '2026-11-02'`, b.scope.UserID)

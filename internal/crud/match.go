@@ -174,7 +174,11 @@ func meant(text string, list []candidate) named {
 func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]condition) error {
 	for _, c := range slices.Concat(lists...) {
 		if p := c.pointing; p != nil {
-			if err := resolveNames(ctx, tx, p.entity, p.where); err != nil {
+			err := resolveNames(ctx, tx, p.entity, p.where)
+			if err == nil {
+				err = p.reorder(ctx, tx)
+			}
+			if err != nil {
 				return err
 			}
 		}
