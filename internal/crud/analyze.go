@@ -190,7 +190,7 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 	for _, a := range op.args.Aggregates {
 		value := "count(*)"
 		if a.column != nil {
-			value = a.Fn + "(" + a.column.SQL() + ")"
+			value = aggregateSQL(s, a)
 			columns = append(columns, a.column)
 		}
 		names, values = append(names, a.As), append(values, value)
@@ -211,14 +211,27 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 	}
 	s.add(" ORDER BY ")
 	for _, by := range op.args.orders() {
-		s.add(numbered(slices.Index(names, by.name)), descends(by.desc), ", ")
+		if at := slices.Index(names, by.name); at < len(op.group) {
+			s.add(ordered(s, op.group[at], values[at]), descends(by.desc), ", ")
+		} else {
+			s.add(numbered(at), descends(by.desc), ", ")
+		}
 	}
-	for i := range op.group {
-		s.add(fmt.Sprintf("%d NULLS LAST, ", i+1))
+	for i, c := range op.group {
+		s.add(ordered(s, c, values[i]), descends(false), ", ")
 	}
 	s.add("1 LIMIT ", s.value(min(maxRows, cmp.Or(op.args.Limit, maxRows))), ") AS r")
 
 	return s
+}
+
+// aggregateSQL is the value of an aggregate: the first and the last of a list's values by their places.
+func aggregateSQL(s *statement, a aggregate) string {
+	if !isList(a.column) || a.Fn == "count" {
+		return a.Fn + "(" + a.column.SQL() + ")"
+	}
+
+	return "(" + s.value(a.column.Enum) + "::text[])[" + a.Fn + "(" + ordered(s, a.column, a.column.SQL()) + ")]"
 }
 
 func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {

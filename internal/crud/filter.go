@@ -33,6 +33,9 @@ const (
 
 var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opOverlaps, opSimilar, opExists, opNotExists}
 
+// orderOps ask which of two values is the greater one.
+var orderOps = []string{opGreater, opGreaterEq, opLess, opLessEq}
+
 // otherOps are operators as other languages write them.
 var otherOps = map[string]string{"==": opEqual, "<>": opNotEqual, "not in": opNotIn, "is null": opIsNull, "is not null": opIsNotNull, "not exists": opNotExists}
 

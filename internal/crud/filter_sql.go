@@ -79,7 +79,25 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 		return sql + " " + operator + " " + s.castList(c.texts, sqlType)
 	}
 
-	return sql + " " + operator + " " + s.cast(c.texts[0], sqlType)
+	value := s.cast(c.texts[0], sqlType)
+	if slices.Contains(orderOps, operator) {
+		sql, value = ordered(s, c.column, sql), ordered(s, c.column, value)
+	}
+
+	return sql + " " + operator + " " + value
+}
+
+// isList reports whether a column holds one of the values of a list.
+func isList(c *domain.Column) bool { return c.Kind == domain.KindText && len(c.Enum) > 0 }
+
+// ordered is a value of a column as it is put in order: one of a list by its place there. An enumeration may have been
+// read as text, and as text high comes before low.
+func ordered(s *statement, c *domain.Column, sql string) string {
+	if !isList(c) {
+		return sql
+	}
+
+	return "array_position(" + s.value(c.Enum) + "::text[], (" + sql + ")::text)"
 }
 
 // rangeOf is the type of one range of a column of ranges.

@@ -96,7 +96,7 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	if ranking(l.filters) != nil {
 		return nil, failColumn(CodeBadFilter, semanticField, "Lists are not ranked by meaning.")
 	}
-	terms := len(defaultOrder(e))
+	terms := len(defaultOrder(&statement{}, e))
 	if name := strings.TrimPrefix(params.Order, "-"); name != "" {
 		if l.order, fault = column(e, name); fault != nil {
 			return nil, fault
@@ -228,7 +228,7 @@ func (l *list) query(limit int) *query {
 func (l *list) first(s *statement) []*term {
 	switch {
 	case l.order != nil:
-		return []*term{{sql: l.order.SQL(), sqlType: l.order.Type, desc: strings.HasPrefix(l.params.Order, "-")}}
+		return []*term{termOf(s, l.order, strings.HasPrefix(l.params.Order, "-"))}
 	case l.searched():
 		begins := s.value(likeEscaper.Replace(l.params.Query) + "%")
 

@@ -240,7 +240,7 @@ func load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, 
 // of matching rows.
 func loadSQL(e *domain.Entity, q *query) *statement {
 	s := &statement{}
-	terms := defaultOrder(e)
+	terms := defaultOrder(s, e)
 	if q.first != nil {
 		terms = append(q.first(s), terms...)
 	}

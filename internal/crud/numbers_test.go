@@ -36,7 +36,7 @@ func TestAnalyze(t *testing.T) {
 		b := setup(t)
 		rows := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "inventory", "group_by": ["location"], "aggregates": [{"fn": "count"}, {"fn": "sum", "column": "quantity"}, {"fn": "max", "column": "name", "as": "last"}], "order_by": "count", "order_dir": "desc"}`))
 		require.Equal(t, []string{"fridge", "pantry", "freezer"}, column[string](rows, "location"))
-		several := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "inventory", "group_by": ["location", "category"], "aggregates": [{"fn": "count"}], "order_by": "location desc, count, category desc", "order_dir": ""}`))
+		several := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "inventory", "group_by": ["location", "category"], "aggregates": [{"fn": "count"}], "order_by": "location, count, category desc", "order_dir": ""}`))
 		require.Equal(t, "pantry", several[0]["location"])
 		require.EqualValues(t, 1, several[0]["count"])
 		require.Equal(t, []float64{5, 4, 3}, column[float64](rows, "count"))

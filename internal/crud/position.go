@@ -23,15 +23,24 @@ type term struct {
 
 // defaultOrder is the type's order with the key as the final tie-breaker, so that the same rows always come in the same
 // order and get the same refs.
-func defaultOrder(e *domain.Entity) []*term {
+func defaultOrder(s *statement, e *domain.Entity) []*term {
 	var terms []*term
 	for _, by := range e.Order {
 		if c := e.Column(by.Column); c != nil {
-			terms = append(terms, &term{sql: c.SQL(), sqlType: c.Type, desc: by.Desc})
+			terms = append(terms, termOf(s, c, by.Desc))
 		}
 	}
 
 	return append(terms, &term{sql: e.Qualified(e.Key), sqlType: e.Key.Type})
+}
+
+// termOf orders rows by a column.
+func termOf(s *statement, c *domain.Column, desc bool) *term {
+	if isList(c) {
+		return &term{sql: ordered(s, c, c.SQL()), sqlType: "integer", desc: desc}
+	}
+
+	return &term{sql: c.SQL(), sqlType: c.Type, desc: desc}
 }
 
 func orderSQL(terms []*term) string {

@@ -163,7 +163,7 @@ func (op *readOp) order(list []condition, by []*domain.Column) func(*statement) 
 			}
 		}
 		for i, one := range op.args.orders() {
-			terms = append(terms, &term{sql: by[i].SQL(), desc: one.desc})
+			terms = append(terms, termOf(s, by[i], one.desc))
 		}
 
 		return terms
