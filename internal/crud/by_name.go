@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -62,7 +63,7 @@ func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, 
 		)
 		for i, row := range rows {
 			if of, said := namedTarget(e, registry.Filter{Field: c.Name, Op: opEqual, Value: row[c.Name]}); len(said) == 1 {
-				target, names, at = of, append(names, folded(said[0])), append(at, i)
+				target, names, at = of, append(names, calling(of).words(said[0])), append(at, i)
 			}
 		}
 		if target == nil {
@@ -140,7 +141,7 @@ func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []st
 		}
 		names = append(names, name)
 	}
-	if len(names) == 0 || len(nameColumns(c.FK.Entity)) != 1 {
+	if len(names) == 0 || calling(c.FK.Entity).sql == "" {
 		return nil, nil
 	}
 
@@ -150,7 +151,7 @@ func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []st
 // keysOf returns the keys of the rows with these names, none unless each is the name of exactly one.
 func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([]string, error) {
 	for i := range names {
-		names[i] = folded(names[i])
+		names[i] = calling(e).words(names[i])
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -172,11 +173,48 @@ func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.
 const moreOfAName = 50
 
-// keysByName returns the keys of the rows that have these names, folded; of very many rows, those of names that several have.
+// calls is what rows of a type are called, and how a name has to be written to be compared with it.
+type calls struct {
+	sql   string
+	words func(name any) string
+}
+
+// apartWords is what may stand between the words of a label, and is left out of both where several columns make one up.
+const apartWords = `[\x01-\x2f\x3a-\x60\x7b-\x7f·]+`
+
+var betweenWords = regexp.MustCompile(apartWords)
+
+// calling says what rows of a type are called: the column that names them or, of a first and a last name or of the rows that a
+// row stands between, all words of the label. There is nothing that formats of times and numbers could be compared with.
+func calling(e *domain.Entity) calls {
+	if names := nameColumns(e); len(names) == 1 {
+		return calls{"lower(" + names[0].SQL() + "::text)", folded}
+	}
+	columns := e.Label.Columns()
+	if !says(e, furthestName) {
+		return calls{}
+	}
+
+	return calls{"regexp_replace(lower(" + wordsSQL(e, columns, furthestName) + "), '" + apartWords + "', '', 'g')", func(name any) string {
+		return betweenWords.ReplaceAllString(folded(name), "")
+	}}
+}
+
+// says reports whether a label consists of texts, its own and those of rows near enough.
+func says(e *domain.Entity, deep int) bool {
+	return !slices.ContainsFunc(e.Label.Columns(), func(name string) bool {
+		c := e.Column(name)
+
+		return c == nil || c.Hidden || c.FK == nil && c.Kind != domain.KindText || c.FK != nil && (deep == 0 || c.Target() == nil || c.Target() == e || !says(c.Target(), deep-1))
+	})
+}
+
+// keysByName returns the keys of the rows that have these names, as calling words them; of very many rows, those of names that
+// several have.
 func keysByName(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) (map[string][]string, error) {
-	name := nameColumns(e)[0]
+	name := &domain.Column{Name: " said", Expr: calling(e).sql}
 	q := &query{sel: selection{columns: []*domain.Column{e.Key, name}}, limit: len(names) + moreOfAName, where: func(s *statement) string {
-		return s.in("lower("+name.SQL()+"::text)", names, "text")
+		return s.in(name.SQL(), names, "text")
 	}}
 	rows, err := load(ctx, tx, e, q)
 	if err != nil {
@@ -184,7 +222,7 @@ func keysByName(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string
 	}
 	found := map[string][]string{}
 	for i, key := range rows.keys() {
-		said := folded(rows.Rows[i][name.Name])
+		said := fmt.Sprint(rows.Rows[i][name.Name])
 		found[said] = append(found[said], key)
 	}
 	if len(rows.Rows) == q.limit { // there are more, of whatever name

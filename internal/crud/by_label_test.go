@@ -1,0 +1,40 @@
+package crud_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/vocab"
+)
+
+const lettings = `CREATE SCHEMA lettings;
+CREATE TABLE lettings.users (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE lettings.houses (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES lettings.users, name text NOT NULL);
+CREATE TABLE lettings.tenants (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES lettings.users, first_name text NOT NULL, last_name text NOT NULL);
+CREATE TABLE lettings.leases (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, house_id integer NOT NULL REFERENCES lettings.houses, tenant_id integer NOT NULL REFERENCES lettings.tenants);
+CREATE TABLE lettings.payments (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, lease_id integer NOT NULL REFERENCES lettings.leases, amount numeric(8, 2) NOT NULL);
+INSERT INTO lettings.users VALUES (1, 'Ada'), (2, 'Eve');
+INSERT INTO lettings.houses (user_id, name) VALUES (1, 'St. Anne''s'), (1, 'Mill Row');
+INSERT INTO lettings.tenants (user_id, first_name, last_name) VALUES (1, 'Ben', 'O''Brien'), (1, 'Mia', 'Öztürk'), (2, 'Ben', 'O''Brien');
+INSERT INTO lettings.leases (house_id, tenant_id) VALUES (1, 1), (2, 2), (2, 1), (2, 1)`
+
+// A row is pointed to by what it is called, whatever that is made of: a first and a last name, or the rows that it stands between.
+// Such names were refused with the ref of the row that is called exactly so.
+func TestRowsAreNamedByAllThatTheyAreCalled(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "lettings", lettings, map[string][]string{"lease": {"house_id", "tenant_id"}, "payment": {"lease_id", "amount"}})
+	pay := func(lease string) string {
+		return `{"table": "payments", "data": {"lease_id": "` + lease + `", "amount": 700}}`
+	}
+	b.ok("write", vocab.ToolCreate, pay("St. Anne's · Ben O'Brien"))
+	b.ok("write", vocab.ToolCreate, strings.ReplaceAll(pay("mill row, Mia Öztürk"), "700", "800"))
+	require.Equal(t, "1 700.00, 2 800.00", query[string](b, `SELECT string_agg(lease_id || ' ' || amount, ', ' ORDER BY id) FROM lettings.payments`))
+	require.Contains(t, b.refused("write", vocab.ToolCreate, pay("Mill Row · Ben O'Brien"), crud.CodeUnknownRef), "Several leases are called Mill Row · Ben O'Brien")
+
+	amounts := b.rows(b.ok("read", vocab.ToolRead, `{"table": "payments", "filters": [{"field": "lease_id.tenant_id", "op": "=", "value": "ben o'brien"}]}`))
+	require.Len(t, amounts, 1)
+	b.ok("write", vocab.ToolCreate, `{"table": "leases", "data": {"house_id": "St. Anne's", "tenant_id": "Mia Öztürk"}}`)
+}
