@@ -172,7 +172,7 @@ func beforeAct(out *nodes.ActOutput, in acted) *move {
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
-		return in.asks(approving(outcome.Approval), "Nothing was changed: the user has to approve it first.")
+		return in.asks(approving(outcome.Approval), "Nothing was changed yet: this has to be approved first.")
 	case in.asked && outcome.Failed():
 		return *in.stop("Stopped, because it failed: " + lastError(outcome))
 	case in.asked && (out.AskUser != nil || out.Blocked != nil):

@@ -37,4 +37,7 @@ func TestRowsAreNamedByAllThatTheyAreCalled(t *testing.T) {
 	amounts := b.rows(b.ok("read", vocab.ToolRead, `{"table": "payments", "filters": [{"field": "lease_id.tenant_id", "op": "=", "value": "ben o'brien"}]}`))
 	require.Len(t, amounts, 1)
 	b.ok("write", vocab.ToolCreate, `{"table": "leases", "data": {"house_id": "St. Anne's", "tenant_id": "Mia Öztürk"}}`)
+
+	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "payments", "filters": []}`), call(vocab.ToolCreate, pay("St. Anne's, Ben O'Brien"))).Approval
+	require.Contains(t, asked.Text, "This would add 1 payment: St. Anne's · Ben O'Brien", "what waits for the same yes is named as it will be called")
 }

@@ -166,6 +166,21 @@ func TestQuestionsNameWhatElseWaits(t *testing.T) {
 	}
 }
 
+// A question names the row, whatever the owner's preview says of it.
+func TestQuestionsNameTheRow(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, depotFunctions+`
+		CREATE FUNCTION depot.off(this bigint) RETURNS text LANGUAGE sql AS $$ SELECT 'It leaves on Monday.' $$;
+		GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA depot TO alfred_tenant;`, depotOperations+`
+  - {name: book_crate, function: slip, on: crate, confirm: always, preview: off}
+`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Lamps"}}`)
+	outcome := b.decide("write", call("book_crate", `{"this": "crate_1"}`))
+	require.Equal(t, "This would book crate: crate Lamps. It leaves on Monday. Book crate cannot be taken back. Shall I?", outcome.Approval.Text)
+	require.Nil(t, b.approve(outcome.Approval).Approval)
+}
+
 // Of a great many rows only the first are compared, and no row is taken for a new one because another has gone.
 func TestOperationsOnOneOfManyRows(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -85,7 +86,11 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 				return err
 			}
 		case *createOp:
-			if text := d.added(op.entity); !strings.Contains(d.approval.Text, text) { // once for all of them
+			text, err := d.added(ctx, tx, op.entity)
+			if err != nil {
+				return err
+			}
+			if !strings.Contains(d.approval.Text, text) { // once for all of them
 				d.ask(text)
 			}
 		}
@@ -100,8 +105,8 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// added says what the decision would create among the rows of a type, by name where their own columns have one.
-func (d *decision) added(e *domain.Entity) string {
+// added says what the decision creates among the rows of a type, by name.
+func (d *decision) added(ctx context.Context, tx pgx.Tx, e *domain.Entity) (string, error) {
 	count, noun := 0, e.Name
 	var labels []string
 	for _, s := range d.steps {
@@ -109,8 +114,12 @@ func (d *decision) added(e *domain.Entity) string {
 		if !creates || s.entity != e {
 			continue
 		}
-		count += max(1, len(op.rows)) // a draft has none
-		for _, row := range op.rows {
+		count += len(op.found.Rows)
+		for _, row := range op.found.Rows[:min(len(op.found.Rows), namedInQuestion-len(labels))] {
+			row = maps.Clone(row)
+			if err := nameLinks(ctx, tx, e, []map[string]any{row}, furthestName, linksOf(e.Label)...); err != nil {
+				return "", err
+			}
 			if label := registry.Scrub(e.Label.RenderComplete(row)); label != "" {
 				labels = append(labels, label)
 			}
@@ -119,13 +128,12 @@ func (d *decision) added(e *domain.Entity) string {
 	if count > 1 {
 		noun = e.Plural
 	}
-
 	text := fmt.Sprintf("This would add %d %s", count, noun)
 	if len(labels) > 0 {
-		text += ": " + andMore(labels[:min(len(labels), namedInQuestion)], count)
+		text += ": " + andMore(labels, count)
 	}
 
-	return text + "."
+	return text + ".", nil
 }
 
 // askAboutDependents adds to each question about a deletion what goes with its rows.
