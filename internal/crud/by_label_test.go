@@ -41,3 +41,23 @@ func TestRowsAreNamedByAllThatTheyAreCalled(t *testing.T) {
 	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "payments", "filters": []}`), call(vocab.ToolCreate, pay("St. Anne's, Ben O'Brien"))).Approval
 	require.Contains(t, asked.Text, "This would add 1 payment: St. Anne's · Ben O'Brien", "what waits for the same yes is named as it will be called")
 }
+
+// A part of a name finds the only row whose name holds it, for those who read. Whoever writes is told its name, and whoever names
+// several is told which: without, a model read the rows to get the name.
+func TestPartsOfNames(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "lettings", lettings, map[string][]string{"lease": {"house_id", "tenant_id"}, "payment": {"lease_id", "amount"}})
+	leases := func(house string) string {
+		return `{"table": "leases", "filters": [{"field": "house_id", "op": "=", "value": "` + house + `"}]}`
+	}
+	require.Len(t, b.rows(b.ok("read", vocab.ToolRead, leases("anne"))), 1)
+	b.exec(`INSERT INTO lettings.houses (user_id, name) VALUES (1, 'Mews'), (2, 'Manor')`)
+	require.Equal(t, "Several houses are called like m: Mews, Mill Row. Name the one that is meant.", b.refused("read", vocab.ToolRead, leases("m"), crud.CodeUnknownRef))
+	require.Contains(t, b.refused("read", vocab.ToolRead, leases("Manor"), crud.CodeUnknownRef), "Manor does not exist in this conversation")
+	refused := b.refused("write", vocab.ToolCreate, `{"table": "leases", "data": {"house_id": "mill", "tenant_id": "o'brien"}}`, crud.CodeUnknownRef)
+	require.Contains(t, refused, "No house is called mill; there is Mill Row.")
+	require.Contains(t, refused, "No tenant is called o'brien; there is Ben O'Brien.")
+
+	b.exec(`INSERT INTO lettings.houses (user_id, name) VALUES (1, 'Mews')`)
+	require.Contains(t, b.refused("read", vocab.ToolRead, leases("Mews"), crud.CodeUnknownRef), "Mews does not exist in this conversation", "of two with one name, only refs tell which is meant")
+}

@@ -30,6 +30,9 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 			continue
 		}
 		keys, err := keysOf(ctx, tx, target, names)
+		if err == nil && len(keys) == 0 && len(names) == 1 {
+			keys, err = holding(ctx, tx, target, filter)
+		}
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -75,8 +78,15 @@ func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, 
 		}
 		for n, i := range at {
 			switch same := keys[names[n]]; len(same) {
-			case 0: // the registry says which refs are similar
-				continue
+			case 0:
+				similar, err := similarNames(ctx, tx, target, rows[i][c.Name])
+				if err != nil {
+					return nil, err
+				}
+				if len(similar.Rows) == 0 { // the registry says which refs are
+					continue
+				}
+				wrong.add(failColumn(CodeUnknownRef, c.Name, "No %s is called %s; there is %s.", target.Name, registry.Scrub(fmt.Sprint(rows[i][c.Name])), similarLabels(target, similar)))
 			case 1:
 				found[i][c.Name] = same[0]
 			default:
@@ -168,6 +178,48 @@ func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([
 	}
 
 	return keys, nil
+}
+
+// holding returns the key of the only row whose name holds what a filter says. Which of several is meant, others decide.
+func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter) ([]string, error) {
+	name := asList(filter.Value)[0]
+	similar, err := similarNames(ctx, tx, e, name)
+	if err != nil || len(similar.Rows) == 0 {
+		return nil, err
+	}
+	labels := each(similar.Rows, e.Label.Render)
+	slices.Sort(labels)
+	switch {
+	case len(labels) == 1:
+		return similar.keys(), nil
+	case len(slices.Compact(labels)) == 1: // only refs tell them apart
+		return nil, nil
+	default:
+		return nil, failColumn(CodeUnknownRef, filter.Field, "Several %s are called like %s: %s. Name the one that is meant.", e.Plural, registry.Scrub(fmt.Sprint(name)), similarLabels(e, similar))
+	}
+}
+
+// similarNames reads the rows whose names hold a name, with their labels.
+func similarNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, name any) (*loaded, error) {
+	said := calling(e)
+	found, err := load(ctx, tx, e, &query{sel: selection{columns: []*domain.Column{e.Key}}, limit: namedInQuestion, where: func(s *statement) string {
+		return said.sql + " LIKE " + s.value(literal(said.words(name)))
+	}})
+	if err != nil || len(found.Rows) == 0 {
+		return found, err
+	}
+	labelled, err := worded(ctx, tx, e, found.keys(), furthestName, e.Label)
+	if err != nil {
+		return nil, err
+	}
+	labelled.total = found.total
+
+	return labelled, nil
+}
+
+// similarLabels says what such rows are called.
+func similarLabels(e *domain.Entity, similar *loaded) string {
+	return andMore(each(similar.Rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) }), similar.total)
 }
 
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.
