@@ -818,7 +818,7 @@ type TurnSummaries struct {
 	DemotedRefs []string
 	// Refs the user rejected in this turn.
 	ExcludedRefs []string
-	// What its analyze steps found.
+	// What its analyze steps found, and what others left out.
 	AnalysisConclusions string
 	// What the reply said, shortened: it replaces the reply once the turn has left the window.
 	ResponseSummary string

@@ -34,6 +34,17 @@ func TestUnderstandSeesItsLastDecisions(t *testing.T) {
 	require.Equal(t, "- Turn 15: expire recipe_1: not mentioned for long (by the system)", log[9])
 }
 
+// What a write step left out is known to later turns: of three people two were enrolled, and what was told of the turn said all.
+func TestLaterTurnsKnowWhatWasLeftOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	past := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Status: db.TurnStatusSucceeded})
+	testfactory.Step(t, b.tx, past, testfactory.StepOpts{Type: db.StepTypeAnalyze, Outcome: new(db.StepOutcomeOk), Summary: "Compared."})
+	testfactory.Step(t, b.tx, past, testfactory.StepOpts{Step: 2, Type: db.StepTypeWrite, Outcome: new(db.StepOutcomeOk), Summary: "Added all three.", Conclusions: "There is no Lea."})
+	b.exec(t, `SELECT turn_summary_write_facts($1)`, past.ID)
+	require.Contains(t, body(b.together(t, b.running(t, 2, "thanks", db.StepTypeRead)).Frame, "## What Happened"), "Conclusions: Compared. There is no Lea.")
+}
+
 // Act sees the last three steps of its turn in full, the others as counts; an analysis's conclusion is never cut; the
 // note comes from the last step that ran.
 func TestActSeesTheStepsBefore(t *testing.T) {
