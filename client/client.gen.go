@@ -1303,7 +1303,8 @@ type Branch struct {
 
 // BranchesOutBody defines model for BranchesOutBody.
 type BranchesOutBody struct {
-	Items []Branch `json:"items"`
+	Items      []Branch `json:"items"`
+	NextCursor string   `json:"next_cursor"`
 }
 
 // CallLine defines model for CallLine.
@@ -1586,7 +1587,8 @@ type Mention struct {
 
 // MentionList defines model for MentionList.
 type MentionList struct {
-	Items []Mention `json:"items"`
+	Items      []Mention `json:"items"`
+	NextCursor string    `json:"next_cursor"`
 }
 
 // MentionedEntity defines model for MentionedEntity.
@@ -2010,7 +2012,8 @@ type RowFieldKind string
 
 // RowHistoryOutBody defines model for RowHistoryOutBody.
 type RowHistoryOutBody struct {
-	Items []RowEvent `json:"items"`
+	Items      []RowEvent `json:"items"`
+	NextCursor string     `json:"next_cursor"`
 }
 
 // RowOperation defines model for RowOperation.
@@ -2068,7 +2071,8 @@ type RowTypeWrites string
 
 // RowTypesOutBody defines model for RowTypesOutBody.
 type RowTypesOutBody struct {
-	Items []RowType `json:"items"`
+	Items      []RowType `json:"items"`
+	NextCursor string    `json:"next_cursor"`
 }
 
 // RowWas defines model for RowWas.
@@ -2082,8 +2086,9 @@ type RowWas struct {
 
 // SearchResult defines model for SearchResult.
 type SearchResult struct {
-	Items  []Found `json:"items"`
-	Notice *string `json:"notice,omitempty"`
+	Items      []Found `json:"items"`
+	NextCursor string  `json:"next_cursor"`
+	Notice     *string `json:"notice,omitempty"`
 }
 
 // Session defines model for Session.

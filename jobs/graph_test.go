@@ -304,4 +304,6 @@ func TestExpiry(t *testing.T) {
 			require.Equal(t, test.want+"T00:00:00-05:00", got.Format(time.RFC3339))
 		})
 	}
+	sunday := expiry(nodes.Constraint{Text: "No cod this week"}, tuesday.AddDate(0, 0, 5))
+	require.Equal(t, "2026-01-19", sunday.Format(time.DateOnly), "the week ends with the Sunday on which it is said")
 }

@@ -220,3 +220,23 @@ func requireReferences(t *testing.T, raw string, schemas map[string]map[string]a
 		require.Contains(t, schemas, strings.TrimPrefix(name, "#/components/schemas/"))
 	}
 }
+
+// Whoever reads one list can read them all.
+func TestListsHaveOneForm(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	var spec description
+	require.NoError(t, json.Unmarshal([]byte(send(t, b.url, http.MethodGet, "/v1/openapi.json", nil, nil).raw), &spec))
+	lists := 0
+	for path, methods := range spec.Paths {
+		ref, _ := methods["get"].Responses["200"].Content["application/json"].Schema["$ref"].(string)
+		properties, _ := spec.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]["properties"].(map[string]any)
+		if properties["items"] == nil || strings.HasSuffix(path, "/context") { // which is one prompt, not a list
+			continue
+		}
+		require.Contains(t, properties, "next_cursor", path)
+		lists++
+	}
+	require.Greater(t, lists, 10)
+}

@@ -134,9 +134,7 @@ type rowEvent struct {
 	At        time.Time  `json:"at"`
 }
 
-type rowHistoryOutBody struct {
-	Items []rowEvent `json:"items"`
-}
+type rowHistoryOutBody struct{ Page[rowEvent] }
 
 const shownEvents = 100
 
@@ -152,5 +150,5 @@ func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOutBody, 
 		return nil, fmt.Errorf("list changes of row: %w", err)
 	}
 
-	return &rowHistoryOutBody{mapped(rows, func(r *db.RowEventListRow) rowEvent { return rowEvent(*r) })}, nil
+	return &rowHistoryOutBody{whole(rows, func(r *db.RowEventListRow) rowEvent { return rowEvent(*r) })}, nil
 }

@@ -170,7 +170,7 @@ func TestMentions(t *testing.T) {
 	b := setup(t)
 	b.exec(t, `SELECT kitchen.seed_demo($1)`, b.user)
 	none := b.call(t, http.MethodGet, "/v1/mentions?q=no+such+thing+anywhere", nil)
-	require.JSONEq(t, `{"items": []}`, none.raw)
+	require.JSONEq(t, `{"items": [], "next_cursor": ""}`, none.raw)
 
 	all := b.call(t, http.MethodGet, "/v1/mentions", nil)
 	require.Equal(t, http.StatusOK, all.status, all.raw)

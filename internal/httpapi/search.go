@@ -43,7 +43,8 @@ type found struct {
 
 // searchResult is what was found, best first.
 type searchResult struct {
-	Items []found `json:"items"`
+	Page[found]
+
 	// Notice is set if the embedder failed and the search used words only.
 	Notice string `json:"notice,omitempty"`
 }
@@ -66,7 +67,7 @@ func (a *api) search(ctx context.Context, in *searchIn) (searchResult, error) {
 	}
 	items, err := a.label(ctx, hits)
 
-	return searchResult{Items: items, Notice: vectors.Notice}, err
+	return searchResult{Page: Page[found]{Items: items}, Notice: vectors.Notice}, err
 }
 
 // label names the hits. A row deleted since it was embedded is left out.
@@ -147,12 +148,10 @@ type mention struct {
 }
 
 // mentionList is what a message may mention.
-type mentionList struct {
-	Items []mention `json:"items"`
-}
+type mentionList struct{ Page[mention] }
 
 func (a *api) mentionList(ctx context.Context, in *mentionsIn) (mentionList, error) {
-	out := mentionList{Items: []mention{}}
+	out := mentionList{Page[mention]{Items: []mention{}}}
 	err := a.readAll(ctx, func(tx pgx.Tx) error {
 		for _, entity := range a.Domain.Entities {
 			room := min(mentionsPerType, maxMentions-len(out.Items))

@@ -248,9 +248,7 @@ type branch struct {
 	CreatedAt    time.Time  `json:"created_at"`
 }
 
-type branchesOutBody struct {
-	Items []branch `json:"items"`
-}
+type branchesOutBody struct{ Page[branch] }
 
 // sessionBranches lists the root of a conversation's forks and everything forked from it, oldest first.
 func (a *api) sessionBranches(ctx context.Context, in *SessionPath) (branchesOutBody, error) {
@@ -260,6 +258,6 @@ func (a *api) sessionBranches(ctx context.Context, in *SessionPath) (branchesOut
 			return branchesOutBody{}, fmt.Errorf("list branches: %w", err)
 		}
 
-		return branchesOutBody{mapped(rows, func(r *db.SessionBranchesRow) branch { return branch(*r) })}, nil
+		return branchesOutBody{whole(rows, func(r *db.SessionBranchesRow) branch { return branch(*r) })}, nil
 	})
 }

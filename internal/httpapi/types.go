@@ -58,12 +58,10 @@ type rowChild struct {
 	Column string `doc:"The part's column with its row's key." json:"column"`
 }
 
-type rowTypesOutBody struct {
-	Items []rowType `json:"items"`
-}
+type rowTypesOutBody struct{ Page[rowType] }
 
 func (a *api) typeList(context.Context, *struct{}) (rowTypesOutBody, error) {
-	return rowTypesOutBody{mapped(a.Domain.Entities, func(entity *domain.Entity) rowType {
+	return rowTypesOutBody{whole(a.Domain.Entities, func(entity *domain.Entity) rowType {
 		return rowType{
 			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference, Writes: append([]domain.Verb{}, entity.Writes...),
 			Key: entity.Key.Name, Singleton: entity.Singleton, Fields: fields(entity), Operations: operations(a.Domain, entity),

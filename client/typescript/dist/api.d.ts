@@ -640,6 +640,7 @@ export interface components {
         };
         BranchesOutBody: {
             items: components["schemas"]["Branch"][];
+            next_cursor: string;
         };
         CallLine: {
             /**
@@ -919,6 +920,7 @@ export interface components {
         };
         MentionList: {
             items: components["schemas"]["Mention"][];
+            next_cursor: string;
         };
         Message: {
             content: string;
@@ -1307,6 +1309,7 @@ export interface components {
         };
         RowHistoryOutBody: {
             items: components["schemas"]["RowEvent"][];
+            next_cursor: string;
         };
         RowOperation: {
             description: string;
@@ -1347,6 +1350,7 @@ export interface components {
         };
         RowTypesOutBody: {
             items: components["schemas"]["RowType"][];
+            next_cursor: string;
         };
         RowWas: {
             /**
@@ -1361,6 +1365,7 @@ export interface components {
         };
         SearchResult: {
             items: components["schemas"]["Found"][];
+            next_cursor: string;
             notice?: string;
         };
         Session: {
