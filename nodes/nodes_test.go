@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -147,6 +148,10 @@ func TestUnderstandPrompt(t *testing.T) {
 	golden(t, "understand.txt", req.System+"\n\n=====\n\n"+req.Messages[0].Content+"\n")
 	golden(t, "understand.schema.json", indent(t, req.Schema))
 	require.Equal(t, "understand", req.SchemaName)
+	_, examples, _ := strings.Cut(strings.ToLower(req.System), "## examples")
+	for _, one := range []string{"clear reference", "ambiguous", "retention", "demotion", "fresh start", "rejection"} {
+		require.Contains(t, examples, one, "shortening must not leave one out")
+	}
 }
 
 func indent(t *testing.T, raw json.RawMessage) string {
