@@ -107,13 +107,9 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 
 // newRows checks rows and replaces refs and names by keys, with one lookup for all rows, and one for the names of a column.
 func (d *decision) newRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, given []map[string]any) ([]map[string]any, error) {
-	checked, rows := make([]map[string]any, len(given)), make([]any, len(given))
 	var wrong faults
-	for i := range given {
-		row, fault := newRow(e, given[i], nil)
-		wrong.add(rowFault(fault, i, len(given)))
-		checked[i], rows[i] = row, row
-	}
+	checked := checkedRows(e, given, &wrong)
+	rows := each(checked, func(row map[string]any) any { return row })
 	named, err := takeNamed(ctx, tx, e, &wrong, checked...)
 	if err != nil {
 		return nil, err
@@ -125,6 +121,18 @@ func (d *decision) newRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, giv
 	}
 
 	return made, err
+}
+
+// checkedRows are new rows as far as they can be read, and what is wrong with them.
+func checkedRows(e *domain.Entity, given []map[string]any, wrong *faults) []map[string]any {
+	checked := make([]map[string]any, len(given))
+	for i := range given {
+		row, fault := newRow(e, given[i], nil)
+		wrong.add(rowFault(fault, i, len(given)))
+		checked[i] = row
+	}
+
+	return checked
 }
 
 // withKeys replaces refs by keys. What is wrong with them is reported together with what is wrong already.

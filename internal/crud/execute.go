@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -338,11 +339,25 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 		case i == at.index:
 			s.fault = fault
 		case s.fault == nil:
-			s.fault = fail(CodeNotExecuted, "Not carried out, because another call of the same answer failed. It has to be called again.")
+			s.fault = cmp.Or(s.unfit(), fail(CodeNotExecuted, "Not carried out, because another call of the same answer failed. It has to be called again."))
 		}
 	}
 
 	return nil
+}
+
+// unfit says which values a call cannot write, though another call's fault kept it from being made: both are mended at once.
+func (s *step) unfit() *Error {
+	var wrong faults
+	switch op := s.op.(type) {
+	case *createOp:
+		checkedRows(op.entity, op.rows, &wrong) // a draft's are not read yet
+	case *updateOp:
+		_, fault := changes(op.entity, op.args.Data)
+		wrong.add(fault)
+	}
+
+	return wrong.one()
 }
 
 // explained converts an error that concerns a model or a user interface to an *Error, and returns any other unchanged.

@@ -291,6 +291,20 @@ func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
 	}
 }
 
+// So is what is wrong with several calls of an answer, those after the first that fails included.
+func TestAllCallsThatAreWrongAreTold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	results := b.decide("write", call(vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-27", "meal_type": "dinner", "recipe_id": "Curry"}}`),
+		call(vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_1"}], "data": {"date": "tomorrow"}}`),
+		call(vocab.ToolCreate, `{"table": "meal_plans", "data": [{"date": "2026-11-27", "meal_type": "Abendessen"}]}`),
+		call(vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-27", "meal_type": "lunch"}}`)).Results
+	require.Contains(t, results[0].ErrorMessage, "Curry does not exist in this conversation")
+	require.Contains(t, results[1].ErrorMessage, "date has to be a date")
+	require.Contains(t, results[2].ErrorMessage, "meal_type has to be one of")
+	require.Equal(t, crud.CodeNotExecuted, results[3].ErrorCode)
+}
+
 // Words that were written before a notice was known tell it only if they name what is gone: an article names nothing.
 func TestNoticesThatWordsDoNotTell(t *testing.T) {
 	t.Parallel()
