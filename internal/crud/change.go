@@ -114,8 +114,7 @@ func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
 func fromText(c *domain.Column, value any) any {
 	text, _ := value.(string)
 	text = strings.TrimSpace(text)
-	isList, isObject := strings.HasPrefix(text, "["), strings.HasPrefix(text, "{")
-	if fits := c != nil && (c.Kind == domain.KindJSON && (isList || isObject) || c.Kind == domain.KindArray && isList); !fits {
+	if fits := c != nil && (c.Kind == domain.KindJSON && structured(text) || c.Kind == domain.KindArray && strings.HasPrefix(text, "[")); !fits {
 		return value
 	}
 	var inner any
@@ -124,6 +123,11 @@ func fromText(c *domain.Column, value any) any {
 	}
 
 	return inner
+}
+
+// structured reports whether a text is meant as an object or a list of JSON.
+func structured(text string) bool {
+	return strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{")
 }
 
 // oneForm returns a change as an object by column, in whichever form it came; twice is the message if both forms came.

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -59,6 +60,9 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil || len(op.before.Rows) == 0 {
 		return err
 	}
+	if err := op.keepsStructure(); err != nil {
+		return err
+	}
 	if !op.asks && !op.agreed { // the user looks at what a question is about
 		if err := d.asShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
 			return err
@@ -70,6 +74,39 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	op.after, err = d.update(ctx, tx, op.entity, op.before.keys(), op.written)
 
 	return err
+}
+
+// keepsStructure refuses a word in place of an object or a list: "phone: 0170-555" took the mother's name along, which stood beside
+// the phone.
+func (op *updateOp) keepsStructure() error {
+	for _, name := range slices.Sorted(maps.Keys(op.written)) {
+		c, value := op.entity.Column(name), op.written[name]
+		if c == nil || c.Kind != domain.KindJSON || value == nil || isStructure(value) {
+			continue
+		}
+		for _, row := range op.before.Rows {
+			if isStructure(row[name]) {
+				text, err := json.Marshal(row[name])
+				if err != nil {
+					return fmt.Errorf("word %s: %w", name, err)
+				}
+
+				return failColumn(CodeBadValue, name, "%s holds %s: give the whole of it as it is to be, as JSON.", name, registry.CleanText(registry.Scrub(string(text)), longestValue))
+			}
+		}
+	}
+
+	return nil
+}
+
+// isStructure reports whether a value of JSON is an object or a list.
+func isStructure(value any) bool {
+	switch value.(type) {
+	case map[string]any, []any:
+		return true
+	default:
+		return false
+	}
 }
 
 // changes checks the columns of an update; null clears one.

@@ -221,6 +221,10 @@ func storedOne(c *domain.Column, kind domain.Kind, value any) (any, *Error) {
 	case c.FK != nil:
 		return reference(c, value)
 	case kind == domain.KindJSON:
+		if text, isText := value.(string); isText && structured(text) {
+			return nil, failColumn(CodeBadValue, c.Name, "%s has to be JSON; this is none: it begins like an object or a list.", c.Name)
+		}
+
 		return value, nil
 	}
 	text, err := scalar(c, kind, value)
