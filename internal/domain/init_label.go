@@ -15,7 +15,11 @@ func (e *initEntity) guessLabel() {
 		return (c.Kind == KindDate || c.Kind == KindTimestamp) && !keptNames.MatchString(snake(c.Name))
 	})
 	name, title, code, words := firstNamed(e.plain, wholeNames...), e.title(), firstNamed(e.plain, codeNames...), find(e.plain, isProse)
+	if e.links() {
+		day = nil
+	}
 	dated := day != nil && len(e.refs) > 0
+	part := find(e.plain, func(c *Column) bool { return c.Kind == KindText && len(e.within(c.Name)) > 0 })
 	switch {
 	case name != nil:
 		e.labelBy(name.Name)
@@ -31,13 +35,53 @@ func (e *initEntity) guessLabel() {
 		e.labelBy(SpokenKey)
 	case words != nil && !dated:
 		e.labelBy(words.Name)
+	case dated && part != nil:
+		e.labelBy(part.Name)
 	default:
 		e.labelByOthers(day)
 	}
 }
 
+// labelBy labels a row by a column, after the rows within which alone it is unique: each of twenty houses has a flat 1A.
 func (e *initEntity) labelBy(column string) {
-	e.names, e.Label = []string{column}, "{"+quotedName(column)+"}"
+	for _, name := range e.within(column) {
+		e.Label += "{" + quotedName("_"+name+"_label") + "} · "
+	}
+	e.names = []string{column}
+	e.Label += "{" + quotedName(column) + "}"
+}
+
+// within are the references that tell rows apart together with a column, none if it does so alone, or if some may be missing. A part
+// stands beside its whole.
+func (e *initEntity) within(column string) (names []string) {
+	for _, set := range e.keys() {
+		rest := slices.DeleteFunc(slices.Clone(set), func(name string) bool { return name == column || e.refs[name] != nil && e.refs[name] == e.Parent })
+		switch {
+		case !slices.Contains(set, column):
+		case len(rest) == 0:
+			return nil
+		case !slices.ContainsFunc(rest, func(name string) bool { return e.refs[name] == nil || e.mayLack(name) }):
+			names = rest
+		}
+	}
+
+	return names
+}
+
+// keys are the sets of columns that are unique among the rows of one person.
+func (e *initEntity) keys() (sets [][]string) {
+	for _, set := range append([][]string{e.Table.primary}, e.Table.uniques...) {
+		sets = append(sets, slices.DeleteFunc(slices.Clone(set), func(name string) bool { return name == e.ownerColumn() }))
+	}
+
+	return sets
+}
+
+// links reports whether the rows that one references tell it apart, as a member is by the group and the person.
+func (e *initEntity) links() bool {
+	return slices.ContainsFunc(e.keys(), func(set []string) bool {
+		return len(set) > 1 && !slices.ContainsFunc(set, func(name string) bool { return e.refs[name] == nil })
+	})
 }
 
 // labelByOthers labels a row by its day, if it has one, and by rows that it references.

@@ -93,6 +93,33 @@ func TestInitDisplaysARowsOwnWords(t *testing.T) {
 	require.Contains(t, text, `spoken: "opening hour{?opens:, opens: {opens:15:04}}"`)
 }
 
+// A row is called by what tells it apart from others: a flat by its house as well, a member by the group and the person, not by the
+// day on which somebody joined.
+func TestInitCallsRowsByWhatTellsThemApart(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA quarter;
+		CREATE TABLE quarter.users (id integer PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE quarter.houses (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES quarter.users, name text NOT NULL, UNIQUE (user_id, name));
+		CREATE TABLE quarter.flats (id serial PRIMARY KEY, house_id integer NOT NULL REFERENCES quarter.houses, number text NOT NULL, rooms integer NOT NULL, UNIQUE (house_id, number));
+		CREATE TABLE quarter.rooms (id serial PRIMARY KEY, flat_id integer NOT NULL REFERENCES quarter.flats ON DELETE CASCADE, name text NOT NULL, UNIQUE (flat_id, name));
+		CREATE TABLE quarter.people (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES quarter.users, given_name text NOT NULL, family_name text NOT NULL,
+			full_name text GENERATED ALWAYS AS (given_name || ' ' || family_name) STORED);
+		CREATE TABLE quarter.dwellers (house_id integer NOT NULL REFERENCES quarter.houses, person_id integer NOT NULL REFERENCES quarter.people, since date NOT NULL, PRIMARY KEY (house_id, person_id));
+		CREATE TABLE quarter.marks (id serial PRIMARY KEY, house_id integer NOT NULL REFERENCES quarter.houses, person_id integer NOT NULL REFERENCES quarter.people, test text NOT NULL,
+			given_on date NOT NULL, UNIQUE (person_id, house_id, test));`)
+	text, err := domain.InitViews(t.Context(), tx, "quarter", "users")
+	require.NoError(t, err)
+	for _, part := range []string{
+		`label: "{_house_id_label} · {number}"`, `display: "{_house_id_label} · {number}{?rooms: rooms:{rooms}}"`, `order: ["number"]`, `label: "{name}"`, `display: "{full_name}"`,
+		`label: "{_house_id_label} · {_person_id_label}"`, `label: "{_person_id_label} · {_house_id_label} · {test}"`,
+	} {
+		require.Contains(t, text, part)
+	}
+	require.NotContains(t, text, "_flat_id_label", "a part stands beside its whole")
+}
+
 // People read no column's spelling: dates, times, words and flags are written as they say them.
 func TestInitSpeaksToPeople(t *testing.T) {
 	t.Parallel()

@@ -264,7 +264,7 @@ func (e *initEntity) speaksFor(name string) bool {
 
 // isProse reports whether every row has words of its own in the column.
 func isProse(c *Column) bool {
-	return c.Kind == KindText && len(c.Enum) == 0 && c.Form == "" && !c.Nullable
+	return c.Kind == KindText && len(c.Enum) == 0 && c.Form == "" && (!c.Nullable || c.Generated)
 }
 
 // Semantic is the label and the free-text columns, for types that have both.
