@@ -65,9 +65,7 @@ func (t *Teller) effectText(d *view.Effect) string {
 		return ""
 	}
 	lines := []string{Verb(d.Result.Tool) + " " + t.HowMany(d) + ":"}
-	for _, ref := range refs[:min(len(refs), maxListed)] {
-		lines = append(lines, t.rowText(d, ref))
-	}
+	lines = append(lines, t.rowTexts(d, refs[:min(len(refs), maxListed)])...)
 	if more := len(refs) - maxListed; more > 0 {
 		lines = append(lines, "… and "+strconv.Itoa(more)+" more")
 	}
@@ -84,6 +82,40 @@ func (t *Teller) summaryOf(number int32) string {
 	}
 
 	return ""
+}
+
+// rowTexts are the rows, one a line. Those that read alike say to which rows they belong, and if that is not enough, all that is
+// short: nobody can choose among four that are called Roof leak.
+func (t *Teller) rowTexts(d *view.Effect, refs []string) []string {
+	lines := make([]string, len(refs))
+	for i, ref := range refs {
+		lines[i] = t.rowText(d, ref)
+	}
+	for _, wider := range []func(*view.Row) map[string]any{withLinks, shortValues} {
+		alike := map[string]int{}
+		for _, line := range lines {
+			alike[line]++
+		}
+		for i, ref := range refs {
+			if r := t.Rows.ByRef[ref]; r != nil && alike[lines[i]] > 1 {
+				lines[i] = "- " + t.lineOf(r.Kind, wider(r), forPerson)
+			}
+		}
+	}
+
+	return lines
+}
+
+// withLinks are the values that a row's template shows, and what the rows are called to which it points.
+func withLinks(r *view.Row) map[string]any {
+	shown := spokenValues(r)
+	for name, value := range r.Columns {
+		if strings.HasPrefix(name, "_") && strings.HasSuffix(name, "_label") {
+			shown[name] = value
+		}
+	}
+
+	return shown
 }
 
 // rowText is a row on one line, or the whole row if the call read it for its long texts or parts.
@@ -109,6 +141,16 @@ func (t *Teller) shortRowLine(ref string) string {
 	if r == nil {
 		return "- " + t.ByRef[ref].Label
 	}
+	line := t.lineOf(r.Kind, spokenValues(r), forPerson)
+	if line == "" {
+		line = t.ByRef[ref].Label
+	}
+
+	return "- " + line
+}
+
+// spokenValues are the values that a row's template for people shows.
+func spokenValues(r *view.Row) map[string]any {
 	shown := map[string]any{}
 	used := r.Kind.Spoken.Columns()
 	for name, value := range r.Columns {
@@ -117,12 +159,8 @@ func (t *Teller) shortRowLine(ref string) string {
 			shown[name] = value
 		}
 	}
-	line := t.lineOf(r.Kind, shown, forPerson)
-	if line == "" {
-		line = t.ByRef[ref].Label
-	}
 
-	return "- " + line
+	return shown
 }
 
 // notDone says how a step that is not done ended.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -135,7 +136,17 @@ func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, t
 		return to.named(strings.TrimSuffix(column, "_id"), clean.Value(value))
 	}
 
-	return to.named(name, clean.Value(value))
+	return to.named(name, to.worded(def.Column(name), clean.Value(value)))
+}
+
+// worded writes a time as people do, for people.
+func (h hearer) worded(c *domain.Column, value string) string {
+	at, err := time.Parse(time.RFC3339, value)
+	if h != forPerson || c == nil || c.Kind != domain.KindTimestamp || err != nil {
+		return value
+	}
+
+	return at.Format("Jan 2, 2006 15:04")
 }
 
 // isCanonical reports whether a column references the canonical row of the row's own name, which implies it.

@@ -27,6 +27,10 @@ func TestLinesLeaveOutNothing(t *testing.T) {
 	row := map[string]any{"at": "2026-11-26T08:00:00+00:00", "_patient_id_label": "Bello", "vet_id": "vet_1", "_vet_id_label": "Dr. Vogt", "food_id": "food_1", "_food_id_label": "oats"}
 	require.Equal(t, "Nov 26 Bello at:2026-11-26T08:00:00+00:00 vet:Dr. Vogt", (&Teller{}).lineOf(def, row, forReply))
 	require.Equal(t, "Nov 26 Bello, vet: Dr. Vogt", (&Teller{}).lineOf(def, row, forPerson))
+
+	def.Columns = append(def.Columns, column("booked_at", domain.KindTimestamp))
+	row["booked_at"] = row["at"]
+	require.Contains(t, (&Teller{}).lineOf(def, row, forPerson), ", booked at: Nov 26, 2026 08:00", "a time as people write it")
 }
 
 // A template that asks whether there is a reference tells people of it as it tells models: a score that is lent was shown
