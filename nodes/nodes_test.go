@@ -310,6 +310,23 @@ func TestAct(t *testing.T) {
 		})
 	}
 
+	for name, bad := range map[string][]llm.ToolCall{
+		"a table asked for without its name": {calls("request_schema", `{}`)},
+		"a question without words":           {calls("ask_user", `{"question":" "}`)},
+		"blocked without a known way on":     {calls("blocked", `{"code":"tool_failure","details":"d","next":"dance"}`)},
+		"a call beside a question":           {calls("db_read", `{"table":"vases"}`), calls("ask_user", `{"question":"Which?"}`)},
+		"arguments that are a list":          {calls("db_read", `[]`)},
+	} {
+		t.Run("malformed: "+name, func(t *testing.T) {
+			t.Parallel()
+			m := &scripted{answers: []llm.Response{answer(bad...), answer(calls("step_complete", `{"summary":"ok"}`))}}
+			out, err := nodes.Act(t.Context(), m, in("read"))
+			require.NoError(t, err)
+			require.Len(t, m.requests, 2, "it is asked again")
+			require.Equal(t, "ok", out.StepComplete.Summary)
+		})
+	}
+
 	t.Run("V31: answers that stay unusable end the step, not the turn", func(t *testing.T) {
 		t.Parallel()
 		bad := llm.Response{Text: "done"}
