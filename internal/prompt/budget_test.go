@@ -155,7 +155,7 @@ func TestManyRefsAreOneLine(t *testing.T) {
 		}
 	}
 	list := body(b.think(t, b.running(t, 2, "hi", db.StepTypeRead)).Frame, "## Recent Context (last 2 turns)")
-	require.Contains(t, list, "- inv_10: Item 10 (inv) [read]\n- inv_12..inv_22: [11 pantry items] [read]")
+	require.Contains(t, list, "- inv_10: Item 10 (inv) [read]\n- inv_12..inv_22: [11 inventory items] [read]")
 }
 
 // counted counts a transaction's round trips.

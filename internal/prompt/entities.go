@@ -202,7 +202,21 @@ func (t *page) collapse(entities []*view.Entity) []*group {
 
 // rangeLine begins the one line of many refs: "- inv_1..inv_59: [59 inventory items] ".
 func (t *page) rangeLine(run []*view.Entity) string {
-	return fmt.Sprintf("- %s..%s: [%d %s] ", run[0].Ref, run[len(run)-1].Ref, len(run), t.Plural(run[0].EntityType))
+	return fmt.Sprintf("- %s..%s: [%d %s] ", run[0].Ref, run[len(run)-1].Ref, len(run), t.rowsOf(run[0].EntityType))
+}
+
+// rowsOf calls rows by their table, which models read, where people's word for them is another one.
+func (t *page) rowsOf(entityType string) string {
+	plural, e := t.Plural(entityType), t.Domain.ByType(entityType)
+	if e == nil || strings.HasPrefix(plural, strings.ToLower(e.Table)) {
+		return plural
+	}
+	words := strings.ReplaceAll(e.Table, "_", " ")
+	if strings.HasSuffix(words, "s") {
+		return words
+	}
+
+	return words + " items"
 }
 
 // retained lists what Understand keeps in view.

@@ -24,7 +24,7 @@ func TestWhatTheMessageNamesHasItsRef(t *testing.T) {
 		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("gen_meal_%d", i+1), Label: fmt.Sprintf("Dinner %d", i+1)})
 	}
 	f := b.together(t, b.running(t, 1, "Move Cod5 to the fridge, and drop Dinner 3", db.StepTypeRead)).Frame
-	require.Contains(t, body(f, "## Recent Context (last 2 turns)"), "- inv_1..inv_12: [12 pantry items]")
+	require.Contains(t, body(f, "## Recent Context (last 2 turns)"), "- inv_1..inv_12: [12 inventory items]")
 	named := body(f, "## All Known Entities")
 	require.Contains(t, named, "**Named in the message**\n- gen_meal_3: Dinner 3 (meal) [needs save]")
 	require.Contains(t, named, "\n- inv_6: Cod5 (inv) [read]")
