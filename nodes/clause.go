@@ -15,7 +15,7 @@ import (
 var (
 	clauseForm    = regexp.MustCompile(`(?is)^(?:select\s+)?(.*?)\s*(?:\bgroup by\s+(.*?))?\s*(?:\border by\s+(.+?))?\s*(?:\blimit\s+(\d+))?$`)
 	orderForm     = regexp.MustCompile(`(?i)^(.+?)(?:\s+(asc|desc))?(?:\s+nulls last)?$`)
-	aggregateForm = regexp.MustCompile(`(?i)^(count|sum|avg|min|max)\s*(?:\(\s*\*?([\w.]*)\s*\))?(?:\s+as\s+(\w+))?$`)
+	aggregateForm = regexp.MustCompile(`(?i)^(count|sum|avg|min|max|count_distinct)\s*(?:\(\s*(distinct\s+)?\*?([\w.:]*)\s*\))?(?:\s+as\s+(\w+))?$`)
 )
 
 // clause reads that text and returns the arguments that it stands for; false if it says anything else.
@@ -100,18 +100,21 @@ func aggregates(texts []string) (list []map[string]string, ok bool) {
 	return list, len(list) > 0
 }
 
-// aggregate reads count, sum(price) or sum(price) as total.
+// aggregate reads count, count(distinct buyer), sum(price) or sum(price) as total.
 func aggregate(text string) (read map[string]string, ok bool) {
 	parts := aggregateForm.FindStringSubmatch(text)
 	if parts == nil {
 		return nil, false
 	}
 	fn := strings.ToLower(parts[1])
+	if parts[2] != "" {
+		fn += "_distinct"
+	}
 
 	return map[string]string{
-		"fn": fn, "column": parts[2],
-		"as": strings.ToLower(cmp.Or(parts[3], vocab.AggregateName(fn, parts[2]))),
-	}, true
+		"fn": fn, "column": parts[3],
+		"as": strings.ToLower(cmp.Or(parts[4], vocab.AggregateName(fn, parts[3]))),
+	}, slices.Contains(vocab.Aggregates, fn)
 }
 
 // listed are the parts of a list with commas.

@@ -27,10 +27,14 @@ func TestPlannedCallsSayHow(t *testing.T) {
 		`"tool":"db_read","how":"order by priority, made_at DESC NULLS LAST, name limit 5"`: `{"order_by":"priority asc, made_at desc, name asc","order_dir":"","limit":5}`,
 		`"tool":"db_analyze","how":"count, sum(price) group by tint order by count desc, sum(price), tint"`: `{
 			"aggregates":[{"fn":"count","column":"","as":"count"},{"fn":"sum","column":"price","as":"sum_price"}],"group_by":["tint"],"order_by":"count desc, sum_price asc, tint asc","order_dir":""}`,
-		`"tool":"db_read","how":"limit 5"`:                 `{"limit":5}`,
-		`"tool":"db_read","how":"null"`:                    `{}`,
-		`"tool":"db_read","how":"count"`:                   "",
-		`"tool":"db_analyze","how":"count(distinct tint)"`: "",
+		`"tool":"db_read","how":"limit 5"`: `{"limit":5}`,
+		`"tool":"db_read","how":"null"`:    `{}`,
+		`"tool":"db_read","how":"count"`:   "",
+		`"tool":"db_analyze","how":"count(distinct pot_id.kind) as kinds, Count ( DISTINCT made_at:day ) group by tint order by count(distinct made_at:day) desc"`: `{
+			"aggregates":[{"fn":"count_distinct","column":"pot_id.kind","as":"kinds"},{"fn":"count_distinct","column":"made_at:day","as":"count_distinct_made_at_day"}],
+			"group_by":["tint"],"order_by":"count_distinct_made_at_day","order_dir":"desc"}`,
+		`"tool":"db_analyze","how":"count_distinct(tint)"`: `{"aggregates":[{"fn":"count_distinct","column":"tint","as":"count_distinct_tint"}]}`,
+		`"tool":"db_analyze","how":"sum(distinct price)"`:  "",
 		`"tool":"db_analyze","how":"median(price)"`:        "",
 	} {
 		out, err := nodes.Understand(t.Context(), says(`{"intent":"read","calls":[{"step":0,"table":"vases","filters":[],"from_ref":"","set":[],`+how+`}]}`), togetherInput())

@@ -306,11 +306,11 @@ func operation(tool string, fields map[string]any) (vocab.Call, bool) {
 // schemas cannot express alternatives of objects.
 func plannedCall() *jsonschema.Schema {
 	return object(fields{
-		"step": integer("Number of the step, from 1; 0 without steps."),
+		"step": integer("The step, from 1; 0 without steps."),
 		"tool": text(""), "table": text(""),
 		"filters":  filters(),
 		"detail":   text("Of a read: summary, text, rows or full; else empty."),
-		"how":      text("SQL or empty. Of a read: order by made_at desc limit 5. Of an analysis: count, sum(price) group by item_id.state, made_at:month (hour, day, weekday, week, year) order by count desc limit 5."),
+		"how":      text("SQL or empty. Reads: order by made_at desc limit 5. Analyses: count, count(distinct kind), sum(price) group by item_id.state, made_at:month (hour, day, weekday, week, year) order by count desc."),
 		"from_ref": text("Of a create: the draft to save; else empty."),
 		"set":      set(),
 	})

@@ -49,7 +49,7 @@ func (op *analyzeOp) check() *Error {
 		if err != nil {
 			return err
 		}
-		if c.Kind == domain.KindArray || c.Kind == domain.KindJSON || c == op.entity.Key {
+		if c == op.entity.Key {
 			return failColumn(CodeBadArgument, name, "Rows cannot be grouped by %s.", name)
 		}
 		if slices.Contains(op.group, c) {
@@ -70,7 +70,12 @@ func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 	plain, span, found := strings.Cut(name, ":")
 	format := spans[span]
 	if !found || format == "" || e.Column(name) != nil {
-		return reached(e, name)
+		c, err := reached(e, name)
+		if err == nil && (c.Kind == domain.KindArray || c.Kind == domain.KindJSON) {
+			err = failColumn(CodeBadArgument, name, "Rows cannot be grouped by %s.", name)
+		}
+
+		return c, err
 	}
 	c, err := reached(e, plain)
 	if err != nil {
@@ -108,8 +113,8 @@ func (op *analyzeOp) checkAggregates() *Error {
 
 // checkAggregate checks one aggregate and names it if the model did not.
 func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
-	if !slices.Contains([]string{"count", "sum", "avg", "min", "max"}, a.Fn) {
-		return fail(CodeBadArgument, "fn is count, sum, avg, min or max.")
+	if !slices.Contains(vocab.Aggregates, a.Fn) {
+		return fail(CodeBadArgument, "fn is one of %s.", strings.Join(vocab.Aggregates, ", "))
 	}
 	if a.As == "" {
 		a.As = vocab.AggregateName(a.Fn, a.Column)
@@ -123,7 +128,11 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 
 		return nil
 	}
-	c, err := reached(op.entity, a.Column)
+	column := reached
+	if a.Fn == vocab.AggregateDistinct {
+		column = grouping
+	}
+	c, err := column(op.entity, a.Column)
 	if err != nil {
 		return err
 	}
@@ -182,18 +191,30 @@ func (op *analyzeOp) count(ctx context.Context, tx pgx.Tx, filters []condition) 
 	return nil
 }
 
+// sql is the value of an aggregate: the first and the last of a list's values by their places.
+func (a *aggregate) sql(s *statement) string {
+	switch {
+	case a.column == nil:
+		return "count(*)"
+	case a.Fn == vocab.AggregateDistinct:
+		return "count(DISTINCT " + a.column.SQL() + ")"
+	case isList(a.column) && a.Fn != "count":
+		return "(" + s.value(a.column.Enum) + "::text[])[" + a.Fn + "(" + ordered(s, a.column, a.column.SQL()) + ")]"
+	default:
+		return a.Fn + "(" + a.column.SQL() + ")"
+	}
+}
+
 // sql names its columns by number: the name of a column that several others lead to may be longer than Postgres allows.
 func (op *analyzeOp) sql(filters []condition) *statement {
 	s := &statement{}
 	names, values := each(op.group, func(c *domain.Column) string { return c.Name }), each(op.group, (*domain.Column).SQL)
 	columns := append(slices.Clone(op.group), filteredBy(filters)...)
 	for _, a := range op.args.Aggregates {
-		value := "count(*)"
 		if a.column != nil {
-			value = aggregateSQL(s, a)
 			columns = append(columns, a.column)
 		}
-		names, values = append(names, a.As), append(values, value)
+		names, values = append(names, a.As), append(values, a.sql(s))
 	}
 	numbered := func(i int) string { return fmt.Sprintf(`" %d"`, i+1) }
 	pairs := make([]string, len(names))
@@ -223,15 +244,6 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 	s.add("1 LIMIT ", s.value(min(maxRows, cmp.Or(op.args.Limit, maxRows))), ") AS r")
 
 	return s
-}
-
-// aggregateSQL is the value of an aggregate: the first and the last of a list's values by their places.
-func aggregateSQL(s *statement, a aggregate) string {
-	if !isList(a.column) || a.Fn == "count" {
-		return a.Fn + "(" + a.column.SQL() + ")"
-	}
-
-	return "(" + s.value(a.column.Enum) + "::text[])[" + a.Fn + "(" + ordered(s, a.column, a.column.SQL()) + ")]"
 }
 
 func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {

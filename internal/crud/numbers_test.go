@@ -52,6 +52,19 @@ func TestAnalyze(t *testing.T) {
 		require.Equal(t, []map[string]any{{"count": 0.0}}, rows)
 	})
 
+	t.Run("DifferentValues", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": [{"date": "2026-11-02", "meal_type": "dinner"}, {"date": "2026-11-02", "meal_type": "lunch"}, {"date": "2026-12-03", "meal_type": "lunch"}]}`)
+		rows := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "meal_plans", "aggregates": [{"fn": "count_distinct", "column": "date"}, {"fn": "count_distinct", "column": "date:month"},
+			{"fn": "count_distinct", "column": "recipe_id.name", "as": "dishes"}], "group_by": ["meal_type"], "order_by": "count_distinct_date", "filters": [{"field": "date", "op": ">=", "value": "2026-11-01"}]}`))
+		require.Equal(t, []map[string]any{
+			{"meal_type": "dinner", "count_distinct_date": 1.0, "count_distinct_date_month": 1.0, "dishes": 0.0},
+			{"meal_type": "lunch", "count_distinct_date": 2.0, "count_distinct_date_month": 2.0, "dishes": 0.0},
+		}, rows)
+	})
+
 	t.Run("MintsNoRefs", func(t *testing.T) {
 		t.Parallel()
 
@@ -69,6 +82,8 @@ func TestAnalyze(t *testing.T) {
 			`{"table": "inventory", "aggregates": []}`,
 			`{"table": "inventory", "aggregates": [{"fn": "median", "column": "quantity"}]}`,
 			`{"table": "inventory", "aggregates": [{"fn": "sum", "column": "name"}]}`,
+			`{"table": "recipes", "aggregates": [{"fn": "count_distinct", "column": "tags"}]}`,
+			`{"table": "recipes", "aggregates": [{"fn": "count_distinct", "column": ""}]}`,
 			`{"table": "inventory", "aggregates": [{"fn": "sum"}]}`,
 			`{"table": "inventory", "aggregates": [{"fn": "count"}, {"fn": "count"}]}`,
 			`{"table": "inventory", "aggregates": [{"fn": "count", "as": "x\" FROM users; --"}]}`,

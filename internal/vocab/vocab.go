@@ -145,7 +145,13 @@ func names(which func(*Tool) bool) (names []string) {
 // SimilarNames begins what a read that finds no row says of the names that may have been meant. People are told it too.
 const SimilarNames = "Similar names: "
 
+// Aggregates are the functions of db_analyze.
+var Aggregates = []string{"count", AggregateDistinct, "sum", "avg", "min", "max"}
+
+// AggregateDistinct counts different values.
+const AggregateDistinct = "count_distinct"
+
 // AggregateName is what the number that a function makes of a column, "" or * for rows, is called if nobody says so.
 func AggregateName(fn, column string) string {
-	return strings.Trim(fn+"_"+strings.ReplaceAll(strings.Trim(column, "*"), ".", "_"), "_")
+	return strings.Trim(fn+"_"+strings.NewReplacer(".", "_", ":", "_").Replace(strings.Trim(column, "*")), "_")
 }
