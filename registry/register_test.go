@@ -115,6 +115,8 @@ func TestDeletedByTheUser(t *testing.T) {
 	b.read(t, 1, "inv", "Eggs")
 	gone := b.deleted(t, b.asUser(2), "inv", "Eggs")
 	require.Equal(t, ActionDeletedUser, gone[0].Action)
+	require.Equal(t, StateDeleted, gone[0].State)
+	require.Empty(t, b.tiers(t, 2), "nobody can list or target it")
 	require.Equal(t, []string{"read", "deleted:user"}, b.events(t, "inv_1"))
 }
 

@@ -2,6 +2,7 @@ package crud_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,6 +77,7 @@ func TestGenerate(t *testing.T) {
 			`{"updates": [{"ref": "recipe_1", "content": {"name": "X"}}]}`:                                                   crud.CodeTypeMismatch,
 			`{"updates": [{"ref": "gen_recipe_9", "content": {"name": "X"}}]}`:                                               crud.CodeUnknownRef,
 			`{}`: crud.CodeBadArgument,
+			`{"creates": [` + strings.Repeat(`{"type": "task", "content": {"title": "X"}}, `, 50) + `{"type": "task", "content": {"title": "Y"}}]}`: crud.CodeBadArgument,
 		} {
 			b.refused("generate", vocab.ToolGenerate, args, code)
 		}

@@ -190,6 +190,19 @@ func TestInstructionsNameRealThings(t *testing.T) {
 			require.True(t, said || strings.Contains(string(page), match[1]), "%s speaks of %q", file, match[1])
 		}
 	}
+	columns := []string{"from_ref"}
+	for _, e := range b.domain.Entities {
+		columns = append(columns, e.Table)
+		for _, c := range e.Columns {
+			columns = append(columns, c.Name)
+		}
+	}
+	named := regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b`)
+	for _, sub := range b.domain.Subdomains {
+		for _, name := range named.FindAllString(sub.Guidance+sub.Examples, -1) {
+			require.Contains(t, columns, name, "the guidance of %s speaks of it", sub.Name)
+		}
+	}
 	for _, e := range b.domain.Entities {
 		for _, column := range append(e.Display.Columns(), e.Label.Columns()...) {
 			exists := e.Column(column) != nil || e.Column(strings.TrimSuffix(strings.TrimPrefix(column, "_"), "_label")) != nil
