@@ -47,7 +47,7 @@ export async function showTimeline(session, redraw) {
     h("h3", {}, "Where the time went"),
     waterfall(lines, calls, titleOf),
     h("h3", {}, "What happened"),
-    h("ol", { class: "timeline" }, lines.map((l) => line(l, calls, results, look))),
+    h("ol", { class: "timeline" }, once(lines).map((l) => line(l, calls, results, look))),
     calls.length > 0 && h("h3", {}, "Calls of models"),
     calls.length > 0 && h("ol", { class: "calls" }, calls.map((c) => callLine(c, look))),
   ].filter(Boolean);
@@ -56,6 +56,22 @@ export async function showTimeline(session, redraw) {
 const fact = (name, value) => value ? [h("dt", {}, name), h("dd", {}, value)] : [];
 
 const titleOf = (c) => `${names[c.node] ?? c.node}${c.step ? ` · step ${c.step}` : ""}${c.call > 1 ? ` · call ${c.call}` : ""}${c.attempt > 1 ? ` · attempt ${c.attempt}` : ""}`;
+
+const curated = /^(retained|demoted|dropped|excluded|expired|restored) /;
+
+// once tells a decision about an entity in the line of what became of the entity.
+/** @param {TimelineLine[]} lines @returns {TimelineLine[]} */
+function once(lines) {
+  /** @type {TimelineLine[]} */
+  const told = [];
+  for (const l of lines) {
+    const became = l.kind === "decision" ? told.findLastIndex((t) => t.kind === "entity" && t.ref === l.ref && curated.test(t.text)) : -1;
+    const [, ...reason] = l.text.split(": ");
+    if (became < 0) told.push(l);
+    else told[became] = { ...l, text: [told[became].text, ...reason].join(": ") };
+  }
+  return told;
+}
 
 /** @param {TimelineLine} l @param {CallLine[]} calls @param {ToolResult[]} results @param {(c: CallLine) => void} look */
 function line(l, calls, results, look) {
