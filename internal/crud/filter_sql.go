@@ -32,10 +32,12 @@ func filteredBy(lists ...[]condition) (columns []*domain.Column) {
 
 // besides is what a statement joins to the table, each once, for columns of the rows that its rows point to.
 func besides(columns []*domain.Column) string {
-	rows := each(columns, func(c *domain.Column) string { return c.Join })
-	slices.Sort(rows)
+	var rows []string
+	for _, c := range columns {
+		rows = append(rows, slices.DeleteFunc(slices.Clone(c.Join), func(row string) bool { return slices.Contains(rows, row) })...)
+	}
 
-	return strings.Join(slices.Compact(rows), "")
+	return strings.Join(rows, "")
 }
 
 func conditionSQL(s *statement, e *domain.Entity, c *condition) string {

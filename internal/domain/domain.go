@@ -224,8 +224,8 @@ type Column struct {
 	// Expr is the SQL of a computed column, "" for a real one. It may name the table unqualified, so a statement must
 	// not alias the table. Computed columns are Generated: read and filtered, never written.
 	Expr string
-	// Join is what a statement joins to the table for Expr, "" for nothing.
-	Join string
+	// Join is what a statement joins to the table for Expr, in this order.
+	Join []string
 
 	given  bool   // set when a row is restored
 	filled bool   // of a domain type that is NOT NULL

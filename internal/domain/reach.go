@@ -15,29 +15,57 @@ const maxReach = 3
 
 // Reached is a column by name, or by a path one of the row that a column points to: issue_id.state,
 // issue_id.project_id.name. Such a column is read, never written. It returns nil if there is none.
-func (e *Entity) Reached(name string) *Column { return e.reached(name, maxReach) }
+func (e *Entity) Reached(name string) *Column {
+	c, at, rest := e.Column(name), e, name
+	var joins []string
+	for key := ""; c == nil && len(joins) < maxReach; c = at.Column(rest) {
+		link, further, isPath := strings.Cut(rest, ".")
+		via := at.Column(link)
+		if !isPath || via == nil || via.Hidden || via.Expr != "" || via.Kind == KindArray || via.Target() == nil {
+			return nil
+		}
+		if target := via.Target(); further == KeyField || target.Key.Name == further {
+			c = via
 
-func (e *Entity) reached(name string, far int) *Column {
-	link, rest, isPath := strings.Cut(name, ".")
-	via := e.Column(link)
-	if c := e.Column(name); c != nil || !isPath || far == 0 || via == nil || via.Hidden || via.Expr != "" || via.Kind == KindArray || via.Target() == nil {
-		return c
+			break
+		}
+		if key == "" {
+			key = e.Qualified(via)
+		} else {
+			key += at.numbered(via)
+		}
+		own := apart(strings.TrimSuffix(name, "."+further))
+		joins = append(joins, via.Target().joined(own, key))
+		at, rest, key = via.Target(), further, own+"."
 	}
-	target := via.Target()
-	inner := target.reached(rest, far-1)
 	switch {
-	case rest == KeyField, inner == target.Key && inner != nil:
-		return via
-	case inner == nil:
+	case c == nil || len(joins) == 0:
+		return c
+	case c.Hidden:
 		return nil
 	}
-	c, own := *inner, apart(name)
-	c.Name, c.Generated, c.Writable, c.cast, c.Expr = name, true, false, "", own+`." value"`
-	c.Join = ` LEFT JOIN (SELECT ` + inner.SQL() + ` AS " value", ` + target.Key.SQL() + ` AS " key" FROM ` + target.SQL() + inner.Join + ` WHERE ` + target.Owned() +
-		`) AS ` + own + ` ON ` + own + `." key" = ` + e.Qualified(via)
+	reached := *c
+	reached.Name, reached.Generated, reached.Writable, reached.cast = name, true, false, ""
+	reached.Expr, reached.Join = apart(strings.TrimSuffix(name, "."+rest))+"."+at.numbered(c), joins
 
-	return &c
+	return &reached
 }
+
+// joined joins a row of the type by its key, with all that may be read of it: each row once, whichever columns are reached.
+func (e *Entity) joined(own, key string) string {
+	columns := []string{e.Key.SQL() + ` AS " key"`}
+	for _, c := range e.Columns {
+		if !c.Hidden {
+			columns = append(columns, c.SQL()+" AS "+e.numbered(c))
+		}
+	}
+
+	return ` LEFT JOIN (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + e.SQL() + ` WHERE ` + e.Owned() + `) AS ` + own + ` ON ` + own + `." key" = ` + key
+}
+
+// numbered is what a column is called where its row is joined: a name that no table has, since columns outside stand without their
+// table's.
+func (e *Entity) numbered(c *Column) string { return fmt.Sprintf(`" %d"`, slices.Index(e.Columns, c)) }
 
 // Pointing finds the rows that point to those of this type, by their table or by a path that begins with it: issue_labels,
 // issue_labels.issue_id or issue_labels.issue_id.project_id. It returns their type, nil for none, and the column that holds the key: several
