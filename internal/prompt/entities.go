@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,13 +56,28 @@ func (t *page) apart(e *view.Entity) string {
 	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || t.namesakes()[e.EntityType+" "+e.Label] < 2 {
 		return ""
 	}
-	line := strings.TrimSuffix(t.DisplayLine(r), " id:"+e.Ref)
+	line := strings.TrimSuffix(t.DisplayLine(withNames(r)), " id:"+e.Ref)
 	facts := clean.Clip(strings.TrimSpace(strings.TrimPrefix(line, e.Label)), maxApart)
 	if facts == "" {
 		return ""
 	}
 
 	return ", " + facts
+}
+
+// withNames is a row with what the rows are called to which it points, in place of their refs: people say "the one at Hans'", and
+// nothing else says who tenant_1 is.
+func withNames(r *view.Row) *view.Row {
+	named := *r
+	named.Columns = maps.Clone(r.Columns)
+	for name, label := range r.Columns {
+		column, isLabel := strings.CutSuffix(strings.TrimPrefix(name, "_"), "_label")
+		if isLabel && r.Columns[column] != nil && !slices.Contains(r.Kind.Display.Columns(), column) {
+			named.Columns[column] = label
+		}
+	}
+
+	return &named
 }
 
 // namesakes count the entities of each type and name.
