@@ -346,20 +346,6 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	return nil
 }
 
-// unfit says which values a call cannot write, though another call's fault kept it from being made: both are mended at once.
-func (s *step) unfit() *Error {
-	var wrong faults
-	switch op := s.op.(type) {
-	case *createOp:
-		checkedRows(op.entity, op.rows, &wrong) // a draft's are not read yet
-	case *updateOp:
-		_, fault := changes(op.entity, op.args.Data)
-		wrong.add(fault)
-	}
-
-	return wrong.one()
-}
-
 // explained converts an error that concerns a model or a user interface to an *Error, and returns any other unchanged.
 func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) error {
 	if found, ok := errors.AsType[*unworded](err); ok {

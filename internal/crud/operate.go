@@ -185,58 +185,6 @@ func (op *operateOp) confirmed(ctx context.Context, tx pgx.Tx) (bool, error) {
 	}
 }
 
-// would says what would be done: in the owner's sentences, if there is a function for that, after the row's name where they do
-// not say it. Of "the lease of unit 1D", nobody knows whose it is.
-func (op *operateOp) would(ctx context.Context, tx pgx.Tx) (string, error) {
-	if op.declared.Preview == "" {
-		return op.sentence(ctx, tx)
-	}
-	said, err := op.call(ctx, tx, op.declared.Preview)
-	if err != nil {
-		return "", err
-	}
-	text := spoken(said...)
-	label, err := op.label(ctx, tx)
-	if err == nil && !holdsWords(text, label) {
-		text = strings.TrimSpace(op.words(label) + " " + text)
-	}
-
-	return text, err
-}
-
-// sentence is what a call says in words.
-func (op *operateOp) sentence(ctx context.Context, tx pgx.Tx) (string, error) {
-	label, err := op.label(ctx, tx)
-	if err != nil {
-		return "", err
-	}
-	given := map[string]any{}
-	for _, c := range op.declared.Args.Columns[1:] {
-		if value := op.keys[c.Name]; value != nil {
-			given[c.Name] = value
-		}
-	}
-	with, err := inWords(ctx, tx, op.declared.Args, given)
-
-	return op.words(label, with...), err
-}
-
-// words say on which row the operation would be carried out, and with what.
-func (op *operateOp) words(label string, with ...string) string {
-	return spoken(fmt.Sprintf("This would %s: %s", spokenName(op.declared), strings.Join(append([]string{called(op.declared.On, label)}, with...), ", ")))
-}
-
-// label is what the row is called, "" if that is not known.
-func (op *operateOp) label(ctx context.Context, tx pgx.Tx) (string, error) {
-	on := op.declared.On
-	found, err := worded(ctx, tx, on, []string{op.this}, furthestName, on.Label)
-	if err != nil || len(found.Rows) != 1 {
-		return "", err
-	}
-
-	return on.Label.RenderComplete(found.Rows[0]), nil
-}
-
 // call calls a function with named arguments; omitted ones have their defaults. It returns the function's text, if any.
 func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]string, error) {
 	s := &statement{}

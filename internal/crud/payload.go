@@ -182,3 +182,17 @@ func cut(text string, most int) string {
 
 	return string(runes[:min(len(runes), most)])
 }
+
+// unfit says which values a call cannot write, though another call's fault kept it from being made: both are mended at once.
+func (s *step) unfit() *Error {
+	var wrong faults
+	switch op := s.op.(type) {
+	case *createOp:
+		checkedRows(op.entity, op.rows, &wrong) // a draft's are not read yet
+	case *updateOp:
+		_, fault := changes(op.entity, op.args.Data)
+		wrong.add(fault)
+	}
+
+	return wrong.one()
+}
