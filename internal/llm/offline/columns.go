@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"alfred/internal/clean"
 	"alfred/internal/domain"
 )
 
@@ -173,7 +174,7 @@ func (s *scene) takeAmount(item string, e *domain.Entity, row map[string]any) st
 		}
 		if m[2] != "" {
 			n, _ := number(count)
-			count = asText(12 * n)
+			count = clean.Value(12 * n)
 		}
 	}
 	n, ok := number(count)

@@ -41,17 +41,6 @@ type command struct {
 	agreed  bool // with a yes
 }
 
-// rule recognizes a command by the form of its sentence. If build refuses, the next rule is tried.
-type rule struct {
-	pattern *regexp.Regexp
-	build   func(s *scene, c *command, m []string) bool
-}
-
-// say compiles a pattern that must match a whole message.
-func say(pattern string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:` + pattern + `)[\s.!?]*$`)
-}
-
 var sentenceEnd = regexp.MustCompile(`[.!?;]\s+`)
 
 // parse applies the first rule that matches the message or one of its first sentences. Messages longer than maxMessage
@@ -82,8 +71,20 @@ var excepting = regexp.MustCompile(`(?i)\b(?:except|but|apart from|other than|ex
 
 func (s *scene) parseOne(text string) *command {
 	for _, r := range s.lex.rules {
-		c := &command{text: text}
-		if m := r.pattern.FindStringSubmatch(text); m == nil || !r.build(s, c, m) {
+		m := r.pattern.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		c := &command{verb: r.verb, text: text}
+		for i, group := range r.pattern.SubexpNames() {
+			switch group {
+			case "object":
+				c.object = strings.TrimSpace(m[i])
+			case "value":
+				c.value = m[i]
+			}
+		}
+		if r.fits != nil && !r.fits(s, c) {
 			continue
 		}
 		if c.is(verbChange, verbRemove, verbSave, verbForget) && excepting.MatchString(c.object) {
@@ -97,6 +98,9 @@ func (s *scene) parseOne(text string) *command {
 	return &command{verb: verbChat, text: text}
 }
 
+// lead is the word that a command begins with, in lower case.
+func (c *command) lead() string { return strings.ToLower(strings.Fields(c.text)[0]) }
+
 func (c *command) is(verbs ...verb) bool { return slices.Contains(verbs, c.verb) }
 
 // resolve finds the rows that a command describes, or the things that it names, unless its rule has. What no column can
@@ -106,6 +110,9 @@ func (s *scene) resolve(c *command) {
 	switch {
 	case set || c.is(verbList, verbCount):
 		c.rows = s.selection(c)
+		if c.is(verbList) && plannedWord.MatchString(c.text) { // what is planned is called what it is planned with
+			c.rows.name = ""
+		}
 		if c.rows.unfit || c.rows.order != nil && c.verb != verbList {
 			c.verb = verbCompare
 		}
@@ -116,6 +123,8 @@ func (s *scene) resolve(c *command) {
 		}
 	case c.verb == verbAdd:
 		c.about = s.addedThings(c)
+	case c.verb == verbRetain:
+		c.about = s.find(c.object)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"alfred/internal/clean"
 	"alfred/internal/domain"
 	"alfred/internal/vocab"
 	"alfred/nodes"
@@ -22,42 +23,38 @@ var (
 	edges     = regexp.MustCompile(`(?i)^(?:for|of|with|called|named)\s+|\s+(?:for|of|with|to|on|in)$`)
 )
 
-func (a *actor) draft() {
-	if a.lex.draftable == nil {
-		a.blocked("insufficient_info", "This domain declares nothing to draft from.")
-		return
+// unsaved follows what introduces drafts.
+const unsaved = " It is not saved yet. " + offerWords + "it?"
+
+func (p *planner) draft() {
+	content := p.compose(p.c.object)
+	st, title := p.step(vocab.StepGenerate, p.lex.draftable), clean.Value(content[p.lex.Draft.Title])
+	st.call(vocab.ToolGenerate, args{"creates": []args{{"type": p.lex.Draft.Type, "content": content}}})
+	st.words = "Here is a draft of " + title + "."
+	if _, called := p.lex.template(p.c.object); !called {
+		st.words = "I have no pattern for that: here is a draft of a plain " + p.lex.draftable.Name + ", called " + title + "."
 	}
-	content := a.compose(a.op.About)
-	a.call(vocab.ToolGenerate, args{"creates": []args{{"type": a.lex.Draft.Type, "content": content}}})
-	a.words = "Here is a draft of " + asText(content[a.lex.Draft.Title]) + "."
-	if _, called := a.lex.template(a.op.About); !called {
-		a.words = "I have no pattern for that: here is a draft of a plain " + a.kind.Name + ", called " + asText(content[a.lex.Draft.Title]) + "."
-	}
-	a.words += " It is not saved yet. " + offerWords + "it?"
-	a.complete("Drafted " + asText(content[a.lex.Draft.Title]) + ".")
+	st.words += unsaved
 }
 
 // revise changes a draft by the user's words.
-func (a *actor) revise() {
-	targets := a.these(a.op.Refs)
-	if len(targets) == 0 || len(targets[0].Draft) == 0 {
-		a.blocked("insufficient_info", "The draft's content is not in view.")
+func (p *planner) revise() {
+	if r := p.c.about; len(r.entities) == 1 && r.entities[0].Pending {
+		p.redraft(r.entities[0], func(content map[string]any) { p.rework(content, p.c.value) })
+	}
+}
+
+// redraft changes a draft's content.
+func (p *planner) redraft(e *nodes.Entity, change func(content map[string]any)) {
+	st, content := p.step(vocab.StepGenerate, p.lex.domain.ByType(e.Type), e.Ref), clone(e.Draft)
+	change(content)
+	patch := changed(clone(e.Draft), content)
+	if len(patch) == 0 {
+		st.giveUp(notThere, "I do not know how to do that to the draft; it is unchanged.")
 		return
 	}
-	content := clone(targets[0].Draft)
-	before := flat(content)
-	if len(a.op.Rows) > 0 {
-		maps.Copy(content, a.op.Rows[0])
-	} else if a.kind == a.lex.draftable {
-		a.rework(content, a.op.About)
-	}
-	if flat(content) == before {
-		a.complete("I do not know how to do that to the draft; it is unchanged.")
-		return
-	}
-	a.call(vocab.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": changed(targets[0].Draft, content)}}})
-	a.words = "This is the draft of " + cmp.Or(asText(content[a.lex.Draft.Title]), targets[0].Label) + " now. It is not saved yet. " + offerWords + "it?"
-	a.complete("Changed the draft " + targets[0].Label + ".")
+	st.call(vocab.ToolGenerate, args{"updates": []args{{"ref": e.Ref, "content": patch}}})
+	st.words = "This is the draft now." + unsaved
 }
 
 // changed is the merge patch from one content to another. A shortened list would be rejected as incomplete: its entries
@@ -101,7 +98,7 @@ func (s *scene) compose(text string) map[string]any {
 	content := clone(t.Content)
 	mapText(content, strings.NewReplacer(fill...).Replace)
 	const most = 60 // characters; longer text is a description
-	if len(strings.Fields(title)) > 1 && len(title) <= most || asText(content[d.Title]) == "" {
+	if len(strings.Fields(title)) > 1 && len(title) <= most || clean.Value(content[d.Title]) == "" {
 		content[d.Title] = cmp.Or(title, "New "+s.lex.draftable.Name)
 	}
 	s.rework(content, text)
@@ -129,7 +126,7 @@ func (s *scene) applyChanges(content map[string]any, text string) {
 		}
 		s.leaveOut(content, ch.Remove)
 		replace(content, ch.Replace...)
-		title := asText(content[s.lex.Draft.Title])
+		title := clean.Value(content[s.lex.Draft.Title])
 		if ch.Prefix != "" && !strings.HasPrefix(title, ch.Prefix) {
 			content[s.lex.Draft.Title] = ch.Prefix + " " + title
 		}
@@ -223,7 +220,7 @@ func (s *scene) rework(content map[string]any, text string) {
 func (s *scene) exchange(content map[string]any, thing, with string) {
 	from := []string{thing}
 	for _, row := range objects(content[s.lex.Draft.Child]) {
-		if item := asText(row[s.lex.Draft.Item]); strings.HasPrefix(strings.ToLower(item), strings.ToLower(thing)) {
+		if item := clean.Value(row[s.lex.Draft.Item]); strings.HasPrefix(strings.ToLower(item), strings.ToLower(thing)) {
 			from = append(from, item)
 		}
 	}
@@ -252,7 +249,7 @@ func (s *scene) leaveOut(content map[string]any, things []string) {
 	for _, thing := range things {
 		for _, word := range s.lex.covers(trimName(thing)) {
 			parts := objects(content[d.Child])
-			kept := filtered(parts, func(row map[string]any) bool { return !within(asText(row[d.Item]), word) })
+			kept := filtered(parts, func(row map[string]any) bool { return !within(clean.Value(row[d.Item]), word) })
 			if len(kept) == len(parts) {
 				continue
 			}
@@ -266,24 +263,3 @@ func (s *scene) leaveOut(content map[string]any, things []string) {
 }
 
 func anys[T any](items []T) []any { return mapped(items, func(x T) any { return x }) }
-
-// planDays drafts a row for each day, assigning the next available thing to each.
-func (a *actor) planDays() {
-	choices := a.choices()
-	if m := unwanted.FindStringSubmatch(a.op.About); m != nil {
-		terms := orComma.Split(m[1], -1)
-		choices = filtered(choices, func(x *nodes.Entity) bool { return !a.holdsAny(x, terms) })
-	}
-	if len(choices) == 0 {
-		a.complete("There is nothing yet to plan with.")
-		return
-	}
-	var creates []args
-	for i, row := range a.op.Rows {
-		row[a.lex.link.Name] = choices[i%len(choices)].Ref
-		creates = append(creates, args{"type": a.kind.Type, "content": row})
-	}
-	a.call(vocab.ToolGenerate, args{"creates": creates})
-	a.words = "Here is a plan. It is not saved yet. " + offerWords + "it?"
-	a.complete("Drafted a plan from " + asText(a.op.Rows[0][a.lex.day.Name]) + " on.")
-}

@@ -6,18 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"alfred/internal/clean"
 	"alfred/internal/domain"
 )
 
 // lexicon is every word that the catalog and the declaration provide for things and values.
 type lexicon struct {
 	*domain.Offline
-	domain  *domain.Domain
-	ranked  []*domain.Entity // what the user owns first, then children, then shared reference rows
-	phrases []phrase
-	names   []value // of types, longest first
-	values  []value
-	rules   []rule
+	domain *domain.Domain
+	ranked []*domain.Entity // what the user owns first, then children, then shared reference rows
+	names  []value          // of types, longest first
+	values []value
+	rules  []rule
 
 	schedule  *domain.Entity   // the declared type whose rows assign things to days; nil for none
 	day, link *domain.Column   // its day, and its link to what is planned,
@@ -35,16 +35,8 @@ type value struct {
 	value  string
 }
 
-// phrase is a way to state a fact about oneself, or an act that implies its type.
-type phrase struct {
-	pattern *regexp.Regexp
-	kind    *domain.Entity
-	column  *domain.Column
-	value   string
-}
-
 func newLexicon(d *domain.Domain) *lexicon {
-	lex := &lexicon{domain: d, Offline: cmp.Or(d.Offline, &domain.Offline{}), rules: rules()}
+	lex := &lexicon{domain: d, Offline: cmp.Or(d.Offline, &domain.Offline{})}
 	rank := func(e *domain.Entity) int { return btoi(e.Part) + 2*btoi(e.Reference) }
 	lex.ranked = slices.SortedStableFunc(slices.Values(d.Entities), func(a, b *domain.Entity) int { return rank(a) - rank(b) })
 	for _, e := range lex.ranked {
@@ -67,6 +59,7 @@ func newLexicon(d *domain.Domain) *lexicon {
 	longest := func(a, b value) int { return len(b.words) - len(a.words) }
 	slices.SortStableFunc(lex.values, longest)
 	slices.SortStableFunc(lex.names, longest)
+	lex.rules = slices.Concat(aboutTalk(), lex.declared(), aboutRows())
 
 	return lex
 }
@@ -92,35 +85,42 @@ func (lex *lexicon) add(e *domain.Entity, c *domain.Column, said, v string) {
 	}
 }
 
-// addDeclared adds the declaration's words, and common English for lists that any domain may keep: reminders have a day
-// and are done or not; purchases are bought or not.
+// addDeclared adds the declaration's words for values.
 func (lex *lexicon) addDeclared() {
 	for _, v := range lex.Values {
 		e := lex.domain.ByType(v.Type)
 		for _, w := range v.Words {
-			lex.add(e, e.Column(v.Column), w, cmp.Or(asText(v.Value), w))
+			lex.add(e, e.Column(v.Column), w, cmp.Or(clean.Value(v.Value), w))
 		}
 	}
+}
+
+// buying matches what marks a list of purchases.
+var buying = regexp.MustCompile(`(?i)bought|purchased`)
+
+// declared are the rules for statements about oneself ("I'm allergic to ..."), and for lists that any domain may keep:
+// purchases are bought or not; reminders have a day and are done or not.
+func (lex *lexicon) declared() []rule {
+	var facts, purchases, reminders []rule
 	for _, f := range lex.Facts {
-		pattern := regexp.MustCompile(`(?i)\b(?:` + alternatives(f.Words) + `)\b\s*(?:to |that )?(.*)$`)
-		lex.phrases = append(lex.phrases, phrase{pattern, lex.domain.ByType(f.Type), lex.domain.ByType(f.Type).Column(f.Column), f.Value})
+		kind, pattern := lex.domain.ByType(f.Type), regexp.MustCompile(`(?i)\b(?:`+alternatives(f.Words)+`)\b\s*(?:to |that )?(?P<object>.*)$`)
+		facts = append(facts, rule{verbNote, pattern, func(_ *scene, c *command) bool {
+			c.kind, c.column, c.value = kind, kind.Column(f.Column), cmp.Or(f.Value, c.object)
+			return c.value != "" && !timed.MatchString(c.text)
+		}})
 	}
-	var todo []phrase // after the words for buying: "I have to buy milk"
 	for _, e := range lex.domain.Entities {
-		done := doneColumn(e)
+		done, into := doneColumn(e), func(_ *scene, c *command) bool { c.kind = e; return true }
 		switch {
 		case e.Reference || done == nil || labelColumn(e) == nil:
 		case firstColumn(e, isDay) != nil:
-			todo = append(todo, phrase{kind: e, pattern: say(`(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to) (.+)`)})
-		case boughtColumn(done):
-			lex.phrases = append(lex.phrases, phrase{kind: e, pattern: say(`(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of) (.+)`)})
+			reminders = append(reminders, rule{verbAdd, say(`(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to) {object}`), into})
+		case buying.MatchString(done.Name):
+			purchases = append(purchases, rule{verbAdd, say(`(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of) {object}`), into})
 		}
 	}
-	lex.phrases = append(lex.phrases, todo...)
-}
 
-func boughtColumn(done *domain.Column) bool {
-	return strings.Contains(done.Name, "purchased") || strings.Contains(done.Name, "bought")
+	return slices.Concat(facts, purchases, reminders) // "I have to buy milk" is a purchase
 }
 
 func alternatives(list []string) string {

@@ -15,29 +15,29 @@ var (
 	fromStock = regexp.MustCompile(`(?i)\b(?:what (?:i|we) have|what's in|what is in|using what|from my|use up|on hand)\b`)
 )
 
-func count(s *scene, c *command, m []string) bool {
-	c.verb, c.object = verbCount, m[1]
-	if c.kind, _ = s.lex.place(m[1]); c.kind == nil {
-		return search(s, c, m)
+// counts refuses what is not understood: another total would be no answer.
+func counts(s *scene, c *command) bool {
+	if c.kind, _ = s.lex.place(c.object); c.kind == nil {
+		c.verb = verbList
+		return searches(s, c)
 	}
 
-	return s.selection(c).name == "" && !perColumn.MatchString(m[1]) // another total would be no answer
+	return s.selection(c).name == "" && !perColumn.MatchString(c.object)
 }
 
 // uses: "recipes that use my eggs" looks at what a thing is made of and, for the user's own things, at how much there
 // is.
-func uses(s *scene, c *command, m []string) bool {
-	c.kind, c.verb, c.object = s.lex.typeIn(m[1]), verbUses, m[2]
-	by := s.compare(c.kind, m[2])
+func uses(s *scene, c *command) bool {
+	c.kind = s.lex.typeIn(c.value)
+	by := s.compare(c.kind, c.object)
 
-	return c.kind != nil && !by.compares() && len(c.kind.Children) > 0 && trimName(m[2]) != "" && !fromStock.MatchString(c.text)
+	return c.kind != nil && !by.compares() && len(c.kind.Children) > 0 && trimName(c.object) != "" && !fromStock.MatchString(c.text)
 }
 
-// search looks for rows of the type that an object names, by a value or by something known, else for things on hand.
-func search(s *scene, c *command, m []string) bool {
-	c.verb, c.object = verbList, m[1]
-	if c.kind, _ = s.lex.place(m[1]); c.kind == nil {
-		c.kind = cmp.Or(s.kindOf(m[1]), s.lex.stock)
+// searches looks for rows of the type that an object names, by a value or by something known, else for things on hand.
+func searches(s *scene, c *command) bool {
+	if c.kind, _ = s.lex.place(c.object); c.kind == nil {
+		c.kind = cmp.Or(s.kindOf(c.object), s.lex.stock)
 	}
 
 	return c.kind != nil
@@ -46,47 +46,45 @@ func search(s *scene, c *command, m []string) bool {
 var (
 	plannedWord = regexp.MustCompile(`(?i)\b(?:planned|scheduled|coming up|on the plan|the plan)\b`)
 	showLead    = regexp.MustCompile(`(?i)^(?:show|open|display|view|pull up|tell me|describe|details|how (?:do|can|would|long|many|hot|much|spicy))\b`)
-	knowledge   = regexp.MustCompile(`(?i)^(?:can|could|should|may|why|how|what if|explain|do you|what is the|what's the|who|when|where)\b`)
-	// madeOf asks what could be made of something.
+	knowledge   = regexp.MustCompile(`(?i)^(?:can|could|should|may|why|how (?:can|would|long|many|hot|much|spicy)|what if|explain|do you|what is the|what's the|who|when|where)\b`)
+	// madeOf asks what could be made of something: a question of cooking, not of what is kept.
 	madeOf    = regexp.MustCompile(`(?i)\b(?:can|could|should) (?:i|we) (?:make|cook|do|build)\b.*\b(?:with|from|using|of)\b`)
 	oneOfThem = regexp.MustCompile(`(?i)^(?:ones?|of (?:them|these|those))\b`)
 )
 
-// look decides between a list, a thing in full and a search.
-func look(s *scene, c *command, m []string) bool {
-	c.verb, c.object = verbShow, strings.TrimSpace(m[1])
+// looks decides between a list, a thing in full and a search.
+func looks(s *scene, c *command) bool {
 	if madeOf.MatchString(c.text) {
-		return false // a question of cooking, not of what is kept
+		return false
 	}
-	planned := plannedWord.MatchString(c.text)
 	if types := s.lex.typesIn(c.object); len(types) > 0 {
 		c.kind, c.also = types[0], types[1:]
-	} else if e := s.lex.schedule; e != nil && (planned || len(s.lex.valuesIn(c.object, e)) > 0) {
+	} else if e := s.lex.schedule; e != nil && (plannedWord.MatchString(c.text) || len(s.lex.valuesIn(c.object, e)) > 0) {
 		c.kind = e
-	} else {
-		c.kind, _ = s.lex.holderOf(c.object)
-	}
-	if c.kind == nil && oneOfThem.MatchString(c.object) { // of the list shown last: only what columns say
-		if about := s.shown(nil); len(about) > 0 {
-			c.kind = s.lex.domain.ByType(about[0].Type)
-		}
-		by := s.compare(c.kind, c.object)
-		c.verb = verbList
-
-		return by.compares() || by.order != nil
+	} else if c.kind, _ = s.lex.holderOf(c.object); c.kind == nil && oneOfThem.MatchString(c.object) {
+		return s.looksAmong(c, s.shown(nil))
 	}
 	c.about = s.find(c.object)
 	switch {
 	case s.meansThing(c):
 		return true
 	case c.kind == nil:
-		aWorld := knowledge.MatchString(c.text) && !strings.HasPrefix(strings.ToLower(c.text), "how do")
-
-		return showLead.MatchString(c.text) && !aWorld && trimName(c.object) != ""
+		return showLead.MatchString(c.text) && !knowledge.MatchString(c.text) && trimName(c.object) != ""
 	}
 	c.verb, c.about = verbList, found{}
 
 	return true
+}
+
+// looksAmong asks of the list shown last what columns say.
+func (s *scene) looksAmong(c *command, shown []*nodes.Entity) bool {
+	if len(shown) == 0 {
+		return false
+	}
+	c.verb, c.kind = verbList, s.lex.domain.ByType(shown[0].Type)
+	by := s.compare(c.kind, c.object)
+
+	return by.compares() || by.order != nil
 }
 
 // meansThing reports whether a lookup means known things rather than a type.
@@ -103,9 +101,9 @@ func (s *scene) meansThing(c *command) bool {
 	return showLead.MatchString(c.text) && !all && s.selection(c).name != ""
 }
 
-// known matches a few words that are no question.
-func known(s *scene, c *command, m []string) bool {
-	return len(words(m[1])) <= 6 && !knowledge.MatchString(m[1]) && look(s, c, m)
+// isKnown matches a few words that are no question.
+func isKnown(s *scene, c *command) bool {
+	return len(words(c.object)) <= 6 && !knowledge.MatchString(c.object) && !strings.HasPrefix(strings.ToLower(c.object), "how ") && looks(s, c)
 }
 
 // isSet reports whether an object means every row of a kind ("everything in the
@@ -120,35 +118,32 @@ func (s *scene) isSet(c *command) bool {
 	}
 	lead, _, _ := strings.Cut(strings.TrimPrefix(o, "the "), " ")
 
-	return lead == "everything" || lead == "all" || lead == "every" || lead == "whole"
+	return slices.Contains([]string{"everything", "all", "every", "whole"}, lead)
 }
 
 var (
-	partsOf    = regexp.MustCompile(`(?i)^(?:all )?(?:(?:the|my) )?(.+?) (?:of|for|from|in) (.+)$`)
-	possessive = regexp.MustCompile(`(?i)(?:'s|s'|\s)*$`)
-	possessing = map[string]string{"": "it", "its": "it", "all its": "it", "their": "them", "all their": "them"}
+	partsOf   = regexp.MustCompile(`(?i)^(?:all )?(?:(?:the|my) )?(.+?) (?:of|for|from|in) (.+)$`)
+	whoseWord = regexp.MustCompile(`(?i)^(?:all )?(?:(its)|(their)|(.*?))(?:'s|s')?$`)
 )
 
 // wholeOf is the thing whose parts a phrase names: it for "its ingredients" or "the ingredients", X for "the ingredients of X"
 // or "X's ingredients"; "" if it names no parts.
 func (s *scene) wholeOf(phrase string) string {
 	isPart := func(e *domain.Entity) bool { return e.Reference || e.Part }
-	if len(s.lex.wholes) == 0 {
-		return ""
-	}
 	if of := partsOf.FindStringSubmatch(phrase); of != nil && slices.ContainsFunc(s.lex.typesIn(of[1]), isPart) {
 		return of[2]
 	}
-	said, spans := stems(phrase), wordPattern.FindAllStringIndex(strings.ToLower(phrase), -1)
 	for _, n := range s.lex.names {
-		if first := len(said) - len(n.words); isPart(n.entity) && first >= 0 && len(spans) == len(said) && slices.Equal(said[first:], n.words) {
-			whose := trimName(phrase[:spans[first][0]])
-			if whole, ok := possessing[strings.ToLower(whose)]; ok {
-				return whole
-			}
-
-			return strings.TrimSpace(possessive.ReplaceAllString(whose, ""))
+		rest := cutWords(phrase, n.words)
+		if !isPart(n.entity) || rest == phrase || !strings.HasPrefix(phrase, rest) {
+			continue
 		}
+		m := whoseWord.FindStringSubmatch(trimName(rest))
+		if m[2] != "" {
+			return "them"
+		}
+
+		return cmp.Or(m[3], "it")
 	}
 
 	return ""
@@ -161,31 +156,13 @@ func (s *scene) addedThings(c *command) found {
 	switch {
 	case c.kind == nil || c.kind == s.lex.draftable || labelColumn(c.kind) == nil:
 		return found{}
-	case whole != "":
+	case whole != "" && len(s.lex.wholes) > 0:
 		return s.find(whole, s.lex.wholes...)
 	case one.MatchString(c.object) || many.MatchString(c.object):
 		return s.find(c.object)
 	default:
 		return found{}
 	}
-}
-
-// toSave are the drafts to save: those named, or those last mentioned; for a plan, all of it.
-func (s *scene) toSave(object string) found {
-	if many.MatchString(object) || strings.HasPrefix(strings.ToLower(object), "all ") {
-		return found{text: object, entities: s.drafts()}
-	}
-	r := s.find(object)
-	r.entities = filtered(r.entities, isPending)
-	if len(r.entities) == 0 && (one.MatchString(object) || draftWord.MatchString(object) || s.lex.typeIn(object) != nil) {
-		r.entities = s.drafts(s.lex.typesIn(object)...)
-		r.several = len(r.entities) > 1
-	}
-	if e := s.lex.schedule; e != nil && len(r.entities) > 0 && r.entities[0].Type == e.Type && len(ordinals(object)) == 0 {
-		r.entities, r.several = s.drafts(e), false
-	}
-
-	return r
 }
 
 // choices are what a plan may use: nothing excluded or ruled out, drafts last.

@@ -74,7 +74,7 @@ func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
 		s := m.scene(facts)
 		out.Think = s.think(in.Plan.MaxSteps)
 		if c := s.read(); c.verb == verbThanks || c.verb == verbGreet || c.verb == verbIdentity {
-			out.Say = s.plain(s.talk(c))
+			out.Say = s.talk(c)
 		}
 	}
 

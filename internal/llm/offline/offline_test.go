@@ -70,7 +70,11 @@ func planIn(t *testing.T, d *domain.Domain, message string, known ...nodes.Entit
 	require.NoError(t, err)
 	steps := []string{}
 	for _, s := range out.Steps {
-		steps = append(steps, s.Type+": "+s.Description)
+		calls := []string{s.Type + ":"}
+		for _, c := range s.ReadyCalls() {
+			calls = append(calls, c.Tool, strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(c.Args)))
+		}
+		steps = append(steps, strings.Join(calls, " "))
 	}
 
 	return steps
@@ -86,14 +90,14 @@ func TestAwkwardNames(t *testing.T) {
 	}})
 	berth := nodes.Entity{Ref: "berth_1", Type: "berth", Label: "North", Tier: "recent", Action: "read", Touched: 1}
 	for message, want := range map[string]string{
-		"mark the berth as paid":     `write: Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"paid":true}]}`,
-		"mark the berth as not paid": `write: Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"paid":false}]}`,
-		"rename North to South":      `write: Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"Full Name":"South"}]}`,
+		"mark the berth as paid":     `write: db_update {"data":{"paid":true},"filters":[{"field":"id","op":"=","value":"berth_1"}],"table":"big \"berths\""}`,
+		"mark the berth as not paid": `write: db_update {"data":{"paid":false},"filters":[{"field":"id","op":"=","value":"berth_1"}],"table":"big \"berths\""}`,
+		"rename North to South":      `write: db_update {"data":{"Full Name":"South"},"filters":[{"field":"id","op":"=","value":"berth_1"}],"table":"big \"berths\""}`,
 	} {
 		require.Equal(t, []string{want}, planIn(t, d, message, berth), message)
 	}
 	in := nodes.ActInput{StepType: "write", Toolbox: nodes.Toolbox{Writable: map[string][]string{"db_update": {`big "berths"`}}}, Facts: facts("mark the berth as paid", berth)}
-	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "write", Description: `Update "big \"berths\"" {"refs":["berth_1"],"rows":[{"paid":true}]}`}}
+	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "write", Description: "Mark the berth as paid"}}
 	resp, err := offline.New(d).Generate(t.Context(), &llm.Request{Input: in})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"table": "big \"berths\"", "filters": [{"field": "id", "op": "=", "value": "berth_1"}], "data": {"paid": true}}`, string(resp.ToolCalls[0].Args))
@@ -117,8 +121,8 @@ func TestDoneIsNoOtherFlag(t *testing.T) {
 	chore := nodes.Entity{Ref: "chore_1", Type: "chore", Label: "Paint", Tier: "recent", Action: "read", Touched: 1}
 	for message, want := range map[string][]string{
 		"mark North as done":    {},
-		"mark North as insured": {`write: Update berths {"refs":["berth_1"],"rows":[{"insured":true}]}`},
-		"mark Paint as done":    {`write: Update chores {"refs":["chore_1"],"rows":[{"state":"done"}]}`},
+		"mark North as insured": {`write: db_update {"data":{"insured":true},"filters":[{"field":"id","op":"=","value":"berth_1"}],"table":"berths"}`},
+		"mark Paint as done":    {`write: db_update {"data":{"state":"done"},"filters":[{"field":"id","op":"=","value":"chore_1"}],"table":"chores"}`},
 	} {
 		require.Equal(t, want, planIn(t, d, message, berth, chore), message)
 	}
@@ -129,17 +133,17 @@ func TestPlansForADomainWithoutWords(t *testing.T) {
 	lathe := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent", Action: "read", Touched: 1}
 	office := nodes.Entity{Ref: "order_1", Type: "order", Label: "#W8770097", Tier: "recent", Action: "read", Touched: 1}
 	for message, want := range map[string][]string{
-		"Show my tools":              {"read: Read tools"},
-		"Which orders are paid?":     {`read: Read orders {"where":[{"field":"status","op":"=","value":"paid"}]}`},
-		"Add an order called Office": {`write: Create orders {"rows":[{"name":"Office"}]}`},
+		"Show my tools":              {`read: db_read {"table":"tools"}`},
+		"Which orders are paid?":     {`read: db_read {"filters":[{"field":"status","op":"=","value":"paid"}],"table":"orders"}`},
+		"Add an order called Office": {`write: db_create {"data":{"name":"Office"},"table":"orders"}`},
 		"add 2 kg of nails to my tools": {
-			`write: Create tools {"rows":[{"name":"nails","quantity":2,"unit":"kg"}]}`},
-		"Mark the order Office as paid": {`read: Read orders {"named":"Office"}`, `write: Update orders {"named":"Office","rows":[{"status":"paid"}]}`},
-		"Delete the lathe":              {`write: Delete tools {"refs":["tool_1"]}`},
-		"Cancel order #W8770097":        {`write: Update orders {"refs":["order_1"],"rows":[{"status":"cancelled"}]}`},
+			`write: db_create {"data":{"name":"nails","quantity":2,"unit":"kg"},"table":"tools"}`},
+		"Mark the order Office as paid": {`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%Office%"}],"table":"orders"}`, `write:`},
+		"Delete the lathe":              {`write: db_delete {"filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`},
+		"Cancel order #W8770097":        {`write: db_update {"data":{"status":"cancelled"},"filters":[{"field":"id","op":"=","value":"order_1"}],"table":"orders"}`},
 		"Cancel the lathe":              {},
-		"rename the lathe to Big Lathe": {`write: Update tools {"refs":["tool_1"],"rows":[{"name":"Big Lathe"}]}`},
-		"how many tools do I have":      {"analyze: Count tools"},
+		"rename the lathe to Big Lathe": {`write: db_update {"data":{"name":"Big Lathe"},"filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`},
+		"how many tools do I have":      {`analyze: db_analyze {"aggregates":[{"as":"count","fn":"count"}],"table":"tools"}`},
 		"what is the capital of France": {},
 	} {
 		t.Run(message, func(t *testing.T) {
@@ -152,10 +156,10 @@ func TestPlansForADomainWithoutWords(t *testing.T) {
 // "it" may be a name, and nothing has parts where no type has any.
 func TestAddsByNameWhereNothingIsMeant(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{`write: Create tools {"rows":[{"name":"it"}]}`}, plan(t, "add a tool called it"))
+	require.Equal(t, []string{`write: db_create {"data":{"name":"it"},"table":"tools"}`}, plan(t, "add a tool called it"))
 	shared := garage()
 	shared.Entities[0].Reference = true
-	require.Equal(t, []string{`write: Create orders {"rows":[{"name":"Tools of office"}]}`}, planIn(t, shared, "add the tools of office to my orders"))
+	require.Equal(t, []string{`write: db_create {"data":{"name":"Tools of office"},"table":"orders"}`}, planIn(t, shared, "add the tools of office to my orders"))
 }
 
 // Comparisons are conditions on numeric columns, superlatives an order and a limit. Nothing is read if no column fits, and
@@ -163,10 +167,10 @@ func TestAddsByNameWhereNothingIsMeant(t *testing.T) {
 func TestComparesByColumns(t *testing.T) {
 	t.Parallel()
 	first := func(column, more string) []string {
-		return []string{`read: Read jobs {"where":[{"field":"` + column + `","op":"is_not_null"}],"order_by":"` + column + `"` + more + `,"limit":1}`}
+		return []string{`read: db_read {"filters":[{"field":"` + column + `","op":"is_not_null"}],"limit":1,"order_by":"` + column + `"` + more + `,"table":"jobs"}`}
 	}
 	where := func(column, op, value string) []string {
-		return []string{`read: Read jobs {"where":[{"field":"` + column + `","op":"` + op + `","value":` + value + `}]}`}
+		return []string{`read: db_read {"filters":[{"field":"` + column + `","op":"` + op + `","value":` + value + `}],"table":"jobs"}`}
 	}
 	for message, want := range map[string][]string{
 		"Which of my jobs is quickest?":                first("total_minutes", ""),
@@ -184,17 +188,17 @@ func TestComparesByColumns(t *testing.T) {
 		"Which jobs need at least two helpers?":        where("helpers", `>=`, "2"),
 		"Show jobs with a price below 99.50":           where("price", `<`, "99.5"),
 		"Show jobs for less than $100":                 where("price", `<`, "100"),
-		"How many jobs take more than 1 hour?":         {`analyze: Count jobs {"where":[{"field":"total_minutes","op":">","value":60}]}`},
-		"Delete all jobs under 30 minutes":             {`write: Delete jobs {"where":[{"field":"total_minutes","op":"<","value":30}]}`},
-		"Do I have more than 2 kg of nails?":           {`read: Read tools {"named":"nails","where":[{"field":"quantity","op":">","value":2},{"field":"unit","op":"=","value":"kg"}]}`},
+		"How many jobs take more than 1 hour?":         {`analyze: db_analyze {"aggregates":[{"as":"count","fn":"count"}],"filters":[{"field":"total_minutes","op":">","value":60}],"table":"jobs"}`},
+		"Delete all jobs under 30 minutes":             {`write: db_delete {"filters":[{"field":"total_minutes","op":"<","value":30}],"table":"jobs"}`},
+		"Do I have more than 2 kg of nails?":           {`read: db_read {"filters":[{"field":"quantity","op":">","value":2},{"field":"unit","op":"=","value":"kg"},{"field":"name","op":"ilike","value":"%nails%"}],"table":"tools"}`},
 		"Which of my tools is quickest?":               {},
 		"Show orders under 30 minutes":                 {},
 		"How many orders take less than 30 minutes?":   {},
 		"Delete all orders under 30 minutes":           {},
 		"Delete all jobs except the cheapest":          {},
 		"What is the most popular job?":                {},
-		"Show jobs under infinity minutes":             {`read: Read jobs {"named":"under infinity minutes"}`},
-		"Show jobs where the dog is under the weather": {`read: Read jobs {"named":"where dog under weather"}`},
+		"Show jobs under infinity minutes":             {`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%under infinity minutes%"}],"table":"jobs"}`},
+		"Show jobs where the dog is under the weather": {`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%where dog under weather%"}],"table":"jobs"}`},
 	} {
 		t.Run(message, func(t *testing.T) {
 			t.Parallel()
@@ -227,7 +231,7 @@ func TestActKeepsToTheStep(t *testing.T) {
 	t.Parallel()
 	known := facts("delete the lathe", nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent"})
 	in := nodes.ActInput{StepType: "write", Facts: known}
-	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "write", Description: `Delete tools {"refs":["tool_1"]}`, Refs: []string{"tool_1"}}}
+	in.Step = nodes.PlannedStep{Number: 1, Step: nodes.Step{Type: "write", Description: "Delete the lathe", Refs: []string{"tool_1"}}}
 	require.Equal(t, []string{"blocked"}, acted(t, in))
 	in.Writable = map[string][]string{"db_delete": {"tools"}}
 	require.Equal(t, []string{"db_delete", "step_complete"}, acted(t, in))
@@ -303,9 +307,9 @@ func TestSetsAreWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	lathe := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent", Action: "read", Touched: 1}
 	for message, want := range map[string][]string{
-		"Delete all my tools":                {"write: Delete tools"},
-		"Delete all paid orders":             {`write: Delete orders {"where":[{"field":"status","op":"=","value":"paid"}]}`},
-		"Mark all open orders as paid":       {`write: Update orders {"where":[{"field":"status","op":"=","value":"open"}],"rows":[{"status":"paid"}]}`},
+		"Delete all my tools":                {`write: db_delete {"table":"tools"}`},
+		"Delete all paid orders":             {`write: db_delete {"filters":[{"field":"status","op":"=","value":"paid"}],"table":"orders"}`},
+		"Mark all open orders as paid":       {`write: db_update {"data":{"status":"paid"},"filters":[{"field":"status","op":"=","value":"open"}],"table":"orders"}`},
 		"Delete all tools except the lathe":  {},
 		"Delete all tools but the lathe":     {},
 		"Delete all tools without a unit":    {},
@@ -315,7 +319,7 @@ func TestSetsAreWhatWasSaid(t *testing.T) {
 		"Delete all unpaid orders":           {},
 		"Delete all orders not paid":         {},
 		"Mark all orders but Office as paid": {},
-		"How many orders are paid?":          {`analyze: Count orders {"where":[{"field":"status","op":"=","value":"paid"}]}`},
+		"How many orders are paid?":          {`analyze: db_analyze {"aggregates":[{"as":"count","fn":"count"}],"filters":[{"field":"status","op":"=","value":"paid"}],"table":"orders"}`},
 		"How many orders are not paid?":      {},
 		"How many tools per unit?":           {},
 	} {
@@ -336,9 +340,9 @@ func TestDeletesByDay(t *testing.T) {
 		"on Jan 20": {"2026-01-20", "2026-01-20"}, "on 2026-02-01": {"2026-02-01", "2026-02-01"}, "next week": {"2026-01-19", "2026-01-25"},
 		"from Friday to Sunday": {"2026-01-16", "2026-01-18"}, "on Friday and Sunday": {"2026-01-16 2026-01-18"}, "this weekend": {"2026-01-17 2026-01-18"},
 	} {
-		want := `write: Delete shifts {"where":[{"field":"day","op":"in","value":["` + strings.ReplaceAll(days[0], " ", `","`) + `"]}]}`
+		want := `write: db_delete {"filters":[{"field":"day","op":"in","value":["` + strings.ReplaceAll(days[0], " ", `","`) + `"]}],"table":"shifts"}`
 		if len(days) > 1 {
-			want = `write: Delete shifts {"where":[{"field":"day","op":">=","value":"` + days[0] + `"},{"field":"day","op":"<=","value":"` + days[1] + `"}]}`
+			want = `write: db_delete {"filters":[{"field":"day","op":">=","value":"` + days[0] + `"},{"field":"day","op":"<=","value":"` + days[1] + `"}],"table":"shifts"}`
 		}
 		require.Equal(t, []string{want}, planIn(t, d, "Delete all shifts "+said), said)
 	}
@@ -355,12 +359,12 @@ func TestCountsAndListsWhatWasSaid(t *testing.T) {
 	}})
 	const friday, done = `{"field":"due","op":">=","value":"2026-01-16"},{"field":"due","op":"<=","value":"2026-01-16"}`, `{"field":"is_done","op":"=","value":true}`
 	for message, want := range map[string]string{
-		"How many chores are there on Friday?": `analyze: Count chores {"where":[` + friday + `]}`,
-		"How many chores are done?":            `analyze: Count chores {"where":[` + done + `]}`,
-		"Show my done chores":                  `read: Read chores {"where":[` + done + `]}`,
-		"Show the chores for Friday":           `read: Read chores {"where":[` + friday + `]}`,
-		"Show expired chores":                  `read: Read chores {"where":[{"field":"due","op":"<","value":"2026-01-13"}]}`,
-		"Delete all done chores":               `write: Delete chores {"where":[` + done + `]}`,
+		"How many chores are there on Friday?": `analyze: db_analyze {"aggregates":[{"as":"count","fn":"count"}],"filters":[` + friday + `],"table":"chores"}`,
+		"How many chores are done?":            `analyze: db_analyze {"aggregates":[{"as":"count","fn":"count"}],"filters":[` + done + `],"table":"chores"}`,
+		"Show my done chores":                  `read: db_read {"filters":[` + done + `],"table":"chores"}`,
+		"Show the chores for Friday":           `read: db_read {"filters":[` + friday + `],"table":"chores"}`,
+		"Show expired chores":                  `read: db_read {"filters":[{"field":"due","op":"<","value":"2026-01-13"}],"table":"chores"}`,
+		"Delete all done chores":               `write: db_delete {"filters":[` + done + `],"table":"chores"}`,
 	} {
 		require.Equal(t, []string{want}, planIn(t, d, message), message)
 	}
@@ -370,7 +374,7 @@ func TestCountsAndListsWhatWasSaid(t *testing.T) {
 func TestShowsByAPartOfTheName(t *testing.T) {
 	t.Parallel()
 	saw := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Band saw", Tier: "recent", Action: "read", Touched: 1}
-	require.Equal(t, []string{`read: Read tools {"refs":["tool_1"],"detail":"full"}`}, plan(t, "show me the saw", saw))
+	require.Equal(t, []string{`read: db_read {"detail":"full","filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`}, plan(t, "show me the saw", saw))
 	require.Equal(t, []string{}, plan(t, "what about the saw", saw))
 }
 
@@ -378,7 +382,7 @@ func TestShowsByAPartOfTheName(t *testing.T) {
 func TestSparesWhatWasExcepted(t *testing.T) {
 	t.Parallel()
 	drafts := []nodes.Entity{{Ref: "gen_tool_1", Type: "tool", Label: "Lathe", Tier: "generated", Pending: true}, {Ref: "gen_tool_2", Type: "tool", Label: "Saw", Tier: "generated", Pending: true}}
-	require.Equal(t, []string{`write: Save tools {"refs":["gen_tool_1","gen_tool_2"]}`}, plan(t, "save all drafts", drafts...))
+	require.Equal(t, []string{`write: db_create {"from_ref":"gen_tool_1","table":"tools"} db_create {"from_ref":"gen_tool_2","table":"tools"}`}, plan(t, "save all drafts", drafts...))
 	for _, message := range []string{"save all drafts except the lathe", "discard all drafts except the lathe", "forget everything but the lathe", "discard both apart from the saw"} {
 		require.Empty(t, plan(t, message, drafts...), message)
 		resp, err := offline.New(garage()).Generate(t.Context(), &llm.Request{Input: nodes.UnderstandInput{Facts: facts(message, drafts...)}})

@@ -1,17 +1,19 @@
 package offline
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"math"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"alfred/internal/clean"
 	"alfred/internal/domain"
+	"alfred/internal/exact"
 )
 
 // wordPattern keeps apostrophes, hyphens and decimals inside words.
@@ -78,25 +80,21 @@ func trimName(text string) string {
 	return strings.TrimSpace(determiners.ReplaceAllString(strings.Trim(text, ` "'“”.,;:!?`), ""))
 }
 
-var numberWords = map[string]float64{
-	"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-	"eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "dozen": 12, "half": 0.5, "½": 0.5, "¼": 0.25, "¾": 0.75,
+var numberWords = map[string]string{
+	"a": "1", "an": "1", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
+	"eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "dozen": "12", "half": "1/2", "½": "1/2", "¼": "1/4", "¾": "3/4",
 }
 
 // number parses "12", "1.5", "1,5", "1/2", "dozen".
 func number(w string) (float64, bool) {
-	if n, ok := numberWords[strings.ToLower(w)]; ok {
-		return n, true
+	w = cmp.Or(numberWords[strings.ToLower(w)], strings.Replace(w, ",", ".", 1))
+	exactly, ok := new(big.Rat).SetString(w)
+	if !ok {
+		return 0, false
 	}
-	if over, under, ok := strings.Cut(w, "/"); ok {
-		a, errA := strconv.ParseFloat(over, 64)
-		b, errB := strconv.ParseFloat(under, 64)
+	n, _ := exactly.Float64()
 
-		return a / max(b, 1), errA == nil && errB == nil && b != 0
-	}
-	n, err := strconv.ParseFloat(strings.Replace(w, ",", ".", 1), 64)
-
-	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) // "infinity" is a number to Go, and none to JSON
+	return n, !math.IsInf(n, 0)
 }
 
 var (
@@ -165,28 +163,10 @@ func human(column string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(column, "is_"), "_", " ")
 }
 
-// asText formats a value for people; "" for nothing.
-func asText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case []any, []string:
-		return strings.Join(texts(v), ", ")
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
 // texts are a list's entries.
 func texts(v any) []string {
-	if strs, ok := v.([]string); ok {
-		return slices.Clone(strs)
-	}
 	entries, _ := v.([]any)
-
-	return mapped(entries, asText)
+	return mapped(entries, clean.Value)
 }
 
 // objects are the objects of a list.
@@ -202,24 +182,16 @@ func objects(v any) []map[string]any {
 	return out
 }
 
-// flat joins everything in a value into one text.
+// flat is a value as JSON.
 func flat(v any) string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return "null" // printing v in another way could lead here again
-	}
-
-	return strings.TrimSuffix(b.String(), "\n")
+	text, _ := exact.Encode(v) //nolint:errcheck // nothing is what cannot be written
+	return string(text)
 }
 
-// clone is a mutable copy of content, with numbers as float64.
+// clone is a copy of content, with numbers as float64.
 func clone(content map[string]any) map[string]any {
 	out := map[string]any{}
-	if json.Unmarshal([]byte(flat(content)), &out) != nil {
-		return maps.Clone(content)
-	}
+	_ = json.Unmarshal([]byte(flat(content)), &out) // it was JSON
 
 	return out
 }
@@ -241,6 +213,8 @@ func mapText(v any, change func(string) string) any {
 
 	return v
 }
+
+func isText(text string) bool { return text != "" }
 
 func first[T any](list []*T) *T {
 	if len(list) == 0 {

@@ -38,7 +38,7 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 	s.ask(c, out)
 	s.curate(c, out)
 	s.constrain(c, out)
-	if k := c.kind; c.verb == verbList && c.listing().Name == "" && len(c.also) == 0 && !k.Reference && !k.Part {
+	if k := c.kind; c.verb == verbList && c.rows.name == "" && len(c.also) == 0 && !k.Reference && !k.Part {
 		out.Quick = &nodes.Quick{EntityType: k.Type, Why: "a plain look-up"}
 	}
 
