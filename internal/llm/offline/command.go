@@ -132,58 +132,22 @@ func (s *scene) resolve(c *command) {
 const offerWords = "Shall I save "
 
 // read is what the user wants: the message or, if it answers the open question, the earlier message that the question
-// was about.
+// was about. An offer leaves a question open as long as what it offers is there.
 func (s *scene) read() *command {
 	c := s.parse(s.Message)
-	switch {
-	case s.Question == nil: // an offer leaves a question open as long as what it offers is there
-		return c
-	case c.verb == verbDeny:
-		c.answers = true
+	if s.Question == nil {
 		return c
 	}
 	asked := s.asked()
-	asked.answers = true
-	if c.verb == verbConfirm {
-		return s.agree(asked, c)
-	}
-	if chosen := s.choose(c); len(chosen) == 1 {
-		asked.about = s.answered(chosen)
-	} else if !s.completes(asked, c) {
+	switch {
+	case c.verb == verbDeny:
+		asked = c
+	case c.verb == verbConfirm:
+		s.agree(asked, c)
+	case !s.completes(asked, c):
 		return c
 	}
-
-	return asked
-}
-
-// answered is what an answer names.
-func (s *scene) answered(chosen []*nodes.Entity) found {
-	return found{text: trimName(s.Message), entities: chosen, exact: true}
-}
-
-// offered are the drafts of the last turn, else all drafts.
-func (s *scene) offered() []*nodes.Entity {
-	if list := s.focus(nil); len(list) > 0 && list[0].Pending {
-		return list
-	}
-
-	return s.drafts()
-}
-
-// agree handles a yes: to an offer of drafts it saves them; otherwise it is the earlier request with the user's
-// consent.
-func (s *scene) agree(asked, c *command) *command {
-	asked.agreed, asked.text = true, cmp.Or(asked.text, c.text)
-	chosen := filtered(s.options(), isPending)
-	if asked.is(verbDraft, verbRevise, verbPlan, verbPending, verbShow, verbChat, verbSave) {
-		asked.verb = verbSave
-		if len(chosen) == 0 {
-			chosen = s.offered()
-		}
-	}
-	if len(chosen) > 0 {
-		asked.about = s.answered(chosen)
-	}
+	asked.answers = true
 
 	return asked
 }
@@ -200,32 +164,59 @@ func (s *scene) asked() *command {
 	return &command{verb: verbChat}
 }
 
-// maxAnswer is how many words an answer has at most; a longer message is a request.
-const maxAnswer = 8
+// means sets what an answer names.
+func (s *scene) means(asked *command, things []*nodes.Entity) {
+	asked.about = found{text: trimName(s.Message), entities: things, exact: true}
+}
 
-// choose finds the options that a message selects by position or by words.
-func (s *scene) choose(c *command) []*nodes.Entity {
-	options := s.options()
-	if len(options) == 0 || len(words(s.Message)) > maxAnswer || c.is(verbAdd, verbDraft) {
-		return nil
+// agree handles a yes: to an offer of drafts it saves them, those of the last turn or else all; otherwise it is the earlier
+// request with the user's consent.
+func (s *scene) agree(asked, c *command) {
+	asked.agreed, asked.text = true, cmp.Or(asked.text, c.text)
+	chosen := filtered(s.options(), isPending)
+	if asked.is(verbDraft, verbRevise, verbPlan, verbPending, verbShow, verbChat, verbSave) {
+		asked.verb = verbSave
+		if len(chosen) == 0 {
+			chosen = filtered(s.focus(nil), isPending)
+		}
+		if len(chosen) == 0 {
+			chosen = s.drafts()
+		}
 	}
-	r := found{text: s.Message, entities: filtered(options, func(e *nodes.Entity) bool { return strings.Contains(s.Message, e.Ref) })}
-	if len(r.entities) == 0 && !s.byPlace(&r, nil) {
+	if len(chosen) > 0 {
+		s.means(asked, chosen)
+	}
+}
+
+// chosen are the options that an answer selects by ref, by position or by words.
+func (s *scene) chosen() []*nodes.Entity {
+	options, r := s.options(), found{text: s.Message}
+	r.entities = filtered(options, func(e *nodes.Entity) bool { return strings.Contains(s.Message, e.Ref) })
+	if len(r.entities) == 0 && len(options) > 0 && !s.byPlace(&r, nil) {
 		s.byName(&r, nil, options)
 	}
 
 	return r.entities
 }
 
-var intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto|for|at)\s+`)
+var (
+	intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto|for|at)\s+`)
+	// ownQuestion matches a message that asks instead of answering.
+	ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|why|show|list)\b.*\?\s*$`)
+)
 
-// ownQuestion matches a message that asks instead of answering.
-var ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|why|show|list)\b.*\?\s*$`)
-
-// completes adds what a request lacked if the message supplies exactly that.
+// completes adds what a request lacked if the message supplies exactly that. A long message is another request.
 func (s *scene) completes(asked, c *command) bool {
+	const most = 8 // words
 	answer := trimName(intoWhat.ReplaceAllString(bare(s.Message), ""))
-	if ownQuestion.MatchString(s.Message) || len(words(answer)) > maxAnswer || !c.is(verbChat, verbList, verbShow) {
+	if len(words(s.Message)) > most {
+		return false
+	}
+	if chosen := s.chosen(); len(chosen) == 1 && !c.is(verbAdd, verbDraft) {
+		s.means(asked, chosen)
+		return true
+	}
+	if ownQuestion.MatchString(s.Message) || !c.is(verbChat, verbList, verbShow) {
 		return false
 	}
 	kind, values := s.lex.place(answer)
@@ -236,14 +227,12 @@ func (s *scene) completes(asked, c *command) bool {
 		asked.object = answer
 	case asked.verb == verbSchedule && len(dates(s.Message, s.Today)) > 0:
 		asked.text += " on " + answer
-		if vs := s.lex.valuesIn(answer, s.lex.schedule); len(vs) > 0 {
-			asked.values = vs
+		if values := s.lex.valuesIn(answer, s.lex.schedule); len(values) > 0 {
+			asked.values = values
 		}
 	case asked.is(verbChange, verbRemove, verbShow):
-		named := s.find(answer, asked.kind).entities
-		asked.about = s.answered(named)
-
-		return len(named) == 1
+		s.means(asked, s.find(answer, asked.kind).entities)
+		return len(asked.about.entities) == 1
 	default:
 		return false
 	}

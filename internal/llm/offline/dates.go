@@ -7,8 +7,6 @@ import (
 	"time"
 )
 
-const dayFormat = time.DateOnly
-
 var (
 	datePhrases = regexp.MustCompile(`(?i)\b(?:(?:on|for|by|until|till|before|this|next|coming|due|at)\s+)*(?:the\s+)?(?:` +
 		`(\d{4}-\d{2}-\d{2})|(yesterday|last night|today|tonight|tomorrow|day after tomorrow|weekend)|` +
@@ -22,53 +20,45 @@ var (
 func dates(text string, today time.Time) []time.Time {
 	var out []time.Time
 	for _, m := range datePhrases.FindAllStringSubmatch(strings.ToLower(text), -1) {
-		switch {
+		switch at := today; {
 		case m[1] != "":
-			if d, err := time.Parse(dayFormat, m[1]); err == nil {
-				out = append(out, d)
+			if day, err := time.Parse(time.DateOnly, m[1]); err == nil {
+				out = append(out, day)
 			}
 		case m[2] == "weekend":
-			out = append(out, nextWeekday(today, time.Saturday), nextWeekday(today, time.Saturday).AddDate(0, 0, 1))
+			at = next(time.Saturday, today)
+			out = append(out, at, at.AddDate(0, 0, 1))
 		case m[2] != "":
-			out = append(out, today.AddDate(0, 0, relative[m[2]]))
+			out = append(out, at.AddDate(0, 0, relative[m[2]]))
 		case m[3] != "":
-			d := nextWeekday(today, time.Weekday(slices.Index(weekdays, m[3])))
-			if d.Equal(today) && strings.Contains(m[0], "next ") {
-				d = d.AddDate(0, 0, 7)
+			if strings.Contains(m[0], "next ") {
+				at = at.AddDate(0, 0, 1) // not today
 			}
-			out = append(out, d)
+			out = append(out, next(time.Weekday(slices.Index(weekdays, m[3])), at))
 		case m[4] != "":
 			n, _ := number(m[4])
-			out = append(out, today.AddDate(0, 0, int(n)*map[string]int{"day": 1, "week": 7}[m[5]]))
+			out = append(out, at.AddDate(0, 0, int(n)*map[string]int{"day": 1, "week": 7}[m[5]]))
 		default:
-			out = append(out, monthDay(m[6], today)...)
+			month, day, _ := strings.Cut(m[6], " ")
+			if named, err := time.Parse("Jan 2", month[:3]+" "+day); err == nil {
+				at = named.AddDate(today.Year(), 0, 0)
+				out = append(out, at.AddDate(btoi(at.Before(today)), 0, 0))
+			}
 		}
 	}
 
 	return out
 }
 
-func monthDay(text string, today time.Time) []time.Time {
-	month, day, _ := strings.Cut(text, " ")
-	d, err := time.Parse("Jan 2", capitalize(month[:3])+" "+day)
-	if err != nil {
-		return nil
-	}
-	if d = d.AddDate(today.Year(), 0, 0); d.Before(today) {
-		d = d.AddDate(1, 0, 0)
-	}
-
-	return []time.Time{d}
-}
-
-func nextWeekday(today time.Time, day time.Weekday) time.Time {
-	return today.AddDate(0, 0, (int(day)-int(today.Weekday())+7)%7)
+// next is the first such day from a day on.
+func next(day time.Weekday, from time.Time) time.Time {
+	return from.AddDate(0, 0, (int(day)-int(from.Weekday())+7)%7)
 }
 
 // period parses "this week", "next week", "today": the days of a constraint or a question. ok is false if the text
 // names none.
 func period(text string, today time.Time) (from, to time.Time, ok bool) {
-	sunday, days := nextWeekday(today, time.Sunday), dates(text, today)
+	sunday, days := next(time.Sunday, today), dates(text, today)
 	switch {
 	case within(text, "next week"): // a weekend is less
 		return sunday.AddDate(0, 0, 1), sunday.AddDate(0, 0, 7), true
@@ -79,15 +69,6 @@ func period(text string, today time.Time) (from, to time.Time, ok bool) {
 	}
 
 	return days[0], days[len(days)-1], true
-}
-
-// dayText words a day: "Friday, Nov 27"; other texts stay as they are.
-func dayText(text string) string {
-	if at, err := time.Parse(dayFormat, text); err == nil {
-		return at.Format("Monday, Jan 2")
-	}
-
-	return text
 }
 
 // cutDates removes what dates parses.

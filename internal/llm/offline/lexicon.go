@@ -113,7 +113,7 @@ func (lex *lexicon) declared() []rule {
 		done, into := doneColumn(e), func(_ *scene, c *command) bool { c.kind = e; return true }
 		switch {
 		case e.Reference || done == nil || labelColumn(e) == nil:
-		case firstColumn(e, isDay) != nil:
+		case dayColumn(e) != nil:
 			reminders = append(reminders, rule{verbAdd, say(`(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to) {object}`), into})
 		case buying.MatchString(done.Name):
 			purchases = append(purchases, rule{verbAdd, say(`(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of) {object}`), into})

@@ -168,13 +168,9 @@ func (s *scene) addedThings(c *command) found {
 // choices are what a plan may use: nothing excluded or ruled out, drafts last.
 func (s *scene) choices() []*nodes.Entity {
 	avoided := s.avoided()
-	all := s.which(func(e *nodes.Entity) bool {
+	all := filtered(s.all, func(e *nodes.Entity) bool {
 		return s.thing(e, []*domain.Entity{s.lex.planned}) && e.Tier != "excluded" && !s.holdsAny(e, avoided)
 	})
 
 	return append(filtered(all, isStored), filtered(all, isPending)...)
-}
-
-func (s *scene) holdsAny(e *nodes.Entity, terms []string) bool {
-	return slices.ContainsFunc(terms, func(term string) bool { return s.holds(e, term) })
 }

@@ -94,11 +94,11 @@ func (p *planner) step(kind string, about *domain.Entity, refs ...string) *step 
 	return st
 }
 
-// think writes the plan as Think's output. It writes out the calls that it knows already, except of drafts.
+// think writes the plan as Think's output, with the calls that look something up.
 func (s *scene) think(most int) *nodes.ThinkOutput {
 	out := &nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{}, Questions: []string{}}
 	p := s.plan()
-	if u := s.undo(p.c.text); u != nil {
+	if u := s.undo(); u != nil {
 		out.Steps = append(out.Steps, u.Step())
 		return out
 	}
@@ -108,7 +108,7 @@ func (s *scene) think(most int) *nodes.ThinkOutput {
 	for _, st := range p.steps[:min(len(p.steps), most)] {
 		step := nodes.Step{Type: st.kind, Subdomain: s.lex.subdomainOf(st.about), Description: st.does, Refs: append([]string{}, st.refs...), Needs: "refs"}
 		for _, c := range st.calls {
-			if slices.Contains(vocab.DataTools(), c.Name) && c.Name != vocab.ToolGenerate {
+			if vocab.Reads(c.Name) {
 				step.Calls = append(step.Calls, json.RawMessage(flat(args{"tool": c.Name, "args": c.Args})))
 			}
 		}
@@ -488,7 +488,13 @@ func (p *planner) plannedDays() []time.Time {
 	if from, to, ok := period(p.c.text, p.Today); ok {
 		start, n = from, int(to.Sub(from).Hours()/24)+1
 	}
-	for i := range min(cmp.Or(planCount(p.c.text), n, 1), mostDays) {
+	for _, w := range words(p.c.text) {
+		if several, ok := number(w); ok && several > 1 {
+			n = int(several)
+			break
+		}
+	}
+	for i := range min(max(n, 1), mostDays) {
 		days = append(days, start.AddDate(0, 0, i))
 	}
 

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,13 +15,14 @@ import (
 type scene struct {
 	nodes.Facts
 	lex  *lexicon
+	all  []*nodes.Entity // in registry order
 	refs map[string]*nodes.Entity
 }
 
 func (m *model) scene(f nodes.Facts) *scene {
 	s := &scene{Facts: f, lex: m.lex, refs: map[string]*nodes.Entity{}}
 	for i := range f.Entities {
-		s.refs[f.Entities[i].Ref] = &f.Entities[i]
+		s.all, s.refs[f.Entities[i].Ref] = append(s.all, &f.Entities[i]), &f.Entities[i]
 	}
 
 	return s
@@ -43,21 +45,9 @@ func labelsOf(list []*nodes.Entity) []string {
 	return mapped(list, func(e *nodes.Entity) string { return e.Label })
 }
 
-// which returns the matching entities, in registry order.
-func (s *scene) which(fits func(*nodes.Entity) bool) []*nodes.Entity {
-	var out []*nodes.Entity
-	for i := range s.Entities {
-		if fits(&s.Entities[i]) {
-			out = append(out, &s.Entities[i])
-		}
-	}
-
-	return out
-}
-
 // rows are the known stored rows of a type.
 func (s *scene) rows(kind *domain.Entity) []*nodes.Entity {
-	return s.which(func(e *nodes.Entity) bool { return e.Type == kind.Type && !e.Deleted && !e.Pending })
+	return filtered(s.all, func(e *nodes.Entity) bool { return e.Type == kind.Type && !e.Deleted && !e.Pending })
 }
 
 // thing: not deleted, and of a wanted type or, without one, of a type people refer to: parts and shared reference rows
@@ -89,16 +79,7 @@ func isStored(e *nodes.Entity) bool { return !e.Pending }
 
 // drafts are the unsaved drafts, oldest first.
 func (s *scene) drafts(want ...*domain.Entity) []*nodes.Entity {
-	return s.which(func(e *nodes.Entity) bool { return e.Pending && e.Tier == "generated" && s.thing(e, want) })
-}
-
-// content is what is known about an entity, whether row or draft.
-func content(e *nodes.Entity) map[string]any {
-	if e.Pending {
-		return e.Draft
-	}
-
-	return e.Columns
+	return filtered(s.all, func(e *nodes.Entity) bool { return e.Pending && e.Tier == "generated" && s.thing(e, want) })
 }
 
 var (
@@ -130,7 +111,7 @@ func (s *scene) find(phrase string, want ...*domain.Entity) found {
 		want = s.lex.typesIn(phrase)
 	}
 	if !s.byPlace(&r, want) && !s.byPointing(&r, want) {
-		s.byName(&r, want, s.which(func(e *nodes.Entity) bool { return s.thing(e, want) }))
+		s.byName(&r, want, filtered(s.all, func(e *nodes.Entity) bool { return s.thing(e, want) }))
 	}
 
 	return r
@@ -154,27 +135,22 @@ func (s *scene) byPlace(r *found, want []*domain.Entity) bool {
 // byPointing resolves "it", "those", "that recipe", "the draft": whatever was mentioned last.
 func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 	phrase := strings.ToLower(strings.Trim(r.text, " .!?"))
-	rest := pointing.ReplaceAllString(draftWord.ReplaceAllString(phrase, ""), "")
+	rest, alone := pointing.ReplaceAllString(draftWord.ReplaceAllString(phrase, ""), ""), pointing.MatchString(phrase)
 	for _, e := range want {
-		rest = s.lex.cutTypes(rest, e)
+		rest, alone = s.lex.cutTypes(rest, e), alone || phrase == "the "+e.Name
 	}
-	single := slices.ContainsFunc(want, func(e *domain.Entity) bool { return phrase == "the "+e.Name })
-	whole := trimName(rest) == "" && (single || draftWord.MatchString(phrase) || pointing.MatchString(phrase))
-	r.entities = s.focus(want)
-	switch {
-	case !one.MatchString(phrase) && !many.MatchString(phrase) && !whole:
-		r.entities = nil
+	aDraft, drafts := draftWord.MatchString(phrase), strings.Contains(phrase, "drafts")
+	if !one.MatchString(phrase) && !many.MatchString(phrase) && (trimName(rest) != "" || !alone && !aDraft) {
 		return false
-	case !draftWord.MatchString(phrase):
-	case len(s.drafts()) == 0:
-		r.entities = nil
-	case len(r.entities) != 1 || !r.entities[0].Pending || strings.Contains(phrase, "drafts"):
+	}
+	r.entities = s.focus(want)
+	if aDraft && (drafts || len(r.entities) != 1 || !r.entities[0].Pending) {
 		if r.entities = s.drafts(want...); len(r.entities) == 0 {
 			r.entities = s.drafts()
 		}
 	}
-	plural := many.MatchString(phrase) || strings.HasPrefix(phrase, "those") || strings.HasPrefix(phrase, "these") || strings.Contains(phrase, "drafts")
-	r.several = len(r.entities) > 1 && !plural
+	several := many.MatchString(phrase) || strings.HasPrefix(phrase, "those") || strings.HasPrefix(phrase, "these") || drafts
+	r.several = len(r.entities) > 1 && !several
 
 	return true
 }
@@ -184,9 +160,7 @@ func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 func (s *scene) byName(r *found, want []*domain.Entity, things []*nodes.Entity) {
 	r.name = trimName(oneOf.ReplaceAllString(r.text, " "))
 	for _, e := range want {
-		if cut := trimName(s.lex.cutTypes(r.name, e)); cut != "" {
-			r.name = cut
-		}
+		r.name = cmp.Or(trimName(s.lex.cutTypes(r.name, e)), r.name)
 	}
 	r.name = strings.TrimSuffix(r.name, "'s")
 	whole, short := stems(r.text), stems(r.name)
@@ -234,13 +208,12 @@ func (s *scene) options() []*nodes.Entity {
 // focus is what was mentioned last: what the user just created or pointed at in the page, else what the newest tool
 // call of an earlier turn was about, else the newest draft, else what was touched last.
 func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
+	things := filtered(s.all, func(e *nodes.Entity) bool { return s.thing(e, want) })
 	before, newest := 0, 0
 	for _, x := range s.Said {
 		before = max(before, x.Turn)
 	}
-	byUser := s.which(func(e *nodes.Entity) bool {
-		return s.thing(e, want) && strings.HasSuffix(e.Action, ":user") && e.Touched > before
-	})
+	byUser := filtered(things, func(e *nodes.Entity) bool { return strings.HasSuffix(e.Action, ":user") && e.Touched > before })
 	if len(byUser) > 0 {
 		return byUser
 	}
@@ -252,7 +225,6 @@ func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
 	if drafts := s.drafts(want...); len(drafts) > 0 {
 		return drafts[len(drafts)-1:]
 	}
-	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
 	for _, e := range things {
 		newest = max(newest, e.Touched)
 	}
@@ -270,21 +242,21 @@ func (s *scene) draftInTalk() *nodes.Entity {
 }
 
 // byKind groups entities by type, in order of first appearance.
-func byKind(list []*nodes.Entity) [][]*nodes.Entity {
+func byKind(things []*nodes.Entity) [][]*nodes.Entity {
 	var out [][]*nodes.Entity
-	for _, e := range list {
-		i := slices.IndexFunc(out, func(g []*nodes.Entity) bool { return g[0].Type == e.Type })
-		if i < 0 {
-			i, out = len(out), append(out, nil)
-		}
-		out[i] = append(out[i], e)
+	for len(things) > 0 {
+		same := func(e *nodes.Entity) bool { return e.Type == things[0].Type }
+		group := filtered(things, same)
+		out, things = append(out, group), filtered(things, func(e *nodes.Entity) bool { return !same(e) })
 	}
 
 	return out
 }
 
-// holds reports whether an entity's label or content contains a word that a term covers.
-func (s *scene) holds(e *nodes.Entity, term string) bool {
-	known := stems(e.Label + " " + flat(content(e)) + " " + flat(e.Children))
-	return slices.ContainsFunc(s.lex.covers(term), func(w string) bool { return indexWords(known, stems(w)) >= 0 })
+// holdsAny reports whether a thing's label or content contains a word that one of the terms covers.
+func (s *scene) holdsAny(e *nodes.Entity, terms []string) bool {
+	known := stems(e.Label + " " + flat(e.Draft) + " " + flat(e.Columns) + " " + flat(e.Children))
+	return slices.ContainsFunc(terms, func(term string) bool {
+		return slices.ContainsFunc(s.lex.covers(term), func(w string) bool { return indexWords(known, stems(w)) >= 0 })
+	})
 }

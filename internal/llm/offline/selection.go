@@ -56,17 +56,12 @@ func (s *scene) selection(c *command) selection {
 	by.unfit = by.unfit || len(days) == 0 && c.is(verbChange, verbRemove) && (datePhrases.MatchString(c.object) || relativeWeek.MatchString(c.object))
 	by.where = slices.Concat(s.valueFilters(s.lex.valuesIn(c.object, c.kind)), days, by.where)
 	by.name = s.term(by.name, append([]*domain.Entity{c.kind}, c.also...)...)
-	if done := doneColumn(c.kind); done != nil && doneWord(by.name) && !within(by.name, "not") {
+	if done := doneColumn(c.kind); done != nil && doneWord.MatchString(by.name) && !within(by.name, "not") {
 		by.where = append(by.where, filter{done.Name, "=", true})
-		by.name = without(by.name, doneWord)
+		by.name = strings.TrimSpace(doneWord.ReplaceAllString(by.name, ""))
 	}
 
 	return by
-}
-
-// without drops the words of a text that fit.
-func without(text string, fits func(word string) bool) string {
-	return strings.Join(filtered(strings.Fields(text), func(w string) bool { return !fits(w) }), " ")
 }
 
 // term is the rest of a text without types, values, days and fillers.
@@ -77,30 +72,32 @@ func (s *scene) term(text string, kinds ...*domain.Entity) string {
 		for _, v := range s.lex.valuesIn(text, e) {
 			text = cutWords(text, v.words)
 		}
-		if firstColumn(e, isDay) != nil {
+		if dayColumn(e) != nil {
 			text = cutWords(text, []string{"expired"})
 		}
 	}
 
-	return trimName(without(text, func(w string) bool { return indexWords(fillers, stems(w)) >= 0 }))
+	telling := filtered(strings.Fields(text), func(w string) bool { return indexWords(fillers, stems(w)) < 0 })
+
+	return trimName(strings.Join(telling, " "))
 }
 
 // throughout matches what makes two days the ends of a time.
 var throughout = regexp.MustCompile(`(?i)\b(?:between|from|to|until|till|through)\b|\s[-–]\s`)
 
 func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
-	day, days := firstColumn(e, isDay), dates(text, s.Today)
+	day, days := dayColumn(e), dates(text, s.Today)
 	from, to, ok := period(text, s.Today)
 	switch {
 	case day != nil && within(text, "expired"):
-		return []filter{{day.Name, "<", s.Today.Format(dayFormat)}}
+		return []filter{{day.Name, "<", s.Today.Format(time.DateOnly)}}
 	case day == nil || !ok:
 		return nil
 	case len(days) > 1 && !throughout.MatchString(text): // Friday and Sunday
-		return []filter{{day.Name, "in", mapped(days, func(at time.Time) string { return at.Format(dayFormat) })}}
+		return []filter{{day.Name, "in", mapped(days, func(at time.Time) string { return at.Format(time.DateOnly) })}}
 	}
 
-	return []filter{{day.Name, ">=", from.Format(dayFormat)}, {day.Name, "<=", to.Format(dayFormat)}}
+	return []filter{{day.Name, ">=", from.Format(time.DateOnly)}, {day.Name, "<=", to.Format(time.DateOnly)}}
 }
 
 // valueFilters combines several values of one column into one "in".
@@ -142,7 +139,7 @@ func (s *scene) compare(e *domain.Entity, text string) selection {
 		case m[1] != "":
 			by.order = minutesColumn(e, by.name)
 		case m[2] != "":
-			by.order = named(e, domain.KindTimestamp, "created_at")
+			by.order = columnCalled(e, domain.KindTimestamp, "created_at")
 		case m[3] != "":
 			by.order = priceColumn(e)
 		default:
@@ -186,35 +183,4 @@ func (by *selection) about(c *domain.Column, op string, value any) {
 	for _, part := range stems(human(strings.TrimSuffix(c.Name, "_minutes"))) {
 		by.name = cutWords(by.name, []string{part})
 	}
-}
-
-// numberColumn is the numeric column that a text names.
-func numberColumn(e *domain.Entity, text string) *domain.Column {
-	if c := columnIn(text, e); c != nil && c.Kind == domain.KindNumber {
-		return c
-	}
-
-	return nil
-}
-
-func priceColumn(e *domain.Entity) *domain.Column {
-	return named(e, domain.KindNumber, "price", "cost")
-}
-
-// minutesColumn is how long something takes: the column that the text names, else the computed total, else the only one.
-func minutesColumn(e *domain.Entity, text string) *domain.Column {
-	all := filtered(e.Columns, func(c *domain.Column) bool {
-		return !c.Hidden && c.Kind == domain.KindNumber && strings.HasSuffix(c.Name, "_minutes")
-	})
-	for _, fits := range []func(*domain.Column) bool{
-		func(c *domain.Column) bool { return within(text, human(strings.TrimSuffix(c.Name, "_minutes"))) },
-		func(c *domain.Column) bool { return c.Expr != "" },
-		func(*domain.Column) bool { return len(all) == 1 },
-	} {
-		if i := slices.IndexFunc(all, fits); i >= 0 {
-			return all[i]
-		}
-	}
-
-	return nil
 }

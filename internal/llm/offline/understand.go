@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"alfred/internal/domain"
 	"alfred/nodes"
@@ -24,20 +25,20 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 		Mentions: []nodes.Mention{}, Constraints: []nodes.Constraint{}, Intent: cmp.Or(intents[c.verb], "chat"), AnswersQuestion: c.answers,
 		Curation: nodes.Curation{Retain: []nodes.Retain{}, Demote: []string{}, Forget: []string{}, Exclude: []nodes.Exclude{}},
 	}
-	if c.answers && c.agreed {
+	switch {
+	case s.undo() != nil:
+		out.Intent, out.AnswersQuestion = "write", false
+		return out
+	case c.answers && c.agreed:
 		out.Intent = "confirm"
-	} else if c.answers && intents[c.verb] != "write" {
+	case c.answers && out.Intent != "write":
 		out.Intent = "answer"
 	}
-	if s.undo(c.text) != nil {
-		out.Intent, out.AnswersQuestion = "write", false
-
-		return out
-	}
 	s.mention(c, out)
-	s.ask(c, out)
+	if question := s.lacks(c); question != "" {
+		out.Clarification = &nodes.Clarification{Questions: []string{question}}
+	}
 	s.curate(c, out)
-	s.constrain(c, out)
 	if k := c.kind; c.verb == verbList && c.rows.name == "" && len(c.also) == 0 && !k.Reference && !k.Part {
 		out.Quick = &nodes.Quick{EntityType: k.Type, Why: "a plain look-up"}
 	}
@@ -68,36 +69,27 @@ func (s *scene) mention(c *command, out *nodes.UnderstandOutput) {
 	}
 }
 
-func whichOne(list []*nodes.Entity) string {
-	return "Which one do you mean: " + orList(labelsOf(list)) + "?"
+func whichOne(things []*nodes.Entity) string {
+	return "Which one do you mean: " + list(labelsOf(things), "or") + "?"
 }
 
-func orList(items []string) string { return list(items, "or") }
-
-// ask asks for missing information.
-func (s *scene) ask(c *command, out *nodes.UnderstandOutput) {
-	var question string
-
+// lacks asks for what is missing, and is "" if nothing is.
+func (s *scene) lacks(c *command) string {
 	switch {
 	case c.verb == verbAdd && c.kind == nil:
-		question = "Where shall I add " + trimName(c.object) + ": " + orList(s.addable()) + "?"
+		lists := filtered(s.lex.domain.Entities, func(e *domain.Entity) bool {
+			return labelColumn(e) != nil && !e.Reference && !e.Part && e != s.lex.draftable
+		})
+		names := mapped(lists, func(e *domain.Entity) string { return "the " + e.Plural })
+
+		return "Where shall I add " + trimName(c.object) + ": " + list(names, "or") + "?"
 	case c.verb == verbAdd && c.object == "" && labelColumn(c.kind) != nil:
-		question = "What shall I add to the " + c.kind.Plural + "?"
+		return "What shall I add to the " + c.kind.Plural + "?"
 	case c.verb == verbSchedule && len(dates(c.text, s.Today)) == 0:
-		question = "For which day shall I plan " + cmp.Or(list(labelsOf(c.about.entities), "and"), "it") + "?"
+		return "For which day shall I plan " + cmp.Or(list(labelsOf(c.about.entities), "and"), "it") + "?"
 	default:
-		return
+		return ""
 	}
-	out.Clarification = &nodes.Clarification{Questions: []string{question}}
-}
-
-// addable are the lists that an item could be added to.
-func (s *scene) addable() []string {
-	lists := filtered(s.lex.domain.Entities, func(e *domain.Entity) bool {
-		return labelColumn(e) != nil && !e.Reference && !e.Part && e != s.lex.draftable
-	})
-
-	return mapped(lists, func(e *domain.Entity) string { return "the " + e.Plural })
 }
 
 // curate turns forgetting, rejecting and keeping into decisions. Drafts are dropped, rows only leave the view.
@@ -108,20 +100,21 @@ func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 		cur.ClearAll, out.CurationSummary = true, "The user starts fresh; everything leaves the view."
 	case verbForget:
 		if c.kind != nil && len(about) == 0 {
-			about = s.which(func(e *nodes.Entity) bool { return e.Type == c.kind.Type && !e.Deleted })
+			about = filtered(s.all, func(e *nodes.Entity) bool { return e.Type == c.kind.Type && !e.Deleted })
 		}
-		cur.Forget = refsOf(filtered(about, isPending))
-		cur.Demote = refsOf(filtered(about, isStored))
+		cur.Forget, cur.Demote = refsOf(filtered(about, isPending)), refsOf(filtered(about, isStored))
 		out.CurationSummary = "The user wants " + cmp.Or(trimName(c.object), "it") + " out of mind; no row was deleted."
 	case verbReject:
-		for _, e := range s.which(func(e *nodes.Entity) bool { return s.choice(e) && s.holdsAny(e, c.rejected()) }) {
-			cur.Exclude = append(cur.Exclude, nodes.Exclude{Ref: e.Ref, Reason: "not wanted: " + list(c.rejected(), "and")})
+		unwanted := list(c.rejected(), "and")
+		for _, e := range filtered(s.all, func(e *nodes.Entity) bool { return s.choice(e) && s.holdsAny(e, c.rejected()) }) {
+			cur.Exclude = append(cur.Exclude, nodes.Exclude{Ref: e.Ref, Reason: "not wanted: " + unwanted})
 		}
-		out.CurationSummary = "The user does not want " + list(c.rejected(), "and") + "."
+		out.CurationSummary = "The user does not want " + unwanted + "."
+		out.Constraints = append(out.Constraints, s.ruledOut(c))
 	case verbRetain:
-		for _, e := range about {
-			cur.Retain = append(cur.Retain, nodes.Retain{Ref: e.Ref, Reason: "the user asked to keep it in mind"})
-		}
+		cur.Retain = append(cur.Retain, mapped(about, func(e *nodes.Entity) nodes.Retain {
+			return nodes.Retain{Ref: e.Ref, Reason: "the user asked to keep it in mind"}
+		})...)
 	default:
 	}
 }
@@ -133,41 +126,30 @@ func (s *scene) choice(e *nodes.Entity) bool {
 	return s.thing(e, nil) && e.Tier != "excluded" && quantityColumn(t) == nil && doneColumn(t) == nil && (t != s.lex.schedule || e.Pending)
 }
 
-// constrain records what is to hold from now on.
-func (s *scene) constrain(c *command, out *nodes.UnderstandOutput) {
-	if c.verb != verbReject {
-		return
-	}
-	value := map[string]any{"terms": c.rejected()}
+// terms are what a constraint of this model rules out, perhaps until a day.
+type terms struct {
+	Terms []string `json:"terms"`
+	Until string   `json:"until,omitempty"`
+}
+
+func (s *scene) ruledOut(c *command) nodes.Constraint {
+	value := terms{Terms: c.rejected()}
 	if _, to, ok := period(s.Message, s.Today); ok {
-		value["until"] = to.Format(dayFormat)
+		value.Until = to.Format(time.DateOnly)
 	}
-	out.Constraints = append(out.Constraints, nodes.Constraint{Text: strings.TrimSpace(s.Message), Scope: "session", Kind: "exclude", Value: json.RawMessage(flat(value))})
+
+	return nodes.Constraint{Text: strings.TrimSpace(s.Message), Scope: "session", Kind: "exclude", Value: json.RawMessage(flat(value))}
 }
 
 // avoided are the words that current constraints rule out.
 func (s *scene) avoided() []string {
 	var out []string
 	for _, h := range s.Constraints {
-		var value struct {
-			Terms []string `json:"terms"`
-		}
+		var value terms
 		if h.Kind == "exclude" && json.Unmarshal(h.Value, &value) == nil {
-			out = append(out, value.Terms...)
+			out = slices.Concat(out, value.Terms)
 		}
 	}
 
 	return out
-}
-
-// planCount is the number of days or meals that a text asks for, 0 for none.
-func planCount(text string) int {
-	ws := words(text)
-	i := slices.IndexFunc(ws, func(w string) bool { n, ok := number(w); return ok && n > 1 })
-	if i < 0 {
-		return 0
-	}
-	n, _ := number(ws[i])
-
-	return int(n)
 }
