@@ -62,11 +62,13 @@ func (p *planner) redraft(e *nodes.Entity, change func(content map[string]any)) 
 func changed(was, now map[string]any) map[string]any {
 	patch := map[string]any{}
 	for name, v := range now {
-		before, isList := was[name].([]any)
-		after, stillList := v.([]any)
-		switch {
-		case flat(was[name]) == flat(v):
-		case isList && stillList && len(after) > 0 && len(after) < len(before):
+		before, _ := was[name].([]any)
+		after, _ := v.([]any)
+		if flat(was[name]) == flat(v) {
+			continue
+		}
+		patch[name] = v
+		if len(after) > 0 && len(after) < len(before) {
 			places := map[string]any{}
 			for i := range before {
 				places[strconv.Itoa(i+1)] = nil
@@ -75,8 +77,6 @@ func changed(was, now map[string]any) map[string]any {
 				places[strconv.Itoa(len(before)+i+1)] = entry
 			}
 			patch[name] = places
-		default:
-			patch[name] = v
 		}
 	}
 
@@ -125,7 +125,9 @@ func (s *scene) applyChanges(content map[string]any, text string) {
 			continue
 		}
 		s.leaveOut(content, ch.Remove)
-		replace(content, ch.Replace...)
+		if len(ch.Replace) > 0 {
+			replace(content, ch.Replace...)
+		}
 		title := clean.Value(content[s.lex.Draft.Title])
 		if ch.Prefix != "" && !strings.HasPrefix(title, ch.Prefix) {
 			content[s.lex.Draft.Title] = ch.Prefix + " " + title
@@ -148,9 +150,6 @@ func replace(content map[string]any, rules ...domain.OfflineReplace) {
 		for _, from := range r.From {
 			to[strings.ToLower(from)] = r.To
 		}
-	}
-	if len(to) == 0 {
-		return
 	}
 	every := regexp.MustCompile(`(?i)\b(` + alternatives(slices.Collect(maps.Keys(to))) + `)(?:s|es)?\b`)
 	mapText(content, func(text string) string {
@@ -229,14 +228,11 @@ func (s *scene) exchange(content map[string]any, thing, with string) {
 
 // addPart adds a part that is not yet there, and a sentence about it.
 func (s *scene) addPart(content map[string]any, item string) {
-	d, row := s.lex.Draft, map[string]any{}
-	if child := s.lex.domain.ByTable(d.Child); quantityColumn(child) != nil {
-		item = s.takeAmount(item, child, row)
-	}
-	if item = trimName(item); within(flat(content[d.Child]), item) || len(strings.Fields(item)) > 3 {
+	d := s.lex.Draft
+	row := s.newRow(item, s.lex.domain.ByTable(d.Child))
+	if item = clean.Value(row[d.Item]); item == "" || within(flat(content[d.Child]), item) || len(strings.Fields(item)) > 3 {
 		return
 	}
-	row[d.Item] = item
 	parts, _ := content[d.Child].([]any)
 	steps, _ := content[d.Steps].([]any)
 	content[d.Child] = append(parts, row)

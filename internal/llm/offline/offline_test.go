@@ -147,9 +147,9 @@ func TestPlansForADomainWithoutWords(t *testing.T) {
 	for message, want := range map[string][]string{
 		"Show my tools":              {`read: db_read {"filters":[],"table":"tools"}`},
 		"Which orders are paid?":     {`read: db_read {"filters":[{"field":"status","op":"=","value":"paid"}],"table":"orders"}`},
-		"Add an order called Office": {`write: db_create {"data":{"name":"Office"},"table":"orders"}`},
+		"Add an order called Office": {`write: db_create {"data":[{"name":"Office"}],"table":"orders"}`},
 		"add 2 kg of nails to my tools": {
-			`write: db_create {"data":{"name":"nails","quantity":2,"unit":"kg"},"table":"tools"}`},
+			`write: db_create {"data":[{"name":"nails","quantity":2,"unit":"kg"}],"table":"tools"}`},
 		"Mark the order Office as paid": {`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%Office%"}],"table":"orders"}`, `write:`},
 		"Delete the lathe":              {`write: db_delete {"filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`},
 		"Cancel order #W8770097":        {`write: db_update {"data":{"status":"cancelled"},"filters":[{"field":"id","op":"=","value":"order_1"}],"table":"orders"}`},
@@ -168,10 +168,10 @@ func TestPlansForADomainWithoutWords(t *testing.T) {
 // "it" may be a name, and nothing has parts where no type has any.
 func TestAddsByNameWhereNothingIsMeant(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{`write: db_create {"data":{"name":"it"},"table":"tools"}`}, plan(t, "add a tool called it"))
+	require.Equal(t, []string{`write: db_create {"data":[{"name":"it"}],"table":"tools"}`}, plan(t, "add a tool called it"))
 	shared := garage()
 	shared.Entities[0].Reference = true
-	require.Equal(t, []string{`write: db_create {"data":{"name":"Tools of office"},"table":"orders"}`}, planIn(t, shared, "add the tools of office to my orders"))
+	require.Equal(t, []string{`write: db_create {"data":[{"name":"Tools of office"}],"table":"orders"}`}, planIn(t, shared, "add the tools of office to my orders"))
 }
 
 // Comparisons are conditions on numeric columns, superlatives an order and a limit. Nothing is read if no column fits, and

@@ -56,9 +56,7 @@ func (st *step) giveUp(code, why string) *step {
 // notThere is the code for what a step needs and nobody has.
 const notThere = "insufficient_info"
 
-func (st *step) ask(question string) *step {
-	return st.call(vocab.ToolAskUser, args{"question": question})
-}
+func (st *step) ask(question string) { st.call(vocab.ToolAskUser, args{"question": question}) }
 
 // planner plans what a command needs with what is known now. Act plans again, and takes the calls of its step.
 type planner struct {
@@ -227,11 +225,7 @@ func (p *planner) await(writes, of *domain.Entity, detail args) {
 }
 
 func (p *planner) create(e *domain.Entity, rows []map[string]any, refs ...string) {
-	var data any = rows
-	if len(rows) == 1 {
-		data = rows[0]
-	}
-	p.step(vocab.StepWrite, e, refs...).call(vocab.ToolCreate, args{"table": e.Table, "data": data})
+	p.step(vocab.StepWrite, e, refs...).call(vocab.ToolCreate, args{"table": e.Table, "data": rows})
 }
 
 // add creates rows by their own names, or by those of things that are known, whose parts are read first.
@@ -341,33 +335,37 @@ func (p *planner) write(e *domain.Entity, set map[string]any, where ...filter) *
 
 // note adds a fact about the user to a singleton row, which may not exist yet.
 func (p *planner) note() {
-	c, col := p.c, p.c.column
+	c, col, row, known := p.c, p.c.column, first(p.rows(p.c.kind)), []string(nil)
 	if !p.looked(c.kind) {
 		p.read(c.kind, nil)
-	}
-	row, said := first(p.rows(c.kind)), typed(col, c.value, p.Today)
-	if col.Kind == domain.KindArray {
-		var known []string
-		if row != nil {
-			known = texts(row.Columns[col.Name])
-		}
-		said = slices.Concat(known, filtered(mapped(splitList(c.value), trimName), func(w string) bool { return !slices.Contains(known, w) }))
-	}
-	switch {
-	case !p.looked(c.kind):
 		p.step(vocab.StepWrite, c.kind)
-	case row == nil:
-		p.create(c.kind, []map[string]any{{col.Name: said}})
-	default:
-		p.write(c.kind, map[string]any{col.Name: said}, refFilter(row.Ref))
+
+		return
+	}
+	if row != nil {
+		known = texts(row.Columns[col.Name])
+	}
+	set := map[string]any{col.Name: typed(col, c.value, p.Today)}
+	if col.Kind == domain.KindArray {
+		said := mapped(splitList(c.value), trimName)
+		set[col.Name] = slices.Concat(known, filtered(said, func(w string) bool { return !slices.Contains(known, w) }))
+	}
+	if row == nil {
+		p.create(c.kind, []map[string]any{set})
+	} else {
+		p.write(c.kind, set, refFilter(row.Ref))
 	}
 }
 
-// save plans one write per type; referencing types come after those they reference.
+// save plans one write per type; referencing types come after those they reference. One draft may get a new name first.
 func (p *planner) save() {
 	drafts := filtered(p.c.about.entities, isPending)
-	if p.c.value != "" && !p.rename(drafts) {
-		return
+	if p.c.value != "" {
+		if len(drafts) != 1 || labelColumn(p.lex.domain.ByType(drafts[0].Type)) == nil {
+			return
+		}
+		label := labelColumn(p.lex.domain.ByType(drafts[0].Type)).Name
+		p.redraft(drafts[0], func(content map[string]any) { content[label] = p.c.value })
 	}
 	late := func(e *nodes.Entity) int { return btoi(p.lex.schedule != nil && e.Type == p.lex.schedule.Type) }
 	slices.SortStableFunc(drafts, func(a, b *nodes.Entity) int { return late(a) - late(b) })
@@ -393,19 +391,6 @@ func (p *planner) saveThese(drafts []*nodes.Entity) {
 	}
 }
 
-// rename plans the new name of a draft that is about to be saved, if there is one draft, and its kind has names.
-func (p *planner) rename(drafts []*nodes.Entity) bool {
-	if len(drafts) != 1 {
-		return false
-	}
-	label := labelColumn(p.lex.domain.ByType(drafts[0].Type))
-	if label != nil && drafts[0].Label != p.c.value {
-		p.redraft(drafts[0], func(content map[string]any) { content[label.Name] = p.c.value })
-	}
-
-	return label != nil
-}
-
 // schedule assigns one thing to a day. A draft is saved first, and only with the user's consent.
 func (p *planner) schedule() {
 	days, r := dates(p.c.text, p.Today), p.c.about
@@ -418,7 +403,7 @@ func (p *planner) schedule() {
 	}
 	row, thing := p.dayRow(days[0], p.c.values), r.entities[0]
 	if thing.Pending && !p.c.agreed {
-		p.proposal = thing.Label + " is not saved yet. " + offerWords + "it and put it on " + p.lex.slotText(row) + "?"
+		p.proposal = thing.Label + " is not saved yet. " + offerWords + "it and put it on " + days[0].Format("Monday, Jan 2") + "?"
 		return
 	}
 	if thing.Pending {
@@ -438,17 +423,6 @@ func (s *scene) dayRow(at time.Time, values []value) map[string]any {
 	}
 
 	return row
-}
-
-// slotText words a day of the schedule: "Friday, Nov 27 (dinner)".
-func (lex *lexicon) slotText(row map[string]any) string {
-	at, _ := time.Parse(time.DateOnly, clean.Value(row[lex.day.Name]))
-	on := at.Format("Monday, Jan 2")
-	if slot := clean.Value(row[lex.Plan.Slot]); slot != "" {
-		on += " (" + slot + ")"
-	}
-
-	return on
 }
 
 // days drafts a schedule row for each day, or for each part of each day that is named, with one choice after the other.

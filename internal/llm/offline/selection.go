@@ -103,20 +103,17 @@ func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
 // valueFilters combines several values of one column into one "in".
 func (s *scene) valueFilters(values []value) []filter {
 	var out []filter
-	for _, v := range values {
-		i := slices.IndexFunc(out, func(x filter) bool { return x.Field == v.column.Name })
-		switch {
-		case v.column.Kind == domain.KindArray:
-			out = append(out, filter{v.column.Name, "contains", []string{v.value}})
-		case i < 0:
-			out = append(out, filter{v.column.Name, "=", typed(v.column, v.value, s.Today)})
-		default:
-			before, several := out[i].Value.([]any)
-			if !several {
-				before = []any{out[i].Value}
-			}
-			out[i].Op, out[i].Value = "in", slices.Concat(before, []any{typed(v.column, v.value, s.Today)})
+	for len(values) > 0 {
+		c := values[0].column
+		same := filtered(values, func(v value) bool { return v.column == c })
+		f := filter{c.Name, "=", typed(c, values[0].value, s.Today)}
+		if len(same) > 1 {
+			f.Op, f.Value = "in", mapped(same, func(v value) any { return typed(c, v.value, s.Today) })
 		}
+		if c.Kind == domain.KindArray {
+			f.Op, f.Value = "contains", mapped(same, func(v value) string { return v.value })
+		}
+		out, values = append(out, f), filtered(values, func(v value) bool { return v.column != c })
 	}
 
 	return out

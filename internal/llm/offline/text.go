@@ -184,7 +184,7 @@ func objects(v any) []map[string]any {
 
 // flat is a value as JSON.
 func flat(v any) string {
-	text, _ := exact.Encode(v) //nolint:errcheck // nothing is what cannot be written
+	text, _ := exact.Encode(v)
 	return string(text)
 }
 
