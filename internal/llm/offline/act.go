@@ -14,10 +14,12 @@ func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 	done := filtered(s.Results, func(r nodes.Result) bool { return r.Current && r.Step == in.Step.Number })
 	st := s.due(&in.Step)
 	if n := len(done); n > 0 {
-		if why := done[n-1].Error; why != "" {
-			return "", (&step{}).giveUp("tool_failure", why).calls
+		last := done[n-1]
+		if last.Error != "" {
+			return "", (&step{}).giveUp("tool_failure", last.Error).calls
 		}
-		st.calls = nil
+		// A row that had not been shown is read first; then the call is made again.
+		st.calls = filtered(st.calls, func(c llm.ToolCall) bool { return c.Name != last.Tool })
 	}
 	for _, c := range st.calls {
 		if vocab.Writes(c.Name) && !slices.Contains(in.Writable[c.Name], st.about.Table) {

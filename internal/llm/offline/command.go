@@ -175,7 +175,7 @@ func (s *scene) agree(asked, c *command) {
 	asked.agreed, asked.text = true, cmp.Or(asked.text, c.text)
 	chosen := filtered(s.options(), isPending)
 	if asked.is(verbDraft, verbRevise, verbPlan, verbPending, verbShow, verbChat, verbSave) {
-		asked.verb = verbSave
+		asked.verb, asked.value = verbSave, map[bool]string{true: asked.value}[asked.is(verbSave)]
 		if len(chosen) == 0 {
 			chosen = filtered(s.focus(nil), isPending)
 		}

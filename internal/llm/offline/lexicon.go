@@ -25,6 +25,7 @@ type lexicon struct {
 	draftable *domain.Entity   // the type with declared templates; nil for none
 	stock     *domain.Entity   // the first type with quantities that is not a checklist: what is on hand; nil for none
 	wholes    []*domain.Entity // the types whose rows have parts
+	partsOf   *regexp.Regexp   // matches what names parts: its, their, whose, and of what
 }
 
 // value is words for a column's value or, without a column, for an entity type.
@@ -212,6 +213,11 @@ func (lex *lexicon) place(text string) (*domain.Entity, []value) {
 
 // assignParts finds the types that have a part in what people do.
 func (lex *lexicon) assignParts() {
+	var parts []string
+	for _, n := range filtered(lex.names, func(n value) bool { return n.entity.Part || n.entity.Reference }) {
+		parts = append(parts, strings.Join(n.words, " "))
+	}
+	lex.partsOf = regexp.MustCompile(`(?i)^(?:all )?(?:(?:the|my) )?(?:(its)|(their)|(.+?)(?:'s|s')?)?\s*\b(?:` + alternatives(parts) + `)s?(?: (?:of|for|from|in) (.+))?$`)
 	lex.wholes = filtered(lex.ranked, func(e *domain.Entity) bool { return len(e.Children) > 0 })
 	lex.stock = first(filtered(lex.ranked, func(e *domain.Entity) bool {
 		return quantityColumn(e) != nil && doneColumn(e) == nil && !e.Reference && !e.Part

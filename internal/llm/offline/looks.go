@@ -121,32 +121,18 @@ func (s *scene) isSet(c *command) bool {
 	return slices.Contains([]string{"everything", "all", "every", "whole"}, lead)
 }
 
-var (
-	partsOf   = regexp.MustCompile(`(?i)^(?:all )?(?:(?:the|my) )?(.+?) (?:of|for|from|in) (.+)$`)
-	whoseWord = regexp.MustCompile(`(?i)^(?:all )?(?:(its)|(their)|(.*?))(?:'s|s')?$`)
-)
-
 // wholeOf is the thing whose parts a phrase names: it for "its ingredients" or "the ingredients", X for "the ingredients of X"
 // or "X's ingredients"; "" if it names no parts.
 func (s *scene) wholeOf(phrase string) string {
-	isPart := func(e *domain.Entity) bool { return e.Reference || e.Part }
-	if of := partsOf.FindStringSubmatch(phrase); of != nil && slices.ContainsFunc(s.lex.typesIn(of[1]), isPart) {
-		return of[2]
+	m := s.lex.partsOf.FindStringSubmatch(phrase)
+	switch {
+	case len(s.lex.wholes) == 0 || m == nil:
+		return ""
+	case m[2] != "":
+		return "them"
+	default:
+		return cmp.Or(m[4], trimName(m[3]), "it")
 	}
-	for _, n := range s.lex.names {
-		rest := cutWords(phrase, n.words)
-		if !isPart(n.entity) || rest == phrase || !strings.HasPrefix(phrase, rest) {
-			continue
-		}
-		m := whoseWord.FindStringSubmatch(trimName(rest))
-		if m[2] != "" {
-			return "them"
-		}
-
-		return cmp.Or(m[3], "it")
-	}
-
-	return ""
 }
 
 // addedThings are the things that "it" means, or those of "the ingredients of it", when they are added to a list; nothing for
@@ -156,7 +142,7 @@ func (s *scene) addedThings(c *command) found {
 	switch {
 	case c.kind == nil || c.kind == s.lex.draftable || labelColumn(c.kind) == nil:
 		return found{}
-	case whole != "" && len(s.lex.wholes) > 0:
+	case whole != "":
 		return s.find(whole, s.lex.wholes...)
 	case one.MatchString(c.object) || many.MatchString(c.object):
 		return s.find(c.object)
