@@ -405,3 +405,25 @@ func TestSparesWhatWasExcepted(t *testing.T) {
 		require.False(t, out.Curation.ClearAll, message)
 	}
 }
+
+// What answers a question says what was missing: neither an undo, nor the words with which a draft was changed.
+func TestAnswersAreNoMoreThanAnswers(t *testing.T) {
+	t.Parallel()
+	model := offline.New(garage())
+	ask := func(before, message string, known ...nodes.Entity) (out nodes.ThinkOutput) {
+		in := nodes.ThinkInput{MaxSteps: 8, Facts: func() nodes.Facts {
+			f := facts(message, known...)()
+			f.Said, f.Question = []nodes.Exchange{{Turn: 1, Message: before}}, &nodes.OpenQuestion{Turn: 1}
+
+			return f
+		}}
+		resp, err := model.Generate(t.Context(), &llm.Request{Input: in})
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal([]byte(resp.Text), &out))
+
+		return out
+	}
+	require.Equal(t, "Take back what was written", ask("add to my tools", "undo that").Steps[0].Description)
+	saw := nodes.Entity{Ref: "gen_tool_1", Type: "tool", Label: "Saw", Tier: "generated", Pending: true, Draft: map[string]any{"name": "Saw"}}
+	require.Len(t, ask("without a unit", "yes, save it", saw).Steps, 1)
+}
