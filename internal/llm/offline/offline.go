@@ -2,7 +2,6 @@ package offline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -27,11 +26,24 @@ func (m *model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	if err := ctx.Err(); err != nil {
 		return nil, &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: err}
 	}
-	resp, err := m.answer(req)
-	if err != nil {
+	resp := &llm.Response{Model: modelName, Provider: provider}
+	switch in := req.Input.(type) {
+	case nodes.UnderstandInput:
+		resp.Text = flat(m.understood(&in))
+	case nodes.ThinkInput:
+		resp.Text = flat(m.scene(in.Facts()).think(in.MaxSteps))
+	case nodes.ActInput:
+		resp.Text, resp.ToolCalls = m.scene(in.Facts()).act(&in)
+	case nodes.ReplyInput:
+		resp.Text = m.scene(in.Facts()).reply(&in)
+	case nodes.SummarizeInput:
+		resp.Text = flat(in.Fallback)
+	case nodes.CompressInput:
+		resp.Text = flat(in.Fallback)
+	default:
+		err := fmt.Errorf("the offline model decides from the inputs of Alfred's own nodes, and got %T", req.Input)
 		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: err}
 	}
-	resp.Model, resp.Provider = modelName, provider
 	resp.Usage = llm.Usage{Input: req.EstimateTokens(), Output: llm.EstimateTokens(resp.Text + flat(resp.ToolCalls))}
 	if req.OnDelta != nil { // word by word, like a provider's tokens
 		for _, piece := range strings.SplitAfter(resp.Text, " ") {
@@ -42,29 +54,9 @@ func (m *model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	return resp, nil
 }
 
-func (m *model) answer(req *llm.Request) (*llm.Response, error) {
-	switch in := req.Input.(type) {
-	case nodes.UnderstandInput:
-		return m.understood(&in)
-	case nodes.ThinkInput:
-		return encoded(m.scene(in.Facts()).think(in.MaxSteps))
-	case nodes.ActInput:
-		words, calls := m.scene(in.Facts()).act(&in)
-		return &llm.Response{Text: words, ToolCalls: calls}, nil
-	case nodes.ReplyInput:
-		return &llm.Response{Text: m.scene(in.Facts()).reply(&in)}, nil
-	case nodes.SummarizeInput:
-		return encoded(in.Fallback)
-	case nodes.CompressInput:
-		return encoded(in.Fallback)
-	default:
-		return nil, fmt.Errorf("the offline model decides from the inputs of Alfred's own nodes, and got %T", req.Input)
-	}
-}
-
 // understood is Understand's answer, including the plan if that is allowed and already decidable: what the message
 // removes from view or brings back becomes visible only later.
-func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
+func (m *model) understood(in *nodes.UnderstandInput) *nodes.UnderstandOutput {
 	facts := in.Facts()
 	out := m.scene(facts).understand()
 	cur := out.Curation
@@ -73,19 +65,10 @@ func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
 		facts.Understood = *out
 		s := m.scene(facts)
 		out.Think = s.think(in.Plan.MaxSteps)
-		if c := s.read(); c.verb == verbThanks || c.verb == verbGreet || c.verb == verbIdentity {
+		if c := s.read(); c.is(verbThanks, verbGreet, verbIdentity) {
 			out.Say = s.talk(c)
 		}
 	}
 
-	return encoded(out)
-}
-
-func encoded(v any) (*llm.Response, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
-	}
-
-	return &llm.Response{Text: string(text)}, nil
+	return out
 }

@@ -427,3 +427,18 @@ func TestAnswersAreNoMoreThanAnswers(t *testing.T) {
 	saw := nodes.Entity{Ref: "gen_tool_1", Type: "tool", Label: "Saw", Tier: "generated", Pending: true, Draft: map[string]any{"name": "Saw"}}
 	require.Len(t, ask("without a unit", "yes, save it", saw).Steps, 1)
 }
+
+// What a step has found by a name is no list that the user has seen: its second row is not "the second one".
+func TestActDeletesNoneOfSeveral(t *testing.T) {
+	t.Parallel()
+	saws := []nodes.Entity{{Ref: "tool_1", Type: "tool", Label: "Second saw", Tier: "recent"}, {Ref: "tool_2", Type: "tool", Label: "Second hand saw", Tier: "recent"}}
+	in := nodes.ActInput{StepType: "write", Facts: func() nodes.Facts {
+		f := facts("delete the second tool", saws...)()
+		f.Results = []nodes.Result{{Current: true, Step: 1, Tool: "db_read", Type: "tool", Refs: []string{"tool_1", "tool_2"}, Count: 2}}
+
+		return f
+	}}
+	in.Step = nodes.PlannedStep{Number: 2, Step: nodes.Step{Type: "write", Description: "Delete the second tool"}}
+	in.Writable = map[string][]string{"db_delete": {"tools"}}
+	require.Equal(t, []string{"ask_user"}, acted(t, in))
+}

@@ -403,7 +403,7 @@ func (p *planner) schedule() {
 	}
 	row, thing := p.dayRow(days[0], p.c.values), r.entities[0]
 	if thing.Pending && !p.c.agreed {
-		p.proposal = thing.Label + " is not saved yet. " + offerWords + "it and put it on " + days[0].Format("Monday, Jan 2") + "?"
+		p.proposal = thing.Label + " is not saved yet. " + offerWords + "it and put it on " + strings.TrimSpace(days[0].Format("Monday, Jan 2 ")+clean.Value(row[p.lex.Plan.Slot])) + "?"
 		return
 	}
 	if thing.Pending {

@@ -185,14 +185,19 @@ func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
 	if options := s.options(); len(options) > 1 {
 		return options
 	}
-	for _, r := range slices.Backward(s.Results) {
-		if rows := s.these(r.Refs, want...); len(rows) > 1 && r.ErrorCode == "" {
+	for _, r := range slices.Backward(s.earlier()) {
+		if rows := s.these(r.Refs, want...); len(rows) > 1 {
 			return rows
 		}
 	}
 	drafts := s.drafts(want...)
 
 	return filtered(drafts, func(e *nodes.Entity) bool { return e.Type == drafts[0].Type })
+}
+
+// earlier are the results that the user knew when writing the message.
+func (s *scene) earlier() []nodes.Result {
+	return filtered(s.Results, func(r nodes.Result) bool { return r.ErrorCode == "" && (!r.Current || r.Step == 0) })
 }
 
 // options are the things offered by the open question.
@@ -217,8 +222,8 @@ func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
 	if len(byUser) > 0 {
 		return byUser
 	}
-	for _, r := range slices.Backward(s.Results) {
-		if rows := s.these(r.Refs, want...); len(rows) > 0 && r.ErrorCode == "" && (!r.Current || r.Step == 0) {
+	for _, r := range slices.Backward(s.earlier()) {
+		if rows := s.these(r.Refs, want...); len(rows) > 0 {
 			return rows
 		}
 	}
