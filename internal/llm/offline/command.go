@@ -43,27 +43,23 @@ type command struct {
 
 var sentenceEnd = regexp.MustCompile(`[.!?;]\s+`)
 
-// parse applies the first rule that matches the message or one of its first sentences. Messages longer than maxMessage
-// bytes match no rule.
+// parse applies the first rule that matches the message, or its greeting, or one of its first sentences. A long message
+// matches no rule.
 func (s *scene) parse(message string) *command {
-	const maxMessage = 1000
-	if len(message) > maxMessage {
+	const most, greeting = 1000, 1 // bytes; which of the texts
+	if len(message) > most {
 		return &command{verb: verbChat, text: "(a long message)"}
 	}
 	text := bare(message)
-	c := s.parseOne(text)
-	if c.verb == verbChat { // a greeting or thanks alone
-		if d := s.parseOne(strings.TrimSpace(message)); d.verb == verbGreet || d.verb == verbThanks {
-			return d
-		}
-	}
-	for _, sentence := range sentenceEnd.Split(text, 8) {
-		if d := s.parseOne(bare(sentence)); c.verb == verbChat && d.verb != verbConfirm && d.verb != verbDeny {
-			c = d
+	for i, said := range append([]string{text, strings.TrimSpace(message)}, mapped(sentenceEnd.Split(text, 8), bare)...) {
+		c := s.parseOne(said)
+		greets, answers := c.is(verbGreet, verbThanks), c.is(verbConfirm, verbDeny)
+		if !c.is(verbChat) && (i != greeting || greets) && (i <= greeting || !answers) {
+			return c
 		}
 	}
 
-	return c
+	return &command{verb: verbChat, text: text}
 }
 
 // excepting matches what takes something out of what is meant, which no rule understands.
