@@ -83,8 +83,8 @@ type Holding struct {
 // PlannedStep is a step of this turn's plan. Outcome is "" while it is open.
 type PlannedStep struct {
 	Step
-	Number                        int
-	Outcome, Summary, Conclusions string
+	Number           int
+	Outcome, Summary string
 }
 
 // Result is what one tool call returned. Step 0 is what the user did or pointed at before the plan; Current separates
@@ -93,9 +93,7 @@ type Result struct {
 	Turn, Step       int
 	Current          bool
 	Tool, Type       string
-	Params           json.RawMessage
 	Refs             []string
 	Rows             []map[string]any
-	Count            int // rows found or written, possibly more than Rows holds
 	ErrorCode, Error string
 }

@@ -182,8 +182,7 @@ type Operation struct {
 type ReplyInput struct {
 	Frame
 	Facts func() Facts
-	// Blocked is why the step that gave up did so; Notices are the user's changes and mentions that could not be found.
-	Blocked string
+	// Notices are the user's changes and mentions that could not be found.
 	Notices []string
 	// Fallback is the reply made from facts alone, used when the model fails.
 	Fallback string

@@ -178,7 +178,7 @@ func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 	f := t.frame(vocab.NodeReply, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
 
 	return nodes.ReplyInput{
-		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(), Drafts: t.DraftsInFull,
+		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(), Drafts: t.DraftsInFull,
 	}
 }
 

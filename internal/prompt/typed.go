@@ -88,7 +88,7 @@ func (t *page) typedQuestion() *nodes.OpenQuestion {
 
 func typedStep(s *db.TurnSteps) nodes.PlannedStep {
 	out := nodes.PlannedStep{
-		Number: int(s.Step), Summary: clean.Text(s.Summary), Conclusions: clean.Text(s.Conclusions),
+		Number: int(s.Step), Summary: clean.Text(s.Summary),
 		Step: nodes.Step{Type: string(s.StepType), Subdomain: s.Subdomain, Description: s.Description, Refs: s.Refs, Needs: s.Needs},
 	}
 	if s.Outcome != nil {
@@ -100,8 +100,8 @@ func typedStep(s *db.TurnSteps) nodes.PlannedStep {
 
 func (t *page) typedResult(r *view.Result) nodes.Result {
 	out := nodes.Result{
-		Turn: int(r.TurnNumber), Step: int(r.Step), Current: r.TurnID == t.Turn.ID, Tool: r.Tool, Params: r.Params,
-		Refs: r.Refs, Rows: t.Guarded(r), Count: int(r.RowCount), ErrorCode: clean.Text(r.ErrorCode), Error: clean.Text(r.ErrorMessage),
+		Turn: int(r.TurnNumber), Step: int(r.Step), Current: r.TurnID == t.Turn.ID, Tool: r.Tool,
+		Refs: r.Refs, Rows: t.Guarded(r), ErrorCode: clean.Text(r.ErrorCode), Error: clean.Text(r.ErrorMessage),
 	}
 	if r.EntityType != nil {
 		out.Type = *r.EntityType

@@ -434,7 +434,7 @@ func TestActDeletesNoneOfSeveral(t *testing.T) {
 	saws := []nodes.Entity{{Ref: "tool_1", Type: "tool", Label: "Second saw", Tier: "recent"}, {Ref: "tool_2", Type: "tool", Label: "Second hand saw", Tier: "recent"}}
 	in := nodes.ActInput{StepType: "write", Facts: func() nodes.Facts {
 		f := facts("delete the second tool", saws...)()
-		f.Results = []nodes.Result{{Current: true, Step: 1, Tool: "db_read", Type: "tool", Refs: []string{"tool_1", "tool_2"}, Count: 2}}
+		f.Results = []nodes.Result{{Current: true, Step: 1, Tool: "db_read", Type: "tool", Refs: []string{"tool_1", "tool_2"}}}
 
 		return f
 	}}
