@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"alfred/internal/domain"
 	"alfred/nodes"
 )
 
@@ -149,14 +148,4 @@ func (s *scene) addedThings(c *command) found {
 	default:
 		return found{}
 	}
-}
-
-// choices are what a plan may use: nothing excluded or ruled out, drafts last.
-func (s *scene) choices() []*nodes.Entity {
-	avoided := s.avoided()
-	all := filtered(s.all, func(e *nodes.Entity) bool {
-		return s.thing(e, []*domain.Entity{s.lex.planned}) && e.Tier != "excluded" && !s.holdsAny(e, avoided)
-	})
-
-	return append(filtered(all, isStored), filtered(all, isPending)...)
 }
