@@ -64,6 +64,16 @@ func TestOfflineConversations(t *testing.T) {
 			{"Make it vegetarian", `vegetarian thai basil tofu(.|\n)*tofu 400 g(.|\n)*miso paste 1 tbsp(.|\n)*the soy sauce and the miso paste`, nil},
 			{"Use mushrooms instead of tofu", `mushrooms 400 g(.|\n)*add the mushrooms`, nil},
 		},
+		"SavedAndPlanned": {
+			{"Draft a Thai basil chicken", "shall i save it", nil},
+			{"Save it and plan it for Friday dinner", "saved thai basil chicken and fri", []fact{{"4", recipes}, {"Friday dinner Thai Basil Chicken", dinners}}},
+		},
+		"SomeOfSeveral": {
+			{"Plan dinners for three days", "not saved yet", []fact{{"3", draftsLeft}}},
+			{"Take the first off", "[a-z]", []fact{{"3", draftsLeft}}},
+			{"Take the first two", "dropped", []fact{{"2", draftsLeft}, {"nothing", dinners}}},
+			{"Save it", "^saved", []fact{{"0", draftsLeft}, {"2", `SELECT count(*) FROM kitchen.meal_plans WHERE user_id = $2`}}},
+		},
 		"SavedAs": {
 			{"Draft a lentil soup", "draft of lentil soup", nil},
 			{"save it as Friday soup", "^saved friday soup", []fact{{"Friday soup", newest}, {"0", draftsLeft}}},
@@ -269,6 +279,8 @@ func TestOfflineMeansWhatThePageMade(t *testing.T) {
 	got := c.say("add this to Tuesday dinner")
 	require.Contains(t, got.Reply, "Grandma's Stew")
 	c.fact("Tuesday dinner Grandma's Stew", dinners)
+	butter := c.one(`SELECT id FROM kitchen.recipes WHERE user_id = $2 AND name = 'Butter Chicken'`)
+	require.Contains(t, c.say("@[Butter Chicken](recipe:"+butter+") how long does it take?").Reply, "45 min", "it is what the message points at")
 }
 
 func holdOffline(t *testing.T, conversations map[string][]said) {

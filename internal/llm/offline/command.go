@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -41,6 +42,12 @@ type command struct {
 	agreed  bool // with a yes
 }
 
+// pointed matches a row that the user pointed at and a sentence about it; its name may hold anything.
+var (
+	pointed = regexp.MustCompile(`^.* \((` + vocab.Ref + `)\)[,:]? (.+)$`)
+	itWord  = regexp.MustCompile(`(?i)\bit\b`)
+)
+
 var sentenceEnd = regexp.MustCompile(`[.!?;]\s+`)
 
 // parse applies the first rule that matches the message, or its greeting, or one of its first sentences. A long message
@@ -51,6 +58,9 @@ func (s *scene) parse(message string) *command {
 		return &command{verb: verbChat, text: "(a long message)"}
 	}
 	text := bare(message)
+	if m := pointed.FindStringSubmatch(text); m != nil && itWord.MatchString(m[2]) {
+		text = itWord.ReplaceAllString(m[2], m[1])
+	}
 	for i, said := range append([]string{text, strings.TrimSpace(message)}, mapped(sentenceEnd.Split(text, 8), bare)...) {
 		c := s.parseOne(said)
 		greets, answers := c.is(verbGreet, verbThanks), c.is(verbConfirm, verbDeny)

@@ -55,6 +55,8 @@ func aboutRows() []rule {
 		{verbRetain, say(`pin {object}`), nil},
 		{verbForget, say(`(?:forget|discard|drop|scrap|ditch)(?: about)? {object}`), forgets},
 		{verbReject, say(`(?P<object>(?:no|not|no more|skip|avoid|exclude|leave out|without|nothing with|anything but|(?:i |we )?(?:don't|do not) (?:want|feel like|like|do|have|use|make|include)(?: any)?) .+)`), rejects},
+		{verbForget, say(`(?:take|keep)(?: only| just)? (?P<object>the (?:first|second|third|last)(?: and (?:the )?(?:second|third|last))?(?: (?:one|two|three|four|five))?)(?: only)?`), keepsSome},
+		{verbSchedule, say(`(?:save|keep|store) (?:it|this|that) and (?P<object>(?:put|add|plan|schedule) .+)`), savesToSchedule},
 		{verbSave, say(`(?:save|keep|store)(?: {object})?`), saves},
 		{verbRevise, say(`(?P<value>(?:use|swap|replace|substitute|exchange|make|turn|change|add|put|include|remove|take|leave|rename|call|for|less|more|with)\b.*)`), revises},
 		{verbPlan, say(`(?:plan|suggest|propose|draft|make)(?: me| us)?\s+(?:a |an |the |my |our |some )?(?P<object>.*)`), plansDays},
@@ -137,6 +139,26 @@ func (c *command) rejected() []string {
 	return filtered(names, isText)
 }
 
+// keepsSome drops the other drafts: "take the first two".
+func keepsSome(s *scene, c *command) bool {
+	kept := s.find(c.object).entities
+	if len(kept) == 0 || slices.ContainsFunc(kept, isStored) {
+		return false
+	}
+	c.object = "the rest"
+	c.about.entities = filtered(s.drafts(s.lex.domain.ByType(kept[0].Type)), func(e *nodes.Entity) bool { return !slices.Contains(kept, e) })
+
+	return len(c.about.entities) > 0
+}
+
+// savesToSchedule is the user's consent to save what is scheduled.
+func savesToSchedule(s *scene, c *command) bool {
+	*c = *s.parseOne(c.object)
+	c.agreed = true
+
+	return c.verb == verbSchedule
+}
+
 var underName = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:as|under(?: the name(?: of)?)?|called|named)\s+(.+)$`)
 
 // saves keeps drafts, one of them perhaps under another name.
@@ -199,7 +221,8 @@ var planWords = regexp.MustCompile(`(?i)\b(?:days?|week|weekend|meals?|menu|plan
 // plansDays: "plan dinners for the week" drafts a row of the schedule for each day.
 func plansDays(s *scene, c *command) bool {
 	c.kind = s.lex.schedule
-	if c.kind == nil || one.MatchString(trimName(c.object)) {
+	at := onDay.FindStringSubmatch(c.text)
+	if c.kind == nil || one.MatchString(trimName(c.object)) || at != nil && one.MatchString(at[1]) {
 		return false
 	}
 	c.values = s.lex.valuesIn(c.text, c.kind)
