@@ -13,7 +13,7 @@ const workshop = `CREATE SCHEMA workshop;
 CREATE TABLE workshop.users (id integer PRIMARY KEY, name text NOT NULL);
 CREATE TYPE workshop.urgency AS ENUM ('low', 'normal', 'high', 'emergency');
 CREATE TABLE workshop.jobs (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES workshop.users, title text NOT NULL,
-	urgency workshop.urgency, effort text NOT NULL DEFAULT 'small' CHECK (effort IN ('small', 'medium', 'large')));
+	urgency workshop.urgency, effort text NOT NULL DEFAULT 'small' CHECK (effort IN ('small', 'medium', 'large')), minutes numeric NOT NULL DEFAULT 2.5);
 INSERT INTO workshop.users VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO workshop.jobs (user_id, title, urgency, effort) VALUES (1, 'a', 'normal', 'large'), (1, 'b', 'emergency', 'small'), (1, 'c', 'low', 'medium'), (1, 'd', 'high', 'medium'), (1, 'e', NULL, 'large')`
 
@@ -40,6 +40,10 @@ func TestClosedListsAreScales(t *testing.T) {
 	require.Equal(t, []string{"large", "medium", "small"}, column[string](counted, "effort"))
 	require.Equal(t, []string{"normal", "high", "emergency"}, column[string](counted, "max_urgency"))
 	require.Equal(t, []string{"normal", "low", "emergency"}, column[string](counted, "min_urgency"))
+
+	averages := b.ok("analyze", vocab.ToolAnalyze, `{"table": "jobs", "aggregates": [{"fn": "avg", "column": "minutes"}]}`)
+	require.JSONEq(t, `[{"avg_minutes": 2.5}]`, string(averages.Stored.Rows))
+	require.NotContains(t, string(averages.Stored.Rows), "2.50", "without zeros that mean nothing")
 
 	page := func(after string) crud.RowList {
 		list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "job", crud.ListParams{Order: "-urgency", Limit: 2, After: after})
