@@ -105,7 +105,7 @@ func (s *scene) think(most int) *nodes.ThinkOutput {
 		step := nodes.Step{Type: st.kind, Subdomain: s.lex.subdomainOf(st.about), Description: st.does, Refs: append([]string{}, st.refs...), Needs: "refs"}
 		for _, c := range st.calls {
 			if vocab.Reads(c.Name) {
-				step.Calls = append(step.Calls, json.RawMessage(flat(args{"tool": c.Name, "args": c.Args})))
+				step.Calls = append(step.Calls, json.RawMessage(`{"tool":`+flat(c.Name)+`,`+string(c.Args[1:])))
 			}
 		}
 		out.Steps = append(out.Steps, step)
