@@ -816,7 +816,8 @@ WITH RECURSIVE concerned AS (
 ), standing AS (
     SELECT f.undone, f.undone_by, f.entity_type, f.entity_id FROM followed AS f GROUP BY f.undone, f.undone_by, f.entity_type, f.entity_id HAVING sum(f.stands) > 0
 ), settled AS (
-    SELECT c.id, c.session_id, CASE WHEN bool_and(s.undone IS NOT NULL) THEN max(s.undone_by) END AS undone_by
+    SELECT c.id, c.session_id, CASE WHEN c.id = $1 AND NOT $4::boolean THEN (SELECT u.number FROM turns AS u WHERE u.id = $2::uuid)
+                                    WHEN bool_and(s.undone IS NOT NULL) THEN max(s.undone_by) END AS undone_by
     FROM concerned AS c
     JOIN row_changes AS w ON w.turn_id = c.id
     LEFT JOIN standing AS s ON s.undone = c.number AND s.entity_type = w.entity_type AND s.entity_id = w.entity_id
@@ -827,19 +828,25 @@ WITH RECURSIVE concerned AS (
         undone_by = (SELECT u.id FROM turns AS u WHERE u.session_id = s.session_id AND u.number = s.undone_by)
     FROM settled AS s WHERE t.id = s.id
 )
-UPDATE turns AS t SET undoes = $1::uuid WHERE t.id = $2::uuid AND $3::boolean
+UPDATE turns AS t SET undoes = $1::uuid WHERE t.id = $2::uuid AND $3::boolean AND NOT $4::boolean
 `
 
 type TurnUndoneParams struct {
 	TurnID   uuid.UUID
 	UndoneBy uuid.UUID
-	Whole    bool
+	Alone    bool
+	Part     bool
 }
 
 // TurnUndone records after an undo what stands of its turn, of those that this one had undone, and so on: a turn is undone
-// if each of its rows was by a turn of which that was not undone in its turn. One that undid a whole turn and did no more
-// names it.
+// if each of its rows was by a turn of which that was not undone in its turn. The one that was meant is, unless a part of it is
+// left: where its writes had cancelled each other out, there was no row to change. One that undid a whole turn and did no more names it.
 func (q *Queries) TurnUndone(ctx context.Context, db DBTX, arg *TurnUndoneParams) error {
-	_, err := db.Exec(ctx, TurnUndone, arg.TurnID, arg.UndoneBy, arg.Whole)
+	_, err := db.Exec(ctx, TurnUndone,
+		arg.TurnID,
+		arg.UndoneBy,
+		arg.Alone,
+		arg.Part,
+	)
 	return err
 }

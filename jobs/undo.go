@@ -146,7 +146,7 @@ func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 	if outcome.Part {
 		what = "part of turn"
 	}
-	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID, Whole: !outcome.Part && len(c.s.Steps) == 1})
+	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID, Part: outcome.Part, Alone: len(c.s.Steps) == 1})
 	told, err := c.s.runner.undone(ctx, c, &outcome)
 
 	return in.ended(&ending{

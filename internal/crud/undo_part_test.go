@@ -161,3 +161,18 @@ func TestUndoTellsWhatStands(t *testing.T) {
 	undo(8)
 	require.Equal(t, []string{"done by 7", "done by 5", "done by 4", "possible", "possible", "possible", "possible", "done by 9", "possible"}, known())
 }
+
+// A turn whose writes cancelled each other out is undone like any other, though there is no row to change: it stayed what "undo
+// that" means, whatever was done before.
+func TestUndoOfWhatChangedNothing(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "A"}}`)
+	b.nextTurn()
+	for _, title := range []string{"B", "A"} {
+		b.ok("write", vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "`+title+`"}}`)
+	}
+	turn, number := b.scope.TurnID, b.scope.Turn
+	require.Empty(t, b.undo(turn, number).Results[0].ErrorMessage)
+	require.Equal(t, "done", query[string](b, `SELECT undo FROM turns WHERE id = $1`, turn))
+}

@@ -36,7 +36,7 @@ func (b *bundle) undo(turn uuid.UUID, number int, refs ...string) crud.Outcome {
 	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.at(), crud.Undoing{Turn: turn, Number: number, Asked: "“soup”", Refs: refs})
 	require.NoError(b.t, err)
 	if !outcome.Failed() {
-		require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID, Whole: !outcome.Part}))
+		require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID, Part: outcome.Part, Alone: true}))
 	}
 	b.noIDs()
 

@@ -173,8 +173,8 @@ ORDER BY t.number DESC
 LIMIT 1;
 
 -- TurnUndone records after an undo what stands of its turn, of those that this one had undone, and so on: a turn is undone
--- if each of its rows was by a turn of which that was not undone in its turn. One that undid a whole turn and did no more
--- names it.
+-- if each of its rows was by a turn of which that was not undone in its turn. The one that was meant is, unless a part of it is
+-- left: where its writes had cancelled each other out, there was no row to change. One that undid a whole turn and did no more names it.
 -- name: TurnUndone :exec
 WITH RECURSIVE concerned AS (
     SELECT t.id, t.session_id, t.number FROM turns AS t WHERE t.id = @turn_id::uuid
@@ -198,7 +198,8 @@ WITH RECURSIVE concerned AS (
 ), standing AS (
     SELECT f.undone, f.undone_by, f.entity_type, f.entity_id FROM followed AS f GROUP BY f.undone, f.undone_by, f.entity_type, f.entity_id HAVING sum(f.stands) > 0
 ), settled AS (
-    SELECT c.id, c.session_id, CASE WHEN bool_and(s.undone IS NOT NULL) THEN max(s.undone_by) END AS undone_by
+    SELECT c.id, c.session_id, CASE WHEN c.id = @turn_id AND NOT @part::boolean THEN (SELECT u.number FROM turns AS u WHERE u.id = @undone_by::uuid)
+                                    WHEN bool_and(s.undone IS NOT NULL) THEN max(s.undone_by) END AS undone_by
     FROM concerned AS c
     JOIN row_changes AS w ON w.turn_id = c.id
     LEFT JOIN standing AS s ON s.undone = c.number AND s.entity_type = w.entity_type AND s.entity_id = w.entity_id
@@ -209,7 +210,7 @@ WITH RECURSIVE concerned AS (
         undone_by = (SELECT u.id FROM turns AS u WHERE u.session_id = s.session_id AND u.number = s.undone_by)
     FROM settled AS s WHERE t.id = s.id
 )
-UPDATE turns AS t SET undoes = @turn_id::uuid WHERE t.id = @undone_by::uuid AND @whole::boolean;
+UPDATE turns AS t SET undoes = @turn_id::uuid WHERE t.id = @undone_by::uuid AND @alone::boolean AND NOT @part::boolean;
 
 -- TurnUndoChangedBy says who changed a row since a turn wrote: what was asked in the newest other turn whose change stands
 -- (empty: none), and whether the user did outside the chat.
