@@ -34,6 +34,11 @@ func TestRowsAreNamedByAllThatTheyAreCalled(t *testing.T) {
 	require.Equal(t, "1 700.00, 2 800.00", query[string](b, `SELECT string_agg(lease_id || ' ' || amount, ', ' ORDER BY id) FROM lettings.payments`))
 	require.Contains(t, b.refused("write", vocab.ToolCreate, pay("Mill Row · Ben O'Brien"), crud.CodeUnknownRef), "Several leases are called Mill Row · Ben O'Brien")
 
+	b.exec(`INSERT INTO lettings.houses (user_id, name) VALUES (1, 'Court 1'); INSERT INTO lettings.tenants (user_id, first_name, last_name) VALUES (1, '1A', 'Doe');
+		INSERT INTO lettings.leases (house_id, tenant_id) VALUES (3, 4)`)
+	b.refused("write", vocab.ToolCreate, pay("Court 11A Doe"), crud.CodeUnknownRef)
+	b.refused("write", vocab.ToolCreate, pay("· ?"), crud.CodeUnknownRef)
+
 	amounts := b.rows(b.ok("read", vocab.ToolRead, `{"table": "payments", "filters": [{"field": "lease_id.tenant_id", "op": "=", "value": "ben o'brien"}]}`))
 	require.Len(t, amounts, 1)
 	b.ok("write", vocab.ToolCreate, `{"table": "leases", "data": {"house_id": "St. Anne's", "tenant_id": "Mia Öztürk"}}`)
@@ -51,6 +56,8 @@ func TestPartsOfNames(t *testing.T) {
 		return `{"table": "leases", "filters": [{"field": "house_id", "op": "=", "value": "` + house + `"}]}`
 	}
 	require.Len(t, b.rows(b.ok("read", vocab.ToolRead, leases("anne"))), 1)
+	require.Contains(t, b.refused("read", vocab.ToolRead, leases("ann"), crud.CodeUnknownRef), "No house is called ann; there is St. Anne's.")
+	b.refused("read", vocab.ToolRead, `{"table": "payments", "filters": [{"field": "lease_id.tenant_id", "op": "=", "value": "?"}]}`, crud.CodeUnknownRef)
 	b.exec(`INSERT INTO lettings.houses (user_id, name) VALUES (1, 'Mews'), (2, 'Manor')`)
 	require.Equal(t, "Several houses are called like m: Mews, Mill Row. Name the one that is meant.", b.refused("read", vocab.ToolRead, leases("m"), crud.CodeUnknownRef))
 	require.Contains(t, b.refused("read", vocab.ToolRead, leases("Manor"), crud.CodeUnknownRef), "Manor does not exist in this conversation")

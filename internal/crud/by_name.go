@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -52,51 +53,62 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 
 // takeNamed takes out of rows what names the row that a column points to, and returns for each the keys of those rows: a
 // model that is to plan a dish had to read the dish first, in a step of its own. As in filters, a name counts only if
-// exactly one row has it; that several have it is wrong. Each column is one lookup, however many rows.
+// exactly one row has it; that several have it is wrong. Names of a column are looked up together, however many rows.
 func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, rows ...map[string]any) ([]map[string]any, error) {
 	found := make([]map[string]any, len(rows))
 	for i := range found {
 		found[i] = map[string]any{}
 	}
 	for _, c := range e.Columns {
-		var (
-			target *domain.Entity
-			names  []string
-			at     []int // the row of each name
-		)
-		for i, row := range rows {
-			if of, said := namedTarget(e, registry.Filter{Field: c.Name, Op: opEqual, Value: row[c.Name]}); len(said) == 1 {
-				target, names, at = of, append(names, calling(of).words(said[0])), append(at, i)
-			}
-		}
-		if target == nil {
-			continue
-		}
-		keys, err := keysByName(ctx, tx, target, names)
-		if err != nil {
+		if err := takeNamedBy(ctx, tx, e, c, wrong, rows, found); err != nil {
 			return nil, err
-		}
-		for n, i := range at {
-			switch same := keys[names[n]]; len(same) {
-			case 0:
-				similar, err := similarNames(ctx, tx, target, rows[i][c.Name])
-				if err != nil {
-					return nil, err
-				}
-				if len(similar.Rows) == 0 { // the registry says which refs are
-					continue
-				}
-				wrong.add(failColumn(CodeUnknownRef, c.Name, "No %s is called %s; there is %s.", target.Name, registry.Scrub(fmt.Sprint(rows[i][c.Name])), similarLabels(target, similar)))
-			case 1:
-				found[i][c.Name] = same[0]
-			default:
-				wrong.add(failColumn(CodeUnknownRef, c.Name, "Several %s are called %v: read them, and use the ref of the one that is meant.", target.Plural, rows[i][c.Name]))
-			}
-			delete(rows[i], c.Name)
 		}
 	}
 
 	return found, nil
+}
+
+// takeNamedBy is takeNamed for one column. For the first names that no row has, it says which are similar.
+func takeNamedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, rows, found []map[string]any) error {
+	var (
+		target *domain.Entity
+		names  []string
+		at     []int // the row of each name
+	)
+	for i, row := range rows {
+		if of, said := namedTarget(e, registry.Filter{Field: c.Name, Op: opEqual, Value: row[c.Name]}); len(said) == 1 {
+			target, names, at = of, append(names, said[0]), append(at, i)
+		}
+	}
+	if target == nil {
+		return nil
+	}
+	keys, err := keysByName(ctx, tx, target, names)
+	if err != nil {
+		return err
+	}
+	similar := map[string]*loaded{}
+	for n, i := range at {
+		switch same := keys[names[n]]; len(same) {
+		case 0:
+			if similar[names[n]] == nil && len(similar) < namedInQuestion {
+				if similar[names[n]], err = similarNames(ctx, tx, target, names[n]); err != nil {
+					return err
+				}
+			}
+			if like := similar[names[n]]; like == nil || len(like.Rows) == 0 { // the registry says which refs are
+				continue
+			}
+			wrong.add(noneCalled(target, c.Name, rows[i][c.Name], similar[names[n]]))
+		case 1:
+			found[i][c.Name] = same[0]
+		default:
+			wrong.add(failColumn(CodeUnknownRef, c.Name, "Several %s are called %v: read them, and use the ref of the one that is meant.", target.Plural, rows[i][c.Name]))
+		}
+		delete(rows[i], c.Name)
+	}
+
+	return nil
 }
 
 // nameRefs puts refs in the place of names in drafts, whose columns hold refs, and in rows that are part of them.
@@ -137,21 +149,22 @@ func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, dr
 	return err
 }
 
-// namedTarget is the type that a filter names rows of, and their names; nil if it does not.
+// namedTarget is the type that a filter names rows of, and their names, as calling words them; nil if it does not.
 func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []string) {
 	c := e.Reached(filter.Field)
 	if c == nil || c.FK == nil || c.FK.Entity == nil || c.Kind == domain.KindArray || !slices.Contains([]string{opEqual, opNotEqual, opIn, opNotIn}, filter.Op) {
 		return nil, nil
 	}
+	said := calling(c.FK.Entity)
 	var names []string
 	for _, value := range asList(filter.Value) {
 		name, isText := value.(string)
-		if !isText || nothing(name) || refLike.MatchString(name) {
+		if !isText || said.sql == "" || nothing(name) || refLike.MatchString(name) || said.words(name) == "" {
 			return nil, nil
 		}
-		names = append(names, name)
+		names = append(names, said.words(name))
 	}
-	if len(names) == 0 || calling(c.FK.Entity).sql == "" {
+	if len(names) == 0 {
 		return nil, nil
 	}
 
@@ -160,9 +173,6 @@ func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []st
 
 // keysOf returns the keys of the rows with these names, none unless each is the name of exactly one.
 func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([]string, error) {
-	for i := range names {
-		names[i] = calling(e).words(names[i])
-	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	found, err := keysByName(ctx, tx, e, names)
@@ -180,7 +190,8 @@ func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([
 	return keys, nil
 }
 
-// holding returns the key of the only row whose name holds what a filter says. Which of several is meant, others decide.
+// holding returns the key of the only row whose name has what a filter says among its words: Ann is not Hannah. Which of several
+// is meant, others decide.
 func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter) ([]string, error) {
 	name := asList(filter.Value)[0]
 	similar, err := similarNames(ctx, tx, e, name)
@@ -190,8 +201,10 @@ func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.F
 	labels := each(similar.Rows, e.Label.Render)
 	slices.Sort(labels)
 	switch {
-	case len(labels) == 1:
+	case len(labels) == 1 && holdsWords(plainWords(labels[0]), plainWords(name)):
 		return similar.keys(), nil
+	case len(labels) == 1:
+		return nil, noneCalled(e, filter.Field, name, similar)
 	case len(slices.Compact(labels)) == 1: // only refs tell them apart
 		return nil, nil
 	default:
@@ -222,6 +235,11 @@ func similarLabels(e *domain.Entity, similar *loaded) string {
 	return andMore(each(similar.Rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) }), similar.total)
 }
 
+// noneCalled says which rows have names that hold one that none has.
+func noneCalled(e *domain.Entity, column string, name any, similar *loaded) *Error {
+	return failColumn(CodeUnknownRef, column, "No %s is called %s; there is %s.", e.Name, registry.Scrub(fmt.Sprint(name)), similarLabels(e, similar))
+}
+
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.
 const moreOfAName = 50
 
@@ -231,7 +249,8 @@ type calls struct {
 	words func(name any) string
 }
 
-// apartWords is what may stand between the words of a label, and is left out of both where several columns make one up.
+// apartWords is what may stand between the words of a label where several columns make one up. It is no more than a blank, which
+// stays: "Mill Row 11A" is not "Mill Row 1 · 1A".
 const apartWords = `[\x01-\x2f\x3a-\x60\x7b-\x7f·]+`
 
 var betweenWords = regexp.MustCompile(apartWords)
@@ -247,9 +266,12 @@ func calling(e *domain.Entity) calls {
 		return calls{}
 	}
 
-	return calls{"regexp_replace(lower(" + wordsSQL(e, columns, furthestName) + "), '" + apartWords + "', '', 'g')", func(name any) string {
-		return betweenWords.ReplaceAllString(folded(name), "")
-	}}
+	return calls{"btrim(regexp_replace(lower(" + wordsSQL(e, columns, furthestName) + "), '" + apartWords + "', ' ', 'g'))", plainWords}
+}
+
+// plainWords are the words of a name, with nothing but a blank between them.
+func plainWords(name any) string {
+	return strings.TrimSpace(betweenWords.ReplaceAllString(folded(name), " "))
 }
 
 // says reports whether a label consists of texts, its own and those of rows near enough.
