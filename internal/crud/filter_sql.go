@@ -89,11 +89,11 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	return sql + " " + operator + " " + value
 }
 
-// isList reports whether a column holds one of the values of a list.
-func isList(c *domain.Column) bool { return c.Kind == domain.KindText && len(c.Enum) > 0 }
+// isList reports whether a column holds one of the values of a list, whose order the database does not know.
+func isList(c *domain.Column) bool { return c.Kind == domain.KindText && len(c.Enum) > 0 && !c.Native }
 
-// ordered is a value of a column as it is put in order: one of a list by its place there. An enumeration may have been
-// read as text, and as text high comes before low.
+// ordered is a value of a column as it is put in order: one of a list by its place there, since as text high comes before low. An
+// enumeration that is read as such has that order, and perhaps an index.
 func ordered(s *statement, c *domain.Column, sql string) string {
 	if !isList(c) {
 		return sql

@@ -59,3 +59,27 @@ func TestClosedListsAreScales(t *testing.T) {
 	}
 	require.Equal(t, []any{"b", "d", "a", "c"}, listed)
 }
+
+// An enumeration that is read as such is left to the database, which may have an index in its order.
+func TestEnumerationsAreScalesThemselves(t *testing.T) {
+	t.Parallel()
+	b := setupDeclared(t, `CREATE SCHEMA errands;
+		CREATE TYPE errands.urgency AS ENUM ('low', 'high', 'emergency');
+		CREATE TABLE errands.jobs (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid,
+			name text NOT NULL, urgency errands.urgency, UNIQUE (user_id, id));
+		GRANT SELECT, INSERT (name, urgency) ON errands.jobs TO alfred_tenant`, `
+name: errands
+schema: errands
+owner: user_id
+persona: You run errands.
+entities:
+  - {type: job, table: jobs, label: "{name}", order: [urgency desc], writes: [create], columns: [name, urgency]}
+subdomains:
+  - {name: jobs, description: All., tables: [jobs], guidance: none}
+`)
+	require.True(t, b.kit.ByType("job").Column("urgency").Native)
+	b.ok("write", vocab.ToolCreate, `{"table": "jobs", "data": [{"name": "a", "urgency": "high"}, {"name": "b", "urgency": "emergency"}, {"name": "c", "urgency": "low"}, {"name": "d"}]}`)
+	require.Equal(t, []string{"b", "a", "c", "d"}, column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "jobs"}`)), "name"))
+	require.Equal(t, []string{"a", "b"}, b.found("jobs", `{"field": "urgency", "op": ">=", "value": "high"}`))
+	require.Equal(t, "emergency", b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "jobs", "aggregates": [{"fn": "max", "column": "urgency", "as": "most"}]}`))[0]["most"])
+}

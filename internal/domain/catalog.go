@@ -191,7 +191,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 		column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
 		column.takeForm(base, elem)
 		column.zoned = base == "timestamp with time zone"
-		column.Enum = slices.Clone(col.Enum)
+		column.Enum, column.Native = slices.Clone(col.Enum), len(col.Enum) > 0
 		if t := c.table(table); t != nil {
 			ownName := column.Kind == KindArray && !strings.HasSuffix(column.Type, "[]") // which says nothing of the elements' type
 			if t.View && !nameable || ownName {
@@ -220,7 +220,7 @@ func (c *Column) readAs(plain string) {
 	case len(c.Enum) > 0:
 		plain = "text"
 	}
-	c.Type, c.FullType, c.cast = plain, plain, plain
+	c.Type, c.FullType, c.cast, c.Native = plain, plain, plain, false
 }
 
 const withoutZone = "timestamp without time zone"

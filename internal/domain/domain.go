@@ -204,6 +204,8 @@ type Column struct {
 	// SetBack: an undo may restore its previous value.
 	SetBack bool
 	Enum    []string
+	// Native: the database orders the values as Enum does.
+	Native  bool
 	Comment string
 	// Plain: its type has no parts that JSON would show, so that text says all of a value.
 	Plain bool
