@@ -258,7 +258,8 @@ func blocked(b *nodes.Blocked, in acted) move {
 	case b.Next == "replan" && in.replans < maxReplans:
 		m.next = vocab.NodeThink
 	case b.Next == "ask_user":
-		m.ask = askedBy(&nodes.AskUser{Question: b.Details}, in)
+		m = in.asks(askedBy(&nodes.AskUser{Question: b.Details}, in), b.Details)
+		m.end.outcome = db.StepOutcomeFailed
 	case b.Next == "fail":
 		return in.ended(m.end)
 	}

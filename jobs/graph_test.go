@@ -206,6 +206,27 @@ func TestV11IndependentStepsStillRun(t *testing.T) {
 	require.Equal(t, []int32{3}, got.keep)
 }
 
+// Whatever ends a step with a question, what needs no answer is looked up before it is asked.
+func TestQuestionsWaitForWhatNeedsNoAnswer(t *testing.T) {
+	t.Parallel()
+
+	in := acted{stepType: "write", later: []later{{step: 2, ready: true, looks: true, needs: true}, {step: 3, ready: true, looks: true}, {step: 4, looks: true}, {step: 5, ready: true}}}
+	for ends, out := range map[db.StepOutcome]nodes.ActOutput{
+		db.StepOutcomePartial: {AskUser: &nodes.AskUser{Question: "Which?"}}, db.StepOutcomeFailed: {Blocked: &nodes.Blocked{Next: "ask_user", Details: "Which?"}},
+	} {
+		got := afterAct(&out, &crud.Outcome{}, in)
+		require.Equal(t, "Which?", got.ask.Text)
+		require.Equal(t, ends, got.end.outcome)
+		require.Equal(t, vocab.NodeAct, got.next)
+		require.Equal(t, []int32{3}, got.keep)
+	}
+	for _, out := range []nodes.ActOutput{{AskUser: &nodes.AskUser{Question: "?"}}, {Blocked: &nodes.Blocked{Next: "replan"}}} {
+		got := afterAct(&out, &crud.Outcome{}, acted{stepType: "read", asked: true, later: in.later})
+		require.Nil(t, got.ask, "one question is open")
+		require.NotEqual(t, vocab.NodeThink, got.next)
+	}
+}
+
 func TestV03WritesWithoutChangesDropTheModelsWords(t *testing.T) {
 	t.Parallel()
 
