@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -193,9 +194,30 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 		return nil, nil
 	}
 
-	return append([]nodes.Step{{
+	return slices.Concat([]nodes.Step{{
 		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(a.Calls), Description: "Do what the user has approved: " + a.told(), Needs: "refs",
-	}}, a.Rest...), nil
+	}}, a.Rest, u.asks()), nil
+}
+
+// asks are the steps by which the answer's plan looks up what the message asks beside its yes: "and how many are left?". What the
+// plan writes is what code carries out, and what it looks up before that serves the write.
+func (u *understand) asks() []nodes.Step {
+	if u.out.Think == nil || u.in.Plan == nil {
+		return nil
+	}
+	looks := *u.out.Think
+	for i, step := range looks.Steps {
+		if step.Type == vocab.StepWrite {
+			looks.Steps = u.out.Think.Steps[i+1:]
+		}
+	}
+	looks.Steps = slices.DeleteFunc(slices.Clone(looks.Steps), func(s nodes.Step) bool { return s.Type == vocab.StepGenerate })
+	plan, _ := u.in.Plan.Ready(&looks)
+	if plan == nil || plan.Decision != "plan" {
+		return nil
+	}
+
+	return withReads(plan.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
 }
 
 // quick is the only step of a turn that needs no plan, with the calls that came with the answer; nil if there has to be a

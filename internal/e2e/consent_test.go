@@ -250,3 +250,24 @@ turns:
 	c.fact("3", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`)
 	require.Equal(t, "write ok, read ok", c.say("yes").outcomes())
 }
+
+// What is asked beside a yes is looked up after what was approved: not told, the reply makes a number up. What the answer plans
+// to write is what code carries out.
+func TestWhatIsAskedBesideAYesIsLookedUpAfterIt(t *testing.T) {
+	t.Parallel()
+	const empty = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Empty the freezer, decision: plan, steps: [], calls: [`+empty+`]}
+    act: {calls: [`+empty+`]}
+    reply: This would delete 3 pantry items. Shall I?
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Empty it and count, decision: plan, steps: [], calls: [{tool: db_read, table: inventory}, `+empty+`, {tool: db_analyze, table: inventory}]}
+    reply: They are gone.
+`)
+	require.Equal(t, "approve", c.say("Empty the freezer").Question.Kind)
+	require.Equal(t, "write ok, analyze ok", c.say("Yes, and how many are left?").outcomes())
+	require.Equal(t, "understand reply", c.callsOf(2))
+	require.Contains(t, c.prompt(2, "reply", 1), `Figures of the pantry items: [{"count":9}]`)
+}
