@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"alfred/internal/vocab"
 )
 
 // A reply must ask what code wants asked, once. Code words offers in English; a model that answers in another language
@@ -16,7 +18,7 @@ import (
 func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 	asked := questions.FindAllString(text, -1)
 	if !in.Offer {
-		if len(asked) == 0 || !asks(text, in.Ask) {
+		if len(asked) == 0 || !asks(text, in.Ask) && !in.translates(text) {
 			return "", false
 		}
 
@@ -38,6 +40,11 @@ func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 	}
 
 	return bare(last), false
+}
+
+// translates reports whether a text in another language ends with the question that it has to ask, and warns of what it warns of.
+func (in *ReplyInput) translates(text string) bool {
+	return says(text, in.Ask) && lastQuestion.MatchString(text) && (!strings.Contains(in.Ask, vocab.NoWayBack) || deniesUndo.MatchString(text))
 }
 
 // withQuestion appends the question that must be asked, unless the text already asks it.

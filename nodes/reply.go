@@ -70,14 +70,19 @@ func (d *Done) withUndo(text string) string {
 	return strings.TrimSpace(text + "\n\n" + d.Undo)
 }
 
-// alsoUndo does the same for a text of a model. That all can be undone is no warning, and not worth an English sentence
-// below a reply in another language.
+// alsoUndo does the same for a text of a model. One in another language may say it in its own words, and that all can be undone
+// is no warning, and not worth an English sentence below it.
 func (d *Done) alsoUndo(text string) string {
-	if d.Undo == vocab.CanBeUndone && !isEnglish(text) && !saved.MatchString(text) {
-		return text
+	left := *d
+	if says(text, d.Company) {
+		left.Company = ""
+	}
+	goes := d.Undo == vocab.CanBeUndone && !saved.MatchString(text) || d.Undo != vocab.CanBeUndone && deniesUndo.MatchString(text)
+	if goes && !isEnglish(text) {
+		left.Undo = ""
 	}
 
-	return d.withUndo(text)
+	return left.withUndo(text)
 }
 
 func (in *ReplyInput) read(resp *llm.Response) (*ReplyOutput, error) {

@@ -187,6 +187,39 @@ func TestV04RepliesAreNotJSONAndAskTheQuestion(t *testing.T) {
 	require.NotContains(t, out.Text, in.Ask, "asked already")
 }
 
+// A question that a model has translated is asked once: it has what is the same in any language, and asks at its end.
+func TestATranslatedQuestionIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	const deletes, changes = "This would delete 3 pantry items: Chicken thighs, Cod and Peas. Shall I?", "This would change 9 tasks (due: Mon Nov 23, 2026 10:00): Wash up, Sleep and 7 more. Shall I?"
+	const adds, cancels = "This would add 2 items: milk and eggs. Shall I?", "Order #W624 would be cancelled, and 54.04 refunded. Cancel order cannot be taken back. Shall I?"
+	for _, test := range []struct {
+		ask, text string
+		asked     bool
+	}{
+		{deletes, "Das löscht drei Vorräte:\n- **Chicken thighs**\n- **Cod**\n- **Peas**\n\nSoll ich?", true},
+		{deletes, "冷凍庫のChicken thighs、Cod、Peasを削除しますか？", true},
+		{deletes, "Das löscht 3 Vorräte: Chicken thighs und Cod. Soll ich?", false},
+		{deletes, "Das löscht 3 Vorräte: Chicken thighs, Cod und Peas.", false},
+		{deletes, "Soll ich die 3 Vorräte löschen?", false},
+		{deletes, "Chicken thighs, Cod and Peas are in the freezer. Would you like a recipe with them?", false},
+		{changes, "Das ändert 9 Aufgaben auf den 23.11.2026, 10:00 Uhr: Wash up, Sleep und 7 weitere. Soll ich?", true},
+		{changes, "Das ändert die Aufgaben auf den 23.11.2026, 10:00 Uhr: Wash up, Sleep und 7 weitere. Soll ich?", false},
+		{adds, "Das fügt milk und eggs hinzu. Soll ich?", true},
+		{adds, "Das fügt zwei Dinge hinzu. Soll ich?", false},
+		{cancels, "Die Bestellung #W624 würde unwiderruflich storniert, 54,04 würden erstattet. Soll ich?", true},
+		{cancels, "Die Bestellung #W624 würde storniert, 54,04 würden erstattet. Soll ich?", false},
+		{cancels, "Die Bestellung #W6247 würde unwiderruflich storniert, 54,04 würden erstattet. Soll ich?", false},
+		{"Which day do you mean?", "Da gibt es mehrere. Welchen Tag meinst du?", false}, // nothing in it is the same in German
+	} {
+		_, out := replied(t, nodes.ReplyInput{Ask: test.ask}, test.text)
+		want := test.text
+		if !test.asked {
+			want += "\n\n" + test.ask
+		}
+		require.Equal(t, want, out.Text)
+	}
+}
+
 // An offer is made once: a model that asks in another language, or in its own words, is not repeated in English.
 func TestV02AnOfferIsMadeOnce(t *testing.T) {
 	t.Parallel()
@@ -262,6 +295,19 @@ func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
 	in.Done.Company = ""
 	_, out = replied(t, in, "Die Bestellung ist weg.")
 	require.Equal(t, "Die Bestellung ist weg.\n\n"+cannot, out.Text)
+	for _, said := range []string{
+		"Die Bestellung ist weg. Das lässt sich nicht rückgängig machen.", "La commande est annulée. Cela ne peut pas être annulé.",
+		"El pedido está cancelado. No se puede deshacer.", "注文を取り消しました。元に戻せません。",
+	} {
+		_, out = replied(t, in, said)
+		require.Equal(t, said, out.Text)
+	}
+	in.Done.Company = "Deleted with it: 400 issues and 716 comments."
+	_, out = replied(t, in, "Das Projekt ist unwiderruflich weg, mit 400 Tickets und 716 Kommentaren.")
+	require.Equal(t, "Das Projekt ist unwiderruflich weg, mit 400 Tickets und 716 Kommentaren.", out.Text)
+	_, out = replied(t, in, "Das Projekt ist unwiderruflich weg, mit 400 Tickets.")
+	require.Equal(t, "Das Projekt ist unwiderruflich weg, mit 400 Tickets.\n\n"+in.Done.Company, out.Text)
+	in.Done.Company = ""
 
 	in.Done.Undo = vocab.CanBeUndone
 	for text, want := range map[string]string{

@@ -17,6 +17,7 @@ import (
 	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -300,7 +301,7 @@ func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
 	w := j.add(o.On, key, actionCalled)
 	w.Before = formerCall{Operation: o.Name, Args: args}
 	if o.Inverse == nil {
-		w.Lost = sentence("%s cannot be taken back.", capital(spokenName(o)))
+		w.Lost = sentence("%s %s", capital(spokenName(o)), vocab.NoWayBack)
 	}
 }
 

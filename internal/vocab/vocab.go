@@ -30,6 +30,9 @@ var StepTypes = []string{StepRead, StepAnalyze, StepGenerate, StepWrite}
 // CanBeUndone is said when rows are deleted that can be restored.
 const CanBeUndone = "This can be undone."
 
+// NoWayBack ends what is said of an operation that has no inverse.
+const NoWayBack = "cannot be taken back."
+
 // The data tools.
 const (
 	ToolAnalyze   = "db_analyze"
