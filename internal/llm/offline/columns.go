@@ -77,6 +77,23 @@ func columnIn(text string, e *domain.Entity) *domain.Column {
 	})
 }
 
+// columnWith is the column with a closed list that has a text as one of its values, and that value, else the text.
+func columnWith(e *domain.Entity, text string) (*domain.Column, string) {
+	if e == nil {
+		return nil, text
+	}
+	column := firstColumn(e, func(c *domain.Column) bool {
+		i := slices.IndexFunc(c.Enum, func(v string) bool { return slices.Equal(stems(human(v)), stems(trimName(text))) })
+		if i >= 0 {
+			text = c.Enum[i]
+		}
+
+		return i >= 0
+	})
+
+	return column, text
+}
+
 // numberColumn is the numeric column that a text names.
 func numberColumn(e *domain.Entity, text string) *domain.Column {
 	if c := columnIn(text, e); c != nil && c.Kind == domain.KindNumber {

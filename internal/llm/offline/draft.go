@@ -184,7 +184,7 @@ var (
 	useInstead = regexp.MustCompile(`(?i)(?:use|swap in|with|take)\s+(.+?)\s+(?:instead of|rather than|in place of)\s+(?:the\s+)?(.+)$`)
 	swapFor    = regexp.MustCompile(`(?i)(?:swap|replace|substitute|exchange)\s+(?:the\s+)?(.+?)\s+(?:for|with|by)\s+(.+)$`)
 	addTo      = regexp.MustCompile(`(?i)(?:^(?:and )?(?:add|put in|include|put)|\bwith)\s+(.+?)(?:\s+(?:at|to|in|into|for|on)\s+(?:the\s+(?:end|beginning|start|top)|it|that|this|the draft))*$`)
-	takeOut    = regexp.MustCompile(`(?i)\b(?:remove|take out|leave out|without|skip|no more|with no|but no|no|not)\s+(?:the\s+|any\s+)?(.+?)(?:\s+(?:from|in)\s+(?:it|that|this|the draft))?$`)
+	takeOut    = regexp.MustCompile(`(?i)\b(?:and )?(?:remove|take out|leave out|without|skip|no more|with no|but no|no|not)\s+(?:the\s+|any\s+)?(.+?)(?:\s+(?:from|in)\s+(?:it|that|this|the draft))?$`)
 	callIt     = regexp.MustCompile(`(?i)(?:rename|call)\s+(?:it|that|this|the draft)\s+(?:to\s+|as\s+)?(.+)$`)
 )
 

@@ -56,6 +56,9 @@ func looks(s *scene, c *command) bool {
 	if madeOf.MatchString(c.text) {
 		return false
 	}
+	if s.looksInside(c) {
+		return true
+	}
 	if types := s.lex.typesIn(c.object); len(types) > 0 {
 		c.kind, c.also = types[0], types[1:]
 	} else if e := s.lex.schedule; e != nil && (plannedWord.MatchString(c.text) || len(s.lex.valuesIn(c.object, e)) > 0) {
@@ -71,6 +74,28 @@ func looks(s *scene, c *command) bool {
 		return showLead.MatchString(c.text) && !knowledge.MatchString(c.text) && trimName(c.object) != ""
 	}
 	c.verb, c.about = verbList, found{}
+
+	return true
+}
+
+// inIt matches what asks for the contents of a thing.
+var inIt = regexp.MustCompile(`(?i)^in (?:it|that|this|there)$`)
+
+// looksInside shows the whole thing whose parts are asked for: "its ingredients", "what's in it".
+func (s *scene) looksInside(c *command) bool {
+	m, whole := s.lex.partsOf.FindStringSubmatch(c.object), s.wholeOf(c.object)
+	switch {
+	case inIt.MatchString(c.object):
+		whole = "it"
+	case whole == "" || m[1]+m[2]+m[3]+m[4] == "": // the rows of the parts' own type
+		return false
+	}
+	place, _ := s.lex.place(whole)
+	about := s.find(whole, s.lex.wholes...)
+	if len(s.lex.wholes) == 0 || len(about.entities) == 0 && (m == nil || m[4] == "" || about.name == "" || place != nil) {
+		return false
+	}
+	c.verb, c.kind, c.about = verbShow, s.lex.wholes[0], about
 
 	return true
 }

@@ -168,7 +168,14 @@ func (p *planner) list() {
 	if by.desc {
 		order["order_dir"] = "desc"
 	}
-	p.read(p.c.kind, order, slices.Concat(by.where, called(p.c.kind, by.name))...)
+	names := filtered(mapped(splitList(p.c.object), func(item string) string { return p.term(item, p.c.kind) }), isText)
+	if len(names) < 2 || quantityColumn(p.c.kind) == nil || by.name == "" || len(p.c.also) > 0 {
+		names = []string{by.name}
+	}
+	st := p.read(p.c.kind, order, slices.Concat(by.where, called(p.c.kind, names[0]))...)
+	for _, name := range names[1:] {
+		st.call(vocab.ToolRead, args{"table": p.c.kind.Table, "filters": slices.Concat(by.where, called(p.c.kind, name))})
+	}
 	for _, e := range p.c.also {
 		p.read(e, nil)
 	}

@@ -227,9 +227,11 @@ func plansDays(s *scene, c *command) bool {
 	}
 	c.values = s.lex.valuesIn(c.text, c.kind)
 	wide := planWords.MatchString(c.object)
-	named := s.find(unwanted.ReplaceAllString(c.object, ""), s.lex.planned)
+	object := unwanted.ReplaceAllString(c.object, "")
+	named := s.find(object, s.lex.planned)
+	unnamed := s.term(titleNoise.ReplaceAllString(object+" ", " "), c.kind) == "" // what has a name is looked up by it
 
-	return (wide || within(c.text, "plan") && (len(c.values) > 0 || len(dates(c.object, s.Today)) > 0)) && len(named.entities) == 0
+	return (wide || within(c.text, "plan") && unnamed && (len(c.values) > 0 || len(dates(c.object, s.Today)) > 0)) && len(named.entities) == 0
 }
 
 // drafts: "draft a Thai basil chicken", "make me a curry", "add a new recipe for pancakes".
@@ -290,12 +292,16 @@ func isDone(s *scene, c *command) bool {
 	return true
 }
 
-var partOf = regexp.MustCompile(`(?i)^(?:the )?(.+?) (?:of|for|on) (.+)$`)
+var partOf = regexp.MustCompile(`(?i)^(?:(?:the )?(.+?) (?:of|for|on) (.+)|(it)s (.+))$`)
+
+// amounts are words for a quantity, whatever its column is called.
+var amounts = regexp.MustCompile(`(?i)\b(?:amount|quantity|number|count)\b`)
 
 // changes: "set the milk to 2 litres", "move the butter to the freezer", "rename X to Y".
 func changes(s *scene, c *command) bool {
+	part := ""
 	if of := partOf.FindStringSubmatch(c.object); of != nil {
-		c.object = of[2]
+		part, c.object = of[1]+of[4], of[2]+of[3]
 	}
 	holder, values := s.lex.holderOf(c.value)
 	c.kind = s.kindOf(c.object)
@@ -304,8 +310,9 @@ func changes(s *scene, c *command) bool {
 	switch lead := c.lead(); {
 	case (lead == "put" || lead == "make") && !known, lead == "put" && place != nil && place != c.kind:
 		return false
-	case lead == "move" && len(values) == 0: // to another day
-		return known && c.kind == s.lex.schedule && len(dates(c.value, s.Today)) > 0
+	case lead == "move" && len(values) == 0: // to another day, or to what is also a word for all rows
+		c.column, c.value = columnWith(c.kind, c.value)
+		return known && (c.column != nil || c.kind == s.lex.schedule && len(dates(c.value, s.Today)) > 0)
 	case lead == "rename" && c.kind != nil:
 		c.column = labelColumn(c.kind)
 	case c.kind == nil:
@@ -313,6 +320,9 @@ func changes(s *scene, c *command) bool {
 	}
 	if stock := s.lex.stock; c.kind == nil && stock != nil && s.takeAmount(c.value, stock, map[string]any{}) == "" {
 		c.kind = stock // an amount of something not yet looked up
+	}
+	if _, unit := s.lex.unit(part); part != "" && c.kind != nil && !unit && !amounts.MatchString(part) && columnIn(part, c.kind) == nil {
+		c.value = "" // nothing has such a part: no other is changed instead
 	}
 
 	return true
