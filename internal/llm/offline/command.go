@@ -38,6 +38,8 @@ type command struct {
 	about  found     // the known things that are meant
 	rows   selection // or the rows, known or not
 
+	rest string // another wish of the message, which is left undone
+
 	answers bool // it answers the open question
 	agreed  bool // with a yes
 }
@@ -65,11 +67,36 @@ func (s *scene) parse(message string) *command {
 		c := s.parseOne(said)
 		greets, answers := c.is(verbGreet, verbThanks), c.is(verbConfirm, verbDeny)
 		if !c.is(verbChat) && (i != greeting || greets) && (i <= greeting || !answers) {
-			return c
+			return s.firstOf(said, c)
 		}
 	}
 
 	return &command{verb: verbChat, text: text}
+}
+
+// andThen parts a message with two wishes.
+var andThen = regexp.MustCompile(`(?i)^(.+?)(?:[.!?;,]+(?:\s+(?:and|then|also))*|(?:\s+(?:and|then|also))+)\s+` +
+	`((?:add|put|create|delete|remove|throw|show|list|find|draft|plan|save|change|set|move|rename|mark|what|how many|undo)\b.+)$`)
+
+// reminding begins what is to be remembered as it is said.
+var reminding = regexp.MustCompile(`(?i)^(?:remind|remember|don't|i have|i must)\b`)
+
+// firstOf is the first of two wishes, each of which says by itself what it is about, else the command.
+func (s *scene) firstOf(text string, c *command) *command {
+	m := andThen.FindStringSubmatch(text)
+	if m == nil || c.agreed || reminding.MatchString(text) || !c.is(verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule, verbList, verbShow) {
+		return c
+	}
+	one, other := s.parseOne(bare(m[1])), s.parseOne(bare(m[2]))
+	for _, half := range []*command{one, other} {
+		named := len(half.about.entities) > 0 || half.is(verbChange, verbRemove) && half.about.name != ""
+		if half.is(verbChat) || half.kind == nil && !named {
+			return c
+		}
+	}
+	one.rest = m[2]
+
+	return one
 }
 
 // excepting matches what takes something out of what is meant, which no rule understands.

@@ -442,3 +442,90 @@ func TestActDeletesNoneOfSeveral(t *testing.T) {
 	in.Writable = map[string][]string{"db_delete": {"tools"}}
 	require.Equal(t, []string{"ask_user"}, acted(t, in))
 }
+
+// Two wishes in one message: the first is done, and the reply names the other. What one wish says with "and" is left whole.
+func TestTwoWishes(t *testing.T) {
+	t.Parallel()
+	oil := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Oil", Tier: "recent", Action: "read", Touched: 1}
+	const add, rest = `write: db_create {"data":[{"name":"saw","quantity":1}],"table":"tools"}`, "For the rest, say: "
+	for message, want := range map[string][2]string{
+		"Add a saw to the tools then delete the oil":         {add, rest + "delete the oil"},
+		"Add a saw to the tools. Delete the oil.":            {add, rest + "Delete the oil"},
+		"add a saw to my tools and show me my orders":        {add, rest + "show me my orders"},
+		"delete the lathe and add oil to the tools":          {`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%lathe%"}],"table":"tools"}`, rest + "add oil to the tools"},
+		"delete all tools, and how many orders do I have?":   {`write: db_delete {"filters":[],"table":"tools"}`, rest + "how many orders do I have"},
+		"add an order called Wash up and set the table":      {`write: db_create {"data":[{"name":"Wash up and set the table"}],"table":"orders"}`, ""},
+		"add to my orders: show the boss and change clothes": {"", ""},
+	} {
+		steps := append(plan(t, message, oil), "")
+		require.Equal(t, want[0], steps[0], message)
+		require.Equal(t, want[1], restOf(reply(t, garage(), message, nil, oil)), message)
+	}
+}
+
+func restOf(reply string) string {
+	if at := strings.Index(reply, "For the rest"); at >= 0 {
+		return reply[at:]
+	}
+
+	return ""
+}
+
+// reply is what the model says after a turn whose only step had a result, or none.
+func reply(t *testing.T, d *domain.Domain, message string, done *nodes.Result, known ...nodes.Entity) string {
+	t.Helper()
+	in := nodes.ReplyInput{Fallback: "Found nothing that fits.", Facts: func() nodes.Facts {
+		f := facts(message, known...)()
+		f.InFull = func(ref string) string { return ref }
+		f.Plan = []nodes.PlannedStep{{Number: 1, Outcome: "ok"}}
+		if done != nil {
+			f.Results = []nodes.Result{*done}
+		}
+
+		return f
+	}}
+	resp, err := offline.New(d).Generate(t.Context(), &llm.Request{Input: in})
+	require.NoError(t, err)
+
+	return resp.Text
+}
+
+// What was looked for in vain is named, so that a misunderstanding is no false claim.
+func TestSaysWhatWasSought(t *testing.T) {
+	t.Parallel()
+	none := &nodes.Result{Current: true, Step: 1, Tool: "db_read", Type: "tool"}
+	for message, want := range map[string]string{
+		"show my tools":         "Found nothing that fits.",
+		"show the toools tools": `I found no tools called "toools".`,
+		"sort my tools by age":  `I found no tools called "sort by age".`,
+		"don't list my tools":   `I found no tools called "don't".`,
+	} {
+		require.Equal(t, want, reply(t, garage(), message, none), message)
+	}
+}
+
+// What no column is called is not changed in another one.
+func TestChangesTheColumnThatWasSaid(t *testing.T) {
+	t.Parallel()
+	saw := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Saw", Tier: "recent", Action: "read", Touched: 1}
+	const six, drawer = `write: db_update {"data":{"quantity":6},"filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`, `write: db_update {"data":{"place":"tools"},"filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`
+	d := garage()
+	place := &domain.Column{Name: "place", Kind: domain.KindText, Enum: []string{"tools", "van"}}
+	d.Entities[0].Columns = append(d.Entities[0].Columns, place)
+	for message, want := range map[string][]string{
+		"set its quantity to 6":             {six},
+		"change the amount of the saw to 6": {six},
+		"change its servings to 6":          {},
+		"set the servings of the saw to 6":  {},
+		"move the saw to the tools":         {drawer},
+	} {
+		require.Equal(t, want, planIn(t, d, message, saw), message)
+	}
+}
+
+// How much there is of several things is asked of each.
+func TestLooksForEach(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%saw%"}],"table":"tools"} ` +
+		`db_read {"filters":[{"field":"name","op":"ilike","value":"%lathe%"}],"table":"tools"}`}, plan(t, "do I have a saw and a lathe in my tools?"))
+}

@@ -36,6 +36,10 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 		parts = []string{in.Fallback}
 	}
 
+	if c.rest != "" {
+		parts = append(parts, "I do one thing at a time. For the rest, say: "+c.rest)
+	}
+
 	return strings.Join(slices.Compact(parts), "\n\n")
 }
 
@@ -80,12 +84,14 @@ func (s *scene) drafted() []string {
 
 // found answers what was asked of what a turn has read; "" if that is a list of rows.
 func (s *scene) found(c *command) string {
-	reads, counts := s.did(vocab.ToolRead), s.did(vocab.ToolAnalyze)
+	reads, counts, sought := s.did(vocab.ToolRead), s.did(vocab.ToolAnalyze), cmp.Or(c.rows.name, c.about.name)
 	switch {
 	case c.verb == verbUses:
 		return s.using(c)
 	case c.verb == verbCount && len(counts) > 0:
 		return s.counted(c, clean.Value(counts[0].Rows[0]["count"]))
+	case len(s.Plan) == 1 && len(reads) == 1 && len(reads[0].Refs) == 0 && reads[0].Error == "" && sought != "":
+		return "I found no " + s.lex.domain.ByType(reads[0].Type).Plural + " called \"" + sought + "\"."
 	case len(s.Plan) == 1 && len(reads) == 1 && len(reads[0].Refs) == 1:
 		return strings.Join(mapped(s.these(reads[0].Refs, s.lex.domain.Entities...), s.whole), "")
 	default:
