@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"alfred/db"
@@ -198,28 +200,49 @@ func runApproved(ctx context.Context, c *commit) (move, error) {
 	return afterApproved(&outcome, c.s.acted(&nodes.ActOutput{})), nil
 }
 
-// keepRest keeps with a question for approval the steps that wait for the answer: all but those done before it is asked. Their
-// calls are decided anew, because by then rows may have changed, except for undos, which notice.
+// keepRest keeps with a question for approval the steps that wait for the answer: all but those done before it is asked. The calls
+// that were written out for them come with the versions of the rows that they change.
 func (s *state) keepRest(asked *question, done []int32) error {
 	if asked.kind != vocab.AskApprove {
 		return nil
 	}
+	asked.Seen = map[string]string{}
 	for _, step := range s.Steps {
 		if step.Outcome != nil || step.Step <= s.Step().Step || slices.Contains(done, step.Step) {
 			continue
 		}
 		waits := nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs}
-		undo, err := s.undoing(step)
-		if err != nil {
-			return err
+		if len(step.Calls) > 0 {
+			if err := json.Unmarshal(step.Calls, &waits.Calls); err != nil {
+				return fmt.Errorf("keep the calls of a step: %w", err)
+			}
 		}
-		if undo != nil {
-			waits = undo.Step()
+		for _, ref := range s.changedBy(&waits) {
+			if e := s.Scene(true).ByRef[ref]; e != nil && e.RowVersion != nil {
+				asked.Seen[ref] = *e.RowVersion
+			}
 		}
 		asked.Rest = append(asked.Rest, waits)
 	}
 
 	return nil
+}
+
+// resume returns the steps that waited for an answer. The calls of one are decided anew if a row that they change has been written
+// or read since: whoever planned them has not seen it so.
+func (s *state) resume(asked *question) []nodes.Step {
+	for i := range asked.Rest {
+		step := &asked.Rest[i]
+		if slices.ContainsFunc(s.changedBy(step), func(ref string) bool {
+			e := s.Scene(true).ByRef[ref]
+
+			return e == nil || e.RowVersion == nil || *e.RowVersion != asked.Seen[ref]
+		}) {
+			step.Calls = nil
+		}
+	}
+
+	return asked.Rest
 }
 
 // remember stores the decision and emits the results of its calls.

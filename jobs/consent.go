@@ -36,6 +36,8 @@ type question struct {
 	Calls []crud.ApprovedCall `json:"calls,omitempty"`
 	// Rest are the steps that were to follow; they do once code has run the calls.
 	Rest []nodes.Step `json:"rest,omitempty"`
+	// Seen are the versions of the rows that their calls change, by ref, when the user was asked.
+	Seen map[string]string `json:"seen,omitempty"`
 }
 
 func asking(kind, text string) *question {

@@ -8,6 +8,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
+	"alfred/nodes"
 )
 
 // Which rows and columns a planned call is about, as far as its arguments say.
@@ -46,6 +47,20 @@ func fits(known *view.Scene, call vocab.Call) bool {
 	columns := changed(call)
 
 	return len(columns) > 0 && known.Knows(refs, columns) && !known.Composed(refs, columns)
+}
+
+// changedBy are the rows that a step's calls name in order to change them.
+func (s *state) changedBy(step *nodes.Step) (rows []string) {
+	for _, call := range step.ReadyCalls() {
+		if o := s.runner.Domain.Operation(call.Tool); o != nil {
+			rows = append(rows, actsOn(o, call)...)
+		} else if vocab.Writes(call.Tool) {
+			refs, _ := byRef(call)
+			rows = append(rows, refs...)
+		}
+	}
+
+	return rows
 }
 
 // changed returns the columns that an update changes, none if it is written in another form than was asked for.

@@ -257,7 +257,8 @@ func readyCall(raw json.RawMessage) (vocab.Call, bool) {
 	tool, _ := fields["tool"].(string)
 	delete(fields, "tool")
 	delete(fields, "step")
-	if args, below := fields["args"].(map[string]any); below {
+	args, asAct := fields["args"].(map[string]any)
+	if asAct {
 		fields = args
 	}
 	for name, value := range fields {
@@ -270,7 +271,7 @@ func readyCall(raw json.RawMessage) (vocab.Call, bool) {
 		fields["rows"] = []any{map[string]any{"set": set}}
 	}
 	if operates(tool) {
-		return operation(tool, fields)
+		return operation(tool, fields, asAct)
 	}
 	if tool == vocab.ToolAnalyze {
 		delete(fields, "detail")
@@ -280,13 +281,13 @@ func readyCall(raw json.RawMessage) (vocab.Call, bool) {
 		maps.Copy(fields, arguments)
 		delete(fields, "how")
 	}
-	args, err := json.Marshal(fields)
+	encoded, err := json.Marshal(fields)
 
-	return vocab.Call{Tool: tool, Args: args}, err == nil && tool != "" && (fields["table"] != nil || tool == vocab.ToolUndo)
+	return vocab.Call{Tool: tool, Args: encoded}, err == nil && tool != "" && (fields["table"] != nil || tool == vocab.ToolUndo)
 }
 
-// operation reads the call of one: its arguments are what it sets.
-func operation(tool string, fields map[string]any) (vocab.Call, bool) {
+// operation reads the call of one: its arguments are what it sets. One written as Act writes it names no table.
+func operation(tool string, fields map[string]any, asAct bool) (vocab.Call, bool) {
 	table, set := fields["table"], fields["set"]
 	delete(fields, "table")
 	if list, isList := set.([]any); isList {
@@ -299,7 +300,7 @@ func operation(tool string, fields map[string]any) (vocab.Call, bool) {
 	}
 	args, err := json.Marshal(fields)
 
-	return vocab.Call{Tool: tool, Args: args}, err == nil && tool != "" && table != nil
+	return vocab.Call{Tool: tool, Args: args}, err == nil && tool != "" && (table != nil || asAct)
 }
 
 // plannedCall is the schema of one call in a plan: the arguments of all tools it may name, side by side, because strict

@@ -238,7 +238,7 @@ turns:
     act: [{calls: [{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}, {tool: step_complete, args: {summary: deleted}}]}]
     reply: You have 3 recipes. This would delete 3 pantry items. Shall I?
   - understand: {intent: confirm, answers_question: true}
-    act: [{calls: [{tool: db_read, args: {table: inventory}}, {tool: step_complete, args: {summary: read}}]}]
+    think: {goal: Go on, decision: plan, steps: [{type: read, subdomain: inventory, description: Read the rest, calls: [{tool: db_read, table: inventory}]}]}
     reply: They are gone.
 `)
 	asked := c.say("Empty the freezer and show me what is left in the pantry. How many recipes and tasks do I have?")
@@ -248,7 +248,50 @@ turns:
 	require.Contains(t, c.prompt(1, "reply", 1), `Figures of the recipes: [{"count":3}]`)
 	require.Contains(t, c.prompt(1, "reply", 1), "Shall I?")
 	c.fact("3", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`)
-	require.Equal(t, "write ok, read ok", c.say("yes").outcomes())
+	require.Equal(t, "write ok, read ok", c.say("yes").outcomes(), "once, though planned again")
+	require.Equal(t, "understand reply", c.callsOf(2), "the plan has written the read out")
+}
+
+// What a plan wrote out for the steps that waited for a yes is carried out after it, unless the rows that it changes have been
+// written or read since: the plan was made of what was there before.
+func TestWhatWaitedForAYesIsDoneAsItWasPlanned(t *testing.T) {
+	t.Parallel()
+	const read = `
+  - understand: {intent: read}
+    think: {goal: Look, decision: plan, steps: [{type: read, subdomain: inventory, description: Read it, calls: [{tool: db_read, table: inventory, filters: [{field: name, op: "=", value: Basmati rice}]}]}]}
+    reply: There.`
+	change := func(location, quantity string) string {
+		return `
+  - understand: {intent: write}
+    think: {goal: Tidy up, decision: plan, steps: [{type: write, subdomain: inventory, description: Empty it},
+      {type: write, subdomain: inventory, description: Change it, calls: [{tool: db_update, table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: ` + quantity + `}]}]},
+      {type: write, subdomain: shopping, description: Add it, calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: milk ` + quantity + `}]}]}]}
+    act: {calls: [{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: ` + location + `}]}}]}
+    reply: This would delete some. Shall I?`
+	}
+	c := converse(t, `
+turns:`+read+change("freezer", "7")+`
+  - understand: {intent: confirm, answers_question: true}
+    reply: Done.`+change("fridge", "8")+read+`
+  - understand: {intent: confirm, answers_question: true}
+    act: {calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 9}]}}, {tool: step_complete, args: {summary: changed}}]}
+    reply: Done.
+`)
+	const quantity = `SELECT quantity::int::text FROM kitchen.inventory WHERE user_id = $2 AND name = 'Basmati rice'`
+	c.say("what is there?")
+	require.Equal(t, "approve", c.say("empty the freezer, seven of the first, and milk").Question.Kind)
+	require.Equal(t, "write ok, write ok, write ok", c.say("yes").outcomes())
+	require.Equal(t, "understand reply", c.callsOf(3))
+	c.fact("7", quantity)
+
+	require.Equal(t, "approve", c.say("empty the fridge, eight of the first, and milk").Question.Kind)
+	_, err := c.pool.Exec(t.Context(), `UPDATE kitchen.inventory SET quantity = 5 WHERE name = 'Basmati rice'`)
+	require.NoError(t, err)
+	c.say("what is there?")
+	require.Equal(t, "write ok, write ok, write ok", c.say("yes").outcomes())
+	require.Equal(t, "understand act reply", c.callsOf(6), "who planned it has not seen the five")
+	c.fact("9", quantity)
+	c.fact("milk 7, milk 8", `SELECT string_agg(name, ', ' ORDER BY name) FROM kitchen.shopping_list WHERE user_id = $2 AND name LIKE 'milk %'`)
 }
 
 // What is asked beside a yes is looked up after what was approved: not told, the reply makes a number up. What the answer plans
