@@ -3,6 +3,7 @@ package prompt_test
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -395,6 +396,20 @@ func TestReplyTellsFacts(t *testing.T) {
 	require.Contains(t, facts, "(1 attempt failed on the way)")
 	require.NotContains(t, text(in.Frame), "SQLSTATE")
 	require.Equal(t, "Saved 1 shopping item:\n- Milk (2 l)\n\nFound 1 planned meal:\n- Mon 12 Jan, lunch: Butter Chicken for 2\n\nThere is nothing in your pantry yet.\n\nThis is done only in part: step 1.", in.Fallback)
+}
+
+// A step saves each draft with a call of its own, and what it saved is told in one line.
+func TestWhatAStepSavesIsToldInOneLine(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "save both", db.StepTypeWrite)
+	b.exec(t, `UPDATE turn_steps SET outcome = 'ok', summary = 'Saved.' WHERE turn_id = $1`, turn.ID)
+	for i, name := range []string{"Milk", "Eggs"} {
+		ref := "shop_" + strconv.Itoa(i+1)
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: ref, Label: name, Action: "created"})
+		testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: i + 1, Tool: "db_create", Type: "shop", Rows: `[{"id": "` + ref + `", "name": "` + name + `"}]`})
+	}
+	require.Equal(t, "Saved 2 shopping items:\n- Milk\n- Eggs", b.reply(t, turn).Fallback)
 }
 
 // A quick lookup is answered from its rows.

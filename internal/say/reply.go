@@ -24,7 +24,7 @@ func (t *Teller) ReplyFromFacts() string {
 		return t.Plain(t.questionWords(payload))
 	}
 	var parts []string
-	for _, d := range t.Effects() {
+	for _, d := range savedTogether(t.Effects()) {
 		if told := t.effectText(d); told != "" && !slices.Contains(parts, told) {
 			parts = append(parts, told)
 		}
@@ -39,6 +39,29 @@ func (t *Teller) ReplyFromFacts() string {
 
 	return t.Plain(strings.Join(parts, "\n\n"))
 }
+
+// savedTogether joins what the calls of a step save of one type: each draft takes a call of its own.
+func savedTogether(effects []*view.Effect) []*view.Effect {
+	var joined []*view.Effect
+	for _, d := range effects {
+		at := slices.IndexFunc(joined, func(e *view.Effect) bool {
+			return d.Result.Tool == vocab.ToolCreate && e.Result.Tool == d.Result.Tool && e.Result.Step == d.Result.Step && e.Kind == d.Kind && whole(e) && whole(d)
+		})
+		if at < 0 {
+			joined = append(joined, d)
+
+			continue
+		}
+		both := *joined[at]
+		both.Refs = slices.Concat(both.Refs, d.Refs)
+		joined[at] = &both
+	}
+
+	return joined
+}
+
+// whole reports whether a call returned all the rows that it counts.
+func whole(d *view.Effect) bool { return int(d.Result.RowCount) <= len(d.Result.Rows) }
 
 func (t *Teller) questionWords(payload *view.QuestionPayload) string {
 	lines := []string{clean.Block(t.WithLabels(payload.Text))}
