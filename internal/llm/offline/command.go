@@ -84,15 +84,19 @@ var reminding = regexp.MustCompile(`(?i)^(?:remind|remember|don't|i have|i must)
 // firstOf is the first of two wishes, each of which says by itself what it is about, else the command.
 func (s *scene) firstOf(text string, c *command) *command {
 	m := andThen.FindStringSubmatch(text)
-	if m == nil || c.agreed || reminding.MatchString(text) || !c.is(verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule, verbList, verbShow) {
+	if m == nil || c.agreed || reminding.MatchString(text) || !c.is(verbRevise, verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule, verbList, verbShow) {
 		return c
 	}
 	one, other := s.parseOne(bare(m[1])), s.parseOne(bare(m[2]))
 	for _, half := range []*command{one, other} {
-		named := len(half.about.entities) > 0 || half.is(verbChange, verbRemove) && half.about.name != ""
-		if half.is(verbChat) || half.kind == nil && !named {
+		named := len(half.about.entities) > 0 || half.is(verbSave) || half.is(verbChange, verbRemove) && half.about.name != ""
+		homeless := c.is(verbAdd) && c.kind == nil && half.is(verbAdd) // the user is asked where it goes
+		if half.is(verbChat) || half.kind == nil && !named && !homeless {
 			return c
 		}
+	}
+	if c.is(verbRevise) && !other.is(verbSave) { // a draft is changed in several ways at once
+		return c
 	}
 	one.rest = m[2]
 

@@ -79,7 +79,7 @@ func looks(s *scene, c *command) bool {
 }
 
 // inIt matches what asks for the contents of a thing.
-var inIt = regexp.MustCompile(`(?i)^in (?:it|that|this|there)$`)
+var inIt = regexp.MustCompile(`(?i)^(?:\S+ (?:is|are) )?in (?:it|that|this|there)$`)
 
 // looksInside shows the whole thing whose parts are asked for: "its ingredients", "what's in it".
 func (s *scene) looksInside(c *command) bool {

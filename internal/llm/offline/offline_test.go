@@ -455,6 +455,9 @@ func TestTwoWishes(t *testing.T) {
 		"delete the lathe and add oil to the tools":          {`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%lathe%"}],"table":"tools"}`, rest + "add oil to the tools"},
 		"delete all tools, and how many orders do I have?":   {`write: db_delete {"filters":[],"table":"tools"}`, rest + "how many orders do I have"},
 		"add an order called Wash up and set the table":      {`write: db_create {"data":[{"name":"Wash up and set the table"}],"table":"orders"}`, ""},
+		"add a saw to the tools, Boston to my orders":        {add, rest + "add Boston to my orders"},
+		"save it and show my tools":                          {"", rest + "show my tools"},
+		"add a saw and delete the oil":                       {"", rest + "delete the oil"},
 		"add to my orders: show the boss and change clothes": {"", ""},
 	} {
 		steps := append(plan(t, message, oil), "")
@@ -515,6 +518,9 @@ func TestChangesTheColumnThatWasSaid(t *testing.T) {
 	for message, want := range map[string][]string{
 		"set its quantity to 6":             {six},
 		"change the amount of the saw to 6": {six},
+		"remove the handle from the saw":    {},
+		"delete my tools":                   {},
+		"remove the saw from the tools":     {`write: db_delete {"filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`},
 		"change its servings to 6":          {},
 		"set the servings of the saw to 6":  {},
 		"move the saw to the tools":         {drawer},

@@ -337,6 +337,11 @@ func removes(s *scene, c *command) bool {
 			c.object = from[1]
 			return true
 		}
+		if whole := s.find(from[2]).entities; slices.ContainsFunc(whole, func(e *nodes.Entity) bool { return !within(e.Label, from[1]) }) {
+			c.verb, c.object, c.value, c.kind = verbChange, from[2], "", s.kindOf(from[2]) // a part goes, not the whole
+
+			return true
+		}
 	}
 	c.kind, _ = s.lex.place(c.object)
 
@@ -348,9 +353,23 @@ var (
 	namedLead = regexp.MustCompile(`(?i)^(?:to|called|named|for|about|that says)\s+`)
 )
 
+// hasTarget reports whether what is added says where to.
+func (s *scene) hasTarget(object string) bool {
+	to := addTarget.FindStringSubmatch(object)
+	if to == nil {
+		return false
+	}
+	place, _ := s.lex.place(to[2])
+
+	return place != nil
+}
+
 // adds splits "12 eggs to the fridge" into what and where; without a type, the user is asked where it goes, and what "it" is
 // if nothing was mentioned.
 func adds(s *scene, c *command) bool {
+	if head, tail, more := strings.Cut(c.object, ", "); more && s.hasTarget(head) && s.hasTarget(tail) {
+		c.object, c.rest = head, "add "+tail
+	}
 	if to := addTarget.FindStringSubmatch(c.object); to != nil {
 		if c.kind, c.values = s.lex.place(to[2]); c.kind != nil {
 			c.object = to[1]

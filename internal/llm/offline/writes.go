@@ -110,6 +110,7 @@ func (p *planner) change() {
 		if p.c.rows.name == "" { // a condition is never left out
 			p.write(e, set, p.c.rows.where...)
 		}
+	case len(r.entities) == 0 && trimName(p.lex.cutTypes(r.name, e)) == "": // neither named nor all of them
 	case len(r.entities) == 0 || r.several:
 		p.await(e, e, nil)
 	default:
