@@ -31,7 +31,7 @@ export async function search(words) {
     return;
   }
   /** @type {SearchResult} */
-  const { items, notice } = await guarded(() => get(`/v1/search?q=${encodeURIComponent(words)}`)) ?? { items: [] };
+  const { items, notice } = await guarded(() => get(`/v1/search?q=${encodeURIComponent(words)}`)) ?? { items: [], next_cursor: "" };
   if (mine !== asked) return;
   const groups = Map.groupBy(items, (/** @type {Found} */ f) => f.type);
   const said = groups.get("turn") ?? [];
