@@ -226,6 +226,16 @@ func (f *fleet) everywhere() {
 	}
 }
 
+// awaitVectors restarts the workers and waits until each turn has its vector. Its commit waits for no disk, so a crash may lose it.
+func (f *fleet) awaitVectors() {
+	f.t.Helper()
+
+	for name, pool := range f.pools {
+		f.processes["worker of "+name].kill()
+		f.until("each turn in "+name+" has a vector", func() bool { return eachHasVector(f.t, pool) })
+	}
+}
+
 func (f *fleet) sessions() []uuid.UUID {
 	all := make([]uuid.UUID, len(f.movers))
 	for i, who := range f.movers {
@@ -311,6 +321,7 @@ func TestMoves(t *testing.T) {
 		require.NoError(t, err)
 	}
 	f.everywhere()
+	f.awaitVectors()
 	for _, who := range f.movers {
 		place := across[who.to]
 		f.requireAlone(who, place)

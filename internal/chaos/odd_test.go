@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
@@ -293,13 +294,17 @@ func (z *zoo) awaitVectors() {
 	for _, worker := range z.workers {
 		worker.kill()
 	}
-	z.await("a vector for each turn", func() bool {
-		var missing int
-		err := z.pool.QueryRow(z.t.Context(), `SELECT count(*) FROM turns AS t
-			WHERE NOT EXISTS (SELECT FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text)`).Scan(&missing)
+	z.await("a vector for each turn", func() bool { return eachHasVector(z.t, z.pool) })
+}
 
-		return err == nil && missing == 0
-	})
+func eachHasVector(t *testing.T, pool *pgxpool.Pool) bool {
+	t.Helper()
+
+	var missing int
+	err := pool.QueryRow(t.Context(), `SELECT count(*) FROM turns AS t
+		WHERE NOT EXISTS (SELECT FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text)`).Scan(&missing)
+
+	return err == nil && missing == 0
 }
 
 // promoted kills the primary and promotes its standby.
