@@ -100,10 +100,9 @@ func rowsIn(list any) []map[string]any {
 // isAnnotation reports whether a read adds this name to a row's columns, such as _recipe_id_label, which a model may
 // send back.
 func isAnnotation(e *domain.Entity, name string) bool {
-	inner, ok := strings.CutPrefix(name, "_")
-	inner, isLabel := strings.CutSuffix(inner, "_label")
+	column := domain.Labelled(name)
 
-	return ok && isLabel && e.Column(inner) != nil
+	return column != name && e.Column(column) != nil
 }
 
 // writable checks that a model may write the column and converts the value to stored form.

@@ -65,7 +65,7 @@ func (t Template) String() string { return t.source }
 // order of appearance; for _recipe_id_label that is recipe_id.
 func (t Template) Columns() (columns []string) {
 	for _, p := range t.named {
-		columns = appendNew(columns, labelled(p.column))
+		columns = appendNew(columns, Labelled(p.column))
 	}
 
 	return columns
@@ -75,7 +75,7 @@ func (t Template) Columns() (columns []string) {
 // _recipe_id_label.
 func (t Template) Links() (columns []string) {
 	for _, p := range t.named {
-		if name := labelled(p.column); name != p.column {
+		if name := Labelled(p.column); name != p.column {
 			columns = appendNew(columns, name)
 		}
 	}
@@ -103,7 +103,7 @@ func (t Template) RenderWithout(row map[string]any, hidden func(column string) b
 
 func leaving(parts []part, row map[string]any, hidden func(column string) bool) (kept []part) {
 	unsaid := func(p part) bool {
-		return p.kind == partValue && (hidden(p.column) || hidden(labelled(p.column)) && !present(row[p.column]))
+		return p.kind == partValue && (hidden(p.column) || hidden(Labelled(p.column)) && !present(row[p.column]))
 	}
 	for _, p := range parts {
 		if unsaid(p) || slices.ContainsFunc(namedIn(p.inner), unsaid) {
@@ -197,8 +197,8 @@ func (r *rendering) separated() int {
 	return r.literal + len(words)
 }
 
-// labelled turns _recipe_id_label into recipe_id and returns other names unchanged.
-func labelled(column string) string {
+// Labelled turns _recipe_id_label into recipe_id and returns other names unchanged.
+func Labelled(column string) string {
 	inner, ok := strings.CutPrefix(column, "_")
 	if !ok {
 		return column

@@ -101,7 +101,7 @@ func childExample(e *domain.Entity) string {
 
 // labelColumn is the first column of a label: for the label of another row, the column that points at it.
 func labelColumn(e *domain.Entity) *domain.Column {
-	return e.Column(strings.TrimSuffix(strings.TrimPrefix(e.Label.Columns()[0], "_"), "_label"))
+	return e.Column(domain.Labelled(e.Label.Columns()[0]))
 }
 
 // setExample sets the column by which rows are called, or where that is computed, one that may be written.

@@ -10,6 +10,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/internal/say"
 	"alfred/internal/view"
 	"alfred/nodes"
@@ -71,8 +72,8 @@ func withNames(r *view.Row) *view.Row {
 	named := *r
 	named.Columns = maps.Clone(r.Columns)
 	for name, label := range r.Columns {
-		column, isLabel := strings.CutSuffix(strings.TrimPrefix(name, "_"), "_label")
-		if isLabel && r.Columns[column] != nil && !slices.Contains(r.Kind.Display.Columns(), column) {
+		column := domain.Labelled(name)
+		if column != name && r.Columns[column] != nil && !slices.Contains(r.Kind.Display.Columns(), column) {
 			named.Columns[column] = label
 		}
 	}

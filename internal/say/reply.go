@@ -10,6 +10,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/domain"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
@@ -133,7 +134,7 @@ func (t *Teller) rowTexts(d *view.Effect, refs []string) []string {
 func withLinks(r *view.Row) map[string]any {
 	shown := spokenValues(r)
 	for name, value := range r.Columns {
-		if strings.HasPrefix(name, "_") && strings.HasSuffix(name, "_label") {
+		if domain.Labelled(name) != name {
 			shown[name] = value
 		}
 	}
@@ -177,8 +178,7 @@ func spokenValues(r *view.Row) map[string]any {
 	shown := map[string]any{}
 	used := r.Kind.Spoken.Columns()
 	for name, value := range r.Columns {
-		column := strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label")
-		if slices.Contains(used, name) || slices.Contains(used, column) {
+		if slices.Contains(used, name) || slices.Contains(used, domain.Labelled(name)) {
 			shown[name] = value
 		}
 	}

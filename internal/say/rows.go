@@ -151,7 +151,7 @@ func (h hearer) worded(c *domain.Column, value string) string {
 
 // isCanonical reports whether a column references the canonical row of the row's own name, which implies it.
 func isCanonical(def *domain.Entity, name string) bool {
-	return def.Match != nil && def.Match.Link.Name == strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label")
+	return def.Match != nil && def.Match.Link.Name == domain.Labelled(name)
 }
 
 func isReference(def *domain.Entity, name string) bool {
