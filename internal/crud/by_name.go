@@ -32,7 +32,7 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 		}
 		keys, err := keysOf(ctx, tx, target, names)
 		if err == nil && len(keys) == 0 && len(names) == 1 {
-			keys, err = holding(ctx, tx, target, filter)
+			keys, err = holding(ctx, tx, target, filter, names[0])
 		}
 		switch {
 		case err != nil:
@@ -96,10 +96,11 @@ func takeNamedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Col
 					return err
 				}
 			}
-			if like := similar[names[n]]; like == nil || len(like.Rows) == 0 { // the registry says which refs are
+			like := similar[names[n]]
+			if like == nil || len(like.Rows) == 0 { // the registry says which refs are
 				continue
 			}
-			wrong.add(noneCalled(target, c.Name, rows[i][c.Name], similar[names[n]]))
+			wrong.add(noneCalled(target, c.Name, rows[i][c.Name], like))
 		case 1:
 			found[i][c.Name] = same[0]
 		default:
@@ -159,10 +160,14 @@ func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []st
 	var names []string
 	for _, value := range asList(filter.Value) {
 		name, isText := value.(string)
-		if !isText || said.sql == "" || nothing(name) || refLike.MatchString(name) || said.words(name) == "" {
+		if !isText || said.sql == "" || nothing(name) || refLike.MatchString(name) {
 			return nil, nil
 		}
-		names = append(names, said.words(name))
+		words := said.words(name)
+		if words == "" {
+			return nil, nil
+		}
+		names = append(names, words)
 	}
 	if len(names) == 0 {
 		return nil, nil
@@ -192,9 +197,9 @@ func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([
 
 // holding returns the key of the only row whose name has what a filter says among its words: Ann is not Hannah. Which of several
 // is meant, others decide.
-func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter) ([]string, error) {
+func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter, words string) ([]string, error) {
 	name := asList(filter.Value)[0]
-	similar, err := similarNames(ctx, tx, e, name)
+	similar, err := similarNames(ctx, tx, e, words)
 	if err != nil || len(similar.Rows) == 0 {
 		return nil, err
 	}
@@ -212,11 +217,10 @@ func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.F
 	}
 }
 
-// similarNames reads the rows whose names hold a name, with their labels.
-func similarNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, name any) (*loaded, error) {
-	said := calling(e)
+// similarNames reads the rows whose names hold a name, as calling words it, with their labels.
+func similarNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, words string) (*loaded, error) {
 	found, err := load(ctx, tx, e, &query{sel: selection{columns: []*domain.Column{e.Key}}, limit: namedInQuestion, where: func(s *statement) string {
-		return said.sql + " LIKE " + s.value(literal(said.words(name)))
+		return calling(e).sql + " LIKE " + s.value(literal(words))
 	}})
 	if err != nil || len(found.Rows) == 0 {
 		return found, err
