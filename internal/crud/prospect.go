@@ -115,11 +115,11 @@ func (d *decision) added(ctx context.Context, tx pgx.Tx, e *domain.Entity) (stri
 			continue
 		}
 		count += len(op.found.Rows)
-		for _, row := range op.found.Rows[:min(len(op.found.Rows), namedInQuestion-len(labels))] {
-			row = maps.Clone(row)
-			if err := nameLinks(ctx, tx, e, []map[string]any{row}, furthestName, linksOf(e.Label)...); err != nil {
-				return "", err
-			}
+		rows := each(op.found.Rows[:min(len(op.found.Rows), namedInQuestion-len(labels))], maps.Clone[map[string]any])
+		if err := nameLinks(ctx, tx, e, rows, furthestName, linksOf(e.Label)...); err != nil {
+			return "", err
+		}
+		for _, row := range rows {
 			if label := registry.Scrub(e.Label.RenderComplete(row)); label != "" {
 				labels = append(labels, label)
 			}
