@@ -33,30 +33,23 @@ func byRef(call vocab.Call) (refs []string, by bool) {
 // overwrites must be known, and must not be a list, an object or a longer text: the planner was not shown those, and
 // may have meant to add to them. To delete a row, or for an operation on it, it is enough that nobody has changed it since it was last read.
 func fits(known *view.Scene, call vocab.Call) bool {
-	if o := known.Domain.Operation(call.Tool); o != nil {
-		return known.Unchanged(actsOn(o, call))
-	}
-	refs, _ := byRef(call)
-	switch call.Tool {
-	case vocab.ToolDelete:
-		return known.Unchanged(refs)
-	case vocab.ToolUpdate:
-	default:
+	rows, changes := actsOn(known.Domain, call)
+	switch {
+	case !changes:
 		return true
+	case call.Tool != vocab.ToolUpdate:
+		return known.Unchanged(rows)
 	}
 	columns := changed(call)
 
-	return len(columns) > 0 && known.Knows(refs, columns) && !known.Composed(refs, columns)
+	return len(columns) > 0 && known.Knows(rows, columns) && !known.Composed(rows, columns)
 }
 
 // changedBy are the rows that a step's calls name in order to change them.
 func (s *state) changedBy(step *nodes.Step) (rows []string) {
 	for _, call := range step.ReadyCalls() {
-		if o := s.runner.Domain.Operation(call.Tool); o != nil {
-			rows = append(rows, actsOn(o, call)...)
-		} else if vocab.Writes(call.Tool) {
-			refs, _ := byRef(call)
-			rows = append(rows, refs...)
+		if named, changes := actsOn(s.runner.Domain, call); changes {
+			rows = append(rows, named...)
 		}
 	}
 
@@ -74,8 +67,15 @@ func changed(call vocab.Call) (columns []string) {
 	return columns
 }
 
-// actsOn are the rows that the arguments of an operation name, by ref or in another way.
-func actsOn(o *domain.Operation, call vocab.Call) (rows []string) {
+// actsOn are the rows that a call names in order to change them, an operation by ref or in another way; false for a call that
+// changes no row.
+func actsOn(d *domain.Domain, call vocab.Call) (rows []string, changes bool) {
+	o := d.Operation(call.Tool)
+	if o == nil {
+		rows, _ = byRef(call)
+
+		return rows, call.Tool == vocab.ToolUpdate || call.Tool == vocab.ToolDelete
+	}
 	for _, c := range o.Args.Columns {
 		if value := gjson.GetBytes(call.Args, c.Name); c.FK != nil && value.Exists() {
 			for _, one := range value.Array() {
@@ -84,5 +84,5 @@ func actsOn(o *domain.Operation, call vocab.Call) (rows []string) {
 		}
 	}
 
-	return rows
+	return rows, true
 }
