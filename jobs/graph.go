@@ -172,7 +172,7 @@ func beforeAct(out *nodes.ActOutput, in acted) *move {
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
-		return in.asks(approving(outcome.Approval), "Nothing was changed yet: this has to be approved first.")
+		return in.asks(approving(outcome.Approval), &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed yet: this has to be approved first."})
 	case in.asked && outcome.Failed():
 		return *in.stop("Stopped, because it failed: " + lastError(outcome))
 	case in.asked && (out.AskUser != nil || out.Blocked != nil):
@@ -184,7 +184,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 
 		return move{next: vocab.NodeAct}
 	case out.AskUser != nil:
-		return in.asks(askedBy(out.AskUser, in), "Waits for an answer of the user.")
+		return in.asks(askedBy(out.AskUser, in), &ending{outcome: db.StepOutcomePartial, summary: "Waits for an answer of the user."})
 	case out.Blocked != nil:
 		return blocked(out.Blocked, in)
 	case in.calls == 0 && outcome.MayHaveMissed(): // nothing is not told as an answer before a model has read why
@@ -214,8 +214,8 @@ func afterApproved(outcome *crud.Outcome, in acted) move {
 
 // asks ends the step with a question. Of the later steps, those whose calls only look for what the answer cannot change are
 // carried out before it is asked: who says no would lose what they asked beside it.
-func (in acted) asks(ask *question, why string) move {
-	m := move{next: vocab.NodeReply, skip: true, ask: ask, end: &ending{outcome: db.StepOutcomePartial, summary: why}}
+func (in acted) asks(ask *question, end *ending) move {
+	m := move{next: vocab.NodeReply, skip: true, ask: ask, end: end}
 	for _, s := range in.later {
 		if s.ready && s.looks && !s.needs {
 			m.next, m.coded, m.keep = vocab.NodeAct, true, append(m.keep, s.step)
@@ -258,8 +258,7 @@ func blocked(b *nodes.Blocked, in acted) move {
 	case b.Next == "replan" && in.replans < maxReplans:
 		m.next = vocab.NodeThink
 	case b.Next == "ask_user":
-		m = in.asks(askedBy(&nodes.AskUser{Question: b.Details}, in), b.Details)
-		m.end.outcome = db.StepOutcomeFailed
+		return in.asks(askedBy(&nodes.AskUser{Question: b.Details}, in), m.end)
 	case b.Next == "fail":
 		return in.ended(m.end)
 	}
