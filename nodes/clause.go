@@ -15,7 +15,7 @@ import (
 var (
 	clauseForm    = regexp.MustCompile(`(?is)^(?:select\s+)?(.*?)\s*(?:\bgroup by\s+(.*?))?\s*(?:\border by\s+(.+?))?\s*(?:\blimit\s+(\d+))?$`)
 	orderForm     = regexp.MustCompile(`(?i)^(.+?)(?:\s+(asc|desc))?(?:\s+nulls last)?$`)
-	aggregateForm = regexp.MustCompile(`(?i)^(count|sum|avg|min|max|count_distinct)\s*(?:\(\s*(distinct\s+)?\*?([\w.:]*)\s*\))?(?:\s+as\s+(\w+))?$`)
+	aggregateForm = regexp.MustCompile(`(?i)^(\w+)\s*(?:\(\s*(distinct\s+)?\*?([\w.:]*)\s*\))?(?:\s+as\s+(\w+))?$`)
 )
 
 // clause reads that text and returns the arguments that it stands for; false if it says anything else.
