@@ -93,7 +93,6 @@ func (p *planner) step(kind string, about *domain.Entity, refs ...string) *step 
 // think writes the plan as Think's output, with the calls that look something up.
 func (s *scene) think(most int) *nodes.ThinkOutput {
 	out := &nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{}, Questions: []string{}}
-	p := s.plan()
 	if u := s.undo(); u != nil {
 		out.Steps = append(out.Steps, u.Step())
 		return out
@@ -101,6 +100,7 @@ func (s *scene) think(most int) *nodes.ThinkOutput {
 	if slices.ContainsFunc(s.Plan, func(x nodes.PlannedStep) bool { return x.Outcome == "failed" || x.Outcome == "skipped" }) {
 		return out // the rules have no alternative plan
 	}
+	p := s.plan()
 	for _, st := range p.steps[:min(len(p.steps), most)] {
 		step := nodes.Step{Type: st.kind, Subdomain: s.lex.subdomainOf(st.about), Description: st.does, Refs: append([]string{}, st.refs...), Needs: "refs"}
 		for _, c := range st.calls {
