@@ -51,6 +51,18 @@ func TestOfflineConversations(t *testing.T) {
 		"Counts": {
 			{"How many recipes do I have?", "are 3 recipes", []fact{{"3", recipes}}},
 			{"How many things are in the fridge?", "are 5 pantry items", nil},
+			{"What is in the freezer?", "cod", nil},
+			{"How many of them are over 450 g?", `are 2 pantry items \(quantity over 450\)`, nil},
+			{"what do I need to buy for them?", beyond, nil},
+		},
+		"Dated": {
+			{"Set the expiry date of the milk to today", "changed milk", nil},
+			{"What expires this week?", "- milk", nil},
+			{"What expires next week?", "nothing|no pantry items", nil},
+		},
+		"NamedFirst": {
+			{"Draft a pumpkin soup with ginger", `draft of pumpkin soup with ginger(.|\n)*soup of pumpkin and carrots(.|\n)*pumpkin 400 g(.|\n)*ginger`, nil},
+			{"Draft a chicken and broccoli pasta", `draft of chicken and broccoli pasta(.|\n)*chicken 300 g(.|\n)*broccoli 150 g`, nil},
 		},
 		"Draft": {
 			{"Draft a Thai basil chicken", `draft of thai basil chicken(.|\n)*not saved(.|\n)*thai basil 1 bunch`, []fact{{"3", recipes}}},

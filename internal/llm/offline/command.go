@@ -35,8 +35,9 @@ type command struct {
 	also   []*domain.Entity
 	values []value // to write
 	column *domain.Column
-	about  found     // the known things that are meant
-	rows   selection // or the rows, known or not
+	about  found           // the known things that are meant
+	among  []*nodes.Entity // the rows shown last, of which those are counted that fit
+	rows   selection       // or the rows, known or not
 
 	rest string // another wish of the message, which is left undone
 
@@ -149,6 +150,9 @@ func (s *scene) resolve(c *command) {
 		c.rows = s.selection(c)
 		if c.is(verbList) && plannedWord.MatchString(c.text) { // what is planned is called what it is planned with
 			c.rows.name = ""
+		}
+		if one.MatchString(c.rows.name) || many.MatchString(c.rows.name) { // no row is called "it"
+			c.verb = verbChat
 		}
 		if c.rows.unfit || c.rows.order != nil && c.verb != verbList {
 			c.verb = verbCompare

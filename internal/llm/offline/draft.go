@@ -90,9 +90,14 @@ func (s *scene) compose(text string) map[string]any {
 	title := strings.Join(strings.Fields(titleNoise.ReplaceAllString(s.lex.cutTypes(forPeople.ReplaceAllString(text, " "), s.lex.draftable)+" ", " ")), " ")
 	title = titleCase(strings.Trim(edges.ReplaceAllString(title, ""), ` "'“”.,;:!?-`))
 	t, _ := s.lex.template(text)
-	fill := []string{"{title}", title}
-	for name, slot := range d.Slots {
-		w := cmp.Or(longestWord(slot.Words, text), t.Slots[name], slot.Default)
+	fill, slots := []string{"{title}", title}, slices.Sorted(maps.Keys(d.Slots))
+	for i, name := range slots {
+		slot, said := d.Slots[name], d.Slots[name].Words
+		for _, other := range slots[i+1:] { // of what is named, something comes first: a pumpkin soup needs no chicken
+			said = slices.Concat(said, d.Slots[other].Words)
+		}
+		said = filtered(said, func(w string) bool { return within(text, w) && !slices.Contains(fill, w) })
+		w := cmp.Or(append(said, t.Slots[name], slot.Default)...)
 		fill = append(fill, "{"+name+"}", w, "{"+capitalize(name)+"}", titleCase(w))
 	}
 	content := clone(t.Content)

@@ -16,7 +16,12 @@ var (
 
 // counts refuses what is not understood: another total would be no answer.
 func counts(s *scene, c *command) bool {
-	if c.kind, _ = s.lex.place(c.object); c.kind == nil {
+	if object := strings.TrimSpace(c.object); oneOfThem.MatchString(object) {
+		c.object, c.among = oneOfThem.ReplaceAllString(object, ""), s.shown(nil)
+	}
+	if len(c.among) > 0 {
+		c.kind = s.lex.domain.ByType(c.among[0].Type)
+	} else if c.kind, _ = s.lex.place(c.object); c.kind == nil {
 		c.verb = verbList
 		return searches(s, c)
 	}
@@ -62,6 +67,8 @@ func looks(s *scene, c *command) bool {
 	if types := s.lex.typesIn(c.object); len(types) > 0 {
 		c.kind, c.also = types[0], types[1:]
 	} else if e := s.lex.schedule; e != nil && (plannedWord.MatchString(c.text) || len(s.lex.valuesIn(c.object, e)) > 0) {
+		c.kind = e
+	} else if e := s.datedBy(c.object); e != nil {
 		c.kind = e
 	} else if c.kind, _ = s.lex.holderOf(c.object); c.kind == nil && oneOfThem.MatchString(c.object) {
 		return s.looksAmong(c, s.shown(nil))

@@ -376,6 +376,7 @@ func TestCountsAndListsWhatWasSaid(t *testing.T) {
 		"Show my done chores":                  `read: db_read {"filters":[` + done + `],"table":"chores"}`,
 		"Show the chores for Friday":           `read: db_read {"filters":[` + friday + `],"table":"chores"}`,
 		"Show expired chores":                  `read: db_read {"filters":[{"field":"due","op":"<","value":"2026-01-13"}],"table":"chores"}`,
+		"what is due on Friday?":               `read: db_read {"filters":[` + friday + `],"table":"chores"}`,
 		"Delete all done chores":               `write: db_delete {"filters":[` + done + `],"table":"chores"}`,
 	} {
 		require.Equal(t, []string{want}, planIn(t, d, message), message)

@@ -321,6 +321,9 @@ func changes(s *scene, c *command) bool {
 	if stock := s.lex.stock; c.kind == nil && stock != nil && s.takeAmount(c.value, stock, map[string]any{}) == "" {
 		c.kind = stock // an amount of something not yet looked up
 	}
+	if c.kind == nil && part != "" {
+		c.kind = first(filtered(s.lex.ranked, func(e *domain.Entity) bool { return columnIn(part, e) != nil }))
+	}
 	if _, unit := s.lex.unit(part); part != "" && c.kind != nil && !unit && !amounts.MatchString(part) && columnIn(part, c.kind) == nil {
 		c.value = "" // nothing has such a part: no other is changed instead
 	}

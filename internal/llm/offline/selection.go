@@ -54,7 +54,11 @@ func (s *scene) selection(c *command) selection {
 	by := s.compare(c.kind, c.object)
 	days := s.dayFilters(c.kind, c.object)
 	by.unfit = by.unfit || len(days) == 0 && c.is(verbChange, verbRemove) && (datePhrases.MatchString(c.object) || relativeWeek.MatchString(c.object))
-	by.where = slices.Concat(s.valueFilters(s.lex.valuesIn(c.object, c.kind)), days, by.where)
+	var among []filter
+	if len(c.among) > 0 {
+		among = append(among, refFilter(refsOf(c.among)...))
+	}
+	by.where = slices.Concat(among, s.valueFilters(s.lex.valuesIn(c.object, c.kind)), days, by.where)
 	by.name = s.term(by.name, append([]*domain.Entity{c.kind}, c.also...)...)
 	if done := doneColumn(c.kind); done != nil && doneWord.MatchString(by.name) && !within(by.name, "not") {
 		by.where = append(by.where, filter{done.Name, "=", true})
@@ -77,9 +81,25 @@ func (s *scene) term(text string, kinds ...*domain.Entity) string {
 		}
 	}
 
-	telling := filtered(strings.Fields(text), func(w string) bool { return indexWords(fillers, stems(w)) < 0 })
+	telling := filtered(strings.Fields(text), func(w string) bool {
+		return indexWords(fillers, stems(w)) < 0 && !slices.ContainsFunc(kinds, func(e *domain.Entity) bool { return namesDay(w, e) })
+	})
 
 	return trimName(strings.Join(telling, " "))
+}
+
+// namesDay reports whether a text names the day that rows of a type have: "expires" the expiry date.
+func namesDay(text string, e *domain.Entity) bool {
+	return dayColumn(e) != nil && columnIn(text, e) == dayColumn(e)
+}
+
+// datedBy is the type whose day a text names, and says when: "what expires this week".
+func (s *scene) datedBy(text string) *domain.Entity {
+	if _, _, when := period(text, s.Today); !when {
+		return nil
+	}
+
+	return first(filtered(s.lex.ranked, func(e *domain.Entity) bool { return namesDay(text, e) }))
 }
 
 // throughout matches what makes two days the ends of a time.
