@@ -243,7 +243,7 @@ func (s *scene) chosen() []*nodes.Entity {
 var (
 	intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto|for|at)\s+`)
 	// ownQuestion matches a message that asks instead of answering.
-	ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|why|show|list)\b.*\?\s*$`)
+	ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|why|show|list|do|does|is|are)\b`)
 )
 
 // completes adds what a request lacked if the message supplies exactly that. A long message is another request.

@@ -103,21 +103,24 @@ var buying = regexp.MustCompile(`(?i)bought|purchased`)
 // purchases are bought or not; reminders have a day and are done or not.
 func (lex *lexicon) declared() []rule {
 	var facts, purchases, reminders []rule
+	listing := func(e *domain.Entity, pattern string) rule { // another question is not answered with the whole list
+		return rule{verbList, say(pattern + `\b(?P<object>.*)`), func(s *scene, c *command) bool { c.kind = e; return s.term(c.object, e) == "" }}
+	}
 	for _, f := range lex.Facts {
 		kind, pattern := lex.domain.ByType(f.Type), regexp.MustCompile(`(?i)\b(?:`+alternatives(f.Words)+`)\b\s*(?:to |that )?(?P<object>.*)$`)
 		facts = append(facts, rule{verbNote, pattern, func(_ *scene, c *command) bool {
 			c.kind, c.column, c.value = kind, kind.Column(f.Column), cmp.Or(f.Value, c.object)
 			return c.value != "" && !timed.MatchString(c.text)
-		}})
+		}}, listing(kind, `what do you know about (?:me|us)`))
 	}
 	for _, e := range lex.domain.Entities {
 		done, into := doneColumn(e), func(_ *scene, c *command) bool { c.kind = e; return true }
 		switch {
 		case e.Reference || done == nil || labelColumn(e) == nil:
 		case dayColumn(e) != nil:
-			reminders = append(reminders, rule{verbAdd, say(`(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to) {object}`), into})
+			reminders = append(reminders, rule{verbAdd, say(`(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to) {object}`), into}, listing(e, `what (?:do|should|must) (?:i|we) (?:(?:have|need) to )?do`))
 		case buying.MatchString(done.Name):
-			purchases = append(purchases, rule{verbAdd, say(`(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of) {object}`), into})
+			purchases = append(purchases, rule{verbAdd, say(`(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of) {object}`), into}, listing(e, `what (?:do|should|must) (?:i|we) (?:(?:have|need) to )?(?:buy|get)`))
 		}
 	}
 

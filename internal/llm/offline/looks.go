@@ -33,6 +33,9 @@ func counts(s *scene, c *command) bool {
 // is.
 func uses(s *scene, c *command) bool {
 	c.kind = s.lex.typeIn(c.value)
+	if shown := s.shown(nil); c.kind == nil && len(shown) > 0 && oneOfThem.MatchString(strings.TrimSpace(c.value)) {
+		c.kind = s.lex.domain.ByType(shown[0].Type)
+	}
 	by := s.compare(c.kind, c.object)
 
 	return c.kind != nil && !by.compares() && len(c.kind.Children) > 0 && trimName(c.object) != "" && !fromStock.MatchString(c.text)
@@ -137,6 +140,9 @@ func isKnown(s *scene, c *command) bool {
 	return len(words(c.object)) <= 6 && !knowledge.MatchString(c.object) && !strings.HasPrefix(strings.ToLower(c.object), "how ") && looks(s, c)
 }
 
+// emptying begins what removes all that a list holds.
+var emptying = regexp.MustCompile(`(?i)^(?:clear|empty)\b`)
+
 // isSet reports whether an object means every row of a kind ("everything in the
 // freezer", "all done tasks") rather than a thing by name.
 func (s *scene) isSet(c *command) bool {
@@ -146,6 +152,9 @@ func (s *scene) isSet(c *command) bool {
 		return false
 	case labelColumn(c.kind) == nil && (len(s.lex.valuesIn(o, c.kind)) > 0 || len(dates(o, s.Today)) > 0):
 		return true // rows without a name are identified by day and kind
+	}
+	if emptying.MatchString(c.text) && s.term(o, c.kind) == "" {
+		return true
 	}
 	lead, _, _ := strings.Cut(strings.TrimPrefix(o, "the "), " ")
 

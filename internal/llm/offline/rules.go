@@ -66,9 +66,10 @@ func aboutRows() []rule {
 		{verbChange, say(`(?:tick off|check off|cross off|complete|finish|i(?:'ve| have)? (?:finished|completed|done)) {object}`), isDone},
 		{verbChange, say(`rename (?P<object>.+?) (?:to|as|into) {value}`), changes},
 		{verbChange, say(`(?:set|mark|flag|change|update|edit|adjust|correct|make|move|raise|lower|increase|reduce|put) (?P<object>.+?) (?:to|as|=|into|in|on) {value}`), changes},
-		{verbRemove, say(`(?:delete|remove|erase|get rid of|throw (?:out|away)|toss|clear(?: out)?|take off|bin) {object}`), removes},
+		{verbRemove, say(`(?:delete|remove|erase|get rid of|throw (?:out|away)|toss|(?:clear|empty)(?: out)?|take off|bin) {object}`), removes},
 		{verbAdd, say(`(?:add|put|create|insert|record|note(?: down)?|register|log|stock|enter|write down|new|(?:i|we)(?:'ve| have)? (?:just )?(?:bought|got|picked up|purchased)) {object}`), adds},
 		{verbCount, say(`(?:how many|how much|count|number of|total(?: number)? of|what(?:'s| is) the (?:total|number) (?:of )?)\b(?P<object>.*)`), counts},
+		{verbList, say(`what (?:can|could|should|shall) (?:i|we) (?:cook|make|eat|have)\b(?P<object>.*)`), offers},
 		{verbUses, say(`(?:(?:show|find|list|give)(?: me)? |what |which )?(?P<value>.*?)\s*(?:(?:can|could|should) (?:i|we) (?:make|cook|do|build) (?:with|from|using)|(?:that )?(?:uses?|using|contain|contains|containing|made with|needs?|with)) {object}`), uses},
 		{verbShow, say(asking + ` {object}`), looks},
 		{verbList, say(`(?:is there|are there|do (?:i|we)(?: still| already)? have|have (?:i|we)(?: still| already)? got|any)(?: any)? {object}`), searches},
@@ -234,6 +235,9 @@ func plansDays(s *scene, c *command) bool {
 	return (wide || within(c.text, "plan") && unnamed && (len(c.values) > 0 || len(dates(c.object, s.Today)) > 0)) && len(named.entities) == 0
 }
 
+// anything matches what leaves the choice to whoever drafts.
+var anything = regexp.MustCompile(`(?i)^(?:suggest|invent|propose|think up|dream up|come up with)(?: me| us)? (?:something|anything)\b`)
+
 // drafts: "draft a Thai basil chicken", "make me a curry", "add a new recipe for pancakes".
 func drafts(s *scene, c *command) bool {
 	c.kind = s.lex.draftable
@@ -246,8 +250,18 @@ func drafts(s *scene, c *command) bool {
 	case other != nil && other != c.kind && !ours && !known:
 		return false
 	default:
-		return ours || lead == "draft" || known && lead != "add" && lead != "new"
+		return ours || lead == "draft" || anything.MatchString(c.text) || known && lead != "add" && lead != "new"
 	}
+}
+
+// offers: what could be made is looked up among what is planned with.
+func offers(s *scene, c *command) bool {
+	if c.kind = s.lex.planned; c.kind == nil || s.term(c.object, c.kind, s.lex.schedule) != "" {
+		return false
+	}
+	c.object = ""
+
+	return true
 }
 
 // onDay splits a request where its day begins.
@@ -346,10 +360,15 @@ func removes(s *scene, c *command) bool {
 			return true
 		}
 	}
-	c.kind, _ = s.lex.place(c.object)
+	if c.kind, _ = s.lex.place(c.object); c.kind == nil && len(s.find(c.object).entities) == 0 && throwing.MatchString(c.text) {
+		c.kind = s.lex.stock
+	}
 
 	return true
 }
+
+// throwing begins what removes a thing that one has at hand.
+var throwing = regexp.MustCompile(`(?i)^(?:throw|toss|bin)\b`)
 
 var (
 	addTarget = regexp.MustCompile(`(?i)^(.*?)\s+(?:to|in|into|on|onto|under|for)\s+((?:(?:the|my|our|a)\s+)?[^,]*)$`)

@@ -10,7 +10,7 @@ import (
 )
 
 // undoWords matches requests to undo the last changes. If a row is named as well, it is a different request.
-var undoWords = regexp.MustCompile(`(?i)^(?:no,? )?(?:undo|revert|take (?:it|that|this) back|take back)(?: (?:it|that|this|the last (?:one|change|turn)|what you did))?(?: (?:in )?turn (\d{1,9}))?$`)
+var undoWords = regexp.MustCompile(`(?i)^(?:no,? )?(?:undo|revert|take (?:it|that|this) back|take back|bring (?:it|that|them|those) back)(?: (?:it|that|this|the last (?:one|change|turn)|what you did))?(?: (?:in )?turn (\d{1,9}))?$`)
 
 var redoWords = regexp.MustCompile(`(?i)^redo(?: (?:it|that|this))?$`)
 
