@@ -53,7 +53,8 @@ type OfflineDraft struct {
 	Serves string `yaml:"serves"`
 	// Slots are the words that a template leaves open, with defaults for messages that name none.
 	Slots map[string]OfflineSlot `yaml:"slots"`
-	// Templates in order: the one with the longest phrase in the message wins, else the one without words.
+	// Templates: the one with the longest phrase in the message wins; else the first without words, if the message names
+	// what fills a slot; else the last.
 	Templates []OfflineTemplate `yaml:"templates"`
 	// Changes turn a draft into another by replacing words throughout it.
 	Changes []OfflineChange `yaml:"changes"`

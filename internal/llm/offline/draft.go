@@ -23,6 +23,25 @@ var (
 	edges     = regexp.MustCompile(`(?i)^(?:for|of|with|called|named)\s+|\s+(?:for|of|with|to|on|in)$`)
 )
 
+// anything matches what leaves the choice to whoever drafts.
+var anything = regexp.MustCompile(`(?i)^(?:suggest|invent|propose|think up|dream up|come up with)(?: me| us)? (?:something|anything)\b`)
+
+// drafts: "draft a Thai basil chicken", "make me a curry", "add a new recipe for pancakes".
+func drafts(s *scene, c *command) bool {
+	c.kind = s.lex.draftable
+	if c.kind == nil || pointing.MatchString(c.object) || strings.HasPrefix(strings.ToLower(c.object), "the ") {
+		return false
+	}
+	_, known := s.lex.template(c.object)
+	ours, other := s.lex.leadingType(c.object) == c.kind, s.lex.typeIn(c.object)
+	switch lead := c.lead(); {
+	case other != nil && other != c.kind && !ours && !known:
+		return false
+	default:
+		return ours || lead == "draft" || anything.MatchString(c.text) || known && lead != "add" && lead != "new"
+	}
+}
+
 // unsaved follows what introduces drafts.
 const unsaved = " It is not saved yet. " + offerWords + "it?"
 

@@ -235,13 +235,21 @@ func (lex *lexicon) assignParts() {
 	}
 }
 
-// template is the one with the longest phrase in a text, else the last one, which is for anything.
+// template is the one with the longest phrase in a text; else the first without any, if the text names what fills it; else the
+// last one, which is for anything.
 func (lex *lexicon) template(text string) (t domain.OfflineTemplate, called bool) {
 	best := ""
 	t = lex.Draft.Templates[len(lex.Draft.Templates)-1]
 	for _, one := range lex.Draft.Templates {
 		if w := longestWord(one.Words, text); len(w) > len(best) {
 			t, best = one, w
+		}
+	}
+
+	plain := slices.IndexFunc(lex.Draft.Templates, func(t domain.OfflineTemplate) bool { return len(t.Words) == 0 })
+	for _, slot := range lex.Draft.Slots {
+		if best == "" && plain >= 0 && longestWord(slot.Words, text) != "" {
+			t = lex.Draft.Templates[plain]
 		}
 	}
 

@@ -52,7 +52,7 @@ func searches(s *scene, c *command) bool {
 
 var (
 	plannedWord = regexp.MustCompile(`(?i)\b(?:planned|scheduled|coming up|on the plan|the plan)\b`)
-	showLead    = regexp.MustCompile(`(?i)^(?:show|open|display|view|pull up|tell me|describe|details|how (?:do|can|would|long|many|hot|much|spicy))\b`)
+	showLead    = regexp.MustCompile(`(?i)^(?:show|open|display|view|pull up|find|search|look|tell me|describe|details|how (?:do|can|would|long|many|hot|much|spicy))\b`)
 	knowledge   = regexp.MustCompile(`(?i)^(?:can|could|should|may|why|how (?:can|would|long|many|hot|much|spicy)|what if|explain|do you|what is the|what's the|who|when|where)\b`)
 	// madeOf asks what could be made of something: a question of cooking, not of what is kept.
 	madeOf    = regexp.MustCompile(`(?i)\b(?:can|could|should) (?:i|we) (?:make|cook|do|build)\b.*\b(?:with|from|using|of)\b`)
@@ -84,6 +84,16 @@ func looks(s *scene, c *command) bool {
 		return showLead.MatchString(c.text) && !knowledge.MatchString(c.text) && trimName(c.object) != ""
 	}
 	c.verb, c.about = verbList, found{}
+
+	return true
+}
+
+// offers: what could be made is looked up among what is planned with.
+func offers(s *scene, c *command) bool {
+	if c.kind = s.lex.planned; c.kind == nil || s.term(c.object, c.kind, s.lex.schedule) != "" {
+		return false
+	}
+	c.object = ""
 
 	return true
 }

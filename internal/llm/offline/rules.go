@@ -235,35 +235,6 @@ func plansDays(s *scene, c *command) bool {
 	return (wide || within(c.text, "plan") && unnamed && (len(c.values) > 0 || len(dates(c.object, s.Today)) > 0)) && len(named.entities) == 0
 }
 
-// anything matches what leaves the choice to whoever drafts.
-var anything = regexp.MustCompile(`(?i)^(?:suggest|invent|propose|think up|dream up|come up with)(?: me| us)? (?:something|anything)\b`)
-
-// drafts: "draft a Thai basil chicken", "make me a curry", "add a new recipe for pancakes".
-func drafts(s *scene, c *command) bool {
-	c.kind = s.lex.draftable
-	if c.kind == nil || pointing.MatchString(c.object) || strings.HasPrefix(strings.ToLower(c.object), "the ") {
-		return false
-	}
-	_, known := s.lex.template(c.object)
-	ours, other := s.lex.leadingType(c.object) == c.kind, s.lex.typeIn(c.object)
-	switch lead := c.lead(); {
-	case other != nil && other != c.kind && !ours && !known:
-		return false
-	default:
-		return ours || lead == "draft" || anything.MatchString(c.text) || known && lead != "add" && lead != "new"
-	}
-}
-
-// offers: what could be made is looked up among what is planned with.
-func offers(s *scene, c *command) bool {
-	if c.kind = s.lex.planned; c.kind == nil || s.term(c.object, c.kind, s.lex.schedule) != "" {
-		return false
-	}
-	c.object = ""
-
-	return true
-}
-
 // onDay splits a request where its day begins.
 var onDay = regexp.MustCompile(`(?i)^\S+ (.+) (?:to|on|for|in|into|at) (.+)$`)
 
