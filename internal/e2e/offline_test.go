@@ -80,6 +80,7 @@ func TestOfflineConversations(t *testing.T) {
 		"NoPattern": {
 			{"add a recipe for banana bread with 3 bananas", `plain recipe, called banana bread with 3 bananas(.|\n)*- bananas? 3`, nil},
 			{"add 250 g flour", `- bananas? 3(.|\n)*- flour 250 g`, nil},
+			{"for 4 people", `servings: 4(.|\n)*- flour 250 g`, nil},
 			{"Yes", "^saved banana bread", []fact{{"2", `SELECT count(*) FROM kitchen.recipe_ingredients i JOIN kitchen.recipes r ON r.id = i.recipe_id WHERE r.user_id = $2 AND r.name ILIKE 'banana%'`}}},
 			{"search for banana", "banana bread", nil},
 		},
@@ -102,6 +103,7 @@ func TestOfflineConversations(t *testing.T) {
 		"SavedAndPlanned": {
 			{"Draft a Thai basil chicken", "shall i save it", nil},
 			{"Save it and plan it for Friday dinner", "saved thai basil chicken and fri", []fact{{"4", recipes}, {"Friday dinner Thai Basil Chicken", dinners}}},
+			{"what are we eating on Friday?", "fri .*thai basil chicken", nil},
 		},
 		"SomeOfSeveral": {
 			{"Plan dinners for three days", "not saved yet", []fact{{"3", draftsLeft}}},

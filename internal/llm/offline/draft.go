@@ -193,10 +193,13 @@ func (s *scene) scale(content map[string]any, people string) {
 	d, quantity := s.lex.Draft, quantityColumn(s.lex.domain.ByTable(s.lex.Draft.Child))
 	have, _ := content[d.Serves].(float64)
 	want, ok := number(people)
-	if !ok || have <= 0 || quantity == nil {
+	if !ok || d.Serves == "" {
 		return
 	}
 	content[d.Serves] = want
+	if have <= 0 || quantity == nil {
+		return // the amounts are for nobody yet
+	}
 	for _, row := range objects(content[d.Child]) {
 		if n, ok := row[quantity.Name].(float64); ok {
 			row[quantity.Name] = math.Round(n*want/have*100) / 100

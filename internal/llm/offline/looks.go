@@ -51,7 +51,7 @@ func searches(s *scene, c *command) bool {
 }
 
 var (
-	plannedWord = regexp.MustCompile(`(?i)\b(?:planned|scheduled|coming up|on the plan|the plan)\b`)
+	plannedWord = regexp.MustCompile(`(?i)\b(?:planned|scheduled|coming up|on the plan|the plan|(?:am i|are we) (?:eating|having|cooking))\b`)
 	showLead    = regexp.MustCompile(`(?i)^(?:show|open|display|view|pull up|find|search|look|tell me|describe|details|how (?:do|can|would|long|many|hot|much|spicy))\b`)
 	knowledge   = regexp.MustCompile(`(?i)^(?:can|could|should|may|why|how (?:can|would|long|many|hot|much|spicy)|what if|explain|do you|what is the|what's the|who|when|where)\b`)
 	// madeOf asks what could be made of something: a question of cooking, not of what is kept.
