@@ -160,22 +160,9 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	if err := op.count(ctx, tx, filters); err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(op.rows, counts) && reordered(op.entity, filters, nil, &loaded{}) {
-		op.rows = nil
-
-		return op.count(ctx, tx, filters)
-	}
-
-	return nil
-}
-
-func (op *analyzeOp) count(ctx context.Context, tx pgx.Tx, filters []condition) error {
 	s := op.sql(filters)
 	var raw []byte
-	err := s.each(ctx, tx, []any{&raw, &op.total}, func() error {
+	err = s.each(ctx, tx, []any{&raw, &op.total}, func() error {
 		var row map[string]any
 		if err := exact.Decode(raw, &row); err != nil {
 			return err

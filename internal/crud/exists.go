@@ -2,13 +2,10 @@ package crud
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
 	"alfred/internal/exact"
@@ -136,16 +133,6 @@ func writtenValue(op, text string) any {
 	default:
 		return text
 	}
-}
-
-// reorder has names stand in another order where no row has them as they are written: the rows that are read do not tell.
-func (p *pointing) reorder(ctx context.Context, tx pgx.Tx) error {
-	if !slices.ContainsFunc(p.where, func(c condition) bool { return c.isLookup(p.entity) && slices.ContainsFunc(c.texts, severalParts) }) {
-		return nil
-	}
-	_, err := load(ctx, tx, p.entity, &query{sel: selection{columns: append(nameColumns(p.entity), p.entity.Key)}, filters: p.where, limit: maxRows})
-
-	return err
 }
 
 // existsSQL is the condition that such rows exist, or that none does. They are a relation of their own, in which a table that

@@ -96,8 +96,6 @@ type condition struct {
 	ofDraft bool
 	// found is, for lookups by name, what each text may mean.
 	found []named
-	// reordered are the names, by their place in texts, whose words may stand in any order.
-	reordered map[int]bool
 	// none and all: the condition is decided, because all its refs are drafts.
 	none, all bool
 	// pointing are the rows that have to exist, or must not; then there is no column.

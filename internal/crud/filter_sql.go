@@ -8,9 +8,40 @@ import (
 	"alfred/internal/domain"
 )
 
+// wording is how names of several words are looked for.
+type wording int
+
+const (
+	asEither  wording = iota // as they are written or, if no row has them so, with their words in any order
+	asWritten                // as they are written only
+	anyOrder                 // with their words in any order, too
+)
+
 // where is the condition of a read: all of filters and, if given, any one of or.
 func where(s *statement, e *domain.Entity, filters, or []condition) string {
-	sql := func(c condition) string { return conditionSQL(s, e, &c) }
+	q := &query{filters: filters, or: or}
+
+	return whereNames(s, e, filters, or, q.written(s, e))
+}
+
+// written returns the condition that a row which the filters match has a name as it is written, nil where that does not matter.
+func (q *query) written(s *statement, e *domain.Entity) func(holds string) string {
+	switch q.names {
+	case asWritten:
+		return nil
+	case anyOrder:
+		return func(string) string { return "FALSE" }
+	default:
+		return func(holds string) string {
+			return "EXISTS (SELECT FROM " + e.SQL() + besides(filteredBy(q.filters, q.or)) +
+				" WHERE " + e.Owned() + " AND " + whereNames(s, e, q.filters, q.or, nil) + " AND " + holds + ")"
+		}
+	}
+}
+
+// whereNames is where, with the words of names in any order unless they are written so.
+func whereNames(s *statement, e *domain.Entity, filters, or []condition, written func(string) string) string {
+	sql := func(c condition) string { return conditionSQL(s, e, &c, written) }
 	all := joinEach(filters, " AND ", sql)
 	if len(or) > 0 {
 		all = strings.TrimPrefix(all+" AND (", " AND ") + joinEach(or, " OR ", sql) + ")"
@@ -40,7 +71,7 @@ func besides(columns []*domain.Column) string {
 	return strings.Join(rows, "")
 }
 
-func conditionSQL(s *statement, e *domain.Entity, c *condition) string {
+func conditionSQL(s *statement, e *domain.Entity, c *condition, written func(string) string) string {
 	switch {
 	case c.none:
 		return "FALSE"
@@ -49,7 +80,7 @@ func conditionSQL(s *statement, e *domain.Entity, c *condition) string {
 	case c.pointing != nil:
 		return existsSQL(s, e, c)
 	case c.isLookup(e):
-		return lookupCondition(s, e, c)
+		return lookupCondition(s, e, c, written)
 	default:
 		return "(" + columnCondition(s, e, c) + ")"
 	}

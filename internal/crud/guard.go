@@ -136,10 +136,8 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 			switch {
 			case nothing(c.texts[n]):
 				return false
-			case c.reordered[n]: // further words may make it another's name
-				return slices.Equal(nameParts(name(row)), nameParts(c.texts[n]))
-			case e.Match == nil && c.op != opSimilar:
-				return holdsWords(name(row), c.texts[n]) // part of a word suffices to show a row, not to change it
+			case e.Match == nil && c.op != opSimilar: // part of a word suffices to show a row, not to change it
+				return holdsWords(name(row), c.texts[n]) || slices.Equal(nameParts(name(row)), nameParts(c.texts[n]))
 			}
 
 			return len(c.texts) == 1 || holdsWords(name(row), c.texts[n]) ||

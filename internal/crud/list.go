@@ -39,8 +39,7 @@ type list struct {
 	filters []condition
 	order   *domain.Column
 	after   position
-	// reordered: the words of Query may stand in any order, because nothing contains it as it is.
-	reordered bool
+	names   wording
 }
 
 // List returns rows of a type, without children.
@@ -60,9 +59,8 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 		if err == nil {
 			found, err = load(ctx, tenant, e, l.query(limit+1)) // one extra row shows whether there are more
 		}
-		if err == nil && len(found.Rows) == 0 && l.after == nil && severalParts(l.params.Query) {
-			l.reordered = true
-			found, err = load(ctx, tenant, e, l.query(limit+1))
+		if err == nil && len(found.Rows) > limit {
+			err = l.keepWording(ctx, tenant)
 		}
 		if l.after != nil && nameless(err) {
 			return errPosition
@@ -81,7 +79,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 		answer.Rows[i] = found.row(i)
 	}
 	if len(found.Rows) > limit {
-		answer.Next, err = cursor{Type: e.Type, Query: l.name(), At: found.at[limit-1], Reordered: l.reorderedNames()}.encode()
+		answer.Next, err = cursor{Type: e.Type, Query: l.name(), At: found.at[limit-1], Names: l.names}.encode()
 	}
 
 	return answer, err
@@ -109,10 +107,27 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 		terms++
 	}
 	at, fault := decodePosition(params.After, e, l.name(), terms)
-	l.after = at.At
-	l.reorder(at.Reordered)
+	l.after, l.names = at.At, at.Names
 
 	return l, fault
+}
+
+// keepWording notes for the next page how this one found names of several words, if it is the first.
+func (l *list) keepWording(ctx context.Context, tx pgx.Tx) error {
+	names := []string{l.params.Query}
+	for _, c := range l.filters {
+		names = append(names, c.texts...)
+	}
+	if l.after != nil || !slices.ContainsFunc(names, severalParts) {
+		return nil
+	}
+	l.names = asWritten
+	found, err := load(ctx, tx, l.entity, l.query(1))
+	if err == nil && len(found.Rows) == 0 {
+		l.names = anyOrder
+	}
+
+	return err
 }
 
 // withTextKeys has keys as text: they are compared so, and a row shows numeric ones as numbers.
@@ -136,36 +151,6 @@ func withTextKeys(e *domain.Entity, filters []registry.Filter) []registry.Filter
 
 		return f
 	})
-}
-
-// reorder has the words of these names stand in any order, if they are such names: a cursor may be forged.
-func (l *list) reorder(names []string) {
-	names = slices.DeleteFunc(names, func(name string) bool { return !severalParts(name) })
-	l.reordered = slices.Contains(names, l.params.Query)
-	for i := range l.filters {
-		for n, text := range l.filters[i].texts {
-			if slices.Contains(names, text) {
-				l.filters[i].reorder(n)
-			}
-		}
-	}
-}
-
-// reorderedNames are the names whose words may stand in any order.
-func (l *list) reorderedNames() []string {
-	var names []string
-	if l.reordered {
-		names = append(names, l.params.Query)
-	}
-	for _, c := range l.filters {
-		for n, text := range c.texts {
-			if c.reordered[n] {
-				names = append(names, text)
-			}
-		}
-	}
-
-	return names
 }
 
 // name identifies a list: a cursor of one is meaningless in another.
@@ -210,14 +195,13 @@ func wordsSQL(e *domain.Entity, names []string, deep int) string {
 }
 
 func (l *list) query(limit int) *query {
-	q := &query{sel: ownColumns(l.entity), filters: l.filters, limit: limit, paged: true, after: l.after, first: l.first}
+	q := &query{sel: ownColumns(l.entity), filters: l.filters, limit: limit, names: l.names, paged: true, after: l.after, first: l.first}
 	if l.searched() {
 		q.where = func(s *statement) string {
-			if l.reordered {
-				return eachWord(s, searchedSQL(l.entity), l.params.Query)
-			}
+			sql := searchedSQL(l.entity)
+			holds := sql + " ILIKE " + s.value(literal(l.params.Query))
 
-			return searchedSQL(l.entity) + " ILIKE " + s.value(literal(l.params.Query))
+			return "(" + strings.Join(inAnyOrder(s, sql, l.params.Query, holds, q.written(s, l.entity)), " OR ") + ")"
 		}
 	}
 

@@ -186,6 +186,7 @@ type query struct {
 	sel selection
 	// all of filters has to hold and, if given, any one of or.
 	filters, or []condition
+	names       wording // of names in them
 
 	keys  []string                 // only rows with these keys; nil: any
 	best  bool                     // keys are the best of all rows: those are counted, not only these
@@ -199,8 +200,7 @@ type query struct {
 	lock  bool
 }
 
-// load runs a query and reads the children of what it found: one statement, plus one per child type. If a name in it
-// finds nothing, it runs once more, and finds the name's words in any order.
+// load runs a query and reads the children of what it found: one statement, plus one per child type.
 func load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
 	s := loadSQL(e, q)
 	versions := map[string]string{}
@@ -223,9 +223,6 @@ func load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, 
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", e.Table, suspectFilters(err, e, slices.Concat(q.filters, q.or)...))
-	}
-	if q.after == nil && reordered(e, q.filters, q.or, result) { // further pages go on as the first began
-		return load(ctx, tx, e, q)
 	}
 	for _, child := range q.sel.children {
 		if err := loadChildren(ctx, tx, child, result); err != nil {
@@ -294,7 +291,7 @@ func totalSQL(e *domain.Entity, q *query) string {
 
 // whereSQL says which rows a query reads.
 func whereSQL(s *statement, e *domain.Entity, q *query) {
-	s.add(" WHERE ", e.Owned(), " AND ", where(s, e, q.filters, q.or))
+	s.add(" WHERE ", e.Owned(), " AND ", whereNames(s, e, q.filters, q.or, q.written(s, e)))
 	if q.keys != nil {
 		s.add(" AND ", s.keyIn(e, q.keys))
 	}

@@ -174,11 +174,7 @@ func meant(text string, list []candidate) named {
 func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]condition) error {
 	for _, c := range slices.Concat(lists...) {
 		if p := c.pointing; p != nil {
-			err := resolveNames(ctx, tx, p.entity, p.where)
-			if err == nil {
-				err = p.reorder(ctx, tx)
-			}
-			if err != nil {
+			if err := resolveNames(ctx, tx, p.entity, p.where); err != nil {
 				return err
 			}
 		}
@@ -214,7 +210,7 @@ func nothing(name string) bool { return strings.TrimSpace(name) == "" }
 
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
 // because a row may not be linked. Names of things match whole words; titles also match in part.
-func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
+func lookupCondition(s *statement, e *domain.Entity, c *condition, written func(string) string) string {
 	sql := searchable(c.column.SQL())
 	var ways []string
 	for i, text := range c.texts {
@@ -225,11 +221,10 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 			continue
 		case e.Match != nil:
 			ways = append(ways, sql+" ~* "+s.value(sqlWords(text)))
-		default:
+		case c.op == opSimilar || c.ofDraft:
 			ways = append(ways, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))))
-		}
-		if c.reordered[i] {
-			ways = append(ways, eachWord(s, sql, text))
+		default:
+			ways = append(ways, inAnyOrder(s, sql, text, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))), written)...)
 		}
 		if c.op == opSimilar && e.Match == nil {
 			ways = append(ways, "word_similarity("+s.value(text)+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")

@@ -30,36 +30,14 @@ func severalParts(text string) bool {
 	return parts > 1 && parts <= mostParts
 }
 
-// reordered marks the names of lookups that no row found contains and that have several words, and reports whether
-// there are new ones: the lookup is to be tried again. A name that was cut off by a limit may be among the others.
-func reordered(e *domain.Entity, filters, or []condition, found *loaded) bool {
-	again := false
-	for _, list := range [][]condition{filters, or} {
-		for i := range list {
-			c := &list[i]
-			if e.Match != nil || !c.isLookup(e) || c.op == opSimilar {
-				continue
-			}
-			for n, text := range c.texts {
-				holds := func(row map[string]any) bool { return strings.Contains(folded(row[c.column.Name]), folded(text)) }
-				if c.reordered[n] || !severalParts(text) || found.total > len(found.Rows) || slices.ContainsFunc(found.Rows, holds) {
-					continue
-				}
-				c.reorder(n)
-				again = true
-			}
-		}
+// inAnyOrder are the ways in which a text may hold a name: as it is written, which holds says, or, if no row does, with its
+// words in another order.
+func inAnyOrder(s *statement, sql, name, holds string, written func(string) string) []string {
+	if !severalParts(name) || written == nil {
+		return []string{holds}
 	}
 
-	return again
-}
-
-// reorder has the words of the nth name of a lookup stand in any order.
-func (c *condition) reorder(n int) {
-	if c.reordered == nil {
-		c.reordered = map[int]bool{}
-	}
-	c.reordered[n] = true
+	return []string{holds, "NOT " + written(holds) + " AND " + eachWord(s, sql, name)}
 }
 
 // eachWord is the condition that a text contains all words of a name.

@@ -74,13 +74,12 @@ func afterSQL(s *statement, terms []*term, after position) string {
 	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-// cursor says which list, and where in it. Reordered are the names whose words its first page looked for in any
-// order; the pages behind it go on doing so, and look for no other in that way.
+// cursor says which list, and where in it. Names says how the first page found names, which the pages behind it go on to do.
 type cursor struct {
-	Type      string   `json:"type"`
-	Query     string   `json:"query"`
-	At        position `json:"at"`
-	Reordered []string `json:"reordered,omitempty"`
+	Type  string   `json:"type"`
+	Query string   `json:"query"`
+	At    position `json:"at"`
+	Names wording  `json:"names,omitempty"`
 }
 
 // encode makes an opaque cursor: clients return it and read nothing in it.
