@@ -268,7 +268,7 @@ func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, r
 	if err != nil {
 		return err
 	}
-	labels, err := labelReader(tx, d.scope)(ctx, target, ids)
+	labels, err := labelReader(tx, d.scope.UserID)(ctx, target, ids)
 	if err != nil {
 		return err
 	}

@@ -219,19 +219,9 @@ func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.F
 
 // similarNames reads the rows whose names hold a name, as calling words it, with their labels.
 func similarNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, words string) (*loaded, error) {
-	found, err := load(ctx, tx, e, &query{sel: selection{columns: []*domain.Column{e.Key}}, limit: namedInQuestion, where: func(s *statement) string {
-		return calling(e).sql + " LIKE " + s.value(literal(words))
-	}})
-	if err != nil || len(found.Rows) == 0 {
-		return found, err
-	}
-	labelled, err := worded(ctx, tx, e, found.keys(), furthestName, e.Label)
-	if err != nil {
-		return nil, err
-	}
-	labelled.total = found.total
+	holds := func(s *statement) string { return calling(e).sql + " LIKE " + s.value(literal(words)) }
 
-	return labelled, nil
+	return worded(ctx, tx, e, &query{limit: namedInQuestion, where: holds}, furthestName, e.Label)
 }
 
 // similarLabels says what such rows are called.

@@ -90,7 +90,9 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 			keys[in.entity] = append(keys[in.entity], in.id)
 		}
 	}
-	rows, err := readAs(ctx, tx, scope.UserID, keys, all)
+	rows, err := readAs(ctx, tx, scope.UserID, keys, func(tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+		return byKeys(ctx, tenant, e, all(e), keys[e])
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -207,20 +209,18 @@ func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Sco
 
 // readAs reads rows by key as the user, one statement per type: other users' rows do not exist.
 func readAs(
-	ctx context.Context, tx pgx.Tx, user uuid.UUID, keys map[*domain.Entity][]string, sel func(*domain.Entity) selection,
+	ctx context.Context, tx pgx.Tx, user uuid.UUID, keys map[*domain.Entity][]string, read func(tenant pgx.Tx, e *domain.Entity) (*loaded, error),
 ) (map[*domain.Entity]*loaded, error) {
 	rows := map[*domain.Entity]*loaded{}
 	if len(keys) == 0 {
 		return rows, nil
 	}
 
-	return rows, pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
+	return rows, pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) (err error) {
 		for e := range keys {
-			found, err := byKeys(ctx, tenant, e, sel(e), keys[e])
-			if err != nil {
+			if rows[e], err = read(tenant, e); err != nil {
 				return err
 			}
-			rows[e] = found
 		}
 
 		return nil

@@ -47,7 +47,7 @@ func selected(e *domain.Entity, detail string, columns []string) (selection, *Er
 	}
 	switch detail {
 	case "", setSummary:
-		return summary(e), nil
+		return ofSet(e, setSummary, nil), nil
 	case setText:
 		return ofSet(e, setText, nil), nil
 	case setRows:
@@ -58,8 +58,6 @@ func selected(e *domain.Entity, detail string, columns []string) (selection, *Er
 		return selection{}, fail(CodeBadArgument, "detail is summary, text, rows or full.")
 	}
 }
-
-func summary(e *domain.Entity) selection { return ofSet(e, setSummary, nil) }
 
 // ofSet is a column set, the summary for a type without it, and the key.
 func ofSet(e *domain.Entity, set string, children []*domain.Child) selection {
@@ -300,9 +298,17 @@ func whereSQL(s *statement, e *domain.Entity, q *query) {
 	}
 }
 
-// byKeys selects rows by key, in the order of the keys.
+// byKeys loads rows by key.
 func byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
-	return load(ctx, tx, e, &query{sel: sel, keys: slices.Concat([]string{}, keys), first: inOrder(e, e.Key, keys)}) // without keys, no rows
+	q := keyed(e, keys)
+	q.sel = sel
+
+	return load(ctx, tx, e, q)
+}
+
+// keyed selects rows by key, in the order of the keys; without keys, none.
+func keyed(e *domain.Entity, keys []string) *query {
+	return &query{keys: slices.Concat([]string{}, keys), first: inOrder(e, e.Key, keys)}
 }
 
 // inOrder orders rows by the place of a column's value in a list.

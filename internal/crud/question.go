@@ -105,7 +105,7 @@ func inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string
 			continue
 		case values[name] == nil:
 		case c.Target() != nil:
-			found, err := worded(ctx, tx, c.Target(), textsIn([]map[string]any{values}, c), furthestName, c.Target().Label)
+			found, err := worded(ctx, tx, c.Target(), keyed(c.Target(), textsIn([]map[string]any{values}, c)), furthestName, c.Target().Label)
 			if err != nil {
 				return nil, err
 			}
@@ -169,13 +169,9 @@ func (op *operateOp) words(label string, with ...string) string {
 
 // label is what the row is called, "" if that is not known.
 func (op *operateOp) label(ctx context.Context, tx pgx.Tx) (string, error) {
-	on := op.declared.On
-	found, err := worded(ctx, tx, on, []string{op.this}, furthestName, on.Label)
-	if err != nil || len(found.Rows) != 1 {
-		return "", err
-	}
+	called, err := labels(ctx, tx, op.declared.On, []string{op.this})
 
-	return on.Label.RenderComplete(found.Rows[0]), nil
+	return strings.Join(slices.Collect(maps.Values(called)), ""), err
 }
 
 // onTheUsersClock words a time as people read times: the model may have written it as one of another zone.
@@ -197,23 +193,4 @@ func argumentWords(c *domain.Column, value any) string {
 	text := joinEach(asList(value), ", ", func(one any) string { return argumentText(c.Kind, one) })
 
 	return registry.CleanText(text, longestValue)
-}
-
-// contents describes a row without a name by the first of its values.
-func contents(e *domain.Entity, row map[string]any) string {
-	var said []string
-	for _, c := range visible(e) {
-		text := ""
-		if c != e.Key && c.FK == nil && c.Kind != domain.KindJSON && c.Kind != domain.KindArray && row[c.Name] != nil {
-			text = registry.Scrub(fmt.Sprint(row[c.Name]))
-		}
-		if text != "" && len(said) < namedInQuestion {
-			said = append(said, strings.ReplaceAll(c.Name, "_", " ")+" "+text)
-		}
-	}
-	if len(said) == 0 {
-		return ""
-	}
-
-	return "one with " + strings.Join(said, ", ")
 }

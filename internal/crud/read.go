@@ -3,14 +3,12 @@ package crud
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
-	"alfred/internal/pg"
 	"alfred/registry"
 )
 
@@ -215,139 +213,5 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 
 // translate replaces keys by refs; labels of rows known only by a foreign key are read as the tenant.
 func (d *decision) translate(ctx context.Context, tx pgx.Tx, results ...registry.Result) ([]registry.Translated, error) {
-	return d.registry.TranslateRows(ctx, results, labelReader(tx, d.scope))
-}
-
-// labelReader reads row labels as the tenant, one statement per type.
-func labelReader(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
-	return func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
-		labels := make(map[string]string, len(ids))
-		err := pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
-			found, err := worded(ctx, tenant, e, ids, furthestName, e.Label)
-			if err != nil {
-				return err
-			}
-			for key, row := range found.byKey() {
-				labels[key] = e.Label.RenderComplete(row)
-			}
-
-			return nil
-		})
-
-		return labels, err
-	}
-}
-
-// Lines are rows as people read them, by ref, which tells those apart that are called alike. What is not stored has
-// none.
-func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs []string) (map[string]string, error) {
-	entries, err := registry.New(tx, t.domain, scope).Lookup(ctx, refs)
-	if err != nil {
-		return nil, fmt.Errorf("look up rows: %w", err)
-	}
-	keys, named := map[*domain.Entity][]string{}, map[*domain.Entity]map[string]string{}
-	for ref, entry := range entries {
-		if e := t.domain.ByType(entry.Type); e != nil && !entry.Pending() {
-			keys[e] = append(keys[e], entry.ID)
-			if named[e] == nil {
-				named[e] = map[string]string{}
-			}
-			named[e][entry.ID] = ref
-		}
-	}
-	lines := map[string]string{}
-	err = pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
-		for e := range keys {
-			found, err := worded(ctx, tenant, e, keys[e], furthestName, e.Label, e.Spoken)
-			if err != nil {
-				return err
-			}
-			for key, row := range found.byKey() {
-				lines[named[e][key]] = spokenLine(e, row)
-			}
-		}
-
-		return nil
-	})
-
-	return lines, err
-}
-
-// spokenLine is a row as people read it.
-func spokenLine(e *domain.Entity, row map[string]any) string {
-	return registry.Scrub(e.Spoken.RenderWithout(row, func(name string) bool {
-		c := e.Column(name)
-
-		return c != nil && (c == e.Key || c.FK != nil || c.Hidden)
-	}))
-}
-
-// furthestName bounds the rows by which a row is called: a rental by the copy, that by its film and its store, and that by
-// its address. Rows may be called by each other in a circle.
-const furthestName = 3
-
-// worded reads what templates of rows are made of, with names of rows that are at most so far away; without a template,
-// what their own columns say of their names.
-func worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string, far int, templates ...domain.Template) (*loaded, error) {
-	sel, fault := selectedColumns(e, slices.Concat(each(templates, domain.Template.Columns)...))
-	if fault != nil {
-		return nil, fault
-	}
-	found, err := byKeys(ctx, tenant, e, sel, keys)
-	if err != nil {
-		return nil, err
-	}
-
-	return found, nameLinks(ctx, tenant, e, found.Rows, far, linksOf(templates...)...)
-}
-
-// linksOf are the columns by whose rows templates call a row: a planned meal is called by its dish.
-func linksOf(templates ...domain.Template) []string {
-	return slices.Concat(each(templates, domain.Template.Links)...)
-}
-
-// name has rows say what they are called, as _label, and what they point to, as _<column>_label.
-func name(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
-	links := linksOf(e.Label)
-	for _, c := range e.Columns {
-		if c.Target() != nil && c.Kind != domain.KindArray && !c.Hidden {
-			links = append(links, c.Name)
-		}
-	}
-	err := nameLinks(ctx, tenant, e, rows, furthestName, links...)
-	for _, row := range rows {
-		row["_label"] = e.Label.RenderComplete(row)
-	}
-
-	return err
-}
-
-// nameLinks adds the labels of the rows that these columns point to.
-func nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, far int, links ...string) error {
-	if far == 0 {
-		return nil
-	}
-	slices.Sort(links)
-	for _, name := range slices.Compact(links) {
-		c := e.Column(name)
-		if c == nil || c.Target() == nil {
-			continue
-		}
-		target, keys := c.Target(), textsIn(rows, c)
-		if len(keys) == 0 {
-			continue
-		}
-		found, err := worded(ctx, tenant, target, keys, far-1, target.Label)
-		if err != nil {
-			return err
-		}
-		targets := found.byKey()
-		for _, row := range rows {
-			if to := targets[fmt.Sprint(row[name])]; to != nil && target.Label.Render(to) != "" {
-				row["_"+name+"_label"] = target.Label.Render(to)
-			}
-		}
-	}
-
-	return nil
+	return d.registry.TranslateRows(ctx, results, labelReader(tx, d.scope.UserID))
 }

@@ -89,7 +89,9 @@ func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[rowKe
 			keys[e] = append(keys[e], hit.ID)
 		}
 	}
-	found, err := readAs(ctx, tx, d.scope.UserID, keys, summary)
+	found, err := readAs(ctx, tx, d.scope.UserID, keys, func(tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+		return byKeys(ctx, tenant, e, ofSet(e, setSummary, nil), keys[e])
+	})
 	if err != nil {
 		return nil, err
 	}

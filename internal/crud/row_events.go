@@ -27,7 +27,7 @@ func (d *decision) noteDone(ctx context.Context, tx pgx.Tx, user User, operation
 		for i := range done {
 			done[i].Action = d.attributed(done[i].Action)
 		}
-		_, err = registry.New(tx, d.tools.domain, d.scope).TranslateRows(ctx, done, labelReader(tx, d.scope))
+		_, err = registry.New(tx, d.tools.domain, d.scope).TranslateRows(ctx, done, labelReader(tx, user.ID))
 	}
 	if err != nil {
 		return err

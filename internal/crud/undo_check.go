@@ -3,14 +3,12 @@ package crud
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
 	"alfred/internal/domain"
-	"alfred/internal/exact"
 	"alfred/internal/pg"
 	"alfred/registry"
 )
@@ -94,22 +92,6 @@ func differs(e *domain.Entity, row image, marks map[string]string) string {
 
 	return ""
 }
-
-// labelOf is what people call a row, "" if its own columns do not say.
-func labelOf(e *domain.Entity, row image) string {
-	plain := make(map[string]any, len(row))
-	for name, raw := range row {
-		var value any
-		if exact.Decode(raw, &value) == nil {
-			plain[name] = value
-		}
-	}
-
-	return registry.Scrub(e.Label.RenderComplete(plain))
-}
-
-// called is a row in words: what it is, and its name if it has one.
-func called(e *domain.Entity, label string) string { return strings.TrimSpace(e.Name + " " + label) }
 
 // changedBy says which row is in the way, and who changed it.
 func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, key, label, what string) error {

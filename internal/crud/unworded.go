@@ -14,7 +14,6 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/pg"
-	"alfred/registry"
 )
 
 // unworded is an error of which only further queries can say what it means, outside the savepoint that it aborted.
@@ -142,7 +141,7 @@ func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *do
 		if err != nil || len(by) == 0 {
 			return err
 		}
-		rows, err := worded(ctx, tenant, e, keys, furthestName, e.Label, e.Spoken)
+		rows, err := worded(ctx, tenant, e, keyed(e, keys), furthestName, e.Label, e.Spoken)
 		if err != nil {
 			return err
 		}
@@ -200,20 +199,4 @@ func (t *Tools) users(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys
 	}
 
 	return by, nil
-}
-
-// distinct are the labels of rows; where some are alike, what else is said of the rows.
-func distinct(e *domain.Entity, rows []map[string]any) []string {
-	labels, seen, alike := make([]string, len(rows)), map[string]bool{}, false
-	for i, row := range rows {
-		labels[i] = registry.Scrub(e.Label.Render(row))
-		alike, seen[labels[i]] = alike || seen[labels[i]], true
-	}
-	for i := range labels {
-		if alike {
-			labels[i] = spokenLine(e, rows[i])
-		}
-	}
-
-	return labels
 }

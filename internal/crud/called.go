@@ -1,0 +1,204 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/internal/domain"
+	"alfred/internal/exact"
+	"alfred/internal/pg"
+	"alfred/registry"
+)
+
+// What rows are called: by their labels, of which those of rows that they point to are a part.
+
+// furthestName bounds the rows by which a row is called: a rental by the copy, that by its film and its store, and that by
+// its address. Rows may be called by each other in a circle.
+const furthestName = 3
+
+// worded reads what templates of rows are made of, with names of rows that are at most so far away; without a template,
+// what their own columns say of their names.
+func worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, q *query, far int, templates ...domain.Template) (*loaded, error) {
+	sel, fault := selectedColumns(e, slices.Concat(each(templates, domain.Template.Columns)...))
+	if fault != nil {
+		return nil, fault
+	}
+	q.sel = sel
+	found, err := load(ctx, tenant, e, q)
+	if err != nil {
+		return nil, err
+	}
+
+	return found, nameLinks(ctx, tenant, e, found.Rows, far, linksOf(templates...)...)
+}
+
+// linksOf are the columns by whose rows templates call a row: a planned meal is called by its dish.
+func linksOf(templates ...domain.Template) []string {
+	return slices.Concat(each(templates, domain.Template.Links)...)
+}
+
+// name has rows say what they are called, as _label, and what they point to, as _<column>_label.
+func name(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+	links := linksOf(e.Label)
+	for _, c := range e.Columns {
+		if c.Target() != nil && c.Kind != domain.KindArray && !c.Hidden {
+			links = append(links, c.Name)
+		}
+	}
+	err := nameLinks(ctx, tenant, e, rows, furthestName, links...)
+	for _, row := range rows {
+		row["_label"] = e.Label.RenderComplete(row)
+	}
+
+	return err
+}
+
+// nameLinks adds the labels of the rows that these columns point to.
+func nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, far int, links ...string) error {
+	if far == 0 {
+		return nil
+	}
+	slices.Sort(links)
+	for _, name := range slices.Compact(links) {
+		c := e.Column(name)
+		if c.Target() == nil {
+			continue
+		}
+		keys := textsIn(rows, c)
+		if len(keys) == 0 {
+			continue
+		}
+		label := c.Target().Label
+		found, err := worded(ctx, tenant, c.Target(), keyed(c.Target(), keys), far-1, label)
+		if err != nil {
+			return err
+		}
+		targets := found.byKey()
+		for _, row := range rows {
+			if to := targets[fmt.Sprint(row[name])]; to != nil && label.Render(to) != "" {
+				row["_"+name+"_label"] = label.Render(to)
+			}
+		}
+	}
+
+	return nil
+}
+
+// labels are what rows are called by their labels, by key.
+func labels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (map[string]string, error) {
+	found, err := worded(ctx, tenant, e, keyed(e, keys), furthestName, e.Label)
+	if err != nil {
+		return nil, err
+	}
+	called := make(map[string]string, len(keys))
+	for key, row := range found.byKey() {
+		called[key] = e.Label.RenderComplete(row)
+	}
+
+	return called, nil
+}
+
+// labelReader reads labels as the tenant, one statement per type.
+func labelReader(tx pgx.Tx, user uuid.UUID) registry.LabelReader {
+	return func(ctx context.Context, e *domain.Entity, ids []string) (called map[string]string, err error) {
+		err = pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
+			called, err = labels(ctx, tenant, e, ids)
+
+			return err
+		})
+
+		return called, err
+	}
+}
+
+// Lines are rows as people read them, by ref, which tells those apart that are called alike. What is not stored has
+// none.
+func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs []string) (map[string]string, error) {
+	entries, err := registry.New(tx, t.domain, scope).Lookup(ctx, refs)
+	if err != nil {
+		return nil, fmt.Errorf("look up rows: %w", err)
+	}
+	keys, named := map[*domain.Entity][]string{}, map[rowKey]string{}
+	for ref, entry := range entries {
+		if e := t.domain.ByType(entry.Type); e != nil && !entry.Pending() {
+			keys[e] = append(keys[e], entry.ID)
+			named[rowKey{e.Type, entry.ID}] = ref
+		}
+	}
+	found, err := readAs(ctx, tx, scope.UserID, keys, func(tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+		return worded(ctx, tenant, e, keyed(e, keys[e]), furthestName, e.Label, e.Spoken)
+	})
+	lines := map[string]string{}
+	for e, rows := range found {
+		for key, row := range rows.byKey() {
+			lines[named[rowKey{e.Type, key}]] = spokenLine(e, row)
+		}
+	}
+
+	return lines, err
+}
+
+// spokenLine is a row as people read it.
+func spokenLine(e *domain.Entity, row map[string]any) string {
+	return registry.Scrub(e.Spoken.RenderWithout(row, func(name string) bool {
+		c := e.Column(name)
+
+		return c != nil && (c == e.Key || c.FK != nil || c.Hidden)
+	}))
+}
+
+// distinct are the labels of rows; where some are alike, what else is said of the rows.
+func distinct(e *domain.Entity, rows []map[string]any) []string {
+	labels, seen, alike := make([]string, len(rows)), map[string]bool{}, false
+	for i, row := range rows {
+		labels[i] = registry.Scrub(e.Label.Render(row))
+		alike, seen[labels[i]] = alike || seen[labels[i]], true
+	}
+	for i := range labels {
+		if alike {
+			labels[i] = spokenLine(e, rows[i])
+		}
+	}
+
+	return labels
+}
+
+// labelOf is what people call a row, "" if its own columns do not say.
+func labelOf(e *domain.Entity, row image) string {
+	plain := make(map[string]any, len(row))
+	for name, raw := range row {
+		var value any
+		if exact.Decode(raw, &value) == nil {
+			plain[name] = value
+		}
+	}
+
+	return registry.Scrub(e.Label.RenderComplete(plain))
+}
+
+// called is a row in words: what it is, and its name if it has one.
+func called(e *domain.Entity, label string) string { return strings.TrimSpace(e.Name + " " + label) }
+
+// contents describes a row without a name by the first of its values.
+func contents(e *domain.Entity, row map[string]any) string {
+	var said []string
+	for _, c := range visible(e) {
+		text := ""
+		if c != e.Key && c.FK == nil && c.Kind != domain.KindJSON && c.Kind != domain.KindArray && row[c.Name] != nil {
+			text = registry.Scrub(fmt.Sprint(row[c.Name]))
+		}
+		if text != "" && len(said) < namedInQuestion {
+			said = append(said, strings.ReplaceAll(c.Name, "_", " ")+" "+text)
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+
+	return "one with " + strings.Join(said, ", ")
+}
