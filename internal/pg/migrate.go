@@ -251,9 +251,6 @@ func (m *Migrator) locked(ctx context.Context, work func(own *pgxpool.Pool, conn
 	}
 	defer func() { _ = unlock(ctx, conn, migrateLock) }() // what it cannot give up ends with the connection
 
-	if err := m.adopt(ctx, conn); err != nil {
-		return nil, err
-	}
 	status, err := m.Status(ctx)
 	if err != nil {
 		return nil, err

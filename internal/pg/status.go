@@ -28,7 +28,7 @@ type SourceStatus struct {
 	Source  string  `json:"source"`
 }
 
-// Err is the first of [ErrSchemaAhead], [ErrSchemaAltered] or [ErrSchemaBehind] that applies, with the versions in
+// Err is the first of [ErrSchemaAltered], [ErrSchemaAhead] or [ErrSchemaBehind] that applies, with the versions in
 // question, or nil.
 func (s Status) Err() error {
 	for _, fault := range []struct {
@@ -36,8 +36,8 @@ func (s Status) Err() error {
 		verb     string
 		versions func(s *SourceStatus) []int64
 	}{
-		{ErrSchemaAhead, "has", func(s *SourceStatus) []int64 { return s.Ahead }},
 		{ErrSchemaAltered, "has another", func(s *SourceStatus) []int64 { return s.Altered }},
+		{ErrSchemaAhead, "has", func(s *SourceStatus) []int64 { return s.Ahead }},
 		{ErrSchemaBehind, "lacks", func(s *SourceStatus) []int64 { return s.Pending }},
 	} {
 		for i := range s.Sources {
