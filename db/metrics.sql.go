@@ -11,47 +11,62 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-const MetricsCalls = `-- name: MetricsCalls :many
-
-SELECT node, model, count(*)::bigint AS calls, count(error_code)::bigint AS errors, sum(input_tokens)::bigint AS input_tokens,
-       sum(output_tokens)::bigint AS output_tokens, sum(cached_tokens)::bigint AS cached_tokens, sum(cost_usd)::double precision AS cost_usd
-FROM llm_calls
-WHERE id >= uuid_v7_floor(clock_timestamp() - $1::interval)
-GROUP BY node, model
+const Metrics = `-- name: Metrics :many
+WITH since AS (SELECT uuid_v7_floor(clock_timestamp() - $1::interval) AS id),
+w AS (
+    SELECT count(*) AS alive, coalesce(max(abs(extract(epoch FROM clock_skew))), 0) AS skew, coalesce(max(cardinality(differences)), 0) AS differences
+    FROM workers WHERE beat_at BETWEEN clock_timestamp() - interval '3 seconds' AND clock_timestamp() + interval '3 seconds'),
+q AS (
+    SELECT queue::text AS queue, state::text AS state, count(*) AS jobs, greatest(extract(epoch FROM clock_timestamp() - min(scheduled_at)), 0) AS age
+    FROM queue_rows() GROUP BY 1, 2),
+t AS (
+    SELECT ARRAY['status', status::text] AS labels, count(*) AS turns,
+           percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - created_at)) AS took
+    FROM turns WHERE id >= (SELECT s.id FROM since AS s) GROUP BY status),
+n AS (
+    SELECT ARRAY['node', node] AS labels, count(*) AS runs, percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY duration_ms / 1000.0) AS took
+    FROM node_runs WHERE turn_id >= (SELECT s.id FROM since AS s) GROUP BY node),
+c AS (
+    SELECT ARRAY['node', node, 'model', model] AS labels, count(*) AS calls, count(error_code) AS errors,
+           sum(input_tokens) AS input, sum(output_tokens) AS output, sum(cached_tokens) AS cached, sum(cost_usd) AS cost
+    FROM llm_calls WHERE id >= (SELECT s.id FROM since AS s) GROUP BY node, model)
+SELECT 'alfred.workers'::text AS name, '{}'::text[] AS labels, w.alive::double precision AS value FROM w
+UNION ALL SELECT 'alfred.worker.clock_skew', '{}', w.skew FROM w
+UNION ALL SELECT 'alfred.domain.differences', '{}', w.differences FROM w
+UNION ALL SELECT 'alfred.queue.jobs', ARRAY['queue', q.queue, 'state', q.state], q.jobs FROM q
+UNION ALL SELECT 'alfred.queue.age', ARRAY['queue', q.queue], q.age FROM q WHERE q.state = 'available'
+UNION ALL SELECT 'alfred.recent.turns', t.labels, t.turns FROM t
+UNION ALL SELECT 'alfred.recent.turn.duration', t.labels || ARRAY['quantile', '0.5'], t.took[1] FROM t WHERE t.took[2] > 0
+UNION ALL SELECT 'alfred.recent.turn.duration', t.labels || ARRAY['quantile', '0.95'], t.took[2] FROM t WHERE t.took[2] > 0
+UNION ALL SELECT 'alfred.recent.node.runs', n.labels, n.runs FROM n
+UNION ALL SELECT 'alfred.recent.node.duration', n.labels || ARRAY['quantile', '0.5'], n.took[1] FROM n
+UNION ALL SELECT 'alfred.recent.node.duration', n.labels || ARRAY['quantile', '0.95'], n.took[2] FROM n
+UNION ALL SELECT 'alfred.recent.calls', c.labels, c.calls FROM c
+UNION ALL SELECT 'alfred.recent.call.errors', c.labels, c.errors FROM c
+UNION ALL SELECT 'alfred.recent.cost_usd', c.labels, c.cost FROM c
+UNION ALL SELECT 'alfred.recent.tokens', c.labels || ARRAY['kind', 'input'], c.input FROM c
+UNION ALL SELECT 'alfred.recent.tokens', c.labels || ARRAY['kind', 'output'], c.output FROM c
+UNION ALL SELECT 'alfred.recent.tokens', c.labels || ARRAY['kind', 'cached'], c.cached FROM c
 `
 
-type MetricsCallsRow struct {
-	Node         string
-	Model        string
-	Calls        int64
-	Errors       int64
-	InputTokens  int64
-	OutputTokens int64
-	CachedTokens int64
-	CostUsd      float64
+type MetricsRow struct {
+	Name   string
+	Labels []string
+	Value  float64
 }
 
-// The figures of /metrics that any process can tell, because they stand in rows. What happened lately is found by the
-// time in UUIDs, so that each query is a range of a primary key.
-func (q *Queries) MetricsCalls(ctx context.Context, db DBTX, lately pgtype.Interval) ([]*MetricsCallsRow, error) {
-	rows, err := db.Query(ctx, MetricsCalls, lately)
+// The figures of /metrics that any process can tell, because they stand in rows, each with its labels: names and values in turn.
+// What happened lately is found by the time in UUIDs, which makes ranges of primary keys.
+func (q *Queries) Metrics(ctx context.Context, db DBTX, lately pgtype.Interval) ([]*MetricsRow, error) {
+	rows, err := db.Query(ctx, Metrics, lately)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*MetricsCallsRow
+	var items []*MetricsRow
 	for rows.Next() {
-		var i MetricsCallsRow
-		if err := rows.Scan(
-			&i.Node,
-			&i.Model,
-			&i.Calls,
-			&i.Errors,
-			&i.InputTokens,
-			&i.OutputTokens,
-			&i.CachedTokens,
-			&i.CostUsd,
-		); err != nil {
+		var i MetricsRow
+		if err := rows.Scan(&i.Name, &i.Labels, &i.Value); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -60,144 +75,4 @@ func (q *Queries) MetricsCalls(ctx context.Context, db DBTX, lately pgtype.Inter
 		return nil, err
 	}
 	return items, nil
-}
-
-const MetricsNodes = `-- name: MetricsNodes :many
-SELECT node, count(*)::bigint AS runs, (percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms) / 1000)::double precision AS p50,
-       (percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ms) / 1000)::double precision AS p95
-FROM node_runs
-WHERE turn_id >= uuid_v7_floor(clock_timestamp() - $1::interval)
-GROUP BY node
-`
-
-type MetricsNodesRow struct {
-	Node string
-	Runs int64
-	P50  float64
-	P95  float64
-}
-
-func (q *Queries) MetricsNodes(ctx context.Context, db DBTX, lately pgtype.Interval) ([]*MetricsNodesRow, error) {
-	rows, err := db.Query(ctx, MetricsNodes, lately)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*MetricsNodesRow
-	for rows.Next() {
-		var i MetricsNodesRow
-		if err := rows.Scan(
-			&i.Node,
-			&i.Runs,
-			&i.P50,
-			&i.P95,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const MetricsQueue = `-- name: MetricsQueue :many
-SELECT queue::text AS queue, state::text AS state, count(*)::bigint AS jobs,
-       greatest(extract(epoch FROM clock_timestamp() - min(scheduled_at)), 0)::double precision AS age
-FROM queue_rows()
-GROUP BY 1, 2
-`
-
-type MetricsQueueRow struct {
-	Queue string
-	State string
-	Jobs  int64
-	Age   float64
-}
-
-func (q *Queries) MetricsQueue(ctx context.Context, db DBTX) ([]*MetricsQueueRow, error) {
-	rows, err := db.Query(ctx, MetricsQueue)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*MetricsQueueRow
-	for rows.Next() {
-		var i MetricsQueueRow
-		if err := rows.Scan(
-			&i.Queue,
-			&i.State,
-			&i.Jobs,
-			&i.Age,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const MetricsTurns = `-- name: MetricsTurns :many
-SELECT status, count(*)::bigint AS turns,
-       coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - created_at)), 0)::double precision AS p50,
-       coalesce(percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - created_at)), 0)::double precision AS p95
-FROM turns
-WHERE id >= uuid_v7_floor(clock_timestamp() - $1::interval)
-GROUP BY status
-`
-
-type MetricsTurnsRow struct {
-	Status TurnStatus
-	Turns  int64
-	P50    float64
-	P95    float64
-}
-
-func (q *Queries) MetricsTurns(ctx context.Context, db DBTX, lately pgtype.Interval) ([]*MetricsTurnsRow, error) {
-	rows, err := db.Query(ctx, MetricsTurns, lately)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*MetricsTurnsRow
-	for rows.Next() {
-		var i MetricsTurnsRow
-		if err := rows.Scan(
-			&i.Status,
-			&i.Turns,
-			&i.P50,
-			&i.P95,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const MetricsWorkers = `-- name: MetricsWorkers :one
-SELECT count(*)::bigint AS alive,
-       coalesce(max(abs(extract(epoch FROM clock_skew))), 0)::double precision AS clock_skew,
-       coalesce(max(cardinality(differences)), 0)::bigint AS differences
-FROM workers WHERE beat_at BETWEEN clock_timestamp() - interval '3 seconds' AND clock_timestamp() + interval '3 seconds'
-`
-
-type MetricsWorkersRow struct {
-	Alive       int64
-	ClockSkew   float64
-	Differences int64
-}
-
-func (q *Queries) MetricsWorkers(ctx context.Context, db DBTX) (*MetricsWorkersRow, error) {
-	row := db.QueryRow(ctx, MetricsWorkers)
-	var i MetricsWorkersRow
-	err := row.Scan(&i.Alive, &i.ClockSkew, &i.Differences)
-	return &i, err
 }

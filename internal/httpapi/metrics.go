@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.opentelemetry.io/otel/attribute"
@@ -17,7 +16,6 @@ import (
 
 	"alfred/db"
 	"alfred/internal/httpapi/problem"
-	"alfred/internal/pg"
 	"alfred/internal/telemetry"
 )
 
@@ -57,18 +55,19 @@ func ObserveRows(meters metric.MeterProvider, pool *pgxpool.Pool, logger *slog.L
 	_, err = meter.RegisterCallback(func(ctx context.Context, observer metric.Observer) error {
 		ctx, cancel := context.WithTimeout(ctx, gaugeTimeout)
 		defer cancel()
-		o := func(name string, value float64, by ...attribute.KeyValue) {
-			attributes := metric.WithAttributes(slices.Concat(by, labels)...)
-			switch gauge := instruments[name].(type) {
+		figures, err := db.New().Metrics(ctx, pool, lately)
+		for _, f := range figures {
+			by := slices.Clone(labels)
+			for pair := range slices.Chunk(f.Labels, 2) {
+				by = append(by, attribute.String(pair[0], pair[1]))
+			}
+			switch gauge := instruments[f.Name].(type) {
 			case metric.Int64Observable:
-				observer.ObserveInt64(gauge, int64(value), attributes)
+				observer.ObserveInt64(gauge, int64(f.Value), metric.WithAttributes(by...))
 			case metric.Float64Observable:
-				observer.ObserveFloat64(gauge, value, attributes)
+				observer.ObserveFloat64(gauge, f.Value, metric.WithAttributes(by...))
 			}
 		}
-		err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
-			return errors.Join(observeWorkers(ctx, tx, o), observeQueue(ctx, tx, o), observeTurns(ctx, tx, o), observeCalls(ctx, tx, o))
-		})
 		if err != nil {
 			logger.WarnContext(ctx, "metrics not read", slog.String("error", problem.OneLine(err.Error())))
 		}
@@ -96,83 +95,4 @@ func makeGauges(meter metric.Meter) (map[string]metric.Observable, error) {
 	}
 
 	return made, errors.Join(errs...)
-}
-
-// observe reports a gauge's value.
-type observe func(name string, value float64, by ...attribute.KeyValue)
-
-func (o observe) quantiles(name string, p50, p95 float64, by attribute.KeyValue) {
-	o(name, p50, by, attribute.String("quantile", "0.5"))
-	o(name, p95, by, attribute.String("quantile", "0.95"))
-}
-
-func observeWorkers(ctx context.Context, tx pgx.Tx, o observe) error {
-	workers, err := db.New().MetricsWorkers(ctx, tx)
-	if err != nil {
-		return fmt.Errorf("count workers: %w", err)
-	}
-	o("alfred.workers", float64(workers.Alive))
-	o("alfred.worker.clock_skew", workers.ClockSkew)
-	o("alfred.domain.differences", float64(workers.Differences))
-
-	return nil
-}
-
-func observeQueue(ctx context.Context, tx pgx.Tx, o observe) error {
-	rows, err := db.New().MetricsQueue(ctx, tx)
-	if err != nil {
-		return fmt.Errorf("measure the queue: %w", err)
-	}
-	for _, row := range rows {
-		queue := attribute.String("queue", row.Queue)
-		o("alfred.queue.jobs", float64(row.Jobs), queue, attribute.String("state", row.State))
-		if row.State == "available" {
-			o("alfred.queue.age", row.Age, queue)
-		}
-	}
-
-	return nil
-}
-
-func observeTurns(ctx context.Context, tx pgx.Tx, o observe) error {
-	turns, err := db.New().MetricsTurns(ctx, tx, lately)
-	if err != nil {
-		return fmt.Errorf("measure turns: %w", err)
-	}
-	for _, row := range turns {
-		status := attribute.String("status", string(row.Status))
-		o("alfred.recent.turns", float64(row.Turns), status)
-		if row.P95 > 0 {
-			o.quantiles("alfred.recent.turn.duration", row.P50, row.P95, status)
-		}
-	}
-	nodes, err := db.New().MetricsNodes(ctx, tx, lately)
-	if err != nil {
-		return fmt.Errorf("measure nodes: %w", err)
-	}
-	for _, row := range nodes {
-		node := attribute.String("node", row.Node)
-		o("alfred.recent.node.runs", float64(row.Runs), node)
-		o.quantiles("alfred.recent.node.duration", row.P50, row.P95, node)
-	}
-
-	return nil
-}
-
-func observeCalls(ctx context.Context, tx pgx.Tx, o observe) error {
-	calls, err := db.New().MetricsCalls(ctx, tx, lately)
-	if err != nil {
-		return fmt.Errorf("measure calls: %w", err)
-	}
-	for _, row := range calls {
-		node, model := attribute.String("node", row.Node), attribute.String("model", row.Model)
-		o("alfred.recent.calls", float64(row.Calls), node, model)
-		o("alfred.recent.call.errors", float64(row.Errors), node, model)
-		o("alfred.recent.cost_usd", row.CostUsd, node, model)
-		for kind, n := range map[string]int64{"input": row.InputTokens, "output": row.OutputTokens, "cached": row.CachedTokens} {
-			o("alfred.recent.tokens", float64(n), node, model, attribute.String("kind", kind))
-		}
-	}
-
-	return nil
 }
