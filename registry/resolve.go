@@ -93,7 +93,7 @@ func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, error) {
 // judge says why an entry does not qualify, "" if it does.
 func judge(e *Entry, a ask, turn int) Reason {
 	switch {
-	case e == nil && hasID(a.ref):
+	case e == nil && Scrub(a.ref) != a.ref:
 		return ReasonUUID
 	case e == nil:
 		return ReasonUnknown

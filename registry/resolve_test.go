@@ -18,8 +18,8 @@ func refusal(t *testing.T, r *Registry, ref string, want Want) *RefError {
 
 	var refused *RefError
 	require.ErrorAs(t, err, &refused)
-	require.False(t, hasID(refused.Sentence), refused.Sentence)
-	require.False(t, hasID(refused.Ref), refused.Ref)
+	require.Equal(t, refused.Sentence, Scrub(refused.Sentence), refused.Sentence)
+	require.Equal(t, refused.Ref, Scrub(refused.Ref), refused.Ref)
 
 	return refused
 }

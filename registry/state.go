@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/google/uuid"
+
+	"alfred/internal/clean"
 )
 
 // The transitions of a ref, without a database. All rules of an entry's lifecycle are here; register.go and curation.go
@@ -186,6 +188,13 @@ const (
 	maxLabel  = 300
 	maxReason = 1000
 )
+
+// Scrub replaces every UUID-shaped text by [id]. All text that enters a prompt from outside the registry passes through it.
+func Scrub(text string) string {
+	text, _ = clean.Redact(text)
+
+	return text
+}
 
 // CleanText makes a single line fit for a prompt: no ids, no control characters, at most limit characters.
 func CleanText(text string, limit int) string {

@@ -352,7 +352,7 @@ func TestScrub(t *testing.T) {
 		"{550e8400-e29b-41d4-a716-446655440000}": "{[id]}",
 		"a 550e8400-e29b-41d4-a716-446655440000, 650e8400-e29b-41d4-a716-446655440000": "a [id], [id]",
 		"x550e8400-e29b-41d4-a716-446655440000y":                                       "x[id]y",
-		"ab550e8400-e29b-41d4-a716-446655440000":                                       "[id]",
+		"ab550e8400-e29b-41d4-a716-446655440000":                                       "ab[id]",
 		"550e8400-e29b-41d4-a716-446655440000-550e8400-e29b-41d4-a716-446655440000":    "[id]-[id]",
 		"550e8400e29b41d4a716446655440000":                                             "[id]",
 		"saved as 550e8400-e29b":                                                       "saved as [id]",
@@ -366,6 +366,5 @@ func TestScrub(t *testing.T) {
 		"decade-old beef-face":                                                         "decade-old beef-face",
 	} {
 		require.Equal(t, want, Scrub(text), text)
-		require.Equal(t, want != text, hasID(text), text)
 	}
 }

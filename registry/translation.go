@@ -1,6 +1,9 @@
 package registry
 
-import "alfred/internal/domain"
+import (
+	"alfred/internal/clean"
+	"alfred/internal/domain"
+)
 
 // translation is what is known when results are rewritten for a model.
 type translation struct {
@@ -57,7 +60,7 @@ func (t *translation) reference(out map[string]any, name string, to *domain.Enti
 		case one == nil:
 			return nil
 		case entry == nil:
-			return scrubbed
+			return clean.Redacted
 		default:
 			if !entry.LabelIsPlaceholder {
 				labels = append(labels, entry.Label)
