@@ -135,6 +135,29 @@ func TestStopKeepsWhatWasSaid(t *testing.T) {
 	b.requireNoTrouble()
 }
 
+// Answers can be clicked once the question is written out.
+func TestAnswersWaitForTheirQuestion(t *testing.T) {
+	t.Parallel()
+
+	g := &gate{open: make(chan struct{}), speak: make(chan struct{})}
+	close(g.open)
+	h := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model {
+		g.Model = offline.New(d)
+
+		return g
+	}})
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Delete everything in the freezer")
+	b.until(`document.querySelector(".turn .reply.streaming").textContent.length > 0`)
+	b.until(`document.querySelectorAll("` + answers + `").length === 2`)
+	b.until(`document.querySelector(".turn .options").checkVisibility() === false`)
+	close(g.speak)
+	require.Contains(t, b.lastReply(1), "Shall I?")
+	b.until(`document.querySelector(".turn .options").checkVisibility()`)
+	b.requireNoTrouble()
+}
+
 // K02: while a model is silent after a write, the page says so and what to do. When the turn's time is up, it says what
 // was saved, and the saved row is there.
 func TestK02TheDeadlineOnThePage(t *testing.T) {

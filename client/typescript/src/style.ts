@@ -60,6 +60,7 @@ a { color: var(--accent); }
 .reply table { border-collapse: collapse; }
 .reply th, .reply td { padding: .25rem .7rem .25rem 0; border-bottom: 1px solid var(--line); text-align: start; }
 .options { display: flex; flex-wrap: wrap; gap: .5rem; }
+.turn[aria-busy] .options { display: none; }
 .options button { border-color: var(--accent); color: var(--accent); border-radius: 2rem; text-align: start; }
 .cards + * { margin-top: .4rem; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); gap: .5rem; align-items: start; }
