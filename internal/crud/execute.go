@@ -70,6 +70,7 @@ type decision struct {
 	registry *registry.Registry
 	steps    []*step
 	approval *Approval
+	again    bool // the user is asked again
 	journal  *journal
 	// drafted are the versions of drafts that this decision made, by ref.
 	drafted map[string]int
@@ -96,7 +97,7 @@ type step struct {
 	agreed   bool         // the answer to a question covers it
 	sure     bool         // nobody has to be asked
 	asks     bool         // the user is asked about the keys
-	asked    string       // what the user is asked about them
+	asked    string       // what the user is asked about an operation
 	deletes  []*rowChange // with what goes with the keys, once a question needs it
 	result   Result
 	fault    *Error

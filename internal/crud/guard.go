@@ -1,9 +1,9 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -25,12 +25,12 @@ const (
 // rows are used as approved, without their filters.
 func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []registry.Filter) (*loaded, error) {
 	if s.keys != nil {
-		found, err := lockRows(ctx, tx, s.entity, s.keys)
-		if err != nil {
+		var err error
+		if s.found, err = lockRows(ctx, tx, s.entity, s.keys); err != nil {
 			return nil, err
 		}
 
-		return found, d.askAgain(ctx, tx, s, found)
+		return s.found, d.askAgain(ctx, tx, s)
 	}
 	list, err := d.writeConditions(ctx, s.entity, filters)
 	if err == nil {
@@ -62,7 +62,9 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 		return nil, err
 	}
 
-	return found, d.noteTargets(ctx, tx, s, ask && !s.agreed)
+	d.noteTargets(s, ask && !s.agreed)
+
+	return found, nil
 }
 
 // asksOthers reports whether other people's rows go with those of a deletion, and keeps what goes, for the question. Whoever
@@ -238,27 +240,17 @@ func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 	return slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) && len(found.Rows) > len(c.texts) })
 }
 
-// noteTargets keeps the rows for the question, should any call of the decision need one.
-func (d *decision) noteTargets(ctx context.Context, tx pgx.Tx, s *step, ask bool) error {
-	s.keys, s.versions, s.asks = s.found.keys(), s.found.Versions[s.entity.Type], ask
-	if !ask {
-		return nil
+// noteTargets keeps the rows for the question, should any call of the decision need one, and has the user asked about them.
+func (d *decision) noteTargets(s *step, ask bool) {
+	s.keys, s.versions = s.found.keys(), s.found.Versions[s.entity.Type]
+	if ask {
+		d.ask(s)
 	}
-	asked := d.alike(s)
-	rows := make([]map[string]any, 0, namedInQuestion)
-	for _, row := range asked.Rows[:min(len(asked.Rows), namedInQuestion)] {
-		rows = append(rows, maps.Clone(row))
-	}
-	if err := nameLinks(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label, s.entity.Spoken)...); err != nil {
-		return err
-	}
-	becomes, err := d.becomes(ctx, tx, s)
-	if err != nil {
-		return err
-	}
-	d.askOnce(s, question(s, becomes, rows, len(asked.Rows)))
+}
 
-	return nil
+// ask has the user asked about a call.
+func (d *decision) ask(s *step) {
+	s.asks, d.approval = true, cmp.Or(d.approval, &Approval{})
 }
 
 // approvedCalls returns all calls of a decision that awaits approval, with the rows that each would change.

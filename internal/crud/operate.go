@@ -158,10 +158,10 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	}
 	op.step.preview = text
 	if op.step.approved {
-		text = spoken("This has changed since I asked.") + " " + text
+		text = changedSinceAsked + " " + text
 	}
-	op.step.asks = true
-	d.ask(text)
+	op.step.asked = text
+	d.ask(op.step)
 
 	return true, nil
 }

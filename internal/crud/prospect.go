@@ -17,6 +17,9 @@ import (
 // shallI ends a question that asks for permission.
 const shallI = "Shall I?"
 
+// changedSinceAsked begins a question that is asked again.
+const changedSinceAsked = "This has changed since I asked."
+
 // prospect says whether the recorded writes can be undone: it names what cannot be, or says that deleted rows can be
 // restored; otherwise it is "".
 func (j *journal) prospect() string {
@@ -49,13 +52,42 @@ func (j *journal) aftermath() string {
 	return "What the database itself writes elsewhere after changes of " + strings.Join(tables, ", ") + " is not undone."
 }
 
-// warn completes the question: it adds what would be deleted with the rows that it names, the other writes that go with what
-// is asked about, though nobody need be asked about them alone, since a no is one to them too, and whether all that can be
-// undone.
+// warn words the question: what the user is asked about, with what would be deleted with it, the other writes that go with
+// that, though nobody need be asked about them alone, since a no is one to them too, and whether all that can be undone.
 func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil {
 		return nil
 	}
+	would, err := d.foretold(ctx, tx)
+	if err != nil {
+		return err
+	}
+	var said []string
+	if d.again {
+		said = append(said, changedSinceAsked)
+	}
+	for _, asked := range []bool{true, false} {
+		for _, s := range d.steps {
+			if s.asks != asked {
+				continue
+			}
+			text, err := d.would(ctx, tx, s)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(said, text) { // once for calls of a kind
+				said = append(said, text)
+			}
+		}
+	}
+	said = append(said, would.prospect(), would.aftermath(), shallI)
+	d.approval.Text = strings.Join(slices.DeleteFunc(said, nothing), " ")
+
+	return nil
+}
+
+// foretold is a journal of what the decision's deletions and operations would do.
+func (d *decision) foretold(ctx context.Context, tx pgx.Tx) (*journal, error) {
 	would := &journal{tools: d.tools, counts: true}
 	for _, s := range d.steps {
 		switch op := s.op.(type) {
@@ -63,46 +95,44 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 			if s.deletes == nil {
 				one := &journal{tools: d.tools, counts: true}
 				if err := one.deleting(ctx, tx, op.entity, op.keys); err != nil {
-					return err
+					return nil, err
 				}
 				s.deletes = one.writes
 			}
 			would.writes = append(would.writes, s.deletes...)
 		case *operateOp:
 			would.called(op.declared, op.this, nil)
-			if s.asks {
-				continue
-			}
-			text, err := op.sentence(ctx, tx) // it has been carried out: a preview would speak of what comes next
-			if err != nil {
-				return err
-			}
-			d.ask(text)
-		case *updateOp:
-			if s.asks || len(op.before.Rows) == 0 {
-				continue
-			}
-			if err := d.noteTargets(ctx, tx, s, true); err != nil {
-				return err
-			}
-		case *createOp:
-			text, err := d.added(ctx, tx, op.entity)
-			if err != nil {
-				return err
-			}
-			if !strings.Contains(d.approval.Text, text) { // once for all of them
-				d.ask(text)
-			}
-		}
-	}
-	d.askAboutDependents()
-	for _, text := range []string{would.prospect(), would.aftermath(), shallI} {
-		if text != "" {
-			d.ask(text)
 		}
 	}
 
-	return nil
+	return would, nil
+}
+
+// would says what a call would do, "" for what goes without saying.
+func (d *decision) would(ctx context.Context, tx pgx.Tx, s *step) (text string, err error) {
+	switch op := s.op.(type) {
+	case *deleteOp, *updateOp:
+		deletes := s.call.Tool == vocab.ToolDelete
+		if len(d.alike(s).Rows) == 0 || deletes && !s.asks && !s.approved {
+			return "", nil
+		}
+		text, err = d.question(ctx, tx, s)
+		if deletes {
+			text += d.goesWith(s)
+		}
+
+		return text + ".", err
+	case *operateOp:
+		if s.asks {
+			return s.asked, nil
+		}
+
+		return op.sentence(ctx, tx) // it has been carried out: a preview would speak of what comes next
+	case *createOp:
+		return d.added(ctx, tx, op.entity)
+	default:
+		return "", nil
+	}
 }
 
 // added says what the decision creates among the rows of a type, by name.
@@ -134,15 +164,6 @@ func (d *decision) added(ctx context.Context, tx pgx.Tx, e *domain.Entity) (stri
 	}
 
 	return text + ".", nil
-}
-
-// askAboutDependents adds to each question about a deletion what goes with its rows.
-func (d *decision) askAboutDependents() {
-	for _, s := range d.steps {
-		if whole, asks := strings.CutSuffix(s.asked, "."); asks && s.deletes != nil {
-			d.approval.Text = strings.Replace(d.approval.Text, s.asked, whole+d.goesWith(s)+".", 1)
-		}
-	}
 }
 
 // goesWith counts what is deleted with the rows of a question, and what would lose its reference to them, except what calls of

@@ -15,31 +15,18 @@ import (
 	"alfred/registry"
 )
 
-// askOnce asks about a call and the earlier ones of its kind, in place of what was asked about those.
-func (d *decision) askOnce(s *step, text string) {
-	s.asked = text
-	for _, one := range d.steps {
-		if one != s && one.asked != "" && one.entity == s.entity && one.call.Tool == s.call.Tool {
-			d.approval.Text = strings.Replace(d.approval.Text, one.asked, text, 1)
-			one.asked = ""
-
-			return
-		}
+// question names the first of the rows that a call and those like it would change, and what would be written into them: into
+// all, or into each, and what is written only into rows that it does not name.
+func (d *decision) question(ctx context.Context, tx pgx.Tx, s *step) (string, error) {
+	asked := d.alike(s)
+	rows, count := each(asked.Rows[:min(len(asked.Rows), namedInQuestion)], maps.Clone[map[string]any]), len(asked.Rows)
+	if err := nameLinks(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label, s.entity.Spoken)...); err != nil {
+		return "", err
 	}
-	d.ask(text)
-}
-
-// ask adds a sentence that the user has to agree to.
-func (d *decision) ask(text string) {
-	if d.approval == nil {
-		d.approval = &Approval{}
+	into, err := d.becomes(ctx, tx, s)
+	if err != nil {
+		return "", err
 	}
-	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
-}
-
-// question names the first of the rows that a call would change, and what it would write into them: into all, or into each,
-// and what is written only into rows that it does not name.
-func question(s *step, into map[string]string, rows []map[string]any, count int) string {
 	verb := map[string]string{vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
 	noun := s.entity.Name
 	if count > 1 {
@@ -57,10 +44,10 @@ func question(s *step, into map[string]string, rows []map[string]any, count int)
 		}
 	}
 	if count == 1 && strings.EqualFold(labels[0], noun) { // there is no other: the user's preferences
-		return fmt.Sprintf("This would %s the %s%s.", verb, noun, becomes)
+		return fmt.Sprintf("This would %s the %s%s", verb, noun, becomes), nil
 	}
 
-	return fmt.Sprintf("This would %s %d %s%s: %s%s.", verb, count, noun, becomes, andMore(labels, count), inBrackets(unsaid...))
+	return fmt.Sprintf("This would %s %d %s%s: %s%s", verb, count, noun, becomes, andMore(labels, count), inBrackets(unsaid...)), nil
 }
 
 func inBrackets(texts ...string) string {
@@ -77,7 +64,7 @@ func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (map[string]
 	into := map[string]string{}
 	for _, one := range d.steps {
 		op, updates := one.op.(*updateOp)
-		if !updates || s.call.Tool != vocab.ToolUpdate || one.agreed || one.entity != s.entity || op.before == nil && one != s {
+		if !updates || s.call.Tool != vocab.ToolUpdate || one.agreed || one.entity != s.entity {
 			continue
 		}
 		values, err := inWords(ctx, tx, s.entity, op.written)

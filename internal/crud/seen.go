@@ -66,19 +66,15 @@ func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) er
 	return fail(CodeStale, "Nothing was written: you have not seen what would be changed of %d of these %s. What they are follows; decide again.", len(keys), e.Plural)
 }
 
-// askAgain asks the user again about rows that changed after the question.
-func (d *decision) askAgain(ctx context.Context, tx pgx.Tx, s *step, found *loaded) error {
-	keys, err := d.changedSince(ctx, tx, s.versions, found.Versions[s.entity.Type])
-	if err != nil || len(keys) == 0 {
-		return err
+// askAgain has the user asked again about rows that changed after the question.
+func (d *decision) askAgain(ctx context.Context, tx pgx.Tx, s *step) error {
+	keys, err := d.changedSince(ctx, tx, s.versions, s.found.Versions[s.entity.Type])
+	if len(keys) > 0 {
+		d.noteTargets(s, true)
+		d.again = true
 	}
-	s.found = found
-	if err := d.noteTargets(ctx, tx, s, true); err != nil {
-		return err
-	}
-	d.approval.Text = spoken("This has changed since I asked.") + " " + d.approval.Text
 
-	return nil
+	return err
 }
 
 // changedSince returns the keys whose version differs from the one seen, not counting this transaction's own writes,

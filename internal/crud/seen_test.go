@@ -1,12 +1,16 @@
 package crud_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
+	"alfred/internal/dbtest"
+	"alfred/internal/testfactory"
 	"alfred/internal/vocab"
 )
 
@@ -99,6 +103,39 @@ func TestK03ApprovedRowsThatChanged(t *testing.T) {
 	require.Contains(t, again.Text, "This has changed since I asked. This would delete 2")
 	require.Nil(t, b.approve(again).Approval)
 	require.Zero(t, query[int64](b, `SELECT count(*) FROM kitchen.inventory WHERE user_id = $1`, b.scope.UserID))
+}
+
+// Calls that wait for the same yes and whose rows are as they were are named again, too.
+func TestK03ApprovedBesideRowsThatChanged(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	begin := func() pgx.Tx {
+		tx, err := pool.Begin(t.Context())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
+
+		return tx
+	}
+	tx := begin()
+	b := setupIn(t, tx, testfactory.User(t, tx, "UTC"))
+	b.ok("write", vocab.ToolCreate, `{"table": "inventory", "data": [{"name": "flour"}, {"name": "salt"}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Shop"}, {"title": "Bake"}]}`)
+	update := func(n int, title string) vocab.Call {
+		return call(vocab.ToolUpdate, sprintf(`{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_%d"}], "data": {"title": %q}}`, n, title))
+	}
+	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "inventory", "filters": []}`), update(1, "Shopping"), update(2, "Baking")).Approval
+	require.NotNil(t, asked)
+	require.Equal(t, "This would delete 2 pantry items: flour, salt. This would change 2 tasks: Shop (title: Shopping), Bake (title: Baking). This can be undone. Shall I?", asked.Text)
+	require.NoError(t, tx.Commit(t.Context()))
+	b.tx = begin()
+	b.exec(`UPDATE kitchen.inventory SET quantity = 7 WHERE name = 'flour' AND user_id = $1`, b.scope.UserID)
+	require.NoError(t, b.tx.Commit(t.Context()))
+	b.tx = begin()
+	again := b.approve(asked).Approval
+	require.NotNil(t, again)
+	require.Equal(t, "This has changed since I asked. "+asked.Text, again.Text)
+	require.Nil(t, b.approve(again).Approval)
 }
 
 // K03: the same for drafts, between a model and a person, and between two calls of one decision.
