@@ -3,12 +3,16 @@ package crud
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/domain"
+	"alfred/internal/exact"
 	"alfred/internal/vocab"
 	"alfred/registry"
 )
@@ -265,4 +269,84 @@ func (d *decision) approvedCalls() []ApprovedCall {
 	}
 
 	return calls
+}
+
+// hasAgreed reports whether the answer to a question covers a call that the user would have to be asked about: it makes
+// the change that the question named, to fewer of its rows, which are as they were then. All of them need a plain yes: an
+// answer in other words that changes nothing may have been misunderstood.
+func (d *decision) hasAgreed(ctx context.Context, tx pgx.Tx, s *step) (bool, error) {
+	versions, agreed := map[string]string{}, map[string]bool{}
+	for _, one := range d.bounds.Agreed {
+		if !d.sameChange(s, one) {
+			continue
+		}
+		maps.Copy(versions, one.Versions)
+		for _, key := range one.Keys {
+			agreed[key] = true
+		}
+	}
+	keys := s.found.keys()
+	count := len(keys)
+	for _, one := range d.steps {
+		if one.agreed && one.entity == s.entity {
+			count += len(one.found.Rows)
+		}
+	}
+	for _, key := range keys {
+		if !agreed[key] {
+			return false, nil
+		}
+	}
+	changed, err := d.changedSince(ctx, tx, versions, s.found.Versions[s.entity.Type])
+
+	return count < len(agreed) && len(changed) == 0, err
+}
+
+// sameChange reports whether a call does to its rows what one that the user has agreed to would have done.
+func (d *decision) sameChange(s *step, agreed ApprovedCall) bool {
+	if agreed.Tool != s.call.Tool || agreed.EntityType != s.entity.Type {
+		return false
+	}
+	now, updates := s.op.(*updateOp)
+	if !updates {
+		return true
+	}
+	op, fault := d.newUpdate(&step{call: agreed.Call})
+	then, _ := op.(*updateOp)
+
+	return fault == nil && reflect.DeepEqual(now.args.Data, then.args.Data)
+}
+
+// Fingerprint is equal for calls that differ only in formatting.
+func Fingerprint(c vocab.Call) string {
+	var args any
+	if err := exact.Decode(c.Args, &args); err != nil {
+		return c.Tool + string(c.Args)
+	}
+	sorted, err := json.Marshal(args)
+	if err != nil {
+		return c.Tool + string(c.Args)
+	}
+
+	return c.Tool + string(sorted)
+}
+
+// repeated refuses a call that the decision or its step makes twice, if it does more then: a row is created twice, and a
+// name finds the next best row once the best is deleted. made are the fingerprints of the decision's earlier ones.
+// Models repeat themselves, so only the user's words could say that it is meant, and a model that means it can say it
+// otherwise.
+func (d *decision) repeated(call vocab.Call, made map[string]bool) *Error {
+	if vocab.Reads(call.Tool) || call.Tool == vocab.ToolCalculate || call.Tool == vocab.ToolUpdate {
+		return nil
+	}
+	is := Fingerprint(call)
+	if told, done := d.bounds.Done[is]; done {
+		return fail(CodeRepeated, "This step has already done that: %s. Leave it out, or call step_complete if nothing else is to be done.", registry.Scrub(told))
+	}
+	if made[is] {
+		return fail(CodeRepeated, "The same %s stands twice in this answer. Leave one out; rows that are to be equal stand in one call.", call.Tool)
+	}
+	made[is] = true
+
+	return nil
 }
