@@ -24,7 +24,6 @@ type createOp struct {
 	read    map[string]int // the version of the draft
 	removed removals       // what the patch removes
 	saved   *saved
-	found   *loaded
 }
 
 func (d *decision) newCreate(s *step) (operation, *Error) {

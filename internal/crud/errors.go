@@ -336,7 +336,7 @@ func ruleInWords(definition string) string {
 	definition = domain.WithoutCasts(definition)
 	if found := ruleListed.FindStringSubmatch(definition); found != nil {
 		if words := ruleWords.FindAllStringSubmatch(found[2], -1); len(words) > 0 {
-			return "has to be " + oneOfWords(words)
+			return "has to be " + listed(each(words, func(word []string) string { return strings.ReplaceAll(word[1]+word[2], "''", "'") }), " or ")
 		}
 	}
 	if bounds := boundsInWords(strings.Split(definition, " AND ")); bounds != "" {
@@ -344,21 +344,6 @@ func ruleInWords(definition string) string {
 	}
 
 	return "breaks the rule " + definition
-}
-
-func oneOfWords(words [][]string) string {
-	var b strings.Builder
-	for i, word := range words {
-		switch {
-		case i > 0 && i == len(words)-1:
-			b.WriteString(" or ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(strings.ReplaceAll(word[1]+word[2], "''", "'"))
-	}
-
-	return b.String()
 }
 
 // boundsInWords words bounds that all concern one column, "" for other rules.

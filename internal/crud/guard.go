@@ -57,7 +57,9 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	s.found = found
 	ask, err := d.mustAsk(ctx, s, list)
 	if err == nil && !ask && s.call.Tool == vocab.ToolDelete {
-		ask, err = d.tools.asksOthers(ctx, tx, s)
+		var would *journal
+		would, err = d.tools.takesOthers(ctx, tx, found)
+		s.deletes, ask = would.writes, would.others
 	}
 	if err == nil && ask {
 		s.agreed, err = d.hasAgreed(ctx, tx, s)
@@ -71,16 +73,8 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	return found, nil
 }
 
-// asksOthers reports whether other people's rows go with those of a deletion, and keeps what goes, for the question. Whoever
-// asks for it knows of their own.
-func (t *Tools) asksOthers(ctx context.Context, tx pgx.Tx, s *step) (bool, error) {
-	would, err := t.takesOthers(ctx, tx, s.found)
-	s.deletes = would.writes
-
-	return would.others, err
-}
-
-// takesOthers records what a deletion would take along, nothing where that is never another person's.
+// takesOthers records what a deletion would take along, nothing where that is never another person's: whoever asks for it knows
+// of their own.
 func (t *Tools) takesOthers(ctx context.Context, tx pgx.Tx, found *loaded) (*journal, error) {
 	would := &journal{tools: t, counts: true}
 	if !t.domain.TakesOthers(found.Entity) {

@@ -110,7 +110,14 @@ func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows [
 	if err := linkRows(ctx, tx, e, own); err != nil {
 		return nil, err
 	}
-	result, err := d.mergeOrInsert(ctx, tx, e, own)
+	write := d.saveNew
+	switch {
+	case e.Merge != nil:
+		write = d.merge
+	case e.Singleton:
+		write = d.mergeSingle
+	}
+	result, err := write(ctx, tx, e, own)
 	if err != nil {
 		return nil, err
 	}
@@ -122,17 +129,6 @@ func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows [
 	}
 
 	return result, nil
-}
-
-func (d *decision) mergeOrInsert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
-	switch {
-	case e.Merge != nil:
-		return d.merge(ctx, tx, e, rows)
-	case e.Singleton:
-		return d.mergeSingle(ctx, tx, e, rows)
-	}
-
-	return d.saveNew(ctx, tx, e, rows)
 }
 
 func (d *decision) saveNew(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {

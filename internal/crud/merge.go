@@ -197,15 +197,8 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, existing *loaded, names
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	if err := d.journal.updating(ctx, tx, e, keys, columnsOf(rows...)); err != nil {
-		return nil, err
-	}
-	reached, err := updateEach(ctx, tx, e, keys, rows)
-	if err != nil {
-		return nil, suspectRows(err, e, rows)
-	}
 
-	return written, requireRows(e, reached, len(keys))
+	return written, suspectRows(updateEach(ctx, tx, d.journal, e, keys, rows), e, rows)
 }
 
 // mergeSingle creates the only row that a user may have of a type, or adds to it: lists grow by what they lack, objects

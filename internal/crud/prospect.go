@@ -2,8 +2,6 @@ package crud
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -111,7 +109,7 @@ func (d *decision) foretold(ctx context.Context, tx pgx.Tx) (*journal, error) {
 // would says what a call would do, "" for what goes without saying.
 func (d *decision) would(ctx context.Context, tx pgx.Tx, s *step) (text string, err error) {
 	switch op := s.op.(type) {
-	case *deleteOp, *updateOp:
+	case *createOp, *deleteOp, *updateOp:
 		deletes := s.call.Tool == vocab.ToolDelete
 		if len(d.alike(s).Rows) == 0 || deletes && !s.asks && !s.approved {
 			return "", nil
@@ -128,42 +126,9 @@ func (d *decision) would(ctx context.Context, tx pgx.Tx, s *step) (text string, 
 		}
 
 		return op.sentence(ctx, tx) // it has been carried out: a preview would speak of what comes next
-	case *createOp:
-		return d.added(ctx, tx, op.entity)
 	default:
 		return "", nil
 	}
-}
-
-// added says what the decision creates among the rows of a type, by name.
-func (d *decision) added(ctx context.Context, tx pgx.Tx, e *domain.Entity) (string, error) {
-	count, noun := 0, e.Name
-	var labels []string
-	for _, s := range d.steps {
-		op, creates := s.op.(*createOp)
-		if !creates || s.entity != e {
-			continue
-		}
-		count += len(op.found.Rows)
-		rows := each(op.found.Rows[:min(len(op.found.Rows), namedInQuestion-len(labels))], maps.Clone[map[string]any])
-		if err := nameLinks(ctx, tx, e, rows, furthestName, linksOf(e.Label)...); err != nil {
-			return "", err
-		}
-		for _, row := range rows {
-			if label := registry.Scrub(e.Label.RenderComplete(row)); label != "" {
-				labels = append(labels, label)
-			}
-		}
-	}
-	if count > 1 {
-		noun = e.Plural
-	}
-	text := fmt.Sprintf("This would add %d %s", count, noun)
-	if len(labels) > 0 {
-		text += ": " + andMore(labels, count)
-	}
-
-	return text + ".", nil
 }
 
 // goesWith counts what is deleted with the rows of a question, and what would lose its reference to them, except what calls of
@@ -213,11 +178,8 @@ func (t *Tools) affected(writes []*rowChange, action string, known map[rowKey]bo
 			rows = append(rows, counted(counts[e], e.Name, e.Plural))
 		}
 	}
-	if n := len(rows); n > 2 {
-		rows = []string{strings.Join(rows[:n-1], ", "), rows[n-1]}
-	}
 
-	return strings.Join(rows, " and ")
+	return listed(rows, " and ")
 }
 
 // fewParts is up to how many parts of rows go with them without a word: a recipe's ingredients, but not a project's issues.

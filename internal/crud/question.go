@@ -27,7 +27,7 @@ func (d *decision) question(ctx context.Context, tx pgx.Tx, s *step) (string, er
 	if err != nil {
 		return "", err
 	}
-	verb := map[string]string{vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
+	verb := map[string]string{vocab.ToolCreate: "add", vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
 	noun := s.entity.Name
 	if count > 1 {
 		noun = s.entity.Plural

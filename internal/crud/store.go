@@ -203,6 +203,15 @@ func namesOf(e *domain.Entity, rows []map[string]any, all int) string {
 	return ": " + andMore(names, all)
 }
 
+// listed joins texts, the last two by a word: "a, b and c".
+func listed(texts []string, word string) string {
+	if n := len(texts); n > 2 {
+		texts = []string{strings.Join(texts[:n-1], ", "), texts[n-1]}
+	}
+
+	return strings.Join(texts, word)
+}
+
 // andMore lists names, and how many more there are of all.
 func andMore(names []string, all int) string {
 	between := ", "

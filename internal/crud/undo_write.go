@@ -80,7 +80,7 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	s := insertSQL(e, names, "OVERRIDING SYSTEM VALUE", rows)
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err == nil {
-		_, err = updateEach(ctx, tx, e, circles, pointing)
+		err = updateEach(ctx, tx, &journal{}, e, circles, pointing) // they count as created
 	}
 	if err != nil {
 		return fmt.Errorf("bring back rows of %s: %w", e.Table, err)
@@ -155,24 +155,13 @@ func pointedAtFirst(e *domain.Entity, rows []image) []image {
 
 // setBack restores the previous values of the columns that the turn changed.
 func (u *undoing) setBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, writes []*formerWrite) error {
-	var keys, columns []string
+	var keys []string
 	var rows []image
 	for _, w := range slices.Backward(writes) {
-		keys, rows, columns = append(keys, w.EntityID), append(rows, w.before), slices.AppendSeq(columns, maps.Keys(w.before))
-	}
-	slices.Sort(columns)
-	if err := u.journal.updating(ctx, tx, e, keys, slices.Compact(columns)); err != nil {
-		return err
-	}
-	reached, err := updateEach(ctx, tx, e, keys, rows)
-	if err != nil {
-		return fmt.Errorf("set back rows: %w", err)
-	}
-	if reached != int64(len(writes)) {
-		return fail(CodeStale, "Rows of %s were changed by somebody else in the meantime. Nothing was taken back.", e.Table)
+		keys, rows = append(keys, w.EntityID), append(rows, w.before)
 	}
 
-	return nil
+	return updateEach(ctx, tx, u.journal, e, keys, rows)
 }
 
 // inverse is the operation that undoes the one that was called, nil for none.

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -190,20 +191,22 @@ func updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
 	return s
 }
 
-// updateEach sets in each row the columns that are given for it, all in one round trip, and returns how many rows it
-// reached.
-func updateEach[R ~map[string]V, V any](ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string, rows []R) (reached int64, err error) {
-	updates, counts := &pg.Batch{}, make([]int64, len(keys))
+// updateEach records and sets in each row the columns that are given for it, all in one round trip.
+func updateEach[R ~map[string]V, V any](ctx context.Context, tx pgx.Tx, j *journal, e *domain.Entity, keys []string, rows []R) error {
+	if err := j.updating(ctx, tx, e, keys, columnsOf(rows...)); err != nil {
+		return err
+	}
+	updates, counts, reached := &pg.Batch{}, make([]int64, len(keys)), int64(0)
 	for i, key := range keys {
 		s := updateSQL(e, []string{key}, columnsOf(rows[i]), rows[i])
 		updates.Count("update "+e.Table, s.String(), s.args, &counts[i])
 	}
-	err = updates.Send(ctx, tx)
+	err := updates.Send(ctx, tx)
 	for _, n := range counts {
 		reached += n
 	}
 
-	return reached, err
+	return cmp.Or(err, requireRows(e, reached, len(keys)))
 }
 
 func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
