@@ -40,11 +40,7 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 		case len(keys) == 0:
 			rest = append(rest, filter)
 		default:
-			op := opIn
-			if filter.Op == opNotEqual || filter.Op == opNotIn {
-				op = opNotIn
-			}
-			found = append(found, condition{column: e.Reached(filter.Field), op: op, kind: domain.KindUUID, texts: keys})
+			found = append(found, condition{column: e.Reached(filter.Field), op: listOp(filter), kind: domain.KindUUID, texts: keys})
 		}
 	}
 

@@ -41,8 +41,7 @@ func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) 
 		case len(stored) > 0:
 			filter.Value = stored
 		default:
-			negated := filter.Op == opNotEqual || filter.Op == opNotIn
-			decided = append(decided, condition{column: e.Key, none: !negated, all: negated})
+			decided = append(decided, condition{column: e.Key, op: listOp(filter), texts: []string{}})
 
 			continue
 		}
@@ -163,7 +162,6 @@ func ofDrafts(list []condition) []condition {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i].ofDraft = true
-		list[i].none, list[i].all = list[i].op == opExists, list[i].op == opNotExists
 	}
 
 	return list

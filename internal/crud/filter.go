@@ -39,6 +39,15 @@ var orderOps = []string{opGreater, opGreaterEq, opLess, opLessEq}
 // otherOps are operators as other languages write them.
 var otherOps = map[string]string{"==": opEqual, "<>": opNotEqual, "not in": opNotIn, "is null": opIsNull, "is not null": opIsNotNull, "not exists": opNotExists}
 
+// listOp is the operator of a filter on references when its values are a list.
+func listOp(filter registry.Filter) string {
+	if filter.Op == opNotEqual || filter.Op == opNotIn {
+		return opNotIn
+	}
+
+	return opIn
+}
+
 // opsOf lists the operators that a column supports.
 func opsOf(e *domain.Entity, c *domain.Column) []string {
 	ops := []string{opEqual, opNotEqual, opIsNull, opIsNotNull}
@@ -90,14 +99,13 @@ type condition struct {
 	column *domain.Column
 	op     string
 	kind   domain.Kind // of the values; row keys are text, whatever their type, and a time may be compared with days
-	// texts are the values in the form that Postgres parses: list elements for in, not_in and contains, otherwise one.
+	// texts are the values in the form that Postgres parses: list elements for in, not_in and contains, otherwise one. A list
+	// without elements is that of a condition which named only drafts: no stored row is in it.
 	texts []string
 	// ofDraft: it is asked of drafts, whose keys are refs.
 	ofDraft bool
 	// found is, for lookups by name, what each text may mean.
 	found []named
-	// none and all: the condition is decided, because all its refs are drafts.
-	none, all bool
 	// pointing are the rows that have to exist, or must not; then there is no column.
 	pointing *pointing
 	// distance is the text of a semantic search, which ranks rows and excludes none.

@@ -77,9 +77,7 @@ func besides(columns []*domain.Column) string {
 
 func conditionSQL(s *statement, e *domain.Entity, c *condition, written func(string) string) string {
 	switch {
-	case c.none:
-		return "FALSE"
-	case c.all || c.distance != "":
+	case c.distance != "":
 		return "TRUE"
 	case c.pointing != nil:
 		return existsSQL(s, e, c)

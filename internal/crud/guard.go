@@ -161,11 +161,10 @@ var verbs = map[string]domain.Verb{vocab.ToolUpdate: domain.Update, vocab.ToolDe
 // all calls of a kind: what is split into many calls is no less.
 func (d *decision) mustAsk(ctx context.Context, s *step, list []condition) (bool, error) {
 	e, found, rows := s.entity, s.found, d.alike(s)
-	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })
 	switch {
 	case len(found.Rows) == 0:
 		return false, nil
-	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(rows.Rows) > maxUnasked:
+	case slices.Contains(e.Approve, verbs[s.call.Tool]), len(list) == 0, len(rows.Rows) > maxUnasked:
 		return true, nil
 	case s.call.Tool == vocab.ToolDelete && moreThanNamed(e, found, list):
 		return true, nil

@@ -84,7 +84,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if len(ranked) > 1 {
 		return nil, failColumn(CodeBadFilter, semanticField, "%s can rank rows by one text only.", semanticField)
 	}
-	if slices.ContainsFunc(filters, func(c condition) bool { return c.none }) {
+	if slices.ContainsFunc(filters, func(c condition) bool { return c.op == opIn && len(c.texts) == 0 }) {
 		return nil, nil
 	}
 	if err := resolveNames(ctx, tx, op.entity, filters, or); err != nil {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
@@ -268,28 +267,23 @@ func (t *Tools) change(
 	return found.row(0), d.noteDone(ctx, tx, user, nil, found.after(past[verb]))
 }
 
-// decisionOf returns a decision of the user's outside the chat, in a session or in none.
+// decisionOf returns a decision of the user's outside the chat: in none of the user's sessions, or in the next turn of one,
+// whose running turn is notified.
 func (t *Tools) decisionOf(ctx context.Context, tx pgx.Tx, user User) (*decision, error) {
 	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}, journal: &journal{}}
 	if user.Session == nil {
 		return d, nil
 	}
-
-	return d, d.enter(ctx, tx, *user.Session)
-}
-
-// enter attributes the change to the session's next turn, and notifies the running one. The session must be the user's.
-func (d *decision) enter(ctx context.Context, tx pgx.Tx, session uuid.UUID) error {
-	last, err := db.New().SessionChange(ctx, tx, &db.SessionChangeParams{ID: session, UserID: d.scope.UserID})
+	last, err := db.New().SessionChange(ctx, tx, &db.SessionChangeParams{ID: *user.Session, UserID: user.ID})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return fail(CodeNotFound, "There is no such session.")
+		return nil, fail(CodeNotFound, "There is no such session.")
 	}
 	if err != nil {
-		return fmt.Errorf("enter session: %w", err)
+		return nil, fmt.Errorf("enter session: %w", err)
 	}
-	d.scope.SessionID, d.scope.Turn = session, int(last)+1
+	d.scope.SessionID, d.scope.Turn = *user.Session, int(last)+1
 
-	return nil
+	return d, nil
 }
 
 // past maps verbs to the actions in row_events.
