@@ -308,8 +308,11 @@ func byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, key
 
 // keyed selects rows by key, in the order of the keys; without keys, none.
 func keyed(e *domain.Entity, keys []string) *query {
-	return &query{keys: slices.Concat([]string{}, keys), first: inOrder(e, e.Key, keys)}
+	return &query{keys: noneIfEmpty(keys), first: inOrder(e, e.Key, keys)}
 }
+
+// noneIfEmpty are keys of which none mean no row: nil would mean every row.
+func noneIfEmpty(keys []string) []string { return append([]string{}, keys...) }
 
 // inOrder orders rows by the place of a column's value in a list.
 func inOrder(e *domain.Entity, c *domain.Column, texts []string) func(*statement) []*term {
@@ -320,7 +323,7 @@ func inOrder(e *domain.Entity, c *domain.Column, texts []string) func(*statement
 
 // lockRows selects rows by key and locks them.
 func lockRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
-	return load(ctx, tx, e, &query{sel: ownColumns(e), keys: slices.Concat([]string{}, keys), lock: true})
+	return load(ctx, tx, e, &query{sel: ownColumns(e), keys: noneIfEmpty(keys), lock: true})
 }
 
 // versions returns the versions of the user's rows, by type and key. which is the condition on rows of a type, "" if none

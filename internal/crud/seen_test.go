@@ -105,6 +105,25 @@ func TestK03ApprovedRowsThatChanged(t *testing.T) {
 	require.Zero(t, query[int64](b, `SELECT count(*) FROM kitchen.inventory WHERE user_id = $1`, b.scope.UserID))
 }
 
+// A call that was to change no row when the user agreed changes none, whatever rows there are by now.
+func TestK03ApprovedForNoRows(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`)
+	for tool, change := range map[string]string{vocab.ToolDelete: "", vocab.ToolUpdate: `, "data": {"title": "Bake"}`} {
+		b.ok("write", vocab.ToolCreate, `{"table": "inventory", "data": {"name": "flour"}}`)
+		asked := b.decide("write", call(vocab.ToolDelete, `{"table": "inventory", "filters": []}`),
+			call(tool, `{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "Clean%"}]`+change+`}`)).Approval
+		require.NotNil(t, asked)
+		outcome := b.approve(asked)
+		require.False(t, outcome.Failed(), "%+v", outcome.Results)
+		require.Equal(t, 1, outcome.Results[0].RowCount)
+		require.Zero(t, outcome.Results[1].RowCount)
+	}
+	require.Equal(t, "Shop", query[string](b, `SELECT string_agg(title, ' ') FROM kitchen.tasks WHERE user_id = $1`, b.scope.UserID))
+}
+
 // Calls that wait for the same yes and whose rows are as they were are named again, too.
 func TestK03ApprovedBesideRowsThatChanged(t *testing.T) {
 	t.Parallel()
