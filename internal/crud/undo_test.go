@@ -64,6 +64,20 @@ type turnDone struct {
 	before string
 }
 
+// A row that was deleted and is there again, from wherever, is nobody's to overwrite.
+func TestUndoLeavesWhatIsThereAgain(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`)
+	id := query[uuid.UUID](b, `SELECT id FROM kitchen.tasks WHERE user_id = $1`, b.scope.UserID)
+	b.nextTurn()
+	b.ok("write", vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`)
+	b.exec(`INSERT INTO kitchen.tasks (id, user_id, title) VALUES ($1, $2, 'Bake')`, id, b.scope.UserID)
+	refused := b.undo(b.scope.TurnID, b.scope.Turn).Results[0]
+	require.Equal(t, "The task Bake is there again, by another program, or the database itself. Nothing was taken back.", refused.ErrorMessage)
+	require.Equal(t, "Bake", query[string](b, `SELECT title FROM kitchen.tasks WHERE id = $1`, id))
+}
+
 // Every write of a conversation can be undone, last first, and then everything again by undoing the undos.
 func TestUndoBackwards(t *testing.T) {
 	t.Parallel()
