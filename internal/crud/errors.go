@@ -65,6 +65,11 @@ func failColumn(code Code, column, format string, args ...any) *Error {
 	return &Error{Code: code, Column: column, Message: fmt.Sprintf(format, args...)}
 }
 
+// badValue says what is wrong with a value of a column, after the column's name.
+func badValue(c *domain.Column, format string, args ...any) *Error {
+	return failColumn(CodeBadValue, c.Name, "%s "+format, append([]any{c.Name}, args...)...)
+}
+
 // faults collects everything wrong with an input, so that a model can correct it in one answer.
 type faults []*Error
 

@@ -211,7 +211,7 @@ func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map
 	for _, row := range rows {
 		eachText(e, row, func(c *domain.Column, text string) string {
 			if c.Kind == domain.KindText && strings.TrimSpace(text) == "null" { // Null is a name
-				wrong.add(failColumn(CodeBadValue, c.Name, "%s would hold the word null. To empty it, name it in clear; in a new row, leave it out.", c.Name))
+				wrong.add(badValue(c, "would hold the word null. To empty it, name it in clear; in a new row, leave it out."))
 			}
 			refs = append(refs, registry.RefsIn(d.tools.domain, text)...)
 
@@ -228,7 +228,7 @@ func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map
 	for _, row := range rows {
 		eachText(e, row, func(c *domain.Column, text string) string {
 			if entry, isRef := known[strings.TrimSpace(text)]; isRef {
-				wrong.add(failColumn(CodeBadValue, c.Name, "%s holds a text, not a ref: write what %s is called (%s).", c.Name, entry.Ref, entry.Label))
+				wrong.add(badValue(c, "holds a text, not a ref: write what %s is called (%s).", entry.Ref, entry.Label))
 			}
 
 			return withLabels(d.tools.domain, text, known)

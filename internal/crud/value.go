@@ -42,7 +42,7 @@ func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 	case domain.KindJSON:
 		text, err := json.Marshal(value)
 		if err != nil {
-			return "", failColumn(CodeBadValue, c.Name, "%s has to be JSON.", c.Name)
+			return "", badValue(c, "has to be JSON.")
 		}
 
 		return string(text), nil
@@ -66,7 +66,7 @@ func boolText(c *domain.Column, value any) (string, *Error) {
 		return "false", nil
 	}
 
-	return "", failColumn(CodeBadValue, c.Name, "%s has to be true or false.", c.Name)
+	return "", badValue(c, "has to be true or false.")
 }
 
 // hugeExponent matches an exponent of more than two digits. "25 Euro" has none.
@@ -82,13 +82,13 @@ func numberText(c *domain.Column, value any) (string, *Error) {
 	}
 	// The exponent is bounded because a Rat is written out in full.
 	if len(text) == 0 || len(text) > 60 || strings.ContainsAny(text, "/_xXpP") {
-		return "", failColumn(CodeBadValue, c.Name, "%s has to be a number.", c.Name)
+		return "", badValue(c, "has to be a number.")
 	}
 	if hugeExponent.MatchString(text) {
-		return "", failColumn(CodeBadValue, c.Name, "%s is out of range.", c.Name)
+		return "", badValue(c, "is out of range.")
 	}
 	if _, ok := new(big.Rat).SetString(text); !ok {
-		return "", failColumn(CodeBadValue, c.Name, "%s has to be a number.", c.Name)
+		return "", badValue(c, "has to be a number.")
 	}
 
 	return text, nil
@@ -128,7 +128,7 @@ func timeText(c *domain.Column, value any, what string, layouts []string, form f
 	at, layout := parsedTime(text, layouts)
 	switch {
 	case layout == "":
-		return "", failColumn(CodeBadValue, c.Name, "%s has to be %s.", c.Name, what)
+		return "", badValue(c, "has to be %s.", what)
 	case day != "" && !strings.HasPrefix(at.Weekday().String(), capital(strings.ToLower(day))):
 		return "", failColumn(CodeBadValue, c.Name, "%s: %s is a %s.", c.Name, at.Format(time.DateOnly), at.Weekday())
 	default:
@@ -160,7 +160,7 @@ func cutDay(text string) (at, day string) {
 func enumText(c *domain.Column, value any) (string, *Error) {
 	text, ok := value.(string)
 	if !ok {
-		return "", failColumn(CodeBadValue, c.Name, "%s has to be a text.", c.Name)
+		return "", badValue(c, "has to be a text.")
 	}
 	if c.Holds != "" {
 		text = daysWithin.ReplaceAllString(text, "")
@@ -177,7 +177,7 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 		at = slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, text) })
 	}
 	if at < 0 {
-		return "", failColumn(CodeBadValue, c.Name, "%s has to be one of %s.", c.Name, strings.Join(c.Enum, ", "))
+		return "", badValue(c, "has to be one of %s.", strings.Join(c.Enum, ", "))
 	}
 
 	return c.Enum[at], nil
@@ -201,7 +201,7 @@ func stored(c *domain.Column, value any) (any, *Error) {
 	}
 	list, ok := value.([]any)
 	if !ok {
-		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a list.", c.Name)
+		return nil, badValue(c, "has to be a list.")
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
@@ -222,7 +222,7 @@ func storedOne(c *domain.Column, kind domain.Kind, value any) (any, *Error) {
 		return reference(c, value)
 	case kind == domain.KindJSON:
 		if text, isText := value.(string); isText && structured(text) {
-			return nil, failColumn(CodeBadValue, c.Name, "%s has to be JSON; this is none: it begins like an object or a list.", c.Name)
+			return nil, badValue(c, "has to be JSON; this is none: it begins like an object or a list.")
 		}
 
 		return value, nil
@@ -251,7 +251,7 @@ func reference(c *domain.Column, value any) (any, *Error) {
 	}
 	text, ok := value.(string)
 	if !ok {
-		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a ref.", c.Name)
+		return nil, badValue(c, "has to be a ref.")
 	}
 
 	return text, nil
@@ -264,10 +264,10 @@ func storedNumber(c *domain.Column, text string) (any, *Error) {
 	rat, _ := new(big.Rat).SetString(text)
 	if bits, integral := integerBits[c.Type]; integral {
 		if !rat.IsInt() {
-			return nil, failColumn(CodeBadValue, c.Name, "%s has to be a whole number.", c.Name)
+			return nil, badValue(c, "has to be a whole number.")
 		}
 		if rat.Num().BitLen() > bits {
-			return nil, failColumn(CodeBadValue, c.Name, "%s is out of range.", c.Name)
+			return nil, badValue(c, "is out of range.")
 		}
 		text = rat.Num().String()
 	}
