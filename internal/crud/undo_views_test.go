@@ -269,6 +269,8 @@ func TestUndoOfOperations(t *testing.T) {
 	require.Equal(t, "The boat Swan has changed since (fee), by another program, or the database itself. Nothing was taken back.", outcome.Results[0].ErrorMessage)
 	b.exec(`UPDATE quay.boats SET fee = 12 WHERE name = 'Swan'`)
 
+	require.Equal(t, "Moor all cannot be taken back in part. Nothing was changed.", b.undo(moored, number, b.named("boat", "Swan")).Results[0].ErrorMessage)
+
 	b.nextTurn()
 	outcome, err = b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: moored, Number: number, Asked: "“moor all”"})
 	require.NoError(t, err)
