@@ -1,10 +1,13 @@
 package jobs
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"alfred/internal/crud"
 	"alfred/internal/domain"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
@@ -14,6 +17,15 @@ import (
 // Which rows and columns a planned call is about, as far as its arguments say.
 
 func tableOf(call vocab.Call) string { return gjson.GetBytes(call.Args, "table").Str }
+
+// rowsOf is what people call the rows of the call's table, "" for an operation.
+func (r *Runner) rowsOf(call vocab.Call) string {
+	if e := r.Domain.ByTable(tableOf(call)); e != nil {
+		return e.Plural
+	}
+
+	return ""
+}
 
 // byRef reports whether the call selects its rows by ref, and returns the refs. One that names refs in order to leave
 // their rows out does not.
@@ -56,6 +68,23 @@ func (s *state) changedBy(step *nodes.Step) (rows []string) {
 	return rows
 }
 
+// resembles reports whether a planned call may be the approved one, planned again in other words: it does the same, and it names no
+// other rows or columns.
+func (s *state) resembles(call vocab.Call, approved crud.ApprovedCall) bool {
+	if call.Tool != approved.Tool || tableOf(call) != tableOf(approved.Call) {
+		return false
+	}
+	rows, _ := actsOn(s.runner.Domain, call)
+	others, _ := actsOn(s.runner.Domain, approved.Call)
+
+	return meet(rows, others) && meet(changed(call), changed(approved.Call))
+}
+
+// meet reports whether two lists have an entry in common, as far as both have any.
+func meet(a, b []string) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
+}
+
 // changed returns the columns that an update changes, none if it is written in another form than was asked for.
 func changed(call vocab.Call) (columns []string) {
 	for _, name := range []string{"set.#.column", "clear"} {
@@ -86,3 +115,56 @@ func actsOn(d *domain.Domain, call vocab.Call) (rows []string, changes bool) {
 
 	return rows, true
 }
+
+// besides are the steps by which the answer's plan does what the message wants beside its yes: "and add milk", "and how many
+// are left?". What it looks up before a write that was approved serves that write, and what has waited is done anyway.
+func (u *understand) besides(a *question, rest []nodes.Step) []nodes.Step {
+	if u.out.Think == nil || u.in.Plan == nil {
+		return nil
+	}
+	in, plan := *u.in.Plan, *u.out.Think
+	in.Permission, plan.Steps = permit(u.out.Intent, a), nil
+	for _, step := range u.out.Think.Steps {
+		if step.Type == vocab.StepWrite {
+			more := u.s.beyond(step, a.Calls)
+			if len(more.Calls) < max(len(step.Calls), 1) {
+				plan.Steps = slices.DeleteFunc(plan.Steps, func(s nodes.Step) bool { return s.Type != vocab.StepWrite })
+			}
+			if step = more; len(step.Calls) == 0 {
+				continue
+			}
+		}
+		waited := slices.ContainsFunc(rest, func(r nodes.Step) bool {
+			return len(step.Calls) > 0 && slices.EqualFunc(step.ReadyCalls(), r.ReadyCalls(), alike)
+		})
+		if step.Type != vocab.StepGenerate && !waited {
+			plan.Steps = append(plan.Steps, step)
+		}
+	}
+	ready, _ := in.Ready(&plan)
+	if ready == nil || ready.Decision != "plan" {
+		return nil
+	}
+
+	return withReads(ready.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
+}
+
+// beyond leaves a planned write the calls that are none of the approved ones planned again.
+func (s *state) beyond(step nodes.Step, approved []crud.ApprovedCall) nodes.Step {
+	var more []json.RawMessage
+	var words []string
+	for i, call := range step.ReadyCalls() {
+		if !slices.ContainsFunc(approved, func(a crud.ApprovedCall) bool { return s.resembles(call, a) }) {
+			more, words = append(more, step.Calls[i]), append(words, nodes.InWords(call, s.runner.rowsOf(call)))
+		}
+	}
+	if len(more) < len(step.Calls) {
+		step.Description = strings.Join(words, "; ")
+	}
+	step.Calls = more
+
+	return step
+}
+
+// alike reports whether two calls do the same.
+func alike(a, b vocab.Call) bool { return crud.Fingerprint(a) == crud.Fingerprint(b) }

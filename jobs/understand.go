@@ -198,38 +198,8 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 
 	return slices.Concat([]nodes.Step{{
 		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(a.Calls), Description: "Do what the user has approved: " + a.told(), Needs: "refs",
-	}}, rest, u.asks(rest)), nil
+	}}, rest, u.besides(a, rest)), nil
 }
-
-// asks are the steps by which the answer's plan looks up what the message asks beside its yes: "and how many are left?". What the
-// plan writes is what code carries out, what it looks up before that serves the write, and what has waited is looked up anyway.
-func (u *understand) asks(rest []nodes.Step) []nodes.Step {
-	if u.out.Think == nil || u.in.Plan == nil {
-		return nil
-	}
-	looks := *u.out.Think
-	for i, step := range looks.Steps {
-		if step.Type == vocab.StepWrite {
-			looks.Steps = u.out.Think.Steps[i+1:]
-		}
-	}
-	looks.Steps = slices.DeleteFunc(slices.Clone(looks.Steps), func(s nodes.Step) bool {
-		waited := slices.ContainsFunc(rest, func(r nodes.Step) bool {
-			return len(s.Calls) > 0 && slices.EqualFunc(s.ReadyCalls(), r.ReadyCalls(), alike)
-		})
-
-		return s.Type == vocab.StepGenerate || waited
-	})
-	plan, _ := u.in.Plan.Ready(&looks)
-	if plan == nil || plan.Decision != "plan" {
-		return nil
-	}
-
-	return withReads(plan.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
-}
-
-// alike reports whether two calls do the same.
-func alike(a, b vocab.Call) bool { return crud.Fingerprint(a) == crud.Fingerprint(b) }
 
 // quick is the only step of a turn that needs no plan, with the calls that came with the answer; nil if there has to be a
 // plan. Without calls, Act decides them.

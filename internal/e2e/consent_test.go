@@ -314,3 +314,35 @@ turns:
 	require.Equal(t, "understand reply", c.callsOf(2))
 	require.Contains(t, c.prompt(2, "reply", 1), `Figures of the pantry items: [{"count":9}]`)
 }
+
+// What is to be written beside a yes is written after it: "yes, and add milk" lost the milk. What was approved is not done twice,
+// however the answer plans it again, and what needs a yes of its own is asked about.
+func TestWhatIsWrittenBesideAYesIsWrittenAfterIt(t *testing.T) {
+	t.Parallel()
+	const (
+		empty  = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
+		again  = `{tool: db_delete, table: inventory, filters: [{field: name, op: in, value: [Cod, Peas]}]}`
+		lemons = `{tool: db_create, table: inventory, set: [{column: name, value: lemons}]}`
+		milk   = `{tool: db_create, table: shopping_list, set: [{column: name, value: milk}]}`
+		all    = `{tool: db_delete, table: recipes}`
+	)
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Empty the freezer, decision: plan, steps: [], calls: [`+empty+`]}
+    act: {calls: [`+empty+`]}
+    reply: This would delete 3 pantry items. Shall I?
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Empty it and shop, decision: plan, steps: [], calls: [{tool: db_read, table: inventory}, `+again+`, `+lemons+`, `+milk+`, `+all+`]}
+    act: {calls: [{tool: db_delete, args: {table: recipes}}]}
+    reply: They are gone, and milk is on the list. Shall I delete all recipes, too?
+`)
+	require.Equal(t, "approve", c.say("Empty the freezer").Question.Kind)
+	second := c.say("Yes, and lemons in the pantry, milk on the list, and away with all recipes")
+	require.Equal(t, "write ok, write ok, write ok, write partial", second.outcomes())
+	require.Equal(t, "approve", second.Question.Kind)
+	c.fact("10", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`)
+	c.fact("0", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`)
+	c.fact("1 3", `SELECT (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'milk') || ' ' || (SELECT count(*) FROM kitchen.recipes WHERE user_id = $2)`)
+	c.fact("Add to the pantry items: name lemons", `SELECT description FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1 AND t.number = 2 AND step = 2`)
+}
