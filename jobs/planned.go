@@ -68,16 +68,16 @@ func (s *state) changedBy(step *nodes.Step) (rows []string) {
 	return rows
 }
 
-// resembles reports whether a planned call may be the approved one, planned again in other words: it does the same, and it names no
+// resembles reports whether a planned call may be a known one, planned again in other words: it does the same, and it names no
 // other rows or columns.
-func (s *state) resembles(call vocab.Call, approved crud.ApprovedCall) bool {
-	if call.Tool != approved.Tool || tableOf(call) != tableOf(approved.Call) {
+func (s *state) resembles(call, known vocab.Call) bool {
+	if call.Tool != known.Tool || tableOf(call) != tableOf(known) {
 		return false
 	}
 	rows, _ := actsOn(s.runner.Domain, call)
-	others, _ := actsOn(s.runner.Domain, approved.Call)
+	others, _ := actsOn(s.runner.Domain, known)
 
-	return meet(rows, others) && meet(changed(call), changed(approved.Call))
+	return meet(rows, others) && meet(changed(call), changed(known))
 }
 
 // meet reports whether two lists have an entry in common, as far as both have any.
@@ -124,13 +124,23 @@ func (u *understand) besides(a *question, rest []nodes.Step) []nodes.Step {
 	}
 	in, plan := *u.in.Plan, *u.out.Think
 	in.Permission, plan.Steps = permit(u.out.Intent, a), nil
+	var known []vocab.Call
+	for i := range a.Calls {
+		known = append(known, a.Calls[i].Call)
+	}
+	for _, waited := range rest {
+		known = append(known, waited.ReadyCalls()...)
+	}
 	for _, step := range u.out.Think.Steps {
 		if step.Type == vocab.StepWrite {
-			more := u.s.beyond(step, a.Calls)
+			more := u.s.beyond(step, known)
 			if len(more.Calls) < max(len(step.Calls), 1) {
 				plan.Steps = slices.DeleteFunc(plan.Steps, func(s nodes.Step) bool { return s.Type != vocab.StepWrite })
 			}
-			if step = more; len(step.Calls) == 0 {
+			undecided := func(r nodes.Step) bool {
+				return r.Type == step.Type && r.Subdomain == step.Subdomain && len(r.Calls) == 0
+			}
+			if step = more; len(step.Calls) == 0 || slices.ContainsFunc(rest, undecided) {
 				continue
 			}
 		}
@@ -149,12 +159,12 @@ func (u *understand) besides(a *question, rest []nodes.Step) []nodes.Step {
 	return withReads(ready.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
 }
 
-// beyond leaves a planned write the calls that are none of the approved ones planned again.
-func (s *state) beyond(step nodes.Step, approved []crud.ApprovedCall) nodes.Step {
+// beyond leaves a planned write the calls that are none of these planned again.
+func (s *state) beyond(step nodes.Step, known []vocab.Call) nodes.Step {
 	var more []json.RawMessage
 	var words []string
 	for i, call := range step.ReadyCalls() {
-		if !slices.ContainsFunc(approved, func(a crud.ApprovedCall) bool { return s.resembles(call, a) }) {
+		if !slices.ContainsFunc(known, func(k vocab.Call) bool { return s.resembles(call, k) }) {
 			more, words = append(more, step.Calls[i]), append(words, nodes.InWords(call, s.runner.rowsOf(call)))
 		}
 	}

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -345,4 +346,29 @@ turns:
 	c.fact("0", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`)
 	c.fact("1 3", `SELECT (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'milk') || ' ' || (SELECT count(*) FROM kitchen.recipes WHERE user_id = $2)`)
 	c.fact("Add to the pantry items: name lemons", `SELECT description FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1 AND t.number = 2 AND step = 2`)
+}
+
+// What waited for a yes is done once, however the answer plans it again.
+func TestWhatWaitedForAYesIsDoneOnce(t *testing.T) {
+	t.Parallel()
+	const empty = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
+	steps := `steps: [{type: write, subdomain: inventory, description: Empty the freezer}, {type: write, subdomain: shopping, description: Add milk}, {type: write, subdomain: tasks, description: Add a task}], `
+	milk := func(name string) string {
+		return `{step: 2, tool: db_create, table: shopping_list, set: [{column: name, value: ` + name + `}]}`
+	}
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(empty, "{")+`, `+milk("milk")+`]}
+    act: {calls: [`+empty+`]}
+    reply: This would delete 3 pantry items. Shall I?
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(empty, "{")+`, `+milk("whole milk")+`, {step: 3, tool: db_create, table: tasks, set: [{column: title, value: Defrost}]}]}
+    act: {calls: [{tool: db_create, args: {table: tasks, data: {title: Defrost}}}, {tool: step_complete, args: {summary: added}}]}
+    reply: All is done.
+`)
+	require.Equal(t, "approve", c.say("Empty the freezer, add milk and a task").Question.Kind)
+	require.Equal(t, "write ok, write ok, write ok", c.say("Yes").outcomes())
+	c.fact("milk", `SELECT string_agg(name, ', ') FROM kitchen.shopping_list WHERE user_id = $2 AND name LIKE '%milk'`)
+	c.fact("1", `SELECT count(*) FROM kitchen.tasks WHERE user_id = $2 AND title = 'Defrost'`)
 }
