@@ -72,7 +72,7 @@ type Unseen struct {
 // computed columns, timestamps, search vectors.
 func (c *Column) Automatic() bool {
 	switch {
-	case c.Derived || c.Expr != "":
+	case c.Derived || c.Expr != "" || c.kept:
 		return true
 	case c.Writable:
 		return false

@@ -230,6 +230,7 @@ type Column struct {
 	Join []string
 
 	given  bool   // set when a row is restored
+	kept   bool   // set by the view at every change
 	filled bool   // of a domain type that is NOT NULL
 	zoned  bool   // a timestamp with time zone
 	cast   string // type to read the column as, where that is not its own

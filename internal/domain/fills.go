@@ -53,10 +53,11 @@ func (b *typeBinder) bindFills() {
 
 		return
 	}
-	for verb, fills := range map[Verb]map[string]string{Create: b.own.Fills.Create, Update: b.own.Fills.Update} {
-		for _, name := range sortedKeys(fills) {
-			b.bindFill(fmt.Sprintf("fills.%s.%s", verb, name), verb, name, fills[name])
-		}
+	for _, name := range sortedKeys(b.own.Fills.Update) {
+		b.bindFill("fills.update."+name, Update, name, b.own.Fills.Update[name])
+	}
+	for _, name := range sortedKeys(b.own.Fills.Create) {
+		b.bindFill("fills.create."+name, Create, name, b.own.Fills.Create[name])
 	}
 }
 
@@ -65,7 +66,7 @@ func (b *typeBinder) bindFill(field string, verb Verb, name, expr string) {
 		return
 	}
 	c := b.Column(name)
-	_, refused := b.describe("SELECT " + c.ofType(expr))
+	_, refused := b.describe("SELECT " + c.ofType(expr) + b.filledFrom(verb, c))
 	switch {
 	case c.Generated:
 		b.problemf(field, "fills: %s is computed", name)
@@ -76,6 +77,16 @@ func (b *typeBinder) bindFill(field string, verb Verb, name, expr string) {
 	case refused != "":
 		b.problemf(field, "fills: %s: %s", name, refused)
 	default:
+		c.kept = c.kept || verb == Update
 		c.HasDefault, c.Default = true, cmp.Or(c.Default, expr)
 	}
+}
+
+// filledFrom is what an expression sees: a change the row as it was, a new row nothing.
+func (b *typeBinder) filledFrom(verb Verb, c *Column) string {
+	if fresh := b.own.may(Create) && c.Default == "" && b.own.Fills.Create[c.Name] == ""; verb == Create || fresh {
+		return ""
+	}
+
+	return " FROM " + b.SQL()
 }

@@ -23,6 +23,9 @@ CREATE TABLE studio."Take" (
 CREATE TABLE studio.pictures (id text PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.labels (id text PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.profiles (id uuid PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE TABLE studio.sheets (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, lock_version integer NOT NULL DEFAULT 0);
+CREATE TABLE studio.tapes (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, "rowVersion" bigint NOT NULL);
+CREATE TABLE studio.prints (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, version integer NOT NULL, UNIQUE (title, version));
 CREATE TABLE studio.badges (id uuid PRIMARY KEY REFERENCES studio.profiles, title text NOT NULL);
 INSERT INTO studio.users VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO studio."Project" VALUES ('clh3am1f30000udocl363eofy', 1, 'Album', '2026-01-01', '2026-01-01');
@@ -30,6 +33,8 @@ INSERT INTO studio.labels VALUES ('indie', 1, 'Independent');`
 
 var studioReview = []string{
 	"\n  - type: project\n", "\n  - type: project\n    writes: [create, update, delete]\n    columns: [name]\n",
+	"\n  - type: sheet\n", "\n  - type: sheet\n    writes: [update]\n    columns: [title]\n",
+	"\n  - type: tape\n", "\n  - type: tape\n    writes: [create, update]\n    columns: [title]\n",
 	"\n  - type: take\n", "\n  - type: take\n    writes: [create, update, delete]\n    columns: [projectId, title]\n",
 }
 
@@ -49,6 +54,9 @@ func TestInitProposesFills(t *testing.T) {
 		"pictures": "", // the others of the schema do not agree on one form
 		"labels":   "", // people choose it
 		"profiles": `fills: {create: {id: "gen_random_uuid()"}}`,
+		"sheets":   `fills: {update: {lock_version: "lock_version + 1"}}`,
+		"tapes":    `fills: {create: {"rowVersion": "0"}, update: {"rowVersion": "\"rowVersion\" + 1"}}`,
+		"prints":   "", // it tells the rows apart
 		"badges":   "", // it is another row's
 	} {
 		_, entity, found := strings.Cut(text, `table: "`+table+`"`)
@@ -89,6 +97,26 @@ func TestViewsFillColumns(t *testing.T) {
 		END $$`)
 }
 
+// Programs that lock by a number find another one after every change of Alfred's, and do not overwrite it.
+func TestViewsCountChanges(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, studio)
+	d := attached(t, tx, "studio", studioReview...)
+	require.True(t, d.ByType("tape").Column("rowVersion").Automatic())
+	require.NotContains(t, d.Text, "lock_version:{lock_version}")
+	exec(t, tx, `INSERT INTO studio.sheets ("userId", title, lock_version) VALUES (1, 'A', 4);
+		SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', '`+adaID+`', true);
+		UPDATE studio_alfred.sheets SET title = 'B';
+		INSERT INTO studio_alfred.tapes (title) VALUES ('T');
+		RESET ROLE;
+		DO $$ BEGIN
+		    ASSERT (SELECT lock_version = 5 FROM studio.sheets WHERE title = 'B');
+		    ASSERT (SELECT "rowVersion" = 0 FROM studio.tapes);
+		END $$`)
+}
+
 // A slip in what is filled is found before a row is written.
 func TestFillsAreChecked(t *testing.T) {
 	t.Parallel()
@@ -97,6 +125,7 @@ func TestFillsAreChecked(t *testing.T) {
 	exec(t, tx, studio)
 	text := attached(t, tx, "studio", studioReview...).Text
 	for said, fills := range map[string]string{
+		`fills: updatedAt: column "updatedAt" does not exist`:       `{create: {id: "'x'"}, update: {"updatedAt": "\"updatedAt\" + interval '1 day'"}}`, // a new row has none
 		"fills: id: function nonsense() does not exist":             `{create: {id: nonsense()}}`,
 		"every change would set name":                               `{create: {id: "'x'"}, update: {"updatedAt": now(), name: "'x'"}}`,
 		"fills: userId is the owner, which the view fills":          `{create: {id: "'x'", "userId": "1"}, update: {"updatedAt": now()}}`,

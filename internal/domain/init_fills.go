@@ -31,6 +31,11 @@ func (e *initEntity) Fills() []string {
 	for _, c := range e.Table.columns {
 		made, stamp := e.madeKey(c), e.stamp(c)
 		switch {
+		case e.counts(c):
+			if !c.HasDefault {
+				create = append(create, yamlName(c.Name)+": "+yamlText("0"))
+			}
+			update = append(update, yamlName(c.Name)+": "+yamlText(sqlName(c.Name)+" + 1"))
 		case made != "":
 			create = append(create, yamlName(c.Name)+": "+yamlText(made))
 		case stamp && keptNames.MatchString(snake(c.Name)):
@@ -49,6 +54,30 @@ func (e *initEntity) Fills() []string {
 
 	return fields
 }
+
+// lockNames are of columns by whose number programs notice that a row has changed since they read it.
+var lockNames = regexp.MustCompile(`^(lock_?version|(row_?)?version|opt_?lock)$`)
+
+// counts reports whether a column counts the changes of its row: a program that finds another number than it read does not
+// overwrite the row. One that tells rows apart, as the version of a document, is no such number.
+func (e *initEntity) counts(c *Column) bool {
+	tells := slices.ContainsFunc(append([][]string{e.Table.primary}, e.Table.uniques...), func(set []string) bool { return slices.Contains(set, c.Name) })
+
+	return integers.MatchString(c.Type) && !c.Generated && !tells && lockNames.MatchString(snake(c.Name))
+}
+
+// sqlName quotes a name only if SQL would take it for another.
+func sqlName(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+
+	return quote(name)
+}
+
+var plainName = regexp.MustCompile(`^[a-z_]+$`)
+
+var integers = regexp.MustCompile(`^(smallint|integer|bigint)$`)
 
 // stamp reports whether a column says when its row was written.
 func (e *initEntity) stamp(c *Column) bool {
