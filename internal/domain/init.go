@@ -119,7 +119,11 @@ type initEntity struct {
 
 var (
 	ownerNames  = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
-	bookkeeping = regexp.MustCompile(`^(goose_|river_|schema_migrations$|flyway_|_)|_migrations$`)
+	bookkeeping = regexp.MustCompile(`^(goose_|river_|schema_migrations$|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
+		`django_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|revinfo$)|_(migrations|aud)$`)
+	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token.
+	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password_reset|(api|access)_key)s?$`)
+	visitNames  = regexp.MustCompile(`(^|_)sessions?$`)
 	wholeNames  = []string{"name", "display_name", "full_name"}
 	titleNames  = []string{"title", "label", "subject"}
 	codeNames   = []string{"code", "username", "login", "email"}
@@ -173,8 +177,12 @@ func (w *initWriter) choose() {
 
 func (w *initWriter) leaveOut(t *catalogTable) string {
 	switch {
-	case bookkeeping.MatchString(t.Name) && len(t.foreignKeys) < 2: // with two, it says which rows belong together
+	case bookkeeping.MatchString(t.Name) || strings.HasPrefix(t.Name, "_") && len(t.foreignKeys) < 2: // with two, it says which rows belong together
 		return "bookkeeping of another tool"
+	case opensDoors(t):
+		return "by its name, its rows let people or programs in"
+	case w.source != nil && !w.source.owned(t) && t.loosePair() != "":
+		return fmt.Sprintf("its rows are those of the rows that %s names, and no foreign key says whose these are; declare a view of yours that does", t.loosePair())
 	case w.source != nil && w.source.unviewable(t) != "":
 		return w.source.unviewable(t)
 	case w.source != nil && w.partOf(t, map[*catalogTable]bool{}) != "":
@@ -196,6 +204,25 @@ func (w *initWriter) leaveOut(t *catalogTable) string {
 	default:
 		return ""
 	}
+}
+
+// opensDoors reports whether a table holds tokens, keys or the like, as its name says.
+func opensDoors(t *catalogTable) bool {
+	visit := visitNames.MatchString(snake(t.Name)) && slices.ContainsFunc(t.columns, func(c *Column) bool { return isSecret(c) || snake(c.Name) == "user_agent" })
+
+	return visit || doorNames.MatchString(snake(t.Name))
+}
+
+// loosePair are the columns that name a row of any type by its type and its key, as text, "" for none.
+func (t *catalogTable) loosePair() string {
+	for _, c := range t.columns {
+		kind, is := strings.CutSuffix(snake(c.Name), "_type")
+		if id := find(t.columns, func(other *Column) bool { return snake(other.Name) == kind+"_id" }); is && id != nil && !t.references(id) {
+			return c.Name + " with " + id.Name
+		}
+	}
+
+	return ""
 }
 
 // someReadable reports whether the schema's grants exist already, so that a table without one is kept from the

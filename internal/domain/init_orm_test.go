@@ -85,3 +85,35 @@ INSERT INTO flows.users VALUES ('u', 'Ada'); INSERT INTO flows.flows VALUES ('f'
 	require.Nil(t, run.Column("workspace_id").FK)
 	require.Nil(t, d.ByType("grant").Column("flow_code").FK)
 }
+
+// What frameworks keep for themselves is nobody's to talk about, and what lets people in least of all: no reason invites to share it.
+func TestInitLeavesOutWhatFrameworksKeep(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA kept;
+CREATE TABLE kept.ar_internal_metadata (key varchar PRIMARY KEY, value varchar);
+CREATE TABLE kept.django_content_type (id serial PRIMARY KEY, app_label text NOT NULL, model text NOT NULL);
+CREATE TABLE kept.auth_permission (id serial PRIMARY KEY, name text NOT NULL, content_type_id integer NOT NULL REFERENCES kept.django_content_type);
+CREATE TABLE kept.auth_user (id serial PRIMARY KEY, username text NOT NULL, password varchar(128) NOT NULL);
+CREATE TABLE kept.auth_user_user_permissions (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES kept.auth_user, permission_id integer NOT NULL REFERENCES kept.auth_permission);
+CREATE TABLE kept.django_admin_log (id serial PRIMARY KEY, object_repr text NOT NULL, content_type_id integer REFERENCES kept.django_content_type, user_id integer NOT NULL REFERENCES kept.auth_user);
+CREATE TABLE kept.authtoken_token (key varchar(40) PRIMARY KEY, user_id integer NOT NULL REFERENCES kept.auth_user);
+CREATE TABLE kept."RefreshToken" (id serial PRIMARY KEY, hash text NOT NULL, user_id integer NOT NULL REFERENCES kept.auth_user);
+CREATE TABLE kept."VerificationToken" (identifier text NOT NULL, token text NOT NULL UNIQUE);
+CREATE TABLE kept."Session" (id serial PRIMARY KEY, "sessionToken" text NOT NULL, user_id integer NOT NULL REFERENCES kept.auth_user);
+CREATE TABLE kept.sessions (id serial PRIMARY KEY, coach text NOT NULL, starts_at timestamptz NOT NULL, user_id integer NOT NULL REFERENCES kept.auth_user);
+CREATE TABLE kept.attachments (id serial PRIMARY KEY, name text NOT NULL, record_type text NOT NULL, record_id integer NOT NULL);
+CREATE TABLE kept.posts (id serial PRIMARY KEY, title text NOT NULL, user_id integer NOT NULL REFERENCES kept.auth_user);
+CREATE TABLE kept.tags (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE kept."_PostToTag" ("A" integer NOT NULL REFERENCES kept.posts, "B" integer NOT NULL REFERENCES kept.tags, PRIMARY KEY ("A", "B"));`)
+	d := bound(t, tx, "kept")
+	types := make([]string, 0, len(d.Entities))
+	for _, e := range d.Entities {
+		types = append(types, e.Type)
+	}
+	require.ElementsMatch(t, []string{"auth_user", "post", "tag", "post_to_tag", "session"}, types)
+	require.Contains(t, d.Text, "# left out, authtoken_token: by its name, its rows let people or programs in\n")
+	require.Contains(t, d.Text, "# left out, attachments: its rows are those of the rows that record_type with record_id names, and no foreign key says whose these are; declare a view of yours that does\n")
+	require.NotContains(t, d.Text, "if all users may see all of it")
+}
