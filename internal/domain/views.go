@@ -132,6 +132,9 @@ func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
 	if t.View && len(e.Writes) > 0 {
 		return nil, fmt.Errorf("%s: writes: %s is itself a view, of which rows are only read; declare an operation for what is to be changed", e.Type, t.Name)
 	}
+	if (e.may(Create) || e.may(Update)) && len(e.Columns) == 0 {
+		return nil, fmt.Errorf("%s: writes: no columns; name under columns those that may be written", e.Type)
+	}
 	v := &viewedType{
 		source: s, Decl: e, Table: t,
 		HandOver: handOver{s.function(t.Name+"_write") + "()", t.Owner, s.account != nil},

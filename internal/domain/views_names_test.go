@@ -92,10 +92,15 @@ func TestW03SaysWhatIsMissing(t *testing.T) {
 	_, err = domain.Bind(t.Context(), tx, decl)
 	require.EqualError(t, err, `r.yaml:4: schema "renting_alfred" has no views yet, or no more: run worker domain attach`)
 
-	decl, err = domain.Load(fstest.MapFS{"r.yaml": {Data: []byte(strings.Replace(text, "    name: \"loan\"\n", "    writes: [update]\n    columns: [titel]\n", 1))}}, "r.yaml")
-	require.NoError(t, err)
-	_, _, err = domain.Views(t.Context(), tx, decl)
-	require.EqualError(t, err, "write views: loan: columns: column titel does not exist in loans")
+	for writes, said := range map[string]string{
+		"    writes: [update]\n    columns: [titel]\n": "columns: column titel does not exist in loans",
+		"    writes: [create, update, delete]\n":       "writes: no columns; name under columns those that may be written",
+	} {
+		decl, err = domain.Load(fstest.MapFS{"r.yaml": {Data: []byte(strings.Replace(text, "    name: \"loan\"\n", writes, 1))}}, "r.yaml")
+		require.NoError(t, err)
+		_, _, err = domain.Views(t.Context(), tx, decl)
+		require.EqualError(t, err, "write views: loan: "+said)
+	}
 }
 
 // A deleted row of a table that inherits would come back as a row of its parent, without its own columns.
