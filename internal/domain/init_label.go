@@ -29,6 +29,8 @@ func (e *initEntity) guessLabel() {
 		e.labelBy(title.Name)
 	case code != nil:
 		e.labelBy(code.Name)
+	case e.number() != nil:
+		e.labelBy(e.number().Name)
 	case words != nil && !dated && strings.HasSuffix(snake(words.Name), "_name"):
 		e.labelBy(words.Name)
 	case e.Speakable():
@@ -160,6 +162,18 @@ func (e *initEntity) title() *Column {
 	}
 
 	return own
+}
+
+// numberNames are of texts by which people call a row that is known by its number, as an invoice.
+var numberNames = regexp.MustCompile(`(^|_)(number|no|nr|code|reference)$`)
+
+// number is such a text that no two rows of somebody's have, nil for none.
+func (e *initEntity) number() *Column {
+	return find(e.plain, func(c *Column) bool {
+		alone := slices.ContainsFunc(e.keys(), func(set []string) bool { return slices.Equal(set, []string{c.Name}) })
+
+		return alone && isProse(c) && numberNames.MatchString(snake(c.Name))
+	})
 }
 
 // firstNamed is the text column with the first of these names that there is.

@@ -47,7 +47,7 @@ func TestInitHidesKeysWithoutForeignKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, text, "hidden: [contact_id, sender_id, key_hash]")
 	require.Contains(t, text, "no foreign key knows of messages.contact_id, which would go on pointing at what is deleted")
-	require.Contains(t, text, `display: "{content}{?display_id: display_id:{display_id}}"`)
+	require.Contains(t, text, `display: "{content}{?sender_type: [{sender_type}]}{?display_id: display_id:{display_id}}"`)
 }
 
 // Rows that go with their owner's account are worked with for themselves.
@@ -116,4 +116,22 @@ CREATE TABLE kept."_PostToTag" ("A" integer NOT NULL REFERENCES kept.posts, "B" 
 	require.Contains(t, d.Text, "# left out, authtoken_token: by its name, its rows let people or programs in\n")
 	require.Contains(t, d.Text, "# left out, attachments: its rows are those of the rows that record_type with record_id names, and no foreign key says whose these are; declare a view of yours that does\n")
 	require.NotContains(t, d.Text, "if all users may see all of it")
+}
+
+// No row is called by its kind, which many share, but by its number, if it has one; kinds and states stand beside it.
+func TestInitCallsNoRowByItsKind(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA kinds; CREATE TABLE kinds.users (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE kinds.methods (dtype varchar NOT NULL, id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES kinds.users, nickname varchar NOT NULL);
+CREATE TABLE kinds.comments (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES kinds.users, commentable_type varchar NOT NULL, commentable_id integer NOT NULL, body text NOT NULL);
+CREATE TABLE kinds.bills (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES kinds.users, method_id integer NOT NULL REFERENCES kinds.methods, status varchar(10) NOT NULL, due date, "billNumber" varchar NOT NULL UNIQUE);`)
+	d := bound(t, tx, "kinds")
+	for _, part := range []string{
+		`label: "{nickname}"`, `display: "{nickname}{?dtype: [{dtype}]}"`, `label: "{body}"`,
+		`label: "{billNumber}"`, `display: "{billNumber}{?status: [{status}]}{?due: due:{due}}"`,
+	} {
+		require.Contains(t, d.Text, part)
+	}
 }

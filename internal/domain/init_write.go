@@ -209,7 +209,7 @@ func (e *initEntity) line(fact func(*Column) string) string {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
 	}
 	for _, c := range e.plain {
-		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || c.Kind == KindTime || len(c.Enum) > 0 || c.Kind == KindText && c.Form != ""
+		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || c.Kind == KindTime || oneOfFew(c) || c.Kind == KindText && c.Form != ""
 		if short && !slices.Contains(e.names, c.Name) && len(parts) <= displayFacts {
 			parts = append(parts, fact(c))
 		}
@@ -236,9 +236,9 @@ func factFor(c *Column, spoken bool) string {
 	}
 	said, value := spacedName(c), "{"+name+layout+"}"
 	switch {
-	case len(c.Enum) > 0 && spoken:
+	case oneOfFew(c) && spoken:
 		said = ", " + value
-	case len(c.Enum) > 0:
+	case oneOfFew(c):
 		said = " [" + value + "]"
 	case spoken && c.Kind == KindBool:
 		said = ", " + said
@@ -264,7 +264,14 @@ func (e *initEntity) speaksFor(name string) bool {
 
 // isProse reports whether every row has words of its own in the column.
 func isProse(c *Column) bool {
-	return c.Kind == KindText && len(c.Enum) == 0 && c.Form == "" && (!c.Nullable || c.Generated)
+	return c.Kind == KindText && !oneOfFew(c) && c.Form == "" && (!c.Nullable || c.Generated)
+}
+
+var fewNames = regexp.MustCompile(`(^|_)(d?type|kind|status|state)$`)
+
+// oneOfFew reports whether a column holds one word of a few, though only programs may know which.
+func oneOfFew(c *Column) bool {
+	return len(c.Enum) > 0 || c.Kind == KindText && c.Form == "" && fewNames.MatchString(snake(c.Name))
 }
 
 // Semantic is the label and the free-text columns, for types that have both.
@@ -277,7 +284,7 @@ func (e *initEntity) Semantic() string {
 	}
 	texts := ""
 	for _, c := range e.plain {
-		if c.Kind == KindText && c.Type == "text" && len(c.Enum) == 0 && c.Name != e.names[0] {
+		if c.Kind == KindText && c.Type == "text" && !oneOfFew(c) && c.Name != e.names[0] {
 			texts += fmt.Sprintf("{?%s: {%[1]s}.}", quotedName(c.Name))
 		}
 	}
