@@ -135,3 +135,20 @@ CREATE TABLE kinds.bills (id serial PRIMARY KEY, user_id integer NOT NULL REFERE
 		require.Contains(t, d.Text, part)
 	}
 }
+
+// Whoever does not say what a number means leaves it to models to guess.
+func TestInitAsksWhatNumbersMean(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA coded; CREATE TABLE coded.users (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE coded.jobs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES coded.users, name text NOT NULL, status smallint NOT NULL DEFAULT 0, task_type integer, role integer, pieces integer, kind text);
+COMMENT ON COLUMN coded.jobs.role IS '0 is guest, 1 is host'`)
+	d := bound(t, tx, "coded", "    name: \"job\"\n", `    name: "job"
+    computed: [{name: status_word, sql: "(ARRAY['open', 'done'])[status + 1]", comment: "status in words: 0 is open, 1 is done"}]
+`)
+	require.Contains(t, d.Text, `    # unsure: numbers of status, task_type that stand for words of your programs: models know the words by a comment of the column, or by
+    # computed: [{name: status_word, sql: "(ARRAY['...', '...'])[status + 1]", comment: "status in words: 0 is ..., 1 is ..."}]
+`)
+	require.Contains(t, d.ByType("job").Describe(), "status in words: 0 is open, 1 is done")
+}

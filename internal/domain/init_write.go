@@ -24,7 +24,7 @@ var initYAML string
 // write fills in the template.
 func (w *initWriter) write() (string, error) {
 	var text strings.Builder
-	page, err := template.New("init").Funcs(template.FuncMap{"quoted": yamlText, "names": yamlNames, "line": oneLine, "join": strings.Join}).Parse(initYAML)
+	page, err := template.New("init").Funcs(template.FuncMap{"quoted": yamlText, "names": yamlNames, "line": oneLine, "join": strings.Join, "snake": snake, "sql": sqlName}).Parse(initYAML)
 	if err == nil {
 		err = page.Execute(&text, w)
 	}
@@ -182,6 +182,17 @@ func (e *initEntity) Facts() []string {
 // Gone is the column that marks rows as gone, nil if there is none.
 func (e *initEntity) Gone() *Column {
 	return find(e.Table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) })
+}
+
+var codedNames = regexp.MustCompile(`(^|_)(type|kind|status|state|role|priority|severity|visibility|stage|mode)$`)
+
+// Coded lists whole numbers that are named like one of a few words, of which nothing says what they mean.
+func (e *initEntity) Coded() []string {
+	names := namesOf(e.plain, func(c *Column) bool {
+		return integers.MatchString(c.Type) && len(c.Enum) == 0 && c.Comment == "" && codedNames.MatchString(snake(c.Name))
+	})
+
+	return each(names, oneLine)
 }
 
 // Local lists the columns whose times mean another moment to a program that takes them for UTC.
