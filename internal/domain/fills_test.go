@@ -23,6 +23,10 @@ CREATE TABLE studio."Take" (
 CREATE TABLE studio.pictures (id text PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.labels (id text PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.profiles (id uuid PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE SEQUENCE studio.invoice_seq INCREMENT 50; CREATE SEQUENCE studio.loops_seq;
+CREATE TABLE studio.invoice (id bigint PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE TABLE studio.mixes (id bigint PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE TABLE studio.loops (id bigint PRIMARY KEY DEFAULT 5, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.sheets (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, lock_version integer NOT NULL DEFAULT 0);
 CREATE TABLE studio.tapes (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, "rowVersion" bigint NOT NULL);
 CREATE TABLE studio.prints (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, version integer NOT NULL, UNIQUE (title, version));
@@ -34,6 +38,7 @@ INSERT INTO studio.labels VALUES ('indie', 1, 'Independent');`
 var studioReview = []string{
 	"\n  - type: project\n", "\n  - type: project\n    writes: [create, update, delete]\n    columns: [name]\n",
 	"\n  - type: sheet\n", "\n  - type: sheet\n    writes: [update]\n    columns: [title]\n",
+	"\n  - type: invoice\n", "\n  - type: invoice\n    writes: [create]\n    columns: [title]\n",
 	"\n  - type: tape\n", "\n  - type: tape\n    writes: [create, update]\n    columns: [title]\n",
 	"\n  - type: take\n", "\n  - type: take\n    writes: [create, update, delete]\n    columns: [projectId, title]\n",
 }
@@ -57,6 +62,9 @@ func TestInitProposesFills(t *testing.T) {
 		"sheets":   `fills: {update: {lock_version: "lock_version + 1"}}`,
 		"tapes":    `fills: {create: {"rowVersion": "0"}, update: {"rowVersion": "\"rowVersion\" + 1"}}`,
 		"prints":   "", // it tells the rows apart
+		"invoice":  `fills: {create: {id: "nextval('\"studio\".\"invoice_seq\"')"}}`,
+		"mixes":    "", // no sequence is its own
+		"loops":    "", // it has a default
 		"badges":   "", // it is another row's
 	} {
 		_, entity, found := strings.Cut(text, `table: "`+table+`"`)
@@ -85,6 +93,7 @@ func TestViewsFillColumns(t *testing.T) {
 	require.True(t, d.ByType("take").Column("updated_at").Automatic())
 	require.True(t, d.ByType("project").Column("updatedAt").Automatic())
 
+	require.Equal(t, "1", as(t, tx, adaID, `INSERT INTO studio_alfred.invoice (title) VALUES ('March') RETURNING id`))
 	require.Regexp(t, `^c[0-9a-f]{24}$`, as(t, tx, adaID, `INSERT INTO studio_alfred."Project" (name) VALUES ('EP') RETURNING id`))
 	require.Equal(t, "Album", as(t, tx, adaID, `UPDATE studio_alfred."Project" SET name = name WHERE "updatedAt" = '2026-01-01' RETURNING name`))
 	exec(t, tx, `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', '`+adaID+`', true);

@@ -48,6 +48,9 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 		if err := w.readKeys(ctx, tx); err != nil {
 			return "", err
 		}
+		if err := w.readSequences(ctx, tx); err != nil {
+			return "", err
+		}
 	}
 	w.choose()
 
@@ -100,6 +103,8 @@ type initWriter struct {
 	Entities []*initEntity
 	Left     []string                   // tables that get no type, with the reason
 	keys     map[*catalogTable][]string // some keys that are texts, of the tables that may be read
+	// sequences are those that only programs ask for numbers.
+	sequences []string
 }
 
 // initEntity is a table that becomes an entity type.

@@ -93,11 +93,38 @@ func (e *initEntity) madeKey(c *Column) string {
 	if c.Kind == KindUUID {
 		return keyForms[0].sql
 	}
+	if integers.MatchString(c.Type) {
+		return e.nextOf(c)
+	}
 	if c.Kind != KindText || !idNames.MatchString(snake(c.Name)) {
 		return ""
 	}
 
 	return e.keyLike(e.Table)
+}
+
+// nextOf is SQL for the next number of the sequence that is named after the table, or else of the one that all tables of a
+// schema share, "" for neither: a program asks it by itself. Where it takes numbers in blocks, the one that it is given is
+// its own, so that this one is nobody else's.
+func (e *initEntity) nextOf(c *Column) string {
+	for _, name := range []string{e.Table.Name + "_seq", e.Table.Name + "_" + c.Name + "_seq", "seq_" + e.Table.Name, "hibernate_sequence"} {
+		if slices.Contains(e.sequences, name) {
+			return "nextval(" + literalSQL(quote(e.Schema, name)) + ")"
+		}
+	}
+
+	return ""
+}
+
+// readSequences are those of the schema that no column takes its default from.
+func (w *initWriter) readSequences(ctx context.Context, tx pgx.Tx) error {
+	rows, _ := tx.Query(ctx, sequencesSQL, w.Schema) // a failed query shows when its rows are collected
+	var err error
+	if w.sequences, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return fmt.Errorf("init domain: read sequences: %w", err)
+	}
+
+	return nil
 }
 
 // keyLike is SQL for keys like those of a table's rows, or like the others' of the schema if it has none, "" for keys of a

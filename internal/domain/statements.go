@@ -22,6 +22,8 @@ var (
 	hashSQL string
 	//go:embed catalog/reaching.sql
 	reachingSQL string
+	//go:embed catalog/sequences.sql
+	sequencesSQL string
 	//go:embed catalog/tables.sql
 	tablesSQL string
 	//go:embed catalog/view_columns.sql
