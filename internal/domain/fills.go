@@ -84,7 +84,7 @@ func (b *typeBinder) bindFill(field string, verb Verb, name, expr string) {
 
 // filledFrom is what an expression sees: a change the row as it was, a new row nothing.
 func (b *typeBinder) filledFrom(verb Verb, c *Column) string {
-	if fresh := b.own.may(Create) && c.Default == "" && b.own.Fills.Create[c.Name] == ""; verb == Create || fresh {
+	if fresh := b.own.may(Create) && !c.HasDefault && b.own.Fills.Create[c.Name] == ""; verb == Create || fresh {
 		return ""
 	}
 

@@ -37,7 +37,7 @@ INSERT INTO studio.labels VALUES ('indie', 1, 'Independent');`
 
 var studioReview = []string{
 	"\n  - type: project\n", "\n  - type: project\n    writes: [create, update, delete]\n    columns: [name]\n",
-	"\n  - type: sheet\n", "\n  - type: sheet\n    writes: [update]\n    columns: [title]\n",
+	"\n  - type: sheet\n", "\n  - type: sheet\n    writes: [create, update]\n    columns: [title]\n",
 	"\n  - type: invoice\n", "\n  - type: invoice\n    writes: [create]\n    columns: [title]\n",
 	"\n  - type: tape\n", "\n  - type: tape\n    writes: [create, update]\n    columns: [title]\n",
 	"\n  - type: take\n", "\n  - type: take\n    writes: [create, update, delete]\n    columns: [projectId, title]\n",
@@ -118,10 +118,12 @@ func TestViewsCountChanges(t *testing.T) {
 	exec(t, tx, `INSERT INTO studio.sheets ("userId", title, lock_version) VALUES (1, 'A', 4);
 		SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', '`+adaID+`', true);
 		UPDATE studio_alfred.sheets SET title = 'B';
+		INSERT INTO studio_alfred.sheets (title) VALUES ('C');
 		INSERT INTO studio_alfred.tapes (title) VALUES ('T');
 		RESET ROLE;
 		DO $$ BEGIN
 		    ASSERT (SELECT lock_version = 5 FROM studio.sheets WHERE title = 'B');
+		    ASSERT (SELECT lock_version = 0 FROM studio.sheets WHERE title = 'C');
 		    ASSERT (SELECT "rowVersion" = 0 FROM studio.tapes);
 		END $$`)
 }
