@@ -137,6 +137,7 @@ func readOnce(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 			return nil, err
 		}
 	}
+	cat.standIns()
 
 	return cat, nil
 }

@@ -132,7 +132,7 @@ var (
 	wholeNames  = []string{"name", "display_name", "full_name"}
 	titleNames  = []string{"title", "label", "subject"}
 	codeNames   = []string{"code", "username", "login", "email"}
-	peopleNames = []string{"user", "auth_user", "account", "customer", "member", "client", "person", "tenant", "organization", "organisation", "company"}
+	peopleNames = []string{"user", "auth_user", "account", "customer", "member", "client", "person", "profile", "tenant", "organization", "organisation", "company"}
 	keptNames   = regexp.MustCompile(`(^|_)(update|updated|modified|changed)(_|$)`)               // when a program last wrote the row
 	goneNames   = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
 	// secretNames are of what opens doors, or helps to.

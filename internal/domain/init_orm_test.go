@@ -152,3 +152,30 @@ COMMENT ON COLUMN coded.jobs.role IS '0 is guest, 1 is host'`)
 `)
 	require.Contains(t, d.ByType("job").Describe(), "status in words: 0 is open, 1 is done")
 }
+
+// People whose accounts another schema keeps are those of whom this one has profiles, as Supabase's projects have.
+func TestInitFindsPeopleOfAnotherSchema(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA kept_auth; CREATE TABLE kept_auth.users (id uuid PRIMARY KEY, encrypted_password text);
+CREATE SCHEMA base;
+CREATE TABLE base.avatars (id uuid PRIMARY KEY REFERENCES kept_auth.users, picture text);
+CREATE TABLE base.profiles (id uuid PRIMARY KEY REFERENCES kept_auth.users ON DELETE CASCADE, username text NOT NULL UNIQUE);
+CREATE TABLE base.settings (id uuid PRIMARY KEY REFERENCES kept_auth.users, theme text);
+CREATE TABLE base.notes (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), user_id uuid NOT NULL REFERENCES kept_auth.users ON DELETE CASCADE, title text NOT NULL, shown_to uuid REFERENCES kept_auth.users);
+CREATE TABLE base.links (note_id uuid NOT NULL REFERENCES base.notes ON DELETE CASCADE, place integer NOT NULL, PRIMARY KEY (note_id, place));
+INSERT INTO kept_auth.users VALUES ('`+adaID+`'), ('`+eveID+`');
+INSERT INTO base.profiles SELECT id, 'u' || id FROM kept_auth.users;
+INSERT INTO base.notes (user_id, title) VALUES ('`+adaID+`', 'Mine'), ('`+eveID+`', 'Hers')`)
+	d := bound(t, tx, "base", "    name: \"note\"\n", "    name: \"note\"\n    writes: [create, update, delete]\n    columns: [title]\n")
+	require.Contains(t, d.Text, `accounts: "profiles"}`)
+	require.NotContains(t, d.Text, "left out, profiles")
+	require.NotContains(t, d.Text, "reference: true", "what is somebody's is not shared")
+	exec(t, tx, `INSERT INTO base_alfred.alfred_accounts VALUES ('`+adaID+`', '`+adaID+`')`)
+	require.Equal(t, "Mine", as(t, tx, adaID, `SELECT string_agg(title, ', ') FROM base_alfred.notes`))
+	require.Equal(t, "New", as(t, tx, adaID, `INSERT INTO base_alfred.notes (title) VALUES ('New') RETURNING title`))
+	proof, err := domain.Probe(t.Context(), tx, d.Decl)
+	require.NoError(t, err)
+	require.Empty(t, proof.Broken)
+}
