@@ -308,7 +308,7 @@ func (b *typeBinder) bindHidden() {
 	}
 	for _, c := range b.Columns {
 		// To models, id is a row's ref.
-		byDefault := isBookkeeping(c.Name) || c.Name == "id" && c != b.Key
+		byDefault := isBookkeeping(c.Name) || b.own.Fills.Update[c.Name] != "" || c.Name == "id" && c != b.Key
 		c.Hidden = c == b.Owner || c.Kind == KindVector || slices.Contains(b.own.Hidden, c.Name) ||
 			c != b.Key && foreignID(c) || byDefault && !slices.Contains(b.own.Visible, c.Name)
 	}

@@ -115,6 +115,7 @@ func TestViewsCountChanges(t *testing.T) {
 	d := attached(t, tx, "studio", studioReview...)
 	require.True(t, d.ByType("tape").Column("rowVersion").Automatic())
 	require.NotContains(t, d.Text, "lock_version:{lock_version}")
+	require.NotContains(t, d.ByType("sheet").Describe(), "lock_version", "it says nothing to models")
 	exec(t, tx, `INSERT INTO studio.sheets ("userId", title, lock_version) VALUES (1, 'A', 4);
 		SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', '`+adaID+`', true);
 		UPDATE studio_alfred.sheets SET title = 'B';
