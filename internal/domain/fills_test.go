@@ -27,11 +27,13 @@ CREATE SEQUENCE studio.invoice_seq INCREMENT 50; CREATE SEQUENCE studio.loops_se
 CREATE TABLE studio.invoice (id bigint PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.mixes (id bigint PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.loops (id bigint PRIMARY KEY DEFAULT 5, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE TABLE studio.books (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, notes varchar(20) NOT NULL, blurb text);
 CREATE TABLE studio.sheets (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, lock_version integer NOT NULL DEFAULT 0);
 CREATE TABLE studio.tapes (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, "rowVersion" bigint NOT NULL);
 CREATE TABLE studio.prints (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, version integer NOT NULL, UNIQUE (title, version));
 CREATE TABLE studio.badges (id uuid PRIMARY KEY REFERENCES studio.profiles, title text NOT NULL);
 INSERT INTO studio.users VALUES (1, 'Ada'), (2, 'Eve');
+INSERT INTO studio.books ("userId", title, notes, blurb) SELECT 2, 'Hers', left('signed', n), '' FROM generate_series(0, 1) AS n;
 INSERT INTO studio."Project" VALUES ('clh3am1f30000udocl363eofy', 1, 'Album', '2026-01-01', '2026-01-01');
 INSERT INTO studio.labels VALUES ('indie', 1, 'Independent');`
 
@@ -39,6 +41,7 @@ var studioReview = []string{
 	"\n  - type: project\n", "\n  - type: project\n    writes: [create, update, delete]\n    columns: [name]\n",
 	"\n  - type: sheet\n", "\n  - type: sheet\n    writes: [create, update]\n    columns: [title]\n",
 	"\n  - type: invoice\n", "\n  - type: invoice\n    writes: [create]\n    columns: [title]\n",
+	"\n  - type: book\n", "\n  - type: book\n    writes: [create]\n    columns: [title, notes]\n",
 	"\n  - type: tape\n", "\n  - type: tape\n    writes: [create, update]\n    columns: [title]\n",
 	"\n  - type: take\n", "\n  - type: take\n    writes: [create, update, delete]\n    columns: [projectId, title]\n",
 }
@@ -63,6 +66,7 @@ func TestInitProposesFills(t *testing.T) {
 		"tapes":    `fills: {create: {"rowVersion": "0"}, update: {"rowVersion": "\"rowVersion\" + 1"}}`,
 		"prints":   "", // it tells the rows apart
 		"invoice":  `fills: {create: {id: "nextval('\"studio\".\"invoice_seq\"')"}}`,
+		"books":    `fills: {create: {notes: "''"}}`,
 		"mixes":    "", // no sequence is its own
 		"loops":    "", // it has a default
 		"badges":   "", // it is another row's
@@ -98,10 +102,12 @@ func TestViewsFillColumns(t *testing.T) {
 	require.Equal(t, "Album", as(t, tx, adaID, `UPDATE studio_alfred."Project" SET name = name WHERE "updatedAt" = '2026-01-01' RETURNING name`))
 	exec(t, tx, `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', '`+adaID+`', true);
 		UPDATE studio_alfred."Project" SET name = 'LP';
+		INSERT INTO studio_alfred.books (title) VALUES ('Mine');
 		INSERT INTO studio_alfred."Take" ("projectId", title) VALUES ('clh3am1f30000udocl363eofy', 'One');
 		RESET ROLE;
 		DO $$ BEGIN
 		    ASSERT (SELECT "updatedAt" > now() - interval '2 days' AND "createdAt" = '2026-01-01' FROM studio."Project" WHERE name = 'LP');
+		    ASSERT (SELECT notes = '' FROM studio.books WHERE title = 'Mine');
 		    ASSERT (SELECT created_at = now() AND updated_at = now() FROM studio."Take");
 		END $$`)
 }

@@ -45,10 +45,7 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 		if err := w.overViews(views); err != nil {
 			return "", err
 		}
-		if err := w.readKeys(ctx, tx); err != nil {
-			return "", err
-		}
-		if err := w.readSequences(ctx, tx); err != nil {
+		if err := w.readSamples(ctx, tx); err != nil {
 			return "", err
 		}
 	}
@@ -103,6 +100,7 @@ type initWriter struct {
 	Entities []*initEntity
 	Left     []string                   // tables that get no type, with the reason
 	keys     map[*catalogTable][]string // some keys that are texts, of the tables that may be read
+	blank    map[*Column]bool           // texts that are empty in some rows, instead of null
 	// sequences are those that only programs ask for numbers.
 	sequences []string
 }

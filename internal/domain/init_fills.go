@@ -1,13 +1,9 @@
 package domain
 
 import (
-	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // keyForm is a form of keys that programs make up, and SQL that makes another of it.
@@ -42,6 +38,8 @@ func (e *initEntity) Fills() []string {
 			update = append(update, yamlName(c.Name)+": "+yamlText("now()"))
 		case stamp && !c.HasDefault:
 			create = append(create, yamlName(c.Name)+": "+yamlText("now()"))
+		case e.blank[c]:
+			create = append(create, yamlName(c.Name)+": "+yamlText("''"))
 		}
 	}
 	var fields []string
@@ -116,17 +114,6 @@ func (e *initEntity) nextOf(c *Column) string {
 	return ""
 }
 
-// readSequences are those of the schema that no column takes its default from.
-func (w *initWriter) readSequences(ctx context.Context, tx pgx.Tx) error {
-	rows, _ := tx.Query(ctx, sequencesSQL, w.Schema) // a failed query shows when its rows are collected
-	var err error
-	if w.sequences, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-		return fmt.Errorf("init domain: read sequences: %w", err)
-	}
-
-	return nil
-}
-
 // keyLike is SQL for keys like those of a table's rows, or like the others' of the schema if it has none, "" for keys of a
 // form that is not known.
 func (w *initWriter) keyLike(t *catalogTable) string {
@@ -148,30 +135,4 @@ func (w *initWriter) keyLike(t *catalogTable) string {
 	}
 
 	return ""
-}
-
-// readKeys samples the keys that are texts: by them, init tells those that programs make up.
-func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx) error {
-	w.keys = map[*catalogTable][]string{}
-	for _, t := range w.cat.tables {
-		if t.View || len(t.primary) != 1 || t.column(t.primary[0]).Kind != KindText {
-			continue
-		}
-		name := quote(w.Schema, t.Name)
-		var may bool
-		if err := tx.QueryRow(ctx, "SELECT has_table_privilege($1, 'SELECT')", name).Scan(&may); err != nil {
-			return fmt.Errorf("init domain: %w", err)
-		}
-		if !may {
-			continue
-		}
-		rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), name)) // a failed query shows when its rows are collected
-		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return fmt.Errorf("init domain: read keys of %s: %w", t.Name, err)
-		}
-		w.keys[t] = found
-	}
-
-	return nil
 }

@@ -1,0 +1,74 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// readSamples reads what the catalog does not know of the tables that may be read: rows by which init tells what programs write
+// into them, and the sequences that only programs ask for numbers.
+func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
+	w.keys, w.blank = map[*catalogTable][]string{}, map[*Column]bool{}
+	for _, t := range w.cat.tables {
+		var may bool
+		if err := tx.QueryRow(ctx, "SELECT has_table_privilege($1, 'SELECT')", quote(w.Schema, t.Name)).Scan(&may); err != nil {
+			return fmt.Errorf("init domain: %w", err)
+		}
+		if t.View || !may {
+			continue
+		}
+		if err := w.readKeys(ctx, tx, t); err != nil {
+			return err
+		}
+		if err := w.readBlank(ctx, tx, t); err != nil {
+			return err
+		}
+	}
+	rows, _ := tx.Query(ctx, sequencesSQL, w.Schema) // a failed query shows when its rows are collected
+	var err error
+	if w.sequences, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return fmt.Errorf("init domain: read sequences: %w", err)
+	}
+
+	return nil
+}
+
+// readKeys samples the keys that are texts: by them, init tells those that programs make up.
+func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
+	if len(t.primary) != 1 || t.column(t.primary[0]).Kind != KindText {
+		return nil
+	}
+	rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), quote(w.Schema, t.Name))) // as above
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("init domain: read keys of %s: %w", t.Name, err)
+	}
+	w.keys[t] = found
+
+	return nil
+}
+
+// readBlank finds the texts that may not be null and are empty in some rows: that is what programs write, Django for one, where
+// nobody says anything.
+func (w *initWriter) readBlank(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
+	texts := slices.DeleteFunc(slices.Clone(t.columns), func(c *Column) bool {
+		return c.Kind != KindText || c.Form != "" || len(c.Enum) > 0 || c.Nullable || c.HasDefault || c.Generated || t.unique(c.Name) || isSecret(c)
+	})
+	if len(texts) == 0 {
+		return nil
+	}
+	empty := strings.Join(each(texts, func(c *Column) string { return "coalesce(bool_or(" + quote(c.Name) + "::text = ''), false)" }), ", ")
+	var found []bool
+	if err := tx.QueryRow(ctx, fmt.Sprintf("SELECT ARRAY[%s] FROM (SELECT * FROM %s LIMIT 1000) AS t", empty, quote(w.Schema, t.Name))).Scan(&found); err != nil {
+		return fmt.Errorf("init domain: read texts of %s: %w", t.Name, err)
+	}
+	for i, c := range texts {
+		w.blank[c] = found[i]
+	}
+
+	return nil
+}
