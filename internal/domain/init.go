@@ -101,6 +101,7 @@ type initWriter struct {
 	Left     []string                   // tables that get no type, with the reason
 	keys     map[*catalogTable][]string // some keys that are texts, of the tables that may be read
 	blank    map[*Column]bool           // texts that are empty in some rows, instead of null
+	kinds    map[*catalogTable][]string // the types, in words of tables, of rows that a loose pair names
 	// sequences are those that only programs ask for numbers.
 	sequences []string
 }
@@ -179,13 +180,14 @@ func (w *initWriter) choose() {
 }
 
 func (w *initWriter) leaveOut(t *catalogTable) string {
+	kind, id := t.loosePair()
 	switch {
 	case bookkeeping.MatchString(t.Name) || strings.HasPrefix(t.Name, "_") && len(t.foreignKeys) < 2: // with two, it says which rows belong together
 		return "bookkeeping of another tool"
 	case opensDoors(t):
 		return "by its name, its rows let people or programs in"
-	case w.source != nil && !w.source.owned(t) && t.loosePair() != "":
-		return fmt.Sprintf("its rows are those of the rows that %s names, and no foreign key says whose these are; declare a view of yours that does", t.loosePair())
+	case w.source != nil && !w.source.owned(t) && id != nil:
+		return fmt.Sprintf("its rows are those of the rows that %s with %s names, and no foreign key says whose these are; declare a view of yours that does", kind.Name, id.Name)
 	case w.source != nil && w.source.unviewable(t) != "":
 		return w.source.unviewable(t)
 	case w.source != nil && w.partOf(t, map[*catalogTable]bool{}) != "":
@@ -216,16 +218,16 @@ func opensDoors(t *catalogTable) bool {
 	return visit || doorNames.MatchString(snake(t.Name))
 }
 
-// loosePair are the columns that name a row of any type by its type and its key, as text, "" for none.
-func (t *catalogTable) loosePair() string {
+// loosePair are the columns that name a row of any type by its type and its key, nil if there are none.
+func (t *catalogTable) loosePair() (kind, id *Column) {
 	for _, c := range t.columns {
-		kind, is := strings.CutSuffix(snake(c.Name), "_type")
-		if id := find(t.columns, func(other *Column) bool { return snake(other.Name) == kind+"_id" }); is && id != nil && !t.references(id) {
-			return c.Name + " with " + id.Name
+		name, is := strings.CutSuffix(snake(c.Name), "_type")
+		if id := find(t.columns, func(other *Column) bool { return snake(other.Name) == name+"_id" }); is && id != nil && !t.references(id) {
+			return c, id
 		}
 	}
 
-	return ""
+	return nil, nil
 }
 
 // someReadable reports whether the schema's grants exist already, so that a table without one is kept from the

@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -178,4 +179,23 @@ INSERT INTO base.notes (user_id, title) VALUES ('`+adaID+`', 'Mine'), ('`+eveID+
 	proof, err := domain.Probe(t.Context(), tx, d.Decl)
 	require.NoError(t, err)
 	require.Empty(t, proof.Broken)
+}
+
+// What Rails does beside a write is said where the write would be allowed: rows that go with others by name alone, and counters.
+func TestInitNamesWhatProgramsKeep(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA rails; CREATE TABLE rails.users (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE rails.posts (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rails.users, title text NOT NULL, comments_count integer NOT NULL DEFAULT 0, likes_count integer NOT NULL DEFAULT 0);
+CREATE TABLE rails.likes (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rails.users, post_id integer NOT NULL REFERENCES rails.posts, note text);
+CREATE TABLE rails.comments (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rails.users, commentable_type varchar NOT NULL, commentable_id integer NOT NULL, body text NOT NULL);
+CREATE TABLE rails.files (id serial PRIMARY KEY, record_type varchar NOT NULL, record_id integer NOT NULL, name text);
+INSERT INTO rails.users (name) VALUES ('Ada'); INSERT INTO rails.comments (user_id, commentable_type, commentable_id, body) VALUES (1, 'Blog::Post', 1, 'Yes');
+INSERT INTO rails.files (record_type, record_id) VALUES ('Post', 1), ('User', 1)`)
+	text := bound(t, tx, "rails").Text
+	require.Contains(t, text, "# unsure: no foreign key knows of comments.commentable_id, files.record_id, which would go on pointing at what is deleted\n  - type: user\n", "of posts")
+	require.Contains(t, text, "# unsure: posts.comments_count would not count what is created or deleted here, unless a trigger does\n")
+	require.Contains(t, text, "# unsure: posts.likes_count would not count")
+	require.Equal(t, 2, strings.Count(text, "unless a trigger does"))
 }

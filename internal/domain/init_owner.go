@@ -202,6 +202,27 @@ func (e *initEntity) Loose() []string {
 			}
 		}
 	}
+	for _, other := range e.cat.tables {
+		if _, id := other.loosePair(); slices.Contains(e.kinds[other], Fold(snake(e.Table.Name))) {
+			found = appendNew(found, other.Name+"."+id.Name)
+		}
+	}
+
+	return found
+}
+
+// Counted are columns of others by whose names programs count the rows of this type there.
+func (e *initEntity) Counted() (found []string) {
+	name := snake(e.Table.Name)
+	for _, t := range e.cat.tables {
+		points := slices.Contains(e.kinds[e.Table], Fold(snake(t.Name))) ||
+			slices.ContainsFunc(e.Table.foreignKeys, func(fk catalogFK) bool { return fk.Table == t.Name && fk.Schema == e.Schema })
+		for _, c := range t.columns {
+			if points && c.Kind == KindNumber && !c.Generated && slices.Contains([]string{name + "_count", Fold(name) + "_count"}, snake(c.Name)) {
+				found = append(found, t.Name+"."+c.Name)
+			}
+		}
+	}
 
 	return found
 }

@@ -3,6 +3,7 @@ package domain
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // readSamples reads what the catalog does not know of the tables that may be read: rows by which init tells what programs write
 // into them, and the sequences that only programs ask for numbers.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
-	w.keys, w.blank = map[*catalogTable][]string{}, map[*Column]bool{}
+	w.keys, w.blank, w.kinds = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}
 	for _, t := range w.cat.tables {
 		var may bool
 		if err := tx.QueryRow(ctx, "SELECT has_table_privilege($1, 'SELECT')", quote(w.Schema, t.Name)).Scan(&may); err != nil {
@@ -25,6 +26,9 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 		if err := w.readBlank(ctx, tx, t); err != nil {
+			return err
+		}
+		if err := w.readKinds(ctx, tx, t); err != nil {
 			return err
 		}
 	}
@@ -72,3 +76,21 @@ func (w *initWriter) readBlank(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 
 	return nil
 }
+
+// readKinds finds the types of which rows are named by a type and a key: Blog::Post is one of posts.
+func (w *initWriter) readKinds(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
+	kind, _ := t.loosePair()
+	if kind == nil || kind.Kind != KindText {
+		return nil
+	}
+	rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT DISTINCT %s::text FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL", quote(kind.Name), quote(w.Schema, t.Name))) // as above
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("init domain: read types of %s: %w", t.Name, err)
+	}
+	w.kinds[t] = each(found, func(name string) string { return Fold(snake(lastWord.FindString(name))) })
+
+	return nil
+}
+
+var lastWord = regexp.MustCompile(`\w*$`)
