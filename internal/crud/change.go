@@ -170,6 +170,9 @@ func (a *createArgs) rows(e *domain.Entity) (rows []map[string]any, err *Error) 
 	}
 	list := make([]any, len(a.Rows))
 	for i := range a.Rows {
+		for j := range a.Rows[i].Children { // models number the parts of new rows, too
+			a.Rows[i].Children[j].Position = 0
+		}
 		if list[i], err = a.Rows[i].object(e); err != nil {
 			return nil, rowFault(err, i, len(list))
 		}
