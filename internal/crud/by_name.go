@@ -134,10 +134,7 @@ func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, dr
 		})
 	}
 	for _, child := range e.Children {
-		var parts []map[string]any
-		for _, one := range drafts {
-			parts = append(parts, rowsIn(one[child.Entity.Table])...)
-		}
+		parts := partsIn(drafts, child)
 		if err == nil && len(parts) > 0 {
 			err = d.nameRefs(ctx, tx, child.Entity, parts...)
 		}

@@ -104,22 +104,48 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return nil
 }
 
-// newRows checks rows and replaces refs and names by keys, with one lookup for all rows, and one for the names of a column.
+// newRows checks rows and replaces refs and names by keys, with one lookup for all rows, and one for the names of a column. Their
+// parts may name rows too.
 func (d *decision) newRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, given []map[string]any) ([]map[string]any, error) {
 	var wrong faults
 	checked := checkedRows(e, given, &wrong)
 	rows := each(checked, func(row map[string]any) any { return row })
 	named, err := takeNamed(ctx, tx, e, &wrong, checked...)
+	parts := make([][]map[string]any, len(e.Children))
+	for i, child := range e.Children {
+		if err == nil {
+			parts[i], err = takeNamed(ctx, tx, child.Entity, &wrong, partsIn(checked, child)...)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	translated, err := d.withKeys(ctx, e, map[string]any{e.Table: rows}, wrong)
+	if err != nil {
+		return nil, err
+	}
 	made := rowsIn(translated[e.Table])
-	for i, row := range made {
-		maps.Copy(row, named[i])
+	putKeys(made, named)
+	for i, child := range e.Children {
+		putKeys(partsIn(made, child), parts[i])
 	}
 
-	return made, err
+	return made, nil
+}
+
+// partsIn are the rows of a child table that stand in others.
+func partsIn(rows []map[string]any, child *domain.Child) (parts []map[string]any) {
+	for _, row := range rows {
+		parts = append(parts, rowsIn(row[child.Entity.Table])...)
+	}
+
+	return parts
+}
+
+func putKeys(rows, keys []map[string]any) {
+	for i, row := range rows {
+		maps.Copy(row, keys[i])
+	}
 }
 
 // checkedRows are new rows as far as they can be read, and what is wrong with them.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/crud"
 	"alfred/internal/vocab"
 )
 
@@ -30,4 +31,22 @@ func TestNewPartsMayBeNumbered(t *testing.T) {
 		{"table": "recipe_ingredients", "position": 1, "set": [{"column": "name", "value": "lemon"}]}]}]}`)
 	require.Equal(t, "water, lemon", query[string](b, `SELECT string_agg(i.name, ', ' ORDER BY i.position)
 		FROM kitchen.recipe_ingredients AS i JOIN kitchen.recipes AS r ON r.id = i.recipe_id WHERE r.name = 'Lemonade'`))
+}
+
+// What the parts of a new row point to may be named, as what the row itself points to: an order of two lamps took a look at
+// the lamps first. A name that two rows have is refused with the rest.
+func TestNewPartsNameWhatTheyPointTo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	names := query[[]string](b, `SELECT array_agg(name) FROM (SELECT name FROM kitchen.ingredients ORDER BY name LIMIT 2) AS i`)
+	part := func(line, name string) string {
+		return `{"table": "recipe_ingredients", "set": [{"column": "name", "value": "` + line + `"}, {"column": "ingredient_id", "value": "` + name + `"}]}`
+	}
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "rows": [
+		{"set": [{"column": "name", "value": "One"}], "children": [`+part("x", names[0])+`, `+part("y", names[1])+`]},
+		{"set": [{"column": "name", "value": "Two"}], "children": [`+part("z", names[1])+`]}]}`)
+	require.Equal(t, "x "+names[0]+", y "+names[1]+", z "+names[1], query[string](b, `SELECT string_agg(p.name || ' ' || i.name, ', ' ORDER BY p.name)
+		FROM kitchen.recipe_ingredients AS p JOIN kitchen.ingredients AS i ON i.id = p.ingredient_id WHERE p.name IN ('x', 'y', 'z')`))
+	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "recipes", "rows": [{"set": [{"column": "name", "value": "Three"}], "children": [`+part("w", "unobtainium")+`]}]}`,
+		crud.CodeUnknownRef), "unobtainium")
 }
