@@ -190,8 +190,10 @@ func (a *aggregate) sql(s *statement) string {
 		return "trim_scale(avg(" + a.column.SQL() + ")::numeric)"
 	case isList(a.column) && a.Fn != "count":
 		return "(" + s.value(a.column.Enum) + "::text[])[" + a.Fn + "(" + ordered(s, a.column, a.column.SQL()) + ")]"
+	case a.Fn == "count":
+		return "count(" + a.column.SQL() + ")"
 	default:
-		return a.Fn + "(" + a.column.SQL() + ")"
+		return plain(a.column, a.Fn+"("+a.column.SQL()+")")
 	}
 }
 

@@ -99,6 +99,22 @@ func TestRealsAreComparedAsShown(t *testing.T) {
 	}
 }
 
+// Numbers have no more decimals than they were given: a column of thirty made every price a line of zeros.
+func TestNumbersAreNotPadded(t *testing.T) {
+	t.Parallel()
+
+	b := setupDeclared(t, strings.Replace(oddSQL, "quantity numeric(6, 2)", "quantity numeric(65, 30)", 1), oddYAML)
+	shown := func(stepType, tool, args string) string {
+		b.scope.Call++
+		result := b.ok(stepType, tool, args)
+
+		return query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 AND step = $2 AND call = $3`, b.scope.TurnID, b.scope.Step, result.Call)
+	}
+	require.Contains(t, shown("write", vocab.ToolCreate, `{"table": "stocks", "data": [{"name": "flour", "quantity": 49.5}, {"name": "salt"}]}`), `"quantity": 49.5}`)
+	require.Contains(t, shown("analyze", vocab.ToolAnalyze, `{"table": "stocks", "aggregates": [{"fn": "sum", "column": "quantity", "as": "s"}, {"fn": "count", "column": "quantity", "as": "n"}]}`), `{"n": 1, "s": 49.5}`)
+	require.Contains(t, shown("read", vocab.ToolRead, `{"table": "stocks", "filters": [{"field": "quantity", "op": "=", "value": 49.5}]}`), `"quantity": 49.5`)
+}
+
 // A list may have a type with a name of its own.
 func TestListsOfADomainType(t *testing.T) {
 	t.Parallel()

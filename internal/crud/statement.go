@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -102,7 +103,18 @@ func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 // columnList is the SQL list of columns, each under its own name.
 func columnList(columns []*domain.Column) string {
-	return joinEach(columns, ", ", func(c *domain.Column) string { return c.SQL() + " AS " + quoted(c.Name) })
+	return joinEach(columns, ", ", func(c *domain.Column) string { return plain(c, c.SQL()) + " AS " + quoted(c.Name) })
+}
+
+var padded = regexp.MustCompile(`^numeric\(\d+,(\d\d|[7-9])\)$`)
+
+// plain is a value without the zeros that its column pads it with, where those say nothing: a price of Prisma's has thirty.
+func plain(c *domain.Column, value string) string {
+	if padded.MatchString(c.FullType) {
+		return "trim_scale(" + value + ")"
+	}
+
+	return value
 }
 
 // joinEach joins a text of each element.
