@@ -86,7 +86,7 @@ func (c *Column) Automatic() bool {
 }
 
 var (
-	stampName   = regexp.MustCompile(`^(created|inserted|updated|modified|changed)(_at|_on)?$|^(last|date)_(created|updated|modified|changed)$`)
+	stampName   = regexp.MustCompile(`^(created|inserted|updated|modified|changed)(_(at|on|date|time))?$|^(create|update|write)_(date|time)$|^(last|date)_(created|updated|modified|changed)(_(at|on|date|time))?$`)
 	timeDefault = regexp.MustCompile(`(?i)\b(now|clock_timestamp|statement_timestamp|transaction_timestamp)\(|\b(current|local)_?(timestamp|date|time)\b`)
 )
 

@@ -25,6 +25,7 @@ CREATE TABLE studio.labels (id text PRIMARY KEY, "userId" integer NOT NULL REFER
 CREATE TABLE studio.profiles (id uuid PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE SEQUENCE studio.invoice_seq INCREMENT 50; CREATE SEQUENCE studio.loops_seq;
 CREATE TABLE studio.invoice (id bigint PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE TABLE studio.reels (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, deleted boolean NOT NULL, created_date timestamptz NOT NULL, last_modified_date timestamptz, write_date timestamp);
 CREATE TABLE studio.mixes (id bigint PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.loops (id bigint PRIMARY KEY DEFAULT 5, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.books (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, notes varchar(20) NOT NULL, blurb text);
@@ -67,6 +68,7 @@ func TestInitProposesFills(t *testing.T) {
 		"prints":   "", // it tells the rows apart
 		"invoice":  `fills: {create: {id: "nextval('\"studio\".\"invoice_seq\"')"}}`,
 		"books":    `fills: {create: {notes: "''"}}`,
+		"reels":    `fills: {create: {deleted: "false", created_date: "now()"}, update: {last_modified_date: "now()", write_date: "now()"}}`,
 		"mixes":    "", // no sequence is its own
 		"loops":    "", // it has a default
 		"badges":   "", // it is another row's

@@ -132,7 +132,7 @@ var (
 	titleNames  = []string{"title", "label", "subject"}
 	codeNames   = []string{"code", "username", "login", "email"}
 	peopleNames = []string{"user", "auth_user", "account", "customer", "member", "client", "person", "profile", "tenant", "organization", "organisation", "company"}
-	keptNames   = regexp.MustCompile(`(^|_)(update|updated|modified|changed)(_|$)`)               // when a program last wrote the row
+	keptNames   = regexp.MustCompile(`(^|_)(update|updated|write|modified|changed)(_|$)`)         // when a program last wrote the row
 	goneNames   = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
 	// secretNames are of what opens doors, or helps to.
 	secretNames = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +

@@ -38,6 +38,8 @@ func (e *initEntity) Fills() []string {
 			update = append(update, yamlName(c.Name)+": "+yamlText("now()"))
 		case stamp && !c.HasDefault:
 			create = append(create, yamlName(c.Name)+": "+yamlText("now()"))
+		case c.Kind == KindBool && !c.Nullable && !c.HasDefault && goneNames.MatchString(snake(c.Name)):
+			create = append(create, yamlName(c.Name)+": "+yamlText("false"))
 		case e.blank[c]:
 			create = append(create, yamlName(c.Name)+": "+yamlText("''"))
 		}
