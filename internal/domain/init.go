@@ -123,7 +123,7 @@ type initEntity struct {
 
 var (
 	ownerNames  = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
-	bookkeeping = regexp.MustCompile(`^(goose_|river_|schema_migrations$|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
+	bookkeeping = regexp.MustCompile(`^((schema_)?migrations$|typeorm_metadata$|failed_jobs$|job_batches$|cache(_locks)?$|goose_|river_|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
 		`django_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|revinfo$)|_(migrations|aud)$`)
 	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token.
 	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password_reset|(api|access)_key)s?$`)

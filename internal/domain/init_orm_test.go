@@ -93,6 +93,7 @@ func TestInitLeavesOutWhatFrameworksKeep(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, `CREATE SCHEMA kept;
+CREATE TABLE kept.migrations (id serial PRIMARY KEY, migration varchar NOT NULL, batch integer NOT NULL);
 CREATE TABLE kept.ar_internal_metadata (key varchar PRIMARY KEY, value varchar);
 CREATE TABLE kept.django_content_type (id serial PRIMARY KEY, app_label text NOT NULL, model text NOT NULL);
 CREATE TABLE kept.auth_permission (id serial PRIMARY KEY, name text NOT NULL, content_type_id integer NOT NULL REFERENCES kept.django_content_type);
