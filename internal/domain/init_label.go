@@ -23,7 +23,7 @@ func (e *initEntity) guessLabel() {
 	switch {
 	case name != nil:
 		e.labelBy(name.Name)
-	case first != nil && last != nil:
+	case first != nil && last != nil && (code == nil || !e.blank[first] && !e.blank[last]): // of those who gave no name, the code says more
 		e.names, e.Label = []string{last.Name, first.Name}, "{"+quotedName(first.Name)+"} {"+quotedName(last.Name)+"}"
 	case title != nil:
 		e.labelBy(title.Name)

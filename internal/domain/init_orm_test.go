@@ -200,3 +200,21 @@ INSERT INTO rails.files (record_type, record_id) VALUES ('Post', 1), ('User', 1)
 	require.Contains(t, text, "# unsure: posts.likes_count would not count")
 	require.Equal(t, 2, strings.Count(text, "unless a trigger does"))
 }
+
+// People who gave no name have a username: Django's users were called by nothing.
+func TestInitCallsNobodyByAnEmptyName(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA club;
+CREATE TABLE club.auth_user (id serial PRIMARY KEY, username varchar(150) NOT NULL UNIQUE, first_name varchar(150) NOT NULL, last_name varchar(150) NOT NULL);
+CREATE TABLE club.visits (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES club.auth_user, title text NOT NULL);
+INSERT INTO club.auth_user (username, first_name, last_name) VALUES ('ada', 'Ada', 'Lovelace')`)
+	text, err := domain.InitViews(t.Context(), tx, "club", "")
+	require.NoError(t, err)
+	require.Contains(t, text, `label: "{first_name} {last_name}"`)
+	exec(t, tx, `INSERT INTO club.auth_user (username, first_name, last_name) VALUES ('eve', '', '')`)
+	text, err = domain.InitViews(t.Context(), tx, "club", "")
+	require.NoError(t, err)
+	require.Contains(t, text, `label: "{username}"`)
+}
