@@ -25,23 +25,12 @@ func (e *initEntity) Fills() []string {
 	}
 	var create, update []string
 	for _, c := range e.Table.columns {
-		made, stamp := e.madeKey(c), e.stamp(c)
-		switch {
-		case e.counts(c):
-			if !c.HasDefault {
-				create = append(create, yamlName(c.Name)+": "+yamlText("0"))
-			}
-			update = append(update, yamlName(c.Name)+": "+yamlText(sqlName(c.Name)+" + 1"))
-		case made != "":
-			create = append(create, yamlName(c.Name)+": "+yamlText(made))
-		case stamp && keptNames.MatchString(snake(c.Name)):
-			update = append(update, yamlName(c.Name)+": "+yamlText("now()"))
-		case stamp && !c.HasDefault:
-			create = append(create, yamlName(c.Name)+": "+yamlText("now()"))
-		case c.Kind == KindBool && !c.Nullable && !c.HasDefault && goneNames.MatchString(snake(c.Name)):
-			create = append(create, yamlName(c.Name)+": "+yamlText("false"))
-		case e.blank[c]:
-			create = append(create, yamlName(c.Name)+": "+yamlText("''"))
+		fresh, kept := e.filled(c)
+		if fresh != "" {
+			create = append(create, yamlName(c.Name)+": "+yamlText(fresh))
+		}
+		if kept != "" {
+			update = append(update, yamlName(c.Name)+": "+yamlText(kept))
 		}
 	}
 	var fields []string
@@ -53,6 +42,31 @@ func (e *initEntity) Fills() []string {
 	}
 
 	return fields
+}
+
+// filled is SQL for a column of a new row, and at every change, "" for what nobody fills.
+func (e *initEntity) filled(c *Column) (create, update string) {
+	made, stamp := e.madeKey(c), e.stamp(c)
+	switch {
+	case e.counts(c):
+		if !c.HasDefault {
+			create = "0"
+		}
+
+		return create, sqlName(c.Name) + " + 1"
+	case made != "":
+		return made, ""
+	case stamp && keptNames.MatchString(snake(c.Name)):
+		return "", "now()"
+	case stamp && !c.HasDefault:
+		return "now()", ""
+	case c.Kind == KindBool && !c.Nullable && !c.HasDefault && goneNames.MatchString(snake(c.Name)):
+		return "false", ""
+	case e.blank[c]:
+		return "''", ""
+	default:
+		return "", ""
+	}
 }
 
 // lockNames are of columns by whose number programs notice that a row has changed since they read it.

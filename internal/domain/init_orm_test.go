@@ -218,3 +218,31 @@ INSERT INTO club.auth_user (username, first_name, last_name) VALUES ('ada', 'Ada
 	require.NoError(t, err)
 	require.Contains(t, text, `label: "{username}"`)
 }
+
+// What init says may be written can be declared as it stands: nothing that programs keep, no row that nobody could make, and
+// nothing of people's own rows, where some say what they may do.
+func TestInitProposesWrites(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA desks;
+CREATE TABLE desks.users (id serial PRIMARY KEY, name text NOT NULL, is_admin boolean NOT NULL DEFAULT false);
+CREATE TABLE desks.projects (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES desks.users, name text NOT NULL, tasks_count integer NOT NULL DEFAULT 0, done_at date, discarded_at timestamp, lock_version integer NOT NULL DEFAULT 0, updated_at timestamp NOT NULL);
+CREATE TABLE desks.tasks (id serial PRIMARY KEY, project_id integer NOT NULL REFERENCES desks.projects, title text NOT NULL, words integer GENERATED ALWAYS AS (length(title)) STORED);
+CREATE TABLE desks.tags (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE desks.projects_tags (project_id integer NOT NULL REFERENCES desks.projects, tag_id integer NOT NULL REFERENCES desks.tags, UNIQUE (project_id, tag_id));
+CREATE TABLE desks.comments (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES desks.users, about_type text NOT NULL, about_id integer NOT NULL, body text NOT NULL)`)
+	text, err := domain.InitViews(t.Context(), tx, "desks", "")
+	require.NoError(t, err)
+	const before = "# read only; to allow more: "
+	for _, part := range []string{
+		"writes: [create, update, delete] and columns: [name, done_at]", "writes: [create, update, delete] and columns: [project_id, title]",
+		"writes: [create, update, delete] and columns: [project_id, tag_id]", "writes: [update, delete] and columns: [body]",
+		"writes: [create, update, delete] and columns: [those that may be set]",
+	} {
+		require.Contains(t, text, before+part)
+	}
+	d := bound(t, tx, "desks", "\n    "+before+"writes: [create, update, delete] and columns: [those", "\n    #", before, "", "] and columns: ", "]\n    columns: ")
+	require.Equal(t, []domain.Verb{domain.Update, domain.Delete}, d.ByType("comment").Writes)
+	require.Len(t, d.ByType("project").Writes, 3)
+}

@@ -227,6 +227,13 @@ func (e *initEntity) Counted() (found []string) {
 	return found
 }
 
+// tallies reports whether a column counts rows of another table by its name.
+func (e *initEntity) tallies(c *Column) bool {
+	name, is := strings.CutSuffix(snake(c.Name), "_count")
+
+	return is && c.Kind == KindNumber && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return Fold(snake(t.Name)) == Fold(name) })
+}
+
 // contact reports whether a column tells all users how to reach somebody, when they were born, or what they earn.
 func (e *initEntity) contact(c *Column) bool {
 	name := snake(c.Name)

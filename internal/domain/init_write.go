@@ -101,6 +101,44 @@ func (e *initEntity) written(hidden bool) []string {
 	})
 }
 
+// Settable are the columns that people might set: neither keys nor what programs keep. None are proposed for people's own rows, where
+// some say what they may do.
+func (e *initEntity) Settable() (names []string) {
+	if e.source == nil || e.Table == e.source.accounts || e.Table.View {
+		return nil
+	}
+	kind, _ := e.Table.loosePair()
+	key := e.Key()
+	for _, c := range e.Table.columns {
+		kept := c.Generated || c == kind || c.Name == e.ownerColumn() || slices.Equal(key, []string{c.Name}) || e.counts(c) || e.stamp(c) || e.tallies(c) || goneNames.MatchString(snake(c.Name))
+		if !kept && !e.hidden(c) {
+			names = append(names, c.Name)
+		}
+	}
+	for _, fk := range e.source.foldedKeys(e.Table) {
+		names = append(names, fk.Name)
+	}
+
+	return names
+}
+
+// Possible are the writes that a declaration may allow: no row is created where nobody says what a column becomes.
+func (e *initEntity) Possible() []string {
+	set := e.Settable()
+	lacks := func(c *Column) bool {
+		create, update := e.filled(c)
+		folded := slices.ContainsFunc(e.source.foldedKeys(e.Table), func(fk foldedFK) bool { return slices.Contains(fk.Columns, c.Name) })
+
+		return !c.Nullable && !c.HasDefault && !c.Generated && create+update == "" && !folded && c.Name != e.ownerColumn() && !slices.Contains(set, c.Name)
+	}
+	verbs := Verbs()
+	if len(set) > 0 && slices.ContainsFunc(e.Table.columns, lacks) {
+		verbs = slices.DeleteFunc(verbs, func(verb Verb) bool { return verb == Create })
+	}
+
+	return verbNames(verbs)
+}
+
 // hidden reports whether a column will be hidden from models.
 func (e *initEntity) hidden(c *Column) bool {
 	return isSecret(c) || e.contact(c) || e.points(c) || c.Kind == KindVector || e.Table.identifies(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)

@@ -73,7 +73,7 @@ func TestW04ProbeOfPeopleNamedInRows(t *testing.T) {
 	exec(t, tx, `CREATE SCHEMA chores; CREATE TABLE chores.users (id integer PRIMARY KEY, name text NOT NULL);
 CREATE TABLE chores.tasks (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES chores.users, helper_id integer REFERENCES chores.users, title text NOT NULL);
 INSERT INTO chores.users VALUES (1, 'Ada'), (2, 'Eve'); INSERT INTO chores.tasks VALUES (1, 1, 2, 'Dishes'), (2, 2, 2, 'Floor')`)
-	const readOnly = "order: [\"title\"]\n    # read only; to allow more: writes: [create, update, delete] and columns: [those that may be set]"
+	const readOnly = "order: [\"title\"]\n    # read only; to allow more: writes: [update, delete] and columns: [helper_id, title]"
 	for _, sharing := range []string{"type: user\n", "type: user\n    reference: true\n"} {
 		decl := bound(t, tx, "chores", readOnly, "order: [\"title\"]\n    writes: [update]\n    columns: [helper_id, title]", "type: user\n", sharing).Decl
 		proof, err := domain.Probe(t.Context(), tx, decl)
