@@ -67,6 +67,7 @@ func (w *initWriter) overViews(views string) error {
 			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Reference: !w.source.owned(t)}
 		}
 	}
+	w.ownLoosely()
 
 	return nil
 }

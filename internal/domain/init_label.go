@@ -118,6 +118,9 @@ func (e *initEntity) addPart(column, shown, layout string) {
 	e.names = append(e.names, column)
 }
 
+// MayLack reports whether rows may reference none by a foreign key.
+func (e *initEntity) MayLack(fk *catalogFK) bool { return e.Table.mayBeNull(fk.Columns) }
+
 // mayLack reports whether a column, or the key of several columns that it stands for, may be null.
 func (e *initEntity) mayLack(name string) bool {
 	if c := e.Table.column(name); c != nil || e.source == nil {

@@ -117,6 +117,30 @@ func (e *initEntity) OwnerGuess() *ownerGuess {
 	return guess
 }
 
+// ownLoosely gives tables with no other way to an owner, and to which nobody points, to those of rows that they reference
+// though they need not: wherever nobody says otherwise, Hibernate and TypeORM make foreign keys that may be null.
+func (w *initWriter) ownLoosely() {
+	for more := true; more; {
+		more = false
+		for _, t := range w.cat.tables {
+			decl := w.source.entities[t.Name]
+			if decl == nil || !decl.Reference || w.used(t, map[*catalogTable]bool{}) {
+				continue
+			}
+			if at := slices.IndexFunc(t.foreignKeys, w.ownedRows); at >= 0 {
+				decl.Reference, decl.OwnedBy, more = false, t.foreignKeys[at].Columns, true
+			}
+		}
+	}
+}
+
+// ownedRows reports whether a foreign key leads to rows that have owners.
+func (w *initWriter) ownedRows(fk catalogFK) bool {
+	above := w.source.entities[fk.Table]
+
+	return fk.Schema == w.Schema && above != nil && !above.Reference
+}
+
 // used reports whether a type points at the table, like at a catalogue. Without owners, every table is one.
 func (w *initWriter) used(t *catalogTable, seen map[*catalogTable]bool) bool {
 	seen[t] = true
