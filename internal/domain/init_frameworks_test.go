@@ -32,3 +32,17 @@ func TestInitFollowsForeignKeysThatMayBeNull(t *testing.T) {
 		require.Equal(t, "1", as(t, tx, adaID, `SELECT count(*)::text FROM wares_alfred.`+table))
 	}
 }
+
+// A generic relation of Django's holds a key beside its content type.
+func TestInitHidesKeysOfGenericRelations(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA press;
+		CREATE TABLE press.auth_user (id serial PRIMARY KEY, username text NOT NULL);
+		CREATE TABLE press.django_content_type (id serial PRIMARY KEY, model text NOT NULL);
+		CREATE TABLE press.press_note (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES press.auth_user, content_type_id integer NOT NULL REFERENCES press.django_content_type, object_id integer NOT NULL, text text NOT NULL)`)
+	d := bound(t, tx, "press")
+	require.True(t, d.ByType("press_note").Column("content_type_id").Hidden)
+	require.True(t, d.ByType("press_note").Column("object_id").Hidden)
+}

@@ -204,7 +204,9 @@ func (w *initWriter) ownedThrough(t *catalogTable) []string {
 // that is named after their table, as many Rails programs have them. Nobody knows a row by them, and no model may see them.
 func (e *initEntity) points(c *Column) bool {
 	name, is := e.undeclared(c)
-	typed := is && slices.ContainsFunc(e.Table.columns, func(other *Column) bool { return snake(other.Name) == name+"_type" })
+	typed := is && slices.ContainsFunc(e.Table.columns, func(other *Column) bool {
+		return snake(other.Name) == name+"_type" || name == "object" && other.Name == "content_type_id" // the second are Django's
+	})
 
 	return typed || is && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return Fold(snake(t.Name)) == name })
 }
