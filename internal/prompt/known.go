@@ -2,11 +2,11 @@ package prompt
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"alfred/internal/view"
-	"alfred/internal/vocab"
 )
 
 // whatIsKnown lists what a reply may state beyond what the turn did: the current rows that the message or the plan
@@ -75,17 +75,19 @@ func (t *page) mentionedRefs(window bool) []string {
 	return slices.DeleteFunc(refs, func(ref string) bool { return t.ByRef[ref] == nil })
 }
 
-// byUser says what the user did in the page before this message.
+// byUser says what the user did in the page before this message. A ref keeps its last action, so that one of an earlier
+// turn, or what an undo did, looks the same.
 func (t *page) byUser(s *section) {
 	verbs := map[string]string{"created:user": "created", "updated:user": "changed", "deleted:user": "deleted"}
-	var undone []string
-	for _, r := range t.OwnResults() {
-		if r.Tool == vocab.ToolUndo {
-			undone = append(undone, r.Refs...)
-		}
+	type change struct {
+		Action     string `json:"action"`
+		EntityType string `json:"entity_type"`
+		EntityID   string `json:"entity_id"`
 	}
+	var changes []change
+	_ = json.Unmarshal(t.Turn.UiChanges, &changes) // a CHECK makes it a list
 	for _, e := range t.Entities {
-		if verb := verbs[e.Action]; verb != "" && e.TurnLastRef == t.Turn.Number && !slices.Contains(undone, e.Ref) {
+		if verb := verbs[e.Action]; verb != "" && e.EntityID != nil && slices.Contains(changes, change{e.Action, e.EntityType, *e.EntityID}) {
 			line := "The user has " + verb + " it in the page: " + e.Label + " (" + t.Singular(e.EntityType) + ")"
 			s.item("mentioned", e.Ref, t.Number, line)
 		}

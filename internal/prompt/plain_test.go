@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
@@ -206,6 +207,19 @@ func TestAMootQuestionIsNotAsked(t *testing.T) {
 	in = b.reply(t, turn)
 	require.Empty(t, body(in.Frame, "## Open Question"))
 	require.NotContains(t, in.Fallback, "Shall I save Curry?")
+}
+
+// What the user changed in the page is told with the message that follows it. Later, and after an undo, a mention of the row was
+// told as a change of the user's.
+func TestChangesInThePageAreToldOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	key := uuid.NewString()
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", ID: key, Label: "Stew", Action: "updated:user"})
+	turn := b.running(t, 1, "rename it", db.StepTypeWrite)
+	require.NotContains(t, body(b.reply(t, turn).Frame, "## What You Know"), "in the page")
+	turn.UiChanges = []byte(`[{"action": "updated:user", "entity_type": "recipe", "entity_id": "` + key + `"}]`)
+	require.Contains(t, body(b.reply(t, turn).Frame, "## What You Know"), "The user has changed it in the page: Stew (recipe)")
 }
 
 // A changed part of a row is named, though its values stand with the row: a heading without a line told of nothing.
