@@ -317,3 +317,15 @@ func TestNoticesThatWordsDoNotTell(t *testing.T) {
 	require.False(t, result.Unsaid("Here is the soup without salt. Shall I save it?"))
 	require.True(t, result.Unsaid("Here is the soup. Shall I save it?"))
 }
+
+// An update that changed nothing is no write, also beside a deletion, which is told of all the same.
+func TestAnUpdateThatChangesNothingBesideADeletion(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.exec(`INSERT INTO kitchen.tasks (user_id, title, category) VALUES ($1, 'Sweep', 'prep'), ($1, 'Mop', 'prep')`, b.scope.UserID)
+	outcome := b.decide(vocab.StepWrite,
+		call(vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "title", "op": "=", "value": "Sweep"}], "data": {"category": "prep"}}`),
+		call(vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "title", "op": "=", "value": "Mop"}]}`))
+	require.False(t, outcome.Failed(), "%+v", outcome.Results)
+	require.Equal(t, "deleted Mop", query[string](b, `SELECT string_agg(action || ' ' || (before ->> 'title'), ', ') FROM row_changes WHERE turn_id = $1`, b.scope.TurnID))
+}
