@@ -93,11 +93,10 @@ type step struct {
 	versions map[string]string
 	// approved: the user agreed to an operation after being told preview.
 	approved bool
-	preview  string
+	preview  string       // what the user is asked about an operation
 	agreed   bool         // the answer to a question covers it
 	sure     bool         // nobody has to be asked
 	asks     bool         // the user is asked about the keys
-	asked    string       // what the user is asked about an operation
 	deletes  []*rowChange // with what goes with the keys, once a question needs it
 	result   Result
 	fault    *Error

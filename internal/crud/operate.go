@@ -156,11 +156,7 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	if op.step.approved && op.step.preview == text && !changed {
 		return false, nil
 	}
-	op.step.preview = text
-	if op.step.approved {
-		text = changedSinceAsked + " " + text
-	}
-	op.step.asked = text
+	op.step.preview, d.again = text, d.again || op.step.approved
 	d.ask(op.step)
 
 	return true, nil

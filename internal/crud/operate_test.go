@@ -166,6 +166,24 @@ func TestQuestionsNameWhatElseWaits(t *testing.T) {
 	}
 }
 
+// Two rows that are called alike are two in a question, too.
+func TestQuestionsNameEachOperation(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 20}}`)
+	back := func(crate string) vocab.Call {
+		return call("send_back", `{"this": "`+crate+`", "reason": "too heavy"}`)
+	}
+	asked := b.decide("write", back("crate_1"), back("crate_2")).Approval
+	require.NotNil(t, asked)
+	require.Equal(t, 2, strings.Count(asked.Text, "This would send back: crate Lamps, reason: too heavy."), asked.Text)
+	b.exec(`UPDATE depot.crates SET weight = 3 WHERE name = 'Lamps'`)
+	again := b.approve(asked).Approval
+	require.NotNil(t, again)
+	require.Equal(t, 1, strings.Count(again.Text, "This has changed since I asked."), again.Text)
+}
+
 // A question names the row, whatever the owner's preview says of it.
 func TestQuestionsNameTheRow(t *testing.T) {
 	t.Parallel()

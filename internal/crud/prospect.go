@@ -73,7 +73,8 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 			if err != nil {
 				return err
 			}
-			if !slices.Contains(said, text) { // once for calls of a kind
+			_, operates := s.op.(*operateOp)
+			if operates || !slices.Contains(said, text) { // once for calls that write rows in one way
 				said = append(said, text)
 			}
 		}
@@ -122,7 +123,7 @@ func (d *decision) would(ctx context.Context, tx pgx.Tx, s *step) (text string, 
 		return text + ".", err
 	case *operateOp:
 		if s.asks {
-			return s.asked, nil
+			return s.preview, nil
 		}
 
 		return op.sentence(ctx, tx) // it has been carried out: a preview would speak of what comes next
