@@ -18,9 +18,12 @@ import (
 
 func tableOf(call vocab.Call) string { return gjson.GetBytes(call.Args, "table").Str }
 
+// typeOf is the type of the rows that a call names by their table, or by any other word for them; nil for an operation.
+func (r *Runner) typeOf(call vocab.Call) *domain.Entity { return r.Domain.Entity(tableOf(call)) }
+
 // rowsOf is what people call the rows of the call's table, "" for an operation.
 func (r *Runner) rowsOf(call vocab.Call) string {
-	if e := r.Domain.ByTable(tableOf(call)); e != nil {
+	if e := r.typeOf(call); e != nil {
 		return e.Plural
 	}
 
@@ -71,7 +74,7 @@ func (s *state) changedBy(step *nodes.Step) (rows []string) {
 // resembles reports whether a planned call may be a known one, planned again in other words: it does the same, and it names no
 // other rows or columns.
 func (s *state) resembles(call, known vocab.Call) bool {
-	if call.Tool != known.Tool || tableOf(call) != tableOf(known) {
+	if call.Tool != known.Tool || s.runner.typeOf(call) != s.runner.typeOf(known) {
 		return false
 	}
 	rows, _ := actsOn(s.runner.Domain, call)

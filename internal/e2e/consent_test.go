@@ -348,22 +348,22 @@ turns:
 	c.fact("Add to the pantry items: name lemons", `SELECT description FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1 AND t.number = 2 AND step = 2`)
 }
 
-// What waited for a yes is done once, however the answer plans it again.
+// What waited for a yes is done once, however the answer plans it again, and whatever it calls the table.
 func TestWhatWaitedForAYesIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	const empty = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
 	steps := `steps: [{type: write, subdomain: inventory, description: Empty the freezer}, {type: write, subdomain: shopping, description: Add milk}, {type: write, subdomain: tasks, description: Add a task}], `
-	milk := func(name string) string {
-		return `{step: 2, tool: db_create, table: shopping_list, set: [{column: name, value: ` + name + `}]}`
+	milk := func(table, name string) string {
+		return `{step: 2, tool: db_create, table: ` + table + `, set: [{column: name, value: ` + name + `}]}`
 	}
 	c := converse(t, `
 turns:
   - understand: {intent: write}
-    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(empty, "{")+`, `+milk("milk")+`]}
+    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(empty, "{")+`, `+milk("shopping_list", "milk")+`]}
     act: {calls: [`+empty+`]}
     reply: This would delete 3 pantry items. Shall I?
   - understand: {intent: confirm, answers_question: true}
-    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(empty, "{")+`, `+milk("whole milk")+`, {step: 3, tool: db_create, table: tasks, set: [{column: title, value: Defrost}]}]}
+    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(empty, "{")+`, `+milk("shopping list item", "whole milk")+`, {step: 3, tool: db_create, table: tasks, set: [{column: title, value: Defrost}]}]}
     act: {calls: [{tool: db_create, args: {table: tasks, data: {title: Defrost}}}, {tool: step_complete, args: {summary: added}}]}
     reply: All is done.
 `)
