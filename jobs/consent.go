@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -240,6 +241,9 @@ func (q *question) agreed(p nodes.Permission, message string) []crud.ApprovedCal
 
 	return q.Calls
 }
+
+// saysYes matches a message that says yes and nothing more, in some of the languages that users speak.
+var saysYes = regexp.MustCompile(`(?i)^\s*(?:(?:yes|yep|yeah|yup|sure|ok|okay|please|do it|do that|go ahead|thanks|thank you|evet|sim|sí|si|oui|ja|bitte|danke|merci|gracias|tak|да|так|はい|是|是的|好|好的|네|예)[\s,.;:!–—，。！]*)+$`)
 
 // permission reports whether this turn may write, and which of the calls that the user was asked about on fewer rows.
 func (s *state) permission() (nodes.Permission, []crud.ApprovedCall, error) {

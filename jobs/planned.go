@@ -120,23 +120,21 @@ func actsOn(d *domain.Domain, call vocab.Call) (rows []string, changes bool) {
 }
 
 // besides are the steps by which the answer's plan does what the message wants beside its yes: "and add milk", "and how many
-// are left?". What it looks up before a write that was approved serves that write, and what has waited is done anyway.
+// are left?". What it looks up before a write that was approved serves that write, and what has waited is done anyway. A yes alone
+// wants nothing else written.
 func (u *understand) besides(a *question, rest []nodes.Step) []nodes.Step {
 	if u.out.Think == nil || u.in.Plan == nil {
 		return nil
 	}
 	in, plan := *u.in.Plan, *u.out.Think
 	in.Permission, plan.Steps = permit(u.out.Intent, a), nil
-	var known []vocab.Call
-	for i := range a.Calls {
-		known = append(known, a.Calls[i].Call)
-	}
-	for _, waited := range rest {
-		known = append(known, waited.ReadyCalls()...)
-	}
+	known := a.carriesOut(rest)
 	for _, step := range u.out.Think.Steps {
 		if step.Type == vocab.StepWrite {
 			more := u.s.beyond(step, known)
+			if saysYes.MatchString(u.s.Turn.Message) {
+				more.Calls = nil
+			}
 			if len(more.Calls) < max(len(step.Calls), 1) {
 				plan.Steps = slices.DeleteFunc(plan.Steps, func(s nodes.Step) bool { return s.Type != vocab.StepWrite })
 			}
@@ -160,6 +158,18 @@ func (u *understand) besides(a *question, rest []nodes.Step) []nodes.Step {
 	}
 
 	return withReads(ready.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
+}
+
+// carriesOut are the calls that a yes approves, and those that have waited for it.
+func (q *question) carriesOut(rest []nodes.Step) (calls []vocab.Call) {
+	for i := range q.Calls {
+		calls = append(calls, q.Calls[i].Call)
+	}
+	for _, waited := range rest {
+		calls = append(calls, waited.ReadyCalls()...)
+	}
+
+	return calls
 }
 
 // beyond leaves a planned write the calls that are none of these planned again.

@@ -372,3 +372,28 @@ turns:
 	c.fact("milk", `SELECT string_agg(name, ', ') FROM kitchen.shopping_list WHERE user_id = $2 AND name LIKE '%milk'`)
 	c.fact("1", `SELECT count(*) FROM kitchen.tasks WHERE user_id = $2 AND title = 'Defrost'`)
 }
+
+// Who says nothing but yes gets what was asked about, whatever the answer's plan would write besides.
+func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
+	t.Parallel()
+	const empty = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
+	for _, yes := range []string{"Yes", "ok, go ahead!", "Ja, bitte."} {
+		t.Run(yes, func(t *testing.T) {
+			t.Parallel()
+			c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Empty the freezer, decision: plan, steps: [], calls: [`+empty+`]}
+    act: {calls: [`+empty+`]}
+    reply: This would delete 3 pantry items. Shall I?
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Empty it and shop, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: milk}]}]}
+    reply: They are gone.
+`)
+			require.Equal(t, "approve", c.say("Empty the freezer").Question.Kind)
+			require.Equal(t, "write ok", c.say(yes).outcomes())
+			c.fact("0", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`)
+			c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'milk'`)
+		})
+	}
+}
