@@ -2,11 +2,13 @@ package prompt
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 )
 
 // whatIsKnown lists what a reply may state beyond what the turn did: the current rows that the message or the plan
@@ -75,19 +77,20 @@ func (t *page) mentionedRefs(window bool) []string {
 	return slices.DeleteFunc(refs, func(ref string) bool { return t.ByRef[ref] == nil })
 }
 
-// byUser says what the user did in the page before this message. A ref keeps its last action, so that one of an earlier
-// turn, or what an undo did, looks the same.
+// byUser says what the user did in the page since the last message, as was noted before this turn's plan. A ref keeps its last
+// action, so that one of an earlier turn, or what an undo did, looks the same.
 func (t *page) byUser(s *section) {
 	verbs := map[string]string{"created:user": "created", "updated:user": "changed", "deleted:user": "deleted"}
-	type change struct {
-		Action     string `json:"action"`
-		EntityType string `json:"entity_type"`
-		EntityID   string `json:"entity_id"`
+	done := map[string]string{}
+	for _, r := range t.OwnResults() {
+		for _, ref := range r.Refs {
+			if r.Tool == vocab.ToolUIChange {
+				done[ref] = gjson.GetBytes(r.Params, "action").Str
+			}
+		}
 	}
-	var changes []change
-	_ = json.Unmarshal(t.Turn.UiChanges, &changes) // a CHECK makes it a list
 	for _, e := range t.Entities {
-		if verb := verbs[e.Action]; verb != "" && e.EntityID != nil && slices.Contains(changes, change{e.Action, e.EntityType, *e.EntityID}) {
+		if verb := verbs[done[e.Ref]]; verb != "" && e.Action == done[e.Ref] {
 			line := "The user has " + verb + " it in the page: " + e.Label + " (" + t.Singular(e.EntityType) + ")"
 			s.item("mentioned", e.Ref, t.Number, line)
 		}

@@ -12,6 +12,7 @@ import (
 	"alfred/db"
 	"alfred/internal/prompt"
 	"alfred/internal/testfactory"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -214,11 +215,10 @@ func TestAMootQuestionIsNotAsked(t *testing.T) {
 func TestChangesInThePageAreToldOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	key := uuid.NewString()
-	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", ID: key, Label: "Stew", Action: "updated:user"})
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", ID: uuid.NewString(), Label: "Stew", Action: "updated:user"})
 	turn := b.running(t, 1, "rename it", db.StepTypeWrite)
 	require.NotContains(t, body(b.reply(t, turn).Frame, "## What You Know"), "in the page")
-	turn.UiChanges = []byte(`[{"action": "updated:user", "entity_type": "recipe", "entity_id": "` + key + `"}]`)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Tool: vocab.ToolUIChange, Type: "recipe", Params: `{"action": "updated:user"}`, Rows: `[{"id": "recipe_1"}]`})
 	require.Contains(t, body(b.reply(t, turn).Frame, "## What You Know"), "The user has changed it in the page: Stew (recipe)")
 }
 
