@@ -28,6 +28,8 @@ CREATE TABLE studio.invoice (id bigint PRIMARY KEY, "userId" integer NOT NULL RE
 CREATE TABLE studio.reels (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, deleted boolean NOT NULL, created_date timestamptz NOT NULL, last_modified_date timestamptz, write_date timestamp);
 CREATE TABLE studio.mixes (id bigint PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
 CREATE TABLE studio.loops (id bigint PRIMARY KEY DEFAULT 5, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL);
+CREATE SEQUENCE studio.tickets_seq;
+CREATE TABLE studio.tickets (id bigint PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, place bigint NOT NULL DEFAULT nextval('studio.tickets_seq'));
 CREATE TABLE studio.books (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, notes varchar(20) NOT NULL, blurb text);
 CREATE TABLE studio.sheets (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, lock_version integer NOT NULL DEFAULT 0);
 CREATE TABLE studio.tapes (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, "rowVersion" bigint NOT NULL);
@@ -71,6 +73,7 @@ func TestInitProposesFills(t *testing.T) {
 		"reels":    `fills: {create: {deleted: "false", created_date: "now()"}, update: {last_modified_date: "now()", write_date: "now()"}}`,
 		"mixes":    "", // no sequence is its own
 		"loops":    "", // it has a default
+		"tickets":  "", // the sequence is another column's
 		"badges":   "", // it is another row's
 	} {
 		_, entity, found := strings.Cut(text, `table: "`+table+`"`)
