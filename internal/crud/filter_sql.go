@@ -28,30 +28,58 @@ func where(s *statement, e *domain.Entity, filters, or []condition) string {
 	return whereNames(s, e, filters, or, q.written(s, e))
 }
 
-// written returns the condition that a row which the filters match has a name as it is written, nil where that does not matter.
-func (q *query) written(s *statement, e *domain.Entity) func(holds string) string {
+// asWrittenSomewhere is the condition that a row has a name as it is written, which holds says in place of the filter that asks for
+// it, and that the other filters match the row.
+type asWrittenSomewhere func(of *condition, holds string) string
+
+// written returns that condition for the query's names, nil where it does not matter.
+func (q *query) written(s *statement, e *domain.Entity) asWrittenSomewhere {
 	switch q.names {
 	case asWritten:
 		return nil
 	case anyOrder:
-		return func(string) string { return "FALSE" }
+		return func(*condition, string) string { return "FALSE" }
 	default:
-		return func(holds string) string {
+		return func(of *condition, holds string) string {
+			filters, or := others(q.filters, of), others(q.or, of)
+			if len(or) < len(q.or) { // one of them is enough
+				or = nil
+			}
+
 			return "EXISTS (SELECT FROM " + e.SQL() + besides(filteredBy(q.filters, q.or)) +
-				" WHERE " + e.Owned() + " AND " + whereNames(s, e, q.filters, q.or, nil) + " AND " + holds + ")"
+				" WHERE " + e.Owned() + " AND " + whereNames(s, e, filters, or, nil) + " AND " + holds + ")"
 		}
 	}
 }
 
 // whereNames is where, with the words of names in any order unless they are written so.
-func whereNames(s *statement, e *domain.Entity, filters, or []condition, written func(string) string) string {
-	sql := func(c condition) string { return conditionSQL(s, e, &c, written) }
-	all := joinEach(filters, " AND ", sql)
+func whereNames(s *statement, e *domain.Entity, filters, or []condition, written asWrittenSomewhere) string {
+	sql := func(list []condition) []string {
+		parts := make([]string, len(list))
+		for i := range list {
+			parts[i] = conditionSQL(s, e, &list[i], written)
+		}
+
+		return parts
+	}
+	all := strings.Join(sql(filters), " AND ")
 	if len(or) > 0 {
-		all = strings.TrimPrefix(all+" AND (", " AND ") + joinEach(or, " OR ", sql) + ")"
+		all = strings.TrimPrefix(all+" AND (", " AND ") + strings.Join(sql(or), " OR ") + ")"
 	}
 
 	return cmp.Or(all, "TRUE")
+}
+
+// others are the conditions of a list but one of them.
+func others(list []condition, but *condition) []condition {
+	var kept []condition
+	for i := range list {
+		if &list[i] != but {
+			kept = append(kept, list[i])
+		}
+	}
+
+	return kept
 }
 
 // filteredBy are the columns that filters look at.
@@ -75,7 +103,7 @@ func besides(columns []*domain.Column) string {
 	return strings.Join(rows, "")
 }
 
-func conditionSQL(s *statement, e *domain.Entity, c *condition, written func(string) string) string {
+func conditionSQL(s *statement, e *domain.Entity, c *condition, written asWrittenSomewhere) string {
 	switch {
 	case c.distance != "":
 		return "TRUE"

@@ -202,7 +202,7 @@ func (l *list) query(limit int) *query {
 			sql := searchedSQL(l.entity)
 			holds := sql + " ILIKE " + s.value(literal(l.params.Query))
 
-			return "(" + strings.Join(inAnyOrder(s, sql, l.params.Query, holds, q.written(s, l.entity)), " OR ") + ")"
+			return "(" + strings.Join(inAnyOrder(s, nil, sql, l.params.Query, holds, q.written(s, l.entity)), " OR ") + ")"
 		}
 	}
 

@@ -2,6 +2,7 @@ package crud_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -242,4 +243,23 @@ func TestASlipInANameSaysWhatIsSimilar(t *testing.T) {
 	require.Zero(t, read(slip).RowCount)
 	require.Empty(t, read(slip+`, {"field": "cuisine", "op": "=", "value": "thai"}`).Notice, "the other filters hold")
 	require.Empty(t, read(`{"field": "name", "op": "=", "value": "dragonfruit"}`).Notice)
+}
+
+// Each name is looked for in its place among the other filters: with all of them for each, some hundred names were more parameters
+// than a statement has.
+func TestManyNamesOfSeveralWords(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Call Anna Smith'), ($1, 'Call Ben Moss')`, b.scope.UserID)
+	names := make([]string, 300)
+	for i := range names {
+		names[i] = sprintf(`"Nobody Known %d"`, i)
+	}
+	read := func(filters string) []string {
+		return column[string](b.rows(b.ok(vocab.StepRead, vocab.ToolRead, `{"table": "tasks", "order_by": "title", `+filters+`}`)), "title")
+	}
+	in := sprintf(`{"field": "title", "op": "in", "value": ["Smith, Anna", %s, "Ben Moss"]}`, strings.Join(names, ", "))
+	require.Equal(t, []string{"Call Anna Smith", "Call Ben Moss"}, read(`"filters": [`+in+`]`))
+	require.Equal(t, []string{"Call Anna Smith", "Call Ben Moss"}, read(`"or_filters": [`+in+`, {"field": "title", "op": "=", "value": "Anna Smith"}]`))
+	require.Empty(t, read(`"filters": [`+in+`, {"field": "completed", "op": "=", "value": true}]`))
 }

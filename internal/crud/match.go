@@ -210,7 +210,7 @@ func nothing(name string) bool { return strings.TrimSpace(name) == "" }
 
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
 // because a row may not be linked. Names of things match whole words; titles also match in part.
-func lookupCondition(s *statement, e *domain.Entity, c *condition, written func(string) string) string {
+func lookupCondition(s *statement, e *domain.Entity, c *condition, written asWrittenSomewhere) string {
 	sql := searchable(c.column.SQL())
 	var ways []string
 	for i, text := range c.texts {
@@ -224,7 +224,7 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition, written func(
 		case c.op == opSimilar || c.ofDraft:
 			ways = append(ways, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))))
 		default:
-			ways = append(ways, inAnyOrder(s, sql, text, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))), written)...)
+			ways = append(ways, inAnyOrder(s, c, sql, text, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))), written)...)
 		}
 		if c.op == opSimilar && e.Match == nil {
 			ways = append(ways, "word_similarity("+s.value(text)+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")

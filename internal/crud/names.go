@@ -32,12 +32,12 @@ func severalParts(text string) bool {
 
 // inAnyOrder are the ways in which a text may hold a name: as it is written, which holds says, or, if no row does, with its
 // words in another order.
-func inAnyOrder(s *statement, sql, name, holds string, written func(string) string) []string {
+func inAnyOrder(s *statement, of *condition, sql, name, holds string, written asWrittenSomewhere) []string {
 	if !severalParts(name) || written == nil {
 		return []string{holds}
 	}
 
-	return []string{holds, "NOT " + written(holds) + " AND " + eachWord(s, sql, name)}
+	return []string{holds, "NOT " + written(of, holds) + " AND " + eachWord(s, sql, name)}
 }
 
 // eachWord is the condition that a text contains all words of a name.
