@@ -33,7 +33,7 @@ CREATE TABLE studio.tickets (id bigint PRIMARY KEY, "userId" integer NOT NULL RE
 CREATE TABLE studio.books (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, notes varchar(20) NOT NULL, blurb text);
 CREATE TABLE studio.sheets (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, lock_version integer NOT NULL DEFAULT 0);
 CREATE TABLE studio.tapes (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, "rowVersion" bigint NOT NULL);
-CREATE TABLE studio.prints (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, version integer NOT NULL, UNIQUE (title, version));
+CREATE TABLE studio.prints (id serial PRIMARY KEY, "userId" integer NOT NULL REFERENCES studio.users, title text NOT NULL, version integer NOT NULL, updated_on date, UNIQUE (title, version));
 CREATE TABLE studio.badges (id uuid PRIMARY KEY REFERENCES studio.profiles, title text NOT NULL);
 INSERT INTO studio.users VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO studio.books ("userId", title, notes, blurb) SELECT 2, 'Hers', left('signed', n), '' FROM generate_series(0, 1) AS n;
@@ -67,7 +67,7 @@ func TestInitProposesFills(t *testing.T) {
 		"profiles": `fills: {create: {id: "gen_random_uuid()"}}`,
 		"sheets":   `fills: {update: {lock_version: "lock_version + 1"}}`,
 		"tapes":    `fills: {create: {"rowVersion": "0"}, update: {"rowVersion": "\"rowVersion\" + 1"}}`,
-		"prints":   "", // it tells the rows apart
+		"prints":   `fills: {update: {updated_on: "now()"}}`, // the version tells the rows apart
 		"invoice":  `fills: {create: {id: "nextval('\"studio\".\"invoice_seq\"')"}}`,
 		"books":    `fills: {create: {notes: "''"}}`,
 		"reels":    `fills: {create: {deleted: "false", created_date: "now()"}, update: {last_modified_date: "now()", write_date: "now()"}}`,

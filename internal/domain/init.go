@@ -320,7 +320,7 @@ func (e *initEntity) findColumns() {
 	}
 	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {
 		return c.Name == owner || isSecret(c) || e.points(c) || e.refs[c.Name] != nil || e.Table.identifies(c) || slices.Contains(e.Table.primary, c.Name) && !e.tells(c) ||
-			e.contact(c) || e.counts(c) || c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
+			e.contact(c) || e.kept(c) || c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
 	})
 }
 

@@ -56,7 +56,7 @@ func (e *initEntity) filled(c *Column) (create, update string) {
 		return create, sqlName(c.Name) + " + 1"
 	case made != "":
 		return made, ""
-	case stamp && keptNames.MatchString(snake(c.Name)):
+	case e.kept(c):
 		return "", "now()"
 	case stamp && !c.HasDefault:
 		return "now()", ""
@@ -67,6 +67,11 @@ func (e *initEntity) filled(c *Column) (create, update string) {
 	default:
 		return "", ""
 	}
+}
+
+// kept reports whether programs set a column at every change: a declaration that has fills for it hides it.
+func (e *initEntity) kept(c *Column) bool {
+	return e.counts(c) || e.stamp(c) && keptNames.MatchString(snake(c.Name))
 }
 
 // lockNames are of columns by whose number programs notice that a row has changed since they read it.
