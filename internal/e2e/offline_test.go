@@ -228,6 +228,10 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 	holdOffline(t, map[string][]said{
 		"Hello":  {{"Hello", "^hello!", nil}, {"thank you", "you're welcome", nil}},
 		"HiTalk": {{"hi", "^hello!", nil}, {"What is in my pantry?", "basmati", nil}},
+		"OneWordAnswers": {
+			{"Add milk", "where shall i add milk", []fact{{"nothing", shopping}}},
+			{"list", "saved milk", []fact{{"milk", shopping}}},
+		},
 		"AnotherQuestion": {
 			{"Add milk", "where shall i add milk", []fact{{"nothing", shopping}}},
 			{"What's in my fridge", "milk", []fact{{"nothing", shopping}}},

@@ -242,8 +242,8 @@ func (s *scene) chosen() []*nodes.Entity {
 
 var (
 	intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto|for|at)\s+`)
-	// ownQuestion matches a message that asks instead of answering.
-	ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|why|show|list|do|does|is|are)\b`)
+	// ownQuestion matches a message that asks instead of answering; a list alone is a place.
+	ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|why|show|list|do|does|is|are)\b.*\s\S`)
 )
 
 // completes adds what a request lacked if the message supplies exactly that. A long message is another request.
