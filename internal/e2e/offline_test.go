@@ -86,6 +86,7 @@ func TestOfflineConversations(t *testing.T) {
 		},
 		"NamedFirst": {
 			{"Draft a pumpkin soup with ginger", `draft of pumpkin soup with ginger(.|\n)*soup of pumpkin and carrots(.|\n)*pumpkin 400 g(.|\n)*ginger`, nil},
+			{"Draft a sweet potatoes stew", `sweet potatoes 400 g(.|\n)*carrots`, nil},
 			{"Draft a chicken and broccoli pasta", `draft of chicken and broccoli pasta(.|\n)*chicken 300 g(.|\n)*broccoli 150 g`, nil},
 		},
 		"Draft": {

@@ -115,7 +115,9 @@ func (s *scene) compose(text string) map[string]any {
 		for _, other := range slots[i+1:] { // of what is named, something comes first: a pumpkin soup needs no chicken
 			said = slices.Concat(said, d.Slots[other].Words)
 		}
-		said = filtered(said, func(w string) bool { return within(text, w) && !slices.Contains(fill, w) })
+		said = filtered(said, func(w string) bool {
+			return within(text, w) && !slices.ContainsFunc(fill[2:], func(used string) bool { return within(used, w) })
+		})
 		w := cmp.Or(append(said, t.Slots[name], slot.Default)...)
 		fill = append(fill, "{"+name+"}", w, "{"+capitalize(name)+"}", titleCase(w))
 	}
