@@ -166,6 +166,20 @@ func TestQuestionsNameWhatElseWaits(t *testing.T) {
 	}
 }
 
+// A deletion that nobody need be asked about alone is told of as well, wherever it stands among the calls.
+func TestQuestionsNameDeletionsThatWait(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	weigh, remove := call("weigh_crate", `{"this": "crate_1", "weight": 30}`), call(vocab.ToolDelete, `{"table": "crates", "filters": [{"field": "name", "op": "=", "value": "Chairs"}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Chairs"}}`)
+	for _, calls := range [][]vocab.Call{{weigh, remove}, {remove, weigh}} {
+		asked := b.decide("write", calls...).Approval
+		require.NotNil(t, asked)
+		require.Contains(t, asked.Text, "Lamps would weigh 30. This would delete 1 crate: Chairs. ")
+	}
+}
+
 // Two rows that are called alike are two in a question, too.
 func TestQuestionsNameEachOperation(t *testing.T) {
 	t.Parallel()

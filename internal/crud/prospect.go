@@ -107,16 +107,14 @@ func (d *decision) foretold(ctx context.Context, tx pgx.Tx) (*journal, error) {
 	return would, nil
 }
 
-// would says what a call would do, "" for what goes without saying.
+// would says what a call would do, "" for nothing.
 func (d *decision) would(ctx context.Context, tx pgx.Tx, s *step) (text string, err error) {
 	switch op := s.op.(type) {
 	case *createOp, *deleteOp, *updateOp:
-		deletes := s.call.Tool == vocab.ToolDelete
-		if len(d.alike(s).Rows) == 0 || deletes && !s.asks && !s.approved {
+		if len(d.alike(s).Rows) == 0 {
 			return "", nil
 		}
-		text, err = d.question(ctx, tx, s)
-		if deletes {
+		if text, err = d.question(ctx, tx, s); s.call.Tool == vocab.ToolDelete {
 			text += d.goesWith(s)
 		}
 
