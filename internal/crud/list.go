@@ -113,13 +113,17 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	return l, fault
 }
 
-// keepWording notes for the next page how this one found names of several words, if it is the first.
+// keepWording notes for the next page how this one found a name of several words, if it is the first. Of several such names, each
+// may have been found in a way of its own.
 func (l *list) keepWording(ctx context.Context, tx pgx.Tx) error {
 	names := []string{l.params.Query}
 	for _, c := range l.filters {
-		names = append(names, c.texts...)
+		if c.isLookup(l.entity) {
+			names = append(names, c.texts...)
+		}
 	}
-	if l.after != nil || !slices.ContainsFunc(names, severalParts) {
+	names = slices.DeleteFunc(names, func(name string) bool { return !severalParts(name) })
+	if l.after != nil || len(names) != 1 {
 		return nil
 	}
 	l.names = asWritten

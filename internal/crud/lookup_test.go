@@ -263,3 +263,19 @@ func TestManyNamesOfSeveralWords(t *testing.T) {
 	require.Equal(t, []string{"Call Anna Smith", "Call Ben Moss"}, read(`"or_filters": [`+in+`, {"field": "title", "op": "=", "value": "Anna Smith"}]`))
 	require.Empty(t, read(`"filters": [`+in+`, {"field": "completed", "op": "=", "value": true}]`))
 }
+
+// Pages go on to find each of several names as the first one did.
+func TestPagesOfSeveralNames(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Anna Smith'), ($1, 'Ben Moss')`, b.scope.UserID)
+	page := crud.ListParams{Limit: 1, Order: "title", Filters: []registry.Filter{{Field: "title", Op: "in", Value: []any{"Anna Smith", "Moss, Ben"}}}}
+	for _, want := range []string{"Anna Smith", "Ben Moss"} {
+		found, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "task", page)
+		require.NoError(t, err)
+		require.Len(t, found.Rows, 1)
+		require.Equal(t, want, found.Rows[0].Data["title"])
+		require.Equal(t, 2, found.Total)
+		page.After = found.Next
+	}
+}
