@@ -39,6 +39,13 @@ var orderOps = []string{opGreater, opGreaterEq, opLess, opLessEq}
 // otherOps are operators as other languages write them.
 var otherOps = map[string]string{"==": opEqual, "<>": opNotEqual, "not in": opNotIn, "is null": opIsNull, "is not null": opIsNotNull, "not exists": opNotExists}
 
+// spelled is a filter with its operator as it is written here.
+func spelled(filter registry.Filter) registry.Filter {
+	filter.Op = cmp.Or(otherOps[word(filter.Op)], word(filter.Op))
+
+	return filter
+}
+
 // listOp is the operator of a filter on references when its values are a list.
 func listOp(filter registry.Filter) string {
 	if filter.Op == opNotEqual || filter.Op == opNotIn {
@@ -135,7 +142,7 @@ func newCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) 
 	if filter.Field == "" || filter.Op == "" {
 		return condition{}, fail(CodeBadFilter, "A filter is {field, op, value}; one has no field or no op.")
 	}
-	filter.Op = cmp.Or(otherOps[word(filter.Op)], word(filter.Op))
+	filter = spelled(filter)
 	if !slices.Contains(allOps, filter.Op) {
 		return condition{}, failColumn(CodeBadFilter, filter.Field, "There is no operator %q. Operators: %s.", registry.Scrub(filter.Op), strings.Join(allOps, " "))
 	}

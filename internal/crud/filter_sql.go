@@ -218,6 +218,7 @@ func comparedAs(e *domain.Entity, c *domain.Column) string {
 func (d *decision) conditions(
 	ctx context.Context, e *domain.Entity, filters []registry.Filter, take func(*domain.Entity, []registry.Filter) ([]registry.Filter, []condition, error),
 ) ([]condition, error) {
+	filters = each(filters, spelled)
 	list, fault := conditions(e, filters)
 	if fault != nil {
 		return nil, fault // check the shape first: it needs no lookup and yields a better error

@@ -279,3 +279,15 @@ func TestPagesOfSeveralNames(t *testing.T) {
 		page.After = found.Next
 	}
 }
+
+// Whoever leaves a draft out gets all stored rows, in whatever spelling.
+func TestDraftsAreLeftOutInEverySpelling(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "task", "content": {"title": "Draft"}}]}`)
+	b.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Sweep'), ($1, 'Mop')`, b.scope.UserID)
+	for _, op := range []string{"not_in", "not in", "NOT IN"} {
+		found := b.ok("read", vocab.ToolRead, sprintf(`{"table": "tasks", "filters": [{"field": "id", "op": %q, "value": ["gen_task_1"]}]}`, op))
+		require.Equal(t, 2, found.RowCount, op)
+	}
+}
