@@ -284,12 +284,17 @@ func (b *typeBinder) bindSpeakable() {
 	}
 }
 
+// whole reports whether a column holds whole numbers.
+func (c *Column) whole() bool {
+	return slices.Contains([]string{"smallint", "integer", "bigint"}, c.Type)
+}
+
 func keyKind(c *Column) bool {
 	switch c.Kind {
 	case KindUUID:
 		return true
 	case KindNumber:
-		return slices.Contains([]string{"smallint", "integer", "bigint"}, c.Type)
+		return c.whole()
 	case KindText:
 		return len(c.Enum) == 0 && c.Form == ""
 	default:

@@ -82,21 +82,17 @@ var lockNames = regexp.MustCompile(`^(lock_?version|(row_?)?version|opt_?lock)$`
 func (e *initEntity) counts(c *Column) bool {
 	tells := slices.ContainsFunc(append([][]string{e.Table.primary}, e.Table.uniques...), func(set []string) bool { return slices.Contains(set, c.Name) })
 
-	return integers.MatchString(c.Type) && !c.Generated && !tells && lockNames.MatchString(snake(c.Name))
+	return c.whole() && !c.Generated && !tells && lockNames.MatchString(snake(c.Name))
 }
 
 // sqlName quotes a name only if SQL would take it for another.
 func sqlName(name string) string {
-	if plainName.MatchString(name) {
+	if isName(name) {
 		return name
 	}
 
 	return quote(name)
 }
-
-var plainName = regexp.MustCompile(`^[a-z_]+$`)
-
-var integers = regexp.MustCompile(`^(smallint|integer|bigint)$`)
 
 // stamp reports whether a column says when its row was written.
 func (e *initEntity) stamp(c *Column) bool {
@@ -112,7 +108,7 @@ func (e *initEntity) madeKey(c *Column) string {
 	if c.Kind == KindUUID {
 		return keyForms[0].sql
 	}
-	if integers.MatchString(c.Type) {
+	if c.whole() {
 		return e.nextOf(c)
 	}
 	if c.Kind != KindText || !idNames.MatchString(snake(c.Name)) {

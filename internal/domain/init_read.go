@@ -14,12 +14,14 @@ import (
 // into them, and the sequences that only programs ask for numbers.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 	w.keys, w.blank, w.kinds = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}
+	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
+	rows, _ := tx.Query(ctx, "SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name)) // a failed query shows when its rows are collected
+	open, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("init domain: %w", err)
+	}
 	for _, t := range w.cat.tables {
-		var may bool
-		if err := tx.QueryRow(ctx, "SELECT has_table_privilege($1, 'SELECT')", quote(w.Schema, t.Name)).Scan(&may); err != nil {
-			return fmt.Errorf("init domain: %w", err)
-		}
-		if t.View || !may {
+		if t.View || !slices.Contains(open, name(t)) {
 			continue
 		}
 		if err := w.readKeys(ctx, tx, t); err != nil {
@@ -32,8 +34,7 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
-	rows, _ := tx.Query(ctx, sequencesSQL, w.Schema) // a failed query shows when its rows are collected
-	var err error
+	rows, _ = tx.Query(ctx, sequencesSQL, w.Schema) // as above
 	if w.sequences, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 		return fmt.Errorf("init domain: read sequences: %w", err)
 	}

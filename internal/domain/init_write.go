@@ -227,7 +227,7 @@ var codedNames = regexp.MustCompile(`(^|_)(type|kind|status|state|role|priority|
 // Coded lists whole numbers that are named like one of a few words, of which nothing says what they mean.
 func (e *initEntity) Coded() []string {
 	names := namesOf(e.plain, func(c *Column) bool {
-		return integers.MatchString(c.Type) && len(c.Enum) == 0 && c.Comment == "" && codedNames.MatchString(snake(c.Name))
+		return c.whole() && len(c.Enum) == 0 && c.Comment == "" && codedNames.MatchString(snake(c.Name))
 	})
 
 	return each(names, oneLine)
