@@ -21,8 +21,8 @@ func tableOf(call vocab.Call) string { return gjson.GetBytes(call.Args, "table")
 // typeOf is the type of the rows that a call names by their table, or by any other word for them; nil for an operation.
 func (r *Runner) typeOf(call vocab.Call) *domain.Entity { return r.Domain.Entity(tableOf(call)) }
 
-// rowsOf is what people call the rows of the call's table, "" for an operation.
-func (r *Runner) rowsOf(call vocab.Call) string {
+// pluralOf is what people call the rows of the call's table, "" for an operation.
+func (r *Runner) pluralOf(call vocab.Call) string {
 	if e := r.typeOf(call); e != nil {
 		return e.Plural
 	}
@@ -128,20 +128,17 @@ func (u *understand) besides(a *question, rest []nodes.Step) []nodes.Step {
 	}
 	in, plan := *u.in.Plan, *u.out.Think
 	in.Permission, plan.Steps = permit(u.out.Intent, a), nil
-	known := a.carriesOut(rest)
+	known, alone := a.carriesOut(rest), saysYes.MatchString(u.s.Turn.Message)
 	for _, step := range u.out.Think.Steps {
 		if step.Type == vocab.StepWrite {
 			more := u.s.beyond(step, known)
-			if saysYes.MatchString(u.s.Turn.Message) {
-				more.Calls = nil
-			}
-			if len(more.Calls) < max(len(step.Calls), 1) {
+			if alone || len(more.Calls) < max(len(step.Calls), 1) {
 				plan.Steps = slices.DeleteFunc(plan.Steps, func(s nodes.Step) bool { return s.Type != vocab.StepWrite })
 			}
 			undecided := func(r nodes.Step) bool {
 				return r.Type == step.Type && r.Subdomain == step.Subdomain && len(r.Calls) == 0
 			}
-			if step = more; len(step.Calls) == 0 || slices.ContainsFunc(rest, undecided) {
+			if step = more; alone || len(step.Calls) == 0 || slices.ContainsFunc(rest, undecided) {
 				continue
 			}
 		}
@@ -178,7 +175,7 @@ func (s *state) beyond(step nodes.Step, known []vocab.Call) nodes.Step {
 	var words []string
 	for i, call := range step.ReadyCalls() {
 		if !slices.ContainsFunc(known, func(k vocab.Call) bool { return s.resembles(call, k) }) {
-			more, words = append(more, step.Calls[i]), append(words, nodes.InWords(call, s.runner.rowsOf(call)))
+			more, words = append(more, step.Calls[i]), append(words, nodes.InWords(call, s.runner.pluralOf(call)))
 		}
 	}
 	if len(more) < len(step.Calls) {
