@@ -151,7 +151,7 @@ func (s *scene) resolve(c *command) {
 		if c.is(verbList) && plannedWord.MatchString(c.text) { // what is planned is called what it is planned with
 			c.rows.name = ""
 		}
-		if one.MatchString(c.rows.name) || many.MatchString(c.rows.name) { // no row is called "it"
+		if isPronoun(c.rows.name) { // no row is called "it"
 			c.verb = verbChat
 		}
 		if c.rows.unfit || c.rows.order != nil && c.verb != verbList {

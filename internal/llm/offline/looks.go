@@ -20,7 +20,7 @@ func counts(s *scene, c *command) bool {
 		c.object, c.among = oneOfThem.ReplaceAllString(object, ""), s.shown(nil)
 	}
 	if len(c.among) > 0 {
-		c.kind = s.lex.domain.ByType(c.among[0].Type)
+		c.kind = s.typeOf(c.among)
 	} else if c.kind, _ = s.lex.place(c.object); c.kind == nil {
 		c.verb = verbList
 		return searches(s, c)
@@ -33,8 +33,8 @@ func counts(s *scene, c *command) bool {
 // is.
 func uses(s *scene, c *command) bool {
 	c.kind = s.lex.typeIn(c.value)
-	if shown := s.shown(nil); c.kind == nil && len(shown) > 0 && oneOfThem.MatchString(strings.TrimSpace(c.value)) {
-		c.kind = s.lex.domain.ByType(shown[0].Type)
+	if c.kind == nil && oneOfThem.MatchString(strings.TrimSpace(c.value)) {
+		c.kind = s.typeOf(s.shown(nil))
 	}
 	by := s.compare(c.kind, c.object)
 
@@ -125,7 +125,7 @@ func (s *scene) looksAmong(c *command, shown []*nodes.Entity) bool {
 	if len(shown) == 0 {
 		return false
 	}
-	c.verb, c.kind = verbList, s.lex.domain.ByType(shown[0].Type)
+	c.verb, c.kind = verbList, s.typeOf(shown)
 	by := s.compare(c.kind, c.object)
 
 	return by.compares() || by.order != nil
@@ -137,7 +137,7 @@ func (s *scene) meansThing(c *command) bool {
 	switch {
 	case len(c.about.entities) == 0 || strings.HasPrefix(phrase, "all "):
 		return false
-	case c.about.exact || one.MatchString(phrase) || many.MatchString(phrase) || pointing.MatchString(phrase) || draftWord.MatchString(phrase) || len(ordinals(phrase)) > 0:
+	case c.about.exact || isPronoun(phrase) || pointing.MatchString(phrase) || draftWord.MatchString(phrase) || len(ordinals(phrase)) > 0:
 		return true
 	}
 	all := c.kind != nil && indexWords(words(phrase), words(c.kind.Plural)) >= 0
@@ -194,7 +194,7 @@ func (s *scene) addedThings(c *command) found {
 		return found{}
 	case whole != "":
 		return s.find(whole, s.lex.wholes...)
-	case one.MatchString(c.object) || many.MatchString(c.object):
+	case isPronoun(c.object):
 		return s.find(c.object)
 	default:
 		return found{}

@@ -199,8 +199,12 @@ func (p *planner) uses() {
 
 func (p *planner) count() {
 	arguments := args{"table": p.c.kind.Table, "aggregates": []args{{"fn": "count", "as": "count"}}}
-	if len(p.c.rows.where) > 0 {
-		arguments["filters"] = p.c.rows.where
+	filters := p.c.rows.where
+	if len(p.c.among) > 0 {
+		filters = append([]filter{refFilter(refsOf(p.c.among)...)}, filters...)
+	}
+	if len(filters) > 0 {
+		arguments["filters"] = filters
 	}
 	p.step(vocab.StepAnalyze, p.c.kind).call(vocab.ToolAnalyze, arguments)
 }
@@ -208,8 +212,8 @@ func (p *planner) count() {
 // typeFor is the type that a command is about; if it only names a thing: the draftable type, else the first type with
 // names.
 func (p *planner) typeFor(r found) *domain.Entity {
-	if len(r.entities) > 0 {
-		return p.lex.domain.ByType(r.entities[0].Type)
+	if e := p.typeOf(r.entities); e != nil {
+		return e
 	}
 	if p.c.kind != nil || r.name == "" {
 		return p.c.kind

@@ -104,7 +104,7 @@ func (s *scene) counted(c *command, n string) string {
 	if n == "1" {
 		text = "There is 1 " + c.kind.Name
 	}
-	for _, f := range c.rows.where[btoi(len(c.among) > 0):] { // which they are among is known
+	for _, f := range c.rows.where {
 		text += " (" + human(f.Field) + cmp.Or(boundWords[f.Op], ":") + " " + clean.Value(f.Value) + ")"
 	}
 

@@ -98,11 +98,8 @@ func (s *scene) kindOf(phrase string) *domain.Entity {
 	if e := s.lex.typeIn(phrase); e != nil {
 		return e
 	}
-	if r := s.find(phrase); len(r.entities) > 0 {
-		return s.lex.domain.ByType(r.entities[0].Type)
-	}
 
-	return nil
+	return s.typeOf(s.find(phrase).entities)
 }
 
 func forgets(s *scene, c *command) bool {
@@ -171,7 +168,7 @@ func saves(s *scene, c *command) bool {
 	c.object = cmp.Or(c.object, "it")
 	c.about = s.toSave(c.object)
 
-	return len(s.drafts()) > 0 || one.MatchString(c.object) || many.MatchString(c.object) || draftWord.MatchString(c.object)
+	return len(s.drafts()) > 0 || isPronoun(c.object) || draftWord.MatchString(c.object)
 }
 
 // toSave are the drafts to save: those named, or those last mentioned; for a plan, all of it.

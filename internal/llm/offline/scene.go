@@ -90,6 +90,18 @@ var (
 	oneOf     = regexp.MustCompile(`(?i)\bones?\b`)
 )
 
+// isPronoun reports whether a phrase stands for what was mentioned last: "it", "them".
+func isPronoun(phrase string) bool { return one.MatchString(phrase) || many.MatchString(phrase) }
+
+// typeOf is the type of the first of these things, nil for none.
+func (s *scene) typeOf(things []*nodes.Entity) *domain.Entity {
+	if len(things) == 0 {
+		return nil
+	}
+
+	return s.lex.domain.ByType(things[0].Type)
+}
+
 // find resolves a phrase; want restricts the types, none allows all. What Understand has already resolved in this turn
 // is used as is.
 func (s *scene) find(phrase string, want ...*domain.Entity) found {
@@ -140,7 +152,7 @@ func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 		rest, alone = s.lex.cutTypes(rest, e), alone || phrase == "the "+e.Name
 	}
 	aDraft, drafts := draftWord.MatchString(phrase), strings.Contains(phrase, "drafts")
-	if !one.MatchString(phrase) && !many.MatchString(phrase) && (trimName(rest) != "" || !alone && !aDraft) {
+	if !isPronoun(phrase) && (trimName(rest) != "" || !alone && !aDraft) {
 		return false
 	}
 	r.entities = s.focus(want)

@@ -55,11 +55,7 @@ func (s *scene) selection(c *command) selection {
 	by := s.compare(c.kind, c.object)
 	days := s.dayFilters(c.kind, c.object)
 	by.unfit = by.unfit || len(days) == 0 && c.is(verbChange, verbRemove) && (datePhrases.MatchString(c.object) || relativeWeek.MatchString(c.object))
-	var among []filter
-	if len(c.among) > 0 {
-		among = append(among, refFilter(refsOf(c.among)...))
-	}
-	by.where = slices.Concat(among, s.valueFilters(s.lex.valuesIn(c.object, c.kind)), days, by.where)
+	by.where = slices.Concat(s.valueFilters(s.lex.valuesIn(c.object, c.kind)), days, by.where)
 	by.name = s.term(by.name, append([]*domain.Entity{c.kind}, c.also...)...)
 	if done := doneColumn(c.kind); done != nil && doneWord.MatchString(by.name) && !within(by.name, "not") {
 		by.where = append(by.where, filter{done.Name, "=", true})
