@@ -49,6 +49,18 @@ func (g *gate) Generate(ctx context.Context, req *llm.Request) (*llm.Response, e
 	return g.Model.Generate(ctx, req)
 }
 
+// gated opens a house whose model is behind a closed gate.
+func gated(t *testing.T) (*gate, *house) {
+	t.Helper()
+	g := &gate{open: make(chan struct{}), speak: make(chan struct{})}
+
+	return g, openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model {
+		g.Model = offline.New(d)
+
+		return g
+	}})
+}
+
 // road is the network between a page and a house. It can be cut and closed.
 type road struct {
 	*httptest.Server
@@ -113,13 +125,8 @@ func TestLateRefusalDoesNotAskAgain(t *testing.T) {
 func TestStopKeepsWhatWasSaid(t *testing.T) {
 	t.Parallel()
 
-	g := &gate{open: make(chan struct{}), speak: make(chan struct{})}
+	g, h := gated(t)
 	close(g.open)
-	h := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model {
-		g.Model = offline.New(d)
-
-		return g
-	}})
 	t.Cleanup(func() { close(g.speak) })
 	b := browse(t)
 	b.enter(h.resident("ada"), h.url)
@@ -139,13 +146,8 @@ func TestStopKeepsWhatWasSaid(t *testing.T) {
 func TestAnswersWaitForTheirQuestion(t *testing.T) {
 	t.Parallel()
 
-	g := &gate{open: make(chan struct{}), speak: make(chan struct{})}
+	g, h := gated(t)
 	close(g.open)
-	h := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model {
-		g.Model = offline.New(d)
-
-		return g
-	}})
 	b := browse(t)
 	b.enter(h.resident("ada"), h.url)
 	b.say("Delete everything in the freezer")
@@ -213,13 +215,8 @@ turns:
 func TestPageWhileWorking(t *testing.T) {
 	t.Parallel()
 
-	g := &gate{open: make(chan struct{}), speak: make(chan struct{})}
+	g, h := gated(t)
 	release, speak := sync.OnceFunc(func() { close(g.open) }), sync.OnceFunc(func() { close(g.speak) })
-	h := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model {
-		g.Model = offline.New(d)
-
-		return g
-	}})
 	h.stopWorker()
 	h.jobs.SlowAfter = time.Hour // on a loaded machine the test makes the model wait for longer than usual
 	h.startWorker()

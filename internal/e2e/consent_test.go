@@ -295,19 +295,24 @@ turns:`+read+change("freezer", "7")+`
 	c.fact("milk 7, milk 8", `SELECT string_agg(name, ', ' ORDER BY name) FROM kitchen.shopping_list WHERE user_id = $2 AND name LIKE 'milk %'`)
 }
 
+// emptiesTheFreezer begins a script with a turn that asks whether it may.
+const (
+	emptyFreezer      = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
+	emptiesTheFreezer = `
+turns:
+  - understand: {intent: write}
+    think: {goal: Empty the freezer, decision: plan, steps: [], calls: [` + emptyFreezer + `]}
+    act: {calls: [` + emptyFreezer + `]}
+    reply: This would delete 3 pantry items. Shall I?`
+)
+
 // What is asked beside a yes is looked up after what was approved: not told, the reply makes a number up. What the answer plans
 // to write is what code carries out.
 func TestWhatIsAskedBesideAYesIsLookedUpAfterIt(t *testing.T) {
 	t.Parallel()
-	const empty = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
-	c := converse(t, `
-turns:
-  - understand: {intent: write}
-    think: {goal: Empty the freezer, decision: plan, steps: [], calls: [`+empty+`]}
-    act: {calls: [`+empty+`]}
-    reply: This would delete 3 pantry items. Shall I?
+	c := converse(t, emptiesTheFreezer+`
   - understand: {intent: confirm, answers_question: true}
-    think: {goal: Empty it and count, decision: plan, steps: [], calls: [{tool: db_read, table: inventory}, `+empty+`, {tool: db_analyze, table: inventory}]}
+    think: {goal: Empty it and count, decision: plan, steps: [], calls: [{tool: db_read, table: inventory}, `+emptyFreezer+`, {tool: db_analyze, table: inventory}]}
     reply: They are gone.
 `)
 	require.Equal(t, "approve", c.say("Empty the freezer").Question.Kind)
@@ -321,18 +326,12 @@ turns:
 func TestWhatIsWrittenBesideAYesIsWrittenAfterIt(t *testing.T) {
 	t.Parallel()
 	const (
-		empty  = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
 		again  = `{tool: db_delete, table: inventory, filters: [{field: name, op: in, value: [Cod, Peas]}]}`
 		lemons = `{tool: db_create, table: inventory, set: [{column: name, value: lemons}]}`
 		milk   = `{tool: db_create, table: shopping_list, set: [{column: name, value: milk}]}`
 		all    = `{tool: db_delete, table: recipes}`
 	)
-	c := converse(t, `
-turns:
-  - understand: {intent: write}
-    think: {goal: Empty the freezer, decision: plan, steps: [], calls: [`+empty+`]}
-    act: {calls: [`+empty+`]}
-    reply: This would delete 3 pantry items. Shall I?
+	c := converse(t, emptiesTheFreezer+`
   - understand: {intent: confirm, answers_question: true}
     think: {goal: Empty it and shop, decision: plan, steps: [], calls: [{tool: db_read, table: inventory}, `+again+`, `+lemons+`, `+milk+`, `+all+`]}
     act: {calls: [{tool: db_delete, args: {table: recipes}}]}
@@ -351,7 +350,6 @@ turns:
 // What waited for a yes is done once, however the answer plans it again, and whatever it calls the table.
 func TestWhatWaitedForAYesIsDoneOnce(t *testing.T) {
 	t.Parallel()
-	const empty = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
 	steps := `steps: [{type: write, subdomain: inventory, description: Empty the freezer}, {type: write, subdomain: shopping, description: Add milk}, {type: write, subdomain: tasks, description: Add a task}], `
 	milk := func(table, name string) string {
 		return `{step: 2, tool: db_create, table: ` + table + `, set: [{column: name, value: ` + name + `}]}`
@@ -359,11 +357,11 @@ func TestWhatWaitedForAYesIsDoneOnce(t *testing.T) {
 	c := converse(t, `
 turns:
   - understand: {intent: write}
-    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(empty, "{")+`, `+milk("shopping_list", "milk")+`]}
-    act: {calls: [`+empty+`]}
+    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(emptyFreezer, "{")+`, `+milk("shopping_list", "milk")+`]}
+    act: {calls: [`+emptyFreezer+`]}
     reply: This would delete 3 pantry items. Shall I?
   - understand: {intent: confirm, answers_question: true}
-    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(empty, "{")+`, `+milk("shopping list item", "whole milk")+`, {step: 3, tool: db_create, table: tasks, set: [{column: title, value: Defrost}]}]}
+    think: {goal: Three things, decision: plan, `+steps+`calls: [{step: 1, `+strings.TrimPrefix(emptyFreezer, "{")+`, `+milk("shopping list item", "whole milk")+`, {step: 3, tool: db_create, table: tasks, set: [{column: title, value: Defrost}]}]}
     act: {calls: [{tool: db_create, args: {table: tasks, data: {title: Defrost}}}, {tool: step_complete, args: {summary: added}}]}
     reply: All is done.
 `)
@@ -376,16 +374,10 @@ turns:
 // Who says nothing but yes gets what was asked about, whatever the answer's plan would write besides.
 func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
 	t.Parallel()
-	const empty = `{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: freezer}]}}`
 	for _, yes := range []string{"Yes", "ok, go ahead!", "Ja, bitte."} {
 		t.Run(yes, func(t *testing.T) {
 			t.Parallel()
-			c := converse(t, `
-turns:
-  - understand: {intent: write}
-    think: {goal: Empty the freezer, decision: plan, steps: [], calls: [`+empty+`]}
-    act: {calls: [`+empty+`]}
-    reply: This would delete 3 pantry items. Shall I?
+			c := converse(t, emptiesTheFreezer+`
   - understand: {intent: confirm, answers_question: true}
     think: {goal: Empty it and shop, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: milk}]}]}
     reply: They are gone.
