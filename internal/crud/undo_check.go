@@ -123,7 +123,17 @@ func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, ke
 		by = "by you, outside the chat"
 	}
 
+	if u.oneOfSeveral(rowKey{e.Type, key}) {
+		way += " Name the others to take back only those."
+	}
+
 	return fail(CodeStale, "The %s %s, %s. Nothing was taken back.%s", called(e, label), what, by, way)
+}
+
+// oneOfSeveral reports whether the turn wrote this row and others, not counting parts of rows.
+func (u *undoing) oneOfSeveral(row rowKey) bool {
+	return slices.ContainsFunc(u.writes, func(w *formerWrite) bool { return w.at() == row }) &&
+		slices.ContainsFunc(u.writes, func(w *formerWrite) bool { return w.at() != row && !w.entity.Part && w.Action != actionCalled })
 }
 
 // choose leaves of the turn's writes those that are to be undone: what an earlier undo of a part took back is not undone

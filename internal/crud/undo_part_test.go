@@ -85,6 +85,19 @@ func TestUndoOfAPartOfAPart(t *testing.T) {
 	require.JSONEq(t, start, b.state(), "what was done again, too")
 }
 
+// One row in the way does not keep a person from the others.
+func TestRefusedUndoOffersTheOtherRows(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "A"}, {"title": "B"}]}`)
+	made, number := b.scope.TurnID, b.scope.Turn
+	b.exec(`UPDATE kitchen.tasks SET title = 'Z' WHERE user_id = $1 AND title = 'A'`, b.scope.UserID)
+	require.Equal(t, "The task Z has changed since (title), by another program, or the database itself. Nothing was taken back. Name the others to take back only those.",
+		b.undo(made, number).Results[0].ErrorMessage)
+	require.Empty(t, b.undo(made, number, "task_2").Results[0].ErrorMessage)
+	require.Equal(t, "Z", query[string](b, `SELECT string_agg(title, ' ') FROM kitchen.tasks WHERE user_id = $1`, b.scope.UserID))
+}
+
 // Nothing is undone by half: what was deleted with a row comes back with it, what needs a row keeps it.
 func TestUndoOfSomeRowsTakesTheirCompanyAlong(t *testing.T) {
 	t.Parallel()
