@@ -100,6 +100,7 @@ type initWriter struct {
 	Owner    string
 	Entities []*initEntity
 	Left     []string                   // tables that get no type, with the reason
+	Unread   []string                   // tables of which no rows could be read, with the reason
 	keys     map[*catalogTable][]string // some keys that are texts, of the tables that may be read
 	blank    map[*Column]bool           // texts that are empty in some rows, instead of null
 	kinds    map[*catalogTable][]string // the types, in words of tables, of rows that a loose pair names

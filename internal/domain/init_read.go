@@ -2,12 +2,14 @@ package domain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // readSamples reads what the catalog does not know of the tables that may be read: rows by which init tells what programs write
@@ -24,19 +26,26 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 		if t.View || !slices.Contains(open, name(t)) {
 			continue
 		}
-		if err := w.readKeys(ctx, tx, t); err != nil {
-			return err
-		}
-		if err := w.readBlank(ctx, tx, t); err != nil {
-			return err
-		}
-		if err := w.readKinds(ctx, tx, t); err != nil {
+		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return w.readSample(ctx, tx, t) })
+		if refused, ok := errors.AsType[*pgconn.PgError](err); ok { // by a policy that wants a setting, or by the server of a foreign partition
+			w.Unread = append(w.Unread, fmt.Sprintf("%s (%s)", t.Name, oneLine(refused.Message)))
+		} else if err != nil {
 			return err
 		}
 	}
 	rows, _ = tx.Query(ctx, sequencesSQL, w.Schema) // as above
 	if w.sequences, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 		return fmt.Errorf("init domain: read sequences: %w", err)
+	}
+
+	return nil
+}
+
+func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
+	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds} {
+		if err := read(ctx, tx, t); err != nil {
+			return err
+		}
 	}
 
 	return nil
