@@ -161,27 +161,6 @@ func (q *Queries) QuestionMoot(ctx context.Context, db DBTX, sessionID uuid.UUID
 	return err
 }
 
-const QuestionOpen = `-- name: QuestionOpen :one
-SELECT id, session_id, user_id, turn_id, kind, payload, status, answered_by_turn, created_at FROM questions WHERE session_id = $1 AND status = 'open'
-`
-
-func (q *Queries) QuestionOpen(ctx context.Context, db DBTX, sessionID uuid.UUID) (*Questions, error) {
-	row := db.QueryRow(ctx, QuestionOpen, sessionID)
-	var i Questions
-	err := row.Scan(
-		&i.ID,
-		&i.SessionID,
-		&i.UserID,
-		&i.TurnID,
-		&i.Kind,
-		&i.Payload,
-		&i.Status,
-		&i.AnsweredByTurn,
-		&i.CreatedAt,
-	)
-	return &i, err
-}
-
 const QuestionSupersede = `-- name: QuestionSupersede :execrows
 UPDATE questions SET status = 'superseded' WHERE session_id = $1 AND status = 'open'
 `

@@ -36,8 +36,5 @@ WHERE q.session_id = @session_id AND q.status = 'open' AND jsonb_array_length(co
              WHERE e.session_id = q.session_id AND w.offer -> 'refs' ? e.ref AND e.excluded_reason IS NULL
                AND (e.state IN ('pending', 'stored') OR e.state = 'promoted' AND NOT coalesce((w.offer ->> 'save')::boolean, false))));
 
--- name: QuestionOpen :one
-SELECT * FROM questions WHERE session_id = @session_id AND status = 'open';
-
 -- name: QuestionSupersede :execrows
 UPDATE questions SET status = 'superseded' WHERE session_id = @session_id AND status = 'open';
