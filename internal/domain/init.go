@@ -62,8 +62,11 @@ func (w *initWriter) overViews(views string) error {
 	if w.source, err = newSource(decl, w.cat); err != nil {
 		return fmt.Errorf("init domain: %w", err)
 	}
+	if err := w.share(); err != nil {
+		return fmt.Errorf("init domain: %w", err)
+	}
 	for _, t := range w.cat.tables {
-		if len(w.source.key(t)) > 0 { // the set of types determines which keys are composite
+		if len(w.source.key(t)) > 0 && w.source.entities[t.Name] == nil { // the set of types determines which keys are composite
 			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Reference: !w.source.owned(t)}
 		}
 	}
@@ -195,7 +198,7 @@ func (w *initWriter) leaveOut(t *catalogTable) string {
 	case w.source != nil && w.partOf(t, map[*catalogTable]bool{}) != "":
 		return fmt.Sprintf("each of its rows is that of one row of %s, and shared, everybody would see all of them; if they may, declare it reference: true", w.partOf(t, map[*catalogTable]bool{}))
 	case w.source != nil && w.members(t) != "":
-		return fmt.Sprintf("its rows are those of the people whom %s names, and shared, everybody would see all of them; if they may, declare it reference: true", w.members(t))
+		return fmt.Sprintf("its rows are those of some of the people whom %s names; members: [{table: %[1]s, where: \"...\"}] says of which", w.members(t))
 	case w.source != nil && !w.source.owned(t) && !w.used(t, map[*catalogTable]bool{}):
 		return "no foreign key connects it to its rows' owners; if all users may see all of it, declare it reference: true"
 	case w.source != nil:

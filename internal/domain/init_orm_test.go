@@ -10,8 +10,8 @@ import (
 	"alfred/internal/domain"
 )
 
-// Rows that memberships give to some people are not shown to everybody, and what many people like still is.
-func TestInitKeepsWhatMembersShare(t *testing.T) {
+// Rows that memberships give to some people are shown to those, if it is certain to whom, and what many people like to everybody.
+func TestInitFindsWhatMembersShare(t *testing.T) {
 	t.Parallel()
 
 	tx := dbtest.Tx(t)
@@ -27,9 +27,18 @@ func TestInitKeepsWhatMembersShare(t *testing.T) {
 		CREATE TABLE stats.favourites (user_id bigint NOT NULL REFERENCES stats.users, theme_id bigint NOT NULL REFERENCES stats.themes, PRIMARY KEY (user_id, theme_id))`)
 	text, err := domain.InitViews(t.Context(), tx, "stats", "")
 	require.NoError(t, err)
-	const shared = ", and shared, everybody would see all of them; if they may, declare it reference: true"
-	require.Contains(t, text, "# left out, sites: its rows are those of the people whom site_memberships names"+shared)
-	require.Contains(t, text, "# left out, lists: its rows are those of the people whom list_shares names"+shared)
+	require.Contains(t, text, "refers to list\n    #   role text\n    key: \"key\" # made of user_id, list_id\n")
+	require.Contains(t, text, "members: [{table: \"list_shares\"}] # unsure")
+	require.Contains(t, text, "members: [{table: \"site_memberships\"}] # unsure")
+	require.Contains(t, text, "owned_by: [site_id] # unsure: its rows are those of whom the sites are")
+	require.Contains(t, text, "with members: [{table: list_shares}, {table: site_memberships}], also those with whom they share rows")
+	require.Equal(t, 2, strings.Count(text, "# read only: whoever writes it decides who sees what"))
+	require.Contains(t, text, "writes: [update, delete] and columns: [domain]", "a new site would have no members")
+
+	exec(t, tx, "ALTER TABLE stats.site_memberships ADD accepted_at timestamptz")
+	text, err = domain.InitViews(t.Context(), tx, "stats", "")
+	require.NoError(t, err)
+	require.Contains(t, text, "# left out, sites: its rows are those of some of the people whom site_memberships names; members: [{table: site_memberships, where: \"...\"}] says of which")
 	require.Contains(t, text, "# left out, goals: no foreign key connects it")
 	require.Contains(t, text, "type: theme\n")
 	require.Contains(t, text, "utc: true", "Ecto made them")

@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -165,39 +164,6 @@ func (w *initWriter) partOf(t *catalogTable, seen map[*catalogTable]bool) string
 	}
 
 	return ""
-}
-
-// memberNames are of tables that say who may see a row.
-var memberNames = regexp.MustCompile(`(^|_)(member|membership|participant|collaborator|user)s?$`)
-
-// members is the table that links people with rows of this one, which nobody owns, and so says who sees them, as memberships
-// do of a site; "" for none. A link to what all share, as a favourite, has no such name and no role.
-func (w *initWriter) members(t *catalogTable) string {
-	if w.source.owned(t) {
-		return ""
-	}
-	for _, from := range w.cat.tables {
-		says := from.column("role") != nil || memberNames.MatchString(snake(from.Name))
-		for _, fk := range from.foreignKeys {
-			if says && fk.Table == t.Name && fk.Schema == w.Schema && from.unique(append(w.ownedThrough(from), fk.Columns...)...) {
-				return from.Name
-			}
-		}
-	}
-
-	return ""
-}
-
-// ownedThrough are the columns that say whose a table's rows are.
-func (w *initWriter) ownedThrough(t *catalogTable) []string {
-	if fk := w.source.ownedBy(t); fk != nil {
-		return slices.Clone(fk.Columns)
-	}
-	if c := w.source.columns[t]; c != "" {
-		return []string{c}
-	}
-
-	return nil
 }
 
 // points reports whether a column holds keys of rows though no foreign key says so: one beside the name of their type, or one

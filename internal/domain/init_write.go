@@ -122,8 +122,15 @@ func (e *initEntity) Settable() (names []string) {
 	return names
 }
 
-// Possible are the writes that a declaration may allow: no row is created where nobody says what a column becomes.
+// Possible are the writes that a declaration may allow: no row is created where nobody says what a column becomes, or whose it
+// would be. None are proposed for memberships, by which people would let themselves in.
 func (e *initEntity) Possible() []string {
+	switch {
+	case e.source == nil:
+		return verbNames(Verbs())
+	case e.source.shares(e.Table):
+		return nil
+	}
 	set := e.Settable()
 	lacks := func(c *Column) bool {
 		create, update := e.filled(c)
@@ -132,7 +139,7 @@ func (e *initEntity) Possible() []string {
 		return !c.Nullable && !c.HasDefault && !c.Generated && create+update == "" && !folded && c.Name != e.ownerColumn() && !slices.Contains(set, c.Name)
 	}
 	verbs := Verbs()
-	if len(set) > 0 && slices.ContainsFunc(e.Table.columns, lacks) {
+	if e.source.createsNobodys(e.Table) || len(set) > 0 && slices.ContainsFunc(e.Table.columns, lacks) {
 		verbs = slices.DeleteFunc(verbs, func(verb Verb) bool { return verb == Create })
 	}
 

@@ -61,10 +61,14 @@ type prober struct {
 	tx     pgx.Tx
 	proof  *Proof
 	users  []string // Alfred's users; two or more of them have rows if anybody has
+	source *source  // of the views; nil without
 }
 
-// mostPeople is how many users are tried.
-const mostPeople = 40
+// mostPeople is how many users are tried, mostRows with how many rows of a type each.
+const (
+	mostPeople = 40
+	mostRows   = 1000
+)
 
 // people finds users to try: the existing ones, and those that own rows. If the table written by init maps accounts,
 // accounts with rows get a user each.
@@ -96,9 +100,10 @@ func (p *prober) mapped(ctx context.Context) error {
 	if err != nil || s.account == nil {
 		return err
 	}
+	p.source = s
 	for _, t := range s.cat.tables {
 		owner := s.columns[t]
-		if owner == "" || s.entities[t.Name] == nil {
+		if owner == "" || s.entities[t.Name] == nil && !s.shares(t) {
 			continue
 		}
 		accounts, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %[1]s::text FROM %[2]s WHERE %[1]s IS NOT NULL LIMIT %[3]d", quote(owner), s.relation(t), mostPeople))
@@ -157,7 +162,8 @@ func (p *prober) untriedf(format string, args ...any) {
 	p.proof.Untried = append(p.proof.Untried, fmt.Sprintf(format, args...))
 }
 
-// isolation checks that a stranger sees nothing, that two users share no row, and that keys identify rows.
+// isolation checks that a stranger sees nothing, that two users share no row unless memberships give it to both, and that
+// keys identify rows.
 func (p *prober) isolation(ctx context.Context, e *Entity) error {
 	count := "SELECT count(*)::text FROM " + e.SQL()
 	seen, err := p.texts(ctx, uuid.NewString(), count)
@@ -184,16 +190,17 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 	return p.pointing(ctx, e, holders[0])
 }
 
-// holders are the users who have rows, nil if a row is not one user's alone.
+// holders are the users who have rows, nil if a row is somebody's whose it should not be.
 func (p *prober) holders(ctx context.Context, e *Entity) ([]string, error) {
 	owner, holders := map[string]string{}, []string{}
 	for _, user := range p.users {
-		found, err := p.keys(ctx, user, e, 1000)
+		found, err := p.keys(ctx, user, e, mostRows)
 		if err != nil {
 			return nil, err
 		}
 		for _, key := range found {
 			switch other, taken := owner[key]; {
+			case taken && other != user && p.source.isShared(e):
 			case taken && other != user:
 				p.brokenf("%s: two users see the same row", e.Type)
 
@@ -239,14 +246,22 @@ func (p *prober) pointing(ctx context.Context, e *Entity, holder string) error {
 	return nil
 }
 
-// someKey is the key of a row that a user other than the given one sees, "" if there is none.
+// someKey is the key of a row that a user other than the given one sees, and that one does not; "" if none is found.
 func (p *prober) someKey(ctx context.Context, e *Entity, but string) (string, error) {
+	var own []string
+	if but != "" && p.source.isShared(e) {
+		var err error
+		if own, err = p.keys(ctx, but, e, mostRows); err != nil || len(own) == mostRows {
+			return "", err
+		}
+	}
 	for _, user := range p.users {
 		if user == but {
 			continue
 		}
-		if keys, err := p.keys(ctx, user, e, 1); err != nil || len(keys) > 0 {
-			return strings.Join(keys, ""), err
+		keys, err := p.keys(ctx, user, e, len(own)+1)
+		if others := without(keys, own); err != nil || len(others) > 0 {
+			return strings.Join(others[:min(len(others), 1)], ""), err
 		}
 	}
 

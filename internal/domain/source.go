@@ -26,11 +26,12 @@ type SourceDecl struct {
 type source struct {
 	decl     *Declaration
 	cat      *catalog
-	accounts *catalogTable                // nil where there is no such table
-	account  *Column                      // the key of a person
-	entities map[string]*EntityDecl       // by table
-	columns  map[*catalogTable]string     // those that hold a person's key, of the tables that have one
-	above    map[*catalogTable]*catalogFK // of other tables, the foreign key to the rows that theirs belong to
+	accounts *catalogTable                  // nil where there is no such table
+	account  *Column                        // the key of a person
+	entities map[string]*EntityDecl         // by table
+	columns  map[*catalogTable]string       // those that hold a person's key, of the tables that have one
+	shared   map[*catalogTable][]membership // by which several accounts have the rows of a table
+	above    map[*catalogTable]*catalogFK   // of other tables, the foreign key to the rows that theirs belong to
 	notes    []string
 }
 
@@ -48,7 +49,7 @@ func newSource(decl *Declaration, cat *catalog) (*source, error) {
 	if len(cat.tables) == 0 {
 		return nil, fmt.Errorf("schema %q does not exist or has no tables", decl.Source.Schema)
 	}
-	s := &source{decl: decl, cat: cat, entities: map[string]*EntityDecl{}, columns: map[*catalogTable]string{}}
+	s := &source{decl: decl, cat: cat, entities: map[string]*EntityDecl{}}
 	for i := range decl.Entities {
 		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
 	}
@@ -56,9 +57,8 @@ func newSource(decl *Declaration, cat *catalog) (*source, error) {
 	if err := s.findAccounts(); err != nil {
 		return nil, err
 	}
-	s.findOwners()
 
-	return s, nil
+	return s, s.findOwners()
 }
 
 func (s *source) findAccounts() error {
@@ -95,8 +95,11 @@ func (s *source) relation(t *catalogTable) string {
 }
 
 // belongs is the SQL condition that a row of the table is the user's. alias names the row. It follows foreign keys up
-// to a table with an owner column.
+// to a table with an owner column or with memberships.
 func (s *source) belongs(t *catalogTable, alias string, depth int) (string, error) {
+	if len(s.shared[t]) > 0 {
+		return s.sharedWith(t, alias, depth), nil
+	}
 	if fk := s.ownedBy(t); fk != nil {
 		parent := s.cat.table(fk.Table)
 		above := fmt.Sprintf("p%d", depth)
@@ -105,13 +108,13 @@ func (s *source) belongs(t *catalogTable, alias string, depth int) (string, erro
 			return "", err
 		}
 
-		return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", tuple(alias, fk.Columns), listed(fk.Targets, above+".%s", ", "), s.relation(parent), above, inner), nil
+		return s.among(tuple(alias, fk.Columns), parent, above, fk.Targets, inner), nil
 	}
 	if c := s.columns[t]; c != "" {
-		return fmt.Sprintf("%s.%s = (SELECT %s())", alias, quote(c), s.function("account")), nil
+		return s.isAccount(alias, c), nil
 	}
 
-	return "", fmt.Errorf("%s: no foreign key leads to %s, so nobody owns its rows; set owned_by, or reference: true", t.Name, s.ownerWord())
+	return "", fmt.Errorf("%s: no foreign key leads to %s, so nobody owns its rows; set owned_by, members, or reference: true", t.Name, s.ownerWord())
 }
 
 func (s *source) ownerWord() string {
@@ -142,7 +145,8 @@ func quote(name ...string) string { return pgx.Identifier(name).Sanitize() }
 
 // findOwners finds to whom rows belong. Without a declared column, that is the account that they cannot do without: who
 // may be missing (approved by, counted by) owns them only if nobody else does.
-func (s *source) findOwners() {
+func (s *source) findOwners() error {
+	s.columns, s.shared = map[*catalogTable]string{}, map[*catalogTable][]membership{}
 	optional := map[*catalogTable]string{}
 	for _, t := range s.cat.tables {
 		if firm, missing := s.ownerColumns(t); firm != "" {
@@ -150,26 +154,35 @@ func (s *source) findOwners() {
 		} else if missing != "" {
 			optional[t] = missing
 		}
+		ways, err := s.memberships(t)
+		if err != nil {
+			return err
+		}
+		if len(ways) > 0 {
+			s.shared[t] = ways
+		}
 	}
-	sure := s.leadingTo(s.columns)
-	maps.DeleteFunc(optional, func(t *catalogTable, _ string) bool { return sure[t] != nil })
+	sure := s.leadingToOwners()
+	maps.DeleteFunc(optional, func(t *catalogTable, _ string) bool { return sure[t] != nil || s.shared[t] != nil })
 	maps.Copy(s.columns, optional)
-	s.above = s.leadingTo(s.columns)
+	s.above = s.leadingToOwners()
+
+	return nil
 }
 
-// leadingTo returns the foreign keys on the shortest ways to some tables. Of several, rows belong to those with which
-// they are deleted.
-func (s *source) leadingTo(some map[*catalogTable]string) map[*catalogTable]*catalogFK {
+// leadingToOwners returns the foreign keys on the shortest ways to rows that name accounts, or are shared by some. Of
+// several, rows belong to those with which they are deleted.
+func (s *source) leadingToOwners() map[*catalogTable]*catalogFK {
 	found, parents := map[*catalogTable]*catalogFK{}, map[*catalogTable][]parent{}
 	for _, t := range s.cat.tables {
 		parents[t] = s.parents(t)
 	}
-	near := slices.Collect(maps.Keys(some))
+	near := slices.DeleteFunc(slices.Clone(s.cat.tables), func(t *catalogTable) bool { return !s.begins(t) })
 	for len(near) > 0 {
 		var next []*catalogTable
 		for _, t := range s.cat.tables {
 			fks := slices.DeleteFunc(slices.Clone(parents[t]), func(p parent) bool { return !slices.Contains(near, p.table) })
-			if _, there := some[t]; there || found[t] != nil || len(fks) == 0 {
+			if s.begins(t) || found[t] != nil || len(fks) == 0 {
 				continue
 			}
 			cascade := slices.IndexFunc(fks, func(p parent) bool { return p.OnDelete == "cascade" })
@@ -180,6 +193,9 @@ func (s *source) leadingTo(some map[*catalogTable]string) map[*catalogTable]*cat
 
 	return found
 }
+
+// begins reports whether rows of the table are somebody's for themselves.
+func (s *source) begins(t *catalogTable) bool { return s.columns[t] != "" || s.shared[t] != nil }
 
 // parent is a foreign key that each row has, and where it leads.
 type parent struct {
@@ -252,13 +268,24 @@ func (s *source) ownedBy(t *catalogTable) *catalogFK {
 	return s.above[t]
 }
 
+// wayUp are a table and those of the rows that its rows belong to, up to the one that says to whom.
+func (s *source) wayUp(t *catalogTable) []*catalogTable {
+	way := []*catalogTable{t}
+	for s.shared[t] == nil && s.ownedBy(t) != nil {
+		t = s.cat.table(s.ownedBy(t).Table)
+		way = append(way, t)
+	}
+
+	return way
+}
+
 // owned reports whether rows of the table belong to a person.
 func (s *source) owned(t *catalogTable) bool {
 	if e := s.entities[t.Name]; e != nil {
 		return !e.Reference
 	}
 
-	return s.columns[t] != "" || s.above[t] != nil
+	return s.begins(t) || s.above[t] != nil
 }
 
 func (s *source) function(name string) string { return quote(s.decl.Schema, name) }

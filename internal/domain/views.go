@@ -32,6 +32,9 @@ func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []s
 	if err != nil {
 		return "", nil, fmt.Errorf("write views: %w", err)
 	}
+	if err := s.checkMembers(ctx, tx); err != nil {
+		return "", nil, fmt.Errorf("write views: %w", err)
+	}
 	functions, err := wrapped(ctx, tx, decl)
 	if err != nil {
 		return "", nil, err
@@ -139,6 +142,9 @@ func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
 		source: s, Decl: e, Table: t,
 		HandOver: handOver{s.function(t.Name+"_write") + "()", t.Owner, s.account != nil},
 	}
+	if e.may(Create) && s.createsNobodys(t) {
+		return nil, fmt.Errorf("%s: writes: a row that is created would have no members, and so be nobody's; declare an operation that creates both", e.Type)
+	}
 	for _, name := range e.Columns {
 		if !v.shows(name) {
 			return nil, fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
@@ -205,12 +211,13 @@ func (v *viewedType) remark() {
 
 // Parents are the tables that the condition queries.
 func (v *viewedType) Parents() []*catalogTable {
-	var found []*catalogTable
 	if v.Decl.Reference {
 		return nil
 	}
-	for fk := v.ownedBy(v.Table); fk != nil; fk = v.ownedBy(found[len(found)-1]) {
-		found = append(found, v.cat.table(fk.Table))
+	way := v.wayUp(v.Table)
+	found := way[1:]
+	for _, m := range v.shared[way[len(way)-1]] {
+		found = append(found, m.table)
 	}
 
 	return found

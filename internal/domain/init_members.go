@@ -1,0 +1,79 @@
+package domain
+
+import (
+	"regexp"
+	"slices"
+)
+
+var (
+	// memberNames are of tables that say who may see a row.
+	memberNames = regexp.MustCompile(`(^|_)(member|membership|participant|collaborator|user)s?$`)
+	// standingNames are of columns by which some of the people whom memberships name are no members yet, or any more.
+	standingNames = regexp.MustCompile(`(^|_)(status|state|accepted|confirmed|approved|verified|activated?|enabled|disabled|revoked|removed|left|ended|expire[sd]?|until|invited|invitation|pending|deleted|discarded|archived|blocked|banned|suspended|requested)(_|$)`)
+)
+
+// share declares that the rows which memberships give to people are theirs, wherever nothing says that some are no members.
+func (w *initWriter) share() error {
+	for _, t := range w.cat.tables {
+		by := w.cat.table(w.members(t))
+		if by == nil || w.source.columns[by] == "" || slices.ContainsFunc(by.columns, func(c *Column) bool { return standingNames.MatchString(snake(c.Name)) }) {
+			continue
+		}
+		w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Members: []MembersDecl{{Table: by.Name}}}
+	}
+
+	return w.source.findOwners()
+}
+
+// Members is the table by whose rows several accounts have these, "" for none.
+func (e *initEntity) Members() string {
+	if e.source == nil || e.source.shared[e.Table] == nil {
+		return ""
+	}
+
+	return e.source.shared[e.Table][0].table.Name
+}
+
+// Circles are the tables by which the accounts share rows: those with whom somebody does could be shown, too.
+func (e *initEntity) Circles() (names []string) {
+	if e.source == nil || e.Table != e.source.accounts {
+		return nil
+	}
+	for _, t := range e.cat.tables {
+		for _, m := range e.source.shared[t] {
+			names = appendNew(names, "{table: "+yamlName(m.table.Name)+"}")
+		}
+	}
+
+	return names
+}
+
+// members is the table that links people with rows of this one, which nobody owns, and so says who sees them, as memberships
+// do of a site; "" for none. A link to what all share, as a favourite, has no such name and no role.
+func (w *initWriter) members(t *catalogTable) string {
+	if w.source.owned(t) {
+		return ""
+	}
+	for _, from := range w.cat.tables {
+		says := from.column("role") != nil || memberNames.MatchString(snake(from.Name))
+		for _, fk := range from.foreignKeys {
+			if says && fk.Table == t.Name && fk.Schema == w.Schema && from.unique(append(w.ownedThrough(from), fk.Columns...)...) {
+				return from.Name
+			}
+		}
+	}
+
+	return ""
+}
+
+// ownedThrough are the columns that say whose a table's rows are.
+func (w *initWriter) ownedThrough(t *catalogTable) []string {
+	if fk := w.source.ownedBy(t); fk != nil {
+		return slices.Clone(fk.Columns)
+	}
+	if c := w.source.columns[t]; c != "" {
+		return []string{c}
+	}
+
+	return nil
+}

@@ -1,0 +1,142 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// MembersDecl is a table of memberships. Each of its rows names an account and a row of the type, which that account sees,
+// with all that belongs to it. Of the type of the accounts themselves, each sees those with whom it shares such a row.
+type MembersDecl struct {
+	Table string `yaml:"table"`
+	Where string `yaml:"where"` // SQL over its columns: the memberships that count, "" for all
+}
+
+// membership is a table of memberships, as the rows see it that are shared through it.
+type membership struct {
+	table   *catalogTable
+	where   string
+	account string    // its column that names an account
+	shared  catalogFK // leads to what is shared
+}
+
+// memberships resolves those that are declared for a table.
+func (s *source) memberships(t *catalogTable) (found []membership, err error) {
+	e := s.entities[t.Name]
+	if e == nil {
+		return nil, nil
+	}
+	for _, decl := range e.Members {
+		m := membership{table: s.cat.table(decl.Table), where: decl.Where}
+		if m.table == nil {
+			return nil, fmt.Errorf("%s: members: table %s.%s does not exist", e.Type, s.decl.Source.Schema, decl.Table)
+		}
+		firm, optional := s.ownerColumns(m.table)
+		if m.account = firm; firm == "" {
+			m.account = optional
+		}
+		at := slices.IndexFunc(m.table.foreignKeys, func(fk catalogFK) bool { return s.leadsToShared(decl, fk, t) })
+		if m.account == "" || at < 0 {
+			return nil, fmt.Errorf("%s: members: %s has to name an account, and to reference what is shared", e.Type, decl.Table)
+		}
+		m.shared = m.table.foreignKeys[at]
+		found = append(found, m)
+	}
+
+	return found, nil
+}
+
+// checkMembers has Postgres read which memberships count, by themselves: in a view, a misspelled column could be one of the rows
+// that are shared.
+func (s *source) checkMembers(ctx context.Context, tx pgx.Tx) error {
+	for _, ways := range s.shared {
+		for _, m := range ways {
+			if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT FROM %s AS m WHERE true%s LIMIT 0", s.relation(m.table), m.counts())); err != nil {
+				return fmt.Errorf("members: %s: where: %w", m.table.Name, err)
+			}
+		}
+	}
+
+	return nil
+}
+
+// leadsToShared reports whether a foreign key of memberships leads to what they share: to rows of t or, for the accounts, to those of
+// another type with these memberships.
+func (s *source) leadsToShared(decl MembersDecl, fk catalogFK, t *catalogTable) bool {
+	to := s.target(fk)
+	if t != s.accounts {
+		return to != nil && fk.Table == t.Name
+	}
+
+	return to != nil && fk.Table != t.Name && slices.ContainsFunc(to.Members, func(m MembersDecl) bool { return m.Table == decl.Table })
+}
+
+// sharedWith is the SQL condition that a row is the user's by a membership, or by the column of an owner, if it has one.
+func (s *source) sharedWith(t *catalogTable, alias string, depth int) string {
+	var ways []string
+	if c := s.columns[t]; c != "" {
+		ways = append(ways, s.isAccount(alias, c))
+	}
+	for _, m := range s.shared[t] {
+		mine := fmt.Sprintf("m%d", depth)
+		held := s.isAccount(mine, m.account) + m.counts()
+		if t != s.accounts {
+			ways = append(ways, s.among(tuple(alias, m.shared.Targets), m.table, mine, m.shared.Columns, held))
+
+			continue
+		}
+		others := fmt.Sprintf("o%d", depth)
+		beside := s.among(tuple(others, m.shared.Columns), m.table, mine, m.shared.Columns, held) + m.counts()
+		ways = append(ways, s.among(tuple(alias, []string{s.account.Name}), m.table, others, []string{m.account}, beside))
+	}
+
+	return "(" + strings.Join(ways, " OR ") + ")"
+}
+
+// among is the condition that a value is that of columns of a table's row for which another condition holds.
+func (s *source) among(value string, t *catalogTable, alias string, columns []string, condition string) string {
+	return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", value, listed(columns, alias+".%s", ", "), s.relation(t), alias, condition)
+}
+
+// counts adds to a condition that a membership counts.
+func (m membership) counts() string {
+	if m.where == "" {
+		return ""
+	}
+
+	return " AND (" + m.where + ")"
+}
+
+func (s *source) isAccount(alias, column string) string {
+	return fmt.Sprintf("%s.%s = (SELECT %s())", alias, quote(column), s.function("account"))
+}
+
+// shares reports whether a table is one of memberships.
+func (s *source) shares(t *catalogTable) bool {
+	for _, ways := range s.shared {
+		if slices.ContainsFunc(ways, func(m membership) bool { return m.table == t }) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// createsNobodys reports whether a row of the table that is created would be nobody's: no membership names it, unless a trigger adds one.
+func (s *source) createsNobodys(t *catalogTable) bool {
+	return s.shared[t] != nil && s.columns[t] == "" && !t.Triggers
+}
+
+// isShared reports whether memberships may give a row of a type to several accounts, by itself or with the row that it belongs to.
+func (s *source) isShared(e *Entity) bool {
+	if s == nil {
+		return false
+	}
+	way := s.wayUp(s.cat.table(e.Table))
+
+	return s.shared[way[len(way)-1]] != nil
+}
