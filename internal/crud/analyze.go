@@ -31,7 +31,7 @@ type analyzeOp struct {
 
 func (d *decision) newAnalyze(s *step) (operation, *Error) {
 	op := &analyzeOp{step: s}
-	if err := d.begin(s, &op.args, &op.args.Table, reads); err != nil {
+	if err := d.begin(s, &op.args, &op.args.Table, readsOnly); err != nil {
 		return nil, err
 	}
 
@@ -71,14 +71,14 @@ func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 	plain, span, found := strings.Cut(name, ":")
 	format := spans[span]
 	if !found || format == "" || e.Column(name) != nil {
-		c, err := reached(e, name)
+		c, err := columnOrPath(e, name)
 		if err == nil && (c.Kind == domain.KindArray || c.Kind == domain.KindJSON) {
 			err = failColumn(CodeBadArgument, name, "Rows cannot be grouped by %s.", name)
 		}
 
 		return c, err
 	}
-	c, err := reached(e, plain)
+	c, err := columnOrPath(e, plain)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 
 		return nil
 	}
-	column := reached
+	column := columnOrPath
 	if a.Fn == vocab.AggregateDistinct {
 		column = grouping
 	}
@@ -156,7 +156,7 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	filters, err := d.readConditions(ctx, tx, op.entity, op.args.Filters, nil)
 	if err == nil {
-		err = restrict(ctx, tx, op.entity, filters, "it cannot be counted by")
+		err = prepareUnranked(ctx, tx, op.entity, filters, "it cannot be counted by")
 	}
 	if err != nil {
 		return err
@@ -189,11 +189,11 @@ func (a *aggregate) sql(s *statement) string {
 	case a.Fn == "avg": // whose zeros would say that it is known to sixteen places
 		return "trim_scale(avg(" + a.column.SQL() + ")::numeric)"
 	case isList(a.column) && a.Fn != "count":
-		return "(" + s.value(a.column.Enum) + "::text[])[" + a.Fn + "(" + ordered(s, a.column, a.column.SQL()) + ")]"
+		return "(" + s.value(a.column.Enum) + "::text[])[" + a.Fn + "(" + sortValueSQL(s, a.column, a.column.SQL()) + ")]"
 	case a.Fn == "count":
 		return "count(" + a.column.SQL() + ")"
 	default:
-		return plain(a.column, a.Fn+"("+a.column.SQL()+")")
+		return trimPadding(a.column, a.Fn+"("+a.column.SQL()+")")
 	}
 }
 
@@ -201,7 +201,7 @@ func (a *aggregate) sql(s *statement) string {
 func (op *analyzeOp) sql(filters []condition) *statement {
 	s := &statement{}
 	names, values := each(op.group, func(c *domain.Column) string { return c.Name }), each(op.group, (*domain.Column).SQL)
-	columns := append(slices.Clone(op.group), filteredBy(filters)...)
+	columns := append(slices.Clone(op.group), filteredColumns(filters)...)
 	for _, a := range op.args.Aggregates {
 		if a.column != nil {
 			columns = append(columns, a.column)
@@ -218,20 +218,20 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 		s.add(value, " AS ", numbered(i), ", ")
 	}
 	s.add(`count(*) OVER () AS " total" FROM `,
-		op.entity.SQL(), besides(columns), " WHERE ", op.entity.Owned(), " AND ", where(s, op.entity, filters, nil))
+		op.entity.SQL(), joinsFor(columns), " WHERE ", op.entity.Owned(), " AND ", where(s, op.entity, filters, nil))
 	if len(op.group) > 0 {
 		s.add(" GROUP BY ", joinEach(op.group, ", ", (*domain.Column).SQL))
 	}
 	s.add(" ORDER BY ")
 	for _, by := range op.args.orders() {
 		if at := slices.Index(names, by.name); at < len(op.group) {
-			s.add(ordered(s, op.group[at], values[at]), descends(by.desc), ", ")
+			s.add(sortValueSQL(s, op.group[at], values[at]), directionSQL(by.desc), ", ")
 		} else {
-			s.add(numbered(at), descends(by.desc), ", ")
+			s.add(numbered(at), directionSQL(by.desc), ", ")
 		}
 	}
 	for i, c := range op.group {
-		s.add(ordered(s, c, values[i]), descends(false), ", ")
+		s.add(sortValueSQL(s, c, values[i]), directionSQL(false), ", ")
 	}
 	s.add("1 LIMIT ", s.value(min(maxRows, cmp.Or(op.args.Limit, maxRows))), ") AS r")
 

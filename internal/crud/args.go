@@ -33,7 +33,7 @@ type orderArgs struct {
 }
 
 func (o *orderArgs) check() *Error {
-	o.OrderDir = word(o.OrderDir)
+	o.OrderDir = keyword(o.OrderDir)
 	switch {
 	case o.Limit < 0:
 		return fail(CodeBadArgument, "limit has to be at least 1.")
@@ -81,9 +81,9 @@ func (a *readArgs) ranks() bool {
 	return slices.ContainsFunc(slices.Concat(a.Filters, a.OrFilters), func(f registry.Filter) bool { return f.Field == semanticField || f.Op == opSimilar })
 }
 
-// ordered is how many rows of a search a read needs, 0 for all of them: further filters may refuse any number of the
+// rankedNeeded is how many rows of a search a read needs, 0 for all of them: further filters may refuse any number of the
 // best. It includes a few more than the read returns, because some may be deleted before they are read.
-func (a *readArgs) ordered() int {
+func (a *readArgs) rankedNeeded() int {
 	const spare = 20
 	if len(a.Filters) != 1 || len(a.OrFilters) > 0 || a.OrderBy != "" {
 		return 0
@@ -94,7 +94,7 @@ func (a *readArgs) ordered() int {
 
 // search is a search by meaning among the rows of the table.
 func (a *readArgs) search(text string) search {
-	return search{tool: vocab.ToolRead, table: a.Table, text: text, most: a.ordered()}
+	return search{tool: vocab.ToolRead, table: a.Table, text: text, most: a.rankedNeeded()}
 }
 
 type createArgs struct {
@@ -180,11 +180,11 @@ func parse(call vocab.Call, into any) *Error {
 	return nil
 }
 
-// word is a keyword as it is declared, however a model writes it.
-func word(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+// keyword is a keyword as it is declared, however a model writes it.
+func keyword(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// reads is the verb of a call that writes nothing.
-const reads domain.Verb = ""
+// readsOnly is the verb of a call that writes nothing.
+const readsOnly domain.Verb = ""
 
 // begin parses a call and finds its table, checking that the declaration and the step allow what it does.
 func (d *decision) begin(s *step, args any, table *string, verb domain.Verb) *Error {
@@ -193,13 +193,13 @@ func (d *decision) begin(s *step, args any, table *string, verb domain.Verb) *Er
 		return err
 	}
 	e, err := d.tools.entity(*table, d.bounds.Tables)
-	if err == nil && verb != reads {
+	if err == nil && verb != readsOnly {
 		err = allowed(e, verb)
 	}
 	if err != nil {
 		return err
 	}
-	if writable := d.bounds.Writable; verb != reads && writable != nil && !slices.Contains(writable[s.call.Tool], e.Table) && !d.tools.childOf(e, writable[s.call.Tool]) {
+	if writable := d.bounds.Writable; verb != readsOnly && writable != nil && !slices.Contains(writable[s.call.Tool], e.Table) && !d.tools.childOf(e, writable[s.call.Tool]) {
 		return fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, cmp.Or(strings.Join(writable[s.call.Tool], ", "), "nothing"))
 	}
 	s.entity = e
@@ -254,8 +254,8 @@ func column(e *domain.Entity, name string) (*domain.Column, *Error) {
 	return c, nil
 }
 
-// reached is column for what is only read, which may also be a column of the row that a column points to.
-func reached(e *domain.Entity, name string) (*domain.Column, *Error) {
+// columnOrPath is column for what is only read, which may also be a column of the row that a column points to.
+func columnOrPath(e *domain.Entity, name string) (*domain.Column, *Error) {
 	link, rest, isPath := strings.Cut(name, ".")
 	via := e.Column(link)
 	if !isPath || via == nil || via.Target() == nil {
@@ -264,7 +264,7 @@ func reached(e *domain.Entity, name string) (*domain.Column, *Error) {
 	if c := e.Reached(name); c != nil && !c.Hidden && c.Kind != domain.KindVector {
 		return c, nil
 	}
-	if _, err := reached(via.Target(), rest); err != nil {
+	if _, err := columnOrPath(via.Target(), rest); err != nil {
 		return nil, err // it lists the columns there
 	}
 

@@ -19,10 +19,10 @@ import (
 // refLike is a value in a column of references that can only be meant as a ref, or a range of them.
 var refLike = regexp.MustCompile(`^(?:gen_)?` + vocab.Ref)
 
-// byName takes out of a read's filters those that name the row a column points to, as product_id = "Ground Coffee", and
+// takeNamesFromFilters takes out of a read's filters those that name the row a column points to, as product_id = "Ground Coffee", and
 // returns them as conditions: without them, a model reads products to get a ref that it needs for nothing else. A name
 // counts only if exactly one row of the user's has it; what is left is refused with the refs that it may mean.
-func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter) (rest []registry.Filter, found []condition, err error) {
+func takeNamesFromFilters(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter) (rest []registry.Filter, found []condition, err error) {
 	for _, filter := range filters {
 		target, names := namedTarget(e, filter)
 		if target == nil {
@@ -30,9 +30,9 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 
 			continue
 		}
-		keys, err := keysOf(ctx, tx, target, names)
+		keys, err := keysOfNames(ctx, tx, target, names)
 		if err == nil && len(keys) == 0 && len(names) == 1 {
-			keys, err = holding(ctx, tx, target, filter, names[0])
+			keys, err = keyByPartOfName(ctx, tx, target, filter, names[0])
 		}
 		switch {
 		case err != nil:
@@ -47,16 +47,16 @@ func byName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry
 	return rest, found, nil
 }
 
-// takeNamed takes out of rows what names the row that a column points to, and returns for each the keys of those rows: a
+// takeNamesFromRows takes out of rows what names the row that a column points to, and returns for each the keys of those rows: a
 // model that is to plan a dish had to read the dish first, in a step of its own. As in filters, a name counts only if
 // exactly one row has it; that several have it is wrong. Names of a column are looked up together, however many rows.
-func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, rows ...map[string]any) ([]map[string]any, error) {
+func takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, rows ...map[string]any) ([]map[string]any, error) {
 	found := make([]map[string]any, len(rows))
 	for i := range found {
 		found[i] = map[string]any{}
 	}
 	for _, c := range e.Columns {
-		if err := takeNamedBy(ctx, tx, e, c, wrong, rows, found); err != nil {
+		if err := takeNamesFromColumn(ctx, tx, e, c, wrong, rows, found); err != nil {
 			return nil, err
 		}
 	}
@@ -64,8 +64,8 @@ func takeNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, 
 	return found, nil
 }
 
-// takeNamedBy is takeNamed for one column. For the first names that no row has, it says which are similar.
-func takeNamedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, rows, found []map[string]any) error {
+// takeNamesFromColumn is takeNamesFromRows for one column. For the first names that no row has, it says which are similar.
+func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, rows, found []map[string]any) error {
 	var (
 		target *domain.Entity
 		names  []string
@@ -88,7 +88,7 @@ func takeNamedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Col
 		switch same := keys[names[n]]; len(same) {
 		case 0:
 			if similar[names[n]] == nil && len(similar) < namedInQuestion {
-				if similar[names[n]], err = similarNames(ctx, tx, target, names[n]); err != nil {
+				if similar[names[n]], err = rowsNamedLike(ctx, tx, target, names[n]); err != nil {
 					return err
 				}
 			}
@@ -96,7 +96,7 @@ func takeNamedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Col
 			if like == nil || len(like.Rows) == 0 { // the registry says which refs are
 				continue
 			}
-			wrong.add(noneCalled(target, c.Name, rows[i][c.Name], like))
+			wrong.add(noRowNamed(target, c.Name, rows[i][c.Name], like))
 		case 1:
 			found[i][c.Name] = same[0]
 		default:
@@ -111,7 +111,7 @@ func takeNamedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Col
 // nameRefs puts refs in the place of names in drafts, whose columns hold refs, and in rows that are part of them.
 func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, drafts ...map[string]any) error {
 	var wrong faults
-	named, err := takeNamed(ctx, tx, e, &wrong, drafts...)
+	named, err := takeNamesFromRows(ctx, tx, e, &wrong, drafts...)
 	if err == nil {
 		err = wrong.err()
 	}
@@ -143,17 +143,17 @@ func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, dr
 	return err
 }
 
-// namedTarget is the type that a filter names rows of, and their names, as calling words them; nil if it does not.
+// namedTarget is the type that a filter names rows of, and their names, in the words of [naming]; nil if it does not.
 func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []string) {
 	c := e.Reached(filter.Field)
 	if c == nil || c.FK == nil || c.FK.Entity == nil || c.Kind == domain.KindArray || !slices.Contains([]string{opEqual, opNotEqual, opIn, opNotIn}, filter.Op) {
 		return nil, nil
 	}
-	said := calling(c.FK.Entity)
+	said := namingOf(c.FK.Entity)
 	var names []string
 	for _, value := range asList(filter.Value) {
 		name, isText := value.(string)
-		if !isText || said.sql == "" || nothing(name) || refLike.MatchString(name) {
+		if !isText || said.sql == "" || blank(name) || refLike.MatchString(name) {
 			return nil, nil
 		}
 		words := said.words(name)
@@ -169,8 +169,8 @@ func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []st
 	return c.FK.Entity, names
 }
 
-// keysOf returns the keys of the rows with these names, none unless each is the name of exactly one.
-func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([]string, error) {
+// keysOfNames returns the keys of the rows with these names, none unless each is the name of exactly one.
+func keysOfNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([]string, error) {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	found, err := keysByName(ctx, tx, e, names)
@@ -188,11 +188,11 @@ func keysOf(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([
 	return keys, nil
 }
 
-// holding returns the key of the only row whose name has what a filter says among its words: Ann is not Hannah. Which of several
+// keyByPartOfName returns the key of the only row whose name has what a filter says among its words: Ann is not Hannah. Which of several
 // is meant, others decide.
-func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter, words string) ([]string, error) {
+func keyByPartOfName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter, words string) ([]string, error) {
 	name := asList(filter.Value)[0]
-	similar, err := similarNames(ctx, tx, e, words)
+	similar, err := rowsNamedLike(ctx, tx, e, words)
 	if err != nil || len(similar.Rows) == 0 {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.F
 	case len(labels) == 1 && holdsWords(plainWords(labels[0]), plainWords(name)):
 		return similar.keys(), nil
 	case len(labels) == 1:
-		return nil, noneCalled(e, filter.Field, name, similar)
+		return nil, noRowNamed(e, filter.Field, name, similar)
 	case len(slices.Compact(labels)) == 1: // only refs tell them apart
 		return nil, nil
 	default:
@@ -210,11 +210,11 @@ func holding(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.F
 	}
 }
 
-// similarNames reads the rows whose names hold a name, as calling words it, with their labels.
-func similarNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, words string) (*loaded, error) {
-	holds := func(s *statement) string { return calling(e).sql + " LIKE " + s.value(literal(words)) }
+// rowsNamedLike reads the rows whose names hold a name, in the words of [naming], with their labels.
+func rowsNamedLike(ctx context.Context, tx pgx.Tx, e *domain.Entity, words string) (*loaded, error) {
+	holds := func(s *statement) string { return namingOf(e).sql + " LIKE " + s.value(literal(words)) }
 
-	return worded(ctx, tx, e, &query{limit: namedInQuestion, where: holds}, furthestName, e.Label)
+	return loadForTemplates(ctx, tx, e, &query{limit: namedInQuestion, where: holds}, furthestName, e.Label)
 }
 
 // similarLabels says what such rows are called.
@@ -222,16 +222,16 @@ func similarLabels(e *domain.Entity, similar *loaded) string {
 	return andMore(each(similar.Rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) }), similar.total)
 }
 
-// noneCalled says which rows have names that hold one that none has.
-func noneCalled(e *domain.Entity, column string, name any, similar *loaded) *Error {
+// noRowNamed says which rows have names that hold one that none has.
+func noRowNamed(e *domain.Entity, column string, name any, similar *loaded) *Error {
 	return failColumn(CodeUnknownRef, column, "No %s is called %s; there is %s.", e.Name, registry.Scrub(fmt.Sprint(name)), similarLabels(e, similar))
 }
 
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.
 const moreOfAName = 50
 
-// calls is what rows of a type are called, and how a name has to be written to be compared with it.
-type calls struct {
+// naming is what rows of a type are called, and how a name has to be written to be compared with it.
+type naming struct {
 	sql   string
 	words func(name any) string
 }
@@ -242,18 +242,18 @@ const apartWords = `[\x01-\x2f\x3a-\x60\x7b-\x7f·]+`
 
 var betweenWords = regexp.MustCompile(apartWords)
 
-// calling says what rows of a type are called: the column that names them or, of a first and a last name or of the rows that a
+// namingOf says what rows of a type are called: the column that names them or, of a first and a last name or of the rows that a
 // row stands between, all words of the label. There is nothing that formats of times and numbers could be compared with.
-func calling(e *domain.Entity) calls {
+func namingOf(e *domain.Entity) naming {
 	if names := nameColumns(e); len(names) == 1 {
-		return calls{"lower(" + names[0].SQL() + "::text)", folded}
+		return naming{"lower(" + names[0].SQL() + "::text)", folded}
 	}
 	columns := e.Label.Columns()
-	if !says(e, furthestName) {
-		return calls{}
+	if !labelIsWords(e, furthestName) {
+		return naming{}
 	}
 
-	return calls{"btrim(regexp_replace(lower(" + wordsSQL(e, columns, furthestName) + "), '" + apartWords + "', ' ', 'g'))", plainWords}
+	return naming{"btrim(regexp_replace(lower(" + wordsSQL(e, columns, furthestName) + "), '" + apartWords + "', ' ', 'g'))", plainWords}
 }
 
 // plainWords are the words of a name, with nothing but a blank between them.
@@ -261,19 +261,19 @@ func plainWords(name any) string {
 	return strings.TrimSpace(betweenWords.ReplaceAllString(folded(name), " "))
 }
 
-// says reports whether a label consists of texts, its own and those of rows near enough.
-func says(e *domain.Entity, deep int) bool {
+// labelIsWords reports whether a label consists of texts, its own and those of rows near enough.
+func labelIsWords(e *domain.Entity, deep int) bool {
 	return !slices.ContainsFunc(e.Label.Columns(), func(name string) bool {
 		c := e.Column(name)
 
-		return c == nil || c.Hidden || c.FK == nil && c.Kind != domain.KindText || c.FK != nil && (deep == 0 || c.Target() == nil || c.Target() == e || !says(c.Target(), deep-1))
+		return c == nil || c.Hidden || c.FK == nil && c.Kind != domain.KindText || c.FK != nil && (deep == 0 || c.Target() == nil || c.Target() == e || !labelIsWords(c.Target(), deep-1))
 	})
 }
 
-// keysByName returns the keys of the rows that have these names, as calling words them; of very many rows, those of names that
+// keysByName returns the keys of the rows that have these names, in the words of [naming]; of very many rows, those of names that
 // several have.
 func keysByName(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) (map[string][]string, error) {
-	name := &domain.Column{Name: " said", Expr: calling(e).sql}
+	name := &domain.Column{Name: " said", Expr: namingOf(e).sql}
 	q := &query{sel: selection{columns: []*domain.Column{e.Key, name}}, limit: len(names) + moreOfAName, where: func(s *statement) string {
 		return s.in(name.SQL(), names, "text")
 	}}

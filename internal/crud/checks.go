@@ -88,7 +88,7 @@ func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
 		}
 		s := &statement{}
 		s.add("SELECT * FROM ", w.entity.SQL(), " WHERE ", s.keyIn(w.entity, w.keys))
-		if err := checked(ctx, tx, w.entity, s); err != nil {
+		if err := runChecks(ctx, tx, w.entity, s); err != nil {
 			return &callError{index: w.call, entity: w.entity, err: err}
 		}
 	}
@@ -96,8 +96,8 @@ func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// checked fails with what the owner's checks report for the rows of a query.
-func checked(ctx context.Context, tx pgx.Tx, e *domain.Entity, source *statement) error {
+// runChecks fails with what the owner's checks report for the rows of a query.
+func runChecks(ctx context.Context, tx pgx.Tx, e *domain.Entity, source *statement) error {
 	var said []string
 	for _, check := range e.Checks {
 		s := &statement{args: source.args}
@@ -112,12 +112,12 @@ func checked(ctx context.Context, tx pgx.Tx, e *domain.Entity, source *statement
 		return nil
 	}
 
-	return fail(CodeViolation, "%s", spoken(said[:min(len(said), namedInQuestion)]...))
+	return fail(CodeViolation, "%s", sentences(said[:min(len(said), namedInQuestion)]...))
 }
 
-// check runs the owner's checks on what the drafts would write, together with the session's other drafts: a plan
+// checkWithDrafts runs the owner's checks on what the drafts would write, together with the session's other drafts: a plan
 // consists of several.
-func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
+func (op *generateOp) checkWithDrafts(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if !slices.ContainsFunc(d.tools.domain.Entities, func(e *domain.Entity) bool { return len(e.Checks) > 0 }) {
 		return nil
 	}
@@ -183,5 +183,5 @@ func (d *decision) checkDrafts(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	s := &statement{}
 	s.add("SELECT * FROM jsonb_populate_recordset(NULL::", e.SQL(), ", ", s.value(rows), "::jsonb)")
 
-	return checked(ctx, tx, e, s)
+	return runChecks(ctx, tx, e, s)
 }

@@ -91,12 +91,12 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if op.saved, err = d.save(ctx, tx, op.entity, rows); err != nil {
 		return err
 	}
-	if op.found, err = readBack(ctx, tx, op.entity, all(op.entity), op.saved); err != nil {
+	if op.found, err = readBack(ctx, tx, op.entity, wholeRow(op.entity), op.saved); err != nil {
 		return err
 	}
 	if op.args.FromRef != "" {
 		d.registry.Presume(op.args.FromRef, op.saved.keys[0])
-		if w := d.journal.noted(op.entity, op.saved.keys[0]); w != nil {
+		if w := d.journal.lastWrite(op.entity, op.saved.keys[0]); w != nil {
 			w.Draft = &op.args.FromRef
 		}
 	}
@@ -110,11 +110,11 @@ func (d *decision) newRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, giv
 	var wrong faults
 	checked := checkedRows(e, given, &wrong)
 	rows := each(checked, func(row map[string]any) any { return row })
-	named, err := takeNamed(ctx, tx, e, &wrong, checked...)
+	named, err := takeNamesFromRows(ctx, tx, e, &wrong, checked...)
 	parts := make([][]map[string]any, len(e.Children))
 	for i, child := range e.Children {
 		if err == nil {
-			parts[i], err = takeNamed(ctx, tx, child.Entity, &wrong, partsIn(checked, child)...)
+			parts[i], err = takeNamesFromRows(ctx, tx, child.Entity, &wrong, partsIn(checked, child)...)
 		}
 	}
 	if err != nil {
@@ -216,7 +216,7 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 		if err != nil {
 			return Result{}, err
 		}
-		if err := d.asRead(ctx, op.read); err != nil { // the promotion holds the registry's lock
+		if err := d.requireRead(ctx, op.read); err != nil { // the promotion holds the registry's lock
 			return Result{}, err
 		}
 	}

@@ -79,7 +79,7 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error 
 	if len(filters) == 1 && len(or) == 0 && byRef(op.entity, filters) {
 		return nil // nothing else is asked of them
 	}
-	matching, err := op.matching(ctx, tx, filters, or)
+	matching, err := op.refsMatching(ctx, tx, filters, or)
 	for i := range op.drafts {
 		if !slices.Contains(matching, op.drafts[i].ref) {
 			op.drafts[i].content = nil // named, so it means no stored row, but filtered out
@@ -131,9 +131,9 @@ func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
 	return refs
 }
 
-// matching returns the refs of the drafts that the filters match, as Postgres applies them to rows of the table. Columns
+// refsMatching returns the refs of the drafts that the filters match, as Postgres applies them to rows of the table. Columns
 // whose refs the table cannot hold stand beside the row.
-func (op *readOp) matching(ctx context.Context, tx pgx.Tx, filters, or []condition) ([]string, error) {
+func (op *readOp) refsMatching(ctx context.Context, tx pgx.Tx, filters, or []condition) ([]string, error) {
 	var given, listed []map[string]any
 	for _, one := range op.drafts {
 		row, refs := maps.Clone(one.content), map[string]any{op.entity.Key.Name: one.ref}
@@ -148,7 +148,7 @@ func (op *readOp) matching(ctx context.Context, tx pgx.Tx, filters, or []conditi
 	s := &statement{}
 	s.add("SELECT ", s.draftRefs(op.entity.Key), " FROM jsonb_array_elements(", s.value(listed), "::jsonb) AS _draft (value) CROSS JOIN LATERAL jsonb_populate_record(NULL::",
 		op.entity.SQL(), ", _draft.value -> 'row') AS ", quoted(op.entity.Table),
-		besides(filteredBy(filters, or)), " WHERE ", where(s, op.entity, ofDrafts(filters), ofDrafts(or)))
+		joinsFor(filteredColumns(filters, or)), " WHERE ", where(s, op.entity, ofDrafts(filters), ofDrafts(or)))
 	refs, err := s.texts(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("filter drafts: %w", suspectRows(err, op.entity, given))
@@ -323,5 +323,5 @@ func (d *decision) lockDraft(ctx context.Context, ref string, version int) error
 		return err
 	}
 
-	return d.asRead(ctx, map[string]int{ref: version})
+	return d.requireRead(ctx, map[string]int{ref: version})
 }

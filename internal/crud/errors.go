@@ -122,11 +122,11 @@ type callError struct {
 func (e *callError) Error() string { return e.err.Error() }
 func (e *callError) Unwrap() error { return e.err }
 
-// changed explains an error by a difference between the catalog and the declaration since this program started: the
+// schemaChange explains an error by a difference between the catalog and the declaration since this program started: the
 // first one in the call's own table, else the first in another. Without a difference, it returns the database's
 // message: an owner's function may need what no declaration names, and a view what only its owner may do. It returns
 // nil for any other error.
-func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) error {
+func (t *Tools) schemaChange(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) error {
 	pgErr, _ := errors.AsType[*pgconn.PgError](err)
 	within := pgErr != nil && pgErr.Where != "" && strings.HasPrefix(pgErr.Code, classOfNames) && !raised(pgErr)
 	if !within && !pg.IsSchemaChange(err) {
@@ -136,8 +136,8 @@ func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err er
 	switch {
 	case lookupErr != nil:
 		return lookupErr
-	case len(differences) == 0 && (within || pgErr.Code == pgerrcode.InsufficientPrivilege || cannot(pgErr)):
-		return fail(CodeSchemaChanged, "The database cannot do this as it is now: %s", spoken(pgErr.Message))
+	case len(differences) == 0 && (within || pgErr.Code == pgerrcode.InsufficientPrivilege || unsupported(pgErr)):
+		return fail(CodeSchemaChanged, "The database cannot do this as it is now: %s", sentences(pgErr.Message))
 	case len(differences) == 0:
 		return nil
 	}
@@ -147,25 +147,25 @@ func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err er
 	return failColumn(CodeSchemaChanged, d.Column, "The tables were changed while this program runs: %s. What does not need it still works.", d)
 }
 
-// cannot reports whether Postgres does not do this with such a table, as to say which row it has written where a rule does.
+// unsupported reports whether Postgres does not do this with such a table, as to say which row it has written where a rule does.
 // A plan that no longer fits has the same SQLSTATE.
-func cannot(err *pgconn.PgError) bool {
+func unsupported(err *pgconn.PgError) bool {
 	return err.Code == pgerrcode.FeatureNotSupported && err.Routine != "RevalidateCachedQuery"
 }
 
 // classOfNames is the SQLSTATE class of what a statement names wrongly, or may not use.
 const classOfNames = "42"
 
-// explain converts a database error caused by the data to an *Error and returns any other error unchanged. It must run
+// explainPgError converts a database error caused by the data to an *Error and returns any other error unchanged. It must run
 // outside the savepoint that the error aborted, because it looks up the constraint.
-func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entity, err error) error {
+func explainPgError(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entity, err error) error {
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) {
 		return err
 	}
 	switch {
 	case raised(pgErr):
-		return fail(CodeViolation, "%s", spoken(pgErr.Message, pgErr.Detail, pgErr.Hint))
+		return fail(CodeViolation, "%s", sentences(pgErr.Message, pgErr.Detail, pgErr.Hint))
 	case pgErr.Code == pgerrcode.InsufficientPrivilege:
 		return fail(CodeNotFound, "There is no such row, or it may not be changed.")
 	case pgErr.Code == pgerrcode.NotNullViolation:
@@ -215,8 +215,8 @@ const sqlStateLength = 5
 // ownClasses are the SQLSTATE classes that Postgres itself raises.
 var ownClasses = strings.Fields("00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX")
 
-// spoken joins the owner's texts into sentences, without anything shaped like a key.
-func spoken(parts ...string) string {
+// sentences joins the owner's texts into sentences, without anything shaped like a key.
+func sentences(parts ...string) string {
 	var sentences []string
 	for _, part := range parts {
 		if part = strings.TrimSpace(registry.Scrub(part)); part == "" {
@@ -238,7 +238,7 @@ func violation(code string, rule constraintRule) *Error {
 	if len(columns) > 0 {
 		column = columns[len(columns)-1]
 	}
-	owners := spoken(rule.comment)
+	owners := sentences(rule.comment)
 	switch {
 	case owners != "" && (code == pgerrcode.UniqueViolation || code == pgerrcode.ExclusionViolation):
 		return failColumn(CodeConflict, column, "%s", owners)
@@ -341,7 +341,7 @@ func ruleInWords(definition string) string {
 	definition = domain.WithoutCasts(definition)
 	if found := ruleListed.FindStringSubmatch(definition); found != nil {
 		if words := ruleWords.FindAllStringSubmatch(found[2], -1); len(words) > 0 {
-			return "has to be " + listed(each(words, func(word []string) string { return strings.ReplaceAll(word[1]+word[2], "''", "'") }), " or ")
+			return "has to be " + joinLast(each(words, func(word []string) string { return strings.ReplaceAll(word[1]+word[2], "''", "'") }), " or ")
 		}
 	}
 	if bounds := boundsInWords(strings.Split(definition, " AND ")); bounds != "" {

@@ -95,7 +95,7 @@ type step struct {
 	approved bool
 	preview  string       // what the user is asked about an operation
 	agreed   bool         // the answer to a question covers it
-	sure     bool         // nobody has to be asked
+	unasked  bool         // nobody has to be asked
 	asks     bool         // the user is asked about the keys
 	deletes  []*rowChange // with what goes with the keys, once a question needs it
 	result   Result
@@ -225,7 +225,7 @@ func (d *decision) act(ctx context.Context, tenant pgx.Tx) error {
 	if err := d.checkWritten(ctx, tenant); err != nil {
 		return err
 	}
-	if err := d.warn(ctx, tenant); err != nil {
+	if err := d.wordApproval(ctx, tenant); err != nil {
 		return err
 	}
 	if d.approval != nil {
@@ -339,7 +339,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 		case i == at.index:
 			s.fault = fault
 		case s.fault == nil:
-			s.fault = cmp.Or(s.unfit(), fail(CodeNotExecuted, "Not carried out, because another call of the same answer failed. It has to be called again."))
+			s.fault = cmp.Or(s.valueFaults(), fail(CodeNotExecuted, "Not carried out, because another call of the same answer failed. It has to be called again."))
 		}
 	}
 
@@ -351,11 +351,11 @@ func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *dom
 	if found, ok := errors.AsType[*unworded](err); ok {
 		err = found.word(ctx, tx, user)
 	}
-	if changed := t.changed(ctx, tx, e, err); changed != nil {
+	if changed := t.schemaChange(ctx, tx, e, err); changed != nil {
 		return changed
 	}
 	_, refused := errors.AsType[*pgconn.PgError](err)
-	err = explain(ctx, tx, t.domain.Schema, e, err)
+	err = explainPgError(ctx, tx, t.domain.Schema, e, err)
 	if fault, ok := errors.AsType[*Error](err); ok {
 		fault.Refused = refused
 

@@ -106,7 +106,7 @@ func writtenFilters(filter registry.Filter) ([]registry.Filter, *Error) {
 		case parts == nil || severalConditions.MatchString(parts[4]):
 			return nil, failColumn(CodeBadFilter, filter.Field, `%s takes a list of conditions that one row meets, each a text of its own: ["state = open", "due_on < 2026-02-01"].`, filter.Op)
 		default:
-			op := cmp.Or(parts[2], strings.ReplaceAll(word(parts[3]), " ", "_"))
+			op := cmp.Or(parts[2], strings.ReplaceAll(keyword(parts[3]), " ", "_"))
 			filters = append(filters, registry.Filter{Field: parts[1], Op: op, Value: writtenValue(op, parts[4])})
 		}
 	}
@@ -143,7 +143,7 @@ func existsSQL(s *statement, e *domain.Entity, c *condition) string {
 	if c.ofDraft {
 		return strings.ToUpper(strconv.FormatBool(c.op == opNotExists))
 	}
-	sql := "EXISTS (SELECT FROM (SELECT " + p.link.SQL() + ` AS " key" FROM ` + p.entity.SQL() + besides(append(filteredBy(p.where), p.link)) +
+	sql := "EXISTS (SELECT FROM (SELECT " + p.link.SQL() + ` AS " key" FROM ` + p.entity.SQL() + joinsFor(append(filteredColumns(p.where), p.link)) +
 		" WHERE " + p.entity.Owned() + " AND " + where(s, p.entity, p.where, nil) + `) AS " pointing" WHERE " pointing"." key" = ` + e.Qualified(e.Key) + ")"
 	if c.op == opNotExists {
 		return "NOT " + sql
@@ -152,8 +152,8 @@ func existsSQL(s *statement, e *domain.Entity, c *condition) string {
 	return sql
 }
 
-// exactlyMeant refuses a scope of a write that depends on other rows found by name: a name finds what contains it, too.
-func exactlyMeant(list []condition) *Error {
+// refuseNameLookups refuses a scope of a write that depends on other rows found by name: a name finds what contains it, too.
+func refuseNameLookups(list []condition) *Error {
 	for _, c := range list {
 		if c.pointing != nil && slices.ContainsFunc(c.pointing.where, func(one condition) bool { return one.isLookup(c.pointing.entity) }) {
 			return failColumn(CodeBadFilter, c.pointing.entity.Table, "Names of %s find more than is called so: find the rows with db_read and name them.", c.pointing.entity.Table)

@@ -41,7 +41,7 @@ var otherOps = map[string]string{"==": opEqual, "<>": opNotEqual, "not in": opNo
 
 // spelled is a filter with its operator as it is written here.
 func spelled(filter registry.Filter) registry.Filter {
-	filter.Op = cmp.Or(otherOps[word(filter.Op)], word(filter.Op))
+	filter.Op = cmp.Or(otherOps[keyword(filter.Op)], keyword(filter.Op))
 
 	return filter
 }
@@ -112,7 +112,7 @@ type condition struct {
 	// ofDraft: it is asked of drafts, whose keys are refs.
 	ofDraft bool
 	// found is, for lookups by name, what each text may mean.
-	found []named
+	found []meaning
 	// pointing are the rows that have to exist, or must not; then there is no column.
 	pointing *pointing
 	// distance is the text of a semantic search, which ranks rows and excludes none.
@@ -152,7 +152,7 @@ func newCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) 
 	case filter.Field == semanticField:
 		return semanticCondition(e, filter)
 	}
-	c, err := reached(e, filter.Field)
+	c, err := columnOrPath(e, filter.Field)
 	if err != nil {
 		return condition{}, cmp.Or(hintExists(e, filter), err)
 	}

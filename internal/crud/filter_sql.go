@@ -41,12 +41,12 @@ func (q *query) written(s *statement, e *domain.Entity) asWrittenSomewhere {
 		return func(*condition, string) string { return "FALSE" }
 	default:
 		return func(of *condition, holds string) string {
-			filters, or := others(q.filters, of), others(q.or, of)
+			filters, or := without(q.filters, of), without(q.or, of)
 			if len(or) < len(q.or) { // one of them is enough
 				or = nil
 			}
 
-			return "EXISTS (SELECT FROM " + e.SQL() + besides(filteredBy(q.filters, q.or)) +
+			return "EXISTS (SELECT FROM " + e.SQL() + joinsFor(filteredColumns(q.filters, q.or)) +
 				" WHERE " + e.Owned() + " AND " + whereNames(s, e, filters, or, nil) + " AND " + holds + ")"
 		}
 	}
@@ -70,8 +70,8 @@ func whereNames(s *statement, e *domain.Entity, filters, or []condition, written
 	return cmp.Or(all, "TRUE")
 }
 
-// others are the conditions of a list but one of them.
-func others(list []condition, but *condition) []condition {
+// without are the conditions of a list but one of them.
+func without(list []condition, but *condition) []condition {
 	var kept []condition
 	for i := range list {
 		if &list[i] != but {
@@ -82,8 +82,8 @@ func others(list []condition, but *condition) []condition {
 	return kept
 }
 
-// filteredBy are the columns that filters look at.
-func filteredBy(lists ...[]condition) (columns []*domain.Column) {
+// filteredColumns are the columns that filters look at.
+func filteredColumns(lists ...[]condition) (columns []*domain.Column) {
 	for _, c := range slices.Concat(lists...) {
 		if c.column != nil {
 			columns = append(columns, c.column)
@@ -93,8 +93,8 @@ func filteredBy(lists ...[]condition) (columns []*domain.Column) {
 	return columns
 }
 
-// besides is what a statement joins to the table, each once, for columns of the rows that its rows point to.
-func besides(columns []*domain.Column) string {
+// joinsFor is what a statement joins to the table, each once, for columns of the rows that its rows point to.
+func joinsFor(columns []*domain.Column) string {
 	var rows []string
 	for _, c := range columns {
 		rows = append(rows, slices.DeleteFunc(slices.Clone(c.Join), func(row string) bool { return slices.Contains(rows, row) })...)
@@ -144,7 +144,7 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 
 	value := s.cast(c.texts[0], sqlType)
 	if slices.Contains(orderOps, operator) {
-		sql, value = ordered(s, c.column, sql), ordered(s, c.column, value)
+		sql, value = sortValueSQL(s, c.column, sql), sortValueSQL(s, c.column, value)
 	}
 
 	return sql + " " + operator + " " + value
@@ -153,9 +153,9 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 // isList reports whether a column holds one of the values of a list, whose order the database does not know.
 func isList(c *domain.Column) bool { return c.Kind == domain.KindText && len(c.Enum) > 0 && !c.Native }
 
-// ordered is a value of a column as it is put in order: one of a list by its place there, since as text high comes before low. An
+// sortValueSQL is a value of a column as it is put in order: one of a list by its place there, since as text high comes before low. An
 // enumeration that is read as such has that order, and perhaps an index.
-func ordered(s *statement, c *domain.Column, sql string) string {
+func sortValueSQL(s *statement, c *domain.Column, sql string) string {
 	if !isList(c) {
 		return sql
 	}
@@ -256,7 +256,7 @@ func (d *decision) conditions(
 // handles itself are removed, because the table does not contain them.
 func (d *decision) readConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
 	return d.conditions(ctx, e, filters, func(e *domain.Entity, filters []registry.Filter) ([]registry.Filter, []condition, error) {
-		rest, named, err := byName(ctx, tx, e, filters)
+		rest, named, err := takeNamesFromFilters(ctx, tx, e, filters)
 		rest, decided := withoutDrafts(e, rest, drafts)
 
 		return rest, append(named, decided...), err
@@ -268,16 +268,16 @@ func (d *decision) writeConditions(ctx context.Context, e *domain.Entity, filter
 	list, err := d.conditions(ctx, e, filters, func(_ *domain.Entity, filters []registry.Filter) ([]registry.Filter, []condition, error) {
 		return filters, nil, nil
 	})
-	if fault := exactlyMeant(list); err == nil && fault != nil {
+	if fault := refuseNameLookups(list); err == nil && fault != nil {
 		return nil, fault
 	}
 
 	return list, err
 }
 
-// restrict prepares the conditions of a call that ranks nothing; instead says what to do about one that would.
-func restrict(ctx context.Context, tx pgx.Tx, e *domain.Entity, list []condition, instead string) error {
-	if ranking(list) != nil {
+// prepareUnranked prepares the conditions of a call that ranks nothing; instead says what to do about one that would.
+func prepareUnranked(ctx context.Context, tx pgx.Tx, e *domain.Entity, list []condition, instead string) error {
+	if rankingTexts(list) != nil {
 		return failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; %s.", semanticField, instead)
 	}
 

@@ -19,5 +19,5 @@ func TestRowsThatColumnsPointToAreJoinedOnce(t *testing.T) {
 		require.NotNil(t, c, path)
 		columns = append(columns, c)
 	}
-	require.Equal(t, 2, strings.Count(besides(columns), "JOIN"))
+	require.Equal(t, 2, strings.Count(joinsFor(columns), "JOIN"))
 }

@@ -83,7 +83,7 @@ func (op *generateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 
-	return op.check(ctx, d, tx)
+	return op.checkWithDrafts(ctx, d, tx)
 }
 
 // resolveRefs looks up refs by the type required where they appear.
@@ -179,7 +179,7 @@ func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, was, patch
 	gatherRefs(before, e, was)
 	for _, refs := range before {
 		for _, ref := range refs {
-			op.had[ref] = patch == nil || !mentions(patch, ref)
+			op.had[ref] = patch == nil || !holdsText(patch, ref)
 		}
 	}
 	whole, removed, fault := patchDraft(e, was, patch)
@@ -191,10 +191,10 @@ func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, was, patch
 	return newRow(e, whole, nil)
 }
 
-// mentions reports whether a value contains the text anywhere.
-func mentions(value any, text string) bool {
+// holdsText reports whether a value contains the text anywhere.
+func holdsText(value any, text string) bool {
 	found := false
-	texts(value, func(one string) string {
+	replaceTexts(value, func(one string) string {
 		found = found || one == text
 
 		return one
@@ -221,9 +221,9 @@ func gatherRefs(refs map[*domain.Entity][]string, e *domain.Entity, content map[
 	}
 }
 
-// hold locks the drafts to be changed, so that no concurrent change is lost. Changes by earlier calls of this decision
+// lockUpdated locks the drafts to be changed, so that no concurrent change is lost. Changes by earlier calls of this decision
 // are built upon.
-func (op *generateOp) hold(ctx context.Context, d *decision) error {
+func (op *generateOp) lockUpdated(ctx context.Context, d *decision) error {
 	if len(op.updates) == 0 {
 		return nil
 	}
@@ -236,7 +236,7 @@ func (op *generateOp) hold(ctx context.Context, d *decision) error {
 			op.read[update.ref], built = own, true
 		}
 	}
-	if err := d.asRead(ctx, op.read); err != nil {
+	if err := d.requireRead(ctx, op.read); err != nil {
 		return err
 	}
 	maps.Copy(d.drafted, op.read)
@@ -252,7 +252,7 @@ func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Resul
 	scope := d.scope
 	scope.Call = d.number(op.step) // drafts of one call belong together
 	drafts := registry.New(tx, d.tools.domain, scope)
-	if err := op.hold(ctx, d); err != nil {
+	if err := op.lockUpdated(ctx, d); err != nil {
 		return Result{}, err
 	}
 	for _, update := range op.updates {

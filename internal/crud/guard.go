@@ -38,7 +38,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	}
 	list, err := d.writeConditions(ctx, s.entity, filters)
 	if err == nil {
-		err = restrict(ctx, tx, s.entity, list, "find the rows with db_read and name them")
+		err = prepareUnranked(ctx, tx, s.entity, list, "find the rows with db_read and name them")
 	}
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	if err != nil {
 		return nil, err
 	}
-	narrow(s.entity, found, list)
+	keepClosest(s.entity, found, list)
 	if fault := requireMatch(s.entity, found, list); fault != nil {
 		return nil, fault
 	}
@@ -81,7 +81,7 @@ func (t *Tools) takesOthers(ctx context.Context, tx pgx.Tx, found *loaded) (*jou
 		return would, nil
 	}
 
-	return would, would.deleting(ctx, tx, found.Entity, found.keys())
+	return would, would.recordDeletions(ctx, tx, found.Entity, found.keys())
 }
 
 // requireMatch refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
@@ -102,9 +102,9 @@ func byRef(e *domain.Entity, list []condition) bool {
 	return slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
 }
 
-// narrow reduces the rows found by name to those with exactly that name, if any, or else to those linked to exactly
+// keepClosest reduces the rows found by name to those with exactly that name, if any, or else to those linked to exactly
 // what the name means: "butter" changes the butter and leaves the peanut butter alone. A read shows both.
-func narrow(e *domain.Entity, found *loaded, list []condition) {
+func keepClosest(e *domain.Entity, found *loaded, list []condition) {
 	for i := range list {
 		c := &list[i]
 		if !c.isLookup(e) {
@@ -123,7 +123,7 @@ func narrow(e *domain.Entity, found *loaded, list []condition) {
 // closest returns the rows that best match the nth name of a lookup.
 func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []map[string]any {
 	name := func(row map[string]any) string { return fmt.Sprint(row[c.column.Name]) }
-	meaning := named{}
+	meaning := meaning{}
 	if n < len(c.found) {
 		meaning = c.found[n]
 	}
@@ -134,7 +134,7 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 		},
 		func(row map[string]any) bool {
 			switch {
-			case nothing(c.texts[n]):
+			case blank(c.texts[n]):
 				return false
 			case e.Match == nil && c.op != opSimilar: // part of a word suffices to show a row, not to change it
 				return holdsWords(name(row), c.texts[n]) || slices.Equal(nameParts(name(row)), nameParts(c.texts[n]))
@@ -160,7 +160,7 @@ var verbs = map[string]domain.Verb{vocab.ToolUpdate: domain.Update, vocab.ToolDe
 // to change a set (found neither by name nor by ref) of which nothing was shown in this session. Rows are counted over
 // all calls of a kind: what is split into many calls is no less.
 func (d *decision) mustAsk(ctx context.Context, s *step, list []condition) (bool, error) {
-	e, found, rows := s.entity, s.found, d.alike(s)
+	e, found, rows := s.entity, s.found, d.targetsSoFar(s)
 	switch {
 	case len(found.Rows) == 0:
 		return false, nil
@@ -190,9 +190,9 @@ func (d *decision) mustAsk(ctx context.Context, s *step, list []condition) (bool
 	return true, nil
 }
 
-// alike are the rows of a call and of the decision's earlier calls that do the same to rows of its type, unless the user has
+// targetsSoFar are the rows of a call and of the decision's earlier calls that do the same to rows of its type, unless the user has
 // agreed to these.
-func (d *decision) alike(s *step) *loaded {
+func (d *decision) targetsSoFar(s *step) *loaded {
 	rows, known := *s.found, map[string]bool{}
 	rows.Rows = nil
 	for _, one := range d.steps {

@@ -62,8 +62,8 @@ func (in *input) same(other input) bool {
 	return in.tool == other.tool && in.entity == other.entity && in.id == other.id
 }
 
-// known reports whether there may be such a row.
-func (in *input) known() bool { return in.entity != nil && isKeyOf(in.entity, in.id) }
+// mayExist reports whether there may be such a row.
+func (in *input) mayExist() bool { return in.entity != nil && isKeyOf(in.entity, in.id) }
 
 // token matches @[Label](type:id) in a message.
 var token = regexp.MustCompile(vocab.Mention)
@@ -81,17 +81,17 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 		return nil, err
 	}
 	if inputs, err = t.changedBefore(ctx, tx, scope, inputs); err != nil || len(inputs) == 0 {
-		return told(notices), err
+		return eachOnce(notices), err
 	}
 	scope.Step, scope.Call, scope.Actor = 0, 0, registry.ActorUser
 	keys := map[*domain.Entity][]string{}
 	for _, in := range inputs {
-		if in.known() {
+		if in.mayExist() {
 			keys[in.entity] = append(keys[in.entity], in.id)
 		}
 	}
 	rows, err := readAs(ctx, tx, scope.UserID, keys, func(tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
-		return byKeys(ctx, tenant, e, all(e), keys[e])
+		return byKeys(ctx, tenant, e, wholeRow(e), keys[e])
 	})
 	if err != nil {
 		return nil, err
@@ -112,17 +112,17 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 		results, kept = append(results, result), append(kept, in)
 	}
 	if len(kept) == 0 {
-		return told(notices), nil
+		return eachOnce(notices), nil
 	}
 
-	return told(notices), t.recordInputs(ctx, tx, scope, kept, results)
+	return eachOnce(notices), t.recordInputs(ctx, tx, scope, kept, results)
 }
 
 // mostNotices bounds what prompts are told of rows that are not there: a caller may name any number of them.
 const mostNotices = 20
 
-// told is each notice once, and of many how many more there are.
-func told(notices []string) []string {
+// eachOnce is each notice once, and of many how many more there are.
+func eachOnce(notices []string) []string {
 	said := make(map[string]bool, len(notices))
 	var once []string
 	for _, notice := range notices {
@@ -247,12 +247,12 @@ func isKeyOf(e *domain.Entity, id string) bool {
 // row that is gone: one that still exists was not deleted, whatever the interface says.
 func (in *input) result(rows *loaded, byKey map[string]map[string]any) (registry.Result, string) {
 	id := in.id
-	if in.known() && in.entity.Key.Kind == domain.KindUUID {
+	if in.mayExist() && in.entity.Key.Kind == domain.KindUUID {
 		id = strings.ToLower(id) // as Postgres writes it
 	}
 	row, deleted := byKey[id], in.action == registry.ActionDeletedUser
 	switch {
-	case !in.known():
+	case !in.mayExist():
 		return registry.Result{}, missingNotice(in.entity, in.label)
 	case deleted && row != nil:
 		return registry.Result{}, noticeName(in.entity, in.label) + " was not deleted: it is still there."

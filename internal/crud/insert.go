@@ -24,7 +24,7 @@ func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 		}
 		keys = append(keys, found...)
 	}
-	d.journal.created(e, keys)
+	d.journal.recordCreated(e, keys)
 
 	return keys, nil
 }
@@ -193,7 +193,7 @@ func linkRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[strin
 		return err
 	}
 	for n, i := range at {
-		linkRow(m, rows[i], link(texts[n], found[n]))
+		linkRow(m, rows[i], canonicalFor(texts[n], found[n]))
 	}
 
 	return nil

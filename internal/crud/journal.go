@@ -132,8 +132,8 @@ func (j *journal) add(e *domain.Entity, key, action string) *rowChange {
 	return w
 }
 
-// created records inserted rows.
-func (j *journal) created(e *domain.Entity, keys []string) {
+// recordCreated records inserted rows.
+func (j *journal) recordCreated(e *domain.Entity, keys []string) {
 	var lost *string
 	if !e.Removable {
 		lost = sentence("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural)
@@ -143,8 +143,8 @@ func (j *journal) created(e *domain.Entity, keys []string) {
 	}
 }
 
-// updating records rows about to be updated. columns are those that the statement writes.
-func (j *journal) updating(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys, columns []string) error {
+// recordUpdates records rows about to be updated. columns are those that the statement writes.
+func (j *journal) recordUpdates(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys, columns []string) error {
 	if j.tools == nil {
 		return nil
 	}
@@ -153,14 +153,14 @@ func (j *journal) updating(ctx context.Context, tx pgx.Tx, e *domain.Entity, key
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(were)) {
-		j.update(e, key, were[key], columns)
+		j.recordUpdate(e, key, were[key], columns)
 	}
 
 	return nil
 }
 
-// noted returns the last write of a row in this decision, nil for none.
-func (j *journal) noted(e *domain.Entity, key string) *rowChange {
+// lastWrite returns the last write of a row in this decision, nil for none.
+func (j *journal) lastWrite(e *domain.Entity, key string) *rowChange {
 	for _, w := range slices.Backward(j.writes) {
 		if w.entity == e && w.EntityID == key {
 			return w
@@ -170,10 +170,10 @@ func (j *journal) noted(e *domain.Entity, key string) *rowChange {
 	return nil
 }
 
-// update records one row. Several updates of a row in one decision count as one; an update of a row that the decision
+// recordUpdate records one row. Several updates of a row in one decision count as one; an recordUpdate of a row that the decision
 // created does not count.
-func (j *journal) update(e *domain.Entity, key string, was image, columns []string) {
-	w := j.noted(e, key)
+func (j *journal) recordUpdate(e *domain.Entity, key string, was image, columns []string) {
+	w := j.lastWrite(e, key)
 	switch {
 	case w == nil || w.Action == actionCalled:
 		w = j.add(e, key, registry.ActionUpdated)
@@ -296,8 +296,8 @@ type formerCall struct {
 	Reached   bool           `json:"reached,omitempty"` // a row the operation changed besides its target
 }
 
-// called records an operation. Only its inverse undoes what it does to rows.
-func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
+// recordCall records an operation. Only its inverse undoes what it does to rows.
+func (j *journal) recordCall(o *domain.Operation, key string, args map[string]any) {
 	w := j.add(o.On, key, actionCalled)
 	w.Before = formerCall{Operation: o.Name, Args: args}
 	if o.Inverse == nil {
@@ -305,11 +305,11 @@ func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
 	}
 }
 
-// reached records rows that an operation changed: they must still be as it left them when its inverse is called.
-func (j *journal) reached(o *domain.Operation, e *domain.Entity, rows []map[string]any) {
+// recordReached records rows that an operation changed: they must still be as it left them when its inverse is called.
+func (j *journal) recordReached(o *domain.Operation, e *domain.Entity, rows []map[string]any) {
 	for _, row := range rows {
 		key := keyText(row, e)
-		if w := j.noted(e, key); w == nil || w.Action != actionCalled {
+		if w := j.lastWrite(e, key); w == nil || w.Action != actionCalled {
 			j.add(e, key, actionCalled).Before = formerCall{Operation: o.Name, Reached: true}
 		}
 	}

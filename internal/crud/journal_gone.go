@@ -14,18 +14,18 @@ import (
 	"alfred/registry"
 )
 
-// deleting records rows about to be deleted, after everything deleted or changed with them: undone in reverse order, a
+// recordDeletions records rows about to be deleted, after everything deleted or changed with them: undone in reverse order, a
 // row exists before whatever references it.
-func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
+func (j *journal) recordDeletions(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
 	if j.tools == nil {
 		return nil
 	}
 
-	return j.recordDeleted(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
+	return j.recordDeletedBy(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
 }
 
-// recordDeleted records the rows that a column references, deepest first. seen breaks cycles.
-func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[rowKey]bool) error {
+// recordDeletedBy records the rows that a column references, deepest first. seen breaks cycles.
+func (j *journal) recordDeletedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[rowKey]bool) error {
 	were, err := j.images(ctx, tx, e, by, keys)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (j *journal) recordDeleted(ctx context.Context, tx pgx.Tx, e *domain.Entity
 	}
 	for _, dependent := range j.tools.domain.Dependents(e) {
 		if dependent.Cascade {
-			err = j.recordDeleted(ctx, tx, dependent.Entity, dependent.Column, gone, seen)
+			err = j.recordDeletedBy(ctx, tx, dependent.Entity, dependent.Column, gone, seen)
 		} else {
 			err = j.recordReleased(ctx, tx, dependent, gone, seen)
 		}
@@ -80,9 +80,9 @@ func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domai
 	}
 	for _, key := range slices.Sorted(maps.Keys(were)) {
 		if !seen[rowKey{e.Type, key}] {
-			j.update(e, key, were[key], []string{dependent.Column.Name})
+			j.recordUpdate(e, key, were[key], []string{dependent.Column.Name})
 			if !dependent.Column.SetBack {
-				j.noted(e, key).Lost = sentence("The %s that name it lose that for good: the database does not allow to set it back.", e.Plural)
+				j.lastWrite(e, key).Lost = sentence("The %s that name it lose that for good: the database does not allow to set it back.", e.Plural)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 			return errPosition
 		}
 		if err == nil && params.Named {
-			err = name(ctx, tenant, e, found.Rows)
+			err = addLabels(ctx, tenant, e, found.Rows)
 		}
 
 		return err
@@ -92,7 +92,7 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	if l.filters, fault = conditions(e, withTextKeys(e, params.Filters)); fault != nil {
 		return nil, fault
 	}
-	if ranking(l.filters) != nil {
+	if rankingTexts(l.filters) != nil {
 		return nil, failColumn(CodeBadFilter, semanticField, "Lists are not ranked by meaning.")
 	}
 	terms := len(defaultOrder(&statement{}, e))
@@ -138,7 +138,7 @@ func (l *list) keepWording(ctx context.Context, tx pgx.Tx) error {
 // withTextKeys has keys as text: they are compared so, and a row shows numeric ones as numbers.
 func withTextKeys(e *domain.Entity, filters []registry.Filter) []registry.Filter {
 	return each(filters, func(f registry.Filter) registry.Filter {
-		if c, fault := reached(e, f.Field); fault != nil || comparedKind(e, c) != domain.KindUUID {
+		if c, fault := columnOrPath(e, f.Field); fault != nil || comparedKind(e, c) != domain.KindUUID {
 			return f
 		}
 		keys := each(asList(f.Value), func(key any) any {
@@ -256,14 +256,14 @@ func defaultOrder(s *statement, e *domain.Entity) []*term {
 // termOf orders rows by a column.
 func termOf(s *statement, c *domain.Column, desc bool) *term {
 	if isList(c) {
-		return &term{sql: ordered(s, c, c.SQL()), sqlType: "integer", desc: desc}
+		return &term{sql: sortValueSQL(s, c, c.SQL()), sqlType: "integer", desc: desc}
 	}
 
 	return &term{sql: c.SQL(), sqlType: c.Type, desc: desc}
 }
 
 func orderSQL(terms []*term) string {
-	return joinEach(terms, ", ", func(t *term) string { return t.sql + descends(t.desc) })
+	return joinEach(terms, ", ", func(t *term) string { return t.sql + directionSQL(t.desc) })
 }
 
 // positionSQL is the SQL of a row's position.

@@ -33,8 +33,10 @@ type selection struct {
 	children []*domain.Child
 }
 
-// all is everything visible of a type, children included.
-func all(e *domain.Entity) selection { return selection{columns: visible(e), children: e.Children} }
+// wholeRow is everything visible of a type, children included.
+func wholeRow(e *domain.Entity) selection {
+	return selection{columns: visible(e), children: e.Children}
+}
 
 // ownColumns is everything visible of a type, without children.
 func ownColumns(e *domain.Entity) selection { return selection{columns: visible(e)} }
@@ -103,7 +105,7 @@ func shownColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
 	if !isPath || via == nil || via.Target() == nil {
 		return column(e, name)
 	}
-	if _, err := reached(e, name); err != nil {
+	if _, err := columnOrPath(e, name); err != nil {
 		return nil, err
 	}
 	if to := via.Target(); !slices.Contains(to.Label.Columns(), rest) {
@@ -251,7 +253,7 @@ func loadSQL(e *domain.Entity, q *query) *statement {
 	if after != "" {
 		s.add(", ", after, ` AS " after"`)
 	}
-	s.add(" FROM ", e.SQL(), besides(append(filteredBy(q.filters, q.or), q.by...)))
+	s.add(" FROM ", e.SQL(), joinsFor(append(filteredColumns(q.filters, q.or), q.by...)))
 	if q.join != nil {
 		s.add(q.join(s))
 	}
@@ -300,14 +302,14 @@ func whereSQL(s *statement, e *domain.Entity, q *query) {
 
 // byKeys loads rows by key.
 func byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
-	q := keyed(e, keys)
+	q := queryByKeys(e, keys)
 	q.sel = sel
 
 	return load(ctx, tx, e, q)
 }
 
-// keyed selects rows by key, in the order of the keys; without keys, none.
-func keyed(e *domain.Entity, keys []string) *query {
+// queryByKeys selects rows by key, in the order of the keys; without keys, none.
+func queryByKeys(e *domain.Entity, keys []string) *query {
 	return &query{keys: noneIfEmpty(keys), first: inOrder(e, e.Key, keys)}
 }
 
@@ -353,7 +355,7 @@ func loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents *
 	}
 	keys := parents.keys()
 	found, err := load(ctx, tx, child.Entity, &query{
-		sel:   all(child.Entity),
+		sel:   wholeRow(child.Entity),
 		where: func(s *statement) string { return s.in(child.Entity.Qualified(child.FK), keys, child.FK.Type) },
 		first: inOrder(child.Entity, child.FK, keys), // the reference may be hidden, or be written differently from the key that it equals
 		paged: true,

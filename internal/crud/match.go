@@ -21,8 +21,8 @@ const (
 	searchSimilarity = 0.45
 )
 
-// named is what a name may mean: rows of the canonical table.
-type named struct {
+// meaning is what a name may mean: rows of the canonical table.
+type meaning struct {
 	keys     []string
 	names    []string // canonical names, lower case
 	families []string // families, meaning every member
@@ -48,7 +48,7 @@ func candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, texts []string)
 		one candidate
 	)
 	err := s.each(ctx, tx, []any{&n, &one.key, &one.name, &one.family, &one.exact, &one.similarity, &one.copied}, func() error {
-		found[n] = merged(found[n], one)
+		found[n] = addCandidate(found[n], one)
 		one.copied = nil
 
 		return nil
@@ -60,8 +60,8 @@ func candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, texts []string)
 	return found, nil
 }
 
-// merged adds a candidate to a list in which those of one row follow each other.
-func merged(list []candidate, one candidate) []candidate {
+// addCandidate adds a candidate to a list in which those of one row follow each other.
+func addCandidate(list []candidate, one candidate) []candidate {
 	if len(list) == 0 || list[len(list)-1].key != one.key {
 		return append(list, one)
 	}
@@ -90,7 +90,7 @@ func candidateSQL(m *domain.Match, texts []string) *statement {
 	s := &statement{}
 	part := func(exact, from, on string) {
 		s.add(" SELECT ", n, ", ", m.Target.Qualified(m.Target.Key), "::text, lower(", name, "), ", family, ", ", exact,
-			", CASE WHEN ", whole, " THEN similarity(", name, ", ", form, ") ELSE 0 END::float8, ", copies(m),
+			", CASE WHEN ", whole, " THEN similarity(", name, ", ", form, ") ELSE 0 END::float8, ", copiedColumnsSQL(m),
 			" FROM ", givenRow, " JOIN ", m.Target.SQL(), from, " ON ", m.Target.Owned(), " AND ", on)
 	}
 	s.add("WITH ", givenRow, " AS (SELECT * FROM unnest(", s.value(numbers), "::int[], ", s.value(forms), "::text[], ", s.value(wholes), "::bool[]) AS f (n, form, whole))")
@@ -106,15 +106,15 @@ func candidateSQL(m *domain.Match, texts []string) *statement {
 	return s
 }
 
-// copies is a JSON object of the canonical row's columns that a linked row copies.
-func copies(m *domain.Match) string {
+// copiedColumnsSQL is a JSON object of the canonical row's columns that a linked row copiedColumnsSQL.
+func copiedColumnsSQL(m *domain.Match) string {
 	copied := func(target string) string { return "'" + target + "', " + m.Target.Qualified(m.Target.Column(target)) }
 
 	return "jsonb_build_object(" + joinEach(slices.Sorted(maps.Values(m.Copy)), ", ", copied) + ")"
 }
 
-// best returns the candidate that fits and scores most, nil for none. Of equal ones the shorter name is meant.
-func best(list []candidate, fits func(*candidate) bool, score func(*candidate) float64) *candidate {
+// bestCandidate returns the candidate that fits and scores most, nil for none. Of equal ones the shorter name is meant.
+func bestCandidate(list []candidate, fits func(*candidate) bool, score func(*candidate) float64) *candidate {
 	var top *candidate
 	for i := range list {
 		c := &list[i]
@@ -128,36 +128,36 @@ func best(list []candidate, fits func(*candidate) bool, score func(*candidate) f
 
 func similarity(c *candidate) float64 { return c.similarity }
 
-// link returns the canonical row to which a written name is linked, or nil.
-func link(text string, list []candidate) *candidate {
-	if top := best(list, func(c *candidate) bool { return c.exact }, similarity); top != nil {
+// canonicalFor returns the canonical row to which a written name is linked, or nil.
+func canonicalFor(text string, list []candidate) *candidate {
+	if top := bestCandidate(list, func(c *candidate) bool { return c.exact }, similarity); top != nil {
 		return top
 	}
-	if top := best(list, func(c *candidate) bool { return c.similarity >= linkSimilarity }, similarity); top != nil {
+	if top := bestCandidate(list, func(c *candidate) bool { return c.similarity >= linkSimilarity }, similarity); top != nil {
 		return top
 	}
 	words := nameWords(coreName(strings.ToLower(text)))
 
-	return best(list, func(c *candidate) bool { return headed(words, nameWords(c.name)) },
+	return bestCandidate(list, func(c *candidate) bool { return isKindOf(words, nameWords(c.name)) },
 		func(c *candidate) float64 { return float64(len(nameWords(c.name))) })
 }
 
-// meant returns what a searched name may mean: exact names and aliases; else the row that it would be linked to; else
+// meaningOf returns what a searched name may mean: exact names and aliases; else the row that it would be linked to; else
 // the most similar.
-func meant(text string, list []candidate) named {
+func meaningOf(text string, list []candidate) meaning {
 	picked := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.exact })
 	if len(picked) == 0 {
-		top := link(text, list)
+		top := canonicalFor(text, list)
 		if top == nil {
-			top = best(list, func(c *candidate) bool { return c.similarity >= searchSimilarity }, similarity)
+			top = bestCandidate(list, func(c *candidate) bool { return c.similarity >= searchSimilarity }, similarity)
 		}
 		if top == nil {
-			return named{}
+			return meaning{}
 		}
 		picked = []candidate{*top}
 	}
 	forms := wordForms(text)
-	var result named
+	var result meaning
 	for _, c := range picked {
 		result.keys = append(result.keys, c.key)
 		result.names = append(result.names, c.name)
@@ -197,7 +197,7 @@ func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]c
 	}
 	for _, c := range lookups {
 		for _, text := range c.texts {
-			c.found = append(c.found, meant(text, found[0]))
+			c.found = append(c.found, meaningOf(text, found[0]))
 			found = found[1:]
 		}
 	}
@@ -205,8 +205,8 @@ func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]c
 	return nil
 }
 
-// nothing reports whether a name says nothing. Every name contains it, so it means the rows without a name.
-func nothing(name string) bool { return strings.TrimSpace(name) == "" }
+// blank reports whether a name says blank. Every name contains it, so it means the rows without a name.
+func blank(name string) bool { return strings.TrimSpace(name) == "" }
 
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
 // because a row may not be linked. Names of things match whole words; titles also match in part.
@@ -215,7 +215,7 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition, written asWri
 	var ways []string
 	for i, text := range c.texts {
 		switch {
-		case nothing(text):
+		case blank(text):
 			ways = append(ways, sql+" = ''")
 
 			continue
@@ -237,10 +237,10 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition, written asWri
 	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-// nearest says which names are similar to one that no row has: zero rows is an answer, but not to a slip. "" if none is.
-func nearest(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (string, error) {
+// similarNotice says which names are similar to one that no row has: zero rows is an answer, but not to a slip. "" if none is.
+func similarNotice(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (string, error) {
 	slip := slices.IndexFunc(q.filters, func(c condition) bool { return c.isLookup(e) && c.op == opEqual })
-	if slip < 0 || e.Match != nil || nothing(q.filters[slip].texts[0]) {
+	if slip < 0 || e.Match != nil || blank(q.filters[slip].texts[0]) {
 		return "", nil
 	}
 	similar := *q
@@ -255,7 +255,7 @@ func nearest(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (string
 	return vocab.SimilarNames + registry.CleanText(registry.Scrub(strings.Join(names, ", ")), longestValue), nil
 }
 
-func linkedConditions(s *statement, m *domain.Match, sql string, found *named) (ways []string) {
+func linkedConditions(s *statement, m *domain.Match, sql string, found *meaning) (ways []string) {
 	for _, name := range found.names {
 		ways = append(ways, sql+" ~* "+s.value(sqlWords(name)))
 	}

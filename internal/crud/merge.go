@@ -22,13 +22,13 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	if err := d.lockMerges(ctx, tx); err != nil {
 		return nil, err
 	}
-	existing, err := sameAs(ctx, tx, e, rows)
+	existing, err := lockDuplicates(ctx, tx, e, rows)
 	if err != nil {
 		return nil, err
 	}
 	there := len(existing.Rows)
 	at, whole := unite(e, existing.Rows, rows)
-	added, err := d.addUp(ctx, tx, existing, columnsOf(rows...), at)
+	added, err := d.writeMerged(ctx, tx, existing, columnsOf(rows...), at)
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +103,14 @@ func unify(m *domain.Merge, row, more map[string]any) {
 	}
 }
 
-func takesPart(e *domain.Entity, row map[string]any) bool {
+func mayMerge(e *domain.Entity, row map[string]any) bool {
 	return e.Merge.Unless == "" || row[e.Merge.Unless] != true
 }
 
 // sameThing reports whether the merge rule makes two rows one. Two rows linked to the same canonical row have the same
 // name, whatever their text.
 func sameThing(e *domain.Entity, a, b map[string]any) bool {
-	if !takesPart(e, a) || !takesPart(e, b) {
+	if !mayMerge(e, a) || !mayMerge(e, b) {
 		return false
 	}
 
@@ -161,8 +161,8 @@ func joined(a, b any) any {
 	}
 }
 
-// sameAs reads and locks the rows that any of the given ones may duplicate.
-func sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*loaded, error) {
+// lockDuplicates reads and locks the rows that any of the given ones may duplicate.
+func lockDuplicates(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*loaded, error) {
 	by := e.Column(e.Merge.By[0])
 	names := each(rows, func(row map[string]any) string { return folded(row[by.Name]) })
 
@@ -179,9 +179,9 @@ func sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]
 	}})
 }
 
-// addUp writes the existing rows that others were added to, and returns what it wrote by key: at says which, names which
+// writeMerged writes the existing rows that others were added to, and returns what it wrote by key: at says which, names which
 // columns these had. The rows are locked, so that concurrent additions both count.
-func (d *decision) addUp(ctx context.Context, tx pgx.Tx, existing *loaded, names []string, at []int) (map[string]map[string]any, error) {
+func (d *decision) writeMerged(ctx context.Context, tx pgx.Tx, existing *loaded, names []string, at []int) (map[string]map[string]any, error) {
 	e, written := existing.Entity, map[string]map[string]any{}
 	var keys []string
 	var rows []map[string]any

@@ -96,9 +96,9 @@ func singularName(name string) string {
 	return strings.Join(fields, " ")
 }
 
-// headed reports whether the written name contains all words of a canonical name, and its last word, which says what
+// isKindOf reports whether the written name contains all words of a canonical name, and its last word, which says what
 // the thing is, is among them: "frozen broccoli" is broccoli, "lime leaves" is not lime.
-func headed(words, canonical []string) bool {
+func isKindOf(words, canonical []string) bool {
 	if len(words) == 0 || len(canonical) == 0 || !slices.Contains(canonical, words[len(words)-1]) {
 		return false
 	}

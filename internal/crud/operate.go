@@ -79,14 +79,14 @@ func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error
 		op.keys[c.Name] = value
 	}
 	op.this = fmt.Sprint(op.keys[op.declared.This])
-	if err := op.lock(ctx, d, tx); err != nil {
+	if err := op.lockArguments(ctx, d, tx); err != nil {
 		return err
 	}
 	ask, err := op.mustAsk(ctx, d, tx)
 	if err != nil || ask {
 		return err
 	}
-	d.journal.called(op.declared, op.this, op.keys)
+	d.journal.recordCall(op.declared, op.this, op.keys)
 	if op.before, err = op.versions(ctx, d, tx); err != nil {
 		return err
 	}
@@ -97,14 +97,14 @@ func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error
 		return err
 	}
 	for _, one := range op.changed {
-		d.journal.reached(op.declared, one.Entity, one.Rows)
+		d.journal.recordReached(op.declared, one.Entity, one.Rows)
 	}
 
 	return nil
 }
 
-// lock locks the rows that the arguments name. Rows the user cannot see do not exist.
-func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
+// lockArguments locks the rows that the arguments name. Rows the user cannot see do not exist.
+func (op *operateOp) lockArguments(ctx context.Context, d *decision, tx pgx.Tx) error {
 	op.named = map[string]string{}
 	for _, c := range op.declared.Args.Columns {
 		value := op.keys[c.Name]
@@ -136,10 +136,10 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 // mustAsk follows the declaration on when the user has to agree. The user agrees to what was shown: if the function
 // would now do something else, it asks again.
 func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {
-	if op.step.sure {
+	if op.step.unasked {
 		return false, nil
 	}
-	needed, err := op.confirmed(ctx, tx)
+	needed, err := op.needsConfirmation(ctx, tx)
 	if err != nil {
 		return false, err
 	}
@@ -149,7 +149,7 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	if !needed && !changed {
 		return false, nil
 	}
-	text, err := op.would(ctx, tx)
+	text, err := op.previewText(ctx, tx)
 	if err != nil {
 		return false, err
 	}
@@ -162,7 +162,7 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	return true, nil
 }
 
-func (op *operateOp) confirmed(ctx context.Context, tx pgx.Tx) (bool, error) {
+func (op *operateOp) needsConfirmation(ctx context.Context, tx pgx.Tx) (bool, error) {
 	switch c := op.declared.Confirm; {
 	case c.Never:
 		return false, nil
@@ -343,7 +343,7 @@ func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result
 		op.changed[i].Action = d.attributed(op.changed[i].Action)
 	}
 	result, err := op.step.recorded(ctx, d, tx, op.changed...)
-	result.Notice = spoken(op.told...)
+	result.Notice = sentences(op.told...)
 
 	return result, err
 }

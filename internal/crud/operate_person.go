@@ -65,7 +65,7 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, op *operateOp
 	var row Row
 	err = t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		if version != "" {
-			if _, err := locked(ctx, tenant, e, id, version); err != nil {
+			if _, err := lockOne(ctx, tenant, e, id, version); err != nil {
 				return err
 			}
 		}
@@ -78,7 +78,7 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, op *operateOp
 		if err := t.settle(ctx, tenant); err != nil {
 			return err
 		}
-		found, err := byKeys(ctx, tenant, e, all(e), []string{op.this})
+		found, err := byKeys(ctx, tenant, e, wholeRow(e), []string{op.this})
 		if err == nil && len(found.Rows) == 1 {
 			row = found.row(0)
 		}

@@ -24,7 +24,7 @@ func newRow(e *domain.Entity, data map[string]any, parent *domain.Child) (map[st
 			if err := allowed(child.Entity, domain.Create); err != nil {
 				return nil, err
 			}
-			rows, err := newRows(child, data[name])
+			rows, err := newChildRows(child, data[name])
 			row[name] = rows
 			wrong.add(err)
 
@@ -57,8 +57,8 @@ func newRow(e *domain.Entity, data map[string]any, parent *domain.Child) (map[st
 	return row, wrong.one()
 }
 
-// newRows checks the rows that are created with their parent.
-func newRows(child *domain.Child, value any) ([]any, *Error) {
+// newChildRows checks the rows that are created with their parent.
+func newChildRows(child *domain.Child, value any) ([]any, *Error) {
 	list, ok := value.([]any)
 	if !ok && value != nil {
 		return nil, failColumn(CodeBadArgument, child.Entity.Table, "%s has to be a list of rows.", child.Entity.Table)
@@ -161,15 +161,15 @@ func compareStored(e *domain.Entity, written, read map[string]any) *Error {
 		if c == nil || c.Hidden || c.Kind == domain.KindVector {
 			continue
 		}
-		if !same(c, c.Kind, written[name], read[name]) {
-			return failColumn(CodeValueChanged, name, "%s would be stored as %s, not as %s.", name, shown(read[name]), shown(written[name]))
+		if !sameStored(c, c.Kind, written[name], read[name]) {
+			return failColumn(CodeValueChanged, name, "%s would be stored as %s, not as %s.", name, jsonExcerpt(read[name]), jsonExcerpt(written[name]))
 		}
 	}
 
 	return nil
 }
 
-func shown(value any) string {
+func jsonExcerpt(value any) string {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return registry.Scrub(fmt.Sprint(value))
@@ -185,8 +185,8 @@ func cut(text string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-// unfit says which values a call cannot write, though another call's fault kept it from being made: both are mended at once.
-func (s *step) unfit() *Error {
+// valueFaults says which values a call cannot write, though another call's fault kept it from being made: both are mended at once.
+func (s *step) valueFaults() *Error {
 	var wrong faults
 	switch op := s.op.(type) {
 	case *createOp:
@@ -199,8 +199,8 @@ func (s *step) unfit() *Error {
 	return wrong.one()
 }
 
-// behind matches a ref in brackets after a name, as prompts show rows.
-var behind = regexp.MustCompile(`\s*\(` + vocab.Ref + `\)`)
+// refAfterName matches a ref in brackets after a name, as prompts show rows.
+var refAfterName = regexp.MustCompile(`\s*\(` + vocab.Ref + `\)`)
 
 // plainTexts replaces refs that a model wrote into texts by labels: a ref means nothing outside this conversation. A
 // text that is only a ref, in a column that references nothing, is refused, and so is null as a word. The rows are changed
@@ -209,7 +209,7 @@ func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map
 	var refs []string
 	var wrong faults
 	for _, row := range rows {
-		eachText(e, row, func(c *domain.Column, text string) string {
+		replaceRowTexts(e, row, func(c *domain.Column, text string) string {
 			if c.Kind == domain.KindText && strings.TrimSpace(text) == "null" { // Null is a name
 				wrong.add(badValue(c, "would hold the word null. To empty it, name it in clear; in a new row, leave it out."))
 			}
@@ -226,7 +226,7 @@ func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map
 		return err
 	}
 	for _, row := range rows {
-		eachText(e, row, func(c *domain.Column, text string) string {
+		replaceRowTexts(e, row, func(c *domain.Column, text string) string {
 			if entry, isRef := known[strings.TrimSpace(text)]; isRef {
 				wrong.add(badValue(c, "holds a text, not a ref: write what %s is called (%s).", entry.Ref, entry.Label))
 			}
@@ -238,15 +238,15 @@ func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map
 	return wrong.err()
 }
 
-// eachText replaces the free texts of a row and of the rows in it, which a patch may give by position.
-func eachText(e *domain.Entity, row map[string]any, with func(c *domain.Column, text string) string) {
+// replaceRowTexts replaces the free texts of a row and of the rows in it, which a patch may give by position.
+func replaceRowTexts(e *domain.Entity, row map[string]any, with func(c *domain.Column, text string) string) {
 	for name, value := range row {
 		if child := e.Child(name); child != nil {
 			if placed, isPatch := value.(map[string]any); isPatch {
 				value = slices.Collect(maps.Values(placed))
 			}
 			for _, one := range rowsIn(value) {
-				eachText(child.Entity, one, with)
+				replaceRowTexts(child.Entity, one, with)
 			}
 
 			continue
@@ -255,22 +255,22 @@ func eachText(e *domain.Entity, row map[string]any, with func(c *domain.Column, 
 		if c == nil || c == e.Key || c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText && c.Elem != domain.KindText {
 			continue
 		}
-		row[name] = texts(value, func(text string) string { return with(c, text) })
+		row[name] = replaceTexts(value, func(text string) string { return with(c, text) })
 	}
 }
 
-// texts replaces the texts in a value: one, a list, or some by position.
-func texts(value any, with func(string) string) any {
+// replaceTexts replaces the replaceTexts in a value: one, a list, or some by position.
+func replaceTexts(value any, with func(string) string) any {
 	switch v := value.(type) {
 	case string:
 		return with(v)
 	case []any:
 		for i := range v {
-			v[i] = texts(v[i], with)
+			v[i] = replaceTexts(v[i], with)
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = texts(v[name], with)
+			v[name] = replaceTexts(v[name], with)
 		}
 	}
 
@@ -284,7 +284,7 @@ func withLabels(d *domain.Domain, text string, known map[string]*registry.Entry)
 			continue
 		}
 		if strings.Contains(text, entry.Label) {
-			text = behind.ReplaceAllStringFunc(text, func(found string) string {
+			text = refAfterName.ReplaceAllStringFunc(text, func(found string) string {
 				if strings.Trim(found, " ()") == ref {
 					return ""
 				}

@@ -50,9 +50,9 @@ func (j *journal) aftermath() string {
 	return "What the database itself writes elsewhere after changes of " + strings.Join(tables, ", ") + " is not undone."
 }
 
-// warn words the question: what the user is asked about, with what would be deleted with it, the other writes that go with
+// wordApproval words the question: what the user is asked about, with what would be deleted with it, the other writes that go with
 // that, though nobody need be asked about them alone, since a no is one to them too, and whether all that can be undone.
-func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
+func (d *decision) wordApproval(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 			if s.asks != asked {
 				continue
 			}
-			text, err := d.would(ctx, tx, s)
+			text, err := d.effectInWords(ctx, tx, s)
 			if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	said = append(said, would.prospect(), would.aftermath(), shallI)
-	d.approval.Text = strings.Join(slices.DeleteFunc(said, nothing), " ")
+	d.approval.Text = strings.Join(slices.DeleteFunc(said, blank), " ")
 
 	return nil
 }
@@ -93,29 +93,29 @@ func (d *decision) foretold(ctx context.Context, tx pgx.Tx) (*journal, error) {
 		case *deleteOp:
 			if s.deletes == nil {
 				one := &journal{tools: d.tools, counts: true}
-				if err := one.deleting(ctx, tx, op.entity, op.keys); err != nil {
+				if err := one.recordDeletions(ctx, tx, op.entity, op.keys); err != nil {
 					return nil, err
 				}
 				s.deletes = one.writes
 			}
 			would.writes = append(would.writes, s.deletes...)
 		case *operateOp:
-			would.called(op.declared, op.this, nil)
+			would.recordCall(op.declared, op.this, nil)
 		}
 	}
 
 	return would, nil
 }
 
-// would says what a call would do, "" for nothing.
-func (d *decision) would(ctx context.Context, tx pgx.Tx, s *step) (text string, err error) {
+// effectInWords says what a call effectInWords do, "" for nothing.
+func (d *decision) effectInWords(ctx context.Context, tx pgx.Tx, s *step) (text string, err error) {
 	switch op := s.op.(type) {
 	case *createOp, *deleteOp, *updateOp:
-		if len(d.alike(s).Rows) == 0 {
+		if len(d.targetsSoFar(s).Rows) == 0 {
 			return "", nil
 		}
-		if text, err = d.question(ctx, tx, s); s.call.Tool == vocab.ToolDelete {
-			text += d.goesWith(s)
+		if text, err = d.questionText(ctx, tx, s); s.call.Tool == vocab.ToolDelete {
+			text += d.dependentsInWords(s)
 		}
 
 		return text + ".", err
@@ -124,15 +124,15 @@ func (d *decision) would(ctx context.Context, tx pgx.Tx, s *step) (text string, 
 			return s.preview, nil
 		}
 
-		return op.sentence(ctx, tx) // it has been carried out: a preview would speak of what comes next
+		return op.callInWords(ctx, tx) // it has been carried out: a preview would speak of what comes next
 	default:
 		return "", nil
 	}
 }
 
-// goesWith counts what is deleted with the rows of a question, and what would lose its reference to them, except what calls of
+// dependentsInWords counts what is deleted with the rows of a question, and what would lose its reference to them, except what calls of
 // the decision name themselves: ", with its 14 tasks and 2 notes; 1 plan would no longer name it"; "" for nothing.
-func (d *decision) goesWith(s *step) string {
+func (d *decision) dependentsInWords(s *step) string {
 	known := map[rowKey]bool{}
 	for _, one := range d.steps {
 		if one.deletes != nil {
@@ -142,7 +142,7 @@ func (d *decision) goesWith(s *step) string {
 		}
 	}
 	whose, whom := "its ", "it"
-	if len(d.alike(s).Rows) > 1 {
+	if len(d.targetsSoFar(s).Rows) > 1 {
 		whose, whom = "their ", "them"
 	}
 	var writes []*rowChange
@@ -152,18 +152,18 @@ func (d *decision) goesWith(s *step) string {
 		}
 	}
 	text := ""
-	if gone := d.tools.affected(writes, registry.ActionDeleted, known); gone != "" {
+	if gone := d.tools.countedByType(writes, registry.ActionDeleted, known); gone != "" {
 		text = ", with " + whose + gone
 	}
-	if left := d.tools.affected(writes, registry.ActionUpdated, known); left != "" {
+	if left := d.tools.countedByType(writes, registry.ActionUpdated, known); left != "" {
 		text += "; " + left + " would no longer name " + whom
 	}
 
 	return text
 }
 
-// affected counts, by type, the rows that deletions concern in a way, and are not known yet.
-func (t *Tools) affected(writes []*rowChange, action string, known map[rowKey]bool) string {
+// countedByType counts, by type, the rows that deletions concern in a way, and are not known yet.
+func (t *Tools) countedByType(writes []*rowChange, action string, known map[rowKey]bool) string {
 	counts := map[*domain.Entity]int{}
 	for _, w := range writes {
 		if at := (rowKey{w.EntityType, w.EntityID}); w.Action == action && !known[at] {
@@ -178,7 +178,7 @@ func (t *Tools) affected(writes []*rowChange, action string, known map[rowKey]bo
 		}
 	}
 
-	return listed(rows, " and ")
+	return joinLast(rows, " and ")
 }
 
 // fewParts is up to how many parts of rows go with them without a word: a recipe's ingredients, but not a project's issues.
@@ -217,5 +217,5 @@ func (d *decision) company() string {
 		return ""
 	}
 
-	return "Deleted with " + with + ": " + d.tools.affected(writes, registry.ActionDeleted, known) + "."
+	return "Deleted with " + with + ": " + d.tools.countedByType(writes, registry.ActionDeleted, known) + "."
 }

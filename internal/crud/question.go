@@ -15,15 +15,15 @@ import (
 	"alfred/registry"
 )
 
-// question names the first of the rows that a call and those like it would change, and what would be written into them: into
+// questionText names the first of the rows that a call and those like it would change, and what would be written into them: into
 // all, or into each, and what is written only into rows that it does not name.
-func (d *decision) question(ctx context.Context, tx pgx.Tx, s *step) (string, error) {
-	asked := d.alike(s)
+func (d *decision) questionText(ctx context.Context, tx pgx.Tx, s *step) (string, error) {
+	asked := d.targetsSoFar(s)
 	rows, count := each(asked.Rows[:min(len(asked.Rows), namedInQuestion)], maps.Clone[map[string]any]), len(asked.Rows)
-	if err := nameLinks(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label, s.entity.Spoken)...); err != nil {
+	if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label, s.entity.Spoken)...); err != nil {
 		return "", err
 	}
-	into, err := d.becomes(ctx, tx, s)
+	into, err := d.newValuesByKey(ctx, tx, s)
 	if err != nil {
 		return "", err
 	}
@@ -32,12 +32,12 @@ func (d *decision) question(ctx context.Context, tx pgx.Tx, s *step) (string, er
 	if count > 1 {
 		noun = s.entity.Plural
 	}
-	labels, becomes, unsaid := distinct(s.entity, rows), "", slices.Compact(slices.Sorted(maps.Values(into)))
+	labels, becomes, unsaid := distinctLabels(s.entity, rows), "", slices.Compact(slices.Sorted(maps.Values(into)))
 	if len(unsaid) == 1 {
 		becomes, unsaid = inBrackets(unsaid...), nil
 	}
 	for i, label := range labels {
-		labels[i] = cmp.Or(label, contents(s.entity, rows[i]), "one that says nothing")
+		labels[i] = cmp.Or(label, firstValues(s.entity, rows[i]), "one that says nothing")
 		if text := into[keyText(rows[i], s.entity)]; becomes == "" && text != "" {
 			labels[i] += inBrackets(text)
 			unsaid = slices.DeleteFunc(unsaid, func(other string) bool { return other == text })
@@ -58,16 +58,16 @@ func inBrackets(texts ...string) string {
 	return " (" + strings.Join(texts, "; ") + ")"
 }
 
-// becomes says what the decision's updates of a type would write into each row, "status: present", by the rows' keys; nothing for
+// newValuesByKey says what the decision's updates of a type would write into each row, "status: present", by the rows' keys; nothing for
 // a deletion. Whoever agrees has to know the values too, which are the model's.
-func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (map[string]string, error) {
+func (d *decision) newValuesByKey(ctx context.Context, tx pgx.Tx, s *step) (map[string]string, error) {
 	into := map[string]string{}
 	for _, one := range d.steps {
 		op, updates := one.op.(*updateOp)
 		if !updates || s.call.Tool != vocab.ToolUpdate || one.agreed || one.entity != s.entity {
 			continue
 		}
-		values, err := inWords(ctx, tx, s.entity, op.written)
+		values, err := valuesInWords(ctx, tx, s.entity, op.written)
 		if err != nil {
 			return nil, err
 		}
@@ -82,8 +82,8 @@ func (d *decision) becomes(ctx context.Context, tx pgx.Tx, s *step) (map[string]
 	return into, nil
 }
 
-// inWords are values as a question names them; references by the rows' labels.
-func inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string]any) ([]string, error) {
+// valuesInWords are values as a question names them; references by the rows' labels.
+func valuesInWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string]any) ([]string, error) {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		c, text := e.Column(name), "nothing"
@@ -92,7 +92,7 @@ func inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string
 			continue
 		case values[name] == nil:
 		case c.Target() != nil:
-			found, err := worded(ctx, tx, c.Target(), keyed(c.Target(), textsIn([]map[string]any{values}, c)), furthestName, c.Target().Label)
+			found, err := loadForTemplates(ctx, tx, c.Target(), queryByKeys(c.Target(), textsIn([]map[string]any{values}, c)), furthestName, c.Target().Label)
 			if err != nil {
 				return nil, err
 			}
@@ -113,17 +113,17 @@ func inWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string
 	return words, nil
 }
 
-// would says what would be done: in the owner's sentences, if there is a function for that, after the row's name where they do
+// previewText says what previewText be done: in the owner's sentences, if there is a function for that, after the row's name where they do
 // not say it. Of "the lease of unit 1D", nobody knows whose it is.
-func (op *operateOp) would(ctx context.Context, tx pgx.Tx) (string, error) {
+func (op *operateOp) previewText(ctx context.Context, tx pgx.Tx) (string, error) {
 	if op.declared.Preview == "" {
-		return op.sentence(ctx, tx)
+		return op.callInWords(ctx, tx)
 	}
 	said, err := op.call(ctx, tx, op.declared.Preview)
 	if err != nil {
 		return "", err
 	}
-	text := spoken(said...)
+	text := sentences(said...)
 	label, err := op.label(ctx, tx)
 	if err == nil && !holdsWords(text, label) {
 		text = strings.TrimSpace(op.words(label) + " " + text)
@@ -132,8 +132,8 @@ func (op *operateOp) would(ctx context.Context, tx pgx.Tx) (string, error) {
 	return text, err
 }
 
-// sentence is what a call says in words.
-func (op *operateOp) sentence(ctx context.Context, tx pgx.Tx) (string, error) {
+// callInWords is what a call says in words.
+func (op *operateOp) callInWords(ctx context.Context, tx pgx.Tx) (string, error) {
 	label, err := op.label(ctx, tx)
 	if err != nil {
 		return "", err
@@ -144,14 +144,14 @@ func (op *operateOp) sentence(ctx context.Context, tx pgx.Tx) (string, error) {
 			given[c.Name] = value
 		}
 	}
-	with, err := inWords(ctx, tx, op.declared.Args, given)
+	with, err := valuesInWords(ctx, tx, op.declared.Args, given)
 
 	return op.words(label, with...), err
 }
 
 // words say on which row the operation would be carried out, and with what.
 func (op *operateOp) words(label string, with ...string) string {
-	return spoken(fmt.Sprintf("This would %s: %s", spokenName(op.declared), strings.Join(append([]string{called(op.declared.On, label)}, with...), ", ")))
+	return sentences(fmt.Sprintf("This would %s: %s", spokenName(op.declared), strings.Join(append([]string{nounAndLabel(op.declared.On, label)}, with...), ", ")))
 }
 
 // label is what the row is called, "" if that is not known.

@@ -28,14 +28,14 @@ type readOp struct {
 
 func (d *decision) newRead(s *step) (operation, *Error) {
 	op := &readOp{step: s}
-	if err := d.begin(s, &op.args, &op.args.Table, reads); err != nil {
+	if err := d.begin(s, &op.args, &op.args.Table, readsOnly); err != nil {
 		return nil, err
 	}
 	if err := op.args.check(); err != nil {
 		return nil, err
 	}
 	var err *Error
-	op.sel, err = selected(s.entity, word(op.args.Detail), op.args.Columns)
+	op.sel, err = selected(s.entity, keyword(op.args.Detail), op.args.Columns)
 
 	return op, err
 }
@@ -61,7 +61,7 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		op.found, err = load(ctx, tx, op.entity, q)
 	}
 	if err == nil && op.found.total == 0 {
-		op.notice, err = nearest(ctx, tx, op.entity, q)
+		op.notice, err = similarNotice(ctx, tx, op.entity, q)
 	}
 
 	return err
@@ -77,10 +77,10 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err != nil {
 		return nil, err
 	}
-	if ranking(or) != nil {
+	if rankingTexts(or) != nil {
 		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none, so it belongs in filters, not in or_filters.", semanticField)
 	}
-	ranked := ranking(filters)
+	ranked := rankingTexts(filters)
 	if len(ranked) > 1 {
 		return nil, failColumn(CodeBadFilter, semanticField, "%s can rank rows by one text only.", semanticField)
 	}
@@ -104,8 +104,8 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	return q, nil
 }
 
-// ranking returns the texts by which conditions rank rows.
-func ranking(list []condition) []string {
+// rankingTexts returns the texts by which conditions rank rows.
+func rankingTexts(list []condition) []string {
 	var texts []string
 	for _, c := range list {
 		if c.distance != "" {
@@ -119,7 +119,7 @@ func ranking(list []condition) []string {
 // rank joins each row's rank in a search. If nothing else is asked of the rows, only the best are read.
 func (op *readOp) rank(d *decision, text string, q *query) {
 	keys := d.prepared.orders[op.args.search(text)]
-	if op.args.ordered() > 0 && len(keys) >= q.limit {
+	if op.args.rankedNeeded() > 0 && len(keys) >= q.limit {
 		q.keys, q.best = keys, true
 	}
 	q.join = func(s *statement) string {
@@ -132,7 +132,7 @@ func (op *readOp) rank(d *decision, text string, q *query) {
 func (op *readOp) by() ([]*domain.Column, *Error) {
 	var columns []*domain.Column
 	for _, one := range op.args.orders() {
-		by, err := reached(op.entity, one.name)
+		by, err := columnOrPath(op.entity, one.name)
 		if err != nil {
 			return nil, err
 		}

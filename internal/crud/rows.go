@@ -31,17 +31,17 @@ type Row struct {
 }
 
 func (l *loaded) row(i int) Row {
-	row := l.seen(l.Entity, l.Rows[i])
+	row := l.rowOf(l.Entity, l.Rows[i])
 	for _, child := range l.Entity.Children {
 		for _, part := range rowsIn(row.Data[child.Entity.Table]) {
-			row.Parts = append(row.Parts, l.seen(child.Entity, part))
+			row.Parts = append(row.Parts, l.rowOf(child.Entity, part))
 		}
 	}
 
 	return row
 }
 
-func (l *loaded) seen(e *domain.Entity, data map[string]any) Row {
+func (l *loaded) rowOf(e *domain.Entity, data map[string]any) Row {
 	key := keyText(data, e)
 
 	return Row{Key: key, Data: data, Version: l.Versions[e.Type][key]}
@@ -55,7 +55,7 @@ func (t *Tools) Get(ctx context.Context, tx pgx.Tx, user User, entityType, id st
 	}
 	var row Row
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
-		found, err := readOne(ctx, tenant, e, id, query{sel: all(e)})
+		found, err := readOne(ctx, tenant, e, id, query{sel: wholeRow(e)})
 		if err == nil {
 			row = found.row(0)
 		}
@@ -82,7 +82,7 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 			return nil, err
 		}
 
-		return readBack(ctx, tenant, e, all(e), result)
+		return readBack(ctx, tenant, e, wholeRow(e), result)
 	})
 }
 
@@ -99,16 +99,16 @@ func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id,
 		if fault != nil {
 			return nil, fault
 		}
-		before, err := locked(ctx, tenant, e, id, version)
+		before, err := lockOne(ctx, tenant, e, id, version)
 		if err != nil {
 			return nil, err
 		}
 		if _, err := d.update(ctx, tenant, e, []string{id}, written); err != nil {
 			return nil, err
 		}
-		after, err := readOne(ctx, tenant, e, id, query{sel: all(e)})
+		after, err := readOne(ctx, tenant, e, id, query{sel: wholeRow(e)})
 		if err == nil && version == "" {
-			was = differing(written, before.Rows[0], after.Rows[0])
+			was = overwrittenValues(written, before.Rows[0], after.Rows[0])
 		}
 
 		return after, err
@@ -118,8 +118,8 @@ func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id,
 	return row, err
 }
 
-// differing returns the written columns whose value changed.
-func differing(written, before, after map[string]any) map[string]any {
+// overwrittenValues returns the written columns whose value changed.
+func overwrittenValues(written, before, after map[string]any) map[string]any {
 	was := map[string]any{}
 	for name := range written {
 		if !reflect.DeepEqual(before[name], after[name]) {
@@ -142,7 +142,7 @@ type Deletion struct {
 // error's text.
 func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id string, what Deletion) (Row, error) {
 	row, err := t.change(ctx, tx, user, entityType, domain.Delete, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
-		found, err := locked(ctx, tenant, e, id, what.Version)
+		found, err := lockOne(ctx, tenant, e, id, what.Version)
 		if err != nil {
 			return nil, err
 		}
@@ -201,8 +201,8 @@ func readOne(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string, q quer
 	return found, err
 }
 
-// locked reads and locks a row and compares its version.
-func locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
+// lockOne reads and locks a row and compares its version.
+func lockOne(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
 	found, err := readOne(ctx, tx, e, id, query{sel: ownColumns(e), lock: true})
 	if err == nil && version != "" && !slices.Contains(strings.Split(version, ","), found.row(0).Version) {
 		err = fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
@@ -264,7 +264,7 @@ func (t *Tools) change(
 		return Row{}, err
 	}
 
-	return found.row(0), d.noteDone(ctx, tx, user, nil, found.after(past[verb]))
+	return found.row(0), d.noteDone(ctx, tx, user, nil, found.after(pastActions[verb]))
 }
 
 // decisionOf returns a decision of the user's outside the chat: in none of the user's sessions, or in the next turn of one,
@@ -286,8 +286,8 @@ func (t *Tools) decisionOf(ctx context.Context, tx pgx.Tx, user User) (*decision
 	return d, nil
 }
 
-// past maps verbs to the actions in row_events.
-var past = map[domain.Verb]string{
+// pastActions maps verbs to the actions in row_events.
+var pastActions = map[domain.Verb]string{
 	domain.Create: registry.ActionCreated, domain.Update: registry.ActionUpdated, domain.Delete: registry.ActionDeleted,
 }
 

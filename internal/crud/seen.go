@@ -41,10 +41,10 @@ func (d *decision) requireSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	return fail(CodeStale, "Nothing was written: of these %s, %d changed while you decided. What they are now follows; decide again.", e.Plural, len(keys))
 }
 
-// asShown refuses to overwrite what the decision's prompt did not show, by whatever filters the rows were found: the
+// requireShown refuses to overwrite what the decision's prompt did not show, by whatever filters the rows were found: the
 // new value may have been meant as a change of another one than the value that nobody has looked at. Rows that this
 // decision has written itself count as shown.
-func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) error {
+func (d *decision) requireShown(e *domain.Entity, found *loaded, columns []string) error {
 	if d.bounds.Seen.Shown == nil {
 		return nil
 	}
@@ -142,9 +142,9 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// asRead refuses to overwrite or save drafts that somebody has changed since this decision read them, or since its
+// requireRead refuses to overwrite or save drafts that somebody has changed since this decision read them, or since its
 // prompt showed them; read are the versions that it read. The caller holds the registry's lock.
-func (d *decision) asRead(ctx context.Context, read map[string]int) error {
+func (d *decision) requireRead(ctx context.Context, read map[string]int) error {
 	newest, err := d.registry.NewestVersions(ctx, slices.Collect(maps.Keys(read))...)
 	if err != nil {
 		return err

@@ -103,13 +103,13 @@ func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 // columnList is the SQL list of columns, each under its own name.
 func columnList(columns []*domain.Column) string {
-	return joinEach(columns, ", ", func(c *domain.Column) string { return plain(c, c.SQL()) + " AS " + quoted(c.Name) })
+	return joinEach(columns, ", ", func(c *domain.Column) string { return trimPadding(c, c.SQL()) + " AS " + quoted(c.Name) })
 }
 
 var padded = regexp.MustCompile(`^numeric\(\d+,(\d\d|[7-9])\)$`)
 
-// plain is a value without the zeros that its column pads it with, where those say nothing: a price of Prisma's has thirty.
-func plain(c *domain.Column, value string) string {
+// trimPadding is a value without the zeros that its column pads it with, where those say nothing: a price of Prisma's has thirty.
+func trimPadding(c *domain.Column, value string) string {
 	if padded.MatchString(c.FullType) {
 		return "trim_scale(" + value + ")"
 	}
@@ -132,8 +132,8 @@ func each[T, R any](list []T, what func(T) R) []R {
 	return made
 }
 
-// descends is the direction of an order.
-func descends(desc bool) string {
+// directionSQL is the direction of an order.
+func directionSQL(desc bool) string {
 	if desc {
 		return " DESC NULLS LAST"
 	}

@@ -130,13 +130,13 @@ func (s *step) told(known *domain.Domain) string {
 	case r.Tool == vocab.ToolAnalyze:
 		return "counted " + s.entity.Plural + ": " + counted(r.RowCount, "result", "results")
 	case word == "":
-		return s.operated(known)
+		return s.operationTold(known)
 	}
 	if r.Tool == vocab.ToolCreate && !slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Action == registry.ActionCreated }) {
 		word = toldWords[vocab.ToolUpdate] // merged into rows that were there
 	}
 	text := word + " " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
-	if r.Tool == vocab.ToolRead && r.RowCount == 0 && filtered(s.op) {
+	if r.Tool == vocab.ToolRead && r.RowCount == 0 && hasFilters(s.op) {
 		text += " that fit"
 	}
 	if r.Tool == vocab.ToolRead {
@@ -146,8 +146,8 @@ func (s *step) told(known *domain.Domain) string {
 	return text + namesOf(s.entity, r.rows, r.RowCount)
 }
 
-// operated says which rows an operation changed, of each type, and what its function returned.
-func (s *step) operated(known *domain.Domain) string {
+// operationTold says which rows an operation changed, of each type, and what its function returned.
+func (s *step) operationTold(known *domain.Domain) string {
 	r, of := &s.result, map[string][]map[string]any{}
 	for _, row := range r.rows {
 		kind, _ := row[vocab.TypeField].(string)
@@ -168,7 +168,7 @@ func (s *step) operated(known *domain.Domain) string {
 	return strings.ReplaceAll(r.Tool, "_", " ") + ": " + strings.Join(parts, "; ")
 }
 
-func filtered(op operation) bool {
+func hasFilters(op operation) bool {
 	read, ok := op.(*readOp)
 
 	return ok && len(read.args.Filters)+len(read.args.OrFilters) > 0
@@ -203,8 +203,8 @@ func namesOf(e *domain.Entity, rows []map[string]any, all int) string {
 	return ": " + andMore(names, all)
 }
 
-// listed joins texts, the last two by a word: "a, b and c".
-func listed(texts []string, word string) string {
+// joinLast joins texts, the last two by a word: "a, b and c".
+func joinLast(texts []string, word string) string {
 	if n := len(texts); n > 2 {
 		texts = []string{strings.Join(texts[:n-1], ", "), texts[n-1]}
 	}

@@ -59,8 +59,8 @@ type rowKey struct{ entityType, id string }
 
 func (w *formerWrite) at() rowKey { return rowKey{w.EntityType, w.EntityID} }
 
-// asBefore compares the rows with their state before the turn. If triggers alter what is restored, the undo fails.
-func (u *undoing) asBefore() error {
+// requireAsBefore compares the rows with their state before the turn. If triggers alter what is restored, the undo fails.
+func (u *undoing) requireAsBefore() error {
 	were := map[rowKey]image{}
 	for _, w := range u.done {
 		switch w.Action {
@@ -79,7 +79,7 @@ func (u *undoing) asBefore() error {
 			was, counts := were[w.at()][c.Name]
 			if counts && !c.Automatic() && mark(c, was) != mark(c, now[c.Name]) {
 				return fail(CodeConflict, "The database would not leave the %s as it was (%s). Nothing was taken back.",
-					called(w.entity, labelOf(w.entity, were[w.at()])), c.Name)
+					nounAndLabel(w.entity, labelOf(w.entity, were[w.at()])), c.Name)
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {
 	if err := u.choose(ctx, tx); err != nil {
 		return err
 	}
-	if err := u.undoable(); err != nil {
+	if err := u.requireUndoable(); err != nil {
 		return err
 	}
 	if u.mustAgree() {
@@ -149,7 +149,7 @@ func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 
-		return u.asBefore()
+		return u.requireAsBefore()
 	})
 	if err != nil {
 		return err
@@ -190,8 +190,8 @@ func (u *undoing) read(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// undoable says what the writes lack to be undone.
-func (u *undoing) undoable() error {
+// requireUndoable says what the writes lack to be undone.
+func (u *undoing) requireUndoable() error {
 	for _, w := range u.writes {
 		if w.Lost != nil {
 			return fail(CodeNotAllowed, "%s Nothing was changed.", *w.Lost)
@@ -244,7 +244,7 @@ func (u *undoing) mustAgree() bool {
 		return false
 	}
 	u.approval = &Approval{
-		Text:  fmt.Sprintf("Taking back %s would %s, which I may not do unasked. %s", u.what(), strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
+		Text:  fmt.Sprintf("Taking back %s would %s, which I may not do unasked. %s", u.described(), strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
 		Calls: []ApprovedCall{{Call: u.steps[0].call, Keys: []string{u.Turn.String()}}},
 	}
 
@@ -264,7 +264,7 @@ var reverses = map[string]struct {
 // undoDecision undoes the writes of one decision. All are checked before any is undone, because what triggers did to
 // one row on behalf of another is undone together with that other.
 func (u *undoing) undoDecision(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
-	if err := u.check(ctx, tx, writes); err != nil {
+	if err := u.lockAndCompare(ctx, tx, writes); err != nil {
 		return err
 	}
 	alike := func(a, b *formerWrite) bool {

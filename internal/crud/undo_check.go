@@ -16,16 +16,16 @@ import (
 	"alfred/registry"
 )
 
-// moved is the error for a row that is not as the turn left it.
-func (u *undoing) moved(e *domain.Entity, key string, row image, what string) error {
+// notAsLeft is the error for a row that is not as the turn left it.
+func (u *undoing) notAsLeft(e *domain.Entity, key string, row image, what string) error {
 	return &unworded{fmt.Errorf("%s %s", e.Type, what), func(ctx context.Context, tx pgx.Tx, _ uuid.UUID) error {
 		return u.changedBy(ctx, tx, e, key, labelOf(e, row), what)
 	}}
 }
 
-// check compares each row with how the decision left it, and locks it. What a later decision of the turn did to a row
+// lockAndCompare compares each row with how the decision left it, and locks it. What a later decision of the turn did to a row
 // has been compared and undone by now.
-func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
+func (u *undoing) lockAndCompare(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
 	keys := map[*domain.Entity][]string{}
 	for _, w := range writes {
 		keys[w.entity] = append(keys[w.entity], w.EntityID)
@@ -44,7 +44,7 @@ func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) e
 		if u.settled[w.at()] || last[w.at()] != w {
 			continue
 		}
-		if err := u.asLeft(w); err != nil {
+		if err := u.requireAsLeft(w); err != nil {
 			return err
 		}
 	}
@@ -52,9 +52,9 @@ func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) e
 	return nil
 }
 
-// asLeft compares one row. If later turns changed it and all of that was undone, it is compared with what the last of
+// requireAsLeft compares one row. If later turns changed it and all of that was undone, it is compared with what the last of
 // those left: the database's own counters have advanced.
-func (u *undoing) asLeft(w *formerWrite) error {
+func (u *undoing) requireAsLeft(w *formerWrite) error {
 	later := u.later[w.at()]
 	gone, marks := w.after == nil, w.after
 	if later != nil && later.Cancelled {
@@ -81,7 +81,7 @@ func (u *undoing) asLeft(w *formerWrite) error {
 		return nil
 	}
 
-	return u.moved(w.entity, w.EntityID, w.now, what)
+	return u.notAsLeft(w.entity, w.EntityID, w.now, what)
 }
 
 // differs names a column of a row that does not match its marks, "" for none.
@@ -127,7 +127,7 @@ func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, e *domain.Entity, ke
 		way += " Name the others to take back only those."
 	}
 
-	return fail(CodeStale, "The %s %s, %s. Nothing was taken back.%s", called(e, label), what, by, way)
+	return fail(CodeStale, "The %s %s, %s. Nothing was taken back.%s", nounAndLabel(e, label), what, by, way)
 }
 
 // oneOfSeveral reports whether the turn wrote this row and others, not counting parts of rows.
@@ -150,7 +150,7 @@ func (u *undoing) choose(ctx context.Context, tx pgx.Tx) error {
 	if len(u.Refs) == 0 {
 		return nil
 	}
-	chosen, err := u.named(ctx)
+	chosen, err := u.rowsOfRefs(ctx)
 	if err != nil {
 		return err
 	}
@@ -179,8 +179,8 @@ func takenBack(undos []*db.RowChangeUndosRow, turn int, at rowKey) bool {
 	})
 }
 
-// what is undone, for texts.
-func (u *undoing) what() string {
+// described is undone, for texts.
+func (u *undoing) described() string {
 	if len(u.kept) > 0 {
 		return "part of " + u.Asked
 	}
@@ -188,8 +188,8 @@ func (u *undoing) what() string {
 	return u.Asked
 }
 
-// named are the rows that the refs mean, those of deleted rows too. The turn has written each of them.
-func (u *undoing) named(ctx context.Context) (map[rowKey]bool, error) {
+// rowsOfRefs are the rows that the refs mean, those of deleted rows too. The turn has written each of them.
+func (u *undoing) rowsOfRefs(ctx context.Context) (map[rowKey]bool, error) {
 	written := map[string]rowKey{}
 	for e, keys := range u.keys() {
 		entries, err := u.registry.LookupKeys(ctx, e.Type, keys)
@@ -234,7 +234,7 @@ func (u *undoing) withCompany(ctx context.Context, tx pgx.Tx, chosen map[rowKey]
 		for _, of := range u.writes {
 			for _, dependent := range u.tools.domain.Dependents(of.entity) {
 				for _, w := range u.writes {
-					if chosen[of.at()] && !chosen[w.at()] && w.goesWith(of, dependent, rows[w.entity][w.EntityID]) {
+					if chosen[of.at()] && !chosen[w.at()] && w.undoneWith(of, dependent, rows[w.entity][w.EntityID]) {
 						chosen[w.at()], grown = true, true
 					}
 				}
@@ -245,9 +245,9 @@ func (u *undoing) withCompany(ctx context.Context, tx pgx.Tx, chosen map[rowKey]
 	return nil
 }
 
-// goesWith reports whether undoing a write has to undo this one too: a part of a row that was created, and what the same
+// undoneWith reports whether undoing a write has to undo this one too: a part of a row that was created, and what the same
 // decision deleted with a row, or took the name of it from.
-func (w *formerWrite) goesWith(of *formerWrite, by domain.Dependent, now image) bool {
+func (w *formerWrite) undoneWith(of *formerWrite, by domain.Dependent, now image) bool {
 	points := func(row image) bool {
 		var value any
 

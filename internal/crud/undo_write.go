@@ -36,7 +36,7 @@ func (u *undoing) reverse(ctx context.Context, tx pgx.Tx, writes []*formerWrite)
 	}
 	for _, w := range slices.Backward(writes) {
 		u.done, u.settled[w.at()] = append(u.done, w), true
-		if noted := u.journal.noted(e, w.EntityID); noted != nil && w.Draft != nil {
+		if noted := u.journal.lastWrite(e, w.EntityID); noted != nil && w.Draft != nil {
 			noted.Draft = w.Draft
 		}
 	}
@@ -47,7 +47,7 @@ func (u *undoing) reverse(ctx context.Context, tx pgx.Tx, writes []*formerWrite)
 // remove deletes rows that the turn created. Nothing else may be deleted or changed with them.
 func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
 	before := len(u.journal.writes)
-	if err := u.journal.deleting(ctx, tx, e, keys); err != nil {
+	if err := u.journal.recordDeletions(ctx, tx, e, keys); err != nil {
 		return err
 	}
 	for _, w := range u.journal.writes[before:] {
@@ -55,9 +55,9 @@ func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys 
 		case w.unseen:
 			return fail(CodeConflict, "%s Nothing was taken back.", *w.Lost)
 		case u.kept[rowKey{w.EntityType, w.EntityID}]:
-			return fail(CodeConflict, "The %s, which is to stay, names the %s. Nothing was taken back.", called(w.entity, labelOf(w.entity, w.was)), e.Name)
+			return fail(CodeConflict, "The %s, which is to stay, names the %s. Nothing was taken back.", nounAndLabel(w.entity, labelOf(w.entity, w.was)), e.Name)
 		case w.entity != e || !slices.Contains(keys, w.EntityID):
-			return u.moved(w.entity, w.EntityID, w.was, "came later and belongs to it")
+			return u.notAsLeft(w.entity, w.EntityID, w.was, "came later and belongs to it")
 		}
 	}
 
@@ -85,7 +85,7 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	if err != nil {
 		return fmt.Errorf("bring back rows of %s: %w", e.Table, err)
 	}
-	u.journal.created(e, keys)
+	u.journal.recordCreated(e, keys)
 
 	return requireRows(e, tag.RowsAffected(), len(keys))
 }
@@ -112,14 +112,14 @@ func openCircles(e *domain.Entity, rows []image) (keys []string, pointing []imag
 		for name := range held {
 			rows[i][name] = json.RawMessage("null")
 		}
-		keys, pointing = append(keys, keyIn(row, e)), append(pointing, held)
+		keys, pointing = append(keys, imageKey(row, e)), append(pointing, held)
 	}
 
 	return keys, pointing
 }
 
-// keyIn is the key of a row as text.
-func keyIn(row image, e *domain.Entity) string {
+// imageKey is the key of a row as text.
+func imageKey(row image, e *domain.Entity) string {
 	var key any
 	_ = exact.Decode(row[e.Key.Name], &key) // Postgres wrote it
 
@@ -189,7 +189,7 @@ func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) er
 		}
 	}
 	args[o.This] = w.EntityID
-	s := &step{call: vocab.Call{Tool: o.Name}, entity: o.On, sure: true}
+	s := &step{call: vocab.Call{Tool: o.Name}, entity: o.On, unasked: true}
 	op := &operateOp{declared: o, args: args, keys: args, step: s}
 	if err := op.carryOut(ctx, u.decision, tx); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 	}
 	args := u.steps[0].call.Args
 	u.steps = nil
-	parts, err := u.parts(ctx, tx)
+	parts, err := u.affectedRows(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -258,9 +258,9 @@ func (u *undoing) settleDraft(ctx context.Context, w *formerWrite) (string, erro
 	return *w.Draft, err
 }
 
-// parts returns the rows that the undo affected, by type and by what became of them. Existing rows are read in their
+// affectedRows returns the rows that the undo affected, by type and by what became of them. Existing rows are read in their
 // current state.
-func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, error) {
+func (u *undoing) affectedRows(ctx context.Context, tx pgx.Tx) ([]registry.Result, error) {
 	final, order := map[rowKey]*formerWrite{}, []rowKey{}
 	for _, w := range u.done {
 		if w.Action == actionCalled {
@@ -279,7 +279,7 @@ func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, erro
 		if i < 0 {
 			i, parts = len(parts), append(parts, registry.Result{Entity: w.entity, Action: action})
 		}
-		parts[i].Rows = append(parts[i].Rows, w.row(final))
+		parts[i].Rows = append(parts[i].Rows, w.visibleRow(final))
 	}
 	err := pg.AsTenant(ctx, tx, u.scope.UserID, func(tenant pgx.Tx) error {
 		for i := range parts {
@@ -311,9 +311,9 @@ func reread(ctx context.Context, tx pgx.Tx, part *registry.Result) error {
 	return err
 }
 
-// row returns the row as models may see it, before the undo. References to rows that are removed too are left out: they
+// visibleRow returns the visibleRow as models may see it, before the undo. References to rows that are removed too are left out: they
 // would get refs for nothing.
-func (w *formerWrite) row(final map[rowKey]*formerWrite) map[string]any {
+func (w *formerWrite) visibleRow(final map[rowKey]*formerWrite) map[string]any {
 	row := map[string]any{w.entity.Key.Name: w.EntityID}
 	for _, c := range visible(w.entity) {
 		var value any

@@ -141,14 +141,14 @@ func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *do
 		if err != nil || len(by) == 0 {
 			return err
 		}
-		rows, err := worded(ctx, tenant, e, keyed(e, keys), furthestName, e.Label, e.Spoken)
+		rows, err := loadForTemplates(ctx, tenant, e, queryByKeys(e, keys), furthestName, e.Label, e.Spoken)
 		if err != nil {
 			return err
 		}
-		labels := distinct(e, rows.Rows)
+		labels := distinctLabels(e, rows.Rows)
 		for i, key := range rows.keys() {
 			if by[key] != nil {
-				found.add(fail(CodeConflict, "The %s is still in use by %s.", called(e, labels[i]), strings.Join(by[key], " and ")))
+				found.add(fail(CodeConflict, "The %s is still in use by %s.", nounAndLabel(e, labels[i]), strings.Join(by[key], " and ")))
 			}
 		}
 

@@ -57,7 +57,7 @@ func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 
 func boolText(c *domain.Column, value any) (string, *Error) {
 	if text, ok := value.(string); ok {
-		value = word(text)
+		value = keyword(text)
 	}
 	switch value {
 	case true, "true", "yes":
@@ -278,9 +278,9 @@ func storedNumber(c *domain.Column, text string) (any, *Error) {
 	return json.Number(text), nil
 }
 
-// same reports whether the database stored what was written. Numbers compare by value and timestamps by instant; times
+// sameStored reports whether the database stored what was written. Numbers compare by value and timestamps by instant; times
 // of day, UUIDs and texts with a form always count as equal, and everything else compares exactly.
-func same(c *domain.Column, kind domain.Kind, written, read any) bool {
+func sameStored(c *domain.Column, kind domain.Kind, written, read any) bool {
 	switch {
 	case written == nil || read == nil:
 		return written == nil && read == nil
@@ -288,7 +288,7 @@ func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 		a, okA := written.([]any)
 		b, okB := read.([]any)
 
-		return okA && okB && slices.EqualFunc(a, b, func(x, y any) bool { return same(c, c.Elem, x, y) })
+		return okA && okB && slices.EqualFunc(a, b, func(x, y any) bool { return sameStored(c, c.Elem, x, y) })
 	case c.FK != nil:
 		return strings.EqualFold(fmt.Sprint(written), fmt.Sprint(read)) // some programs write a UUID in capitals
 	case kind == domain.KindTime, kind == domain.KindUUID, c.Form != "":

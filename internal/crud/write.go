@@ -50,7 +50,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	var wrong faults
 	data, fault := changes(op.entity, op.args.Data)
 	wrong.add(fault)
-	named, err := takeNamed(ctx, tx, op.entity, &wrong, data)
+	named, err := takeNamesFromRows(ctx, tx, op.entity, &wrong, data)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	if !op.asks && !op.agreed { // the user looks at what a question is about
-		if err := d.asShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
+		if err := d.requireShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
 			return err
 		}
 	}
@@ -157,7 +157,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 		}
 	}
 	s := updateSQL(e, keys, columnsOf(row), row)
-	if err := d.journal.updating(ctx, tx, e, keys, columnsOf(row)); err != nil {
+	if err := d.journal.recordUpdates(ctx, tx, e, keys, columnsOf(row)); err != nil {
 		return nil, err
 	}
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
@@ -193,7 +193,7 @@ func updateSQL(e *domain.Entity, keys, columns []string, row any) *statement {
 
 // updateEach records and sets in each row the columns that are given for it, all in one round trip.
 func updateEach[R ~map[string]V, V any](ctx context.Context, tx pgx.Tx, j *journal, e *domain.Entity, keys []string, rows []R) error {
-	if err := j.updating(ctx, tx, e, keys, columnsOf(rows...)); err != nil {
+	if err := j.recordUpdates(ctx, tx, e, keys, columnsOf(rows...)); err != nil {
 		return err
 	}
 	updates, counts, reached := &pg.Batch{}, make([]int64, len(keys)), int64(0)
@@ -230,7 +230,7 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 // was returns the previous values of written columns, so that the reply can state the change. References are left out:
 // their keys are not for a model.
 func (op *updateOp) was(before, after map[string]any) map[string]any {
-	was := differing(op.written, before, after)
+	was := overwrittenValues(op.written, before, after)
 	maps.DeleteFunc(was, func(name string, _ any) bool {
 		c := op.entity.Column(name)
 
@@ -277,7 +277,7 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 			return err
 		}
 	}
-	if err := d.journal.deleting(ctx, tx, e, targets.keys()); err != nil {
+	if err := d.journal.recordDeletions(ctx, tx, e, targets.keys()); err != nil {
 		return err
 	}
 

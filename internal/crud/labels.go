@@ -21,9 +21,9 @@ import (
 // its address. Rows may be called by each other in a circle.
 const furthestName = 3
 
-// worded reads what templates of rows are made of, with names of rows that are at most so far away; without a template,
+// loadForTemplates reads what templates of rows are made of, with names of rows that are at most so far away; without a template,
 // what their own columns say of their names.
-func worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, q *query, far int, templates ...domain.Template) (*loaded, error) {
+func loadForTemplates(ctx context.Context, tenant pgx.Tx, e *domain.Entity, q *query, far int, templates ...domain.Template) (*loaded, error) {
 	sel, fault := selectedColumns(e, slices.Concat(each(templates, domain.Template.Columns)...))
 	if fault != nil {
 		return nil, fault
@@ -34,7 +34,7 @@ func worded(ctx context.Context, tenant pgx.Tx, e *domain.Entity, q *query, far 
 		return nil, err
 	}
 
-	return found, nameLinks(ctx, tenant, e, found.Rows, far, linksOf(templates...)...)
+	return found, addLinkLabels(ctx, tenant, e, found.Rows, far, linksOf(templates...)...)
 }
 
 // linksOf are the columns by whose rows templates call a row: a planned meal is called by its dish.
@@ -42,15 +42,15 @@ func linksOf(templates ...domain.Template) []string {
 	return slices.Concat(each(templates, domain.Template.Links)...)
 }
 
-// name has rows say what they are called, as _label, and what they point to, as _<column>_label.
-func name(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+// addLabels has rows say what they are called, as _label, and what they point to, as _<column>_label.
+func addLabels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
 	links := linksOf(e.Label)
 	for _, c := range e.Columns {
 		if c.Target() != nil && c.Kind != domain.KindArray && !c.Hidden {
 			links = append(links, c.Name)
 		}
 	}
-	err := nameLinks(ctx, tenant, e, rows, furthestName, links...)
+	err := addLinkLabels(ctx, tenant, e, rows, furthestName, links...)
 	for _, row := range rows {
 		row["_label"] = e.Label.RenderComplete(row)
 	}
@@ -58,8 +58,8 @@ func name(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[strin
 	return err
 }
 
-// nameLinks adds the labels of the rows that these columns point to.
-func nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, far int, links ...string) error {
+// addLinkLabels adds the labels of the rows that these columns point to.
+func addLinkLabels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any, far int, links ...string) error {
 	if far == 0 {
 		return nil
 	}
@@ -74,7 +74,7 @@ func nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[
 			continue
 		}
 		label := c.Target().Label
-		found, err := worded(ctx, tenant, c.Target(), keyed(c.Target(), keys), far-1, label)
+		found, err := loadForTemplates(ctx, tenant, c.Target(), queryByKeys(c.Target(), keys), far-1, label)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[
 
 // labels are what rows are called by their labels, by key.
 func labels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (map[string]string, error) {
-	found, err := worded(ctx, tenant, e, keyed(e, keys), furthestName, e.Label)
+	found, err := loadForTemplates(ctx, tenant, e, queryByKeys(e, keys), furthestName, e.Label)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs
 		}
 	}
 	found, err := readAs(ctx, tx, scope.UserID, keys, func(tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
-		return worded(ctx, tenant, e, keyed(e, keys[e]), furthestName, e.Label, e.Spoken)
+		return loadForTemplates(ctx, tenant, e, queryByKeys(e, keys[e]), furthestName, e.Label, e.Spoken)
 	})
 	lines := map[string]string{}
 	for e, rows := range found {
@@ -152,8 +152,8 @@ func spokenLine(e *domain.Entity, row map[string]any) string {
 	}))
 }
 
-// distinct are the labels of rows; where some are alike, what else is said of the rows.
-func distinct(e *domain.Entity, rows []map[string]any) []string {
+// distinctLabels are the labels of rows; where some are alike, what else is said of the rows.
+func distinctLabels(e *domain.Entity, rows []map[string]any) []string {
 	labels, seen, alike := make([]string, len(rows)), map[string]bool{}, false
 	for i, row := range rows {
 		labels[i] = registry.Scrub(e.Label.Render(row))
@@ -181,11 +181,13 @@ func labelOf(e *domain.Entity, row image) string {
 	return registry.Scrub(e.Label.RenderComplete(plain))
 }
 
-// called is a row in words: what it is, and its name if it has one.
-func called(e *domain.Entity, label string) string { return strings.TrimSpace(e.Name + " " + label) }
+// nounAndLabel is a row in words: what it is, and its name if it has one.
+func nounAndLabel(e *domain.Entity, label string) string {
+	return strings.TrimSpace(e.Name + " " + label)
+}
 
-// contents describes a row without a name by the first of its values.
-func contents(e *domain.Entity, row map[string]any) string {
+// firstValues describes a row without a name by the first of its values.
+func firstValues(e *domain.Entity, row map[string]any) string {
 	var said []string
 	for _, c := range visible(e) {
 		text := ""
