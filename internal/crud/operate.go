@@ -289,30 +289,39 @@ func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error 
 		if err := op.compareNamed(ctx, tx, e, was, now); err != nil {
 			return err
 		}
-		keys, gone := map[string][]string{}, registry.Result{Entity: e, Action: registry.ActionDeleted}
-		for _, key := range slices.Sorted(maps.Keys(now)) {
-			if before, known := was[key]; !known {
-				keys[registry.ActionCreated] = append(keys[registry.ActionCreated], key)
-			} else if before != now[key] {
-				keys[registry.ActionUpdated] = append(keys[registry.ActionUpdated], key)
-			}
+		created := keysThat(now, func(key string) bool { return was[key] == "" })
+		updated := keysThat(now, func(key string) bool { return was[key] != "" && was[key] != now[key] })
+		deleted := keysThat(was, func(key string) bool { return now[key] == "" })
+		if err := op.noteChanged(ctx, tx, e, registry.ActionCreated, created); err != nil {
+			return err
 		}
-		for _, key := range slices.Sorted(maps.Keys(was)) {
-			if _, there := now[key]; !there {
-				gone.Rows = append(gone.Rows, map[string]any{e.Key.Name: key})
-			}
+		if err := op.noteChanged(ctx, tx, e, registry.ActionUpdated, updated); err != nil {
+			return err
 		}
-		for _, action := range slices.Sorted(maps.Keys(keys)) {
-			found, err := byKeys(ctx, tx, e, ownColumns(e), keys[action])
-			if err != nil {
-				return err
-			}
-			op.changed = append(op.changed, found.after(action))
-		}
-		if len(gone.Rows) > 0 {
-			op.changed = append(op.changed, gone)
+		if len(deleted) > 0 {
+			gone := each(deleted, func(key string) map[string]any { return map[string]any{e.Key.Name: key} })
+			op.changed = append(op.changed, registry.Result{Entity: e, Action: registry.ActionDeleted, Rows: gone})
 		}
 	}
+
+	return nil
+}
+
+// keysThat are the keys of versions that fit, in order.
+func keysThat(versions map[string]string, fits func(key string) bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(key string) bool { return !fits(key) })
+}
+
+// noteChanged adds rows, as they are now, to what the function changed.
+func (op *operateOp) noteChanged(ctx context.Context, tx pgx.Tx, e *domain.Entity, action string, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := byKeys(ctx, tx, e, ownColumns(e), keys)
+	if err != nil {
+		return err
+	}
+	op.changed = append(op.changed, found.after(action))
 
 	return nil
 }

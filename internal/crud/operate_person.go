@@ -3,7 +3,6 @@ package crud
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -73,7 +72,7 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, op *operateOp
 			return err
 		}
 		if d.approval != nil {
-			return fail(CodeApprovalNeeded, "%s", op.step.preview)
+			return &ConfirmError{Text: op.step.preview}
 		}
 		if err := t.settle(ctx, tenant); err != nil {
 			return err
@@ -85,9 +84,6 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, op *operateOp
 
 		return err
 	})
-	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeApprovalNeeded {
-		return Row{}, &ConfirmError{Text: refused.Message}
-	}
 	if err != nil {
 		return Row{}, err
 	}
