@@ -83,24 +83,21 @@ func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *do
 	if err != nil {
 		return err
 	}
-	similar := map[string]*loaded{}
+	similar, err := rowsNamedLikeMissing(ctx, tx, target, names, keys)
+	if err != nil {
+		return err
+	}
 	for n, i := range at {
-		switch same := keys[names[n]]; len(same) {
-		case 0:
-			if similar[names[n]] == nil && len(similar) < namedInQuestion {
-				if similar[names[n]], err = rowsNamedLike(ctx, tx, target, names[n]); err != nil {
-					return err
-				}
-			}
-			like := similar[names[n]]
-			if like == nil || len(like.Rows) == 0 { // the registry says which refs are
-				continue
-			}
-			wrong.add(noRowNamed(target, c.Name, rows[i][c.Name], like))
-		case 1:
+		said, same, like := rows[i][c.Name], keys[names[n]], similar[names[n]]
+		switch {
+		case len(same) == 1:
 			found[i][c.Name] = same[0]
+		case len(same) > 1:
+			wrong.add(failColumn(CodeUnknownRef, c.Name, "Several %s are called %v: read them, and use the ref of the one that is meant.", target.Plural, said))
+		case like != nil && len(like.Rows) > 0:
+			wrong.add(noRowNamed(target, c.Name, said, like))
 		default:
-			wrong.add(failColumn(CodeUnknownRef, c.Name, "Several %s are called %v: read them, and use the ref of the one that is meant.", target.Plural, rows[i][c.Name]))
+			continue // the registry says which refs are similar
 		}
 		delete(rows[i], c.Name)
 	}
@@ -108,39 +105,67 @@ func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *do
 	return nil
 }
 
+// rowsNamedLikeMissing is rowsNamedLike for the first of the names that no row has.
+func rowsNamedLikeMissing(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string, keys map[string][]string) (map[string]*loaded, error) {
+	similar := map[string]*loaded{}
+	for _, name := range names {
+		if len(keys[name]) > 0 || similar[name] != nil || len(similar) == namedInQuestion {
+			continue
+		}
+		found, err := rowsNamedLike(ctx, tx, e, name)
+		if err != nil {
+			return nil, err
+		}
+		similar[name] = found
+	}
+
+	return similar, nil
+}
+
 // nameRefs puts refs in the place of names in drafts, whose columns hold refs, and in rows that are part of them.
 func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, drafts ...map[string]any) error {
+	if len(drafts) == 0 {
+		return nil
+	}
 	var wrong faults
 	named, err := takeNamesFromRows(ctx, tx, e, &wrong, drafts...)
 	if err == nil {
 		err = wrong.err()
 	}
+	if err == nil {
+		err = d.putRefs(ctx, tx, e, drafts, named)
+	}
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(named, func(row map[string]any) bool { return len(row) > 0 }) {
-		err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
-			translated, err := d.translate(ctx, engine, registry.Result{Entity: e, Rows: named, Action: registry.ActionRead})
-			if err != nil {
-				return err
-			}
-			for i := range drafts {
-				for name := range named[i] {
-					drafts[i][name] = translated[0].Rows[i][name]
-				}
-			}
-
-			return nil
-		})
-	}
 	for _, child := range e.Children {
-		parts := partsIn(drafts, child)
-		if err == nil && len(parts) > 0 {
-			err = d.nameRefs(ctx, tx, child.Entity, parts...)
+		if err := d.nameRefs(ctx, tx, child.Entity, partsIn(drafts, child)...); err != nil {
+			return err
 		}
 	}
 
-	return err
+	return nil
+}
+
+// putRefs puts the refs of keys, those of one row beside each draft, into the drafts.
+func (d *decision) putRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, drafts, keys []map[string]any) error {
+	if !slices.ContainsFunc(keys, func(row map[string]any) bool { return len(row) > 0 }) {
+		return nil
+	}
+
+	return pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
+		translated, err := d.translate(ctx, engine, registry.Result{Entity: e, Rows: keys, Action: registry.ActionRead})
+		if err != nil {
+			return err
+		}
+		for i, draft := range drafts {
+			for name := range keys[i] {
+				draft[name] = translated[0].Rows[i][name]
+			}
+		}
+
+		return nil
+	})
 }
 
 // namedTarget is the type that a filter names rows of, and their names, in the words of [naming]; nil if it does not.
@@ -222,7 +247,7 @@ func similarLabels(e *domain.Entity, similar *loaded) string {
 	return andMore(each(similar.Rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) }), similar.total)
 }
 
-// noRowNamed says which rows have names that hold one that none has.
+// noRowNamed refuses a name that no row has, and says which rows' names hold it.
 func noRowNamed(e *domain.Entity, column string, name any, similar *loaded) *Error {
 	return failColumn(CodeUnknownRef, column, "No %s is called %s; there is %s.", e.Name, registry.Scrub(fmt.Sprint(name)), similarLabels(e, similar))
 }
