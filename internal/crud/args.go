@@ -78,8 +78,11 @@ func (a *readArgs) limit() int {
 
 // ranks reports whether a read asks for what is like a text.
 func (a *readArgs) ranks() bool {
-	return slices.ContainsFunc(slices.Concat(a.Filters, a.OrFilters), func(f registry.Filter) bool { return f.Field == semanticField || f.Op == opSimilar })
+	return slices.ContainsFunc(a.allFilters(), func(f registry.Filter) bool { return f.Field == semanticField || f.Op == opSimilar })
 }
+
+// allFilters are both kinds of filters.
+func (a *readArgs) allFilters() []registry.Filter { return slices.Concat(a.Filters, a.OrFilters) }
 
 // rankedNeeded is how many rows of a search a read needs, 0 for all of them: further filters may refuse any number of the
 // best. It includes a few more than the read returns, because some may be deleted before they are read.
@@ -90,6 +93,17 @@ func (a *readArgs) rankedNeeded() int {
 	}
 
 	return max(0, a.limit()+spare)
+}
+
+// searches are the searches by meaning that the filters ask for.
+func (a *readArgs) searches() (list []search) {
+	for _, filter := range a.allFilters() {
+		if text, ok := filter.Value.(string); ok && filter.Field == semanticField && text != "" {
+			list = append(list, a.search(text))
+		}
+	}
+
+	return list
 }
 
 // search is a search by meaning among the rows of the table.

@@ -91,7 +91,7 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error 
 
 // namedDrafts returns the refs of drafts among those that filters on the key name.
 func (op *readOp) namedDrafts(ctx context.Context, d *decision) ([]string, error) {
-	refs := namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))
+	refs := namedKeys(op.entity, op.args.allFilters())
 	if len(refs) == 0 {
 		return nil, nil
 	}

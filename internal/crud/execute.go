@@ -239,20 +239,7 @@ func (d *decision) act(ctx context.Context, tenant pgx.Tx) error {
 // database refuses. The owner's functions do not run without that word: what they do outside the database would stay.
 func (d *decision) rehearse(ctx context.Context, tenant pgx.Tx) error {
 	for i, s := range d.steps {
-		if s.reacts() {
-			continue
-		}
-		var err error
-		switch op := s.op.(type) {
-		case *deleteOp:
-			if op.gone == nil && len(op.keys) > 0 {
-				err = d.deleteRows(ctx, tenant, op.entity, op.keys)
-			}
-		case *updateOp:
-			if op.after == nil && len(op.before.Rows) > 0 {
-				_, err = d.update(ctx, tenant, op.entity, op.before.keys(), op.written)
-			}
-		}
+		err := d.rehearseCall(ctx, tenant, s)
 		if fault, ok := errors.AsType[*Error](err); ok && fault.Code == CodeStale {
 			continue // an earlier call has taken some of the rows along, as it will have by then
 		}
@@ -262,6 +249,21 @@ func (d *decision) rehearse(ctx context.Context, tenant pgx.Tx) error {
 	}
 
 	return nil
+}
+
+// rehearseCall writes what a call has not written yet.
+func (d *decision) rehearseCall(ctx context.Context, tenant pgx.Tx, s *step) (err error) {
+	deletion, deletes := s.op.(*deleteOp)
+	update, updates := s.op.(*updateOp)
+	switch {
+	case s.reacts():
+	case deletes && deletion.gone == nil && len(s.keys) > 0:
+		err = d.deleteRows(ctx, tenant, s.entity, s.keys)
+	case updates && update.after == nil && len(update.before.Rows) > 0:
+		_, err = d.update(ctx, tenant, s.entity, update.before.keys(), update.written)
+	}
+
+	return err
 }
 
 // reacts reports whether triggers of the owner's run after the call.

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -41,13 +40,8 @@ func searches(calls []vocab.Call) []search {
 			}
 		case vocab.ToolRead:
 			var args readArgs
-			if parse(call, &args) != nil {
-				continue
-			}
-			for _, filter := range slices.Concat(args.Filters, args.OrFilters) {
-				if text, ok := filter.Value.(string); ok && filter.Field == semanticField && text != "" {
-					list = append(list, args.search(text))
-				}
+			if parse(call, &args) == nil {
+				list = append(list, args.searches()...)
 			}
 		}
 	}

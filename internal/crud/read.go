@@ -192,7 +192,7 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 			result.rows, result.Refs = append(result.rows, one.content), append(result.Refs, one.ref)
 		}
 	}
-	if err := d.registry.Touch(ctx, namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))); err != nil {
+	if err := d.registry.Touch(ctx, namedKeys(op.entity, op.args.allFilters())); err != nil {
 		return Result{}, err
 	}
 	if err := d.labelDrafts(ctx, drafts); err != nil {
@@ -206,7 +206,7 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 	result.rows = append(result.rows, stored.rows...)
 	result.Refs = append(result.Refs, stored.Refs...)
 	result.RowCount += op.found.total
-	result.Notice = cmp.Or(op.notice, whyMissed(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters), result.RowCount > 0))
+	result.Notice = cmp.Or(op.notice, whyMissed(op.entity, op.args.allFilters(), result.RowCount > 0))
 
 	return result, err
 }
