@@ -298,24 +298,30 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 // looks for berlin means Berlin. Of a result with rows, not_exists may have found too many for the same reason.
 func whyMissed(e *domain.Entity, filters []registry.Filter, rows bool) string {
 	for _, f := range filters {
-		op, c := existsOp(e, f), e.Reached(f.Field)
-		if rows && op != opNotExists {
-			continue
-		}
-		if asked, fault := existsCondition(e, f); op != "" && fault == nil {
-			if why := whyMissed(asked.pointing.entity, asked.pointing.filters, false); why != "" {
-				return why
+		why, op := "", existsOp(e, f)
+		text, _ := f.Value.(string)
+		switch {
+		case rows && op != opNotExists:
+		case op != "":
+			if asked, fault := existsCondition(e, f); fault == nil {
+				why = whyMissed(asked.pointing.entity, asked.pointing.filters, false)
 			}
+		case f.Op == opILike && !strings.ContainsAny(text, `%_\`):
+			why = "ilike finds only the whole text; with % before and after it, it finds a part."
+		case f.Op == opEqual && strings.ToUpper(text) != strings.ToLower(text) && tellsCapitals(e, e.Reached(f.Field)):
+			why = fmt.Sprintf("= on %s tells small letters from capitals; ilike does not.", f.Field)
 		}
-		if text, ok := f.Value.(string); ok && c != nil && f.Op == opEqual && freeText(c) && c.FK == nil && !c.Fold && c != e.Key && !slices.Contains(nameColumns(e), c) && strings.ToUpper(text) != strings.ToLower(text) {
-			return fmt.Sprintf("= on %s tells small letters from capitals; ilike does not.", c.Name)
-		}
-		if text, ok := f.Value.(string); ok && f.Op == opILike && !strings.ContainsAny(text, `%_\`) {
-			return "ilike finds only the whole text; with % before and after it, it finds a part."
+		if why != "" {
+			return why
 		}
 	}
 
 	return ""
+}
+
+// tellsCapitals reports whether small letters and capitals differ when a column is compared.
+func tellsCapitals(e *domain.Entity, c *domain.Column) bool {
+	return c != nil && freeText(c) && !c.Fold && !holdsRefs(e, c) && !slices.Contains(nameColumns(e), c)
 }
 
 func patternText(c *domain.Column, value any) ([]string, *Error) {

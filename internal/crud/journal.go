@@ -170,7 +170,7 @@ func (j *journal) lastWrite(e *domain.Entity, key string) *rowChange {
 	return nil
 }
 
-// recordUpdate records one row. Several updates of a row in one decision count as one; an recordUpdate of a row that the decision
+// recordUpdate records one row. Several updates of a row in one decision count as one; an update of a row that the decision
 // created does not count.
 func (j *journal) recordUpdate(e *domain.Entity, key string, was image, columns []string) {
 	w := j.lastWrite(e, key)

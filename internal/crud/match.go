@@ -106,7 +106,7 @@ func candidateSQL(m *domain.Match, texts []string) *statement {
 	return s
 }
 
-// copiedColumnsSQL is a JSON object of the canonical row's columns that a linked row copiedColumnsSQL.
+// copiedColumnsSQL is a JSON object of the canonical row's columns that a linked row copies.
 func copiedColumnsSQL(m *domain.Match) string {
 	copied := func(target string) string { return "'" + target + "', " + m.Target.Qualified(m.Target.Column(target)) }
 
@@ -172,22 +172,17 @@ func meaningOf(text string, list []candidate) meaning {
 
 // resolveNames fills in what the names in lookups may mean, in one statement.
 func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]condition) error {
-	for _, c := range slices.Concat(lists...) {
-		if p := c.pointing; p != nil {
-			if err := resolveNames(ctx, tx, p.entity, p.where); err != nil {
-				return err
-			}
-		}
-	}
-	if e.Match == nil {
-		return nil
-	}
 	var lookups []*condition
 	var texts []string
 	for _, list := range lists {
 		for i := range list {
-			if list[i].isLookup(e) {
-				lookups, texts = append(lookups, &list[i]), append(texts, list[i].texts...)
+			c := &list[i]
+			if c.pointing != nil {
+				if err := resolveNames(ctx, tx, c.pointing.entity, c.pointing.where); err != nil {
+					return err
+				}
+			} else if e.Match != nil && c.isLookup(e) {
+				lookups, texts = append(lookups, c), append(texts, c.texts...)
 			}
 		}
 	}
@@ -205,7 +200,7 @@ func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]c
 	return nil
 }
 
-// blank reports whether a name says blank. Every name contains it, so it means the rows without a name.
+// blank reports whether a name says nothing. Every name contains it, so it means the rows without a name.
 func blank(name string) bool { return strings.TrimSpace(name) == "" }
 
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,

@@ -259,7 +259,7 @@ func replaceRowTexts(e *domain.Entity, row map[string]any, with func(c *domain.C
 	}
 }
 
-// replaceTexts replaces the replaceTexts in a value: one, a list, or some by position.
+// replaceTexts replaces the texts in a value: one, a list, or some by position.
 func replaceTexts(value any, with func(string) string) any {
 	switch v := value.(type) {
 	case string:

@@ -107,7 +107,7 @@ func (d *decision) foretold(ctx context.Context, tx pgx.Tx) (*journal, error) {
 	return would, nil
 }
 
-// effectInWords says what a call effectInWords do, "" for nothing.
+// effectInWords says what a call would do, "" for nothing.
 func (d *decision) effectInWords(ctx context.Context, tx pgx.Tx, s *step) (text string, err error) {
 	switch op := s.op.(type) {
 	case *createOp, *deleteOp, *updateOp:

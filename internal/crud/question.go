@@ -113,7 +113,7 @@ func valuesInWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[
 	return words, nil
 }
 
-// previewText says what previewText be done: in the owner's sentences, if there is a function for that, after the row's name where they do
+// previewText says what would be done: in the owner's sentences, if there is a function for that, after the row's name where they do
 // not say it. Of "the lease of unit 1D", nobody knows whose it is.
 func (op *operateOp) previewText(ctx context.Context, tx pgx.Tx) (string, error) {
 	if op.declared.Preview == "" {

@@ -190,7 +190,7 @@ func (u *undoing) read(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// requireUndoable says what the writes lack to be undone.
+// requireUndoable refuses writes that cannot be undone.
 func (u *undoing) requireUndoable() error {
 	for _, w := range u.writes {
 		if w.Lost != nil {

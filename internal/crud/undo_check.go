@@ -179,7 +179,7 @@ func takenBack(undos []*db.RowChangeUndosRow, turn int, at rowKey) bool {
 	})
 }
 
-// described is undone, for texts.
+// described names what is undone, for texts.
 func (u *undoing) described() string {
 	if len(u.kept) > 0 {
 		return "part of " + u.Asked

@@ -311,7 +311,7 @@ func reread(ctx context.Context, tx pgx.Tx, part *registry.Result) error {
 	return err
 }
 
-// visibleRow returns the visibleRow as models may see it, before the undo. References to rows that are removed too are left out: they
+// visibleRow returns the row as models may see it, before the undo. References to rows that are removed too are left out: they
 // would get refs for nothing.
 func (w *formerWrite) visibleRow(final map[rowKey]*formerWrite) map[string]any {
 	row := map[string]any{w.entity.Key.Name: w.EntityID}
