@@ -115,6 +115,15 @@ func TestAwkwardNames(t *testing.T) {
 	require.JSONEq(t, `{"table": "big \"berths\"", "filters": [{"field": "id", "op": "=", "value": "berth_1"}], "data": {"paid": true}}`, string(resp.ToolCalls[0].Args))
 }
 
+// A part that nothing has is not taken for the thing's name, which would be empty then.
+func TestUnknownPartChangesNothing(t *testing.T) {
+	t.Parallel()
+	known := nodes.Entity{Ref: "order_1", Type: "order", Label: "Wheels", Tier: "recent", Action: "read", Touched: 1}
+	for _, message := range []string{"change the spokes of Wheels to steel", "rename the spokes of Wheels to Steel"} {
+		require.Empty(t, plan(t, message, known), message)
+	}
+}
+
 // Only a column that says so is what "done" sets, however many others are true or false; and "done" may be a state's value.
 func TestDoneIsNoOtherFlag(t *testing.T) {
 	t.Parallel()

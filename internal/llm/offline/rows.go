@@ -113,7 +113,7 @@ func (s *scene) changes(c *command, e *domain.Entity) map[string]any {
 		set[col.Name] = typed(col, c.value, s.Today)
 	} else if quantityColumn(e) == nil || s.takeAmount(c.value, e, set) != "" {
 		clear(set)
-		if label != nil && renaming.MatchString(c.text) {
+		if label != nil && c.value != "" && renaming.MatchString(c.text) {
 			set[label.Name] = trimName(c.value)
 		}
 	}

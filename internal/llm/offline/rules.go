@@ -307,7 +307,7 @@ func changes(s *scene, c *command) bool {
 		c.kind = first(filtered(s.lex.ranked, func(e *domain.Entity) bool { return columnIn(part, e) != nil }))
 	}
 	if _, unit := s.lex.unit(part); part != "" && c.kind != nil && !unit && !amounts.MatchString(part) && columnIn(part, c.kind) == nil {
-		c.value = "" // nothing has such a part: no other is changed instead
+		c.column, c.value = nil, "" // nothing has such a part: no other is changed instead
 	}
 
 	return true
