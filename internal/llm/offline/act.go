@@ -12,7 +12,7 @@ import (
 // act makes the calls of a step: those that the plan would contain by now.
 func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 	done := filtered(s.Results, func(r nodes.Result) bool { return r.Current && r.Step == in.Step.Number })
-	st := s.due(&in.Step)
+	st := s.stepNow(&in.Step)
 	if n := len(done); n > 0 {
 		last := done[n-1]
 		if last.Error != "" {
@@ -36,8 +36,8 @@ func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 	return words, st.call(vocab.ToolStepComplete, args{"summary": "Done: " + st.does + "."}).calls
 }
 
-// due is a step of the plan as it would be made now. One that code added to the plan reads what the next step needs.
-func (s *scene) due(planned *nodes.PlannedStep) *step {
+// stepNow is a step of the plan as it would be made now. One that code added to the plan reads what the next step needs.
+func (s *scene) stepNow(planned *nodes.PlannedStep) *step {
 	p := s.plan()
 	same := filtered(p.steps, func(st *step) bool { return st.kind == planned.Type })
 	named := filtered(same, func(st *step) bool { return st.does == planned.Description })
@@ -46,7 +46,7 @@ func (s *scene) due(planned *nodes.PlannedStep) *step {
 	}
 	p.steps = nil
 	if planned.Type == vocab.StepRead {
-		p.readThese(s.these(planned.Refs, s.lex.domain.Entities...))
+		p.readThese(s.things(planned.Refs, s.lex.domain.Entities...))
 	}
 	all := &step{kind: planned.Type, does: planned.Description, about: &domain.Entity{}}
 	for _, st := range p.steps {

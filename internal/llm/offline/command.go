@@ -56,19 +56,24 @@ var sentenceEnd = regexp.MustCompile(`[.!?;]\s+`)
 // parse applies the first rule that matches the message, or its greeting, or one of its first sentences. A long message
 // matches no rule.
 func (s *scene) parse(message string) *command {
-	const most, greeting = 1000, 1 // bytes; which of the texts
-	if len(message) > most {
+	const longest = 1000 // bytes
+	if len(message) > longest {
 		return &command{verb: verbChat, text: "(a long message)"}
 	}
 	text := bare(message)
 	if m := pointed.FindStringSubmatch(text); m != nil && itWord.MatchString(m[2]) {
 		text = itWord.ReplaceAllString(m[2], m[1])
 	}
-	for i, said := range append([]string{text, strings.TrimSpace(message)}, mapped(sentenceEnd.Split(text, 8), bare)...) {
-		c := s.parseOne(said)
-		greets, answers := c.is(verbGreet, verbThanks), c.is(verbConfirm, verbDeny)
-		if !c.is(verbChat) && (i != greeting || greets) && (i <= greeting || !answers) {
-			return s.firstOf(said, c)
+	if c := s.parseOne(text); !c.is(verbChat) {
+		return s.firstWish(text, c)
+	}
+	if c := s.parseOne(strings.TrimSpace(message)); c.is(verbGreet, verbThanks) { // which are courtesies elsewhere
+		return c
+	}
+	for _, sentence := range sentenceEnd.Split(text, 8) {
+		sentence = bare(sentence)
+		if c := s.parseOne(sentence); !c.is(verbChat, verbConfirm, verbDeny) {
+			return s.firstWish(sentence, c)
 		}
 	}
 
@@ -82,47 +87,38 @@ var andThen = regexp.MustCompile(`(?i)^(.+?)(?:[.!?;,]+(?:\s+(?:and|then|also))*
 // reminding begins what is to be remembered as it is said.
 var reminding = regexp.MustCompile(`(?i)^(?:remind|remember|don't|i have|i must)\b`)
 
-// firstOf is the first of two wishes, each of which says by itself what it is about, else the command.
-func (s *scene) firstOf(text string, c *command) *command {
+// firstWish is the first of two wishes, if each says by itself what it is about; else the command of the whole text.
+func (s *scene) firstWish(text string, whole *command) *command {
 	m := andThen.FindStringSubmatch(text)
-	if m == nil || c.agreed || reminding.MatchString(text) || !c.is(verbRevise, verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule, verbList, verbShow) {
-		return c
+	if m == nil || whole.agreed || reminding.MatchString(text) || !whole.is(verbRevise, verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule, verbList, verbShow) {
+		return whole
 	}
-	one, other := s.parseOne(bare(m[1])), s.parseOne(bare(m[2]))
-	for _, half := range []*command{one, other} {
-		named := len(half.about.entities) > 0 || half.is(verbSave) || half.is(verbChange, verbRemove) && half.about.name != ""
-		homeless := c.is(verbAdd) && c.kind == nil && half.is(verbAdd) // the user is asked where it goes
-		if half.is(verbChat) || half.kind == nil && !named && !homeless {
-			return c
-		}
+	wish, other := s.parseOne(bare(m[1])), s.parseOne(bare(m[2]))
+	atOnce := whole.is(verbRevise) && !other.is(verbSave) // a draft is changed in several ways at once
+	if atOnce || !wish.standsAlone(whole) || !other.standsAlone(whole) {
+		return whole
 	}
-	if c.is(verbRevise) && !other.is(verbSave) { // a draft is changed in several ways at once
-		return c
-	}
-	one.rest = m[2]
+	wish.rest = m[2]
 
-	return one
+	return wish
+}
+
+// standsAlone reports whether one of two wishes says what it is about. Where to add something may be left open, as the user is asked.
+func (c *command) standsAlone(whole *command) bool {
+	named := len(c.about.entities) > 0 || c.is(verbSave) || c.is(verbChange, verbRemove) && c.about.name != ""
+	placeLeftOpen := c.is(verbAdd) && whole.is(verbAdd) && whole.kind == nil
+
+	return !c.is(verbChat) && (c.kind != nil || named || placeLeftOpen)
 }
 
 // excepting matches what takes something out of what is meant, which no rule understands.
 var excepting = regexp.MustCompile(`(?i)\b(?:except|but|apart from|other than|excluding)\b`)
 
+// parseOne applies the first rule that matches and accepts a text.
 func (s *scene) parseOne(text string) *command {
 	for _, r := range s.lex.rules {
-		m := r.pattern.FindStringSubmatch(text)
-		if m == nil {
-			continue
-		}
-		c := &command{verb: r.verb, text: text}
-		for i, group := range r.pattern.SubexpNames() {
-			switch group {
-			case "object":
-				c.object = strings.TrimSpace(m[i])
-			case "value":
-				c.value = m[i]
-			}
-		}
-		if r.fits != nil && !r.fits(s, c) {
+		c := r.match(text)
+		if c == nil || r.accept != nil && !r.accept(s, c) {
 			continue
 		}
 		if c.is(verbChange, verbRemove, verbSave, verbForget) && excepting.MatchString(c.object) {
@@ -139,33 +135,39 @@ func (s *scene) parseOne(text string) *command {
 // lead is the word that a command begins with, in lower case.
 func (c *command) lead() string { return strings.ToLower(strings.Fields(c.text)[0]) }
 
+// title is what a step or a conversation is called.
+func (c *command) title() string { return capitalize(cmp.Or(c.text, string(c.verb))) }
+
 func (c *command) is(verbs ...verb) bool { return slices.Contains(verbs, c.verb) }
 
-// resolve finds the rows that a command describes, or the things that it names, unless its rule has. What no column can
-// tell apart is said to be so: a condition is never left out.
+// resolve finds the rows that a command describes, or the things that it names, unless its rule has.
 func (s *scene) resolve(c *command) {
-	set := c.is(verbChange, verbRemove) && s.isSet(c)
 	switch {
-	case set || c.is(verbList, verbCount):
-		c.rows = s.selection(c)
-		if c.is(verbList) && plannedWord.MatchString(c.text) { // what is planned is called what it is planned with
-			c.rows.name = ""
-		}
-		if isPronoun(c.rows.name) { // no row is called "it"
-			c.verb = verbChat
-		}
-		if c.rows.unfit || c.rows.order != nil && c.verb != verbList {
-			c.verb = verbCompare
-		}
+	case c.is(verbList, verbCount), c.is(verbChange, verbRemove) && s.isSet(c):
+		s.resolveRows(c)
 	case c.is(verbChange, verbRemove):
 		c.about = s.find(c.object, c.kind)
-		if len(c.about.entities) == 0 && c.verb == verbChange {
+		if len(c.about.entities) == 0 && c.is(verbChange) {
 			c.about = s.find(c.object)
 		}
-	case c.verb == verbAdd:
+	case c.is(verbAdd):
 		c.about = s.addedThings(c)
-	case c.verb == verbRetain:
+	case c.is(verbRetain):
 		c.about = s.find(c.object)
+	}
+}
+
+// resolveRows says so if no column can tell the rows apart: a condition is never left out.
+func (s *scene) resolveRows(c *command) {
+	c.rows = s.selection(c)
+	if c.is(verbList) && plannedWord.MatchString(c.text) { // what is planned is called what it is planned with
+		c.rows.name = ""
+	}
+	if isPronoun(c.rows.name) { // no row is called "it"
+		c.verb = verbChat
+	}
+	if c.rows.unfit || c.rows.order != nil && !c.is(verbList) {
+		c.verb = verbCompare
 	}
 }
 
@@ -205,8 +207,8 @@ func (s *scene) asked() *command {
 	return &command{verb: verbChat}
 }
 
-// means sets what an answer names.
-func (s *scene) means(asked *command, things []*nodes.Entity) {
+// answerWith makes a request be about the things that the answer names.
+func (s *scene) answerWith(asked *command, things []*nodes.Entity) {
 	asked.about = found{text: trimName(s.Message), entities: things, exact: true}
 }
 
@@ -216,16 +218,13 @@ func (s *scene) agree(asked, c *command) {
 	asked.agreed, asked.text = true, cmp.Or(asked.text, c.text)
 	chosen := filtered(s.options(), isPending)
 	if asked.is(verbDraft, verbRevise, verbPlan, verbPending, verbShow, verbChat, verbSave) {
-		asked.verb, asked.value = verbSave, map[bool]string{true: asked.value}[asked.is(verbSave)]
-		if len(chosen) == 0 {
-			chosen = filtered(s.focus(nil), isPending)
+		if !asked.is(verbSave) {
+			asked.verb, asked.value = verbSave, "" // a new name comes with "save" alone
 		}
-		if len(chosen) == 0 {
-			chosen = s.drafts()
-		}
+		chosen = firstFilled(chosen, filtered(s.focus(nil), isPending), s.drafts())
 	}
 	if len(chosen) > 0 {
-		s.means(asked, chosen)
+		s.answerWith(asked, chosen)
 	}
 }
 
@@ -233,7 +232,7 @@ func (s *scene) agree(asked, c *command) {
 func (s *scene) chosen() []*nodes.Entity {
 	options, r := s.options(), found{text: s.Message}
 	r.entities = filtered(options, func(e *nodes.Entity) bool { return strings.Contains(s.Message, e.Ref) })
-	if len(r.entities) == 0 && len(options) > 0 && !s.byPlace(&r, nil) {
+	if len(r.entities) == 0 && len(options) > 0 && !s.byPosition(&r, nil) {
 		s.byName(&r, nil, options)
 	}
 
@@ -248,38 +247,48 @@ var (
 
 // completes adds what a request lacked if the message supplies exactly that. A long message is another request.
 func (s *scene) completes(asked, c *command) bool {
-	const most = 8 // words
-	answer := trimName(intoWhat.ReplaceAllString(bare(s.Message), ""))
-	if len(words(s.Message)) > most {
+	const longest = 8 // words
+	if len(words(s.Message)) > longest {
 		return false
 	}
 	if chosen := s.chosen(); len(chosen) == 1 && !c.is(verbAdd, verbDraft) {
-		s.means(asked, chosen)
+		s.answerWith(asked, chosen)
 		return true
 	}
 	if ownQuestion.MatchString(s.Message) || !c.is(verbChat, verbList, verbShow) {
 		return false
 	}
-	kind, values := s.lex.place(answer)
+	answer := trimName(intoWhat.ReplaceAllString(bare(s.Message), ""))
 	switch {
-	case asked.verb == verbAdd && asked.kind == nil && kind != nil && (len(values) > 0 || trimName(s.lex.cutTypes(answer, kind)) == ""):
-		asked.kind, asked.values = kind, values
-	case asked.verb == verbAdd && asked.kind != nil && asked.object == "" && c.verb == verbChat:
-		asked.object = answer
-	case asked.verb == verbSchedule && len(dates(s.Message, s.Today)) > 0:
+	case asked.is(verbAdd):
+		return s.completesAdd(asked, c, answer)
+	case asked.is(verbSchedule) && len(dates(s.Message, s.Today)) > 0:
 		asked.text += " on " + answer
 		if values := s.lex.valuesIn(answer, s.lex.schedule); len(values) > 0 {
 			asked.values = values
 		}
+
+		return true
 	case asked.is(verbChange, verbRemove, verbShow):
-		s.means(asked, s.find(answer, asked.kind).entities)
+		s.answerWith(asked, s.find(answer, asked.kind).entities)
 		return len(asked.about.entities) == 1
 	default:
 		return false
 	}
-	if asked.verb == verbAdd {
-		asked.about = s.addedThings(asked)
+}
+
+// completesAdd takes an answer for the place of what is added, or for what is added to a known place.
+func (s *scene) completesAdd(asked, c *command, answer string) bool {
+	kind, values := s.lex.typeAndValues(answer)
+	switch {
+	case asked.kind == nil && kind != nil && (len(values) > 0 || trimName(s.lex.cutTypes(answer, kind)) == ""):
+		asked.kind, asked.values = kind, values
+	case asked.kind != nil && asked.object == "" && c.is(verbChat):
+		asked.object = answer
+	default:
+		return false
 	}
+	asked.about = s.addedThings(asked)
 
 	return true
 }

@@ -20,34 +20,40 @@ var (
 func dates(text string, today time.Time) []time.Time {
 	var out []time.Time
 	for _, m := range datePhrases.FindAllStringSubmatch(strings.ToLower(text), -1) {
-		switch at := today; {
-		case m[1] != "":
-			if day, err := time.Parse(time.DateOnly, m[1]); err == nil {
-				out = append(out, day)
-			}
-		case m[2] == "weekend":
-			at = next(time.Saturday, today)
-			out = append(out, at, at.AddDate(0, 0, 1))
-		case m[2] != "":
-			out = append(out, at.AddDate(0, 0, relative[m[2]]))
-		case m[3] != "":
-			if strings.Contains(m[0], "next ") {
-				at = at.AddDate(0, 0, 1) // not today
-			}
-			out = append(out, next(time.Weekday(slices.Index(weekdays, m[3])), at))
-		case m[4] != "":
-			n, _ := number(m[4])
-			out = append(out, at.AddDate(0, 0, int(n)*map[string]int{"day": 1, "week": 7}[m[5]]))
-		default:
-			month, day, _ := strings.Cut(m[6], " ")
-			if named, err := time.Parse("Jan 2", month[:3]+" "+day); err == nil {
-				at = named.AddDate(today.Year(), 0, 0)
-				out = append(out, at.AddDate(btoi(at.Before(today)), 0, 0))
-			}
-		}
+		out = append(out, daysOf(m, today)...)
 	}
 
 	return out
+}
+
+// daysOf are the days of one phrase, by the group of datePhrases that has matched; none for a day that no month has.
+func daysOf(m []string, today time.Time) []time.Time {
+	date, relativeDay, weekday, count, unit, monthAndDay := m[1], m[2], m[3], m[4], m[5], m[6]
+	switch {
+	case date != "":
+		if day, err := time.Parse(time.DateOnly, date); err == nil {
+			return []time.Time{day}
+		}
+	case relativeDay == "weekend":
+		saturday := next(time.Saturday, today)
+		return []time.Time{saturday, saturday.AddDate(0, 0, 1)}
+	case relativeDay != "":
+		return []time.Time{today.AddDate(0, 0, relative[relativeDay])}
+	case weekday != "":
+		from := today.AddDate(0, 0, btoi(strings.Contains(m[0], "next "))) // which is not today
+		return []time.Time{next(time.Weekday(slices.Index(weekdays, weekday)), from)}
+	case count != "":
+		n, _ := number(count)
+		return []time.Time{today.AddDate(0, 0, int(n)*map[string]int{"day": 1, "week": 7}[unit])}
+	default:
+		month, day, _ := strings.Cut(monthAndDay, " ")
+		if named, err := time.Parse("Jan 2", month[:3]+" "+day); err == nil {
+			at := named.AddDate(today.Year(), 0, 0)
+			return []time.Time{at.AddDate(btoi(at.Before(today)), 0, 0)}
+		}
+	}
+
+	return nil
 }
 
 // next is the first such day from a day on.

@@ -26,20 +26,22 @@ var (
 // anything matches what leaves the choice to whoever drafts.
 var anything = regexp.MustCompile(`(?i)^(?:suggest|invent|propose|think up|dream up|come up with)(?: me| us)? (?:something|anything)\b`)
 
-// drafts: "draft a Thai basil chicken", "make me a curry", "add a new recipe for pancakes".
-func drafts(s *scene, c *command) bool {
+// acceptDraft: "draft a Thai basil chicken", "make me a curry", "add a new recipe for pancakes".
+func acceptDraft(s *scene, c *command) bool {
 	c.kind = s.lex.draftable
 	if c.kind == nil || pointing.MatchString(c.object) || strings.HasPrefix(strings.ToLower(c.object), "the ") {
 		return false
 	}
-	_, known := s.lex.template(c.object)
-	ours, other := s.lex.leadingType(c.object) == c.kind, s.lex.typeIn(c.object)
-	switch lead := c.lead(); {
-	case other != nil && other != c.kind && !ours && !known:
-		return false
-	default:
-		return ours || lead == "draft" || anything.MatchString(c.text) || known && lead != "add" && lead != "new"
+	if s.lex.leadingType(c.object) == c.kind {
+		return true
 	}
+	_, known := s.lex.template(c.object)
+	if other := s.lex.typeIn(c.object); other != nil && other != c.kind && !known {
+		return false
+	}
+	lead := c.lead()
+
+	return lead == "draft" || anything.MatchString(c.text) || known && lead != "add" && lead != "new"
 }
 
 // unsaved follows what introduces drafts.
@@ -67,7 +69,7 @@ func (p *planner) revise() {
 func (p *planner) redraft(e *nodes.Entity, change func(content map[string]any)) {
 	st, content := p.step(vocab.StepGenerate, p.lex.domain.ByType(e.Type), e.Ref), clone(e.Draft)
 	change(content)
-	patch := changed(clone(e.Draft), content)
+	patch := mergePatch(clone(e.Draft), content)
 	if len(patch) == 0 {
 		st.giveUp(notThere, "I do not know how to do that to the draft; it is unchanged.")
 		return
@@ -76,61 +78,76 @@ func (p *planner) redraft(e *nodes.Entity, change func(content map[string]any)) 
 	st.words = "This is the draft now." + unsaved
 }
 
-// changed is the merge patch from one content to another. A shortened list would be rejected as incomplete: its entries
-// are removed by their positions, and those of the new one added behind them.
-func changed(was, now map[string]any) map[string]any {
+// mergePatch leads from one content to another. A shortened list would be rejected as incomplete: its entries are removed by
+// their positions, and those of the new one added behind them.
+func mergePatch(was, now map[string]any) map[string]any {
 	patch := map[string]any{}
 	for name, v := range now {
-		before, _ := was[name].([]any)
-		after, _ := v.([]any)
 		if flat(was[name]) == flat(v) {
 			continue
 		}
 		patch[name] = v
-		if len(after) > 0 && len(after) < len(before) {
-			places := map[string]any{}
-			for i := range before {
-				places[strconv.Itoa(i+1)] = nil
-			}
-			for i, entry := range after {
-				places[strconv.Itoa(len(before)+i+1)] = entry
-			}
-			patch[name] = places
+		before, _ := was[name].([]any)
+		after, _ := v.([]any)
+		if len(after) == 0 || len(after) >= len(before) {
+			continue
 		}
+		places := map[string]any{}
+		for i := range before {
+			places[strconv.Itoa(i+1)] = nil
+		}
+		for i, entry := range after {
+			places[strconv.Itoa(len(before)+i+1)] = entry
+		}
+		patch[name] = places
 	}
 
 	return patch
 }
 
-// compose fills the template with the longest phrase in the text, else the last one. The user's own words become the
-// name if they are one: a single word is an ingredient of the template's dish.
+// compose fills the template for a text, whose own words become the name if they are one: a single word is an ingredient of
+// the template's dish.
 func (s *scene) compose(text string) map[string]any {
-	d := s.lex.Draft
-	title := strings.Join(strings.Fields(titleNoise.ReplaceAllString(s.lex.cutTypes(forPeople.ReplaceAllString(text, " "), s.lex.draftable)+" ", " ")), " ")
-	title = titleCase(strings.Trim(edges.ReplaceAllString(title, ""), ` "'“”.,;:!?-`))
+	d, title := s.lex.Draft, s.draftTitle(text)
 	t, _ := s.lex.template(text)
-	fill, slots := []string{"{title}", title}, slices.Sorted(maps.Keys(d.Slots))
-	for i, name := range slots {
-		slot, said := d.Slots[name], d.Slots[name].Words
-		for _, other := range slots[i+1:] { // of what is named, something comes first: a pumpkin soup needs no chicken
-			said = slices.Concat(said, d.Slots[other].Words)
-		}
-		said = filtered(said, func(w string) bool {
-			return within(text, w) && !slices.ContainsFunc(fill[2:], func(used string) bool { return within(used, w) })
-		})
-		w := cmp.Or(append(said, t.Slots[name], slot.Default)...)
-		fill = append(fill, "{"+name+"}", w, "{"+capitalize(name)+"}", titleCase(w))
-	}
 	content := clone(t.Content)
-	mapText(content, strings.NewReplacer(fill...).Replace)
-	const most = 60 // characters; longer text is a description
-	if len(strings.Fields(title)) > 1 && len(title) <= most || clean.Value(content[d.Title]) == "" {
+	mapText(content, s.filling(t, title, text).Replace)
+	const longest = 60 // characters; longer text is a description
+	if len(strings.Fields(title)) > 1 && len(title) <= longest || clean.Value(content[d.Title]) == "" {
 		content[d.Title] = cmp.Or(title, "New "+s.lex.draftable.Name)
 	}
 	s.rework(content, text)
 	s.leaveOut(content, s.avoided())
 
 	return content
+}
+
+// draftTitle is the name in a request for a draft, "" if it has none.
+func (s *scene) draftTitle(text string) string {
+	title := s.lex.cutTypes(forPeople.ReplaceAllString(text, " "), s.lex.draftable)
+	title = strings.Join(strings.Fields(titleNoise.ReplaceAllString(title+" ", " ")), " ")
+
+	return titleCase(strings.Trim(edges.ReplaceAllString(title, ""), ` "'“”.,;:!?-`))
+}
+
+// filling puts into a template's slots what the text names for them, else the template's or the declaration's default.
+func (s *scene) filling(t domain.OfflineTemplate, title, text string) *strings.Replacer {
+	d, fill, used := s.lex.Draft, []string{"{title}", title}, []string(nil)
+	slots := slices.Sorted(maps.Keys(d.Slots))
+	for i, name := range slots {
+		var said []string
+		for _, from := range slots[i:] { // of what is named, something comes first: a pumpkin soup needs no chicken
+			said = slices.Concat(said, d.Slots[from].Words)
+		}
+		said = filtered(said, func(w string) bool {
+			return within(text, w) && !slices.ContainsFunc(used, func(before string) bool { return within(before, w) })
+		})
+		w := cmp.Or(append(said, t.Slots[name], d.Slots[name].Default)...)
+		used = append(used, w)
+		fill = append(fill, "{"+name+"}", w, "{"+capitalize(name)+"}", titleCase(w))
+	}
+
+	return strings.NewReplacer(fill...)
 }
 
 func longestWord(list []string, text string) string {
@@ -160,8 +177,7 @@ func (s *scene) applyChanges(content map[string]any, text string) {
 		}
 		for column, v := range ch.Set {
 			if _, isList := v.([]any); isList { // lists grow
-				have := texts(content[column])
-				v = slices.Concat(have, filtered(texts(v), func(w string) bool { return !slices.Contains(have, w) }))
+				v = union(texts(content[column]), texts(v))
 			}
 			content[column] = v
 		}
@@ -272,7 +288,7 @@ func (s *scene) addPart(content map[string]any, item string) {
 func (s *scene) leaveOut(content map[string]any, things []string) {
 	d := s.lex.Draft
 	for _, thing := range things {
-		for _, word := range s.lex.covers(trimName(thing)) {
+		for _, word := range s.lex.family(trimName(thing)) {
 			parts := objects(content[d.Child])
 			kept := filtered(parts, func(row map[string]any) bool { return !within(clean.Value(row[d.Item]), word) })
 			if len(kept) == len(parts) {
@@ -282,9 +298,9 @@ func (s *scene) leaveOut(content map[string]any, things []string) {
 			cut := regexp.MustCompile(`(?i)(?:,? and|,) (?:the )?` + regexp.QuoteMeta(word) + `(?:e?s)?\b|\b(?:the )?` + regexp.QuoteMeta(word) + `(?:e?s)?(?: and|,) `)
 			mapText(content, func(text string) string { return cut.ReplaceAllString(text, "") })
 			steps := filtered(texts(content[d.Steps]), func(text string) bool { return !within(text, word) }) // texts about nothing else
-			content[d.Title], content[d.Child], content[d.Steps] = title, anys(kept), anys(steps)
+			content[d.Title], content[d.Child], content[d.Steps] = title, untyped(kept), untyped(steps)
 		}
 	}
 }
 
-func anys[T any](items []T) []any { return mapped(items, func(x T) any { return x }) }
+func untyped[T any](items []T) []any { return mapped(items, func(x T) any { return x }) }

@@ -20,8 +20,8 @@ type lexicon struct {
 	rules  []rule
 
 	schedule  *domain.Entity   // the declared type whose rows assign things to days; nil for none
-	day, link *domain.Column   // its day, and its link to what is planned,
-	planned   *domain.Entity   // of this type
+	day, link *domain.Column   // of the schedule: its day, and what is planned for it
+	planned   *domain.Entity   // the type that link leads to
 	draftable *domain.Entity   // the type with declared templates; nil for none
 	stock     *domain.Entity   // the first type with quantities that is not a checklist: what is on hand; nil for none
 	wholes    []*domain.Entity // the types whose rows have parts
@@ -41,25 +41,28 @@ func newLexicon(d *domain.Domain) *lexicon {
 	rank := func(e *domain.Entity) int { return btoi(e.Part) + 2*btoi(e.Reference) }
 	lex.ranked = slices.SortedStableFunc(slices.Values(d.Entities), func(a, b *domain.Entity) int { return rank(a) - rank(b) })
 	for _, e := range lex.ranked {
-		for _, said := range append([]string{e.Name, e.Plural, e.Type, human(e.Table)}, e.Aliases...) {
-			lex.add(e, nil, said, "")
-		}
+		lex.addNames(e, append([]string{e.Name, e.Plural, e.Type, human(e.Table)}, e.Aliases...)...)
 		for _, c := range e.Columns {
 			for _, v := range c.Enum {
-				lex.add(e, c, human(v), v)
+				lex.addValue(e, c, human(v), v)
 			}
 		}
 	}
-	for _, s := range filtered(d.Subdomains, func(s *domain.Subdomain) bool { return len(s.Tables) > 0 }) {
-		for _, said := range append([]string{human(s.Name)}, s.Aliases...) {
-			lex.add(d.ByTable(s.Tables[0]), nil, said, "")
+	for _, s := range d.Subdomains {
+		if len(s.Tables) > 0 {
+			lex.addNames(d.ByTable(s.Tables[0]), append([]string{human(s.Name)}, s.Aliases...)...)
 		}
 	}
-	lex.addDeclared()
-	lex.assignParts()
+	for _, v := range lex.Values {
+		e := d.ByType(v.Type)
+		for _, w := range v.Words {
+			lex.addValue(e, e.Column(v.Column), w, cmp.Or(clean.Value(v.Value), w))
+		}
+	}
 	longest := func(a, b value) int { return len(b.words) - len(a.words) }
 	slices.SortStableFunc(lex.values, longest)
 	slices.SortStableFunc(lex.names, longest)
+	lex.assignRoles()
 	lex.rules = slices.Concat(aboutTalk(), lex.declared(), aboutRows())
 
 	return lex
@@ -73,26 +76,21 @@ func btoi(b bool) int {
 	return 0
 }
 
-// add adds words for a type or a value. Nobody says "other" to mean the value, and "the pantry" is every row if it is a
-// word for the whole table, rather than one location.
-func (lex *lexicon) add(e *domain.Entity, c *domain.Column, said, v string) {
-	w := stems(said)
-	switch {
-	case e == nil || len(w) == 0:
-	case c == nil:
-		lex.names = append(lex.names, value{words: w, entity: e})
-	case !c.Hidden && v != "other" && v != "none" && indexWords(stems(e.Name+" "+e.Plural), w) < 0:
-		lex.values = append(lex.values, value{w, e, c, v})
+// addNames adds words for a type, which a subdomain's table may not have.
+func (lex *lexicon) addNames(e *domain.Entity, names ...string) {
+	for _, said := range names {
+		if w := stems(said); e != nil && len(w) > 0 {
+			lex.names = append(lex.names, value{words: w, entity: e})
+		}
 	}
 }
 
-// addDeclared adds the declaration's words for values.
-func (lex *lexicon) addDeclared() {
-	for _, v := range lex.Values {
-		e := lex.domain.ByType(v.Type)
-		for _, w := range v.Words {
-			lex.add(e, e.Column(v.Column), w, cmp.Or(clean.Value(v.Value), w))
-		}
+// addValue adds words for a column's value. Nobody says "other" to mean the value, and "the pantry" is every row if it is a
+// word for the whole table, rather than one location.
+func (lex *lexicon) addValue(e *domain.Entity, c *domain.Column, said, v string) {
+	w := stems(said)
+	if len(w) > 0 && !c.Hidden && v != "other" && v != "none" && indexWords(stems(e.Name+" "+e.Plural), w) < 0 {
+		lex.values = append(lex.values, value{w, e, c, v})
 	}
 }
 
@@ -103,9 +101,6 @@ var buying = regexp.MustCompile(`(?i)bought|purchased`)
 // purchases are bought or not; reminders have a day and are done or not.
 func (lex *lexicon) declared() []rule {
 	var facts, purchases, reminders []rule
-	listing := func(e *domain.Entity, pattern string) rule { // another question is not answered with the whole list
-		return rule{verbList, say(pattern + `\b(?P<object>.*)`), func(s *scene, c *command) bool { c.kind = e; return s.term(c.object, e) == "" }}
-	}
 	for _, f := range lex.Facts {
 		kind, pattern := lex.domain.ByType(f.Type), regexp.MustCompile(`(?i)\b(?:`+alternatives(f.Words)+`)\b\s*(?:to |that )?(?P<object>.*)$`)
 		facts = append(facts, rule{verbNote, pattern, func(_ *scene, c *command) bool {
@@ -114,17 +109,30 @@ func (lex *lexicon) declared() []rule {
 		}}, listing(kind, `what do you know about (?:me|us)`))
 	}
 	for _, e := range lex.domain.Entities {
-		done, into := doneColumn(e), func(_ *scene, c *command) bool { c.kind = e; return true }
-		switch {
-		case e.Reference || done == nil || labelColumn(e) == nil:
+		done := doneColumn(e)
+		if e.Reference || done == nil || labelColumn(e) == nil {
+			continue
+		}
+		switch into := func(_ *scene, c *command) bool { c.kind = e; return true }; {
 		case dayColumn(e) != nil:
-			reminders = append(reminders, rule{verbAdd, say(`(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to) {object}`), into}, listing(e, `what (?:do|should|must) (?:i|we) (?:(?:have|need) to )?do`))
+			reminders = append(reminders, rule{verbAdd, say(reminds + ` {object}`), into}, listing(e, toDo+`do`))
 		case buying.MatchString(done.Name):
-			purchases = append(purchases, rule{verbAdd, say(`(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of) {object}`), into}, listing(e, `what (?:do|should|must) (?:i|we) (?:(?:have|need) to )?(?:buy|get)`))
+			purchases = append(purchases, rule{verbAdd, say(needs + ` {object}`), into}, listing(e, toDo+`(?:buy|get)`))
 		}
 	}
 
 	return slices.Concat(facts, purchases, reminders) // "I have to buy milk" is a purchase
+}
+
+const (
+	reminds = `(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to)`
+	needs   = `(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of)`
+	toDo    = `what (?:do|should|must) (?:i|we) (?:(?:have|need) to )?`
+)
+
+// listing is the rule for a question about a whole list: one about some of its rows is another question.
+func listing(e *domain.Entity, pattern string) rule {
+	return rule{verbList, say(pattern + `\b(?P<object>.*)`), func(s *scene, c *command) bool { c.kind = e; return s.restOf(c.object, e) == "" }}
 }
 
 func alternatives(list []string) string {
@@ -205,8 +213,8 @@ func (lex *lexicon) holderOf(text string) (*domain.Entity, []value) {
 	return nil, nil
 }
 
-// place is the type that a destination names, directly or by one of its values.
-func (lex *lexicon) place(text string) (*domain.Entity, []value) {
+// typeAndValues are the type that a destination names, directly or by one of its values.
+func (lex *lexicon) typeAndValues(text string) (*domain.Entity, []value) {
 	if e := lex.typeIn(text); e != nil {
 		return e, lex.valuesIn(text, e)
 	}
@@ -214,8 +222,8 @@ func (lex *lexicon) place(text string) (*domain.Entity, []value) {
 	return lex.holderOf(text)
 }
 
-// assignParts finds the types that have a part in what people do.
-func (lex *lexicon) assignParts() {
+// assignRoles finds the types that the model treats in ways of their own.
+func (lex *lexicon) assignRoles() {
 	var parts []string
 	for _, n := range filtered(lex.names, func(n value) bool { return n.entity.Part || n.entity.Reference }) {
 		parts = append(parts, strings.Join(n.words, " "))
@@ -235,29 +243,30 @@ func (lex *lexicon) assignParts() {
 	}
 }
 
-// template is the one with the longest phrase in a text; else the first without any, if the text names what fills it; else the
-// last one, which is for anything.
+// template is the one with the longest phrase in a text, which calls for it; else the first without any, if the text names
+// what fills it; else the last one, which is for anything.
 func (lex *lexicon) template(text string) (t domain.OfflineTemplate, called bool) {
-	best := ""
-	t = lex.Draft.Templates[len(lex.Draft.Templates)-1]
-	for _, one := range lex.Draft.Templates {
-		if w := longestWord(one.Words, text); len(w) > len(best) {
-			t, best = one, w
+	all, longest := lex.Draft.Templates, ""
+	for _, one := range all {
+		if w := longestWord(one.Words, text); len(w) > len(longest) {
+			t, longest = one, w
 		}
 	}
-
-	plain := slices.IndexFunc(lex.Draft.Templates, func(t domain.OfflineTemplate) bool { return len(t.Words) == 0 })
+	if longest != "" {
+		return t, true
+	}
+	plain := slices.IndexFunc(all, func(t domain.OfflineTemplate) bool { return len(t.Words) == 0 })
 	for _, slot := range lex.Draft.Slots {
-		if best == "" && plain >= 0 && longestWord(slot.Words, text) != "" {
-			t = lex.Draft.Templates[plain]
+		if plain >= 0 && longestWord(slot.Words, text) != "" {
+			return all[plain], false
 		}
 	}
 
-	return t, best != ""
+	return all[len(all)-1], false
 }
 
-// covers returns the words an exclusion rules out: the word itself and its family.
-func (lex *lexicon) covers(word string) []string {
+// family returns the words an exclusion rules out: the word itself and its family.
+func (lex *lexicon) family(word string) []string {
 	out := []string{word}
 	for family, members := range lex.Families {
 		if slices.Equal(stems(family), stems(word)) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"alfred/internal/domain"
 	"alfred/nodes"
 )
 
@@ -14,24 +15,24 @@ var (
 	fromStock = regexp.MustCompile(`(?i)\b(?:what (?:i|we) have|what's in|what is in|using what|from my|use up|on hand)\b`)
 )
 
-// counts refuses what is not understood: another total would be no answer.
-func counts(s *scene, c *command) bool {
+// acceptCount refuses what is not understood: another total would be no answer.
+func acceptCount(s *scene, c *command) bool {
 	if object := strings.TrimSpace(c.object); oneOfThem.MatchString(object) {
 		c.object, c.among = oneOfThem.ReplaceAllString(object, ""), s.shown(nil)
 	}
 	if len(c.among) > 0 {
 		c.kind = s.typeOf(c.among)
-	} else if c.kind, _ = s.lex.place(c.object); c.kind == nil {
+	} else if c.kind, _ = s.lex.typeAndValues(c.object); c.kind == nil {
 		c.verb = verbList
-		return searches(s, c)
+		return acceptSearch(s, c)
 	}
 
 	return s.selection(c).name == "" && !perColumn.MatchString(c.object)
 }
 
-// uses: "recipes that use my eggs" looks at what a thing is made of and, for the user's own things, at how much there
+// acceptUses: "recipes that use my eggs" looks at what a thing is made of and, for the user's own things, at how much there
 // is.
-func uses(s *scene, c *command) bool {
+func acceptUses(s *scene, c *command) bool {
 	c.kind = s.lex.typeIn(c.value)
 	if c.kind == nil && oneOfThem.MatchString(strings.TrimSpace(c.value)) {
 		c.kind = s.typeOf(s.shown(nil))
@@ -41,9 +42,9 @@ func uses(s *scene, c *command) bool {
 	return c.kind != nil && !by.compares() && len(c.kind.Children) > 0 && trimName(c.object) != "" && !fromStock.MatchString(c.text)
 }
 
-// searches looks for rows of the type that an object names, by a value or by something known, else for things on hand.
-func searches(s *scene, c *command) bool {
-	if c.kind, _ = s.lex.place(c.object); c.kind == nil {
+// acceptSearch looks for rows of the type that an object names, by a value or by something known, else for things on hand.
+func acceptSearch(s *scene, c *command) bool {
+	if c.kind, _ = s.lex.typeAndValues(c.object); c.kind == nil {
 		c.kind = cmp.Or(s.kindOf(c.object), s.lex.stock)
 	}
 
@@ -59,28 +60,23 @@ var (
 	oneOfThem = regexp.MustCompile(`(?i)^(?:ones?|of (?:them|these|those))\b`)
 )
 
-// looks decides between a list, a thing in full and a search.
-func looks(s *scene, c *command) bool {
+// acceptLook decides between a list, a thing in full and a search.
+func acceptLook(s *scene, c *command) bool {
 	if madeOf.MatchString(c.text) {
 		return false
 	}
 	if s.looksInside(c) {
 		return true
 	}
-	if types := s.lex.typesIn(c.object); len(types) > 0 {
-		c.kind, c.also = types[0], types[1:]
-	} else if e := s.lex.schedule; e != nil && (plannedWord.MatchString(c.text) || len(s.lex.valuesIn(c.object, e)) > 0) {
-		c.kind = e
-	} else if e := s.datedBy(c.object); e != nil {
-		c.kind = e
-	} else if c.kind, _ = s.lex.holderOf(c.object); c.kind == nil && oneOfThem.MatchString(c.object) {
+	c.kind, c.also = s.typesSought(c)
+	if c.kind == nil && oneOfThem.MatchString(c.object) {
 		return s.looksAmong(c, s.shown(nil))
 	}
 	c.about = s.find(c.object)
-	switch {
-	case s.meansThing(c):
+	if s.meansThing(c) {
 		return true
-	case c.kind == nil:
+	}
+	if c.kind == nil {
 		return showLead.MatchString(c.text) && !knowledge.MatchString(c.text) && trimName(c.object) != ""
 	}
 	c.verb, c.about = verbList, found{}
@@ -88,9 +84,22 @@ func looks(s *scene, c *command) bool {
 	return true
 }
 
-// offers: what could be made is looked up among what is planned with.
-func offers(s *scene, c *command) bool {
-	if c.kind = s.lex.planned; c.kind == nil || s.term(c.object, c.kind, s.lex.schedule) != "" {
+// typesSought are the types of the rows that a lookup is about, by their names, by a day or by a value.
+func (s *scene) typesSought(c *command) (kind *domain.Entity, also []*domain.Entity) {
+	if types := s.lex.typesIn(c.object); len(types) > 0 {
+		return types[0], types[1:]
+	}
+	if e := s.lex.schedule; e != nil && (plannedWord.MatchString(c.text) || len(s.lex.valuesIn(c.object, e)) > 0) {
+		return e, nil
+	}
+	holder, _ := s.lex.holderOf(c.object)
+
+	return cmp.Or(s.datedBy(c.object), holder), nil
+}
+
+// acceptOffer: what could be made is looked up among what is planned with.
+func acceptOffer(s *scene, c *command) bool {
+	if c.kind = s.lex.planned; c.kind == nil || s.restOf(c.object, c.kind, s.lex.schedule) != "" {
 		return false
 	}
 	c.object = ""
@@ -105,15 +114,20 @@ var inIt = regexp.MustCompile(`(?i)^(?:\S+ (?:is|are) )?in (?:it|that|this|there
 func (s *scene) looksInside(c *command) bool {
 	m, whole := s.lex.partsOf.FindStringSubmatch(c.object), s.wholeOf(c.object)
 	switch {
+	case len(s.lex.wholes) == 0:
+		return false
 	case inIt.MatchString(c.object):
 		whole = "it"
-	case whole == "" || m[1]+m[2]+m[3]+m[4] == "": // the rows of the parts' own type
+	case whole == "" || strings.Join(m[1:], "") == "": // the rows of the parts' own type
 		return false
 	}
-	place, _ := s.lex.place(whole)
 	about := s.find(whole, s.lex.wholes...)
-	if len(s.lex.wholes) == 0 || len(about.entities) == 0 && (m == nil || m[4] == "" || about.name == "" || place != nil) {
-		return false
+	if len(about.entities) == 0 {
+		place, _ := s.lex.typeAndValues(whole)
+		ofUnknown := m != nil && m[4] != "" && about.name != "" && place == nil // which is looked up by its name
+		if !ofUnknown {
+			return false
+		}
 	}
 	c.verb, c.kind, c.about = verbShow, s.lex.wholes[0], about
 
@@ -145,16 +159,16 @@ func (s *scene) meansThing(c *command) bool {
 	return showLead.MatchString(c.text) && !all && s.selection(c).name != ""
 }
 
-// isKnown matches a few words that are no question.
-func isKnown(s *scene, c *command) bool {
-	return len(words(c.object)) <= 6 && !knowledge.MatchString(c.object) && !strings.HasPrefix(strings.ToLower(c.object), "how ") && looks(s, c)
+// acceptKnown matches a few words that are no question.
+func acceptKnown(s *scene, c *command) bool {
+	return len(words(c.object)) <= 6 && !knowledge.MatchString(c.object) && !strings.HasPrefix(strings.ToLower(c.object), "how ") && acceptLook(s, c)
 }
 
 // emptying begins what removes all that a list holds.
 var emptying = regexp.MustCompile(`(?i)^(?:clear|empty)\b`)
 
-// isSet reports whether an object means every row of a kind ("everything in the
-// freezer", "all done tasks") rather than a thing by name.
+// isSet reports whether an object means every row of a kind ("everything in the freezer", "all done tasks") rather than a thing
+// by name.
 func (s *scene) isSet(c *command) bool {
 	o := strings.ToLower(c.object)
 	switch {
@@ -163,7 +177,7 @@ func (s *scene) isSet(c *command) bool {
 	case labelColumn(c.kind) == nil && (len(s.lex.valuesIn(o, c.kind)) > 0 || len(dates(o, s.Today)) > 0):
 		return true // rows without a name are identified by day and kind
 	}
-	if emptying.MatchString(c.text) && s.term(o, c.kind) == "" {
+	if emptying.MatchString(c.text) && s.restOf(o, c.kind) == "" {
 		return true
 	}
 	lead, _, _ := strings.Cut(strings.TrimPrefix(o, "the "), " ")

@@ -46,6 +46,18 @@ func (st *step) call(tool string, arguments args) *step {
 	return st
 }
 
+// reads are the calls that look something up, in the form of a plan.
+func (st *step) reads() []json.RawMessage {
+	var out []json.RawMessage
+	for _, c := range st.calls {
+		if vocab.Reads(c.Name) {
+			out = append(out, json.RawMessage(`{"tool":`+flat(c.Name)+`,`+string(c.Args[1:])))
+		}
+	}
+
+	return out
+}
+
 // giveUp ends the step, and says why.
 func (st *step) giveUp(code, why string) *step {
 	return st.call(vocab.ToolBlocked, args{"code": code, "details": why, "next": "fail"})
@@ -81,7 +93,7 @@ func (s *scene) plan() *planner {
 }
 
 func (p *planner) step(kind string, about *domain.Entity, refs ...string) *step {
-	st := &step{kind: kind, about: about, refs: refs, does: capitalize(cmp.Or(p.c.text, string(p.c.verb)))}
+	st := &step{kind: kind, about: about, refs: refs, does: p.c.title()}
 	if kind == vocab.StepRead {
 		st.does = "Look up " + about.Plural
 	}
@@ -102,19 +114,15 @@ func (s *scene) think(most int) *nodes.ThinkOutput {
 	}
 	p := s.plan()
 	for _, st := range p.steps[:min(len(p.steps), most)] {
-		step := nodes.Step{Type: st.kind, Subdomain: s.lex.subdomainOf(st.about), Description: st.does, Refs: append([]string{}, st.refs...), Needs: "refs"}
-		for _, c := range st.calls {
-			if vocab.Reads(c.Name) {
-				step.Calls = append(step.Calls, json.RawMessage(`{"tool":`+flat(c.Name)+`,`+string(c.Args[1:])))
-			}
-		}
-		out.Steps = append(out.Steps, step)
+		out.Steps = append(out.Steps, nodes.Step{
+			Type: st.kind, Subdomain: s.lex.subdomainOf(st.about), Description: st.does, Refs: append([]string{}, st.refs...), Needs: "refs", Calls: st.reads(),
+		})
 	}
 	if p.proposal != "" {
 		out.Decision, out.Proposal = "propose", p.proposal
 	}
 	if len(out.Steps) > 0 { // what asks for nothing titles no conversation
-		out.Goal = capitalize(cmp.Or(p.c.text, string(p.c.verb)))
+		out.Goal = p.c.title()
 	}
 
 	return out
@@ -137,13 +145,13 @@ func (p *planner) read(e *domain.Entity, more args, where ...filter) *step {
 // readThese looks up known rows, in full.
 func (p *planner) readThese(rows []*nodes.Entity) {
 	for _, group := range byKind(rows) {
-		p.read(p.lex.domain.ByType(group[0].Type), inFull, refFilter(refsOf(group)...)).refs = refsOf(group)
+		p.read(p.typeOf(group), inFull, refFilter(refsOf(group)...)).refs = refsOf(group)
 	}
 }
 
-// called is the condition that rows have a name, as people use it: tables with a canonical lookup know variants; elsewhere a
-// part suffices.
-func called(e *domain.Entity, name string) []filter {
+// nameFilters are the condition that rows have a name. A table with a canonical lookup knows the name's variants; in others a part
+// of it suffices.
+func nameFilters(e *domain.Entity, name string) []filter {
 	label := labelColumn(e)
 	switch {
 	case name == "" || label == nil:
@@ -155,8 +163,8 @@ func called(e *domain.Entity, name string) []filter {
 	}
 }
 
-// looked reports whether this turn has read rows of e.
-func (s *scene) looked(e *domain.Entity) bool {
+// hasRead reports whether this turn has read rows of e.
+func (s *scene) hasRead(e *domain.Entity) bool {
 	return slices.ContainsFunc(s.did(vocab.ToolRead), func(r nodes.Result) bool { return r.Type == e.Type })
 }
 
@@ -168,13 +176,13 @@ func (p *planner) list() {
 	if by.desc {
 		order["order_dir"] = "desc"
 	}
-	names := filtered(mapped(splitList(p.c.object), func(item string) string { return p.term(item, p.c.kind) }), isText)
+	names := filtered(mapped(splitList(p.c.object), func(item string) string { return p.restOf(item, p.c.kind) }), isText)
 	if len(names) < 2 || quantityColumn(p.c.kind) == nil || by.name == "" || len(p.c.also) > 0 {
 		names = []string{by.name}
 	}
-	st := p.read(p.c.kind, order, slices.Concat(by.where, called(p.c.kind, names[0]))...)
+	st := p.read(p.c.kind, order, slices.Concat(by.where, nameFilters(p.c.kind, names[0]))...)
 	for _, name := range names[1:] {
-		st.call(vocab.ToolRead, args{"table": p.c.kind.Table, "filters": slices.Concat(by.where, called(p.c.kind, name))})
+		st.call(vocab.ToolRead, args{"table": p.c.kind.Table, "filters": slices.Concat(by.where, nameFilters(p.c.kind, name))})
 	}
 	for _, e := range p.c.also {
 		p.read(e, nil)
@@ -185,14 +193,14 @@ func (p *planner) show() {
 	r := p.c.about
 	p.readThese(r.entities)
 	if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
-		p.read(e, inFull, called(e, r.name)...)
+		p.read(e, inFull, nameFilters(e, r.name)...)
 	}
 }
 
 // uses reads what may contain a thing and, if it is called the user's own, how much of it there is.
 func (p *planner) uses() {
 	if lead, _, _ := strings.Cut(strings.ToLower(p.c.object), " "); p.lex.stock != nil && (lead == "my" || lead == "our") {
-		p.read(p.lex.stock, nil, called(p.lex.stock, trimName(p.c.object))...)
+		p.read(p.lex.stock, nil, nameFilters(p.lex.stock, trimName(p.c.object))...)
 	}
 	p.read(p.c.kind, withRows)
 }

@@ -30,7 +30,7 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 	}
 	parts = append(append(parts, s.wrote()...), s.drafted()...)
 	if len(parts) == 0 {
-		parts = append(parts, s.found(c))
+		parts = append(parts, s.answered(c))
 	}
 	if parts = filtered(parts, isText); len(parts) == 0 {
 		parts = []string{in.Fallback}
@@ -54,15 +54,10 @@ var past = map[string]string{vocab.ToolCreate: "Saved ", vocab.ToolUpdate: "Chan
 func (s *scene) wrote() []string {
 	var out []string
 	for _, tool := range vocab.WriteTools() {
-		var rows []*nodes.Entity
-		for _, r := range s.did(tool) {
-			if kind := s.lex.domain.ByType(r.Type); kind != nil && !kind.Part {
-				rows = append(rows, filtered(mapped(r.Refs, func(ref string) *nodes.Entity { return s.refs[ref] }), func(e *nodes.Entity) bool { return e != nil && e.Type == r.Type })...)
-			}
-		}
+		rows := s.written(tool)
 		names := labelsOf(rows)
 		if len(rows) == 1 && len(rows[0].Columns) > 0 {
-			names[0] = line(s.lex.domain.ByType(rows[0].Type), rows[0].Columns)
+			names[0] = line(s.typeOf(rows), rows[0].Columns)
 		}
 		if len(names) > 0 && past[tool] != "" {
 			out = append(out, past[tool]+list(names, "and")+".")
@@ -72,18 +67,36 @@ func (s *scene) wrote() []string {
 	return out
 }
 
+// written are the rows that a tool has written in this turn, without parts of others.
+func (s *scene) written(tool string) []*nodes.Entity {
+	var rows []*nodes.Entity
+	for _, r := range s.did(tool) {
+		kind := s.lex.domain.ByType(r.Type)
+		if kind == nil || kind.Part {
+			continue
+		}
+		for _, ref := range r.Refs {
+			if e := s.refs[ref]; e != nil && e.Type == r.Type {
+				rows = append(rows, e)
+			}
+		}
+	}
+
+	return rows
+}
+
 // drafted shows drafts in full, because exactly this is saved later.
 func (s *scene) drafted() []string {
 	var out []string
 	for _, r := range s.did(vocab.ToolGenerate) {
-		out = append(out, mapped(filtered(s.these(r.Refs), isPending), s.whole)...)
+		out = append(out, mapped(filtered(s.things(r.Refs), isPending), s.whole)...)
 	}
 
 	return out
 }
 
-// found answers what was asked of what a turn has read; "" if that is a list of rows.
-func (s *scene) found(c *command) string {
+// answered says what was asked of what a turn has read; "" if that is a list of rows.
+func (s *scene) answered(c *command) string {
 	reads, counts, sought := s.did(vocab.ToolRead), s.did(vocab.ToolAnalyze), cmp.Or(c.rows.name, c.about.name)
 	switch {
 	case c.verb == verbUses:
@@ -93,7 +106,7 @@ func (s *scene) found(c *command) string {
 	case len(s.Plan) == 1 && len(reads) == 1 && len(reads[0].Refs) == 0 && reads[0].Error == "" && sought != "":
 		return "I found no " + s.lex.domain.ByType(reads[0].Type).Plural + " called \"" + sought + "\"."
 	case len(s.Plan) == 1 && len(reads) == 1 && len(reads[0].Refs) == 1:
-		return strings.Join(mapped(s.these(reads[0].Refs, s.lex.domain.Entities...), s.whole), "")
+		return strings.Join(mapped(s.things(reads[0].Refs, s.lex.domain.Entities...), s.whole), "")
 	default:
 		return ""
 	}
@@ -113,12 +126,13 @@ func (s *scene) counted(c *command, n string) string {
 
 // using says which rows contain a thing among their parts and, if the turn has looked, how much of it is in stock.
 func (s *scene) using(c *command) string {
-	thing, text := trimName(c.object), ""
-	words := mapped(s.lex.covers(thing), stems)
+	thing := trimName(c.object)
+	words := mapped(s.lex.family(thing), stems)
 	isThing := func(e *domain.Entity, row map[string]any) bool {
 		name := stems(clean.Value(row[labelColumn(e).Name]))
 		return slices.ContainsFunc(words, func(w []string) bool { return indexWords(name, w) >= 0 })
 	}
+	text := ""
 	for _, e := range s.rows(c.kind) {
 		for _, x := range parts(s.lex, e) {
 			if isThing(x.kind, x.row) {
@@ -130,9 +144,10 @@ func (s *scene) using(c *command) string {
 		return "None of your " + c.kind.Plural + " has " + thing + " in it."
 	}
 	text = capitalize(c.kind.Plural) + " with " + thing + ":" + text
-	if stock := s.lex.stock; stock != nil && s.looked(stock) {
+	if stock := s.lex.stock; stock != nil && s.hasRead(stock) {
 		have := filtered(s.rows(stock), func(e *nodes.Entity) bool { return isThing(stock, e.Columns) })
-		text += "\nAt home: " + cmp.Or(list(mapped(have, func(e *nodes.Entity) string { return line(stock, e.Columns) }), "and"), "no "+thing) + "."
+		lines := mapped(have, func(e *nodes.Entity) string { return line(stock, e.Columns) })
+		text += "\nAt home: " + cmp.Or(list(lines, "and"), "no "+thing) + "."
 	}
 
 	return text

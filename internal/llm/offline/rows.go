@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"time"
@@ -49,8 +50,12 @@ func (s *scene) newRow(item string, e *domain.Entity) map[string]any {
 	}
 	if quantityColumn(e) == nil {
 		row[label] = capitalize(trimName(item))
-	} else if item = s.takeAmount(item, e, row); item != "" {
-		row[label] = trimName(item)
+		return row
+	}
+	amount, name := s.cutAmount(item, e)
+	maps.Copy(row, amount)
+	if name != "" {
+		row[label] = trimName(name)
 	}
 
 	return row
@@ -62,60 +67,71 @@ var (
 	articles   = regexp.MustCompile(`(?i)^(?:(?:the|my|our|some|more|another|new)\s+)+`)
 )
 
-// takeAmount extracts "12 eggs", "2 litres of milk", "500g flour" or "a dozen eggs" into the row and returns the name.
-func (s *scene) takeAmount(item string, e *domain.Entity, row map[string]any) string {
+// cutAmount parts "12 eggs", "2 litres of milk", "500g flour" or "a dozen eggs" into the columns of an amount and the name; a
+// type without quantities, or nil, has no such columns.
+func (s *scene) cutAmount(item string, e *domain.Entity) (amount map[string]any, name string) {
+	if e == nil || quantityColumn(e) == nil {
+		return nil, item
+	}
 	item = dozens.Replace(articles.ReplaceAllString(strings.TrimSpace(item), ""))
 	m := amountLead.FindStringSubmatch(item)
 	if m == nil {
-		return item
+		return nil, item
 	}
 	n, ok := number(m[1])
 	if !ok {
-		return item
+		return nil, item
 	}
-	row[quantityColumn(e).Name] = n
+	amount = map[string]any{quantityColumn(e).Name: n}
 	lead, after, _ := strings.Cut(m[2], " ")
 	unit, isUnit := s.lex.unit(lead)
 	if !isUnit {
-		return m[2]
+		return amount, m[2]
 	}
 	if u := unitColumn(e); u != nil {
-		row[u.Name] = unit
+		amount[u.Name] = unit
 	}
 
-	return strings.TrimPrefix(strings.TrimSpace(after), "of ")
+	return amount, strings.TrimPrefix(strings.TrimSpace(after), "of ")
 }
 
 // renaming begins messages whose new value can be a name; nothing is renamed by setting, marking or putting it.
 var renaming = regexp.MustCompile(`(?i)^(?:rename|change|correct)\b`)
 
-// changes returns the columns that a change sets, from its words.
-func (s *scene) changes(c *command, e *domain.Entity) map[string]any {
-	set, label := map[string]any{}, labelColumn(e)
+// newValues are the columns that a change sets, with their values, as its words say.
+func (s *scene) newValues(c *command, e *domain.Entity) map[string]any {
 	if c.column != nil {
-		set[c.column.Name] = typed(c.column, c.value, s.Today)
-		return set
+		return map[string]any{c.column.Name: typed(c.column, c.value, s.Today)}
 	}
-	for _, v := range s.lex.valuesIn(c.value, e) {
-		set[v.column.Name] = typed(v.column, v.value, s.Today)
-	}
-	if yes := firstColumn(e, func(col *domain.Column) bool { return col.Kind == domain.KindBool && within(c.value, human(col.Name)) }); yes != nil {
-		set[yes.Name] = !strings.HasPrefix(strings.ToLower(c.value), "no") // paid, not paid
-	}
-	if len(set) > 0 {
+	if set := s.namedValues(c.value, e); len(set) > 0 {
 		return set
 	}
 	before, _, _ := strings.Cut(c.text, c.value)
-	col, day := columnIn(s.lex.cutTypes(before, e), e), dayColumn(e)
-	if days := dates(c.value, s.Today); len(days) > 0 && day != nil && (col == nil || col.Kind == domain.KindDate) {
-		set[day.Name] = days[0].Format(time.DateOnly)
-	} else if col != nil && !col.Generated && col.FK == nil {
-		set[col.Name] = typed(col, c.value, s.Today)
-	} else if quantityColumn(e) == nil || s.takeAmount(c.value, e, set) != "" {
-		clear(set)
-		if label != nil && c.value != "" && renaming.MatchString(c.text) {
-			set[label.Name] = trimName(c.value)
-		}
+	column, day := columnIn(s.lex.cutTypes(before, e), e), dayColumn(e)
+	if days := dates(c.value, s.Today); len(days) > 0 && day != nil && (column == nil || column.Kind == domain.KindDate) {
+		return map[string]any{day.Name: days[0].Format(time.DateOnly)}
+	}
+	if column != nil && !column.Generated && column.FK == nil {
+		return map[string]any{column.Name: typed(column, c.value, s.Today)}
+	}
+	if amount, rest := s.cutAmount(c.value, e); rest == "" {
+		return amount
+	}
+	if label := labelColumn(e); label != nil && renaming.MatchString(c.text) {
+		return map[string]any{label.Name: trimName(c.value)}
+	}
+
+	return nil
+}
+
+// namedValues are the declared values that a text names, and the flag that it sets: paid, not paid.
+func (s *scene) namedValues(text string, e *domain.Entity) map[string]any {
+	set := map[string]any{}
+	for _, v := range s.lex.valuesIn(text, e) {
+		set[v.column.Name] = typed(v.column, v.value, s.Today)
+	}
+	if flag := firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindBool && within(text, human(c.Name)) }); flag != nil {
+		set[flag.Name] = !strings.HasPrefix(strings.ToLower(text), "no")
 	}
 
 	return set

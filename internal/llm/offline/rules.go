@@ -10,12 +10,29 @@ import (
 	"alfred/nodes"
 )
 
-// rule recognizes a command by the form of its sentence, whose groups are the command's object and value. If fits refuses, the
-// next rule is tried.
+// rule recognizes a command by the form of its sentence, whose groups are the command's object and value. Accept, if set,
+// completes the command; if it refuses, the next rule is tried.
 type rule struct {
 	verb    verb
 	pattern *regexp.Regexp
-	fits    func(s *scene, c *command) bool
+	accept  func(s *scene, c *command) bool
+}
+
+// match is the command that a text of the rule's form gives; nil for another text.
+func (r *rule) match(text string) *command {
+	m := r.pattern.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	group := func(name string) string {
+		if i := r.pattern.SubexpIndex(name); i >= 0 {
+			return m[i]
+		}
+
+		return ""
+	}
+
+	return &command{verb: r.verb, text: text, object: strings.TrimSpace(group("object")), value: group("value")}
 }
 
 // say compiles a pattern that must match a whole message, in which {object} and {value} stand for any words.
@@ -41,9 +58,9 @@ func aboutTalk() []rule {
 		{verbIdentity, say(`(?:who|what) are you\b.*|what can you do\b.*|are you (?:a|an|chatgpt|gpt|claude|gemini|real|human)\b.*|help|how do you work`), nil},
 		{verbClear, say(freshStart + `(?:[,;.]?\s+(?:and |so |then )*` + freshStart + `)*`), nil},
 		{verbDeny, say(`no(?:pe)?\b[,.!]*(?: (?:thanks|thank you|don't|do not|not now|leave it|please don't|cancel)\b.{0,30})?|nah|never ?mind|cancel(?: that| it| this)?|stop|not now|not yet|leave it\b.{0,20}|(?:please )?(?:don't|do not)(?: do (?:it|that))?`), nil},
-		{verbConfirm, say(`(?:yes|yep|yeah|yup|sure|ok|okay|fine|do it|do that|go ahead|go for it|sounds good|looks good|perfect|confirm|confirmed|absolutely|correct|right|agreed|exactly)\b(?:[,!. ]+(?:.{0,40}))?`), agrees},
+		{verbConfirm, say(`(?:yes|yep|yeah|yup|sure|ok|okay|fine|do it|do that|go ahead|go for it|sounds good|looks good|perfect|confirm|confirmed|absolutely|correct|right|agreed|exactly)\b(?:[,!. ]+(?:.{0,40}))?`), acceptConfirm},
 		{verbPending, say(`(?:what|which|anything|is anything|do i have anything)\b.*\b` + notSaved + `\b.*|(?:show|list) (?:me )?(?:my |the |all )?(?:unsaved|pending)?\s*drafts|(?:what|which) drafts\b.*`), nil},
-		{verbCancel, say(`cancel {object}`), cancels},
+		{verbCancel, say(`cancel {object}`), acceptCancel},
 	}
 }
 
@@ -53,36 +70,36 @@ func aboutRows() []rule {
 	return []rule{
 		{verbRetain, say(`(?:keep|bear|have) {object} in (?:mind|view|sight)`), nil},
 		{verbRetain, say(`pin {object}`), nil},
-		{verbForget, say(`(?:forget|discard|drop|scrap|ditch)(?: about)? {object}`), forgets},
-		{verbReject, say(`(?P<object>(?:no|not|no more|skip|avoid|exclude|leave out|without|nothing with|anything but|(?:i |we )?(?:don't|do not) (?:want|feel like|like|do|have|use|make|include)(?: any)?) .+)`), rejects},
-		{verbForget, say(`(?:take|keep)(?: only| just)? (?P<object>the (?:first|second|third|last)(?: and (?:the )?(?:second|third|last))?(?: (?:one|two|three|four|five))?)(?: only)?`), keepsSome},
-		{verbSchedule, say(`(?:save|keep|store) (?:it|this|that) and (?P<object>(?:put|add|plan|schedule) .+)`), savesToSchedule},
-		{verbSave, say(`(?:save|keep|store)(?: {object})?`), saves},
-		{verbRevise, say(`(?P<value>(?:use|swap|replace|substitute|exchange|make|turn|change|add|put|include|remove|take|leave|rename|call|for|less|more|with)\b.*)`), revises},
-		{verbPlan, say(`(?:plan|suggest|propose|draft|make)(?: me| us)?\s+(?:a |an |the |my |our |some )?(?P<object>.*)`), plansDays},
-		{verbDraft, say(drafting + `(?: me| us)? (?:(?:an? |some )?(?:new )?(?:drafts?|ideas?) (?:of |for )?)?{object}`), drafts},
-		{verbSchedule, say(`(?:put|add|plan|schedule|have|set|cook|make|eat|use|pencil in) (?P<object>.+?) (?:(?:to|on|for|in|into|at)\s+)?(?P<value>(?:the |my |our )?\S+(?:\s+\S+){0,5})`), schedules},
-		{verbChange, say(`(?:mark|tick|check|cross|set|flag)(?: off)? (?P<object>.+?)(?: as)? (?P<value>done|completed?|finished|bought|purchased|not done|open|undone)`), isDone},
-		{verbChange, say(`(?:tick off|check off|cross off|complete|finish|i(?:'ve| have)? (?:finished|completed|done)) {object}`), isDone},
-		{verbChange, say(`rename (?P<object>.+?) (?:to|as|into) {value}`), changes},
-		{verbChange, say(`(?:set|mark|flag|change|update|edit|adjust|correct|make|move|raise|lower|increase|reduce|put) (?P<object>.+?) (?:to|as|=|into|in|on) {value}`), changes},
-		{verbRemove, say(`(?:delete|remove|erase|get rid of|throw (?:out|away)|toss|(?:clear|empty)(?: out)?|take off|bin) {object}`), removes},
-		{verbAdd, say(`(?:add|put|create|insert|record|note(?: down)?|register|log|stock|enter|write down|new|(?:i|we)(?:'ve| have)? (?:just )?(?:bought|got|picked up|purchased)) {object}`), adds},
-		{verbCount, say(`(?:how many|how much|count|number of|total(?: number)? of|what(?:'s| is) the (?:total|number) (?:of )?)\b(?P<object>.*)`), counts},
-		{verbList, say(`what (?:can|could|should|shall) (?:i|we) (?:cook|make|eat|have)\b(?P<object>.*)`), offers},
-		{verbUses, say(`(?:(?:show|find|list|give)(?: me)? |what |which )?(?P<value>.*?)\s*(?:(?:can|could|should) (?:i|we) (?:make|cook|do|build) (?:with|from|using)|(?:that )?(?:uses?|using|contain|contains|containing|made with|needs?|with)) {object}`), uses},
-		{verbShow, say(asking + ` {object}`), looks},
-		{verbList, say(`(?:is there|are there|do (?:i|we)(?: still| already)? have|have (?:i|we)(?: still| already)? got|any)(?: any)? {object}`), searches},
-		{verbShow, say(`(?:what(?:'s| is| are| do i have| do we have| have i got)?|which|when|where|who|whats|how (?:long|hot|spicy|much time|many people)|is|are|does|was)\b(?P<object>.*)`), looks},
-		{verbShow, say(`{object}`), isKnown},
+		{verbForget, say(`(?:forget|discard|drop|scrap|ditch)(?: about)? {object}`), acceptForget},
+		{verbReject, say(`(?P<object>(?:no|not|no more|skip|avoid|exclude|leave out|without|nothing with|anything but|(?:i |we )?(?:don't|do not) (?:want|feel like|like|do|have|use|make|include)(?: any)?) .+)`), acceptReject},
+		{verbForget, say(`(?:take|keep)(?: only| just)? (?P<object>the (?:first|second|third|last)(?: and (?:the )?(?:second|third|last))?(?: (?:one|two|three|four|five))?)(?: only)?`), acceptKeepSome},
+		{verbSchedule, say(`(?:save|keep|store) (?:it|this|that) and (?P<object>(?:put|add|plan|schedule) .+)`), acceptSaveAndSchedule},
+		{verbSave, say(`(?:save|keep|store)(?: {object})?`), acceptSave},
+		{verbRevise, say(`(?P<value>(?:use|swap|replace|substitute|exchange|make|turn|change|add|put|include|remove|take|leave|rename|call|for|less|more|with)\b.*)`), acceptRevise},
+		{verbPlan, say(`(?:plan|suggest|propose|draft|make)(?: me| us)?\s+(?:a |an |the |my |our |some )?(?P<object>.*)`), acceptPlan},
+		{verbDraft, say(drafting + `(?: me| us)? (?:(?:an? |some )?(?:new )?(?:drafts?|ideas?) (?:of |for )?)?{object}`), acceptDraft},
+		{verbSchedule, say(`(?:put|add|plan|schedule|have|set|cook|make|eat|use|pencil in) (?P<object>.+?) (?:(?:to|on|for|in|into|at)\s+)?(?P<value>(?:the |my |our )?\S+(?:\s+\S+){0,5})`), acceptSchedule},
+		{verbChange, say(`(?:mark|tick|check|cross|set|flag)(?: off)? (?P<object>.+?)(?: as)? (?P<value>done|completed?|finished|bought|purchased|not done|open|undone)`), acceptDone},
+		{verbChange, say(`(?:tick off|check off|cross off|complete|finish|i(?:'ve| have)? (?:finished|completed|done)) {object}`), acceptDone},
+		{verbChange, say(`rename (?P<object>.+?) (?:to|as|into) {value}`), acceptChange},
+		{verbChange, say(`(?:set|mark|flag|change|update|edit|adjust|correct|make|move|raise|lower|increase|reduce|put) (?P<object>.+?) (?:to|as|=|into|in|on) {value}`), acceptChange},
+		{verbRemove, say(`(?:delete|remove|erase|get rid of|throw (?:out|away)|toss|(?:clear|empty)(?: out)?|take off|bin) {object}`), acceptRemove},
+		{verbAdd, say(`(?:add|put|create|insert|record|note(?: down)?|register|log|stock|enter|write down|new|(?:i|we)(?:'ve| have)? (?:just )?(?:bought|got|picked up|purchased)) {object}`), acceptAdd},
+		{verbCount, say(`(?:how many|how much|count|number of|total(?: number)? of|what(?:'s| is) the (?:total|number) (?:of )?)\b(?P<object>.*)`), acceptCount},
+		{verbList, say(`what (?:can|could|should|shall) (?:i|we) (?:cook|make|eat|have)\b(?P<object>.*)`), acceptOffer},
+		{verbUses, say(`(?:(?:show|find|list|give)(?: me)? |what |which )?(?P<value>.*?)\s*(?:(?:can|could|should) (?:i|we) (?:make|cook|do|build) (?:with|from|using)|(?:that )?(?:uses?|using|contain|contains|containing|made with|needs?|with)) {object}`), acceptUses},
+		{verbShow, say(asking + ` {object}`), acceptLook},
+		{verbList, say(`(?:is there|are there|do (?:i|we)(?: still| already)? have|have (?:i|we)(?: still| already)? got|any)(?: any)? {object}`), acceptSearch},
+		{verbShow, say(`(?:what(?:'s| is| are| do i have| do we have| have i got)?|which|when|where|who|whats|how (?:long|hot|spicy|much time|many people)|is|are|does|was)\b(?P<object>.*)`), acceptLook},
+		{verbShow, say(`{object}`), acceptKnown},
 	}
 }
 
-// agrees accepts an agreement only if a question is open or nothing else was said.
-func agrees(s *scene, c *command) bool { return s.Question != nil || len(words(c.text)) <= 4 }
+// acceptConfirm accepts an agreement only if a question is open or nothing else was said.
+func acceptConfirm(s *scene, c *command) bool { return s.Question != nil || len(words(c.text)) <= 4 }
 
-// cancels never deletes: it sets a closed list's value for "cancelled", or does nothing.
-func cancels(s *scene, c *command) bool {
+// acceptCancel never deletes: it sets a closed list's value for "cancelled", or does nothing.
+func acceptCancel(s *scene, c *command) bool {
 	c.kind = s.kindOf(c.object)
 	for _, v := range s.lex.values {
 		if v.entity == c.kind && strings.HasPrefix(strings.ToLower(v.value), "cancel") && !v.column.Generated {
@@ -102,9 +119,9 @@ func (s *scene) kindOf(phrase string) *domain.Entity {
 	return s.typeOf(s.find(phrase).entities)
 }
 
-func forgets(s *scene, c *command) bool {
+func acceptForget(s *scene, c *command) bool {
 	c.kind = s.lex.typeIn(c.object)
-	if c.kind != nil && s.term(c.object, c.kind) == "" && !pointing.MatchString(c.object) {
+	if c.kind != nil && s.restOf(c.object, c.kind) == "" && !pointing.MatchString(c.object) {
 		return true // every row of the type rather than a single one
 	}
 	c.about = s.find(c.object)
@@ -118,8 +135,8 @@ var (
 	noLead     = regexp.MustCompile(`(?i)^(?:and |or |nor )?(?:without|leave out|skip|avoid|exclude|nothing with|anything but|no more|not|no|(?:i |we )?(?:don't|do not)(?: (?:want|feel like|like|do|have|use|make|include)(?: any)?)?)\b\s*`)
 )
 
-// rejects: "no cod this week" constrains the future; "without nuts" right after a draft changes the draft.
-func rejects(s *scene, c *command) bool {
+// acceptReject: "no cod this week" constrains the future; "without nuts" right after a draft changes the draft.
+func acceptReject(s *scene, c *command) bool {
 	terms, draft := c.rejected(), s.draftInTalk()
 	inDraft := inTheDraft.MatchString(c.text) || len(s.find(strings.Join(terms, " ")).entities) == 0 && !strings.HasPrefix(strings.ToLower(c.text), "not")
 	if draft != nil && inDraft && !timed.MatchString(c.text) {
@@ -137,8 +154,8 @@ func (c *command) rejected() []string {
 	return filtered(names, isText)
 }
 
-// keepsSome drops the other drafts: "take the first two".
-func keepsSome(s *scene, c *command) bool {
+// acceptKeepSome drops the other drafts: "take the first two".
+func acceptKeepSome(s *scene, c *command) bool {
 	kept := s.find(c.object).entities
 	if len(kept) == 0 || slices.ContainsFunc(kept, isStored) {
 		return false
@@ -149,8 +166,8 @@ func keepsSome(s *scene, c *command) bool {
 	return len(c.about.entities) > 0
 }
 
-// savesToSchedule is the user's consent to save what is scheduled.
-func savesToSchedule(s *scene, c *command) bool {
+// acceptSaveAndSchedule is the user's consent to save what is scheduled.
+func acceptSaveAndSchedule(s *scene, c *command) bool {
 	*c = *s.parseOne(c.object)
 	c.agreed = true
 
@@ -159,8 +176,8 @@ func savesToSchedule(s *scene, c *command) bool {
 
 var underName = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:as|under(?: the name(?: of)?)?|called|named)\s+(.+)$`)
 
-// saves keeps drafts, one of them perhaps under another name.
-func saves(s *scene, c *command) bool {
+// acceptSave keeps drafts, one of them perhaps under another name.
+func acceptSave(s *scene, c *command) bool {
 	called := func(e *nodes.Entity) bool { return within(e.Label, trimName(c.object)) } // it says "as" itself
 	if as := underName.FindStringSubmatch(c.object); as != nil && !slices.ContainsFunc(s.drafts(), called) {
 		c.object, c.value = as[1], strings.Trim(as[2], ` "'“”`)
@@ -194,49 +211,59 @@ var (
 	newDraft   = regexp.MustCompile(`(?i)^(?:make|create|add|write|give|suggest|draft)(?: me| us)? (?:an?|some|another|two|three|new|something)\b`)
 )
 
-// revises changes the draft that was just mentioned, unless the message names a list, a day or another thing.
-func revises(s *scene, c *command) bool {
+// acceptRevise: a change of the draft that was just mentioned, unless the message names a list, a day or another thing.
+func acceptRevise(s *scene, c *command) bool {
 	c.kind = s.lex.draftable
-	draft, others := s.draftInTalk(), s.find(c.text).entities
+	draft := s.draftInTalk()
 	if drafts := s.drafts(c.kind); draft == nil && len(drafts) == 1 && draftWord.MatchString(c.text) {
 		draft = drafts[0]
 	}
-	if draft == nil || c.kind == nil || draft.Type != c.kind.Type || newDraft.MatchString(c.text) || len(others) > 0 && !slices.Contains(others, draft) {
+	if draft == nil || c.kind == nil || draft.Type != c.kind.Type || newDraft.MatchString(c.text) {
+		return false
+	}
+	if others := s.find(c.text).entities; len(others) > 0 && !slices.Contains(others, draft) {
 		return false
 	}
 	if m := otherPlace.FindStringSubmatch(c.text); m != nil {
-		if place, _ := s.lex.place(m[1]); place != nil && place != c.kind {
+		if place, _ := s.lex.typeAndValues(m[1]); place != nil && place != c.kind {
 			return false
 		}
 	}
+	if s.lex.schedule != nil && (len(dates(c.text, s.Today)) > 0 || slices.Contains(s.lex.typesIn(c.text), s.lex.schedule)) {
+		return false
+	}
 	c.about = s.find(draft.Ref)
 
-	return s.lex.schedule == nil || len(dates(c.text, s.Today)) == 0 && !slices.Contains(s.lex.typesIn(c.text), s.lex.schedule)
+	return true
 }
 
 var planWords = regexp.MustCompile(`(?i)\b(?:days?|week|weekend|meals?|menu|plan)\b`)
 
-// plansDays: "plan dinners for the week" drafts a row of the schedule for each day.
-func plansDays(s *scene, c *command) bool {
+// acceptPlan: "plan dinners for the week" drafts a row of the schedule for each day.
+func acceptPlan(s *scene, c *command) bool {
 	c.kind = s.lex.schedule
 	at := onDay.FindStringSubmatch(c.text)
 	if c.kind == nil || one.MatchString(trimName(c.object)) || at != nil && one.MatchString(at[1]) {
 		return false
 	}
 	c.values = s.lex.valuesIn(c.text, c.kind)
-	wide := planWords.MatchString(c.object)
 	object := unwanted.ReplaceAllString(c.object, "")
-	named := s.find(object, s.lex.planned)
-	unnamed := s.term(titleNoise.ReplaceAllString(object+" ", " "), c.kind) == "" // what has a name is looked up by it
+	if len(s.find(object, s.lex.planned).entities) > 0 {
+		return false
+	}
+	if planWords.MatchString(c.object) {
+		return true
+	}
+	unnamed := s.restOf(titleNoise.ReplaceAllString(object+" ", " "), c.kind) == "" // what has a name is looked up by it
 
-	return (wide || within(c.text, "plan") && unnamed && (len(c.values) > 0 || len(dates(c.object, s.Today)) > 0)) && len(named.entities) == 0
+	return within(c.text, "plan") && unnamed && (len(c.values) > 0 || len(dates(c.object, s.Today)) > 0)
 }
 
 // onDay splits a request where its day begins.
 var onDay = regexp.MustCompile(`(?i)^\S+ (.+) (?:to|on|for|in|into|at) (.+)$`)
 
-// schedules: "put it on Friday's dinner", "add this to my meal plan".
-func schedules(s *scene, c *command) bool {
+// acceptSchedule: "put it on Friday's dinner", "add this to my meal plan".
+func acceptSchedule(s *scene, c *command) bool {
 	e, when := s.lex.schedule, c.text[strings.Index(c.text, c.object)+len(c.object):]
 	if e == nil {
 		return false
@@ -245,8 +272,11 @@ func schedules(s *scene, c *command) bool {
 		c.object, when = at[1], at[2] // the whole name, however many words it has
 	}
 	c.object, c.kind, c.values = cutDates(c.object), e, s.lex.valuesIn(when, e)
-	first, place := s.lex.leadingType(c.object), s.lex.typeIn(when)
-	if len(dates(when, s.Today)) == 0 && place != e && len(c.values) == 0 || place != nil && place != e || first != nil && first != e && first != s.lex.planned {
+	what, where := s.lex.leadingType(c.object), s.lex.typeIn(when)
+	otherThing := what != nil && what != e && what != s.lex.planned
+	otherPlace := where != nil && where != e
+	saysWhen := where == e || len(c.values) > 0 || len(dates(when, s.Today)) > 0
+	if otherThing || otherPlace || !saysWhen {
 		return false
 	}
 	c.about = s.find(c.object, s.lex.planned)
@@ -254,8 +284,8 @@ func schedules(s *scene, c *command) bool {
 	return len(c.about.entities) > 0 || c.about.name != "" && slices.Contains([]string{"put", "plan", "schedule"}, c.lead())
 }
 
-// isDone: "mark the milk as bought", "tick off the first task".
-func isDone(s *scene, c *command) bool {
+// acceptDone: "mark the milk as bought", "tick off the first task".
+func acceptDone(s *scene, c *command) bool {
 	if c.kind = s.kindOf(c.object); c.kind != nil && len(s.lex.valuesIn(c.value, c.kind)) > 0 {
 		return false // "done" is one of its column's values
 	}
@@ -279,35 +309,44 @@ var partOf = regexp.MustCompile(`(?i)^(?:(?:the )?(.+?) (?:of|for|on) (.+)|(it)s
 // amounts are words for a quantity, whatever its column is called.
 var amounts = regexp.MustCompile(`(?i)\b(?:amount|quantity|number|count)\b`)
 
-// changes: "set the milk to 2 litres", "move the butter to the freezer", "rename X to Y".
-func changes(s *scene, c *command) bool {
+// acceptChange: "set the milk to 2 litres", "move the butter to the freezer", "rename X to Y".
+func acceptChange(s *scene, c *command) bool {
 	part := ""
 	if of := partOf.FindStringSubmatch(c.object); of != nil {
 		part, c.object = of[1]+of[4], of[2]+of[3]
 	}
-	holder, values := s.lex.holderOf(c.value)
 	c.kind = s.kindOf(c.object)
 	known := len(s.find(c.object, c.kind).entities) > 0
-	place, _ := s.lex.place(c.value)
-	switch lead := c.lead(); {
-	case (lead == "put" || lead == "make") && !known, lead == "put" && place != nil && place != c.kind:
-		return false
-	case lead == "move" && len(values) == 0: // to another day, or to what is also a word for all rows
-		c.column, c.value = columnWith(c.kind, c.value)
-		return known && (c.column != nil || c.kind == s.lex.schedule && len(dates(c.value, s.Today)) > 0)
-	case lead == "rename" && c.kind != nil:
-		c.column = labelColumn(c.kind)
-	case c.kind == nil:
-		c.kind = holder
+	holder, values := s.lex.holderOf(c.value)
+	switch c.lead() {
+	case "make":
+		if !known {
+			return false
+		}
+	case "put":
+		if place, _ := s.lex.typeAndValues(c.value); !known || place != nil && place != c.kind {
+			return false
+		}
+	case "move":
+		if len(values) == 0 { // to another day, or to what is also a word for all rows
+			c.column, c.value = columnWith(c.kind, c.value)
+			return known && (c.column != nil || c.kind == s.lex.schedule && len(dates(c.value, s.Today)) > 0)
+		}
+	case "rename":
+		if c.kind != nil {
+			c.column = labelColumn(c.kind)
+		}
 	}
-	if stock := s.lex.stock; c.kind == nil && stock != nil && s.takeAmount(c.value, stock, map[string]any{}) == "" {
-		c.kind = stock // an amount of something not yet looked up
+	c.kind = cmp.Or(c.kind, holder)
+	if _, rest := s.cutAmount(c.value, s.lex.stock); rest == "" {
+		c.kind = cmp.Or(c.kind, s.lex.stock) // an amount of something not yet looked up
 	}
-	if c.kind == nil && part != "" {
-		c.kind = first(filtered(s.lex.ranked, func(e *domain.Entity) bool { return columnIn(part, e) != nil }))
-	}
-	if _, unit := s.lex.unit(part); part != "" && c.kind != nil && !unit && !amounts.MatchString(part) && columnIn(part, c.kind) == nil {
-		c.column, c.value = nil, "" // nothing has such a part: no other is changed instead
+	if part != "" {
+		c.kind = cmp.Or(c.kind, first(filtered(s.lex.ranked, func(e *domain.Entity) bool { return columnIn(part, e) != nil })))
+		_, isUnit := s.lex.unit(part)
+		if c.kind != nil && !isUnit && !amounts.MatchString(part) && columnIn(part, c.kind) == nil {
+			c.column, c.value = nil, "" // nothing has such a part: no other is changed instead
+		}
 	}
 
 	return true
@@ -315,10 +354,11 @@ func changes(s *scene, c *command) bool {
 
 var removeFrom = regexp.MustCompile(`(?i)^(.+?) (?:from|off) ((?:the |my |our )?.+)$`)
 
-func removes(s *scene, c *command) bool {
+// acceptRemove: "delete the shakshuka", "take the milk off the list", "empty the freezer".
+func acceptRemove(s *scene, c *command) bool {
 	from := removeFrom.FindStringSubmatch(c.object)
 	if from != nil && !strings.HasPrefix(strings.ToLower(from[1]), "everything") {
-		if c.kind, _ = s.lex.place(from[2]); c.kind != nil {
+		if c.kind, _ = s.lex.typeAndValues(from[2]); c.kind != nil {
 			c.object = from[1]
 			return true
 		}
@@ -328,7 +368,7 @@ func removes(s *scene, c *command) bool {
 			return true
 		}
 	}
-	if c.kind, _ = s.lex.place(c.object); c.kind == nil && len(s.find(c.object).entities) == 0 && throwing.MatchString(c.text) {
+	if c.kind, _ = s.lex.typeAndValues(c.object); c.kind == nil && len(s.find(c.object).entities) == 0 && throwing.MatchString(c.text) {
 		c.kind = s.lex.stock
 	}
 
@@ -349,19 +389,19 @@ func (s *scene) hasTarget(object string) bool {
 	if to == nil {
 		return false
 	}
-	place, _ := s.lex.place(to[2])
+	place, _ := s.lex.typeAndValues(to[2])
 
 	return place != nil
 }
 
-// adds splits "12 eggs to the fridge" into what and where; without a type, the user is asked where it goes, and what "it" is
+// acceptAdd splits "12 eggs to the fridge" into what and where; without a type, the user is asked where it goes, and what "it" is
 // if nothing was mentioned.
-func adds(s *scene, c *command) bool {
+func acceptAdd(s *scene, c *command) bool {
 	if head, tail, more := strings.Cut(c.object, ", "); more && s.hasTarget(head) && s.hasTarget(tail) {
 		c.object, c.rest = head, "add "+tail
 	}
 	if to := addTarget.FindStringSubmatch(c.object); to != nil {
-		if c.kind, c.values = s.lex.place(to[2]); c.kind != nil {
+		if c.kind, c.values = s.lex.typeAndValues(to[2]); c.kind != nil {
 			c.object = to[1]
 			if r := s.addedThings(c); r.text != "" && len(r.entities) == 0 && r.name == "" {
 				c.object = ""

@@ -50,9 +50,9 @@ func (s *scene) rows(kind *domain.Entity) []*nodes.Entity {
 	return filtered(s.all, func(e *nodes.Entity) bool { return e.Type == kind.Type && !e.Deleted && !e.Pending })
 }
 
-// thing: not deleted, and of a wanted type or, without one, of a type people refer to: parts and shared reference rows
+// isThing: not deleted, and of a wanted type or, without one, of a type people refer to: parts and shared reference rows
 // only count if asked for.
-func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {
+func (s *scene) isThing(e *nodes.Entity, want []*domain.Entity) bool {
 	kind := s.lex.domain.ByType(e.Type)
 	if kind == nil || e.Deleted || e.Stale == "gone" {
 		return false
@@ -61,11 +61,11 @@ func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {
 	return slices.Contains(want, kind) || len(want) == 0 && !kind.Reference && !kind.Part
 }
 
-// these are the things with these refs.
-func (s *scene) these(refs []string, want ...*domain.Entity) []*nodes.Entity {
+// things are the things with these refs.
+func (s *scene) things(refs []string, want ...*domain.Entity) []*nodes.Entity {
 	var out []*nodes.Entity
 	for _, ref := range refs {
-		if e := s.refs[ref]; e != nil && s.thing(e, want) && !slices.Contains(out, e) {
+		if e := s.refs[ref]; e != nil && s.isThing(e, want) && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}
@@ -79,7 +79,7 @@ func isStored(e *nodes.Entity) bool { return !e.Pending }
 
 // drafts are the unsaved drafts, oldest first.
 func (s *scene) drafts(want ...*domain.Entity) []*nodes.Entity {
-	return filtered(s.all, func(e *nodes.Entity) bool { return e.Pending && e.Tier == "generated" && s.thing(e, want) })
+	return filtered(s.all, func(e *nodes.Entity) bool { return e.Pending && e.Tier == "generated" && s.isThing(e, want) })
 }
 
 var (
@@ -113,7 +113,7 @@ func (s *scene) find(phrase string, want ...*domain.Entity) found {
 		}
 	}
 	if len(r.entities) == 0 {
-		r.entities = s.these(slices.Collect(vocab.Refs(phrase)), s.lex.domain.Entities...)
+		r.entities = s.things(slices.Collect(vocab.Refs(phrase)), s.lex.domain.Entities...)
 		r.exact = len(r.entities) > 0
 	}
 	if len(r.entities) > 0 {
@@ -122,15 +122,15 @@ func (s *scene) find(phrase string, want ...*domain.Entity) found {
 	if len(want) == 0 {
 		want = s.lex.typesIn(phrase)
 	}
-	if !s.byPlace(&r, want) && !s.byPointing(&r, want) {
-		s.byName(&r, want, filtered(s.all, func(e *nodes.Entity) bool { return s.thing(e, want) }))
+	if !s.byPosition(&r, want) && !s.byPointing(&r, want) {
+		s.byName(&r, want, filtered(s.all, func(e *nodes.Entity) bool { return s.isThing(e, want) }))
 	}
 
 	return r
 }
 
-// byPlace resolves "the second one": a position in the list shown last.
-func (s *scene) byPlace(r *found, want []*domain.Entity) bool {
+// byPosition resolves "the second one": a position in the list shown last.
+func (s *scene) byPosition(r *found, want []*domain.Entity) bool {
 	shown := s.shown(want)
 	for _, n := range ordinals(r.text) {
 		if n == -1 {
@@ -147,24 +147,35 @@ func (s *scene) byPlace(r *found, want []*domain.Entity) bool {
 // byPointing resolves "it", "those", "that recipe", "the draft": whatever was mentioned last.
 func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 	phrase := strings.ToLower(strings.Trim(r.text, " .!?"))
-	rest, alone := pointing.ReplaceAllString(draftWord.ReplaceAllString(phrase, ""), ""), pointing.MatchString(phrase)
-	for _, e := range want {
-		rest, alone = s.lex.cutTypes(rest, e), alone || phrase == "the "+e.Name
-	}
-	aDraft, drafts := draftWord.MatchString(phrase), strings.Contains(phrase, "drafts")
-	if !isPronoun(phrase) && (trimName(rest) != "" || !alone && !aDraft) {
+	if !s.onlyPoints(phrase, want) {
 		return false
 	}
 	r.entities = s.focus(want)
-	if aDraft && (drafts || len(r.entities) != 1 || !r.entities[0].Pending) {
-		if r.entities = s.drafts(want...); len(r.entities) == 0 {
-			r.entities = s.drafts()
-		}
+	aDraft, drafts := len(r.entities) == 1 && r.entities[0].Pending, strings.Contains(phrase, "drafts")
+	if draftWord.MatchString(phrase) && (drafts || !aDraft) {
+		r.entities = firstFilled(s.drafts(want...), s.drafts())
 	}
-	several := many.MatchString(phrase) || strings.HasPrefix(phrase, "those") || strings.HasPrefix(phrase, "these") || drafts
-	r.several = len(r.entities) > 1 && !several
+	plural := drafts || many.MatchString(phrase) || strings.HasPrefix(phrase, "those") || strings.HasPrefix(phrase, "these")
+	r.several = len(r.entities) > 1 && !plural
 
 	return true
+}
+
+// onlyPoints reports whether a phrase names a type or a draft at most.
+func (s *scene) onlyPoints(phrase string, want []*domain.Entity) bool {
+	if isPronoun(phrase) {
+		return true
+	}
+	aType := slices.ContainsFunc(want, func(e *domain.Entity) bool { return phrase == "the "+e.Name })
+	if !aType && !pointing.MatchString(phrase) && !draftWord.MatchString(phrase) {
+		return false
+	}
+	rest := pointing.ReplaceAllString(draftWord.ReplaceAllString(phrase, ""), "")
+	for _, e := range want {
+		rest = s.lex.cutTypes(rest, e)
+	}
+
+	return trimName(rest) == ""
 }
 
 // byName compares the phrase with the labels of things: equal labels, labels contained in the phrase, labels containing
@@ -198,7 +209,7 @@ func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
 		return options
 	}
 	for _, r := range slices.Backward(s.earlier()) {
-		if rows := s.these(r.Refs, want...); len(rows) > 1 {
+		if rows := s.things(r.Refs, want...); len(rows) > 1 {
 			return rows
 		}
 	}
@@ -219,13 +230,13 @@ func (s *scene) options() []*nodes.Entity {
 	}
 	refs := mapped(s.Question.Options, func(o nodes.QuestionOption) string { return o.Ref })
 
-	return s.these(refs, s.lex.domain.Entities...)
+	return s.things(refs, s.lex.domain.Entities...)
 }
 
 // focus is what was mentioned last: what the user just created or pointed at in the page, else what the newest tool
 // call of an earlier turn was about, else the newest draft, else what was touched last.
 func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
-	things := filtered(s.all, func(e *nodes.Entity) bool { return s.thing(e, want) })
+	things := filtered(s.all, func(e *nodes.Entity) bool { return s.isThing(e, want) })
 	before, newest := 0, 0
 	for _, x := range s.Said {
 		before = max(before, x.Turn)
@@ -235,7 +246,7 @@ func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
 		return byUser
 	}
 	for _, r := range slices.Backward(s.earlier()) {
-		if rows := s.these(r.Refs, want...); len(rows) > 0 {
+		if rows := s.things(r.Refs, want...); len(rows) > 0 {
 			return rows
 		}
 	}
@@ -274,6 +285,6 @@ func byKind(things []*nodes.Entity) [][]*nodes.Entity {
 func (s *scene) holdsAny(e *nodes.Entity, terms []string) bool {
 	known := stems(e.Label + " " + flat(e.Draft) + " " + flat(e.Columns) + " " + flat(e.Children))
 	return slices.ContainsFunc(terms, func(term string) bool {
-		return slices.ContainsFunc(s.lex.covers(term), func(w string) bool { return indexWords(known, stems(w)) >= 0 })
+		return slices.ContainsFunc(s.lex.family(term), func(w string) bool { return indexWords(known, stems(w)) >= 0 })
 	})
 }

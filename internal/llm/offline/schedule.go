@@ -48,7 +48,7 @@ func (s *scene) dayRow(at time.Time, values []value) map[string]any {
 // days drafts a schedule row for each day, or for each part of each day that is named, with one choice after the other.
 func (p *planner) days() {
 	choices := p.choices()
-	if len(choices) == 0 && !p.looked(p.lex.planned) {
+	if len(choices) == 0 && !p.hasRead(p.lex.planned) {
 		p.read(p.lex.planned, withRows)
 	}
 	if m := unwanted.FindStringSubmatch(p.c.text); m != nil {
@@ -99,7 +99,7 @@ func (p *planner) plannedDays() []time.Time {
 func (s *scene) choices() []*nodes.Entity {
 	avoided := s.avoided()
 	all := filtered(s.all, func(e *nodes.Entity) bool {
-		return s.thing(e, []*domain.Entity{s.lex.planned}) && e.Tier != "excluded" && !s.holdsAny(e, avoided)
+		return s.isThing(e, []*domain.Entity{s.lex.planned}) && e.Tier != "excluded" && !s.holdsAny(e, avoided)
 	})
 
 	return append(filtered(all, isStored), filtered(all, isPending)...)

@@ -50,13 +50,13 @@ func (by *selection) compares() bool { return by.unfit || len(by.where) > 0 }
 // selection reads the values, days and comparisons that an object names.
 func (s *scene) selection(c *command) selection {
 	if c.kind == nil {
-		return selection{name: s.term(c.object)}
+		return selection{name: s.restOf(c.object)}
 	}
 	by := s.compare(c.kind, c.object)
 	days := s.dayFilters(c.kind, c.object)
 	by.unfit = by.unfit || len(days) == 0 && c.is(verbChange, verbRemove) && (datePhrases.MatchString(c.object) || relativeWeek.MatchString(c.object))
 	by.where = slices.Concat(s.valueFilters(s.lex.valuesIn(c.object, c.kind)), days, by.where)
-	by.name = s.term(by.name, append([]*domain.Entity{c.kind}, c.also...)...)
+	by.name = s.restOf(by.name, append([]*domain.Entity{c.kind}, c.also...)...)
 	if done := doneColumn(c.kind); done != nil && doneWord.MatchString(by.name) && !within(by.name, "not") {
 		by.where = append(by.where, filter{done.Name, "=", true})
 		by.name = strings.TrimSpace(doneWord.ReplaceAllString(by.name, ""))
@@ -65,8 +65,8 @@ func (s *scene) selection(c *command) selection {
 	return by
 }
 
-// term is the rest of a text without types, values, days and fillers.
-func (s *scene) term(text string, kinds ...*domain.Entity) string {
+// restOf is the rest of a text without types, values, days and fillers.
+func (s *scene) restOf(text string, kinds ...*domain.Entity) string {
 	text = relativeWeek.ReplaceAllString(cutDates(text), " ")
 	for _, e := range kinds {
 		text = s.lex.cutTypes(text, e)
@@ -144,7 +144,7 @@ func (s *scene) compare(e *domain.Entity, text string) selection {
 	}
 	for _, m := range bounded.FindAllStringSubmatch(by.name, -1) {
 		if n, ok := number(m[3]); ok && m[3] != "a" && m[3] != "an" {
-			s.bound(&by, e, m, n)
+			s.addBound(&by, e, m, n)
 		}
 	}
 	if m := superlative.FindStringSubmatch(by.name); m != nil {
@@ -159,14 +159,14 @@ func (s *scene) compare(e *domain.Entity, text string) selection {
 		default:
 			by.order = numberColumn(e, m[4])
 		}
-		by.about(by.order, "is_not_null", nil)
+		by.addCondition(by.order, "is_not_null", nil)
 	}
 
 	return by
 }
 
-// bound reads one comparison with a number. It is about time, a price, the column named, or else the quantity of a thing.
-func (s *scene) bound(by *selection, e *domain.Entity, m []string, n float64) {
+// addBound reads one comparison with a number. It is about time, a price, the column named, or else the quantity of a thing.
+func (s *scene) addBound(by *selection, e *domain.Entity, m []string, n float64) {
 	unit, column, kept := domain.Singular(strings.ToLower(m[4])), numberColumn(e, m[4]), ""
 	stored, isUnit := s.lex.unit(unit)
 	if column == nil && !isUnit && minutes[unit] == 0 {
@@ -181,14 +181,14 @@ func (s *scene) bound(by *selection, e *domain.Entity, m []string, n float64) {
 	case column == nil:
 		column = cmp.Or(numberColumn(e, by.name), quantityColumn(e))
 	}
-	by.about(column, bounds[strings.ToLower(m[1])], n)
+	by.addCondition(column, bounds[strings.ToLower(m[1])], n)
 	if u := unitColumn(e); isUnit && u != nil && column == quantityColumn(e) {
 		by.where = append(by.where, filter{u.Name, "=", stored})
 	}
 }
 
-// about adds a condition on a column, whose name is then none of the rows'.
-func (by *selection) about(c *domain.Column, op string, value any) {
+// addCondition adds a condition on a column, whose name is then none of the rows'.
+func (by *selection) addCondition(c *domain.Column, op string, value any) {
 	if c == nil {
 		by.unfit = true
 		return

@@ -58,7 +58,7 @@ func (s *scene) talk(c *command) string {
 func (s *scene) noted(c *command) string {
 	text := "Noted: " + strings.Trim(c.text, ".! ")
 	refs := mapped(s.Understood.Curation.Exclude, func(x nodes.Exclude) string { return x.Ref })
-	if out := s.these(refs); len(out) > 0 {
+	if out := s.things(refs); len(out) > 0 {
 		text += ". That rules out " + list(labelsOf(out), "and")
 	}
 

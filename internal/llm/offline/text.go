@@ -216,6 +216,17 @@ func mapText(v any, change func(string) string) any {
 
 func isText(text string) bool { return text != "" }
 
+// firstFilled is the first of the lists that has anything in it.
+func firstFilled[T any](lists ...[]T) []T {
+	for _, list := range lists {
+		if len(list) > 0 {
+			return list
+		}
+	}
+
+	return nil
+}
+
 func first[T any](list []*T) *T {
 	if len(list) == 0 {
 		return nil
@@ -231,6 +242,11 @@ func mapped[T, U any](items []T, f func(T) U) []U {
 	}
 
 	return out
+}
+
+// union is a list with what it lacks of another.
+func union(list, more []string) []string {
+	return slices.Concat(list, filtered(more, func(x string) bool { return !slices.Contains(list, x) }))
 }
 
 func filtered[T any](items []T, keep func(T) bool) []T {

@@ -35,7 +35,7 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 		out.Intent = "answer"
 	}
 	s.mention(c, out)
-	if question := s.lacks(c); question != "" {
+	if question := s.questionFor(c); question != "" {
 		out.Clarification = &nodes.Clarification{Questions: []string{question}}
 	}
 	s.curate(c, out)
@@ -73,8 +73,8 @@ func whichOne(things []*nodes.Entity) string {
 	return "Which one do you mean: " + list(labelsOf(things), "or") + "?"
 }
 
-// lacks asks for what is missing, and is "" if nothing is.
-func (s *scene) lacks(c *command) string {
+// questionFor asks for what is missing, and is "" if nothing is.
+func (s *scene) questionFor(c *command) string {
 	switch {
 	case c.verb == verbAdd && c.kind == nil:
 		lists := filtered(s.lex.domain.Entities, func(e *domain.Entity) bool {
@@ -106,7 +106,7 @@ func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 		out.CurationSummary = "The user wants " + cmp.Or(trimName(c.object), "it") + " out of mind; no row was deleted."
 	case verbReject:
 		unwanted := list(c.rejected(), "and")
-		for _, e := range filtered(s.all, func(e *nodes.Entity) bool { return s.choice(e) && s.holdsAny(e, c.rejected()) }) {
+		for _, e := range filtered(s.all, func(e *nodes.Entity) bool { return s.isChoice(e) && s.holdsAny(e, c.rejected()) }) {
 			cur.Exclude = append(cur.Exclude, nodes.Exclude{Ref: e.Ref, Reason: "not wanted: " + unwanted})
 		}
 		out.CurationSummary = "The user does not want " + unwanted + "."
@@ -119,11 +119,11 @@ func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 	}
 }
 
-// choice reports whether e is something to choose, rather than an amount, a task or a day.
-func (s *scene) choice(e *nodes.Entity) bool {
+// isChoice reports whether e is something to choose, rather than an amount, a task or a day.
+func (s *scene) isChoice(e *nodes.Entity) bool {
 	t := s.lex.domain.ByType(e.Type)
 
-	return s.thing(e, nil) && e.Tier != "excluded" && quantityColumn(t) == nil && doneColumn(t) == nil && (t != s.lex.schedule || e.Pending)
+	return s.isThing(e, nil) && e.Tier != "excluded" && quantityColumn(t) == nil && doneColumn(t) == nil && (t != s.lex.schedule || e.Pending)
 }
 
 // terms are what a constraint of this model rules out, perhaps until a day.

@@ -33,15 +33,15 @@ func (s *scene) undo() *nodes.UndoRequest {
 	case n == 0:
 	case redoWords.MatchString(bare(s.Message)) && wantsUndone(s.Said[n-1].Message) != nil:
 		return &nodes.UndoRequest{Turn: s.Said[n-1].Turn}
-	case asked != nil && asked.Turn == 0 && s.drafting(s.Said[n-1].Turn):
+	case asked != nil && asked.Turn == 0 && s.onlyDrafted(s.Said[n-1].Turn):
 		return nil
 	}
 
 	return asked
 }
 
-// drafting reports whether a turn wrote drafts and nothing else.
-func (s *scene) drafting(turn int) bool {
+// onlyDrafted reports whether a turn wrote drafts and nothing else.
+func (s *scene) onlyDrafted(turn int) bool {
 	done := filtered(s.Results, func(r nodes.Result) bool { return r.Turn == turn && r.ErrorCode == "" })
 	return slices.ContainsFunc(done, func(r nodes.Result) bool { return r.Tool == vocab.ToolGenerate }) &&
 		!slices.ContainsFunc(done, func(r nodes.Result) bool { return vocab.Writes(r.Tool) })

@@ -17,7 +17,7 @@ func (p *planner) await(writes, of *domain.Entity, detail args) {
 		p.step(vocab.StepWrite, writes).ask(whichOne(r.entities))
 		return
 	}
-	p.read(of, detail, called(of, r.name)...)
+	p.read(of, detail, nameFilters(of, r.name)...)
 	p.step(vocab.StepWrite, writes).giveUp(notThere, "I found no "+of.Name+" called "+r.name+".")
 }
 
@@ -30,7 +30,7 @@ func (p *planner) add() {
 	c, r := p.c, p.c.about
 	unread := filtered(r.entities, func(e *nodes.Entity) bool {
 		kind := p.lex.domain.ByType(e.Type)
-		return len(kind.Children) > 0 && len(parts(p.lex, e)) == 0 && !p.looked(kind)
+		return len(kind.Children) > 0 && len(parts(p.lex, e)) == 0 && !p.hasRead(kind)
 	})
 	switch {
 	case c.kind == nil || c.object == "" || labelColumn(c.kind) == nil: // Understand has asked, or nothing can be said of such rows
@@ -44,7 +44,7 @@ func (p *planner) add() {
 		p.readThese(unread)
 		p.step(vocab.StepWrite, c.kind, refsOf(r.entities)...)
 	default:
-		p.create(c.kind, p.named(c.kind, r.entities), refsOf(r.entities)...)
+		p.create(c.kind, p.rowsLike(r.entities, c.kind), refsOf(r.entities)...)
 	}
 }
 
@@ -67,8 +67,8 @@ func parts(lex *lexicon, e *nodes.Entity) []part {
 	return out
 }
 
-// named returns rows of a kind that are called and counted like the parts of things, or like the things, if they have none.
-func (p *planner) named(kind *domain.Entity, things []*nodes.Entity) []map[string]any {
+// rowsLike are new rows that are called and counted like the parts of things or, without parts, like the things.
+func (p *planner) rowsLike(things []*nodes.Entity, kind *domain.Entity) []map[string]any {
 	var rows []map[string]any
 	for _, e := range things {
 		of := parts(p.lex, e)
@@ -76,29 +76,36 @@ func (p *planner) named(kind *domain.Entity, things []*nodes.Entity) []map[strin
 			rows = append(rows, p.defaults(kind, map[string]any{labelColumn(kind).Name: e.Label}))
 		}
 		for _, x := range of {
-			row := map[string]any{}
-			for _, same := range []func(*domain.Entity) *domain.Column{labelColumn, quantityColumn, unitColumn} {
-				if from, to := same(x.kind), same(kind); from != nil && to != nil && x.row[from.Name] != nil {
-					row[to.Name] = x.row[from.Name]
-				}
-			}
-			rows = append(rows, p.defaults(kind, row))
+			rows = append(rows, p.defaults(kind, x.copyTo(kind)))
 		}
 	}
 
 	return rows
 }
 
+// copyTo is the part's name and amount in the columns of another type.
+func (x part) copyTo(kind *domain.Entity) map[string]any {
+	row := map[string]any{}
+	for _, same := range []func(*domain.Entity) *domain.Column{labelColumn, quantityColumn, unitColumn} {
+		if from, to := same(x.kind), same(kind); from != nil && to != nil && x.row[from.Name] != nil {
+			row[to.Name] = x.row[from.Name]
+		}
+	}
+
+	return row
+}
+
 // change updates or deletes stored rows: by a known ref, as a set, or by name after a read, so that no ref is ever
 // invented.
 func (p *planner) change() {
-	r, set := p.c.about, map[string]any(nil)
+	c, r := p.c, p.c.about
 	e := p.typeFor(r)
 	if e == nil {
 		return
 	}
-	if p.c.verb == verbChange {
-		if set = p.changes(p.c, e); len(set) == 0 {
+	var set map[string]any // nil deletes
+	if c.is(verbChange) {
+		if set = p.newValues(c, e); len(set) == 0 {
 			return
 		}
 	}
@@ -106,16 +113,16 @@ func (p *planner) change() {
 	switch {
 	case len(drafts) > 0 && set != nil:
 		p.redraft(drafts[0], func(content map[string]any) { maps.Copy(content, set) })
-	case p.isSet(p.c):
-		if p.c.rows.name == "" { // a condition is never left out
-			p.write(e, set, p.c.rows.where...)
+	case p.isSet(c):
+		if c.rows.name == "" { // a condition is never left out
+			p.write(e, set, c.rows.where...)
 		}
 	case len(r.entities) == 0 && trimName(p.lex.cutTypes(r.name, e)) == "": // neither named nor all of them
 	case len(r.entities) == 0 || r.several:
 		p.await(e, e, nil)
 	default:
 		for _, group := range byKind(filtered(r.entities, isStored)) {
-			p.write(p.lex.domain.ByType(group[0].Type), set, refFilter(refsOf(group)...)).refs = refsOf(group)
+			p.write(p.typeOf(group), set, refFilter(refsOf(group)...)).refs = refsOf(group)
 		}
 	}
 }
@@ -133,20 +140,21 @@ func (p *planner) write(e *domain.Entity, set map[string]any, where ...filter) *
 
 // note adds a fact about the user to a singleton row, which may not exist yet.
 func (p *planner) note() {
-	c, col, row, known := p.c, p.c.column, first(p.rows(p.c.kind)), []string(nil)
-	if !p.looked(c.kind) {
+	c, column := p.c, p.c.column
+	if !p.hasRead(c.kind) {
 		p.read(c.kind, nil)
 		p.step(vocab.StepWrite, c.kind)
 
 		return
 	}
-	if row != nil {
-		known = texts(row.Columns[col.Name])
-	}
-	set := map[string]any{col.Name: typed(col, c.value, p.Today)}
-	if col.Kind == domain.KindArray {
-		said := mapped(splitList(c.value), trimName)
-		set[col.Name] = slices.Concat(known, filtered(said, func(w string) bool { return !slices.Contains(known, w) }))
+	row := first(p.rows(c.kind))
+	set := map[string]any{column.Name: typed(column, c.value, p.Today)}
+	if column.Kind == domain.KindArray {
+		var known []string
+		if row != nil {
+			known = texts(row.Columns[column.Name])
+		}
+		set[column.Name] = union(known, mapped(splitList(c.value), trimName))
 	}
 	if row == nil {
 		p.create(c.kind, []map[string]any{set})
@@ -159,14 +167,13 @@ func (p *planner) note() {
 func (p *planner) save() {
 	drafts := filtered(p.c.about.entities, isPending)
 	if p.c.value != "" {
-		if len(drafts) != 1 || labelColumn(p.lex.domain.ByType(drafts[0].Type)) == nil {
+		if len(drafts) != 1 || labelColumn(p.typeOf(drafts)) == nil {
 			return
 		}
-		label := labelColumn(p.lex.domain.ByType(drafts[0].Type)).Name
-		p.redraft(drafts[0], func(content map[string]any) { content[label] = p.c.value })
+		p.redraft(drafts[0], func(content map[string]any) { content[labelColumn(p.typeOf(drafts)).Name] = p.c.value })
 	}
-	late := func(e *nodes.Entity) int { return btoi(p.lex.schedule != nil && e.Type == p.lex.schedule.Type) }
-	slices.SortStableFunc(drafts, func(a, b *nodes.Entity) int { return late(a) - late(b) })
+	isLate := func(e *nodes.Entity) int { return btoi(p.lex.schedule != nil && e.Type == p.lex.schedule.Type) }
+	slices.SortStableFunc(drafts, func(a, b *nodes.Entity) int { return isLate(a) - isLate(b) })
 	for _, group := range byKind(drafts) {
 		p.saveThese(group)
 	}
@@ -174,17 +181,26 @@ func (p *planner) save() {
 
 // saveThese saves drafts of one type unchanged. One that references another unsaved draft is not saved without asking.
 func (p *planner) saveThese(drafts []*nodes.Entity) {
-	kind := p.lex.domain.ByType(drafts[0].Type)
+	kind := p.typeOf(drafts)
 	st := p.step(vocab.StepWrite, kind, refsOf(drafts)...)
 	for _, e := range drafts {
-		for _, v := range e.Draft {
-			if linked := p.refs[clean.Value(v)]; linked != nil && linked.Pending && !slices.Contains(p.c.about.entities, linked) {
-				st.calls = nil
-				st.ask(linked.Label + " is not saved yet, and this refers to it. Shall I save it too?")
+		if linked := p.unsavedLink(e); linked != nil {
+			st.calls = nil
+			st.ask(linked.Label + " is not saved yet, and this refers to it. Shall I save it too?")
 
-				return
-			}
+			return
 		}
 		st.call(vocab.ToolCreate, args{"table": kind.Table, "from_ref": e.Ref})
 	}
+}
+
+// unsavedLink is a draft that another refers to and that is not saved along with it; nil for none.
+func (p *planner) unsavedLink(draft *nodes.Entity) *nodes.Entity {
+	for _, v := range draft.Draft {
+		if linked := p.refs[clean.Value(v)]; linked != nil && linked.Pending && !slices.Contains(p.c.about.entities, linked) {
+			return linked
+		}
+	}
+
+	return nil
 }
