@@ -42,14 +42,13 @@ func aloud(onDelta func(string)) func(string) {
 			return
 		}
 		held += piece
-		if thinks = thinks || thinking.MatchString(held); thinks {
+		thinks = thinks || thinking.MatchString(held)
+		if end := thought.FindStringIndex(held); thinks && end == nil {
 			// Reasoning is long, and searched at each piece: only what may be the beginning of its end is kept of it.
-			if end := thought.FindStringIndex(held); end != nil {
-				held = held[end[0]:]
-			} else {
-				held = held[max(0, len(held)-len("</reasoning>")):]
-				return
-			}
+			held = held[max(0, len(held)-len("</reasoning>")):]
+			return
+		} else if thinks {
+			held = held[end[0]:]
 		}
 		text := spoken(held)
 		if text == "" || mayThink.MatchString(held) {

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -18,12 +19,9 @@ func named(name string, offered []llm.Tool) (tool string, ok bool) {
 		if one.Name == name {
 			return name, true
 		}
-		for _, word := range words {
-			if !strings.EqualFold(word, one.Name) {
-				continue
-			}
-			if ok && tool != one.Name {
-				return name, false
+		if slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, one.Name) }) {
+			if ok {
+				return "", false // it may mean two of them
 			}
 			tool, ok = one.Name, true
 		}
@@ -40,25 +38,26 @@ var (
 // calls finds the calls in an answer's text: between marks, or as all there is. It returns what else the text says, and
 // no calls if one of them is not a call of an offered tool.
 func calls(text string, offered []llm.Tool) (found []llm.ToolCall, rest string) {
-	blocks := marked.FindAllStringSubmatch(text, -1)
+	var objects []json.RawMessage
+	for _, block := range marked.FindAllStringSubmatch(text, -1) {
+		objects = append(objects, list(block[1])...)
+	}
 	rest = strings.TrimSpace(marked.ReplaceAllString(text, ""))
-	if len(blocks) == 0 {
+	if objects == nil {
 		whole := strings.TrimSpace(text)
 		if fenced := wholeFenced.FindStringSubmatch(whole); fenced != nil {
 			whole = fenced[1]
 		}
-		blocks, rest = [][]string{{"", whole}}, ""
+		objects, rest = list(whole), ""
 	}
-	for _, block := range blocks {
-		for _, one := range list(block[1]) {
-			call, ok := written(one, offered)
-			if !ok {
-				return nil, text
-			}
-			found = append(found, call)
+	for _, object := range objects {
+		call, ok := written(object, offered)
+		if !ok {
+			return nil, text
 		}
+		found = append(found, call)
 	}
-	if len(found) == 0 {
+	if found == nil {
 		return nil, text
 	}
 

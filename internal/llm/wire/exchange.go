@@ -3,7 +3,6 @@ package wire
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"alfred/internal/llm"
 )
@@ -23,31 +22,25 @@ type Group struct {
 
 // Groups divides messages for providers that keep calls and their results apart.
 func Groups(messages []llm.Message) []Group {
-	var (
-		groups []Group
-		ids    []string // of calls without a result yet
-		names  []string
-		made   int
-	)
-	for _, message := range messages {
-		if message.Role == llm.RoleTool && len(ids) > 0 {
-			if len(groups[len(groups)-1].Results) == 0 {
-				groups = append(groups, Group{Message: llm.Message{Role: llm.RoleTool}})
-			}
-			last := &groups[len(groups)-1]
-			last.IDs, last.Names, last.Results = append(last.IDs, ids[0]), append(last.Names, names[0]), append(last.Results, message.Content)
-			ids, names = ids[1:], names[1:]
-
-			continue
-		}
-		group := Group{Message: message}
-		ids, names = nil, nil
-		for _, call := range message.ToolCalls {
+	var groups []Group
+	made := 0
+	for len(messages) > 0 {
+		group := Group{Message: messages[0]}
+		messages = messages[1:]
+		results := Group{Message: llm.Message{Role: llm.RoleTool}}
+		for _, call := range group.ToolCalls {
 			made++
-			ids, names = append(ids, fmt.Sprintf("call%05d", made)), append(names, call.Name)
+			id := fmt.Sprintf("call%05d", made)
+			group.IDs = append(group.IDs, id)
+			if len(messages) > 0 && messages[0].Role == llm.RoleTool {
+				results.IDs, results.Names, results.Results = append(results.IDs, id), append(results.Names, call.Name), append(results.Results, messages[0].Content)
+				messages = messages[1:]
+			}
 		}
-		group.IDs = slices.Clone(ids)
 		groups = append(groups, group)
+		if len(results.Results) > 0 {
+			groups = append(groups, results)
+		}
 	}
 
 	return groups
@@ -68,19 +61,19 @@ func Flat(messages []llm.Message) []llm.Message {
 		if group.Content != "" {
 			add(group.Role, group.Content, group.Stable)
 		}
-		var words strings.Builder
-		for i, call := range group.ToolCalls {
-			fmt.Fprintf(&words, "\n%d. %s: %s", i+1, call.Name, call.Args)
-		}
-		if words.Len() > 0 {
-			add(llm.RoleUser, "These were the tools you called, with what arguments:"+words.String(), 0)
-			continue
-		}
-		for i, result := range group.Results {
-			fmt.Fprintf(&words, "\n%d. %s", i+1, result)
-		}
-		if words.Len() > 0 {
-			add(llm.RoleUser, "This is what they returned:"+words.String(), 0)
+		switch {
+		case len(group.ToolCalls) > 0:
+			text := "These were the tools you called, with what arguments:"
+			for i, call := range group.ToolCalls {
+				text += fmt.Sprintf("\n%d. %s: %s", i+1, call.Name, call.Args)
+			}
+			add(llm.RoleUser, text, 0)
+		case len(group.Results) > 0:
+			text := "This is what they returned:"
+			for i, result := range group.Results {
+				text += fmt.Sprintf("\n%d. %s", i+1, result)
+			}
+			add(llm.RoleUser, text, 0)
 		}
 	}
 

@@ -50,15 +50,18 @@ func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, e
 	if len(response.ToolCalls) == 0 && len(req.Tools) > 0 {
 		response.ToolCalls, response.Text = calls(response.Text, req.Tools)
 	}
-	for i := range response.ToolCalls {
-		call := &response.ToolCalls[i]
-		if name, ok := named(call.Name, req.Tools); ok {
-			call.Name = name
-		}
-		if len(call.Args) == 0 {
-			call.Args = json.RawMessage(`{}`)
-		}
-	}
+	completeCalls(response.ToolCalls, req.Tools)
 
 	return response, nil
+}
+
+func completeCalls(made []llm.ToolCall, offered []llm.Tool) {
+	for i := range made {
+		if name, ok := named(made[i].Name, offered); ok {
+			made[i].Name = name
+		}
+		if len(made[i].Args) == 0 {
+			made[i].Args = json.RawMessage(`{}`)
+		}
+	}
 }

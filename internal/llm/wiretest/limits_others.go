@@ -1,6 +1,7 @@
 package wiretest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,29 +39,19 @@ func cacheMarks(request gjson.Result) string {
 }
 
 // grammarOfAnthropic: all strict tools of a request form one grammar of at most 20 tools, 24 optional properties and 16
-// unions; it does not support numeric and length constraints (anthropics/anthropic-sdk-python#1185 and its
-// transform_schema).
+// unions (anthropics/anthropic-sdk-python#1185 and its transform_schema).
 func grammarOfAnthropic(request gjson.Result) string {
-	tools, optional, unions, unknown := 0, 0, 0, ""
-	for _, tool := range request.Get("tools").Array() {
-		if !tool.Get("strict").Bool() {
-			continue
-		}
+	tools, optional, unions := 0, 0, 0
+	for _, tool := range request.Get("tools.#(strict==true)#").Array() {
 		tools++
+		unknown := ""
 		walk(tool.Get("input_schema"), 0, func(node gjson.Result, _ int) {
+			unknown = cmp.Or(unknown, unsupportedByGrammar(node))
 			if node.Get("type").IsArray() || node.Get("anyOf").Exists() {
 				unions++
 			}
 			if properties := node.Get("properties"); properties.IsObject() {
 				optional += len(properties.Map()) - len(node.Get("required").Array())
-				if node.Get("additionalProperties").Raw != "false" {
-					unknown = "additionalProperties"
-				}
-			}
-			for _, name := range []string{"minimum", "maximum", "multipleOf", "minLength", "maxLength", "maxItems", "pattern", "oneOf", "not"} {
-				if node.Get(name).Exists() {
-					unknown = name
-				}
 			}
 		})
 		if unknown != "" {
@@ -74,6 +65,20 @@ func grammarOfAnthropic(request gjson.Result) string {
 		return "Schemas contains too many optional parameters, which would make grammar compilation inefficient."
 	case unions > 16:
 		return fmt.Sprintf("Schemas contains too many parameters with union types (%d parameters with type arrays or anyOf).", unions)
+	}
+
+	return ""
+}
+
+// unsupportedByGrammar is an open object, or a constraint on numbers or lengths.
+func unsupportedByGrammar(node gjson.Result) string {
+	if node.Get("properties").IsObject() && node.Get("additionalProperties").Raw != "false" {
+		return "additionalProperties"
+	}
+	for _, name := range []string{"minimum", "maximum", "multipleOf", "minLength", "maxLength", "maxItems", "pattern", "oneOf", "not"} {
+		if node.Get(name).Exists() {
+			return name
+		}
 	}
 
 	return ""

@@ -36,37 +36,48 @@ func pairsOfOpenAI(request gjson.Result) string {
 
 // pairsOfAnthropic: the message after one with calls begins with their results; ids are unique.
 func pairsOfAnthropic(request gjson.Result) string {
+	const missing = "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %v"
 	var open, used []string
-	for i, message := range request.Get("messages").Array() {
-		text := false
-		for _, block := range message.Get("content").Array() {
-			switch block.Get("type").String() {
-			case "tool_result":
-				id := block.Get("tool_use_id").String()
-				at := slices.Index(open, id)
-				if at < 0 || text {
-					return fmt.Sprintf("messages.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s", i, id)
-				}
-				open = slices.Delete(open, at, at+1)
-			case "text":
-				text = true
-			}
+	messages := request.Get("messages").Array()
+	for i, message := range messages {
+		left, stray := unanswered(message, open)
+		if stray != "" {
+			return fmt.Sprintf("messages.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s", i, stray)
 		}
-		if len(open) > 0 {
-			return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %v", i, open)
+		if len(left) > 0 {
+			return fmt.Sprintf(missing, i, left)
 		}
-		for _, id := range strs(message.Get(`content.#(type=="tool_use")#.id`)) {
-			if slices.Contains(used, id) {
-				return "messages: `tool_use` ids must be unique"
-			}
-			open, used = append(open, id), append(used, id)
-		}
+		open = strs(message.Get(`content.#(type=="tool_use")#.id`))
+		used = append(used, open...)
 	}
 	if len(open) > 0 {
-		return fmt.Sprintf("messages: `tool_use` ids were found without `tool_result` blocks immediately after: %v", open)
+		return fmt.Sprintf(missing, len(messages), open)
+	}
+	if slices.Sort(used); len(slices.Compact(used)) < len(used) {
+		return "messages: `tool_use` ids must be unique"
 	}
 
 	return ""
+}
+
+// unanswered are the calls that a message leaves without results. A stray result answers none of them, or comes after text.
+func unanswered(message gjson.Result, calls []string) (left []string, stray string) {
+	text := false
+	for _, block := range message.Get("content").Array() {
+		switch block.Get("type").String() {
+		case "text":
+			text = true
+		case "tool_result":
+			id := block.Get("tool_use_id").String()
+			at := slices.Index(calls, id)
+			if at < 0 || text {
+				return nil, id
+			}
+			calls = slices.Delete(calls, at, at+1)
+		}
+	}
+
+	return calls, ""
 }
 
 // pairsOfGemini: a turn of calls follows the user or results, and as many results with the same names follow it.
