@@ -21,6 +21,13 @@ func (j *journal) recordDeletions(ctx context.Context, tx pgx.Tx, e *domain.Enti
 		return nil
 	}
 
+	if e.Marks {
+		were, err := j.images(ctx, tx, e, e.Key, keys)
+		j.addDeletions(e, were, nil)
+
+		return err
+	}
+
 	return j.recordDeletedBy(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
 }
 
@@ -53,16 +60,21 @@ func (j *journal) recordDeletedBy(ctx context.Context, tx pgx.Tx, e *domain.Enti
 		return err
 	}
 	j.others = j.others || others
+	j.addDeletions(e, were, lost)
+
+	return nil
+}
+
+// addDeletions adds deleted rows; lost says what else is lost with them that nobody sees.
+func (j *journal) addDeletions(e *domain.Entity, were map[string]image, lost *string) {
 	unseen := lost != nil
 	if lost == nil && !e.Restorable {
 		lost = sentence("Deleted %s cannot be brought back: the database does not allow it.", e.Plural)
 	}
-	for _, key := range gone {
+	for _, key := range slices.Sorted(maps.Keys(were)) {
 		w := j.add(e, key, registry.ActionDeleted)
 		w.Before, w.was, w.Lost, w.unseen = insertable(e, were[key]), were[key], lost, unseen
 	}
-
-	return nil
 }
 
 func sentence(format string, args ...any) *string {

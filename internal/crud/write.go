@@ -270,7 +270,7 @@ func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 // delete removes rows. The keys of children deleted with them are read first, because their refs have to be closed too.
 func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targets *loaded) error {
 	for _, child := range e.Children {
-		if !cascades(child) {
+		if e.Marks || !cascades(child) {
 			continue
 		}
 		if err := loadChildren(ctx, tx, child, targets); err != nil {

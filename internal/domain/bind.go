@@ -195,6 +195,7 @@ func (b *binder) bindEntity(i int) {
 		bindRights(t.Entity, t.table)
 		defaultNames(t.Entity)
 		t.bindFills()
+		t.bindGone()
 		t.bindKey()
 		t.bindOwner()
 		t.checkReading()
@@ -313,7 +314,7 @@ func (b *typeBinder) bindHidden() {
 	}
 	for _, c := range b.Columns {
 		// To models, id is a row's ref.
-		byDefault := isBookkeeping(c.Name) || b.own.Fills.Update[c.Name] != "" || c.Name == "id" && c != b.Key
+		byDefault := isBookkeeping(c.Name) || c.Name == b.own.Gone || b.own.Fills.Update[c.Name] != "" || c.Name == "id" && c != b.Key
 		c.Hidden = c == b.Owner || c.Kind == KindVector || slices.Contains(b.own.Hidden, c.Name) ||
 			c != b.Key && foreignID(c) || byDefault && !slices.Contains(b.own.Visible, c.Name)
 	}

@@ -52,6 +52,7 @@ type EntityDecl struct {
 	Writes     []Verb              `yaml:"writes"`  // what may be done with rows; none by default
 	Columns    []string            `yaml:"columns"` // columns that create and update may set
 	Fills      FillsDecl           `yaml:"fills"`   // columns that views fill
+	Gone       string              `yaml:"gone"`    // the column by which programs mark rows as deleted; for views
 	Approve    []Verb              `yaml:"approve"` // of update and delete, those the user must approve each time
 	Label      string              `yaml:"label"`
 	Display    string              `yaml:"display"`

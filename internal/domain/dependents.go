@@ -27,7 +27,9 @@ func (d *Domain) Holders(e *Entity) []Dependent {
 }
 
 // TakesOthers reports whether deleting a row of e may delete or change rows of other people's, which no view shows.
-func (d *Domain) TakesOthers(e *Entity) bool { return d.takesOthers(e, map[*Entity]bool{}) }
+func (d *Domain) TakesOthers(e *Entity) bool {
+	return !e.Marks && d.takesOthers(e, map[*Entity]bool{})
+}
 
 func (d *Domain) takesOthers(e *Entity, seen map[*Entity]bool) bool {
 	if seen[e] {

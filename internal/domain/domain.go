@@ -89,6 +89,8 @@ type Entity struct {
 	Reference bool
 	// Writes lists what may be done to the rows, in the order create, update, delete; only what is declared.
 	Writes []Verb
+	// Marks: a deletion marks the row, and so takes nothing along.
+	Marks bool
 	// Approve lists which of update and delete need the user's approval each time, however few rows are named.
 	Approve []Verb
 	// Lockable: the tenant may lock rows, which requires the privilege to update some column, and of a view that its rows

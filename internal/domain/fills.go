@@ -39,11 +39,15 @@ func (v *viewedType) fills() bool {
 // Changed is what a change of a row sets: the columns that a writer may set, and those that are filled.
 func (v *viewedType) Changed() string {
 	set := each(v.Set(), func(name string) string { return fmt.Sprintf("%[1]s = NEW.%[1]s", quote(name)) })
-	for _, name := range sortedKeys(v.Decl.Fills.Update) {
-		set = append(set, quote(name)+" = "+v.Table.column(name).ofType(v.Decl.Fills.Update[name]))
-	}
 
-	return strings.Join(set, ", ")
+	return strings.Join(append(set, v.changed()...), ", ")
+}
+
+// changed is what is filled at every change of a row.
+func (v *viewedType) changed() []string {
+	return each(sortedKeys(v.Decl.Fills.Update), func(name string) string {
+		return quote(name) + " = " + v.Table.column(name).ofType(v.Decl.Fills.Update[name])
+	})
 }
 
 // bindFills adopts what views fill, and has Postgres look at it: inside a function, a slip would show only when a row is written.

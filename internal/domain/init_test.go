@@ -178,7 +178,7 @@ func TestInitAwkwardNames(t *testing.T) {
 	require.Equal(t, `the "when"`, entry.Order[0].Column)
 	require.Equal(t, "Jan 12, 2026 · Swan", entry.Label.Render(map[string]any{`the "when"`: "2026-01-12", "_boat_key_label": "Swan"}))
 	require.Equal(t, "bpchar", boat.Column("home").FK.Entity.Key.Type, "a cast to character would cut it to one character")
-	require.Contains(t, d.Text, "# unsure: rows with deleted_at are shown like all others")
+	require.Contains(t, d.Text, `gone: "deleted_at" # unsure: rows that it marks as deleted are left out, and to delete one is to mark it`)
 	require.NoError(t, domain.Drop(t.Context(), tx, d.Decl))
 }
 
@@ -238,7 +238,7 @@ CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL
 	require.NoError(t, err)
 	for _, part := range []string{
 		`owner: "practiceId" # unsure`, `accounts: "Practice"`, "  - type: client_to_tag\n", `label: "{firstName} {lastName}" # unsure`, `order: ["lastName"]`,
-		"# unsure: rows with deletedAt are shown", "# unsure: seenAt without a time zone", `owned_by: ["invoiceId"]`, `order: ["lineNumber"]`, `{?price: price:{price:0.00}}`, `description: "The clients."`, `- label: "invoices"`,
+		`gone: "deletedAt" # unsure`, "# unsure: seenAt without a time zone", `owned_by: ["invoiceId"]`, `order: ["lineNumber"]`, `{?price: price:{price:0.00}}`, `description: "The clients."`, `- label: "invoices"`,
 	} {
 		require.Contains(t, text, part)
 	}

@@ -226,7 +226,7 @@ func (e *initEntity) Facts() []string {
 
 // Gone is the column that marks rows as gone, nil if there is none.
 func (e *initEntity) Gone() *Column {
-	return find(e.Table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) })
+	return find(e.Table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) && marksGone(c) })
 }
 
 var codedNames = regexp.MustCompile(`(^|_)(type|kind|status|state|role|priority|severity|visibility|stage|mode)$`)

@@ -94,9 +94,18 @@ func (s *source) relation(t *catalogTable) string {
 	return quote(s.decl.Source.Schema, t.Name)
 }
 
-// belongs is the SQL condition that a row of the table is the user's. alias names the row. It follows foreign keys up
-// to a table with an owner column or with memberships.
+// belongs is the SQL condition that a row of the table is the user's and not marked as deleted. alias names the row.
 func (s *source) belongs(t *catalogTable, alias string, depth int) (string, error) {
+	condition, err := s.isOwn(t, alias, depth)
+	if present := s.present(t, alias); present != "" {
+		condition += " AND " + present
+	}
+
+	return condition, err
+}
+
+// isOwn follows foreign keys up to a table with an owner column or with memberships.
+func (s *source) isOwn(t *catalogTable, alias string, depth int) (string, error) {
 	if len(s.shared[t]) > 0 {
 		return s.sharedWith(t, alias, depth), nil
 	}

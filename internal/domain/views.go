@@ -106,8 +106,8 @@ type viewedType struct {
 
 	Decl  *EntityDecl
 	Table *catalogTable
-	// Owned is the condition that a row is the user's.
-	Owned string
+	// Owned is the condition that a row is the user's; of shared rows, the view shows those that are Present.
+	Owned, Present string
 	// Written: rows are ever written, by the assistant or by an undo. ByFunction says why a function does that; "" if Postgres
 	// writes through the view.
 	Written    bool
@@ -155,6 +155,10 @@ func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
 			return nil, fmt.Errorf("%s: fills: column %s does not exist in %s", e.Type, name, t.Name)
 		}
 	}
+	if e.Gone != "" && !marksGone(t.column(e.Gone)) {
+		return nil, fmt.Errorf("%s: gone: %s is neither a time that may be null nor true or false", e.Type, e.Gone)
+	}
+	v.Present = s.present(t, "t")
 	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.returns(e) || len(v.Released()) > 0, v.byFunction(), v.restored()
 	var err error
 	if !e.Reference || v.Written && v.ByFunction != "" {
@@ -317,6 +321,8 @@ func (v *viewedType) byFunction() string {
 		return "it has triggers, which run with the rights of who writes"
 	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return strings.Contains(c.Default, "nextval(") }):
 		return "a default takes a number from a sequence"
+	case v.Decl.Gone != "" && v.Decl.may(Delete):
+		return "it marks rows instead of deleting them"
 	case v.fills():
 		return "it fills columns as the owner's programs do"
 	case v.folded(v.Table) || len(v.foldedKeys(v.Table)) > 0:

@@ -1,0 +1,53 @@
+package domain
+
+import "strings"
+
+// Rows that programs mark as deleted, by a time or by true, are left out of the views. To delete one is to mark it: nothing goes
+// with it, and to take that back is to take the mark away.
+
+// marksGone reports whether a column can say of rows that they are deleted.
+func marksGone(c *Column) bool {
+	return c != nil && (c.Kind == KindBool || c.Nullable && (c.Kind == KindTimestamp || c.Kind == KindDate))
+}
+
+// present is the SQL condition that a row is not marked as deleted, "" for a table without marks.
+func (s *source) present(t *catalogTable, alias string) string {
+	e := s.entities[t.Name]
+	if e == nil || !marksGone(t.column(e.Gone)) {
+		return ""
+	}
+	if t.column(e.Gone).Kind == KindBool {
+		return alias + "." + quote(e.Gone) + " IS NOT TRUE"
+	}
+
+	return alias + "." + quote(e.Gone) + " IS NULL"
+}
+
+// Marked is what marks a row as deleted, with what every change fills.
+func (v *viewedType) Marked() string {
+	mark := "now()"
+	if v.Table.column(v.Decl.Gone).Kind == KindBool {
+		mark = "true"
+	}
+
+	return v.marking(v.Table.column(v.Decl.Gone).ofType(mark))
+}
+
+// Unmarked takes the mark away: the row is as it was given.
+func (v *viewedType) Unmarked() string { return v.marking("NEW." + quote(v.Decl.Gone)) }
+
+func (v *viewedType) marking(mark string) string {
+	return strings.Join(append([]string{quote(v.Decl.Gone) + " = " + mark}, v.changed()...), ", ")
+}
+
+// bindGone hides the column that marks rows, of which a view shows those without a mark.
+func (b *typeBinder) bindGone() {
+	switch {
+	case b.own.Gone == "":
+	case b.decl.Source.Schema == "":
+		b.problemf("gone", "gone: only views of Alfred's leave rows out; let a policy do it")
+	case b.columnsExist("gone", b.own.Gone):
+		c := b.Column(b.own.Gone)
+		c.kept, b.Marks = true, true
+	}
+}
