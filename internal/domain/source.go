@@ -17,6 +17,9 @@ type SourceDecl struct {
 	Schema string `yaml:"schema"`
 	// Accounts is the table of people, "" if rows only carry their key.
 	Accounts string `yaml:"accounts"`
+	// Login is a column of Accounts: who is called so in Alfred is that account, unless alfred_accounts maps them. "" if
+	// only that does.
+	Login string `yaml:"login"`
 	// UTC says that times without a time zone hold UTC. The views show them with one, and what is written through them is
 	// turned back.
 	UTC bool `yaml:"utc"`
@@ -71,7 +74,10 @@ func (s *source) findAccounts() error {
 		}
 		s.account = s.accounts.column(s.accounts.primary[0])
 
-		return nil
+		return s.checkLogin()
+	}
+	if s.decl.Source.Login != "" {
+		return errors.New("login: name accounts, the table that has this column")
 	}
 	for _, t := range s.cat.tables {
 		if c := t.column(s.decl.Owner); c != nil && s.decl.Owner != "" {

@@ -60,12 +60,13 @@ func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 	data := struct {
 		Schema, Source, Role, File string
 		Account                    string // the type of an account's key, "" if everything is shared
+		Login                      *loginSQL
 		Types                      []*viewedType
 		Operations                 []operationSQL
 		Settled                    []handOver // the function that runs deferred triggers, if there are any
 	}{Schema: s.decl.Schema, Source: s.decl.Source.Schema, Role: ViewRole(s.decl.Schema), File: s.decl.file}
 	if s.account != nil {
-		data.Account = s.account.FullType
+		data.Account, data.Login = s.account.FullType, s.login()
 	}
 	for i := range s.decl.Entities {
 		v, err := s.viewed(&s.decl.Entities[i])

@@ -66,6 +66,7 @@ var functionCalls = []string{
 	`alfred.one_line('a message', 48)`,
 	`alfred.is_timezone('UTC')`,
 	`alfred.tenant_timezone()`,
+	`alfred.tenant_name()`,
 	`alfred.user_is_busy(NULL)`,
 	`alfred.user_place_state(NULL)`,
 	`alfred.user_place_set((SELECT user_id FROM alfred.sessions WHERE id = ':session'), 1, 1, 'here')`,
