@@ -92,7 +92,7 @@ func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 var aliasForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,59}$`)
 
 func (op *analyzeOp) checkAggregates() *Error {
-	names := each(op.group, func(c *domain.Column) string { return c.Name })
+	names := each(op.group, columnName)
 	for i := range op.args.Aggregates {
 		a := &op.args.Aggregates[i]
 		if err := op.checkAggregate(a); err != nil {
@@ -114,43 +114,46 @@ func (op *analyzeOp) checkAggregates() *Error {
 
 // checkAggregate checks one aggregate and names it if the model did not.
 func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
-	if !slices.Contains(vocab.Aggregates, a.Fn) {
+	rows := a.Column == "" || a.Column == "*"
+	switch {
+	case !slices.Contains(vocab.Aggregates, a.Fn):
 		return fail(CodeBadArgument, "fn is one of %s.", strings.Join(vocab.Aggregates, ", "))
-	}
-	if a.As == "" {
-		a.As = vocab.AggregateName(a.Fn, a.Column)
-	} else if !aliasForm.MatchString(a.As) {
+	case a.As != "" && !aliasForm.MatchString(a.As):
 		return fail(CodeBadArgument, "as is a short name of lower-case letters, digits and _.")
+	case rows && a.Fn != "count":
+		return fail(CodeBadArgument, "%s needs a column.", a.Fn)
 	}
-	if a.Column == "" || a.Column == "*" {
-		if a.Fn != "count" {
-			return fail(CodeBadArgument, "%s needs a column.", a.Fn)
-		}
-
+	a.As = cmp.Or(a.As, vocab.AggregateName(a.Fn, a.Column))
+	if rows {
 		return nil
 	}
 	column := columnOrPath
 	if a.Fn == vocab.AggregateDistinct {
 		column = grouping
 	}
-	c, err := column(op.entity, a.Column)
-	if err != nil {
+	var err *Error
+	if a.column, err = column(op.entity, a.Column); err != nil {
 		return err
 	}
-	a.column = c
-	isKey := c.FK != nil || c == op.entity.Key
-	switch a.Fn {
-	case "sum", "avg":
-		if c.Kind != domain.KindNumber || isKey {
-			return failColumn(CodeBadArgument, c.Name, "%s needs a column of numbers; %s is none.", a.Fn, c.Name)
-		}
-	case "min", "max":
-		if isKey || c.Form != "" || !slices.Contains([]domain.Kind{domain.KindNumber, domain.KindDate, domain.KindTimestamp, domain.KindTime, domain.KindText}, c.Kind) {
-			return failColumn(CodeBadArgument, c.Name, "%s has no order for %s.", c.Name, a.Fn)
-		}
-	}
 
-	return nil
+	return a.checkColumn(holdsRefs(op.entity, a.column))
+}
+
+// orderedKinds are the kinds of columns that have a first and a last value.
+var orderedKinds = []domain.Kind{domain.KindNumber, domain.KindDate, domain.KindTimestamp, domain.KindTime, domain.KindText}
+
+// checkColumn checks that the function can be applied to the column.
+func (a *aggregate) checkColumn(isKey bool) *Error {
+	c := a.column
+	sums, compares := a.Fn == "sum" || a.Fn == "avg", a.Fn == "min" || a.Fn == "max"
+	switch {
+	case sums && (isKey || c.Kind != domain.KindNumber):
+		return failColumn(CodeBadArgument, c.Name, "%s needs a column of numbers; %s is none.", a.Fn, c.Name)
+	case compares && (isKey || c.Form != "" || !slices.Contains(orderedKinds, c.Kind)):
+		return failColumn(CodeBadArgument, c.Name, "%s has no order for %s.", c.Name, a.Fn)
+	default:
+		return nil
+	}
 }
 
 func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
@@ -200,7 +203,7 @@ func (a *aggregate) sql(s *statement) string {
 // sql names its columns by number: the name of a column that several others lead to may be longer than Postgres allows.
 func (op *analyzeOp) sql(filters []condition) *statement {
 	s := &statement{}
-	names, values := each(op.group, func(c *domain.Column) string { return c.Name }), each(op.group, (*domain.Column).SQL)
+	names, values := each(op.group, columnName), each(op.group, (*domain.Column).SQL)
 	columns := append(slices.Clone(op.group), filteredColumns(filters)...)
 	for _, a := range op.args.Aggregates {
 		if a.column != nil {

@@ -260,7 +260,7 @@ func column(e *domain.Entity, name string) (*domain.Column, *Error) {
 		return e.Key, nil
 	}
 	c := e.Column(name)
-	if c == nil || (c.Hidden && c != e.Key) || c.Kind == domain.KindVector {
+	if c == nil || c.Hidden && c != e.Key {
 		return nil, failColumn(CodeUnknownColumn, name, "%s has no column %q. Columns: %s.",
 			e.Table, registry.Scrub(name), visibleNames(e))
 	}
@@ -275,7 +275,7 @@ func columnOrPath(e *domain.Entity, name string) (*domain.Column, *Error) {
 	if !isPath || via == nil || via.Target() == nil {
 		return column(e, name)
 	}
-	if c := e.Reached(name); c != nil && !c.Hidden && c.Kind != domain.KindVector {
+	if c := e.Reached(name); c != nil && !c.Hidden {
 		return c, nil
 	}
 	if _, err := columnOrPath(via.Target(), rest); err != nil {
@@ -286,16 +286,9 @@ func columnOrPath(e *domain.Entity, name string) (*domain.Column, *Error) {
 }
 
 func visible(e *domain.Entity) []*domain.Column {
-	var columns []*domain.Column
-	for _, c := range e.Columns {
-		if c == e.Key || (!c.Hidden && c.Kind != domain.KindVector) {
-			columns = append(columns, c)
-		}
-	}
-
-	return columns
+	return only(e.Columns, func(c *domain.Column) bool { return c == e.Key || !c.Hidden })
 }
 
-func visibleNames(e *domain.Entity) string {
-	return joinEach(visible(e), ", ", func(c *domain.Column) string { return c.Name })
-}
+func visibleNames(e *domain.Entity) string { return joinEach(visible(e), ", ", columnName) }
+
+func columnName(c *domain.Column) string { return c.Name }

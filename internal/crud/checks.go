@@ -38,20 +38,17 @@ type settling struct {
 	open  *callError // the first violation that is not mended
 }
 
+// after settles one of the writes. at is where a violation would be.
 func (s *settling) after(ctx context.Context, tenant pgx.Tx, one *step, last bool, at callError) error {
-	if d := s.tools.domain; d.Deferred && (vocab.Writes(one.call.Tool) || d.Operation(one.call.Tool) != nil) { // it may leave constraints to be checked
-		settle := func(tx pgx.Tx) error { return s.tools.settle(ctx, tx) }
-		if last && s.open == nil { // nothing follows that a violation must not abort
-			at.err = settle(tenant)
-		} else {
-			at.err = pg.InTx(ctx, tenant, settle)
-		}
-		if one.call.Tool == vocab.ToolDelete && at.entity != nil { // a foreign key that is checked late has found what it would have found at once
+	if d := s.tools.domain; d.Deferred && (vocab.Writes(one.call.Tool) || d.Operation(one.call.Tool) != nil) {
+		at.err = s.settle(ctx, tenant, last)
+		if one.call.Tool == vocab.ToolDelete { // a foreign key that is checked late has found what it would have found at once
 			at.err = s.tools.inUse(at.entity, one.keys, at.err)
 		}
-		if at.err == nil {
+		switch {
+		case at.err == nil:
 			s.open = nil
-		} else if s.open == nil {
+		case s.open == nil:
 			s.open = &at
 		}
 	}
@@ -60,6 +57,16 @@ func (s *settling) after(ctx context.Context, tenant pgx.Tx, one *step, last boo
 	}
 
 	return nil
+}
+
+// settle runs them under a savepoint, unless nothing follows that a violation must not abort.
+func (s *settling) settle(ctx context.Context, tenant pgx.Tx, last bool) error {
+	settle := func(tx pgx.Tx) error { return s.tools.settle(ctx, tx) }
+	if last && s.open == nil {
+		return settle(tenant)
+	}
+
+	return pg.InTx(ctx, tenant, settle)
 }
 
 // settle runs the deferred constraints as the tenant. Later calls of the decision may again violate them temporarily.

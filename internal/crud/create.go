@@ -223,8 +223,8 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	at := func(key string) int { return slices.Index(op.saved.keys, key) }
 	merged := func(row map[string]any) bool { return op.saved.merged[at(keyText(row, op.entity))] }
 	created, updated := op.found.after(d.attributed(registry.ActionCreated)), op.found.after(d.attributed(registry.ActionUpdated))
-	created.Rows = slices.DeleteFunc(slices.Clone(op.found.Rows), merged)
-	updated.Rows = slices.DeleteFunc(slices.Clone(op.found.Rows), func(row map[string]any) bool { return !merged(row) })
+	created.Rows = only(op.found.Rows, func(row map[string]any) bool { return !merged(row) })
+	updated.Rows = only(op.found.Rows, merged)
 	result, err := op.recorded(ctx, d, tx, created, updated)
 	slices.SortFunc(result.Changes, func(a, b Change) int { return at(a.ID) - at(b.ID) })
 	result.Notice = op.removed.String()

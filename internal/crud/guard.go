@@ -144,7 +144,7 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 				slices.ContainsFunc(meaning.names, func(one string) bool { return holdsWords(name(row), one) })
 		},
 	} {
-		if some := slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return !fits(row) }); len(some) > 0 {
+		if some := only(rows, fits); len(some) > 0 {
 			return some
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/internal/exact"
 	"alfred/internal/pg"
 	"alfred/internal/vocab"
 	"alfred/registry"
@@ -54,6 +55,16 @@ const actionCalled = "called"
 // image is a row as stored, column by column, in Postgres's own JSON. In a column of JSON, its null, which is not SQL's, is
 // wrapped in an object with the key "", as is an object that has such a key; [populated] unwraps them.
 type image map[string]json.RawMessage
+
+// text is the value of a column as text, "" for none.
+func (row image) text(c *domain.Column) string {
+	var value any
+	if exact.Decode(row[c.Name], &value) != nil || value == nil {
+		return ""
+	}
+
+	return fmt.Sprint(value)
+}
 
 // imageSQL is the row as an image.
 func imageSQL(e *domain.Entity) string {

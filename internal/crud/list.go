@@ -56,15 +56,16 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 	limit := min(maxRows, cmp.Or(max(0, params.Limit), maxRows))
 	found := &loaded{}
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
-		err := resolveNames(ctx, tenant, e, l.filters)
-		if err == nil {
-			found, err = load(ctx, tenant, e, l.query(limit+1)) // one extra row shows whether there are more
+		if err := resolveNames(ctx, tenant, e, l.filters); err != nil {
+			return err
 		}
-		if err == nil && len(found.Rows) > limit {
-			err = l.keepWording(ctx, tenant)
-		}
-		if l.after != nil && nameless(err) {
+		var err error
+		found, err = load(ctx, tenant, e, l.query(limit+1)) // one extra row shows whether there are more
+		switch {
+		case l.after != nil && nameless(err):
 			return errPosition
+		case err == nil && len(found.Rows) > limit:
+			err = l.keepWording(ctx, tenant)
 		}
 		if err == nil && params.Named {
 			err = addLabels(ctx, tenant, e, found.Rows)

@@ -145,7 +145,7 @@ func canonicalFor(text string, list []candidate) *candidate {
 // meaningOf returns what a searched name may mean: exact names and aliases; else the row that it would be linked to; else
 // the most similar.
 func meaningOf(text string, list []candidate) meaning {
-	picked := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.exact })
+	picked := only(list, func(c candidate) bool { return c.exact })
 	if len(picked) == 0 {
 		top := canonicalFor(text, list)
 		if top == nil {

@@ -20,33 +20,14 @@ func newRow(e *domain.Entity, data map[string]any, parent *domain.Child) (map[st
 	row, bad := map[string]any{}, map[string]bool{}
 	var wrong faults
 	for _, name := range slices.Sorted(maps.Keys(data)) {
+		var fault *Error
 		if child := e.Child(name); child != nil {
-			if err := allowed(child.Entity, domain.Create); err != nil {
-				return nil, err
-			}
-			rows, err := newChildRows(child, data[name])
-			row[name] = rows
-			wrong.add(err)
-
-			continue
+			row[name], fault = newChildRows(child, data[name])
+		} else if !isAnnotation(e, name) {
+			fault = setNew(row, e, parent, name, data[name])
 		}
-		if isAnnotation(e, name) {
-			continue
-		}
-		c, value, err := writable(e, name, data[name])
-		if err == nil && parent != nil && c == parent.FK {
-			err = failColumn(CodeBadValue, name, "%s is set by the row above; leave it out.", name)
-		}
-		if err != nil {
-			wrong.add(err)
-			bad[name] = true
-
-			continue
-		}
-		if value == nil && c.HasDefault {
-			continue // omitted, so that the default applies
-		}
-		row[c.Name] = value
+		bad[name] = fault != nil
+		wrong.add(fault)
 	}
 	for _, c := range e.Columns {
 		if required(e, c, parent) && row[c.Name] == nil && !bad[c.Name] {
@@ -57,8 +38,26 @@ func newRow(e *domain.Entity, data map[string]any, parent *domain.Child) (map[st
 	return row, wrong.one()
 }
 
+// setNew puts a value into a new row. One that is null stays out where there is a default, so that this applies.
+func setNew(row map[string]any, e *domain.Entity, parent *domain.Child, name string, value any) *Error {
+	c, value, err := writable(e, name, value)
+	switch {
+	case err != nil:
+		return err
+	case parent != nil && c == parent.FK:
+		return failColumn(CodeBadValue, name, "%s is set by the row above; leave it out.", name)
+	case value != nil || !c.HasDefault:
+		row[c.Name] = value
+	}
+
+	return nil
+}
+
 // newChildRows checks the rows that are created with their parent.
 func newChildRows(child *domain.Child, value any) ([]any, *Error) {
+	if err := allowed(child.Entity, domain.Create); err != nil {
+		return nil, err
+	}
 	list, ok := value.([]any)
 	if !ok && value != nil {
 		return nil, failColumn(CodeBadArgument, child.Entity.Table, "%s has to be a list of rows.", child.Entity.Table)
@@ -84,7 +83,9 @@ func newChildRows(child *domain.Child, value any) ([]any, *Error) {
 
 // required reports whether a new row needs a value in a column.
 func required(e *domain.Entity, c *domain.Column, parent *domain.Child) bool {
-	return !c.Nullable && !c.HasDefault && !c.Generated && !c.Unfolded && c != e.Key && c != e.Owner && (parent == nil || c != parent.FK)
+	filled := c == e.Key || c == e.Owner || c.Generated || c.Unfolded || parent != nil && c == parent.FK
+
+	return !filled && !c.Nullable && !c.HasDefault
 }
 
 // rowsIn returns the rows in a list of rows.
@@ -138,19 +139,11 @@ func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
 }
 
 func writableNames(e *domain.Entity) string {
-	var names []string
-	for _, c := range visible(e) {
-		if c.Writable {
-			names = append(names, c.Name)
-		}
-	}
-	for _, child := range e.Children {
-		if child.Entity.May(domain.Create) {
-			names = append(names, child.Entity.Table)
-		}
-	}
+	columns := only(visible(e), func(c *domain.Column) bool { return c.Writable })
+	children := only(e.Children, func(child *domain.Child) bool { return child.Entity.May(domain.Create) })
+	tables := each(children, func(child *domain.Child) string { return child.Entity.Table })
 
-	return strings.Join(names, ", ")
+	return strings.Join(append(each(columns, columnName), tables...), ", ")
 }
 
 // compareStored checks that the database stored what was written: otherwise a value that it rounded or truncated would
@@ -158,10 +151,7 @@ func writableNames(e *domain.Entity) string {
 func compareStored(e *domain.Entity, written, read map[string]any) *Error {
 	for _, name := range slices.Sorted(maps.Keys(written)) {
 		c := e.Column(name)
-		if c == nil || c.Hidden || c.Kind == domain.KindVector {
-			continue
-		}
-		if !sameStored(c, c.Kind, written[name], read[name]) {
+		if c != nil && !c.Hidden && !sameStored(c, c.Kind, written[name], read[name]) {
 			return failColumn(CodeValueChanged, name, "%s would be stored as %s, not as %s.", name, jsonExcerpt(read[name]), jsonExcerpt(written[name]))
 		}
 	}

@@ -64,19 +64,16 @@ func (d *decision) wordApproval(ctx context.Context, tx pgx.Tx) error {
 	if d.again {
 		said = append(said, changedSinceAsked)
 	}
-	for _, asked := range []bool{true, false} {
-		for _, s := range d.steps {
-			if s.asks != asked {
-				continue
-			}
-			text, err := d.effectInWords(ctx, tx, s)
-			if err != nil {
-				return err
-			}
-			_, operates := s.op.(*operateOp)
-			if operates || !slices.Contains(said, text) { // once for calls that write rows in one way
-				said = append(said, text)
-			}
+	asks := func(s *step) bool { return s.asks }
+	alone := func(s *step) bool { return !s.asks }
+	for _, s := range append(only(d.steps, asks), only(d.steps, alone)...) {
+		text, err := d.effectInWords(ctx, tx, s)
+		if err != nil {
+			return err
+		}
+		_, operates := s.op.(*operateOp)
+		if operates || !slices.Contains(said, text) { // once for calls that write rows in one way
+			said = append(said, text)
 		}
 	}
 	said = append(said, would.prospect(), would.aftermath(), shallI)

@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,6 +131,11 @@ func each[T, R any](list []T, what func(T) R) []R {
 	}
 
 	return made
+}
+
+// only is what fits of a list.
+func only[T any](list []T, fits func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return !fits(one) })
 }
 
 // directionSQL is the direction of an order.

@@ -11,7 +11,6 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
-	"alfred/internal/exact"
 	"alfred/internal/pg"
 	"alfred/registry"
 )
@@ -229,38 +228,36 @@ func (u *undoing) withCompany(ctx context.Context, tx pgx.Tx, chosen map[rowKey]
 	if err := pg.AsTenant(ctx, tx, u.scope.UserID, func(tenant pgx.Tx) error { return reads.Send(ctx, tenant) }); err != nil {
 		return err
 	}
-	for grown := true; grown; {
-		grown = false
-		for _, of := range u.writes {
-			for _, dependent := range u.tools.domain.Dependents(of.entity) {
-				for _, w := range u.writes {
-					if chosen[of.at()] && !chosen[w.at()] && w.undoneWith(of, dependent, rows[w.entity][w.EntityID]) {
-						chosen[w.at()], grown = true, true
-					}
-				}
-			}
+	needed := func(w *formerWrite) bool {
+		return !chosen[w.at()] && slices.ContainsFunc(u.writes, func(of *formerWrite) bool {
+			return chosen[of.at()] && u.undoneWith(w, of, rows[w.entity][w.EntityID])
+		})
+	}
+	for more := only(u.writes, needed); len(more) > 0; more = only(u.writes, needed) {
+		for _, w := range more {
+			chosen[w.at()] = true
 		}
 	}
 
 	return nil
 }
 
-// undoneWith reports whether undoing a write has to undo this one too: a part of a row that was created, and what the same
-// decision deleted with a row, or took the name of it from.
-func (w *formerWrite) undoneWith(of *formerWrite, by domain.Dependent, now image) bool {
-	points := func(row image) bool {
-		var value any
+// undoneWith reports whether undoing the write of a row has to undo w too: a part of a row that was created, and what the
+// same decision deleted with a row, or took the name of it from. now is w's row.
+func (u *undoing) undoneWith(w, of *formerWrite, now image) bool {
+	together := w.Step == of.Step && w.Call == of.Call
 
-		return w.entity == by.Entity && exact.Decode(row[by.Column.Name], &value) == nil && value != nil && fmt.Sprint(value) == of.EntityID
-	}
-	switch {
-	case of.Action == registry.ActionCreated:
-		return by.Cascade && w.Action == registry.ActionCreated && points(now)
-	case of.Action != registry.ActionDeleted || w.Step != of.Step || w.Call != of.Call:
-		return false
-	case by.Cascade:
-		return w.Action == registry.ActionDeleted && points(w.before)
-	default:
-		return w.Action == registry.ActionUpdated && points(w.before)
-	}
+	return slices.ContainsFunc(u.tools.domain.Dependents(of.entity), func(by domain.Dependent) bool {
+		points := func(row image) bool { return w.entity == by.Entity && row.text(by.Column) == of.EntityID }
+		switch {
+		case of.Action == registry.ActionCreated:
+			return by.Cascade && w.Action == registry.ActionCreated && points(now)
+		case of.Action != registry.ActionDeleted || !together:
+			return false
+		case by.Cascade:
+			return w.Action == registry.ActionDeleted && points(w.before)
+		default:
+			return w.Action == registry.ActionUpdated && points(w.before)
+		}
+	})
 }

@@ -112,18 +112,10 @@ func openCircles(e *domain.Entity, rows []image) (keys []string, pointing []imag
 		for name := range held {
 			rows[i][name] = json.RawMessage("null")
 		}
-		keys, pointing = append(keys, imageKey(row, e)), append(pointing, held)
+		keys, pointing = append(keys, row.text(e.Key)), append(pointing, held)
 	}
 
 	return keys, pointing
-}
-
-// imageKey is the key of a row as text.
-func imageKey(row image, e *domain.Entity) string {
-	var key any
-	_ = exact.Decode(row[e.Key.Name], &key) // Postgres wrote it
-
-	return fmt.Sprint(key)
 }
 
 // pointedAtFirst orders rows of a type that point at each other so that each follows those that it points at: behind a view,

@@ -116,33 +116,35 @@ func changes(e *domain.Entity, data map[string]any) (map[string]any, *Error) {
 	written := map[string]any{}
 	var wrong faults
 	for _, name := range slices.Sorted(maps.Keys(data)) {
-		if e.Child(name) != nil {
-			wrong.add(failColumn(CodeBadArgument, name, "Rows of %s are changed one by one: use db_update, db_create or db_delete on %s.", name, name))
-
-			continue
+		if !isAnnotation(e, name) {
+			wrong.add(setChanged(written, e, name, data[name]))
 		}
-		if isAnnotation(e, name) {
-			continue
-		}
-		c, value, err := writable(e, name, data[name])
-		if err == nil && value == nil && !c.Nullable && c.Kind != domain.KindArray {
-			err = failColumn(CodeViolation, name, "%s cannot be empty.", name)
-		}
-		if err != nil {
-			wrong.add(err)
-
-			continue
-		}
-		if value == nil && !c.Nullable {
-			value = []any{}
-		}
-		written[c.Name] = value
 	}
 	if len(written) == 0 && len(wrong) == 0 {
 		wrong.add(fail(CodeBadArgument, "set or clear has to name at least one column."))
 	}
 
 	return written, wrong.one()
+}
+
+// setChanged puts a value into what an update writes. A list that cannot be null is cleared by being emptied.
+func setChanged(written map[string]any, e *domain.Entity, name string, value any) *Error {
+	if e.Child(name) != nil {
+		return failColumn(CodeBadArgument, name, "Rows of %s are changed one by one: use db_update, db_create or db_delete on %s.", name, name)
+	}
+	c, value, err := writable(e, name, value)
+	switch {
+	case err != nil:
+		return err
+	case value != nil || c.Nullable:
+		written[c.Name] = value
+	case c.Kind == domain.KindArray:
+		written[c.Name] = []any{}
+	default:
+		return failColumn(CodeViolation, name, "%s cannot be empty.", name)
+	}
+
+	return nil
 }
 
 // update writes the same columns to the rows and reads them back. A new name is linked again; otherwise the row would
