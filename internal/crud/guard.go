@@ -37,40 +37,39 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 		return s.found, d.askAgain(ctx, tx, s)
 	}
 	list, err := d.writeConditions(ctx, s.entity, filters)
-	if err == nil {
-		err = prepareUnranked(ctx, tx, s.entity, list, "find the rows with db_read and name them")
-	}
 	if err != nil {
 		return nil, err
 	}
-	found, err := load(ctx, tx, s.entity, &query{sel: ownColumns(s.entity), lock: true, filters: list})
-	if err != nil {
+	if s.found, err = d.findTargets(ctx, tx, s.entity, list); err != nil {
 		return nil, err
 	}
-	keepClosest(s.entity, found, list)
-	if fault := requireMatch(s.entity, found, list); fault != nil {
-		return nil, fault
-	}
-	if err := d.requireSeen(ctx, tx, s.entity, found); err != nil {
-		return nil, err
-	}
-	s.found = found
-	ask, err := d.mustAsk(ctx, s, list)
-	if err == nil && !ask && s.call.Tool == vocab.ToolDelete {
-		var would *journal
-		would, err = d.tools.takesOthers(ctx, tx, found)
-		s.deletes, ask = would.writes, would.others
-	}
+	ask, err := d.mustAsk(ctx, tx, s, list)
 	if err == nil && ask {
 		s.agreed, err = d.hasAgreed(ctx, tx, s)
 	}
 	if err != nil {
 		return nil, err
 	}
-
 	d.noteTargets(s, ask && !s.agreed)
 
-	return found, nil
+	return s.found, nil
+}
+
+// findTargets finds and locks the rows that conditions mean, which have to be as the decision's prompt showed them.
+func (d *decision) findTargets(ctx context.Context, tx pgx.Tx, e *domain.Entity, list []condition) (*loaded, error) {
+	if err := prepareUnranked(ctx, tx, e, list, "find the rows with db_read and name them"); err != nil {
+		return nil, err
+	}
+	found, err := load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, filters: list})
+	if err != nil {
+		return nil, err
+	}
+	keepClosest(e, found, list)
+	if fault := requireMatch(e, found, list); fault != nil {
+		return nil, fault
+	}
+
+	return found, d.requireSeen(ctx, tx, e, found)
 }
 
 // takesOthers records what a deletion would take along, nothing where that is never another person's: whoever asks for it knows
@@ -122,28 +121,26 @@ func keepClosest(e *domain.Entity, found *loaded, list []condition) {
 
 // closest returns the rows that best match the nth name of a lookup.
 func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []map[string]any {
-	name := func(row map[string]any) string { return fmt.Sprint(row[c.column.Name]) }
-	meaning := meaning{}
+	text, meant := c.texts[n], meaning{}
 	if n < len(c.found) {
-		meaning = c.found[n]
+		meant = c.found[n]
 	}
-	for _, fits := range []func(map[string]any) bool{
-		func(row map[string]any) bool { return folded(name(row)) == folded(c.texts[n]) },
-		func(row map[string]any) bool {
-			return e.Match != nil && row[e.Match.Link.Name] != nil && slices.Contains(meaning.keys, fmt.Sprint(row[e.Match.Link.Name]))
-		},
-		func(row map[string]any) bool {
-			switch {
-			case blank(c.texts[n]):
-				return false
-			case e.Match == nil && c.op != opSimilar: // part of a word suffices to show a row, not to change it
-				return holdsWords(name(row), c.texts[n]) || slices.Equal(nameParts(name(row)), nameParts(c.texts[n]))
-			}
-
-			return len(c.texts) == 1 || holdsWords(name(row), c.texts[n]) ||
-				slices.ContainsFunc(meaning.names, func(one string) bool { return holdsWords(name(row), one) })
-		},
-	} {
+	name := func(row map[string]any) string { return fmt.Sprint(row[c.column.Name]) }
+	exactly := func(row map[string]any) bool { return folded(name(row)) == folded(text) }
+	linked := func(row map[string]any) bool {
+		return e.Match != nil && row[e.Match.Link.Name] != nil && slices.Contains(meant.keys, fmt.Sprint(row[e.Match.Link.Name]))
+	}
+	partly := func(row map[string]any) bool {
+		switch {
+		case blank(text):
+			return false
+		case e.Match == nil && c.op != opSimilar: // part of a word suffices to show a row, not to change it
+			return holdsWords(name(row), text) || slices.Equal(nameParts(name(row)), nameParts(text))
+		default:
+			return len(c.texts) == 1 || slices.ContainsFunc(append(meant.names, text), func(one string) bool { return holdsWords(name(row), one) })
+		}
+	}
+	for _, fits := range []func(map[string]any) bool{exactly, linked, partly} {
 		if some := only(rows, fits); len(some) > 0 {
 			return some
 		}
@@ -155,39 +152,45 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 // verbs maps tools to what they do to existing rows.
 var verbs = map[string]domain.Verb{vocab.ToolUpdate: domain.Update, vocab.ToolDelete: domain.Delete}
 
-// mustAsk reports whether the user has to agree: if the type's declaration says so; to a call without a filter or for
+// mustAsk reports whether the user has to agree to a call, because of its rows or because of others' that a deletion takes along.
+func (d *decision) mustAsk(ctx context.Context, tx pgx.Tx, s *step, list []condition) (bool, error) {
+	ask, err := d.mustAskForRows(ctx, s, list)
+	if err != nil || ask || s.call.Tool != vocab.ToolDelete {
+		return ask, err
+	}
+	would, err := d.tools.takesOthers(ctx, tx, s.found)
+	s.deletes = would.writes
+
+	return would.others, err
+}
+
+// mustAskForRows reports whether the user has to agree: if the type's declaration says so; to a call without a filter or for
 // many rows; to delete more rows than were named, or several rows by ref that the user has neither seen nor named; and
 // to change a set (found neither by name nor by ref) of which nothing was shown in this session. Rows are counted over
 // all calls of a kind: what is split into many calls is no less.
-func (d *decision) mustAsk(ctx context.Context, s *step, list []condition) (bool, error) {
-	e, found, rows := s.entity, s.found, d.targetsSoFar(s)
+func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition) (bool, error) {
+	e, found, rows, deletes := s.entity, s.found, d.targetsSoFar(s), s.call.Tool == vocab.ToolDelete
+	named := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
 	switch {
 	case len(found.Rows) == 0:
 		return false, nil
 	case slices.Contains(e.Approve, verbs[s.call.Tool]), len(list) == 0, len(rows.Rows) > maxUnasked:
 		return true, nil
-	case s.call.Tool == vocab.ToolDelete && moreThanNamed(e, found, list):
+	case deletes && moreThanNamed(e, found, list):
 		return true, nil
-	}
-	byName := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
-	byRef := byRef(e, list)
-	if byName || byRef && s.call.Tool != vocab.ToolDelete {
+	case named, byRef(e, list) && !deletes:
 		return false, nil
-	}
-	if byRef {
+	case byRef(e, list):
 		return d.deletesUnknown(ctx, rows)
 	}
 	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys())
-	if err != nil {
-		return false, err
-	}
 	for _, entry := range entries {
 		if entry.Action != registry.ActionLinked {
 			return false, nil
 		}
 	}
 
-	return true, nil
+	return true, err
 }
 
 // targetsSoFar are the rows of a call and of the decision's earlier calls that do the same to rows of its type, unless the user has
@@ -212,24 +215,20 @@ func (d *decision) targetsSoFar(s *step) *loaded {
 // deletesUnknown reports whether a deletion, together with what this turn has deleted before, takes several rows that
 // the turn was the first to find and that its message does not name.
 func (d *decision) deletesUnknown(ctx context.Context, found *loaded) (bool, error) {
-	unknown := 0
-	for _, label := range d.bounds.Deleted {
-		if !holdsWords(d.bounds.Message, label) {
-			unknown++
-		}
-	}
-	if unknown+len(found.Rows) < 2 {
+	unnamed := func(label string) bool { return !holdsWords(d.bounds.Message, label) }
+	before := len(only(d.bounds.Deleted, unnamed))
+	if before+len(found.Rows) < 2 {
 		return false, nil
 	}
 	entries, err := d.registry.LookupKeys(ctx, found.Entity.Type, found.keys())
 	here := 0
 	for _, entry := range entries {
-		if entry.TurnCreated == d.scope.Turn && !holdsWords(d.bounds.Message, entry.Label) {
+		if entry.TurnCreated == d.scope.Turn && unnamed(entry.Label) {
 			here++
 		}
 	}
 
-	return here > 0 && here+unknown > 1, err
+	return here > 0 && here+before > 1, err
 }
 
 // moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.
@@ -268,31 +267,25 @@ func (d *decision) approvedCalls() []ApprovedCall {
 // the change that the question named, to fewer of its rows, which are as they were then. All of them need a plain yes: an
 // answer in other words that changes nothing may have been misunderstood.
 func (d *decision) hasAgreed(ctx context.Context, tx pgx.Tx, s *step) (bool, error) {
-	versions, agreed := map[string]string{}, map[string]bool{}
+	agreed := map[string]string{} // versions by key
 	for _, one := range d.bounds.Agreed {
-		if !d.sameChange(s, one) {
-			continue
-		}
-		maps.Copy(versions, one.Versions)
-		for _, key := range one.Keys {
-			agreed[key] = true
+		if d.sameChange(s, one) {
+			maps.Copy(agreed, one.Versions)
 		}
 	}
-	keys := s.found.keys()
-	count := len(keys)
+	count := len(s.found.Rows)
 	for _, one := range d.steps {
 		if one.agreed && one.entity == s.entity {
 			count += len(one.found.Rows)
 		}
 	}
-	for _, key := range keys {
-		if !agreed[key] {
-			return false, nil
-		}
+	beyond := slices.ContainsFunc(s.found.keys(), func(key string) bool { return agreed[key] == "" })
+	if beyond || count >= len(agreed) {
+		return false, nil
 	}
-	changed, err := d.changedSince(ctx, tx, versions, s.found.Versions[s.entity.Type])
+	changed, err := d.changedSince(ctx, tx, agreed, s.found.Versions[s.entity.Type])
 
-	return count < len(agreed) && len(changed) == 0, err
+	return len(changed) == 0, err
 }
 
 // sameChange reports whether a call does to its rows what one that the user has agreed to would have done.
