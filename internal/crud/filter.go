@@ -196,11 +196,11 @@ func withValue(c condition, value any) (condition, *Error) {
 		value = nil
 	}
 	if value == nil { // "= null" is unambiguous
-		given := c.op
-		c.op = map[string]string{opEqual: opIsNull, opIsNull: opIsNull, opNotEqual: opIsNotNull, opIsNotNull: opIsNotNull}[given]
-		if c.op == "" {
-			return c, failColumn(CodeBadFilter, name, "%s on %s needs a value.", given, name)
+		op, may := map[string]string{opEqual: opIsNull, opIsNull: opIsNull, opNotEqual: opIsNotNull, opIsNotNull: opIsNotNull}[c.op]
+		if !may {
+			return c, failColumn(CodeBadFilter, name, "%s on %s needs a value.", c.op, name)
 		}
+		c.op = op
 
 		return c, nil
 	}
@@ -208,21 +208,19 @@ func withValue(c condition, value any) (condition, *Error) {
 		c.kind = domain.KindDate // the whole day: midnight is what >= and < mean by it, but no other operator
 	}
 	var err *Error
-	switch c.op {
-	case opIsNull, opIsNotNull:
+	switch isArray := c.column.Kind == domain.KindArray; {
+	case c.op == opIsNull || c.op == opIsNotNull:
 		if !slices.Contains([]any{true, "true", "null", ""}, value) {
-			return c, failColumn(CodeBadFilter, name, "%s on %s takes no value.", c.op, name)
+			err = failColumn(CodeBadFilter, name, "%s on %s takes no value.", c.op, name)
 		}
-	case opIn, opNotIn:
+	case c.op == opIn || c.op == opNotIn:
 		c.texts, err = listTexts(c.column, c.kind, value, c.op)
-	case opILike:
+	case c.op == opContains && isArray:
+		c.texts, err = listTexts(c.column, c.kind, asList(value), c.op)
+	case c.op == opILike:
 		c.texts, err = patternText(c.column, value)
 	default:
-		if c.op == opContains && c.column.Kind == domain.KindArray {
-			c.texts, err = listTexts(c.column, c.kind, asList(value), c.op)
-		} else {
-			c.texts, err = valueTexts(c.column, c.kind, value)
-		}
+		c.texts, err = valueTexts(c.column, c.kind, value)
 	}
 
 	return c, err

@@ -147,7 +147,7 @@ func (j *journal) add(e *domain.Entity, key, action string) *rowChange {
 func (j *journal) recordCreated(e *domain.Entity, keys []string) {
 	var lost *string
 	if !e.Removable {
-		lost = sentence("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural)
+		lost = new(fmt.Sprintf("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural))
 	}
 	for _, key := range keys {
 		j.add(e, key, registry.ActionCreated).Lost = lost
@@ -312,7 +312,7 @@ func (j *journal) recordCall(o *domain.Operation, key string, args map[string]an
 	w := j.add(o.On, key, actionCalled)
 	w.Before = formerCall{Operation: o.Name, Args: args}
 	if o.Inverse == nil {
-		w.Lost = sentence("%s %s", capital(spokenName(o)), vocab.NoWayBack)
+		w.Lost = new(fmt.Sprintf("%s %s", capital(spokenName(o.Name)), vocab.NoWayBack))
 	}
 }
 
@@ -326,6 +326,7 @@ func (j *journal) recordReached(o *domain.Operation, e *domain.Entity, rows []ma
 	}
 }
 
-func spokenName(o *domain.Operation) string { return strings.ReplaceAll(o.Name, "_", " ") }
+// spokenName is a name of the database as people read it.
+func spokenName(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -69,18 +69,12 @@ func (j *journal) recordDeletedBy(ctx context.Context, tx pgx.Tx, e *domain.Enti
 func (j *journal) addDeletions(e *domain.Entity, were map[string]image, lost *string) {
 	unseen := lost != nil
 	if lost == nil && !e.Restorable {
-		lost = sentence("Deleted %s cannot be brought back: the database does not allow it.", e.Plural)
+		lost = new(fmt.Sprintf("Deleted %s cannot be brought back: the database does not allow it.", e.Plural))
 	}
 	for _, key := range slices.Sorted(maps.Keys(were)) {
 		w := j.add(e, key, registry.ActionDeleted)
 		w.Before, w.was, w.Lost, w.unseen = insertable(e, were[key]), were[key], lost, unseen
 	}
-}
-
-func sentence(format string, args ...any) *string {
-	text := fmt.Sprintf(format, args...)
-
-	return &text
 }
 
 // recordReleased records rows whose reference is cleared when the referenced row is deleted.
@@ -94,7 +88,7 @@ func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domai
 		if !seen[rowKey{e.Type, key}] {
 			j.recordUpdate(e, key, were[key], []string{dependent.Column.Name})
 			if !dependent.Column.SetBack {
-				j.lastWrite(e, key).Lost = sentence("The %s that name it lose that for good: the database does not allow to set it back.", e.Plural)
+				j.lastWrite(e, key).Lost = new(fmt.Sprintf("The %s that name it lose that for good: the database does not allow to set it back.", e.Plural))
 			}
 		}
 	}
@@ -111,10 +105,10 @@ func lostUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string)
 			return nil, false, err
 		}
 		if there && unseen.Shown != nil {
-			return sentence("With the %s, %s of others are deleted or changed, which I do not see and cannot bring back.", e.Name, unseen.Shown.Plural), true, nil
+			return new(fmt.Sprintf("With the %s, %s of others are deleted or changed, which I do not see and cannot bring back.", e.Name, unseen.Shown.Plural)), true, nil
 		}
 		if there {
-			return sentence("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, strings.ReplaceAll(unseen.Name, "_", " ")), false, nil
+			return new(fmt.Sprintf("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, spokenName(unseen.Name))), false, nil
 		}
 	}
 

@@ -195,7 +195,7 @@ func firstValues(e *domain.Entity, row map[string]any) string {
 			text = registry.Scrub(fmt.Sprint(row[c.Name]))
 		}
 		if text != "" && len(said) < namedInQuestion {
-			said = append(said, strings.ReplaceAll(c.Name, "_", " ")+" "+text)
+			said = append(said, spokenName(c.Name)+" "+text)
 		}
 	}
 	if len(said) == 0 {

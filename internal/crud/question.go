@@ -106,7 +106,7 @@ func valuesInWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[
 			text = argumentWords(c, values[name])
 		}
 		if text = registry.Scrub(text); text != "" {
-			words = append(words, strings.ReplaceAll(name, "_", " ")+": "+text)
+			words = append(words, spokenName(name)+": "+text)
 		}
 	}
 
@@ -151,7 +151,7 @@ func (op *operateOp) callInWords(ctx context.Context, tx pgx.Tx) (string, error)
 
 // words say on which row the operation would be carried out, and with what.
 func (op *operateOp) words(label string, with ...string) string {
-	return sentences(fmt.Sprintf("This would %s: %s", spokenName(op.declared), strings.Join(append([]string{nounAndLabel(op.declared.On, label)}, with...), ", ")))
+	return sentences(fmt.Sprintf("This would %s: %s", spokenName(op.declared.Name), strings.Join(append([]string{nounAndLabel(op.declared.On, label)}, with...), ", ")))
 }
 
 // label is what the row is called, "" if that is not known.

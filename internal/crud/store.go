@@ -126,7 +126,7 @@ func (s *step) told(known *domain.Domain) string {
 	case s.entity == nil && word != "":
 		return word + " " + counted(r.RowCount, "row", "rows")
 	case s.entity == nil:
-		return strings.ReplaceAll(r.Tool, "_", " ")
+		return spokenName(r.Tool)
 	case r.Tool == vocab.ToolAnalyze:
 		return "counted " + s.entity.Plural + ": " + counted(r.RowCount, "result", "results")
 	case word == "":
@@ -165,7 +165,7 @@ func (s *step) operationTold(known *domain.Domain) string {
 		parts = append(parts, strings.TrimSuffix(r.Notice, "."))
 	}
 
-	return strings.ReplaceAll(r.Tool, "_", " ") + ": " + strings.Join(parts, "; ")
+	return spokenName(r.Tool) + ": " + strings.Join(parts, "; ")
 }
 
 func hasFilters(op operation) bool {

@@ -237,7 +237,7 @@ func (u *undoing) mustAgree() bool {
 		case isWrite && !w.entity.May(reverse.verb):
 			effects[reverse.words+" "+w.entity.Plural] = true
 		case o != nil && !o.Confirm.Never: // a conditional approval is always asked for
-			effects["do "+spokenName(o)] = true
+			effects["do "+spokenName(o.Name)] = true
 		}
 	}
 	if len(effects) == 0 || u.Agreed {

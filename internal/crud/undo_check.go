@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -25,12 +24,8 @@ func (u *undoing) notAsLeft(e *domain.Entity, key string, row image, what string
 // lockAndCompare compares each row with how the decision left it, and locks it. What a later decision of the turn did to a row
 // has been compared and undone by now.
 func (u *undoing) lockAndCompare(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
-	keys := map[*domain.Entity][]string{}
-	for _, w := range writes {
-		keys[w.entity] = append(keys[w.entity], w.EntityID)
-	}
 	reads := &pg.Batch{}
-	rows := u.tools.imagesByKey(reads, keys, true)
+	rows := u.tools.imagesByKey(reads, keysByType(writes), true)
 	if err := reads.Send(ctx, tx); err != nil {
 		return err
 	}
@@ -54,30 +49,28 @@ func (u *undoing) lockAndCompare(ctx context.Context, tx pgx.Tx, writes []*forme
 // requireAsLeft compares one row. If later turns changed it and all of that was undone, it is compared with what the last of
 // those left: the database's own counters have advanced.
 func (u *undoing) requireAsLeft(w *formerWrite) error {
-	later := u.later[w.at()]
-	gone, marks := w.after == nil, w.after
-	if later != nil && later.Cancelled {
+	marks := w.after
+	if later := u.later[w.at()]; later != nil && later.Cancelled {
 		var newest map[string]string
 		if err := unmarshal(later.After, &newest); err != nil {
 			return fmt.Errorf("read what was written since: %w", err)
 		}
-		if !gone && newest != nil {
+		if newest != nil {
 			marks = newest
 		}
 	}
-	what := ""
-	switch {
-	case gone && w.now != nil:
-		what = "is there again"
-	case !gone && w.now == nil:
-		what = "is gone"
-	case !gone:
-		if name := differs(w.entity, w.now, marks); name != "" {
-			what = "has changed since (" + name + ")"
-		}
-	}
-	if what == "" {
+	var what string
+	switch changed := differs(w.entity, w.now, marks); {
+	case w.after == nil && w.now == nil:
 		return nil
+	case w.after == nil:
+		what = "is there again"
+	case w.now == nil:
+		what = "is gone"
+	case changed == "":
+		return nil
+	default:
+		what = "has changed since (" + changed + ")"
 	}
 
 	return u.notAsLeft(w.entity, w.EntityID, w.now, what)
@@ -165,7 +158,7 @@ func (u *undoing) choose(ctx context.Context, tx pgx.Tx) error {
 		return !chosen[w.at()]
 	})
 	if i := slices.IndexFunc(u.writes, func(w *formerWrite) bool { return w.Action == actionCalled }); i >= 0 && len(u.kept) > 0 {
-		return fail(CodeNotAllowed, "%s cannot be taken back in part. Nothing was changed.", capital(strings.ReplaceAll(u.writes[i].call.Operation, "_", " ")))
+		return fail(CodeNotAllowed, "%s cannot be taken back in part. Nothing was changed.", capital(spokenName(u.writes[i].call.Operation)))
 	}
 
 	return nil
@@ -190,7 +183,7 @@ func (u *undoing) described() string {
 // rowsOfRefs are the rows that the refs mean, those of deleted rows too. The turn has written each of them.
 func (u *undoing) rowsOfRefs(ctx context.Context) (map[rowKey]bool, error) {
 	written := map[string]rowKey{}
-	for e, keys := range u.keys() {
+	for e, keys := range keysByType(u.writes) {
 		entries, err := u.registry.LookupKeys(ctx, e.Type, keys)
 		if err != nil {
 			return nil, err
@@ -211,10 +204,10 @@ func (u *undoing) rowsOfRefs(ctx context.Context) (map[rowKey]bool, error) {
 	return chosen, nil
 }
 
-// keys are those of the rows that the turn wrote, by type.
-func (u *undoing) keys() map[*domain.Entity][]string {
+// keysByType are the keys of the rows that were written, by type.
+func keysByType(writes []*formerWrite) map[*domain.Entity][]string {
 	keys := map[*domain.Entity][]string{}
-	for _, w := range u.writes {
+	for _, w := range writes {
 		keys[w.entity] = append(keys[w.entity], w.EntityID)
 	}
 
@@ -224,7 +217,7 @@ func (u *undoing) keys() map[*domain.Entity][]string {
 // withCompany adds to chosen rows those that cannot stay without them, or were deleted or changed with them.
 func (u *undoing) withCompany(ctx context.Context, tx pgx.Tx, chosen map[rowKey]bool) error {
 	reads := &pg.Batch{}
-	rows := u.tools.imagesByKey(reads, u.keys(), false)
+	rows := u.tools.imagesByKey(reads, keysByType(u.writes), false)
 	if err := pg.AsTenant(ctx, tx, u.scope.UserID, func(tenant pgx.Tx) error { return reads.Send(ctx, tenant) }); err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -172,7 +171,7 @@ func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) er
 	}
 	o := u.inverse(w)
 	if o == nil {
-		return fail(CodeNotAllowed, "%s cannot be taken back. Nothing was changed.", capital(strings.ReplaceAll(w.call.Operation, "_", " ")))
+		return fail(CodeNotAllowed, "%s cannot be taken back. Nothing was changed.", capital(spokenName(w.call.Operation)))
 	}
 	args := map[string]any{}
 	for name, value := range w.call.Args {
@@ -194,40 +193,29 @@ func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) er
 // settleRefs updates refs to what the rows have become: saved drafts are drafts again, restored rows exist.
 func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 	drafts := map[rowKey]string{}
-	for _, w := range u.done {
-		if w.Draft == nil {
-			continue
-		}
+	for _, w := range only(u.done, func(w *formerWrite) bool { return w.Draft != nil }) {
 		ref, err := u.settleDraft(ctx, w)
 		if err != nil {
 			return err
 		}
 		drafts[w.at()] = ref
 	}
-	args := u.steps[0].call.Args
-	u.steps = nil
 	parts, err := u.affectedRows(ctx, tx)
 	if err != nil {
 		return err
 	}
+	call := u.steps[0].call
+	u.steps = nil
 	for _, part := range parts {
-		s := &step{call: vocab.Call{Tool: vocab.ToolUndo, Args: args}, entity: part.Entity}
-		changes := changesOf(part)
-		var saved []string
-		if part.Action == registry.ActionDeletedUser { // a row that is a draft again must not be buried
-			part.Rows = slices.DeleteFunc(part.Rows, func(row map[string]any) bool {
-				ref := drafts[rowKey{part.Entity.Type, keyText(row, part.Entity)}]
-				if ref != "" {
-					saved = append(saved, ref)
-				}
-
-				return ref != ""
-			})
-		}
+		draft := func(row map[string]any) string { return drafts[rowKey{part.Entity.Type, keyText(row, part.Entity)}] }
+		isDraft := func(row map[string]any) bool { return part.Action == registry.ActionDeletedUser && draft(row) != "" }
+		changes, again := changesOf(part), each(only(part.Rows, isDraft), draft)
+		part.Rows = slices.DeleteFunc(part.Rows, isDraft) // which must not be buried
+		s := &step{call: call, entity: part.Entity}
 		if s.result, err = s.recorded(ctx, u.decision, tx, part); err != nil {
 			return err
 		}
-		s.result.Changes, s.result.RowCount, s.result.Refs = changes, len(changes), slices.Concat(saved, s.result.Refs)
+		s.result.Changes, s.result.RowCount, s.result.Refs = changes, len(changes), append(again, s.result.Refs...)
 		u.steps = append(u.steps, s)
 	}
 
@@ -242,12 +230,12 @@ func (u *undoing) settleDraft(ctx context.Context, w *formerWrite) (string, erro
 
 		return "", err
 	}
-	again, err := u.registry.Unsave(ctx, *w.Draft, w.EntityID)
-	if !again {
+	isDraft, err := u.registry.Unsave(ctx, *w.Draft, w.EntityID)
+	if err != nil || !isDraft {
 		return "", err
 	}
 
-	return *w.Draft, err
+	return *w.Draft, nil
 }
 
 // affectedRows returns the rows that the undo affected, by type and by what became of them. Existing rows are read in their
