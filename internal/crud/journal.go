@@ -49,6 +49,8 @@ type rowChange struct {
 	columns []string
 }
 
+func (w *rowChange) at() rowKey { return rowKey{w.EntityType, w.EntityID} }
+
 // Action of an operation, which is not part of any lifecycle.
 const actionCalled = "called"
 

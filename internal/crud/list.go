@@ -272,8 +272,12 @@ func positionSQL(terms []*term) string {
 	return "ARRAY[" + joinEach(terms, ", ", func(t *term) string { return "(" + t.sql + ")::text" }) + "]"
 }
 
-// afterSQL matches the rows after a position: the first term in which they differ sorts later. Nulls sort last.
+// afterSQL matches the rows after a position: the first term in which they differ sorts later. Nulls sort last. Without a
+// position, it matches all.
 func afterSQL(s *statement, terms []*term, after position) string {
+	if after == nil {
+		return "TRUE"
+	}
 	ways := []string{"FALSE"}
 	same := ""
 	for i, t := range terms {

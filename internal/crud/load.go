@@ -241,35 +241,27 @@ func loadSQL(e *domain.Entity, q *query) *statement {
 	if q.first != nil {
 		terms = append(q.first(s), terms...)
 	}
-	at, after := "NULL::text[]", ""
+	at := "NULL::text[]"
 	if q.paged {
 		at = positionSQL(terms)
 	}
-	if q.after != nil {
-		after = afterSQL(s, terms, q.after)
-	}
 	s.add(`SELECT to_jsonb(r.*) - ARRAY[' version', ' total', ' at', ' after'], " version", " total", " at" FROM (SELECT `, // names of no column
-		columnList(q.sel.columns), ", ", e.VersionSQL(), ` AS " version", `, at, ` AS " at", `, totalSQL(e, q), ` AS " total"`)
-	if after != "" {
-		s.add(", ", after, ` AS " after"`)
-	}
-	s.add(" FROM ", e.SQL(), joinsFor(append(filteredColumns(q.filters, q.or), q.by...)))
+		columnList(q.sel.columns), ", ", e.VersionSQL(), ` AS " version", `, at, ` AS " at", `, totalSQL(e, q), ` AS " total", `, afterSQL(s, terms, q.after), ` AS " after"`,
+		" FROM ", e.SQL(), joinsFor(append(filteredColumns(q.filters, q.or), q.by...)))
 	if q.join != nil {
 		s.add(q.join(s))
 	}
 	whereSQL(s, e, q)
 	s.add(" ORDER BY ", orderSQL(terms))
-	if after != "" { // earlier pages are counted too, hence out here
-		s.add(`) AS r WHERE " after"`)
-	}
-	if q.limit > 0 {
-		s.add(" LIMIT ", s.value(q.limit))
-	}
 	if q.locks(e) {
 		s.add(" FOR UPDATE OF ", quoted(e.Table))
 	}
-	if after == "" {
-		s.add(") AS r")
+	s.add(") AS r")
+	if q.after != nil { // out here, because earlier pages are counted too
+		s.add(` WHERE " after"`)
+	}
+	if q.limit > 0 {
+		s.add(" LIMIT ", s.value(q.limit))
 	}
 
 	return s

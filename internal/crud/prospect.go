@@ -130,24 +130,12 @@ func (d *decision) effectInWords(ctx context.Context, tx pgx.Tx, s *step) (text 
 // dependentsInWords counts what is deleted with the rows of a question, and what would lose its reference to them, except what calls of
 // the decision name themselves: ", with its 14 tasks and 2 notes; 1 plan would no longer name it"; "" for nothing.
 func (d *decision) dependentsInWords(s *step) string {
-	known := map[rowKey]bool{}
-	for _, one := range d.steps {
-		if one.deletes != nil {
-			for _, key := range one.keys {
-				known[rowKey{one.entity.Type, key}] = true
-			}
-		}
-	}
+	known := namedRows(only(d.steps, func(one *step) bool { return one.deletes != nil }))
 	whose, whom := "its ", "it"
 	if len(d.targetsSoFar(s).Rows) > 1 {
 		whose, whom = "their ", "them"
 	}
-	var writes []*rowChange
-	for _, one := range d.steps {
-		if one.entity == s.entity {
-			writes = append(writes, one.deletes...)
-		}
-	}
+	writes := deletions(only(d.steps, func(one *step) bool { return one.entity == s.entity }))
 	text := ""
 	if gone := d.tools.countedByType(writes, registry.ActionDeleted, known); gone != "" {
 		text = ", with " + whose + gone
@@ -159,12 +147,29 @@ func (d *decision) dependentsInWords(s *step) string {
 	return text
 }
 
+// namedRows are the rows that calls name themselves.
+func namedRows(steps []*step) map[rowKey]bool {
+	rows := map[rowKey]bool{}
+	for _, s := range steps {
+		for _, key := range s.keys {
+			rows[rowKey{s.entity.Type, key}] = true
+		}
+	}
+
+	return rows
+}
+
+// deletions are what calls delete or change with their rows.
+func deletions(steps []*step) []*rowChange {
+	return slices.Concat(each(steps, func(s *step) []*rowChange { return s.deletes })...)
+}
+
 // countedByType counts, by type, the rows that deletions concern in a way, and are not known yet.
 func (t *Tools) countedByType(writes []*rowChange, action string, known map[rowKey]bool) string {
 	counts := map[*domain.Entity]int{}
 	for _, w := range writes {
-		if at := (rowKey{w.EntityType, w.EntityID}); w.Action == action && !known[at] {
-			known[at] = true
+		if w.Action == action && !known[w.at()] {
+			known[w.at()] = true
 			counts[w.entity]++
 		}
 	}
@@ -184,35 +189,21 @@ const fewParts = 25
 // company says what went with deleted rows about which nobody was asked: "Deleted with it: 400 issues and 716 comments.". That
 // a row's few parts go with it goes without saying.
 func (d *decision) company() string {
-	var writes []*rowChange
-	known, others := map[rowKey]bool{}, 0
-	for _, s := range d.steps {
+	asked := func(s *step) bool { return s.approved || s.agreed }
+	done := only(d.steps, func(s *step) bool {
 		op, deletes := s.op.(*deleteOp)
-		if !deletes || op.gone == nil || s.fault != nil || s.approved || s.agreed {
-			continue
-		}
-		for _, key := range op.gone.keys() {
-			known[rowKey{s.entity.Type, key}] = true
-		}
-		writes = append(writes, s.deletes...)
-	}
-	parts := 0
-	for _, w := range writes {
-		switch {
-		case w.Action != registry.ActionDeleted || known[rowKey{w.EntityType, w.EntityID}]:
-		case w.entity.Part:
-			parts++
-		default:
-			others++
-		}
-	}
-	with := "it"
-	if len(known) > 1 {
-		with = "them"
-	}
-	if others == 0 && parts <= fewParts {
+
+		return deletes && op.gone != nil && s.fault == nil && !asked(s)
+	})
+	named := namedRows(done)
+	with := only(deletions(done), func(w *rowChange) bool { return w.Action == registry.ActionDeleted && !named[w.at()] })
+	if len(with) <= fewParts && !slices.ContainsFunc(with, func(w *rowChange) bool { return !w.entity.Part }) {
 		return ""
 	}
+	whom := "it"
+	if len(named) > 1 {
+		whom = "them"
+	}
 
-	return "Deleted with " + with + ": " + d.tools.countedByType(writes, registry.ActionDeleted, known) + "."
+	return "Deleted with " + whom + ": " + d.tools.countedByType(with, registry.ActionDeleted, named) + "."
 }

@@ -53,7 +53,7 @@ func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys 
 		switch {
 		case w.unseen:
 			return fail(CodeConflict, "%s Nothing was taken back.", *w.Lost)
-		case u.kept[rowKey{w.EntityType, w.EntityID}]:
+		case u.kept[w.at()]:
 			return fail(CodeConflict, "The %s, which is to stay, names the %s. Nothing was taken back.", nounAndLabel(w.entity, labelOf(w.entity, w.was)), e.Name)
 		case w.entity != e || !slices.Contains(keys, w.EntityID):
 			return u.notAsLeft(w.entity, w.EntityID, w.was, "came later and belongs to it")
