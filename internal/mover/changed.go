@@ -11,20 +11,16 @@ import (
 	"alfred/internal/pg"
 )
 
-// bringChanged brings the rows that were written since all were copied, as they are now. Rows to which no others refer are
-// replaced; of the engine's others, values are set. The domain's others, whose triggers might not leave an
-// update as it is, are replaced by tables, with those that refer to them.
+// bringChanged brings the rows that were written since all were copied, as they are now.
 func (u *move) bringChanged(ctx context.Context, from, to pgx.Tx) error {
-	whole := u.replacedWhole()
+	coming := u.comingAgain()
 	for i, t := range slices.Backward(u.tables) {
 		var err error
 		switch {
-		case whole[t.name]:
-			_, err = to.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.rows)
-		case t.changed != "" && u.referred(t.name):
+		case coming[i].beside:
 			err = u.stage(ctx, from, to, &t, staged(i))
-		case t.changed != "":
-			_, err = to.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.among("x"))
+		case coming[i].rows != "":
+			_, err = to.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+coming[i].rows)
 		}
 		if err != nil {
 			return fmt.Errorf("delete from %s: %w", t.name, err)
@@ -34,12 +30,10 @@ func (u *move) bringChanged(ctx context.Context, from, to pgx.Tx) error {
 	for i, t := range u.tables {
 		var err error
 		switch {
-		case whole[t.name]:
-			err = u.bring(ctx, from, to, &t, t.rows)
-		case t.changed != "" && u.referred(t.name):
+		case coming[i].beside:
 			err = u.set(ctx, to, &t, staged(i))
-		case t.changed != "":
-			err = u.bring(ctx, from, to, &t, t.among("x"))
+		case coming[i].rows != "":
+			err = u.bring(ctx, from, to, &t, coming[i].rows)
 		}
 		if err != nil {
 			return err
@@ -53,6 +47,30 @@ func (u *move) bringChanged(ctx context.Context, from, to pgx.Tx) error {
 	}
 
 	return nil
+}
+
+// again is which rows of a table come again, as a condition over x; empty for none. Those that come beside the table leave its
+// rows in place, which get their values.
+type again struct {
+	rows   string
+	beside bool
+}
+
+// comingAgain decides for each table. Rows to which no others refer are replaced; of the engine's others, values are set. The
+// domain's others, whose triggers might not leave an update as it is, are replaced by tables, with those that refer to them.
+func (u *move) comingAgain() []again {
+	whole := u.replacedWhole()
+	coming := make([]again, len(u.tables))
+	for i, t := range u.tables {
+		switch {
+		case whole[t.name]:
+			coming[i] = again{rows: t.rows}
+		case t.changed != "":
+			coming[i] = again{t.among("x"), u.referred(t.name)}
+		}
+	}
+
+	return coming
 }
 
 // calls is the table whose rows name parts that users share.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"alfred/internal/directory"
+	"alfred/internal/domain"
 	"alfred/internal/pg"
 )
 
@@ -225,7 +226,7 @@ func advanceSequences(ctx context.Context, from, to pgx.Tx, tables []table) erro
 // Share gives a database that nobody has talked to yet the rows that all users share, as another one has them: a user's rows refer
 // to them by keys, which must be the same everywhere. One with conversations is left as it is. It returns how many rows
 // were brought.
-func (m *Mover) Share(ctx context.Context, from, to directory.Database) (int64, error) {
+func (m *Mover) Share(ctx context.Context, from, to directory.Database) (brought int64, err error) {
 	source, err := m.open(ctx, from)
 	if err != nil {
 		return 0, err
@@ -240,30 +241,35 @@ func (m *Mover) Share(ctx context.Context, from, to directory.Database) (int64, 
 	if err != nil {
 		return 0, err
 	}
-	var brought int64
-	err = pg.InTx(ctx, target, func(tx pgx.Tx) error {
+	err = pg.InTx(ctx, target, func(into pgx.Tx) error {
 		var used bool
-		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions)`).Scan(&used); err != nil || used {
+		if err := into.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions)`).Scan(&used); err != nil || used {
 			return err
 		}
 
-		return pg.InReadTx(ctx, source, func(read pgx.Tx) error {
-			for _, entity := range bound.Entities {
-				if !entity.Reference || entity.View {
-					continue
-				}
-				n, err := share(ctx, read, tx, entity.Type, entity.SQL())
-				if err != nil {
-					return fmt.Errorf("share the rows of %s: %w", entity.Table, err)
-				}
-				brought += n
-			}
+		return pg.InReadTx(ctx, source, func(read pgx.Tx) (err error) {
+			brought, err = shareAll(ctx, read, into, bound.Entities)
 
-			return nil
+			return err
 		})
 	})
 
 	return brought, err
+}
+
+func shareAll(ctx context.Context, from, to pgx.Tx, entities []*domain.Entity) (brought int64, err error) {
+	for _, entity := range entities {
+		if !entity.Reference || entity.View {
+			continue
+		}
+		n, err := share(ctx, from, to, entity.Type, entity.SQL())
+		if err != nil {
+			return 0, fmt.Errorf("share the rows of %s: %w", entity.Table, err)
+		}
+		brought += n
+	}
+
+	return brought, nil
 }
 
 // share replaces a table's rows. The worker computes their vectors again.

@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,27 +103,34 @@ func (m *Mover) Move(ctx context.Context, name, target string) (report Report, e
 		if err != nil {
 			return err
 		}
-		open, err := m.Directory.OpenMove(ctx, user)
-		switch {
-		case errors.Is(err, directory.ErrNoMove) && user.Database == to:
-			return ErrHere
-		case errors.Is(err, directory.ErrNoMove):
-			err = m.check(ctx, user, to)
-		case err == nil && (open.Target != to || open.Step == directory.StepAborting):
-			err = ErrOtherMove
-		}
-		if err != nil {
+		if err := m.mayMove(ctx, user, to); err != nil {
 			return err
 		}
 		taken, err := m.Directory.Take(ctx, user, target)
-		if err == nil {
-			report, err = m.carry(ctx, taken)
+		if err != nil {
+			return err
 		}
+		report, err = m.carry(ctx, taken)
 
 		return err
 	})
 
 	return report, err
+}
+
+// mayMove looks ahead of a new move for what would stop it; an open one must lead to the same database.
+func (m *Mover) mayMove(ctx context.Context, user directory.User, to directory.Database) error {
+	open, err := m.Directory.OpenMove(ctx, user)
+	switch {
+	case errors.Is(err, directory.ErrNoMove) && user.Database == to:
+		return ErrHere
+	case errors.Is(err, directory.ErrNoMove):
+		return m.check(ctx, user, to)
+	case err == nil && (open.Target != to || open.Step == directory.StepAborting):
+		return ErrOtherMove
+	default:
+		return err
+	}
 }
 
 // Abort gives an open move up: the user is served where they were. Errors: [ErrNoWayBack], [directory.ErrNoMove].
@@ -175,18 +183,17 @@ const conns = 4
 // a target of a move that is given up.
 func (m *Mover) begin(ctx context.Context, open *directory.Move) (*move, error) {
 	under := &move{Mover: m, Move: open}
-	var err error
-	if under.target, err = m.open(ctx, open.Target); err != nil && open.Step != directory.StepAborting {
-		return nil, err
-	}
-	under.targetErr = err
-	under.source, err = m.open(ctx, open.Source)
-	listed, name := under.source, open.Source.Name
-	if err != nil && open.Step == directory.StepSwitched {
-		under.sourceErr, listed, name, err = err, under.target, open.Target.Name, nil
+	under.target, under.targetErr = m.open(ctx, open.Target)
+	under.source, under.sourceErr = m.open(ctx, open.Source)
+	listed, at, err := under.source, open.Source, cmp.Or(under.targetErr, under.sourceErr)
+	switch {
+	case open.Step == directory.StepAborting:
+		err = under.sourceErr
+	case open.Step == directory.StepSwitched && under.sourceErr != nil:
+		listed, at, err = under.target, open.Target, under.targetErr
 	}
 	if err == nil {
-		under.tables, err = m.list(ctx, listed, name, open.User.ID)
+		under.tables, err = m.list(ctx, listed, at.Name, open.User.ID)
 	}
 	if err != nil {
 		under.end(ctx)

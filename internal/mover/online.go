@@ -61,14 +61,19 @@ func (u *move) unpublish(ctx context.Context) error {
 
 // resume goes back to the first step where what led behind it died with its mover: the stream of changes.
 func (u *move) resume(ctx context.Context) error {
-	switch followed := u.Step == directory.StepPublished || u.Step == directory.StepFollowed || u.Step == directory.StepClosed && !u.Off; {
-	case u.Step == directory.StepSwitched || u.Step == directory.StepOpened || u.Step == directory.StepCopied:
+	switch u.Step {
+	case directory.StepCopied, directory.StepSwitched, directory.StepOpened:
 		return nil
-	case followed:
+	case directory.StepPublished, directory.StepFollowed:
 		return u.retreat(ctx)
+	case directory.StepClosed:
+		if !u.Off {
+			return u.retreat(ctx)
+		}
 	default:
-		return u.unpublish(ctx)
 	}
+
+	return u.unpublish(ctx)
 }
 
 // retreat lets the source serve the user again, and goes back to the first step. The directory comes first: if it has the
@@ -109,9 +114,10 @@ func (u *move) finish(ctx context.Context) error {
 	}
 	u.changes.tell()
 	u.changes.stop(ctx)
-	lost, err, copied := u.changes.lost, errDiffers, u.report.Rows
+	lost, err := u.changes.lost, errDiffers
 	u.changes = nil
 	if !lost {
+		copied := u.report.Rows
 		err = u.transfer(ctx, func(from, to pgx.Tx) error {
 			if err := u.bringChanged(ctx, from, to); err != nil {
 				return err
@@ -123,14 +129,13 @@ func (u *move) finish(ctx context.Context) error {
 			return u.settle(ctx, from, to)
 		})
 	}
-	if _, ok := errors.AsType[*RefusedError](err); ok || errors.Is(err, errDiffers) {
-		u.Logger.WarnContext(ctx, "what changed while rows were copied cannot be brought alone: all are copied again", slog.String("user", u.User.Name), slog.Any("error", err))
-		u.report.Again = true
-
-		return u.copy(ctx)
+	if _, ok := errors.AsType[*RefusedError](err); !ok && !errors.Is(err, errDiffers) {
+		return err
 	}
+	u.Logger.WarnContext(ctx, "what changed while rows were copied cannot be brought alone: all are copied again", slog.String("user", u.User.Name), slog.Any("error", err))
+	u.report.Again = true
 
-	return err
+	return u.copy(ctx)
 }
 
 // looked says which rows the pause has time to compare by what they hold: of many those of the domain, whose triggers and

@@ -43,13 +43,22 @@ func (u *move) close(ctx context.Context) error {
 	if err := u.setPlace(ctx, u.source, u.Epoch, placeLeaving); err != nil {
 		return err
 	}
+	if err := u.awaitTurn(ctx); err != nil {
+		return err
+	}
+	if err := u.keepJobs(ctx); err != nil {
+		return err
+	}
+	u.closed = time.Now()
+
+	return u.setPlace(ctx, u.source, u.Epoch, placeAway)
+}
+
+// awaitTurn waits for the end of the running turn. Errors: [ErrTurnRuns].
+func (u *move) awaitTurn(ctx context.Context) error {
 	for until := time.Now().Add(u.Patience); ; {
-		busy, err := u.busy(ctx)
-		if err != nil {
+		if busy, err := u.busy(ctx); err != nil || !busy {
 			return err
-		}
-		if !busy {
-			break
 		}
 		if time.Now().After(until) {
 			return ErrTurnRuns
@@ -58,12 +67,6 @@ func (u *move) close(ctx context.Context) error {
 			return fmt.Errorf("wait for the running turn: %w", err)
 		}
 	}
-	if err := u.keepJobs(ctx); err != nil {
-		return err
-	}
-	u.closed = time.Now()
-
-	return u.setPlace(ctx, u.source, u.Epoch, placeAway)
 }
 
 // busy: a turn runs, or its summary is being worded, for which the next turn would wait as long.

@@ -37,27 +37,34 @@ func (u *move) renumber(ctx context.Context, from, to pgx.Tx) error {
 		return err
 	}
 	for _, t := range ofDomain(u.tables) {
-		taken, err := u.taken(ctx, from, to, &t, remembered)
-		if err != nil {
+		if err := u.renumberTable(ctx, from, to, &t); err != nil {
 			return err
 		}
-		if len(taken) > 0 {
-			if err := u.rename(ctx, from, to, &t, taken); err != nil {
-				return err
-			}
-		}
-		for column, of := range keysIn(t.entity) {
-			if err := exec(ctx, from, "note what refers to what", `INSERT INTO holding_keys VALUES ($1, $2, $3)`, t.entity.Type, column.Name, of.Type); err != nil {
-				return err
-			}
-		}
-		u.report.Renumbered += int64(len(taken))
 	}
-	if u.report.Renumbered == 0 {
-		return nil
+	if u.report.Renumbered > 0 {
+		for i := range u.tables {
+			u.tables[i].sendRenamed()
+		}
 	}
-	for i := range u.tables {
-		u.tables[i].sendRenamed()
+
+	return nil
+}
+
+func (u *move) renumberTable(ctx context.Context, from, to pgx.Tx, t *table) error {
+	taken, err := u.taken(ctx, from, to, t, remembered)
+	if err != nil {
+		return err
+	}
+	if len(taken) > 0 {
+		if err := u.rename(ctx, from, to, t, taken); err != nil {
+			return err
+		}
+	}
+	u.report.Renumbered += int64(len(taken))
+	for column, of := range keysIn(t.entity) {
+		if err := exec(ctx, from, "note what refers to what", `INSERT INTO holding_keys VALUES ($1, $2, $3)`, t.entity.Type, column.Name, of.Type); err != nil {
+			return err
+		}
 	}
 
 	return nil
