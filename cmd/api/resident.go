@@ -112,17 +112,17 @@ func (r *resident) arrive(ctx context.Context) error {
 		if bad == nil {
 			return nil
 		}
+		gone := errors.Is(bad, auth.ErrElsewhere)
 		user, err := r.known.ByName(ctx, r.name)
-		if !errors.Is(bad, auth.ErrElsewhere) && (err != nil || user.Database == r.at) {
-			return bad // the database that the user has left may be gone
-		}
-		if err != nil {
+		switch {
+		case err != nil && gone:
 			return err
-		}
-		if user.Database != r.at {
+		case err == nil && user.Database != r.at: // which this one may not know, if it is away
 			if err := r.enter(user.Database); err != nil {
 				return err
 			}
+		case !gone:
+			return bad
 		}
 		if pg.Pause(ctx, arrivalPause) != nil {
 			return fmt.Errorf("wait for the end of a move: %w", ctx.Err())

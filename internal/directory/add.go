@@ -115,42 +115,43 @@ const takenAtATime = 10_000
 // takeIn reads the users of a database in parts: there may be millions. A user who is away is somebody else's to bring.
 func (d *Directory) takeIn(ctx context.Context, tx, from pgx.Tx, database string) (added int64, elsewhere []*entries.UserElsewhereRow, err error) {
 	for last := uuid.Nil; ; {
-		var (
-			users entries.UserAddParams
-			keys  entries.KeyAddParams
-		)
-		if users.Ids, users.Names, err = page[string](ctx, from, `SELECT u.id, u.name FROM users AS u
-			WHERE u.id > $1 AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = u.id AND p.state IN ('away', 'coming')) ORDER BY u.id LIMIT $2`, last, takenAtATime); err != nil {
+		ids, names, err := page[string](ctx, from, `SELECT u.id, u.name FROM users AS u
+			WHERE u.id > $1 AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = u.id AND p.state IN ('away', 'coming')) ORDER BY u.id LIMIT $2`, last, takenAtATime)
+		if err != nil || len(ids) == 0 {
+			return added, elsewhere, err
+		}
+		n, others, err := d.takeUsers(ctx, tx, &entries.UserAddParams{Ids: ids, Names: names, Database: database})
+		if err != nil {
 			return 0, nil, err
 		}
-		if len(users.Ids) == 0 {
-			return added, elsewhere, nil
-		}
-		taken, err := d.q.UserNamed(ctx, tx, &entries.UserNamedParams{Ids: users.Ids, Names: users.Names})
+		users, hashes, err := page[[]byte](ctx, from, `SELECT k.user_id, k.key_hash FROM api_keys AS k WHERE k.revoked_at IS NULL AND k.user_id = ANY ($1)`, ids)
 		if err != nil {
-			return 0, nil, fmt.Errorf("compare names: %w", err)
-		}
-		if len(taken) > 0 {
-			return 0, nil, &NameTakenError{taken}
-		}
-		users.Database = database
-		n, err := d.q.UserAdd(ctx, tx, &users)
-		if err != nil {
-			return 0, nil, fmt.Errorf("add users: %w", err)
-		}
-		others, err := d.q.UserElsewhere(ctx, tx, &entries.UserElsewhereParams{Ids: users.Ids, Database: database})
-		if err != nil {
-			return 0, nil, fmt.Errorf("compare places: %w", err)
-		}
-		elsewhere = append(elsewhere, others...)
-		if keys.UserIds, keys.Hashes, err = page[[]byte](ctx, from, `SELECT k.user_id, k.key_hash FROM api_keys AS k WHERE k.revoked_at IS NULL AND k.user_id = ANY ($1)`, users.Ids); err != nil {
 			return 0, nil, err
 		}
-		if err := d.q.KeyAdd(ctx, tx, &keys); err != nil {
+		if err := d.q.KeyAdd(ctx, tx, &entries.KeyAddParams{UserIds: users, Hashes: hashes}); err != nil {
 			return 0, nil, fmt.Errorf("add keys: %w", err)
 		}
-		added, last = added+n, users.Ids[len(users.Ids)-1]
+		added, elsewhere, last = added+n, append(elsewhere, others...), ids[len(ids)-1]
 	}
+}
+
+// takeUsers adds users, and finds those whom another database serves.
+func (d *Directory) takeUsers(ctx context.Context, tx pgx.Tx, users *entries.UserAddParams) (added int64, elsewhere []*entries.UserElsewhereRow, err error) {
+	taken, err := d.q.UserNamed(ctx, tx, &entries.UserNamedParams{Ids: users.Ids, Names: users.Names})
+	if err != nil {
+		return 0, nil, fmt.Errorf("compare names: %w", err)
+	}
+	if len(taken) > 0 {
+		return 0, nil, &NameTakenError{taken}
+	}
+	if added, err = d.q.UserAdd(ctx, tx, users); err != nil {
+		return 0, nil, fmt.Errorf("add users: %w", err)
+	}
+	if elsewhere, err = d.q.UserElsewhere(ctx, tx, &entries.UserElsewhereParams{Ids: users.Ids, Database: users.Database}); err != nil {
+		return 0, nil, fmt.Errorf("compare places: %w", err)
+	}
+
+	return added, elsewhere, nil
 }
 
 // page reads ids, each with a value.

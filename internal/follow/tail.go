@@ -138,10 +138,12 @@ func EventsAfter(ctx context.Context, run pg.Run, turnID uuid.UUID, seq int32) (
 			return nil
 		}
 		turn, err := db.New().TurnStatusGet(ctx, tx, turnID)
-		over = errors.Is(err, pgx.ErrNoRows) || err == nil && turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning
-		if over {
+		if errors.Is(err, pgx.ErrNoRows) {
+			over = true
+
 			return nil
 		}
+		over = err == nil && turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning
 
 		return err
 	})

@@ -19,8 +19,7 @@ import (
 const maxWait = 5 * time.Minute
 
 // waitForTurn returns when the turn has ended or the timeout expires; until then it counts as a stream. It subscribes
-// before it looks, so that an end in between is not missed. A database that is away has half a minute to come back: its
-// user may be served elsewhere by then.
+// before it looks, so that an end in between is not missed.
 func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summarized bool) error {
 	atMost, err := time.ParseDuration(wait)
 	if err != nil || atMost < 0 || atMost > maxWait {
@@ -41,14 +40,7 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	again := time.NewTicker(sse.PingEvery)
 	defer again.Stop()
 	for {
-		ended := false
-		err := pg.Patiently(ctx, func() (err error) {
-			if ended, err = a.turnEnded(ctx, id, summarized); err != nil {
-				err = a.believed(ctx, err)
-			}
-
-			return err
-		})
+		ended, err := a.endedByNow(ctx, id, summarized)
 		if ended || ctx.Err() != nil {
 			return nil
 		}
@@ -67,6 +59,19 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 			}
 		}
 	}
+}
+
+// endedByNow is turnEnded for a database that may be away: it has half a minute to come back, as its user may be served elsewhere by then.
+func (a *api) endedByNow(ctx context.Context, id uuid.UUID, summarized bool) (ended bool, err error) {
+	err = pg.Patiently(ctx, func() (err error) {
+		if ended, err = a.turnEnded(ctx, id, summarized); err != nil {
+			err = a.believed(ctx, err)
+		}
+
+		return err
+	})
+
+	return ended, err
 }
 
 // believed is err, unless the caller has lost access meanwhile: what is missing here may be where the user is now.

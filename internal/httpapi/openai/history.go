@@ -41,22 +41,27 @@ func (c *request) history() history {
 			said = append(said, message)
 		}
 	}
-	for len(said) > 0 && said[len(said)-1].Role != door.RoleUser {
-		said = said[:len(said)-1]
-	}
+	said = withoutAnswer(said)
 	h := history{whole: hashOf(said)}
 	said = said[:max(0, len(said)-1)]
-	var answers []string
-	for len(said) > 0 && said[len(said)-1].Role == door.RoleAssistant {
-		answers = append(answers, textOf(&said[len(said)-1]))
-		said = said[:len(said)-1]
-	}
-	if len(said) > 0 {
-		slices.Reverse(answers)
-		h.before, h.answer = hashOf(said), strings.Join(answers, "\n")
+	if before := withoutAnswer(said); len(before) > 0 {
+		var answers []string
+		for _, message := range said[len(before):] {
+			answers = append(answers, textOf(&message))
+		}
+		h.before, h.answer = hashOf(before), strings.Join(answers, "\n")
 	}
 
 	return h
+}
+
+// withoutAnswer are the messages up to the user's last one.
+func withoutAnswer(said []door.Message) []door.Message {
+	for len(said) > 0 && said[len(said)-1].Role != door.RoleUser {
+		said = said[:len(said)-1]
+	}
+
+	return said
 }
 
 // textOf is a message's text in whatever form it was sent.
@@ -93,9 +98,7 @@ type sentTurn struct {
 }
 
 // enqueueSent enqueues a message in the session that it names, else in the one
-// that its history belongs to, else in a new one. If that conversation has
-// continued since, because somebody edited a message or asked for another answer,
-// the turn starts a fork of it.
+// that its history belongs to, else in a new one.
 func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
 	made, session, err := s.sentBefore(ctx, sent)
 	if made != nil || err != nil {
@@ -109,15 +112,7 @@ func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueue
 	}
 	err = pg.InTx(ctx, s.Pool, func(tx pgx.Tx) error {
 		err := pg.AsTenant(ctx, tx, auth.CallerOf(ctx).User, func(tx pgx.Tx) (err error) {
-			switch {
-			case session == uuid.Nil:
-				session, err = s.NewSession(ctx, tx)
-			case sent.Ensure:
-				err = s.EnsureSession(ctx, tx, session, sent.Title)
-			case from > 0:
-				session, err = jobs.ForkSession(ctx, tx, session, from)
-			}
-			if err != nil {
+			if session, err = s.prepare(ctx, tx, sent, session, from); err != nil {
 				return err
 			}
 			made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: sent.Message, IdempotencyKey: sent.Key, Limits: s.Limits})
@@ -134,29 +129,46 @@ func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueue
 	return made, session, err
 }
 
+// prepare makes the session that a message needs. If its conversation has continued since, because somebody edited a message or
+// asked for another answer, that is a fork after the turn from.
+func (s *server) prepare(ctx context.Context, tx pgx.Tx, sent *sentTurn, session uuid.UUID, from int) (uuid.UUID, error) {
+	switch {
+	case session == uuid.Nil:
+		return s.NewSession(ctx, tx)
+	case sent.Ensure:
+		return session, s.EnsureSession(ctx, tx, session, sent.Title)
+	case from > 0:
+		return jobs.ForkSession(ctx, tx, session, from)
+	default:
+		return session, nil
+	}
+}
+
 // sentBefore is the turn that an earlier sending of this request created, or nil.
 func (s *server) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
 	if !sent.Again && sent.Key == "" {
 		return nil, uuid.Nil, nil
 	}
 	rows, err := s.turnsOf(ctx, sent.History.whole)
-	if err != nil {
+	i := slices.IndexFunc(rows, sent.created)
+	if i < 0 {
 		return nil, uuid.Nil, err
 	}
-	for _, row := range rows {
-		if sent.Session != uuid.Nil && row.SessionID != sent.Session {
-			continue
-		}
-		same := !row.WentOn && row.Recent
-		if sent.Key != "" {
-			same = row.IdempotencyKey != nil && *row.IdempotencyKey == sent.Key
-		}
-		if same {
-			return &jobs.Enqueued{TurnID: row.ID, Number: int(row.Number), Status: row.Status, Existing: true}, row.SessionID, nil
-		}
-	}
+	row := rows[i]
 
-	return nil, uuid.Nil, nil
+	return &jobs.Enqueued{TurnID: row.ID, Number: int(row.Number), Status: row.Status, Existing: true}, row.SessionID, nil
+}
+
+// created reports whether a turn with the same history is this request's: by its key or, without one, because nothing has followed yet.
+func (sent *sentTurn) created(row *db.TurnHistoryListRow) bool {
+	switch {
+	case sent.Session != uuid.Nil && row.SessionID != sent.Session:
+		return false
+	case sent.Key != "":
+		return row.IdempotencyKey != nil && *row.IdempotencyKey == sent.Key
+	default:
+		return !row.WentOn && row.Recent
+	}
 }
 
 // resent finds the session that a history belongs to, and the turn to fork it
@@ -170,18 +182,14 @@ func (s *server) resent(ctx context.Context, h *history) (session uuid.UUID, fro
 		return uuid.Nil, 0, err
 	}
 	for _, row := range rows {
-		matches, err := s.answered(ctx, row, h.answer)
-		if err != nil {
+		switch matches, err := s.answered(ctx, row, h.answer); {
+		case err != nil:
 			return uuid.Nil, 0, err
+		case matches && row.WentOn:
+			return row.SessionID, int(row.Number), nil
+		case matches:
+			return row.SessionID, 0, nil
 		}
-		if !matches {
-			continue
-		}
-		if row.WentOn {
-			from = int(row.Number)
-		}
-
-		return row.SessionID, from, nil
 	}
 
 	return uuid.Nil, 0, nil
