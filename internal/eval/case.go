@@ -25,8 +25,8 @@ import (
 // ErrNoTurns says that a session does not exist or contains no turns to make a case of.
 var ErrNoTurns = errors.New("there is no such session, or nothing was said in it")
 
-// held is a turn of a real conversation.
-type held struct {
+// originalTurn is a turn of a real conversation.
+type originalTurn struct {
 	ID        uuid.UUID
 	Number    int
 	Message   string
@@ -45,12 +45,12 @@ type held struct {
 // conversation is a real conversation as a case.
 type conversation struct {
 	suite *Suite // of one case
-	turns []held
+	turns []originalTurn
 	notes []string // what could not be restored
 }
 
-// heldTurns are a session's turns. A fork only has copies of its parent's last turns, so its parent's own come first.
-const heldTurns = `
+// turnsSQL finds a session's turns. A fork only has copies of its parent's last turns, so its parent's own come first.
+const turnsSQL = `
 WITH RECURSIVE line AS (
     SELECT s.id, s.parent_id, s.forked_at_turn, NULL::integer AS last FROM sessions AS s WHERE s.id = $1
     UNION ALL
@@ -87,44 +87,49 @@ func FromSession(ctx context.Context, src *Source, session uuid.UUID) (*Suite, [
 }
 
 // read collects a conversation. It includes all shared rows if whole, else those that the user's rows reference.
-func (src *Source) read(ctx context.Context, session uuid.UUID, whole bool) (*conversation, error) {
-	suite := &Suite{Suite: src.Bound.Name, Domain: src.Domain}
-	made := &conversation{suite: suite}
-	err := pg.InReadTx(ctx, src.Pool, func(tx pgx.Tx) error {
-		var (
-			user  uuid.UUID
-			title string
-		)
-		turns, err := pg.Collect(ctx, tx, pgx.RowToStructByPos[held], "read the conversation", heldTurns, session)
-		if err != nil {
-			return err
-		}
-		if len(turns) == 0 {
-			return ErrNoTurns
-		}
-		if err := tx.QueryRow(ctx, `SELECT user_id, title FROM sessions WHERE id = $1`, session).Scan(&user, &title); err != nil {
-			return fmt.Errorf("read the conversation: %w", err)
-		}
-		if suite.schema, err = src.dump(ctx, tx, whole); err != nil {
-			return err
-		}
-		c := Case{Case: slug(cmp.Or(title, turns[0].Message)), About: "Made from a conversation. What is expected is what happened: correct what went wrong."}
-		p := &past{tx: tx, bound: src.Bound, source: src.Views, user: user, whole: whole}
-		if first := turns[0].Number; first > 1 {
-			p.notes = append(p.notes, fmt.Sprintf("it begins with turn %d: the conversation that it was forked from is forgotten", first))
-		}
-		if c.Seed, err = p.seed(ctx, turns[0].CreatedAt); err != nil {
-			return err
-		}
-		if c.Turns, err = said(turns, src.Bound); err != nil {
-			return err
-		}
-		suite.Cases, made.turns, made.notes = []Case{c}, turns, p.notes
+func (src *Source) read(ctx context.Context, session uuid.UUID, whole bool) (made *conversation, err error) {
+	err = pg.InReadTx(ctx, src.Pool, func(tx pgx.Tx) (err error) {
+		made, err = src.readIn(ctx, tx, session, whole)
 
-		return nil
+		return err
 	})
 
 	return made, err
+}
+
+func (src *Source) readIn(ctx context.Context, tx pgx.Tx, session uuid.UUID, whole bool) (*conversation, error) {
+	turns, err := pg.Collect(ctx, tx, pgx.RowToStructByPos[originalTurn], "read the conversation", turnsSQL, session)
+	if err != nil {
+		return nil, err
+	}
+	if len(turns) == 0 {
+		return nil, ErrNoTurns
+	}
+	var (
+		user  uuid.UUID
+		title string
+	)
+	if err := tx.QueryRow(ctx, `SELECT user_id, title FROM sessions WHERE id = $1`, session).Scan(&user, &title); err != nil {
+		return nil, fmt.Errorf("read the conversation: %w", err)
+	}
+	suite := &Suite{Suite: src.Bound.Name, Domain: src.Domain}
+	if suite.schema, err = src.dump(ctx, tx, whole); err != nil {
+		return nil, err
+	}
+	c := Case{Case: slug(cmp.Or(title, turns[0].Message)), About: "Made from a conversation. What is expected is what happened: correct what went wrong."}
+	p := &past{tx: tx, bound: src.Bound, source: src.Views, user: user, whole: whole}
+	if first := turns[0].Number; first > 1 {
+		p.notes = append(p.notes, fmt.Sprintf("it begins with turn %d: the conversation that it was forked from is forgotten", first))
+	}
+	if c.Seed, err = p.seed(ctx, turns[0].CreatedAt); err != nil {
+		return nil, err
+	}
+	if c.Turns, err = said(turns, src.Bound); err != nil {
+		return nil, err
+	}
+	suite.Cases = []Case{c}
+
+	return &conversation{suite, turns, p.notes}, nil
 }
 
 // dump returns the SQL of the tables, for a replay, as the transaction that reads the rows sees them.
@@ -191,7 +196,7 @@ func (p *past) account(ctx context.Context, b *strings.Builder) error {
 }
 
 // said are the messages of a conversation.
-func said(turns []held, bound *domain.Domain) ([]Turn, error) {
+func said(turns []originalTurn, bound *domain.Domain) ([]Turn, error) {
 	all := make([]Turn, len(turns))
 	for i := range turns {
 		var err error
@@ -199,7 +204,7 @@ func said(turns []held, bound *domain.Domain) ([]Turn, error) {
 			return nil, err
 		}
 		if undone := turns[i].Undoes; undone != nil {
-			all[i].Undo = slices.IndexFunc(turns[:i], func(h held) bool { return h.ID == *undone }) + 1
+			all[i].Undo = slices.IndexFunc(turns[:i], func(h originalTurn) bool { return h.ID == *undone }) + 1
 		}
 	}
 
@@ -207,7 +212,7 @@ func said(turns []held, bound *domain.Domain) ([]Turn, error) {
 }
 
 // turn returns what was said, with what happened as expectations.
-func (h *held) turn(bound *domain.Domain) (Turn, error) {
+func (h *originalTurn) turn(bound *domain.Domain) (Turn, error) {
 	turn := Turn{Say: h.Message, Mode: h.Mode, At: h.StartedAt.UTC()}
 	var (
 		changes  []Change

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
@@ -59,33 +60,41 @@ func (t *trial) brokenOff(ctx context.Context) error {
 }
 
 // evidence collects what shows why a trial failed.
-func (t *trial) evidence(ctx context.Context) error {
+func (t *trial) evidence(ctx context.Context) (err error) {
 	for i := range t.result.Turns {
 		turn := &t.result.Turns[i]
-		lines, err := pg.Collect(ctx, t.pool, pgx.RowToStructByPos[Line], "read the timeline",
+		turn.Timeline, err = pg.Collect(ctx, t.pool, pgx.RowToStructByPos[Line], "read the timeline",
 			`SELECT kind, coalesce(text, ''), duration_ms FROM v_timeline WHERE turn_id = $1 ORDER BY seq`, turn.id)
 		if err != nil {
 			return err
 		}
-		turn.Timeline = lines
-		calls, err := db.New().LlmCallPageTurn(ctx, t.pool, &db.LlmCallPageTurnParams{TurnID: &turn.id, PageSize: mostCalls})
-		if err != nil {
-			return fmt.Errorf("read the calls: %w", err)
-		}
-		for _, call := range calls {
-			whole, err := db.New().LlmCallGet(ctx, t.pool, call.ID)
-			if err != nil {
-				return fmt.Errorf("read a call: %w", err)
-			}
-			made := Call{Node: whole.Node, Attempt: int(whole.Attempt), Request: whole.Request, Response: whole.Response}
-			if whole.ErrorCode != nil {
-				made.Error = *whole.ErrorCode
-			}
-			turn.Prompts = append(turn.Prompts, made)
+		if turn.Prompts, err = t.callsOf(ctx, turn.id); err != nil {
+			return err
 		}
 	}
 
 	return nil
+}
+
+// callsOf are a turn's model calls, with their whole requests.
+func (t *trial) callsOf(ctx context.Context, turn uuid.UUID) (all []Call, err error) {
+	calls, err := db.New().LlmCallPageTurn(ctx, t.pool, &db.LlmCallPageTurnParams{TurnID: &turn, PageSize: mostCalls})
+	if err != nil {
+		return nil, fmt.Errorf("read the calls: %w", err)
+	}
+	for _, call := range calls {
+		whole, err := db.New().LlmCallGet(ctx, t.pool, call.ID)
+		if err != nil {
+			return nil, fmt.Errorf("read a call: %w", err)
+		}
+		made := Call{Node: whole.Node, Attempt: int(whole.Attempt), Request: whole.Request, Response: whole.Response}
+		if whole.ErrorCode != nil {
+			made.Error = *whole.ErrorCode
+		}
+		all = append(all, made)
+	}
+
+	return all, nil
 }
 
 // mostCalls is more than any turn makes.

@@ -76,7 +76,7 @@ func (l *Lab) Replay(ctx context.Context, src *Source, session uuid.UUID, model 
 	}
 	r := &replay{
 		live: src.Pool, bound: src.Bound, turns: made.turns, done: &Replay{Session: session, Model: model, From: from, Notes: made.notes}, keep: keep,
-		answers: &answers{known: map[place]llm.Response{}, before: slices.IndexFunc(made.turns, func(h held) bool { return h.Number >= from })},
+		answers: &answers{known: map[place]llm.Response{}, before: slices.IndexFunc(made.turns, func(h originalTurn) bool { return h.Number >= from })},
 	}
 	if before != nil {
 		r.kept = before.Turns
@@ -106,7 +106,7 @@ func (l *Lab) again(ctx context.Context, suite *Suite, model string, r *replay) 
 type replay struct {
 	live    *pgxpool.Pool
 	bound   *domain.Domain
-	turns   []held // the originals
+	turns   []originalTurn // the originals
 	done    *Replay
 	kept    []ReplayedTurn // by an interrupted run
 	was, is names          // of the rows created so far

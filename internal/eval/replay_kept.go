@@ -16,32 +16,40 @@ func GoOn(file string, of *Replay) (before *Replay, add func(*ReplayedTurn) erro
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("go on with a replay: %w", err)
 	}
-	whole := text[:bytes.LastIndexByte(text, '\n')+1]
-	lines := bytes.Split(bytes.TrimSpace(whole), []byte("\n"))
-	if len(whole) > 0 {
-		before = &Replay{}
-		if err := json.Unmarshal(lines[0], before); err != nil {
+	head := &Replay{Session: of.Session, Model: of.Model, From: max(of.From, 1), With: of.With}
+	if whole := text[:bytes.LastIndexByte(text, '\n')+1]; len(whole) > 0 {
+		if before, err = readKept(whole, head); err != nil {
 			return nil, nil, fmt.Errorf("go on with a replay: %s: %w", file, err)
 		}
-		if before.Session != of.Session || before.Model != of.Model || before.From != max(of.From, 1) || before.With != of.With {
-			return nil, nil, errors.New("the replay that was interrupted is of another session, model, turn, declaration or prompts: name another file")
-		}
-		for _, line := range lines[1:] {
-			var turn ReplayedTurn
-			if err := json.Unmarshal(line, &turn); err != nil {
-				return nil, nil, fmt.Errorf("go on with a replay: %s: %w", file, err)
-			}
-			before.Turns = append(before.Turns, turn)
-		}
 		err = os.Truncate(file, int64(len(whole)))
-	} else if err = os.Truncate(file, 0); err == nil || errors.Is(err, os.ErrNotExist) {
-		err = appendLine(file, &Replay{Session: of.Session, Model: of.Model, From: max(of.From, 1), With: of.With})
+	} else if err = os.WriteFile(file, nil, 0o600); err == nil {
+		err = appendLine(file, head)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("keep what is done: %w", err)
 	}
 
 	return before, func(turn *ReplayedTurn) error { return appendLine(file, turn) }, nil
+}
+
+// readKept reads the lines of a replay that began with the same head.
+func readKept(lines []byte, head *Replay) (*Replay, error) {
+	decoder, kept := json.NewDecoder(bytes.NewReader(lines)), &Replay{}
+	if err := decoder.Decode(kept); err != nil {
+		return nil, err
+	}
+	if kept.Session != head.Session || kept.Model != head.Model || kept.From != head.From || kept.With != head.With {
+		return nil, errors.New("the replay that was interrupted is of another session, model, turn, declaration or prompts: name another file")
+	}
+	for decoder.More() {
+		var turn ReplayedTurn
+		if err := decoder.Decode(&turn); err != nil {
+			return nil, err
+		}
+		kept.Turns = append(kept.Turns, turn)
+	}
+
+	return kept, nil
 }
 
 func appendLine(file string, value any) error {

@@ -205,25 +205,7 @@ func (r *Report) JUnit(out io.Writer) error {
 		Time: fmt.Sprintf("%.3f", run.Seconds), Stamp: run.Started.Format("2006-01-02T15:04:05"),
 	}
 	for i := range run.Cases {
-		c := &run.Cases[i]
-		test := junitCase{Name: c.Case, Class: run.Suite}
-		seconds := 0.0
-		for n := range c.Trials {
-			t := &c.Trials[n]
-			seconds += t.Seconds
-			fault := &junitFault{Message: clean(t.reason()), Text: clean(t.why(""))}
-			switch {
-			case t.Outcome == Broken && test.Error == nil:
-				test.Error = fault
-			case t.Outcome == Failed && test.Failure == nil:
-				test.Failure = fault
-			}
-		}
-		if test.Error != nil {
-			test.Failure = nil
-		}
-		test.Time = fmt.Sprintf("%.3f", seconds)
-		suite.Cases = append(suite.Cases, test)
+		suite.Cases = append(suite.Cases, run.Cases[i].junit(run.Suite))
 	}
 	text, err := xml.MarshalIndent(suite, "", "  ")
 	if err != nil {
@@ -234,6 +216,29 @@ func (r *Report) JUnit(out io.Writer) error {
 	}
 
 	return nil
+}
+
+// junit tells of the first broken trial, else of the first failed one.
+func (r *Result) junit(class string) junitCase {
+	test := junitCase{Name: r.Case, Class: class}
+	seconds := 0.0
+	for n := range r.Trials {
+		t := &r.Trials[n]
+		seconds += t.Seconds
+		fault := &junitFault{Message: clean(t.reason()), Text: clean(t.why(""))}
+		switch {
+		case t.Outcome == Broken && test.Error == nil:
+			test.Error = fault
+		case t.Outcome == Failed && test.Failure == nil:
+			test.Failure = fault
+		}
+	}
+	if test.Error != nil {
+		test.Failure = nil
+	}
+	test.Time = fmt.Sprintf("%.3f", seconds)
+
+	return test
 }
 
 func (t *Trial) reason() string {

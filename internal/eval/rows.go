@@ -209,30 +209,25 @@ func (t *table) only(tables []*table) {
 	used := map[string]bool{}
 	for _, other := range tables {
 		for _, c := range other.entity.Columns {
-			if c.FK == nil || c.FK.Entity != t.entity {
-				continue
-			}
-			for _, row := range other.rows {
-				for _, one := range values(row[c.Name]) {
-					used[one] = true
-				}
+			if c.FK != nil && c.FK.Entity == t.entity {
+				other.collect(c.Name, used)
 			}
 		}
 	}
 	t.rows = slices.DeleteFunc(t.rows, func(row map[string]any) bool { return !used[fmt.Sprint(row[t.entity.Key.Name])] })
 }
 
-func values(value any) []string {
-	list, isList := value.([]any)
-	if !isList {
-		list = []any{value}
+// collect adds a column's values, those of lists one by one.
+func (t *table) collect(column string, into map[string]bool) {
+	for _, row := range t.rows {
+		list, isList := row[column].([]any)
+		if !isList {
+			list = []any{row[column]}
+		}
+		for _, value := range list {
+			into[fmt.Sprint(value)] = true
+		}
 	}
-	texts := make([]string, len(list))
-	for i, one := range list {
-		texts[i] = fmt.Sprint(one)
-	}
-
-	return texts
 }
 
 // sql inserts the rows on behalf of the user in alfred.user_id. Shared rows replace existing ones.
@@ -244,32 +239,35 @@ func (t *table) sql() (string, error) {
 	if owner := t.entity.Owner; owner != nil && owner.Default != "" && !t.viewed { // its default fills it
 		columns = slices.DeleteFunc(columns, func(name string) bool { return name == owner.Name })
 	}
-	kept := make([]map[string]any, len(t.rows))
-	for i, row := range t.rows {
-		kept[i] = map[string]any{}
-		for _, column := range columns {
-			if value := row[column]; value != nil {
-				kept[i][column] = value
-			}
-		}
-	}
-	data, err := json.MarshalIndent(kept, "", " ")
+	data, err := t.json(columns)
 	if err != nil {
 		return "", fmt.Errorf("write the rows of %s: %w", t.entity.Table, err)
 	}
-	rows := pg.Literal(string(data))
+	rows := fmt.Sprintf("jsonb_populate_recordset(NULL::%s, %s)", t.name, pg.Literal(data))
 	var b strings.Builder
 	if t.entity.Reference {
 		for _, column := range t.unique {
 			name := pgx.Identifier{column}.Sanitize()
-			fmt.Fprintf(&b, "DELETE FROM %s WHERE %s IN (SELECT x.%s FROM jsonb_populate_recordset(NULL::%s, %s) AS x);\n", t.name, name, name, t.name, rows)
+			fmt.Fprintf(&b, "DELETE FROM %s WHERE %s IN (SELECT x.%s FROM %s AS x);\n", t.name, name, name, rows)
 		}
 	}
 	names := quoted(columns)
-	fmt.Fprintf(&b, "INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\nSELECT %s FROM jsonb_populate_recordset(NULL::%s, %s);\n", t.name, names, names, t.name, rows)
+	fmt.Fprintf(&b, "INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\nSELECT %s FROM %s;\n", t.name, names, names, rows)
 	for _, column := range t.serial {
 		fmt.Fprintf(&b, "SELECT setval(pg_get_serial_sequence(%s, '%s'), max(%s)) FROM %s;\n", pg.Literal(t.name), column, pgx.Identifier{column}.Sanitize(), t.name)
 	}
 
 	return b.String(), nil
+}
+
+// json is the rows' values in some columns, without those that are null.
+func (t *table) json(columns []string) (string, error) {
+	kept := make([]map[string]any, len(t.rows))
+	for i, row := range t.rows {
+		kept[i] = maps.Clone(row)
+		maps.DeleteFunc(kept[i], func(column string, value any) bool { return value == nil || !slices.Contains(columns, column) })
+	}
+	text, err := json.MarshalIndent(kept, "", " ")
+
+	return string(text), err
 }

@@ -83,20 +83,17 @@ func (w *watch) outside(ctx context.Context, writes []write) ([]write, error) {
 	if err != nil {
 		return nil, err
 	}
-
-	strays := slices.DeleteFunc(slices.Clone(writes), func(one write) bool {
+	var strays []write
+	for _, one := range writes {
 		entity := w.entity(one.Relation)
 		if entity == nil {
-			return true
+			continue
 		}
-		for _, row := range []json.RawMessage{one.Old, one.New} {
-			if key := keyOf(row, entity.Key.Name); key != "" && !w.own[one.Relation][key] && !now[one.Relation][key] {
-				return false
-			}
+		before, after := keyOf(one.Old, entity.Key.Name), keyOf(one.New, entity.Key.Name)
+		if slices.ContainsFunc([]string{before, after}, func(key string) bool { return key != "" && !w.own[one.Relation][key] && !now[one.Relation][key] }) {
+			strays = append(strays, one)
 		}
-
-		return true
-	})
+	}
 	for relation, keys := range now {
 		maps.Copy(w.own[relation], keys)
 	}
