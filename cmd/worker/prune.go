@@ -145,41 +145,48 @@ func (p *pruned) prune(ctx context.Context, pool *pgxpool.Pool, r *retention, be
 			return err
 		}
 	}
-	if r.then != "" && !p.DryRun {
-		if err := untilNone(ctx, pool, r.then, before, func(int) {}); err != nil {
+	if p.DryRun {
+		return p.foresee(ctx, pool, r, before)
+	}
+	if r.then != "" {
+		if _, err := untilNone(ctx, pool, r.then, before); err != nil {
 			return err
 		}
 	}
+	var rows int
+	var err error
+	switch {
+	case r.old == "":
+	case r.batch == "":
+		rows, err = forgetSessions(ctx, pool, r.old, before)
+	default:
+		rows, err = untilNone(ctx, pool, fmt.Sprintf(r.batch, r.old), before)
+	}
+	p.count(r.table, rows)
+
+	return err
+}
+
+// foresee counts the rows that would be deleted.
+func (p *pruned) foresee(ctx context.Context, pool *pgxpool.Pool, r *retention, before time.Time) error {
 	if r.old == "" {
 		return nil
 	}
-	if p.DryRun {
-		var count int
-		if err := pool.QueryRow(ctx, `SELECT count(*) FROM (`+r.old+`) AS old`, before).Scan(&count); err != nil {
-			return err
-		}
-		p.count(r.table, count)
+	var rows int
+	err := pool.QueryRow(ctx, `SELECT count(*) FROM (`+r.old+`) AS old`, before).Scan(&rows)
+	p.count(r.table, rows)
 
-		return nil
-	}
-	if r.batch == "" {
-		forgotten, err := forgetSessions(ctx, pool, r.old, before)
-		p.count(r.table, forgotten)
-
-		return err
-	}
-
-	return untilNone(ctx, pool, fmt.Sprintf(r.batch, r.old), before, func(rows int) { p.count(r.table, rows) })
+	return err
 }
 
-// untilNone runs a batch statement until it affects no more rows.
-func untilNone(ctx context.Context, pool *pgxpool.Pool, sql string, before time.Time, done func(rows int)) error {
+// untilNone runs a batch statement until it affects no more rows, and returns how many it did.
+func untilNone(ctx context.Context, pool *pgxpool.Pool, sql string, before time.Time) (rows int, err error) {
 	for {
 		tag, err := pool.Exec(ctx, sql, before)
 		if err != nil || tag.RowsAffected() == 0 {
-			return err
+			return rows, err
 		}
-		done(int(tag.RowsAffected()))
+		rows += int(tag.RowsAffected())
 	}
 }
 
