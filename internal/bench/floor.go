@@ -78,11 +78,7 @@ func (f *floor) copies(ctx context.Context, pool *pgxpool.Pool, n int) ([][]bare
 			if err != nil {
 				return err
 			}
-			batch := &pgx.Batch{}
-			for _, s := range found(changes) {
-				batch.Queue(s.sql, s.args...)
-			}
-			if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+			if err := tx.SendBatch(ctx, batchOf(found(changes))).Close(); err != nil {
 				return fmt.Errorf("insert what the turn finds: %w", err)
 			}
 			all[i] = bare(changes)
@@ -92,6 +88,15 @@ func (f *floor) copies(ctx context.Context, pool *pgxpool.Pool, n int) ([][]bare
 	})
 
 	return all, err
+}
+
+func batchOf(statements []statement) *pgx.Batch {
+	batch := &pgx.Batch{}
+	for _, s := range statements {
+		batch.Queue(s.sql, s.args...)
+	}
+
+	return batch
 }
 
 // copy replaces every key by a new one of the same version, wherever it occurs.
@@ -271,22 +276,28 @@ func writeCopies(ctx context.Context, pool *pgxpool.Pool, copies [][]bareTx, cli
 	took := make([]time.Duration, len(copies))
 	group, ctx := errgroup.WithContext(ctx)
 	for client := range clients {
-		group.Go(func() error {
-			for i := client; i < len(copies); i += clients {
+		group.Go(func() (err error) {
+			for i := client; i < len(copies) && err == nil; i += clients {
 				start := time.Now()
-				for _, tx := range copies[i] {
-					if err := tx.run(ctx, pool, pipelined); err != nil {
-						return fmt.Errorf("write the floor: %w", err)
-					}
-				}
+				err = runAll(ctx, pool, copies[i], pipelined)
 				took[i] = time.Since(start)
 			}
 
-			return nil
+			return err
 		})
 	}
 
 	return took, group.Wait()
+}
+
+func runAll(ctx context.Context, pool *pgxpool.Pool, transactions []bareTx, pipelined bool) error {
+	for _, tx := range transactions {
+		if err := tx.run(ctx, pool, pipelined); err != nil {
+			return fmt.Errorf("write the floor: %w", err)
+		}
+	}
+
+	return nil
 }
 
 func (b *bareTx) run(ctx context.Context, pool *pgxpool.Pool, pipelined bool) error {
@@ -305,12 +316,7 @@ func (b *bareTx) run(ctx context.Context, pool *pgxpool.Pool, pipelined bool) er
 			return nil
 		})
 	}
-	batch := &pgx.Batch{}
-	batch.Queue("begin")
-	for _, s := range statements {
-		batch.Queue(s.sql, s.args...)
-	}
-	batch.Queue("commit")
+	statements = slices.Concat([]statement{{sql: "begin"}}, statements, []statement{{sql: "commit"}})
 
-	return pool.SendBatch(ctx, batch).Close()
+	return pool.SendBatch(ctx, batchOf(statements)).Close()
 }

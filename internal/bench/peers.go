@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -184,24 +185,29 @@ const counted = 10
 func (f *field) count(ctx context.Context, all []contestant, o outcome) error {
 	for i, who := range all[1:] {
 		for file, scored := range map[string]*score{"": o.Bare[i+1], f.file: o.Kept[i+1]} {
-			own, err := f.server.empty(ctx)
+			sent, err := f.counted(ctx, who, file)
 			if err != nil {
-				return err
-			}
-			w, through, err := listen(ctx, own)
-			if err != nil {
-				return err
-			}
-			tally := &tally{counts: w.counts}
-			if err := who.run(ctx, through, contest{Sessions: 1, Turns: counted, History: few}, file, &score{}, tally); err != nil {
 				return fmt.Errorf("count %s: %w", who.Name, err)
 			}
-			if err := w.listener.Close(); err != nil {
-				return fmt.Errorf("count %s: %w", who.Name, err)
-			}
-			scored.sent(tally.after.minus(tally.before), counted)
+			scored.sent(sent, counted)
 		}
 	}
 
 	return nil
+}
+
+// counted is what a peer sends in as many turns.
+func (f *field) counted(ctx context.Context, who contestant, file string) (counts, error) {
+	own, err := f.server.empty(ctx)
+	if err != nil {
+		return counts{}, err
+	}
+	w, through, err := listen(ctx, own)
+	if err != nil {
+		return counts{}, err
+	}
+	tally := &tally{counts: w.counts}
+	err = who.run(ctx, through, contest{Sessions: 1, Turns: counted, History: few}, file, &score{}, tally)
+
+	return tally.after.minus(tally.before), errors.Join(err, w.listener.Close())
 }

@@ -102,51 +102,54 @@ type pastRows struct {
 // the history: they repeat as earlier laps, with parts of their own where Alfred had new ones.
 func newFixture(p *past, history, measured int) *fixture {
 	f := &fixture{places: map[string]int{}}
+	for n := 1; len(f.Turns) < history; n++ {
+		f.Turns = append(f.Turns, f.lap(p, history, measured, fmt.Sprintf("lap %d: ", n))...)
+	}
+	f.Turns = append(f.Turns[:history], f.lap(p, history, measured, "")...)
+
+	return f
+}
+
+// lap are the measured turns. The texts of the parts that are new in them begin with a mark.
+func (f *fixture) lap(p *past, history, measured int, mark string) []map[string][]*entry {
+	turns := make([]map[string][]*entry, measured)
+	for i := range turns {
+		turns[i] = map[string][]*entry{}
+	}
 	known := map[uuid.UUID]bool{}
 	for _, c := range p.calls {
 		for _, part := range c.Parts {
 			known[part] = known[part] || c.Turn <= history
 		}
 	}
-	lap := func(n int) []map[string][]*entry {
-		turns := make([]map[string][]*entry, measured)
-		for i := range turns {
-			turns[i] = map[string][]*entry{}
+	own := func(part uuid.UUID) string {
+		if known[part] {
+			return p.own[part]
 		}
-		for _, c := range p.calls {
-			if turn := c.Turn - history - 1; turn >= 0 && turn < measured {
-				f.call(turns[turn], p, c, func(part uuid.UUID) string {
-					if n > 0 && !known[part] {
-						return fmt.Sprintf("lap %d: ", n)
-					}
 
-					return ""
-				})
-			}
+		return mark + p.own[part]
+	}
+	for _, c := range p.calls {
+		if turn := c.Turn - history - 1; turn >= 0 && turn < measured {
+			f.call(turns[turn], c, p.shared, own)
 		}
-		attach(turns, history, p.results, func(e *entry) *string { return &e.Results })
-		attach(turns, history, p.events, func(e *entry) *string { return &e.Events })
-
-		return turns
 	}
-	for n := 1; len(f.Turns) < history; n++ {
-		f.Turns = append(f.Turns, lap(n)...)
-	}
-	f.Turns = append(f.Turns[:history], lap(0)...)
+	attach(turns, history, p.results, func(e *entry) *string { return &e.Results })
+	attach(turns, history, p.events, func(e *entry) *string { return &e.Events })
 
-	return f
+	return turns
 }
 
 // call adds a call to its node.
-func (f *fixture) call(turn map[string][]*entry, p *past, c pastCall, mark func(part uuid.UUID) string) {
+func (f *fixture) call(turn map[string][]*entry, c pastCall, sharedTexts map[uuid.UUID]string, own func(part uuid.UUID) string) {
 	e := &entry{N: 1, Outline: &c.Outline, Response: &c.Response, Results: "[]", Events: "[]"}
 	for _, entries := range turn {
 		e.N += len(entries)
 	}
 	for _, part := range c.Parts {
-		text, shared := p.shared[part]
+		text, shared := sharedTexts[part]
 		if !shared {
-			text = mark(part) + p.own[part]
+			text = own(part)
 		}
 		place, there := f.places[text]
 		if !there {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -181,11 +182,10 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 	return nil
 }
 
+// among is 1 if a hit is the turn, else 0.
 func among(hits []recall.Hit, turn int) int {
-	for _, hit := range hits {
-		if hit.Turn == turn {
-			return 1
-		}
+	if slices.ContainsFunc(hits, func(hit recall.Hit) bool { return hit.Turn == turn }) {
+		return 1
 	}
 
 	return 0
@@ -232,20 +232,11 @@ const pairs = 40 // turns with a search, and as many without
 
 // inTurns measures what a search adds to a turn of that conversation.
 func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
-	var yaml strings.Builder
-	yaml.WriteString("turns:\n")
 	var first int
 	if err := b.pool.QueryRow(ctx, `SELECT last_turn FROM sessions WHERE id = $1`, session).Scan(&first); err != nil {
 		return fmt.Errorf("read the last turn: %w", err)
 	}
-	for n := range first + 2*pairs {
-		search := ""
-		if n >= first && n%2 == 0 {
-			search = ", recall: {query: \"" + facts()[n%len(people)].sameWords + "\"}"
-		}
-		yaml.WriteString("  - {understand: {intent: read" + search + "}, think: {goal: g, decision: plan, steps: []}, reply: yes it is, summarize: {response_summary: s}}\n")
-	}
-	model, err := script.Parse([]byte(yaml.String()))
+	model, err := script.Parse(searching(first))
 	if err != nil {
 		return err
 	}
@@ -273,6 +264,21 @@ func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
 		"p50 %s ms with the search, %s ms without; p95 %s and %s ms.\n\n", pairs, percentile(with, 50), percentile(without, 50), percentile(with, 95), percentile(without, 95))
 
 	return nil
+}
+
+// searching is a script in which every other turn from one on searches the past.
+func searching(first int) []byte {
+	var yaml bytes.Buffer
+	yaml.WriteString("turns:\n")
+	for n := range first + 2*pairs {
+		search := ""
+		if n >= first && n%2 == 0 {
+			search = ", recall: {query: \"" + facts()[n%len(people)].sameWords + "\"}"
+		}
+		yaml.WriteString("  - {understand: {intent: read" + search + "}, think: {goal: g, decision: plan, steps: []}, reply: yes it is, summarize: {response_summary: s}}\n")
+	}
+
+	return yaml.Bytes()
 }
 
 func (b *bench) runner(model llm.Model) (*jobs.Runner, error) {

@@ -110,14 +110,8 @@ func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w
 
 // tuned tunes the weights on each set, and reports their results on the others.
 func (b *bench) tuned(ctx context.Context, s *recall.Searcher, found []set, heards [][]heard) error {
-	var grid []recall.Weights
-	builtIn := recall.WeightsFor(b.embedder.Model())
-	for _, beside := range []float64{0, 0.3, 0.5, 0.7} {
-		for _, share := range []float64{0, 0.5, 1, 2} {
-			grid = append(grid, recall.Weights{Meaning: share * builtIn.Meaning, Beside: beside, Day: builtIn.Day})
-		}
-	}
-	shares := make([][]float64, len(found))
+	grid := b.grid()
+	shares := make([][]float64, len(found)) // by set and weights
 	for i := range found {
 		for _, w := range grid {
 			share, err := b.share(ctx, s, heards[i], w)
@@ -133,21 +127,29 @@ func (b *bench) tuned(ctx context.Context, s *recall.Searcher, found []set, hear
 	}
 	b.printf("\n|---|---|---|%s\n", strings.Repeat("---|", len(found)))
 	for i, one := range found {
-		best := 0
-		for n := range grid {
-			if shares[i][n] > shares[i][best] {
-				best = n
-			}
-		}
+		best := slices.Index(shares[i], slices.Max(shares[i]))
 		b.printf("| %s | %.2f | %.2f |", one.name, grid[best].Beside, grid[best].Meaning)
-		for k := range found {
-			b.printf(" %.3f |", shares[k][best])
+		for _, other := range shares {
+			b.printf(" %.3f |", other[best])
 		}
 		b.printf("\n")
 	}
 	b.printf("\n")
 
 	return nil
+}
+
+// grid are the weights that are tried.
+func (b *bench) grid() []recall.Weights {
+	var grid []recall.Weights
+	builtIn := recall.WeightsFor(b.embedder.Model())
+	for _, beside := range []float64{0, 0.3, 0.5, 0.7} {
+		for _, share := range []float64{0, 0.5, 1, 2} {
+			grid = append(grid, recall.Weights{Meaning: share * builtIn.Meaning, Beside: beside, Day: builtIn.Day})
+		}
+	}
+
+	return grid
 }
 
 // hear writes a conversation as workers would have left it.

@@ -120,7 +120,7 @@ var lineID = regexp.MustCompile(`D:?(\d+):(\d+)`)
 // sessions reads the conversations of LoCoMo and REALTALK, which share a format: session_1, session_1_date_time, ...
 func sessions(file map[string]json.RawMessage, questions []asked) talk {
 	var t talk
-	place := map[string]int{}
+	turnOf := map[string]int{} // by a line's id
 	for n := 1; ; n++ {
 		key := "session_" + strconv.Itoa(n)
 		var lines []line
@@ -129,16 +129,11 @@ func sessions(file map[string]json.RawMessage, questions []asked) talk {
 		}
 		var at string
 		_ = json.Unmarshal(file[key+"_date_time"], &at) // one without a date has none
-		for pair := range slices.Chunk(lines, 2) {
-			turn := said{at: when(at), message: pair[0].Text + pair[0].Clean}
-			if len(pair) > 1 {
-				turn.reply = pair[1].Text + pair[1].Clean
-			}
-			for _, l := range pair {
-				place[l.ID] = len(t.turns)
-			}
-			t.turns = append(t.turns, turn)
+		texts := make([]string, len(lines))
+		for i, l := range lines {
+			texts[i], turnOf[l.ID] = l.Text+l.Clean, len(t.turns)+i/2
 		}
+		t.say(texts, when(at))
 	}
 	for _, q := range questions {
 		if q.Category == unanswerable {
@@ -148,16 +143,28 @@ func sessions(file map[string]json.RawMessage, questions []asked) talk {
 		for _, m := range lineID.FindAllStringSubmatch(fmt.Sprint(q.Evidence...), -1) {
 			session, _ := strconv.Atoi(m[1])
 			number, _ := strconv.Atoi(m[2])
-			if turn, known := place[fmt.Sprintf("D%d:%d", session, number)]; known {
+			if turn, known := turnOf[fmt.Sprintf("D%d:%d", session, number)]; known {
 				evidence = append(evidence, turn)
 			}
 		}
-		if len(evidence) > 0 {
-			t.questions = append(t.questions, question{q.Question, evidence})
-		}
+		t.ask(q.Question, evidence)
 	}
 
 	return t
+}
+
+// say adds lines, two of them a turn.
+func (t *talk) say(lines []string, at time.Time) {
+	for pair := range slices.Chunk(lines, 2) {
+		t.turns = append(t.turns, said{at, pair[0], strings.Join(pair[1:], "")})
+	}
+}
+
+// ask adds a question, unless no turn answers it.
+func (t *talk) ask(text string, evidence []int) {
+	if len(evidence) > 0 {
+		t.questions = append(t.questions, question{text, evidence})
+	}
 }
 
 // when parses "1:56 pm on 8 May, 2023" and "29.12.2023, 00:51:12".
@@ -185,13 +192,11 @@ func qmsum(raw []byte) ([]talk, error) {
 		return nil, err
 	}
 	var t talk
-	for pair := range slices.Chunk(file.Transcript, 2) {
-		turn := said{message: pair[0].Content}
-		if len(pair) > 1 {
-			turn.reply = pair[1].Content
-		}
-		t.turns = append(t.turns, turn)
+	lines := make([]string, len(file.Transcript))
+	for i, l := range file.Transcript {
+		lines[i] = l.Content
 	}
+	t.say(lines, time.Time{})
 	for _, q := range file.Queries {
 		var evidence []int
 		for _, span := range q.Spans {
@@ -201,9 +206,7 @@ func qmsum(raw []byte) ([]talk, error) {
 				evidence = append(evidence, n)
 			}
 		}
-		if len(evidence) > 0 {
-			t.questions = append(t.questions, question{q.Query, evidence})
-		}
+		t.ask(q.Query, evidence)
 	}
 
 	return []talk{t}, nil
