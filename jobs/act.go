@@ -2,8 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"alfred/db"
@@ -184,66 +182,6 @@ func (*settled) prepare() (*nodes.Frame, error) { return nil, nil }
 func (*settled) run(context.Context, *recorder) error { return nil }
 
 func (s *settled) effects(ctx context.Context, c *commit) (move, error) { return s.carryOut(ctx, c) }
-
-// runApproved runs exactly the calls that the user approved.
-func runApproved(ctx context.Context, c *commit) (move, error) {
-	calls, err := c.s.approved()
-	if err != nil {
-		return move{}, err
-	}
-	outcome, err := c.s.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), calls)
-	if err != nil {
-		return move{}, err
-	}
-	c.remember(&nodes.ActOutput{}, &outcome)
-
-	return afterApproved(&outcome, c.s.acted(&nodes.ActOutput{})), nil
-}
-
-// keepRest keeps with a question for approval the steps that wait for the answer: all but those done before it is asked. The calls
-// that were written out for them come with the versions of the rows that they change.
-func (s *state) keepRest(asked *question, done []int32) error {
-	if asked.kind != vocab.AskApprove {
-		return nil
-	}
-	asked.Seen = map[string]string{}
-	for _, step := range s.Steps {
-		if step.Outcome != nil || step.Step <= s.Step().Step || slices.Contains(done, step.Step) {
-			continue
-		}
-		waits := nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs}
-		if len(step.Calls) > 0 {
-			if err := json.Unmarshal(step.Calls, &waits.Calls); err != nil {
-				return fmt.Errorf("keep the calls of a step: %w", err)
-			}
-		}
-		for _, ref := range s.changedBy(&waits) {
-			if e := s.Scene(true).ByRef[ref]; e != nil && e.RowVersion != nil {
-				asked.Seen[ref] = *e.RowVersion
-			}
-		}
-		asked.Rest = append(asked.Rest, waits)
-	}
-
-	return nil
-}
-
-// resume returns the steps that waited for an answer. The calls of one are decided anew if a row that they change has been written
-// or read since: whoever planned them has not seen it so.
-func (s *state) resume(asked *question) []nodes.Step {
-	for i := range asked.Rest {
-		step := &asked.Rest[i]
-		if slices.ContainsFunc(s.changedBy(step), func(ref string) bool {
-			e := s.Scene(true).ByRef[ref]
-
-			return e == nil || e.RowVersion == nil || *e.RowVersion != asked.Seen[ref]
-		}) {
-			step.Calls = nil
-		}
-	}
-
-	return asked.Rest
-}
 
 // remember stores the decision and emits the results of its calls.
 func (c *commit) remember(out *nodes.ActOutput, outcome *crud.Outcome) {

@@ -227,7 +227,7 @@ func (c *commit) openQuestion(ctx context.Context, ask *question, done ...int32)
 	}
 	known := c.s.Scene(true)
 	ask.pointAt(known)
-	if err := c.s.keepRest(ask, done); err != nil {
+	if err := c.s.keepWaiting(ask, done); err != nil {
 		return err
 	}
 	if err := c.tellApart(ctx, ask); err != nil {

@@ -12,28 +12,32 @@ import (
 	"alfred/nodes"
 )
 
-// withReads inserts a read step before each step that needs rows which are missing, incomplete or outdated: a model
-// asked to compare rows it cannot see invents them.
+// planReads adds to a plan the reads without which a model would have to invent rows, or overwrite them unseen.
+type planReads struct {
+	thought
+
+	read map[string]bool // refs that an earlier step of the plan reads
+}
+
+// withReads inserts a read step before each step that needs rows which are missing, incomplete or outdated.
 func withReads(steps []nodes.Step, in thought) []nodes.Step {
-	var (
-		plan  []nodes.Step
-		known = map[string]bool{} // refs that an earlier step reads
-	)
+	p := planReads{in, map[string]bool{}}
+	var plan []nodes.Step
 	for i, s := range steps {
 		switch {
 		case s.Type == vocab.StepRead:
-			if needed := wanted(s, steps[i+1:], in); len(needed) > 0 {
+			if needed := p.neededInFull(s, steps[i+1:]); len(needed) > 0 {
 				s.Description = strings.TrimRight(s.Description, ". ") + " (" + strings.Join(needed, ", ") + " in full, for a later step)"
 			}
 			for _, ref := range s.Refs {
-				known[ref] = true
+				p.read[ref] = true
 			}
 		case s.Needs == "rows":
-			plan = append(plan, reads(s, in, known)...)
+			plan = append(plan, p.missingRows(s)...)
 		}
-		if unseen := looks(s, steps[:i], in, known); unseen != nil {
-			plan = append(plan, *unseen)
-			s.Calls = nil // the planner has not seen it: Act decides
+		if overwritten := p.overwrittenRows(s, steps[:i]); overwritten != nil {
+			plan = append(plan, *overwritten)
+			s.Calls = nil // the planner has not seen these rows: Act decides
 		}
 		plan = append(plan, s)
 	}
@@ -41,11 +45,11 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 	return plan
 }
 
-// wanted returns the refs of a planned read that a later step needs in full.
-func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
+// neededInFull returns the refs of a planned read that a later step needs in full.
+func (p *planReads) neededInFull(read nodes.Step, later []nodes.Step) []string {
 	return slices.DeleteFunc(slices.Clone(read.Refs), func(name string) bool {
 		return !slices.ContainsFunc(later, func(s nodes.Step) bool {
-			return s.Type != vocab.StepRead && s.Needs == "rows" && slices.Contains(s.Refs, name) && lacks(s, in.refs[name])
+			return s.Type != vocab.StepRead && s.Needs == "rows" && slices.Contains(s.Refs, name) && lacks(s, p.refs[name])
 		})
 	})
 }
@@ -54,31 +58,31 @@ func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
 // of it.
 func lacks(s nodes.Step, ref nodes.Ref) bool {
 	if s.Type == vocab.StepAnalyze {
-		return unloaded(ref)
+		return unloaded(ref, "summary")
 	}
 
-	return !ref.Pending && !ref.Deleted && !ref.Gone && !ref.Has("summary", "text", "rows")
+	return unloaded(ref, "summary", "text", "rows")
 }
 
-// unloaded says that not even the summary of a row that is there is loaded.
-func unloaded(ref nodes.Ref) bool {
-	return !ref.Pending && !ref.Deleted && !ref.Gone && !ref.Has("summary")
+// unloaded reports whether a stored row is there of which one of these column sets is not loaded.
+func unloaded(ref nodes.Ref, sets ...string) bool {
+	return !ref.Pending && !ref.Deleted && !ref.Gone && !ref.Has(sets...)
 }
 
-// reads returns the steps, one per subdomain, that load what a step lacks.
-func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
+// missingRows returns the steps, one per subdomain, that load what a step lacks.
+func (p *planReads) missingRows(s nodes.Step) []nodes.Step {
 	var missing []string
 	for _, name := range s.Refs {
-		if !known[name] && lacks(s, in.refs[name]) {
-			known[name] = true
+		if !p.read[name] && lacks(s, p.refs[name]) {
+			p.read[name] = true
 			missing = append(missing, name)
 		}
 	}
 	var steps []nodes.Step
-	for subdomain, refs := range grouped(missing, func(ref string) string { return in.home(in.refs[ref].Type, s.Subdomain) }) {
+	for subdomain, refs := range grouped(missing, func(ref string) string { return p.home(p.refs[ref].Type, s.Subdomain) }) {
 		steps = append(steps, nodes.Step{
 			Type: vocab.StepRead, Subdomain: subdomain, Refs: refs, Needs: "refs",
-			Description: "Read " + strings.Join(refs, ", ") + " in full, for the next step", Calls: readCalls(refs, in),
+			Description: "Read " + strings.Join(refs, ", ") + " in full, for the next step", Calls: p.readCalls(refs),
 		})
 	}
 
@@ -117,9 +121,9 @@ func readCall(table string, filters any) json.RawMessage {
 }
 
 // readCalls reads rows in full by ref, one call per type: what is missing is known, so no model is asked.
-func readCalls(refs []string, in thought) []json.RawMessage {
+func (p *planReads) readCalls(refs []string) []json.RawMessage {
 	var calls []json.RawMessage
-	for table, some := range grouped(refs, func(ref string) string { return in.table(in.refs[ref].Type) }) {
+	for table, some := range grouped(refs, func(ref string) string { return p.table(p.refs[ref].Type) }) {
 		if table == "" {
 			return nil
 		}
@@ -129,34 +133,37 @@ func readCalls(refs []string, in thought) []json.RawMessage {
 	return calls
 }
 
-// looks returns a step that reads the rows that a planned update would overwrite unseen, or nil: rows named by refs
-// that are not loaded, and rows found by other filters if no earlier step reads that table. A row is changed only by
-// whoever has seen it.
-func looks(s nodes.Step, earlier []nodes.Step, in thought, known map[string]bool) *nodes.Step {
+// overwrittenRows returns a step that reads the rows that a planned update would overwrite unseen, or nil: rows named by refs
+// that are not loaded, and rows found by other filters if no earlier step has a call on their table.
+func (p *planReads) overwrittenRows(s nodes.Step, earlier []nodes.Step) *nodes.Step {
 	var calls []json.RawMessage
 	var refs []string
 	for _, call := range s.ReadyCalls() {
 		table, filters := tableOf(call), gjson.GetBytes(call.Args, "filters")
-		named, by := byRef(call)
-		switch {
-		case call.Tool != vocab.ToolUpdate || table == "" || len(filters.Array()) == 0:
-		case by:
-			for _, name := range named {
-				if ref := in.refs[name]; ref.Type != "" && !known[name] && unloaded(ref) {
-					known[name] = true
-					refs = append(refs, name)
-				}
+		if call.Tool != vocab.ToolUpdate || table == "" || len(filters.Array()) == 0 {
+			continue
+		}
+		named, byRef := selectedRefs(call)
+		for _, name := range named {
+			if ref := p.refs[name]; ref.Type != "" && !p.read[name] && unloaded(ref, "summary") {
+				p.read[name] = true
+				refs = append(refs, name)
 			}
-		case !slices.ContainsFunc(earlier, func(e nodes.Step) bool {
-			return slices.ContainsFunc(e.ReadyCalls(), func(c vocab.Call) bool { return tableOf(c) == table })
-		}):
+		}
+		if !byRef && !haveCallOn(earlier, table) {
 			calls = append(calls, readCall(table, json.RawMessage(filters.Raw)))
 		}
 	}
-	calls = append(readCalls(refs, in), calls...)
+	calls = append(p.readCalls(refs), calls...)
 	if len(calls) == 0 {
 		return nil
 	}
 
 	return &nodes.Step{Type: vocab.StepRead, Subdomain: s.Subdomain, Refs: refs, Needs: "refs", Description: "Read what the next step changes", Calls: calls}
+}
+
+func haveCallOn(steps []nodes.Step, table string) bool {
+	return slices.ContainsFunc(steps, func(s nodes.Step) bool {
+		return slices.ContainsFunc(s.ReadyCalls(), func(call vocab.Call) bool { return tableOf(call) == table })
+	})
 }

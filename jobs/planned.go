@@ -2,19 +2,61 @@ package jobs
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
-	"alfred/internal/crud"
+	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
-// Which rows and columns a planned call is about, as far as its arguments say.
+// Calls that the plan or an earlier step wrote out for a step: whether code may make them as they are, and which rows and
+// columns they are about.
+
+// readyCalls returns the decision that consists of a step's planned calls, nil if the step has started or Act has to look
+// first.
+func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
+	calls, err := plannedCalls(step)
+	if err != nil || len(calls) == 0 || len(s.ActedOn(step.Step)) > 0 {
+		return nil
+	}
+	for _, call := range calls {
+		if !mayRunAsWritten(s.Scene(false), call) || vocab.Writes(call.Tool) && s.tookBack(call) {
+			return nil
+		}
+	}
+	out, err := nodes.FromCalls(calls)
+	if err != nil {
+		return nil
+	}
+
+	return out
+}
+
+// plannedCalls are those that the plan or an earlier step wrote out for a step.
+func plannedCalls(step *db.TurnSteps) (calls []vocab.Call, err error) {
+	if len(step.Calls) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(step.Calls, &calls); err != nil {
+		return nil, fmt.Errorf("read the calls of a step: %w", err)
+	}
+
+	return calls, nil
+}
+
+// tookBack reports whether a call changes rows that this turn has set back: it was written before.
+func (s *state) tookBack(call vocab.Call) bool {
+	refs, _ := selectedRefs(call)
+
+	return slices.ContainsFunc(s.Results, func(r *view.Result) bool {
+		return r.TurnID == s.Turn.ID && r.Tool == vocab.ToolUndo && slices.ContainsFunc(r.Refs, func(ref string) bool { return slices.Contains(refs, ref) })
+	})
+}
 
 func tableOf(call vocab.Call) string { return gjson.GetBytes(call.Args, "table").Str }
 
@@ -30,40 +72,40 @@ func (r *Runner) pluralOf(call vocab.Call) string {
 	return ""
 }
 
-// byRef reports whether the call selects its rows by ref, and returns the refs. One that names refs in order to leave
-// their rows out does not.
-func byRef(call vocab.Call) (refs []string, by bool) {
+// selectedRefs returns the refs by which a call selects its rows, and whether it selects them so. A filter that leaves rows
+// out by ref selects none.
+func selectedRefs(call vocab.Call) (refs []string, byRef bool) {
 	for _, filter := range gjson.GetBytes(call.Args, "filters").Array() {
 		if op := filter.Get("op").Str; filter.Get("field").Str != "id" || op != "=" && op != "in" {
 			continue
 		}
 		ids := filter.Get("value")
-		refs, by = append(refs, slices.Collect(vocab.Refs(ids.Raw))...), by || len(ids.Array()) > 0
+		refs, byRef = append(refs, slices.Collect(vocab.Refs(ids.Raw))...), byRef || len(ids.Array()) > 0
 	}
 
-	return refs, by
+	return refs, byRef
 }
 
-// fits reports whether a planned call may be made as it is written, which one that changes no rows always may. The values that an update
-// overwrites must be known, and must not be a list, an object or a longer text: the planner was not shown those, and
-// may have meant to add to them. To delete a row, or for an operation on it, it is enough that nobody has changed it since it was last read.
-func fits(known *view.Scene, call vocab.Call) bool {
-	rows, changes := actsOn(known.Domain, call)
+// mayRunAsWritten reports whether a planned call may be made without asking Act. One that changes no rows always may. An
+// update may if the values that it overwrites are known, and none is a list, an object or a longer text: the planner has not
+// seen those and may have meant to add to them. Any other change may if nobody has changed its rows since they were read.
+func mayRunAsWritten(known *view.Scene, call vocab.Call) bool {
+	rows, changes := changedRows(known.Domain, call)
 	switch {
 	case !changes:
 		return true
 	case call.Tool != vocab.ToolUpdate:
 		return known.Unchanged(rows)
 	}
-	columns := changed(call)
+	columns := changedColumns(call)
 
 	return len(columns) > 0 && known.Knows(rows, columns) && !known.Composed(rows, columns)
 }
 
-// changedBy are the rows that a step's calls name in order to change them.
-func (s *state) changedBy(step *nodes.Step) (rows []string) {
+// rowsChangedIn are the rows that a step's calls name in order to change them.
+func (s *state) rowsChangedIn(step *nodes.Step) (rows []string) {
 	for _, call := range step.ReadyCalls() {
-		if named, changes := actsOn(s.runner.Domain, call); changes {
+		if named, changes := changedRows(s.runner.Domain, call); changes {
 			rows = append(rows, named...)
 		}
 	}
@@ -71,25 +113,25 @@ func (s *state) changedBy(step *nodes.Step) (rows []string) {
 	return rows
 }
 
-// resembles reports whether a planned call may be a known one, planned again in other words: it does the same, and it names no
+// mayRepeat reports whether a planned call may be a known one in other words: it has the same tool and table, and it names no
 // other rows or columns.
-func (s *state) resembles(call, known vocab.Call) bool {
+func (s *state) mayRepeat(call, known vocab.Call) bool {
 	if call.Tool != known.Tool || s.runner.typeOf(call) != s.runner.typeOf(known) {
 		return false
 	}
-	rows, _ := actsOn(s.runner.Domain, call)
-	others, _ := actsOn(s.runner.Domain, known)
+	rows, _ := changedRows(s.runner.Domain, call)
+	others, _ := changedRows(s.runner.Domain, known)
 
-	return meet(rows, others) && meet(changed(call), changed(known))
+	return mayOverlap(rows, others) && mayOverlap(changedColumns(call), changedColumns(known))
 }
 
-// meet reports whether two lists have an entry in common, as far as both have any.
-func meet(a, b []string) bool {
+// mayOverlap reports whether two lists have an entry in common; an empty list may stand for any.
+func mayOverlap(a, b []string) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
 }
 
-// changed returns the columns that an update changes, none if it is written in another form than was asked for.
-func changed(call vocab.Call) (columns []string) {
+// changedColumns are the columns that an update changes, none if it is not written as its schema asks.
+func changedColumns(call vocab.Call) (columns []string) {
 	for _, name := range []string{"set.#.column", "clear"} {
 		for _, column := range gjson.GetBytes(call.Args, name).Array() {
 			columns = append(columns, column.Str)
@@ -99,12 +141,12 @@ func changed(call vocab.Call) (columns []string) {
 	return columns
 }
 
-// actsOn are the rows that a call names in order to change them, an operation by ref or in another way; false for a call that
-// changes no row.
-func actsOn(d *domain.Domain, call vocab.Call) (rows []string, changes bool) {
+// changedRows are the rows that a call names, in order to change them if changes is true. An operation may name them in
+// another way than by ref.
+func changedRows(d *domain.Domain, call vocab.Call) (rows []string, changes bool) {
 	o := d.Operation(call.Tool)
 	if o == nil {
-		rows, _ = byRef(call)
+		rows, _ = selectedRefs(call)
 
 		return rows, call.Tool == vocab.ToolUpdate || call.Tool == vocab.ToolDelete
 	}
@@ -118,73 +160,3 @@ func actsOn(d *domain.Domain, call vocab.Call) (rows []string, changes bool) {
 
 	return rows, true
 }
-
-// besides are the steps by which the answer's plan does what the message wants beside its yes: "and add milk", "and how many
-// are left?". What it looks up before a write that was approved serves that write, and what has waited is done anyway. A yes alone
-// wants nothing else written.
-func (u *understand) besides(a *question, rest []nodes.Step) []nodes.Step {
-	if u.out.Think == nil || u.in.Plan == nil {
-		return nil
-	}
-	in, plan := *u.in.Plan, *u.out.Think
-	in.Permission, plan.Steps = permit(u.out.Intent, a), nil
-	known, alone := a.carriesOut(rest), saysYes.MatchString(u.s.Turn.Message)
-	for _, step := range u.out.Think.Steps {
-		if step.Type == vocab.StepWrite {
-			more := u.s.beyond(step, known)
-			if alone || len(more.Calls) < max(len(step.Calls), 1) {
-				plan.Steps = slices.DeleteFunc(plan.Steps, func(s nodes.Step) bool { return s.Type != vocab.StepWrite })
-			}
-			undecided := func(r nodes.Step) bool {
-				return r.Type == step.Type && r.Subdomain == step.Subdomain && len(r.Calls) == 0
-			}
-			if step = more; alone || len(step.Calls) == 0 || slices.ContainsFunc(rest, undecided) {
-				continue
-			}
-		}
-		waited := slices.ContainsFunc(rest, func(r nodes.Step) bool {
-			return len(step.Calls) > 0 && slices.EqualFunc(step.ReadyCalls(), r.ReadyCalls(), alike)
-		})
-		if step.Type != vocab.StepGenerate && !waited {
-			plan.Steps = append(plan.Steps, step)
-		}
-	}
-	ready, _ := in.Ready(&plan)
-	if ready == nil || ready.Decision != "plan" {
-		return nil
-	}
-
-	return withReads(ready.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
-}
-
-// carriesOut are the calls that a yes approves, and those that have waited for it.
-func (q *question) carriesOut(rest []nodes.Step) (calls []vocab.Call) {
-	for i := range q.Calls {
-		calls = append(calls, q.Calls[i].Call)
-	}
-	for _, waited := range rest {
-		calls = append(calls, waited.ReadyCalls()...)
-	}
-
-	return calls
-}
-
-// beyond leaves a planned write the calls that are none of these planned again.
-func (s *state) beyond(step nodes.Step, known []vocab.Call) nodes.Step {
-	var more []json.RawMessage
-	var words []string
-	for i, call := range step.ReadyCalls() {
-		if !slices.ContainsFunc(known, func(k vocab.Call) bool { return s.resembles(call, k) }) {
-			more, words = append(more, step.Calls[i]), append(words, nodes.InWords(call, s.runner.pluralOf(call)))
-		}
-	}
-	if len(more) < len(step.Calls) {
-		step.Description = strings.Join(words, "; ")
-	}
-	step.Calls = more
-
-	return step
-}
-
-// alike reports whether two calls do the same.
-func alike(a, b vocab.Call) bool { return crud.Fingerprint(a) == crud.Fingerprint(b) }

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -95,51 +94,6 @@ func actMade(out *nodes.ActOutput, outcome *crud.Outcome) *view.Acted {
 	return made
 }
 
-// readyCalls returns the decision that the plan or an earlier step wrote out for a step, if the step has not started;
-// otherwise nil. Calls that change rows are used only if nobody has changed those rows since they were read: otherwise
-// Act looks first.
-func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
-	if len(step.Calls) == 0 || len(s.ActedOn(step.Step)) > 0 {
-		return nil
-	}
-	calls, err := plannedCalls(step)
-	if err != nil {
-		return nil
-	}
-	for _, call := range calls {
-		if !fits(s.Scene(false), call) || vocab.Writes(call.Tool) && s.tookBack(call) {
-			return nil
-		}
-	}
-	out, err := nodes.FromCalls(calls)
-	if err != nil {
-		return nil
-	}
-
-	return out
-}
-
-// plannedCalls are those that the plan or an earlier step wrote out for a step.
-func plannedCalls(step *db.TurnSteps) (calls []vocab.Call, err error) {
-	if len(step.Calls) == 0 {
-		return nil, nil
-	}
-	if err := json.Unmarshal(step.Calls, &calls); err != nil {
-		return nil, fmt.Errorf("read the calls of a step: %w", err)
-	}
-
-	return calls, nil
-}
-
-// tookBack reports whether a call changes rows that this turn has set back: it was written before.
-func (s *state) tookBack(call vocab.Call) bool {
-	refs, _ := byRef(call)
-
-	return slices.ContainsFunc(s.Results, func(r *view.Result) bool {
-		return r.TurnID == s.Turn.ID && r.Tool == vocab.ToolUndo && slices.ContainsFunc(r.Refs, func(ref string) bool { return slices.Contains(refs, ref) })
-	})
-}
-
 // later returns the steps after the current one. A step that needs a skipped step is skipped with it.
 func (s *state) later() []later {
 	var rest []later
@@ -228,30 +182,6 @@ func (s *state) demoted(ref string) bool {
 
 // planned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.
 func (s *state) planned() bool { return s.DecisionsOf(vocab.NodeThink) > 0 }
-
-// approval returns the approve question whose calls this turn carries out, or nil.
-func (s *state) approval() *db.QuestionListTurnRow {
-	q := s.Answered()
-	if s.planned() || len(s.Steps) == 0 || q == nil || q.Kind != vocab.AskApprove || s.Understood().Intent != "confirm" {
-		return nil
-	}
-
-	return q
-}
-
-// approved returns the calls of the approval, none for any other turn.
-func (s *state) approved() ([]crud.ApprovedCall, error) {
-	q := s.approval()
-	if q == nil {
-		return nil, nil
-	}
-	a, err := s.answered(q.ID, q.Kind, q.Payload)
-	if err != nil {
-		return nil, err
-	}
-
-	return a.Calls, nil
-}
 
 // quick reports whether code words this turn's reply and summary: a read that Understand found simple enough.
 func (s *state) quick() bool {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -194,11 +193,7 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 		return nil, nil
 	}
 
-	rest := u.s.resume(a)
-
-	return slices.Concat([]nodes.Step{{
-		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(a.Calls), Description: "Do what the user has approved: " + a.told(), Needs: "refs",
-	}}, rest, u.besides(a, rest)), nil
+	return u.approvedSteps(a), nil
 }
 
 // quick is the only step of a turn that needs no plan, with the calls that came with the answer; nil if there has to be a
@@ -346,14 +341,4 @@ func (r *Runner) placeOf(entityType string) (e *domain.Entity, subdomain string)
 	}
 
 	return e, ""
-}
-
-// approvedSubdomain is the subdomain of the first approved call.
-func (r *Runner) approvedSubdomain(calls []crud.ApprovedCall) string {
-	if len(calls) == 0 {
-		return nodes.NoSubdomain
-	}
-	_, subdomain := r.placeOf(calls[0].EntityType)
-
-	return cmp.Or(subdomain, nodes.NoSubdomain)
 }

@@ -1,0 +1,205 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"alfred/db"
+	"alfred/internal/crud"
+	"alfred/internal/vocab"
+	"alfred/nodes"
+)
+
+// A question for approval holds the calls that a yes lets code carry out, and the steps that wait for the answer. A turn
+// that answers yes makes these calls, then does what has waited, then what its message asks for besides.
+
+// approval returns the approve question whose calls this turn carries out, or nil.
+func (s *state) approval() *db.QuestionListTurnRow {
+	q := s.Answered()
+	if s.planned() || len(s.Steps) == 0 || q == nil || q.Kind != vocab.AskApprove || s.Understood().Intent != "confirm" {
+		return nil
+	}
+
+	return q
+}
+
+// approved returns the calls of the approval, none for any other turn.
+func (s *state) approved() ([]crud.ApprovedCall, error) {
+	q := s.approval()
+	if q == nil {
+		return nil, nil
+	}
+	a, err := s.answered(q.ID, q.Kind, q.Payload)
+	if err != nil {
+		return nil, err
+	}
+
+	return a.Calls, nil
+}
+
+// runApproved runs exactly the calls that the user approved.
+func runApproved(ctx context.Context, c *commit) (move, error) {
+	calls, err := c.s.approved()
+	if err != nil {
+		return move{}, err
+	}
+	outcome, err := c.s.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), calls)
+	if err != nil {
+		return move{}, err
+	}
+	c.remember(&nodes.ActOutput{}, &outcome)
+
+	return afterApproved(&outcome, c.s.acted(&nodes.ActOutput{})), nil
+}
+
+// keepWaiting keeps with a question for approval the steps that wait for the answer: all that are neither ended nor among
+// those done before it is asked. It also keeps the versions of the rows that their calls change.
+func (s *state) keepWaiting(asked *question, done []int32) error {
+	if asked.kind != vocab.AskApprove {
+		return nil
+	}
+	asked.Seen = map[string]string{}
+	for _, step := range s.Steps {
+		if step.Outcome != nil || step.Step <= s.Step().Step || slices.Contains(done, step.Step) {
+			continue
+		}
+		waits := nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs}
+		if len(step.Calls) > 0 {
+			if err := json.Unmarshal(step.Calls, &waits.Calls); err != nil {
+				return fmt.Errorf("keep the calls of a step: %w", err)
+			}
+		}
+		for _, ref := range s.rowsChangedIn(&waits) {
+			if version := s.rowVersion(ref); version != "" {
+				asked.Seen[ref] = version
+			}
+		}
+		asked.Rest = append(asked.Rest, waits)
+	}
+
+	return nil
+}
+
+// rowVersion is the version in which the conversation last saw a row, "" if it has seen none.
+func (s *state) rowVersion(ref string) string {
+	if e := s.Scene(true).ByRef[ref]; e != nil && e.RowVersion != nil {
+		return *e.RowVersion
+	}
+
+	return ""
+}
+
+// approvedSteps are the steps of a turn that says yes to a question for approval.
+func (u *understand) approvedSteps(asked *question) []nodes.Step {
+	carryOut := nodes.Step{
+		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(asked.Calls), Description: "Do what the user has approved: " + asked.told(), Needs: "refs",
+	}
+	waited := u.s.stepsThatWaited(asked)
+
+	return slices.Concat([]nodes.Step{carryOut}, waited, u.stepsBesideYes(asked, waited))
+}
+
+// approvedSubdomain is the subdomain of the first approved call.
+func (r *Runner) approvedSubdomain(calls []crud.ApprovedCall) string {
+	if len(calls) == 0 {
+		return nodes.NoSubdomain
+	}
+	_, subdomain := r.placeOf(calls[0].EntityType)
+
+	return cmp.Or(subdomain, nodes.NoSubdomain)
+}
+
+// stepsThatWaited returns the steps that a question kept. The calls of one are decided anew if a row that they change has
+// been written or read since: their planner has not seen it as it is now.
+func (s *state) stepsThatWaited(asked *question) []nodes.Step {
+	for i := range asked.Rest {
+		step := &asked.Rest[i]
+		if slices.ContainsFunc(s.rowsChangedIn(step), func(ref string) bool {
+			version := s.rowVersion(ref)
+
+			return version == "" || version != asked.Seen[ref]
+		}) {
+			step.Calls = nil
+		}
+	}
+
+	return asked.Rest
+}
+
+// stepsBesideYes returns the steps for what a message wants beside its yes: "and add milk", "and how many are left?". What
+// the plan looks up before a write that was approved only serves that write, so it is left out too.
+func (u *understand) stepsBesideYes(asked *question, waited []nodes.Step) []nodes.Step {
+	if u.out.Think == nil || u.in.Plan == nil {
+		return nil
+	}
+	plan := *u.out.Think
+	plan.Steps = nil
+	for _, step := range u.out.Think.Steps {
+		switch {
+		case step.Type == vocab.StepWrite:
+			more := u.notApproved(step, asked, waited)
+			if len(more.Calls) == 0 || len(more.Calls) < len(step.Calls) {
+				plan.Steps = slices.DeleteFunc(plan.Steps, func(s nodes.Step) bool { return s.Type != vocab.StepWrite })
+			}
+			if len(more.Calls) > 0 && !undecidedIn(waited, step) {
+				plan.Steps = append(plan.Steps, more)
+			}
+		case step.Type != vocab.StepGenerate && !callsWaited(waited, step):
+			plan.Steps = append(plan.Steps, step)
+		}
+	}
+	in := *u.in.Plan
+	in.Permission = permit(u.out.Intent, asked)
+	ready, _ := in.Ready(&plan)
+	if ready == nil || ready.Decision != "plan" {
+		return nil
+	}
+
+	return withReads(ready.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
+}
+
+// notApproved leaves a planned write only the calls that were neither approved nor have waited. A message that only says yes
+// wants no others.
+func (u *understand) notApproved(step nodes.Step, asked *question, waited []nodes.Step) nodes.Step {
+	planned, calls := step.Calls, step.ReadyCalls()
+	step.Calls = nil
+	if saysYes.MatchString(u.s.Turn.Message) {
+		return step
+	}
+	var known []vocab.Call
+	for i := range asked.Calls {
+		known = append(known, asked.Calls[i].Call)
+	}
+	for _, w := range waited {
+		known = append(known, w.ReadyCalls()...)
+	}
+	var words []string
+	for i, call := range calls {
+		if !slices.ContainsFunc(known, func(k vocab.Call) bool { return u.s.mayRepeat(call, k) }) {
+			step.Calls, words = append(step.Calls, planned[i]), append(words, nodes.InWords(call, u.s.runner.pluralOf(call)))
+		}
+	}
+	if len(step.Calls) < len(planned) {
+		step.Description = strings.Join(words, "; ")
+	}
+
+	return step
+}
+
+// undecidedIn reports whether a step of the same kind has waited whose calls Act decides: it may do what this one does.
+func undecidedIn(waited []nodes.Step, step nodes.Step) bool {
+	return slices.ContainsFunc(waited, func(w nodes.Step) bool {
+		return w.Type == step.Type && w.Subdomain == step.Subdomain && len(w.Calls) == 0
+	})
+}
+
+// callsWaited reports whether a step has waited that makes the same calls.
+func callsWaited(waited []nodes.Step, step nodes.Step) bool {
+	same := func(a, b vocab.Call) bool { return crud.Fingerprint(a) == crud.Fingerprint(b) }
+
+	return len(step.Calls) > 0 && slices.ContainsFunc(waited, func(w nodes.Step) bool { return slices.EqualFunc(step.ReadyCalls(), w.ReadyCalls(), same) })
+}
