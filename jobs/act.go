@@ -138,7 +138,7 @@ func (a *act) bounds(agreed []crud.ApprovedCall) crud.Bounds {
 func (s *state) deletedUnknown() []string {
 	var labels []string
 	for _, e := range s.Registry {
-		if e.TurnCreated == s.Turn.Number && e.DeletedAtTurn != nil && *e.DeletedAtTurn == s.Turn.Number {
+		if e.TurnCreated == s.Turn.Number && view.Is(e.DeletedAtTurn, s.Turn.Number) {
 			labels = append(labels, e.Label)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/internal/vocab"
 )
 
@@ -81,7 +82,7 @@ func (r *Runner) overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns) (string
 	text := fmt.Sprintf("The model gave no answer within %s, so I stopped here.", inWords(r.Deadline))
 	var finished []string
 	for _, step := range steps {
-		if step.StepType != db.StepTypeWrite && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk {
+		if step.StepType != db.StepTypeWrite && view.Is(step.Outcome, db.StepOutcomeOk) {
 			finished = append(finished, strings.TrimRight(step.Description, ". "))
 		}
 	}

@@ -35,7 +35,7 @@ func (s *state) introduced() *said {
 
 	return &said{
 		text: run.Acted.Words, introduces: true, call: run.LlmCallID,
-		holds: s.OnlyDrafts(last) && last.Outcome != nil && *last.Outcome == db.StepOutcomeOk,
+		holds: s.OnlyDrafts(last) && view.Is(last.Outcome, db.StepOutcomeOk),
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *state) wentAsWritten(call *uuid.UUID) bool {
 		}
 	}
 	for _, step := range s.Steps {
-		if step.StepType != db.StepTypeWrite || step.Outcome == nil || *step.Outcome != db.StepOutcomeOk {
+		if step.StepType != db.StepTypeWrite || !view.Is(step.Outcome, db.StepOutcomeOk) {
 			return false
 		}
 	}

@@ -125,7 +125,7 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 
 // mended reports whether what failed on the way to a step's end no longer matters.
 func mended(step *db.TurnSteps) bool {
-	return step.Outcome != nil && *step.Outcome == db.StepOutcomeOk
+	return view.Is(step.Outcome, db.StepOutcomeOk)
 }
 
 // calledTools prints one line per call, and the rows that have no refs.

@@ -90,7 +90,7 @@ func (t *Scene) DeletedRefs() []string {
 }
 
 func (t *Scene) deletedBefore(e *Entity) bool {
-	return e.State == db.RefStateDeleted && (e.DeletedAtTurn == nil || *e.DeletedAtTurn != t.Turn.Number)
+	return e.State == db.RefStateDeleted && !Is(e.DeletedAtTurn, t.Turn.Number)
 }
 
 // Knows reports whether the data of the window contains these columns of each ref's row in their current state.

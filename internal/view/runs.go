@@ -79,7 +79,7 @@ func (v *View) Understood() nodes.UnderstandOutput {
 func (v *View) ActedOn(step int32) []*Acted {
 	var acted []*Acted
 	for _, run := range v.Runs {
-		if run.Acted != nil && run.Step != nil && *run.Step == step {
+		if run.Acted != nil && Is(run.Step, step) {
 			acted = append(acted, run.Acted)
 		}
 	}
@@ -110,7 +110,7 @@ func (v *View) Continues() *nodes.Round {
 // roundOf is the last decision if the step being worked on goes on from it, and a model call is recorded for it.
 func (v *View) roundOf() *Run {
 	step, last := v.Step(), v.LastRun()
-	if step == nil || last == nil || last.Acted == nil || last.Step == nil || *last.Step != step.Step || last.LlmCallID == nil {
+	if step == nil || last == nil || last.Acted == nil || !Is(last.Step, step.Step) || last.LlmCallID == nil {
 		return nil
 	}
 

@@ -26,7 +26,7 @@ func (t *Scene) SubdomainName(word string) string {
 // one.
 func (t *Scene) Replanned() bool {
 	return slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
-		return step.Outcome != nil && (*step.Outcome == db.StepOutcomeSkipped || *step.Outcome == db.StepOutcomeFailed)
+		return Is(step.Outcome, db.StepOutcomeSkipped) || Is(step.Outcome, db.StepOutcomeFailed)
 	})
 }
 
@@ -112,7 +112,7 @@ type Decision struct {
 func (t *Scene) Decided() []*Decision {
 	var groups []*Decision
 	for _, d := range slices.Backward(t.Decisions) {
-		next := &Decision{Turn: d.TurnNumber, ThisTurn: d.TurnID != nil && *d.TurnID == t.Turn.ID, Action: d.Action, Actor: d.Actor, Reason: d.Reason}
+		next := &Decision{Turn: d.TurnNumber, ThisTurn: Is(d.TurnID, t.Turn.ID), Action: d.Action, Actor: d.Actor, Reason: d.Reason}
 		if n := len(groups); n > 0 && groups[n-1].same(next) {
 			next = groups[n-1]
 		} else {
@@ -164,7 +164,7 @@ func (t *Scene) forgotten(drafts bool) []string {
 // Place returns a step's position in the current plan and the plan's length. Steps dropped by a replan do not count.
 func (t *Scene) Place(step int32) (position, total int) {
 	for _, s := range t.Steps {
-		if s.Outcome != nil && *s.Outcome == db.StepOutcomeSkipped {
+		if Is(s.Outcome, db.StepOutcomeSkipped) {
 			continue
 		}
 		total++
@@ -203,7 +203,7 @@ func (t *Scene) Guarded(r *Result) []map[string]any {
 
 // IsJustSaved reports whether e is a draft that this turn saved.
 func (t *Scene) IsJustSaved(e *Entity) bool {
-	return e.TurnPromoted != nil && *e.TurnPromoted == t.Turn.Number && e.State != db.RefStateDeleted
+	return Is(e.TurnPromoted, t.Turn.Number) && e.State != db.RefStateDeleted
 }
 
 // IsDraftOfNow reports whether e is a draft that this turn touched. The user may have changed it since, for the coming turn;

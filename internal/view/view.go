@@ -131,7 +131,7 @@ func (v *View) Step() *db.TurnSteps {
 // something. What an analysis among them concluded is known to whoever drafts.
 func (v *View) OnlyDrafts(last *db.TurnSteps) bool {
 	prepared := func(step *db.TurnSteps) bool {
-		return step.StepType != db.StepTypeWrite && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk
+		return step.StepType != db.StepTypeWrite && Is(step.Outcome, db.StepOutcomeOk)
 	}
 
 	return last.StepType == db.StepTypeGenerate && !slices.ContainsFunc(v.Steps, func(step *db.TurnSteps) bool { return step.Step != last.Step && !prepared(step) })
@@ -161,10 +161,13 @@ func (v *View) Clicked(question uuid.UUID) string {
 // Answered returns the question that this turn answered, or nil.
 func (v *View) Answered() *db.QuestionListTurnRow {
 	for _, q := range v.Questions {
-		if q.Status == "answered" && q.AnsweredByTurn != nil && *q.AnsweredByTurn == v.Turn.Number {
+		if q.Status == "answered" && Is(q.AnsweredByTurn, v.Turn.Number) {
 			return q
 		}
 	}
 
 	return nil
 }
+
+// Is reports whether a value that may be missing is this one.
+func Is[T comparable](value *T, this T) bool { return value != nil && *value == this }
