@@ -20,7 +20,7 @@ import (
 // approval returns the approve question whose calls this turn carries out, or nil.
 func (s *state) approval() *db.QuestionListTurnRow {
 	q := s.Answered()
-	if s.planned() || len(s.Steps) == 0 || q == nil || q.Kind != vocab.AskApprove || s.Understood().Intent != "confirm" {
+	if s.thinkPlanned() || len(s.Steps) == 0 || q == nil || q.Kind != vocab.AskApprove || s.Understood().Intent != "confirm" {
 		return nil
 	}
 

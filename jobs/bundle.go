@@ -26,8 +26,8 @@ type bundle struct {
 	told    []func()
 }
 
-// settle reports what has been committed, except for the first decision, whose job [Runner.settle] ends.
-func (b *bundle) settle(ctx context.Context, r *Runner) {
+// report tells what has been committed, except for the first decision, whose job [Runner.settle] ends.
+func (b *bundle) report(ctx context.Context, r *Runner) {
 	for _, tell := range b.told {
 		tell()
 	}

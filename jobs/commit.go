@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,16 +57,13 @@ func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *record
 	}
 	rec.stored()
 	r.notifier.Notify(d.TurnID)
-	c.settle(ctx, r)
+	c.report(ctx, r)
 
 	return next, nil
 }
 
 func newCommit(s *state, in *bundle) *commit {
-	c := &commit{bundle: in, s: s, changed: view.Changes{Refs: s.written}}
-	c.at, _ = s.at()
-
-	return c
+	return &commit{bundle: in, s: s, at: s.at(), changed: view.Changes{Refs: s.written}}
 }
 
 // write begins with the fence, which fails if the turn has moved on, and with it everything that follows.
@@ -102,7 +98,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if made.Output, err = exact.Storable(c.output); err != nil {
 		return nil, fmt.Errorf("encode output: %w", err)
 	}
-	if err := c.apply(ctx, m, took); err != nil {
+	if err := c.applyMove(ctx, m, took); err != nil {
 		return nil, err
 	}
 	made.TurnID, made.SessionID, made.Position, made.Node = d.TurnID, c.s.Turn.SessionID, int32(d.Position), d.Node
@@ -114,7 +110,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if made.Events, err = c.events.encoded(); err != nil {
 		return nil, err
 	}
-	if !c.ends() {
+	if !c.endsTurn() {
 		made.NextNode = &m.next
 	}
 	if d.Node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
@@ -129,25 +125,18 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	return c.handOn(ctx, m)
 }
 
-// ends reports whether the decision belongs to the end of the turn.
-func (c *commit) ends() bool {
+// endsTurn reports whether the decision belongs to the end of the turn.
+func (c *commit) endsTurn() bool {
 	return c.s.d.Node == vocab.NodeReply || c.s.d.Node == vocab.NodeSummarize
 }
 
-// apply writes a move: the step's end, the plan, the question, the events.
-func (c *commit) apply(ctx context.Context, m move, took time.Duration) error {
+// applyMove writes a move: the step's end, the plan, the question, the events.
+func (c *commit) applyMove(ctx context.Context, m move, took time.Duration) error {
 	// Curating what a question offers may close it.
 	curated := c.changed.Registry || len(c.s.written.Names) > 0
 	c.changed.Questions = c.changed.Questions || m.ask != nil || curated && len(c.s.Questions) > 0
 	c.endStep(m.end)
-	if m.skip && slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) }) {
-		keep := append([]int32{}, m.keep...) // NULL would keep all
-		if m.end != nil {
-			keep = append(keep, int32(c.at.Step)) // its end is written with the decision
-		}
-		c.skipSteps(keep)
-		c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.s.d.TurnID, Keep: keep})
-	}
+	c.skipSteps(m)
 	first, err := c.appendSteps(m.plan, m.left)
 	if err != nil {
 		return err
@@ -155,12 +144,12 @@ func (c *commit) apply(ctx context.Context, m move, took time.Duration) error {
 	if err := c.openQuestion(ctx, m.ask, m.keep...); err != nil {
 		return err
 	}
-	if c.ends() {
+	if c.endsTurn() {
 		return nil // a reply has its own events; a summary has none
 	}
 	c.events.add("node.finished", nodeData(c.s.d.Node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
 	c.announce(m, first)
-	c.changed.Turn = c.s.after(db.TurnStatusRunning, m.next)
+	c.changed.Turn = c.s.turnAfter(db.TurnStatusRunning, m.next)
 	c.changed.Turn.Goal = cmp.Or(c.made.Goal, c.changed.Turn.Goal)
 
 	return nil
@@ -184,22 +173,6 @@ func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 	c.events.add("node.started", nodeData(m.next, next, nil))
 }
 
-// waits reports whether a step has not ended and does not end now.
-func (c *commit) waits(m move, step *db.TurnSteps) bool {
-	return step.Outcome == nil && (m.end == nil || int(step.Step) != c.at.Step)
-}
-
-// nextStep is the step the next act works on.
-func (c *commit) nextStep(m move) *db.TurnSteps {
-	for _, step := range c.s.Steps {
-		if c.waits(m, step) && (!m.skip || slices.Contains(m.keep, step.Step)) {
-			return step
-		}
-	}
-
-	return nil
-}
-
 func nodeData(node string, at nodes.At, more map[string]any) map[string]any {
 	data := map[string]any{"node": node}
 	if at.Step > 0 {
@@ -208,16 +181,6 @@ func nodeData(node string, at nodes.At, more map[string]any) map[string]any {
 	maps.Copy(data, more)
 
 	return data
-}
-
-func (c *commit) endStep(end *ending) {
-	if end == nil {
-		return
-	}
-	step, made := c.step(), &c.made
-	made.Outcome, made.Summary, made.Conclusions, made.Note = &end.outcome, &end.summary, pg.OrNil(end.conclusions), pg.OrNil(end.note)
-	step.Outcome, step.Summary, step.Conclusions, step.Note = made.Outcome, made.Summary, made.Conclusions, made.Note
-	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
 }
 
 // openQuestion asks, once the steps that need no answer are done. A session has one open question; a new one replaces it.

@@ -161,8 +161,8 @@ func (s *state) onlyAsks(done nodes.Done) bool {
 // told is the question as models read it.
 func (q *question) told() string { return q.ForModels().Text }
 
-// label returns the clicked option's label.
-func (q *question) label() view.QuestionOption {
+// clickedOption is empty for an answer in words.
+func (q *question) clickedOption() view.QuestionOption {
 	for _, o := range q.Options {
 		if o.ID == q.chosen {
 			return o
@@ -172,8 +172,8 @@ func (q *question) label() view.QuestionOption {
 	return view.QuestionOption{}
 }
 
-// settle sets what a click means in Understand's output, whatever its model made of the label.
-func (q *question) settle(out *nodes.UnderstandOutput) {
+// applyTo sets what a click means in Understand's output, whatever its model made of the label.
+func (q *question) applyTo(out *nodes.UnderstandOutput) {
 	if q == nil {
 		return
 	}
@@ -183,7 +183,7 @@ func (q *question) settle(out *nodes.UnderstandOutput) {
 	if q.chosen == optionYes {
 		out.Intent = "confirm"
 	}
-	if chosen := q.label(); chosen.Ref != "" {
+	if chosen := q.clickedOption(); chosen.Ref != "" {
 		out.Mentions = []nodes.Mention{{Text: chosen.Label, Ref: chosen.Ref, Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}}
 	}
 }
@@ -225,7 +225,7 @@ func (q *question) proposes() bool {
 
 func (q *question) permission(why string) nodes.Permission {
 	p := nodes.Permission{Allowed: true, Why: why + q.told(), Writes: q.Writes}
-	if chosen := q.label(); chosen.Ref != "" {
+	if chosen := q.clickedOption(); chosen.Ref != "" {
 		p.Why += " (chosen: " + chosen.Label + ", " + chosen.Ref + ")"
 	}
 
@@ -264,7 +264,9 @@ func (s *state) permission() (nodes.Permission, []crud.ApprovedCall, error) {
 func (s *state) done() nodes.Done {
 	out := s.Understood()
 	c := out.Curation
-	done := nodes.Done{Curated: c.ClearAll || len(c.Retain)+len(c.Demote)+len(c.Forget)+len(c.Exclude)+len(out.Constraints) > 0}
+	done := nodes.Done{
+		Curated: c.ClearAll || len(c.Retain)+len(c.Demote)+len(c.Forget)+len(c.Exclude)+len(out.Constraints) > 0, States: s.Domain.States(),
+	}
 	for _, run := range s.Runs {
 		made := run.Acted
 		if made == nil || made.Failed() {

@@ -73,7 +73,7 @@ func TestClicksMeanTheirOption(t *testing.T) {
 		Intent: "write", Clarification: &nodes.Clarification{}, Disambiguation: &nodes.Disambiguation{}, Quick: &nodes.Quick{},
 		Curation: nodes.Curation{ClearAll: true, Forget: []string{"recipe_2"}, Demote: []string{"recipe_3"}, Retain: kept},
 	}
-	(&question{chosen: "recipe_1", QuestionPayload: view.QuestionPayload{Options: []view.QuestionOption{{ID: "recipe_1", Label: "Soup", Ref: "recipe_1"}}}}).settle(&out)
+	(&question{chosen: "recipe_1", QuestionPayload: view.QuestionPayload{Options: []view.QuestionOption{{ID: "recipe_1", Label: "Soup", Ref: "recipe_1"}}}}).applyTo(&out)
 	require.Equal(t, nodes.UnderstandOutput{
 		Intent: "answer", AnswersQuestion: true, Curation: nodes.Curation{Retain: kept},
 		Mentions: []nodes.Mention{{Text: "Soup", Ref: "recipe_1", Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}},

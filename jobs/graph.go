@@ -156,43 +156,44 @@ type later struct {
 
 // beforeAct ends the step instead of executing the decision if a limit is reached; otherwise it returns nil.
 func beforeAct(out *nodes.ActOutput, in acted) *move {
+	var why string
 	switch {
 	case len(out.Calls) > 0 && in.calls >= vocab.MaxStepCalls:
-		return in.stop(fmt.Sprintf("Stopped after %d calls.", vocab.MaxStepCalls))
+		why = fmt.Sprintf("Stopped after %d calls.", vocab.MaxStepCalls)
 	case len(out.Calls) > 0 && in.repeats:
-		return in.stop("Stopped, because the same read was asked for again.")
+		why = "Stopped, because the same read was asked for again."
 	case out.RequestSchema != nil && in.requests >= vocab.MaxSchemaRequests:
-		return in.stop("Stopped after too many requests for table descriptions.")
+		why = "Stopped after too many requests for table descriptions."
+	default:
+		return nil
 	}
 
-	return nil
+	return new(in.afterStop(why))
 }
 
 // afterAct is the edge after an executed decision; outcome is empty if it called no tool.
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
-		return in.asks(approving(outcome.Approval), &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed yet: this has to be approved first."})
+		return in.afterQuestion(approving(outcome.Approval), &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed yet: this has to be approved first."})
 	case in.asked && outcome.Failed():
-		return *in.stop("Stopped, because it failed: " + lastError(outcome))
+		return in.afterStop("Stopped, because it failed: " + firstError(outcome))
 	case in.asked && (out.AskUser != nil || out.Blocked != nil):
-		return *in.stop("Stopped, because the user is asked something else first.")
-	case len(out.Calls) > 0 && outcome.Failed():
-		if in.failures >= maxStepRepairs {
-			return *in.stop("Stopped, because it kept failing: " + lastError(outcome))
-		}
-
+		return in.afterStop("Stopped, because the user is asked something else first.")
+	case outcome.Failed() && in.failures >= maxStepRepairs:
+		return in.afterStop("Stopped, because it kept failing: " + firstError(outcome))
+	case outcome.Failed():
 		return move{next: vocab.NodeAct}
 	case out.AskUser != nil:
-		return in.asks(askedBy(out.AskUser, in), &ending{outcome: db.StepOutcomePartial, summary: "Waits for an answer of the user."})
+		return in.afterQuestion(askedBy(out.AskUser, in), &ending{outcome: db.StepOutcomePartial, summary: "Waits for an answer of the user."})
 	case out.Blocked != nil:
-		return blocked(out.Blocked, in)
+		return afterBlocked(out.Blocked, in)
 	case in.calls == 0 && outcome.MayHaveMissed(): // nothing is not told as an answer before a model has read why
 		return move{next: vocab.NodeAct}
 	case out.StepComplete != nil:
-		return in.complete(out.StepComplete, outcome)
+		return in.afterComplete(out.StepComplete, outcome)
 	case (in.quick || in.ready || out.Words != "") && len(out.Calls) > 0:
-		return in.complete(&nodes.StepComplete{Summary: outcome.Told()}, outcome)
+		return in.afterComplete(&nodes.StepComplete{Summary: outcome.Told()}, outcome)
 	default:
 		return move{next: vocab.NodeAct}
 	}
@@ -204,17 +205,17 @@ func afterApproved(outcome *crud.Outcome, in acted) move {
 	case outcome.Approval != nil: // it would no longer do what was shown
 		return afterAct(&nodes.ActOutput{}, outcome, in)
 	case outcome.Failed():
-		return in.ended(&ending{outcome: db.StepOutcomeFailed, summary: "Nothing was changed: " + lastError(outcome)})
+		return in.afterStep(&ending{outcome: db.StepOutcomeFailed, summary: "Nothing was changed: " + firstError(outcome)})
 	case rowsOf(vocab.StepWrite, outcome) == 0:
-		return in.ended(&ending{outcome: db.StepOutcomeEmpty, summary: outcome.Told()})
+		return in.afterStep(&ending{outcome: db.StepOutcomeEmpty, summary: outcome.Told()})
 	default:
-		return in.ended(&ending{outcome: db.StepOutcomeOk, summary: outcome.Told()})
+		return in.afterStep(&ending{outcome: db.StepOutcomeOk, summary: outcome.Told()})
 	}
 }
 
-// asks ends the step with a question. Of the later steps, those whose calls only look for what the answer cannot change are
-// carried out before it is asked: who says no would lose what they asked beside it.
-func (in acted) asks(ask *question, end *ending) move {
+// afterQuestion ends the step with a question. Later steps that only look, and whose calls are known and need nothing from
+// this step, are carried out before it is asked: who says no would lose what they asked beside it.
+func (in acted) afterQuestion(ask *question, end *ending) move {
 	m := move{next: vocab.NodeReply, skip: true, ask: ask, end: end}
 	for _, s := range in.later {
 		if s.ready && s.looks && !s.needs {
@@ -252,22 +253,23 @@ func optionID(label string, before []view.QuestionOption) string {
 	return strconv.Itoa(len(before) + 1)
 }
 
-func blocked(b *nodes.Blocked, in acted) move {
-	m := move{next: vocab.NodeReply, skip: true, end: &ending{outcome: db.StepOutcomeFailed, summary: b.Details}}
+// afterBlocked ends a step that its model cannot do. A turn that was planned anew too often only replies.
+func afterBlocked(b *nodes.Blocked, in acted) move {
+	end := &ending{outcome: db.StepOutcomeFailed, summary: b.Details}
 	switch {
-	case b.Next == "replan" && in.replans < maxReplans:
-		m.next = vocab.NodeThink
 	case b.Next == "ask_user":
-		return in.asks(askedBy(&nodes.AskUser{Question: b.Details}, in), m.end)
+		return in.afterQuestion(askedBy(&nodes.AskUser{Question: b.Details}, in), end)
 	case b.Next == "fail":
-		return in.ended(m.end)
+		return in.afterStep(end)
+	case in.replans < maxReplans:
+		return move{next: vocab.NodeThink, skip: true, end: end}
+	default:
+		return move{next: vocab.NodeReply, skip: true, end: end}
 	}
-
-	return m
 }
 
-// complete ends the step as its model says, as far as the calls confirm it.
-func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
+// afterComplete ends the step as its model says, as far as the calls confirm it.
+func (in acted) afterComplete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 	end := &ending{outcome: db.StepOutcomeOk, summary: c.Summary, conclusions: c.Conclusions, note: c.Note}
 	rows := in.rows + rowsOf(in.stepType, outcome)
 	executed := len(outcome.Results) > 0
@@ -284,7 +286,7 @@ func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 		end.summary = in.writtenAndRefused(outcome)
 	}
 
-	return in.ended(end)
+	return in.afterStep(end)
 }
 
 // writtenAndRefused says what a step's calls did, and what they were refused: that may have been mended since, or left out.
@@ -298,20 +300,19 @@ func (in acted) writtenAndRefused(outcome *crud.Outcome) string {
 	return did.Told() + " An earlier attempt was refused: " + strings.Join(in.refused, " ")
 }
 
-// stop ends the step by code. It never counts as success.
-func (in acted) stop(why string) *move {
+// afterStop ends the step by code. It never counts as success.
+func (in acted) afterStop(why string) move {
 	end := &ending{outcome: db.StepOutcomePartial, summary: in.stopSummary(why)}
 	if len(in.done) == 0 {
 		end.outcome = db.StepOutcomeFailed
 	}
-	m := in.ended(end)
 
-	return &m
+	return in.afterStep(end)
 }
 
-// ended continues with the next step. Steps that need a failed step or a half-finished write are skipped: they were
+// afterStep continues with the next step. Steps that need a failed step or a half-finished write are skipped: they were
 // planned for its success.
-func (in acted) ended(end *ending) move {
+func (in acted) afterStep(end *ending) move {
 	dropped := end.outcome == db.StepOutcomeFailed || end.outcome == db.StepOutcomePartial && in.stepType == vocab.StepWrite
 	m := move{next: vocab.NodeReply, end: end, skip: dropped, coded: in.quick || in.said}
 	for _, s := range in.later {
@@ -339,7 +340,7 @@ func (in acted) stopSummary(why string) string {
 	return fmt.Sprintf("%s Done: %s. Left: the rest of %q.", why, done, in.description)
 }
 
-func lastError(outcome *crud.Outcome) string {
+func firstError(outcome *crud.Outcome) string {
 	for i := range outcome.Results {
 		if r := outcome.Results[i]; r.ErrorCode != "" && r.ErrorCode != crud.CodeNotExecuted {
 			return r.ErrorMessage

@@ -19,20 +19,13 @@ import (
 // handOn ends a decision's transaction: its effects, the hand-over and the commit are one round trip. It returns the
 // next job, or nil if there is none or another worker must take it because this one is stopping.
 func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
-	made, next := &c.made, delivery{TurnArgs: c.s.d.next(m.next), attempt: 1, handedOn: true}
 	c.changed.User = c.changed.User || c.changed.Rows
+	made := &c.made
 	made.Wrote = c.changed.User
 	if m.next == "" || c.s.runner.Stopping() {
-		c.last.Exec("keep decision", db.DecisionKeep, made)
-		if m.next != "" {
-			if err := c.insertJob(m.next, queueTurns, next.TurnArgs); err != nil {
-				return nil, err
-			}
-			c.wake = true
-		}
-
-		return nil, pg.CommitWith(ctx, c.tx, &c.last)
+		return nil, c.leave(ctx, m.next)
 	}
+	next := delivery{TurnArgs: c.s.d.next(m.next), attempt: 1, handedOn: true}
 	var err error
 	if made.Args, err = json.Marshal(next.TurnArgs); err != nil {
 		return nil, fmt.Errorf("encode arguments: %w", err)
@@ -55,6 +48,19 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	}
 
 	return &next, nil
+}
+
+// leave ends a decision's transaction when this worker does not continue the turn. The next job, if any, is anybody's.
+func (c *commit) leave(ctx context.Context, next string) error {
+	c.last.Exec("keep decision", db.DecisionKeep, &c.made)
+	if next != "" {
+		if err := c.insertJob(next, queueTurns, c.s.d.next(next)); err != nil {
+			return err
+		}
+		c.wake = true
+	}
+
+	return pg.CommitWith(ctx, c.tx, &c.last)
 }
 
 // release ends a handed-on job the way River would. A committed one is already completed.

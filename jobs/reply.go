@@ -31,27 +31,40 @@ type reply struct {
 }
 
 func (r *reply) prepare() (*nodes.Frame, error) {
-	s := r.s
-	s.guard.Own = s.Scene(false).Own()
-	undone, only, err := s.undoReply()
-	if r.code = only && (!s.planned() || nodes.AsksForUndoInEnglish(s.Turn.Message)); r.code || err != nil {
-		r.out = &nodes.ReplyOutput{Text: undone}
-
+	r.s.guard.Own = r.s.Scene(false).Own()
+	if err := r.wordByCode(); err != nil {
 		return nil, err
 	}
-	if r.code = s.quick(); r.code {
-		r.out = &nodes.ReplyOutput{Text: s.prompts.QuickReply(s.View)}
-
+	if r.code = r.out != nil; r.code {
 		return nil, nil
 	}
-	r.in = s.prompts.Reply(s.View)
-	r.in.Fallback = cmp.Or(undone, r.in.Fallback)
-	r.in.Done = s.done()
-	r.in.Done.States = s.Domain.States()
-	asked := s.Scene(false).ToAsk()
+
+	return &r.in.Frame, nil
+}
+
+// wordByCode sets the reply if no model has to be asked for it; otherwise it sets the model's input.
+func (r *reply) wordByCode() error {
+	s := r.s
+	undone, only, err := s.undoReply()
 	switch {
+	case err != nil:
+		return err
+	case only && (!s.thinkPlanned() || nodes.AsksForUndoInEnglish(s.Turn.Message)):
+		r.out = &nodes.ReplyOutput{Text: undone}
+
+		return nil
+	case s.isQuick():
+		r.out = &nodes.ReplyOutput{Text: s.prompts.QuickReply(s.View)}
+
+		return nil
+	}
+	r.in = s.prompts.Reply(s.View)
+	r.in.Fallback, r.in.Done = cmp.Or(undone, r.in.Fallback), s.done()
+	switch asked := s.Scene(false).ToAsk(); {
 	case asked != nil && s.onlyAsks(r.in.Done):
-		r.code, r.out = true, &nodes.ReplyOutput{Text: r.in.Fallback}
+		r.out = &nodes.ReplyOutput{Text: r.in.Fallback}
+
+		return nil
 	case asked != nil:
 		r.in.Ask = asked.Text
 	case r.in.Done.Drafted:
@@ -60,18 +73,13 @@ func (r *reply) prepare() (*nodes.Frame, error) {
 	if r.offer != nil {
 		r.in.Ask, r.in.Offer = r.offer.Text, true
 	}
+	r.takeSaid()
 
-	if r.code || r.takeSaid() {
-		r.code = true
-
-		return nil, nil
-	}
-
-	return &r.in.Frame, nil
+	return nil
 }
 
 // takeSaid uses the reply that an earlier answer contains, if the turn went as that answer had it.
-func (r *reply) takeSaid() bool {
+func (r *reply) takeSaid() {
 	said := r.s.said()
 	switch {
 	case said == nil || !said.holds:
@@ -83,11 +91,9 @@ func (r *reply) takeSaid() bool {
 	if r.out == nil {
 		r.unsaid = said != nil || r.s.generates()
 
-		return false
+		return
 	}
 	r.call, r.words = said.call, said.text
-
-	return true
 }
 
 // run streams the reply. If the model stays unreachable, only its wording is lost: the work is done, and the user must
@@ -100,8 +106,7 @@ func (r *reply) run(ctx context.Context, rec *recorder) error {
 	r.in.OnDelta = pieces.add
 	out, err := nodes.Reply(ctx, rec, r.in)
 	pieces.close() //nolint:contextcheck // it has the run's context
-	overdue := errors.Is(context.Cause(ctx), errDeadline)
-	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && (overdue || judge(err, r.s.d.attempt, r.s.d.snoozes).verdict == verdictFail) {
+	if r.isLastTry(ctx, err) {
 		out, err = r.in.ByCode(), nil
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -111,6 +116,16 @@ func (r *reply) run(ctx context.Context, rec *recorder) error {
 	r.out = out
 
 	return r.clean(ctx)
+}
+
+// isLastTry reports whether an error says that the model is unreachable and will not be asked again.
+func (r *reply) isLastTry(ctx context.Context, err error) bool {
+	failed, ok := errors.AsType[*llm.Error](err)
+	if !ok || !failed.Transient() {
+		return false
+	}
+
+	return errors.Is(context.Cause(ctx), errDeadline) || judge(err, r.s.d.attempt, r.s.d.snoozes).verdict == verdictFail
 }
 
 // clean removes identifiers from the reply, whoever worded it.
@@ -140,7 +155,7 @@ func (r *reply) effects(ctx context.Context, c *commit) (move, error) {
 	c.events.add("node.finished", nodeData(vocab.NodeReply, c.at, nil))
 	c.events.add("reply", map[string]any{"text": r.out.Text})
 	c.events.add("turn.finished", map[string]any{"status": db.TurnStatusSucceeded})
-	c.changed.Turn = c.s.after(db.TurnStatusSucceeded, vocab.NodeSummarize)
+	c.changed.Turn = c.s.turnAfter(db.TurnStatusSucceeded, vocab.NodeSummarize)
 	c.changed.Turn.Reply, c.changed.Questions = &r.out.Text, r.offer != nil
 
 	return move{next: vocab.NodeSummarize, coded: r.code || len(r.out.Text) < shortReply}, nil

@@ -94,8 +94,8 @@ func actMade(out *nodes.ActOutput, outcome *crud.Outcome) *view.Acted {
 	return made
 }
 
-// later returns the steps after the current one. A step that needs a skipped step is skipped with it.
-func (s *state) later() []later {
+// stepsLeft returns the steps after the current one. A step that needs a skipped step is skipped with it.
+func (s *state) stepsLeft() []later {
 	var rest []later
 	fallen := []*db.TurnSteps{s.Step()}
 	for _, step := range s.Steps {
@@ -114,26 +114,30 @@ func (s *state) later() []later {
 	return rest
 }
 
-// at locates the next decision and returns its ordinal among the node's decisions in this turn that a model made.
-func (s *state) at() (at nodes.At, ordinal int) {
-	node, ordinal := s.d.Node, 1
+// at locates the next decision.
+func (s *state) at() nodes.At {
+	at := nodes.At{Turn: int(s.Turn.Number), Call: s.DecisionsOf(s.d.Node) + 1}
+	if step := s.Step(); s.d.Node == vocab.NodeAct && step != nil {
+		at.Step, at.Call = int(step.Step), len(s.ActedOn(step.Step))+1
+	}
+
+	return at
+}
+
+// ordinal is the number that the next decision has among the node's decisions in this turn that a model made.
+func (s *state) ordinal() int {
+	ordinal := 1
 	for _, run := range s.Runs {
-		if run.Node == node && run.LlmCallID != nil {
+		if run.Node == s.d.Node && run.LlmCallID != nil {
 			ordinal++
 		}
 	}
-	at = nodes.At{Turn: int(s.Turn.Number), Call: s.DecisionsOf(node) + 1}
-	step := s.Step()
-	if node != vocab.NodeAct || step == nil {
-		return at, ordinal
-	}
-	at.Step, at.Call = int(step.Step), len(s.ActedOn(step.Step))+1
 
-	return at, ordinal
+	return ordinal
 }
 
-// after is the turn as it will be once a decision has been committed.
-func (s *state) after(status db.TurnStatus, next string) *db.Turns {
+// turnAfter is the turn as it will be once a decision has been committed.
+func (s *state) turnAfter(status db.TurnStatus, next string) *db.Turns {
 	turn := *s.Turn
 	turn.Position++
 	turn.Status, turn.CurrentNode = status, &next
@@ -144,12 +148,12 @@ func (s *state) after(status db.TurnStatus, next string) *db.Turns {
 func (s *state) scope(at nodes.At) registry.Scope {
 	return registry.Scope{
 		SessionID: s.Turn.SessionID, UserID: s.Turn.UserID, TurnID: s.Turn.ID, Turn: at.Turn, Step: at.Step, Call: at.Call,
-		Results: s.results(at.Step), Actor: registry.ActorAssistant, Written: s.written,
+		Results: s.lastCall(at.Step), Actor: registry.ActorAssistant, Written: s.written,
 	}
 }
 
-// results is the number of the last result that this turn has stored for a step.
-func (s *state) results(step int) (last int) {
+// lastCall is the number of the last result that this turn has stored for a step.
+func (s *state) lastCall(step int) (last int) {
 	for _, r := range s.Results {
 		if r.TurnID == s.Turn.ID && int(r.Step) == step {
 			last = max(last, int(r.Call))
@@ -176,23 +180,21 @@ func (s *state) touched(ref string) bool {
 // demoted reports whether a ref was put out of view in this turn.
 func (s *state) demoted(ref string) bool {
 	return slices.ContainsFunc(s.Decisions, func(d *db.DecisionListRecentRow) bool {
-		return d.TurnNumber == s.Turn.Number && (d.Action == "clear_all" || d.Action == "demote" && d.Ref != nil && *d.Ref == ref)
+		return d.TurnNumber == s.Turn.Number && (d.Action == "clear_all" || d.Action == "demote" && view.Is(d.Ref, ref))
 	})
 }
 
-// planned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.
-func (s *state) planned() bool { return s.DecisionsOf(vocab.NodeThink) > 0 }
+// thinkPlanned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.
+func (s *state) thinkPlanned() bool { return s.DecisionsOf(vocab.NodeThink) > 0 }
 
-// quick reports whether code words this turn's reply and summary: a read that Understand found simple enough.
-func (s *state) quick() bool {
-	return !s.planned() && len(s.Steps) > 0 && s.approval() == nil && !s.stuck()
-}
-
-// stuck reports whether a decision of Act gave up its step.
-func (s *state) stuck() bool {
-	return slices.ContainsFunc(s.Runs, func(run *view.Run) bool {
+// isQuick reports whether code words this turn's reply and summary: it only made a read that Understand found simple enough,
+// and no decision of Act gave it up.
+func (s *state) isQuick() bool {
+	gaveUp := func(run *view.Run) bool {
 		return run.Acted != nil && (run.Acted.AskUser != nil || run.Acted.Blocked != nil)
-	})
+	}
+
+	return !s.thinkPlanned() && len(s.Steps) > 0 && s.approval() == nil && !slices.ContainsFunc(s.Runs, gaveUp)
 }
 
 // refusals are the codes of calls that were understood and are not allowed to be carried out.
@@ -202,8 +204,8 @@ var refusals = []crud.Code{crud.CodeConflict, crud.CodeViolation}
 func (s *state) acted(out *nodes.ActOutput) acted {
 	step := s.Step()
 	in := acted{
-		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.later(),
-		replans: max(s.DecisionsOf(vocab.NodeThink)-1, 0), quick: s.quick(),
+		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.stepsLeft(),
+		replans: max(s.DecisionsOf(vocab.NodeThink)-1, 0), quick: s.isQuick(),
 		asked: s.Scene(false).ToAsk() != nil,
 	}
 	seen := map[string]bool{}
@@ -228,13 +230,7 @@ func (in *acted) add(made *view.Acted, seen map[string]bool) {
 	}
 	in.calls++
 	if made.Failed() {
-		in.failures++
-		in.failing = in.failing || !onlyRepeats(made)
-		for _, r := range made.Results {
-			if slices.Contains(refusals, crud.Code(r.ErrorCode)) {
-				in.refused = append(in.refused, r.Error)
-			}
-		}
+		in.addFailure(made)
 
 		return
 	}
@@ -243,10 +239,8 @@ func (in *acted) add(made *view.Acted, seen map[string]bool) {
 		in.rows += weight(in.stepType, r.Tool, r.RowCount)
 		in.done = append(in.done, r.Told)
 	}
-	for _, call := range made.Calls {
-		if !vocab.Reads(call.Tool) {
-			clear(seen)
-		}
+	if slices.ContainsFunc(made.Calls, func(call vocab.Call) bool { return !vocab.Reads(call.Tool) }) {
+		clear(seen)
 	}
 	for _, call := range made.Calls {
 		if vocab.Reads(call.Tool) {
@@ -255,9 +249,16 @@ func (in *acted) add(made *view.Acted, seen map[string]bool) {
 	}
 }
 
-// onlyRepeats reports whether all that is wrong with calls is that the step has made them already: nothing is left undone.
-func onlyRepeats(made *view.Acted) bool {
-	return !slices.ContainsFunc(made.Results, func(r view.CallResult) bool { return r.ErrorCode != string(crud.CodeRepeated) })
+// addFailure counts a decision that failed. If all that is wrong is that the step has made the same calls already, nothing is
+// left undone.
+func (in *acted) addFailure(made *view.Acted) {
+	in.failures++
+	for _, r := range made.Results {
+		in.failing = in.failing || crud.Code(r.ErrorCode) != crud.CodeRepeated
+		if slices.Contains(refusals, crud.Code(r.ErrorCode)) {
+			in.refused = append(in.refused, r.Error)
+		}
+	}
 }
 
 // doneBy is what a step's calls have done, by their fingerprint.

@@ -7,6 +7,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/exact"
+	"alfred/internal/pg"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
@@ -46,12 +47,45 @@ func (c *commit) stepAt(number int) *db.TurnSteps {
 	return steps[slices.IndexFunc(steps, func(s *db.TurnSteps) bool { return int(s.Step) == number })]
 }
 
-// skipSteps repeats TurnStepSkipRest in memory.
-func (c *commit) skipSteps(keep []int32) {
-	skipped := db.StepOutcomeSkipped
+func (c *commit) endStep(end *ending) {
+	if end == nil {
+		return
+	}
+	step, made := c.step(), &c.made
+	made.Outcome, made.Summary, made.Conclusions, made.Note = &end.outcome, &end.summary, pg.OrNil(end.conclusions), pg.OrNil(end.note)
+	step.Outcome, step.Summary, step.Conclusions, step.Note = made.Outcome, made.Summary, made.Conclusions, made.Note
+	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
+}
+
+// waits reports whether a step has not ended and does not end now.
+func (c *commit) waits(m move, step *db.TurnSteps) bool {
+	return step.Outcome == nil && (m.end == nil || int(step.Step) != c.at.Step)
+}
+
+// nextStep is the step the next act works on.
+func (c *commit) nextStep(m move) *db.TurnSteps {
+	for _, step := range c.s.Steps {
+		if c.waits(m, step) && (!m.skip || slices.Contains(m.keep, step.Step)) {
+			return step
+		}
+	}
+
+	return nil
+}
+
+// skipSteps skips the steps that have not ended, except those that a move keeps.
+func (c *commit) skipSteps(m move) {
+	if !m.skip || !slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) }) {
+		return
+	}
+	keep := append([]int32{}, m.keep...) // NULL would keep all
+	if m.end != nil {
+		keep = append(keep, int32(c.at.Step)) // its end is written with the decision
+	}
+	c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.s.d.TurnID, Keep: keep})
 	for _, step := range c.steps() {
 		if step.Outcome == nil && !slices.Contains(keep, step.Step) {
-			step.Outcome = &skipped
+			step.Outcome = new(db.StepOutcomeSkipped)
 		}
 	}
 }

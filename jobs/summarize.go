@@ -31,7 +31,7 @@ type summarize struct {
 func (s *summarize) prepare() (*nodes.Frame, error) {
 	undone, err := s.s.onlyUndoes()
 	s.in = s.s.prompts.Summarize(s.s.View)
-	if s.code = s.s.quick() || undone || s.in.Short; s.code {
+	if s.code = s.s.isQuick() || undone || s.in.Short; s.code {
 		return nil, err
 	}
 

@@ -100,7 +100,7 @@ func (u *understand) prepare() (frame *nodes.Frame, err error) {
 	}
 	if u.clicked.approves() {
 		u.out = &nodes.UnderstandOutput{}
-		u.clicked.settle(u.out)
+		u.clicked.applyTo(u.out)
 
 		return nil, nil
 	}
@@ -120,7 +120,7 @@ func (u *understand) run(ctx context.Context, rec *recorder) error {
 		return err
 	}
 	u.out = out
-	u.clicked.settle(out)
+	u.clicked.applyTo(out)
 	if out.Recall == nil || out.Recall.Query == "" {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	if err := u.search(ctx, c); err != nil {
 		return move{}, err
 	}
-	m := afterUnderstand(u.out, understood{refs: u.in.Refs, approved: approved, quick: u.quick()})
+	m := afterUnderstand(u.out, understood{refs: u.in.Refs, approved: approved, quick: u.quickStep()})
 	stored := *u.out
 	if m.next == vocab.NodeThink && len(u.recall.Calls()) == 0 {
 		m.coded = stored.Think != nil // the plan waits here to be followed, unless a question or a search comes first
@@ -196,9 +196,9 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 	return u.approvedSteps(a), nil
 }
 
-// quick is the only step of a turn that needs no plan, with the calls that came with the answer; nil if there has to be a
+// quickStep is the only step of a turn that needs no plan, with the calls that came with the answer; nil if there has to be a
 // plan. Without calls, Act decides them.
-func (u *understand) quick() *nodes.Step {
+func (u *understand) quickStep() *nodes.Step {
 	if u.s.Turn.Undoes != nil {
 		return new((&nodes.UndoRequest{}).Step())
 	}

@@ -74,7 +74,7 @@ func (s *state) undoing(step *db.TurnSteps) (*undoing, error) {
 		return nil, nil
 	}
 	u := &undoing{UndoRequest: *request}
-	if !s.planned() {
+	if !s.thinkPlanned() {
 		u.turn = s.Turn.Undoes
 	}
 
@@ -113,49 +113,58 @@ func (s *state) undoApproved() (*undoing, error) {
 // run is the single decision of the step that undoes.
 func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 	c.permitted, c.reload = true, true
+	target, err := u.target(ctx, c)
+	if err != nil {
+		return move{}, err
+	}
+	var outcome crud.Outcome
+	failure := u.whyNot(target)
+	if failure == "" {
+		outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{
+			Turn: target.ID, Number: int(target.Number), Asked: registry.Scrub(target.Asked), Refs: u.Refs, Agreed: u.agreed,
+		})
+		if err != nil {
+			return move{}, err
+		}
+		if outcome.Failed() {
+			failure = firstError(&outcome)
+		}
+	}
+	c.remember(&nodes.ActOutput{}, &outcome)
+	in := c.s.acted(&nodes.ActOutput{})
+	switch {
+	case outcome.Approval != nil:
+		in.later = nil // what is asked beside an undo is read after it
+
+		return afterAct(&nodes.ActOutput{}, &outcome, in), nil
+	case failure != "":
+		return in.afterStep(&ending{outcome: db.StepOutcomeFailed, summary: failure}), nil
+	}
+	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID, Part: outcome.Part, Alone: len(c.s.Steps) == 1})
+	summary, err := c.undoSummary(ctx, target.Number, &outcome)
+
+	return in.afterStep(&ending{outcome: db.StepOutcomeOk, summary: summary}), err
+}
+
+// target is the turn to undo, nil if there is none.
+func (u *undoing) target(ctx context.Context, c *commit) (*db.TurnUndoTargetRow, error) {
 	which := &db.TurnUndoTargetParams{SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: u.turn}
 	if u.Turn > 0 {
 		which.Number = new(turnNumber(u.Turn))
 	}
 	target, err := db.New().TurnUndoTarget(ctx, c.tx, which)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return move{}, fmt.Errorf("look for the turn to undo: %w", err)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
 	}
-	in, failed := c.s.acted(&nodes.ActOutput{}), &ending{outcome: db.StepOutcomeFailed}
-	var outcome crud.Outcome
-	if failed.summary = u.cannot(target); failed.summary == "" {
-		outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Asked: registry.Scrub(target.Asked), Refs: u.Refs, Agreed: u.agreed})
-		if err != nil {
-			return move{}, err
-		}
+	if err != nil {
+		return nil, fmt.Errorf("look for the turn to undo: %w", err)
 	}
-	c.remember(&nodes.ActOutput{}, &outcome)
-	switch {
-	case failed.summary != "":
-		return in.ended(failed), nil
-	case outcome.Approval != nil:
-		in.later = nil // what is asked beside an undo is read after it
 
-		return afterAct(&nodes.ActOutput{}, &outcome, in), nil
-	case outcome.Failed():
-		failed.summary = lastError(&outcome)
-
-		return in.ended(failed), nil
-	}
-	what := "turn"
-	if outcome.Part {
-		what = "part of turn"
-	}
-	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID, Part: outcome.Part, Alone: len(c.s.Steps) == 1})
-	told, err := c.s.runner.undone(ctx, c, &outcome)
-
-	return in.ended(&ending{
-		outcome: db.StepOutcomeOk, summary: strings.TrimSpace(fmt.Sprintf("Took back %s %d: %s. %s", what, target.Number, told, outcome.Aftermath)),
-	}), err
+	return target, nil
 }
 
-// cannot says why a turn cannot be undone, "" if it can. Of one that cannot be undone as a whole, some rows perhaps can.
-func (u *undoing) cannot(target *db.TurnUndoTargetRow) string {
+// whyNot says why a turn cannot be undone, "" if it can. Of one that cannot be undone as a whole, some rows perhaps can.
+func (u *undoing) whyNot(target *db.TurnUndoTargetRow) string {
 	switch {
 	case target == nil || target.Undo == nil:
 		return "There is nothing to take back."
@@ -168,50 +177,72 @@ func (u *undoing) cannot(target *db.TurnUndoTargetRow) string {
 	}
 }
 
-// undone words the result of an undo, by the names of the rows. Child rows are only counted.
-func (r *Runner) undone(ctx context.Context, c *commit, outcome *crud.Outcome) (string, error) {
-	verbs := map[string]string{registry.ActionDeletedUser: "deleted", registry.ActionCreatedUser: "brought back", registry.ActionUpdatedUser: "set back"}
+// undoSummary words the result of an undo, by the names of the rows.
+func (c *commit) undoSummary(ctx context.Context, number int32, outcome *crud.Outcome) (string, error) {
 	var parts []string
 	for i := range outcome.Results {
 		result := &outcome.Results[i]
 		if len(result.Changes) == 0 {
 			continue
 		}
-		entries, err := c.registry().Lookup(ctx, result.Refs)
+		labels, drafts, err := c.labelsOf(ctx, result.Refs)
 		if err != nil {
 			return "", err
 		}
-		var labels, drafts []string
-		for _, ref := range result.Refs {
-			switch e, ok := entries[ref]; {
-			case !ok || e.LabelIsPlaceholder:
-			case e.Pending():
-				drafts = append(drafts, e.Label)
-			default:
-				labels = append(labels, e.Label)
-			}
+		if rows := len(result.Changes) - len(drafts); rows > 0 {
+			parts = append(parts, c.s.runner.undoneRows(outcome, result, labels, rows))
 		}
-		action := result.Changes[0].Action
-		verb := cmp.Or(verbs[action], "changed")
-		e := r.Domain.Entity(result.EntityType)
-		if action == registry.ActionUpdatedUser && len(drafts) == 0 && len(labels) > 0 {
-			labels = result.Lines(e) // what they are again, not only which
+		switch len(drafts) {
+		case 0:
+		case 1:
+			parts = append(parts, drafts[0]+" is a draft again")
+		default:
+			parts = append(parts, named(drafts, len(drafts))+" are drafts again")
 		}
-		if rows := len(result.Changes) - len(drafts); rows > 0 && (len(labels) == 0 || r.belongs(e, outcome)) {
-			parts = append(parts, fmt.Sprintf("%s %d %s", verb, rows, nounOf(e, rows)))
-		} else if rows > 0 {
-			parts = append(parts, verb+" "+whose(e, rows)+named(labels, rows))
-		}
-		if len(drafts) > 0 {
-			parts = append(parts, named(drafts, len(drafts))+map[bool]string{true: " is a draft again", false: " are drafts again"}[len(drafts) == 1])
+	}
+	what := "turn"
+	if outcome.Part {
+		what = "part of turn"
+	}
+
+	return strings.TrimSpace(fmt.Sprintf("Took back %s %d: %s. %s", what, number, strings.Join(parts, "; "), outcome.Aftermath)), nil
+}
+
+// labelsOf are the labels of refs, of stored rows and of drafts.
+func (c *commit) labelsOf(ctx context.Context, refs []string) (rows, drafts []string, err error) {
+	entries, err := c.registry().Lookup(ctx, refs)
+	for _, ref := range refs {
+		switch e, ok := entries[ref]; {
+		case !ok || e.LabelIsPlaceholder:
+		case e.Pending():
+			drafts = append(drafts, e.Label)
+		default:
+			rows = append(rows, e.Label)
 		}
 	}
 
-	return strings.Join(parts, "; "), nil
+	return rows, drafts, err
 }
 
-// belongs reports whether rows of this type are children of another type in the outcome.
-func (r *Runner) belongs(e *domain.Entity, outcome *crud.Outcome) bool {
+// undoVerbs say what an undo did to rows, by the action that it is recorded as.
+var undoVerbs = map[string]string{registry.ActionDeletedUser: "deleted", registry.ActionCreatedUser: "brought back", registry.ActionUpdatedUser: "set back"}
+
+// undoneRows says what happened to the stored rows of one result. Child rows are only counted.
+func (r *Runner) undoneRows(outcome *crud.Outcome, result *crud.Result, labels []string, rows int) string {
+	e, action := r.Domain.Entity(result.EntityType), result.Changes[0].Action
+	verb := cmp.Or(undoVerbs[action], "changed")
+	if action == registry.ActionUpdatedUser && len(labels) > 0 && rows == len(result.Changes) {
+		labels = result.Lines(e) // what they are again, not only which
+	}
+	if len(labels) == 0 || r.haveParent(e, outcome) {
+		return fmt.Sprintf("%s %d %s", verb, rows, nounOf(e, rows))
+	}
+
+	return verb + " " + partNoun(e, rows) + named(labels, rows)
+}
+
+// haveParent reports whether rows of this type are children of another type in the outcome.
+func (r *Runner) haveParent(e *domain.Entity, outcome *crud.Outcome) bool {
 	return slices.ContainsFunc(outcome.Results, func(other crud.Result) bool {
 		parent := r.Domain.Entity(other.EntityType)
 
@@ -219,9 +250,9 @@ func (r *Runner) belongs(e *domain.Entity, outcome *crud.Outcome) bool {
 	})
 }
 
-// whose says of parts of rows what they are: they are often called like what they point to, so that "deleted Milk" would be
-// the wrong milk.
-func whose(e *domain.Entity, rows int) string {
+// partNoun precedes the names of parts of rows: a part is often called like what it points to, so that "deleted Milk" would
+// be the wrong milk.
+func partNoun(e *domain.Entity, rows int) string {
 	if !e.Part {
 		return ""
 	}

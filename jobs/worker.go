@@ -144,7 +144,7 @@ func (r *Runner) run(ctx context.Context, s *state, dec decision, frame *nodes.F
 	rec := r.recorder(s.guard, s.Turn.SessionID)
 	rec.turn, rec.position, rec.bought = &s.Turn.ID, d.Position, s.Answers
 	if frame != nil {
-		frame.At, rec.ordinal = s.at()
+		frame.At, rec.ordinal = s.at(), s.ordinal()
 		rec.items, rec.model = frame.Items, r.Models(d.Node)
 		defer r.tellSlow(ctx, d)()
 	}
