@@ -34,7 +34,7 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 
 			return out, err
 		},
-		doubt: in.claimsNothing,
+		doubt: in.endsUnwritten,
 	})
 	if llm.KindOf(err) == llm.KindInvalidOutput {
 		return &ActOutput{Blocked: &Blocked{Code: "tool_failure", Details: "No usable decision was made for this step.", Next: "fail"}}, nil
@@ -48,8 +48,8 @@ func (o *ActOutput) drafts() bool {
 	return slices.ContainsFunc(o.Calls, func(call vocab.Call) bool { return call.Tool == vocab.ToolGenerate })
 }
 
-// claimsNothing complains if a write step is about to end although none of its calls changed anything.
-func (in *ActInput) claimsNothing(o *ActOutput) error {
+// endsUnwritten complains if a write step is about to end although none of its calls changed anything.
+func (in *ActInput) endsUnwritten(o *ActOutput) error {
 	if in.StepType != vocab.StepWrite || in.Changed || o.StepComplete == nil || len(o.Calls) > 0 {
 		return nil
 	}

@@ -12,34 +12,47 @@ import (
 // A reply must ask what code wants asked, once. Code words offers in English; a model that answers in another language
 // asks in its own words, and an English sentence below them would ask twice.
 
-// Asked returns the sentence of a reply that asks Ask, "" if none does, and whether its words show what a yes does.
-// "Shall I save the plan?" does not, nor does any sentence in a language that code does not know: there, a final question
-// that names none of the drafts is taken for the offer. Whoever shows it must say what a yes does.
+// Asked returns the sentence of a reply that asks Ask, "" if none does, and whether its words show what a yes does. If not,
+// whoever shows the question must say so.
 func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 	asked := questions.FindAllString(text, -1)
-	if !in.Offer {
-		if len(asked) == 0 || !asks(text, in.Ask) && !in.translates(text) {
-			return "", false
-		}
-
+	switch {
+	case in.Offer:
+		return in.offered(text, asked)
+	case len(asked) == 0, !asks(text, in.Ask) && !in.translates(text):
+		return "", false
+	default:
 		return bare(asked[len(asked)-1]), true
 	}
+}
+
+// offered is Asked for an offer to save drafts. "Shall I save the plan?" does not show what a yes does, nor does a sentence in
+// a language that code does not know: there, a final question that names none of the drafts is taken for the offer.
+func (in *ReplyInput) offered(text string, asked []string) (sentence string, shown bool) {
 	drafts := namesIn(in.Ask)
+	namesNone := func(one string) bool { return among(drafts, wordsOf(one)) == 0 }
 	for _, one := range slices.Backward(asked) {
-		all := len(drafts) > 0 && among(drafts, wordsOf(one)) == len(drafts)
-		if all || asks(one, in.Ask) || savesIt.MatchString(one) || saves.MatchString(one) && namesEach(one, in.Ask) {
+		if in.showsOffer(one, drafts) {
 			return bare(one), true
 		}
 	}
-	if at := slices.IndexFunc(asked, func(one string) bool { return saves.MatchString(one) && among(drafts, wordsOf(one)) == 0 }); at >= 0 {
+	if at := slices.IndexFunc(asked, func(one string) bool { return saves.MatchString(one) && namesNone(one) }); at >= 0 {
 		return bare(asked[at]), false
 	}
-	last := lastQuestion.FindString(text)
-	if last == "" || isEnglish(text) || among(drafts, wordsOf(last)) > 0 {
-		return "", false
+	if last := lastQuestion.FindString(text); last != "" && !isEnglish(text) && namesNone(last) {
+		return bare(last), false
 	}
 
-	return bare(last), false
+	return "", false
+}
+
+// showsOffer reports whether a question shows that a yes saves the drafts.
+func (in *ReplyInput) showsOffer(question string, drafts []string) bool {
+	if len(drafts) > 0 && among(drafts, wordsOf(question)) == len(drafts) {
+		return true
+	}
+
+	return asks(question, in.Ask) || savesIt.MatchString(question) || saves.MatchString(question) && namesEach(question, in.Ask)
 }
 
 // translates reports whether a text in another language ends with the question that it has to ask, and warns of what it warns of.

@@ -31,7 +31,7 @@ func (in *ActInput) divide(calls []llm.ToolCall) (own []llm.ToolCall, others []B
 	parts := [][]llm.ToolCall{nil}
 	for _, call := range calls {
 		last := &parts[len(parts)-1]
-		if len(in.Beside) > 0 && ended(*last) && (len(parts) > 1 || in.At.Call > 1 || len(*last) > 1) {
+		if len(in.Beside) > 0 && endStep(*last) && (len(parts) > 1 || in.At.Call > 1 || len(*last) > 1) {
 			parts = append(parts, nil)
 			last = &parts[len(parts)-1]
 		}
@@ -39,7 +39,7 @@ func (in *ActInput) divide(calls []llm.ToolCall) (own []llm.ToolCall, others []B
 	}
 	left := in.Beside
 	for _, part := range parts[1:] {
-		at := slices.IndexFunc(left, func(step BesideStep) bool { return step.takes(part) })
+		at := slices.IndexFunc(left, func(step BesideStep) bool { return step.isDoneBy(part) })
 		if at < 0 {
 			break
 		}
@@ -53,20 +53,20 @@ func (in *ActInput) divide(calls []llm.ToolCall) (own []llm.ToolCall, others []B
 	return parts[0], others
 }
 
-// ended reports whether calls end their step.
-func ended(calls []llm.ToolCall) bool {
+// endStep reports whether calls end their step.
+func endStep(calls []llm.ToolCall) bool {
 	return len(calls) > 0 && calls[len(calls)-1].Name == vocab.ToolStepComplete
 }
 
-// takes reports whether calls are the step's whole work, ended by step_complete.
-func (b *BesideStep) takes(calls []llm.ToolCall) bool {
+// isDoneBy reports whether calls are the step's whole work, ended by step_complete.
+func (b *BesideStep) isDoneBy(calls []llm.ToolCall) bool {
 	work := calls[:len(calls)-1]
-	return ended(calls) && len(work) > 0 && !slices.ContainsFunc(work, func(call llm.ToolCall) bool { return !b.makes(call) })
+	return endStep(calls) && len(work) > 0 && !slices.ContainsFunc(work, func(call llm.ToolCall) bool { return !b.isFor(call) })
 }
 
-// makes reports whether a call is one that the step is for. Changes of drafts are not: what they lead to depends on
+// isFor reports whether the step is for a call. Changes of drafts are not: what they lead to depends on
 // what the draft is by then.
-func (b *BesideStep) makes(call llm.ToolCall) bool {
+func (b *BesideStep) isFor(call llm.ToolCall) bool {
 	if !gjson.ValidBytes(call.Args) {
 		return false
 	}

@@ -18,9 +18,9 @@ var (
 	saved     = regexp.MustCompile(`(?i)(?:\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also)? |\b(?:is|are|was|were|has been|have been|been)(?: now| just| also| all)? |^\W*(?:(?:done|all set|great|ok(?:ay)?)\W+)?)(saved|deleted|removed|stored|scheduled|booked|marked|renamed|created|added|updated|changed)\b`)
 )
 
-// supports reports whether a claim is true. For some verbs, a draft or a decision suffices.
+// supports reports whether what a verb in lower case claims is true. For some verbs, a draft or a decision suffices.
 func (d Done) supports(verb string) bool {
-	switch strings.ToLower(verb) {
+	switch verb {
 	case "created", "added", "updated", "changed", "renamed", "removed", "marked", "scheduled":
 		return d.Wrote || d.Drafted || d.Curated
 	default:
@@ -31,14 +31,15 @@ func (d Done) supports(verb string) bool {
 // falseClaim returns the first sentence that claims something the turn did not do, "" for none. What the reply was told to
 // ask is no claim of its own.
 func (in *ReplyInput) falseClaim(text string) string {
-	if in.Done.Wrote {
-		return ""
-	}
 	for _, sentence := range sentences.FindAllString(text, -1) {
 		sentence = strings.TrimSpace(sentence)
+		if strings.Contains(in.Ask, sentence) || heading.MatchString(sentence) || noClaim.MatchString(sentence) {
+			continue
+		}
 		for _, found := range saved.FindAllStringSubmatch(sentence, -1) {
-			isFact := isState.MatchString(found[0]) && in.Done.States[strings.ToLower(found[1])]
-			if !isFact && !in.Done.supports(found[1]) && !strings.Contains(in.Ask, sentence) && !heading.MatchString(sentence) && !noClaim.MatchString(sentence) {
+			verb := strings.ToLower(found[1])
+			isFact := isState.MatchString(found[0]) && in.Done.States[verb]
+			if !isFact && !in.Done.supports(verb) {
 				return sentence
 			}
 		}

@@ -24,28 +24,26 @@ func clause(tool, text string) (arguments map[string]any, ok bool) {
 		text = ""
 	}
 	parts := clauseForm.FindStringSubmatch(strings.TrimSpace(text))
-	arguments = map[string]any{}
 	if parts == nil || tool != vocab.ToolRead && tool != vocab.ToolAnalyze {
 		return nil, text == ""
 	}
-	groups := listed(parts[2])
-	if tool == vocab.ToolRead && (len(groups) > 0 || parts[1] != "" && parts[1] != "*") {
-		return nil, false
-	}
+	selected, groups, ordering := parts[1], listed(parts[2]), parts[3]
+	arguments = map[string]any{}
 	var numbers []map[string]string
 	if tool == vocab.ToolAnalyze {
-		var understood bool
-		numbers, understood = aggregates(slices.DeleteFunc(listed(cmp.Or(parts[1], "count")), func(one string) bool { return slices.Contains(groups, one) }))
-		if !understood {
+		selects := slices.DeleteFunc(listed(cmp.Or(selected, "count")), func(one string) bool { return slices.Contains(groups, one) })
+		if numbers, ok = aggregates(selects); !ok {
 			return nil, false
 		}
 		arguments["aggregates"] = numbers
 		if len(groups) > 0 {
 			arguments["group_by"] = groups
 		}
+	} else if len(groups) > 0 || selected != "" && selected != "*" {
+		return nil, false
 	}
-	if parts[3] != "" {
-		arguments["order_by"], arguments["order_dir"] = order(parts[3], numbers)
+	if ordering != "" {
+		arguments["order_by"], arguments["order_dir"] = order(ordering, numbers)
 	}
 	if limit, err := strconv.Atoi(parts[4]); err == nil {
 		arguments["limit"] = limit

@@ -61,8 +61,8 @@ func (known Refs) within(text string) []string {
 	return slices.SortedFunc(maps.Keys(numbers), func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
 }
 
-// in returns the names that are refs, with ranges expanded. It drops the others: the list may also hold names of other
+// among returns the names that are refs, with ranges expanded. It drops the others: the list may also hold names of other
 // things.
-func (known Refs) in(names []string) []string {
+func (known Refs) among(names []string) []string {
 	return slices.DeleteFunc(known.expand(names), func(name string) bool { _, ok := known[name]; return !ok })
 }

@@ -13,8 +13,10 @@ import (
 // Speaks reports whether the reply that an answer contains can be given at once: no row is read, written or drafted,
 // and nothing is asked. What a row says is never told without reading it.
 func (o *UnderstandOutput) Speaks() bool {
-	return o.Say != "" && o.Think != nil && len(o.Think.Steps) == 0 && o.Think.implied() == "plan" && o.Disambiguation == nil && o.Clarification == nil &&
-		o.Recall == nil && slices.Contains([]string{"chat", "answer", "explore"}, o.Intent)
+	plansNothing := o.Think != nil && len(o.Think.Steps) == 0 && o.Think.implied() == "plan"
+	asksOrSearches := o.Disambiguation != nil || o.Clarification != nil || o.Recall != nil
+
+	return o.Say != "" && plansNothing && !asksOrSearches && slices.Contains([]string{"chat", "answer", "explore"}, o.Intent)
 }
 
 // Said is the reply that an earlier answer of the turn contains, checked like any reply; nil if it cannot be used, so

@@ -116,7 +116,7 @@ func readThink(resp *llm.Response, in ThinkInput) (*ThinkOutput, error) {
 	if err := answer.Decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
-	out.settle(&in)
+	out.placeCalls(&in)
 	var f faults
 	out.checkValues(&f, in)
 	if err := f.err(); err != nil {
@@ -181,7 +181,7 @@ func (s *Step) check(f *faults, number int, in ThinkInput) {
 
 // noSubdomain says why a step has none: because of a call's table, if that is unknown.
 func (in *ThinkInput) noSubdomain(s *Step, number int) string {
-	if table := in.strange(s.Calls); table != "" {
+	if table := in.unknownTable(s.Calls); table != "" {
 		return fmt.Sprintf("a call names the table %q; use one of %s", table, strings.Join(in.tables(), ", "))
 	}
 

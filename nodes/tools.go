@@ -20,10 +20,10 @@ const (
 )
 
 // Allowed lists the tools that the step may use on data, in a stable order.
-func (in *ActInput) Allowed() []string { return in.of(vocab.StepTools(in.StepType)) }
+func (in *ActInput) Allowed() []string { return in.usable(vocab.StepTools(in.StepType)) }
 
-// of returns the named tools that have something to work on, and the operations.
-func (b *Toolbox) of(names []string) []string {
+// usable returns the named tools that have something to work on, and the operations.
+func (b *Toolbox) usable(names []string) []string {
 	names = slices.DeleteFunc(names, func(name string) bool { return vocab.Writes(name) && len(b.Writable[name]) == 0 })
 	for _, o := range b.Operations {
 		names = append(names, o.Name)
@@ -36,8 +36,8 @@ func (b *Toolbox) of(names []string) []string {
 // prompt says which of them a step may use, and code refuses the others. It returns nil if there are more than
 // providers can enforce: then a step is offered only its own.
 func (b *Toolbox) TurnTools() (Tools, error) {
-	all, err := b.list(append(b.of(vocab.DataTools()), vocab.EveryStep...))
-	if err != nil || !fits(all) {
+	all, err := b.list(append(b.usable(vocab.DataTools()), vocab.EveryStep...))
+	if err != nil || !areEnforceable(all) {
 		return nil, err
 	}
 
@@ -74,8 +74,8 @@ func (b *Toolbox) list(names []string) (Tools, error) {
 	return tools, nil
 }
 
-// fits reports whether providers can enforce the schemas of all the tools.
-func fits(tools Tools) bool {
+// areEnforceable reports whether providers can enforce the schemas of all the tools.
+func areEnforceable(tools Tools) bool {
 	alternatives := 0
 	for _, tool := range tools {
 		text := string(tool.Schema)

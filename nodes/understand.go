@@ -70,7 +70,7 @@ func decodeUnderstand(text string, in *UnderstandInput) (*UnderstandOutput, erro
 	if err := answer.Decode([]byte(text), &fields); err != nil {
 		return nil, err
 	}
-	if err := fields.foreign(in.Plan != nil); err != nil {
+	if err := fields.checkFields(in.Plan != nil); err != nil {
 		return nil, err
 	}
 	inParts := fields.flatten()
@@ -88,7 +88,7 @@ func decodeUnderstand(text string, in *UnderstandInput) (*UnderstandOutput, erro
 		return nil, err
 	}
 	if think := (&ThinkOutput{}); string(plan) != "null" && answer.Decode(plan, think) == nil {
-		think.settle(in.Plan)
+		think.placeCalls(in.Plan)
 		out.Think, out.Say = think, strings.TrimSpace(say)
 	}
 
@@ -102,8 +102,8 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 	if err != nil {
 		return nil, err
 	}
-	out.eachRefs(in.Refs.expand)
-	out.eachRefs(func(refs []string) []string {
+	out.replaceRefs(in.Refs.expand)
+	out.replaceRefs(func(refs []string) []string {
 		return slices.DeleteFunc(refs, func(ref string) bool { return slices.Contains(in.Deleted, ref) })
 	})
 	var f faults
@@ -111,7 +111,7 @@ func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, 
 	if !in.HasQuestion {
 		out.answersTheReply(in.Offers)
 	}
-	out.notQuick(in.Refs)
+	out.dropQuickUnlessPlain(in.Refs)
 	out.checkRefs(&f, in.Refs)
 	out.keepWhatIsToBeDeleted(in.Refs)
 	if out.Disambiguation.blank() {
@@ -191,7 +191,7 @@ func (in *UnderstandInput) typeOf(name string) string {
 
 func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {
 	told := map[string]bool{}
-	o.eachRefs(func(refs []string) []string {
+	o.replaceRefs(func(refs []string) []string {
 		return slices.DeleteFunc(refs, func(ref string) bool {
 			_, ok := known[ref]
 			if !ok && !told[ref] {
@@ -211,9 +211,9 @@ func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {
 	})
 }
 
-// eachRefs replaces every list of refs in the output. A mention whose ref is replaced by several becomes one of each, by
+// replaceRefs replaces every list of refs in the output. A mention whose ref is replaced by several becomes one of each, by
 // none an unknown one.
-func (o *UnderstandOutput) eachRefs(with func([]string) []string) {
+func (o *UnderstandOutput) replaceRefs(with func([]string) []string) {
 	mentions := o.Mentions[:0:0]
 	for _, m := range o.Mentions {
 		m.Candidates = with(m.Candidates)
@@ -256,8 +256,8 @@ func (o *UnderstandOutput) keepWhatIsToBeDeleted(known Refs) {
 	}
 }
 
-// notQuick revokes the shortcut for everything but a plain lookup in one table.
-func (o *UnderstandOutput) notQuick(known Refs) {
+// dropQuickUnlessPlain revokes the shortcut for everything but a plain lookup in one table.
+func (o *UnderstandOutput) dropQuickUnlessPlain(known Refs) {
 	if o.Quick == nil {
 		return
 	}

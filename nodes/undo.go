@@ -115,15 +115,15 @@ func (o *ThinkOutput) takeBack(in *ThinkInput) (first []Step) {
 	o.Calls = others(all)
 	for i := range o.Steps {
 		s := &o.Steps[i]
-		own := slices.Concat(s.Calls, ofStep(all, i+1))
+		own := slices.Concat(s.Calls, callsOfStep(all, i+1))
 		s.Calls = others(s.Calls)
-		s.spent = len(own) > 0 && len(s.Calls)+len(ofStep(o.Calls, i+1)) == 0
+		s.spent = len(own) > 0 && len(s.Calls)+len(callsOfStep(o.Calls, i+1)) == 0
 	}
 	newest := func(u *UndoRequest) int { return cmp.Or(u.Turn, math.MaxInt) }
 	slices.SortStableFunc(undos, func(a, b *UndoRequest) int { return cmp.Compare(newest(b), newest(a)) })
-	for _, u := range ofOneTurnEach(undos) {
+	for _, u := range oneForEachTurn(undos) {
 		if in != nil {
-			u.Refs = in.ever().expand(u.Refs)
+			u.Refs = in.refsEver().expand(u.Refs)
 		}
 		first = append(first, u.Step())
 	}
@@ -131,9 +131,9 @@ func (o *ThinkOutput) takeBack(in *ThinkInput) (first []Step) {
 	return first
 }
 
-// ofOneTurnEach joins requests about the same turn, which stand next to each other: a second one for the last turn that wrote
+// oneForEachTurn joins requests about the same turn, which stand next to each other: a second one for the last turn that wrote
 // would mean the turn before.
-func ofOneTurnEach(undos []*UndoRequest) (joined []*UndoRequest) {
+func oneForEachTurn(undos []*UndoRequest) (joined []*UndoRequest) {
 	for _, u := range undos {
 		n := len(joined)
 		switch {
@@ -149,13 +149,13 @@ func ofOneTurnEach(undos []*UndoRequest) (joined []*UndoRequest) {
 	return joined
 }
 
-// ofStep are the calls that name a step.
-func ofStep(calls []json.RawMessage, number int) []json.RawMessage {
+// callsOfStep are the calls that name a step.
+func callsOfStep(calls []json.RawMessage, number int) []json.RawMessage {
 	return slices.DeleteFunc(slices.Clone(calls), func(raw json.RawMessage) bool { return gjson.GetBytes(raw, "step").Int() != int64(number) })
 }
 
-// ever are all refs, those of deleted rows too.
-func (in *ThinkInput) ever() Refs {
+// refsEver are all refs, those of deleted rows too.
+func (in *ThinkInput) refsEver() Refs {
 	all := maps.Clone(in.Refs)
 	for _, ref := range in.Deleted {
 		all[ref] = Ref{}
@@ -173,7 +173,7 @@ func (u *UndoRequest) check(f *faults, in *ThinkInput, decision string) {
 		f.addf("undo takes the filters turn = the number of a turn and id = refs of its rows, and no others; without turn it takes back the last one that wrote")
 	}
 	for _, ref := range u.Refs {
-		if _, known := in.ever()[ref]; !known {
+		if _, known := in.refsEver()[ref]; !known {
 			f.addf("there is no %s in this conversation to undo", ref)
 		}
 	}

@@ -82,9 +82,9 @@ type stepAnswer struct {
 // written is an answer before its fields are checked.
 type written map[string]any
 
-// foreign refuses fields that nothing is known of. It names those of the schema: the output has its own elsewhere, and a
-// model that follows those mends its answer into another one that no schema asks for.
-func (w written) foreign(together bool) error {
+// checkFields refuses fields that nothing is known of, and names the schema's instead. Other spellings are accepted but never
+// named: a model that followed them would mend its answer into one that no schema asks for.
+func (w written) checkFields(together bool) error {
 	asked := answer.Fields[understandAnswer]()
 	if together {
 		asked = answer.Fields[togetherAnswer]()
