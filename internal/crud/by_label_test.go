@@ -66,5 +66,8 @@ func TestPartsOfNames(t *testing.T) {
 	require.Contains(t, refused, "No tenant is called o'brien; there is Ben O'Brien.")
 
 	b.exec(`INSERT INTO lettings.houses (user_id, name) VALUES (1, 'Mews')`)
-	require.Contains(t, b.refused("read", vocab.ToolRead, leases("Mews"), crud.CodeUnknownRef), "Mews does not exist in this conversation", "of two with one name, only refs tell which is meant")
+	for _, name := range []string{`["Mews"]`, `["mew"]`, `["Mill Row", "Mews"]`} {
+		several := `{"table": "leases", "filters": [{"field": "house_id", "op": "in", "value": ` + name + `}]}`
+		require.Equal(t, "Several houses are called Mews: read them, and use the ref of the one that is meant.", b.refused("read", vocab.ToolRead, several, crud.CodeUnknownRef))
+	}
 }

@@ -21,7 +21,7 @@ var refLike = regexp.MustCompile(`^(?:gen_)?` + vocab.Ref)
 
 // takeNamesFromFilters takes out of a read's filters those that name the row a column points to, as product_id = "Ground Coffee", and
 // returns them as conditions: without them, a model reads products to get a ref that it needs for nothing else. A name
-// counts only if exactly one row of the user's has it; what is left is refused with the refs that it may mean.
+// counts only if exactly one row of the user's has it; what nothing is called is refused with the refs that it may mean.
 func takeNamesFromFilters(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter) (rest []registry.Filter, found []condition, err error) {
 	for _, filter := range filters {
 		target, names := namedTarget(e, filter)
@@ -30,7 +30,7 @@ func takeNamesFromFilters(ctx context.Context, tx pgx.Tx, e *domain.Entity, filt
 
 			continue
 		}
-		keys, err := keysOfNames(ctx, tx, target, names)
+		keys, err := keysOfNames(ctx, tx, target, filter, names)
 		if err == nil && len(keys) == 0 && len(names) == 1 {
 			keys, err = keyByPartOfName(ctx, tx, target, filter, names[0])
 		}
@@ -93,7 +93,7 @@ func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *do
 		case len(same) == 1:
 			found[i][c.Name] = same[0]
 		case len(same) > 1:
-			wrong.add(failColumn(CodeUnknownRef, c.Name, "Several %s are called %v: read them, and use the ref of the one that is meant.", target.Plural, said))
+			wrong.add(severalRowsNamed(target, c.Name, said))
 		case like != nil && len(like.Rows) > 0:
 			wrong.add(noRowNamed(target, c.Name, said, like))
 		default:
@@ -194,20 +194,21 @@ func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []st
 	return c.FK.Entity, names
 }
 
-// keysOfNames returns the keys of the rows with these names, none unless each is the name of exactly one.
-func keysOfNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) ([]string, error) {
-	slices.Sort(names)
-	names = slices.Compact(names)
+// keysOfNames returns the keys of the rows that have the names which a filter says, none unless each is one's.
+func keysOfNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter, names []string) ([]string, error) {
 	found, err := keysByName(ctx, tx, e, names)
 	if err != nil {
 		return nil, err
 	}
 	var keys []string
-	for _, name := range names {
-		if len(found[name]) != 1 {
-			return nil, nil
+	for i, name := range names {
+		if len(found[name]) > 1 {
+			return nil, severalRowsNamed(e, filter.Field, asList(filter.Value)[i])
 		}
 		keys = append(keys, found[name]...)
+	}
+	if len(keys) < len(names) {
+		return nil, nil
 	}
 
 	return keys, nil
@@ -228,8 +229,8 @@ func keyByPartOfName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter re
 		return similar.keys(), nil
 	case len(labels) == 1:
 		return nil, noRowNamed(e, filter.Field, name, similar)
-	case len(slices.Compact(labels)) == 1: // only refs tell them apart
-		return nil, nil
+	case len(slices.Compact(labels)) == 1:
+		return nil, severalRowsNamed(e, filter.Field, labels[0])
 	default:
 		return nil, failColumn(CodeUnknownRef, filter.Field, "Several %s are called like %s: %s. Name the one that is meant.", e.Plural, registry.Scrub(fmt.Sprint(name)), similarLabels(e, similar))
 	}
@@ -250,6 +251,11 @@ func similarLabels(e *domain.Entity, similar *loaded) string {
 // noRowNamed refuses a name that no row has, and says which rows' names hold it.
 func noRowNamed(e *domain.Entity, column string, name any, similar *loaded) *Error {
 	return failColumn(CodeUnknownRef, column, "No %s is called %s; there is %s.", e.Name, registry.Scrub(fmt.Sprint(name)), similarLabels(e, similar))
+}
+
+// severalRowsNamed says that only refs tell rows of one name apart.
+func severalRowsNamed(e *domain.Entity, column string, name any) *Error {
+	return failColumn(CodeUnknownRef, column, "Several %s are called %s: read them, and use the ref of the one that is meant.", e.Plural, registry.Scrub(fmt.Sprint(name)))
 }
 
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.
