@@ -143,7 +143,7 @@ GRANT EXECUTE ON FUNCTION depot.relabel TO alfred_tenant;`
 	b.ok("write", vocab.ToolCreate, `{"table": "labels", "data": {"text": "Fragile", "crate_id": "crate_1"}}`)
 	outcome := b.decide("write", call("relabel", `{"this": "label_1", "crate": "crate_2"}`), call("move_crate", `{"this": "crate_1", "shelf": 9}`))
 	require.NotNil(t, outcome.Approval)
-	require.Equal(t, "This would relabel: label Fragile of Lamps, crate: Chairs. This would move crate: crate Lamps, shelf: 9. "+
+	require.Equal(t, "This would relabel: label Fragile of Lamps, crate: Chairs. This would move the crate Lamps, shelf: 9. "+
 		"Relabel cannot be taken back. Move crate cannot be taken back. Shall I?", outcome.Approval.Text)
 	outcome = b.approve(outcome.Approval)
 	require.Equal(t, "Relabel: 1 label: Fragile of Chairs (label_1); 1 crate: Chairs (crate_2); Glued on Fragile; move crate: 1 crate: Lamps (crate_1).", outcome.Told())
@@ -209,7 +209,7 @@ func TestQuestionsNameTheRow(t *testing.T) {
 `)
 	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Lamps"}}`)
 	outcome := b.decide("write", call("book_crate", `{"this": "crate_1"}`))
-	require.Equal(t, "This would book crate: crate Lamps. It leaves on Monday. Book crate cannot be taken back. Shall I?", outcome.Approval.Text)
+	require.Equal(t, "This would book the crate Lamps. It leaves on Monday. Book crate cannot be taken back. Shall I?", outcome.Approval.Text)
 	require.Nil(t, b.approve(outcome.Approval).Approval)
 }
 

@@ -149,9 +149,17 @@ func (op *operateOp) callInWords(ctx context.Context, tx pgx.Tx) (string, error)
 	return op.words(label, with...), err
 }
 
-// words say on which row the operation would be carried out, and with what.
+// words say on which row the operation would be carried out, and with what. One that is named after the type, as cancel_order, is
+// not told with both names.
 func (op *operateOp) words(label string, with ...string) string {
-	return sentences(fmt.Sprintf("This would %s: %s", spokenName(op.declared.Name), strings.Join(append([]string{nounAndLabel(op.declared.On, label)}, with...), ", ")))
+	does, row := spokenName(op.declared.Name), nounAndLabel(op.declared.On, label)
+	if verb, named := strings.CutSuffix(does, " "+op.declared.On.Name); named {
+		does = verb + " the"
+	} else {
+		does += ":"
+	}
+
+	return sentences(fmt.Sprintf("This would %s %s", does, strings.Join(append([]string{row}, with...), ", ")))
 }
 
 // label is what the row is called, "" if that is not known.
