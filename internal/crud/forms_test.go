@@ -72,3 +72,22 @@ func TestFormsThatMeanSomethingElseAreRefused(t *testing.T) {
 		require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Shop", "due_date": "`+date+`"}}`, crud.CodeBadValue), "2026-01-31")
 	}
 }
+
+// Words of a list are meant however people write them: nobody says in_progress.
+func TestWordsOfAList(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "desk", `CREATE SCHEMA desk;
+		CREATE TABLE desk.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE desk.tickets (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES desk.users, subject text NOT NULL, status varchar(20) NOT NULL);
+		INSERT INTO desk.users (name) VALUES ('Ada'), ('Eve');
+		INSERT INTO desk.tickets (user_id, subject, status) SELECT 1, 'Ticket ' || i, (ARRAY['in_progress', 'done', 'on hold'])[1 + i % 3] FROM generate_series(1, 15) AS i`,
+		map[string][]string{"ticket": {"subject", "status"}})
+	for said, kept := range map[string]string{"In Progress": "in_progress", "ON-HOLD": "on hold", " done ": "done"} {
+		found := b.ok("read", vocab.ToolRead, `{"table": "tickets", "filters": [{"field": "status", "op": "=", "value": "`+said+`"}]}`)
+		require.Len(t, b.rows(found), 5, said)
+		b.ok("write", vocab.ToolCreate, `{"table": "tickets", "data": {"subject": "new", "status": "`+said+`"}}`)
+		require.Equal(t, kept, query[string](b, `SELECT status FROM desk.tickets ORDER BY id DESC LIMIT 1`))
+		b.exec(`DELETE FROM desk.tickets WHERE subject = 'new'`)
+	}
+	require.Equal(t, "status has to be one of done, in_progress, on hold.", b.refused("write", vocab.ToolCreate, `{"table": "tickets", "data": {"subject": "new", "status": "waiting"}}`, crud.CodeBadValue))
+}

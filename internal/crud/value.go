@@ -157,6 +157,9 @@ func cutDay(text string) (at, day string) {
 	return text, ""
 }
 
+// spaced parts the words of a list's entry as people do: they say "in progress".
+var spaced = strings.NewReplacer("_", " ", "-", " ")
+
 func enumText(c *domain.Column, value any) (string, *Error) {
 	text, ok := value.(string)
 	if !ok {
@@ -174,7 +177,7 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 	text = strings.TrimSpace(text)
 	at := slices.Index(c.Enum, text)
 	if at < 0 {
-		at = slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, text) })
+		at = slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(spaced.Replace(one), spaced.Replace(text)) })
 	}
 	if at < 0 {
 		return "", badValue(c, "has to be one of %s.", strings.Join(c.Enum, ", "))

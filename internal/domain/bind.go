@@ -194,6 +194,7 @@ func (b *binder) bindEntity(i int) {
 		b.domain.byType[t.Type], b.domain.byTable[t.Table] = t.Entity, t.Entity
 		bindRights(t.Entity, t.table)
 		defaultNames(t.Entity)
+		t.bindLists()
 		t.bindFills()
 		t.bindGone()
 		t.bindKey()

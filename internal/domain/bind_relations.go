@@ -319,6 +319,22 @@ func (b *typeBinder) bindFold() {
 	}
 }
 
+// bindLists closes the lists of words that no constraint states.
+func (b *typeBinder) bindLists() {
+	for _, name := range sortedKeys(b.own.Lists) {
+		if !b.columnsExist("lists."+name, name) {
+			continue
+		}
+		c := b.Column(name)
+		if c.Kind != KindText || len(c.Enum) > 0 || c.Form != "" || len(b.own.Lists[name]) == 0 {
+			b.problemf("lists."+name, "lists: %s is no text that has no list yet, or its list is empty", name)
+
+			continue
+		}
+		c.Enum = b.own.Lists[name]
+	}
+}
+
 // checkLabel keeps keys out of labels, which are rendered before keys are replaced by refs.
 func (b *typeBinder) checkLabel() {
 	for _, name := range b.Label.Columns() {

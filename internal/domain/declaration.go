@@ -63,6 +63,7 @@ type EntityDecl struct {
 	Hidden     []string            `yaml:"hidden"`
 	Visible    []string            `yaml:"visible"` // of the columns hidden by default
 	Fold       []string            `yaml:"fold"`    // columns of free-form words, kept in lower case
+	Lists      map[string][]string `yaml:"lists"`   // column -> its only words, where no constraint says so
 	Sets       map[string][]string `yaml:"sets"`
 	Children   []ChildDecl         `yaml:"children"`
 	Computed   []ComputedDecl      `yaml:"computed"`

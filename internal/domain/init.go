@@ -107,6 +107,7 @@ type initWriter struct {
 	keys     map[*catalogTable][]string // some keys that are texts, of the tables that may be read
 	blank    map[*Column]bool           // texts that are empty in some rows, instead of null
 	kinds    map[*catalogTable][]string // the types, in words of tables, of rows that a loose pair names
+	words    map[*Column][]string       // of texts named like a state, the few words that their rows have
 	// sequences are those that only programs ask for numbers.
 	sequences []string
 }

@@ -15,7 +15,7 @@ import (
 // readSamples reads what the catalog does not know of the tables that may be read: rows by which init tells what programs write
 // into them, and the sequences that only programs ask for numbers.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
-	w.keys, w.blank, w.kinds = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}
+	w.keys, w.blank, w.kinds, w.words = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}, map[*Column][]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
 	rows, _ := tx.Query(ctx, "SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name)) // a failed query shows when its rows are collected
 	open, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -30,6 +30,9 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 		if refused, ok := errors.AsType[*pgconn.PgError](err); ok { // by a policy that wants a setting, or by the server of a foreign partition
 			w.Unread = append(w.Unread, fmt.Sprintf("%s (%s)", t.Name, oneLine(refused.Message)))
 		} else if err != nil {
+			return err
+		}
+		if err := w.readWords(ctx, tx, t); err != nil {
 			return err
 		}
 	}
@@ -104,3 +107,27 @@ func (w *initWriter) readKinds(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 }
 
 var lastWord = regexp.MustCompile(`\w*$`)
+
+// wordsSQL reads the words of a column, none if they are many, empty or long, or have few rows each.
+const wordsSQL = `SELECT coalesce(array_agg(word ORDER BY word) FILTER (WHERE word IS NOT NULL), '{}')
+FROM (SELECT %s::text AS word, count(*) AS rows FROM (SELECT * FROM %s LIMIT 10000) AS t GROUP BY 1) AS t
+HAVING count(word) <= 12 AND sum(rows) FILTER (WHERE word IS NOT NULL) >= 5 * count(word) AND bool_and(word IS NULL OR length(word) BETWEEN 1 AND 30)`
+
+// readWords finds what texts may say that only programs close: the status of a row, its kind.
+func (w *initWriter) readWords(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
+	for _, c := range t.columns {
+		if c.Kind != KindText || c.Form != "" || len(c.Enum) > 0 || t.unique(c.Name) || t.references(c) || !codedNames.MatchString(snake(c.Name)) {
+			continue
+		}
+		rows, _ := tx.Query(ctx, fmt.Sprintf(wordsSQL, quote(c.Name), quote(w.Schema, t.Name))) // as above
+		found, err := pgx.CollectRows(rows, pgx.RowTo[[]string])
+		if err != nil {
+			return fmt.Errorf("init domain: read words of %s.%s: %w", t.Name, c.Name, err)
+		}
+		if len(found) > 0 {
+			w.words[c] = found[0]
+		}
+	}
+
+	return nil
+}
