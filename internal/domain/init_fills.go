@@ -99,6 +99,15 @@ func (e *initEntity) stamp(c *Column) bool {
 	return (c.Kind == KindTimestamp || c.Kind == KindDate) && !c.Generated && stampName.MatchString(snake(c.Name))
 }
 
+// Made is the column that says when people's rows were made, where it would be hidden.
+func (e *initEntity) Made() []string {
+	if e.Reference {
+		return nil
+	}
+
+	return namesOf(e.Table.columns, func(c *Column) bool { return isBookkeeping(c.Name) && e.stamp(c) && !e.kept(c) })
+}
+
 // madeKey is SQL for a key that the programs make up, "" for a column that is none. One that people choose, as a country's
 // code, is no such key, nor is one that is another row's.
 func (e *initEntity) madeKey(c *Column) string {

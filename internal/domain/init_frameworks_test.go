@@ -64,3 +64,20 @@ func TestInitListsTheWordsThatRowsHave(t *testing.T) {
 	require.Equal(t, []string{"done", "in_progress", "open"}, d.ByType("ticket").Column("status").Enum)
 	require.NotContains(t, d.Text, "role: [", "two rows say little")
 }
+
+// When a row was made is what people ask for: what came in today, the newest. Where everybody shares the rows, nobody does.
+func TestInitShowsWhenRowsWereMade(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA made; CREATE TABLE made.users (id serial PRIMARY KEY, name text NOT NULL, created_at timestamp(6) NOT NULL);
+		CREATE TABLE made.tags (id serial PRIMARY KEY, name text NOT NULL, created_at timestamp(6) NOT NULL);
+		CREATE TABLE made.notes (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES made.users, tag_id integer NOT NULL REFERENCES made.tags, body text NOT NULL,
+			"createdAt" timestamp(6) NOT NULL, updated_at timestamp(6) NOT NULL)`)
+	d := bound(t, tx, "made")
+	require.Contains(t, d.Text, "    visible: [\"createdAt\"] # when it was made; programs say it\n")
+	note := d.ByType("note")
+	require.False(t, note.Column("createdAt").Hidden)
+	require.True(t, note.Column("updated_at").Hidden)
+	require.True(t, d.ByType("tag").Column("created_at").Hidden)
+}

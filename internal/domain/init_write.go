@@ -224,17 +224,6 @@ func (e *initEntity) Facts() []string {
 	})
 }
 
-// Lists are the words of columns that only programs close.
-func (e *initEntity) Lists() (lists []string) {
-	for _, c := range e.Table.columns {
-		if words := e.words[c]; len(words) > 0 && !e.hidden(c) {
-			lists = append(lists, yamlName(c.Name)+": ["+strings.Join(each(words, yamlText), ", ")+"]")
-		}
-	}
-
-	return lists
-}
-
 // Gone is the column that marks rows as gone, nil if there is none.
 func (e *initEntity) Gone() *Column {
 	return find(e.Table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) && marksGone(c) })
