@@ -99,9 +99,9 @@ func (e *initEntity) stamp(c *Column) bool {
 	return (c.Kind == KindTimestamp || c.Kind == KindDate) && !c.Generated && stampName.MatchString(snake(c.Name))
 }
 
-// Made is the column that says when people's rows were made, where it would be hidden.
+// Made is the column that says when people's rows were made, where it would be hidden. Nobody asks it of a link between two rows.
 func (e *initEntity) Made() []string {
-	if e.Reference {
+	if e.Reference || e.links() {
 		return nil
 	}
 

@@ -73,8 +73,10 @@ func TestInitShowsWhenRowsWereMade(t *testing.T) {
 	exec(t, tx, `CREATE SCHEMA made; CREATE TABLE made.users (id serial PRIMARY KEY, name text NOT NULL, created_at timestamp(6) NOT NULL);
 		CREATE TABLE made.tags (id serial PRIMARY KEY, name text NOT NULL, created_at timestamp(6) NOT NULL);
 		CREATE TABLE made.notes (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES made.users, tag_id integer NOT NULL REFERENCES made.tags, body text NOT NULL,
-			"createdAt" timestamp(6) NOT NULL, updated_at timestamp(6) NOT NULL)`)
+			"createdAt" timestamp(6) NOT NULL, updated_at timestamp(6) NOT NULL);
+		CREATE TABLE made.noted (note_id integer NOT NULL REFERENCES made.notes, tag_id integer NOT NULL REFERENCES made.tags, created_at date NOT NULL, PRIMARY KEY (note_id, tag_id))`)
 	d := bound(t, tx, "made")
+	require.True(t, d.ByType("noted").Column("created_at").Hidden)
 	require.Contains(t, d.Text, "    visible: [\"createdAt\"] # when it was made; programs say it\n")
 	note := d.ByType("note")
 	require.False(t, note.Column("createdAt").Hidden)
