@@ -33,11 +33,18 @@ func TestPlannedCallsSayHow(t *testing.T) {
 		`"tool":"db_analyze","how":"count(distinct pot_id.kind) as kinds, Count ( DISTINCT made_at:day ) group by tint order by count(distinct made_at:day) desc"`: `{
 			"aggregates":[{"fn":"count_distinct","column":"pot_id.kind","as":"kinds"},{"fn":"count_distinct","column":"made_at:day","as":"count_distinct_made_at_day"}],
 			"group_by":["tint"],"order_by":"count_distinct_made_at_day","order_dir":"desc"}`,
-		`"tool":"db_analyze","how":"count_distinct(tint)"`: `{"aggregates":[{"fn":"count_distinct","column":"tint","as":"count_distinct_tint"}]}`,
-		`"tool":"db_analyze","how":"sum(distinct price)"`:  "",
-		`"tool":"db_analyze","how":"median(price)"`:        "",
+		`"tool":"db_analyze","how":"pot_id group by pot_id having count(*) > 1 and SUM(price) >= 10.50 order by count desc"`: `{
+			"aggregates":[{"fn":"count","column":"","as":"count"},{"fn":"sum","column":"price","as":"sum_price"}],"group_by":["pot_id"],"order_by":"count","order_dir":"desc",
+			"filters":[{"field":"count","op":">","value":1},{"field":"sum_price","op":">=","value":10.50}]}`,
+		`"tool":"db_analyze","how":"count as n group by tint having n > 1","filters":[{"field":"price","op":">","value":5}]`: `{
+			"aggregates":[{"fn":"count","column":"","as":"n"}],"group_by":["tint"],"filters":[{"field":"price","op":">","value":5},{"field":"n","op":">","value":1}]}`,
+		`"tool":"db_analyze","how":"count group by tint having max(price) > min(price)"`: "",
+		`"tool":"db_read","how":"having count > 1 order by tint"`:                        "",
+		`"tool":"db_analyze","how":"count_distinct(tint)"`:                               `{"aggregates":[{"fn":"count_distinct","column":"tint","as":"count_distinct_tint"}]}`,
+		`"tool":"db_analyze","how":"sum(distinct price)"`:                                "",
+		`"tool":"db_analyze","how":"median(price)"`:                                      "",
 	} {
-		out, err := nodes.Understand(t.Context(), says(`{"intent":"read","calls":[{"step":0,"table":"vases","filters":[],"from_ref":"","set":[],`+how+`}]}`), togetherInput())
+		out, err := nodes.Understand(t.Context(), says(`{"intent":"read","calls":[{"step":0,"table":"vases","from_ref":"","set":[],`+how+`}]}`), togetherInput())
 		require.NoError(t, err)
 		steps, calls := out.Think.Steps, out.Think.Steps[0].ReadyCalls()
 		require.Len(t, steps, 1, how)

@@ -14,6 +14,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/exact"
 	"alfred/internal/vocab"
+	"alfred/registry"
 )
 
 // maxAggregates bounds the aggregates of one call.
@@ -23,10 +24,17 @@ const maxAggregates = 20
 type analyzeOp struct {
 	*step
 
-	args  analyzeArgs
-	group []*domain.Column
-	rows  []map[string]any
-	total int
+	args   analyzeArgs
+	group  []*domain.Column
+	limits []limit
+	rows   []map[string]any
+	total  int
+}
+
+// limit is a filter of the results by one of their numbers, as SQL's HAVING is.
+type limit struct {
+	of         *aggregate
+	op, number string
 }
 
 func (d *decision) newAnalyze(s *step) (operation, *Error) {
@@ -109,7 +117,34 @@ func (op *analyzeOp) checkAggregates() *Error {
 		}
 	}
 
+	return op.takeLimits()
+}
+
+// takeLimits takes out of the filters those that name a number of the results. A column of its name is the column.
+func (op *analyzeOp) takeLimits() *Error {
+	var rest []registry.Filter
+	for _, filter := range op.args.Filters {
+		at := slices.IndexFunc(op.args.Aggregates, func(a aggregate) bool { return a.As == filter.Field })
+		if at < 0 || op.entity.Column(filter.Field) != nil {
+			rest = append(rest, filter)
+
+			continue
+		}
+		of, asks := &op.args.Aggregates[at], spelled(filter).Op
+		number, err := scalar(&domain.Column{Name: filter.Field, Type: "numeric", Kind: domain.KindNumber}, domain.KindNumber, filter.Value)
+		if err != nil || !of.isNumber() || !slices.Contains(append([]string{opEqual, opNotEqual}, orderOps...), asks) {
+			return failColumn(CodeBadFilter, filter.Field, "%s is a result: it takes = != > >= < <= and a number, if it is one.", filter.Field)
+		}
+		op.limits = append(op.limits, limit{of, asks, number})
+	}
+	op.args.Filters = rest
+
 	return nil
+}
+
+// isNumber reports whether the aggregate's value is a number, whatever its column holds.
+func (a *aggregate) isNumber() bool {
+	return a.column == nil || a.column.Kind == domain.KindNumber || strings.HasPrefix(a.Fn, "count")
 }
 
 // checkAggregate checks one aggregate and names it if the model did not.
@@ -224,6 +259,9 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 		op.entity.SQL(), joinsFor(columns), " WHERE ", op.entity.Owned(), " AND ", where(s, op.entity, filters, nil))
 	if len(op.group) > 0 {
 		s.add(" GROUP BY ", joinEach(op.group, ", ", (*domain.Column).SQL))
+	}
+	if len(op.limits) > 0 {
+		s.add(" HAVING ", joinEach(op.limits, " AND ", func(l limit) string { return l.of.sql(s) + " " + l.op + " " + s.cast(l.number, "numeric") }))
 	}
 	s.add(" ORDER BY ")
 	for _, by := range op.args.orders() {

@@ -1,0 +1,43 @@
+package crud_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/crud"
+	"alfred/internal/vocab"
+)
+
+// A filter by the name of a number asks for results, as SQL's HAVING does: who has more than one order took a list of everybody, cut
+// off where there are many.
+func TestAnalysesAreLimitedByTheirNumbers(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "till", `CREATE SCHEMA till;
+		CREATE TABLE till.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE till.sales (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES till.users, buyer text NOT NULL, price numeric(8, 2) NOT NULL, n integer, sold_on date);
+		INSERT INTO till.users (name) VALUES ('Ada'), ('Eve');
+		INSERT INTO till.sales (user_id, buyer, price, n) VALUES (1, 'Ann', 10, 1), (1, 'Ann', 5.5, 1), (1, 'Bob', 20, 1), (1, 'Cem', 1, 1), (1, 'Cem', 1, 1), (1, 'Cem', 1, 9), (2, 'Dan', 1, 1), (2, 'Dan', 1, 1)`, nil)
+	analyze := func(as, filters string) string {
+		return `{"table": "sales", "group_by": ["buyer"], "order_by": "buyer", "aggregates": [{"fn": "count", "as": "` + as + `"}, {"fn": "sum", "column": "price"}, {"fn": "max", "column": "sold_on"}], "filters": [` + filters + `]}`
+	}
+	for filters, want := range map[string][]string{
+		`{"field": "many", "op": ">", "value": 1}`:                                                    {"Ann", "Cem"},
+		`{"field": "many", "op": ">=", "value": "2"}, {"field": "sum_price", "op": "<", "value": 15}`: {"Cem"},
+		`{"field": "price", "op": "<", "value": 15}, {"field": "many", "op": "=", "value": 1}`:        nil,
+		`{"field": "sum_price", "op": "!=", "value": 15.50}`:                                          {"Bob", "Cem"},
+		`{"field": "price", "op": ">", "value": 5.5}, {"field": "many", "op": "<>", "value": 2}`:      {"Ann", "Bob"},
+	} {
+		result := b.ok("analyze", vocab.ToolAnalyze, analyze("many", filters))
+		var buyers []string
+		for _, row := range b.rows(result) {
+			buyers = append(buyers, row["buyer"].(string))
+		}
+		require.Equal(t, want, buyers, filters)
+		require.Equal(t, len(want), result.RowCount, filters)
+	}
+	require.Len(t, b.rows(b.ok("analyze", vocab.ToolAnalyze, analyze("n", `{"field": "n", "op": ">", "value": 1}`))), 1, "a column is the column")
+	for _, filter := range []string{`{"field": "many", "op": "in", "value": ["1"]}`, `{"field": "many", "op": ">", "value": "lots"}`, `{"field": "max_sold_on", "op": ">", "value": 1}`} {
+		require.Contains(t, b.refused("analyze", vocab.ToolAnalyze, analyze("many", filter), crud.CodeBadFilter), "is a result", filter)
+	}
+}
