@@ -34,15 +34,13 @@ func clause(tool, text string) (arguments map[string]any, ok bool) {
 	arguments = map[string]any{}
 	var numbers []map[string]string
 	if tool == vocab.ToolAnalyze {
-		if numbers, ok = figures(selected, groups); !ok {
+		var filters []any
+		if numbers, filters, ok = figures(selected, groups, having); !ok {
 			return nil, false
 		}
-		if having != "" {
-			if numbers, arguments["filters"], ok = limits(having, numbers); !ok {
-				return nil, false
-			}
+		if arguments["aggregates"] = numbers; len(filters) > 0 {
+			arguments["filters"] = filters
 		}
-		arguments["aggregates"] = numbers
 		if len(groups) > 0 {
 			arguments["group_by"] = groups
 		}
@@ -59,14 +57,17 @@ func clause(tool, text string) (arguments map[string]any, ok bool) {
 	return arguments, true
 }
 
-// figures reads what is counted and added up, rows if nothing is named but the groups.
-func figures(text string, groups []string) (numbers []map[string]string, ok bool) {
-	named := slices.DeleteFunc(listed(text), func(one string) bool { return slices.Contains(groups, one) })
+// figures reads what is counted and added up, rows if nothing is named but the groups, and which of the results are asked for.
+func figures(selected string, groups []string, having string) (numbers []map[string]string, filters []any, ok bool) {
+	named := slices.DeleteFunc(listed(selected), func(one string) bool { return slices.Contains(groups, one) })
 	if len(named) == 0 {
 		named = []string{"count"}
 	}
+	if numbers, ok = aggregates(named); !ok || having == "" {
+		return numbers, nil, ok
+	}
 
-	return aggregates(named)
+	return limits(having, numbers)
 }
 
 // limits reads which numbers SQL's HAVING asks for: filters of the result, by the numbers' names. One that is not among the numbers
