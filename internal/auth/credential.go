@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -33,6 +34,16 @@ func Read(ctx context.Context, authorization string, tokens *Tokens) (Credential
 	}
 
 	return tokens.verify(ctx, secret)
+}
+
+// Authorization is the request's Authorization header. The password of Basic authentication, which is all that operators' browsers
+// and Prometheus support, counts as a bearer token.
+func Authorization(r *http.Request) string {
+	if _, password, ok := r.BasicAuth(); ok {
+		return "Bearer " + password
+	}
+
+	return r.Header.Get("Authorization")
 }
 
 // keyPrefix distinguishes our keys from tokens, and lets scanners for leaked secrets find them.

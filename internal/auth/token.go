@@ -142,27 +142,23 @@ func userClaim(claims map[string]json.RawMessage, name string) (string, error) {
 // scopesOf returns our scopes among those in scope (words in a text) or scp (a list). A token without any scope claim
 // may read and chat.
 func scopesOf(claims map[string]json.RawMessage) ([]string, error) {
+	if claims["scope"] == nil && claims["scp"] == nil {
+		return []string{scopeRead, scopeChat}, nil
+	}
 	named, err := textClaim(claims, "scope")
 	if err != nil {
 		return nil, err
 	}
-	words := strings.Fields(named)
-	if raw, there := claims["scp"]; there {
-		var list []string
-		if err := json.Unmarshal(raw, &list); err != nil {
-			text, err := textClaim(claims, "scp")
-			if err != nil {
-				return nil, err
-			}
-			list = strings.Fields(text)
+	var scp []string
+	if json.Unmarshal(claims["scp"], &scp) != nil {
+		text, err := textClaim(claims, "scp")
+		if err != nil {
+			return nil, err
 		}
-		words = append(words, list...)
-	}
-	if claims["scope"] == nil && claims["scp"] == nil {
-		return []string{scopeRead, scopeChat}, nil
+		scp = strings.Fields(text)
 	}
 
-	return slices.DeleteFunc(words, func(word string) bool {
+	return slices.DeleteFunc(append(strings.Fields(named), scp...), func(word string) bool {
 		return word != scopeRead && word != scopeChat && word != scopeAdmin
 	}), nil
 }

@@ -56,20 +56,11 @@ func ObserveRows(meters metric.MeterProvider, pool *pgxpool.Pool, logger *slog.L
 		ctx, cancel := context.WithTimeout(ctx, gaugeTimeout)
 		defer cancel()
 		figures, err := db.New().Metrics(ctx, pool, lately)
-		for _, f := range figures {
-			by := slices.Clone(labels)
-			for pair := range slices.Chunk(f.Labels, 2) {
-				by = append(by, attribute.String(pair[0], pair[1]))
-			}
-			switch gauge := instruments[f.Name].(type) {
-			case metric.Int64Observable:
-				observer.ObserveInt64(gauge, int64(f.Value), metric.WithAttributes(by...))
-			case metric.Float64Observable:
-				observer.ObserveFloat64(gauge, f.Value, metric.WithAttributes(by...))
-			}
-		}
 		if err != nil {
 			logger.WarnContext(ctx, "metrics not read", slog.String("error", problem.OneLine(err.Error())))
+		}
+		for _, f := range figures {
+			observe(observer, instruments[f.Name], f, labels)
 		}
 
 		return nil // this process's own figures are still shown
@@ -79,6 +70,19 @@ func ObserveRows(meters metric.MeterProvider, pool *pgxpool.Pool, logger *slog.L
 	}
 
 	return nil
+}
+
+func observe(observer metric.Observer, instrument metric.Observable, figure *db.MetricsRow, labels []attribute.KeyValue) {
+	by := slices.Clone(labels)
+	for pair := range slices.Chunk(figure.Labels, 2) {
+		by = append(by, attribute.String(pair[0], pair[1]))
+	}
+	switch gauge := instrument.(type) {
+	case metric.Int64Observable:
+		observer.ObserveInt64(gauge, int64(figure.Value), metric.WithAttributes(by...))
+	case metric.Float64Observable:
+		observer.ObserveFloat64(gauge, figure.Value, metric.WithAttributes(by...))
+	}
 }
 
 func makeGauges(meter metric.Meter) (map[string]metric.Observable, error) {

@@ -49,8 +49,7 @@ func (a *api) registerOperator(mux *http.ServeMux) {
 	}
 }
 
-// admin requires an admin key: as a bearer token or, because browsers and Prometheus support it, as the password of
-// Basic authentication.
+// admin requires an admin key, as [auth.Authorization] reads it.
 func (a *api) admin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := a.checkAdmin(r); err != nil {
@@ -66,11 +65,7 @@ func (a *api) admin(next http.Handler) http.Handler {
 }
 
 func (a *api) checkAdmin(r *http.Request) error {
-	authorization := r.Header.Get("Authorization")
-	if _, password, ok := r.BasicAuth(); ok {
-		authorization = "Bearer " + password
-	}
-	who, err := a.gate.Identify(r.Context(), authorization)
+	who, err := a.gate.Identify(r.Context(), auth.Authorization(r))
 	if err == nil && !who.Admin() {
 		err = auth.ErrForbidden
 	}

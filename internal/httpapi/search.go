@@ -154,19 +154,20 @@ func (a *api) mentionList(ctx context.Context, in *mentionsIn) (mentionList, err
 	out := mentionList{Page[mention]{Items: []mention{}}}
 	err := a.readAll(ctx, func(tx pgx.Tx) error {
 		for _, entity := range a.Domain.Entities {
-			room := min(mentionsPerType, maxMentions-len(out.Items))
-			if room <= 0 || entity.Reference || entity.Singleton || entity.Part { // not rows of the user's own
+			if entity.Reference || entity.Singleton || entity.Part { // not rows of the user's own
 				continue
+			}
+			room := min(mentionsPerType, maxMentions-len(out.Items))
+			if room == 0 {
+				break
 			}
 			list, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, entity.Type, crud.ListParams{Limit: room, Query: in.Q})
 			if err != nil {
 				return fmt.Errorf("list %s: %w", entity.Table, err)
 			}
-			for _, row := range list.Rows {
-				out.Items = append(out.Items, mention{
-					RefType: entity.Type, UUID: fmt.Sprint(row.Data[entity.Key.Name]), Label: entity.Label.Render(row.Data),
-				})
-			}
+			out.Items = append(out.Items, mapped(list.Rows, func(row crud.Row) mention {
+				return mention{RefType: entity.Type, UUID: fmt.Sprint(row.Data[entity.Key.Name]), Label: entity.Label.Render(row.Data)}
+			})...)
 		}
 
 		return nil

@@ -161,11 +161,7 @@ func (r *Router) who(request *http.Request) (directory.Who, error) {
 	if r.OpenUser != "" {
 		return directory.Who{Name: r.OpenUser}, nil
 	}
-	authorization := request.Header.Get("Authorization")
-	if _, password, ok := request.BasicAuth(); ok { // operators' browsers
-		authorization = "Bearer " + password
-	}
-	credential, err := auth.Read(request.Context(), authorization, r.Tokens)
+	credential, err := auth.Read(request.Context(), auth.Authorization(request), r.Tokens)
 
 	return directory.Who{KeyHash: credential.KeyHash, Name: credential.User}, err
 }
@@ -188,11 +184,7 @@ func (r *Router) follow(w http.ResponseWriter, request *http.Request, who direct
 		if until.IsZero() { // the request itself may have waited for long
 			until = time.Now().Add(r.Patience)
 		}
-		ask := r.Users.Ask
-		if !answer.elsewhere() { // it may just have failed, which is no reason to wait
-			ask = r.Users.Look
-		}
-		now, err := ask(request.Context(), who)
+		now, err := r.ask(request.Context(), who, answer)
 		moved := now.Epoch != user.Epoch || now.Database != user.Database
 		again := answer.elsewhere() || moved && answer.harmless(began, request)
 		if err != nil || !again || !body.whole() || time.Now().After(until) {
@@ -207,6 +199,15 @@ func (r *Router) follow(w http.ResponseWriter, request *http.Request, who direct
 		}
 		user = now
 	}
+}
+
+// ask asks the directory where the user is now. A database that has just failed is no reason to wait for it.
+func (r *Router) ask(ctx context.Context, who directory.Who, answer *held) (directory.User, error) {
+	if answer.elsewhere() {
+		return r.Users.Ask(ctx, who)
+	}
+
+	return r.Users.Look(ctx, who)
 }
 
 // serve reports whether the database was asked.
@@ -293,8 +294,17 @@ func (h *held) elsewhere() bool { return h.Header().Get(problem.ElsewhereHeader)
 
 // harmless reports whether the request can be sent again: it has done nothing, or is idempotent.
 func (h *held) harmless(began bool, request *http.Request) bool {
-	return h.status == http.StatusUnauthorized || !began ||
-		request.Method == http.MethodGet || request.Method == http.MethodHead || request.Method == http.MethodPost && request.Header.Get("Idempotency-Key") != ""
+	if h.status == http.StatusUnauthorized || !began {
+		return true
+	}
+	switch request.Method {
+	case http.MethodGet, http.MethodHead:
+		return true
+	case http.MethodPost:
+		return request.Header.Get("Idempotency-Key") != ""
+	default:
+		return false
+	}
 }
 
 func (h *held) send() {
