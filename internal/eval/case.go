@@ -151,13 +151,13 @@ func (src *Source) dump(ctx context.Context, tx pgx.Tx, whole bool) (sql string,
 
 // seed is SQL that recreates the rows, with the shared ones they reference.
 func (p *past) seed(ctx context.Context, moment time.Time) (string, error) {
-	tables, err := p.at(ctx, moment)
+	tables, err := p.tablesAt(ctx, moment)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	if p.source != "" {
-		if err := p.account(ctx, &b); err != nil {
+		if err := p.writeAccount(ctx, &b); err != nil {
 			return "", err
 		}
 	} else if p.bound.Name == kitchen {
@@ -165,11 +165,11 @@ func (p *past) seed(ctx context.Context, moment time.Time) (string, error) {
 	}
 	for _, t := range slices.Backward(tables) { // referenced rows first
 		if t.entity.Reference && !p.whole {
-			t.only(tables)
+			t.keepReferenced(tables)
 		}
 	}
 	for _, t := range tables {
-		sql, err := t.sql()
+		sql, err := t.insertSQL()
 		if err != nil {
 			return "", err
 		}
@@ -182,8 +182,8 @@ func (p *past) seed(ctx context.Context, moment time.Time) (string, error) {
 // kitchen is a domain with rows of a demo user, whose names for shared rows would conflict.
 const kitchen = "kitchen"
 
-// account maps the user in alfred.user_id to the account of the conversation's user.
-func (p *past) account(ctx context.Context, b *strings.Builder) error {
+// writeAccount maps the user in alfred.user_id to the account of the conversation's user.
+func (p *past) writeAccount(ctx context.Context, b *strings.Builder) error {
 	name := pgx.Identifier{p.bound.Schema, "alfred_accounts"}.Sanitize()
 	var account *string
 	err := p.tx.QueryRow(ctx, "SELECT account::text FROM "+name+" WHERE alfred_user = $1", p.user).Scan(&account)

@@ -54,8 +54,8 @@ func (c *checker) fault(turn int, check, want, got string) {
 	c.faults = append(c.faults, Fault{Turn: turn, Check: check, Want: want, Got: got})
 }
 
-// look checks what must be true after a turn or, if turn has only writes, at the end.
-func (c *checker) look(ctx context.Context, e *Expect, turn *Played) error {
+// checkExpectations checks what must be true after a turn or, if turn has only writes, at the end.
+func (c *checker) checkExpectations(ctx context.Context, e *Expect, turn *Played) error {
 	n := turn.Number
 	if n > 0 || e.Status != "" {
 		if want := cmp.Or(e.Status, "succeeded"); turn.Status != want {
@@ -65,18 +65,18 @@ func (c *checker) look(ctx context.Context, e *Expect, turn *Played) error {
 	if e.Asks != nil && !asked(*e.Asks, turn.Asks) {
 		c.fault(n, "question", *e.Asks, cmp.Or(turn.Asks, "none"))
 	}
-	c.words(n, &e.Reply, turn.Reply)
+	c.checkWords(n, &e.Reply, turn.Reply)
 	if e.Writes != nil {
 		want := slices.Sorted(slices.Values(*e.Writes))
 		if got := tables(turn.writes); !slices.Equal(got, want) {
 			c.fault(n, "tables written", list(want), list(got))
 		}
 	}
-	if err := c.refs(ctx, n, e.Refs); err != nil {
+	if err := c.checkRefs(ctx, n, e.Refs); err != nil {
 		return err
 	}
 	for i := range e.SQL {
-		if err := c.sql(ctx, n, &e.SQL[i]); err != nil {
+		if err := c.checkSQL(ctx, n, &e.SQL[i]); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func asked(want, got string) bool {
 	return want == got
 }
 
-func (c *checker) words(turn int, w *Words, reply string) {
+func (c *checker) checkWords(turn int, w *Words, reply string) {
 	low := strings.ToLower(reply)
 	for _, word := range w.Has {
 		if !strings.Contains(low, strings.ToLower(word)) {
@@ -113,8 +113,8 @@ func (c *checker) words(turn int, w *Words, reply string) {
 	}
 }
 
-// refs compares states, or last actions.
-func (c *checker) refs(ctx context.Context, turn int, want map[string]string) error {
+// checkRefs compares states, or last actions.
+func (c *checker) checkRefs(ctx context.Context, turn int, want map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		got, state, action := "no such ref", "none", "none"
 		err := c.pool.QueryRow(ctx, `SELECT state::text, action FROM alfred.entity_refs WHERE session_id = $1 AND ref = $2`, c.session, name).Scan(&state, &action)
@@ -132,9 +132,9 @@ func (c *checker) refs(ctx context.Context, turn int, want map[string]string) er
 	return nil
 }
 
-// sql runs a statement, as the user unless it says otherwise. A statement that fails is the case's fault, not the
+// checkSQL runs a statement, as the user unless it says otherwise. A statement that fails is the case's fault, not the
 // assistant's.
-func (c *checker) sql(ctx context.Context, turn int, q *Query) error {
+func (c *checker) checkSQL(ctx context.Context, turn int, q *Query) error {
 	var got [][]*string
 	read := func(tx pgx.Tx) (err error) {
 		if _, err = tx.Exec(ctx, alsoIn, pgx.Identifier{c.schema}.Sanitize(), true); err != nil {

@@ -11,15 +11,15 @@ import (
 	"alfred/internal/pg"
 )
 
-// ending checks the whole conversation.
-func (t *trial) ending(ctx context.Context) error {
+// checkWhole checks the whole conversation.
+func (t *trial) checkWhole(ctx context.Context) error {
 	whole := &Played{}
 	for i := range t.result.Turns {
 		whole.writes = append(whole.writes, t.result.Turns[i].writes...)
 		whole.Reply += t.result.Turns[i].Reply + "\n"
 		whole.Asks, whole.Status = t.result.Turns[i].Asks, t.result.Turns[i].Status
 	}
-	if err := t.check.look(ctx, &t.c.Expect, whole); err != nil {
+	if err := t.check.checkExpectations(ctx, &t.c.Expect, whole); err != nil {
 		return err
 	}
 	t.limits()

@@ -43,7 +43,7 @@ const scratchPrefix = "alfred_eval_"
 // Run runs every case of a suite with a model. An error means that nothing could be run; faults of a case are in its
 // result.
 func (l *Lab) Run(ctx context.Context, s *Suite, model string) (*Run, error) {
-	if err := s.only(l.Only); err != nil {
+	if err := s.keepMatching(l.Only); err != nil {
 		return nil, err
 	}
 	var run *Run
@@ -118,13 +118,13 @@ func (l *Lab) try(ctx context.Context, s *Suite, c *Case, model string, server *
 	if err != nil {
 		return Trial{Outcome: Broken, Error: err.Error()}
 	}
-	defer dropped(ctx, server, name)
+	defer dropDatabase(ctx, server, name)
 
 	return (&trial{lab: l, suite: s, c: c, model: model}).run(ctx, address)
 }
 
-// dropped drops a database even after the timeout; the next run sweeps up what remains.
-func dropped(ctx context.Context, server *scratch.Server, name string) {
+// dropDatabase drops a database even after the timeout; the next run sweeps up what remains.
+func dropDatabase(ctx context.Context, server *scratch.Server, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	_ = server.Drop(ctx, name)
@@ -136,7 +136,7 @@ func (s *Suite) template(ctx context.Context, server *scratch.Server) (name stri
 	if err != nil {
 		return "", nil, err
 	}
-	drop = func() { dropped(ctx, server, name) }
+	drop = func() { dropDatabase(ctx, server, name) }
 	if err := s.build(ctx, address); err != nil {
 		drop()
 

@@ -86,8 +86,8 @@ func (w *wrote) differs(other *wrote) (columns []string) {
 	return columns
 }
 
-// alike reports whether two writes did the same to the same row, or created one of the same type.
-func (w *wrote) alike(other *wrote) bool {
+// sameWrite reports whether two writes did the same to the same row, or created one of the same type.
+func (w *wrote) sameWrite(other *wrote) bool {
 	return w.Kind == other.Kind && w.Action == other.Action && (w.ID == other.ID || w.Action == "created")
 }
 
@@ -95,7 +95,7 @@ func (w *wrote) alike(other *wrote) bool {
 func compare(was, is []wrote) (r Rows, other []string) {
 	missing, extra := slices.Clone(was), []wrote{}
 	take := func(now *wrote, fits func(then *wrote) bool) *wrote {
-		at := slices.IndexFunc(missing, func(then wrote) bool { return now.alike(&then) && fits(&then) })
+		at := slices.IndexFunc(missing, func(then wrote) bool { return now.sameWrite(&then) && fits(&then) })
 		if at < 0 {
 			return nil
 		}

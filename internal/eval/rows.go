@@ -39,9 +39,9 @@ type past struct {
 	notes  []string // what could not be rolled back
 }
 
-// at returns the tables as they were, parents before children: the rows the user sees now, with the changes of the
+// tablesAt returns the tables as they were, parents before children: the rows the user sees now, with the changes of the
 // user's turns since then rolled back, last first. Changes by other programs are not rolled back.
-func (p *past) at(ctx context.Context, moment time.Time) ([]*table, error) {
+func (p *past) tablesAt(ctx context.Context, moment time.Time) ([]*table, error) {
 	if _, err := p.tx.Exec(ctx, `SELECT set_config('alfred.user_id', $1, true)`, p.user.String()); err != nil {
 		return nil, fmt.Errorf("read the user's rows: %w", err)
 	}
@@ -204,8 +204,8 @@ func (t *table) keyOf(row map[string]any) string {
 	return strings.Join(parts, ":")
 }
 
-// only keeps the shared rows that others reference.
-func (t *table) only(tables []*table) {
+// keepReferenced keeps the shared rows that others reference.
+func (t *table) keepReferenced(tables []*table) {
 	used := map[string]bool{}
 	for _, other := range tables {
 		for _, c := range other.entity.Columns {
@@ -230,8 +230,8 @@ func (t *table) collect(column string, into map[string]bool) {
 	}
 }
 
-// sql inserts the rows on behalf of the user in alfred.user_id. Shared rows replace existing ones.
-func (t *table) sql() (string, error) {
+// insertSQL inserts the rows on behalf of the user in alfred.user_id. Shared rows replace existing ones.
+func (t *table) insertSQL() (string, error) {
 	if len(t.rows) == 0 {
 		return "", nil
 	}
@@ -239,7 +239,7 @@ func (t *table) sql() (string, error) {
 	if owner := t.entity.Owner; owner != nil && owner.Default != "" && !t.viewed { // its default fills it
 		columns = slices.DeleteFunc(columns, func(name string) bool { return name == owner.Name })
 	}
-	data, err := t.json(columns)
+	data, err := t.valuesJSON(columns)
 	if err != nil {
 		return "", fmt.Errorf("write the rows of %s: %w", t.entity.Table, err)
 	}
@@ -260,8 +260,8 @@ func (t *table) sql() (string, error) {
 	return b.String(), nil
 }
 
-// json is the rows' values in some columns, without those that are null.
-func (t *table) json(columns []string) (string, error) {
+// valuesJSON is the rows' values in some columns, without those that are null.
+func (t *table) valuesJSON(columns []string) (string, error) {
 	kept := make([]map[string]any, len(t.rows))
 	for i, row := range t.rows {
 		kept[i] = maps.Clone(row)

@@ -214,8 +214,8 @@ func (e *Expect) check() error {
 	return nil
 }
 
-// only keeps the cases whose names match a pattern.
-func (s *Suite) only(pattern string) error {
+// keepMatching keeps the cases whose names match a pattern.
+func (s *Suite) keepMatching(pattern string) error {
 	if pattern == "" {
 		return nil
 	}

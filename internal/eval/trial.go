@@ -45,7 +45,7 @@ func (t *trial) run(ctx context.Context, address string) Trial {
 	limit := cmp.Or(t.lab.Timeout, usual)
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := t.hold(bounded, address)
+	err := t.holdConversation(bounded, address)
 	switch {
 	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
 		t.result.Outcome, t.result.Error = Broken, fmt.Sprintf("it hangs: not over after %s, %s", limit, t.where())
@@ -84,7 +84,7 @@ func (t *trial) where() string {
 	}
 }
 
-func (t *trial) hold(ctx context.Context, address string) (err error) {
+func (t *trial) holdConversation(ctx context.Context, address string) (err error) {
 	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred eval", MaxConns: trialConns, URL: address})
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (t *trial) hold(ctx context.Context, address string) (err error) {
 		return err
 	}
 	t.check = checker{pool: pool, asUser: t.reader.Read, session: t.session, schema: bound.Schema}
-	stop, err := t.work(ctx, bound)
+	stop, err := t.startWorker(ctx, bound)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (t *trial) hold(ctx context.Context, address string) (err error) {
 		return errors.Join(err, t.brokenOff(ctx))
 	}
 
-	return t.ending(ctx)
+	return t.checkWhole(ctx)
 }
 
 // trialConns is how many connections a trial may use.
@@ -128,7 +128,7 @@ func (t *trial) seed(ctx context.Context, schema string) error {
 		return fmt.Errorf("start the conversation: %w", err)
 	}
 	for _, sql := range []string{t.suite.Seed, t.c.Seed} {
-		if err := t.owner(ctx, schema, sql); err != nil {
+		if err := t.runAsOwner(ctx, schema, sql); err != nil {
 			return fmt.Errorf("seed: %w", err)
 		}
 	}
@@ -136,8 +136,8 @@ func (t *trial) seed(ctx context.Context, schema string) error {
 	return nil
 }
 
-// owner runs SQL as the database's owner, on behalf of the user.
-func (t *trial) owner(ctx context.Context, schema, sql string) error {
+// runAsOwner runs SQL as the database's owner, on behalf of the user.
+func (t *trial) runAsOwner(ctx context.Context, schema, sql string) error {
 	if sql == "" {
 		return nil
 	}
@@ -155,8 +155,8 @@ func (t *trial) owner(ctx context.Context, schema, sql string) error {
 	})
 }
 
-// work starts a worker; the returned function stops it.
-func (t *trial) work(ctx context.Context, bound *domain.Domain) (stop func() error, err error) {
+// startWorker starts a worker; the returned function stops it.
+func (t *trial) startWorker(ctx context.Context, bound *domain.Domain) (stop func() error, err error) {
 	config, index, err := t.lab.Worker(ctx, t.pool, bound, t.model)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (t *trial) talk(ctx context.Context) error {
 // turn plays one message and checks the result.
 func (t *trial) turn(ctx context.Context, turn *Turn) error {
 	number := len(t.result.Turns) + 1
-	if err := t.owner(ctx, t.check.schema, turn.Before); err != nil {
+	if err := t.runAsOwner(ctx, t.check.schema, turn.Before); err != nil {
 		return fmt.Errorf("turn %d: before: %w", number, err)
 	}
 	mark, err := t.watch.mark(ctx)
@@ -234,13 +234,13 @@ func (t *trial) turn(ctx context.Context, turn *Turn) error {
 	if err != nil {
 		return fmt.Errorf("turn %d: %w", number, err)
 	}
-	if played.writes, err = t.watch.since(ctx, mark); err != nil {
+	if played.writes, err = t.watch.writesSince(ctx, mark); err != nil {
 		return err
 	}
 	t.result.Turns = append(t.result.Turns, *played)
 	t.said = append(t.said, llm.Message{Role: llm.RoleUser, Content: turn.Say}, llm.Message{Role: llm.RoleAssistant, Content: played.Reply})
 	t.result.add(played)
-	strays, err := t.watch.outside(ctx, played.writes)
+	strays, err := t.watch.rowsOfOthers(ctx, played.writes)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (t *trial) turn(ctx context.Context, turn *Turn) error {
 		return t.after(ctx, t, played)
 	}
 
-	return t.check.look(ctx, &turn.Expect, played)
+	return t.check.checkExpectations(ctx, &turn.Expect, played)
 }
 
 func (r *Trial) add(p *Played) {

@@ -61,8 +61,8 @@ func (w *watch) mark(ctx context.Context) (at int64, err error) {
 	return at, err
 }
 
-// since returns what was written after a mark.
-func (w *watch) since(ctx context.Context, mark int64) ([]write, error) {
+// writesSince returns what was written after a mark.
+func (w *watch) writesSince(ctx context.Context, mark int64) ([]write, error) {
 	return pg.Collect(ctx, w.pool, pgx.RowToStructByPos[write], "read what was written", `SELECT id, relation, op, old, new FROM alfred_watch.writes WHERE id > $1 ORDER BY id`, mark)
 }
 
@@ -77,8 +77,8 @@ func tables(writes []write) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// outside returns the written rows of types with an owner that the user saw neither before nor afterwards.
-func (w *watch) outside(ctx context.Context, writes []write) ([]write, error) {
+// rowsOfOthers returns the written rows of types with an owner that the user saw neither before nor afterwards.
+func (w *watch) rowsOfOthers(ctx context.Context, writes []write) ([]write, error) {
 	now, err := w.keys(ctx)
 	if err != nil {
 		return nil, err
