@@ -44,6 +44,37 @@ func acceptDraft(s *scene, c *command) bool {
 	return lead == "draft" || anything.MatchString(c.text) || known && lead != "add" && lead != "new"
 }
 
+var (
+	otherPlace = regexp.MustCompile(`(?i)\b(?:to|in|into|on|from|off|for) (?:my|our|the) ([\pL ]+)`)
+	newDraft   = regexp.MustCompile(`(?i)^(?:make|create|add|write|give|suggest|draft)(?: me| us)? (?:an?|some|another|two|three|new|something)\b`)
+)
+
+// acceptRevise: a change of the draft that was just mentioned, unless the message names a list, a day or another thing.
+func acceptRevise(s *scene, c *command) bool {
+	c.kind = s.lex.draftable
+	draft := s.draftInTalk()
+	if drafts := s.drafts(c.kind); draft == nil && len(drafts) == 1 && draftWord.MatchString(c.text) {
+		draft = drafts[0]
+	}
+	if draft == nil || c.kind == nil || draft.Type != c.kind.Type || newDraft.MatchString(c.text) {
+		return false
+	}
+	if others := s.find(c.text).entities; len(others) > 0 && !slices.Contains(others, draft) {
+		return false
+	}
+	if m := otherPlace.FindStringSubmatch(c.text); m != nil {
+		if place, _ := s.lex.typeAndValues(m[1]); place != nil && place != c.kind {
+			return false
+		}
+	}
+	if s.lex.schedule != nil && (len(dates(c.text, s.Today)) > 0 || slices.Contains(s.lex.typesIn(c.text), s.lex.schedule)) {
+		return false
+	}
+	c.about = s.find(draft.Ref)
+
+	return true
+}
+
 // unsaved follows what introduces drafts.
 const unsaved = " It is not saved yet. " + offerWords + "it?"
 

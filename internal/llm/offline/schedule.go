@@ -2,6 +2,8 @@ package offline
 
 import (
 	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +12,53 @@ import (
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
+
+var planWords = regexp.MustCompile(`(?i)\b(?:days?|week|weekend|meals?|menu|plan)\b`)
+
+// acceptPlan: "plan dinners for the week" drafts a row of the schedule for each day.
+func acceptPlan(s *scene, c *command) bool {
+	c.kind = s.lex.schedule
+	at := onDay.FindStringSubmatch(c.text)
+	if c.kind == nil || one.MatchString(trimName(c.object)) || at != nil && one.MatchString(at[1]) {
+		return false
+	}
+	c.values = s.lex.valuesIn(c.text, c.kind)
+	object := unwanted.ReplaceAllString(c.object, "")
+	if len(s.find(object, s.lex.planned).entities) > 0 {
+		return false
+	}
+	if planWords.MatchString(c.object) {
+		return true
+	}
+	unnamed := s.restOf(titleNoise.ReplaceAllString(object+" ", " "), c.kind) == "" // what has a name is looked up by it
+
+	return within(c.text, "plan") && unnamed && (len(c.values) > 0 || len(dates(c.object, s.Today)) > 0)
+}
+
+// onDay splits a request where its day begins.
+var onDay = regexp.MustCompile(`(?i)^\S+ (.+) (?:to|on|for|in|into|at) (.+)$`)
+
+// acceptSchedule: "put it on Friday's dinner", "add this to my meal plan".
+func acceptSchedule(s *scene, c *command) bool {
+	e, when := s.lex.schedule, c.text[strings.Index(c.text, c.object)+len(c.object):]
+	if e == nil {
+		return false
+	}
+	if at := onDay.FindStringSubmatch(c.text); at != nil && len(dates(at[2], s.Today)) > 0 {
+		c.object, when = at[1], at[2] // the whole name, however many words it has
+	}
+	c.object, c.kind, c.values = cutDates(c.object), e, s.lex.valuesIn(when, e)
+	what, where := s.lex.leadingType(c.object), s.lex.typeIn(when)
+	otherThing := what != nil && what != e && what != s.lex.planned
+	otherPlace := where != nil && where != e
+	saysWhen := where == e || len(c.values) > 0 || len(dates(when, s.Today)) > 0
+	if otherThing || otherPlace || !saysWhen {
+		return false
+	}
+	c.about = s.find(c.object, s.lex.planned)
+
+	return len(c.about.entities) > 0 || c.about.name != "" && slices.Contains([]string{"put", "plan", "schedule"}, c.lead())
+}
 
 // schedule assigns one thing to a day. A draft is saved first, and only with the user's consent.
 func (p *planner) schedule() {
