@@ -57,8 +57,8 @@ func (t *talk) refuse(code string, err error) {
 	t.screen.problem(code, err.Error())
 }
 
-// refused shows an error that the user can correct, and returns any other.
-func (t *talk) refused(err error) error {
+// showRefusal shows an error that the user can correct, and returns any other.
+func (t *talk) showRefusal(err error) error {
 	p := problem.Of(err)
 	if p.Status >= http.StatusInternalServerError {
 		return err
@@ -140,7 +140,7 @@ func (t *talk) save(ctx context.Context, ref string) error {
 		return nil
 	}
 	if err != nil {
-		return t.refused(fmt.Errorf("save %s: %w", ref, err))
+		return t.showRefusal(fmt.Errorf("save %s: %w", ref, err))
 	}
 	t.screen.saved(ref, row)
 

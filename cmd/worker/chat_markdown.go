@@ -106,9 +106,9 @@ func trimRight(line string) string {
 	return ansi.Truncate(line, ansi.StringWidth(kept), "")
 }
 
-// ripe is how many bytes of a streaming reply can be rendered already: whole paragraphs whose layout later text cannot
+// renderable is how many bytes of a streaming reply can be rendered already: whole paragraphs whose layout later text cannot
 // change.
-func ripe(text string) int {
+func renderable(text string) int {
 	whole, fenced := 0, false
 	lines := strings.SplitAfter(text, "\n")
 	at := 0

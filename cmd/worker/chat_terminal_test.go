@@ -182,7 +182,7 @@ func TestY17MarkdownOnATerminal(t *testing.T) {
 		"1. one\n\n2. two":                 "",
 		"One.\n\n**Two** and":              "One.\n\n",
 	} {
-		require.Equal(t, want, text[:ripe(text)], text)
+		require.Equal(t, want, text[:renderable(text)], text)
 	}
 }
 

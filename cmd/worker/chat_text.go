@@ -139,7 +139,7 @@ func (s *textScreen) say(piece string) {
 	}
 	if s.terminal != nil {
 		s.pending += piece
-		whole := ripe(s.pending)
+		whole := renderable(s.pending)
 		s.block(s.pending[:whole])
 		s.pending = s.pending[whole:]
 

@@ -37,7 +37,7 @@ func (t *talk) run(ctx context.Context) error {
 	for {
 		line, err := t.line()
 		if err == nil {
-			err = cmp.Or(t.take(ctx, strings.TrimSpace(line)), t.screen.failed())
+			err = cmp.Or(t.handleLine(ctx, strings.TrimSpace(line)), t.screen.failed())
 		}
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, errQuit):
@@ -77,8 +77,8 @@ func (t *talk) line() (string, error) {
 	}
 }
 
-// take handles one line. Errors the user can correct are shown, not returned.
-func (t *talk) take(ctx context.Context, line string) error {
+// handleLine handles one line. Errors the user can correct are shown, not returned.
+func (t *talk) handleLine(ctx context.Context, line string) error {
 	if line == "" {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (t *talk) take(ctx context.Context, line string) error {
 		return t.command(ctx, line)
 	}
 
-	return t.say(ctx, t.chosen(line))
+	return t.say(ctx, t.messageOf(line))
 }
 
 // message is what a line means: words, or an option of a question.
@@ -95,8 +95,8 @@ type message struct {
 	answer *jobs.Answer
 }
 
-// chosen is the option selected by number or label, if the last reply asked to choose.
-func (t *talk) chosen(line string) message {
+// messageOf is the option selected by number or label, if the last reply asked to choose.
+func (t *talk) messageOf(line string) message {
 	if t.last == nil || t.last.Question == nil || t.last.Question.Status != "open" {
 		return message{text: line}
 	}
@@ -114,7 +114,7 @@ func (t *talk) chosen(line string) message {
 func (t *talk) say(ctx context.Context, said message) error {
 	made, err := t.enqueue(ctx, said)
 	if err != nil {
-		return t.refused(err)
+		return t.showRefusal(err)
 	}
 	turn, interrupted, err := t.follow(ctx, made.TurnID)
 	if err != nil {

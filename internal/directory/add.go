@@ -54,7 +54,7 @@ func (d *Directory) AddDatabase(ctx context.Context, database Database) (int64, 
 	if err := pg.CheckSchema(ctx, source, slog.New(slog.DiscardHandler)); err != nil {
 		return 0, err
 	}
-	if err := d.unknown(ctx, database.Name, source); err != nil {
+	if err := d.checkNoOtherName(ctx, database.Name, source); err != nil {
 		return 0, err
 	}
 	err = pg.InTx(ctx, d.pool, func(tx pgx.Tx) error {
@@ -80,8 +80,8 @@ func (d *Directory) AddDatabase(ctx context.Context, database Database) (int64, 
 	return added, nil
 }
 
-// unknown checks that no other name leads to the database. One that does not answer is taken for another.
-func (d *Directory) unknown(ctx context.Context, name string, database *pgxpool.Pool) error {
+// checkNoOtherName checks that no other name leads to the database. One that does not answer is taken for another.
+func (d *Directory) checkNoOtherName(ctx context.Context, name string, database *pgxpool.Pool) error {
 	others, err := d.Databases(ctx)
 	if err != nil {
 		return err

@@ -107,14 +107,14 @@ func (d *Directory) Close() { d.pool.Close() }
 func (d *Directory) ByKey(ctx context.Context, hash []byte) (User, error) {
 	row, err := d.q.UserByKey(ctx, d.pool, hash)
 
-	return found((*entries.UserByNameRow)(row), err)
+	return userFrom((*entries.UserByNameRow)(row), err)
 }
 
 // ByName finds a user. Errors: [ErrUnknown].
 func (d *Directory) ByName(ctx context.Context, name string) (User, error) {
 	row, err := d.q.UserByName(ctx, d.pool, name)
 
-	return found(row, err)
+	return userFrom(row, err)
 }
 
 // Place finds a user, who gets the database with the fewest users if nobody knows them yet. Errors: [ErrNoDatabase].
@@ -133,7 +133,7 @@ func (d *Directory) Place(ctx context.Context, name string) (User, error) {
 	return user, err
 }
 
-func found(row *entries.UserByNameRow, err error) (User, error) {
+func userFrom(row *entries.UserByNameRow, err error) (User, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return User{}, ErrUnknown
 	}

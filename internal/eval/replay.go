@@ -99,7 +99,9 @@ func (l *Lab) again(ctx context.Context, suite *Suite, model string, r *replay) 
 	}
 	t := &trial{lab: &own, suite: suite, c: &suite.Cases[0], model: model, after: r.turn}
 
-	return l.onServer(ctx, suite, func(server *scratch.Server, template string) error { return t.holdConversation(ctx, server.Address(template)) })
+	return l.onServer(ctx, suite, func(server *scratch.Server, template string) error {
+		return t.holdConversation(ctx, server.Address(template))
+	})
 }
 
 // replay is a replay in progress.

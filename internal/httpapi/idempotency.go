@@ -23,10 +23,10 @@ type IdempotencyHeader struct {
 // errKeyReused: the key was used for another request.
 var errKeyReused = problem.New(http.StatusConflict, "conflict", "This Idempotency-Key was sent with another request: use a new one.")
 
-// once runs work, which returns the key of what it created, unless the caller has sent the same request with this
+// createOnce runs work, which returns the key of what it created, unless the caller has sent the same request with this
 // Idempotency-Key before: then it returns the key of what was created then, with again true. Without an Idempotency-Key
 // it always runs work. It waits for a concurrent request with the same key.
-func (a *api) once(ctx context.Context, tx pgx.Tx, key string, request any, work func() (string, error)) (made string, again bool, err error) {
+func (a *api) createOnce(ctx context.Context, tx pgx.Tx, key string, request any, work func() (string, error)) (made string, again bool, err error) {
 	if key == "" {
 		made, err = work()
 

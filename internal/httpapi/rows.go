@@ -95,7 +95,7 @@ func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) 
 	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (row crud.Row, err error) {
 		asked := crud.Asked{Operation: in.Operation, Args: encoded(in.Body), Told: in.Confirm, Version: versionOf(in.IfMatch)}
 		request := []any{"operate-row", in.RowPath, in.ToldSession, in.Operation, in.Confirm, in.Body}
-		_, again, err := a.once(ctx, tx, in.IdempotencyKey, request, func() (string, error) {
+		_, again, err := a.createOnce(ctx, tx, in.IdempotencyKey, request, func() (string, error) {
 			row, err = a.Rows.Operate(ctx, tx, user, in.Type, in.ID, asked)
 
 			return in.ID, err
@@ -145,7 +145,7 @@ func (a *api) rowGet(ctx context.Context, in *RowPath) (*rowOut, error) {
 
 func (a *api) rowCreate(ctx context.Context, in *rowCreateIn) (*rowOut, error) {
 	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (row crud.Row, err error) {
-		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-row", in.RowsPath, in.ToldSession, in.Body}, func() (string, error) {
+		made, again, err := a.createOnce(ctx, tx, in.IdempotencyKey, []any{"create-row", in.RowsPath, in.ToldSession, in.Body}, func() (string, error) {
 			row, err = a.Rows.Create(ctx, tx, user, in.Type, encoded(in.Body))
 
 			return row.Key, err

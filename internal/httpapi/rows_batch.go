@@ -67,7 +67,7 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOutBody, e
 	}
 	out := &rowBatchOutBody{Errors: []rowFault{}, Overwritten: []rowWas{}}
 	err = a.writeAll(ctx, func(tx pgx.Tx) error {
-		_, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"batch-rows", in.RowsPath, in.ToldSession, in.Body}, func() (string, error) {
+		_, _, err := a.createOnce(ctx, tx, in.IdempotencyKey, []any{"batch-rows", in.RowsPath, in.ToldSession, in.Body}, func() (string, error) {
 			err := a.rowChanges(ctx, tx, user, in, out)
 			if err == nil && (in.Body.Preview || len(out.Errors) > 0) {
 				err = errNotWritten
@@ -150,5 +150,5 @@ func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOutBody, 
 		return nil, fmt.Errorf("list changes of row: %w", err)
 	}
 
-	return &rowHistoryOutBody{whole(rows, func(r *db.RowEventListRow) rowEvent { return rowEvent(*r) })}, nil
+	return &rowHistoryOutBody{singlePage(rows, func(r *db.RowEventListRow) rowEvent { return rowEvent(*r) })}, nil
 }

@@ -115,13 +115,13 @@ func (a *api) labelsOf(ctx context.Context, hits []recall.Hit) (map[string]map[s
 
 func foundTurn(hit recall.Hit) found {
 	return found{
-		Type: hit.Kind, ID: hit.ID, Label: cut(hit.Message), Score: hit.Score,
-		SessionID: &hit.SessionID, Number: hit.Turn, At: &hit.At, Text: cut(cmp.Or(hit.Summary, hit.Reply)),
+		Type: hit.Kind, ID: hit.ID, Label: shorten(hit.Message), Score: hit.Score,
+		SessionID: &hit.SessionID, Number: hit.Turn, At: &hit.At, Text: shorten(cmp.Or(hit.Summary, hit.Reply)),
 	}
 }
 
-// cut shortens a text to one line.
-func cut(text string) string {
+// shorten shortens a text to one line.
+func shorten(text string) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= maxFoundText {
 		return string(runes)

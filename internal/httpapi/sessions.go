@@ -92,7 +92,7 @@ func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (session, 
 	body.Mode = cmp.Or(body.Mode, "plan")
 
 	return pg.Value(ctx, a.writeAll, func(tx pgx.Tx) (session, error) {
-		made, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-session", body}, func() (string, error) {
+		made, _, err := a.createOnce(ctx, tx, in.IdempotencyKey, []any{"create-session", body}, func() (string, error) {
 			row, err := a.q.SessionInsert(ctx, tx, &db.SessionInsertParams{
 				UserID: userOf(ctx), Domain: a.Domain.Name, Title: strings.TrimSpace(body.Title), Mode: body.Mode,
 			})
@@ -211,7 +211,7 @@ type forkIn struct {
 
 func (a *api) sessionFork(ctx context.Context, in *forkIn) (*jobs.Fork, error) {
 	return pg.Value(ctx, a.writeAll, func(tx pgx.Tx) (*jobs.Fork, error) {
-		made, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"fork-session", in.ID, in.Body.Turn}, func() (made string, err error) {
+		made, _, err := a.createOnce(ctx, tx, in.IdempotencyKey, []any{"fork-session", in.ID, in.Body.Turn}, func() (made string, err error) {
 			err = pg.AsTenant(ctx, tx, userOf(ctx), func(tx pgx.Tx) error {
 				fork, err := jobs.ForkSession(ctx, tx, in.ID.UUID, in.Body.Turn)
 				made = fork.String()
@@ -258,6 +258,6 @@ func (a *api) sessionBranches(ctx context.Context, in *SessionPath) (branchesOut
 			return branchesOutBody{}, fmt.Errorf("list branches: %w", err)
 		}
 
-		return branchesOutBody{whole(rows, func(r *db.SessionBranchesRow) branch { return branch(*r) })}, nil
+		return branchesOutBody{singlePage(rows, func(r *db.SessionBranchesRow) branch { return branch(*r) })}, nil
 	})
 }

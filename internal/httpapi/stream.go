@@ -58,7 +58,7 @@ func (a *api) whileGood(next source) source {
 			return nil, false, err
 		}
 		err = a.stillGood(ctx) // checked after reading: nothing read is newer than the check
-		if lost(err) {
+		if isAccessLost(err) {
 			return nil, true, nil
 		}
 
@@ -66,8 +66,8 @@ func (a *api) whileGood(next source) source {
 	}
 }
 
-// lost reports whether a caller has lost access, here at least.
-func lost(err error) bool {
+// isAccessLost reports whether a caller has lost access, here at least.
+func isAccessLost(err error) bool {
 	return errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere)
 }
 

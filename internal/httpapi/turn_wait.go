@@ -54,7 +54,7 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 			return nil
 		case <-signal:
 		case <-again.C:
-			if err := a.stillGood(ctx); lost(err) {
+			if err := a.stillGood(ctx); isAccessLost(err) {
 				return err
 			}
 		}
@@ -65,7 +65,7 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 func (a *api) endedByNow(ctx context.Context, id uuid.UUID, summarized bool) (ended bool, err error) {
 	err = pg.Patiently(ctx, func() (err error) {
 		if ended, err = a.turnEnded(ctx, id, summarized); err != nil {
-			err = a.believed(ctx, err)
+			err = a.unlessAccessLost(ctx, err)
 		}
 
 		return err
@@ -74,8 +74,8 @@ func (a *api) endedByNow(ctx context.Context, id uuid.UUID, summarized bool) (en
 	return ended, err
 }
 
-// believed is err, unless the caller has lost access meanwhile: what is missing here may be where the user is now.
-func (a *api) believed(ctx context.Context, err error) error {
+// unlessAccessLost is err, unless the caller has lost access meanwhile: what is missing here may be where the user is now.
+func (a *api) unlessAccessLost(ctx context.Context, err error) error {
 	return cmp.Or(a.stillGood(ctx), err)
 }
 

@@ -208,7 +208,7 @@ func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turn, error) {
 	}
 	t, err := a.turn(ctx, in.ID.UUID)
 
-	return t, a.believed(ctx, err)
+	return t, a.unlessAccessLost(ctx, err)
 }
 
 func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {

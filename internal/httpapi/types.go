@@ -61,7 +61,7 @@ type rowChild struct {
 type rowTypesOutBody struct{ Page[rowType] }
 
 func (a *api) typeList(context.Context, *struct{}) (rowTypesOutBody, error) {
-	return rowTypesOutBody{whole(a.Domain.Entities, func(entity *domain.Entity) rowType {
+	return rowTypesOutBody{singlePage(a.Domain.Entities, func(entity *domain.Entity) rowType {
 		return rowType{
 			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference, Writes: append([]domain.Verb{}, entity.Writes...),
 			Key: entity.Key.Name, Singleton: entity.Singleton, Fields: fields(entity), Operations: operations(a.Domain, entity),

@@ -122,8 +122,8 @@ func (c *changes) keep(of relation, values []*string) {
 	}
 }
 
-// tell has the tables know which of their rows have changed.
-func (c *changes) tell() {
+// noteInTables has the tables know which of their rows have changed.
+func (c *changes) noteInTables() {
 	for t, keys := range c.rows {
 		t.changed = "[" + strings.Join(slices.Sorted(maps.Keys(keys)), ",") + "]"
 	}

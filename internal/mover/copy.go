@@ -22,7 +22,7 @@ func (u *move) copy(ctx context.Context) error {
 	if err := u.setPlace(ctx, u.source, u.Epoch, placeAway); err != nil {
 		return err
 	}
-	if busy, err := u.busy(ctx); busy || err != nil {
+	if runs, err := u.turnRuns(ctx); runs || err != nil {
 		return errors.Join(err, ErrTurnRuns)
 	}
 

@@ -270,10 +270,10 @@ type action struct {
 func (u *move) steps() map[directory.Step]action {
 	steps := map[directory.Step]action{
 		directory.StepBegun:     {u.publish, directory.StepPublished},
-		directory.StepPublished: {u.accompany, directory.StepFollowed},
+		directory.StepPublished: {u.copyWhileServed, directory.StepFollowed},
 		directory.StepFollowed:  {u.close, directory.StepClosed},
-		directory.StepClosed:    {u.finish, directory.StepCopied},
-		directory.StepCopied:    {u.change, directory.StepSwitched},
+		directory.StepClosed:    {u.bringRest, directory.StepCopied},
+		directory.StepCopied:    {u.switchOver, directory.StepSwitched},
 		directory.StepSwitched:  {u.serve, directory.StepOpened},
 		directory.StepOpened:    {u.forget, directory.StepDone},
 	}
@@ -302,7 +302,7 @@ func (u *move) failed(ctx context.Context, err error) error {
 	return errors.Join(err, u.retreat(ctx))
 }
 
-func (u *move) change(ctx context.Context) error {
+func (u *move) switchOver(ctx context.Context) error {
 	if err := u.awaitClock(ctx); err != nil {
 		return err
 	}

@@ -86,8 +86,8 @@ func (u *move) retreat(ctx context.Context) error {
 	return errors.Join(u.setPlace(ctx, u.source, u.Epoch, placeHere), u.unpublish(ctx))
 }
 
-// accompany copies while the user is served, and reads what has changed meanwhile.
-func (u *move) accompany(ctx context.Context) error {
+// copyWhileServed copies while the user is served, and reads what has changed meanwhile.
+func (u *move) copyWhileServed(ctx context.Context) error {
 	err := u.transfer(ctx, func(from, to pgx.Tx) error {
 		if err := u.bringAll(ctx, from, to); err != nil {
 			return err
@@ -104,15 +104,15 @@ func (u *move) accompany(ctx context.Context) error {
 	return u.changes.read(reading)
 }
 
-// finish brings what has changed since it was copied. Whatever that does not bring over as it is, the whole copy does, for
+// bringRest brings what has changed since it was copied. Whatever that does not bring over as it is, the whole copy does, for
 // which the user waits longer.
-func (u *move) finish(ctx context.Context) error {
+func (u *move) bringRest(ctx context.Context) error {
 	reading, cancel := context.WithTimeout(ctx, readPatience)
 	defer cancel()
 	if err := u.changes.read(reading); err != nil {
 		return err
 	}
-	u.changes.tell()
+	u.changes.noteInTables()
 	u.changes.stop(ctx)
 	lost, err := u.changes.lost, errDiffers
 	u.changes = nil
@@ -122,7 +122,7 @@ func (u *move) finish(ctx context.Context) error {
 			if err := u.bringChanged(ctx, from, to); err != nil {
 				return err
 			}
-			if err := u.verify(ctx, from, to, u.looked(copied)); err != nil {
+			if err := u.verify(ctx, from, to, u.rowsToCompare(copied)); err != nil {
 				return err
 			}
 
@@ -138,10 +138,10 @@ func (u *move) finish(ctx context.Context) error {
 	return u.copy(ctx)
 }
 
-// looked says which rows the pause has time to compare by what they hold: of many those of the domain, whose triggers and
+// rowsToCompare says which rows the pause has time to compare by what they hold: of many those of the domain, whose triggers and
 // foreign keys may touch others than the changed ones, and of the engine's those that changed, as all the others have been
 // compared when they were copied, and whatever was written since is among the changes.
-func (u *move) looked(copied int64) func(*table) string {
+func (u *move) rowsToCompare(copied int64) func(*table) string {
 	limit := cmp.Or(u.ComparedRows, comparedRows)
 	if copied <= limit {
 		return everyRow

@@ -57,7 +57,7 @@ func (u *move) close(ctx context.Context) error {
 // awaitTurn waits for the end of the running turn. Errors: [ErrTurnRuns].
 func (u *move) awaitTurn(ctx context.Context) error {
 	for until := time.Now().Add(u.Patience); ; {
-		if busy, err := u.busy(ctx); err != nil || !busy {
+		if runs, err := u.turnRuns(ctx); err != nil || !runs {
 			return err
 		}
 		if time.Now().After(until) {
@@ -69,8 +69,8 @@ func (u *move) awaitTurn(ctx context.Context) error {
 	}
 }
 
-// busy: a turn runs, or its summary is being worded, for which the next turn would wait as long.
-func (u *move) busy(ctx context.Context) (busy bool, err error) {
+// turnRuns: a turn runs, or its summary is being worded, for which the next turn would wait as long.
+func (u *move) turnRuns(ctx context.Context) (busy bool, err error) {
 	err = u.source.QueryRow(ctx, `SELECT EXISTS (SELECT FROM turns AS t WHERE t.user_id = $1 AND (t.status = 'running'
 		OR t.status = 'succeeded' AND t.summarized_at IS NULL AND t.replied_at > clock_timestamp() - interval '3 seconds'))`, u.User.ID).Scan(&busy)
 	if err != nil {

@@ -189,7 +189,7 @@ func (u *move) createPublication(ctx context.Context, tx pgx.Tx) error {
 func (u *move) checkKeys(ctx context.Context) error {
 	some := map[string]bool{} // keys of the type are taken
 	for _, t := range ofDomain(u.tables) {
-		taken, err := u.taken(ctx, u.source, u.target, &t, "")
+		taken, err := u.takenKeys(ctx, u.source, u.target, &t, "")
 		some[t.entity.Type] = len(taken) > 0
 		switch of := t.entity.Key.FK; {
 		case err != nil:

@@ -51,7 +51,7 @@ func (u *move) renumber(ctx context.Context, from, to pgx.Tx) error {
 }
 
 func (u *move) renumberTable(ctx context.Context, from, to pgx.Tx, t *table) error {
-	taken, err := u.taken(ctx, from, to, t, remembered)
+	taken, err := u.takenKeys(ctx, from, to, t, remembered)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ const remembered = `SELECT r.entity_id FROM alfred.entity_refs AS r WHERE r.user
 	UNION SELECT c.entity_id FROM alfred.row_changes AS c WHERE c.user_id = '%[1]s' AND c.entity_type = $1
 	UNION `
 
-// taken are those keys of the user's rows that others' rows have at the target.
-func (u *move) taken(ctx context.Context, from, to db.DBTX, t *table, also string) ([]string, error) {
+// takenKeys are those keys of the user's rows that others' rows have at the target.
+func (u *move) takenKeys(ctx context.Context, from, to db.DBTX, t *table, also string) ([]string, error) {
 	key, args := quoted(t.entity.Key.Name), []any{}
 	if also != "" {
 		also, args = fmt.Sprintf(also, u.User.ID), []any{t.entity.Type}

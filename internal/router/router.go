@@ -124,20 +124,20 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 		return
 	}
-	who, err := r.who(request)
+	who, err := r.whoAsks(request)
 	if err != nil {
-		r.anywhere(w, request) // which says what is wrong, or needs nobody
+		r.serveAnywhere(w, request) // which says what is wrong, or needs nobody
 
 		return
 	}
 	user, err := r.Users.Find(request.Context(), who)
 	switch {
 	case errors.Is(err, directory.ErrUnknown):
-		r.anywhere(w, request) // where it is refused in the words of a key that is not good
+		r.serveAnywhere(w, request) // where it is refused in the words of a key that is not good
 	case err != nil:
 		unavailable(w)
 	default:
-		r.follow(w, request.WithContext(auth.WithPlace(request.Context(), r.placeOf(who), time.Now())), who, user)
+		r.serveUser(w, request.WithContext(auth.WithPlace(request.Context(), r.placeOf(who), time.Now())), who, user)
 	}
 }
 
@@ -157,7 +157,7 @@ func (r *Router) placeOf(who directory.Who) auth.Place {
 	}
 }
 
-func (r *Router) who(request *http.Request) (directory.Who, error) {
+func (r *Router) whoAsks(request *http.Request) (directory.Who, error) {
 	if r.OpenUser != "" {
 		return directory.Who{Name: r.OpenUser}, nil
 	}
@@ -172,8 +172,8 @@ const (
 	tryPause, longPause = 25 * time.Millisecond, 200 * time.Millisecond
 )
 
-// follow tries the known database and, if that refuses or no longer knows the key, the one that the directory names.
-func (r *Router) follow(w http.ResponseWriter, request *http.Request, who directory.Who, user directory.User) {
+// serveUser tries the known database and, if that refuses or no longer knows the key, the one that the directory names.
+func (r *Router) serveUser(w http.ResponseWriter, request *http.Request, who directory.Who, user directory.User) {
 	body, until := newReplay(request), time.Time{}
 	for length := tryPause; ; length = min(2*length, longPause) {
 		answer := &held{ResponseWriter: w, holds: refusedOrFailed}
@@ -224,8 +224,8 @@ func (r *Router) serve(answer *held, request *http.Request, database directory.D
 	return true
 }
 
-// anywhere serves what is the same at every database.
-func (r *Router) anywhere(w http.ResponseWriter, request *http.Request) {
+// serveAnywhere serves what is the same at every database.
+func (r *Router) serveAnywhere(w http.ResponseWriter, request *http.Request) {
 	if all := r.opened(); len(all) > 0 {
 		all[0].ServeHTTP(w, request)
 

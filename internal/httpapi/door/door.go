@@ -275,7 +275,7 @@ func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place) *fol
 		Pool: gate.Pool, Listener: d.Listener, UserID: who.User,
 		StillGood: func(ctx context.Context) error { return gate.StillGood(ctx, who) },
 		Moved: func(ctx context.Context, cause error) (*follow.Reader, error) {
-			return d.arrive(ctx, gate, who, place, cause)
+			return d.readerAfterMove(ctx, gate, who, place, cause)
 		},
 	}
 	if place != nil { // a database that falls silent may be one that the caller has left
@@ -291,9 +291,9 @@ func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place) *fol
 	return r
 }
 
-// arrive returns a reader for the database that the caller has moved to, and waits during the move. A database that does not
+// readerAfterMove returns a reader for the database that the caller has moved to, and waits during the move. A database that does not
 // answer may be the one that they have left.
-func (d *Door) arrive(ctx context.Context, gate *auth.Gate, who auth.Caller, place auth.Place, cause error) (*follow.Reader, error) {
+func (d *Door) readerAfterMove(ctx context.Context, gate *auth.Gate, who auth.Caller, place auth.Place, cause error) (*follow.Reader, error) {
 	for until := time.Now().Add(movePatience); ; {
 		elsewhere := errors.Is(cause, auth.ErrElsewhere)
 		if errors.Is(cause, auth.ErrUnauthorized) || ctx.Err() != nil || place == nil && !elsewhere {

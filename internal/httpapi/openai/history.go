@@ -106,13 +106,13 @@ func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueue
 	}
 	from := 0
 	if session = sent.Session; session == uuid.Nil {
-		if session, from, err = s.resent(ctx, &sent.History); err != nil {
+		if session, from, err = s.sessionOfHistory(ctx, &sent.History); err != nil {
 			return nil, uuid.Nil, err
 		}
 	}
 	err = pg.InTx(ctx, s.Pool, func(tx pgx.Tx) error {
 		err := pg.AsTenant(ctx, tx, auth.CallerOf(ctx).User, func(tx pgx.Tx) (err error) {
-			if session, err = s.prepare(ctx, tx, sent, session, from); err != nil {
+			if session, err = s.prepareSession(ctx, tx, sent, session, from); err != nil {
 				return err
 			}
 			made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: sent.Message, IdempotencyKey: sent.Key, Limits: s.Limits})
@@ -129,9 +129,9 @@ func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueue
 	return made, session, err
 }
 
-// prepare makes the session that a message needs. If its conversation has continued since, because somebody edited a message or
+// prepareSession makes the session that a message needs. If its conversation has continued since, because somebody edited a message or
 // asked for another answer, that is a fork after the turn from.
-func (s *server) prepare(ctx context.Context, tx pgx.Tx, sent *sentTurn, session uuid.UUID, from int) (uuid.UUID, error) {
+func (s *server) prepareSession(ctx context.Context, tx pgx.Tx, sent *sentTurn, session uuid.UUID, from int) (uuid.UUID, error) {
 	switch {
 	case session == uuid.Nil:
 		return s.NewSession(ctx, tx)
@@ -150,7 +150,7 @@ func (s *server) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued
 		return nil, uuid.Nil, nil
 	}
 	rows, err := s.turnsOf(ctx, sent.History.whole)
-	i := slices.IndexFunc(rows, sent.created)
+	i := slices.IndexFunc(rows, sent.createdBefore)
 	if i < 0 {
 		return nil, uuid.Nil, err
 	}
@@ -159,8 +159,8 @@ func (s *server) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued
 	return &jobs.Enqueued{TurnID: row.ID, Number: int(row.Number), Status: row.Status, Existing: true}, row.SessionID, nil
 }
 
-// created reports whether a turn with the same history is this request's: by its key or, without one, because nothing has followed yet.
-func (sent *sentTurn) created(row *db.TurnHistoryListRow) bool {
+// createdBefore reports whether a turn with the same history is this request's: by its key or, without one, because nothing has followed yet.
+func (sent *sentTurn) createdBefore(row *db.TurnHistoryListRow) bool {
 	switch {
 	case sent.Session != uuid.Nil && row.SessionID != sent.Session:
 		return false
@@ -171,9 +171,9 @@ func (sent *sentTurn) created(row *db.TurnHistoryListRow) bool {
 	}
 }
 
-// resent finds the session that a history belongs to, and the turn to fork it
+// sessionOfHistory finds the session that a history belongs to, and the turn to fork it
 // after: 0 if the history ends with its last turn. The nil id means that there is none.
-func (s *server) resent(ctx context.Context, h *history) (session uuid.UUID, from int, err error) {
+func (s *server) sessionOfHistory(ctx context.Context, h *history) (session uuid.UUID, from int, err error) {
 	if h.before == nil {
 		return uuid.Nil, 0, nil
 	}
@@ -182,7 +182,7 @@ func (s *server) resent(ctx context.Context, h *history) (session uuid.UUID, fro
 		return uuid.Nil, 0, err
 	}
 	for _, row := range rows {
-		switch matches, err := s.answered(ctx, row, h.answer); {
+		switch matches, err := s.mayHaveAnswered(ctx, row, h.answer); {
 		case err != nil:
 			return uuid.Nil, 0, err
 		case matches && row.WentOn:
@@ -195,10 +195,10 @@ func (s *server) resent(ctx context.Context, h *history) (session uuid.UUID, fro
 	return uuid.Nil, 0, nil
 }
 
-// answered reports whether a client may have received an answer from a turn: all
+// mayHaveAnswered reports whether a client may have received an answer from a turn: all
 // of its reply, the beginning if somebody stopped it, or the reply after streamed
 // text that was not kept. A turn that is still running matches any answer.
-func (s *server) answered(ctx context.Context, row *db.TurnHistoryListRow, answer string) (bool, error) {
+func (s *server) mayHaveAnswered(ctx context.Context, row *db.TurnHistoryListRow, answer string) (bool, error) {
 	if row.Status != db.TurnStatusSucceeded {
 		return answer == "" || row.Status == db.TurnStatusQueued || row.Status == db.TurnStatusRunning, nil
 	}
