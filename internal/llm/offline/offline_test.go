@@ -16,22 +16,12 @@ import (
 
 // garage is a domain without declared words: it has only types and columns. More types stand beside the tools.
 func garage(more ...*domain.Entity) *domain.Domain {
-	column := func(name string, kind domain.Kind) *domain.Column { return &domain.Column{Name: name, Kind: kind} }
-	status := column("status", domain.KindText)
-	status.Enum = []string{"open", "paid", "cancelled"}
-	label, _ := domain.ParseTemplate("{name}")
-	tool := &domain.Entity{Type: "tool", Table: "tools", Name: "tool", Plural: "tools", Label: label, Display: label,
-		Columns: []*domain.Column{column("name", domain.KindText), column("quantity", domain.KindNumber), column("unit", domain.KindText)}}
-	order := &domain.Entity{Type: "order", Table: "orders", Name: "order", Plural: "orders", Label: label, Display: label,
-		Columns: []*domain.Column{column("name", domain.KindText), status}}
+	tool := listOf("tool", "{name}", column("name", domain.KindText), column("quantity", domain.KindNumber), column("unit", domain.KindText))
+	order := listOf("order", "{name}", column("name", domain.KindText), column("status", domain.KindText, "open", "paid", "cancelled"))
 	total := column("total_minutes", domain.KindNumber)
 	total.Expr = "drive_minutes + work_minutes"
-	job := &domain.Entity{Type: "job", Table: "jobs", Name: "job", Plural: "jobs", Label: label, Display: label,
-		Columns: []*domain.Column{
-			column("name", domain.KindText), column("drive_minutes", domain.KindNumber), column("work_minutes", domain.KindNumber), total,
-			column("helpers", domain.KindNumber), column("price", domain.KindNumber), column("created_at", domain.KindTimestamp),
-		}}
-
+	job := listOf("job", "{name}", column("name", domain.KindText), column("drive_minutes", domain.KindNumber), column("work_minutes", domain.KindNumber), total,
+		column("helpers", domain.KindNumber), column("price", domain.KindNumber), column("created_at", domain.KindTimestamp))
 	tools := []string{"tools"}
 	for _, e := range more {
 		tools = append(tools, e.Table)
@@ -39,6 +29,24 @@ func garage(more ...*domain.Entity) *domain.Domain {
 
 	return domain.New(domain.Domain{Name: "garage", Entities: append([]*domain.Entity{tool, order, job}, more...),
 		Subdomains: []*domain.Subdomain{{Name: "tools", Tables: tools}, {Name: "orders", Tables: []string{"orders"}}, {Name: "jobs", Tables: []string{"jobs"}}}})
+}
+
+// listOf is a type whose table is called as several of it.
+func listOf(name, label string, columns ...*domain.Column) *domain.Entity {
+	says, _ := domain.ParseTemplate(label)
+
+	return &domain.Entity{Type: name, Table: name + "s", Name: name, Plural: name + "s", Label: says, Display: says, Columns: columns}
+}
+
+func column(name string, kind domain.Kind, values ...string) *domain.Column {
+	return &domain.Column{Name: name, Kind: kind, Enum: values}
+}
+
+// shown is a row that the user has seen.
+func shown(ref, label string) nodes.Entity {
+	kind, _, _ := strings.Cut(ref, "_")
+
+	return nodes.Entity{Ref: ref, Type: kind, Label: label, Tier: "recent", Action: "read", Touched: 1}
 }
 
 func facts(message string, known ...nodes.Entity) func() nodes.Facts {
@@ -95,12 +103,10 @@ func planIn(t *testing.T, d *domain.Domain, message string, known ...nodes.Entit
 // A table's name may have spaces, its rows are called what its label says, and they are meant by "the berth" if there is one.
 func TestAwkwardNames(t *testing.T) {
 	t.Parallel()
-	label, err := domain.ParseTemplate(`{"Full Name"}`)
-	require.NoError(t, err)
-	d := garage(&domain.Entity{Type: "berth", Table: `big "berths"`, Name: "berth", Plural: "berths", Label: label, Display: label, Columns: []*domain.Column{
-		{Name: "Hull No", Kind: domain.KindText}, {Name: "Full Name", Kind: domain.KindText}, {Name: "paid", Kind: domain.KindBool},
-	}})
-	berth := nodes.Entity{Ref: "berth_1", Type: "berth", Label: "North", Tier: "recent", Action: "read", Touched: 1}
+	berths := listOf("berth", `{"Full Name"}`, column("Hull No", domain.KindText), column("Full Name", domain.KindText), column("paid", domain.KindBool))
+	berths.Table = `big "berths"`
+	d := garage(berths)
+	berth := shown("berth_1", "North")
 	for message, want := range map[string]string{
 		"mark the berth as paid":     `write: db_update {"data":{"paid":true},"filters":[{"field":"id","op":"=","value":"berth_1"}],"table":"big \"berths\""}`,
 		"mark the berth as not paid": `write: db_update {"data":{"paid":false},"filters":[{"field":"id","op":"=","value":"berth_1"}],"table":"big \"berths\""}`,
@@ -118,7 +124,7 @@ func TestAwkwardNames(t *testing.T) {
 // A part that nothing has is not taken for the thing's name, which would be empty then.
 func TestUnknownPartChangesNothing(t *testing.T) {
 	t.Parallel()
-	known := nodes.Entity{Ref: "order_1", Type: "order", Label: "Wheels", Tier: "recent", Action: "read", Touched: 1}
+	known := shown("order_1", "Wheels")
 	for _, message := range []string{"change the spokes of Wheels to steel", "rename the spokes of Wheels to Steel"} {
 		require.Empty(t, plan(t, message, known), message)
 	}
@@ -127,19 +133,10 @@ func TestUnknownPartChangesNothing(t *testing.T) {
 // Only a column that says so is what "done" sets, however many others are true or false; and "done" may be a state's value.
 func TestDoneIsNoOtherFlag(t *testing.T) {
 	t.Parallel()
-	label, err := domain.ParseTemplate(`{name}`)
-	require.NoError(t, err)
-	var lists []*domain.Entity
-	for _, kind := range []string{"berth", "chore"} {
-		lists = append(lists, &domain.Entity{Type: kind, Table: kind + "s", Name: kind, Plural: kind + "s", Label: label, Display: label, Columns: []*domain.Column{
-			{Name: "name", Kind: domain.KindText}, {Name: "insured", Kind: domain.KindBool},
-		}})
-	}
-	chores := lists[1]
-	chores.Columns = append(chores.Columns, &domain.Column{Name: "state", Kind: domain.KindText, Enum: []string{"open", "done"}})
-	d := garage(lists...)
-	berth := nodes.Entity{Ref: "berth_1", Type: "berth", Label: "North", Tier: "recent", Action: "read", Touched: 1}
-	chore := nodes.Entity{Ref: "chore_1", Type: "chore", Label: "Paint", Tier: "recent", Action: "read", Touched: 1}
+	name, insured := column("name", domain.KindText), column("insured", domain.KindBool)
+	d := garage(listOf("berth", "{name}", name, insured), listOf("chore", "{name}", name, insured, column("state", domain.KindText, "open", "done")))
+	berth := shown("berth_1", "North")
+	chore := shown("chore_1", "Paint")
 	for message, want := range map[string][]string{
 		"mark North as done":    {},
 		"mark North as insured": {`write: db_update {"data":{"insured":true},"filters":[{"field":"id","op":"=","value":"berth_1"}],"table":"berths"}`},
@@ -151,8 +148,8 @@ func TestDoneIsNoOtherFlag(t *testing.T) {
 
 func TestPlansForADomainWithoutWords(t *testing.T) {
 	t.Parallel()
-	lathe := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent", Action: "read", Touched: 1}
-	office := nodes.Entity{Ref: "order_1", Type: "order", Label: "#W8770097", Tier: "recent", Action: "read", Touched: 1}
+	lathe := shown("tool_1", "Lathe")
+	office := shown("order_1", "#W8770097")
 	for message, want := range map[string][]string{
 		"Show my tools":              {`read: db_read {"filters":[],"table":"tools"}`},
 		"Which orders are paid?":     {`read: db_read {"filters":[{"field":"status","op":"=","value":"paid"}],"table":"orders"}`},
@@ -326,7 +323,7 @@ func FuzzMessages(f *testing.F) {
 // A condition that is not understood leaves everything as it is.
 func TestSetsAreWhatWasSaid(t *testing.T) {
 	t.Parallel()
-	lathe := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe", Tier: "recent", Action: "read", Touched: 1}
+	lathe := shown("tool_1", "Lathe")
 	for message, want := range map[string][]string{
 		"Delete all my tools":                {`write: db_delete {"filters":[],"table":"tools"}`},
 		"Delete all paid orders":             {`write: db_delete {"filters":[{"field":"status","op":"=","value":"paid"}],"table":"orders"}`},
@@ -351,11 +348,7 @@ func TestSetsAreWhatWasSaid(t *testing.T) {
 // A day that was not understood would widen what is deleted.
 func TestDeletesByDay(t *testing.T) {
 	t.Parallel()
-	label, err := domain.ParseTemplate(`{day:Jan 2}`)
-	require.NoError(t, err)
-	d := garage(&domain.Entity{Type: "shift", Table: "shifts", Name: "shift", Plural: "shifts", Label: label, Display: label, Columns: []*domain.Column{
-		{Name: "day", Kind: domain.KindDate}, {Name: "slot", Kind: domain.KindText, Enum: []string{"early", "late"}},
-	}})
+	d := garage(listOf("shift", "{day:Jan 2}", column("day", domain.KindDate), column("slot", domain.KindText, "early", "late")))
 	for said, days := range map[string][]string{
 		"tomorrow": {"2026-01-14", "2026-01-14"}, "on Friday": {"2026-01-16", "2026-01-16"}, "next Tuesday": {"2026-01-20", "2026-01-20"}, "in 3 days": {"2026-01-16", "2026-01-16"},
 		"on Jan 20": {"2026-01-20", "2026-01-20"}, "on 2026-02-01": {"2026-02-01", "2026-02-01"}, "next week": {"2026-01-19", "2026-01-25"},
@@ -373,11 +366,7 @@ func TestDeletesByDay(t *testing.T) {
 // What is counted or listed meets each condition that is understood, days and "done" among them.
 func TestCountsAndListsWhatWasSaid(t *testing.T) {
 	t.Parallel()
-	label, err := domain.ParseTemplate(`{name}`)
-	require.NoError(t, err)
-	d := garage(&domain.Entity{Type: "chore", Table: "chores", Name: "chore", Plural: "chores", Label: label, Display: label, Columns: []*domain.Column{
-		{Name: "name", Kind: domain.KindText}, {Name: "due", Kind: domain.KindDate}, {Name: "is_done", Kind: domain.KindBool},
-	}})
+	d := garage(listOf("chore", "{name}", column("name", domain.KindText), column("due", domain.KindDate), column("is_done", domain.KindBool)))
 	const friday, done = `{"field":"due","op":">=","value":"2026-01-16"},{"field":"due","op":"<=","value":"2026-01-16"}`, `{"field":"is_done","op":"=","value":true}`
 	for message, want := range map[string]string{
 		"How many chores are there on Friday?": `analyze: db_analyze {"aggregates":[{"as":"count","fn":"count"}],"filters":[` + friday + `],"table":"chores"}`,
@@ -395,7 +384,7 @@ func TestCountsAndListsWhatWasSaid(t *testing.T) {
 // A part of a name shows the thing that has it, of whatever type.
 func TestShowsByAPartOfTheName(t *testing.T) {
 	t.Parallel()
-	saw := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Band saw", Tier: "recent", Action: "read", Touched: 1}
+	saw := shown("tool_1", "Band saw")
 	require.Equal(t, []string{`read: db_read {"detail":"full","filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`}, plan(t, "show me the saw", saw))
 	require.Equal(t, []string{}, plan(t, "what about the saw", saw))
 }
@@ -456,7 +445,7 @@ func TestActDeletesNoneOfSeveral(t *testing.T) {
 // Two wishes in one message: the first is done, and the reply names the other. What one wish says with "and" is left whole.
 func TestTwoWishes(t *testing.T) {
 	t.Parallel()
-	oil := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Oil", Tier: "recent", Action: "read", Touched: 1}
+	oil := shown("tool_1", "Oil")
 	const add, rest = `write: db_create {"data":[{"name":"saw","quantity":1}],"table":"tools"}`, "For the rest, say: "
 	for message, want := range map[string][2]string{
 		"Add a saw to the tools then delete the oil":         {add, rest + "delete the oil"},
@@ -520,11 +509,10 @@ func TestSaysWhatWasSought(t *testing.T) {
 // What no column is called is not changed in another one.
 func TestChangesTheColumnThatWasSaid(t *testing.T) {
 	t.Parallel()
-	saw := nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Saw", Tier: "recent", Action: "read", Touched: 1}
+	saw := shown("tool_1", "Saw")
 	const six, drawer = `write: db_update {"data":{"quantity":6},"filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`, `write: db_update {"data":{"place":"tools"},"filters":[{"field":"id","op":"=","value":"tool_1"}],"table":"tools"}`
 	d := garage()
-	place := &domain.Column{Name: "place", Kind: domain.KindText, Enum: []string{"tools", "van"}}
-	d.Entities[0].Columns = append(d.Entities[0].Columns, place)
+	d.Entities[0].Columns = append(d.Entities[0].Columns, column("place", domain.KindText, "tools", "van"))
 	for message, want := range map[string][]string{
 		"set its quantity to 6":             {six},
 		"change the amount of the saw to 6": {six},
