@@ -111,22 +111,17 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 		t.Rows.ByRef[ref] = r
 	}
 	for name, value := range columns {
-		if child := def.Child(name); child != nil {
+		child := def.Child(name)
+		_, newer := r.Columns[name]
+		switch {
+		case child != nil:
 			t.mergeChildren(r, child, value, from, at)
-
-			continue
-		}
-		if name == wasField {
+		case name == wasField:
 			if from.TurnID == t.Turn.ID { // previous values are shown in the turn that changed them, and are not facts afterwards
 				r.Columns[name] = before(t.guard(def, name, value), r.Columns[name])
 			}
-
-			continue
-		}
-		if from.Tool == vocab.ToolRecall && name == TypeField {
-			continue
-		}
-		if _, newer := r.Columns[name]; !newer && t.shows(def, name) {
+		case newer, !t.shows(def, name), from.Tool == vocab.ToolRecall && name == TypeField:
+		default:
 			r.Columns[name] = t.guard(def, name, value)
 		}
 	}
@@ -178,10 +173,7 @@ func (t *Scene) attachChildren() {
 		for _, parent := range t.Rows.ByRef {
 			for _, child := range parent.Kind.Children {
 				table := child.Entity.Table
-				if at, read := parent.listed[table]; !read || r.shown < at || child.Entity != r.Kind || r.Columns[child.FK.Name] != parent.Ref {
-					continue
-				}
-				if !slices.Contains(parent.Children[table], ref) {
+				if r.isNewIn(parent, child) && !slices.Contains(parent.Children[table], ref) {
 					parent.Children[table] = append(parent.Children[table], ref)
 				}
 			}
@@ -192,6 +184,13 @@ func (t *Scene) attachChildren() {
 			parent.Children[table] = slices.DeleteFunc(refs, t.Gone)
 		}
 	}
+}
+
+// isNewIn reports whether a row is a child of another whose list of such children is no newer than the row.
+func (r *Row) isNewIn(parent *Row, child *domain.Child) bool {
+	at, read := parent.listed[child.Entity.Table]
+
+	return read && r.shown >= at && child.Entity == r.Kind && r.Columns[child.FK.Name] == parent.Ref
 }
 
 // Gone reports whether the ref is unknown here or its row was deleted.

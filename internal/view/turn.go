@@ -1,15 +1,12 @@
 package view
 
 import (
-	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"alfred/db"
-	"alfred/internal/domain"
 	"alfred/internal/vocab"
 )
 
@@ -30,50 +27,39 @@ func (t *Scene) Replanned() bool {
 	})
 }
 
-// MadeUp reports whether a step that did not succeed is made up for: the plan that took its plan's place did such a step, and as many
-// if they were to write. One thing written says nothing of another.
+// MadeUp reports whether a step that did not succeed is made up for: since Think planned anew, such a step succeeded, and as
+// many as had failed if they were to write. One thing written says nothing of another.
 func (t *Scene) MadeUp(step *db.TurnSteps) bool {
-	var since []*Run // the newest plan
-	for i, run := range t.Runs {
-		if run.Node == vocab.NodeThink {
-			since = t.Runs[i+1:]
-		}
-	}
-	first := slices.IndexFunc(since, func(run *Run) bool { return run.Step != nil })
-	if first < 0 || step.Step >= *since[first].Step {
+	from := t.newestPlan()
+	if step.Step >= from {
 		return false
 	}
-
 	missed, done := 0, 0
 	for _, one := range t.Steps {
-		switch {
+		switch ok := Is(one.Outcome, db.StepOutcomeOk); {
 		case one.StepType != step.StepType || one.Outcome == nil:
-		case one.Step < *since[first].Step && *one.Outcome != db.StepOutcomeOk && *one.Outcome != db.StepOutcomeEmpty:
-			missed++
-		case one.Step >= *since[first].Step && *one.Outcome == db.StepOutcomeOk:
+		case one.Step >= from && ok:
 			done++
+		case one.Step < from && !ok && !Is(one.Outcome, db.StepOutcomeEmpty):
+			missed++
 		}
 	}
 
 	return done > 0 && (step.StepType != db.StepTypeWrite || done >= missed)
 }
 
-// QuestionPayload is the common payload of all questions.
-type QuestionPayload struct {
-	Text    string           `json:"text"`
-	Options []QuestionOption `json:"options"`
-	// Told is the same with refs, nil if it names none.
-	Told *QuestionPayload `json:"told,omitempty"`
-}
+// newestPlan is the number of the first step that was worked on after Think's last plan, 0 if none was.
+func (t *Scene) newestPlan() (from int32) {
+	for _, run := range t.Runs {
+		switch {
+		case run.Node == vocab.NodeThink:
+			from = 0
+		case from == 0 && run.Step != nil:
+			from = *run.Step
+		}
+	}
 
-// ForModels is the question as models read it.
-func (p *QuestionPayload) ForModels() *QuestionPayload { return cmp.Or(p.Told, p) }
-
-// QuestionOption is one answer that a question offers. A click sends its id.
-type QuestionOption struct {
-	ID    string `json:"id"`
-	Label string `json:"label"`
-	Ref   string `json:"ref,omitempty"`
+	return from
 }
 
 // LastReplied returns the newest past turn with a reply, or nil.
@@ -128,17 +114,6 @@ func (t *Scene) Decided() []*Decision {
 
 func (d *Decision) same(other *Decision) bool {
 	return d.Turn == other.Turn && d.ThisTurn == other.ThisTurn && d.Action == other.Action && d.Actor == other.Actor && d.Reason == other.Reason
-}
-
-// WroteNothing returns the write steps of a turn that wrote nothing.
-func (t *Scene) WroteNothing() []*db.TurnSteps {
-	for _, d := range t.Effects() {
-		if d.Result.Tool != vocab.ToolRead && (len(d.Refs) > 0 || t.Domain.Operation(d.Result.Tool) != nil) { // an operation may write what no type shows
-			return nil
-		}
-	}
-
-	return Those(t.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeWrite })
 }
 
 // DroppedNow returns the labels of the drafts that this turn has forgotten.
@@ -218,134 +193,9 @@ func (t *Scene) IsNew(e *Entity) bool { return e.TurnCreated == t.Turn.Number &&
 // IsNotice reports whether r says that something the user changed or pointed at could not be applied.
 func (r *Result) IsNotice() bool { return r.Step == 0 && r.Failed() }
 
-// Asked returns the question that this turn ends with, or nil.
-func (t *Scene) Asked() *QuestionPayload {
-	if t.Question == nil || t.Question.TurnID != t.Turn.ID {
-		return nil
-	}
-
-	return t.Payload()
-}
-
-// ToAsk returns the question that the turn's reply has to ask, or nil: what it offers may be gone by now.
-func (t *Scene) ToAsk() *QuestionPayload {
-	if t.Question == nil || t.Question.Status != "open" {
-		return nil
-	}
-
-	return t.Asked()
-}
-
-// Payload is what the turn's question asks, nil without one.
-func (t *Scene) Payload() *QuestionPayload {
-	var payload QuestionPayload
-	if t.Question == nil || json.Unmarshal(t.Question.Payload, &payload) != nil {
-		return nil
-	}
-
-	return &payload
-}
-
 // OwnResults returns this turn's own results, in order.
 func (t *Scene) OwnResults() []*Result {
 	return Those(t.Results, func(r *Result) bool { return r.TurnID == t.Turn.ID })
-}
-
-// Effect is what one call did to rows of one type.
-type Effect struct {
-	Result *Result
-	Kind   *domain.Entity
-	Refs   []string
-	Again  bool // a read that also found rows which this turn wrote
-}
-
-// Effects assigns each row to the call that last touched it, so that it is reported once. A row that was written stays with
-// its write: whoever is told that it was found would have to say that nothing was changed. What an undo did, its step says, so
-// that its rows are reported beside it if they are read.
-func (t *Scene) Effects() []*Effect {
-	told, wrote := map[string]bool{}, t.wrote()
-	var effects []*Effect
-	for _, r := range slices.Backward(t.OwnResults()) {
-		def := t.typeOf(r)
-		if def == nil || !r.tellsOfRows() {
-			continue
-		}
-		var of []*Effect
-		for _, columns := range r.Rows {
-			d := effectOf(&of, r, cmp.Or(t.kindOf(r, columns), def))
-			ref, _ := columns[d.Kind.Key.Name].(string)
-			if r.Tool == vocab.ToolRead && wrote[ref] {
-				d.Again = true
-
-				continue
-			}
-			if t.ByRef[ref] != nil && (!told[ref] || r.Tool == vocab.ToolUndo) {
-				told[ref] = true
-				d.Refs = append(d.Refs, ref)
-			}
-		}
-		if len(of) == 0 {
-			of = append(of, &Effect{Result: r, Kind: def})
-		}
-		slices.Reverse(of)
-		effects = append(effects, of...)
-	}
-	slices.Reverse(effects)
-
-	return effects
-}
-
-// effectOf is the one of a call's effects that is on rows of a type.
-func effectOf(of *[]*Effect, r *Result, kind *domain.Entity) *Effect {
-	for _, d := range *of {
-		if d.Kind == kind {
-			return d
-		}
-	}
-	d := &Effect{Result: r, Kind: kind}
-	*of = append(*of, d)
-
-	return d
-}
-
-// tellsOfRows reports whether a call of the plan found or wrote rows.
-func (r *Result) tellsOfRows() bool {
-	return !r.Failed() && r.Step > 0 && vocab.CarriesRows(r.Tool)
-}
-
-// wrote are the rows that this turn's calls wrote: that it looked at them again afterwards is no news.
-func (t *Scene) wrote() map[string]bool {
-	refs := map[string]bool{}
-	for _, r := range t.OwnResults() {
-		if r.Tool == vocab.ToolRead || r.Tool == vocab.ToolUndo || !r.tellsOfRows() {
-			continue
-		}
-		for _, ref := range r.Refs {
-			refs[ref] = true
-		}
-	}
-
-	return refs
-}
-
-// NestedRefs returns the child rows that appear below their parent; true means that the parent's newest value is this
-// turn's.
-func (t *Scene) NestedRefs() map[string]bool {
-	return t.Below(func(parent *Row) bool { return parent.Turn == t.Number })
-}
-
-// Below returns the child rows of all rows; true means that one of their parents is so.
-func (t *Scene) Below(is func(parent *Row) bool) map[string]bool {
-	below := map[string]bool{}
-	for _, r := range t.Rows.ByRef {
-		for _, refs := range r.Children {
-			for _, ref := range refs {
-				below[ref] = below[ref] || is(r)
-			}
-		}
-	}
-
-	return below
 }
 
 // IsRecalled reports whether r is what Understand looked up for the turn.

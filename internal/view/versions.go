@@ -86,9 +86,8 @@ func (v *View) known() map[string][]*Entity {
 // queueVersions finds which rows have changed or disappeared since they were read: one query for all types.
 func (v *View) queueVersions(b *pg.Batch, known map[string][]*Entity) {
 	var (
-		parts   []string
-		args    []any
-		compare = map[string][]*Entity{}
+		parts []string
+		args  []any
 	)
 	for _, def := range v.Domain.Entities {
 		rows := known[def.Type]
@@ -99,7 +98,7 @@ func (v *View) queueVersions(b *pg.Batch, known map[string][]*Entity) {
 		for i, e := range rows {
 			ids[i] = *e.EntityID
 		}
-		compare[def.Type], v.Versions.Rows[def.Type] = rows, map[string]string{}
+		v.Versions.Rows[def.Type] = map[string]string{}
 		args = append(args, ids)
 		key := def.Key.SQL()
 		// In a generic plan a cast of the parameter itself would be repeated for every row.
@@ -116,8 +115,8 @@ func (v *View) queueVersions(b *pg.Batch, known map[string][]*Entity) {
 
 			return nil
 		})
-		for entityType, rows := range compare {
-			v.compare(rows, v.Versions.Rows[entityType])
+		for entityType, now := range v.Versions.Rows {
+			v.compare(known[entityType], now)
 		}
 
 		return err
