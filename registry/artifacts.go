@@ -39,11 +39,9 @@ func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error
 }
 
 func (r *Registry) newDraft(entityType, ref string) Entry {
-	step, call := r.scope.Step, r.scope.Call
-
 	return Entry{
 		Ref: ref, Type: entityType, State: StatePending, Action: ActionGenerated, Label: ref, LabelIsPlaceholder: true,
-		SourceStep: &step, SourceCall: &call, TurnCreated: r.scope.Turn, TurnLastRef: r.scope.Turn, Loaded: map[string]int{},
+		SourceStep: new(r.scope.Step), SourceCall: new(r.scope.Call), TurnCreated: r.scope.Turn, TurnLastRef: r.scope.Turn, Loaded: map[string]int{},
 	}
 }
 
@@ -98,7 +96,7 @@ func (r *Registry) writeVersions(ctx context.Context, changes []change, contents
 // UpdateEntityData replaces a draft's whole content (a new version), and its label if the new content yields one.
 // Anything but a draft is RefErrors.
 func (r *Registry) UpdateEntityData(ctx context.Context, ref string, content map[string]any) error {
-	e, err := r.draft(ctx, ref)
+	e, err := r.lockedDraft(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -111,8 +109,8 @@ func (r *Registry) UpdateEntityData(ctx context.Context, ref string, content map
 	return r.writeVersions(ctx, []change{{&e, event}}, map[string]map[string]any{ref: content})
 }
 
-// draft locks the registry and returns the entry of a ref that must be pending.
-func (r *Registry) draft(ctx context.Context, ref string) (Entry, error) {
+// lockedDraft locks the registry and returns the entry of a ref that must be pending.
+func (r *Registry) lockedDraft(ctx context.Context, ref string) (Entry, error) {
 	if err := r.lock(ctx); err != nil {
 		return Entry{}, err
 	}
@@ -123,7 +121,7 @@ func (r *Registry) draft(ctx context.Context, ref string) (Entry, error) {
 // LockDraft prevents others from changing or saving a draft until the transaction ends. Anything but a draft is a
 // RefErrors.
 func (r *Registry) LockDraft(ctx context.Context, ref string) error {
-	_, err := r.draft(ctx, ref)
+	_, err := r.lockedDraft(ctx, ref)
 
 	return err
 }
@@ -172,7 +170,7 @@ func (r *Registry) GetEntityData(ctx context.Context, refs ...string) (map[strin
 // registered in any other way: otherwise the row would have two refs, and the unique key rejects that.
 // rowVersion may be "". A ref that is not a draft is RefErrors: a draft is saved once.
 func (r *Registry) Promote(ctx context.Context, ref, entityID, rowVersion string) error {
-	e, err := r.draft(ctx, ref)
+	e, err := r.lockedDraft(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -212,6 +210,7 @@ func (r *Registry) SaveAgain(ctx context.Context, ref, entityType, entityID stri
 	})
 }
 
+// resave changes the entry of a ref, whatever its state; how returns false to leave it as it is.
 func (r *Registry) resave(ctx context.Context, ref, event string, how func(*Entry) bool) (bool, error) {
 	if err := r.lock(ctx); err != nil {
 		return false, err

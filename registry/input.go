@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"regexp"
@@ -66,50 +67,49 @@ func (r *Registry) ExpandRanges(ctx context.Context, e *domain.Entity, filters [
 		}
 		if changed {
 			out[i].Value = expanded
-			out[i].Op = map[string]string{"=": "in", "!=": "not_in"}[f.Op]
-			if out[i].Op == "" {
-				out[i].Op = f.Op
-			}
+			out[i].Op = cmp.Or(map[string]string{"=": "in", "!=": "not_in"}[f.Op], f.Op)
 		}
 	}
 
 	return out, nil
 }
 
-func (r *Registry) expand(ctx context.Context, values []any) ([]any, bool, error) {
-	var out []any
-	changed := false
+func (r *Registry) expand(ctx context.Context, values []any) (out []any, changed bool, err error) {
 	for _, value := range values {
 		text, _ := value.(string)
-		parts := refRange.FindStringSubmatch(text)
-		if parts == nil || parts[3] != "" && parts[3] != parts[1] {
-			out = append(out, value)
-
-			continue
-		}
-		from, _ := strconv.Atoi(parts[2])
-		to, _ := strconv.Atoi(parts[4])
-		var names []string
-		for n := from; n <= to && to-from < maxRange; n++ {
-			names = append(names, parts[1]+"_"+strconv.Itoa(n))
-		}
+		names := namesInRange(text)
 		known, err := r.Lookup(ctx, names)
 		if err != nil {
 			return nil, false, err
 		}
-		found := false
-		for _, name := range names {
-			if _, ok := known[name]; ok {
-				out, found = append(out, name), true
-			}
+		found := slices.DeleteFunc(names, func(name string) bool { return known[name] == nil })
+		if len(found) == 0 {
+			out = append(out, value) // so that an error names a range in which nothing is
+
+			continue
 		}
-		if !found {
-			out = append(out, value) // so that the error names it
+		changed = true
+		for _, name := range found {
+			out = append(out, name)
 		}
-		changed = changed || found
 	}
 
 	return out, changed, nil
+}
+
+// namesInRange are the refs that a range may stand for; none for any other text and for too wide a range.
+func namesInRange(text string) (names []string) {
+	parts := refRange.FindStringSubmatch(text)
+	if parts == nil || parts[3] != "" && parts[3] != parts[1] {
+		return nil
+	}
+	from, _ := strconv.Atoi(parts[2])
+	to, _ := strconv.Atoi(parts[4])
+	for n := from; n <= to && to-from < maxRange; n++ {
+		names = append(names, parts[1]+"_"+strconv.Itoa(n))
+	}
+
+	return names
 }
 
 // TranslatePayload returns a copy of the payload with refs replaced by keys in key and foreign-key columns, including

@@ -21,9 +21,9 @@ type sighting struct {
 
 func (s *sighting) gone() bool { return s.Action == ActionDeleted || s.Action == ActionDeletedUser }
 
-// mints reports whether a row without a ref gets one. Of the deleted it is those that the log can name: "who deleted
+// needsRef reports whether a row without a ref gets one. Of the deleted it is those that the log can name: "who deleted
 // that row?" needs an answer.
-func (s *sighting) mints() bool { return !s.gone() || s.Label != "" && !s.part }
+func (s *sighting) needsRef() bool { return !s.gone() || s.Label != "" && !s.part }
 
 // register records rows in first-seen order and returns the entries of those that have one. Known rows keep their ref;
 // new ones get the next numbers of their type. Deleted ones leave every tier and resolve until this turn ends; they
@@ -85,7 +85,7 @@ func (r *Registry) names(ctx context.Context, sightings []*sighting, known map[k
 	var keys []key
 	var types []string
 	for _, s := range sightings {
-		if _, counted := fresh[s.key]; !counted && known[s.key] == nil && s.mints() {
+		if _, counted := fresh[s.key]; !counted && known[s.key] == nil && s.needsRef() {
 			fresh[s.key], keys, types = "", append(keys, s.key), append(types, s.entityType)
 		}
 	}
@@ -110,9 +110,7 @@ func (b *book) enter(s *sighting) {
 	after, event := *before, s.Action
 	after.see(s, b.turn)
 
-	// Reading a row twice in a turn is not news, nor is the same user action reported twice.
-	repeated := s.Action == before.Action && strings.HasSuffix(s.Action, ":user")
-	if known && after.equal(before) && (s.Action == ActionLinked || s.Action == ActionRead || s.gone() || repeated) {
+	if known && after.equal(before) && s.mayRepeat(before) {
 		return
 	}
 	if known && event == ActionLinked { // nothing happened to it, but it got a name
@@ -122,6 +120,14 @@ func (b *book) enter(s *sighting) {
 	// A page keeps the entry as it was when noted.
 	b.known[s.key] = &after
 	b.note(&after, event)
+}
+
+// mayRepeat reports whether a sighting that changes nothing is no news: a row read twice in a turn, or an action of the user
+// that is reported twice.
+func (s *sighting) mayRepeat(before *Entry) bool {
+	byUser := strings.HasSuffix(s.Action, ":user")
+
+	return s.Action == ActionLinked || s.Action == ActionRead || s.gone() || byUser && s.Action == before.Action
 }
 
 // note adds a change to the page after the last one that contains the ref. Repetitions of the same event are dropped.

@@ -72,7 +72,7 @@ func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, error) {
 		if id, presumed := r.presumed[a.ref]; presumed && !a.want.Draft && e != nil && e.Pending() {
 			e.promote(id, "", r.scope.Turn)
 		}
-		if reason := judge(e, a, r.scope.Turn); reason != "" {
+		if reason := reasonAgainst(e, a, r.scope.Turn); reason != "" {
 			failed = failed.add(r.refError(e, a, reason))
 
 			continue
@@ -90,8 +90,8 @@ func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, error) {
 	return nil, failed
 }
 
-// judge says why an entry does not qualify, "" if it does.
-func judge(e *Entry, a ask, turn int) Reason {
+// reasonAgainst says why an entry does not qualify, "" if it does.
+func reasonAgainst(e *Entry, a ask, turn int) Reason {
 	switch {
 	case e == nil && Scrub(a.ref) != a.ref:
 		return ReasonUUID
@@ -133,13 +133,13 @@ func (r *Registry) refError(e *Entry, a ask, reason Reason) *RefError {
 			err.Sentence = name + " was discarded; generate it again if it is needed."
 		}
 	case ReasonDeleted:
-		err.Sentence = titled(e) + " was deleted."
+		err.Sentence = refAndLabel(e) + " was deleted."
 	case ReasonPending:
 		err.Sentence = fmt.Sprintf("%s is a draft: save %s first.", name, name)
 	case ReasonSaved:
-		err.Sentence = titled(e) + " is saved already: change its row instead."
+		err.Sentence = refAndLabel(e) + " is saved already: change its row instead."
 	case ReasonWrongType:
-		err.Sentence = fmt.Sprintf("%s is a %s, but a %s is needed here", titled(e), r.noun(e.Type), r.noun(a.want.Type))
+		err.Sentence = fmt.Sprintf("%s is a %s, but a %s is needed here", refAndLabel(e), r.noun(e.Type), r.noun(a.want.Type))
 	case ReasonUnknown:
 		err.Sentence = cmp.Or(name, "An empty ref") + " does not exist in this conversation"
 	}
@@ -147,7 +147,7 @@ func (r *Registry) refError(e *Entry, a ask, reason Reason) *RefError {
 	return err
 }
 
-func titled(e *Entry) string {
+func refAndLabel(e *Entry) string {
 	if e.LabelIsPlaceholder {
 		return e.Ref
 	}
@@ -165,12 +165,7 @@ func (r *Registry) noun(entityType string) string {
 
 // suggest completes the sentences of refs that are unknown or of another type.
 func (r *Registry) suggest(ctx context.Context, failed RefErrors) error {
-	var open RefErrors
-	for _, err := range failed {
-		if err.Reason == ReasonUnknown || err.Reason == ReasonWrongType {
-			open = append(open, err)
-		}
-	}
+	open := slices.DeleteFunc(slices.Clone(failed), func(err *RefError) bool { return err.Reason != ReasonUnknown && err.Reason != ReasonWrongType })
 	if len(open) == 0 {
 		return nil
 	}
@@ -196,7 +191,7 @@ func (r *Registry) nearTypes(err *RefError) []string {
 	if err.wanted.Type != "" {
 		return []string{err.wanted.Type}
 	}
-	if e := r.named(err.Ref); e != nil {
+	if e := r.typeNamedBy(err.Ref); e != nil {
 		return []string{e.Type}
 	}
 	all := make([]string, len(r.domain.Entities))
@@ -207,8 +202,8 @@ func (r *Registry) nearTypes(err *RefError) []string {
 	return all
 }
 
-// named is the type that an invalid ref's word means: recipes_3, Gen_Recipe_1.
-func (r *Registry) named(ref string) *domain.Entity {
+// typeNamedBy is the type that an invalid ref's word means: recipes_3, Gen_Recipe_1.
+func (r *Registry) typeNamedBy(ref string) *domain.Entity {
 	return r.domain.Entity(strings.TrimPrefix(strings.TrimRight(strings.ToLower(ref), "0123456789_"), genPrefix))
 }
 
@@ -231,12 +226,9 @@ func (r *Registry) rank(err *RefError, near []*db.EntityRefSuggestRow) []*db.Ent
 			return 3
 		}
 	}
-	var fit []*db.EntityRefSuggestRow
-	for _, row := range near {
-		if slices.Contains(types, row.EntityType) && (!err.wanted.Stored || row.State != StatePending) {
-			fit = append(fit, row)
-		}
-	}
+	fit := slices.DeleteFunc(slices.Clone(near), func(row *db.EntityRefSuggestRow) bool {
+		return !slices.Contains(types, row.EntityType) || err.wanted.Stored && row.State == StatePending
+	})
 	slices.SortStableFunc(fit, func(a, b *db.EntityRefSuggestRow) int { return cmp.Compare(score(a), score(b)) })
 
 	return fit[:min(len(fit), maxSuggestions)]

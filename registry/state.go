@@ -24,13 +24,13 @@ func (e *Entry) see(s *sighting, turn int) {
 		}
 
 		return
+	case s.gone() && (e.State == StateDropped || e.State == StateDeleted):
+		return
 	case s.gone():
-		if e.State != StateDropped && e.State != StateDeleted {
-			if e.LabelIsPlaceholder { // a deletion may know the key alone
-				e.relabel(s.Label)
-			}
-			e.bury(turn, s.Action)
+		if e.LabelIsPlaceholder { // a deletion may know the key alone
+			e.relabel(s.Label)
 		}
+		e.bury(turn, s.Action)
 
 		return
 	}

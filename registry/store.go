@@ -166,7 +166,7 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 		return err
 	}
 
-	return r.settle(ctx, changes)
+	return r.closeMootQuestion(ctx, changes)
 }
 
 func (w *Written) read(rows pgx.Rows) error {
@@ -176,9 +176,9 @@ func (w *Written) read(rows pgx.Rows) error {
 	return err
 }
 
-// settle closes the open question if these changes leave nothing of what it offers: a yes to it would permit a write
+// closeMootQuestion closes the open question if these changes leave nothing of what it offers: a yes to it would permit a write
 // nobody has in mind any more.
-func (r *Registry) settle(ctx context.Context, changes []change) error {
+func (r *Registry) closeMootQuestion(ctx context.Context, changes []change) error {
 	ends := []string{"dropped", "excluded", "promoted", ActionDeleted, ActionDeletedUser}
 	if !slices.ContainsFunc(changes, func(c change) bool { return slices.Contains(ends, c.event) }) {
 		return nil
@@ -194,9 +194,8 @@ func (r *Registry) step(inputs bool) *int32 {
 	if r.scope.Step == 0 && !inputs {
 		return nil
 	}
-	step := int32(r.scope.Step)
 
-	return &step
+	return new(int32(r.scope.Step))
 }
 
 // Lookup returns the entries of exactly these refs; refs that do not resolve (unknown, dropped, deleted before this

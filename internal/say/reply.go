@@ -269,6 +269,6 @@ func (t *Teller) SummaryFromFacts() nodes.SummarizeOutput {
 // ran reports whether a step of this type achieved anything.
 func (t *Teller) ran(kind db.StepType) bool {
 	return slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
-		return step.StepType == kind && step.Outcome != nil && (*step.Outcome == db.StepOutcomeOk || *step.Outcome == db.StepOutcomePartial)
+		return step.StepType == kind && (view.Is(step.Outcome, db.StepOutcomeOk) || view.Is(step.Outcome, db.StepOutcomePartial))
 	})
 }
