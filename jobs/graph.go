@@ -1,16 +1,12 @@
 package jobs
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"alfred/db"
 	"alfred/internal/crud"
-	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
@@ -43,17 +39,6 @@ type ending struct {
 	note        string
 }
 
-// The options of a question that proposes something. A click on one of them is an answer, whatever a model makes of it.
-const (
-	optionNo  = "no"
-	optionYes = "yes"
-)
-
-// yesNo are these options.
-func yesNo() []view.QuestionOption {
-	return []view.QuestionOption{{ID: optionYes, Label: "Yes"}, {ID: optionNo, Label: "No"}}
-}
-
 // understood is what the edge after Understand depends on besides its output.
 type understood struct {
 	refs nodes.Refs
@@ -75,15 +60,6 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 	default:
 		return move{next: vocab.NodeThink}
 	}
-}
-
-func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
-	q := asking(vocab.AskDisambiguate, d.Question)
-	for _, ref := range d.Options {
-		q.Options = append(q.Options, view.QuestionOption{ID: ref, Label: cmp.Or(refs[ref].Label, ref), Ref: ref})
-	}
-
-	return q
 }
 
 // thought is what the edge after Think depends on besides its output.
@@ -224,33 +200,6 @@ func (in acted) afterQuestion(ask *question, end *ending) move {
 	}
 
 	return m
-}
-
-// askedBy converts Act's question. In a write step, it proposes the step itself.
-func askedBy(ask *nodes.AskUser, in acted) *question {
-	q := asking(vocab.AskUser, ask.Question)
-	for _, label := range ask.Options {
-		q.Options = append(q.Options, view.QuestionOption{ID: optionID(label, q.Options), Label: label})
-	}
-	if ask.WouldWrite || in.stepType == vocab.StepWrite {
-		q.Writes = []nodes.Offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}
-	}
-
-	return q
-}
-
-// saysNo matches an option that says no, and perhaps more, in some of the languages that users speak.
-var saysNo = regexp.MustCompile(`(?i)^\s*(?:no|nope|hayır|não|nee|nei|nein|nej|nie|non|нет|ні|いいえ|不|不要|아니요)(?:,? (?:thanks|thank you|danke|merci|gracias))?\s*(?:[,.;:!–—，。]|\s-|$)`)
-
-// optionID is the number of a model's option, except that the first one that says no has the id of every No: a click on
-// it is no permission.
-func optionID(label string, before []view.QuestionOption) string {
-	taken := slices.ContainsFunc(before, func(o view.QuestionOption) bool { return o.ID == optionNo })
-	if saysNo.MatchString(label) && !taken {
-		return optionNo
-	}
-
-	return strconv.Itoa(len(before) + 1)
 }
 
 // afterBlocked ends a step that its model cannot do. A turn that was planned anew too often only replies.

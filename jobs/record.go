@@ -81,21 +81,28 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 	if resp != nil || err != nil {
 		return resp, err
 	}
+
+	return r.ask(ctx, req)
+}
+
+// ask calls the model, and records its answer and every failure on the way.
+func (r *recorder) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	var lost error
-	asked := *req
 	started := time.Now()
+	asked := *req
 	asked.OnFailed = func(resp *llm.Response, failure error) {
 		lost = errors.Join(lost, r.record(ctx, req, resp, failure, time.Since(started)))
 		started = time.Now() // the next call's, so that the durations add up
 	}
 	called, done := r.runner.observe.calling(ctx, &asked)
-	resp, err = r.model.Generate(called, &asked)
+	resp, err := r.model.Generate(called, &asked)
 	done(resp, err)
 	if stopped := context.Cause(ctx); stopped != nil && err != nil && !errors.Is(stopped, context.DeadlineExceeded) {
 		err = errors.Join(stopped, err)
 	}
-	if recordErr := errors.Join(lost, r.record(ctx, req, resp, err, time.Since(started))); recordErr != nil && err == nil {
-		return nil, recordErr
+	lost = errors.Join(lost, r.record(ctx, req, resp, err, time.Since(started)))
+	if err == nil && lost != nil {
+		return nil, lost
 	}
 
 	return resp, err
@@ -103,7 +110,7 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 
 // play returns the stored answer to this request, or nil.
 func (r *recorder) play(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	bought, err := r.answer(ctx, req)
+	bought, err := r.storedAnswer(ctx, req)
 	if bought == nil || err != nil {
 		return nil, err
 	}
@@ -121,19 +128,21 @@ func (r *recorder) play(ctx context.Context, req *llm.Request) (*llm.Response, e
 	return resp, nil
 }
 
-func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAnswersRow, error) {
-	if r.turn != nil {
-		for _, row := range r.bought {
-			if int(row.Attempt) == req.Attempt {
-				return row, nil
-			}
+// storedAnswer returns the answer that an earlier delivery of the job has bought, or nil.
+func (r *recorder) storedAnswer(ctx context.Context, req *llm.Request) (*db.LlmCallAnswersRow, error) {
+	if r.again {
+		return r.compressedBefore(ctx, req)
+	}
+	for _, row := range r.bought {
+		if int(row.Attempt) == req.Attempt {
+			return row, nil
 		}
+	}
 
-		return nil, nil
-	}
-	if !r.again {
-		return nil, nil
-	}
+	return nil, nil
+}
+
+func (r *recorder) compressedBefore(ctx context.Context, req *llm.Request) (*db.LlmCallAnswersRow, error) {
 	request, err := cut(req)
 	if err != nil {
 		return nil, err
@@ -145,9 +154,8 @@ func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAns
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	found := db.LlmCallAnswersRow(*rows[0])
 
-	return &found, nil
+	return new(db.LlmCallAnswersRow(*rows[0])), nil
 }
 
 // record keeps an answer for the commit, and stores a failure.

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"alfred/db"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
+	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
@@ -94,6 +97,45 @@ func (r *reply) takeSaid() {
 		return
 	}
 	r.call, r.words = said.call, said.text
+}
+
+// onlyAsks reports whether the reply has nothing to say but the question, which a model worded for its user. What the only
+// step of a turn looked up in order to ask need not be told.
+func (s *state) onlyAsks(done nodes.Done) bool {
+	if done.Curated || done.Wrote || done.Drafted || len(s.Steps) > 1 {
+		return false
+	}
+	run := s.LastRun()
+	asks := run != nil && run.Acted != nil && run.Acted.AskUser != nil
+	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID && (!asks || r.Step == 0) })
+
+	return !told && (asks || len(s.Steps) == 0)
+}
+
+// done is what this turn has done so far, for a reply that may claim no more.
+func (s *state) done() nodes.Done {
+	out := s.Understood()
+	c := out.Curation
+	done := nodes.Done{
+		Curated: c.ClearAll || len(c.Retain)+len(c.Demote)+len(c.Forget)+len(c.Exclude)+len(out.Constraints) > 0, States: s.Domain.States(),
+	}
+	for _, run := range s.Runs {
+		made := run.Acted
+		if made == nil || made.Failed() {
+			continue
+		}
+		if made.Undo != "" && (done.Undo == "" || done.Undo == vocab.CanBeUndone) {
+			done.Undo = made.Undo
+		}
+		done.Company = strings.TrimSpace(done.Company + " " + made.Company)
+		for _, r := range made.Results {
+			changed := r.RowCount > 0
+			done.Drafted = done.Drafted || changed && r.Tool == vocab.ToolGenerate
+			done.Wrote = done.Wrote || s.Domain.Operation(r.Tool) != nil || changed && (vocab.Writes(r.Tool) || r.Tool == vocab.ToolUndo)
+		}
+	}
+
+	return done
 }
 
 // run streams the reply. If the model stays unreachable, only its wording is lost: the work is done, and the user must

@@ -197,7 +197,7 @@ func (c *commit) undoSummary(ctx context.Context, number int32, outcome *crud.Ou
 		case 1:
 			parts = append(parts, drafts[0]+" is a draft again")
 		default:
-			parts = append(parts, named(drafts, len(drafts))+" are drafts again")
+			parts = append(parts, namesInShort(drafts, len(drafts))+" are drafts again")
 		}
 	}
 	what := "turn"
@@ -238,7 +238,7 @@ func (r *Runner) undoneRows(outcome *crud.Outcome, result *crud.Result, labels [
 		return fmt.Sprintf("%s %d %s", verb, rows, nounOf(e, rows))
 	}
 
-	return verb + " " + partNoun(e, rows) + named(labels, rows)
+	return verb + " " + partNoun(e, rows) + namesInShort(labels, rows)
 }
 
 // haveParent reports whether rows of this type are children of another type in the outcome.

@@ -28,7 +28,7 @@ func TestNamesTheFirstAndCountsTheRest(t *testing.T) {
 		{[]string{"Soup", "Pie", "Stew", "Salad"}, 4, "Soup, Pie, Stew and 1 more"},
 		{[]string{"Soup"}, 3, "Soup and 2 more"},
 	} {
-		require.Equal(t, c.want, named(c.labels, c.all))
+		require.Equal(t, c.want, namesInShort(c.labels, c.all))
 	}
 }
 
