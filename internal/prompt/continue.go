@@ -19,9 +19,9 @@ import (
 // maxConversation is how many times as long as a complete prompt a conversation may be before that prompt replaces it.
 const maxConversation = 2
 
-// goOn lets a prompt continue a conversation. The prompt stays complete in itself if the conversation would be too long
+// continueRound lets a prompt continue a conversation. The prompt stays complete in itself if the conversation would be too long
 // or say something that no longer holds.
-func (t *page) goOn(f *nodes.Frame, round *nodes.Round) {
+func (t *page) continueRound(f *nodes.Frame, round *nodes.Round) {
 	if round == nil {
 		return
 	}
@@ -31,10 +31,10 @@ func (t *page) goOn(f *nodes.Frame, round *nodes.Round) {
 	}
 	alone := nodes.RenderBlocks(f.Blocks)
 	news, ok := t.news(told.String())
-	if !ok || withdrawn(alone, told.String()) {
+	if !ok || hasLostDraft(alone, told.String()) {
 		return
 	}
-	results := t.returnedTo(round)
+	results := t.resultsFor(round)
 	results[len(results)-1] = strings.TrimSpace(results[len(results)-1] + "\n\n" + nodes.RenderBlocks(news))
 	total := round.Tokens()
 	for _, result := range results {
@@ -53,11 +53,11 @@ func (t *page) news(told string) (news []nodes.Block, holds bool) {
 		var more []string
 		switch s.told {
 		case toldWhole:
-			if !s.stands(told) {
+			if !s.isShown(told) {
 				return nil, false
 			}
 		case toldByLine:
-			if s.lost(told) {
+			if s.hasLostDetails(told) {
 				return nil, false
 			}
 			more = s.untold(told, rows)
@@ -92,8 +92,8 @@ func (t *page) rowsInFull() map[string]bool {
 	return refs
 }
 
-// withdrawn reports whether a draft that the conversation shows as unsaved appears nowhere any more.
-func withdrawn(now, told string) bool {
+// hasLostDraft reports whether a draft that the conversation shows as unsaved appears nowhere any more.
+func hasLostDraft(now, told string) bool {
 	for line := range strings.SplitSeq(told, "\n") {
 		key, rest, _ := strings.Cut(line, ": ")
 		if strings.HasPrefix(key, "- gen_") && strings.Contains(rest, needsSave) && !strings.Contains(now, "\n"+key+": ") {
@@ -104,8 +104,8 @@ func withdrawn(now, told string) bool {
 	return false
 }
 
-// stands reports whether the conversation shows a section as it is now.
-func (s *section) stands(told string) bool {
+// isShown reports whether the conversation shows a section as it is now.
+func (s *section) isShown(told string) bool {
 	title := "\n" + s.heading + "\n"
 	if s.text == "" {
 		return !strings.Contains(told, title)
@@ -115,30 +115,35 @@ func (s *section) stands(told string) bool {
 	return strings.Contains(told, body+"\n\n") || strings.Contains(told, body+"\n</")
 }
 
-// untold returns what a section shows and the conversation has not shown, or has shown differently since. Lists leave
-// out entities whose rows stand in the data: names are told once. That a draft has been saved, the data does not say.
+// untold returns what a section shows and the conversation has not shown, or has shown differently since. Heads follow only
+// with what stands below them. Lists leave out entities whose rows stand in the data: names are told once. That a draft has
+// been saved, the data does not say.
 func (s *section) untold(told string, rows map[string]bool) []string {
+	isList := s.tag == "entity_context" && s.rule.heading != headJustSaved
 	var lines, heads []string
-	end, fresh := 0, true // the heads above have a line below them already
+	end, begun := 0, true // begun: the heads have a line below them already
 	for _, u := range s.units {
-		switch u.text = strings.TrimSpace(s.tidy(u.text)); {
+		u.text = strings.TrimSpace(s.tidy(u.text))
+		switch {
 		case u.text == "":
+			continue
+		case u.head && begun:
+			heads, begun = []string{u.text}, false
+			continue
 		case u.head:
-			if fresh {
-				heads, fresh = nil, false
-			}
 			heads = append(heads, u.text)
-		case u.isTold(told):
-			fresh = true
-		default:
-			fresh = true
-			if !strings.HasPrefix(u.key, detailMark) { // a row's details stand below the table
-				lines, heads = append(lines, heads...), nil
-			}
-			if s.tag != "entity_context" || s.rule.heading == headJustSaved || !rows[u.ref] {
-				lines = append(lines, u.text)
-				end = len(lines)
-			}
+			continue
+		}
+		begun = true
+		if u.isTold(told) {
+			continue
+		}
+		if !strings.HasPrefix(u.key, detailMark) { // a row's details stand below the table
+			lines, heads = append(lines, heads...), nil
+		}
+		if !isList || !rows[u.ref] {
+			lines = append(lines, u.text)
+			end = len(lines)
 		}
 	}
 
@@ -164,12 +169,12 @@ func (u *unit) isTold(told string) bool {
 	}
 	rest, same := strings.CutPrefix(told[at:], "\n"+u.text+"\n")
 
-	return same && !u.goesOn(rest)
+	return same && !u.continuesIn(rest)
 }
 
-// goesOn reports whether the conversation's text about a row or draft continues after the text that was found in it: a
+// continuesIn reports whether the conversation's text about a row or draft continues after the text that was found in it: a
 // list that has lost its last entries begins as it did.
-func (u *unit) goesOn(rest string) bool {
+func (u *unit) continuesIn(rest string) bool {
 	switch {
 	case strings.HasPrefix(u.key, detailMark):
 		return rest != "" && !strings.ContainsRune("\n#(<", rune(rest[0]))
@@ -180,9 +185,9 @@ func (u *unit) goesOn(rest string) bool {
 	}
 }
 
-// lost reports whether a section shows a row without details although the conversation has shown some: they are gone,
+// hasLostDetails reports whether a section shows a row without details although the conversation has shown some: they are gone,
 // or no longer fit.
-func (s *section) lost(told string) bool {
+func (s *section) hasLostDetails(told string) bool {
 	return slices.ContainsFunc(s.units, func(row unit) bool {
 		key := detailMark + row.ref + "\n"
 		detailed := func(u unit) bool { return u.key == key }
@@ -191,8 +196,8 @@ func (s *section) lost(told string) bool {
 	})
 }
 
-// returnedTo returns the result of each call of an answer, whichever tool it called.
-func (t *page) returnedTo(round *nodes.Round) []string {
+// resultsFor returns the result of each call of an answer, whichever tool it called.
+func (t *page) resultsFor(round *nodes.Round) []string {
 	mine, made := t.lastResults()
 	results := make([]string, 0, len(round.Answer.ToolCalls))
 	for _, call := range round.Answer.ToolCalls {
@@ -205,7 +210,7 @@ func (t *page) returnedTo(round *nodes.Round) []string {
 			results = append(results, "Not carried out.")
 		default:
 			made--
-			results, mine = append(results, t.clipped(t.returned(mine[0]))), mine[1:]
+			results, mine = append(results, t.clipped(t.resultWords(mine[0]))), mine[1:]
 		}
 	}
 	last := &results[len(results)-1]

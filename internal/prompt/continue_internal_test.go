@@ -38,16 +38,16 @@ func TestLostDetails(t *testing.T) {
 	const told = "\n| list_1 | Shopping | list | {} |\n"
 	row, details := unit{ref: "list_1", key: "| list_1 | "}, unit{ref: "list_1", key: "### list_1\n"}
 	without, with := &section{units: []unit{row}}, &section{units: []unit{row, details}}
-	require.True(t, without.lost(told+"\n### list_1\nitems:\n- leeks\n</data_to_analyze>\n"))
-	require.False(t, with.lost(told+"\n### list_1\nitems:\n- leeks\n</data_to_analyze>\n"))
-	require.False(t, without.lost(told))
+	require.True(t, without.hasLostDetails(told+"\n### list_1\nitems:\n- leeks\n</data_to_analyze>\n"))
+	require.False(t, with.hasLostDetails(told+"\n### list_1\nitems:\n- leeks\n</data_to_analyze>\n"))
+	require.False(t, without.hasLostDetails(told))
 }
 
 // A draft that was discarded meanwhile must not be shown as unsaved any more; one that was saved is shown as saved.
 func TestWithdrawnDrafts(t *testing.T) {
 	t.Parallel()
 	const told = "\n## Generated (NOT YET SAVED)\n- gen_recipe_1: Soup (recipe) [needs save]\n"
-	require.False(t, withdrawn("x"+told, told))
-	require.False(t, withdrawn("\n- gen_recipe_1: Soup (recipe) [created]\n", told))
-	require.True(t, withdrawn("\n- gen_recipe_2: Stew (recipe) [needs save]\n", told))
+	require.False(t, hasLostDraft("x"+told, told))
+	require.False(t, hasLostDraft("\n- gen_recipe_1: Soup (recipe) [created]\n", told))
+	require.True(t, hasLostDraft("\n- gen_recipe_2: Stew (recipe) [needs save]\n", told))
 }

@@ -15,18 +15,18 @@ import (
 func (t *page) conversation(s *section) {
 	n := t.config.Full(t.Number - 1)
 	t.earlierTalk(s, n)
-	t.talk(s, t.Window(n), nil)
+	t.exchanges(s, t.Window(n), nil)
 }
 
 // recentConversation is Understand's wider window: each turn with the refs it touched.
 func (t *page) recentConversation(s *section) {
 	t.earlierTalk(s, t.config.UnderstandTurns)
-	t.talk(s, t.Window(t.config.UnderstandTurns), t.touched)
+	t.exchanges(s, t.Window(t.config.UnderstandTurns), t.refsOfTurn)
 }
 
-// talk prints turns in full. Over budget, the oldest replies are replaced by their summaries, then the oldest messages
+// exchanges prints turns in full. Over budget, the oldest replies are replaced by their summaries, then the oldest messages
 // are cut.
-func (t *page) talk(s *section, turns []*db.TurnListPastRow, after func(*db.TurnListPastRow) string) {
+func (t *page) exchanges(s *section, turns []*db.TurnListPastRow, after func(*db.TurnListPastRow) string) {
 	texts := make([]string, len(turns))
 	total := 0
 	for i, p := range turns {
@@ -137,16 +137,16 @@ func linesOf[T any](things []T, lineOf func(T) string) []string {
 	return lines
 }
 
-// touched lists the refs of a past turn for Understand.
-func (t *page) touched(p *db.TurnListPastRow) string {
-	if refs := t.touchedBy(p); refs != "" {
+// refsOfTurn lists the refs of a past turn for Understand.
+func (t *page) refsOfTurn(p *db.TurnListPastRow) string {
+	if refs := t.refLinesOfTurn(p); refs != "" {
 		return "Entities this turn:\n" + refs
 	}
 
 	return ""
 }
 
-func (t *page) touchedBy(p *db.TurnListPastRow) string {
+func (t *page) refLinesOfTurn(p *db.TurnListPastRow) string {
 	events := t.Events[int(p.Number)]
 	if len(events) == 0 {
 		return ""
@@ -176,7 +176,7 @@ func (t *page) touchedBy(p *db.TurnListPastRow) string {
 func (t *page) entitiesByTurn(s *section) {
 	turns := t.Window(t.config.UnderstandTurns)
 	texts := linesOf(turns, func(p *db.TurnListPastRow) string {
-		refs := t.touchedBy(p)
+		refs := t.refLinesOfTurn(p)
 		if refs == "" {
 			return ""
 		}

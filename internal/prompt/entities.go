@@ -44,15 +44,15 @@ func (t *page) hasText(entityType string) bool {
 
 // line prints an entity: "- recipe_1: Butter Chicken (recipe) [read:full]".
 func (t *page) line(e *view.Entity, note, reason string) string {
-	return "- " + e.Ref + ": " + e.Label + t.apart(e) + " (" + e.EntityType + note + ") " + t.tags(e) + because(reason)
+	return "- " + e.Ref + ": " + e.Label + t.tellApart(e) + " (" + e.EntityType + note + ") " + t.tags(e) + reasonSuffix(reason)
 }
 
 // maxApart bounds what tells a row from another of its name, in characters.
 const maxApart = 120
 
-// apart is what tells a loaded row from others of its name, for planners, who see no rows: "the one born in 1940" means
+// tellApart is what tells a loaded row from others of its name, for planners, who see no rows: "the one born in 1940" means
 // one of three Anna Smiths.
-func (t *page) apart(e *view.Entity) string {
+func (t *page) tellApart(e *view.Entity) string {
 	r := t.Rows.ByRef[e.Ref]
 	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || t.namesakes()[e.EntityType+" "+e.Label] < 2 {
 		return ""
@@ -95,8 +95,8 @@ func (t *page) namesakes() map[string]int {
 	return t.alike
 }
 
-// because ends an entity's line with its reason, if there is one.
-func because(reason string) string {
+// reasonSuffix ends an entity's line with its reason, if there is one.
+func reasonSuffix(reason string) string {
 	if reason = clean.Inline(reason, say.MaxReason); reason == "" {
 		return ""
 	}

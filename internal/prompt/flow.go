@@ -36,7 +36,7 @@ func (t *page) conversationFlow(s *section) {
 func (t *page) replyGuidance(s *section) {
 	if last := t.LastReplied(); last != nil {
 		s.line("- You are in the middle of a conversation: no greeting, no introduction.")
-		if heard := t.heard(); heard != "" {
+		if heard := t.whatWasNoted(); heard != "" {
 			s.line("- Acknowledge briefly: ", heard)
 		} else {
 			s.line("- Take up briefly what the user just said.")
@@ -66,8 +66,8 @@ func (t *page) replyGuidance(s *section) {
 	}
 }
 
-// heard is what Understand noted, if the user said it: what only stays in view or leaves it is nothing to tell people.
-func (t *page) heard() string {
+// whatWasNoted is what Understand noted, if the user said it: what only stays in view or leaves it is nothing to tell people.
+func (t *page) whatWasNoted() string {
 	out := t.Understood()
 	if c := out.Curation; !c.ClearAll && len(c.Exclude)+len(c.Forget)+len(out.Constraints) == 0 {
 		return ""

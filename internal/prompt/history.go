@@ -24,7 +24,7 @@ func (t *page) turnFacts(s *section) {
 		s.line(outcomeLine(step))
 	}
 	t.thisTurn(s)
-	t.written(s, "")
+	t.writtenLines(s, "")
 	if refs := t.RefWords(view.RefsOf(t.OwnResults())); refs != "" {
 		s.line("Refs touched: ", refs)
 	}
@@ -42,7 +42,7 @@ func (t *page) turnFacts(s *section) {
 // conversationRange prints what was said in a range of turns: in full where no compressed text covers them yet,
 // otherwise a line each.
 func (t *page) conversationRange(s *section) {
-	t.talk(s, t.Older("conversation", 0), nil)
+	t.exchanges(s, t.Older("conversation", 0), nil)
 	t.covered(s, "conversation", t.EarlierLine)
 }
 

@@ -38,7 +38,7 @@ type pastStep struct {
 }
 
 func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
-	if p.Status != db.TurnStatusSucceeded && !worked(p.Steps) {
+	if p.Status != db.TurnStatusSucceeded && !didAnything(p.Steps) {
 		return // nothing happened; the conversation shows it
 	}
 	var b strings.Builder
@@ -72,8 +72,8 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 	s.addItem("window", "", int(p.Number), shown)
 }
 
-// worked reports whether a turn did anything.
-func worked(data json.RawMessage) bool {
+// didAnything reports whether a turn did anything.
+func didAnything(data json.RawMessage) bool {
 	return gjson.GetBytes(data, "#(entities_affected.0)").Exists()
 }
 

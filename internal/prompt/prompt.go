@@ -114,17 +114,17 @@ func (p *Prompts) plan(t *page) nodes.ThinkInput {
 		for _, alias := range sub.Aliases {
 			in.SubdomainAliases[alias] = sub.Name
 		}
-		t.home(&in, sub, t.own(sub))
+		t.addHomes(&in, sub, t.ownTables(sub))
 	}
 	for _, sub := range p.domain.Subdomains { // what no subdomain owns is read where it may be
-		t.home(&in, sub, sub.Readable)
+		t.addHomes(&in, sub, sub.Readable)
 	}
 
 	return in
 }
 
-// home says that a subdomain handles these tables, unless another one does.
-func (t *page) home(in *nodes.ThinkInput, sub *domain.Subdomain, tables []string) {
+// addHomes says that a subdomain handles these tables, unless another one does.
+func (t *page) addHomes(in *nodes.ThinkInput, sub *domain.Subdomain, tables []string) {
 	for _, table := range tables {
 		def := t.Domain.ByTable(table)
 		if _, taken := in.Homes[table]; !taken && def != nil {
@@ -154,7 +154,7 @@ func (p *Prompts) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	t.shown = map[string][]string{}
 	in.Frame = t.frame(vocab.NodeAct, p.domain.Persona, nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
 	in.Shown = t.shown
-	t.goOn(&in.Frame, v.Continues())
+	t.continueRound(&in.Frame, v.Continues())
 	t.sections = nil
 
 	return in, nil
@@ -168,7 +168,7 @@ func (p *Prompts) Bounds(v *view.View, step *db.TurnSteps) nodes.ActInput {
 // bounds is what a step's tools may touch.
 func (t *page) bounds(step *db.TurnSteps) nodes.ActInput {
 	return nodes.ActInput{StepType: string(step.StepType), Toolbox: nodes.Toolbox{
-		Tables: t.tables(step), Writable: t.writable(t.own(t.Domain.Subdomain(step.Subdomain))), Operations: t.operations(step), EntityTypes: t.draftable(step),
+		Tables: t.readableTables(step), Writable: t.writableByTool(t.ownTables(t.Domain.Subdomain(step.Subdomain))), Operations: t.operations(step), EntityTypes: t.draftable(step),
 	}}
 }
 

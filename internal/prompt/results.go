@@ -75,7 +75,7 @@ func (t *page) questionToAsk(s *section) {
 		return
 	}
 	s.line("Kind: ", t.Question.Kind, ". Ask exactly this:")
-	t.asks(s, payload)
+	t.questionLines(s, payload)
 	s.addItem("question", "", t.Number, payload.Text)
 }
 
@@ -110,7 +110,7 @@ func (t *page) measures(s *section) {
 	text := s.body.String()
 	for _, e := range t.Domain.Entities {
 		for _, c := range e.Columns {
-			if kinds[e] && measured(c) && !t.measured[c] && strings.Contains(text, " "+c.Name+":") {
+			if kinds[e] && isMeasured(c) && !t.measured[c] && strings.Contains(text, " "+c.Name+":") {
 				t.measured[c] = true
 				s.line("(", c.Name, " of the ", e.Plural, ": ", clean.Inline(strings.TrimRight(c.Comment, "."), say.MaxFact), ")")
 			}
@@ -157,7 +157,7 @@ func (t *page) effectLines(tool, ref string) string {
 
 // saveStatus keeps saved and unsaved apart.
 func (t *page) saveStatus(s *section) {
-	t.written(s, " in this turn")
+	t.writtenLines(s, " in this turn")
 	if len(t.WroteNothing()) > 0 {
 		s.line("Nothing was saved, changed or deleted in this turn.")
 	}
@@ -175,8 +175,8 @@ func (t *page) saveStatus(s *section) {
 	}
 }
 
-// written names what this turn saved, changed and deleted.
-func (t *page) written(s *section, when string) {
+// writtenLines names what this turn saved, changed and deleted.
+func (t *page) writtenLines(s *section, when string) {
 	for _, verb := range []string{say.Saved, say.Changed, say.Deleted} {
 		if labels := t.LabelsOf(verb); len(labels) > 0 {
 			s.line(verb, when, ": ", enumerate(labels))
@@ -192,14 +192,14 @@ func (t *page) otherResults(s *section, left *Tokens) {
 		switch {
 		case r.IsNotice():
 		case clean.Text(r.ErrorCode) == approvalNeeded: // the question says it
-		case r.Failed() && slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == r.Step && mended(step) }):
+		case r.Failed() && slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == r.Step && succeeded(step) }):
 		case r.Failed():
 			failed++
 		case r.Tool == vocab.ToolRecall:
 			t.toldRecall(s, r, left, told)
 		case vocab.CarriesRows(r.Tool) || r.Tool == vocab.ToolGenerate || len(r.Rows) == 0:
 		default:
-			line := t.computed(r)
+			line := t.totalsLine(r)
 			if told[line] {
 				continue
 			}
@@ -212,8 +212,8 @@ func (t *page) otherResults(s *section, left *Tokens) {
 	}
 }
 
-// computed words totals: of which rows they are, how many of them there are, and what their numbers measure.
-func (t *page) computed(r *view.Result) string {
+// totalsLine words totals: of which rows they are, how many of them there are, and what their numbers measure.
+func (t *page) totalsLine(r *view.Result) string {
 	def := t.Domain.Entity(clean.Text(r.EntityType))
 	if def == nil {
 		return "Computed: " + clean.JSON(t.Guarded(r))
@@ -223,7 +223,7 @@ func (t *page) computed(r *view.Result) string {
 		line += ", the first " + strconv.Itoa(len(r.Rows)) + " of " + strconv.Itoa(int(r.RowCount))
 	}
 	for _, one := range gjson.GetBytes(r.Params, "aggregates").Array() {
-		if c := def.Reached(one.Get("column").Str); c != nil && measured(c) {
+		if c := def.Reached(one.Get("column").Str); c != nil && isMeasured(c) {
 			line += "; " + c.Name + ": " + clean.Inline(strings.TrimRight(c.Comment, "."), say.MaxFact)
 		}
 	}

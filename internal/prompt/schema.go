@@ -19,7 +19,7 @@ func (t *page) schema(s *section) {
 	left := t.config.Budget.Schema
 	tables := t.ofSteps(t.schemaTables)
 	if only(t.steps, db.StepTypeAnalyze) { // who writes nothing needs no rules
-		tables = t.ofSteps(t.requested)
+		tables = t.ofSteps(t.requestedTables)
 	}
 	shown := 0
 	for _, table := range tables {
@@ -37,17 +37,17 @@ func (t *page) schema(s *section) {
 		s.item("schema", "", 0, text)
 		shown++
 	}
-	t.besides(s, tables)
+	t.otherTables(s, tables)
 	s.shown(shown, len(tables), "; request_schema shows another")
 }
 
 const readBesides = "To read besides:"
 
-// besides names the columns of tables the step may only read, so that filtering by one does not require requesting the
+// otherTables names the columns of tables the step may only read, so that filtering by one does not require requesting the
 // whole schema.
-func (t *page) besides(s *section, described []string) {
+func (t *page) otherTables(s *section, described []string) {
 	first := true
-	for _, table := range t.ofSteps(t.tables) {
+	for _, table := range t.ofSteps(t.readableTables) {
 		def := t.Domain.ByTable(table)
 		if def == nil || slices.Contains(described, table) {
 			continue
@@ -65,8 +65,8 @@ var writeTools = map[domain.Verb]string{
 	domain.Create: vocab.ToolCreate, domain.Update: vocab.ToolUpdate, domain.Delete: vocab.ToolDelete,
 }
 
-// writable lists, by tool, which of these tables may be written.
-func (t *page) writable(tables []string) map[string][]string {
+// writableByTool lists, by tool, which of these tables may be written.
+func (t *page) writableByTool(tables []string) map[string][]string {
 	by := map[string][]string{}
 	for _, name := range tables {
 		def := t.Domain.ByTable(name)
@@ -82,8 +82,8 @@ func (t *page) writable(tables []string) map[string][]string {
 	return by
 }
 
-// own lists the subdomain's own tables with their children.
-func (t *page) own(sub *domain.Subdomain) []string {
+// ownTables lists the subdomain's ownTables tables with their children.
+func (t *page) ownTables(sub *domain.Subdomain) []string {
 	if sub == nil {
 		return []string{}
 	}
@@ -124,11 +124,11 @@ func (t *page) ofSteps(tables func(step *db.TurnSteps) []string) []string {
 
 // schemaTables lists the subdomain's tables with their children, then those requested.
 func (t *page) schemaTables(step *db.TurnSteps) []string {
-	return unique(t.own(t.Domain.Subdomain(step.Subdomain)), t.requested(step))
+	return unique(t.ownTables(t.Domain.Subdomain(step.Subdomain)), t.requestedTables(step))
 }
 
-// requested lists the tables that a step asked for.
-func (t *page) requested(step *db.TurnSteps) []string {
+// requestedTables lists the tables that a step asked for.
+func (t *page) requestedTables(step *db.TurnSteps) []string {
 	var tables []string
 	for _, name := range step.SchemaTables {
 		if def := t.Domain.ByTable(name); def != nil {
@@ -139,9 +139,9 @@ func (t *page) requested(step *db.TurnSteps) []string {
 	return unique(tables)
 }
 
-// tables lists what a step's tools may name: the tables of its schema and, except in a generate step, what else the
+// readableTables lists what a step's tools may name: the readableTables of its schema and, except in a generate step, what else the
 // subdomain may read.
-func (t *page) tables(step *db.TurnSteps) []string {
+func (t *page) readableTables(step *db.TurnSteps) []string {
 	tables := t.schemaTables(step)
 	if step.StepType == db.StepTypeRead || step.StepType == db.StepTypeAnalyze { // its calls may be of any tables: they are read at once
 		for _, table := range gjson.GetBytes(step.Calls, "#.args.table").Array() {
@@ -228,7 +228,7 @@ func columnNames(def *domain.Entity) string {
 			names = append(names, c.Name+" ("+c.FK.Entity.Type+")")
 		case c.Form != "":
 			names = append(names, c.Name+" ("+c.Form+")")
-		case scale(c):
+		case isScale(c):
 			names = append(names, c.Name+" ("+strings.TrimRight(c.Comment, ".")+")")
 		default:
 			names = append(names, c.Name)
@@ -242,7 +242,7 @@ func columnNames(def *domain.Entity) string {
 func measuredLine(def *domain.Entity) string {
 	line := columnsLine(def)
 	for _, c := range def.Columns {
-		if measured(c) && !scale(c) && c != def.Key {
+		if isMeasured(c) && !isScale(c) && c != def.Key {
 			line += "; " + c.Name + ": " + strings.TrimRight(c.Comment, ".")
 		}
 	}
@@ -250,14 +250,14 @@ func measuredLine(def *domain.Entity) string {
 	return clean.Block(line)
 }
 
-// measured reports whether the owner says what a column's numbers measure.
-func measured(c *domain.Column) bool {
+// isMeasured reports whether the owner says what a column's numbers measure.
+func isMeasured(c *domain.Column) bool {
 	return c.Kind == domain.KindNumber && c.Comment != "" && !c.Hidden && c.FK == nil
 }
 
-// scale reports whether the owner says what the numbers of a column with a greatest one mean: of priorities from 1 to 5,
+// isScale reports whether the owner says what the numbers of a column with a greatest one mean: of priorities from 1 to 5,
 // either end may be the urgent one.
-func scale(c *domain.Column) bool { return measured(c) && strings.Contains(c.Check, "<") }
+func isScale(c *domain.Column) bool { return isMeasured(c) && strings.Contains(c.Check, "<") }
 
 // operations lists what a write step may do to rows of its own tables besides writing them.
 func (t *page) operations(step *db.TurnSteps) []nodes.Operation {
@@ -265,7 +265,7 @@ func (t *page) operations(step *db.TurnSteps) []nodes.Operation {
 	if step.StepType != db.StepTypeWrite {
 		return nil
 	}
-	own := t.own(t.Domain.Subdomain(step.Subdomain))
+	own := t.ownTables(t.Domain.Subdomain(step.Subdomain))
 	for _, o := range t.Domain.Operations {
 		if slices.Contains(own, o.On.Table) {
 			list = append(list, operation(o))
@@ -339,7 +339,7 @@ func (t *page) toolbox() nodes.Toolbox {
 			box.EntityTypes = append(box.EntityTypes, def.Type)
 		}
 	}
-	box.Writable = t.writable(box.Tables)
+	box.Writable = t.writableByTool(box.Tables)
 	for _, o := range t.Domain.Operations {
 		box.Operations = append(box.Operations, operation(o))
 	}

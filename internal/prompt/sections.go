@@ -47,8 +47,8 @@ func (r *rule) title(c Config) string {
 	}
 }
 
-// of are the sections of a node, in print order.
-func of(node string, rules []rule) []rule {
+// rulesFor are the sections rulesFor a node, in print order.
+func rulesFor(node string, rules []rule) []rule {
 	for i := range rules {
 		rules[i].node = node
 	}
@@ -61,7 +61,7 @@ func rulesOf(node string) []rule {
 	return view.Those(table(), func(r rule) bool { return r.node == node })
 }
 
-func reads(t *page) bool { return only(t.steps, db.StepTypeRead) }
+func allAre(t *page) bool { return only(t.steps, db.StepTypeRead) }
 
 // only reports whether all steps are of a type.
 func only(steps []*db.TurnSteps, kind db.StepType) bool {
@@ -103,7 +103,7 @@ func table() []rule {
 	)
 
 	return slices.Concat(
-		of(vocab.NodeUnderstand, []rule{
+		rulesFor(vocab.NodeUnderstand, []rule{
 			{tag: "conversation_history", heading: "Recent Conversation", write: (*page).recentConversation,
 				source: "turns, entity_events, history_summaries", window: "earlier, then UNDERSTAND_TURNS", budget: "Conversation, Message, Earlier", reasons: "window, summary"},
 			{tag: "conversation_history", heading: "Previous Understand Decisions", write: (*page).understandLog,
@@ -115,7 +115,7 @@ func table() []rule {
 			{tag: "current_task", heading: "Current Message", write: (*page).currentMessage,
 				source: "turns", window: "current", budget: "Message", reasons: "current"},
 		}),
-		of(vocab.NodeThink, []rule{
+		rulesFor(vocab.NodeThink, []rule{
 			userProfile, preferences, conversation,
 			{tag: "turn_narrative", heading: "What Happened", write: (*page).whatHappened,
 				source: "turn_summaries, decisions, node_runs, history_summaries", window: "TURN_RETENTION_WINDOW, then earlier", budget: "Narrative, Earlier", reasons: "current, window, summary, recalled"},
@@ -125,7 +125,7 @@ func table() []rule {
 			{tag: "current_task", heading: "Current Task", write: (*page).currentTask,
 				source: "turns, node_runs, turn_steps", window: "current", budget: "Message", reasons: "current"},
 		}),
-		of("together", []rule{
+		rulesFor("together", []rule{
 			userProfile, preferences, conversation,
 			{tag: "turn_narrative", heading: "What Happened", write: (*page).whatHappened,
 				source: "turn_summaries, decisions, node_runs, history_summaries", window: "TURN_RETENTION_WINDOW, then earlier", budget: "Narrative, Earlier", reasons: "window, summary"},
@@ -141,8 +141,8 @@ func table() []rule {
 			{tag: "current_task", heading: "Current Task", write: (*page).currentTask,
 				source: "turns", window: "current", budget: "Message", reasons: "current"},
 		}),
-		of(vocab.NodeAct, []rule{
-			{tag: "session_context", heading: "User Profile", unless: reads, write: (*page).userProfile,
+		rulesFor(vocab.NodeAct, []rule{
+			{tag: "session_context", heading: "User Profile", unless: allAre, write: (*page).userProfile,
 				source: "the domain's profile queries", window: "not in read steps", budget: "Profile", reasons: "profile"},
 			{tag: "conversation_history", heading: "Conversation", write: (*page).conversation,
 				source: "as in think", window: "as in think", budget: "Conversation, Message, Earlier", reasons: "window, summary"},
@@ -158,7 +158,7 @@ func table() []rule {
 				source: "entities_at", window: "current", budget: "Entities", reasons: "current, mentioned"},
 			{tag: "step_context", heading: "Guidance", declared: true, write: (*page).stepGuidance,
 				source: "the domain, fixed text", window: "own subdomain, the step's type"},
-			{tag: "step_context", heading: "User Preferences", unless: reads, write: (*page).preferences,
+			{tag: "step_context", heading: "User Preferences", unless: allAre, write: (*page).preferences,
 				source: "the domain's guidance query", window: "own subdomain, not in read steps", budget: "Guidance", reasons: "profile"},
 			{tag: "step_context", heading: "Schema", told: toldByTable, declared: true, write: (*page).schema,
 				source: "the catalog", window: "own subdomain's tables and those asked for; in analyze steps their columns only", budget: "Schema", reasons: "schema"},
@@ -169,7 +169,7 @@ func table() []rule {
 			{tag: "data_to_analyze", heading: "Step Results", told: toldByResults, write: (*page).stepResults,
 				source: "turn_step_results, turn_steps", window: "current", budget: "Results", reasons: "current"},
 		}),
-		of(vocab.NodeReply, []rule{
+		rulesFor(vocab.NodeReply, []rule{
 			conversation,
 			{tag: "execution_results", heading: "Execution Results", write: (*page).executionResults,
 				source: "turn_steps, turn_step_results, artifacts, decisions", window: "current", budget: "Results, Drafts", reasons: "current, generated"},
@@ -184,13 +184,13 @@ func table() []rule {
 			{tag: "reply_guidance", heading: "Reply Guidance", write: (*page).replyGuidance,
 				source: "node_runs, decisions, entities_at, questions", window: "from the second turn on", reasons: "current"},
 		}),
-		of(vocab.NodeSummarize, []rule{
+		rulesFor(vocab.NodeSummarize, []rule{
 			{tag: "conversation_history", heading: "Conversation", write: (*page).thisExchange,
 				source: "turns", window: "current", budget: "Message", reasons: "current"},
 			{tag: "execution_results", heading: "Execution Results", write: (*page).turnFacts,
 				source: "turn_steps, turn_step_results, decisions", window: "current", reasons: "current, generated, recalled"},
 		}),
-		of(vocab.NodeCompress, []rule{
+		rulesFor(vocab.NodeCompress, []rule{
 			{tag: "conversation_history", heading: "Conversation", write: (*page).conversationRange,
 				source: "turns, history_summaries", window: "the range", budget: "Conversation, Message", reasons: "window, summary"},
 			{tag: "conversation_history", heading: "What Happened", write: (*page).narrativeRange,

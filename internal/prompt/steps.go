@@ -37,7 +37,7 @@ func (t *page) currentStep(s *section) {
 	if t.introduces(step) {
 		s.line("Your reply begins here: before the call of ", vocab.ToolGenerate, ", in the same answer, write one or two sentences to the user, in their language: ",
 			"what you have drafted, what else was asked, and whether to save it. The drafts are shown below these words; do not repeat them.")
-		if heard := t.heard(); heard != "" {
+		if heard := t.whatWasNoted(); heard != "" {
 			s.line("Acknowledge briefly: ", heard)
 		}
 	}
@@ -112,7 +112,7 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 	if conclusions := clean.Block(clean.Text(step.Conclusions)); conclusions != "" {
 		s.line("Conclusions: ", conclusions)
 	}
-	if mended(step) {
+	if succeeded(step) {
 		calls = slices.DeleteFunc(slices.Clone(calls), (*view.Result).Failed)
 	}
 	if full {
@@ -123,8 +123,8 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 	s.addItem("current", "", t.Number, clean.Text(step.Summary))
 }
 
-// mended reports whether what failed on the way to a step's end no longer matters.
-func mended(step *db.TurnSteps) bool {
+// succeeded reports whether what failed on the way to a step's end no longer matters.
+func succeeded(step *db.TurnSteps) bool {
 	return view.Is(step.Outcome, db.StepOutcomeOk)
 }
 
@@ -160,7 +160,7 @@ func (t *page) calledTool(r *view.Result) string {
 		line += " " + clean.Clip(params, 2*say.ShortLine)
 	}
 
-	return line + " → " + t.returned(r)
+	return line + " → " + t.resultWords(r)
 }
 
 // paramsLine is a call's arguments without those that strict schemas ask for although they say nothing.
@@ -174,8 +174,8 @@ func paramsLine(params json.RawMessage) string {
 	return clean.JSON(said)
 }
 
-// returned words the result of a call.
-func (t *page) returned(r *view.Result) string {
+// resultWords words the result of a call.
+func (t *page) resultWords(r *view.Result) string {
 	if r.Failed() {
 		return "error " + clean.Text(r.ErrorCode) + ": " + clean.Inline(clean.Text(r.ErrorMessage), 2*say.MaxFact)
 	}
@@ -189,7 +189,7 @@ func (t *page) returned(r *view.Result) string {
 	switch {
 	case !vocab.CarriesRows(r.Tool) && r.Tool != vocab.ToolGenerate && len(r.Rows) > 0:
 		line += ": " + clean.JSON(t.Guarded(r))
-	case len(r.Refs) > maxRefsNamed, len(r.Refs) > collapseOver && inOrder(r.Refs):
+	case len(r.Refs) > maxRefsNamed, len(r.Refs) > collapseOver && areConsecutive(r.Refs):
 		line += ": " + t.RefWords(r.Refs)
 	case len(r.Refs) > 0:
 		line += ": " + strings.Join(r.Refs, ", ")
@@ -200,8 +200,8 @@ func (t *page) returned(r *view.Result) string {
 	return line
 }
 
-// inOrder reports whether refs are numbered consecutively, so that a range can stand for them.
-func inOrder(refs []string) bool {
+// areConsecutive reports whether refs are numbered consecutively, so that a range can stand for them.
+func areConsecutive(refs []string) bool {
 	for i, ref := range refs {
 		at := strings.LastIndexByte(ref, '_')
 		n, err := strconv.Atoi(ref[at+1:])
@@ -236,8 +236,7 @@ func count(n int, word string) string {
 // justSaved lists the drafts that became rows in this turn.
 func (t *page) justSaved(s *section) {
 	for _, e := range t.Those(t.IsJustSaved) {
-		line := t.line(e, "", "")
-		s.item("current", e.Ref, t.Number, line)
+		s.item("current", e.Ref, t.Number, t.line(e, "", ""))
 	}
 }
 
@@ -251,9 +250,9 @@ func (t *page) firstSeenNow(s *section) {
 // workBeside adds later steps to those that are worked on, if no other of these has the same tables, so that calls show
 // which step they are for.
 func (t *page) workBeside() {
-	taken := t.own(t.Domain.Subdomain(t.step.Subdomain))
+	taken := t.ownTables(t.Domain.Subdomain(t.step.Subdomain))
 	for _, step := range t.Beside(t.step) {
-		tables := t.own(t.Domain.Subdomain(step.Subdomain))
+		tables := t.ownTables(t.Domain.Subdomain(step.Subdomain))
 		if slices.ContainsFunc(tables, func(table string) bool { return slices.Contains(taken, table) }) {
 			continue
 		}

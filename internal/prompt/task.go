@@ -126,7 +126,7 @@ func (t *page) openQuestion(s *section) {
 		head += ", answered by the current message"
 	}
 	s.line(head)
-	t.asks(s, payload)
+	t.questionLines(s, payload)
 	if q.Kind == vocab.AskApprove && q.AnsweredByTurn == nil {
 		s.line(afterAnswer(q.Payload))
 	}
@@ -153,8 +153,8 @@ func afterAnswer(payload json.RawMessage) string {
 	return "After a plain yes code does this, then what waits for it (" + strings.Join(waits, "; ") + "): `confirm` needs no plan. After a no, what waits is planned, if it is still wanted."
 }
 
-// asks prints a question and its options.
-func (t *page) asks(s *section, payload *view.QuestionPayload) {
+// questionLines prints a question and its options.
+func (t *page) questionLines(s *section, payload *view.QuestionPayload) {
 	asked := payload.ForModels()
 	s.line(clean.Block(t.WithLabels(asked.Text)))
 	for _, option := range asked.Options {

@@ -99,13 +99,8 @@ func typedStep(s *db.TurnSteps) nodes.PlannedStep {
 }
 
 func (t *page) typedResult(r *view.Result) nodes.Result {
-	out := nodes.Result{
-		Turn: int(r.TurnNumber), Step: int(r.Step), Current: r.TurnID == t.Turn.ID, Tool: r.Tool,
+	return nodes.Result{
+		Turn: int(r.TurnNumber), Step: int(r.Step), Current: r.TurnID == t.Turn.ID, Tool: r.Tool, Type: clean.Text(r.EntityType),
 		Refs: r.Refs, Rows: t.Guarded(r), ErrorCode: clean.Text(r.ErrorCode), Error: clean.Text(r.ErrorMessage),
 	}
-	if r.EntityType != nil {
-		out.Type = *r.EntityType
-	}
-
-	return out
 }

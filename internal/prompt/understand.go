@@ -23,8 +23,7 @@ func (t *page) allKnown(s *section) {
 	t.knownTier(s, "**Excluded**", "excluded", &left)
 
 	drafted := func(e *view.Entity) bool { return e.Tier == "generated" } // in full above
-	whole, part := t.named(t.Turn.Message)
-	t.namedAndNewest(s, slices.DeleteFunc(whole, drafted), slices.DeleteFunc(part, drafted), nil, map[*view.Entity]bool{})
+	t.namedAndNewest(s, drafted, nil, map[*view.Entity]bool{})
 }
 
 // otherKnown is allKnown without the tiers, for a prompt that has those as separate sections.
@@ -39,18 +38,17 @@ func (t *page) otherKnown(s *section) {
 		}
 	}
 	inView := func(e *view.Entity) bool { return e.Tier != "" && !nameless[e] }
-	whole, part := t.named(t.Turn.Message)
-	t.namedAndNewest(s, slices.DeleteFunc(whole, inView), slices.DeleteFunc(part, inView), t.chosen(nameless), listed)
+	t.namedAndNewest(s, inView, t.fewNamedInReply(nameless), listed)
 }
 
-// chosen are those of many without a name in view that the last reply names, if it chose a few: who says "yes, that one"
+// fewNamedInReply are those of many without a name in view that the last reply names, if it chose a few: who says "yes, that one"
 // after "Shall I plan the penne?" names none.
-func (t *page) chosen(nameless map[*view.Entity]bool) []*view.Entity {
+func (t *page) fewNamedInReply(nameless map[*view.Entity]bool) []*view.Entity {
 	last := t.LastReplied()
 	if last == nil {
 		return nil
 	}
-	whole, _ := t.named(last.Reply)
+	whole, _ := t.namedIn(last.Reply)
 	few := slices.DeleteFunc(whole, func(e *view.Entity) bool {
 		def := t.Domain.ByType(e.EntityType)
 
@@ -72,14 +70,16 @@ type knownLists struct {
 	listed map[*view.Entity]bool
 }
 
-// namedAndNewest lists what the message names and the last reply chose, then the newest unlisted entities, and counts the
-// rest. It has its own budget: retained entities must not crowd out what the message names.
-func (t *page) namedAndNewest(s *section, whole, part, chosen []*view.Entity, listed map[*view.Entity]bool) {
+// namedAndNewest lists what the message names, unless it is shown elsewhere, and what the last reply chose, then the newest
+// unlisted entities, and counts the rest. It has its own budget: retained entities must not crowd out what the message names.
+func (t *page) namedAndNewest(s *section, shown func(*view.Entity) bool, chosen []*view.Entity, listed map[*view.Entity]bool) {
+	whole, part := t.namedIn(t.Turn.Message)
+	whole, part = slices.DeleteFunc(whole, shown), slices.DeleteFunc(part, shown)
 	l := &knownLists{section: s, lines: newestShown, left: t.config.Budget.Entities, listed: listed}
 	t.knownList(l, "**Named in the message**", "mentioned", whole)
 	t.knownList(l, "**Named in part**", "mentioned", part)
 	t.knownList(l, "**Named in your last reply**", "recent", slices.DeleteFunc(chosen, func(e *view.Entity) bool { return slices.Contains(whole, e) || slices.Contains(part, e) }))
-	rest := slices.DeleteFunc(t.resting(), func(e *view.Entity) bool { return listed[e] })
+	rest := slices.DeleteFunc(t.withoutTier(), func(e *view.Entity) bool { return listed[e] })
 	t.knownList(l, "**Newest**", "recent", rest)
 	t.countRest(s, listed)
 }
@@ -115,7 +115,7 @@ func (t *page) knownLine(e *view.Entity) string {
 		reason = clean.Text(e.ExcludedReason)
 	}
 
-	return line + because(reason) + t.risk(e)
+	return line + reasonSuffix(reason) + t.risk(e)
 }
 
 // knownList prints what fits, most recently touched first when not all do, and adds it to the listed ones.
@@ -142,16 +142,16 @@ func (t *page) knownList(l *knownLists, heading, reason string, entities []*view
 	}
 }
 
-// resting lists the refs outside the tiers that are always listed: recent ones and the background.
-func (t *page) resting() []*view.Entity {
+// withoutTier lists the refs outside the tiers that are always listed: recent ones and the background.
+func (t *page) withoutTier() []*view.Entity {
 	return t.Those(func(e *view.Entity) bool {
 		return e.Tier == "recent" || e.Tier == "" && e.Action != "linked" && e.State != "deleted" && e.DemotedAtTurn == nil
 	})
 }
 
-// named returns the refs that a message names, by their whole label or by a word of it. Hidden ones count too: naming
+// namedIn returns the refs that a message names, by their whole label or by a word of it. Hidden ones count too: naming
 // one brings it back.
-func (t *page) named(text string) (whole, part []*view.Entity) {
+func (t *page) namedIn(text string) (whole, part []*view.Entity) {
 	message := " " + strings.Join(words(t.WithLabels(text)), " ") + " "
 	for _, e := range t.Entities {
 		if !slices.Contains([]string{"recent", "generated", ""}, e.Tier) || e.State == "deleted" {
@@ -202,7 +202,7 @@ func (t *page) countRest(s *section, listed map[*view.Entity]bool) {
 		counts[row.EntityType] = int(row.Entities)
 		total += int(row.Entities)
 	}
-	for _, e := range t.resting() {
+	for _, e := range t.withoutTier() {
 		switch {
 		case e.Tier == "recent" && !listed[e]:
 			counts[e.EntityType]++
