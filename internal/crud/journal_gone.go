@@ -46,12 +46,7 @@ func (j *journal) recordDeletedBy(ctx context.Context, tx pgx.Tx, e *domain.Enti
 		seen[rowKey{e.Type, key}] = true
 	}
 	for _, dependent := range j.tools.domain.Dependents(e) {
-		if dependent.Cascade {
-			err = j.recordDeletedBy(ctx, tx, dependent.Entity, dependent.Column, gone, seen)
-		} else {
-			err = j.recordReleased(ctx, tx, dependent, gone, seen)
-		}
-		if err != nil {
+		if err := j.recordDependents(ctx, tx, dependent, gone, seen); err != nil {
 			return err
 		}
 	}
@@ -77,9 +72,12 @@ func (j *journal) addDeletions(e *domain.Entity, were map[string]image, lost *st
 	}
 }
 
-// recordReleased records rows whose reference is cleared when the referenced row is deleted.
-func (j *journal) recordReleased(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[rowKey]bool) error {
+// recordDependents records rows that reference deleted ones: they are deleted too, or lose the reference.
+func (j *journal) recordDependents(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[rowKey]bool) error {
 	e := dependent.Entity
+	if dependent.Cascade {
+		return j.recordDeletedBy(ctx, tx, e, dependent.Column, keys, seen)
+	}
 	were, err := j.images(ctx, tx, e, dependent.Column, keys)
 	if err != nil {
 		return err

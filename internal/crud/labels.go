@@ -66,11 +66,8 @@ func addLinkLabels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []
 	slices.Sort(links)
 	for _, name := range slices.Compact(links) {
 		c := e.Column(name)
-		if c.Target() == nil {
-			continue
-		}
 		keys := textsIn(rows, c)
-		if len(keys) == 0 {
+		if c.Target() == nil || len(keys) == 0 {
 			continue
 		}
 		label := c.Target().Label
@@ -154,18 +151,12 @@ func spokenLine(e *domain.Entity, row map[string]any) string {
 
 // distinctLabels are the labels of rows; where some are alike, what else is said of the rows.
 func distinctLabels(e *domain.Entity, rows []map[string]any) []string {
-	labels, seen, alike := make([]string, len(rows)), map[string]bool{}, false
-	for i, row := range rows {
-		labels[i] = registry.Scrub(e.Label.Render(row))
-		alike, seen[labels[i]] = alike || seen[labels[i]], true
-	}
-	for i := range labels {
-		if alike {
-			labels[i] = spokenLine(e, rows[i])
-		}
+	labels := each(rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) })
+	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) == len(labels) {
+		return labels
 	}
 
-	return labels
+	return each(rows, func(row map[string]any) string { return spokenLine(e, row) })
 }
 
 // labelOf is what people call a row, "" if its own columns do not say.

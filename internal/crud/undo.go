@@ -59,20 +59,29 @@ type rowKey struct{ entityType, id string }
 
 func (w *formerWrite) at() rowKey { return rowKey{w.EntityType, w.EntityID} }
 
-// requireAsBefore compares the rows with their state before the turn. If triggers alter what is restored, the undo fails.
-func (u *undoing) requireAsBefore() error {
+// stateBefore is how the rows were before the turn, as far as the undone writes tell.
+func (u *undoing) stateBefore() map[rowKey]image {
 	were := map[rowKey]image{}
 	for _, w := range u.done {
 		switch w.Action {
 		case registry.ActionCreated:
 			delete(were, w.at())
-		case registry.ActionDeleted, registry.ActionUpdated:
-			if were[w.at()] == nil || w.Action == registry.ActionDeleted {
+		case registry.ActionDeleted:
+			were[w.at()] = maps.Clone(w.before)
+		case registry.ActionUpdated:
+			if were[w.at()] == nil {
 				were[w.at()] = image{}
 			}
 			maps.Copy(were[w.at()], w.before)
 		}
 	}
+
+	return were
+}
+
+// requireAsBefore compares the rows with their state before the turn. If triggers alter what is restored, the undo fails.
+func (u *undoing) requireAsBefore() error {
+	were := u.stateBefore()
 	for _, w := range u.done {
 		now := u.journal.now[w.entity][w.EntityID]
 		for _, c := range w.entity.Columns {

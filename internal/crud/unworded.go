@@ -135,34 +135,21 @@ func (t *Tools) inUse(e *domain.Entity, keys []string, err error) error {
 // the others can be deleted. Rows that the user does not see are named by their type alone, if it is known from the table
 // that refers to them.
 func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, keys []string, table string) error {
-	var found faults
-	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
-		by, err := t.users(ctx, tenant, e, keys)
-		if err != nil || len(by) == 0 {
-			return err
-		}
-		rows, err := loadForTemplates(ctx, tenant, e, queryByKeys(e, keys), furthestName, e.Label, e.Spoken)
-		if err != nil {
-			return err
-		}
-		labels := distinctLabels(e, rows.Rows)
-		for i, key := range rows.keys() {
-			if by[key] != nil {
-				found.add(fail(CodeConflict, "The %s is still in use by %s.", nounAndLabel(e, labels[i]), strings.Join(by[key], " and ")))
-			}
-		}
+	var found *Error
+	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) (err error) {
+		found, err = t.rowsInUse(ctx, tenant, e, keys)
 
-		return nil
+		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("look for rows in use: %w", err)
-	}
-	if fault := found.one(); fault != nil {
-		if len(keys) > 1 {
-			fault.Message += " Nothing was deleted."
-		}
+	case found != nil && len(keys) > 1:
+		found.Message += " Nothing was deleted."
 
-		return fault
+		return found
+	case found != nil:
+		return found
 	}
 	by := "other rows"
 	if other := t.domain.ByTable(table); other != nil {
@@ -170,6 +157,27 @@ func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *do
 	}
 
 	return fail(CodeConflict, "The %s is still in use by %s.", e.Name, by)
+}
+
+// rowsInUse says which of the rows others that the tenant sees keep from being deleted, nil for none.
+func (t *Tools) rowsInUse(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (*Error, error) {
+	by, err := t.users(ctx, tenant, e, keys)
+	if err != nil || len(by) == 0 {
+		return nil, err
+	}
+	rows, err := loadForTemplates(ctx, tenant, e, queryByKeys(e, keys), furthestName, e.Label, e.Spoken)
+	if err != nil {
+		return nil, err
+	}
+	var found faults
+	labels := distinctLabels(e, rows.Rows)
+	for i, key := range rows.keys() {
+		if by[key] != nil {
+			found.add(fail(CodeConflict, "The %s is still in use by %s.", nounAndLabel(e, labels[i]), strings.Join(by[key], " and ")))
+		}
+	}
+
+	return found.one(), nil
 }
 
 // users counts the rows that keep others from being deleted, by the key of those: "3 visits". What is deleted with them

@@ -3,6 +3,7 @@ package crud
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"regexp"
 	"slices"
@@ -345,17 +346,8 @@ func sameJSON(a, b any) bool {
 		return ok && slices.EqualFunc(a, b, sameJSON)
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for key := range a {
-			other, has := b[key]
-			if !has || !sameJSON(a[key], other) {
-				return false
-			}
-		}
 
-		return true
+		return ok && maps.EqualFunc(a, b, sameJSON)
 	default:
 		return a == b
 	}

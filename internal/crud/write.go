@@ -3,7 +3,6 @@ package crud
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -86,15 +85,10 @@ func (op *updateOp) keepsStructure() error {
 		if c == nil || c.Kind != domain.KindJSON || value == nil || isStructure(value) {
 			continue
 		}
-		for _, row := range op.before.Rows {
-			if isStructure(row[name]) {
-				text, err := json.Marshal(row[name])
-				if err != nil {
-					return fmt.Errorf("word %s: %w", name, err)
-				}
+		if i := slices.IndexFunc(op.before.Rows, func(row map[string]any) bool { return isStructure(row[name]) }); i >= 0 {
+			held := registry.CleanText(registry.Scrub(argumentText(c.Kind, op.before.Rows[i][name])), longestValue)
 
-				return failColumn(CodeBadValue, name, "%s holds %s: give the whole of it as it is to be, as JSON.", name, registry.CleanText(registry.Scrub(string(text)), longestValue))
-			}
+			return failColumn(CodeBadValue, name, "%s holds %s: give the whole of it as it is to be, as JSON.", name, held)
 		}
 	}
 
