@@ -268,7 +268,7 @@ func column(e *domain.Entity, name string) (*domain.Column, *Error) {
 	return c, nil
 }
 
-// columnOrPath is column for what is only read, which may also be a column of the row that a column points to.
+// columnOrPath is [column] for reading, where a path may also lead to a column of the row that a column points to.
 func columnOrPath(e *domain.Entity, name string) (*domain.Column, *Error) {
 	link, rest, isPath := strings.Cut(name, ".")
 	via := e.Column(link)

@@ -70,7 +70,7 @@ func pointingRows(e *domain.Entity, field string) (*domain.Entity, *domain.Colum
 	}
 }
 
-// hintExists says how to ask about rows that point to a row, if that is what a field names.
+// hintExists says how to filter by rows that point here, if a field names such rows.
 func hintExists(e *domain.Entity, filter registry.Filter) *Error {
 	table, rest, _ := strings.Cut(filter.Field, ".")
 	if _, links := e.Pointing(table); len(links) == 0 || e.Column(table) != nil {

@@ -28,8 +28,8 @@ func where(s *statement, e *domain.Entity, filters, or []condition) string {
 	return whereNames(s, e, filters, or, q.written(s, e))
 }
 
-// asWrittenSomewhere is the condition that a row has a name as it is written, which holds says in place of the filter that asks for
-// it, and that the other filters match the row.
+// asWrittenSomewhere is the condition that some row has a name as it is written and matches all filters but of, which
+// asks for the name. holds is the condition that a row has it so.
 type asWrittenSomewhere func(of *condition, holds string) string
 
 // written returns that condition for the query's names, nil where it does not matter.
@@ -213,8 +213,8 @@ func comparedAs(e *domain.Entity, c *domain.Column) string {
 	}
 }
 
-// conditions replaces refs by keys and checks the filters. take returns those of one type that it leaves, and what it has
-// decided of the others.
+// conditions replaces refs by keys and checks the filters, those of each type after take, which returns the filters
+// that are left and the conditions that it made of the others.
 func (d *decision) conditions(
 	ctx context.Context, e *domain.Entity, filters []registry.Filter, take func(*domain.Entity, []registry.Filter) ([]registry.Filter, []condition, error),
 ) ([]condition, error) {
@@ -252,8 +252,8 @@ func (d *decision) conditions(
 	return slices.Concat(list, decided, exist), nil
 }
 
-// readConditions is conditions for a call that only reads, which may name the row that a column points to. Drafts that it
-// handles itself are removed, because the table does not contain them.
+// readConditions is conditions for a call that only reads. A filter may name the row that a column points to. Drafts,
+// which the table does not contain, are removed: the call handles them itself.
 func (d *decision) readConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
 	return d.conditions(ctx, e, filters, func(e *domain.Entity, filters []registry.Filter) ([]registry.Filter, []condition, error) {
 		rest, named, err := takeNamesFromFilters(ctx, tx, e, filters)

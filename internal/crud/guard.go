@@ -72,8 +72,7 @@ func (d *decision) findTargets(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	return found, d.requireSeen(ctx, tx, e, found)
 }
 
-// takesOthers records what a deletion would take along, nothing where that is never another person's: whoever asks for it knows
-// of their own.
+// takesOthers records what a deletion would take along, if that may include other people's rows: people know their own.
 func (t *Tools) takesOthers(ctx context.Context, tx pgx.Tx, found *loaded) (*journal, error) {
 	would := &journal{tools: t, counts: true}
 	if !t.domain.TakesOthers(found.Entity) {
@@ -212,8 +211,8 @@ func (d *decision) targetsSoFar(s *step) *loaded {
 	return &rows
 }
 
-// deletesUnknown reports whether a deletion, together with what this turn has deleted before, takes several rows that
-// the turn was the first to find and that its message does not name.
+// deletesUnknown reports whether this turn's deletions, including this one, take several rows that neither an earlier
+// turn has found nor this turn's message names.
 func (d *decision) deletesUnknown(ctx context.Context, found *loaded) (bool, error) {
 	unnamed := func(label string) bool { return !holdsWords(d.bounds.Message, label) }
 	before := len(only(d.bounds.Deleted, unnamed))

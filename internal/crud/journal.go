@@ -245,8 +245,8 @@ func replaced(was, now image, columns []string) image {
 	return old
 }
 
-// fingerprint is a short hash of each column's value. It omits columns that the database sets by itself: those known to
-// be, and those that an update changed without naming them.
+// fingerprint is a short hash of each column's value. It omits columns that the database sets by itself: those known
+// for it, and those that an update changed without naming them.
 func fingerprint(e *domain.Entity, now, was image, written []string) map[string]string {
 	marks := map[string]string{}
 	for _, c := range e.Columns {

@@ -113,7 +113,8 @@ func copiedColumnsSQL(m *domain.Match) string {
 	return "jsonb_build_object(" + joinEach(slices.Sorted(maps.Values(m.Copy)), ", ", copied) + ")"
 }
 
-// bestCandidate returns the candidate that fits and scores most, nil for none. Of equal ones the shorter name is meant.
+// bestCandidate returns the fitting candidate with the highest score, nil for none. Of equal scores, the shorter name
+// wins.
 func bestCandidate(list []candidate, fits func(*candidate) bool, score func(*candidate) float64) *candidate {
 	var top *candidate
 	for i := range list {

@@ -252,8 +252,8 @@ func argumentText(kind domain.Kind, value any) string {
 	return string(raw)
 }
 
-// maxCompared is how many rows of a type are compared before and after an operation, the first by their keys, besides those
-// that it names.
+// maxCompared is how many rows of a type are compared before and after an operation: the first by key, and those that
+// it names.
 const maxCompared = 5000
 
 // versions returns the versions of the user's rows of the types that the function changes. Afterwards they are those up

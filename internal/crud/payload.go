@@ -38,7 +38,7 @@ func newRow(e *domain.Entity, data map[string]any, parent *domain.Child) (map[st
 	return row, wrong.one()
 }
 
-// setNew puts a value into a new row. One that is null stays out where there is a default, so that this applies.
+// setNew puts a value into a new row. Null is left out if the column has a default, which then applies.
 func setNew(row map[string]any, e *domain.Entity, parent *domain.Child, name string, value any) *Error {
 	c, value, err := writable(e, name, value)
 	switch {

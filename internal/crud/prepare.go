@@ -49,9 +49,9 @@ func searches(calls []vocab.Call) []search {
 	return list
 }
 
-// Prepare embeds every text that the calls search for and searches, so that the transaction that writes waits for
-// neither an embedder nor a search. It checks and changes nothing; filters are applied by that transaction. A failing
-// embedder is not an error: the search degrades and says so.
+// Prepare embeds what the calls search for, and searches: the writing transaction then waits for neither. It checks and
+// changes nothing; filters are applied by that transaction. A failing embedder is not an error: the search degrades and
+// says so.
 func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, calls []vocab.Call) (Prepared, error) {
 	prepared := Prepared{calls: calls, hits: map[search][]recall.Hit{}, orders: map[search][]string{}}
 	wanted := searches(calls)

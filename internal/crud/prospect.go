@@ -50,8 +50,8 @@ func (j *journal) aftermath() string {
 	return "What the database itself writes elsewhere after changes of " + strings.Join(tables, ", ") + " is not undone."
 }
 
-// wordApproval words the question: what the user is asked about, with what would be deleted with it, the other writes that go with
-// that, though nobody need be asked about them alone, since a no is one to them too, and whether all that can be undone.
+// wordApproval words the question: what the user is asked about and what would be deleted with it, whether that can be
+// undone, and the decision's other writes, because a no is one to them too.
 func (d *decision) wordApproval(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil {
 		return nil
@@ -127,8 +127,9 @@ func (d *decision) effectInWords(ctx context.Context, tx pgx.Tx, s *step) (text 
 	}
 }
 
-// dependentsInWords counts what is deleted with the rows of a question, and what would lose its reference to them, except what calls of
-// the decision name themselves: ", with its 14 tasks and 2 notes; 1 plan would no longer name it"; "" for nothing.
+// dependentsInWords counts the rows that are deleted with those of a question or lose their reference to them, except
+// those that the decision deletes by calls of their own: ", with its 14 tasks and 2 notes; 1 plan would no longer name
+// it"; "" for nothing.
 func (d *decision) dependentsInWords(s *step) string {
 	known := namedRows(only(d.steps, func(one *step) bool { return one.deletes != nil }))
 	whose, whom := "its ", "it"

@@ -28,7 +28,7 @@ type Since struct {
 	Turn       int    `json:"turn,omitempty" doc:"The turn of the conversation it was forked from that did it last; missing where none did."`
 }
 
-// since is what is known about rows that may differ from what a fork knows.
+// since is what is read to tell which rows differ from what a fork knows.
 type since struct {
 	*Tools
 

@@ -164,7 +164,7 @@ func (u *undoing) choose(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// takenBack reports whether what a turn did to a row was undone by a turn of which that was not undone in its turn.
+// takenBack reports whether what a turn did to a row counts as undone: an undo counts unless it was undone itself.
 func takenBack(undos []*db.RowChangeUndosRow, turn int, at rowKey) bool {
 	return slices.ContainsFunc(undos, func(one *db.RowChangeUndosRow) bool {
 		return int(one.Undone) == turn && at == rowKey{one.EntityType, one.EntityID} && !takenBack(undos, int(one.UndoneBy), at)

@@ -89,8 +89,8 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	return requireRows(e, tag.RowsAffected(), len(keys))
 }
 
-// openCircles empties, of ordered rows of a view, what points at a row that comes later, and returns which rows do and what
-// they hold: it is set once all are there.
+// openCircles empties the columns in which ordered rows of a view point at later ones. It returns the keys of these
+// rows and what they held, to be set once all rows are there.
 func openCircles(e *domain.Entity, rows []image) (keys []string, pointing []image) {
 	left := map[string]bool{}
 	for _, row := range rows {
@@ -117,8 +117,8 @@ func openCircles(e *domain.Entity, rows []image) (keys []string, pointing []imag
 	return keys, pointing
 }
 
-// pointedAtFirst orders rows of a type that point at each other so that each follows those that it points at: behind a view,
-// a row is checked as it is written.
+// pointedAtFirst puts rows of a type behind the rows of that type that they point at: a view's trigger checks each row
+// as it is written.
 func pointedAtFirst(e *domain.Entity, rows []image) []image {
 	at, placed, ordered := map[string]int{}, make([]bool, len(rows)), make([]image, 0, len(rows))
 	for i, row := range rows {

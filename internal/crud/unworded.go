@@ -16,7 +16,7 @@ import (
 	"alfred/internal/pg"
 )
 
-// unworded is an error of which only further queries can say what it means, outside the savepoint that it aborted.
+// unworded is an error that only further queries can explain. They have to run outside the savepoint that it aborted.
 type unworded struct {
 	error
 
@@ -131,9 +131,9 @@ func (t *Tools) inUse(e *domain.Entity, keys []string, err error) error {
 	}}
 }
 
-// whichInUse words a refused deletion: it names each row that is in use, and by how many rows of which types, so that
-// the others can be deleted. Rows that the user does not see are named by their type alone, if it is known from the table
-// that refers to them.
+// whichInUse words a refused deletion. It names each row in use, and counts what uses it by type, so that the others
+// can be deleted. Rows that the user does not see are named by their type alone, if it is known from the table that
+// refers to them.
 func (t *Tools) whichInUse(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, keys []string, table string) error {
 	var found *Error
 	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) (err error) {

@@ -315,8 +315,8 @@ func sameStored(c *domain.Column, kind domain.Kind, written, read any) bool {
 
 func rat(value any) (*big.Rat, bool) { return new(big.Rat).SetString(fmt.Sprint(value)) }
 
-// sameTime reports whether two times are one instant or, where one has no offset, what a clock shows in the user's time
-// zone, in which rows are printed.
+// sameTime reports whether two times are the same instant. If only one has an offset, clock times are compared: rows
+// are printed in the user's time zone.
 func sameTime(a, b string) bool {
 	x, layoutX := parsedTime(a, timestampLayouts)
 	y, layoutY := parsedTime(b, timestampLayouts)
