@@ -15,35 +15,34 @@ const (
 // character in it.
 const Mention = `@\[([^\]\n]*)\]\(([A-Za-z][A-Za-z0-9_]*):([^)\s]+)\)`
 
-// Refs yields the parts of a text that are shaped like a ref, as Ref matches them. It looks at digits that follow a _
-// alone, so that most texts cost nothing.
+// Refs yields the words of a text that are shaped like a ref, as Ref matches them. It looks only at words with a _, so
+// that most texts cost nothing.
 func Refs(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for at := 0; ; {
-			next := strings.IndexByte(text[at:], '_')
-			if next < 0 {
-				return
-			}
-			start := at + next
-			at = start + 1
-			for at < len(text) && isDigit(text[at]) {
-				at++
-			}
-			if at == start+1 || at < len(text) && inName(text[at]) {
-				continue
-			}
-			for start > 0 && inName(text[start-1]) {
+		rest := text
+		for at := strings.IndexByte(rest, '_'); at >= 0; at = strings.IndexByte(rest, '_') {
+			start, end := at, at+1
+			for start > 0 && inName(rest[start-1]) {
 				start--
 			}
-			if word := text[start:at]; isLower(word[0]) && word == strings.ToLower(word) && !yield(word) {
+			for end < len(rest) && inName(rest[end]) {
+				end++
+			}
+			if word := rest[start:end]; isRef(word) && !yield(word) {
 				return
 			}
+			rest = rest[end:]
 		}
 	}
 }
 
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isRef(word string) bool {
+	number := strings.LastIndexByte(word, '_') + 1
+	numbered := number < len(word) && strings.Trim(word[number:], "0123456789") == ""
 
-func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+	return numbered && word[0] >= 'a' && word[0] <= 'z' && word == strings.ToLower(word)
+}
 
-func inName(c byte) bool { return isDigit(c) || isLower(c) || c == '_' || c >= 'A' && c <= 'Z' }
+func inName(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
