@@ -29,33 +29,30 @@ type mark struct {
 func (x *Index) SweepChanged(ctx context.Context) error {
 	return pg.Alone(ctx, x.pool, sweepLock, func(*pgxpool.Conn) error {
 		entities := x.searcher.searched()
-		marks, err := x.look(ctx, entities)
+		marks, err := x.readMarks(ctx, entities)
 		if err != nil {
 			return err
 		}
 		changed := sweep{Index: x}
 		for i, e := range entities {
 			before, known := x.marks[e.Table]
-			if known && before.changes == marks[i].changes && before.passed < lookedAtAnyway {
-				before.passed++
-				x.marks[e.Table] = before
-
-				continue
-			}
-			if known {
+			now := marks[i]
+			if known && before.changes == now.changes && before.passed < lookedAtAnyway {
+				now = mark{before.changes, before.horizon, before.passed + 1}
+			} else if known {
 				if err := changed.rows(ctx, e, before.horizon); err != nil {
 					return err
 				}
 			}
-			x.marks[e.Table] = marks[i]
+			x.marks[e.Table] = now
 		}
 
 		return changed.refused
 	})
 }
 
-// look reads the marks of the searched tables.
-func (x *Index) look(ctx context.Context, entities []*domain.Entity) ([]mark, error) {
+// readMarks reads the marks of the searched tables.
+func (x *Index) readMarks(ctx context.Context, entities []*domain.Entity) ([]mark, error) {
 	tables := make([]string, len(entities))
 	for i, e := range entities {
 		tables[i] = e.SQL()

@@ -52,10 +52,10 @@ func daysIn(text string, today time.Time) []days {
 	text = strings.ToLower(text)
 	var found []days
 	for _, m := range isoDate.FindAllStringSubmatch(text, -1) {
-		found = append(found, named(number(m[1]), number(m[2]), number(m[3]))...)
+		found = append(found, period(number(m[1]), number(m[2]), number(m[3]))...)
 	}
 	for _, m := range dotDate.FindAllStringSubmatch(text, -1) {
-		found = append(found, named(number(m[3]), number(m[2]), number(m[1]))...)
+		found = append(found, period(number(m[3]), number(m[2]), number(m[1]))...)
 	}
 	for _, at := range dayMonth.FindAllStringSubmatchIndex(text, -1) {
 		found = append(found, monthAt(text, at, today)...)
@@ -69,7 +69,7 @@ func daysIn(text string, today time.Time) []days {
 		return found
 	}
 	for _, m := range onlyYear.FindAllStringSubmatch(text, -1) {
-		found = append(found, named(number(m[1]), 0, 0)...)
+		found = append(found, period(number(m[1]), 0, 0)...)
 	}
 
 	return found
@@ -94,19 +94,19 @@ func monthAt(text string, at []int, today time.Time) []days {
 	}
 	month := strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", name[:3])/3 + 1
 	if year != 0 {
-		return named(year, month, day)
+		return period(year, month, day)
 	}
 	var found []days
 	for y := today.Year(); y > today.Year()-recentYears; y-- {
-		found = append(found, named(y, month, day)...)
+		found = append(found, period(y, month, day)...)
 	}
 
 	return found
 }
 
-// named is a day, a month if day is 0, or a year if month is also 0; nothing for invalid dates such as the 31st of
+// period is a day, a month if day is 0, or a year if month is also 0; nothing for invalid dates such as the 31st of
 // June.
-func named(year, month, day int) []days {
+func period(year, month, day int) []days {
 	if month == 0 {
 		day = 0
 	}

@@ -77,22 +77,22 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 	for _, day := range named {
 		params.Since, params.Until = append(params.Since, day.since), append(params.Until, day.until)
 	}
-	s.among(params, q.Kinds)
+	s.chooseKinds(params, q.Kinds)
 	rows, err := db.New().RecallSearch(ctx, tx, params)
 	if err != nil {
 		return nil, fmt.Errorf("recall: %w", err)
 	}
-	hits := make([]Hit, 0, len(rows))
-	for _, row := range rows {
-		hits = append(hits, hitOf(row)) // turns' own fields are zero for rows
+	hits := make([]Hit, len(rows))
+	for i, row := range rows {
+		hits[i] = hitOf(row) // turns' own fields are zero for rows
 	}
 
 	return onlyOnce(hits, q.Limit), nil
 }
 
-// among fills in what is searched: turns, and rows of types that belong to the user; shared rows are not the user's
+// chooseKinds fills in what is searched: turns, and rows of types that belong to the user; shared rows are not the user's
 // memory.
-func (s *Searcher) among(params *db.RecallSearchParams, kinds []string) {
+func (s *Searcher) chooseKinds(params *db.RecallSearchParams, kinds []string) {
 	wanted := func(kind string) bool { return kinds == nil || slices.Contains(kinds, kind) }
 	params.Kinds = []string{}
 	if wanted(KindTurn) {

@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,19 +53,16 @@ func (s *Searcher) serves(ctx context.Context) (llm.Embedder, error) {
 		return nil, fmt.Errorf("list complete models: %w", err)
 	}
 	v.now, v.looked = s.embedder, time.Now()
-	var other llm.Embedder
-	for _, m := range complete {
-		if (model{m.Model, m.Dimensions}) == modelOf(s.embedder) {
-			v.settled = true
-
-			return v.now, nil
-		}
-		if made, err := v.earlier(m.Model, int(m.Dimensions)); err == nil && other == nil {
-			other = made
-		}
+	v.settled = slices.ContainsFunc(complete, func(m *db.EmbeddingModelsRow) bool { return model{m.Model, m.Dimensions} == modelOf(s.embedder) })
+	if v.settled {
+		return v.now, nil
 	}
-	if other != nil {
-		v.now = other
+	for _, m := range complete { // newest first
+		if earlier, err := v.earlier(m.Model, int(m.Dimensions)); err == nil {
+			v.now = earlier
+
+			break
+		}
 	}
 
 	return v.now, nil
