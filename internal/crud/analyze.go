@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"alfred/internal/arithmetic"
 	"alfred/internal/domain"
 	"alfred/internal/exact"
 	"alfred/internal/vocab"
@@ -226,7 +225,7 @@ func (a *aggregate) sql(s *statement) string {
 		return "count(DISTINCT " + a.column.SQL() + ")"
 	case a.Fn == "avg": // whose zeros would say that it is known to sixteen places
 		return "trim_scale(avg(" + a.column.SQL() + ")::numeric)"
-	case isList(a.column) && a.Fn != "count":
+	case isClosedList(a.column) && a.Fn != "count":
 		return "(" + s.value(a.column.Enum) + "::text[])[" + a.Fn + "(" + sortValueSQL(s, a.column, a.column.SQL()) + ")]"
 	case a.Fn == "count":
 		return "count(" + a.column.SQL() + ")"
@@ -331,38 +330,4 @@ func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, r
 	}
 
 	return nil
-}
-
-// maxExpressions bounds the expressions of one call.
-const maxExpressions = 20
-
-// calculateOp is calculate: exact arithmetic over numbers that the model writes.
-type calculateOp struct {
-	rows []map[string]any
-}
-
-func (d *decision) newCalculate(s *step) (operation, *Error) {
-	var args calculateArgs
-	if err := parse(s.call, &args); err != nil {
-		return nil, err
-	}
-	if n := len(args.Expressions); n == 0 || n > maxExpressions {
-		return nil, fail(CodeBadArgument, "expressions has to hold 1 to %d expressions.", maxExpressions)
-	}
-	op := &calculateOp{}
-	for i, text := range args.Expressions {
-		result, err := arithmetic.Evaluate(text)
-		if err != nil {
-			return nil, fail(CodeBadValue, "Expression %d: %s.", i+1, err)
-		}
-		op.rows = append(op.rows, map[string]any{"expression": text, "result": result})
-	}
-
-	return op, nil
-}
-
-func (*calculateOp) run(context.Context, *decision, pgx.Tx) error { return nil }
-
-func (op *calculateOp) record(context.Context, *decision, pgx.Tx) (Result, error) {
-	return Result{rows: op.rows, RowCount: len(op.rows)}, nil
 }

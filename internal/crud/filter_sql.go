@@ -118,7 +118,7 @@ func conditionSQL(s *statement, e *domain.Entity, c *condition, written asWritte
 
 func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	sql, sqlType := c.compared(s, e)
-	isList := c.column.Kind == domain.KindArray
+	isArray := c.column.Kind == domain.KindArray
 	switch {
 	case c.op == opIsNull:
 		return sql + " IS NULL"
@@ -130,15 +130,15 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 		return sql + " <> ALL(" + s.castList(c.texts, sqlType) + ")"
 	case c.op == opILike:
 		return searchable(sql) + " ILIKE " + s.value(c.texts[0])
-	case c.op == opContains && c.column.Holds != "" && !isList:
+	case c.op == opContains && c.column.Holds != "" && !isArray:
 		return sql + " @> " + s.cast(c.texts[0], c.column.Holds)
 	case c.op == opOverlaps:
 		return sql + " && " + s.cast(c.texts[0], rangeOf(c.column))
-	case c.op == opContains && c.column.Kind != domain.KindJSON && !isList:
+	case c.op == opContains && c.column.Kind != domain.KindJSON && !isArray:
 		return searchable(c.column.SQL()) + " ILIKE " + s.value(literal(c.texts[0]))
 	}
 	operator := cmp.Or(map[string]string{opNotEqual: "<>", opContains: "@>"}[c.op], c.op)
-	if isList {
+	if isArray {
 		return sql + " " + operator + " " + s.castList(c.texts, sqlType)
 	}
 
@@ -148,19 +148,6 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	}
 
 	return sql + " " + operator + " " + value
-}
-
-// isList reports whether a column holds one of the values of a list, whose order the database does not know.
-func isList(c *domain.Column) bool { return c.Kind == domain.KindText && len(c.Enum) > 0 && !c.Native }
-
-// sortValueSQL is a value of a column as it is put in order: one of a list by its place there, since as text high comes before low. An
-// enumeration that is read as such has that order, and perhaps an index.
-func sortValueSQL(s *statement, c *domain.Column, sql string) string {
-	if !isList(c) {
-		return sql
-	}
-
-	return "array_position(" + s.value(c.Enum) + "::text[], (" + sql + ")::text)"
 }
 
 // rangeOf is the type of one range of a column of ranges.

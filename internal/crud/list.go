@@ -235,38 +235,6 @@ type position []*string
 // errPosition rejects cursors that List did not issue, or issued for another list.
 var errPosition = fail(CodeBadArgument, "This cursor is not one of ours; start again without it.")
 
-// term is one term of an order: an expression and its type.
-type term struct {
-	sql, sqlType string
-	desc         bool
-}
-
-// defaultOrder is the type's order with the key as the final tie-breaker, so that the same rows always come in the same
-// order and get the same refs.
-func defaultOrder(s *statement, e *domain.Entity) []*term {
-	var terms []*term
-	for _, by := range e.Order {
-		if c := e.Column(by.Column); c != nil {
-			terms = append(terms, termOf(s, c, by.Desc))
-		}
-	}
-
-	return append(terms, &term{sql: e.Qualified(e.Key), sqlType: e.Key.Type})
-}
-
-// termOf orders rows by a column.
-func termOf(s *statement, c *domain.Column, desc bool) *term {
-	if isList(c) {
-		return &term{sql: sortValueSQL(s, c, c.SQL()), sqlType: "integer", desc: desc}
-	}
-
-	return &term{sql: c.SQL(), sqlType: c.Type, desc: desc}
-}
-
-func orderSQL(terms []*term) string {
-	return joinEach(terms, ", ", func(t *term) string { return t.sql + directionSQL(t.desc) })
-}
-
 // positionSQL is the SQL of a row's position.
 func positionSQL(terms []*term) string {
 	return "ARRAY[" + joinEach(terms, ", ", func(t *term) string { return "(" + t.sql + ")::text" }) + "]"

@@ -308,13 +308,6 @@ func queryByKeys(e *domain.Entity, keys []string) *query {
 // noneIfEmpty are keys of which none mean no row: nil would mean every row.
 func noneIfEmpty(keys []string) []string { return append([]string{}, keys...) }
 
-// inOrder orders rows by the place of a column's value in a list.
-func inOrder(e *domain.Entity, c *domain.Column, texts []string) func(*statement) []*term {
-	return func(s *statement) []*term {
-		return []*term{{sql: "array_position(ARRAY(SELECT unnest(" + s.value(texts) + "::text[])::" + c.Type + "), " + e.Qualified(c) + ")"}}
-	}
-}
-
 // lockRows selects rows by key and locks them.
 func lockRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
 	return load(ctx, tx, e, &query{sel: ownColumns(e), keys: noneIfEmpty(keys), lock: true})

@@ -138,15 +138,6 @@ func only[T any](list []T, fits func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return !fits(one) })
 }
 
-// directionSQL is the direction of an order.
-func directionSQL(desc bool) string {
-	if desc {
-		return " DESC NULLS LAST"
-	}
-
-	return " NULLS LAST"
-}
-
 // searchable is a value as the text in which patterns are looked for: there are none for a collation to which different
 // texts are equal.
 func searchable(sql string) string { return sql + `::text COLLATE "default"` }
