@@ -51,7 +51,9 @@ func inOrder(e *domain.Entity, c *domain.Column, texts []string) func(*statement
 }
 
 // isClosedList reports whether a column holds one of the values of a list, whose order the database does not know.
-func isClosedList(c *domain.Column) bool { return c.Kind == domain.KindText && len(c.Enum) > 0 && !c.Native }
+func isClosedList(c *domain.Column) bool {
+	return c.Kind == domain.KindText && len(c.Enum) > 0 && !c.Native
+}
 
 // sortValueSQL is a value of a column as it is put in order: one of a list by its place there, since as text high comes before low. An
 // enumeration that is read as such has that order, and perhaps an index.

@@ -317,7 +317,7 @@ func (b *typeBinder) bindHidden() {
 		// To models, id is a row's ref.
 		byDefault := isBookkeeping(c.Name) || c.Name == b.own.Gone || b.own.Fills.Update[c.Name] != "" || c.Name == "id" && c != b.Key
 		c.Hidden = c == b.Owner || c.Kind == KindVector || slices.Contains(b.own.Hidden, c.Name) ||
-			c != b.Key && foreignID(c) || byDefault && !slices.Contains(b.own.Visible, c.Name)
+			c != b.Key && holdsForeignID(c) || byDefault && !slices.Contains(b.own.Visible, c.Name)
 	}
 }
 
@@ -328,8 +328,8 @@ func isBookkeeping(name string) bool {
 	return name == "created_at" || name == "updated_at"
 }
 
-// foreignID reports whether the column holds identifiers that have no ref.
-func foreignID(c *Column) bool {
+// holdsForeignID reports whether the column holds identifiers that have no ref.
+func holdsForeignID(c *Column) bool {
 	if c.FK != nil {
 		return c.FK.Entity == nil
 	}

@@ -217,7 +217,7 @@ func (b *typeBinder) bindRelations() {
 	if b.own.Match != nil {
 		b.bindMatch(b.own.Match)
 	}
-	if m := b.own.Merge; m != nil && b.columnsExist("merge", slices.Concat(m.By, m.Join, []string{m.Sum}, given(m.Unless))...) {
+	if m := b.own.Merge; m != nil && b.columnsExist("merge", slices.Concat(m.By, m.Join, []string{m.Sum}, nonEmpty(m.Unless))...) {
 		b.bindMerge(m)
 	}
 }
@@ -254,7 +254,7 @@ func (b *typeBinder) bindChild(field string, decl ChildDecl) {
 	case 0:
 		b.problemf(field, "children: %s has no foreign key %sto %s", child.Table, strings.TrimLeft(decl.Column+" ", " "), b.Table)
 	case 1:
-		if child == b.Entity || child.holds(b.Entity) {
+		if child == b.Entity || child.nests(b.Entity) {
 			b.problemf(field, "children: %s would stand inside itself; leave it out, and read such rows by a filter on %s", b.Type, found[0].Name)
 
 			return
@@ -266,9 +266,9 @@ func (b *typeBinder) bindChild(field string, decl ChildDecl) {
 	}
 }
 
-// holds reports whether rows of another type are nested in this one's, at any depth.
-func (e *Entity) holds(other *Entity) bool {
-	return slices.ContainsFunc(e.Children, func(c *Child) bool { return c.Entity == other || c.Entity.holds(other) })
+// nests reports whether rows of another type are nested in this one's, at any depth.
+func (e *Entity) nests(other *Entity) bool {
+	return slices.ContainsFunc(e.Children, func(c *Child) bool { return c.Entity == other || c.Entity.nests(other) })
 }
 
 func (b *typeBinder) bindMatch(decl *MatchDecl) {
@@ -282,7 +282,7 @@ func (b *typeBinder) bindMatch(decl *MatchDecl) {
 
 		return
 	}
-	ok := b.columnsExistIn(target, "match", append([]string{decl.Name}, given(decl.Aliases, decl.Family)...)...)
+	ok := b.columnsExistIn(target, "match", append([]string{decl.Name}, nonEmpty(decl.Aliases, decl.Family)...)...)
 	for _, column := range sortedKeys(decl.Copy) {
 		ok = b.columnsExist("match.copy", column) && ok
 		ok = b.columnsExistIn(target, "match.copy", decl.Copy[column]) && ok
@@ -297,8 +297,8 @@ func (b *typeBinder) bindMatch(decl *MatchDecl) {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// given leaves out the optional names that were not given.
-func given(names ...string) []string {
+// nonEmpty leaves out the optional names that were not given.
+func nonEmpty(names ...string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
@@ -339,7 +339,7 @@ func (b *typeBinder) bindLists() {
 func (b *typeBinder) checkLabel() {
 	for _, name := range b.Label.Columns() {
 		c := b.Column(name)
-		if c == nil || !b.Label.shows(name) {
+		if c == nil || !b.Label.prints(name) {
 			continue
 		}
 		if c == b.Key {

@@ -53,7 +53,7 @@ func (b *binder) checkOffline() {
 		return
 	}
 	for i, v := range o.Values {
-		b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type, given(v.Column)...)
+		b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type, nonEmpty(v.Column)...)
 	}
 	for i, f := range o.Facts {
 		b.offlineColumns(fmt.Sprintf("$.offline.facts[%d]", i), f.Type, f.Column)
@@ -71,7 +71,7 @@ func (b *binder) checkOffline() {
 
 func (b *binder) checkDraft(d *OfflineDraft) {
 	at := "$.offline.draft"
-	b.offlineColumns(at, d.Type, given(d.Title, d.Steps, d.Serves)...)
+	b.offlineColumns(at, d.Type, nonEmpty(d.Title, d.Steps, d.Serves)...)
 	child := b.domain.ByTable(d.Child)
 	if child == nil {
 		b.problemf(at+".child", "offline: no entity type has the table %s", d.Child)

@@ -143,7 +143,7 @@ func (b *typeBinder) bindFolded() {
 		if !key.Writable || key.Target() == nil || !b.table.View || b.table.from[key.Name] != (origin{}) {
 			continue
 		}
-		for _, name := range b.foldedInto(key) {
+		for _, name := range b.foldedColumns(key) {
 			if c := b.Column(name); c != nil && c != b.Owner && !c.Writable {
 				c.Unfolded = true
 				key.Nullable = key.Nullable && c.Nullable
@@ -152,9 +152,9 @@ func (b *typeBinder) bindFolded() {
 	}
 }
 
-// foldedInto lists the columns of the foreign key that a view's column combines: those in its name, else those of the
+// foldedColumns lists the columns of the foreign key that a view's column combines: those in its name, else those of the
 // first key to its table.
-func (b *typeBinder) foldedInto(key *Column) []string {
+func (b *typeBinder) foldedColumns(key *Column) []string {
 	var first []string
 	for _, fk := range b.table.foreignKeys {
 		switch {
@@ -186,7 +186,7 @@ func (b *typeBinder) checkGrants() {
 			b.problemf("writes", "alfred_tenant may not write %s of %s: GRANT %s (%s)",
 				strings.Join(missing, ", "), b.Table, right.name, strings.Join(missing, ", "))
 		}
-		if extra := b.harmful(without(right.have, want)); len(extra) > 0 {
+		if extra := b.withoutGenerated(without(right.have, want)); len(extra) > 0 {
 			b.problemf("writes", "alfred_tenant may %s %s of %s, which the declaration does not allow: REVOKE %s",
 				right.verb, strings.Join(extra, ", "), b.Table, right.name)
 		}
@@ -199,8 +199,8 @@ func (b *typeBinder) checkGrants() {
 	}
 }
 
-// harmful leaves out columns that nobody can write whatever the privileges.
-func (b *typeBinder) harmful(columns []string) []string {
+// withoutGenerated leaves out columns that nobody can write whatever the privileges.
+func (b *typeBinder) withoutGenerated(columns []string) []string {
 	return slices.DeleteFunc(columns, func(name string) bool { return b.Column(name).Generated })
 }
 

@@ -85,8 +85,8 @@ func (t *catalogTable) mayBeNull(columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool { return t.column(name).Nullable })
 }
 
-// place is where a column stands in the key, behind it if it is no part of that.
-func (t *catalogTable) place(column string) int {
+// placeInKey is where a column stands in the key, behind it if it is no part of that.
+func (t *catalogTable) placeInKey(column string) int {
 	if n := slices.Index(t.primary, column); n >= 0 {
 		return n
 	}
@@ -94,8 +94,8 @@ func (t *catalogTable) place(column string) int {
 	return len(t.primary)
 }
 
-// identifies reports whether the column holds identifiers of rows.
-func (t *catalogTable) identifies(c *Column) bool {
+// holdsIdentifiers reports whether the column holds identifiers of rows.
+func (t *catalogTable) holdsIdentifiers(c *Column) bool {
 	return c.Kind == KindUUID || c.Elem == KindUUID || t.references(c)
 }
 
@@ -137,13 +137,13 @@ func readOnce(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 			return nil, err
 		}
 	}
-	cat.standIns()
+	cat.leadToStandIns()
 
 	return cat, nil
 }
 
 func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) (err error) {
-	c.tables, err = structs[catalogTable](ctx, tx, "tables", tablesSQL, schema)
+	c.tables, err = collectStructs[catalogTable](ctx, tx, "tables", tablesSQL, schema)
 	for _, t := range c.tables {
 		t.numbers, t.from, t.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}
 	}
@@ -151,8 +151,8 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) (err
 	return err
 }
 
-// structs runs a query whose columns are T's exported fields, in their order.
-func structs[T any](ctx context.Context, tx pgx.Tx, what, sql string, args ...any) ([]*T, error) {
+// collectStructs runs a query whose columns are T's exported fields, in their order.
+func collectStructs[T any](ctx context.Context, tx pgx.Tx, what, sql string, args ...any) ([]*T, error) {
 	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are collected
 	found, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[T])
 	if err != nil {
@@ -205,7 +205,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 			t.numbers[column.Name] = number
 			t.grant(column.Name, insert, update)
 			for _, rule := range rules {
-				t.check([]string{column.Name}, typeValue.ReplaceAllLiteralString(rule, quotedName(column.Name)))
+				t.addCheck([]string{column.Name}, typeValue.ReplaceAllLiteralString(rule, quotedName(column.Name)))
 			}
 		}
 
@@ -226,8 +226,8 @@ func (c *Column) readAs(plain string) {
 
 const withoutZone = "timestamp without time zone"
 
-// local reports whether the column holds times that do not say where.
-func (c *Column) local() bool { return c.Type == withoutZone }
+// lacksZone reports whether the column holds times that do not say where.
+func (c *Column) lacksZone() bool { return c.Type == withoutZone }
 
 func (t *catalogTable) grant(column string, insert, update bool) {
 	if insert {
@@ -265,7 +265,7 @@ func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx, _ string) error {
 
 	return eachRow(ctx, tx, "triggers", filledSQL, []any{c.relations()}, []any{&relation, &column}, func() error {
 		for _, t := range c.tables {
-			names, _ := c.shown(t, relation, []string{column})
+			names, _ := c.namesInView(t, relation, []string{column})
 			if t.OID == relation {
 				names = []string{column}
 			}
@@ -283,18 +283,18 @@ func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx, _ string) error {
 
 // readConstraints reads those of the schema's tables, and those of the tables below its views.
 func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) error {
-	found, err := structs[constraint](ctx, tx, "constraints", constraintsSQL, c.relations())
+	found, err := collectStructs[constraint](ctx, tx, "constraints", constraintsSQL, c.relations())
 	for _, k := range found {
 		k.OnDelete = deleteAction(k.OnDelete)
 		for _, t := range c.tables {
 			switch {
 			case t.bases[k.Relation]:
-				c.carry(t, *k)
+				c.addFromTable(t, *k)
 			case t.OID != k.Relation:
 			case k.Kind != "c" && t.lacks(k.Columns): // a CHECK may concern a column of the system's
 				return errTorn
 			default:
-				t.add(*k)
+				t.addConstraint(*k)
 			}
 		}
 	}
@@ -307,7 +307,7 @@ func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) erro
 	return err
 }
 
-func (t *catalogTable) add(k constraint) {
+func (t *catalogTable) addConstraint(k constraint) {
 	switch k.Kind {
 	case "p":
 		t.primary = k.Columns
@@ -316,7 +316,7 @@ func (t *catalogTable) add(k constraint) {
 	case "f":
 		t.foreignKeys = append(t.foreignKeys, k.catalogFK)
 	case "c":
-		t.check(k.Columns, k.Expr)
+		t.addCheck(k.Columns, k.Expr)
 	}
 }
 
@@ -332,11 +332,11 @@ var (
 	literal   = regexp.MustCompile(`'((?:[^']|'')*)'`)
 )
 
-// check records what a CHECK says: of one column a closed list, or else its text; of several how they compare. Checks of
+// addCheck records what a CHECK says: of one column a closed list, or else its text; of several how they compare. Checks of
 // a text's length are of no use to a model.
-func (t *catalogTable) check(columns []string, expr string) {
+func (t *catalogTable) addCheck(columns []string, expr string) {
 	if len(columns) > 1 {
-		t.compare(columns, expr)
+		t.addComparisons(columns, expr)
 	}
 	if len(columns) != 1 || strings.Contains(expr, "length(") {
 		return

@@ -2,27 +2,29 @@ package domain
 
 import "slices"
 
-// standIns lets foreign keys to rows of another schema lead to the table of this one that has a row for each of those, under
+// leadToStandIns lets foreign keys to rows of another schema lead to the table of this one that has a row for each of those, under
 // its key: the accounts of a Supabase project are in auth.users, and beside the rows that reference them are their profiles.
-func (c *catalog) standIns() {
+func (c *catalog) leadToStandIns() {
 	stands := map[string]*catalogTable{}
 	for _, t := range c.tables {
 		for _, fk := range t.foreignKeys {
-			if slices.Equal(fk.Columns, t.primary) && c.beyond(fk) && (stands[fk.target()] == nil || slices.Contains(peopleNames, Fold(snake(t.Name)))) {
+			if slices.Equal(fk.Columns, t.primary) && c.leavesSchema(fk) && (stands[fk.target()] == nil || slices.Contains(peopleNames, Fold(snake(t.Name)))) {
 				stands[fk.target()] = t
 			}
 		}
 	}
 	for _, t := range c.tables {
 		for i, fk := range t.foreignKeys {
-			if stand := stands[fk.target()]; stand != nil && stand != t && c.beyond(fk) {
+			if stand := stands[fk.target()]; stand != nil && stand != t && c.leavesSchema(fk) {
 				t.foreignKeys[i] = catalogFK{Columns: fk.Columns, Schema: c.schema, Table: stand.Name, Targets: stand.primary, OnDelete: "no action"}
 			}
 		}
 	}
 }
 
-// beyond reports whether a foreign key of one column leads out of the schema.
-func (c *catalog) beyond(fk catalogFK) bool { return len(fk.Columns) == 1 && fk.Schema != c.schema }
+// leavesSchema reports whether a foreign key of one column leads out of the schema.
+func (c *catalog) leavesSchema(fk catalogFK) bool {
+	return len(fk.Columns) == 1 && fk.Schema != c.schema
+}
 
 func (fk catalogFK) target() string { return quote(fk.Schema, fk.Table, fk.Targets[0]) }

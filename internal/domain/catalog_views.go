@@ -18,9 +18,9 @@ type origin struct {
 	column   int
 }
 
-// origins finds the column behind each column of the schema's views, and of those below them. The catalog stores it in a
+// readOrigins finds the column behind each column of the schema's views, and of those below them. The catalog stores it in a
 // view's rewrite rule. What a view computes comes from the view itself.
-func origins(ctx context.Context, tx pgx.Tx, schema string) (direct map[origin]origin, views map[uint32]bool, err error) {
+func readOrigins(ctx context.Context, tx pgx.Tx, schema string) (direct map[origin]origin, views map[uint32]bool, err error) {
 	var (
 		view uint32
 		rule string
@@ -29,7 +29,7 @@ func origins(ctx context.Context, tx pgx.Tx, schema string) (direct map[origin]o
 
 	return direct, views, eachRow(ctx, tx, "rules", viewRulesSQL, []any{schema}, []any{&view, &rule}, func() error {
 		views[view] = true
-		for number, from := range targets(rule) {
+		for number, from := range targetList(rule) {
 			direct[origin{view, number}] = from
 		}
 
@@ -39,9 +39,9 @@ func origins(ctx context.Context, tx pgx.Tx, schema string) (direct map[origin]o
 
 var targetEntry = regexp.MustCompile(`:resno (\d+) .*:resorigtbl (\d+) :resorigcol (\d+) `)
 
-// targets reads a view's own target list from its rule, which is Postgres's text form of a query tree: entries of that
+// targetList reads a view's own target list from its rule, which is Postgres's text form of a query tree: entries of that
 // list are one level below the query, those of subqueries are deeper.
-func targets(rule string) map[int]origin {
+func targetList(rule string) map[int]origin {
 	found := map[int]origin{}
 	depth, start := 0, 0
 	for i := 0; i < len(rule); i++ {
@@ -54,7 +54,7 @@ func targets(rule string) map[int]origin {
 			}
 		case '}':
 			if depth--; depth == 1 && strings.HasPrefix(rule[start:], "{TARGETENTRY") {
-				if number, from, ok := target(outer(rule[start : i+1])); ok {
+				if number, from, ok := parseTarget(ownFields(rule[start : i+1])); ok {
 					found[number] = from
 				}
 			}
@@ -64,8 +64,8 @@ func targets(rule string) map[int]origin {
 	return found
 }
 
-// outer is a node's own fields, without nested nodes.
-func outer(node string) string {
+// ownFields is a node's own fields, without nested nodes.
+func ownFields(node string) string {
 	var b strings.Builder
 	depth := 0
 	for i := 0; i < len(node); i++ {
@@ -86,7 +86,7 @@ func outer(node string) string {
 	return b.String() + " "
 }
 
-func target(entry string) (int, origin, bool) {
+func parseTarget(entry string) (int, origin, bool) {
 	parts := targetEntry.FindStringSubmatch(entry)
 	if parts == nil {
 		return 0, origin{}, false
@@ -110,7 +110,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.View }) {
 		return nil
 	}
-	shown, err := c.trace(ctx, tx, schema)
+	shown, err := c.traceColumns(ctx, tx, schema)
 	if err != nil {
 		return err
 	}
@@ -141,9 +141,9 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	})
 }
 
-// trace finds where the columns of views come from; those that a view computes come from nowhere.
-func (c *catalog) trace(ctx context.Context, tx pgx.Tx, schema string) (map[origin][]viewColumn, error) {
-	direct, views, err := origins(ctx, tx, schema)
+// traceColumns finds where the columns of views come from; those that a view computes come from nowhere.
+func (c *catalog) traceColumns(ctx context.Context, tx pgx.Tx, schema string) (map[origin][]viewColumn, error) {
+	direct, views, err := readOrigins(ctx, tx, schema)
 	shown := map[origin][]viewColumn{}
 	for _, t := range c.tables {
 		for _, col := range t.columns {
@@ -165,7 +165,7 @@ func (c *catalog) trace(ctx context.Context, tx pgx.Tx, schema string) (map[orig
 
 // addsZone reports whether the view shows a time of its only table under the same name, with a time zone added.
 func (at viewColumn) addsZone(relation uint32, name string, base *Column) bool {
-	return at.column.Name == name && at.column.zoned && base.local() && len(at.view.bases) == 1 && at.view.bases[relation]
+	return at.column.Name == name && at.column.zoned && base.lacksZone() && len(at.view.bases) == 1 && at.view.bases[relation]
 }
 
 // inherit copies what the table says about a column. A view's own comment takes precedence.
@@ -179,34 +179,34 @@ func (t *catalogTable) inherit(col, base *Column, comment, relationComment strin
 	}
 }
 
-// carry records one of a table's constraints for a view, if the view shows all its columns. In a view that joins
+// addFromTable records one of a table's constraints for a view, if the view shows all its columns. In a view that joins
 // tables, a table's row may appear more than once.
-func (c *catalog) carry(t *catalogTable, k constraint) {
-	own, ok := c.shown(t, k.Relation, k.Columns)
+func (c *catalog) addFromTable(t *catalogTable, k constraint) {
+	own, ok := c.namesInView(t, k.Relation, k.Columns)
 	if !ok || len(t.bases) > 1 && (k.Kind == "p" || k.Kind == "u") {
 		return
 	}
 	k.Columns = own
 	if k.Kind != "f" {
-		t.add(k)
+		t.addConstraint(k)
 
 		return
 	}
-	if target, theirs := c.showing(k.Target, k.Targets); target != nil {
+	if target, theirs := c.viewOf(k.Target, k.Targets); target != nil {
 		k.Schema, k.Table, k.Targets = c.schema, target.Name, theirs
 	}
-	t.add(k) // also where no view shows what it leads to: the column holds an identifier, which no model may see
+	t.addConstraint(k) // also where no view shows what it leads to: the column holds an identifier, which no model may see
 }
 
-// showing returns the view that shows these columns of a table and of no other, and its names of them: one over the table
+// viewOf returns the view that shows these columns of a table and of no other, and its names of them: one over the table
 // itself, if there is one, and not over an owner's view of it.
-func (c *catalog) showing(relation uint32, columns []string) (*catalogTable, []string) {
+func (c *catalog) viewOf(relation uint32, columns []string) (*catalogTable, []string) {
 	var (
 		best  *catalogTable
 		names []string
 	)
 	for _, t := range c.tables {
-		theirs, ok := c.shown(t, relation, columns)
+		theirs, ok := c.namesInView(t, relation, columns)
 		if t.View && ok && len(t.bases) == 1 && (best == nil || best.nested && !t.nested) {
 			best, names = t, theirs
 		}
@@ -215,8 +215,8 @@ func (c *catalog) showing(relation uint32, columns []string) (*catalogTable, []s
 	return best, names
 }
 
-// shown returns the view's names of a table's columns, and whether it shows all of them.
-func (c *catalog) shown(t *catalogTable, relation uint32, columns []string) ([]string, bool) {
+// namesInView returns the view's names of a table's columns, and whether it shows all of them.
+func (c *catalog) namesInView(t *catalogTable, relation uint32, columns []string) ([]string, bool) {
 	names := make([]string, 0, len(columns))
 	for _, column := range columns {
 		for _, col := range t.columns {

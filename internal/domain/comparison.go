@@ -14,17 +14,17 @@ const compared = `("[^"]+"|[a-z_][a-z0-9_$]*)`
 
 var (
 	comparedPair = regexp.MustCompile(`^` + compared + ` ([<>]=?|=|<>) ` + compared + `$`)
-	mayBeNull    = regexp.MustCompile(`^` + compared + ` IS NULL$`)
+	nullCheck    = regexp.MustCompile(`^` + compared + ` IS NULL$`)
 )
 
-// compare records a CHECK on several columns if it consists of comparisons, with or without exceptions for nulls, which
+// addComparisons records a CHECK on several columns if it consists of comparisons, with or without exceptions for nulls, which
 // pass anyway. Whatever says more is left out: a model could not read it at a glance.
-func (t *catalogTable) compare(columns []string, expr string) {
+func (t *catalogTable) addComparisons(columns []string, expr string) {
 	expr = WithoutCasts(expr)
 	parts := strings.Split(expr, " AND ")
 	if len(parts) == 1 {
 		alternatives := strings.Split(expr, " OR ")
-		for len(alternatives) > 1 && len(columns) == 2 && mayBeNull.MatchString(alternatives[0]) {
+		for len(alternatives) > 1 && len(columns) == 2 && nullCheck.MatchString(alternatives[0]) {
 			alternatives = alternatives[1:]
 		}
 		parts = alternatives
@@ -40,16 +40,16 @@ func (t *catalogTable) compare(columns []string, expr string) {
 	t.compared = append(t.compared, found...)
 }
 
-// besides are the comparisons to tell beside a column: those that it begins with or, where that column cannot be
+// comparisonsOf are the comparisons to tell beside a column: those that it begins with or, where that column cannot be
 // written, those that it ends with. Comparisons with hidden columns say nothing to a model.
-func (e *Entity) besides(c *Column) []string {
+func (e *Entity) comparisonsOf(c *Column) []string {
 	var told []string
 	for _, one := range e.compared {
 		begins, other := one.Column == c.Name, e.Column(one.Other)
 		if !begins {
 			other = e.Column(one.Column)
 		}
-		if other == nil || other.Hidden || !begins && (one.Other != c.Name || !e.fixed(other)) {
+		if other == nil || other.Hidden || !begins && (one.Other != c.Name || !e.neverWritten(other)) {
 			continue
 		}
 		told = append(told, one.Column+" "+one.Operator+" "+one.Other)

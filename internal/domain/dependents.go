@@ -16,12 +16,12 @@ type Dependent struct {
 
 // Dependents returns the foreign keys by which deleting a row of e affects rows of the domain's types.
 func (d *Domain) Dependents(e *Entity) []Dependent {
-	return slices.DeleteFunc(d.referring(e), func(r Dependent) bool { return !r.Cascade && !r.releases() })
+	return slices.DeleteFunc(d.referencesTo(e), func(r Dependent) bool { return !r.Cascade && !r.releases() })
 }
 
 // Holders returns the foreign keys by which rows of the domain's types may keep a row of e from being deleted.
 func (d *Domain) Holders(e *Entity) []Dependent {
-	return slices.DeleteFunc(d.referring(e), func(r Dependent) bool {
+	return slices.DeleteFunc(d.referencesTo(e), func(r Dependent) bool {
 		return r.Cascade || r.releases() || r.Column.Kind == KindArray
 	})
 }
@@ -46,7 +46,7 @@ func (r Dependent) releases() bool {
 	return slices.Contains([]string{"set null", "set default"}, strings.ToLower(r.Column.FK.OnDelete))
 }
 
-func (d *Domain) referring(e *Entity) []Dependent {
+func (d *Domain) referencesTo(e *Entity) []Dependent {
 	var found []Dependent
 	for _, other := range d.Entities {
 		for _, c := range other.Columns {
@@ -121,7 +121,7 @@ func (b *binder) bindUnseen() {
 			for _, t := range of[r.Target] {
 				unseen := t.unseenBy(&r)
 				for _, holder := range of[r.From] {
-					if by := holder.shows(t.Entity, &r); by != nil {
+					if by := holder.columnFor(t.Entity, &r); by != nil {
 						unseen.Shown, unseen.By = holder.Entity, by
 
 						break
@@ -144,7 +144,7 @@ func (b *binder) bindUnseen() {
 func (b *typeBinder) unseenBy(r *reach) Unseen {
 	unseen, names := r.Unseen, r.Referenced
 	if b.table.View {
-		names, _ = b.cat.shown(b.table, r.Target, names)
+		names, _ = b.cat.namesInView(b.table, r.Target, names)
 	}
 	if unseen.Columns = slices.Clone(r.Columns); len(names) == len(r.Columns) {
 		unseen.Targets = each(names, b.Column)
@@ -153,9 +153,9 @@ func (b *typeBinder) unseenBy(r *reach) Unseen {
 	return unseen
 }
 
-// shows returns the column of the type that represents the foreign key, nil for none. A key column computed by a view then
+// columnFor returns the column of the type that represents the foreign key, nil for none. A key column computed by a view then
 // records what happens to its row.
-func (b *typeBinder) shows(target *Entity, r *reach) *Column {
+func (b *typeBinder) columnFor(target *Entity, r *reach) *Column {
 	action := deleteAction(r.OnDelete)
 	for _, c := range b.Columns {
 		at := origin{b.table.OID, b.table.numbers[c.Name]}

@@ -71,7 +71,7 @@ func (e *Entity) describeSets(b *strings.Builder) {
 func (c *Column) describe(e *Entity) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", c.Name, c.describeType(e))
-	fixed := e.fixed(c)
+	fixed := e.neverWritten(c)
 	switch {
 	case c.Expr != "":
 		b.WriteString(", computed")
@@ -90,7 +90,7 @@ func (c *Column) describe(e *Entity) string {
 		b.WriteString(", " + WithoutCasts(c.Check))
 	}
 	if !fixed {
-		for _, rule := range e.besides(c) {
+		for _, rule := range e.comparisonsOf(c) {
 			b.WriteString(", " + rule)
 		}
 	}
@@ -101,8 +101,8 @@ func (c *Column) describe(e *Entity) string {
 	return b.String()
 }
 
-// fixed reports whether a column is never written.
-func (e *Entity) fixed(c *Column) bool {
+// neverWritten reports whether a column is never written.
+func (e *Entity) neverWritten(c *Column) bool {
 	return c == e.Key || c.Generated || !c.Writable && len(e.Writes) > 0
 }
 

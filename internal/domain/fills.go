@@ -19,8 +19,8 @@ func (f *FillsDecl) columns() []string {
 	return appendNew(sortedKeys(f.Create), sortedKeys(f.Update)...)
 }
 
-// initial is the SQL for a column of a new row, "" for none.
-func (f *FillsDecl) initial(c *Column) string {
+// initialSQL is the SQL for a column of a new row, "" for none.
+func (f *FillsDecl) initialSQL(c *Column) string {
 	if c.Default == "" || f.Create[c.Name] != "" {
 		return cmp.Or(f.Create[c.Name], f.Update[c.Name])
 	}
@@ -31,8 +31,8 @@ func (f *FillsDecl) initial(c *Column) string {
 // ofType is an expression as a value of the column's type: without the cast, a text that says 5 would be a number.
 func (c *Column) ofType(expr string) string { return fmt.Sprintf("(%s)::%s", expr, c.Type) }
 
-// fills reports whether rows of the type are ever written with columns that are filled.
-func (v *viewedType) fills() bool {
+// hasFills reports whether rows of the type are ever written with columns that are filled.
+func (v *viewedType) hasFills() bool {
 	return (v.Decl.may(Create) || v.Decl.may(Update)) && len(v.Decl.Fills.columns()) > 0
 }
 

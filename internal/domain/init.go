@@ -66,8 +66,8 @@ func (w *initWriter) overViews(views string) error {
 		return fmt.Errorf("init domain: %w", err)
 	}
 	for _, t := range w.cat.tables {
-		if len(w.source.key(t)) > 0 && w.source.entities[t.Name] == nil { // the set of types determines which keys are composite
-			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Reference: !w.source.owned(t)}
+		if len(w.source.viewKey(t)) > 0 && w.source.entities[t.Name] == nil { // the set of types determines which keys are composite
+			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Reference: !w.source.hasOwner(t)}
 		}
 	}
 	w.ownLoosely()
@@ -166,14 +166,14 @@ func namesRows(column string) bool {
 func (w *initWriter) choose() {
 	taken := map[string]bool{}
 	for _, t := range w.cat.tables {
-		if reason := w.leaveOut(t); reason != "" {
+		if reason := w.whyLeftOut(t); reason != "" {
 			w.Left = append(w.Left, fmt.Sprintf("%s: %s", t.Name, reason))
 
 			continue
 		}
 		e := &initEntity{initWriter: w, Table: t, Kind: uniqueType(t.Name, taken), Reference: t.column(w.Owner) == nil}
 		if w.source != nil {
-			e.Reference = !w.source.owned(t)
+			e.Reference = !w.source.hasOwner(t)
 			w.source.entities[t.Name].Type = e.Kind
 		}
 		w.Entities = append(w.Entities, e)
@@ -185,22 +185,22 @@ func (w *initWriter) choose() {
 	}
 }
 
-func (w *initWriter) leaveOut(t *catalogTable) string {
+func (w *initWriter) whyLeftOut(t *catalogTable) string {
 	kind, id := t.loosePair()
 	switch {
 	case bookkeeping.MatchString(t.Name) || strings.HasPrefix(t.Name, "_") && len(t.foreignKeys) < 2: // with two, it says which rows belong together
 		return "bookkeeping of another tool"
 	case opensDoors(t):
 		return "by its name, its rows let people or programs in"
-	case w.source != nil && !w.source.owned(t) && id != nil:
+	case w.source != nil && !w.source.hasOwner(t) && id != nil:
 		return fmt.Sprintf("its rows are those of the rows that %s with %s names, and no foreign key says whose these are; declare a view of yours that does", kind.Name, id.Name)
-	case w.source != nil && w.source.unviewable(t) != "":
-		return w.source.unviewable(t)
+	case w.source != nil && w.source.whyNoView(t) != "":
+		return w.source.whyNoView(t)
 	case w.source != nil && w.partOf(t, map[*catalogTable]bool{}) != "":
 		return fmt.Sprintf("each of its rows is that of one row of %s, and shared, everybody would see all of them; if they may, declare it reference: true", w.partOf(t, map[*catalogTable]bool{}))
-	case w.source != nil && w.members(t) != "":
-		return fmt.Sprintf("its rows are those of some of the people whom %s names; members: [{table: %[1]s, where: \"...\"}] says of which", w.members(t))
-	case w.source != nil && !w.source.owned(t) && !w.used(t, map[*catalogTable]bool{}):
+	case w.source != nil && w.memberTable(t) != "":
+		return fmt.Sprintf("its rows are those of some of the people whom %s names; members: [{table: %[1]s, where: \"...\"}] says of which", w.memberTable(t))
+	case w.source != nil && !w.source.hasOwner(t) && !w.isUsed(t, map[*catalogTable]bool{}):
 		return "no foreign key connects it to its rows' owners; if all users may see all of it, declare it reference: true"
 	case w.source != nil:
 		return ""
@@ -324,13 +324,13 @@ func (e *initEntity) findColumns() {
 		}
 	}
 	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {
-		return c.Name == owner || isSecret(c) || e.points(c) || e.refs[c.Name] != nil || e.Table.identifies(c) || slices.Contains(e.Table.primary, c.Name) && !e.tells(c) ||
-			e.contact(c) || e.kept(c) || c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
+		return c.Name == owner || isSecret(c) || e.pointsByName(c) || e.refs[c.Name] != nil || e.Table.holdsIdentifiers(c) || slices.Contains(e.Table.primary, c.Name) && !e.tellsRow(c) ||
+			e.isContact(c) || e.setAtChange(c) || c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
 	})
 }
 
-// tells reports whether a part of a combined key tells people which row it is, as the name of a tag or the day of a payment.
-func (e *initEntity) tells(c *Column) bool {
+// tellsRow reports whether a part of a combined key tells people which row it is, as the name of a tag or the day of a payment.
+func (e *initEntity) tellsRow(c *Column) bool {
 	said := c.Kind == KindText || c.Kind == KindDate || c.Kind == KindTimestamp
 
 	return e.source != nil && e.Folded() && len(e.Key()) > 1 && said

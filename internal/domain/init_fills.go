@@ -25,7 +25,7 @@ func (e *initEntity) Fills() []string {
 	}
 	var create, update []string
 	for _, c := range e.Table.columns {
-		fresh, kept := e.filled(c)
+		fresh, kept := e.filledSQL(c)
 		if fresh != "" {
 			create = append(create, yamlName(c.Name)+": "+yamlText(fresh))
 		}
@@ -44,11 +44,11 @@ func (e *initEntity) Fills() []string {
 	return fields
 }
 
-// filled is SQL for a column of a new row, and at every change, "" for what nobody fills.
-func (e *initEntity) filled(c *Column) (create, update string) {
-	made, stamp := e.madeKey(c), e.stamp(c)
+// filledSQL is SQL for a column of a new row, and at every change, "" for what nobody fills.
+func (e *initEntity) filledSQL(c *Column) (create, update string) {
+	made, stamp := e.madeKeySQL(c), e.isStamp(c)
 	switch {
-	case e.counts(c):
+	case e.countsChanges(c):
 		if !c.HasDefault {
 			create = "0"
 		}
@@ -56,7 +56,7 @@ func (e *initEntity) filled(c *Column) (create, update string) {
 		return create, sqlName(c.Name) + " + 1"
 	case made != "":
 		return made, ""
-	case e.kept(c):
+	case e.setAtChange(c):
 		return "", "now()"
 	case stamp && !c.HasDefault:
 		return "now()", ""
@@ -69,17 +69,17 @@ func (e *initEntity) filled(c *Column) (create, update string) {
 	}
 }
 
-// kept reports whether programs set a column at every change: a declaration that has fills for it hides it.
-func (e *initEntity) kept(c *Column) bool {
-	return e.counts(c) || e.stamp(c) && keptNames.MatchString(snake(c.Name))
+// setAtChange reports whether programs set a column at every change: a declaration that has fills for it hides it.
+func (e *initEntity) setAtChange(c *Column) bool {
+	return e.countsChanges(c) || e.isStamp(c) && keptNames.MatchString(snake(c.Name))
 }
 
 // lockNames are of columns by whose number programs notice that a row has changed since they read it.
 var lockNames = regexp.MustCompile(`^(lock_?version|(row_?)?version|opt_?lock)$`)
 
-// counts reports whether a column counts the changes of its row: a program that finds another number than it read does not
+// countsChanges reports whether a column counts the changes of its row: a program that finds another number than it read does not
 // overwrite the row. One that tells rows apart, as the version of a document, is no such number.
-func (e *initEntity) counts(c *Column) bool {
+func (e *initEntity) countsChanges(c *Column) bool {
 	tells := slices.ContainsFunc(append([][]string{e.Table.primary}, e.Table.uniques...), func(set []string) bool { return slices.Contains(set, c.Name) })
 
 	return c.whole() && !c.Generated && !tells && lockNames.MatchString(snake(c.Name))
@@ -94,23 +94,23 @@ func sqlName(name string) string {
 	return quote(name)
 }
 
-// stamp reports whether a column says when its row was written.
-func (e *initEntity) stamp(c *Column) bool {
+// isStamp reports whether a column says when its row was written.
+func (e *initEntity) isStamp(c *Column) bool {
 	return (c.Kind == KindTimestamp || c.Kind == KindDate) && !c.Generated && stampName.MatchString(snake(c.Name))
 }
 
 // Made is the column that says when people's rows were made, where it would be hidden. Nobody asks it of a link between two rows.
 func (e *initEntity) Made() []string {
-	if e.Reference || e.links() {
+	if e.Reference || e.isLink() {
 		return nil
 	}
 
-	return namesOf(e.Table.columns, func(c *Column) bool { return isBookkeeping(c.Name) && e.stamp(c) && !e.kept(c) })
+	return namesOf(e.Table.columns, func(c *Column) bool { return isBookkeeping(c.Name) && e.isStamp(c) && !e.setAtChange(c) })
 }
 
-// madeKey is SQL for a key that the programs make up, "" for a column that is none. One that people choose, as a country's
+// madeKeySQL is SQL for a key that the programs make up, "" for a column that is none. One that people choose, as a country's
 // code, is no such key, nor is one that is another row's.
-func (e *initEntity) madeKey(c *Column) string {
+func (e *initEntity) madeKeySQL(c *Column) string {
 	if !slices.Equal(e.Key(), []string{c.Name}) || c.HasDefault || c.Generated || e.Table.references(c) {
 		return ""
 	}
@@ -118,19 +118,19 @@ func (e *initEntity) madeKey(c *Column) string {
 		return keyForms[0].sql
 	}
 	if c.whole() {
-		return e.nextOf(c)
+		return e.nextNumberSQL(c)
 	}
 	if c.Kind != KindText || !idNames.MatchString(snake(c.Name)) {
 		return ""
 	}
 
-	return e.keyLike(e.Table)
+	return e.keyLikeSQL(e.Table)
 }
 
-// nextOf is SQL for the next number of the sequence that is named after the table, or else of the one that all tables of a
+// nextNumberSQL is SQL for the next number of the sequence that is named after the table, or else of the one that all tables of a
 // schema share, "" for neither: a program asks it by itself. Where it takes numbers in blocks, the one that it is given is
 // its own, so that this one is nobody else's.
-func (e *initEntity) nextOf(c *Column) string {
+func (e *initEntity) nextNumberSQL(c *Column) string {
 	for _, name := range []string{e.Table.Name + "_seq", e.Table.Name + "_" + c.Name + "_seq", "seq_" + e.Table.Name, "hibernate_sequence"} {
 		if slices.Contains(e.sequences, name) {
 			return "nextval(" + literalSQL(quote(e.Schema, name)) + ")"
@@ -140,9 +140,9 @@ func (e *initEntity) nextOf(c *Column) string {
 	return ""
 }
 
-// keyLike is SQL for keys like those of a table's rows, or like the others' of the schema if it has none, "" for keys of a
+// keyLikeSQL is SQL for keys like those of a table's rows, or like the others' of the schema if it has none, "" for keys of a
 // form that is not known.
-func (w *initWriter) keyLike(t *catalogTable) string {
+func (w *initWriter) keyLikeSQL(t *catalogTable) string {
 	samples, read := w.keys[t]
 	if !read {
 		return ""

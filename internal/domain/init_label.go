@@ -15,11 +15,11 @@ func (e *initEntity) guessLabel() {
 		return (c.Kind == KindDate || c.Kind == KindTimestamp) && !keptNames.MatchString(snake(c.Name))
 	})
 	name, title, code, words := firstNamed(e.plain, wholeNames...), e.title(), firstNamed(e.plain, codeNames...), find(e.plain, isProse)
-	if e.links() {
+	if e.isLink() {
 		day = nil
 	}
 	dated := day != nil && len(e.refs) > 0
-	part := find(e.plain, func(c *Column) bool { return c.Kind == KindText && len(e.within(c.Name)) > 0 })
+	part := find(e.plain, func(c *Column) bool { return c.Kind == KindText && len(e.scopeOf(c.Name)) > 0 })
 	switch {
 	case name != nil:
 		e.labelBy(name.Name)
@@ -46,17 +46,17 @@ func (e *initEntity) guessLabel() {
 
 // labelBy labels a row by a column, after the rows within which alone it is unique: each of twenty houses has a flat 1A.
 func (e *initEntity) labelBy(column string) {
-	for _, name := range e.within(column) {
+	for _, name := range e.scopeOf(column) {
 		e.Label += "{" + quotedName("_"+name+"_label") + "} · "
 	}
 	e.names = []string{column}
 	e.Label += "{" + quotedName(column) + "}"
 }
 
-// within are the references that tell rows apart together with a column, none if it does so alone, or if some may be missing. A part
+// scopeOf are the references that tell rows apart together with a column, none if it does so alone, or if some may be missing. A part
 // stands beside its whole.
-func (e *initEntity) within(column string) (names []string) {
-	for _, set := range e.keys() {
+func (e *initEntity) scopeOf(column string) (names []string) {
+	for _, set := range e.personalKeys() {
 		rest := slices.DeleteFunc(slices.Clone(set), func(name string) bool { return name == column || e.refs[name] != nil && e.refs[name] == e.Parent })
 		switch {
 		case !slices.Contains(set, column):
@@ -70,8 +70,8 @@ func (e *initEntity) within(column string) (names []string) {
 	return names
 }
 
-// keys are the sets of columns that are unique among the rows of one person.
-func (e *initEntity) keys() (sets [][]string) {
+// personalKeys are the sets of columns that are unique among the rows of one person.
+func (e *initEntity) personalKeys() (sets [][]string) {
 	for _, set := range append([][]string{e.Table.primary}, e.Table.uniques...) {
 		sets = append(sets, slices.DeleteFunc(slices.Clone(set), func(name string) bool { return name == e.ownerColumn() }))
 	}
@@ -79,9 +79,9 @@ func (e *initEntity) keys() (sets [][]string) {
 	return sets
 }
 
-// links reports whether the rows that one references tell it apart, as a member is by the group and the person.
-func (e *initEntity) links() bool {
-	return slices.ContainsFunc(e.keys(), func(set []string) bool {
+// isLink reports whether a row is told apart by the rows that it references, as a member by the group and the person.
+func (e *initEntity) isLink() bool {
+	return slices.ContainsFunc(e.personalKeys(), func(set []string) bool {
 		return len(set) > 1 && !slices.ContainsFunc(set, func(name string) bool { return e.refs[name] == nil })
 	})
 }
@@ -95,7 +95,7 @@ func (e *initEntity) labelByOthers(day *Column) {
 		}
 		e.addPart(day.Name, quotedName(day.Name), ":"+layout)
 	}
-	for _, name := range e.calledBy(day != nil) {
+	for _, name := range e.namingReferences(day != nil) {
 		e.addPart(name, quotedName("_"+name+"_label"), "")
 	}
 	e.Label = cmp.Or(e.Label, e.Spoken())
@@ -132,9 +132,9 @@ func (e *initEntity) mayLack(name string) bool {
 	})
 }
 
-// calledBy are the references that name a row. A link between two rows is called by both: each tag of a lamp would be
+// namingReferences are the references that name a row. A link between two rows is called by both: each tag of a lamp would be
 // called lamp. A part, which stands beside its whole, is called by another row where it has one.
-func (e *initEntity) calledBy(dated bool) []string {
+func (e *initEntity) namingReferences(dated bool) []string {
 	names, most := sortedKeys(e.refs), 1
 	if !dated && e.Parent == nil {
 		most = 2
@@ -173,7 +173,7 @@ var numberNames = regexp.MustCompile(`(^|_)(number|no|nr|code|reference)$`)
 // number is such a text that no two rows of somebody's have, nil for none.
 func (e *initEntity) number() *Column {
 	return find(e.plain, func(c *Column) bool {
-		alone := slices.ContainsFunc(e.keys(), func(set []string) bool { return slices.Equal(set, []string{c.Name}) })
+		alone := slices.ContainsFunc(e.personalKeys(), func(set []string) bool { return slices.Equal(set, []string{c.Name}) })
 
 		return alone && isProse(c) && numberNames.MatchString(snake(c.Name))
 	})

@@ -15,7 +15,7 @@ var (
 // share declares that the rows which memberships give to people are theirs, wherever nothing says that some are no members.
 func (w *initWriter) share() error {
 	for _, t := range w.cat.tables {
-		by := w.cat.table(w.members(t))
+		by := w.cat.table(w.memberTable(t))
 		if by == nil || w.source.columns[by] == "" || slices.ContainsFunc(by.columns, func(c *Column) bool { return standingNames.MatchString(snake(c.Name)) }) {
 			continue
 		}
@@ -48,16 +48,16 @@ func (e *initEntity) Circles() (names []string) {
 	return names
 }
 
-// members is the table that links people with rows of this one, which nobody owns, and so says who sees them, as memberships
+// memberTable is the table that links people with rows of this one, which nobody owns, and so says who sees them, as memberships
 // do of a site; "" for none. A link to what all share, as a favourite, has no such name and no role.
-func (w *initWriter) members(t *catalogTable) string {
-	if w.source.owned(t) {
+func (w *initWriter) memberTable(t *catalogTable) string {
+	if w.source.hasOwner(t) {
 		return ""
 	}
 	for _, from := range w.cat.tables {
 		says := from.column("role") != nil || memberNames.MatchString(snake(from.Name))
 		for _, fk := range from.foreignKeys {
-			if says && fk.Table == t.Name && fk.Schema == w.Schema && from.unique(append(w.ownedThrough(from), fk.Columns...)...) {
+			if says && fk.Table == t.Name && fk.Schema == w.Schema && from.unique(append(w.ownerColumnsOf(from), fk.Columns...)...) {
 				return from.Name
 			}
 		}
@@ -66,9 +66,9 @@ func (w *initWriter) members(t *catalogTable) string {
 	return ""
 }
 
-// ownedThrough are the columns that say whose a table's rows are.
-func (w *initWriter) ownedThrough(t *catalogTable) []string {
-	if fk := w.source.ownedBy(t); fk != nil {
+// ownerColumnsOf are the columns that say whose a table's rows are.
+func (w *initWriter) ownerColumnsOf(t *catalogTable) []string {
+	if fk := w.source.owningKey(t); fk != nil {
 		return slices.Clone(fk.Columns)
 	}
 	if c := w.source.columns[t]; c != "" {

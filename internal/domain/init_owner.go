@@ -12,7 +12,7 @@ func (w *initWriter) guessOwner() string {
 	if tables > 1 || w.accounts != "" {
 		return owner
 	}
-	if w.accounts = w.people(); w.accounts != "" {
+	if w.accounts = w.peopleTable(); w.accounts != "" {
 		if other, more := w.commonOwner(); more > tables {
 			return other
 		}
@@ -22,8 +22,8 @@ func (w *initWriter) guessOwner() string {
 	return owner
 }
 
-// people is the table that is named like people and that others reference, "" for none; of several, that of the persons.
-func (w *initWriter) people() string {
+// peopleTable is the table that is named like people and that others reference, "" for none; of several, that of the persons.
+func (w *initWriter) peopleTable() string {
 	for _, name := range peopleNames {
 		for _, t := range w.cat.tables {
 			if Fold(snake(t.Name)) == name && len(t.primary) == 1 && keyKind(t.column(t.primary[0])) && w.pointedAt(t) {
@@ -40,7 +40,7 @@ func (w *initWriter) commonOwner() (owner string, tables int) {
 	counts, having := map[string]int{}, map[string]int{}
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
-			if w.owns(t, c) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
+			if w.seemsOwner(t, c) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
 				having[c.Name]++
 				counts[c.Name] += 2
 				if !c.Nullable { // an approved_by that may be null says less than one user_id, however many tables have it
@@ -61,8 +61,8 @@ func (w *initWriter) commonOwner() (owner string, tables int) {
 	return owner, having[owner]
 }
 
-// owns reports whether a column seems to say whose its rows are.
-func (w *initWriter) owns(t *catalogTable, c *Column) bool {
+// seemsOwner reports whether a column seems to say whose its rows are.
+func (w *initWriter) seemsOwner(t *catalogTable, c *Column) bool {
 	if w.accounts == "" {
 		return ownerNames.MatchString(snake(c.Name))
 	}
@@ -85,7 +85,7 @@ func (e *initEntity) OwnedBy() *catalogFK {
 		return nil
 	}
 
-	return e.source.ownedBy(e.Table)
+	return e.source.owningKey(e.Table)
 }
 
 // ownerGuess is a column that may say to whom rows belong, and what else may: whoever overlooks a wrong guess shows people
@@ -108,7 +108,7 @@ func (e *initEntity) OwnerGuess() *ownerGuess {
 		}
 	}
 	for _, above := range e.source.parents(e.Table) {
-		if above.table != e.source.accounts && above.table != e.Table && e.source.owned(above.table) {
+		if above.table != e.source.accounts && above.table != e.Table && e.source.hasOwner(above.table) {
 			guess.Others = append(guess.Others, "owned_by: ["+yamlNames(above.Columns)+"]")
 		}
 	}
@@ -123,7 +123,7 @@ func (w *initWriter) ownLoosely() {
 		more = false
 		for _, t := range w.cat.tables {
 			decl := w.source.entities[t.Name]
-			if decl == nil || !decl.Reference || w.used(t, map[*catalogTable]bool{}) {
+			if decl == nil || !decl.Reference || w.isUsed(t, map[*catalogTable]bool{}) {
 				continue
 			}
 			if at := slices.IndexFunc(t.foreignKeys, w.ownedRows); at >= 0 {
@@ -140,24 +140,24 @@ func (w *initWriter) ownedRows(fk catalogFK) bool {
 	return fk.Schema == w.Schema && above != nil && !above.Reference
 }
 
-// used reports whether a type points at the table, like at a catalogue. Without owners, every table is one.
-func (w *initWriter) used(t *catalogTable, seen map[*catalogTable]bool) bool {
+// isUsed reports whether a type points at the table, like at a catalogue. Without owners, every table is one.
+func (w *initWriter) isUsed(t *catalogTable, seen map[*catalogTable]bool) bool {
 	seen[t] = true
 
 	return w.referenced(t, func(from *catalogTable, _ catalogFK) bool {
-		return from != t && (w.Owner == "" || w.source.owned(from) || !seen[from] && w.partOf(from, map[*catalogTable]bool{}) == "" && w.used(from, seen))
+		return from != t && (w.Owner == "" || w.source.hasOwner(from) || !seen[from] && w.partOf(from, map[*catalogTable]bool{}) == "" && w.isUsed(from, seen))
 	})
 }
 
 // partOf is the table of whose rows each has one of this table for itself alone, "" for none: they are as private as those.
 func (w *initWriter) partOf(t *catalogTable, seen map[*catalogTable]bool) string {
-	if w.source.owned(t) || seen[t] {
+	if w.source.hasOwner(t) || seen[t] {
 		return ""
 	}
 	seen[t] = true
 	for _, from := range w.cat.tables {
 		for _, fk := range from.foreignKeys {
-			if fk.Table == t.Name && fk.Schema == w.Schema && from.unique(fk.Columns...) && (w.source.owned(from) || w.partOf(from, seen) != "") {
+			if fk.Table == t.Name && fk.Schema == w.Schema && from.unique(fk.Columns...) && (w.source.hasOwner(from) || w.partOf(from, seen) != "") {
 				return from.Name
 			}
 		}
@@ -166,10 +166,10 @@ func (w *initWriter) partOf(t *catalogTable, seen map[*catalogTable]bool) string
 	return ""
 }
 
-// points reports whether a column holds keys of rows though no foreign key says so: one beside the name of their type, or one
+// pointsByName reports whether a column holds keys of rows though no foreign key says so: one beside the name of their type, or one
 // that is named after their table, as many Rails programs have them. Nobody knows a row by them, and no model may see them.
-func (e *initEntity) points(c *Column) bool {
-	name, is := e.undeclared(c)
+func (e *initEntity) pointsByName(c *Column) bool {
+	name, is := e.undeclaredTarget(c)
 	typed := is && slices.ContainsFunc(e.Table.columns, func(other *Column) bool {
 		return snake(other.Name) == name+"_type" || name == "object" && other.Name == "content_type_id" // the second are Django's
 	})
@@ -177,8 +177,8 @@ func (e *initEntity) points(c *Column) bool {
 	return typed || is && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return Fold(snake(t.Name)) == name })
 }
 
-// undeclared is what a column's name says it points at, if no foreign key does.
-func (e *initEntity) undeclared(c *Column) (name string, is bool) {
+// undeclaredTarget is what a column's name says it points at, if no foreign key does.
+func (e *initEntity) undeclaredTarget(c *Column) (name string, is bool) {
 	name, is = strings.CutSuffix(snake(c.Name), "_id")
 
 	return name, is && !e.Table.references(c) && c.Name != e.ownerColumn() && !slices.Contains(e.Table.primary, c.Name)
@@ -189,7 +189,7 @@ func (e *initEntity) Loose() []string {
 	var found []string
 	for _, other := range e.Entities {
 		for _, c := range other.Table.columns {
-			if name, is := other.undeclared(c); is && name == Fold(snake(e.Table.Name)) && other != e {
+			if name, is := other.undeclaredTarget(c); is && name == Fold(snake(e.Table.Name)) && other != e {
 				found = append(found, other.Table.Name+"."+c.Name)
 			}
 		}
@@ -226,20 +226,20 @@ func (e *initEntity) tallies(c *Column) bool {
 	return is && c.Kind == KindNumber && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return Fold(snake(t.Name)) == Fold(name) })
 }
 
-// contact reports whether a column tells all users how to reach somebody, when they were born, or what they earn.
-func (e *initEntity) contact(c *Column) bool {
+// isContact reports whether a column tells all users how to reach somebody, when they were born, or what they earn.
+func (e *initEntity) isContact(c *Column) bool {
 	name := snake(c.Name)
 
-	return e.Reference && !e.Table.identifies(c) && (c.Kind == KindText && contactNames.MatchString(name) || c.Kind != KindBool && personalNames.MatchString(name))
+	return e.Reference && !e.Table.holdsIdentifiers(c) && (c.Kind == KindText && contactNames.MatchString(name) || c.Kind != KindBool && personalNames.MatchString(name))
 }
 
 // Concealed are the columns that are nobody's business in a conversation.
 func (e *initEntity) Concealed() []string {
-	return namesOf(e.Table.columns, func(c *Column) bool { return isSecret(c) || e.contact(c) || e.points(c) })
+	return namesOf(e.Table.columns, func(c *Column) bool { return isSecret(c) || e.isContact(c) || e.pointsByName(c) })
 }
 
 // Contacts reports whether some are hidden because all users would share them.
-func (e *initEntity) Contacts() bool { return slices.ContainsFunc(e.Table.columns, e.contact) }
+func (e *initEntity) Contacts() bool { return slices.ContainsFunc(e.Table.columns, e.isContact) }
 
 func isSecret(c *Column) bool {
 	readable := c.Kind == KindText || c.Kind == KindJSON || c.Elem == KindText

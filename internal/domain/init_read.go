@@ -135,7 +135,7 @@ func (w *initWriter) readWords(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 // Lists are the words of columns that only programs close.
 func (e *initEntity) Lists() (lists []string) {
 	for _, c := range e.Table.columns {
-		if words := e.words[c]; len(words) > 0 && !e.hidden(c) {
+		if words := e.words[c]; len(words) > 0 && !e.willBeHidden(c) {
 			lists = append(lists, yamlName(c.Name)+": ["+strings.Join(each(words, yamlText), ", ")+"]")
 		}
 	}

@@ -88,16 +88,16 @@ func (e *initEntity) Granted() []string {
 }
 
 // Writable are the columns that it may write, NeverShown those of them that models never see.
-func (e *initEntity) Writable() []string { return each(e.written(false), yamlText) }
+func (e *initEntity) Writable() []string { return each(e.grantedColumns(false), yamlText) }
 
 // NeverShown are columns that are granted in vain.
-func (e *initEntity) NeverShown() []string { return e.written(true) }
+func (e *initEntity) NeverShown() []string { return e.grantedColumns(true) }
 
-func (e *initEntity) written(hidden bool) []string {
+func (e *initEntity) grantedColumns(hidden bool) []string {
 	return slices.DeleteFunc(appendNew(slices.Clone(e.Table.insertable), e.Table.updatable...), func(name string) bool {
 		c := e.Table.column(name)
 
-		return c.Generated || name == e.Owner || slices.Contains(e.Table.primary, name) || e.hidden(c) != hidden
+		return c.Generated || name == e.Owner || slices.Contains(e.Table.primary, name) || e.willBeHidden(c) != hidden
 	})
 }
 
@@ -110,8 +110,8 @@ func (e *initEntity) Settable() (names []string) {
 	kind, _ := e.Table.loosePair()
 	key := e.Key()
 	for _, c := range e.Table.columns {
-		kept := c.Generated || c == kind || c.Name == e.ownerColumn() || slices.Equal(key, []string{c.Name}) || e.counts(c) || e.stamp(c) || e.tallies(c) || goneNames.MatchString(snake(c.Name))
-		if !kept && !e.hidden(c) {
+		kept := c.Generated || c == kind || c.Name == e.ownerColumn() || slices.Equal(key, []string{c.Name}) || e.countsChanges(c) || e.isStamp(c) || e.tallies(c) || goneNames.MatchString(snake(c.Name))
+		if !kept && !e.willBeHidden(c) {
 			names = append(names, c.Name)
 		}
 	}
@@ -133,7 +133,7 @@ func (e *initEntity) Possible() []string {
 	}
 	set := e.Settable()
 	lacks := func(c *Column) bool {
-		create, update := e.filled(c)
+		create, update := e.filledSQL(c)
 		folded := slices.ContainsFunc(e.source.foldedKeys(e.Table), func(fk foldedFK) bool { return slices.Contains(fk.Columns, c.Name) })
 
 		return !c.Nullable && !c.HasDefault && !c.Generated && create+update == "" && !folded && c.Name != e.ownerColumn() && !slices.Contains(set, c.Name)
@@ -146,16 +146,16 @@ func (e *initEntity) Possible() []string {
 	return verbNames(verbs)
 }
 
-// hidden reports whether a column will be hidden from models.
-func (e *initEntity) hidden(c *Column) bool {
-	return isSecret(c) || e.contact(c) || e.points(c) || c.Kind == KindVector || e.Table.identifies(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
+// willBeHidden reports whether a column will be hidden from models.
+func (e *initEntity) willBeHidden(c *Column) bool {
+	return isSecret(c) || e.isContact(c) || e.pointsByName(c) || c.Kind == KindVector || e.Table.holdsIdentifiers(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
 }
 
 // Folded reports whether the view combines the key, Key, into one column, KeyColumn.
-func (e *initEntity) Folded() bool { return e.source != nil && e.source.folded(e.Table) }
+func (e *initEntity) Folded() bool { return e.source != nil && e.source.foldsKey(e.Table) }
 
 // Key are the columns of the view's key.
-func (e *initEntity) Key() []string { return e.source.key(e.Table) }
+func (e *initEntity) Key() []string { return e.source.viewKey(e.Table) }
 
 // KeyColumn is the name of the view's key.
 func (e *initEntity) KeyColumn() string { return e.source.keyColumn(e.Table) }
@@ -242,7 +242,9 @@ func (e *initEntity) Coded() []string {
 
 // Local lists the columns whose times mean another moment to a program that takes them for UTC.
 func (e *initEntity) Local() []string {
-	names := namesOf(e.Table.columns, func(c *Column) bool { return c.local() && !e.hidden(c) && !goneNames.MatchString(snake(c.Name)) })
+	names := namesOf(e.Table.columns, func(c *Column) bool {
+		return c.lacksZone() && !e.willBeHidden(c) && !goneNames.MatchString(snake(c.Name))
+	})
 
 	return each(names, oneLine)
 }

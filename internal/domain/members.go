@@ -67,7 +67,7 @@ func (s *source) checkMembers(ctx context.Context, tx pgx.Tx) error {
 // leadsToShared reports whether a foreign key of memberships leads to what they share: to rows of t or, for the accounts, to those of
 // another type with these memberships.
 func (s *source) leadsToShared(decl MembersDecl, fk catalogFK, t *catalogTable) bool {
-	to := s.target(fk)
+	to := s.declOf(fk)
 	if t != s.accounts {
 		return to != nil && fk.Table == t.Name
 	}

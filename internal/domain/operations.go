@@ -86,13 +86,13 @@ func (d *Domain) OperationsOn(e *Entity) []*Operation {
 	return slices.DeleteFunc(slices.Clone(d.Operations), func(o *Operation) bool { return o.On != e })
 }
 
-// wrapper is the name of the function by which a domain of views calls one of the owner's.
-func wrapper(name string) string { return "do_" + name }
+// wrapperName is the name of the function by which a domain of views calls one of the owner's.
+func wrapperName(name string) string { return "do_" + name }
 
-func previewWrapper(name string) string { return "preview_" + name }
+func previewWrapperName(name string) string { return "preview_" + name }
 
-// place splits a function's name into schema and name.
-func (d *Declaration) place(function string) (schema, name string) {
+// splitFunction splits a function's name into schema and name.
+func (d *Declaration) splitFunction(function string) (schema, name string) {
 	if schema, name, found := strings.Cut(function, "."); found {
 		return schema, name
 	}
@@ -166,7 +166,7 @@ func (b *operationBinder) bind() {
 
 		return
 	}
-	call, f := b.function(".function", b.own.Function, wrapper(b.own.Name))
+	call, f := b.bindFunction(".function", b.own.Function, wrapperName(b.own.Name))
 	if f == nil {
 		return
 	}
@@ -180,7 +180,7 @@ func (b *operationBinder) bind() {
 		}
 	}
 	if b.own.Preview != "" {
-		if b.o.Preview, f = b.function(".preview", b.own.Preview, previewWrapper(b.own.Name)); f == nil {
+		if b.o.Preview, f = b.bindFunction(".preview", b.own.Preview, previewWrapperName(b.own.Name)); f == nil {
 			return
 		}
 	}
@@ -190,11 +190,11 @@ func (b *operationBinder) bind() {
 	b.domain.Operations = append(b.domain.Operations, b.o)
 }
 
-// function finds the one function with a name, and what alfred_tenant calls: the function itself, or the wrapper in the
+// bindFunction finds the one function with a name, and what alfred_tenant calls: the function itself, or the wrapper in the
 // views' schema that calls it with its owner's privileges. Then the wrapper's parameters count, since it takes a composite
 // key as one value.
-func (b *operationBinder) function(field, named, through string) (call string, f *catalogFunction) {
-	schema, name := b.decl.place(named)
+func (b *operationBinder) bindFunction(field, named, through string) (call string, f *catalogFunction) {
+	schema, name := b.decl.splitFunction(named)
 	found := b.functions(schema, name)
 	switch {
 	case len(found) == 0:
@@ -210,7 +210,7 @@ func (b *operationBinder) function(field, named, through string) (call string, f
 	switch {
 	case f == nil:
 	case viewed && b.own.Trusted:
-		return quote(b.decl.Schema, through), b.wrapped(f, through)
+		return quote(b.decl.Schema, through), b.wrapperOf(f, through)
 	case !f.Callable && viewed:
 		b.problemf("", "alfred_tenant may not call %s.%s; with trusted: true it runs with the rights of its owner", schema, name)
 	case !f.Callable:
@@ -222,8 +222,8 @@ func (b *operationBinder) function(field, named, through string) (call string, f
 	return quote(schema, name), f
 }
 
-// wrapped is the function as its wrapper offers it.
-func (b *operationBinder) wrapped(f *catalogFunction, through string) *catalogFunction {
+// wrapperOf is the function as its wrapper offers it.
+func (b *operationBinder) wrapperOf(f *catalogFunction, through string) *catalogFunction {
 	made := b.functions(b.decl.Schema, through)
 	if len(made) != 1 || !made[0].Callable {
 		b.problemf("", "%s.%s does not exist: run worker domain attach", b.decl.Schema, through)
@@ -263,7 +263,7 @@ func (b *operationBinder) bindParameters(f *catalogFunction) {
 			b.problemf(".function", "no model can give %s, which is %s; take its parts as parameters", name, f.Types[i])
 		}
 		c.takeForm(f.Bases[i], f.Elems[i])
-		c.FK = b.keyOf(i, c)
+		c.FK = b.keyReference(i, c)
 		b.o.Args.Columns = append(b.o.Args.Columns, c)
 	}
 	if len(f.Names) == 0 || b.o.Args.Columns[0].FK == nil {
@@ -287,8 +287,8 @@ func (o *OperationDecl) keyType(i int, parameter string) string {
 	}
 }
 
-// keyOf returns the type whose key a parameter is, nil if none.
-func (b *operationBinder) keyOf(i int, c *Column) *ForeignKey {
+// keyReference returns the type whose key a parameter is, nil if none.
+func (b *operationBinder) keyReference(i int, c *Column) *ForeignKey {
 	named, declared := b.own.Arguments[c.Name]
 	if declared && b.domain.ByType(named) == nil {
 		b.problemf(".arguments", "there is no entity type %q", named)
@@ -329,5 +329,5 @@ type catalogFunction struct {
 
 // functions finds the functions of a name: none, one, or several overloads.
 func functions(ctx context.Context, tx pgx.Tx, schema, name string) ([]*catalogFunction, error) {
-	return structs[catalogFunction](ctx, tx, "read function "+name, functionsSQL, schema, name)
+	return collectStructs[catalogFunction](ctx, tx, "read function "+name, functionsSQL, schema, name)
 }

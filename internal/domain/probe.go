@@ -36,19 +36,19 @@ func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
 	if p.proof.Hash, err = Hash(ctx, tx, decl); err != nil {
 		return nil, err
 	}
-	if err := p.people(ctx); err != nil {
+	if err := p.findUsers(ctx); err != nil {
 		return nil, err
 	}
 	for _, e := range d.Entities {
 		if e.Reference {
 			continue
 		}
-		if err := p.isolation(ctx, e); err != nil {
+		if err := p.probeIsolation(ctx, e); err != nil {
 			return nil, err
 		}
 	}
 	for _, o := range d.Operations {
-		p.operation(ctx, o)
+		p.probeOperation(ctx, o)
 	}
 
 	return p.proof, nil
@@ -70,15 +70,15 @@ const (
 	mostRows   = 1000
 )
 
-// people finds users to try: the existing ones, and those that own rows. If the table written by init maps accounts,
+// findUsers finds users to try: the existing ones, and those that own rows. If the table written by init maps accounts,
 // accounts with rows get a user each.
-func (p *prober) people(ctx context.Context) error {
+func (p *prober) findUsers(ctx context.Context) error {
 	var err error
 	if p.users, err = p.texts(ctx, "", fmt.Sprintf("SELECT id::text FROM alfred.users ORDER BY id LIMIT %d", mostPeople)); err != nil {
 		return err
 	}
 	if p.decl.Source.Schema != "" {
-		return p.mapped(ctx)
+		return p.mapAccounts(ctx)
 	}
 	for _, e := range p.domain.Entities {
 		if e.Owner == nil || e.Owner.Kind != KindUUID {
@@ -94,8 +94,8 @@ func (p *prober) people(ctx context.Context) error {
 	return nil
 }
 
-// mapped gives accounts users for the duration of the experiment.
-func (p *prober) mapped(ctx context.Context) error {
+// mapAccounts gives accounts users for the duration of the experiment.
+func (p *prober) mapAccounts(ctx context.Context) error {
 	s, err := readSource(ctx, p.tx, p.decl)
 	if err != nil || s.account == nil {
 		return err
@@ -162,9 +162,9 @@ func (p *prober) untriedf(format string, args ...any) {
 	p.proof.Untried = append(p.proof.Untried, fmt.Sprintf(format, args...))
 }
 
-// isolation checks that a stranger sees nothing, that two users share no row unless memberships give it to both, and that
+// probeIsolation checks that a stranger sees nothing, that two users share no row unless memberships give it to both, and that
 // keys identify rows.
-func (p *prober) isolation(ctx context.Context, e *Entity) error {
+func (p *prober) probeIsolation(ctx context.Context, e *Entity) error {
 	count := "SELECT count(*)::text FROM " + e.SQL()
 	seen, err := p.texts(ctx, uuid.NewString(), count)
 	if err != nil {
@@ -187,7 +187,7 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 		return nil
 	}
 
-	return p.pointing(ctx, e, holders[0])
+	return p.probeReferences(ctx, e, holders[0])
 }
 
 // holders are the users who have rows, nil if a row is somebody's whose it should not be.
@@ -220,8 +220,8 @@ func (p *prober) holders(ctx context.Context, e *Entity) ([]string, error) {
 	return holders, nil
 }
 
-// pointing checks that a row cannot be made to reference another user's.
-func (p *prober) pointing(ctx context.Context, e *Entity, holder string) error {
+// probeReferences checks that a row cannot be made to reference another user's.
+func (p *prober) probeReferences(ctx context.Context, e *Entity, holder string) error {
 	for _, c := range e.Columns {
 		target := c.Target()
 		if !c.Writable || !e.May(Update) || target == nil || target.Reference || c.Kind == KindArray {
@@ -272,8 +272,8 @@ func (p *prober) keys(ctx context.Context, user string, e *Entity, most int) ([]
 	return p.texts(ctx, user, fmt.Sprintf("SELECT %s::text FROM %s LIMIT %d", quote(e.Key.Name), e.SQL(), most))
 }
 
-// operation checks that it cannot be run on another user's row.
-func (p *prober) operation(ctx context.Context, o *Operation) {
+// probeOperation checks that the operation cannot be run on another user's row.
+func (p *prober) probeOperation(ctx context.Context, o *Operation) {
 	key, err := p.someKey(ctx, o.On, "")
 	if err != nil || key == "" {
 		p.untriedf("operation %s: nobody has a %s", o.Name, o.On.Type)
@@ -299,7 +299,7 @@ func Hash(ctx context.Context, tx pgx.Tx, decl *Declaration) (string, error) {
 		schemas = append(schemas, quote(decl.Source.Schema))
 	}
 	for _, o := range decl.Operations {
-		if schema, _ := decl.place(o.Function); !slices.Contains(schemas, quote(schema)) {
+		if schema, _ := decl.splitFunction(o.Function); !slices.Contains(schemas, quote(schema)) {
 			schemas = append(schemas, quote(schema))
 		}
 	}

@@ -32,10 +32,10 @@ func (e *Entity) Reached(name string) *Column {
 		if key == "" {
 			key = e.Qualified(via)
 		} else {
-			key += at.numbered(via)
+			key += at.numberedName(via)
 		}
-		own := apart(strings.TrimSuffix(name, "."+further))
-		joins = append(joins, via.Target().joined(own, key))
+		own := joinAlias(strings.TrimSuffix(name, "."+further))
+		joins = append(joins, via.Target().joinSQL(own, key))
 		at, rest, key = via.Target(), further, own+"."
 	}
 	switch {
@@ -46,26 +46,28 @@ func (e *Entity) Reached(name string) *Column {
 	}
 	reached := *c
 	reached.Name, reached.Generated, reached.Writable, reached.cast = name, true, false, ""
-	reached.Expr, reached.Join = apart(strings.TrimSuffix(name, "."+rest))+"."+at.numbered(c), joins
+	reached.Expr, reached.Join = joinAlias(strings.TrimSuffix(name, "."+rest))+"."+at.numberedName(c), joins
 
 	return &reached
 }
 
-// joined joins a row of the type by its key, with all that may be read of it: each row once, whichever columns are reached.
-func (e *Entity) joined(own, key string) string {
+// joinSQL joins a row of the type by its key, with all that may be read of it: each row once, whichever columns are reached.
+func (e *Entity) joinSQL(own, key string) string {
 	columns := []string{e.Key.SQL() + ` AS " key"`}
 	for _, c := range e.Columns {
 		if !c.Hidden {
-			columns = append(columns, c.SQL()+" AS "+e.numbered(c))
+			columns = append(columns, c.SQL()+" AS "+e.numberedName(c))
 		}
 	}
 
 	return ` LEFT JOIN (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + e.SQL() + ` WHERE ` + e.Owned() + `) AS ` + own + ` ON ` + own + `." key" = ` + key
 }
 
-// numbered is what a column is called where its row is joined: a name that no table has, since columns outside stand without their
+// numberedName is what a column is called where its row is joined: a name that no table has, since columns outside stand without their
 // table's.
-func (e *Entity) numbered(c *Column) string { return fmt.Sprintf(`" %d"`, slices.Index(e.Columns, c)) }
+func (e *Entity) numberedName(c *Column) string {
+	return fmt.Sprintf(`" %d"`, slices.Index(e.Columns, c))
+}
 
 // Pointing finds the rows that point to those of this type, by their table or by a path that begins with it: issue_labels,
 // issue_labels.issue_id or issue_labels.issue_id.project_id. It returns their type, nil for none, and the column that holds the key: several
@@ -89,9 +91,9 @@ func (e *Entity) Pointing(name string) (*Entity, []*Column) {
 	return from, slices.DeleteFunc(slices.Clone(from.Columns), func(c *Column) bool { return !leadsHere(c) })
 }
 
-// apart is a name in a statement that no table has, so that the table's name outside still means the row that points, and that is
+// joinAlias is a name in a statement that no table has, so that the table's name outside still means the row that points, and that is
 // not too long.
-func apart(path string) string {
+func joinAlias(path string) string {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(path))
 

@@ -100,8 +100,8 @@ func (s *source) relation(t *catalogTable) string {
 	return quote(s.decl.Source.Schema, t.Name)
 }
 
-// belongs is the SQL condition that a row of the table is the user's and not marked as deleted. alias names the row.
-func (s *source) belongs(t *catalogTable, alias string, depth int) (string, error) {
+// ownedSQL is the SQL condition that a row of the table is the user's and not marked as deleted. alias names the row.
+func (s *source) ownedSQL(t *catalogTable, alias string, depth int) (string, error) {
 	condition, err := s.isOwn(t, alias, depth)
 	if present := s.present(t, alias); present != "" {
 		condition += " AND " + present
@@ -115,10 +115,10 @@ func (s *source) isOwn(t *catalogTable, alias string, depth int) (string, error)
 	if len(s.shared[t]) > 0 {
 		return s.sharedWith(t, alias, depth), nil
 	}
-	if fk := s.ownedBy(t); fk != nil {
+	if fk := s.owningKey(t); fk != nil {
 		parent := s.cat.table(fk.Table)
 		above := fmt.Sprintf("p%d", depth)
-		inner, err := s.belongs(parent, above, depth+1)
+		inner, err := s.ownedSQL(parent, above, depth+1)
 		if err != nil {
 			return "", err
 		}
@@ -177,17 +177,17 @@ func (s *source) findOwners() error {
 			s.shared[t] = ways
 		}
 	}
-	sure := s.leadingToOwners()
+	sure := s.keysLeadingToOwners()
 	maps.DeleteFunc(optional, func(t *catalogTable, _ string) bool { return sure[t] != nil || s.shared[t] != nil })
 	maps.Copy(s.columns, optional)
-	s.above = s.leadingToOwners()
+	s.above = s.keysLeadingToOwners()
 
 	return nil
 }
 
-// leadingToOwners returns the foreign keys on the shortest ways to rows that name accounts, or are shared by some. Of
+// keysLeadingToOwners returns the foreign keys on the shortest ways to rows that name accounts, or are shared by some. Of
 // several, rows belong to those with which they are deleted.
-func (s *source) leadingToOwners() map[*catalogTable]*catalogFK {
+func (s *source) keysLeadingToOwners() map[*catalogTable]*catalogFK {
 	found, parents := map[*catalogTable]*catalogFK{}, map[*catalogTable][]parent{}
 	for _, t := range s.cat.tables {
 		parents[t] = s.parents(t)
@@ -264,14 +264,14 @@ func (s *source) accountColumns(t *catalogTable) []string {
 			columns = append(columns, fk.Columns[0])
 		}
 	}
-	slices.SortStableFunc(columns, func(a, b string) int { return t.place(a) - t.place(b) })
+	slices.SortStableFunc(columns, func(a, b string) int { return t.placeInKey(a) - t.placeInKey(b) })
 
 	return columns
 }
 
-// ownedBy is the foreign key by which the table's rows belong to another's, as declared, or else the one on the
+// owningKey is the foreign key by which the table's rows belong to another's, as declared, or else the one on the
 // shortest path to an owner; nil for none.
-func (s *source) ownedBy(t *catalogTable) *catalogFK {
+func (s *source) owningKey(t *catalogTable) *catalogFK {
 	if e := s.entities[t.Name]; e != nil && len(e.OwnedBy) > 0 {
 		for _, fk := range t.foreignKeys {
 			if slices.Equal(fk.Columns, e.OwnedBy) && s.cat.table(fk.Table) != nil {
@@ -286,16 +286,16 @@ func (s *source) ownedBy(t *catalogTable) *catalogFK {
 // wayUp are a table and those of the rows that its rows belong to, up to the one that says to whom.
 func (s *source) wayUp(t *catalogTable) []*catalogTable {
 	way := []*catalogTable{t}
-	for s.shared[t] == nil && s.ownedBy(t) != nil {
-		t = s.cat.table(s.ownedBy(t).Table)
+	for s.shared[t] == nil && s.owningKey(t) != nil {
+		t = s.cat.table(s.owningKey(t).Table)
 		way = append(way, t)
 	}
 
 	return way
 }
 
-// owned reports whether rows of the table belong to a person.
-func (s *source) owned(t *catalogTable) bool {
+// hasOwner reports whether rows of the table belong to a person.
+func (s *source) hasOwner(t *catalogTable) bool {
 	if e := s.entities[t.Name]; e != nil {
 		return !e.Reference
 	}
@@ -305,8 +305,8 @@ func (s *source) owned(t *catalogTable) bool {
 
 func (s *source) function(name string) string { return quote(s.decl.Schema, name) }
 
-// key is the view's key: the table's own, or a composite one combined.
-func (s *source) key(t *catalogTable) []string {
+// viewKey is the view's key: the table's own, or a composite one combined.
+func (s *source) viewKey(t *catalogTable) []string {
 	if e := s.entities[t.Name]; e != nil && e.Key != "" && t.column(e.Key) != nil {
 		return []string{e.Key}
 	}
@@ -314,10 +314,10 @@ func (s *source) key(t *catalogTable) []string {
 	return t.primary
 }
 
-// unviewable says why no view can show a table, "" if one can.
-func (s *source) unviewable(t *catalogTable) string {
+// whyNoView says why no view can show a table, "" if one can.
+func (s *source) whyNoView(t *catalogTable) string {
 	switch {
-	case len(s.key(t)) == 0:
+	case len(s.viewKey(t)) == 0:
 		return "it has no key: nothing tells its rows apart; add a unique column, or leave the type out"
 	case t.column(versionColumn) != nil:
 		return "its column " + versionColumn + " has the name under which a view shows the version of a row; declare a view of your own without it"
@@ -326,10 +326,10 @@ func (s *source) unviewable(t *catalogTable) string {
 	}
 }
 
-// folded reports whether the view combines the key into one text: it has several columns, or one of a type that keys
+// foldsKey reports whether the view combines the key into one text: it has several columns, or one of a type that keys
 // may not have.
-func (s *source) folded(t *catalogTable) bool {
-	key := s.key(t)
+func (s *source) foldsKey(t *catalogTable) bool {
+	key := s.viewKey(t)
 
 	return len(key) > 1 || len(key) == 1 && !keyKind(t.column(key[0]))
 }
@@ -339,8 +339,8 @@ const foldedKey = "key"
 
 // keyColumn is the name of the view's key.
 func (s *source) keyColumn(t *catalogTable) string {
-	if !s.folded(t) {
-		return s.key(t)[0]
+	if !s.foldsKey(t) {
+		return s.viewKey(t)[0]
 	}
 	name := foldedKey
 	for t.column(name) != nil {
@@ -350,8 +350,8 @@ func (s *source) keyColumn(t *catalogTable) string {
 	return name
 }
 
-// fold combines several columns into one text from which they can be recovered.
-func fold(alias string, t *catalogTable, columns []string, of []string) string {
+// foldSQL combines several columns into one text from which they can be recovered.
+func foldSQL(alias string, t *catalogTable, columns []string, of []string) string {
 	parts := make([]string, len(columns))
 	for i, name := range columns {
 		column := alias + "." + quote(name)

@@ -83,25 +83,25 @@ func (t Template) Links() (columns []string) {
 	return columns
 }
 
-// shows reports whether the template prints the column's own value, rather than testing it or printing the label beside
+// prints reports whether the template prints the column's own value, rather than testing it or printing the label beside
 // it.
-func (t Template) shows(column string) bool {
+func (t Template) prints(column string) bool {
 	return slices.ContainsFunc(t.named, func(p part) bool { return p.kind == partValue && p.column == column })
 }
 
 // Render renders a row. It never fails: missing values are left out.
 func (t Template) Render(row map[string]any) string {
-	return rendered(t.parts, row)
+	return renderParts(t.parts, row)
 }
 
 // RenderWithout renders a row for somebody who is not shown the values of hidden columns. A part that prints one of them is
 // left out. One that only asks whether there is one stays, as long as the row has the label that it prints instead:
 // "{?lent_to: lent to {_lent_to_label}}" tells people to whom.
 func (t Template) RenderWithout(row map[string]any, hidden func(column string) bool) string {
-	return rendered(leaving(t.parts, row, hidden), row)
+	return renderParts(withoutHidden(t.parts, row, hidden), row)
 }
 
-func leaving(parts []part, row map[string]any, hidden func(column string) bool) (kept []part) {
+func withoutHidden(parts []part, row map[string]any, hidden func(column string) bool) (kept []part) {
 	unsaid := func(p part) bool {
 		return p.kind == partValue && (hidden(p.column) || hidden(Labelled(p.column)) && !present(row[p.column]))
 	}
@@ -109,7 +109,7 @@ func leaving(parts []part, row map[string]any, hidden func(column string) bool) 
 		if unsaid(p) || slices.ContainsFunc(namedIn(p.inner), unsaid) {
 			p = part{kind: partValue} // of no column
 		}
-		p.inner = leaving(p.inner, row, hidden)
+		p.inner = withoutHidden(p.inner, row, hidden)
 		kept = append(kept, p)
 	}
 
@@ -139,7 +139,7 @@ type rendering struct {
 	lacks   bool // a value that would stand here
 }
 
-func rendered(parts []part, row map[string]any) string {
+func renderParts(parts []part, row map[string]any) string {
 	r := &rendering{}
 	r.render(parts, row)
 	if r.lacks {

@@ -41,9 +41,9 @@ func formatValue(value any, layout string) string {
 	case bool:
 		return map[bool]string{true: "yes", false: "no"}[v]
 	case float64:
-		return padded(strconv.FormatFloat(v, 'f', -1, 64), layout)
+		return padDecimals(strconv.FormatFloat(v, 'f', -1, 64), layout)
 	case json.Number:
-		return padded(trimZeros(v.String()), layout)
+		return padDecimals(trimZeros(v.String()), layout)
 	case []any:
 		return strings.Join(each(v, func(item any) string { return formatValue(item, layout) }), ", ")
 	case map[string]any:
@@ -51,7 +51,7 @@ func formatValue(value any, layout string) string {
 
 		return string(text)
 	default:
-		return padded(fmt.Sprint(value), layout)
+		return padDecimals(fmt.Sprint(value), layout)
 	}
 }
 
@@ -68,8 +68,8 @@ func formatText(text, layout string) string {
 	return text
 }
 
-// padded adds zeros until a number has as many decimals as its layout. None are cut: the number stays what it is.
-func padded(number, layout string) string {
+// padDecimals adds zeros until a number has as many decimals as its layout. None are cut: the number stays what it is.
+func padDecimals(number, layout string) string {
 	_, wanted, _ := strings.Cut(layout, ".")
 	_, decimals, _ := strings.Cut(number, ".")
 	missing := len(wanted) - len(decimals)

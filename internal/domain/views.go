@@ -35,7 +35,7 @@ func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []s
 	if err := s.checkMembers(ctx, tx); err != nil {
 		return "", nil, fmt.Errorf("write views: %w", err)
 	}
-	functions, err := wrapped(ctx, tx, decl)
+	functions, err := trustedFunctions(ctx, tx, decl)
 	if err != nil {
 		return "", nil, err
 	}
@@ -69,7 +69,7 @@ func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 		data.Account, data.Login = s.account.FullType, s.login()
 	}
 	for i := range s.decl.Entities {
-		v, err := s.viewed(&s.decl.Entities[i])
+		v, err := s.newViewedType(&s.decl.Entities[i])
 		if err != nil {
 			return "", err
 		}
@@ -96,7 +96,7 @@ func (s *source) viewWords() template.FuncMap {
 		"role": func() string { return quote(ViewRole(s.decl.Schema)) }, "schema": func() string { return quote(s.decl.Schema) },
 		"source": func() string { return s.decl.Source.Schema }, "settings": s.settings, "own": s.function,
 		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
-		"relation": s.relation, "view": s.view, "key": s.key, "keyColumn": s.keyColumn, "ownerColumn": func(t *catalogTable) string { return s.columns[t] },
+		"relation": s.relation, "view": s.view, "key": s.viewKey, "keyColumn": s.keyColumn, "ownerColumn": func(t *catalogTable) string { return s.columns[t] },
 		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
 	}
 }
@@ -124,13 +124,13 @@ type handOver struct {
 	Accounts        bool // it asks for the user's account
 }
 
-// viewed checks a type and collects what its view needs.
-func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
+// newViewedType checks a type and collects what its view needs.
+func (s *source) newViewedType(e *EntityDecl) (*viewedType, error) {
 	t := s.cat.table(e.Table)
 	if t == nil {
 		return nil, fmt.Errorf("table %s.%s does not exist", s.decl.Source.Schema, e.Table)
 	}
-	if why := s.unviewable(t); why != "" {
+	if why := s.whyNoView(t); why != "" {
 		return nil, fmt.Errorf("%s: %s", t.Name, why)
 	}
 	if t.View && len(e.Writes) > 0 {
@@ -147,7 +147,7 @@ func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
 		return nil, fmt.Errorf("%s: writes: a row that is created would have no members, and so be nobody's; declare an operation that creates both", e.Type)
 	}
 	for _, name := range e.Columns {
-		if !v.shows(name) {
+		if !v.hasColumn(name) {
 			return nil, fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
 		}
 	}
@@ -160,12 +160,12 @@ func (s *source) viewed(e *EntityDecl) (*viewedType, error) {
 		return nil, fmt.Errorf("%s: gone: %s is neither a time that may be null nor true or false", e.Type, e.Gone)
 	}
 	v.Present = s.present(t, "t")
-	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.returns(e) || len(v.Released()) > 0, v.byFunction(), v.restored()
+	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.mayBeRestored(e) || len(v.Released()) > 0, v.whyByFunction(), v.restoredColumns()
 	var err error
 	if !e.Reference || v.Written && v.ByFunction != "" {
-		v.Owned, err = s.belongs(t, "t", 1)
+		v.Owned, err = s.ownedSQL(t, "t", 1)
 	}
-	v.remark()
+	v.noteRemarks()
 
 	return v, err
 }
@@ -188,23 +188,23 @@ func (s *source) notef(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// shows reports whether the table's view has a column.
-func (v *viewedType) shows(name string) bool {
-	return v.Table.column(name) != nil || slices.Contains(v.combined(), name)
+// hasColumn reports whether the table's view has a column.
+func (v *viewedType) hasColumn(name string) bool {
+	return v.Table.column(name) != nil || slices.Contains(v.combinedColumns(), name)
 }
 
-// combined are the columns that the view makes of several.
-func (v *viewedType) combined() []string {
+// combinedColumns are the columns that the view makes of several.
+func (v *viewedType) combinedColumns() []string {
 	names := each(v.foldedKeys(v.Table), func(fk foldedFK) string { return fk.Name })
-	if v.folded(v.Table) {
+	if v.foldsKey(v.Table) {
 		names = slices.Insert(names, 0, v.keyColumn(v.Table))
 	}
 
 	return names
 }
 
-// remark is what the owner has to know about a table.
-func (v *viewedType) remark() {
+// noteRemarks notes what the owner has to know about a table.
+func (v *viewedType) noteRemarks() {
 	if v.Table.RLS {
 		v.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
 			v.Table.Name, quote(ViewRole(v.decl.Schema)), v.relation(v.Table), quote(ViewRole(v.decl.Schema)))
@@ -234,12 +234,12 @@ func (v *viewedType) Columns() string {
 	for _, c := range v.Table.columns {
 		columns = append(columns, v.shownAs(c))
 	}
-	if v.folded(v.Table) {
-		key := v.key(v.Table)
-		columns = append(columns, fold("t", v.Table, key, key)+" AS "+quote(v.keyColumn(v.Table)))
+	if v.foldsKey(v.Table) {
+		key := v.viewKey(v.Table)
+		columns = append(columns, foldSQL("t", v.Table, key, key)+" AS "+quote(v.keyColumn(v.Table)))
 	}
 	for _, fk := range v.foldedKeys(v.Table) {
-		columns = append(columns, fold("t", v.cat.table(fk.Table), fk.Columns, fk.Targets)+" AS "+quote(fk.Name))
+		columns = append(columns, foldSQL("t", v.cat.table(fk.Table), fk.Columns, fk.Targets)+" AS "+quote(fk.Name))
 	}
 	version := "t.xmin::text"
 	if v.Table.View {
@@ -259,7 +259,7 @@ func (s *source) shownAs(c *Column) string {
 }
 
 // inUTC reports whether a column holds UTC without saying so.
-func (s *source) inUTC(c *Column) bool { return s.decl.Source.UTC && c.local() }
+func (s *source) inUTC(c *Column) bool { return s.decl.Source.UTC && c.lacksZone() }
 
 // foldedFK is a foreign key to the composite key of a type, and the view's column for it.
 type foldedFK struct {
@@ -273,9 +273,9 @@ type foldedFK struct {
 func (s *source) foldedKeys(t *catalogTable) []foldedFK {
 	var found []foldedFK
 	for _, fk := range t.foreignKeys {
-		to := s.target(fk)
+		to := s.declOf(fk)
 		target := s.cat.table(fk.Table)
-		if to == nil || target == nil || !s.folded(target) || !slices.Equal(s.key(target), fk.Targets) {
+		if to == nil || target == nil || !s.foldsKey(target) || !slices.Equal(s.viewKey(target), fk.Targets) {
 			continue
 		}
 		name := foldedName(to.Type)
@@ -315,8 +315,8 @@ func foldedName(to string, columns ...string) string {
 	return strings.Join(slices.Concat(columns, []string{to, "key"}), "_")
 }
 
-// byFunction says why rows have to be written by a function, "" if they do not.
-func (v *viewedType) byFunction() string {
+// whyByFunction says why rows have to be written by a function, "" if they do not.
+func (v *viewedType) whyByFunction() string {
 	switch {
 	case v.Table.Triggers:
 		return "it has triggers, which run with the rights of who writes"
@@ -324,15 +324,15 @@ func (v *viewedType) byFunction() string {
 		return "a default takes a number from a sequence"
 	case v.Decl.Gone != "" && v.Decl.may(Delete):
 		return "it marks rows instead of deleting them"
-	case v.fills():
+	case v.hasFills():
 		return "it fills columns as the owner's programs do"
-	case v.folded(v.Table) || len(v.foldedKeys(v.Table)) > 0:
+	case v.foldsKey(v.Table) || len(v.foldedKeys(v.Table)) > 0:
 		return "it has a key of several columns"
 	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.Generated }):
 		return "it numbers its rows"
 	case v.Decl.may(Create) && v.columns[v.Table] == "":
 		return "whose a row is depends on another table"
-	case len(v.guarded()) > 0:
+	case len(v.guardedKeys()) > 0:
 		return "its rows point at rows of people"
 	case slices.ContainsFunc(v.Table.columns, v.inUTC):
 		return "its times are stored in UTC"
@@ -341,12 +341,12 @@ func (v *viewedType) byFunction() string {
 	}
 }
 
-// guarded are the foreign keys that could be set to reference another person's row.
-func (v *viewedType) guarded() []catalogFK {
+// guardedKeys are the foreign keys that could be set to reference another person's row.
+func (v *viewedType) guardedKeys() []catalogFK {
 	var found []catalogFK
 	for _, fk := range v.Table.foreignKeys {
 		target := v.cat.table(fk.Table)
-		if fk.Schema != v.decl.Source.Schema || target == nil || !v.owned(target) {
+		if fk.Schema != v.decl.Source.Schema || target == nil || !v.hasOwner(target) {
 			continue
 		}
 		set := func(name string) bool { return slices.Contains(v.Decl.Columns, name) }

@@ -19,19 +19,19 @@ type wrappedFunction struct {
 	into string // the wrapper's name
 }
 
-// wrapped finds the functions that a declaration trusts to run with their owner's privileges.
-func wrapped(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrappedFunction, error) {
+// trustedFunctions finds the functions that a declaration trusts to run with their owner's privileges.
+func trustedFunctions(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrappedFunction, error) {
 	var found []wrappedFunction
 	for i := range decl.Operations {
 		o := &decl.Operations[i]
 		if !o.Trusted {
 			continue
 		}
-		for _, one := range []struct{ named, into string }{{o.Function, wrapper(o.Name)}, {o.Preview, previewWrapper(o.Name)}} {
+		for _, one := range []struct{ named, into string }{{o.Function, wrapperName(o.Name)}, {o.Preview, previewWrapperName(o.Name)}} {
 			if one.named == "" {
 				continue
 			}
-			schema, name := decl.place(one.named)
+			schema, name := decl.splitFunction(one.named)
 			candidates, err := functions(ctx, tx, schema, name)
 			if err != nil {
 				return nil, err
@@ -146,16 +146,16 @@ const wholeKey = "this"
 // if it takes the key as one value.
 func (s *source) keyParts(f wrappedFunction) []string {
 	t := s.tableOf(f.decl.On)
-	if t == nil || len(s.key(t)) < 2 || len(f.Types) < len(s.key(t)) || slices.Contains(f.Names, wholeKey) {
+	if t == nil || len(s.viewKey(t)) < 2 || len(f.Types) < len(s.viewKey(t)) || slices.Contains(f.Names, wholeKey) {
 		return nil
 	}
-	for i, name := range s.key(t) {
+	for i, name := range s.viewKey(t) {
 		if t.column(name).Type != f.Types[i] {
 			return nil
 		}
 	}
 
-	return s.key(t)
+	return s.viewKey(t)
 }
 
 // tableOf is the table of a type, nil for none.

@@ -35,14 +35,14 @@ func (v *viewedType) Unfolded() []pointing {
 // Guards are the keys whose rows the user has to see, other than those split from a composite key.
 func (v *viewedType) Guards() []pointing {
 	var found []pointing
-	for _, fk := range v.guarded() {
+	for _, fk := range v.guardedKeys() {
 		if !slices.ContainsFunc(fk.Columns, func(name string) bool { return slices.Contains(v.Decl.Columns, name) }) {
 			continue
 		}
 		target := v.cat.table(fk.Table)
 		rows := v.view(target)
 		if v.entities[fk.Table] == nil {
-			condition, err := v.belongs(target, "p", 1)
+			condition, err := v.ownedSQL(target, "p", 1)
 			if err != nil {
 				continue
 			}
@@ -75,7 +75,7 @@ func (v *viewedType) Set() []string {
 func (v *viewedType) SettableKey() []string {
 	set := v.Set()
 
-	return slices.DeleteFunc(slices.Clone(v.key(v.Table)), func(name string) bool { return !slices.Contains(set, name) })
+	return slices.DeleteFunc(slices.Clone(v.viewKey(v.Table)), func(name string) bool { return !slices.Contains(set, name) })
 }
 
 // Inserted is what a new row is made of, and where its key is put.
@@ -83,23 +83,23 @@ func (v *viewedType) Inserted() struct{ Names, Values, Key, Into string } {
 	var names, values []string
 	for _, name := range v.Set() {
 		value, c := "NEW."+quote(name), v.Table.column(name)
-		if initial := v.Decl.Fills.initial(c); initial != "" {
+		if initial := v.Decl.Fills.initialSQL(c); initial != "" {
 			value = fmt.Sprintf("coalesce(%s, %s)", value, c.ofType(initial))
 		}
 		names, values = append(names, quote(name)), append(values, value)
 	}
 	for _, name := range without(v.Decl.Fills.columns(), v.Set()) {
-		if c := v.Table.column(name); v.Decl.Fills.initial(c) != c.Default {
-			names, values = append(names, quote(name)), append(values, c.ofType(v.Decl.Fills.initial(c)))
+		if c := v.Table.column(name); v.Decl.Fills.initialSQL(c) != c.Default {
+			names, values = append(names, quote(name)), append(values, c.ofType(v.Decl.Fills.initialSQL(c)))
 		}
 	}
 	if owner := v.columns[v.Table]; owner != "" && !slices.Contains(names, quote(owner)) {
 		names, values = append(names, quote(owner)), append(values, v.function("account")+"()")
 	}
-	key := v.key(v.Table)
+	key := v.viewKey(v.Table)
 	returning, into := listed(key, "t.%s", ", "), fromNew(key)
-	if v.folded(v.Table) {
-		returning += ", " + fold("t", v.Table, key, key)
+	if v.foldsKey(v.Table) {
+		returning += ", " + foldSQL("t", v.Table, key, key)
 		into += ", NEW." + quote(v.keyColumn(v.Table))
 	}
 
@@ -110,8 +110,8 @@ func (v *viewedType) Inserted() struct{ Names, Values, Key, Into string } {
 // may need restoring if they can be deleted, directly or with their parents, or created, since an undo can itself be
 // undone.
 
-// returns reports whether rows of a type may need to be restored whole.
-func (s *source) returns(e *EntityDecl) bool { return s.returning(e, map[*EntityDecl]bool{}) }
+// mayBeRestored reports whether whole rows of a type may have to be restored.
+func (s *source) mayBeRestored(e *EntityDecl) bool { return s.returning(e, map[*EntityDecl]bool{}) }
 
 func (s *source) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
 	if e.Reference || seen[e] || s.cat.table(e.Table).View {
@@ -123,13 +123,13 @@ func (s *source) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
 	seen[e] = true
 
 	return slices.ContainsFunc(s.cat.table(e.Table).foreignKeys, func(fk catalogFK) bool {
-		parent := s.target(fk)
+		parent := s.declOf(fk)
 
 		return parent != nil && fk.OnDelete == "cascade" && s.returning(parent, seen)
 	})
 }
 
-func (s *source) target(fk catalogFK) *EntityDecl {
+func (s *source) declOf(fk catalogFK) *EntityDecl {
 	if fk.Schema != s.decl.Source.Schema {
 		return nil
 	}
@@ -141,8 +141,8 @@ func (s *source) target(fk catalogFK) *EntityDecl {
 func (v *viewedType) Released() []string {
 	var names []string
 	for _, fk := range v.Table.foreignKeys {
-		parent := v.target(fk)
-		if v.Table.View || parent == nil || !strings.HasPrefix(fk.OnDelete, "set ") || !v.returns(parent) {
+		parent := v.declOf(fk)
+		if v.Table.View || parent == nil || !strings.HasPrefix(fk.OnDelete, "set ") || !v.mayBeRestored(parent) {
 			continue
 		}
 		if len(fk.Columns) == 1 {
@@ -161,13 +161,13 @@ func (v *viewedType) Whole() []string {
 	return namesOf(v.Table.columns, func(c *Column) bool { return !c.Derived })
 }
 
-// restored are the view's columns with which a row of the type is restored; none if it never has to be.
-func (v *viewedType) restored() []string {
-	if !v.returns(v.Decl) {
+// restoredColumns are the view's columns with which a row of the type is restored; none if it never has to be.
+func (v *viewedType) restoredColumns() []string {
+	if !v.mayBeRestored(v.Decl) {
 		return nil
 	}
 
-	return append(v.Whole(), v.combined()...)
+	return append(v.Whole(), v.combinedColumns()...)
 }
 
 // settable are the view's columns that a writer may set.
