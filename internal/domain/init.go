@@ -118,6 +118,7 @@ type initEntity struct {
 
 	Table     *catalogTable
 	Kind      string // ref type
+	short     string // the table's name without what it shares with others
 	Label     string
 	names     []string // columns of the label
 	Reference bool
@@ -164,14 +165,14 @@ func namesRows(column string) bool {
 
 // choose decides which tables become types, and how they relate.
 func (w *initWriter) choose() {
-	taken := map[string]bool{}
+	taken, short := map[string]bool{}, w.shortNames()
 	for _, t := range w.cat.tables {
 		if reason := w.whyLeftOut(t); reason != "" {
 			w.Left = append(w.Left, fmt.Sprintf("%s: %s", t.Name, reason))
 
 			continue
 		}
-		e := &initEntity{initWriter: w, Table: t, Kind: uniqueType(t.Name, taken), Reference: t.column(w.Owner) == nil}
+		e := &initEntity{initWriter: w, Table: t, short: short[t], Kind: uniqueType(short[t], taken), Reference: t.column(w.Owner) == nil}
 		if w.source != nil {
 			e.Reference = !w.source.hasOwner(t)
 			w.source.entities[t.Name].Type = e.Kind
@@ -257,6 +258,27 @@ func (w *initWriter) referenced(t *catalogTable, fits func(from *catalogTable, f
 }
 
 var notWord = regexp.MustCompile(`[^a-z]+`)
+
+// shortNames are the names of tables without the word that all tables of a program share, as those of Django begin with their app.
+// A word that is a table itself is no such word: the parts of a post are post parts.
+func (w *initWriter) shortNames() map[*catalogTable]string {
+	apps, names := map[string]int{}, map[string]int{}
+	for _, t := range w.cat.tables {
+		app, rest, _ := strings.Cut(snake(t.Name), "_")
+		apps[app]++
+		names[Fold(snake(t.Name))]++
+		names[Fold(rest)]++
+	}
+	short := map[*catalogTable]string{}
+	for _, t := range w.cat.tables {
+		app, rest, _ := strings.Cut(snake(t.Name), "_")
+		if short[t] = t.Name; isName(rest) && apps[app] > 2 && names[Fold(app)] == 0 && names[Fold(rest)] == 1 {
+			short[t] = rest
+		}
+	}
+
+	return short
+}
 
 // uniqueType derives a ref prefix from a table's name: books -> book.
 func uniqueType(table string, taken map[string]bool) string {

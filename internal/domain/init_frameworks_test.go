@@ -83,3 +83,32 @@ func TestInitShowsWhenRowsWereMade(t *testing.T) {
 	require.True(t, note.Column("updated_at").Hidden)
 	require.True(t, d.ByType("tag").Column("created_at").Hidden)
 }
+
+// Nobody calls an issue a tracker issue: Django begins the names of tables with their app. What tells two tables apart, or is a row
+// of its own, stays.
+func TestInitLeavesTheAppOutOfNames(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA plan; CREATE TABLE plan.auth_user (id serial PRIMARY KEY, username text NOT NULL);
+		CREATE TABLE plan.tracker_issue (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES plan.auth_user, title text NOT NULL);
+		CREATE TABLE plan.tracker_issue_labels (id serial PRIMARY KEY, issue_id integer NOT NULL REFERENCES plan.tracker_issue, text text NOT NULL);
+		CREATE TABLE plan.tracker_note (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES plan.auth_user, body text NOT NULL);
+		CREATE TABLE plan.shop_note (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES plan.auth_user, body text NOT NULL);
+		CREATE TABLE plan.shop_item (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES plan.auth_user, name text NOT NULL);
+		CREATE TABLE plan.shop_cart (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES plan.auth_user, name text NOT NULL);
+		CREATE TABLE plan.posts (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES plan.auth_user, name text NOT NULL);
+		CREATE TABLE plan.post_views (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES plan.auth_user, name text NOT NULL);
+		CREATE TABLE plan.post_likes (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES plan.auth_user, name text NOT NULL);
+		CREATE TABLE plan.post_parts (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES plan.auth_user, name text NOT NULL)`)
+	d := bound(t, tx, "plan")
+	names := map[string]string{}
+	for _, e := range d.Entities {
+		names[e.Table] = e.Type + ", " + e.Name + ", " + e.Plural
+	}
+	require.Equal(t, map[string]string{
+		"auth_user": "auth_user, auth user, auth users", "tracker_issue": "issue, issue, issues", "tracker_issue_labels": "issue_label, issue label, issue labels",
+		"tracker_note": "tracker_note, tracker note, tracker notes", "shop_note": "shop_note, shop note, shop notes", "shop_item": "item, item, items", "shop_cart": "cart, cart, carts",
+		"posts": "post, post, posts", "post_views": "post_view, post view, post views", "post_likes": "post_like, post like, post likes", "post_parts": "post_part, post part, post parts",
+	}, names)
+}

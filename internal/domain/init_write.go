@@ -58,7 +58,7 @@ func (e *initEntity) Spoken() string { return strings.ReplaceAll(e.Kind, "_", " 
 
 // Plural is what people call several rows.
 func (e *initEntity) Plural() string {
-	return Plural(strings.TrimSpace(strings.ReplaceAll(snake(e.Table.Name), "_", " ")))
+	return Plural(strings.TrimSpace(strings.ReplaceAll(snake(e.short), "_", " ")))
 }
 
 // Relation is the table with its schema, as SQL.
