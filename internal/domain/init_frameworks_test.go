@@ -112,3 +112,19 @@ func TestInitLeavesTheAppOutOfNames(t *testing.T) {
 		"posts": "post, post, posts", "post_views": "post_view, post view, post views", "post_likes": "post_like, post like, post likes", "post_parts": "post_part, post part, post parts",
 	}, names)
 }
+
+// A line has few facts: what a row's state is and when it is due say more than numbers, and how many of something there were once says
+// least.
+func TestInitDisplaysWhatSaysMost(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA facts; CREATE TABLE facts.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE facts.notes (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES facts.users, text text NOT NULL);
+		CREATE TABLE facts.jobs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES facts.users, title text NOT NULL, weight integer, notes_count integer NOT NULL DEFAULT 0,
+			height integer, price numeric(8, 2), width integer, due_on date, status text NOT NULL, done boolean);
+		CREATE TABLE facts.bags (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES facts.users, title text NOT NULL, weight integer, notes_count integer, due_on date)`)
+	d := bound(t, tx, "facts")
+	require.Contains(t, d.Text, `display: "{title}{?weight: weight:{weight}}{?price: price:{price:0.00}}{?due_on: due_on:{due_on}}{?status: [{status}]}"`)
+	require.Contains(t, d.Text, `display: "{title}{?weight: weight:{weight}}{?due_on: due_on:{due_on}}"`)
+}

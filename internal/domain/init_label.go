@@ -154,6 +154,38 @@ func (e *initEntity) namingReferences(dated bool) []string {
 	return names[:min(most, len(names))]
 }
 
+// telling are the columns of short values that say most of a row, in their order.
+func (e *initEntity) telling(most int) []*Column {
+	short := slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool {
+		return !isShort(c) || e.tallies(c) || slices.Contains(e.names, c.Name)
+	})
+	first := slices.SortedStableFunc(slices.Values(short), func(a, b *Column) int { return rank(a) - rank(b) })
+	first = first[:min(most, len(first))]
+
+	return slices.DeleteFunc(short, func(c *Column) bool { return !slices.Contains(first, c) })
+}
+
+func isShort(c *Column) bool {
+	switch c.Kind {
+	case KindBool, KindNumber, KindDate, KindTime:
+		return true
+	default:
+		return oneOfFew(c) || c.Kind == KindText && c.Form != ""
+	}
+}
+
+// rank puts a state and a day before money, and that before other numbers.
+func rank(c *Column) int {
+	switch {
+	case oneOfFew(c), c.Kind == KindDate:
+		return 0
+	case hundredths.MatchString(c.FullType):
+		return 1
+	default:
+		return 2
+	}
+}
+
 // title is what a row is called that is no person: its title, or the column that is named like the table.
 func (e *initEntity) title() *Column {
 	if c := firstNamed(e.plain, titleNames...); c != nil {

@@ -266,11 +266,8 @@ func (e *initEntity) line(fact func(*Column) string) string {
 	if c := find(e.plain, func(c *Column) bool { return isProse(c) && !slices.Contains(e.names, c.Name) }); c != nil && !slices.ContainsFunc(e.names, e.speaksFor) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
 	}
-	for _, c := range e.plain {
-		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || c.Kind == KindTime || oneOfFew(c) || c.Kind == KindText && c.Form != ""
-		if short && !slices.Contains(e.names, c.Name) && len(parts) <= displayFacts {
-			parts = append(parts, fact(c))
-		}
+	for _, c := range e.telling(displayFacts + 1 - len(parts)) {
+		parts = append(parts, fact(c))
 	}
 
 	return strings.Join(parts, "")
