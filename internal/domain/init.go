@@ -39,7 +39,12 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 	if len(cat.tables) == 0 {
 		return "", fmt.Errorf("init domain: schema %q does not exist or has no tables", schema)
 	}
-	w := &initWriter{cat: cat, Schema: schema, accounts: accounts}
+	w := &initWriter{cat: cat, Schema: schema, accounts: accounts, Title: schema}
+	if schema == "public" {
+		if err := tx.QueryRow(ctx, `SELECT regexp_replace(current_database(), '_(development|production|staging)$', '')`).Scan(&w.Title); err != nil {
+			return "", fmt.Errorf("init domain: %w", err)
+		}
+	}
 	w.Owner = w.guessOwner()
 	if views != "" {
 		if err := w.overViews(views); err != nil {
@@ -98,6 +103,7 @@ func (w *initWriter) guessAccounts() string {
 type initWriter struct {
 	cat      *catalog
 	Schema   string
+	Title    string  // what the program is called
 	accounts string  // the table of those whom rows belong to, if that is known
 	source   *source // of the views; nil if the tables themselves are used
 	Owner    string

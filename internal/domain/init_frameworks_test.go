@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
+	"alfred/internal/domain"
 )
 
 // Foreign keys of Hibernate and TypeORM may be null unless somebody said otherwise: what has no other way to its owners is
@@ -127,4 +128,20 @@ func TestInitDisplaysWhatSaysMost(t *testing.T) {
 	d := bound(t, tx, "facts")
 	require.Contains(t, d.Text, `display: "{title}{?weight: weight:{weight}}{?price: price:{price:0.00}}{?due_on: due_on:{due_on}}{?status: [{status}]}"`)
 	require.Contains(t, d.Text, `display: "{title}{?weight: weight:{weight}}{?due_on: due_on:{due_on}}"`)
+}
+
+// Nobody has an assistant for public: where a program's tables are there, it is called by its database.
+func TestInitCallsTheProgramByItsDatabase(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE TABLE public.users (id serial PRIMARY KEY, name text NOT NULL); CREATE SCHEMA shop; CREATE TABLE shop.users (id serial PRIMARY KEY, name text NOT NULL)`)
+	var database string
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT current_database()`).Scan(&database))
+	for schema, name := range map[string]string{"public": database, "shop": "shop"} {
+		text, err := domain.InitViews(t.Context(), tx, schema, "")
+		require.NoError(t, err)
+		require.Contains(t, text, "name: \""+name+"\"\nschema: \""+schema+"_alfred\"")
+		require.Contains(t, text, "You are an assistant for "+name+". ")
+	}
 }
