@@ -179,6 +179,17 @@ func TestTotalsKeepTheBudget(t *testing.T) {
 	require.Less(t, len(results), 4*300+1000)
 }
 
+// What a group is called is said once, whether the conversation knows its row or not.
+func TestTotalsNameTheirGroupsOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Stew"})
+	turn := b.running(t, 1, "how often?", db.StepTypeAnalyze)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "db_analyze", Type: "meal", Rows: `[
+		{"recipe_id": "recipe_1", "_recipe_id_label": "Stew", "count": 3}, {"_recipe_id_label": "Toast", "count": 2}, {"recipe_id": null, "count": 1}]`})
+	require.Contains(t, body(b.reply(t, turn).Frame, "## Execution Results"), `: [{"count":3,"recipe_id":"Stew"},{"count":2,"recipe_id":"Toast"},{"count":1,"recipe_id":null}]`)
+}
+
 // Without a model, a reply lists only so many rows, wherever among them parts of another stand.
 func TestARepliesListIsBounded(t *testing.T) {
 	t.Parallel()

@@ -218,7 +218,7 @@ func (t *page) totalsLine(r *view.Result) string {
 	if def == nil {
 		return "Computed: " + clean.JSON(t.Guarded(r))
 	}
-	line := clean.Inline(nodes.InWords(vocab.Call{Tool: r.Tool, Args: r.Params}, def.Plural), 2*say.MaxFact) + ": " + clean.JSON(t.Guarded(r))
+	line := clean.Inline(nodes.InWords(vocab.Call{Tool: r.Tool, Args: r.Params}, def.Plural), 2*say.MaxFact) + ": " + clean.JSON(namesInPlace(t.Guarded(r)))
 	if int(r.RowCount) > len(r.Rows) {
 		line += ", the first " + strconv.Itoa(len(r.Rows)) + " of " + strconv.Itoa(int(r.RowCount))
 	}
@@ -229,6 +229,21 @@ func (t *page) totalsLine(r *view.Result) string {
 	}
 
 	return line
+}
+
+// namesInPlace puts what rows are called in the place of their refs, which replies do not show.
+func namesInPlace(rows []map[string]any) []map[string]any {
+	named := make([]map[string]any, len(rows))
+	for i, row := range rows {
+		named[i] = map[string]any{}
+		for name, value := range row {
+			if column := domain.Labelled(name); column != name || row["_"+name+"_label"] == nil {
+				named[i][column] = value
+			}
+		}
+	}
+
+	return named
 }
 
 // approvalNeeded is the code of calls that wait for the user's word.
