@@ -71,3 +71,19 @@ func TestPartsOfNames(t *testing.T) {
 		require.Equal(t, "Several houses are called Mews: read them, and use the ref of the one that is meant.", b.refused("read", vocab.ToolRead, several, crud.CodeUnknownRef))
 	}
 }
+
+// Of rows that are called and described alike, a question says what tells them apart, so that "only the newest" is an answer.
+func TestQuestionsTellRowsApart(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "talk", `CREATE SCHEMA talk;
+		CREATE TABLE talk.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE talk.notes (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES talk.users, body text NOT NULL, kind text NOT NULL DEFAULT 'post', city text, created_at timestamptz NOT NULL);
+		INSERT INTO talk.users (name) VALUES ('Ada'), ('Eve');
+		INSERT INTO talk.notes (user_id, body, created_at) VALUES (1, 'Late', '2026-11-25 05:22:05.1234Z'), (1, 'Late', '2026-11-24 09:00Z'), (1, 'Early', '2026-11-23 07:00Z')`, map[string][]string{"note": {"body"}})
+	asked := func(where string) string {
+		return b.decide("write", call(vocab.ToolDelete, `{"table": "notes", "filters": [`+where+`]}`)).Approval.Text
+	}
+	require.Equal(t, "This would delete 3 notes: Early, post; Late, post, created at Nov 25, 2026 05:22; Late, post, created at Nov 24, 2026 09:00. This can be undone. Shall I?", asked(""))
+	b.exec(`UPDATE talk.notes SET created_at = '2026-11-25 05:22:05.1234Z'`)
+	require.Equal(t, "This would delete 2 notes: Late, post; Late, post. This can be undone. Shall I?", asked(`{"field": "body", "op": "ilike", "value": "late"}`), "nothing does")
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -156,7 +157,41 @@ func distinctLabels(e *domain.Entity, rows []map[string]any) []string {
 		return labels
 	}
 
-	return each(rows, func(row map[string]any) string { return spokenLine(e, row) })
+	return apart(e, rows, each(rows, func(row map[string]any) string { return spokenLine(e, row) }))
+}
+
+// apart adds to lines that are alike what tells them apart: of four comments with the same words, when each was made.
+func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
+	times := map[string]int{}
+	for _, line := range lines {
+		times[line]++
+	}
+	for _, c := range visible(e) {
+		if c == e.Key || c.FK != nil || c.Kind == domain.KindJSON || c.Kind == domain.KindArray {
+			continue
+		}
+		told, fuller := map[string]bool{}, slices.Clone(lines)
+		for i, row := range rows {
+			if times[lines[i]] > 1 && row[c.Name] != nil {
+				fuller[i] += ", " + strings.ReplaceAll(c.Name, "_", " ") + " " + registry.Scrub(shortTime(fmt.Sprint(row[c.Name])))
+			}
+			told[fuller[i]] = true
+		}
+		if len(told) > len(times) {
+			return fuller
+		}
+	}
+
+	return lines
+}
+
+// shortTime is a time as people write it; any other text is unchanged.
+func shortTime(text string) string {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at.Format("Jan 2, 2006 15:04")
+	}
+
+	return text
 }
 
 // labelOf is what people call a row, "" if its own columns do not say.
