@@ -179,6 +179,19 @@ func TestTotalsKeepTheBudget(t *testing.T) {
 	require.Less(t, len(results), 4*300+1000)
 }
 
+// Rows of one name are named once, with their number.
+func TestRowsOfOneNameAreNamedOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i, label := range []string{"Eggs", "Milk", "Eggs", "Eggs"} {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("inv_%d", i+1), Label: label})
+	}
+	turn := b.running(t, 1, "all gone", db.StepTypeWrite)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "db_update", Type: "inv", Rows: `[
+		{"id": "inv_1", "name": "Eggs"}, {"id": "inv_2", "name": "Milk"}, {"id": "inv_3", "name": "Eggs"}, {"id": "inv_4", "name": "Eggs"}]`})
+	require.Contains(t, body(b.reply(t, turn).Frame, "## Execution Results"), "Changed in this turn: Eggs (3), Milk")
+}
+
 // What a group is called is said once, whether the conversation knows its row or not.
 func TestTotalsNameTheirGroupsOnce(t *testing.T) {
 	t.Parallel()
