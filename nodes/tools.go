@@ -160,7 +160,7 @@ var toolSpecs = map[string]toolSpec{
 				"would_write": {Type: "boolean", Description: "True when a yes asks for something to be saved, changed or deleted."},
 			})
 		}},
-	vocab.ToolBlocked: {"Say that the step cannot be done and what should happen next.",
+	vocab.ToolBlocked: {"The step cannot be done. With ask_user, details ask the user, in their language.",
 		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"code": enum("", blockedCodes...), "details": text(""), "next": enum("", blockedNexts...)})
 		}},
