@@ -170,16 +170,13 @@ func (u *understand) notApproved(step nodes.Step, asked *question, waited []node
 	if saysYes.MatchString(u.s.Turn.Message) {
 		return step
 	}
-	var known []vocab.Call
-	for i := range asked.Calls {
-		known = append(known, asked.Calls[i].Call)
-	}
+	var have []vocab.Call
 	for _, w := range waited {
-		known = append(known, w.ReadyCalls()...)
+		have = append(have, w.ReadyCalls()...)
 	}
 	var words []string
 	for i, call := range calls {
-		if !slices.ContainsFunc(known, func(k vocab.Call) bool { return u.s.mayRepeat(call, k) }) {
+		if !u.s.repeatsApproved(call, asked) && !slices.ContainsFunc(have, func(w vocab.Call) bool { return u.s.mayRepeat(call, w) }) {
 			step.Calls, words = append(step.Calls, planned[i]), append(words, nodes.InWords(call, u.s.runner.pluralOf(call)))
 		}
 	}
@@ -188,6 +185,17 @@ func (u *understand) notApproved(step nodes.Step, asked *question, waited []node
 	}
 
 	return step
+}
+
+// repeatsApproved reports whether a planned call may be one that the user was asked about. The question has the names of its rows: a
+// call for rows of other names is another wish.
+func (s *state) repeatsApproved(call vocab.Call, asked *question) bool {
+	names, text := s.namesOfRows(call), strings.ToLower(asked.Text)
+	if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(text, strings.ToLower(name)) }) {
+		return false
+	}
+
+	return slices.ContainsFunc(asked.Calls, func(c crud.ApprovedCall) bool { return s.mayRepeat(call, c.Call) })
 }
 
 // undecidedIn reports whether a step of the same kind has waited whose calls Act decides: it may do what this one does.

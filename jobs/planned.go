@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -123,6 +124,21 @@ func (s *state) mayRepeat(call, known vocab.Call) bool {
 	others, _ := changedRows(s.runner.Domain, known)
 
 	return mayOverlap(rows, others) && mayOverlap(changedColumns(call), changedColumns(known))
+}
+
+// namesOfRows are the names by which a call selects rows, none if it does so otherwise.
+func (s *state) namesOfRows(call vocab.Call) (names []string) {
+	e := s.runner.typeOf(call)
+	for _, filter := range gjson.GetBytes(call.Args, "filters").Array() {
+		if e == nil || !slices.Contains(e.Label.Columns(), filter.Get("field").Str) || !slices.Contains([]string{"=", "in", "ilike"}, filter.Get("op").Str) {
+			continue
+		}
+		for _, value := range filter.Get("value").Array() {
+			names = append(names, strings.Trim(value.String(), "% "))
+		}
+	}
+
+	return names
 }
 
 // mayOverlap reports whether two lists have an entry in common; an empty list may stand for any.

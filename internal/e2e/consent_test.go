@@ -347,6 +347,22 @@ func TestWhatIsWrittenBesideAYesIsWrittenAfterIt(t *testing.T) {
 	c.fact("Add to the pantry items: name lemons", `SELECT description FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1 AND t.number = 2 AND step = 2`)
 }
 
+// Another row of the same table, named beside the yes, is another wish: "yes, and the cheddar too" deleted no cheddar.
+func TestAnotherRowBesideAYesIsDeletedToo(t *testing.T) {
+	t.Parallel()
+	const byName = `{tool: db_delete, table: inventory, filters: [{field: name, op: in, value: [Cod, peas]}]}, {tool: db_delete, table: inventory, filters: [{field: name, op: "=", value: cheddar}]}`
+	c := converse(t, emptiesTheFreezer+`
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Empty it, decision: plan, steps: [], calls: [`+byName+`]}
+    act: {calls: [{tool: db_delete, args: {table: inventory, filters: [{field: name, op: "=", value: cheddar}]}}, {tool: step_complete, args: {summary: deleted}}]}
+    reply: They are gone.
+`)
+	require.Equal(t, "approve", c.say("Empty the freezer").Question.Kind)
+	require.Equal(t, "write ok, write ok", c.say("Yes, and the cheddar too").outcomes())
+	c.fact("8 0", `SELECT count(*) || ' ' || count(*) FILTER (WHERE location = 'freezer' OR name = 'Cheddar') FROM kitchen.inventory WHERE user_id = $2`)
+	c.fact("2", `SELECT count(*) FROM turn_step_results r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND t.number = 2 AND r.tool = 'db_delete'`)
+}
+
 // What waited for a yes is done once, however the answer plans it again, and whatever it calls the table.
 func TestWhatWaitedForAYesIsDoneOnce(t *testing.T) {
 	t.Parallel()
