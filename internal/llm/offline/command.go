@@ -30,6 +30,7 @@ type command struct {
 	verb   verb
 	text   string // without courtesies
 	object string // the words for its object
+	part   string // what of the object is to be changed
 	value  string // the words for the new value
 	kind   *domain.Entity
 	also   []*domain.Entity

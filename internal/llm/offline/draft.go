@@ -194,6 +194,7 @@ func longestWord(list []string, text string) string {
 
 // applyChanges applies the declared changes whose words the text contains.
 func (s *scene) applyChanges(content map[string]any, text string) {
+	title := s.lex.Draft.Title
 	for _, ch := range s.lex.Draft.Changes {
 		if longestWord(ch.Words, text) == "" {
 			continue
@@ -202,9 +203,8 @@ func (s *scene) applyChanges(content map[string]any, text string) {
 		if len(ch.Replace) > 0 {
 			replace(content, ch.Replace...)
 		}
-		title := clean.Value(content[s.lex.Draft.Title])
-		if ch.Prefix != "" && !strings.HasPrefix(title, ch.Prefix) {
-			content[s.lex.Draft.Title] = ch.Prefix + " " + title
+		if called := clean.Value(content[title]); ch.Prefix != "" && !strings.HasPrefix(called, ch.Prefix) {
+			content[title] = ch.Prefix + " " + called
 		}
 		for column, v := range ch.Set {
 			if _, isList := v.([]any); isList { // lists grow

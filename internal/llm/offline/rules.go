@@ -48,6 +48,7 @@ const (
 	drafting = `(?:draft|invent|suggest|propose|design|compose|dream up|think up|come up with|write|give me|make|create|add|new|i'd like|i want|how about|what about)`
 	asking   = `(?:show|open|display|view|read|tell me(?: more)? about|describe|details (?:of|for|on)|give me|list|see|let me see|pull up|find|search(?: for)?|look (?:for|up|at)|` +
 		`how (?:do|can|would) (?:i|you|we) (?:make|cook|prepare|do))(?: me)?`
+	toValue = `(?P<object>.+?) (?:to|as|=|into|in|on) {value}`
 )
 
 // aboutTalk are rules about the conversation itself. They come first, before what the declaration says and rows.
@@ -81,8 +82,10 @@ func aboutRows() []rule {
 		{verbSchedule, say(`(?:put|add|plan|schedule|have|set|cook|make|eat|use|pencil in) (?P<object>.+?) (?:(?:to|on|for|in|into|at)\s+)?(?P<value>(?:the |my |our )?\S+(?:\s+\S+){0,5})`), acceptSchedule},
 		{verbChange, say(`(?:mark|tick|check|cross|set|flag)(?: off)? (?P<object>.+?)(?: as)? (?P<value>done|completed?|finished|bought|purchased|not done|open|undone)`), acceptDone},
 		{verbChange, say(`(?:tick off|check off|cross off|complete|finish|i(?:'ve| have)? (?:finished|completed|done)) {object}`), acceptDone},
-		{verbChange, say(`rename (?P<object>.+?) (?:to|as|into) {value}`), acceptChange},
-		{verbChange, say(`(?:set|mark|flag|change|update|edit|adjust|correct|make|move|raise|lower|increase|reduce|put) (?P<object>.+?) (?:to|as|=|into|in|on) {value}`), acceptChange},
+		{verbChange, say(`rename (?P<object>.+?) (?:to|as|into) {value}`), acceptRename},
+		{verbChange, say(`move ` + toValue), acceptMove},
+		{verbChange, say(`(?:make|put) ` + toValue), acceptPut},
+		{verbChange, say(`(?:set|mark|flag|change|update|edit|adjust|correct|raise|lower|increase|reduce) ` + toValue), acceptChange},
 		{verbRemove, say(`(?:delete|remove|erase|get rid of|throw (?:out|away)|toss|(?:clear|empty)(?: out)?|take off|bin) {object}`), acceptRemove},
 		{verbAdd, say(`(?:add|put|create|insert|record|note(?: down)?|register|log|stock|enter|write down|new|(?:i|we)(?:'ve| have)? (?:just )?(?:bought|got|picked up|purchased)) {object}`), acceptAdd},
 		{verbCount, say(`(?:how many|how much|count|number of|total(?: number)? of|what(?:'s| is) the (?:total|number) (?:of )?)\b(?P<object>.*)`), acceptCount},
@@ -231,47 +234,77 @@ var partOf = regexp.MustCompile(`(?i)^(?:(?:the )?(.+?) (?:of|for|on) (.+)|(it)s
 // amounts are words for a quantity, whatever its column is called.
 var amounts = regexp.MustCompile(`(?i)\b(?:amount|quantity|number|count)\b`)
 
-// acceptChange: "set the milk to 2 litres", "move the butter to the freezer", "rename X to Y".
+// acceptChange: "set the milk to 2 litres", "change the servings of the soup to 4".
 func acceptChange(s *scene, c *command) bool {
-	part := ""
-	if of := partOf.FindStringSubmatch(c.object); of != nil {
-		part, c.object = of[1]+of[4], of[2]+of[3]
-	}
-	c.kind = s.kindOf(c.object)
-	known := len(s.find(c.object, c.kind).entities) > 0
-	holder, values := s.lex.holderOf(c.value)
-	switch c.lead() {
-	case "make":
-		if !known {
-			return false
-		}
-	case "put":
-		if place, _ := s.lex.typeAndValues(c.value); !known || place != nil && place != c.kind {
-			return false
-		}
-	case "move":
-		if len(values) == 0 { // to another day, or to what is also a word for all rows
-			c.column, c.value = columnWith(c.kind, c.value)
-			return known && (c.column != nil || c.kind == s.lex.schedule && len(dates(c.value, s.Today)) > 0)
-		}
-	case "rename":
-		if c.kind != nil {
-			c.column = labelColumn(c.kind)
-		}
-	}
-	c.kind = cmp.Or(c.kind, holder)
-	if _, rest := s.cutAmount(c.value, s.lex.stock); rest == "" {
-		c.kind = cmp.Or(c.kind, s.lex.stock) // an amount of something not yet looked up
-	}
-	if part != "" {
-		c.kind = cmp.Or(c.kind, first(filtered(s.lex.ranked, func(e *domain.Entity) bool { return columnIn(part, e) != nil })))
-		_, isUnit := s.lex.unit(part)
-		if c.kind != nil && !isUnit && !amounts.MatchString(part) && columnIn(part, c.kind) == nil {
-			c.column, c.value = nil, "" // nothing has such a part: no other is changed instead
-		}
-	}
+	c.cutPart()
+	s.completeChange(c)
 
 	return true
+}
+
+// acceptRename: "rename X to Y".
+func acceptRename(s *scene, c *command) bool {
+	c.cutPart()
+	if kind := s.kindOf(c.object); kind != nil {
+		c.column = labelColumn(kind)
+	}
+	s.completeChange(c)
+
+	return true
+}
+
+// acceptMove: "move the butter to the freezer", and what is planned to another day.
+func acceptMove(s *scene, c *command) bool {
+	c.cutPart()
+	if holder, _ := s.lex.holderOf(c.value); holder != nil {
+		s.completeChange(c)
+		return true
+	}
+	c.kind = s.kindOf(c.object)
+	c.column, c.value = columnWith(c.kind, c.value) // which may also be a word for all rows
+	toDay := c.kind == s.lex.schedule && len(dates(c.value, s.Today)) > 0
+
+	return (c.column != nil || toDay) && len(s.find(c.object, c.kind).entities) > 0
+}
+
+// acceptPut: "put the butter into the freezer" is about what is known; something else is added or drafted.
+func acceptPut(s *scene, c *command) bool {
+	c.cutPart()
+	kind := s.kindOf(c.object)
+	if len(s.find(c.object, kind).entities) == 0 {
+		return false
+	}
+	if place, _ := s.lex.typeAndValues(c.value); c.lead() == "put" && place != nil && place != kind {
+		return false
+	}
+	s.completeChange(c)
+
+	return true
+}
+
+// cutPart takes from the object what of it is to be changed.
+func (c *command) cutPart() {
+	if of := partOf.FindStringSubmatch(c.object); of != nil {
+		c.part, c.object = of[1]+of[4], of[2]+of[3]
+	}
+}
+
+// completeChange finds whose row is changed: the object's type, else one that has the value, else what is on hand if the value
+// is an amount, else one that has the part.
+func (s *scene) completeChange(c *command) {
+	holder, _ := s.lex.holderOf(c.value)
+	c.kind = cmp.Or(s.kindOf(c.object), holder)
+	if _, rest := s.cutAmount(c.value, s.lex.stock); rest == "" {
+		c.kind = cmp.Or(c.kind, s.lex.stock)
+	}
+	if c.part == "" {
+		return
+	}
+	c.kind = cmp.Or(c.kind, first(filtered(s.lex.ranked, func(e *domain.Entity) bool { return columnIn(c.part, e) != nil })))
+	_, isUnit := s.lex.unit(c.part)
+	if c.kind != nil && !isUnit && !amounts.MatchString(c.part) && columnIn(c.part, c.kind) == nil {
+		c.column, c.value = nil, "" // nothing has such a part: no other is changed instead
+	}
 }
 
 var removeFrom = regexp.MustCompile(`(?i)^(.+?) (?:from|off) ((?:the |my |our )?.+)$`)
