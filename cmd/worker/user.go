@@ -129,26 +129,32 @@ func eraseUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
 		if _, err := forgetSessions(ctx, pool, `SELECT s.id FROM sessions AS s WHERE s.user_id = $1`, id); err != nil {
 			return err
 		}
-		var left bool
-		err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-			// From here on, no session can be started for the user.
-			if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR UPDATE`, id); err != nil {
-				return fmt.Errorf("lock the user: %w", err)
-			}
-			if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions WHERE user_id = $1)`, id).Scan(&left); err != nil || left {
-				return err
-			}
-			_, err := tx.Exec(ctx, `DELETE FROM users WHERE id = $1`, id)
-
-			return err
-		})
+		gone, err := deleteUser(ctx, pool, id)
 		if err != nil {
 			return fmt.Errorf("delete the user: %w", err)
 		}
-		if !left {
+		if gone {
 			return nil
 		}
 	}
+}
+
+// deleteUser deletes a user without sessions; one that has begun a session meanwhile stays.
+func deleteUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) (gone bool, err error) {
+	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		// From here on, no session can be started for the user.
+		if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR UPDATE`, id); err != nil {
+			return fmt.Errorf("lock the user: %w", err)
+		}
+		if err := tx.QueryRow(ctx, `SELECT NOT EXISTS (SELECT FROM sessions WHERE user_id = $1)`, id).Scan(&gone); err != nil || !gone {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM users WHERE id = $1`, id)
+
+		return err
+	})
+
+	return gone, err
 }
 
 // forgetSessions forgets the sessions (s) selected by a query with one argument, one by one, and returns how many. One that

@@ -47,25 +47,24 @@ func (n *names) add(w *wrote, hash string) {
 // written, earlier turns first.
 func (n *names) plain(bound *domain.Domain, rows []wrote) {
 	for i := range rows {
-		w := &rows[i]
-		entity := bound.ByType(w.Kind)
-		if entity == nil {
-			continue // a type that is no longer declared
+		if entity := bound.ByType(rows[i].Kind); entity != nil { // else it is no longer declared
+			n.plainRow(entity, &rows[i])
 		}
-		name := n.of[w.Kind+" "+w.ID]
-		if name == "" && w.Action == "created" {
-			n.add(w, w.After[entity.Key.Name])
-			name = n.of[w.Kind+" "+w.ID]
-		}
-		w.ID = cmp.Or(name, w.ID)
-		delete(w.After, entity.Key.Name)
-		if entity.Owner != nil {
-			delete(w.After, entity.Owner.Name)
-		}
-		for column, hash := range w.After {
-			if c := entity.Column(column); c != nil && c.FK != nil && n.of[hash] != "" {
-				w.After[column] = n.of[hash]
-			}
+	}
+}
+
+func (n *names) plainRow(entity *domain.Entity, w *wrote) {
+	if w.Action == "created" && n.of[w.Kind+" "+w.ID] == "" {
+		n.add(w, w.After[entity.Key.Name])
+	}
+	w.ID = cmp.Or(n.of[w.Kind+" "+w.ID], w.ID)
+	delete(w.After, entity.Key.Name)
+	if entity.Owner != nil {
+		delete(w.After, entity.Owner.Name)
+	}
+	for column, hash := range w.After {
+		if c := entity.Column(column); c != nil && c.FK != nil {
+			w.After[column] = cmp.Or(n.of[hash], hash)
 		}
 	}
 }

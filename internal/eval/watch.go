@@ -123,17 +123,22 @@ func (w *watch) keys(ctx context.Context) (map[string]map[string]bool, error) {
 			if err != nil {
 				return err
 			}
-			set := make(map[string]bool, len(keys))
-			for _, key := range keys {
-				set[key] = true
-			}
-			own[w.schema+"."+e.Table] = set
+			own[w.schema+"."+e.Table] = setOf(keys)
 		}
 
 		return nil
 	})
 
 	return own, err
+}
+
+func setOf(list []string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, one := range list {
+		set[one] = true
+	}
+
+	return set
 }
 
 // keyOf returns a column of a row as text; "" if it has none.

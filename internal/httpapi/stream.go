@@ -103,25 +103,31 @@ func (p *pump) run(ctx context.Context) error {
 	}
 }
 
-// drain writes all available events and reports whether the stream is over.
+// drain sends all available events and reports whether the stream is over.
 func (p *pump) drain(ctx context.Context) (bool, error) {
 	for {
 		events, over, err := p.next(ctx)
 		if err != nil {
 			return false, err
 		}
-		for _, ev := range events {
-			if err := p.out.Event(ev.id, ev.name, ev.data); err != nil {
-				return false, err
-			}
-		}
-		if len(events) > 0 {
-			if err := p.out.Flush(); err != nil {
-				return false, err
-			}
+		if err := p.send(events); err != nil {
+			return false, err
 		}
 		if over || len(events) < eventBatch {
 			return over, nil
 		}
 	}
+}
+
+func (p *pump) send(events []event) error {
+	for _, ev := range events {
+		if err := p.out.Event(ev.id, ev.name, ev.data); err != nil {
+			return err
+		}
+	}
+	if len(events) == 0 {
+		return nil
+	}
+
+	return p.out.Flush()
 }

@@ -97,9 +97,7 @@ func New(config *Config) (map[string]llm.Model, error) {
 	}
 	models := make(map[string]llm.Model, len(nodes))
 	for node, temperature := range nodes {
-		model, err := open(cmp.Or(config.Models[node], config.Model), wire.Limits{
-			FirstByte: config.FirstByte[node], Silence: config.Silence[node], Whole: config.Whole[node], MaxBytes: int64(config.MaxBytes),
-		})
+		model, err := open(node)
 		if err != nil {
 			return nil, fmt.Errorf("model of %s: %w", node, err)
 		}
@@ -140,17 +138,23 @@ func (c *Config) hint(node string) string {
 		cmp.Or(c.Models[node], c.Model, usual), node, usual)
 }
 
-// opener returns a constructor for the configured provider's models.
-func (c *Config) opener() (func(model string, limits wire.Limits) (llm.Model, error), error) {
-	if r, ok := remotes[c.Name]; ok {
-		return func(model string, limits wire.Limits) (llm.Model, error) {
-			server := r.server(c)
-			return r.open(&wire.Config{APIKey: server.APIKey, BaseURL: server.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, r.model)})
-		}, nil
-	}
-	model, err := c.local()
+// opener returns a constructor for the models of the configured provider's nodes.
+func (c *Config) opener() (func(node string) (llm.Model, error), error) {
+	r, ok := remotes[c.Name]
+	if !ok {
+		model, err := c.local()
 
-	return func(string, wire.Limits) (llm.Model, error) { return model, nil }, err
+		return func(string) (llm.Model, error) { return model, nil }, err
+	}
+
+	return func(node string) (llm.Model, error) {
+		server := r.server(c)
+
+		return r.open(&wire.Config{
+			APIKey: server.APIKey, BaseURL: server.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(c.Models[node], c.Model, r.model),
+			Limits: wire.Limits{FirstByte: c.FirstByte[node], Silence: c.Silence[node], Whole: c.Whole[node], MaxBytes: int64(c.MaxBytes)},
+		})
+	}, nil
 }
 
 // local returns the only model of a provider that needs no network.
