@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -198,7 +199,8 @@ func equal(want any, got *string) bool {
 	case nil:
 		return got == nil
 	case bool:
-		return got != nil && slices.Contains(map[bool][]string{true: {"t", "true"}, false: {"f", "false"}}[w], *got)
+		name := strconv.FormatBool(w)
+		return got != nil && (*got == name || *got == name[:1])
 	}
 	if got == nil {
 		return false

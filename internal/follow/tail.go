@@ -115,7 +115,8 @@ func (t *Tail) read(ctx context.Context) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.over = over; len(events) > 0 {
+	t.over = over
+	if len(events) > 0 {
 		t.after = events[len(events)-1].Seq
 	}
 
@@ -185,14 +186,14 @@ func (r *Reader) readThere(ctx context.Context, work func(tx pgx.Tx) error) erro
 			return err
 		}
 		bad := at.StillGood(ctx)
-		switch {
-		case bad == nil:
+		if bad == nil {
 			return err
-		case at.Moved == nil:
+		}
+		if at.Moved == nil {
 			return bad
 		}
-		if at, bad = at.Moved(ctx, bad); bad != nil {
-			return bad
+		if at, err = at.Moved(ctx, bad); err != nil {
+			return err
 		}
 		r.found.Store(at)
 	}

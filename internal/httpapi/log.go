@@ -43,7 +43,8 @@ func (w *statusWriter) Write(data []byte) (written int, err error) {
 	for piece := range slices.Chunk(data, writePiece) {
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // without a connection nobody is waited for
 		n, err := w.ResponseWriter.Write(piece)
-		if written += n; err != nil {
+		written += n
+		if err != nil {
 			return written, err
 		}
 	}

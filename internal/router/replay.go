@@ -54,7 +54,8 @@ func (b *replayed) Read(into []byte) (int, error) {
 	}
 	n, err := r.body.Read(into)
 	r.end = err
-	if r.over = r.over || r.read.Len()+n > maxReplay; !r.over {
+	r.over = r.over || r.read.Len()+n > maxReplay
+	if !r.over {
 		r.read.Write(into[:n])
 		b.at += n
 	}

@@ -65,7 +65,8 @@ func (a *answer) finish(req *llm.Request) (*llm.Response, error) {
 	switch a.reason {
 	case genai.FinishReasonStop, genai.FinishReasonUnspecified:
 	case "":
-		if end = wire.EndIncomplete; a.blocked {
+		end = wire.EndIncomplete
+		if a.blocked {
 			end = wire.EndRefused
 		}
 	case genai.FinishReasonMaxTokens:

@@ -306,7 +306,8 @@ func (s *scene) exchange(content map[string]any, thing, with string) {
 func (s *scene) addPart(content map[string]any, item string) {
 	d := s.lex.Draft
 	row := s.newRow(item, s.lex.domain.ByTable(d.Child))
-	if item = clean.Value(row[d.Item]); item == "" || within(flat(content[d.Child]), item) || len(strings.Fields(item)) > 3 {
+	item = clean.Value(row[d.Item])
+	if item == "" || len(strings.Fields(item)) > 3 || within(flat(content[d.Child]), item) {
 		return
 	}
 	parts, _ := content[d.Child].([]any)

@@ -99,7 +99,8 @@ func (s *scene) typesSought(c *command) (kind *domain.Entity, also []*domain.Ent
 
 // acceptOffer: what could be made is looked up among what is planned with.
 func acceptOffer(s *scene, c *command) bool {
-	if c.kind = s.lex.planned; c.kind == nil || s.restOf(c.object, c.kind, s.lex.schedule) != "" {
+	c.kind = s.lex.planned
+	if c.kind == nil || s.restOf(c.object, c.kind, s.lex.schedule) != "" {
 		return false
 	}
 	c.object = ""

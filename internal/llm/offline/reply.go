@@ -32,10 +32,10 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 	if len(parts) == 0 {
 		parts = append(parts, s.answered(c))
 	}
-	if parts = filtered(parts, isText); len(parts) == 0 {
+	parts = filtered(parts, isText)
+	if len(parts) == 0 {
 		parts = []string{in.Fallback}
 	}
-
 	if c.rest != "" {
 		parts = append(parts, "I do one thing at a time. For the rest, say: "+c.rest)
 	}

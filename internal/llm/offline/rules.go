@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"alfred/internal/domain"
@@ -224,7 +225,7 @@ func acceptDone(s *scene, c *command) bool {
 		return false
 	}
 	undone := strings.HasPrefix(c.value, "not") || c.value == "open" || c.value == "undone"
-	c.column, c.value = doneColumn(c.kind), map[bool]string{true: "false", false: "true"}[undone]
+	c.column, c.value = doneColumn(c.kind), strconv.FormatBool(!undone)
 
 	return true
 }

@@ -105,7 +105,8 @@ func (p *planner) change() {
 	}
 	var set map[string]any // nil deletes
 	if c.is(verbChange) {
-		if set = p.newValues(c, e); len(set) == 0 {
+		set = p.newValues(c, e)
+		if len(set) == 0 {
 			return
 		}
 	}

@@ -112,7 +112,8 @@ type limitedBody struct {
 // Read implements io.Reader.
 func (b *limitedBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
-	if b.left -= int64(n); b.left < 0 {
+	b.left -= int64(n)
+	if b.left < 0 {
 		b.stop(&limitError{llm.KindTooLarge, fmt.Sprintf("the answer is longer than %d bytes", b.limits.MaxBytes)})
 		return 0, b.cause()
 	}
