@@ -39,7 +39,7 @@ type resident struct {
 	turns *follow.Reader
 }
 
-// settle has the tools work on a database.
+// settle makes the tools work on a database.
 func (r *resident) settle(ctx context.Context, pool *pgxpool.Pool) error {
 	config, err := configure(ctx, r.settings, pool, r.logger)
 	if err != nil {

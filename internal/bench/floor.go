@@ -270,7 +270,7 @@ func quoted(names []string) string {
 	return strings.Join(q, ", ")
 }
 
-// writeCopies has the clients write the copies concurrently, each its share, and returns how long each copy took.
+// writeCopies lets each client write its share of the copies, all at once, and returns how long each copy took.
 // Pipelined, a transaction is one round trip; otherwise each statement is one.
 func writeCopies(ctx context.Context, pool *pgxpool.Pool, copies [][]bareTx, clients int, pipelined bool) ([]time.Duration, error) {
 	took := make([]time.Duration, len(copies))

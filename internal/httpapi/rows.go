@@ -171,7 +171,7 @@ func encoded(object map[string]json.RawMessage) []byte {
 	return text
 }
 
-// rowGone says what a row held that was deleted by somebody who did not say what they had seen of it.
+// rowGone is what a deleted row held, for somebody who did not say which version of it they had seen.
 type rowGone struct {
 	Status int
 	Body   map[string]any

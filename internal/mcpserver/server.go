@@ -58,7 +58,7 @@ func (f *Factory) For(caller Caller) *mcp.Server {
 	return server
 }
 
-// Into has a server's tools be those of this factory.
+// Into replaces a server's tools by those of this factory.
 func (f *Factory) Into(server *mcp.Server, caller Caller) {
 	t := &tools{Config: f.config, turns: caller.Turns, user: caller.Turns.UserID}
 	t.register(server, caller.MaySend)

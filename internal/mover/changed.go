@@ -31,7 +31,7 @@ func (u *move) bringChanged(ctx context.Context, from, to pgx.Tx) error {
 		var err error
 		switch {
 		case coming[i].beside:
-			err = u.set(ctx, to, &t, staged(i))
+			err = u.replaceRows(ctx, to, &t, staged(i))
 		case coming[i].rows != "":
 			err = u.bring(ctx, from, to, &t, coming[i].rows)
 		}
@@ -112,9 +112,9 @@ func (u *move) stage(ctx context.Context, from, to pgx.Tx, t *table, into string
 	return err
 }
 
-// set has the table's rows be those that have arrived, in one statement: a row may refer to a new one of its own table (what
-// has been replaced, to what replaces it), and a new one may have a unique value that another has given up.
-func (u *move) set(ctx context.Context, to pgx.Tx, t *table, arrived string) error {
+// replaceRows puts the rows that have arrived in place of the table's, in one statement: a row may refer to a new one of its own
+// table (what has been replaced, to what replaces it), and a new one may have a unique value that another has given up.
+func (u *move) replaceRows(ctx context.Context, to pgx.Tx, t *table, arrived string) error {
 	if _, err := to.Exec(ctx, `WITH written AS (UPDATE `+t.name+` AS x SET (`+t.columns+`) = (SELECT `+t.columns+` FROM `+arrived+` AS n WHERE `+t.same()+`) WHERE `+t.among("x")+` RETURNING 1)
 		INSERT INTO `+t.name+` (`+t.columns+`) OVERRIDING SYSTEM VALUE SELECT `+t.columns+` FROM `+arrived+` AS n
 		WHERE NOT EXISTS (SELECT FROM `+t.name+` AS x WHERE `+t.same()+`) AND (SELECT count(*) FROM written) >= 0`); err != nil {

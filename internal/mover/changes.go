@@ -122,7 +122,7 @@ func (c *changes) keep(of relation, values []*string) {
 	}
 }
 
-// noteInTables has the tables know which of their rows have changed.
+// noteInTables notes in each table which of its rows have changed.
 func (c *changes) noteInTables() {
 	for t, keys := range c.rows {
 		t.changed = "[" + strings.Join(slices.Sorted(maps.Keys(keys)), ",") + "]"

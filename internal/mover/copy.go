@@ -121,7 +121,7 @@ func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table, rows string
 
 var errDiffers = errors.New("rows do not arrive as they were sent")
 
-// everyRow has all rows of the user compared.
+// everyRow compares all rows of the user.
 func everyRow(t *table) string { return t.rows }
 
 // verify compares both sides table by table: how many rows there are that a condition over x names, and what they hold.

@@ -179,8 +179,8 @@ func (m *Mover) held(ctx context.Context, name string, work func(directory.User)
 
 const conns = 4
 
-// begin opens both databases. Once the user is the target's, a source that does not answer keeps them from nothing, nor does
-// a target of a move that is given up.
+// begin opens both databases. One may fail to answer: the source once the user is the target's, and the target of a move
+// that is given up.
 func (m *Mover) begin(ctx context.Context, open *directory.Move) (*move, error) {
 	under := &move{Mover: m, Move: open}
 	under.target, under.targetErr = m.open(ctx, open.Target)

@@ -138,9 +138,9 @@ func (u *move) bringRest(ctx context.Context) error {
 	return u.copy(ctx)
 }
 
-// rowsToCompare says which rows the pause has time to compare by what they hold: of many those of the domain, whose triggers and
-// foreign keys may touch others than the changed ones, and of the engine's those that changed, as all the others have been
-// compared when they were copied, and whatever was written since is among the changes.
+// rowsToCompare says which rows the pause has time to compare by what they hold. If there are many, it skips the engine's unchanged
+// ones, which were compared when they were copied. It never skips the domain's, as their triggers and foreign keys may touch more
+// rows than those that changed.
 func (u *move) rowsToCompare(copied int64) func(*table) string {
 	limit := cmp.Or(u.ComparedRows, comparedRows)
 	if copied <= limit {

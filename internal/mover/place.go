@@ -38,7 +38,7 @@ func (u *move) setPlace(ctx context.Context, tx db.DBTX, epoch int64, state stri
 
 const busyPause = 20 * time.Millisecond
 
-// close lets the running turn end while new ones wait, and then has the source refuse.
+// close lets the running turn end while new ones wait, and then makes the source refuse the user.
 func (u *move) close(ctx context.Context) error {
 	if err := u.setPlace(ctx, u.source, u.Epoch, placeLeaving); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (u *move) leave(ctx context.Context, pool *pgxpool.Pool, name string) error
 	return nil
 }
 
-// abort has the source serve the user again, and the target forget them.
+// abort lets the source serve the user again, and the target forget them.
 func (u *move) abort(ctx context.Context) error {
 	if u.Step != directory.StepAborting {
 		if err := u.Directory.Advance(ctx, u.Move, directory.StepAborting); err != nil {

@@ -109,8 +109,8 @@ const identitySQL = `
 	                 ORDER BY k.indisreplident DESC, k.indisprimary DESC, k.indnkeyatts LIMIT 1), '[]')
 	FROM pg_class AS c WHERE c.oid = $1::regclass`
 
-// identify finds the columns by which changed rows are told apart. They must hold the owner's column: what the
-// publication would else do is have Postgres refuse everybody's updates of the table.
+// identify finds the columns by which changed rows are told apart. The owner's column must be among them: otherwise Postgres would
+// refuse everybody's updates of the published table.
 func (u *move) identify(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	for i := range u.tables {

@@ -23,9 +23,8 @@ const renamedSQL = `
 	CREATE INDEX ON renamed (type, old_mark);
 	CREATE TEMPORARY TABLE holding_keys (type text, name text, of text, PRIMARY KEY (type, name)) ON COMMIT DROP`
 
-// renumber gives rows new keys where others have theirs at the target, and has everything that is sent say them: the rows, what
-// refers to them, and what conversations and undo know of them. Keys of rows that are deleted by now are among those: an
-// undo would bring them back.
+// renumber gives rows new keys where others have theirs at the target. All that is sent uses the new keys: the rows, what refers
+// to them, and what conversations and undo know of them. Deleted rows get new keys too, because an undo would bring them back.
 func (u *move) renumber(ctx context.Context, from, to pgx.Tx) error {
 	if !u.NewKeys {
 		return nil

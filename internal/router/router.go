@@ -67,7 +67,7 @@ type place struct {
 	err    error
 }
 
-// Warm opens databases ahead of their first request. One that cannot be opened keeps the others from nothing.
+// Warm opens databases ahead of their first request. One that cannot be opened does not hinder the others.
 func (r *Router) Warm(ctx context.Context, databases []directory.Database) {
 	var all sync.WaitGroup
 	for _, database := range databases {
