@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// lifetime is how long an answer is used without asking again: as long as a key that the directory has forgotten
-	// still finds its database, which looks at the key itself.
+	// lifetime is how long an answer is used without asking again. A key that the directory has forgotten finds its database for as
+	// long, and is refused there.
 	lifetime = 30 * time.Second
-	// patience is how long the directory is waited for. It is away for everybody, so it is asked again after a pause only.
+	// patience is how long to wait for the directory. When it is away, it is away for everybody: it is asked again only after a pause.
 	patience   = 2 * time.Second
 	retryPause = 2 * time.Second
 	// room bounds what is remembered; what has not been asked for longest goes first.

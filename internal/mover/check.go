@@ -46,7 +46,8 @@ func (m *Mover) check(ctx context.Context, user directory.User, to directory.Dat
 	return nil
 }
 
-// checkApart: these are two databases. Of one with two names, a move would bring the rows to itself and then delete them.
+// checkApart: source and target are two databases. If they were one under two names, a move would bring the rows to itself and then
+// delete them.
 func (u *move) checkApart(ctx context.Context) error {
 	same, err := pg.Same(ctx, u.source, u.target)
 	if err != nil {

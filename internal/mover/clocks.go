@@ -11,8 +11,8 @@ import (
 	"alfred/internal/pg"
 )
 
-// apartAtMost is how far the clocks of two databases may be apart. Which turns a conversation remembers, and in which order
-// its events are told, goes by what its database's clock said: behind one that runs late, the last hour would be forgotten.
+// apartAtMost is how far the clocks of two databases may be apart. A conversation's memory and the order of its events go by its
+// database's clock: at one that is an hour late, the last hour would be forgotten.
 const apartAtMost = time.Second
 
 // ErrClocks says that the clocks came apart while the user was being moved. They are served where they were.
@@ -33,7 +33,7 @@ func (u *move) checkClocks(ctx context.Context) error {
 	return nil
 }
 
-// apart is by how much a clock that was read between two looks at another one is ahead of it at least; below 0, behind.
+// apart is by how much, at least, a clock is ahead of another one that was read before and after it; below 0, behind.
 func apart(before, there, after time.Time) time.Duration {
 	switch {
 	case there.Before(before):

@@ -27,10 +27,10 @@ type Config struct {
 	Grace time.Duration
 	// Off copies while nothing is served, which needs no replication.
 	Off bool
-	// NewKeys, with Off, gives rows new keys that a sequence numbers and whose keys others' rows have at the target.
+	// NewKeys, with Off, gives new keys to rows that a sequence numbers, if others' rows have their keys at the target.
 	NewKeys bool
-	// ComparedRows is how many rows are compared by what they hold while nothing is served; 0 means 50,000. Of more, the
-	// domain's and those of the engine's that changed since all were copied and compared.
+	// ComparedRows is up to how many rows are all compared by what they hold while nothing is served; 0 means 50,000. Of more, only
+	// the domain's are, and the engine's that changed since all were copied and compared.
 	ComparedRows int64
 	Logger       *slog.Logger
 	// At, if set, is called before each step: tests stop there.

@@ -59,7 +59,7 @@ func (u *move) unpublish(ctx context.Context) error {
 	return exec(ctx, u.source, "drop the publication", `DROP PUBLICATION IF EXISTS `+u.publication())
 }
 
-// resume goes back to the first step where what led behind it died with its mover: the stream of changes.
+// resume goes back to the first step if the mover that died had followed the source's changes: that stream ended with it.
 func (u *move) resume(ctx context.Context) error {
 	switch u.Step {
 	case directory.StepCopied, directory.StepSwitched, directory.StepOpened:

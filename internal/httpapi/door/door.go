@@ -291,15 +291,15 @@ func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place) *fol
 	return r
 }
 
-// readerAfterMove returns a reader for the database that the caller has moved to, and waits during the move. A database that does not
-// answer may be the one that they have left.
+// readerAfterMove returns a reader for the database that the caller has moved to, and waits during the move. A database that does
+// not answer may be the one that they have left.
 func (d *Door) readerAfterMove(ctx context.Context, gate *auth.Gate, who auth.Caller, place auth.Place, cause error) (*follow.Reader, error) {
 	for until := time.Now().Add(movePatience); ; {
 		elsewhere := errors.Is(cause, auth.ErrElsewhere)
-		if errors.Is(cause, auth.ErrUnauthorized) || ctx.Err() != nil || place == nil && !elsewhere {
+		switch {
+		case errors.Is(cause, auth.ErrUnauthorized), ctx.Err() != nil, place == nil && !elsewhere:
 			return nil, cause
-		}
-		if place == nil || time.Now().After(until) {
+		case place == nil, time.Now().After(until):
 			return nil, errMoving
 		}
 		pool, err := place(ctx)
@@ -313,7 +313,8 @@ func (d *Door) readerAfterMove(ctx context.Context, gate *auth.Gate, who auth.Ca
 		case pg.Pause(ctx, movePause) != nil:
 			return nil, fmt.Errorf("wait for the end of a move: %w", context.Cause(ctx))
 		}
-		if cause = gate.StillGood(ctx, who); cause == nil {
+		cause = gate.StillGood(ctx, who)
+		if cause == nil {
 			return d.readerAt(gate, who, place), nil
 		}
 	}
@@ -329,18 +330,14 @@ func (d *Door) Relay(ctx context.Context, out *sse.Writer, turn uuid.UUID, pass 
 		if errors.Is(err, io.EOF) {
 			return d.ended(ctx, turn)
 		}
+		if err == nil && len(events) == 0 {
+			err = out.Comment("ping")
+		}
+		for i := 0; i < len(events) && err == nil; i++ {
+			err = pass(events[i])
+		}
 		if err != nil {
 			return nil, err
-		}
-		if len(events) == 0 {
-			if err := out.Comment("ping"); err != nil {
-				return nil, err
-			}
-		}
-		for _, event := range events {
-			if err := pass(event); err != nil {
-				return nil, err
-			}
 		}
 	}
 }

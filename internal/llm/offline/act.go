@@ -36,7 +36,7 @@ func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 	return words, st.call(vocab.ToolStepComplete, args{"summary": "Done: " + st.does + "."}).calls
 }
 
-// stepNow is a step of the plan as it would be made now. One that code added to the plan reads what the next step needs.
+// stepNow is a step of the plan as it would be made now. A step that code added to the plan reads what the next step needs.
 func (s *scene) stepNow(planned *nodes.PlannedStep) *step {
 	p := s.plan()
 	same := filtered(p.steps, func(st *step) bool { return st.kind == planned.Type })

@@ -37,7 +37,7 @@ type command struct {
 	values []value // to write
 	column *domain.Column
 	about  found           // the known things that are meant
-	among  []*nodes.Entity // the rows shown last, of which those are counted that fit
+	among  []*nodes.Entity // the rows shown last, among which to count
 	rows   selection       // or the rows, known or not
 
 	rest string // another wish of the message, which is left undone
@@ -81,7 +81,7 @@ func (s *scene) parse(message string) *command {
 	return &command{verb: verbChat, text: text}
 }
 
-// andThen parts a message with two wishes.
+// andThen splits a message with two wishes.
 var andThen = regexp.MustCompile(`(?i)^(.+?)(?:[.!?;,]+(?:\s+(?:and|then|also))*|(?:\s+(?:and|then|also))+)\s+` +
 	`((?:add|put|create|delete|remove|throw|show|list|find|draft|plan|save|change|set|move|rename|mark|what|how many|undo)\b.+)$`)
 
@@ -161,7 +161,7 @@ func (s *scene) resolve(c *command) {
 // resolveRows says so if no column can tell the rows apart: a condition is never left out.
 func (s *scene) resolveRows(c *command) {
 	c.rows = s.selection(c)
-	if c.is(verbList) && plannedWord.MatchString(c.text) { // what is planned is called what it is planned with
+	if c.is(verbList) && plannedWord.MatchString(c.text) { // a planned row has no name but that of what is planned
 		c.rows.name = ""
 	}
 	if isPronoun(c.rows.name) { // no row is called "it"

@@ -67,8 +67,8 @@ var (
 	articles   = regexp.MustCompile(`(?i)^(?:(?:the|my|our|some|more|another|new)\s+)+`)
 )
 
-// cutAmount parts "12 eggs", "2 litres of milk", "500g flour" or "a dozen eggs" into the columns of an amount and the name; a
-// type without quantities, or nil, has no such columns.
+// cutAmount splits "12 eggs", "2 litres of milk", "500g flour" or "a dozen eggs" into the columns of an amount and the name. A type
+// without quantities, or nil, has no such columns.
 func (s *scene) cutAmount(item string, e *domain.Entity) (amount map[string]any, name string) {
 	if e == nil || quantityColumn(e) == nil {
 		return nil, item

@@ -187,7 +187,7 @@ func (s *scene) addBound(by *selection, e *domain.Entity, m []string, n float64)
 	}
 }
 
-// addCondition adds a condition on a column, whose name is then none of the rows'.
+// addCondition adds a condition on a column, whose name is no longer taken for the rows' name.
 func (by *selection) addCondition(c *domain.Column, op string, value any) {
 	if c == nil {
 		by.unfit = true

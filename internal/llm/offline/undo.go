@@ -25,8 +25,8 @@ func wantsUndone(message string) *nodes.UndoRequest {
 	return &nodes.UndoRequest{Turn: turn}
 }
 
-// undo is the undo that the current message requests. To redo is to undo the undo before it. A turn that only changed a draft
-// has nothing to take back, and no turn before it is meant.
+// undo is the undo that the current message requests. To redo is to undo the undo before it. After a turn that only changed a draft
+// there is nothing to take back: no earlier turn is meant.
 func (s *scene) undo() *nodes.UndoRequest {
 	asked, n := wantsUndone(s.Message), len(s.Said)
 	switch {
