@@ -169,8 +169,9 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 				return err
 			}
 			times, wordTimes = append(times, took), append(wordTimes, wordsTook)
-			both += among(hits, turnOf[i])
-			words += among(byWords, turnOf[i])
+			told := func(hit recall.Hit) bool { return hit.Turn == turnOf[i] }
+			both += btoi(slices.ContainsFunc(hits, told))
+			words += btoi(slices.ContainsFunc(byWords, told))
 			vectors += byVector[turnOf[i]]
 		}
 		share := func(n int) float64 { return float64(n) / float64(len(said)) }
@@ -180,15 +181,6 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 		percentile(times, 50), percentile(times, 95), percentile(wordTimes, 50), percentile(wordTimes, 95), len(times))
 
 	return nil
-}
-
-// among is 1 if a hit is the turn, else 0.
-func among(hits []recall.Hit, turn int) int {
-	if slices.ContainsFunc(hits, func(hit recall.Hit) bool { return hit.Turn == turn }) {
-		return 1
-	}
-
-	return 0
 }
 
 func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string, limit int) (map[int]int, error) {

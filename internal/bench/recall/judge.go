@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -61,22 +62,25 @@ func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, hear
 	measured := recall.WeightsFor(b.embedder.Model())
 	alone := recall.Weights{Day: measured.Day}
 	fused := recall.Weights{Meaning: measured.Meaning, Day: measured.Day}
-	var plain, stems, vectors, questions, turns float64
+	var plain, stems, vectors, questions, turns int
 	for i := range heards {
 		h := &heards[i]
-		turns += float64(len(h.turns))
+		turns += len(h.turns)
+		questions += len(h.questions)
 		for n, q := range h.questions {
-			questions++
-			plain += oneIf(holds(h.plain.rank(n), q))
-			stems += oneIf(holds(h.stems.rank(n), q))
+			plain += btoi(holds(h.plain.rank(n), q))
+			stems += btoi(holds(h.stems.rank(n), q))
 			byVector, err := b.nearestTurns(ctx, h.user, q.text, firstTurns)
 			if err != nil {
 				return err
 			}
-			vectors += oneIf(slices.ContainsFunc(q.evidence, func(turn int) bool { return byVector[turn+1] > 0 }))
+			vectors += btoi(slices.ContainsFunc(q.evidence, func(turn int) bool { return byVector[turn+1] > 0 }))
 		}
 	}
-	b.printf("| %s | %.0f | %.0f | %.3f | %.3f | %.3f", name, questions, turns, plain/questions, stems/questions, vectors/questions)
+	b.printf("| %s | %d | %d", name, questions, turns)
+	for _, found := range []int{plain, stems, vectors} {
+		b.printf(" | %.3f", float64(found)/float64(questions))
+	}
 	for _, w := range []recall.Weights{alone, fused, measured} {
 		share, err := b.share(ctx, s, heards, w)
 		if err != nil {
@@ -92,20 +96,20 @@ func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, hear
 // share is the share of questions whose evidence is found with the weights.
 func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w recall.Weights) (float64, error) {
 	s.Weigh(w)
-	var found, all float64
+	var found, all int
 	for i := range heards {
 		h := &heards[i]
+		all += len(h.questions)
 		for _, q := range h.questions {
 			hits, _, err := b.search(ctx, s, h.user, q.text, firstTurns, w.Meaning == 0)
 			if err != nil {
 				return 0, err
 			}
-			all++
-			found += oneIf(slices.ContainsFunc(hits, func(hit recall.Hit) bool { return slices.Contains(q.evidence, hit.Turn-1) }))
+			found += btoi(slices.ContainsFunc(hits, func(hit recall.Hit) bool { return slices.Contains(q.evidence, hit.Turn-1) }))
 		}
 	}
 
-	return found / all, nil
+	return float64(found) / float64(all), nil
 }
 
 // tuned tunes the weights on each set, and reports their results on the others.
@@ -166,7 +170,8 @@ func (b *bench) hear(ctx context.Context, t talk) (heard, error) {
 		if turn.at.IsZero() {
 			turn.at = time.Now()
 		}
-		messages, replies, times = append(messages, orDash(turn.message)), append(replies, turn.reply), append(times, turn.at)
+		message := cmp.Or(turn.message, "-") // people send pictures
+		messages, replies, times = append(messages, message), append(replies, turn.reply), append(times, turn.at)
 	}
 	if err := b.store(ctx, session, user, messages, replies, times); err != nil {
 		return h, err
@@ -179,16 +184,7 @@ func (b *bench) hear(ctx context.Context, t talk) (heard, error) {
 	return h, err
 }
 
-// orDash replaces an empty message: people send pictures.
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-
-	return text
-}
-
-func oneIf(yes bool) float64 {
+func btoi(yes bool) int {
 	if yes {
 		return 1
 	}

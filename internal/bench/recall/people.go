@@ -47,28 +47,36 @@ func sets(dir string) ([]set, error) {
 		{"REALTALK", "REALTALK/data/Chat_*.json", realtalk},
 		{"QMSum", "QMSum/data/ALL/test/*.json", qmsum},
 	} {
-		names, err := filepath.Glob(filepath.Join(dir, one.files))
+		talks, err := readTalks(filepath.Join(dir, one.files), one.read)
 		if err != nil {
-			return nil, fmt.Errorf("look for %s: %w", one.name, err)
+			return nil, fmt.Errorf("%s: %w", one.name, err)
 		}
-		read := set{name: one.name}
-		for _, name := range names {
-			raw, err := os.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			talks, err := one.read(raw)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			read.talks = append(read.talks, talks...)
-		}
-		if len(read.talks) > 0 {
-			found = append(found, read)
+		if len(talks) > 0 {
+			found = append(found, set{one.name, talks})
 		}
 	}
 
 	return found, nil
+}
+
+func readTalks(pattern string, read func(raw []byte) ([]talk, error)) (all []talk, err error) {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		talks, err := read(raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, talks...)
+	}
+
+	return all, nil
 }
 
 type line struct {

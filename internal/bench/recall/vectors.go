@@ -109,6 +109,10 @@ func (b *bench) vectors(ctx context.Context, sizes []int) error {
 }
 
 func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points *cloud, user uuid.UUID, size int) error {
+	exactQueries := queries
+	if size > 500_000 { // exact search takes too long for more
+		exactQueries = 20
+	}
 	var times, exactTimes []time.Duration
 	right, wanted := 0, 0
 	for n := range queries {
@@ -118,8 +122,8 @@ func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points
 			return err
 		}
 		times = append(times, took)
-		if size > 500_000 && n >= 20 {
-			continue // exact search takes too long for more queries
+		if n >= exactQueries {
+			continue
 		}
 		vector, _ := points.Embed(ctx, []string{text})
 		started := time.Now()
@@ -130,9 +134,7 @@ func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points
 		exactTimes = append(exactTimes, time.Since(started))
 		wanted += len(best)
 		for _, hit := range hits {
-			if best[hit.ID] {
-				right++
-			}
+			right += btoi(best[hit.ID])
 		}
 	}
 	plan := "exact"
