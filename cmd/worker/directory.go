@@ -174,27 +174,11 @@ const loadSQL = `
 	JOIN users AS u ON u.id = t.user_id
 	ORDER BY t.turns DESC, t.user_id`
 
-// Run plans, for the databases that answer. What a turn costs a database hardly depends on how long its texts are, so turns are the measure; tokens are
-// shown beside.
+// Run plans, for the databases that answer. What a turn costs a database hardly depends on how long its texts are, so turns are the
+// measure; tokens are shown beside.
 func (c *directoryRebalanceCommand) Run(ctx context.Context, known *directory.Directory, console *program.Console) error {
-	rows, err := known.Databases(ctx)
+	loads, silent, err := c.loads(ctx, known)
 	if err != nil {
-		return err
-	}
-	var loads []mover.Load
-	silent := map[string]string{}
-	for _, row := range rows {
-		load := mover.Load{Database: row.Name}
-		switch err = c.measure(ctx, row.URL, &load); {
-		case err == nil:
-			loads = append(loads, load)
-		case ctx.Err() == nil && errors.Is(err, pg.ErrNoAnswer):
-			silent[row.Name] = strings.Join(strings.Fields(err.Error()), " ")
-		default:
-			return fmt.Errorf("database %s: %w", row.Name, err)
-		}
-	}
-	if len(loads) == 0 && err != nil {
 		return err
 	}
 	before := mover.Unevenness(loads)
@@ -212,6 +196,31 @@ func (c *directoryRebalanceCommand) Run(ctx context.Context, known *directory.Di
 	}
 
 	return nil
+}
+
+// loads measures every database. Of those that do not answer, silent says why; it is an error if none does.
+func (c *directoryRebalanceCommand) loads(ctx context.Context, known *directory.Directory) (loads []mover.Load, silent map[string]string, err error) {
+	rows, err := known.Databases(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	silent = map[string]string{}
+	for _, row := range rows {
+		load := mover.Load{Database: row.Name}
+		switch err = c.measure(ctx, row.URL, &load); {
+		case err == nil:
+			loads = append(loads, load)
+		case ctx.Err() == nil && errors.Is(err, pg.ErrNoAnswer):
+			silent[row.Name] = strings.Join(strings.Fields(err.Error()), " ")
+		default:
+			return nil, nil, fmt.Errorf("database %s: %w", row.Name, err)
+		}
+	}
+	if len(loads) > 0 {
+		err = nil
+	}
+
+	return loads, silent, err
 }
 
 // measure reads the busiest users and how many turns there were in all.

@@ -94,11 +94,14 @@ func (d *Disturbed) dice(req *llm.Request) *rand.Rand {
 	return rand.New(rand.NewPCG(d.seed.Load(), h.Sum64())) //nolint:gosec // the same errors for the same seed are wanted
 }
 
-// mistake is one kind of error. make returns false and changes nothing if the answer cannot have it.
+// mistake is one kind of error.
 type mistake struct {
 	name string
-	make func(dice *rand.Rand, req *llm.Request, resp *llm.Response) bool
+	make spoiler
 }
+
+// spoiler puts an error into an answer. It returns false and changes nothing if the answer cannot have it.
+type spoiler func(dice *rand.Rand, req *llm.Request, resp *llm.Response) bool
 
 // Errors returns the names of the errors, in a fixed order.
 func Errors() []string {
@@ -140,7 +143,7 @@ var mistakes = []mistake{
 var ref = regexp.MustCompile(`"((?:gen_)?[a-z][a-z]*)_(\d+)"`)
 
 // refs corrupts one ref of an answer.
-func refs(with func(kind string, n int) string) func(*rand.Rand, *llm.Request, *llm.Response) bool {
+func refs(with func(kind string, n int) string) spoiler {
 	return parts(func(dice *rand.Rand, part []byte) ([]byte, bool) {
 		found := ref.FindAllSubmatchIndex(part, -1)
 		if len(found) == 0 {
@@ -155,7 +158,7 @@ func refs(with func(kind string, n int) string) func(*rand.Rand, *llm.Request, *
 }
 
 // values corrupts one value of an answer.
-func values(with func(any) (any, bool)) func(*rand.Rand, *llm.Request, *llm.Response) bool {
+func values(with func(any) (any, bool)) spoiler {
 	return parts(func(_ *rand.Rand, part []byte) ([]byte, bool) {
 		tree, ok := decoded(part)
 		if !ok {
@@ -199,7 +202,7 @@ func decoded(part []byte) (any, bool) {
 }
 
 // parts corrupts one JSON part of an answer: its text, or the arguments of one call.
-func parts(with func(*rand.Rand, []byte) ([]byte, bool)) func(*rand.Rand, *llm.Request, *llm.Response) bool {
+func parts(with func(*rand.Rand, []byte) ([]byte, bool)) spoiler {
 	return func(dice *rand.Rand, req *llm.Request, resp *llm.Response) bool {
 		if req.SchemaName != "" {
 			spoiled, ok := with(dice, []byte(resp.Text))
@@ -222,7 +225,7 @@ func parts(with func(*rand.Rand, []byte) ([]byte, bool)) func(*rand.Rand, *llm.R
 	}
 }
 
-func text(with func(string) string) func(*rand.Rand, *llm.Request, *llm.Response) bool {
+func text(with func(string) string) spoiler {
 	return func(_ *rand.Rand, req *llm.Request, resp *llm.Response) bool {
 		if req.SchemaName == "" || resp.Text == "" {
 			return false
