@@ -34,16 +34,23 @@ func api(t *testing.T, e settings.Env, args ...string) (string, error) {
 	return out.String(), err
 }
 
+// mustAPI is api for what has to succeed.
+func mustAPI(t *testing.T, e settings.Env, args ...string) string {
+	t.Helper()
+	out, err := api(t, e, args...)
+	require.NoError(t, err, out)
+
+	return out
+}
+
 func TestRunExplainsItself(t *testing.T) {
 	t.Parallel()
 
-	out, err := api(t, settings.Env{}, "--help")
-	require.NoError(t, err)
+	out := mustAPI(t, settings.Env{}, "--help")
 	require.Contains(t, out, "keys create")
-	out, err = api(t, settings.Env{}, "serve", "--help")
-	require.NoError(t, err)
+	out = mustAPI(t, settings.Env{}, "serve", "--help")
 	require.Contains(t, out, "ALFRED_AUTH")
-	_, err = api(t, settings.Env{}, "fly")
+	_, err := api(t, settings.Env{}, "fly")
 	require.ErrorContains(t, err, "--help")
 }
 
@@ -110,13 +117,11 @@ func TestKeys(t *testing.T) {
 
 	url := dbtest.URL(t)
 	e := settings.Env{"DATABASE_URL": url}
-	out, err := api(t, e, "keys", "create", "--user", "ada", "--scopes", "chat,read")
-	require.NoError(t, err)
+	out := mustAPI(t, e, "keys", "create", "--user", "ada", "--scopes", "chat,read")
 	key := strings.TrimSuffix(out, "\n")
 	require.Regexp(t, `^alf_[A-Za-z0-9_-]{43}$`, key, "the key and nothing else")
 
-	list, err := api(t, e, "keys", "list", "--json")
-	require.NoError(t, err)
+	list := mustAPI(t, e, "keys", "list", "--json")
 	var listed struct {
 		ID     string   `json:"id"`
 		User   string   `json:"user"`
@@ -129,15 +134,13 @@ func TestKeys(t *testing.T) {
 
 	base, stop := startServer(t, settings.Env{"DATABASE_URL": url, "ALFRED_ADDR": "127.0.0.1:0"})
 	require.Equal(t, http.StatusOK, get(t, base+"/v1/sessions", key))
-	_, err = api(t, e, "keys", "revoke", listed.ID)
-	require.NoError(t, err)
+	mustAPI(t, e, "keys", "revoke", listed.ID)
 	require.Equal(t, http.StatusUnauthorized, get(t, base+"/v1/sessions", key))
 	require.NoError(t, stop())
 
-	_, err = api(t, e, "keys", "revoke", listed.ID)
+	_, err := api(t, e, "keys", "revoke", listed.ID)
 	require.ErrorIs(t, err, errNoKey)
-	list, err = api(t, e, "keys", "list")
-	require.NoError(t, err)
+	list = mustAPI(t, e, "keys", "list")
 	require.Contains(t, list, "revoked")
 }
 
@@ -276,16 +279,14 @@ func exec(t *testing.T, url, sql string) {
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 
-	out, err := api(t, settings.Env{"DATABASE_URL": dbtest.URL(t)}, "doctor")
-	require.NoError(t, err, out)
-	out, err = api(t, settings.Env{"DATABASE_URL": dbtest.EmptyURL(t), "UNDERSTAND_TURNS": "five"}, "doctor")
+	mustAPI(t, settings.Env{"DATABASE_URL": dbtest.URL(t)}, "doctor")
+	out, err := api(t, settings.Env{"DATABASE_URL": dbtest.EmptyURL(t), "UNDERSTAND_TURNS": "five"}, "doctor")
 	require.ErrorIs(t, err, program.ErrUnwell)
 	require.Contains(t, out, "FAIL settings   bad setting: UNDERSTAND_TURNS")
 	require.Contains(t, out, "FAIL database   ")
 	out, err = api(t, settings.Env{"DATABASE_URL": dbtest.URL(t), "ALFRED_DOMAIN": untried(t)}, "doctor")
 	require.ErrorIs(t, err, program.ErrUnwell)
 	require.Contains(t, out, "FAIL domain     nobody has tried whether domain pantry keeps users apart", "as api serve says")
-	out, err = api(t, settings.Env{}, "doctor", "--config")
-	require.NoError(t, err)
+	out = mustAPI(t, settings.Env{}, "doctor", "--config")
 	require.Contains(t, out, "ALFRED_ADDR")
 }

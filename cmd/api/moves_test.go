@@ -56,8 +56,7 @@ func openTown(t *testing.T) *town {
 		_, err = w.known.AddDatabase(t.Context(), directory.Database{Name: name, URL: url})
 		require.NoError(t, err)
 		if name == "a" { // so that the user's is this one
-			out, err := api(t, e, "keys", "create", "--user", "ada")
-			require.NoError(t, err)
+			out := mustAPI(t, e, "keys", "create", "--user", "ada")
 			w.key = strings.TrimSpace(out)
 		}
 	}

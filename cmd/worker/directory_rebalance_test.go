@@ -19,33 +19,27 @@ func TestRebalanceWithoutADatabase(t *testing.T) {
 	dbtest.Whole(t)
 
 	e := settings.Env{"ALFRED_DIRECTORY_URL": dbtest.EmptyURL(t)}
-	_, err := worker(t, e, "directory", "init")
-	require.NoError(t, err)
+	mustWork(t, e, "directory", "init")
 	for _, name := range []string{"one", "three", "two"} {
 		address, pool := database(t)
-		_, err = worker(t, e, "directory", "add", name, address)
-		require.NoError(t, err)
+		mustWork(t, e, "directory", "add", name, address)
 		for _, user := range map[string][]string{"one": {"ada", "bob"}}[name] {
-			_, err = pool.Exec(t.Context(), `SELECT cancel_turn(enqueue_turn(start_session($1), 'hello'))`, user)
-			require.NoError(t, err)
+			execute(t, pool, `SELECT cancel_turn(enqueue_turn(start_session($1), 'hello'))`, user)
 		}
 	}
 	conn, err := pgx.Connect(t.Context(), e["ALFRED_DIRECTORY_URL"])
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	dies := func(name string) {
-		_, err := conn.Exec(t.Context(), `UPDATE alfred_directory.databases SET url = 'postgres://nobody@127.0.0.1:1/none' WHERE name = $1`, name)
-		require.NoError(t, err)
+		execute(t, conn, `UPDATE alfred_directory.databases SET url = 'postgres://nobody@127.0.0.1:1/none' WHERE name = $1`, name)
 	}
 
 	dies("two")
-	out, err := worker(t, e, "directory", "rebalance", "--plan")
-	require.NoError(t, err)
+	out := mustWork(t, e, "directory", "rebalance", "--plan")
 	require.Contains(t, out, "# two is left out: ")
 	require.Contains(t, out, "2.00 times the mean; after these 1 moves 1.00")
 	require.Contains(t, out, "worker user move 'ada' --to three")
-	out, err = worker(t, e, "directory", "rebalance", "--plan", "--json")
-	require.NoError(t, err)
+	out = mustWork(t, e, "directory", "rebalance", "--plan", "--json")
 	var plan struct {
 		Moves   []map[string]any  `json:"moves"`
 		LeftOut map[string]string `json:"left_out"`
@@ -54,8 +48,7 @@ func TestRebalanceWithoutADatabase(t *testing.T) {
 	require.Len(t, plan.Moves, 1)
 	require.Contains(t, plan.LeftOut["two"], pg.ErrNoAnswer.Error())
 
-	_, err = conn.Exec(t.Context(), `UPDATE alfred_directory.databases SET url = $1 WHERE name = 'three'`, dbtest.EmptyURL(t))
-	require.NoError(t, err)
+	execute(t, conn, `UPDATE alfred_directory.databases SET url = $1 WHERE name = 'three'`, dbtest.EmptyURL(t))
 	_, err = worker(t, e, "directory", "rebalance", "--plan")
 	require.ErrorContains(t, err, "database three: count turns", "which answers")
 	dies("one")

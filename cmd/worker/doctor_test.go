@@ -50,14 +50,12 @@ func TestDoctorAsksTheModels(t *testing.T) {
 func TestDoctorShowsTheSettings(t *testing.T) {
 	t.Parallel()
 
-	out, err := worker(t, settings.Env{"DATABASE_URL": "postgres://a:hunter2@h/db", "ALFRED_LMM": "x"}, "doctor", "--config")
-	require.NoError(t, err)
+	out := mustWork(t, settings.Env{"DATABASE_URL": "postgres://a:hunter2@h/db", "ALFRED_LMM": "x"}, "doctor", "--config")
 	require.Regexp(t, `(?m)^ALFRED_LLM +offline +offline +the provider of models`, out)
 	require.Regexp(t, `(?m)^ALFRED_LMM +no setting`, out)
 	require.NotContains(t, out, "hunter2")
 	require.NotContains(t, out, "ALFRED_ADDR", "the API's")
-	out, err = worker(t, settings.Env{}, "doctor", "--config", "--json")
-	require.NoError(t, err)
+	out = mustWork(t, settings.Env{}, "doctor", "--config", "--json")
 	require.True(t, json.Valid([]byte(out)))
 }
 

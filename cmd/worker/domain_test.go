@@ -19,12 +19,10 @@ func TestDomainCheckBuiltin(t *testing.T) {
 
 	e := settings.Env{"DATABASE_URL": dbtest.URL(t)}
 
-	out, err := worker(t, e, "domain", "check")
-	require.NoError(t, err)
+	out := mustWork(t, e, "domain", "check")
 	require.Equal(t, "kitchen: 9 entity types and 7 subdomains, no mismatch\n", out)
 
-	out, err = worker(t, e, "domain", "check", "--json")
-	require.NoError(t, err)
+	out = mustWork(t, e, "domain", "check", "--json")
 	var report domainReport
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
 	require.Contains(t, report.Entities, "recipe")
@@ -65,8 +63,7 @@ GRANT USAGE ON SCHEMA garden TO alfred_tenant;
 GRANT SELECT, DELETE, INSERT (name), UPDATE (name) ON garden.beds TO alfred_tenant`)
 	require.NoError(t, err)
 
-	out, err := worker(t, e, "domain", "init", "--as-is", "--schema", "garden")
-	require.NoError(t, err)
+	out := mustWork(t, e, "domain", "init", "--as-is", "--schema", "garden")
 	require.Contains(t, out, `owner: "user_id" # unsure`)
 	file := filepath.Join(t.TempDir(), "garden.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(out), 0o600))
@@ -80,15 +77,13 @@ GRANT SELECT, DELETE, INSERT (name), UPDATE (name) ON garden.beds TO alfred_tena
 CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)`)
 	require.NoError(t, err)
 
-	out, err = worker(t, e, "domain", "check")
-	require.NoError(t, err, out)
+	out = mustWork(t, e, "domain", "check")
 	require.Contains(t, out, "1 entity types and 1 subdomains, no mismatch")
 
 	// W04: no worker runs a domain that was never probed, or has changed since.
 	_, err = worker(t, e, "run")
 	require.ErrorContains(t, err, "nobody has tried whether domain garden keeps users apart: run worker domain check --probe")
-	out, err = worker(t, e, "domain", "check", "--probe")
-	require.NoError(t, err, out)
+	out = mustWork(t, e, "domain", "check", "--probe")
 	require.Contains(t, out, "proven: users are kept apart")
 	require.NoError(t, program.Proven(t.Context(), pool, file))
 	_, err = pool.Exec(t.Context(), `DROP POLICY tenant ON garden.beds; CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (true);

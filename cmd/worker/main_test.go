@@ -23,14 +23,22 @@ func worker(t *testing.T, e settings.Env, args ...string) (string, error) {
 	return out.String(), err
 }
 
+// mustWork is worker for what has to succeed.
+func mustWork(t *testing.T, e settings.Env, args ...string) string {
+	t.Helper()
+	out, err := worker(t, e, args...)
+	require.NoError(t, err, out)
+
+	return out
+}
+
 func TestRunExplainsItself(t *testing.T) {
 	t.Parallel()
 
-	out, err := worker(t, settings.Env{}, "--help")
-	require.NoError(t, err)
+	out := mustWork(t, settings.Env{}, "--help")
 	require.Contains(t, out, "migrate up")
 
-	_, err = worker(t, settings.Env{}, "fly")
+	_, err := worker(t, settings.Env{}, "fly")
 	require.ErrorContains(t, err, "--help")
 
 	_, err = worker(t, settings.Env{}, "migrate", "up")

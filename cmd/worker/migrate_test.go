@@ -23,28 +23,22 @@ func TestMigrate(t *testing.T) {
 	_, err = worker(t, e, "migrate", "status", "--exit-code")
 	require.ErrorIs(t, err, pg.ErrSchemaBehind)
 
-	out, err := worker(t, e, "migrate", "print")
-	require.NoError(t, err)
+	out := mustWork(t, e, "migrate", "print")
 	require.Contains(t, out, "CREATE TABLE")
-	printed, err := worker(t, e, "migrate", "print", "--json")
-	require.NoError(t, err)
+	printed := mustWork(t, e, "migrate", "print", "--json")
 	var pending struct {
 		SQL string `json:"sql"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(printed), &pending))
 	require.Equal(t, out, pending.SQL)
 
-	out, err = worker(t, e, "migrate", "up")
-	require.NoError(t, err)
+	out = mustWork(t, e, "migrate", "up")
 	require.Contains(t, out, "applied alfred 1 ")
-	_, err = worker(t, e, "migrate", "status", "--exit-code")
-	require.NoError(t, err)
-	out, err = worker(t, e, "migrate", "up")
-	require.NoError(t, err)
+	mustWork(t, e, "migrate", "status", "--exit-code")
+	out = mustWork(t, e, "migrate", "up")
 	require.Equal(t, "nothing to be applied\n", out)
 
-	out, err = worker(t, e, "migrate", "down", "--json")
-	require.NoError(t, err)
+	out = mustWork(t, e, "migrate", "down", "--json")
 	var down struct {
 		Steps []pg.Step `json:"steps"`
 	}
@@ -57,8 +51,7 @@ func TestMigrate(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &status))
 	require.Equal(t, []int64{down.Steps[0].Version}, status.Sources[2].Pending)
 
-	_, err = worker(t, e, "migrate", "down", "--all")
-	require.NoError(t, err)
+	mustWork(t, e, "migrate", "down", "--all")
 }
 
 // Commands on a database without the engine's tables say what to do, not which tables they miss.

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"testing"
 
 	"github.com/google/uuid"
@@ -12,6 +10,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/db"
 	"alfred/internal/dbtest"
 	"alfred/internal/pg"
 	"alfred/jobs"
@@ -20,10 +19,19 @@ import (
 func operate(t *testing.T, url string, args ...string) (string, error) {
 	t.Helper()
 
-	var out bytes.Buffer
-	err := run(t.Context(), args, settings.Env{"DATABASE_URL": url}, &out, io.Discard)
+	return worker(t, settings.Env{"DATABASE_URL": url}, args...)
+}
 
-	return out.String(), err
+func mustOperate(t *testing.T, url string, args ...string) string {
+	t.Helper()
+
+	return mustWork(t, settings.Env{"DATABASE_URL": url}, args...)
+}
+
+func execute(t *testing.T, on db.DBTX, sql string, args ...any) {
+	t.Helper()
+	_, err := on.Exec(t.Context(), sql, args...)
+	require.NoError(t, err)
 }
 
 func database(t *testing.T) (string, *pgxpool.Pool) {
@@ -43,26 +51,22 @@ func TestSessionShowExportForget(t *testing.T) {
 	url, pool := database(t)
 	var session string
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session()`).Scan(&session))
-	_, err := pool.Exec(t.Context(), `SELECT enqueue_turn($1, 'hello there')`, session)
-	require.NoError(t, err)
+	execute(t, pool, `SELECT enqueue_turn($1, 'hello there')`, session)
 
-	shown, err := operate(t, url, "session", "show", session)
-	require.NoError(t, err)
+	shown := mustOperate(t, url, "session", "show", session)
 	require.Contains(t, shown, "turn 1\n")
 	require.Contains(t, shown, "hello there")
 
-	text, err := operate(t, url, "session", "export", session)
-	require.NoError(t, err)
+	text := mustOperate(t, url, "session", "export", session)
 	var export map[string][]map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &export))
 	require.Len(t, export["turns"], 1)
 	require.Len(t, export["turn_events"], 2)
 
-	forgotten, err := operate(t, url, "session", "forget", "--json", session)
-	require.NoError(t, err)
+	forgotten := mustOperate(t, url, "session", "forget", "--json", session)
 	require.JSONEq(t, `{"forgotten": "`+session+`"}`, forgotten)
 	for _, command := range []string{"show", "export", "forget"} {
-		_, err = operate(t, url, "session", command, session)
+		_, err := operate(t, url, "session", command, session)
 		require.ErrorIs(t, err, errNoSession)
 	}
 	var left int
@@ -77,19 +81,15 @@ func TestPruneDropsOldMonths(t *testing.T) {
 	const old = `
 		CREATE TABLE llm_calls_y2024m01 PARTITION OF llm_calls FOR VALUES FROM (uuid_v7_floor('2024-01-01Z')) TO (uuid_v7_floor('2024-02-01Z'));
 		INSERT INTO llm_calls (id, session_id, node, provider, model, request, response) SELECT uuid_v7('2024-01-15Z'), start_session(), 'think', 'p', 'm', '{}', '{}';`
-	_, err := pool.Exec(t.Context(), old)
-	require.NoError(t, err)
+	execute(t, pool, old)
 
-	kept, err := operate(t, url, "prune", "--keep", "llm_calls=0")
-	require.NoError(t, err)
+	kept := mustOperate(t, url, "prune", "--keep", "llm_calls=0")
 	require.Equal(t, "nothing is old enough\n", kept)
 	for _, args := range [][]string{{"prune", "--dry-run"}, {"prune"}} {
-		dropped, err := operate(t, url, args...)
-		require.NoError(t, err)
+		dropped := mustOperate(t, url, args...)
 		require.Equal(t, "llm_calls_y2024m01\n", dropped)
 	}
-	again, err := operate(t, url, "prune", "--json")
-	require.NoError(t, err)
+	again := mustOperate(t, url, "prune", "--json")
 	require.JSONEq(t, `{"dropped": [], "deleted": {}, "dry_run": false}`, again)
 	var calls int
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM llm_calls`).Scan(&calls))
@@ -105,8 +105,7 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, text, "FAIL workers")
 	require.Contains(t, text, "ok   schema")
 
-	_, err = pool.Exec(t.Context(), `INSERT INTO workers (id, version, host, beat_at) VALUES ($1, 'v', 'h', clock_timestamp() + interval '1 minute')`, uuid.NewString())
-	require.NoError(t, err)
+	execute(t, pool, `INSERT INTO workers (id, version, host, beat_at) VALUES ($1, 'v', 'h', clock_timestamp() + interval '1 minute')`, uuid.NewString())
 	text, err = operate(t, url, "doctor", "--json")
 	require.NoError(t, err, text)
 }
@@ -117,9 +116,8 @@ func TestTurnUndoExitStatus(t *testing.T) {
 
 	url, pool := database(t)
 	_, turn := say(t, pool, "ada", "hello")
-	_, err := pool.Exec(t.Context(), `SELECT cancel_turn($1)`, turn)
-	require.NoError(t, err)
-	_, err = operate(t, url, "turn", "undo", turn.String())
+	execute(t, pool, `SELECT cancel_turn($1)`, turn)
+	_, err := operate(t, url, "turn", "undo", turn.String())
 	status := &program.StatusError{}
 	require.ErrorAs(t, err, &status)
 	require.Equal(t, 2, status.Status, "it wrote nothing")

@@ -84,11 +84,9 @@ func TestUserExportAndErase(t *testing.T) {
 	awaitRow(t, pool, `SELECT count(*) > 0 FROM embeddings WHERE owner_id = $1::text`, turn)
 	var user uuid.UUID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT id FROM users WHERE name = 'ada'`).Scan(&user))
-	_, err := pool.Exec(t.Context(), `INSERT INTO api_keys (user_id, key_hash, scopes) VALUES ($1, 'secret hash', '{chat}')`, user)
-	require.NoError(t, err)
+	execute(t, pool, `INSERT INTO api_keys (user_id, key_hash, scopes) VALUES ($1, 'secret hash', '{chat}')`, user)
 
-	text, err := operate(t, url, "user", "export", "ada")
-	require.NoError(t, err)
+	text := mustOperate(t, url, "user", "export", "ada")
 	var export map[string][]map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &export), text)
 	require.Len(t, export["turns"], 4)
@@ -104,8 +102,7 @@ func TestUserExportAndErase(t *testing.T) {
 	for range 3 { // running or waiting when their session is erased
 		say(t, pool, "ada", "Draft a "+marker+" stew and a cake")
 	}
-	erased, err := operate(t, url, "user", "erase", "ada")
-	require.NoError(t, err)
+	erased := mustOperate(t, url, "user", "erase", "ada")
 	require.Equal(t, "erased\n", erased)
 	require.Empty(t, testfactory.Holding(t, pool, marker))
 	stop()
@@ -113,7 +110,7 @@ func TestUserExportAndErase(t *testing.T) {
 		require.Empty(t, testfactory.Holding(t, pool, trace), "nothing that was under way came back")
 	}
 	for _, command := range []string{"export", "erase"} {
-		_, err = operate(t, url, "user", command, "ada")
+		_, err := operate(t, url, "user", command, "ada")
 		require.ErrorIs(t, err, errNoUser)
 	}
 	var status string
@@ -171,15 +168,12 @@ func TestPartsOfPromptsGo(t *testing.T) {
 		require.Positive(t, count(`SELECT count(*) FROM v_llm_calls WHERE session_id = $1 AND request::text LIKE '%'||$2||'%'`, session, user+marker))
 		require.Positive(t, count(`SELECT count(*) - count(DISTINCT part) FROM llm_calls, unnest(parts) AS part WHERE session_id = $1`, session), "prompts have parts in common")
 	}
-	exported, err := operate(t, url, "session", "export", sessions["pruned"].String())
-	require.NoError(t, err)
+	exported := mustOperate(t, url, "session", "export", sessions["pruned"].String())
 	require.Contains(t, exported, `"system"`, "calls are exported with their whole requests")
 
-	_, err = operate(t, url, "session", "forget", sessions["forgotten"].String())
-	require.NoError(t, err)
+	mustOperate(t, url, "session", "forget", sessions["forgotten"].String())
 	require.Empty(t, holding("forgotten"))
-	_, err = operate(t, url, "user", "erase", "erased")
-	require.NoError(t, err)
+	mustOperate(t, url, "user", "erase", "erased")
 	require.Empty(t, holding("erased"))
 
 	for _, sql := range []string{
@@ -194,8 +188,7 @@ func TestPartsOfPromptsGo(t *testing.T) {
 		require.NoError(t, err, sql)
 	}
 	require.Positive(t, count(`SELECT count(*) FROM v_llm_calls WHERE request::text LIKE '%'||$1||'%'`, "pruned"+marker))
-	said, err := operate(t, url, "prune")
-	require.NoError(t, err)
+	said := mustOperate(t, url, "prune")
 	require.Equal(t, "llm_calls_y2024m01\nprompt_parts_y2024m01\nprompt_parts_shared_y2024m01\n", said)
 	require.NotContains(t, holding("pruned"), "prompt_parts")
 	require.NotContains(t, holding("pruned"), "llm_calls")
@@ -236,17 +229,15 @@ func TestPruneWhileTurnsRun(t *testing.T) {
 	}
 	dropped := "turn_step_results_y2024m01\nturn_events_y2024m01\nllm_calls_y2024m01\n2500 of node_runs\n1 of api_keys\n"
 	for _, args := range [][]string{{"--dry-run"}, nil} {
-		said, err := operate(t, url, append([]string{"prune"}, args...)...)
-		require.NoError(t, err)
+		said := mustOperate(t, url, append([]string{"prune"}, args...)...)
 		require.Equal(t, dropped, said)
 	}
 	var undo string
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT string_agg(undo || ' ' || coalesce(undo_reason, ''), ', ' ORDER BY number DESC) FROM turns WHERE number = 99 OR id = $1`, turns[1]).Scan(&undo))
 	require.Contains(t, []string{"impossible What it wrote is no longer kept.", "impossible What it wrote is no longer kept., possible "}, undo)
-	said, err := operate(t, url, "prune", "--keep", "sessions=12")
-	require.NoError(t, err)
+	said := mustOperate(t, url, "prune", "--keep", "sessions=12")
 	require.Equal(t, "1 of sessions\n", said)
-	_, err = operate(t, url, "session", "show", old.String())
+	_, err := operate(t, url, "session", "show", old.String())
 	require.ErrorIs(t, err, errNoSession)
 	for _, turn := range turns {
 		awaitRow(t, pool, `SELECT status <> 'queued' AND status <> 'running' FROM turns WHERE id = $1`, turn)
@@ -263,13 +254,10 @@ func TestPruneKeepsACentury(t *testing.T) {
 
 	url, pool := database(t)
 	_, turn := say(t, pool, "ada", "hello")
-	_, err := pool.Exec(t.Context(), `INSERT INTO node_runs (turn_id, position, node, output) VALUES ($1, 1, 'act', '{}')`, turn)
-	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), `UPDATE turns SET undo = 'possible' WHERE id = $1`, turn)
-	require.NoError(t, err)
+	execute(t, pool, `INSERT INTO node_runs (turn_id, position, node, output) VALUES ($1, 1, 'act', '{}')`, turn)
+	execute(t, pool, `UPDATE turns SET undo = 'possible' WHERE id = $1`, turn)
 
-	said, err := operate(t, url, "prune", "--months", "1200")
-	require.NoError(t, err)
+	said := mustOperate(t, url, "prune", "--months", "1200")
 	require.Equal(t, "nothing is old enough\n", said)
 	var kept bool
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT t.undo = 'possible' AND EXISTS (SELECT FROM node_runs) FROM turns AS t`).Scan(&kept))
@@ -283,13 +271,11 @@ func TestPruneKeepsWhatGoesOn(t *testing.T) {
 	url, pool := database(t)
 	first, _ := say(t, pool, "ada", "hello")
 	second, _ := say(t, pool, "bob", "hello")
-	_, err := pool.Exec(t.Context(), `UPDATE sessions SET last_activity_at = clock_timestamp() - interval '1 year'`)
-	require.NoError(t, err)
+	execute(t, pool, `UPDATE sessions SET last_activity_at = clock_timestamp() - interval '1 year'`)
 	holder, err := pool.Begin(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = holder.Rollback(context.Background()) }) // where the test fails
-	_, err = holder.Exec(t.Context(), `SELECT FROM sessions FOR NO KEY UPDATE`)
-	require.NoError(t, err)
+	execute(t, holder, `SELECT FROM sessions FOR NO KEY UPDATE`)
 
 	pruned := make(chan string, 1)
 	go func() {
@@ -298,8 +284,7 @@ func TestPruneKeepsWhatGoesOn(t *testing.T) {
 	}()
 	awaitRow(t, pool, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`)
 	for _, session := range []uuid.UUID{first, second} { // whichever comes second
-		_, err = holder.Exec(t.Context(), `SELECT enqueue_turn($1, 'I am back')`, session)
-		require.NoError(t, err)
+		execute(t, holder, `SELECT enqueue_turn($1, 'I am back')`, session)
 	}
 	require.NoError(t, holder.Commit(t.Context()))
 	require.Equal(t, "nothing is old enough\n<nil>", <-pruned)
@@ -311,13 +296,11 @@ func TestPruneGivesWay(t *testing.T) {
 	t.Parallel()
 
 	url, pool := database(t)
-	_, err := pool.Exec(t.Context(), `CREATE TABLE turn_events_y2024m01 PARTITION OF turn_events FOR VALUES FROM (uuid_v7_floor('2024-01-01Z')) TO (uuid_v7_floor('2024-02-01Z'))`)
-	require.NoError(t, err)
+	execute(t, pool, `CREATE TABLE turn_events_y2024m01 PARTITION OF turn_events FOR VALUES FROM (uuid_v7_floor('2024-01-01Z')) TO (uuid_v7_floor('2024-02-01Z'))`)
 	_, turn := say(t, pool, "ada", "hello")
 	holder, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = holder.Exec(t.Context(), `SELECT turn_event_append($1, 'plan')`, turn)
-	require.NoError(t, err)
+	execute(t, holder, `SELECT turn_event_append($1, 'plan')`, turn)
 
 	_, err = pool.Exec(t.Context(), `SELECT partition_drop('turn_events_y2024m01')`)
 	require.ErrorContains(t, err, "55P03")
@@ -326,8 +309,7 @@ func TestPruneGivesWay(t *testing.T) {
 		_, err := operate(t, url, "prune")
 		done <- err
 	}()
-	_, err = holder.Exec(t.Context(), `SELECT turn_event_append($1, 'plan')`, turn)
-	require.NoError(t, err)
+	execute(t, holder, `SELECT turn_event_append($1, 'plan')`, turn)
 	require.NoError(t, holder.Commit(t.Context()))
 	require.NoError(t, <-done)
 	require.Empty(t, testfactory.Holding(t, pool, "turn_events_y2024m01"))
