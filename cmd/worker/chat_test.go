@@ -68,10 +68,7 @@ func (c *chatting) chat(t *testing.T, command *chatCommand, in string, signals <
 func (c *chatting) one(t *testing.T, sql string) string {
 	t.Helper()
 
-	var text string
-	require.NoError(t, c.pool.QueryRow(t.Context(), sql).Scan(&text))
-
-	return text
+	return query[string](t, c.pool, sql)
 }
 
 type lockedBuffer struct {

@@ -80,9 +80,7 @@ func TestDirectoryCommands(t *testing.T) {
 	require.Contains(t, out, "is in two, place 2")
 	out = mustWork(t, e, "directory", "show")
 	require.Contains(t, out, "move of o'brien from one to two: done")
-	var turns int
-	require.NoError(t, b.QueryRow(t.Context(), `SELECT count(*) FROM turns`).Scan(&turns))
-	require.Equal(t, 3, turns)
+	require.Equal(t, 3, query[int](t, b, `SELECT count(*) FROM turns`))
 	out = mustWork(t, e, "user", "move", "o'brien", "--to", "one", "--off", "--grace", "0s", "--json")
 	require.Contains(t, out, `"copied_again": false`)
 
@@ -119,9 +117,7 @@ func TestEraseReachesTheDirectory(t *testing.T) {
 	require.ErrorIs(t, err, directory.ErrUnknown)
 	_, err = known.ByKey(t.Context(), []byte("hash"))
 	require.ErrorIs(t, err, directory.ErrUnknown)
-	var left int
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM users WHERE name = 'ada'`).Scan(&left))
-	require.Zero(t, left)
+	require.Zero(t, query[int](t, pool, `SELECT count(*) FROM users WHERE name = 'ada'`))
 	_, err = worker(t, e, "user", "erase", "ada")
 	require.ErrorIs(t, err, directory.ErrUnknown)
 }

@@ -34,6 +34,13 @@ func execute(t *testing.T, on db.DBTX, sql string, args ...any) {
 	require.NoError(t, err)
 }
 
+func query[T any](t *testing.T, on db.DBTX, sql string, args ...any) (value T) {
+	t.Helper()
+	require.NoError(t, on.QueryRow(t.Context(), sql, args...).Scan(&value))
+
+	return value
+}
+
 func database(t *testing.T) (string, *pgxpool.Pool) {
 	t.Helper()
 
@@ -49,8 +56,7 @@ func TestSessionShowExportForget(t *testing.T) {
 	t.Parallel()
 
 	url, pool := database(t)
-	var session string
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session()`).Scan(&session))
+	session := query[string](t, pool, `SELECT start_session()`)
 	execute(t, pool, `SELECT enqueue_turn($1, 'hello there')`, session)
 
 	shown := mustOperate(t, url, "session", "show", session)
@@ -69,9 +75,7 @@ func TestSessionShowExportForget(t *testing.T) {
 		_, err := operate(t, url, "session", command, session)
 		require.ErrorIs(t, err, errNoSession)
 	}
-	var left int
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM turns) + (SELECT count(*) FROM river_job)`).Scan(&left))
-	require.Zero(t, left)
+	require.Zero(t, query[int](t, pool, `SELECT (SELECT count(*) FROM turns) + (SELECT count(*) FROM river_job)`))
 }
 
 func TestPruneDropsOldMonths(t *testing.T) {
@@ -91,9 +95,7 @@ func TestPruneDropsOldMonths(t *testing.T) {
 	}
 	again := mustOperate(t, url, "prune", "--json")
 	require.JSONEq(t, `{"dropped": [], "deleted": {}, "dry_run": false}`, again)
-	var calls int
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM llm_calls`).Scan(&calls))
-	require.Zero(t, calls)
+	require.Zero(t, query[int](t, pool, `SELECT count(*) FROM llm_calls`))
 }
 
 func TestDoctor(t *testing.T) {

@@ -47,11 +47,15 @@ func startWorker(t *testing.T, url string) (stop func()) {
 // say enqueues a message for a new session of a user and returns both ids.
 func say(t *testing.T, pool *pgxpool.Pool, user, message string) (session, turn uuid.UUID) {
 	t.Helper()
+	session = query[uuid.UUID](t, pool, `SELECT start_session($1)`, user)
 
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session($1)`, user).Scan(&session))
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn($1, $2)`, session, message).Scan(&turn))
+	return session, sayIn(t, pool, session, message)
+}
 
-	return session, turn
+func sayIn(t *testing.T, pool *pgxpool.Pool, session uuid.UUID, message string) uuid.UUID {
+	t.Helper()
+
+	return query[uuid.UUID](t, pool, `SELECT enqueue_turn($1, $2)`, session, message)
 }
 
 func awaitRow(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
@@ -78,12 +82,11 @@ func TestUserExportAndErase(t *testing.T) {
 	session, turn := say(t, pool, "ada", "Add "+marker+" spice to my shopping list")
 	awaitRow(t, pool, summarized, turn)
 	for _, message := range []string{"Draft a " + marker + " soup", "What is on my shopping list?", "Find " + marker} {
-		require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn($1, $2)`, session, message).Scan(&turn))
+		turn = sayIn(t, pool, session, message)
 		awaitRow(t, pool, summarized, turn)
 	}
 	awaitRow(t, pool, `SELECT count(*) > 0 FROM embeddings WHERE owner_id = $1::text`, turn)
-	var user uuid.UUID
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT id FROM users WHERE name = 'ada'`).Scan(&user))
+	user := query[uuid.UUID](t, pool, `SELECT id FROM users WHERE name = 'ada'`)
 	execute(t, pool, `INSERT INTO api_keys (user_id, key_hash, scopes) VALUES ($1, 'secret hash', '{chat}')`, user)
 
 	text := mustOperate(t, url, "user", "export", "ada")
@@ -113,9 +116,7 @@ func TestUserExportAndErase(t *testing.T) {
 		_, err := operate(t, url, "user", command, "ada")
 		require.ErrorIs(t, err, errNoUser)
 	}
-	var status string
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT status FROM turns WHERE id = $1`, bob).Scan(&status))
-	require.Equal(t, "succeeded", status)
+	require.Equal(t, "succeeded", query[string](t, pool, `SELECT status FROM turns WHERE id = $1`, bob))
 }
 
 // Every table with session data is exported.
@@ -149,17 +150,12 @@ func TestPartsOfPromptsGo(t *testing.T) {
 	for _, user := range []string{"pruned", "forgotten", "erased"} {
 		session, turn := say(t, pool, user, "What recipes do I have? "+strings.Repeat("I like "+user+marker+". ", 100))
 		awaitRow(t, pool, summarized, turn)
-		require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn($1, 'And what is on my shopping list?')`, session).Scan(&turn))
-		awaitRow(t, pool, summarized, turn)
+		awaitRow(t, pool, summarized, sayIn(t, pool, session, "And what is on my shopping list?"))
 		sessions[user] = session
 	}
 	stop()
 	holding := func(user string) string { return strings.Join(testfactory.Holding(t, pool, user+marker), " ") }
-	count := func(sql string, args ...any) (n int) {
-		require.NoError(t, pool.QueryRow(t.Context(), sql, args...).Scan(&n))
-
-		return n
-	}
+	count := func(sql string, args ...any) int { return query[int](t, pool, sql, args...) }
 	for user, session := range sessions {
 		require.Contains(t, holding(user), "prompt_parts:")
 		require.NotContains(t, holding(user), "prompt_parts_shared")
@@ -223,8 +219,7 @@ func TestPruneWhileTurnsRun(t *testing.T) {
 		session, turn := say(t, pool, fmt.Sprintf("user %d", i), "What recipes do I have?")
 		turns = append(turns, turn)
 		for range 4 {
-			require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn($1, 'Add salt to my shopping list')`, session).Scan(&turn))
-			turns = append(turns, turn)
+			turns = append(turns, sayIn(t, pool, session, "Add salt to my shopping list"))
 		}
 	}
 	dropped := "turn_step_results_y2024m01\nturn_events_y2024m01\nllm_calls_y2024m01\n2500 of node_runs\n1 of api_keys\n"
@@ -232,8 +227,7 @@ func TestPruneWhileTurnsRun(t *testing.T) {
 		said := mustOperate(t, url, append([]string{"prune"}, args...)...)
 		require.Equal(t, dropped, said)
 	}
-	var undo string
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT string_agg(undo || ' ' || coalesce(undo_reason, ''), ', ' ORDER BY number DESC) FROM turns WHERE number = 99 OR id = $1`, turns[1]).Scan(&undo))
+	undo := query[string](t, pool, `SELECT string_agg(undo || ' ' || coalesce(undo_reason, ''), ', ' ORDER BY number DESC) FROM turns WHERE number = 99 OR id = $1`, turns[1])
 	require.Contains(t, []string{"impossible What it wrote is no longer kept.", "impossible What it wrote is no longer kept., possible "}, undo)
 	said := mustOperate(t, url, "prune", "--keep", "sessions=12")
 	require.Equal(t, "1 of sessions\n", said)
@@ -259,9 +253,7 @@ func TestPruneKeepsACentury(t *testing.T) {
 
 	said := mustOperate(t, url, "prune", "--months", "1200")
 	require.Equal(t, "nothing is old enough\n", said)
-	var kept bool
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT t.undo = 'possible' AND EXISTS (SELECT FROM node_runs) FROM turns AS t`).Scan(&kept))
-	require.True(t, kept)
+	require.True(t, query[bool](t, pool, `SELECT t.undo = 'possible' AND EXISTS (SELECT FROM node_runs) FROM turns AS t`))
 }
 
 // Forgetting many conversations takes a while. One that goes on meanwhile is not old any more.

@@ -26,8 +26,7 @@ func TestRunAnswersWhatPsqlEnqueued(t *testing.T) {
 	pool, err := pg.Open(t.Context(), pg.Config{URL: url, MaxConns: 2})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	var turn string
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn(start_session(), 'what recipes do I have?')`).Scan(&turn))
+	turn := query[string](t, pool, `SELECT enqueue_turn(start_session(), 'what recipes do I have?')`)
 	var status, code string
 	require.Eventually(t, func() bool {
 		err := pool.QueryRow(t.Context(), `SELECT status, coalesce(error_code, '') FROM v_turns WHERE turn_id = $1::uuid`, turn).Scan(&status, &code)
