@@ -12,19 +12,6 @@ import (
 	"alfred/nodes"
 )
 
-// newStep is a step of the plan as DecisionKeep takes it.
-type newStep struct {
-	Step        int32           `json:"step"`
-	StepType    db.StepType     `json:"step_type"`
-	Subdomain   string          `json:"subdomain"`
-	Description string          `json:"description"`
-	Refs        []string        `json:"refs"`
-	Needs       string          `json:"needs"`
-	Calls       json.RawMessage `json:"calls,omitempty"`
-	Outcome     *db.StepOutcome `json:"outcome,omitempty"`
-	Summary     *string         `json:"summary,omitempty"`
-}
-
 // steps are the turn's steps as the commit leaves them. What the commit writes to their rows is also written here, so
 // that the next decision need not read them.
 func (c *commit) steps() []*db.TurnSteps {
@@ -96,8 +83,7 @@ func (c *commit) appendSteps(plan, left []nodes.Step) (first *db.TurnSteps, err 
 	if len(plan) == 0 {
 		return nil, nil
 	}
-	shown, stored := []map[string]any{}, []newStep{}
-	skipped, why := db.StepOutcomeSkipped, "Not done: the plan was too long for one turn."
+	shown, stored := []map[string]any{}, []map[string]any{}
 	for i, step := range slices.Concat(plan, left) {
 		row := &db.TurnSteps{
 			TurnID: c.s.d.TurnID, UserID: c.s.Turn.UserID, Step: int32(len(c.s.Steps) + i + 1), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
@@ -109,10 +95,13 @@ func (c *commit) appendSteps(plan, left []nodes.Step) (first *db.TurnSteps, err 
 			}
 			shown = append(shown, map[string]any{"step": row.Step, "step_type": row.StepType, "subdomain": row.Subdomain, "description": row.Description})
 		} else {
-			row.Outcome, row.Summary = &skipped, &why
+			row.Outcome, row.Summary = new(db.StepOutcomeSkipped), new("Not done: the plan was too long for one turn.")
 		}
 		c.changed.Steps = append(c.steps(), row)
-		stored = append(stored, newStep{row.Step, row.StepType, row.Subdomain, row.Description, row.Refs, row.Needs, row.Calls, row.Outcome, row.Summary})
+		stored = append(stored, map[string]any{
+			"step": row.Step, "step_type": row.StepType, "subdomain": row.Subdomain, "description": row.Description, "refs": row.Refs,
+			"needs": row.Needs, "calls": row.Calls, "outcome": row.Outcome, "summary": row.Summary,
+		})
 	}
 	if c.made.Plan, err = exact.Storable(stored); err != nil {
 		return nil, fmt.Errorf("encode the plan: %w", err)

@@ -230,22 +230,14 @@ func (u *understand) forget(ctx context.Context, c *commit, reg *registry.Regist
 	return nil
 }
 
-// mentioned returns the refs that the message means unambiguously.
-func (u *understand) mentioned() []string {
-	var refs []string
+// named returns the refs that the message means unambiguously, and those that the user is asked to choose from: "no, the other
+// one" is said of these.
+func (u *understand) named() (refs []string) {
 	for _, m := range u.out.Mentions {
 		if m.Ref != "" && (m.Resolution == "exact" || m.Resolution == "inferred") {
 			refs = append(refs, m.Ref)
 		}
 	}
-
-	return refs
-}
-
-// named returns the refs that the message means, and those that the user is asked to choose from: "no, the other one" is
-// said of these.
-func (u *understand) named() []string {
-	refs := u.mentioned()
 	if u.out.Disambiguation != nil {
 		refs = append(refs, u.out.Disambiguation.Options...)
 	}

@@ -37,7 +37,11 @@ func (t *page) fullData(s *section) {
 			detail, whole := details[r]
 			s.unit(unit{text: line, ref: r.Ref, key: rowMark + r.Ref + " | "})
 			t.show(r, whole)
-			s.addItem(rowReason(t, r), r.Ref, r.Turn, line+detail)
+			reason := "recent"
+			if r.Turn == t.Number {
+				reason = "current"
+			}
+			s.addItem(reason, r.Ref, r.Turn, line+detail)
 		}
 	}
 	s.shown(len(lines), len(chosen), "; read the others with filters")
@@ -52,14 +56,6 @@ func (t *page) fullData(s *section) {
 		s.line()
 		s.line("(long texts of ", strconv.Itoa(cut), " rows left out; read one by id for them)")
 	}
-}
-
-func rowReason(t *page, r *view.Row) string {
-	if r.Turn == t.Number {
-		return "current"
-	}
-
-	return "recent"
 }
 
 // chooseRows picks the rows to show, in first-seen order: all rows of this turn, and those of the window that are still

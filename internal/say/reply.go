@@ -79,7 +79,11 @@ func (t *Teller) effectText(d *view.Effect) string {
 	case d.Result.Tool == vocab.ToolUndo:
 		return t.summaryOf(d.Result.Step)
 	case len(d.Result.Rows) == 0 && d.Result.Tool == vocab.ToolRead:
-		return t.sentence(t.Nothing(d))
+		if nothing := t.Nothing(d); !strings.HasSuffix(nothing, ".") {
+			return "I found " + nothing + "."
+		}
+
+		return t.Nothing(d)
 	case len(d.Refs) == 0 || (d.Kind.Part && d.Result.Tool != vocab.ToolRead):
 		return ""
 	}
@@ -149,14 +153,6 @@ func (t *Teller) rowText(d *view.Effect, ref string) string {
 	}
 
 	return t.shortRowLine(ref)
-}
-
-func (t *Teller) sentence(text string) string {
-	if text == "" || strings.HasSuffix(text, ".") {
-		return text
-	}
-
-	return "I found " + text + "."
 }
 
 // shortRowLine is a row rendered by its template alone.
