@@ -71,23 +71,10 @@ func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.
 func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made bool, err error) {
 	r, report := c.s.runner, &report{delivery: d, started: time.Now()}
 	ctx = r.observe.begin(ctx, d)
-	s, err := c.following(ctx, d)
-	if s == nil || err != nil {
+	dec, err := c.decideByCode(ctx, d, report)
+	if dec == nil || err != nil {
 		return nil, false, err
 	}
-	report.loaded(s)
-	dec, err := s.decision()
-	if err != nil {
-		return nil, false, err
-	}
-	if frame, err := dec.prepare(); err != nil || frame != nil {
-		return nil, false, err
-	}
-	rec := &recorder{}
-	if err := dec.run(ctx, rec); err != nil {
-		return nil, false, err
-	}
-	report.ran(rec)
 	first := &pg.Batch{}
 	first.Exec("plan as usual", db.PlansReset, nil)
 	if probes(d.Node) {
@@ -96,7 +83,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	if err := first.Later(ctx, c.tx); err != nil {
 		return nil, false, err
 	}
-	next, err = newCommit(s, c.bundle).write(ctx, dec, rec, report)
+	next, err = newCommit(report.s, c.bundle).write(ctx, dec, report)
 	if err != nil {
 		return nil, false, fmt.Errorf("%s in the same transaction: %w", d.Node, err)
 	}
@@ -108,6 +95,27 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	})
 
 	return next, true, nil
+}
+
+// decideByCode returns the next decision, nil if it takes a model or a search.
+func (c *commit) decideByCode(ctx context.Context, d delivery, report *report) (decision, error) {
+	s, err := c.following(ctx, d)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	report.loaded(s)
+	dec, err := s.decision()
+	if err != nil {
+		return nil, err
+	}
+	if frame, err := dec.prepare(); err != nil || frame != nil {
+		return nil, err
+	}
+	rec := &recorder{}
+	err = dec.run(ctx, rec)
+	report.ran(rec)
+
+	return dec, err
 }
 
 // probes reports whether a node's decision names rows, whose versions are read before it.

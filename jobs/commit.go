@@ -41,11 +41,11 @@ type commit struct {
 	reload bool
 }
 
-func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *recorder, report *report) (next *delivery, err error) {
-	c, d := newCommit(s, &bundle{}), s.d
+func (r *Runner) commit(ctx context.Context, dec decision, report *report) (next *delivery, err error) {
+	c, rec := newCommit(report.s, &bundle{}), report.rec
 	err = pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
 		c.tx = tx
-		next, err = c.write(ctx, dec, rec, report)
+		next, err = c.write(ctx, dec, report)
 
 		return err
 	})
@@ -53,10 +53,10 @@ func (r *Runner) commit(ctx context.Context, s *state, dec decision, rec *record
 		err = errors.Join(errStale, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("commit %s: %w", d.Node, errors.Join(err, rec.save(ctx)))
+		return nil, fmt.Errorf("commit %s: %w", report.Node, errors.Join(err, rec.save(ctx)))
 	}
 	rec.stored()
-	r.notifier.Notify(d.TurnID)
+	r.notifier.Notify(report.TurnID)
 	c.report(ctx, r)
 
 	return next, nil
@@ -67,7 +67,7 @@ func newCommit(s *state, in *bundle) *commit {
 }
 
 // write begins with the fence, which fails if the turn has moved on, and with it everything that follows.
-func (c *commit) write(ctx context.Context, dec decision, rec *recorder, report *report) (*delivery, error) {
+func (c *commit) write(ctx context.Context, dec decision, report *report) (*delivery, error) {
 	fence := &pg.Batch{}
 	dec.fence(fence, c)
 	if err := fence.Later(ctx, c.tx); err != nil {
@@ -78,7 +78,7 @@ func (c *commit) write(ctx context.Context, dec decision, rec *recorder, report 
 		return nil, fmt.Errorf("effects: %w", err)
 	}
 
-	return c.finish(ctx, m, rec, time.Since(report.started))
+	return c.finish(ctx, m, report.rec, time.Since(report.started))
 }
 
 // inTurn is a decision in the middle of a turn.
@@ -113,16 +113,24 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if !c.endsTurn() {
 		made.NextNode = &m.next
 	}
-	if d.Node == vocab.NodeAct && m.next == vocab.NodeAct && m.end == nil {
-		// The stored request of a replayed answer may differ from the one built now.
-		c.reload = c.reload || rec.played > 0
-		if c.changed.Round, err = nodes.NewRound(rec.asked, rec.answered); err != nil {
-			return nil, err
-		}
+	if err := c.carryRound(m, rec); err != nil {
+		return nil, err
 	}
 	c.changed.Run = &db.NodeRunListMadeRow{Position: made.Position, Node: made.Node, Step: made.Step, Call: made.Call, Output: made.Output, LlmCallID: made.LlmCallID}
 
 	return c.handOn(ctx, m)
+}
+
+// carryRound keeps the model call that the step's next decision continues. The stored request of a replayed answer may differ
+// from the one built now, so the view is then loaded.
+func (c *commit) carryRound(m move, rec *recorder) (err error) {
+	if c.s.d.Node != vocab.NodeAct || m.next != vocab.NodeAct || m.end != nil {
+		return nil
+	}
+	c.reload = c.reload || rec.played > 0
+	c.changed.Round, err = nodes.NewRound(rec.asked, rec.answered)
+
+	return err
 }
 
 // endsTurn reports whether the decision belongs to the end of the turn.

@@ -37,23 +37,27 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 	for i := range req.Messages {
 		m := &req.Messages[i]
 		complaint := req.Attempt > 1 && i == len(req.Messages)-1 // it may have been joined to results
+		clean := g.ourMessage
 		if i > 0 && (m.Role != llm.RoleTool || complaint) {
-			if err := g.quoted(ctx, m); err != nil {
-				return err
-			}
-
-			continue
+			clean = g.quoted
 		}
-		before := m.Content
-		if err := g.ours(ctx, &m.Content); err != nil {
+		if err := clean(ctx, m); err != nil {
 			return err
-		}
-		if m.Content != before {
-			m.Stable = 0
 		}
 	}
 
 	return nil
+}
+
+// ourMessage cleans a message that code has written. If that changes it, no cache holds its beginning.
+func (g *guard) ourMessage(ctx context.Context, m *llm.Message) error {
+	before := m.Content
+	err := g.ours(ctx, &m.Content)
+	if m.Content != before {
+		m.Stable = 0
+	}
+
+	return err
 }
 
 // ours cleans a text of our own.

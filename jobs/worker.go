@@ -102,33 +102,33 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 	if err != nil {
 		return nil, err
 	}
-	dec, rec, err := r.reach(ctx, s, report)
+	dec, err := r.reach(ctx, s, report)
 	for llm.KindOf(err) == llm.KindContextOverflow && s.shorten() {
-		dec, rec, err = r.reach(ctx, s, report)
+		dec, err = r.reach(ctx, s, report)
 	}
 	if err != nil {
 		return nil, err
 	}
-	next, err = r.commit(ctx, s, dec, rec, report)
+	next, err = r.commit(ctx, dec, report)
 	report.committed()
 
 	return next, err
 }
 
 // reach makes a decision from the view that the prompts show.
-func (r *Runner) reach(ctx context.Context, s *state, report *report) (decision, *recorder, error) {
+func (r *Runner) reach(ctx context.Context, s *state, report *report) (decision, error) {
 	dec, err := s.decision()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	frame, err := dec.prepare()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	rec, err := r.run(ctx, s, dec, frame)
 	report.ran(rec)
 
-	return dec, rec, err
+	return dec, err
 }
 
 // run makes the decision; without a frame, no model is asked. If it fails, an answer that it received is stored here.

@@ -86,15 +86,23 @@ func undoOf(raw json.RawMessage) *UndoRequest {
 			return &UndoRequest{Turn: -1}
 		}
 	}
-	number := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(turn), "turn"))
-	if !isNothing(number) && number != "last" {
-		var err error
-		if u.Turn, err = strconv.Atoi(number); err != nil || u.Turn < 0 {
-			u.Turn = -1
-		}
-	}
+	u.Turn = turnNamed(turn)
 
 	return u
+}
+
+// turnNamed is the number of the turn that a text names, 0 for the last one that wrote, -1 for what is no turn.
+func turnNamed(text string) int {
+	text = strings.TrimSpace(strings.TrimPrefix(strings.ToLower(text), "turn"))
+	if isNothing(text) || text == "last" {
+		return 0
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 0 {
+		return -1
+	}
+
+	return number
 }
 
 // takeBack removes the calls that undo and returns the steps that they are instead, the newest turn first. Planned steps with
