@@ -48,32 +48,37 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 		if q.onDelta != nil {
 			req.OnDelta = q.onDelta(attempt)
 		}
-		resp, err := model.Generate(ctx, req)
-		if err != nil && llm.KindOf(err) != llm.KindInvalidOutput {
-			return nil, fmt.Errorf("%s: ask the model: %w", q.node, err)
-		}
-		var out *T
-		if err == nil {
-			if out, err = q.check(resp); err == nil {
-				return out, nil
-			}
-			if req.OnRefused != nil {
-				req.OnRefused()
-			}
-		}
-		if attempt > maxRepairs {
-			return out, invalidOutput(q.node, err)
-		}
-		if q.shorter != nil && llm.KindOf(err) == llm.KindInvalidOutput {
+		out, resp, complaint, err := q.attempt(ctx, model, req)
+		switch {
+		case err != nil || complaint == nil:
+			return out, err
+		case attempt > maxRepairs:
+			return out, invalidOutput(q.node, complaint)
+		case q.shorter != nil && llm.KindOf(complaint) == llm.KindInvalidOutput:
 			q = *q.shorter
 			if req, err = q.request(); err != nil {
 				return nil, err
 			}
-
-			continue
+		default:
+			req = withComplaint(req, resp, complaint)
 		}
-		req = withComplaint(req, resp, err)
 	}
+}
+
+// attempt asks once. complaint says why the answer cannot be used, err why there is none.
+func (q *question[T]) attempt(ctx context.Context, model llm.Model, req *llm.Request) (out *T, resp *llm.Response, complaint, err error) {
+	resp, err = model.Generate(ctx, req)
+	if llm.KindOf(err) == llm.KindInvalidOutput {
+		return nil, resp, err, nil
+	}
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: ask the model: %w", q.node, err)
+	}
+	if out, complaint = q.check(resp); complaint != nil && req.OnRefused != nil {
+		req.OnRefused()
+	}
+
+	return out, resp, complaint, nil
 }
 
 // invalidOutput keeps the provider's own error, which names who answered.

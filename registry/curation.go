@@ -17,64 +17,43 @@ const pinReason = "pinned"
 // Retain keeps a ref in view beyond the window, ends its exclusion and reverts a demotion. Confidence is 0 to 1, or
 // nil. It does not count as a touch: a ref unused for long moves to the retained tier at once.
 func (r *Registry) Retain(ctx context.Context, ref, reason string, confidence *float32) error {
-	return r.curate(ctx, curation{"retain", "retained", ref, reason}, func(e *Entry) error {
-		e.retain(CleanText(reason, maxReason), confidence)
-		e.Reason = cmp.Or(e.Reason, "kept")
-
-		return nil
+	return r.curate(ctx, curation{"retain", "retained", ref, reason}, func(e *Entry) {
+		e.retain(cmp.Or(CleanText(reason, maxReason), "kept"), confidence)
 	})
 }
 
 // Demote hides a ref until it is touched again. Drafts are refused (ErrRefused): they can be forgotten or excluded.
 func (r *Registry) Demote(ctx context.Context, ref, reason string) error {
-	return r.curate(ctx, curation{"demote", "demoted", ref, reason}, func(e *Entry) error {
-		if e.Pending() {
-			return fmt.Errorf("%s is a draft and cannot be demoted; forget or exclude it: %w", ref, ErrRefused)
-		}
-		e.demote(r.scope.Turn)
-
-		return nil
-	})
+	return r.curate(ctx, curation{"demote", "demoted", ref, reason}, func(e *Entry) { e.demote(r.scope.Turn) })
 }
 
 // Forget discards a ref: it has no tier and does not resolve. The row stays; read again, it gets its old ref back.
 func (r *Registry) Forget(ctx context.Context, ref, reason string) error {
-	return r.curate(ctx, curation{"forget", "dropped", ref, reason}, func(e *Entry) error {
-		e.drop()
-
-		return nil
-	})
+	return r.curate(ctx, curation{"forget", "dropped", ref, reason}, (*Entry).drop)
 }
 
 // Exclude marks a ref as rejected by the user and ends its retention. constraintID names the constraint whose end also
 // ends the exclusion, or is nil.
 func (r *Registry) Exclude(ctx context.Context, ref, reason string, constraintID *uuid.UUID) error {
-	return r.curate(ctx, curation{"exclude", "excluded", ref, reason}, func(e *Entry) error {
-		e.exclude(CleanText(reason, maxReason), constraintID)
-		e.ExcludedReason = cmp.Or(e.ExcludedReason, "rejected")
-
-		return nil
+	return r.curate(ctx, curation{"exclude", "excluded", ref, reason}, func(e *Entry) {
+		e.exclude(cmp.Or(CleanText(reason, maxReason), "rejected"), constraintID)
 	})
 }
 
 // Pin retains a ref for the user, without decay.
 func (r *Registry) Pin(ctx context.Context, ref string) error {
-	return r.curate(ctx, curation{"retain", "retained", ref, pinReason}, func(e *Entry) error {
+	return r.curate(ctx, curation{"retain", "retained", ref, pinReason}, func(e *Entry) {
 		e.retain(pinReason, nil)
 		e.Pinned = true
-
-		return nil
 	})
 }
 
 // Unpin ends a pin; it does nothing to a ref that is not pinned.
 func (r *Registry) Unpin(ctx context.Context, ref string) error {
-	return r.curate(ctx, curation{"expire", "expired", ref, "unpinned"}, func(e *Entry) error {
+	return r.curate(ctx, curation{"expire", "expired", ref, "unpinned"}, func(e *Entry) {
 		if e.Pinned {
 			e.release()
 		}
-
-		return nil
 	})
 }
 
@@ -83,7 +62,7 @@ type curation struct{ action, event, ref, reason string }
 
 // curate changes a ref that resolves and logs the decision, or returns [RefErrors]. A decision that changes nothing is
 // logged but emits no event.
-func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry) error) error {
+func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry)) error {
 	if err := r.lock(ctx); err != nil {
 		return err
 	}
@@ -91,14 +70,11 @@ func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry) erro
 	if err != nil {
 		return err
 	}
-	before := e
-	if err := how(&e); err != nil {
-		return err
+	if c.action == "demote" && e.Pending() {
+		return fmt.Errorf("%s is a draft and cannot be demoted; forget or exclude it: %w", c.ref, ErrRefused)
 	}
-	if !e.equal(&before) {
-		if err := r.write(ctx, []change{{&e, c.event}}); err != nil {
-			return err
-		}
+	if err := r.apply(ctx, []*Entry{&e}, c.event, how); err != nil {
+		return err
 	}
 
 	return r.decide(ctx, c.action, []*Entry{&e}, CleanText(c.reason, maxReason))
