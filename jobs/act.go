@@ -195,23 +195,35 @@ func (c *commit) remember(out *nodes.ActOutput, outcome *crud.Outcome) {
 	refs := []string{}
 	for i := range outcome.Results {
 		result := &outcome.Results[i]
-		c.changed.Registry = c.changed.Registry || result.ErrorCode != "" // what was written before it may have been rolled back
-		if result.Stored != nil {
-			c.changed.Results = append(c.changed.Results, result.Stored)
-		}
-		c.changed.Drafts = c.changed.Drafts || result.Tool == vocab.ToolGenerate || !vocab.Reads(result.Tool) && len(c.s.Drafts) > 0
-		data := map[string]any{"step": c.at.Step, "call": result.Call, "tool": result.Tool, "row_count": result.RowCount}
-		if result.EntityType != "" {
-			data["entity_type"] = result.EntityType
-		}
-		if result.ErrorCode != "" {
-			data["error"] = map[string]any{"code": result.ErrorCode, "message": result.ErrorMessage}
-		}
-		c.events.add("tool.called", data)
+		c.noteChanges(result)
+		c.events.add("tool.called", c.calledData(result))
 		refs = append(refs, result.Refs...)
-		c.changed.Rows = c.changed.Rows || len(result.Changes) > 0
 	}
 	if len(refs) > 0 {
 		c.events.add("entities", map[string]any{"refs": refs})
 	}
+}
+
+// noteChanges tells the next decision what a call changed.
+func (c *commit) noteChanges(result *crud.Result) {
+	changed := &c.changed
+	changed.Registry = changed.Registry || result.ErrorCode != "" // what was written before it may have been rolled back
+	if result.Stored != nil {
+		changed.Results = append(changed.Results, result.Stored)
+	}
+	changed.Drafts = changed.Drafts || result.Tool == vocab.ToolGenerate || !vocab.Reads(result.Tool) && len(c.s.Drafts) > 0
+	changed.Rows = changed.Rows || len(result.Changes) > 0
+}
+
+// calledData is what an event says of a call.
+func (c *commit) calledData(result *crud.Result) map[string]any {
+	data := map[string]any{"step": c.at.Step, "call": result.Call, "tool": result.Tool, "row_count": result.RowCount}
+	if result.EntityType != "" {
+		data["entity_type"] = result.EntityType
+	}
+	if result.ErrorCode != "" {
+		data["error"] = map[string]any{"code": result.ErrorCode, "message": result.ErrorMessage}
+	}
+
+	return data
 }

@@ -67,21 +67,31 @@ func (s *state) keepWaiting(asked *question, done []int32) error {
 		if step.Outcome != nil || step.Step <= s.Step().Step || slices.Contains(done, step.Step) {
 			continue
 		}
-		waits := nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs}
-		if len(step.Calls) > 0 {
-			if err := json.Unmarshal(step.Calls, &waits.Calls); err != nil {
-				return fmt.Errorf("keep the calls of a step: %w", err)
-			}
+		waits, err := asPlanned(step)
+		if err != nil {
+			return err
 		}
-		for _, ref := range s.rowsChangedIn(&waits) {
+		for _, ref := range s.rowsChangedIn(waits) {
 			if version := s.rowVersion(ref); version != "" {
 				asked.Seen[ref] = version
 			}
 		}
-		asked.Rest = append(asked.Rest, waits)
+		asked.Rest = append(asked.Rest, *waits)
 	}
 
 	return nil
+}
+
+// asPlanned is a stored step as a plan has it.
+func asPlanned(step *db.TurnSteps) (*nodes.Step, error) {
+	planned := &nodes.Step{Type: string(step.StepType), Subdomain: step.Subdomain, Description: step.Description, Refs: step.Refs, Needs: step.Needs}
+	if len(step.Calls) > 0 {
+		if err := json.Unmarshal(step.Calls, &planned.Calls); err != nil {
+			return nil, fmt.Errorf("read the calls of a step: %w", err)
+		}
+	}
+
+	return planned, nil
 }
 
 // rowVersion is the version in which the conversation last saw a row, "" if it has seen none.

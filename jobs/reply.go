@@ -120,22 +120,25 @@ func (s *state) done() nodes.Done {
 		Curated: c.ClearAll || len(c.Retain)+len(c.Demote)+len(c.Forget)+len(c.Exclude)+len(out.Constraints) > 0, States: s.Domain.States(),
 	}
 	for _, run := range s.Runs {
-		made := run.Acted
-		if made == nil || made.Failed() {
-			continue
-		}
-		if made.Undo != "" && (done.Undo == "" || done.Undo == vocab.CanBeUndone) {
-			done.Undo = made.Undo
-		}
-		done.Company = strings.TrimSpace(done.Company + " " + made.Company)
-		for _, r := range made.Results {
-			changed := r.RowCount > 0
-			done.Drafted = done.Drafted || changed && r.Tool == vocab.ToolGenerate
-			done.Wrote = done.Wrote || s.Domain.Operation(r.Tool) != nil || changed && (vocab.Writes(r.Tool) || r.Tool == vocab.ToolUndo)
+		if run.Acted != nil && !run.Acted.Failed() {
+			s.addDone(&done, run.Acted)
 		}
 	}
 
 	return done
+}
+
+// addDone adds what a decision of Act did. That all can be undone is said only if nothing else is to be said of it.
+func (s *state) addDone(done *nodes.Done, made *view.Acted) {
+	if made.Undo != "" && (done.Undo == "" || done.Undo == vocab.CanBeUndone) {
+		done.Undo = made.Undo
+	}
+	done.Company = strings.TrimSpace(done.Company + " " + made.Company)
+	for _, r := range made.Results {
+		changed := r.RowCount > 0
+		done.Drafted = done.Drafted || changed && r.Tool == vocab.ToolGenerate
+		done.Wrote = done.Wrote || s.Domain.Operation(r.Tool) != nil || changed && (vocab.Writes(r.Tool) || r.Tool == vocab.ToolUndo)
+	}
 }
 
 // run streams the reply. If the model stays unreachable, only its wording is lost: the work is done, and the user must

@@ -187,31 +187,33 @@ func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 	if d.Node == vocab.NodeSummarize {
 		return r.finishSummary(ctx, d.TurnID)
 	}
-	q := db.New()
-	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
-		turn, err := q.TurnGet(ctx, tx, d.TurnID)
-		if err != nil {
-			return err
-		}
-		if _, err := q.SessionLock(ctx, tx, turn.SessionID); err != nil {
-			return err
-		}
-		if _, err := q.TurnHold(ctx, tx, &db.TurnHoldParams{ID: d.TurnID, Position: int32(d.Position)}); err != nil {
-			return err
-		}
-		if o.code == codeTimedOut {
-			if o.text, err = r.overdue(ctx, tx, turn); err != nil {
-				return err
-			}
-		}
-		_, err = q.TurnEnd(ctx, tx, &db.TurnEndParams{TurnID: d.TurnID, Status: db.TurnStatusFailed, Code: o.code, Message: cmp.Or(o.text, sentences[o.code])})
-
-		return err
-	})
+	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error { return r.failTurn(ctx, tx, d, o) })
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("end the turn: %w", err)
 	}
 	r.notifier.Notify(d.TurnID)
 
 	return nil
+}
+
+func (r *Runner) failTurn(ctx context.Context, tx pgx.Tx, d delivery, o outcome) error {
+	q := db.New()
+	turn, err := q.TurnGet(ctx, tx, d.TurnID)
+	if err != nil {
+		return err
+	}
+	if _, err := q.SessionLock(ctx, tx, turn.SessionID); err != nil {
+		return err
+	}
+	if _, err := q.TurnHold(ctx, tx, &db.TurnHoldParams{ID: d.TurnID, Position: int32(d.Position)}); err != nil {
+		return err
+	}
+	if o.code == codeTimedOut {
+		if o.text, err = r.overdue(ctx, tx, turn); err != nil {
+			return err
+		}
+	}
+	_, err = q.TurnEnd(ctx, tx, &db.TurnEndParams{TurnID: d.TurnID, Status: db.TurnStatusFailed, Code: o.code, Message: cmp.Or(o.text, sentences[o.code])})
+
+	return err
 }

@@ -112,9 +112,7 @@ func (t *page) show(r *view.Row, detailed bool) {
 	}
 	for _, refs := range r.Children {
 		for _, ref := range refs {
-			if below := t.Rows.ByRef[ref]; below != nil {
-				t.show(below, true)
-			}
+			t.show(t.Rows.ByRef[ref], true)
 		}
 	}
 }
@@ -160,17 +158,13 @@ func (t *page) detail(r *view.Row) string {
 	}
 	for _, child := range r.Kind.Children {
 		table := child.Entity.Table
-		if len(r.Children[table])+len(r.Loose[table]) == 0 {
-			continue
+		if len(r.Children[table])+len(r.Loose[table]) > 0 {
+			b.WriteString(table + ":\n")
 		}
-		b.WriteString(table + ":\n")
 		for _, ref := range r.Children[table] {
-			if below := t.Rows.ByRef[ref]; below != nil {
-				b.WriteString("- " + t.DisplayLine(below, child.FK.Name) + "\n")
-				for _, line := range t.InnerParts(below) {
-					b.WriteString(line + "\n")
-				}
-			}
+			below := t.Rows.ByRef[ref]
+			lines := append([]string{"- " + t.DisplayLine(below, child.FK.Name)}, t.InnerParts(below)...)
+			b.WriteString(strings.Join(lines, "\n") + "\n")
 		}
 		for _, item := range r.Loose[table] {
 			b.WriteString("- " + clean.JSON(item) + "\n")

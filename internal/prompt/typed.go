@@ -55,9 +55,7 @@ func (t *page) typedEntity(e *view.Entity) nodes.Entity {
 	for table, refs := range r.Children {
 		out.Children[table] = []map[string]any{}
 		for _, ref := range refs {
-			if child := t.Rows.ByRef[ref]; child != nil {
-				out.Children[table] = append(out.Children[table], child.Columns)
-			}
+			out.Children[table] = append(out.Children[table], t.Rows.ByRef[ref].Columns)
 		}
 		for _, item := range r.Loose[table] {
 			if columns, ok := item.(map[string]any); ok {

@@ -370,9 +370,7 @@ func (t *Teller) innerParts(r *view.Row, mark string, to hearer) (lines []string
 func (t *Teller) eachPart(r *view.Row, f func(part *view.Row, column string)) {
 	for _, child := range r.Kind.Children {
 		for _, ref := range r.Children[child.Entity.Table] {
-			if part := t.Rows.ByRef[ref]; part != nil {
-				f(part, child.FK.Name)
-			}
+			f(t.Rows.ByRef[ref], child.FK.Name)
 		}
 	}
 }

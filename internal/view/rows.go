@@ -40,7 +40,7 @@ type Row struct {
 	Ref      string
 	Kind     *domain.Entity
 	Columns  map[string]any
-	Children map[string][]string // child table -> refs, in order
+	Children map[string][]string // child table -> refs, in order; each has a row too
 	Loose    map[string][]any    // child rows without a ref
 	Turn     int                 // turn of its newest value
 	Step     int
