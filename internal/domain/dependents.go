@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -104,40 +105,42 @@ type reach struct {
 
 // bindUnseen finds what deleting a row would delete invisibly.
 func (b *binder) bindUnseen() {
-	bases, of := []uint32{}, map[uint32][]*typeBinder{}
+	of := map[uint32][]*typeBinder{} // by their tables, those below views too
 	for _, t := range b.types {
-		if !t.table.View {
-			bases, of[t.table.OID] = append(bases, t.table.OID), append(of[t.table.OID], t)
-		}
-		for oid := range t.table.bases {
-			bases, of[oid] = append(bases, oid), append(of[oid], t)
+		for _, oid := range append(slices.Collect(maps.Keys(t.table.bases)), t.table.OID) {
+			of[oid] = append(of[oid], t)
 		}
 	}
 	var r reach
 	into := []any{&r.Target, &r.From, &r.OnDelete, &r.Table, &r.Name, &r.Numbers, &r.Columns, &r.Referenced}
 
 	b.ask("read what depends on rows", func() error {
-		return eachRow(b.ctx, b.tx, "foreign keys", reachingSQL, []any{bases}, into, func() error {
+		return eachRow(b.ctx, b.tx, "foreign keys", reachingSQL, []any{slices.Collect(maps.Keys(of))}, into, func() error {
 			for _, t := range of[r.Target] {
-				unseen := t.unseenBy(&r)
-				for _, holder := range of[r.From] {
-					if by := holder.columnFor(t.Entity, &r); by != nil {
-						unseen.Shown, unseen.By = holder.Entity, by
-
-						break
-					}
-				}
-				switch {
-				case unseen.Shown == nil:
-					t.Unseen = append(t.Unseen, unseen)
-				case unseen.Shown.View && unseen.By != unseen.Shown.Owner: // first: a deletion that takes them is asked about
-					t.Unseen = slices.Insert(t.Unseen, 0, unseen)
-				}
+				t.noteUnseen(&r, of[r.From])
 			}
 
 			return nil
 		})
 	})
+}
+
+// noteUnseen notes a foreign key to the type, unless a type shows all rows that hold it.
+func (b *typeBinder) noteUnseen(r *reach, holders []*typeBinder) {
+	unseen := b.unseenBy(r)
+	for _, holder := range holders {
+		if by := holder.columnFor(b.Entity, r); by != nil {
+			unseen.Shown, unseen.By = holder.Entity, by
+
+			break
+		}
+	}
+	switch {
+	case unseen.Shown == nil:
+		b.Unseen = append(b.Unseen, unseen)
+	case unseen.Shown.View && unseen.By != unseen.Shown.Owner: // first: a deletion that takes them is asked about
+		b.Unseen = slices.Insert(b.Unseen, 0, unseen)
+	}
 }
 
 // unseenBy names the columns of the type that rows reference, if it shows them.

@@ -304,26 +304,39 @@ func uniqueType(table string, taken map[string]bool) string {
 // findParent finds the one entity with whose rows this one's are deleted, if there is exactly one. What goes with a person's
 // account is no part of it: all that the person has would be.
 func (e *initEntity) findParent() {
-	var parent *initEntity
+	var parents []*initEntity
 	for _, fk := range e.Table.foreignKeys {
-		target := e.target(fk)
-		if target == nil || target == e || target.Reference || e.source != nil && target.Table == e.source.accounts || fk.OnDelete != "cascade" || e.Table.mayBeNull(fk.Columns) ||
-			e.source != nil && e.source.refColumn(e.Table, fk) == "" {
-			continue
+		if target := e.target(fk); target != nil && e.goesWith(target, fk) && !slices.Contains(parents, target) {
+			parents = append(parents, target)
 		}
-		if parent != nil && parent != target {
-			return
-		}
-		parent = target
 	}
-	for above := parent; above != nil; above = above.Parent {
+	if len(parents) != 1 {
+		return
+	}
+	for above := parents[0]; above != nil; above = above.Parent {
 		if above == e { // tables that reference each other in a cycle
 			return
 		}
 	}
-	if e.Parent = parent; parent != nil {
-		parent.Children = append(parent.Children, e)
+	e.Parent = parents[0]
+	e.Parent.Children = append(e.Parent.Children, e)
+}
+
+// goesWith reports whether each row is deleted with the row that a foreign key leads to.
+func (e *initEntity) goesWith(target *initEntity, fk catalogFK) bool {
+	account := e.source != nil && target.Table == e.source.accounts
+	whole := target != e && !target.Reference && !account
+
+	return whole && fk.OnDelete == "cascade" && !e.Table.mayBeNull(fk.Columns) && len(e.refColumns(fk)) > 0
+}
+
+// refColumns are the columns that hold a foreign key: of a view one or none, which may combine several.
+func (e *initEntity) refColumns(fk catalogFK) []string {
+	if e.source == nil {
+		return fk.Columns
 	}
+
+	return nonEmpty(e.source.refColumn(e.Table, fk))
 }
 
 // target is the entity that a foreign key leads to, nil if there is none.
@@ -337,23 +350,19 @@ func (e *initEntity) findColumns() {
 	e.refs = map[string]*initEntity{}
 	for _, fk := range e.Table.foreignKeys {
 		target := e.target(fk)
-		switch {
-		case target == nil:
-		case e.source == nil:
-			for _, name := range fk.Columns {
-				if name != owner {
-					e.refs[name] = target
-				}
-			}
-		default:
-			if name := e.source.refColumn(e.Table, fk); name != "" && name != owner {
+		if target == nil {
+			continue
+		}
+		for _, name := range e.refColumns(fk) {
+			if name != owner {
 				e.refs[name] = target
 			}
 		}
 	}
 	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {
-		return c.Name == owner || isSecret(c) || e.pointsByName(c) || e.refs[c.Name] != nil || e.Table.holdsIdentifiers(c) || slices.Contains(e.Table.primary, c.Name) && !e.tellsRow(c) ||
-			e.isContact(c) || e.setAtChange(c) || c.Kind == KindVector || isBookkeeping(c.Name) || goneNames.MatchString(snake(c.Name))
+		key := c.Name == owner || e.refs[c.Name] != nil || slices.Contains(e.Table.primary, c.Name) && !e.tellsRow(c)
+
+		return key || e.willBeHidden(c) || e.setAtChange(c) || goneNames.MatchString(snake(c.Name))
 	})
 }
 

@@ -37,28 +37,36 @@ func (w *initWriter) peopleTable() string {
 
 // commonOwner is the column that says whose the rows of most tables are, and how many have it.
 func (w *initWriter) commonOwner() (owner string, tables int) {
-	counts, having := map[string]int{}, map[string]int{}
+	points, having := map[string]int{}, map[string]int{}
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
 			if w.seemsOwner(t, c) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
 				having[c.Name]++
-				counts[c.Name] += 2
-				if !c.Nullable { // an approved_by that may be null says less than one user_id, however many tables have it
-					counts[c.Name] += 2 * len(w.cat.tables)
-				}
-				if ownerNames.MatchString(snake(c.Name)) {
-					counts[c.Name]++
-				}
+				points[c.Name] += w.ownerPoints(c)
 			}
 		}
 	}
-	for _, name := range sortedKeys(counts) {
-		if owner == "" || counts[name] > counts[owner] {
+	for _, name := range sortedKeys(points) {
+		if owner == "" || points[name] > points[owner] {
 			owner = name
 		}
 	}
 
 	return owner, having[owner]
+}
+
+// ownerPoints is how much a column speaks for its name: an approved_by that may be null less than one user_id, however many
+// tables have it.
+func (w *initWriter) ownerPoints(c *Column) int {
+	points := 2
+	if !c.Nullable {
+		points += 2 * len(w.cat.tables)
+	}
+	if ownerNames.MatchString(snake(c.Name)) {
+		points++
+	}
+
+	return points
 }
 
 // seemsOwner reports whether a column seems to say whose its rows are.

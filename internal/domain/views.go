@@ -126,48 +126,52 @@ type handOver struct {
 
 // newViewedType checks a type and collects what its view needs.
 func (s *source) newViewedType(e *EntityDecl) (*viewedType, error) {
-	t := s.cat.table(e.Table)
-	if t == nil {
-		return nil, fmt.Errorf("table %s.%s does not exist", s.decl.Source.Schema, e.Table)
+	v := &viewedType{source: s, Decl: e, Table: s.cat.table(e.Table)}
+	if err := v.check(); err != nil {
+		return nil, err
 	}
-	if why := s.whyNoView(t); why != "" {
-		return nil, fmt.Errorf("%s: %s", t.Name, why)
-	}
-	if t.View && len(e.Writes) > 0 {
-		return nil, fmt.Errorf("%s: writes: %s is itself a view, of which rows are only read; declare an operation for what is to be changed", e.Type, t.Name)
-	}
-	if (e.may(Create) || e.may(Update)) && len(e.Columns) == 0 {
-		return nil, fmt.Errorf("%s: writes: no columns; name under columns those that may be written", e.Type)
-	}
-	v := &viewedType{
-		source: s, Decl: e, Table: t,
-		HandOver: handOver{s.function(t.Name+"_write") + "()", t.Owner, s.account != nil},
-	}
-	if e.may(Create) && s.createsNobodys(t) {
-		return nil, fmt.Errorf("%s: writes: a row that is created would have no members, and so be nobody's; declare an operation that creates both", e.Type)
-	}
-	for _, name := range e.Columns {
-		if !v.hasColumn(name) {
-			return nil, fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
-		}
-	}
-	for _, name := range e.Fills.columns() {
-		if t.column(name) == nil {
-			return nil, fmt.Errorf("%s: fills: column %s does not exist in %s", e.Type, name, t.Name)
-		}
-	}
-	if e.Gone != "" && !marksGone(t.column(e.Gone)) {
-		return nil, fmt.Errorf("%s: gone: %s is neither a time that may be null nor true or false", e.Type, e.Gone)
-	}
-	v.Present = s.present(t, "t")
+	v.HandOver = handOver{s.function(v.Table.Name+"_write") + "()", v.Table.Owner, s.account != nil}
+	v.Present = s.present(v.Table, "t")
 	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.mayBeRestored(e) || len(v.Released()) > 0, v.whyByFunction(), v.restoredColumns()
 	var err error
 	if !e.Reference || v.Written && v.ByFunction != "" {
-		v.Owned, err = s.ownedSQL(t, "t", 1)
+		v.Owned, err = s.ownedSQL(v.Table, "t", 1)
 	}
 	v.noteRemarks()
 
 	return v, err
+}
+
+// check refuses what no view can do.
+func (v *viewedType) check() error {
+	e, t := v.Decl, v.Table
+	if t == nil {
+		return fmt.Errorf("table %s.%s does not exist", v.decl.Source.Schema, e.Table)
+	}
+	switch why := v.whyNoView(t); {
+	case why != "":
+		return fmt.Errorf("%s: %s", t.Name, why)
+	case t.View && len(e.Writes) > 0:
+		return fmt.Errorf("%s: writes: %s is itself a view, of which rows are only read; declare an operation for what is to be changed", e.Type, t.Name)
+	case (e.may(Create) || e.may(Update)) && len(e.Columns) == 0:
+		return fmt.Errorf("%s: writes: no columns; name under columns those that may be written", e.Type)
+	case e.may(Create) && v.createsNobodys(t):
+		return fmt.Errorf("%s: writes: a row that is created would have no members, and so be nobody's; declare an operation that creates both", e.Type)
+	case e.Gone != "" && !marksGone(t.column(e.Gone)):
+		return fmt.Errorf("%s: gone: %s is neither a time that may be null nor true or false", e.Type, e.Gone)
+	}
+	for _, name := range e.Columns {
+		if !v.hasColumn(name) {
+			return fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
+		}
+	}
+	for _, name := range e.Fills.columns() {
+		if t.column(name) == nil {
+			return fmt.Errorf("%s: fills: column %s does not exist in %s", e.Type, name, t.Name)
+		}
+	}
+
+	return nil
 }
 
 func (s *source) view(t *catalogTable) string { return quote(s.decl.Schema, t.Name) }
