@@ -11,7 +11,7 @@ import (
 // include the owner: Postgres checks foreign keys without row-level security, so a plain one accepts another tenant's
 // key.
 func (b *typeBinder) bindForeignKeys() {
-	plain := map[*Column]*Entity{}
+	plain, safe := map[*Column]*Entity{}, map[*Column]bool{b.Owner: true} // the owner column itself cannot reference another user's row
 	for _, fk := range b.table.foreignKeys {
 		column, target, composite := b.foreignKey(fk)
 		if column == nil {
@@ -22,31 +22,29 @@ func (b *typeBinder) bindForeignKeys() {
 		if column.FK == nil || composite {
 			column.FK = target
 		}
-		if target.Entity == nil {
-			continue
+		if owned := target.Entity != nil && target.Entity.Owner != nil; owned && plain[column] == nil {
+			plain[column] = target.Entity
 		}
-		switch {
-		case composite, column == b.Owner: // the owner column itself cannot reference another user's row
-			plain[column] = nil
-		case b.table.View: // its view or trigger refuses rows that the user cannot see
-		case target.Entity.Owner != nil:
-			if _, seen := plain[column]; !seen {
-				plain[column] = target.Entity
-			}
-		}
+		safe[column] = safe[column] || composite
 	}
 	b.bindReferences()
 	for _, c := range b.Columns {
-		switch target := plain[c]; {
-		case target == nil:
-		case target.Owner == target.Key:
-			b.problemf("table", "foreign key %s.%s can name another user's %s, and no policy hides that; hide the column, or leave the type %s out",
-				b.Table, c.Name, target.Name, target.Type)
-		default:
-			b.problemf("table", "foreign key %s.%s to %s does not carry the owner; make it (%s, %s) REFERENCES %s (%s, %s)",
-				b.Table, c.Name, target.Table, b.Owner.nameOr("its owner"), c.Name, target.Table, target.Owner.nameOr("its owner"), target.Key.nameOr("its key"))
+		if target := plain[c]; target != nil && !safe[c] && !b.table.View { // a view or its trigger refuses rows that the user cannot see
+			b.refusePlainKey(c, target)
 		}
 	}
+}
+
+// refusePlainKey reports a foreign key that accepts another tenant's row.
+func (b *typeBinder) refusePlainKey(c *Column, target *Entity) {
+	if target.Owner == target.Key {
+		b.problemf("table", "foreign key %s.%s can name another user's %s, and no policy hides that; hide the column, or leave the type %s out",
+			b.Table, c.Name, target.Name, target.Type)
+
+		return
+	}
+	b.problemf("table", "foreign key %s.%s to %s does not carry the owner; make it (%s, %s) REFERENCES %s (%s, %s)",
+		b.Table, c.Name, target.Table, b.Owner.nameOr("its owner"), c.Name, target.Table, target.Owner.nameOr("its owner"), target.Key.nameOr("its key"))
 }
 
 // hideKeys hides the columns of a foreign key that no single ref can represent.

@@ -23,24 +23,28 @@ func (b *binder) checkWords() {
 
 func (b *binder) bindSubdomains() {
 	seen := map[string]string{}
-	for i, decl := range b.decl.Subdomains {
-		at := fmt.Sprintf("$.subdomains[%d]", i)
-		b.domain.Subdomains = append(b.domain.Subdomains, &decl)
-		if decl.Name == "" {
-			b.problemf(at, "a subdomain has no name")
+	for i := range b.decl.Subdomains {
+		b.bindSubdomain(fmt.Sprintf("$.subdomains[%d]", i), &b.decl.Subdomains[i], seen)
+	}
+}
+
+// bindSubdomain binds one. seen are the words of those before it.
+func (b *binder) bindSubdomain(at string, decl *Subdomain, seen map[string]string) {
+	b.domain.Subdomains = append(b.domain.Subdomains, decl)
+	if decl.Name == "" {
+		b.problemf(at, "a subdomain has no name")
+	}
+	for _, word := range append([]string{decl.Name}, decl.Aliases...) {
+		if holder := claim(seen, word, decl.Name); holder != decl.Name {
+			b.problemf(at, "subdomain %s: %q stands for %s already", decl.Name, word, holder)
 		}
-		for _, word := range append([]string{decl.Name}, decl.Aliases...) {
-			if holder := claim(seen, word, decl.Name); holder != decl.Name {
-				b.problemf(at, "subdomain %s: %q stands for %s already", decl.Name, word, holder)
-			}
-		}
-		if len(decl.Tables) == 0 {
-			b.problemf(at, "subdomain %s has no tables", decl.Name)
-		}
-		for _, table := range slices.Concat(decl.Tables, decl.Readable) {
-			if b.domain.ByTable(table) == nil {
-				b.problemf(at+".tables", "subdomain %s: no entity type has the table %s", decl.Name, table)
-			}
+	}
+	if len(decl.Tables) == 0 {
+		b.problemf(at, "subdomain %s has no tables", decl.Name)
+	}
+	for _, table := range slices.Concat(decl.Tables, decl.Readable) {
+		if b.domain.ByTable(table) == nil {
+			b.problemf(at+".tables", "subdomain %s: no entity type has the table %s", decl.Name, table)
 		}
 	}
 }

@@ -35,18 +35,15 @@ func (b *typeBinder) bindWrites() {
 			b.problemf(fmt.Sprintf("writes[%d]", n), "writes: %q is none of create, update, delete", verb)
 		}
 	}
-	for _, verb := range Verbs() {
-		if b.own.may(verb) {
-			b.Writes = append(b.Writes, verb)
-		}
-	}
+	b.Writes = slices.DeleteFunc(Verbs(), func(verb Verb) bool { return !b.own.may(verb) })
 	if b.Reference && len(b.Writes) > 0 {
 		b.problemf("writes", "writes: %s is shared by all users, and nothing of it may be written", b.Table)
 	}
 	sets := b.May(Create) || b.May(Update)
-	if sets && len(b.own.Columns) == 0 {
+	switch named := len(b.own.Columns) > 0; {
+	case sets && !named:
 		b.problemf("writes", "writes: no columns; name under columns those that may be written")
-	} else if !sets && len(b.own.Columns) > 0 {
+	case named && !sets:
 		b.problemf("columns", "columns: they are written by create and update, and writes allows neither")
 	}
 	b.bindWritable()
@@ -82,18 +79,10 @@ func (b *typeBinder) bindWritable() {
 		if !b.columnsExist(field, name) {
 			continue
 		}
-		switch c := b.Column(name); {
-		case c == b.Key:
-			b.problemf(field, "columns: %s is the key, which nobody writes", name)
-		case c == b.Owner:
-			b.problemf(field, "columns: %s is the owner, which nobody writes", name)
-		case c.Generated:
-			b.problemf(field, "columns: %s is computed", name)
-		case c.Kind == KindVector:
-			b.problemf(field, "columns: %s is %s, which no model can write", name, c.Type)
-		case c.Hidden:
-			b.problemf(field, "columns: %s is hidden from models", name)
-		default:
+		c := b.Column(name)
+		if why := b.whyNotWritable(c); why != "" {
+			b.problemf(field, "columns: %s is %s", name, why)
+		} else {
 			c.Writable = true
 		}
 	}
@@ -107,6 +96,24 @@ func (b *typeBinder) bindWritable() {
 	}
 	if (b.Merge != nil || b.Singleton) && b.May(Create) && !b.May(Update) {
 		b.problemf("writes", "writes: creating a row may add to one that is there, so update has to be allowed too")
+	}
+}
+
+// whyNotWritable says what a column is that no model writes, "" for one that may be written.
+func (b *typeBinder) whyNotWritable(c *Column) string {
+	switch {
+	case c == b.Key:
+		return "the key, which nobody writes"
+	case c == b.Owner:
+		return "the owner, which nobody writes"
+	case c.Generated:
+		return "computed"
+	case c.Kind == KindVector:
+		return c.Type + ", which no model can write"
+	case c.Hidden:
+		return "hidden from models"
+	default:
+		return ""
 	}
 }
 

@@ -193,24 +193,13 @@ func (w *initWriter) choose() {
 }
 
 func (w *initWriter) whyLeftOut(t *catalogTable) string {
-	kind, id := t.loosePair()
 	switch {
 	case bookkeeping.MatchString(t.Name) || strings.HasPrefix(t.Name, "_") && len(t.foreignKeys) < 2: // with two, it says which rows belong together
 		return "bookkeeping of another tool"
 	case opensDoors(t):
 		return "by its name, its rows let people or programs in"
-	case w.source != nil && !w.source.hasOwner(t) && id != nil:
-		return fmt.Sprintf("its rows are those of the rows that %s with %s names, and no foreign key says whose these are; declare a view of yours that does", kind.Name, id.Name)
-	case w.source != nil && w.source.whyNoView(t) != "":
-		return w.source.whyNoView(t)
-	case w.source != nil && w.partOf(t, map[*catalogTable]bool{}) != "":
-		return fmt.Sprintf("each of its rows is that of one row of %s, and shared, everybody would see all of them; if they may, declare it reference: true", w.partOf(t, map[*catalogTable]bool{}))
-	case w.source != nil && w.memberTable(t) != "":
-		return fmt.Sprintf("its rows are those of some of the people whom %s names; members: [{table: %[1]s, where: \"...\"}] says of which", w.memberTable(t))
-	case w.source != nil && !w.source.hasOwner(t) && !w.isUsed(t, map[*catalogTable]bool{}):
-		return "no foreign key connects it to its rows' owners; if all users may see all of it, declare it reference: true"
 	case w.source != nil:
-		return ""
+		return w.whyNotViewed(t)
 	case w.ownsRows(t):
 		return "it holds the tenants themselves"
 	case len(t.primary) != 1:
@@ -219,6 +208,26 @@ func (w *initWriter) whyLeftOut(t *catalogTable) string {
 		return "its key is neither uuid nor an integer nor text"
 	case !t.TenantSelect && w.someReadable():
 		return "alfred_tenant may not read it, though it may read others"
+	default:
+		return ""
+	}
+}
+
+// whyNotViewed says why a table gets no view, "" if it gets one: above all, why its rows may not be shown to everybody.
+func (w *initWriter) whyNotViewed(t *catalogTable) string {
+	owned := w.source.hasOwner(t)
+	kind, id := t.loosePair()
+	switch whole, members, no := w.partOf(t, map[*catalogTable]bool{}), w.memberTable(t), w.source.whyNoView(t); {
+	case !owned && id != nil:
+		return fmt.Sprintf("its rows are those of the rows that %s with %s names, and no foreign key says whose these are; declare a view of yours that does", kind.Name, id.Name)
+	case no != "":
+		return no
+	case whole != "":
+		return fmt.Sprintf("each of its rows is that of one row of %s, and shared, everybody would see all of them; if they may, declare it reference: true", whole)
+	case members != "":
+		return fmt.Sprintf("its rows are those of some of the people whom %s names; members: [{table: %[1]s, where: \"...\"}] says of which", members)
+	case !owned && !w.isUsed(t, map[*catalogTable]bool{}):
+		return "no foreign key connects it to its rows' owners; if all users may see all of it, declare it reference: true"
 	default:
 		return ""
 	}

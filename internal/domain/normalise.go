@@ -81,22 +81,17 @@ func New(d Domain) *Domain {
 	for _, e := range d.Entities {
 		d.byType[e.Type] = e
 		d.byTable[e.Table] = e
+		claim(d.entityWords, e.Type, e)
+		claim(d.entityWords, e.Table, e)
 		for _, c := range e.Columns {
 			for _, word := range c.Enum {
 				d.states[strings.ToLower(word)] = true
 			}
 		}
 	}
-
-	// Types and tables first: an alias never hides another entity's own name.
-	for _, words := range []func(*Entity) []string{
-		func(e *Entity) []string { return []string{e.Type, e.Table} },
-		func(e *Entity) []string { return append([]string{e.Name, e.Plural}, e.Aliases...) },
-	} {
-		for _, e := range d.Entities {
-			for _, word := range words(e) {
-				claim(d.entityWords, word, e)
-			}
+	for _, e := range d.Entities { // after all types and tables: an alias never hides another entity's own name
+		for _, word := range append([]string{e.Name, e.Plural}, e.Aliases...) {
+			claim(d.entityWords, word, e)
 		}
 	}
 	for _, s := range d.Subdomains {
