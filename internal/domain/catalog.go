@@ -162,6 +162,17 @@ func collectStructs[T any](ctx context.Context, tx pgx.Tx, what, sql string, arg
 	return found, nil
 }
 
+// values runs a query of one column.
+func values[T any](ctx context.Context, tx pgx.Tx, what, sql string, args ...any) ([]T, error) {
+	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are collected
+	found, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+
+	return found, nil
+}
+
 // eachRow runs a query and calls read for each row, once it is scanned into the given variables.
 func eachRow(ctx context.Context, tx pgx.Tx, what, sql string, args, into []any, read func() error) error {
 	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are read

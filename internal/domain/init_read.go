@@ -17,10 +17,10 @@ import (
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 	w.keys, w.blank, w.kinds, w.words = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}, map[*Column][]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
-	rows, _ := tx.Query(ctx, "SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name)) // a failed query shows when its rows are collected
-	open, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	open, err := values[string](ctx, tx, "init domain",
+		"SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name))
 	if err != nil {
-		return fmt.Errorf("init domain: %w", err)
+		return err
 	}
 	for _, t := range w.cat.tables {
 		if t.View || !slices.Contains(open, name(t)) {
@@ -32,20 +32,14 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 		} else if err != nil {
 			return err
 		}
-		if err := w.readWords(ctx, tx, t); err != nil {
-			return err
-		}
 	}
-	rows, _ = tx.Query(ctx, sequencesSQL, w.Schema) // as above
-	if w.sequences, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-		return fmt.Errorf("init domain: read sequences: %w", err)
-	}
+	w.sequences, err = values[string](ctx, tx, "init domain: read sequences", sequencesSQL, w.Schema)
 
-	return nil
+	return err
 }
 
 func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds} {
+	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds, w.readWords} {
 		if err := read(ctx, tx, t); err != nil {
 			return err
 		}
@@ -55,18 +49,13 @@ func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable)
 }
 
 // readKeys samples the keys that are texts: by them, init tells those that programs make up.
-func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	if len(t.primary) != 1 || t.column(t.primary[0]).Kind != KindText {
-		return nil
+func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) (err error) {
+	if len(t.primary) == 1 && t.column(t.primary[0]).Kind == KindText {
+		w.keys[t], err = values[string](ctx, tx, "init domain: read keys of "+t.Name,
+			fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), quote(w.Schema, t.Name)))
 	}
-	rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), quote(w.Schema, t.Name))) // as above
-	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("init domain: read keys of %s: %w", t.Name, err)
-	}
-	w.keys[t] = found
 
-	return nil
+	return err
 }
 
 // readBlank finds the texts that may not be null and are empty in some rows: that is what programs write, Django for one, where
@@ -96,14 +85,11 @@ func (w *initWriter) readKinds(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 	if kind == nil || kind.Kind != KindText {
 		return nil
 	}
-	rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT DISTINCT %s::text FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL", quote(kind.Name), quote(w.Schema, t.Name))) // as above
-	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("init domain: read types of %s: %w", t.Name, err)
-	}
+	found, err := values[string](ctx, tx, "init domain: read types of "+t.Name,
+		fmt.Sprintf("SELECT DISTINCT %s::text FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL", quote(kind.Name), quote(w.Schema, t.Name)))
 	w.kinds[t] = each(found, func(name string) string { return Fold(snake(lastWord.FindString(name))) })
 
-	return nil
+	return err
 }
 
 var lastWord = regexp.MustCompile(`\w*$`)
@@ -119,7 +105,7 @@ func (w *initWriter) readWords(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 		if c.Kind != KindText || c.Form != "" || len(c.Enum) > 0 || t.unique(c.Name) || t.references(c) || !codedNames.MatchString(snake(c.Name)) {
 			continue
 		}
-		rows, _ := tx.Query(ctx, fmt.Sprintf(wordsSQL, quote(c.Name), quote(w.Schema, t.Name))) // as above
+		rows, _ := tx.Query(ctx, fmt.Sprintf(wordsSQL, quote(c.Name), quote(w.Schema, t.Name))) // a failed query shows when its rows are collected
 		found, err := pgx.CollectRows(rows, pgx.RowTo[[]string])
 		if err != nil {
 			return fmt.Errorf("init domain: read words of %s.%s: %w", t.Name, c.Name, err)

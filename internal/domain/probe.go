@@ -84,7 +84,7 @@ func (p *prober) findUsers(ctx context.Context) error {
 		if e.Owner == nil || e.Owner.Kind != KindUUID {
 			continue
 		}
-		found, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %[1]s::text FROM %[2]s WHERE %[1]s IS NOT NULL LIMIT %[3]d", quote(e.Owner.Name), e.SQL(), mostPeople))
+		found, err := p.owners(ctx, e.Owner.Name, e.SQL())
 		if err != nil {
 			return err
 		}
@@ -92,6 +92,11 @@ func (p *prober) findUsers(ctx context.Context) error {
 	}
 
 	return nil
+}
+
+// owners are some of those that a column of a table names.
+func (p *prober) owners(ctx context.Context, column, table string) ([]string, error) {
+	return p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %[1]s::text FROM %[2]s WHERE %[1]s IS NOT NULL LIMIT %[3]d", quote(column), table, mostPeople))
 }
 
 // mapAccounts gives accounts users for the duration of the experiment.
@@ -103,23 +108,20 @@ func (p *prober) mapAccounts(ctx context.Context) error {
 	p.source = s
 	for _, t := range s.cat.tables {
 		owner := s.columns[t]
-		if owner == "" || s.entities[t.Name] == nil && !s.shares(t) {
+		if owner == "" || s.entities[t.Name] == nil && !s.shares(t) || len(p.users) > mostPeople*2 {
 			continue
 		}
-		accounts, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %[1]s::text FROM %[2]s WHERE %[1]s IS NOT NULL LIMIT %[3]d", quote(owner), s.relation(t), mostPeople))
+		accounts, err := p.owners(ctx, owner, s.relation(t))
 		if err != nil {
 			return err
 		}
 		for _, account := range accounts {
 			user := uuid.NewString()
+			p.users = append(p.users, user)
 			if _, err := p.texts(ctx, "", fmt.Sprintf("INSERT INTO %s (alfred_user, account) VALUES ('%s', %s) ON CONFLICT DO NOTHING RETURNING alfred_user::text",
 				s.function("alfred_accounts"), user, literalSQL(account))); err != nil {
 				return err
 			}
-			p.users = append(p.users, user)
-		}
-		if len(p.users) > mostPeople*2 {
-			break
 		}
 	}
 

@@ -242,14 +242,13 @@ func (p *templateParser) parse(depth int) ([]part, error) {
 	var parts []part
 	for p.pos < len(p.source) {
 		rest := p.source[p.pos:]
-		switch {
-		case strings.HasPrefix(rest, "{{") && depth == 0, strings.HasPrefix(rest, "}}") && depth == 0:
+		switch doubled := strings.HasPrefix(rest, "{{") || strings.HasPrefix(rest, "}}"); {
+		case doubled && depth == 0:
 			parts = append(parts, part{text: rest[:1]})
 			p.pos += 2
+		case rest[0] == '}' && depth == 0:
+			return nil, fmt.Errorf("unexpected } at %d", p.pos)
 		case rest[0] == '}':
-			if depth == 0 {
-				return nil, fmt.Errorf("unexpected } at %d", p.pos)
-			}
 			p.pos++
 
 			return parts, nil
@@ -260,12 +259,9 @@ func (p *templateParser) parse(depth int) ([]part, error) {
 			}
 			parts = append(parts, next)
 		default:
-			end := strings.IndexAny(rest, "{}")
-			if end < 0 {
-				end = len(rest)
-			}
-			parts = append(parts, part{text: rest[:end]})
-			p.pos += end
+			text := rest[:strings.IndexAny(rest+"}", "{}")]
+			parts = append(parts, part{text: text})
+			p.pos += len(text)
 		}
 	}
 	if depth > 0 {
