@@ -16,51 +16,66 @@ const maxReach = 3
 // Reached is a column by name, or by a path one of the row that a column points to: issue_id.state,
 // issue_id.project_id.name. Such a column is read, never written. It returns nil if there is none.
 func (e *Entity) Reached(name string) *Column {
-	c, at, rest := e.Column(name), e, name
-	var joins []string
-	for key := ""; c == nil && len(joins) < maxReach; c = at.Column(rest) {
+	c, at, rest := e.Column(name), place{entity: e}, name
+	for c == nil && len(at.joins) < maxReach {
 		link, further, isPath := strings.Cut(rest, ".")
-		via := at.Column(link)
-		if !isPath || via == nil || via.Hidden || via.Expr != "" || via.Kind == KindArray || via.Target() == nil {
+		via := at.entity.Column(link)
+		if !isPath || via == nil || !via.leads() {
 			return nil
 		}
-		if target := via.Target(); further == KeyField || target.Key.Name == further {
+		if further == KeyField || further == via.Target().Key.Name {
 			c = via
-
-			break
-		}
-		if key == "" {
-			key = e.Qualified(via)
 		} else {
-			key += at.numberedName(via)
+			at = at.next(via, joinAlias(strings.TrimSuffix(name, "."+further)))
+			c, rest = at.entity.Column(further), further
 		}
-		own := joinAlias(strings.TrimSuffix(name, "."+further))
-		joins = append(joins, via.Target().joinSQL(own, key))
-		at, rest, key = via.Target(), further, own+"."
 	}
 	switch {
-	case c == nil || len(joins) == 0:
+	case c == nil || len(at.joins) == 0:
 		return c
 	case c.Hidden:
 		return nil
 	}
 	reached := *c
 	reached.Name, reached.Generated, reached.Writable, reached.cast = name, true, false, ""
-	reached.Expr, reached.Join = joinAlias(strings.TrimSuffix(name, "."+rest))+"."+at.numberedName(c), joins
+	reached.Expr, reached.Join = at.sql(c), at.joins
 
 	return &reached
 }
 
-// joinSQL joins a row of the type by its key, with all that may be read of it: each row once, whichever columns are reached.
-func (e *Entity) joinSQL(own, key string) string {
+// leads reports whether a path may lead on through the column.
+func (c *Column) leads() bool {
+	return c.Target() != nil && !c.Hidden && c.Expr == "" && c.Kind != KindArray
+}
+
+// place is a row on a path: the table's own, or one that is joined to it.
+type place struct {
+	entity *Entity
+	alias  string   // "" for the table's own row
+	joins  []string // up to here
+}
+
+// sql is a column of the row.
+func (p place) sql(c *Column) string {
+	if p.alias == "" {
+		return p.entity.Qualified(c)
+	}
+
+	return p.alias + "." + p.entity.numberedName(c)
+}
+
+// next joins the row that a column points to, with all that may be read of it: each row once, whichever columns are reached.
+func (p place) next(via *Column, alias string) place {
+	e := via.Target()
 	columns := []string{e.Key.SQL() + ` AS " key"`}
 	for _, c := range e.Columns {
 		if !c.Hidden {
 			columns = append(columns, c.SQL()+" AS "+e.numberedName(c))
 		}
 	}
+	join := ` LEFT JOIN (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + e.SQL() + ` WHERE ` + e.Owned() + `) AS ` + alias + ` ON ` + alias + `." key" = ` + p.sql(via)
 
-	return ` LEFT JOIN (SELECT ` + strings.Join(columns, ", ") + ` FROM ` + e.SQL() + ` WHERE ` + e.Owned() + `) AS ` + own + ` ON ` + own + `." key" = ` + key
+	return place{e, alias, append(slices.Clone(p.joins), join)}
 }
 
 // numberedName is what a column is called where its row is joined: a name that no table has, since columns outside stand without their
