@@ -28,7 +28,7 @@ func (b *typeBinder) checkReading() {
 	}
 }
 
-// bindWrites adopts what may be written, which is nothing unless declared, and requires exactly the grants for that.
+// bindWrites adopts what may be written, nothing unless it is declared, and requires exactly the grants for it.
 func (b *typeBinder) bindWrites() {
 	for n, verb := range b.own.Writes {
 		if !slices.Contains(Verbs(), verb) {

@@ -85,7 +85,7 @@ func (t *catalogTable) mayBeNull(columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool { return t.column(name).Nullable })
 }
 
-// placeInKey is where a column stands in the key, behind it if it is no part of that.
+// placeInKey is a column's position in the primary key; columns outside the key come last.
 func (t *catalogTable) placeInKey(column string) int {
 	if n := slices.Index(t.primary, column); n >= 0 {
 		return n
@@ -104,9 +104,23 @@ func (t *catalogTable) references(c *Column) bool {
 	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.Columns, c.Name) })
 }
 
+// keys are the sets of columns that are unique, the primary key first.
+func (t *catalogTable) keys() [][]string { return append([][]string{t.primary}, t.uniques...) }
+
+// plainKey reports whether one column of a kind that keys may have is the primary key.
+func (t *catalogTable) plainKey() bool { return len(t.primary) == 1 && keyKind(t.column(t.primary[0])) }
+
+// word is what its name says that a row is, for comparisons.
+func (t *catalogTable) word() string { return Fold(snake(t.Name)) }
+
+// leadsTo reports whether a foreign key references the table.
+func (c *catalog) leadsTo(t *catalogTable, fk catalogFK) bool {
+	return fk.Table == t.Name && fk.Schema == c.schema
+}
+
 // unique reports whether these columns alone identify a row.
 func (t *catalogTable) unique(columns ...string) bool {
-	return slices.ContainsFunc(append([][]string{t.primary}, t.uniques...), func(set []string) bool {
+	return slices.ContainsFunc(t.keys(), func(set []string) bool {
 		return len(set) == len(columns) && len(set) > 0 && len(without(set, columns)) == 0
 	})
 }
@@ -151,7 +165,7 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) (err
 	return err
 }
 
-// collectStructs runs a query whose columns are T's exported fields, in their order.
+// collectStructs runs a query that returns T's exported fields, in their order.
 func collectStructs[T any](ctx context.Context, tx pgx.Tx, what, sql string, args ...any) ([]*T, error) {
 	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are collected
 	found, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[T])

@@ -2,13 +2,13 @@ package domain
 
 import "slices"
 
-// leadToStandIns lets foreign keys to rows of another schema lead to the table of this one that has a row for each of those, under
-// its key: the accounts of a Supabase project are in auth.users, and beside the rows that reference them are their profiles.
+// leadToStandIns redirects foreign keys into another schema to the table of this one that has a row for each of those
+// rows, under the same key: a Supabase project's accounts are in auth.users, and its own tables hold their profiles.
 func (c *catalog) leadToStandIns() {
 	stands := map[string]*catalogTable{}
 	for _, t := range c.tables {
 		for _, fk := range t.foreignKeys {
-			if slices.Equal(fk.Columns, t.primary) && c.leavesSchema(fk) && (stands[fk.target()] == nil || slices.Contains(peopleNames, Fold(snake(t.Name)))) {
+			if slices.Equal(fk.Columns, t.primary) && c.leavesSchema(fk) && (stands[fk.target()] == nil || slices.Contains(peopleNames, t.word())) {
 				stands[fk.target()] = t
 			}
 		}

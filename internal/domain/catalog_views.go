@@ -18,8 +18,8 @@ type origin struct {
 	column   int
 }
 
-// readOrigins finds the column behind each column of the schema's views, and of those below them. The catalog stores it in a
-// view's rewrite rule. What a view computes comes from the view itself.
+// readOrigins finds the column behind each column of the schema's views and of the views below them, in the views'
+// rewrite rules. What a view computes comes from the view itself.
 func readOrigins(ctx context.Context, tx pgx.Tx, schema string) (direct map[origin]origin, views map[uint32]bool, err error) {
 	var (
 		view uint32

@@ -40,8 +40,8 @@ func (t *catalogTable) addComparisons(columns []string, expr string) {
 	t.compared = append(t.compared, found...)
 }
 
-// comparisonsOf are the comparisons to tell beside a column: those that it begins with or, where that column cannot be
-// written, those that it ends with. Comparisons with hidden columns say nothing to a model.
+// comparisonsOf are the comparisons to show beside a column: those that begin with it, and those that end with it if
+// their first column cannot be written. Comparisons with hidden columns say nothing to a model.
 func (e *Entity) comparisonsOf(c *Column) []string {
 	var told []string
 	for _, one := range e.compared {

@@ -82,8 +82,8 @@ type Entity struct {
 	// Merge names the columns by which two new rows are the same, so that their Sum column is added up ("adding to the
 	// shopping list merges"); nil for none.
 	Merge *Merge
-	// Checks are queries over a relation named rows, which has the table's columns and contains what was written, or
-	// what drafts would write. Each returns sentences that say what is wrong.
+	// Checks are queries over a relation named rows: what was written, or what drafts would write, with the table's
+	// columns. Each returns sentences that say what is wrong.
 	Checks []string
 	// Reference: rows are shared reference data (ingredients), read-only for users.
 	Reference bool

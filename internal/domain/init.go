@@ -90,10 +90,8 @@ func (w *initWriter) storesUTC() bool {
 
 // guessAccounts is the table that owner columns reference, "" for none.
 func (w *initWriter) guessAccounts() string {
-	for _, t := range w.cat.tables {
-		if len(t.primary) == 1 && keyKind(t.column(t.primary[0])) && w.ownsRows(t) {
-			return t.Name
-		}
+	if t := find(w.cat.tables, func(t *catalogTable) bool { return t.plainKey() && w.ownsRows(t) }); t != nil {
+		return t.Name
 	}
 
 	return ""
@@ -267,7 +265,7 @@ func (w *initWriter) ownsRows(t *catalogTable) bool {
 func (w *initWriter) referenced(t *catalogTable, fits func(from *catalogTable, fk catalogFK) bool) bool {
 	return slices.ContainsFunc(w.cat.tables, func(from *catalogTable) bool {
 		return slices.ContainsFunc(from.foreignKeys, func(fk catalogFK) bool {
-			return fk.Table == t.Name && fk.Schema == w.Schema && fits(from, fk)
+			return w.cat.leadsTo(t, fk) && fits(from, fk)
 		})
 	})
 }
@@ -350,7 +348,7 @@ func (e *initEntity) refColumns(fk catalogFK) []string {
 
 // target is the entity that a foreign key leads to, nil if there is none.
 func (w *initWriter) target(fk catalogFK) *initEntity {
-	return find(w.Entities, func(e *initEntity) bool { return e.Table.Name == fk.Table && fk.Schema == w.Schema })
+	return find(w.Entities, func(e *initEntity) bool { return w.cat.leadsTo(e.Table, fk) })
 }
 
 // findColumns tells references and what a person reads apart.

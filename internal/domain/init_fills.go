@@ -77,10 +77,10 @@ func (e *initEntity) setAtChange(c *Column) bool {
 // lockNames are of columns by whose number programs notice that a row has changed since they read it.
 var lockNames = regexp.MustCompile(`^(lock_?version|(row_?)?version|opt_?lock)$`)
 
-// countsChanges reports whether a column counts the changes of its row: a program that finds another number than it read does not
-// overwrite the row. One that tells rows apart, as the version of a document, is no such number.
+// countsChanges reports whether a column counts its row's changes, so that a program does not overwrite a row that has
+// changed since it read it. A number that is part of a key, such as a document's version, is none.
 func (e *initEntity) countsChanges(c *Column) bool {
-	tells := slices.ContainsFunc(append([][]string{e.Table.primary}, e.Table.uniques...), func(set []string) bool { return slices.Contains(set, c.Name) })
+	tells := slices.ContainsFunc(e.Table.keys(), func(set []string) bool { return slices.Contains(set, c.Name) })
 
 	return c.whole() && !c.Generated && !tells && lockNames.MatchString(snake(c.Name))
 }
@@ -127,9 +127,9 @@ func (e *initEntity) madeKeySQL(c *Column) string {
 	return e.keyLikeSQL(e.Table)
 }
 
-// nextNumberSQL is SQL for the next number of the sequence that is named after the table, or else of the one that all tables of a
-// schema share, "" for neither: a program asks it by itself. Where it takes numbers in blocks, the one that it is given is
-// its own, so that this one is nobody else's.
+// nextNumberSQL is SQL for the next number of the sequence named after the table, else of the one that all tables of
+// the schema share; "" for neither. A program that takes numbers in blocks keeps each block to itself, so that the
+// number is nobody else's.
 func (e *initEntity) nextNumberSQL(c *Column) string {
 	for _, name := range []string{e.Table.Name + "_seq", e.Table.Name + "_" + c.Name + "_seq", "seq_" + e.Table.Name, "hibernate_sequence"} {
 		if slices.Contains(e.sequences, name) {

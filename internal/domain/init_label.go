@@ -53,8 +53,8 @@ func (e *initEntity) labelBy(column string) {
 	e.Label += "{" + quotedName(column) + "}"
 }
 
-// scopeOf are the references that tell rows apart together with a column, none if it does so alone, or if some may be missing. A part
-// stands beside its whole.
+// scopeOf are the references within which a column is unique; none if it is so by itself, or if some may be missing.
+// The reference of a part to its whole does not count: they stand together.
 func (e *initEntity) scopeOf(column string) (names []string) {
 	for _, set := range e.personalKeys() {
 		rest := slices.DeleteFunc(slices.Clone(set), func(name string) bool { return name == column || e.refs[name] != nil && e.refs[name] == e.Parent })
@@ -72,7 +72,7 @@ func (e *initEntity) scopeOf(column string) (names []string) {
 
 // personalKeys are the sets of columns that are unique among the rows of one person.
 func (e *initEntity) personalKeys() (sets [][]string) {
-	for _, set := range append([][]string{e.Table.primary}, e.Table.uniques...) {
+	for _, set := range e.Table.keys() {
 		sets = append(sets, slices.DeleteFunc(slices.Clone(set), func(name string) bool { return name == e.ownerColumn() }))
 	}
 

@@ -48,8 +48,8 @@ func (e *initEntity) Circles() (names []string) {
 	return names
 }
 
-// memberTable is the table that links people with rows of this one, which nobody owns, and so says who sees them, as memberships
-// do of a site; "" for none. A link to what all share, as a favourite, has no such name and no role.
+// memberTable is the table that says which people see the rows of this one, which nobody owns, as the memberships of a
+// site do; "" for none. A link to what all share, such as a favourite, has no such name and no role.
 func (w *initWriter) memberTable(t *catalogTable) string {
 	if w.source.hasOwner(t) {
 		return ""
@@ -57,7 +57,7 @@ func (w *initWriter) memberTable(t *catalogTable) string {
 	for _, from := range w.cat.tables {
 		says := from.column("role") != nil || memberNames.MatchString(snake(from.Name))
 		for _, fk := range from.foreignKeys {
-			if says && fk.Table == t.Name && fk.Schema == w.Schema && from.unique(append(w.ownerColumnsOf(from), fk.Columns...)...) {
+			if says && w.cat.leadsTo(t, fk) && from.unique(append(w.ownerColumnsOf(from), fk.Columns...)...) {
 				return from.Name
 			}
 		}

@@ -25,10 +25,9 @@ func (w *initWriter) guessOwner() string {
 // peopleTable is the table that is named like people and that others reference, "" for none; of several, that of the persons.
 func (w *initWriter) peopleTable() string {
 	for _, name := range peopleNames {
-		for _, t := range w.cat.tables {
-			if Fold(snake(t.Name)) == name && len(t.primary) == 1 && keyKind(t.column(t.primary[0])) && w.pointedAt(t) {
-				return t.Name
-			}
+		t := find(w.cat.tables, func(t *catalogTable) bool { return t.word() == name && t.plainKey() && w.pointedAt(t) })
+		if t != nil {
+			return t.Name
 		}
 	}
 
@@ -96,8 +95,8 @@ func (e *initEntity) OwnedBy() *catalogFK {
 	return e.source.owningKey(e.Table)
 }
 
-// ownerGuess is a column that may say to whom rows belong, and what else may: whoever overlooks a wrong guess shows people
-// the wrong rows.
+// ownerGuess is the guessed owner column and the alternatives to it: whoever overlooks a wrong guess shows people the
+// wrong rows.
 type ownerGuess struct {
 	Column string
 	Others []string
@@ -165,7 +164,7 @@ func (w *initWriter) partOf(t *catalogTable, seen map[*catalogTable]bool) string
 	seen[t] = true
 	for _, from := range w.cat.tables {
 		for _, fk := range from.foreignKeys {
-			if fk.Table == t.Name && fk.Schema == w.Schema && from.unique(fk.Columns...) && (w.source.hasOwner(from) || w.partOf(from, seen) != "") {
+			if w.cat.leadsTo(t, fk) && from.unique(fk.Columns...) && (w.source.hasOwner(from) || w.partOf(from, seen) != "") {
 				return from.Name
 			}
 		}
@@ -182,7 +181,7 @@ func (e *initEntity) pointsByName(c *Column) bool {
 		return snake(other.Name) == name+"_type" || name == "object" && other.Name == "content_type_id" // the second are Django's
 	})
 
-	return typed || is && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return Fold(snake(t.Name)) == name })
+	return typed || is && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return t.word() == name })
 }
 
 // undeclaredTarget is what a column's name says it points at, if no foreign key does.
@@ -197,13 +196,13 @@ func (e *initEntity) Loose() []string {
 	var found []string
 	for _, other := range e.Entities {
 		for _, c := range other.Table.columns {
-			if name, is := other.undeclaredTarget(c); is && name == Fold(snake(e.Table.Name)) && other != e {
+			if name, is := other.undeclaredTarget(c); is && name == e.Table.word() && other != e {
 				found = append(found, other.Table.Name+"."+c.Name)
 			}
 		}
 	}
 	for _, other := range e.cat.tables {
-		if _, id := other.loosePair(); slices.Contains(e.kinds[other], Fold(snake(e.Table.Name))) {
+		if _, id := other.loosePair(); slices.Contains(e.kinds[other], e.Table.word()) {
 			found = appendNew(found, other.Name+"."+id.Name)
 		}
 	}
@@ -215,8 +214,8 @@ func (e *initEntity) Loose() []string {
 func (e *initEntity) Counted() (found []string) {
 	name := snake(e.Table.Name)
 	for _, t := range e.cat.tables {
-		points := slices.Contains(e.kinds[e.Table], Fold(snake(t.Name))) ||
-			slices.ContainsFunc(e.Table.foreignKeys, func(fk catalogFK) bool { return fk.Table == t.Name && fk.Schema == e.Schema })
+		points := slices.Contains(e.kinds[e.Table], t.word()) ||
+			slices.ContainsFunc(e.Table.foreignKeys, func(fk catalogFK) bool { return e.cat.leadsTo(t, fk) })
 		for _, c := range t.columns {
 			if points && c.Kind == KindNumber && !c.Generated && slices.Contains([]string{name + "_count", Fold(name) + "_count"}, snake(c.Name)) {
 				found = append(found, t.Name+"."+c.Name)
@@ -231,7 +230,7 @@ func (e *initEntity) Counted() (found []string) {
 func (e *initEntity) tallies(c *Column) bool {
 	name, is := strings.CutSuffix(snake(c.Name), "_count")
 
-	return is && c.Kind == KindNumber && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return Fold(snake(t.Name)) == Fold(name) })
+	return is && c.Kind == KindNumber && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return t.word() == Fold(name) })
 }
 
 // isContact reports whether a column tells all users how to reach somebody, when they were born, or what they earn.

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// readSamples reads what the catalog does not know of the tables that may be read: rows by which init tells what programs write
-// into them, and the sequences that only programs ask for numbers.
+// readSamples reads what the catalog does not know: rows, which show what programs write into them, of the tables that
+// may be read, and the sequences that only programs use.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 	w.keys, w.blank, w.kinds, w.words = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}, map[*Column][]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
@@ -58,8 +58,8 @@ func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) (
 	return err
 }
 
-// readBlank finds the texts that may not be null and are empty in some rows: that is what programs write, Django for one, where
-// nobody says anything.
+// readBlank finds the texts that may not be null and are empty in some rows: programs such as Django write "" for
+// nothing.
 func (w *initWriter) readBlank(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
 	texts := slices.DeleteFunc(slices.Clone(t.columns), func(c *Column) bool {
 		return c.Kind != KindText || c.Form != "" || len(c.Enum) > 0 || c.Nullable || c.HasDefault || c.Generated || t.unique(c.Name) || isSecret(c)

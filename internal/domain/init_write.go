@@ -175,7 +175,7 @@ func (e *initEntity) References() []string {
 func (e *initEntity) AsChild() string {
 	var columns []string
 	for _, fk := range e.Table.foreignKeys {
-		if fk.Table != e.Parent.Table.Name || fk.Schema != e.Schema {
+		if !e.cat.leadsTo(e.Parent.Table, fk) {
 			continue
 		}
 		name := fk.Columns[len(fk.Columns)-1]
@@ -231,7 +231,7 @@ func (e *initEntity) Gone() *Column {
 
 var codedNames = regexp.MustCompile(`(^|_)(type|kind|status|state|role|priority|severity|visibility|stage|mode)$`)
 
-// Coded lists whole numbers that are named like one of a few words, of which nothing says what they mean.
+// Coded lists whole numbers whose names suggest a code, such as a status, and whose meanings nothing tells.
 func (e *initEntity) Coded() []string {
 	names := namesOf(e.plain, func(c *Column) bool {
 		return c.whole() && len(c.Enum) == 0 && c.Comment == "" && codedNames.MatchString(snake(c.Name))

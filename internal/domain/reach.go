@@ -78,8 +78,8 @@ func (p place) next(via *Column, alias string) place {
 	return place{e, alias, append(slices.Clone(p.joins), join)}
 }
 
-// numberedName is what a column is called where its row is joined: a name that no table has, since columns outside stand without their
-// table's.
+// numberedName is what a column is called where its row is joined: no table has such a name, and columns outside are
+// not qualified.
 func (e *Entity) numberedName(c *Column) string {
 	return fmt.Sprintf(`" %d"`, slices.Index(e.Columns, c))
 }
@@ -106,8 +106,8 @@ func (e *Entity) Pointing(name string) (*Entity, []*Column) {
 	return from, slices.DeleteFunc(slices.Clone(from.Columns), func(c *Column) bool { return !leadsHere(c) })
 }
 
-// joinAlias is a name in a statement that no table has, so that the table's name outside still means the row that points, and that is
-// not too long.
+// joinAlias is the name of a joined row in a statement. No table has such a name, or the table's own name would no
+// longer mean the row that points; hashed, it is never too long.
 func joinAlias(path string) string {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(path))

@@ -255,8 +255,8 @@ func (s *source) ownerColumns(t *catalogTable) (firm, optional string) {
 	return "", optional
 }
 
-// accountColumns are the columns of a table that name an account: first the one that begins its key, as who follows
-// stands before who is followed.
+// accountColumns are the columns of a table that name an account, in the order of its key: the follower comes before
+// the followed.
 func (s *source) accountColumns(t *catalogTable) []string {
 	var columns []string
 	for _, fk := range t.foreignKeys {
