@@ -228,7 +228,11 @@ func (t *Tools) entity(name string, tables []string) (*domain.Entity, *Error) {
 		return nil, fail(CodeUnknownTable, "There is no table %q any more, and no other that this step is about.", registry.Scrub(name))
 	}
 	if e == nil {
-		return nil, fail(CodeUnknownTable, "There is no table %q. Tables: %s.", registry.Scrub(name), t.tableNames(tables))
+		if tables == nil {
+			tables = each(t.domain.Entities, func(e *domain.Entity) string { return e.Table })
+		}
+
+		return nil, fail(CodeUnknownTable, "There is no table %q. Tables: %s.", registry.Scrub(name), strings.Join(tables, ", "))
 	}
 	if tables != nil && !slices.Contains(tables, e.Table) && !t.childOf(e, tables) {
 		return nil, fail(CodeUnknownTable, "Table %s is not part of this step, which may use %s.", e.Table, strings.Join(tables, ", "))
@@ -244,14 +248,6 @@ func (t *Tools) childOf(e *domain.Entity, tables []string) bool {
 
 		return parent != nil && parent.Child(e.Table) != nil
 	})
-}
-
-func (t *Tools) tableNames(tables []string) string {
-	if tables != nil {
-		return strings.Join(tables, ", ")
-	}
-
-	return joinEach(t.domain.Entities, ", ", func(e *domain.Entity) string { return e.Table })
 }
 
 // column finds a column that a model may see, by name; "id" is the key.

@@ -136,14 +136,14 @@ func (s *step) told(known *domain.Domain) string {
 		word = toldWords[vocab.ToolUpdate] // merged into rows that were there
 	}
 	text := word + " " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
-	if r.Tool == vocab.ToolRead && r.RowCount == 0 && hasFilters(s.op) {
-		text += " that fit"
-	}
-	if r.Tool == vocab.ToolRead {
+	switch read, _ := s.op.(*readOp); {
+	case r.Tool != vocab.ToolRead:
+		return text + namesOf(s.entity, r.rows, r.RowCount)
+	case read != nil && r.RowCount == 0 && len(read.args.allFilters()) > 0:
+		return text + " that fit"
+	default:
 		return text
 	}
-
-	return text + namesOf(s.entity, r.rows, r.RowCount)
 }
 
 // operationTold says which rows an operation changed, of each type, and what its function returned.
@@ -166,12 +166,6 @@ func (s *step) operationTold(known *domain.Domain) string {
 	}
 
 	return spokenName(r.Tool) + ": " + strings.Join(parts, "; ")
-}
-
-func hasFilters(op operation) bool {
-	read, ok := op.(*readOp)
-
-	return ok && len(read.args.Filters)+len(read.args.OrFilters) > 0
 }
 
 func counted(n int, one, many string) string {

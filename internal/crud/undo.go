@@ -252,8 +252,12 @@ func (u *undoing) mustAgree() bool {
 	if len(effects) == 0 || u.Agreed {
 		return false
 	}
+	what := u.Asked
+	if len(u.kept) > 0 {
+		what = "part of " + what
+	}
 	u.approval = &Approval{
-		Text:  fmt.Sprintf("Taking back %s would %s, which I may not do unasked. %s", u.described(), strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
+		Text:  fmt.Sprintf("Taking back %s would %s, which I may not do unasked. %s", what, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
 		Calls: []ApprovedCall{{Call: u.steps[0].call, Keys: []string{u.Turn.String()}}},
 	}
 

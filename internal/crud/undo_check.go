@@ -171,15 +171,6 @@ func takenBack(undos []*db.RowChangeUndosRow, turn int, at rowKey) bool {
 	})
 }
 
-// described names what is undone, for texts.
-func (u *undoing) described() string {
-	if len(u.kept) > 0 {
-		return "part of " + u.Asked
-	}
-
-	return u.Asked
-}
-
 // rowsOfRefs are the rows that the refs mean, those of deleted rows too. The turn has written each of them.
 func (u *undoing) rowsOfRefs(ctx context.Context) (map[rowKey]bool, error) {
 	written := map[string]rowKey{}

@@ -84,7 +84,10 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 	}
 	hits := make([]Hit, len(rows))
 	for i, row := range rows {
-		hits[i] = hitOf(row) // turns' own fields are zero for rows
+		hits[i] = Hit{ // turns' own fields are zero for rows
+			Kind: row.Kind, ID: row.ID, Score: row.Score, SessionID: row.SessionID, Turn: int(row.Number), At: row.CreatedAt, Day: row.Day,
+			Message: row.Message, Reply: row.Reply, Summary: row.Summary, Before: row.Before, After: row.After,
+		}
 	}
 
 	return onlyOnce(hits, q.Limit), nil
@@ -110,13 +113,6 @@ func (s *Searcher) chooseKinds(params *db.RecallSearchParams, kinds []string) {
 			params.NamedOwners = append(params.NamedOwners, e.Owner.Name)
 			params.NamedNames = append(params.NamedNames, c.Name)
 		}
-	}
-}
-
-func hitOf(row *db.RecallSearchRow) Hit {
-	return Hit{
-		Kind: row.Kind, ID: row.ID, Score: row.Score, SessionID: row.SessionID, Turn: int(row.Number), At: row.CreatedAt, Day: row.Day,
-		Message: row.Message, Reply: row.Reply, Summary: row.Summary, Before: row.Before, After: row.After,
 	}
 }
 
