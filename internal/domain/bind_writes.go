@@ -48,6 +48,9 @@ func (b *typeBinder) bindWrites() {
 	}
 	b.bindWritable()
 	b.bindApprove()
+	if sets && b.Match != nil {
+		b.checkMatch(b.Match)
+	}
 	if sets {
 		b.checkDomainTypes()
 	}
@@ -87,15 +90,17 @@ func (b *typeBinder) bindWritable() {
 		}
 	}
 	b.bindFolded()
-	if m := b.Match; m != nil && (b.May(Create) || b.May(Update)) {
-		for _, name := range append(sortedKeys(m.Copy), m.Link.Name) {
-			if !b.Column(name).Writable {
-				b.problemf("match", "match: it fills %s, which columns does not name", name)
-			}
-		}
-	}
 	if (b.Merge != nil || b.Singleton) && b.May(Create) && !b.May(Update) {
 		b.problemf("writes", "writes: creating a row may add to one that is there, so update has to be allowed too")
+	}
+}
+
+// checkMatch finds columns that a match fills, and nobody may write.
+func (b *typeBinder) checkMatch(m *Match) {
+	for _, name := range append(sortedKeys(m.Copy), m.Link.Name) {
+		if !b.Column(name).Writable {
+			b.problemf("match", "match: it fills %s, which columns does not name", name)
+		}
 	}
 }
 

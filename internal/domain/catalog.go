@@ -213,25 +213,26 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 	}
 
 	return eachRow(ctx, tx, "columns", columnsSQL, []any{schema}, into, func() error {
-		column := col
+		t, column := c.table(table), col
+		if t == nil {
+			return nil
+		}
 		column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
 		column.takeForm(base, elem)
 		column.zoned = base == "timestamp with time zone"
 		column.Enum, column.Native = slices.Clone(col.Enum), len(col.Enum) > 0
-		if t := c.table(table); t != nil {
-			ownName := column.Kind == KindArray && !strings.HasSuffix(column.Type, "[]") // which says nothing of the elements' type
-			if t.View && !nameable || ownName {
-				column.readAs(plain)
-			}
-			if base == "bpchar" {
-				column.cast = "text" // the blanks that fill it up mean nothing, and a key is written without them elsewhere
-			}
-			t.columns = append(t.columns, &column)
-			t.numbers[column.Name] = number
-			t.grant(column.Name, insert, update)
-			for _, rule := range rules {
-				t.addCheck([]string{column.Name}, typeValue.ReplaceAllLiteralString(rule, quotedName(column.Name)))
-			}
+		ownName := column.Kind == KindArray && !strings.HasSuffix(column.Type, "[]") // which says nothing of the elements' type
+		if t.View && !nameable || ownName {
+			column.readAs(plain)
+		}
+		if base == "bpchar" {
+			column.cast = "text" // the blanks that fill it up mean nothing, and a key is written without them elsewhere
+		}
+		t.columns = append(t.columns, &column)
+		t.numbers[column.Name] = number
+		t.grant(column.Name, insert, update)
+		for _, rule := range rules {
+			t.addCheck([]string{column.Name}, typeValue.ReplaceAllLiteralString(rule, quotedName(column.Name)))
 		}
 
 		return nil

@@ -37,65 +37,42 @@ func readOrigins(ctx context.Context, tx pgx.Tx, schema string) (direct map[orig
 	})
 }
 
-var targetEntry = regexp.MustCompile(`:resno (\d+) .*:resorigtbl (\d+) :resorigcol (\d+) `)
+var targetEntry = regexp.MustCompile(`(?s)^TARGETENTRY .*:resno (\d+) .*:resorigtbl (\d+) :resorigcol (\d+) `)
 
 // targetList reads a view's own target list from its rule, which is Postgres's text form of a query tree: entries of that
 // list are one level below the query, those of subqueries are deeper.
 func targetList(rule string) map[int]origin {
 	found := map[int]origin{}
-	depth, start := 0, 0
+	var own strings.Builder // what a node one level below the query says itself, without the nodes in it
+	depth := 0
 	for i := 0; i < len(rule); i++ {
-		switch rule[i] {
-		case '\\':
+		switch c := rule[i]; {
+		case c == '\\':
 			i++
-		case '{':
+		case c == '{':
 			if depth++; depth == 2 {
-				start = i
+				own.Reset()
 			}
-		case '}':
-			if depth--; depth == 1 && strings.HasPrefix(rule[start:], "{TARGETENTRY") {
-				if number, from, ok := parseTarget(ownFields(rule[start : i+1])); ok {
-					found[number] = from
-				}
+		case c == '}':
+			if depth--; depth == 1 {
+				addTarget(found, own.String()+" ")
 			}
+		case depth == 2:
+			own.WriteByte(c)
 		}
 	}
 
 	return found
 }
 
-// ownFields is a node's own fields, without nested nodes.
-func ownFields(node string) string {
-	var b strings.Builder
-	depth := 0
-	for i := 0; i < len(node); i++ {
-		switch {
-		case node[i] == '\\':
-			i++
-
-			continue
-		case node[i] == '{':
-			depth++
-		case node[i] == '}':
-			depth--
-		case depth == 1:
-			b.WriteByte(node[i])
-		}
+// addTarget adds the origin that an entry of a target list names, if it names one.
+func addTarget(found map[int]origin, entry string) {
+	if parts := targetEntry.FindStringSubmatch(entry); parts != nil && parts[2] != "0" {
+		number, _ := strconv.Atoi(parts[1])
+		relation, _ := strconv.ParseUint(parts[2], 10, 32)
+		column, _ := strconv.Atoi(parts[3])
+		found[number] = origin{uint32(relation), column}
 	}
-
-	return b.String() + " "
-}
-
-func parseTarget(entry string) (int, origin, bool) {
-	parts := targetEntry.FindStringSubmatch(entry)
-	if parts == nil {
-		return 0, origin{}, false
-	}
-	number, _ := strconv.Atoi(parts[1])
-	relation, _ := strconv.ParseUint(parts[2], 10, 32)
-	column, _ := strconv.Atoi(parts[3])
-
-	return number, origin{uint32(relation), column}, relation != 0
 }
 
 // viewColumn is one column of a view.

@@ -24,11 +24,8 @@ func trustedFunctions(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrap
 	var found []wrappedFunction
 	for i := range decl.Operations {
 		o := &decl.Operations[i]
-		if !o.Trusted {
-			continue
-		}
 		for _, one := range []struct{ named, into string }{{o.Function, wrapperName(o.Name)}, {o.Preview, previewWrapperName(o.Name)}} {
-			if one.named == "" {
+			if !o.Trusted || one.named == "" {
 				continue
 			}
 			schema, name := decl.splitFunction(one.named)
