@@ -294,11 +294,19 @@ func plainWords(name any) string {
 
 // labelIsWords reports whether a label consists of texts, its own and those of rows near enough.
 func labelIsWords(e *domain.Entity, deep int) bool {
-	return !slices.ContainsFunc(e.Label.Columns(), func(name string) bool {
-		c := e.Column(name)
-
-		return c == nil || c.Hidden || c.FK == nil && c.Kind != domain.KindText || c.FK != nil && (deep == 0 || c.Target() == nil || c.Target() == e || !labelIsWords(c.Target(), deep-1))
+	columns := e.Label.Columns()
+	words := only(columns, func(name string) bool {
+		switch c := e.Column(name); {
+		case c == nil || c.Hidden:
+			return false
+		case c.FK == nil:
+			return c.Kind == domain.KindText
+		default:
+			return deep > 0 && c.Target() != nil && c.Target() != e && labelIsWords(c.Target(), deep-1)
+		}
 	})
+
+	return len(words) == len(columns)
 }
 
 // keysByName returns the keys of the rows that have these names, in the words of [naming]; of very many rows, those of names that

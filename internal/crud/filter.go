@@ -87,18 +87,13 @@ func nameColumns(e *domain.Entity) []*domain.Column {
 	var columns []*domain.Column
 	for _, name := range e.Label.Columns() {
 		c := e.Column(name)
-		if c == nil || !freeText(c) || c.FK != nil {
+		if c == nil || !c.FreeText() || c.FK != nil {
 			return nil
 		}
 		columns = append(columns, c)
 	}
 
 	return columns
-}
-
-// freeText reports whether a column holds words of people.
-func freeText(c *domain.Column) bool {
-	return c.Kind == domain.KindText && len(c.Enum) == 0 && c.Form == ""
 }
 
 // condition is one checked filter.
@@ -319,7 +314,7 @@ func whyMissed(e *domain.Entity, filters []registry.Filter, rows bool) string {
 
 // tellsCapitals reports whether small letters and capitals differ when a column is compared.
 func tellsCapitals(e *domain.Entity, c *domain.Column) bool {
-	return c != nil && freeText(c) && !c.Fold && !holdsRefs(e, c) && !slices.Contains(nameColumns(e), c)
+	return c != nil && c.FreeText() && !c.Fold && !holdsRefs(e, c) && !slices.Contains(nameColumns(e), c)
 }
 
 func patternText(c *domain.Column, value any) ([]string, *Error) {

@@ -55,21 +55,8 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 	}
 	limit := min(maxRows, cmp.Or(max(0, params.Limit), maxRows))
 	found := &loaded{}
-	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
-		if err := resolveNames(ctx, tenant, e, l.filters); err != nil {
-			return err
-		}
-		var err error
-		found, err = load(ctx, tenant, e, l.query(limit+1)) // one extra row shows whether there are more
-		switch {
-		case l.after != nil && nameless(err):
-			return errPosition
-		case err == nil && len(found.Rows) > limit:
-			err = l.keepWording(ctx, tenant)
-		}
-		if err == nil && params.Named {
-			err = addLabels(ctx, tenant, e, found.Rows)
-		}
+	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) (err error) {
+		found, err = l.load(ctx, tenant, limit)
 
 		return err
 	})
@@ -85,6 +72,25 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 	}
 
 	return answer, err
+}
+
+// load reads a page, and one more row if there is another page.
+func (l *list) load(ctx context.Context, tenant pgx.Tx, limit int) (*loaded, error) {
+	if err := resolveNames(ctx, tenant, l.entity, l.filters); err != nil {
+		return nil, err
+	}
+	found, err := load(ctx, tenant, l.entity, l.query(limit+1))
+	switch {
+	case l.after != nil && nameless(err):
+		return nil, errPosition
+	case err == nil && len(found.Rows) > limit:
+		err = l.keepWording(ctx, tenant)
+	}
+	if err == nil && l.params.Named {
+		err = addLabels(ctx, tenant, l.entity, found.Rows)
+	}
+
+	return found, err
 }
 
 func newList(e *domain.Entity, params ListParams) (*list, *Error) {

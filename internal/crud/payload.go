@@ -83,9 +83,9 @@ func newChildRows(child *domain.Child, value any) ([]any, *Error) {
 
 // required reports whether a new row needs a value in a column.
 func required(e *domain.Entity, c *domain.Column, parent *domain.Child) bool {
-	filled := c == e.Key || c == e.Owner || c.Generated || c.Unfolded || parent != nil && c == parent.FK
+	filled := c == e.Key || c == e.Owner || c.Unfolded || parent != nil && c == parent.FK
 
-	return !filled && !c.Nullable && !c.HasDefault
+	return c.Required() && !filled
 }
 
 // rowsIn returns the rows in a list of rows.

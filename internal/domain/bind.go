@@ -298,7 +298,7 @@ func keyKind(c *Column) bool {
 	case KindNumber:
 		return c.whole()
 	case KindText:
-		return len(c.Enum) == 0 && c.Form == ""
+		return c.FreeText()
 	default:
 		return false
 	}

@@ -135,7 +135,8 @@ func (b *typeBinder) checkDomainTypes() {
 // checkCreatable finds columns that prevent rows from being created.
 func (b *typeBinder) checkCreatable() {
 	for _, c := range b.Columns {
-		if !c.Nullable && !c.HasDefault && !c.Generated && c.Name != b.keyName() && c != b.Owner && !c.Writable && !c.Unfolded {
+		filled := c.Name == b.keyName() || c == b.Owner || c.Writable || c.Unfolded
+		if c.Required() && !filled {
 			remedy := "give it one (programs that fill it themselves go on doing so)"
 			if b.decl.Source.Schema != "" {
 				remedy += ", or let fills say what it becomes"

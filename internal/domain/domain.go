@@ -269,6 +269,12 @@ func (c *Column) Target() *Entity {
 	return c.FK.Entity
 }
 
+// FreeText reports whether the column holds words of people: no closed list and no form.
+func (c *Column) FreeText() bool { return c.Kind == KindText && len(c.Enum) == 0 && c.Form == "" }
+
+// Required reports whether a new row needs a value that the database does not give.
+func (c *Column) Required() bool { return !c.Nullable && !c.HasDefault && !c.Generated }
+
 // Kind classifies a column's values, for operators and validation.
 type Kind string
 

@@ -62,7 +62,7 @@ func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) (
 // nothing.
 func (w *initWriter) readBlank(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
 	texts := slices.DeleteFunc(slices.Clone(t.columns), func(c *Column) bool {
-		return c.Kind != KindText || c.Form != "" || len(c.Enum) > 0 || c.Nullable || c.HasDefault || c.Generated || t.unique(c.Name) || isSecret(c)
+		return !c.FreeText() || !c.Required() || t.unique(c.Name) || isSecret(c)
 	})
 	if len(texts) == 0 {
 		return nil

@@ -136,7 +136,9 @@ func (e *initEntity) Possible() []string {
 		create, update := e.filledSQL(c)
 		folded := slices.ContainsFunc(e.source.foldedKeys(e.Table), func(fk foldedFK) bool { return slices.Contains(fk.Columns, c.Name) })
 
-		return !c.Nullable && !c.HasDefault && !c.Generated && create+update == "" && !folded && c.Name != e.ownerColumn() && !slices.Contains(set, c.Name)
+		given := create+update != "" || folded || c.Name == e.ownerColumn() || slices.Contains(set, c.Name)
+
+		return c.Required() && !given
 	}
 	verbs := Verbs()
 	if e.source.createsNobodys(e.Table) || len(set) > 0 && slices.ContainsFunc(e.Table.columns, lacks) {

@@ -200,7 +200,7 @@ func nameColumn(e *domain.Entity) *domain.Column {
 	if len(names) != 1 || e.Viewed || e.Owner == nil || e.Owner.Kind != domain.KindUUID {
 		return nil
 	}
-	if c := e.Column(names[0]); c != nil && c.Kind == domain.KindText && c.Expr == "" && len(c.Enum) == 0 && c.Form == "" {
+	if c := e.Column(names[0]); c != nil && c.FreeText() && c.Expr == "" {
 		return c
 	}
 
