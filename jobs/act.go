@@ -101,7 +101,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 // of view in this turn may be spoken of and stays out. It follows the calls: what they deleted is not touched, and what
 // they read or wrote already is.
 func (a *act) touch(ctx context.Context, c *commit) error {
-	named := slices.DeleteFunc(registry.RefsIn(c.s.runner.Domain, a.out.Text()), func(ref string) bool { return c.s.touched(ref) || c.s.demoted(ref) })
+	named := slices.DeleteFunc(registry.RefsIn(c.s.runner.Domain, a.out.Text()), func(ref string) bool { return c.s.wasTouched(ref) || c.s.wasDemoted(ref) })
 
 	return c.registry().Touch(ctx, named)
 }
@@ -129,7 +129,7 @@ func (a *act) keepBeside(c *commit, m *move) error {
 func (a *act) bounds(agreed []crud.ApprovedCall) crud.Bounds {
 	return crud.Bounds{
 		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Message: a.s.Turn.Message,
-		Agreed: agreed, Done: a.s.doneBy(a.s.Step().Step), Deleted: a.s.deletedUnknown(),
+		Agreed: agreed, Done: a.s.doneInStep(a.s.Step().Step), Deleted: a.s.deletedUnknown(),
 		Seen: crud.Seen{Drafts: a.s.Versions.Drafts, Rows: a.s.Versions.Rows, Shown: a.shown},
 	}
 }

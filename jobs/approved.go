@@ -33,7 +33,7 @@ func (s *state) approved() ([]crud.ApprovedCall, error) {
 	if q == nil {
 		return nil, nil
 	}
-	a, err := s.answered(q.ID, q.Kind, q.Payload)
+	a, err := s.readQuestion(q.ID, q.Kind, q.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (s *state) rowVersion(ref string) string {
 // approvedSteps are the steps of a turn that says yes to a question for approval.
 func (u *understand) approvedSteps(asked *question) []nodes.Step {
 	carryOut := nodes.Step{
-		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(asked.Calls), Description: "Do what the user has approved: " + asked.told(), Needs: "refs",
+		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(asked.Calls), Description: "Do what the user has approved: " + asked.textForModels(), Needs: "refs",
 	}
 	waited := u.s.stepsThatWaited(asked)
 

@@ -41,7 +41,7 @@ func (r *Runner) compress(ctx context.Context, d *delivery, args CompressArgs) e
 	if err != nil {
 		return errors.Join(err, rec.save(ctx))
 	}
-	kept, err := keep(args, out, rec)
+	kept, err := queueCompressed(args, out, rec)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (r *Runner) compress(ctx context.Context, d *delivery, args CompressArgs) e
 	return nil
 }
 
-// keep stores the texts and the answer they came from. If the server loses them, the next turn's job writes them again.
-func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) (*pg.Batch, error) {
+// queueCompressed stores the texts and the answer they came from. If the server loses them, the next turn's job writes them again.
+func queueCompressed(args CompressArgs, out *nodes.CompressOutput, rec *recorder) (*pg.Batch, error) {
 	queue := &pg.Batch{}
 	commitAsync(queue)
 	call, err := rec.sending()

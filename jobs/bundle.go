@@ -36,8 +36,8 @@ func (b *bundle) report(ctx context.Context, r *Runner) {
 	}
 }
 
-// bundles reports whether another decision may follow in this transaction.
-func (c *commit) bundles() bool { return c.s.d.attempt == 1 && c.s.d.snoozes == 0 }
+// mayBundle reports whether another decision may follow in this transaction.
+func (c *commit) mayBundle() bool { return c.s.d.attempt == 1 && c.s.d.snoozes == 0 }
 
 // goOn makes the next decision in the same transaction if code can make it; otherwise it commits. carried returns
 // the view after the decision just written.
@@ -47,10 +47,10 @@ func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
 	}
 	switch {
-	case probes(next.Node):
+	case namesRows(next.Node):
 		c.last.Exec("mark where a probe begins", view.Savepoint, nil)
 	case next.Node == vocab.NodeSummarize:
-		c.due(&c.last)
+		c.lookForExpired(&c.last)
 	}
 	if err := c.last.Send(ctx, c.tx); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	}
 	first := &pg.Batch{}
 	first.Exec("plan as usual", db.PlansReset, nil)
-	if probes(d.Node) {
+	if namesRows(d.Node) {
 		first.Exec("forget the mark", view.Release, nil)
 	}
 	if err := first.Later(ctx, c.tx); err != nil {
@@ -99,7 +99,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 
 // decideByCode returns the next decision, nil if it takes a model or a search.
 func (c *commit) decideByCode(ctx context.Context, d delivery, report *report) (decision, error) {
-	s, err := c.following(ctx, d)
+	s, err := c.nextState(ctx, d)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -118,11 +118,11 @@ func (c *commit) decideByCode(ctx context.Context, d delivery, report *report) (
 	return dec, err
 }
 
-// probes reports whether a node's decision names rows, whose versions are read before it.
-func probes(node string) bool { return node == vocab.NodeThink || node == vocab.NodeAct }
+// namesRows reports whether a node's decision names rows, whose versions are read before it.
+func namesRows(node string) bool { return node == vocab.NodeThink || node == vocab.NodeAct }
 
-// following returns the state in which the next decision is made, nil if it takes a model or a search.
-func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
+// nextState returns the state in which the next decision is made, nil if it takes a model or a search.
+func (c *commit) nextState(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.s.runner
 	s := r.state(c.tx, d, v)
 	if step := v.Step(); d.Node == vocab.NodeAct && step != nil {
@@ -131,7 +131,7 @@ func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 		}
 	}
 	var err error
-	if probes(d.Node) {
+	if namesRows(d.Node) {
 		if s.View, err = view.Probe(ctx, c.tx, v, false); err != nil {
 			return nil, err
 		}

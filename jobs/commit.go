@@ -205,7 +205,7 @@ func (c *commit) openQuestion(ctx context.Context, ask *question, done ...int32)
 		return err
 	}
 	stored := *ask
-	stored.QuestionPayload, stored.Permitted = ask.asked(known), c.permitted
+	stored.QuestionPayload, stored.Permitted = ask.forPeople(known), c.permitted
 	encoded, err := exact.Storable(stored)
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)

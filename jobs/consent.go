@@ -27,8 +27,8 @@ func (q *question) applyTo(out *nodes.UnderstandOutput) {
 	}
 }
 
-// approves reports whether a click lets code carry out what was asked about, so that nothing is left to understand or plan.
-func (q *question) approves() bool {
+// isYesToApproval reports whether a click lets code carry out what was asked about, so that nothing is left to understand or plan.
+func (q *question) isYesToApproval() bool {
 	return q != nil && q.kind == vocab.AskApprove && q.chosen == optionYes
 }
 
@@ -43,27 +43,27 @@ func (q *question) approves() bool {
 func permit(intent string, q *question) nodes.Permission {
 	switch {
 	case q != nil && q.chosen == optionNo:
-		return nodes.Permission{Why: "the user said no to: " + q.told()}
+		return nodes.Permission{Why: "the user said no to: " + q.textForModels()}
 	case intent == "write":
 		return nodes.Permission{Allowed: true, Why: "the user asked for it"}
 	case q == nil:
 		return nodes.Permission{Why: "the user has not asked to save, change or delete anything"}
 	case intent == "confirm" || q.chosen == optionYes:
 		return q.permission("the user said yes to: ")
-	case intent == "answer" && q.proposes():
+	case intent == "answer" && q.isAboutWrite():
 		return q.permission("the user answered, and the answer may change what is written: ")
 	default:
-		return nodes.Permission{Why: "the user has not said yes to: " + q.told()}
+		return nodes.Permission{Why: "the user has not said yes to: " + q.textForModels()}
 	}
 }
 
-// proposes reports whether the question is about a write.
-func (q *question) proposes() bool {
+// isAboutWrite reports whether the question is about a write.
+func (q *question) isAboutWrite() bool {
 	return q.Permitted || len(q.Writes) > 0 || q.kind == vocab.AskPropose || q.kind == vocab.AskApprove
 }
 
 func (q *question) permission(why string) nodes.Permission {
-	p := nodes.Permission{Allowed: true, Why: why + q.told(), Writes: q.Writes}
+	p := nodes.Permission{Allowed: true, Why: why + q.textForModels(), Writes: q.Writes}
 	if chosen := q.clickedOption(); chosen.Ref != "" {
 		p.Why += " (chosen: " + chosen.Label + ", " + chosen.Ref + ")"
 	}
@@ -71,9 +71,9 @@ func (q *question) permission(why string) nodes.Permission {
 	return p
 }
 
-// agreed are the calls to fewer rows of which the message is consent: "yes, but leave Lars out". Who begins with a no is
+// agreedCalls are the calls to fewer rows of which the message is consent: "yes, but leave Lars out". Who begins with a no is
 // asked again.
-func (q *question) agreed(p nodes.Permission, message string) []crud.ApprovedCall {
+func (q *question) agreedCalls(p nodes.Permission, message string) []crud.ApprovedCall {
 	if q == nil || !p.Allowed || q.kind != vocab.AskApprove || saysNo.MatchString(message) {
 		return nil
 	}
@@ -90,11 +90,11 @@ func (s *state) permission() (nodes.Permission, []crud.ApprovedCall, error) {
 	if q == nil {
 		return permit(intent, nil), nil, nil
 	}
-	a, err := s.answered(q.ID, q.Kind, q.Payload)
+	a, err := s.readQuestion(q.ID, q.Kind, q.Payload)
 	if err != nil {
 		return nodes.Permission{}, nil, err
 	}
 	p := permit(intent, a)
 
-	return p, a.agreed(p, s.Turn.Message), nil
+	return p, a.agreedCalls(p, s.Turn.Message), nil
 }

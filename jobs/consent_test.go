@@ -61,7 +61,7 @@ func TestV18OptionsHaveIDsAndAreToldApart(t *testing.T) {
 
 	q := disambiguation(&nodes.Disambiguation{Question: "Which?", Options: []string{"task_1", "task_2"}},
 		nodes.Refs{"task_1": {Label: "Call mum"}, "task_2": {Label: "Call mum"}})
-	require.Equal(t, []view.QuestionOption{{ID: "task_1", Label: "Call mum (1)", Ref: "task_1"}, {ID: "task_2", Label: "Call mum (2)", Ref: "task_2"}}, q.shown())
+	require.Equal(t, []view.QuestionOption{{ID: "task_1", Label: "Call mum (1)", Ref: "task_1"}, {ID: "task_2", Label: "Call mum (2)", Ref: "task_2"}}, q.distinctOptions())
 }
 
 // A click means its option alone: if a model reads more into the label, nothing is forgotten, asked or read.
@@ -112,13 +112,13 @@ func TestQuestionsAreWordedForWhoeverReadsThem(t *testing.T) {
 	s.Registry = []*db.EntityRefListInViewRow{{Ref: "recipe_1", EntityType: "recipe", Label: "Soup"}, {Ref: "recipe_2", EntityType: "recipe", Label: "Soup"}}
 	ask := askedBy(&nodes.AskUser{Question: "Which one: recipe_1 or recipe_2?", Options: []string{"recipe_1", "recipe_2"}}, acted{})
 	told := view.QuestionPayload{Text: "Which one: recipe_1 or recipe_2?", Options: []view.QuestionOption{{ID: "1", Label: "recipe_1"}, {ID: "2", Label: "recipe_2"}}}
-	asked := ask.asked(s.Scene(true))
+	asked := ask.forPeople(s.Scene(true))
 	require.Equal(t, view.QuestionPayload{
 		Text: "Which one: Soup or Soup?", Options: []view.QuestionOption{{ID: "1", Label: "Soup (1)"}, {ID: "2", Label: "Soup (2)"}}, Told: &told,
 	}, asked)
 	require.Equal(t, &told, asked.ForModels())
 
-	plain := asking(vocab.AskClarify, "For how many?").asked(s.Scene(true))
+	plain := asking(vocab.AskClarify, "For how many?").forPeople(s.Scene(true))
 	require.Equal(t, &view.QuestionPayload{Text: "For how many?", Options: []view.QuestionOption{}}, plain.ForModels())
 }
 
@@ -134,8 +134,8 @@ func TestFailedCallsHaveDoneNothing(t *testing.T) {
 	t.Parallel()
 
 	wrote := view.CallResult{Tool: vocab.ToolCreate, RowCount: 1}
-	require.Equal(t, nodes.Done{Wrote: true, Undo: "It can be undone."}, acting(wrote).done())
-	require.Equal(t, nodes.Done{}, acting(wrote, view.CallResult{Tool: vocab.ToolCreate, ErrorCode: "bad_value"}).done())
+	require.Equal(t, nodes.Done{Wrote: true, Undo: "It can be undone."}, acting(wrote).doneSoFar())
+	require.Equal(t, nodes.Done{}, acting(wrote, view.CallResult{Tool: vocab.ToolCreate, ErrorCode: "bad_value"}).doneSoFar())
 }
 
 // Saving is offered for what this turn drafted and is still a draft.
@@ -155,6 +155,6 @@ func TestOfferIsForDrafts(t *testing.T) {
 		s := acting()
 		s.Results = []*view.Result{{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{Tool: vocab.ToolGenerate, Refs: []string{"gen_recipe_1"}, ErrorCode: test.failure}}}
 		s.Registry = []*db.EntityRefListInViewRow{{Ref: "gen_recipe_1", State: test.state, Label: "Pie"}}
-		require.Equal(t, test.offer, s.offer() != nil, name)
+		require.Equal(t, test.offer, s.offerToSave() != nil, name)
 	}
 }

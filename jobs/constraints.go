@@ -28,7 +28,7 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 	for _, x := range u.out.Constraints {
 		id, err := reg.AddConstraint(ctx, registry.Constraint{
 			Text: x.Text, Kind: x.Kind, Value: x.Value, Scope: x.Scope, ExpiresAt: expiry(x, u.s.Began),
-		}, replaced(inForce, x.Replaces))
+		}, replacedConstraint(inForce, x.Replaces))
 		if err != nil {
 			return nil, err
 		}
@@ -43,8 +43,8 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 	return &exclusions[0], nil
 }
 
-// replaced finds the constraint that a new one refers to by its text.
-func replaced(inForce []registry.Constraint, text string) *uuid.UUID {
+// replacedConstraint finds the constraint that a new one refers to by its text.
+func replacedConstraint(inForce []registry.Constraint, text string) *uuid.UUID {
 	if text == "" {
 		return nil
 	}

@@ -39,8 +39,8 @@ func (r *Runner) until(ctx context.Context, d delivery, s *state) (time.Time, er
 	return time.Now().Add(r.Deadline - tried), nil
 }
 
-// bounded ends a run at its node's timeout or the turn's deadline, whichever comes first.
-func (r *Runner) bounded(ctx context.Context, d delivery, s *state) (context.Context, context.CancelFunc) {
+// withDeadline ends a run at its node's timeout or the turn's deadline, whichever comes first.
+func (r *Runner) withDeadline(ctx context.Context, d delivery, s *state) (context.Context, context.CancelFunc) {
 	end := time.Now().Add(r.Timeouts.of(d.Node))
 	if s.until.IsZero() || end.Before(s.until) {
 		return context.WithDeadline(ctx, end)
@@ -72,9 +72,9 @@ func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 	}
 }
 
-// overdue is what the user is told about a turn that ended at its deadline: the steps that were finished, without refs.
+// overdueText is what the user is told about a turn that ended at its deadline: the steps that were finished, without refs.
 // Writes are left out, because turn_end adds them from their rows.
-func (r *Runner) overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns) (string, error) {
+func (r *Runner) overdueText(ctx context.Context, tx pgx.Tx, turn *db.Turns) (string, error) {
 	steps, err := db.New().TurnStepList(ctx, tx, turn.ID)
 	if err != nil {
 		return "", fmt.Errorf("read steps: %w", err)

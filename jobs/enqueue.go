@@ -74,7 +74,7 @@ type Enqueued struct {
 func StartSession(ctx context.Context, tx pgx.Tx, user, title string) (uuid.UUID, error) {
 	id, err := db.New().SessionStart(ctx, tx, &db.SessionStartParams{UserName: user, Title: title})
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("start a session of %q: %w", user, typed(err))
+		return uuid.Nil, fmt.Errorf("start a session of %q: %w", user, packageError(err))
 	}
 
 	return id, nil
@@ -95,7 +95,7 @@ func EnqueueTurn(ctx context.Context, tx pgx.Tx, params EnqueueParams) (*Enqueue
 	row, b := &db.TurnEnqueueRow{}, &pg.Batch{}
 	b.Scan("enqueue turn", db.TurnEnqueue, arg, &row.TurnID, &row.Number, &row.Status, &row.Existing)
 	if err := b.Send(ctx, tx); err != nil {
-		return nil, typed(err)
+		return nil, packageError(err)
 	}
 	if !row.Existing {
 		if err := params.Limits.check(ctx, tx, params.SessionID, endOfTime); err != nil {
@@ -134,7 +134,7 @@ func (p EnqueueParams) row() (*db.TurnEnqueueParams, error) {
 func CancelTurn(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
 	cancelled, err := db.New().TurnCancel(ctx, tx, turnID)
 	if err != nil {
-		return false, fmt.Errorf("cancel turn: %w", typedOfTurn(err))
+		return false, fmt.Errorf("cancel turn: %w", packageErrorOfTurn(err))
 	}
 
 	return cancelled, nil

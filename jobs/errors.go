@@ -76,8 +76,8 @@ var bounds = map[string]string{
 	"users_name_length":            "a user's name has 1 to 200 characters",
 }
 
-// typed converts errors of start_session and enqueue_turn to this package's errors; others pass through.
-func typed(err error) error {
+// packageError converts errors of start_session and enqueue_turn to this package's errors; others pass through.
+func packageError(err error) error {
 	raised, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		return err
@@ -103,9 +103,9 @@ func typed(err error) error {
 	return err
 }
 
-// typedOfTurn is typed for functions that take a turn: "not found" then means the turn.
-func typedOfTurn(err error) error {
-	if err = typed(err); errors.Is(err, ErrSessionNotFound) {
+// packageErrorOfTurn is packageError for functions that take a turn: "not found" then means the turn.
+func packageErrorOfTurn(err error) error {
+	if err = packageError(err); errors.Is(err, ErrSessionNotFound) {
 		return ErrTurnNotFound
 	}
 

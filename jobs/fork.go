@@ -29,7 +29,7 @@ func turnNumber(n int) int32 { return int32(max(-1, min(n, math.MaxInt32))) }
 func ForkSession(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, turn int) (uuid.UUID, error) {
 	fork, err := db.New().SessionFork(ctx, tx, &db.SessionForkParams{SessionID: sessionID, Turn: turnNumber(turn)})
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("fork session: %w", typed(err))
+		return uuid.Nil, fmt.Errorf("fork session: %w", packageError(err))
 	}
 
 	return fork, nil

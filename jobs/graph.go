@@ -303,13 +303,13 @@ func firstError(outcome *crud.Outcome) string {
 func rowsOf(stepType string, outcome *crud.Outcome) int {
 	rows := 0
 	for i := range outcome.Results {
-		rows += weight(stepType, outcome.Results[i].Tool, outcome.Results[i].RowCount)
+		rows += rowsCounted(stepType, outcome.Results[i].Tool, outcome.Results[i].RowCount)
 	}
 
 	return rows
 }
 
-func weight(stepType, tool string, rows int) int {
+func rowsCounted(stepType, tool string, rows int) int {
 	switch {
 	case stepType == vocab.StepWrite && slices.Contains([]string{vocab.ToolRead, vocab.ToolRecall, vocab.ToolCalculate}, tool):
 		return 0

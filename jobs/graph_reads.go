@@ -49,14 +49,14 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 func (p *planReads) neededInFull(read nodes.Step, later []nodes.Step) []string {
 	return slices.DeleteFunc(slices.Clone(read.Refs), func(name string) bool {
 		return !slices.ContainsFunc(later, func(s nodes.Step) bool {
-			return s.Type != vocab.StepRead && s.Needs == "rows" && slices.Contains(s.Refs, name) && lacks(s, p.refs[name])
+			return s.Type != vocab.StepRead && s.Needs == "rows" && slices.Contains(s.Refs, name) && lacksRows(s, p.refs[name])
 		})
 	})
 }
 
-// lacks reports whether a step cannot see what it needs of a row: an analysis needs its summary, a write or draft all
+// lacksRows reports whether a step cannot see what it needs of a row: an analysis needs its summary, a write or draft all
 // of it.
-func lacks(s nodes.Step, ref nodes.Ref) bool {
+func lacksRows(s nodes.Step, ref nodes.Ref) bool {
 	if s.Type == vocab.StepAnalyze {
 		return unloaded(ref, "summary")
 	}
@@ -73,7 +73,7 @@ func unloaded(ref nodes.Ref, sets ...string) bool {
 func (p *planReads) missingRows(s nodes.Step) []nodes.Step {
 	var missing []string
 	for _, name := range s.Refs {
-		if !p.read[name] && lacks(s, p.refs[name]) {
+		if !p.read[name] && lacksRows(s, p.refs[name]) {
 			p.read[name] = true
 			missing = append(missing, name)
 		}

@@ -37,7 +37,7 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	if err != nil {
 		return nil, fmt.Errorf("carry the view: %w", err)
 	}
-	if m.coded && !c.reload && c.bundles() {
+	if m.coded && !c.reload && c.mayBundle() {
 		return c.goOn(ctx, &next, carried)
 	}
 	if err := pg.CommitWith(ctx, c.tx, &c.last); err != nil {

@@ -39,7 +39,7 @@ func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
 		if err != nil {
 			return fmt.Errorf("apply inputs: %w", err)
 		}
-		if err := notice(ctx, tx, turn.ID, notices); err != nil {
+		if err := keepNotices(ctx, tx, turn.ID, notices); err != nil {
 			return err
 		}
 		if err := q.TurnInputsApplied(ctx, tx, turn.ID); err != nil {
@@ -50,9 +50,9 @@ func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
 	})
 }
 
-// notice stores what could not be applied as failed results of step 0: this turn's nodes see them, and the reply can
+// keepNotices stores what could not be applied as failed results of step 0: this turn's nodes see them, and the reply can
 // mention them.
-func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) error {
+func keepNotices(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) error {
 	if len(notices) == 0 {
 		return nil
 	}

@@ -90,7 +90,7 @@ func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, last bool) (
 		return nil, err
 	}
 	switch {
-	case !current(v.Turn, d):
+	case !isAwaited(v.Turn, d):
 		return nil, errStale
 	case d.Node == vocab.NodeUnderstand && v.HasInputs:
 		return nil, errInputs
@@ -120,8 +120,8 @@ func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error
 	})
 }
 
-// current reports whether the turn still waits for this decision.
-func current(turn *db.Turns, d delivery) bool {
+// isAwaited reports whether the turn still waits for this decision.
+func isAwaited(turn *db.Turns, d delivery) bool {
 	status := db.TurnStatusRunning
 	if d.Node == vocab.NodeSummarize {
 		status = db.TurnStatusSucceeded

@@ -137,13 +137,13 @@ func (c *commit) tellApart(ctx context.Context, asked *question) error {
 	return nil
 }
 
-// asked is the question in words for people; models go on to read it with the refs that it names.
-func (q *question) asked(known *view.Scene) view.QuestionPayload {
+// forPeople is the question in words for people; models go on to read it with the refs that it names.
+func (q *question) forPeople(known *view.Scene) view.QuestionPayload {
 	names, plain := known.RefNames(), question{QuestionPayload: view.QuestionPayload{Options: slices.Clone(q.Options)}}
 	for i := range plain.Options {
 		plain.Options[i].Label = names.Unref(plain.Options[i].Label)
 	}
-	asked, told := view.QuestionPayload{Text: names.Unref(q.Text), Options: plain.shown()}, view.QuestionPayload{Text: q.Text, Options: q.shown()}
+	asked, told := view.QuestionPayload{Text: names.Unref(q.Text), Options: plain.distinctOptions()}, view.QuestionPayload{Text: q.Text, Options: q.distinctOptions()}
 	if asked.Text != told.Text || !slices.Equal(asked.Options, told.Options) {
 		asked.Told = &told
 	}
@@ -151,8 +151,8 @@ func (q *question) asked(known *view.Scene) view.QuestionPayload {
 	return asked
 }
 
-// shown are the options as stored and sent; options with equal labels get distinguishing text.
-func (q *question) shown() []view.QuestionOption {
+// distinctOptions are the options as stored and sent; options with equal labels get distinguishing text.
+func (q *question) distinctOptions() []view.QuestionOption {
 	options := append([]view.QuestionOption{}, q.Options...)
 	for i := range options {
 		if q.sharesLabel(i) {
@@ -168,8 +168,8 @@ func (q *question) sharesLabel(i int) bool {
 	return slices.ContainsFunc(q.Options, func(o view.QuestionOption) bool { return o.ID != q.Options[i].ID && o.Label == q.Options[i].Label })
 }
 
-// answered reads a question with the option of it that the message clicked.
-func (s *state) answered(id uuid.UUID, kind string, payload json.RawMessage) (*question, error) {
+// readQuestion reads a question with the option of it that the message clicked.
+func (s *state) readQuestion(id uuid.UUID, kind string, payload json.RawMessage) (*question, error) {
 	q := &question{kind: kind, chosen: s.Clicked(id)}
 	if err := json.Unmarshal(payload, q); err != nil {
 		return nil, fmt.Errorf("read question: %w", err)
@@ -178,20 +178,20 @@ func (s *state) answered(id uuid.UUID, kind string, payload json.RawMessage) (*q
 	return q, nil
 }
 
-// click returns the option the user clicked and its question; nil for an answer in words, or if the question was closed
+// clickedQuestion returns the option the user clicked and its question; nil for an answer in words, or if the question was closed
 // since: before Understand, a turn's questions are those that are open.
-func (s *state) click() (*question, error) {
+func (s *state) clickedQuestion() (*question, error) {
 	for _, q := range s.Questions {
 		if s.Clicked(q.ID) != "" {
-			return s.answered(q.ID, q.Kind, q.Payload)
+			return s.readQuestion(q.ID, q.Kind, q.Payload)
 		}
 	}
 
 	return nil, nil
 }
 
-// told is the question as models read it.
-func (q *question) told() string { return q.ForModels().Text }
+// textForModels is the question as models read it.
+func (q *question) textForModels() string { return q.ForModels().Text }
 
 // clickedOption is empty for an answer in words.
 func (q *question) clickedOption() view.QuestionOption {
@@ -204,9 +204,9 @@ func (q *question) clickedOption() view.QuestionOption {
 	return view.QuestionOption{}
 }
 
-// offer asks whether to save what this turn drafted or redrafted. Code asks it once per draft and change, so that a yes
+// offerToSave is the question whether to save what this turn drafted or redrafted. Code asks it once per draft and change, so that a yes
 // has a defined meaning.
-func (s *state) offer() *question {
+func (s *state) offerToSave() *question {
 	drafted := map[string]bool{}
 	for _, r := range s.Results {
 		for _, ref := range r.Refs {
@@ -232,9 +232,9 @@ func (s *state) offer() *question {
 	return proposing("Shall I save "+drafts+"?", []nodes.Offer{{Description: "Save " + drafts, Refs: refs, Save: true}})
 }
 
-// worded adopts the wording in which the reply asks the question, so that the question is shown and remembered in those
+// adoptWording takes the wording in which the reply asks the question, so that the question is shown and remembered in those
 // words. If they do not show what a yes does, the options say it.
-func (q *question) worded(asked string, shown bool) {
+func (q *question) adoptWording(asked string, shown bool) {
 	if q == nil || asked == "" {
 		return
 	}

@@ -27,7 +27,7 @@ func (r *Runner) compareTables() func(ctx context.Context) {
 	var known []string
 
 	return func(ctx context.Context) {
-		found, err := r.compare(ctx)
+		found, err := r.differences(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.Logger.WarnContext(ctx, "tables not compared", slog.Any("error", err))
@@ -42,7 +42,7 @@ func (r *Runner) compareTables() func(ctx context.Context) {
 	}
 }
 
-func (r *Runner) compare(ctx context.Context) ([]string, error) {
+func (r *Runner) differences(ctx context.Context) ([]string, error) {
 	differences, err := domain.Drift(ctx, r.Pool, r.Domain)
 	if err != nil {
 		return nil, err

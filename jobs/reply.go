@@ -62,7 +62,7 @@ func (r *reply) wordByCode() error {
 		return nil
 	}
 	r.in = s.prompts.Reply(s.View)
-	r.in.Fallback, r.in.Done = cmp.Or(undone, r.in.Fallback), s.done()
+	r.in.Fallback, r.in.Done = cmp.Or(undone, r.in.Fallback), s.doneSoFar()
 	switch asked := s.Scene(false).ToAsk(); {
 	case asked != nil && s.onlyAsks(r.in.Done):
 		r.out = &nodes.ReplyOutput{Text: r.in.Fallback}
@@ -71,7 +71,7 @@ func (r *reply) wordByCode() error {
 	case asked != nil:
 		r.in.Ask = asked.Text
 	case r.in.Done.Drafted:
-		r.offer = s.offer()
+		r.offer = s.offerToSave()
 	}
 	if r.offer != nil {
 		r.in.Ask, r.in.Offer = r.offer.Text, true
@@ -92,7 +92,7 @@ func (r *reply) takeSaid() {
 		r.out = r.in.Introduced(said.text, r.in.Drafts(r.offer.Writes[0].Refs), r.s.Scene(false).Refs())
 	}
 	if r.out == nil {
-		r.unsaid = said != nil || r.s.generates()
+		r.unsaid = said != nil || r.s.mayHaveShownWords()
 
 		return
 	}
@@ -112,8 +112,8 @@ func (s *state) onlyAsks(done nodes.Done) bool {
 	return !told && (asks || len(s.Steps) == 0)
 }
 
-// done is what this turn has done so far, for a reply that may claim no more.
-func (s *state) done() nodes.Done {
+// doneSoFar is what this turn has done so far, for a reply that may claim no more.
+func (s *state) doneSoFar() nodes.Done {
 	out := s.Understood()
 	c := out.Curation
 	done := nodes.Done{
@@ -193,7 +193,7 @@ func (r *reply) fence(first *pg.Batch, c *commit) {
 
 func (r *reply) effects(ctx context.Context, c *commit) (move, error) {
 	c.output, c.made.LlmCallID = r.out, r.call
-	r.offer.worded(r.in.Asked(cmp.Or(r.words, r.out.Text)))
+	r.offer.adoptWording(r.in.Asked(cmp.Or(r.words, r.out.Text)))
 	if err := c.openQuestion(ctx, r.offer); err != nil {
 		return move{}, err
 	}

@@ -26,8 +26,8 @@ func (p *report) committed() { p.committedAt = time.Now() }
 
 func (p *report) log(ctx context.Context, r *Runner, o outcome, err error) {
 	about := []slog.Attr{
-		slog.String("turn_id", p.TurnID.String()), slog.Int("position", p.Position), slog.Int64("load_ms", between(p.started, p.loadedAt)),
-		slog.Int64("run_ms", between(p.loadedAt, p.ranAt)), slog.Int64("commit_ms", between(p.ranAt, p.committedAt)),
+		slog.String("turn_id", p.TurnID.String()), slog.Int("position", p.Position), slog.Int64("load_ms", millisecondsBetween(p.started, p.loadedAt)),
+		slog.Int64("run_ms", millisecondsBetween(p.loadedAt, p.ranAt)), slog.Int64("commit_ms", millisecondsBetween(p.ranAt, p.committedAt)),
 	}
 	level := slog.LevelInfo
 	if p.s != nil {
@@ -59,7 +59,7 @@ func (r *Runner) logJob(ctx context.Context, level slog.Level, d *delivery, took
 	r.Logger.LogAttrs(ctx, level, "job", attrs...)
 }
 
-func between(from, to time.Time) int64 {
+func millisecondsBetween(from, to time.Time) int64 {
 	if from.IsZero() || to.IsZero() {
 		return 0
 	}

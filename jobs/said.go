@@ -22,11 +22,11 @@ type said struct {
 }
 
 // said returns nil if no answer of the turn contains a reply.
-func (s *state) said() *said { return cmp.Or(s.introduced(), s.saidAtOnce()) }
+func (s *state) said() *said { return cmp.Or(s.saidWithDrafts(), s.saidAtOnce()) }
 
-// introduced returns the words that came with this turn's drafts. They hold if the step that made the drafts came last
+// saidWithDrafts returns the words that came with this turn's drafts. They hold if the step that made the drafts came last
 // and succeeded, and every earlier step only prepared it.
-func (s *state) introduced() *said {
+func (s *state) saidWithDrafts() *said {
 	run := s.LastRun()
 	if run == nil || run.Acted == nil || run.Acted.Words == "" {
 		return nil
@@ -39,8 +39,8 @@ func (s *state) introduced() *said {
 	}
 }
 
-// generates reports whether a step of the turn may have shown words with its drafts.
-func (s *state) generates() bool {
+// mayHaveShownWords reports whether a step of the turn may have shown words with its drafts.
+func (s *state) mayHaveShownWords() bool {
 	return slices.ContainsFunc(s.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeGenerate })
 }
 

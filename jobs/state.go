@@ -170,15 +170,15 @@ func (s *state) asker() crud.Asker {
 	return crud.Asker{Scope: s.scope(nodes.At{Turn: number}), ShownFrom: number - s.runner.Windows.Full(number-1)}
 }
 
-// touched reports whether a ref was touched in this turn, as far as the view and this decision's writes tell.
-func (s *state) touched(ref string) bool {
+// wasTouched reports whether a ref was touched in this turn, as far as the view and this decision's writes tell.
+func (s *state) wasTouched(ref string) bool {
 	return slices.Contains(s.written.Names, ref) || slices.ContainsFunc(s.Registry, func(e *db.EntityRefListInViewRow) bool {
 		return e.Ref == ref && e.TurnLastRef == s.Turn.Number
 	})
 }
 
-// demoted reports whether a ref was put out of view in this turn.
-func (s *state) demoted(ref string) bool {
+// wasDemoted reports whether a ref was put out of view in this turn.
+func (s *state) wasDemoted(ref string) bool {
 	return slices.ContainsFunc(s.Decisions, func(d *db.DecisionListRecentRow) bool {
 		return d.TurnNumber == s.Turn.Number && (d.Action == "clear_all" || d.Action == "demote" && view.Is(d.Ref, ref))
 	})
@@ -236,7 +236,7 @@ func (in *acted) add(made *view.Acted, seen map[string]bool) {
 	}
 	in.failing = false
 	for _, r := range made.Results {
-		in.rows += weight(in.stepType, r.Tool, r.RowCount)
+		in.rows += rowsCounted(in.stepType, r.Tool, r.RowCount)
 		in.done = append(in.done, r.Told)
 	}
 	if slices.ContainsFunc(made.Calls, func(call vocab.Call) bool { return !vocab.Reads(call.Tool) }) {
@@ -261,8 +261,8 @@ func (in *acted) addFailure(made *view.Acted) {
 	}
 }
 
-// doneBy is what a step's calls have done, by their fingerprint.
-func (s *state) doneBy(step int32) map[string]string {
+// doneInStep is what a step's calls have done, by their fingerprint.
+func (s *state) doneInStep(step int32) map[string]string {
 	done := map[string]string{}
 	for _, made := range s.ActedOn(step) {
 		if made.Failed() || len(made.Results) != len(made.Calls) {

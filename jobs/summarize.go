@@ -95,8 +95,8 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 	return move{}, c.insertJob(kindEmbed, queueBackground, c.s.d.next("")) // once embedded, the turn and what it wrote can be found
 }
 
-// due looks for what has expired.
-func (c *commit) due(b *pg.Batch) {
+// lookForExpired queues the question what has expired.
+func (c *commit) lookForExpired(b *pg.Batch) {
 	c.expired = &db.SessionDueRow{}
 	b.Scan("look for what has expired", db.SessionDue, &db.SessionDueParams{
 		SessionID: c.s.Turn.SessionID, Decayed: c.s.Turn.Number - int32(c.s.runner.RetentionDecayTurns), Now: c.s.Began, UserID: c.s.Turn.UserID,
@@ -107,7 +107,7 @@ func (c *commit) due(b *pg.Batch) {
 func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 	if c.expired == nil {
 		look := &pg.Batch{}
-		c.due(look)
+		c.lookForExpired(look)
 		if err := look.Send(ctx, c.tx); err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 // home is the subdomain in which a step reads refs of a type: its own, if that can see their table.
 func (r *Runner) home(entityType, subdomain string) string {
 	entity := r.Domain.ByType(entityType)
-	if entity == nil || r.sees(subdomain, entity.Table) {
+	if entity == nil || r.canRead(subdomain, entity.Table) {
 		return subdomain
 	}
 	if of := r.Domain.SubdomainOf(entity); of != nil {
@@ -104,7 +104,7 @@ func (r *Runner) table(entityType string) string {
 	return ""
 }
 
-func (r *Runner) sees(subdomain, table string) bool {
+func (r *Runner) canRead(subdomain, table string) bool {
 	s := r.Domain.Subdomain(subdomain)
 
 	return s != nil && (slices.Contains(s.Tables, table) || slices.Contains(s.Readable, table))

@@ -35,10 +35,10 @@ func (u *understand) prepare() (frame *nodes.Frame, err error) {
 		return nil, nil
 	}
 	u.in = u.s.prompts.Understand(u.s.View)
-	if u.clicked, err = u.s.click(); err != nil {
+	if u.clicked, err = u.s.clickedQuestion(); err != nil {
 		return nil, err
 	}
-	if u.clicked.approves() {
+	if u.clicked.isYesToApproval() {
 		u.out = &nodes.UnderstandOutput{}
 		u.clicked.applyTo(u.out)
 
@@ -74,7 +74,7 @@ func (u *understand) run(ctx context.Context, rec *recorder) error {
 }
 
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
-	u.changes(c)
+	u.tellChanges(c)
 	approved, err := u.consent(ctx, c)
 	if err != nil {
 		return move{}, err
@@ -100,14 +100,14 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	return m, nil
 }
 
-// changes says which parts of the view the effects may change.
-func (u *understand) changes(c *commit) {
+// tellChanges says which parts of the view the effects may change.
+func (u *understand) tellChanges(c *commit) {
 	curation := &u.out.Curation
 	c.changed.User = len(u.out.Constraints) > 0 || curation.ClearAll // constraints may be lasting
 	c.changed.Questions = u.out.AnswersQuestion
 	c.changed.Drafts = len(curation.Forget) > 0 || curation.ClearAll
 	c.changed.Curation = c.changed.User || c.changed.Drafts || len(curation.Retain)+len(curation.Demote)+len(curation.Exclude) > 0
-	c.changed.Registry = c.changed.Curation || len(u.named()) > 0 || len(u.recall.Calls()) > 0
+	c.changed.Registry = c.changed.Curation || len(u.namedRefs()) > 0 || len(u.recall.Calls()) > 0
 }
 
 // consent closes the open question, if the message answers it, and evaluates the answer. Understand decides whether it
@@ -124,7 +124,7 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 	if err != nil {
 		return nil, fmt.Errorf("close question: %w", err)
 	}
-	a, err := c.s.answered(q.ID, q.Kind, q.Payload)
+	a, err := c.s.readQuestion(q.ID, q.Kind, q.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 			return err
 		}
 	}
-	if err := reg.Touch(ctx, u.named()); err != nil {
+	if err := reg.Touch(ctx, u.namedRefs()); err != nil {
 		return err
 	}
 	exclusion, err := u.constrain(ctx, reg)
@@ -230,9 +230,9 @@ func (u *understand) forget(ctx context.Context, c *commit, reg *registry.Regist
 	return nil
 }
 
-// named returns the refs that the message means unambiguously, and those that the user is asked to choose from: "no, the other
+// namedRefs returns the refs that the message means unambiguously, and those that the user is asked to choose from: "no, the other
 // one" is said of these.
-func (u *understand) named() (refs []string) {
+func (u *understand) namedRefs() (refs []string) {
 	for _, m := range u.out.Mentions {
 		if m.Ref != "" && (m.Resolution == "exact" || m.Resolution == "inferred") {
 			refs = append(refs, m.Ref)

@@ -46,7 +46,7 @@ func UndoTurn(ctx context.Context, tx pgx.Tx, params UndoParams) (*Undo, error) 
 		TurnID: params.TurnID, IdempotencyKey: pg.OrNil(params.IdempotencyKey), IfBusy: cmp.Or(params.IfBusy, IfBusyEnqueue),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("undo turn: %w", typedOfTurn(err))
+		return nil, fmt.Errorf("undo turn: %w", packageErrorOfTurn(err))
 	}
 
 	return &Undo{Enqueued{TurnID: row.TurnID, Number: int(row.Number), Status: row.Status, Existing: row.Existing}, row.SessionID}, nil

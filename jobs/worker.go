@@ -102,9 +102,9 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 	if err != nil {
 		return nil, err
 	}
-	dec, err := r.reach(ctx, s, report)
+	dec, err := r.makeDecision(ctx, s, report)
 	for llm.KindOf(err) == llm.KindContextOverflow && s.shorten() {
-		dec, err = r.reach(ctx, s, report)
+		dec, err = r.makeDecision(ctx, s, report)
 	}
 	if err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 	return next, err
 }
 
-// reach makes a decision from the view that the prompts show.
-func (r *Runner) reach(ctx context.Context, s *state, report *report) (decision, error) {
+// makeDecision makes a decision from the view that the prompts show.
+func (r *Runner) makeDecision(ctx context.Context, s *state, report *report) (decision, error) {
 	dec, err := s.decision()
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (r *Runner) run(ctx context.Context, s *state, dec decision, frame *nodes.F
 	if s.until, err = r.until(ctx, d, s); err != nil {
 		return nil, err
 	}
-	ctx, cancel := r.bounded(ctx, d, s)
+	ctx, cancel := r.withDeadline(ctx, d, s)
 	defer cancel()
 	rec := r.recorder(s.guard, s.Turn.SessionID)
 	rec.turn, rec.position, rec.bought = &s.Turn.ID, d.Position, s.Answers
@@ -209,7 +209,7 @@ func (r *Runner) failTurn(ctx context.Context, tx pgx.Tx, d delivery, o outcome)
 		return err
 	}
 	if o.code == codeTimedOut {
-		if o.text, err = r.overdue(ctx, tx, turn); err != nil {
+		if o.text, err = r.overdueText(ctx, tx, turn); err != nil {
 			return err
 		}
 	}
