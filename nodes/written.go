@@ -120,17 +120,12 @@ func (w written) checkFields(together bool) error {
 func (w written) flatten() (inParts bool) {
 	if memory, ok := w.part("memory"); ok {
 		memory.add("curation_summary", memory["summary"])
-		delete(memory, "summary")
-		curation := written{}
-		for name, value := range memory {
-			switch name {
-			case "constraints", "curation_summary":
-				w.add(name, value)
-			default:
-				curation[name] = value
-			}
+		for _, name := range []string{"constraints", "curation_summary"} {
+			w.add(name, memory[name])
+			delete(memory, name)
 		}
-		w.add("curation", map[string]any(curation))
+		delete(memory, "summary")
+		w.add("curation", map[string]any(memory)) // what is left
 	}
 	besides, inParts := w["besides"]
 	if inParts && besides == nil { // only an open question can be confirmed or answered
