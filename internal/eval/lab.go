@@ -48,12 +48,21 @@ func (l *Lab) Run(ctx context.Context, s *Suite, model string) (*Run, error) {
 	}
 	var run *Run
 	err := l.onServer(ctx, s, func(server *scratch.Server, template string) (err error) {
-		run, err = l.all(ctx, s, model, server, template)
+		run, err = (&running{l, s, model, server, template}).all(ctx)
 
 		return err
 	})
 
 	return run, err
+}
+
+// running is a run of a suite in progress.
+type running struct {
+	lab      *Lab
+	suite    *Suite
+	model    string
+	server   *scratch.Server
+	template string // database that trials are copies of
 }
 
 // onServer calls work with the server, cleaned of leftovers, and the template database of the suite's trials.
@@ -76,9 +85,9 @@ func (l *Lab) onServer(ctx context.Context, s *Suite, work func(server *scratch.
 }
 
 // all runs the trials, some of them concurrently.
-func (l *Lab) all(ctx context.Context, s *Suite, model string, server *scratch.Server, template string) (*Run, error) {
-	trials := max(l.Trials, 1)
-	run := &Run{Suite: s.Suite, Model: model, Trials: trials, Started: time.Now().UTC().Truncate(time.Second), Cases: make([]Result, len(s.Cases))}
+func (r *running) all(ctx context.Context) (*Run, error) {
+	l, s, trials := r.lab, r.suite, max(r.lab.Trials, 1)
+	run := &Run{Suite: s.Suite, Model: r.model, Trials: trials, Started: time.Now().UTC().Truncate(time.Second), Cases: make([]Result, len(s.Cases))}
 	var (
 		group errgroup.Group
 		told  sync.Mutex
@@ -89,7 +98,7 @@ func (l *Lab) all(ctx context.Context, s *Suite, model string, server *scratch.S
 		for n := range trials {
 			group.Go(func() error {
 				result := &run.Cases[i].Trials[n]
-				*result = l.try(ctx, s, &s.Cases[i], model, server, template)
+				*result = r.try(ctx, &s.Cases[i])
 				told.Lock()
 				defer told.Unlock()
 				if l.Progress != nil {
@@ -110,17 +119,17 @@ func (l *Lab) all(ctx context.Context, s *Suite, model string, server *scratch.S
 }
 
 // try runs one trial on its own database.
-func (l *Lab) try(ctx context.Context, s *Suite, c *Case, model string, server *scratch.Server, template string) Trial {
+func (r *running) try(ctx context.Context, c *Case) Trial {
 	if ctx.Err() != nil {
 		return Trial{Outcome: Broken, Error: ctx.Err().Error()}
 	}
-	name, address, err := server.Create(ctx, template)
+	name, address, err := r.server.Create(ctx, r.template)
 	if err != nil {
 		return Trial{Outcome: Broken, Error: err.Error()}
 	}
-	defer dropDatabase(ctx, server, name)
+	defer dropDatabase(ctx, r.server, name)
 
-	return (&trial{lab: l, suite: s, c: c, model: model}).run(ctx, address)
+	return (&trial{lab: r.lab, suite: r.suite, c: c, model: r.model}).run(ctx, address)
 }
 
 // dropDatabase drops a database even after the timeout; the next run sweeps up what remains.
