@@ -49,8 +49,8 @@ type export struct {
 	ctx    context.Context
 	tx     pgx.Tx
 	out    io.Writer
-	tables int
-	err    error // the first one
+	before string // the next table; "" for the first one
+	err    error  // the first one
 }
 
 // engine writes the engine's rows of the sessions selected by a query with one argument.
@@ -79,14 +79,14 @@ func (x *export) table(tx pgx.Tx, name, query string, arguments ...any) {
 	if x.err != nil {
 		return
 	}
-	x.print(map[bool]string{true: "{\n", false: ",\n"}[x.tables == 0], fmt.Sprintf("%q: [", name))
-	x.tables++
+	x.print(cmp.Or(x.before, "{\n"), fmt.Sprintf("%q: [", name))
+	x.before = ",\n"
 	// A failed query surfaces when its rows are read.
 	rows, _ := tx.Query(x.ctx, query, arguments...)
-	count, row := 0, ""
+	before, row := "\n  ", ""
 	_, err := pgx.ForEachRow(rows, []any{&row}, func() error {
-		x.print(map[bool]string{true: "\n  ", false: ",\n  "}[count == 0], row)
-		count++
+		x.print(before, row)
+		before = ",\n  "
 
 		return x.err
 	})
