@@ -21,17 +21,11 @@ type rule struct {
 
 // match is the command that a text of the rule's form gives; nil for another text.
 func (r *rule) match(text string) *command {
-	m := r.pattern.FindStringSubmatch(text)
-	if m == nil {
+	at := r.pattern.FindStringSubmatchIndex(text)
+	if at == nil {
 		return nil
 	}
-	group := func(name string) string {
-		if i := r.pattern.SubexpIndex(name); i >= 0 {
-			return m[i]
-		}
-
-		return ""
-	}
+	group := func(name string) string { return string(r.pattern.ExpandString(nil, "${"+name+"}", text, at)) } // "" for one that the rule has not
 
 	return &command{verb: r.verb, text: text, object: strings.TrimSpace(group("object")), value: group("value")}
 }
