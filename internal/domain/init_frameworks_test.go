@@ -145,3 +145,20 @@ func TestInitCallsTheProgramByItsDatabase(t *testing.T) {
 		require.Contains(t, text, "You are an assistant for "+name+". ")
 	}
 }
+
+// People tell tickets of one subject apart by whose they are; models are shown that beside each line. A part is told beside its whole,
+// and a link names both.
+func TestInitSaysWhoseARowIs(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA whose; CREATE TABLE whose.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE whose.buyers (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES whose.users, name text NOT NULL);
+		CREATE TABLE whose.tickets (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES whose.users, agent_id integer REFERENCES whose.buyers, "buyerId" integer NOT NULL REFERENCES whose.buyers, subject text NOT NULL, state text);
+		CREATE TABLE whose.steps (id serial PRIMARY KEY, ticket_id integer NOT NULL REFERENCES whose.tickets ON DELETE CASCADE, title text NOT NULL, done boolean);
+		CREATE TABLE whose.likes (id serial PRIMARY KEY, ticket_id integer NOT NULL REFERENCES whose.tickets, buyer_id integer NOT NULL REFERENCES whose.buyers)`)
+	d := bound(t, tx, "whose")
+	require.Contains(t, d.Text, `    display: "{subject}{?state: [{state}]}"`+"\n"+`    spoken: "{subject}{?state:, {state}}{?buyerId:, buyer: {_buyerId_label}}"`+"\n")
+	require.Contains(t, d.Text, `    display: "{title}{?done: done:{done}}"`+"\n"+`    spoken: "{title}{?done:, done}"`+"\n")
+	require.Contains(t, d.Text, `    display: "{_buyer_id_label} · {_ticket_id_label}"`+"\n    order")
+}

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -152,6 +153,19 @@ func (e *initEntity) namingReferences(dated bool) []string {
 	slices.SortStableFunc(names, func(a, b string) int { return last(a) - last(b) })
 
 	return names[:min(most, len(names))]
+}
+
+// whose says, for people, to which row a row belongs that is not called by another: a ticket's buyer rather than its agent, who may be
+// missing.
+func (e *initEntity) whose() string {
+	names := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return e.refs[name] == e.Parent || e.refs[name] == e })
+	if len(names) == 0 || strings.Contains(e.Label, "_label") {
+		return ""
+	}
+	name := names[max(0, slices.IndexFunc(names, func(name string) bool { return !e.mayLack(name) }))]
+	said := strings.TrimSuffix(strings.TrimSuffix(snake(name), "_id"), "_key")
+
+	return fmt.Sprintf("{?%s:, %s: {%s}}", quotedName(name), braced(strings.ReplaceAll(said, "_", " ")), quotedName("_"+name+"_label"))
 }
 
 // telling are the columns of short values that say most of a row, in their order.

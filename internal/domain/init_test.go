@@ -89,7 +89,7 @@ func TestInitDisplaysARowsOwnWords(t *testing.T) {
 	require.Contains(t, text, `label: "{starts_at:Jan 2, 2006 15:04} · {_bill_id_label}"`)
 	require.Contains(t, text, `display: "opening hour{?opens: opens:{opens}}"`)
 	require.Contains(t, text, `display: "{title}"`)
-	require.Contains(t, text, `spoken: "{wording}{?pieces:, pieces: {pieces}}"`)
+	require.Contains(t, text, `spoken: "{wording}{?pieces:, pieces: {pieces}}{?bill_id:, bill: {_bill_id_label}}"`)
 	require.Contains(t, text, `spoken: "opening hour{?opens:, opens: {opens:15:04}}"`)
 }
 

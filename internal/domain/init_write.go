@@ -256,7 +256,7 @@ func (e *initEntity) Display() string { return e.line(fact) }
 
 // Aloud is the same for people, "" if there is nothing in it that they would say otherwise.
 func (e *initEntity) Aloud() string {
-	if aloud := e.line(spokenFact); aloud != e.Display() {
+	if aloud := e.line(spokenFact) + e.whose(); aloud != e.Display() {
 		return aloud
 	}
 
