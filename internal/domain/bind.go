@@ -86,7 +86,7 @@ func (b *binder) bind() {
 		b.bindEntity(i)
 	}
 	b.eachType(
-		(*typeBinder).bindComputed, (*typeBinder).checkLockable, (*typeBinder).bindForeignKeys, (*typeBinder).bindHidden, (*typeBinder).bindTexts,
+		(*typeBinder).bindComputed, (*typeBinder).bindLists, (*typeBinder).checkLockable, (*typeBinder).bindForeignKeys, (*typeBinder).bindHidden, (*typeBinder).bindTexts,
 		(*typeBinder).bindRelations, (*typeBinder).bindWrites,
 	)
 	b.bindUnseen()
@@ -194,7 +194,6 @@ func (b *binder) bindEntity(i int) {
 		b.domain.byType[t.Type], b.domain.byTable[t.Table] = t.Entity, t.Entity
 		bindRights(t.Entity, t.table)
 		defaultNames(t.Entity)
-		t.bindLists()
 		t.bindFills()
 		t.bindGone()
 		t.bindKey()

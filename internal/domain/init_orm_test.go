@@ -177,11 +177,13 @@ CREATE TABLE coded.jobs (id serial PRIMARY KEY, user_id integer NOT NULL REFEREN
 COMMENT ON COLUMN coded.jobs.role IS '0 is guest, 1 is host'`)
 	d := bound(t, tx, "coded", "    name: \"job\"\n", `    name: "job"
     computed: [{name: status_word, sql: "(ARRAY['open', 'done'])[status + 1]", comment: "status in words: 0 is open, 1 is done"}]
+    lists: {status_word: [open, done]}
 `)
 	require.Contains(t, d.Text, `    # unsure: numbers of status, task_type that stand for words of your programs: models know the words by a comment of the column, or by
-    # computed: [{name: status_word, sql: "(ARRAY['...', '...'])[status + 1]", comment: "status in words: 0 is ..., 1 is ..."}]
+    # computed: [{name: status_word, sql: "(ARRAY['...', '...'])[status + 1]", comment: "status in words: 0 is ..., 1 is ..."}] and lists: {status_word: [...]}
 `)
 	require.Contains(t, d.ByType("job").Describe(), "status in words: 0 is open, 1 is done")
+	require.Equal(t, []string{"open", "done"}, d.ByType("job").Column("status_word").Enum)
 }
 
 // People whose accounts another schema keeps are those of whom this one has profiles, as Supabase's projects have.
