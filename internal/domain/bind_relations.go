@@ -323,13 +323,14 @@ func (b *typeBinder) bindLists() {
 		if !b.columnsExist("lists."+name, name) {
 			continue
 		}
-		c := b.Column(name)
-		if c.Kind != KindText || len(c.Enum) > 0 || c.Form != "" || len(b.own.Lists[name]) == 0 {
-			b.problemf("lists."+name, "lists: %s is no text that has no list yet, or its list is empty", name)
-
-			continue
+		switch c := b.Column(name); {
+		case len(b.own.Lists[name]) == 0:
+			b.problemf("lists."+name, "lists: %s has no words", name)
+		case c.Kind != KindText || len(c.Enum) > 0 || c.Form != "":
+			b.problemf("lists."+name, "lists: %s does not hold words, or a constraint lists them", name)
+		default:
+			c.Enum = b.own.Lists[name]
 		}
-		c.Enum = b.own.Lists[name]
 	}
 }
 
