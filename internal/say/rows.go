@@ -2,6 +2,7 @@ package say
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,6 +122,9 @@ func cutShort(def *domain.Entity, name string, value any, line string) bool {
 	return column != nil && column.Kind == domain.KindTimestamp && !clean.IsEmpty(value) && !strings.Contains(line, clean.Value(value))
 }
 
+// keySuffix says that a column holds a key, which its label takes the place of.
+var keySuffix = regexp.MustCompile(`_(id|key)$`)
+
 // fact is one further column of a display line, or "".
 func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, to hearer) string {
 	value := columns[name]
@@ -133,7 +137,7 @@ func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, t
 			return ""
 		}
 
-		return to.named(strings.TrimSuffix(column, "_id"), clean.Value(value))
+		return to.named(keySuffix.ReplaceAllString(column, ""), clean.Value(value))
 	}
 
 	return to.named(name, to.worded(def.Column(name), clean.Value(value)))
