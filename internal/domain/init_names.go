@@ -1,0 +1,44 @@
+package domain
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What programs call tables and columns, by which init tells what they hold.
+
+var (
+	ownerNames  = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
+	bookkeeping = regexp.MustCompile(`^((schema_)?migrations$|typeorm_metadata$|failed_jobs$|job_batches$|cache(_locks)?$|goose_|river_|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
+		`django_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|revinfo$)|_(migrations|aud)$`)
+	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token.
+	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password_reset|(api|access)_key)s?$`)
+	visitNames  = regexp.MustCompile(`(^|_)sessions?$`)
+	wholeNames  = []string{"name", "display_name", "full_name"}
+	titleNames  = []string{"title", "label", "subject"}
+	codeNames   = []string{"code", "username", "login", "email"}
+	peopleNames = []string{"user", "auth_user", "account", "customer", "member", "client", "person", "profile", "tenant", "organization", "organisation", "company"}
+	keptNames   = regexp.MustCompile(`(^|_)(update|updated|write|modified|changed)(_|$)`)         // when a program last wrote the row
+	goneNames   = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
+	// secretNames are of what opens doors, or helps to.
+	secretNames = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +
+		`(^|_)pass_(crypt|hash)$|(^|_)push_token(_|$)|(^|_)(api|private|secret|access|enc|encryption|session|reset|signing)_keys?$|(^|_)keys?_(hash|digest)$|^(encrypted|hashed|crypted)_|` +
+		`(^|_)(backup|recovery|reset|verification|activation|invite|invitation|auth)_codes?$|(^|_)(totp|otp)(_|$)|^security_stamp$|(^|_)(cvv|cvc|card_number|ssn)$`)
+	// contactNames and personalNames are of what strangers have no business to know of a person: texts, and whatever it is.
+	contactNames  = regexp.MustCompile(`(^|_)(cell|e?mail|address|street|iban)(_|\d|$)`)
+	personalNames = regexp.MustCompile(`(^|_)(phone|mobile|fax|birth|born|salary|wage)(_|\d|$)|^(birthday|dob)$`)
+	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
+)
+
+var camelHump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// snake is a name in lower case, its words joined by _: OrderItem and "Order Item" are order_item.
+func snake(name string) string {
+	return strings.ReplaceAll(strings.ToLower(camelHump.ReplaceAllString(name, "${1}_${2}")), " ", "_")
+}
+
+// namesRows reports whether rows are called by a column, however its name is written: "Full name" is full_name.
+func namesRows(column string) bool {
+	return slices.Contains(slices.Concat(wholeNames, titleNames, codeNames), snake(column))
+}
