@@ -49,10 +49,14 @@ func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable)
 }
 
 // readKeys samples the keys that are texts: by them, init tells those that programs make up.
-func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) (err error) {
-	if len(t.primary) == 1 && t.column(t.primary[0]).Kind == KindText {
-		w.keys[t], err = values[string](ctx, tx, "init domain: read keys of "+t.Name,
-			fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), quote(w.Schema, t.Name)))
+func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
+	if len(t.primary) != 1 || t.column(t.primary[0]).Kind != KindText {
+		return nil
+	}
+	found, err := values[string](ctx, tx, "init domain: read keys of "+t.Name,
+		fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), quote(w.Schema, t.Name)))
+	if err == nil {
+		w.keys[t] = found
 	}
 
 	return err
