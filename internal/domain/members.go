@@ -55,7 +55,7 @@ func (s *source) memberships(t *catalogTable) (found []membership, err error) {
 func (s *source) checkMembers(ctx context.Context, tx pgx.Tx) error {
 	for _, ways := range s.shared {
 		for _, m := range ways {
-			if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT FROM %s AS m WHERE true%s LIMIT 0", s.relation(m.table), m.counts())); err != nil {
+			if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT FROM %s AS m WHERE true%s LIMIT 0", s.relation(m.table), s.counts(m, "m"))); err != nil {
 				return fmt.Errorf("members: %s: where: %w", m.table.Name, err)
 			}
 		}
@@ -83,14 +83,14 @@ func (s *source) sharedWith(t *catalogTable, alias string, depth int) string {
 	}
 	for _, m := range s.shared[t] {
 		mine := fmt.Sprintf("m%d", depth)
-		held := s.isAccount(mine, m.account) + m.counts()
+		held := s.isAccount(mine, m.account) + s.counts(m, mine)
 		if t != s.accounts {
 			ways = append(ways, s.among(tuple(alias, m.shared.Targets), m.table, mine, m.shared.Columns, held))
 
 			continue
 		}
 		others := fmt.Sprintf("o%d", depth)
-		beside := s.among(tuple(others, m.shared.Columns), m.table, mine, m.shared.Columns, held) + m.counts()
+		beside := s.among(tuple(others, m.shared.Columns), m.table, mine, m.shared.Columns, held) + s.counts(m, others)
 		ways = append(ways, s.among(tuple(alias, []string{s.account.Name}), m.table, others, []string{m.account}, beside))
 	}
 
@@ -103,12 +103,15 @@ func (s *source) among(value string, t *catalogTable, alias string, columns []st
 }
 
 // counts adds to a condition that a membership counts.
-func (m membership) counts() string {
-	if m.where == "" {
-		return ""
+func (s *source) counts(m membership, alias string) (more string) {
+	if present := s.present(m.table, alias); present != "" {
+		more = " AND " + present
+	}
+	if m.where != "" {
+		more += " AND (" + m.where + ")"
 	}
 
-	return " AND (" + m.where + ")"
+	return more
 }
 
 func (s *source) isAccount(alias, column string) string {

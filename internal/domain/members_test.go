@@ -17,7 +17,7 @@ const agency = `
 CREATE SCHEMA agency;
 CREATE TABLE agency.users (id bigserial PRIMARY KEY, name text NOT NULL, email text NOT NULL);
 CREATE TABLE agency.sites (id bigserial PRIMARY KEY, domain text NOT NULL);
-CREATE TABLE agency.memberships (id bigserial PRIMARY KEY, site_id bigint NOT NULL REFERENCES agency.sites ON DELETE CASCADE, user_id bigint NOT NULL REFERENCES agency.users, role text NOT NULL DEFAULT 'editor', UNIQUE (site_id, user_id));
+CREATE TABLE agency.memberships (id bigserial PRIMARY KEY, site_id bigint NOT NULL REFERENCES agency.sites ON DELETE CASCADE, user_id bigint NOT NULL REFERENCES agency.users, role text NOT NULL DEFAULT 'editor', former boolean NOT NULL DEFAULT false, UNIQUE (site_id, user_id));
 CREATE TABLE agency.goals (id bigserial PRIMARY KEY, site_id bigint NOT NULL REFERENCES agency.sites, name text NOT NULL, assignee_id bigint REFERENCES agency.users);
 INSERT INTO agency.users (name, email) VALUES ('Ada', 'ada@x'), ('Eve', 'eve@x'), ('Bob', 'bob@x');
 INSERT INTO agency.sites (domain) VALUES ('a.example'), ('b.example'), ('c.example');
@@ -26,6 +26,7 @@ INSERT INTO agency.goals (site_id, name) VALUES (1, 'Sell'), (2, 'Sign up'), (3,
 
 var agencyReview = []string{
 	"\n  - type: goal\n", "\n  - type: goal\n    writes: [create, update, delete]\n    columns: [site_id, name, assignee_id]\n",
+	"\n  - type: membership\n", "\n  - type: membership\n    gone: former\n", "{?former: former:{former}}", "", "{?former:, former}", "",
 	`members: [{table: "memberships"}]`, `members: [{table: memberships, where: "role <> 'invited'"}]`,
 }
 
@@ -42,6 +43,9 @@ func TestMembersShareRows(t *testing.T) {
 	require.Equal(t, "Sell Sign up", as(t, tx, adaID, goals))
 	require.Equal(t, "Sign up", as(t, tx, eveID, goals))
 	require.Equal(t, "eve@x", as(t, tx, eveID, `SELECT string_agg(email, ' ') FROM agency_alfred.users`))
+	exec(t, tx, `UPDATE agency.memberships SET former = true WHERE site_id = 1`)
+	require.Equal(t, "b.example", as(t, tx, adaID, sites), "a membership that is marked as deleted is none")
+	exec(t, tx, `UPDATE agency.memberships SET former = false`)
 
 	require.Equal(t, "2", as(t, tx, eveID, `INSERT INTO agency_alfred.goals (site_id, name) VALUES (2, 'Stay') RETURNING site_id::text`))
 	require.Contains(t, as(t, tx, eveID, `INSERT INTO agency_alfred.goals (site_id, name) VALUES (3, 'Spy') RETURNING name`), "There is no such row of sites.")
