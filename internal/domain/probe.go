@@ -36,6 +36,9 @@ func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
 	if p.proof.Hash, err = Hash(ctx, tx, decl); err != nil {
 		return nil, err
 	}
+	if err := p.probeViews(ctx, db); err != nil {
+		return nil, err
+	}
 	if err := p.findUsers(ctx); err != nil {
 		return nil, err
 	}
@@ -52,6 +55,24 @@ func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
 	}
 
 	return p.proof, nil
+}
+
+// probeViews checks that the views were made from the declaration as it is: what it says of rows holds only by them.
+func (p *prober) probeViews(ctx context.Context, db DB) error {
+	if p.decl.Source.Schema == "" {
+		return nil
+	}
+	s, _, err := views(ctx, db, p.decl)
+	if err != nil {
+		return err
+	}
+	made, err := p.texts(ctx, "", "SELECT coalesce(obj_description(to_regnamespace("+literalSQL(quote(p.decl.Schema))+"), 'pg_namespace'), '')")
+	if err == nil && made[0] != s.made {
+		p.brokenf("the views were made from another declaration, from other tables or by another version: run worker domain attach")
+	}
+	p.source = s
+
+	return err
 }
 
 // prober is one experiment.
@@ -101,11 +122,10 @@ func (p *prober) owners(ctx context.Context, column, table string) ([]string, er
 
 // mapAccounts gives accounts users for the duration of the experiment.
 func (p *prober) mapAccounts(ctx context.Context) error {
-	s, err := readSource(ctx, p.tx, p.decl)
-	if err != nil || s.account == nil {
-		return err
+	s := p.source
+	if s.account == nil {
+		return nil
 	}
-	p.source = s
 	for _, t := range s.cat.tables {
 		owner := s.columns[t]
 		if owner == "" || s.entities[t.Name] == nil && !s.shares(t) || len(p.users) > mostPeople*2 {

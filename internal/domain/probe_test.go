@@ -65,6 +65,31 @@ func TestW04ProbeViews(t *testing.T) {
 	require.Equal(t, []string{"place: a user who owns nothing sees 2 rows"}, proof.Broken)
 }
 
+// What a declaration says of rows holds only by views that were made from it: after a change of one that changes them, they have to be
+// attached again.
+func TestProbeOfViewsMadeFromAnotherDeclaration(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA shed; CREATE TABLE shed.users (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE shed.tools (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES shed.users, name text NOT NULL, deleted_at timestamptz)`)
+	v := bound(t, tx, "shed", `gone: "deleted_at"`, `hidden: [deleted_at]`)
+	for to, broken := range map[string][]string{
+		`label: "{name}!"`: nil, // of which views know nothing
+		`label: "{name}"`:  {"the views were made from another declaration, from other tables or by another version: run worker domain attach"},
+	} {
+		text := strings.Replace(v.Text, `label: "{name}"`, to, 2)
+		if broken == nil {
+			text = strings.Replace(text, `gone: "deleted_at"`, `hidden: [deleted_at]`, 1)
+		}
+		decl, err := domain.Load(fstest.MapFS{"other.yaml": {Data: []byte(text)}}, "other.yaml")
+		require.NoError(t, err)
+		proof, err := domain.Probe(t.Context(), tx, decl)
+		require.NoError(t, err)
+		require.Equal(t, broken, proof.Broken)
+	}
+}
+
 // A row may name people beside its owner; without a list of them that all may see, it names nobody else.
 func TestW04ProbeOfPeopleNamedInRows(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,7 @@ type source struct {
 	shared   map[*catalogTable][]membership // by which several accounts have the rows of a table
 	above    map[*catalogTable]*catalogFK   // of other tables, the foreign key to the rows that theirs belong to
 	notes    []string
+	made     string // the comment of the views' schema, if they are what the declaration says
 }
 
 // readSource reads the tables of a schema as they are.

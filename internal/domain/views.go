@@ -2,6 +2,7 @@ package domain
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -14,36 +15,44 @@ import (
 // per type, and alfred_tenant's grants on them. It alters none of the owner's objects; it only grants that role access
 // to them. Notes name what a view cannot preserve.
 func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []string, err error) {
-	if decl.Source.Schema == "" {
-		return "", nil, errors.New("the declaration names no source, the schema of the tables")
-	}
-	if decl.Source.Schema == decl.Schema {
-		return "", nil, errors.New("the views need a schema of their own: schema and source are the same")
-	}
-	tx, err := db.Begin(ctx)
-	if err != nil {
-		return "", nil, fmt.Errorf("write views: %w", err)
-	}
-	defer rollback(ctx, tx)
-	if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_catalog"); err != nil { // so that Postgres prints names with their schemas
-		return "", nil, fmt.Errorf("write views: %w", err)
-	}
-	s, err := readSource(ctx, tx, decl)
-	if err != nil {
-		return "", nil, fmt.Errorf("write views: %w", err)
-	}
-	if err := s.checkMembers(ctx, tx); err != nil {
-		return "", nil, fmt.Errorf("write views: %w", err)
-	}
-	functions, err := trustedFunctions(ctx, tx, decl)
+	s, sql, err := views(ctx, db, decl)
 	if err != nil {
 		return "", nil, err
 	}
-	if sql, err = s.writeViews(functions); err != nil {
-		return "", nil, fmt.Errorf("write views: %w", err)
-	}
 
 	return sql, s.notes, nil
+}
+
+func views(ctx context.Context, db DB, decl *Declaration) (s *source, sql string, err error) {
+	if decl.Source.Schema == "" {
+		return nil, "", errors.New("the declaration names no source, the schema of the tables")
+	}
+	if decl.Source.Schema == decl.Schema {
+		return nil, "", errors.New("the views need a schema of their own: schema and source are the same")
+	}
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("write views: %w", err)
+	}
+	defer rollback(ctx, tx)
+	if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_catalog"); err != nil { // so that Postgres prints names with their schemas
+		return nil, "", fmt.Errorf("write views: %w", err)
+	}
+	if s, err = readSource(ctx, tx, decl); err != nil {
+		return nil, "", fmt.Errorf("write views: %w", err)
+	}
+	if err := s.checkMembers(ctx, tx); err != nil {
+		return nil, "", fmt.Errorf("write views: %w", err)
+	}
+	functions, err := trustedFunctions(ctx, tx, decl)
+	if err != nil {
+		return nil, "", err
+	}
+	if sql, err = s.writeViews(functions); err != nil {
+		return nil, "", fmt.Errorf("write views: %w", err)
+	}
+
+	return s, sql, nil
 }
 
 // ViewRole is the role that owns the views of a schema.
@@ -59,12 +68,13 @@ var viewsSQL string
 func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 	data := struct {
 		Schema, Source, Role, File string
+		Made                       string // what the schema's comment says of how its views were made
 		Account                    string // the type of an account's key, "" if everything is shared
 		Login                      *loginSQL
 		Types                      []*viewedType
 		Operations                 []operationSQL
 		Settled                    []handOver // the function that runs deferred triggers, if there are any
-	}{Schema: s.decl.Schema, Source: s.decl.Source.Schema, Role: ViewRole(s.decl.Schema), File: s.decl.file}
+	}{Schema: s.decl.Schema, Source: s.decl.Source.Schema, Role: ViewRole(s.decl.Schema)}
 	if s.account != nil {
 		data.Account, data.Login = s.account.FullType, s.login()
 	}
@@ -81,11 +91,18 @@ func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 	for _, f := range functions {
 		data.Operations = append(data.Operations, s.operation(f))
 	}
-	var text strings.Builder
 	page, err := template.New("views").Funcs(s.viewWords()).Parse(viewsSQL)
-	if err == nil {
-		err = page.Execute(&text, data)
+	if err != nil {
+		return "", err
 	}
+	var text strings.Builder
+	if err := page.Execute(&text, data); err != nil {
+		return "", err
+	}
+	s.made = fmt.Sprintf("Views of %s, as written from %x.", data.Source, sha256.Sum256([]byte(text.String())))
+	data.File, data.Made = s.decl.file, s.made
+	text.Reset()
+	err = page.Execute(&text, data)
 
 	return text.String(), err
 }
