@@ -47,6 +47,30 @@ func TestDomainInitWritesBothOrNone(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "orchard.yaml"))
 }
 
+// Whoever forgets to say who is who is told: people would only see that nothing is there.
+func TestDoctorNamesUsersWithoutAnAccount(t *testing.T) {
+	t.Parallel()
+
+	url := dbtest.URL(t)
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	defer pool.Close()
+	execute(t, pool, `CREATE SCHEMA grove; CREATE TABLE grove.users (id integer PRIMARY KEY, name text);
+		CREATE TABLE grove.trees (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES grove.users, name text NOT NULL)`)
+	execute(t, pool, `INSERT INTO users (name) VALUES ('ada'), ('eve')`)
+	dir := t.TempDir()
+	e := settings.Env{"DATABASE_URL": url, "ALFRED_DOMAIN": filepath.Join(dir, "grove.yaml")}
+	mustWork(t, e, "domain", "init", "--schema", "grove", "--dir", dir)
+	mustWork(t, e, "domain", "attach", filepath.Join(dir, "grove.yaml"))
+
+	out, err := worker(t, e, "doctor")
+	require.ErrorIs(t, err, program.ErrUnwell)
+	require.Regexp(t, `FAIL accounts +\d of \d users are no account of grove_alfred and see no rows: .*; fill grove_alfred.alfred_accounts, or set login`, out)
+	execute(t, pool, `INSERT INTO grove_alfred.alfred_accounts SELECT id, row_number() OVER () FROM users WHERE name <> 'eve'`)
+	out, _ = worker(t, e, "doctor")
+	require.Regexp(t, `ok   accounts +1 of \d users are no account of grove_alfred and see no rows: eve; `, out)
+}
+
 // A developer's path with an existing schema: init, check, fix, check.
 func TestDomainInitThenCheck(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,11 @@
 package domain
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // loginSQL finds the account that is called as a user of Alfred's is.
 type loginSQL struct{ Accounts, Key, IsCalled string }
@@ -49,4 +54,34 @@ func named(c *Column, name string) string {
 	}
 
 	return fmt.Sprintf("CASE WHEN %s ~ '%s' THEN %s END", name, form, c.ofType(name))
+}
+
+// Strangers returns Alfred's users who are no account behind the views of a schema, and so see no rows, and how many users there
+// are; none where rows belong to nobody, or to Alfred's users themselves.
+func Strangers(ctx context.Context, db DB, schema string) (names []string, users int, err error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("look for users without an account: %w", err)
+	}
+	defer rollback(ctx, tx)
+	account := quote(schema, "account") + "()"
+	found, err := values[bool](ctx, tx, "look for users without an account", "SELECT to_regprocedure($1) IS NOT NULL", account)
+	if err != nil || !found[0] {
+		return nil, 0, err
+	}
+	rows, _ := tx.Query(ctx, `SELECT name, CASE WHEN set_config('alfred.user_id', id::text, true) <> '' THEN `+account+` END IS NULL FROM alfred.users ORDER BY name`) // a failed query shows when its rows are read
+	var name string
+	var stranger bool
+	tag, err := pgx.ForEachRow(rows, []any{&name, &stranger}, func() error {
+		if stranger {
+			names = append(names, name)
+		}
+
+		return nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("look for users without an account: %w", err)
+	}
+
+	return names, int(tag.RowsAffected()), nil
 }
