@@ -217,7 +217,8 @@ func undecidedIn(waited []nodes.Step, step nodes.Step) bool {
 
 // callsWaited reports whether a step has waited that makes the same calls.
 func callsWaited(waited []nodes.Step, step nodes.Step) bool {
+	calls := step.ReadyCalls()
 	same := func(a, b vocab.Call) bool { return crud.Fingerprint(a) == crud.Fingerprint(b) }
 
-	return len(step.Calls) > 0 && slices.ContainsFunc(waited, func(w nodes.Step) bool { return slices.EqualFunc(step.ReadyCalls(), w.ReadyCalls(), same) })
+	return len(calls) > 0 && slices.ContainsFunc(waited, func(w nodes.Step) bool { return slices.EqualFunc(calls, w.ReadyCalls(), same) })
 }
