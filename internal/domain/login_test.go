@@ -53,6 +53,18 @@ INSERT INTO mail.letters VALUES (1, 1, 'Hello'), (2, 2, 'Hers');`)
 	}
 }
 
+// Views that need more than Alfred's schema has yet say what to run.
+func TestViewsBeforeMigration(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA quill; CREATE TABLE quill.users (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE quill.pens (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES quill.users, name text NOT NULL)`)
+	v := bound(t, tx, "quill")
+	exec(t, tx, `DROP FUNCTION alfred.tenant_name()`)
+	require.ErrorContains(t, domain.Attach(t.Context(), tx, v.Decl, v.SQL), "run worker migrate up first")
+}
+
 // By a name that two accounts may have, somebody would be another one.
 func TestLoginThatSaysNotWho(t *testing.T) {
 	t.Parallel()
