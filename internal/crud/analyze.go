@@ -66,7 +66,11 @@ func (op *analyzeOp) check() *Error {
 		op.group = append(op.group, c)
 	}
 
-	return op.checkAggregates()
+	if err := op.checkAggregates(); err != nil {
+		return err
+	}
+
+	return op.takeLimits()
 }
 
 // spans are the parts of time that rows can be grouped by, as to_char writes them: in an order that is theirs as a text.
@@ -116,7 +120,7 @@ func (op *analyzeOp) checkAggregates() *Error {
 		}
 	}
 
-	return op.takeLimits()
+	return nil
 }
 
 // takeLimits takes out of the filters those that name a number of the results. A column of its name is the column.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -173,7 +172,7 @@ func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
 		told, fuller := map[string]bool{}, slices.Clone(lines)
 		for i, row := range rows {
 			if times[lines[i]] > 1 && row[c.Name] != nil {
-				fuller[i] += ", " + strings.ReplaceAll(c.Name, "_", " ") + " " + registry.Scrub(shortTime(fmt.Sprint(row[c.Name])))
+				fuller[i] += ", " + spokenName(c.Name) + " " + registry.Scrub(domain.Moment(fmt.Sprint(row[c.Name])))
 			}
 			told[fuller[i]] = true
 		}
@@ -183,15 +182,6 @@ func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
 	}
 
 	return lines
-}
-
-// shortTime is a time as people write it; any other text is unchanged.
-func shortTime(text string) string {
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at.Format("Jan 2, 2006 15:04")
-	}
-
-	return text
 }
 
 // labelOf is what people call a row, "" if its own columns do not say.

@@ -326,7 +326,7 @@ func (b *typeBinder) bindLists() {
 		switch c := b.Column(name); {
 		case len(b.own.Lists[name]) == 0:
 			b.problemf("lists."+name, "lists: %s has no words", name)
-		case c.Kind != KindText || len(c.Enum) > 0 || c.Form != "":
+		case !c.FreeText():
 			b.problemf("lists."+name, "lists: %s does not hold words, or a constraint lists them", name)
 		default:
 			c.Enum = b.own.Lists[name]

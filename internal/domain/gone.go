@@ -10,8 +10,8 @@ func marksGone(c *Column) bool {
 	return c != nil && (c.Kind == KindBool || c.Nullable && (c.Kind == KindTimestamp || c.Kind == KindDate))
 }
 
-// present is the SQL condition that a row is not marked as deleted, "" for a table without marks.
-func (s *source) present(t *catalogTable, alias string) string {
+// presentSQL is the SQL condition that a row is not marked as deleted, "" for a table without marks.
+func (s *source) presentSQL(t *catalogTable, alias string) string {
 	e := s.entities[t.Name]
 	if e == nil || !marksGone(t.column(e.Gone)) {
 		return ""

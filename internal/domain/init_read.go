@@ -106,13 +106,12 @@ HAVING count(word) <= 12 AND sum(rows) FILTER (WHERE word IS NOT NULL) >= 5 * co
 // readWords finds what texts may say that only programs close: the status of a row, its kind.
 func (w *initWriter) readWords(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
 	for _, c := range t.columns {
-		if c.Kind != KindText || c.Form != "" || len(c.Enum) > 0 || t.unique(c.Name) || t.references(c) || !codedNames.MatchString(snake(c.Name)) {
+		if !c.FreeText() || t.unique(c.Name) || t.references(c) || !codedNames.MatchString(snake(c.Name)) {
 			continue
 		}
-		rows, _ := tx.Query(ctx, fmt.Sprintf(wordsSQL, quote(c.Name), quote(w.Schema, t.Name))) // a failed query shows when its rows are collected
-		found, err := pgx.CollectRows(rows, pgx.RowTo[[]string])
+		found, err := values[[]string](ctx, tx, "init domain: read words of "+t.Name+"."+c.Name, fmt.Sprintf(wordsSQL, quote(c.Name), quote(w.Schema, t.Name)))
 		if err != nil {
-			return fmt.Errorf("init domain: read words of %s.%s: %w", t.Name, c.Name, err)
+			return err
 		}
 		if len(found) > 0 {
 			w.words[c] = found[0]

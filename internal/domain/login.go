@@ -3,8 +3,6 @@ package domain
 import (
 	"context"
 	"fmt"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // loginSQL finds the account that is called as a user of Alfred's is.
@@ -18,7 +16,7 @@ func (s *source) login() *loginSQL {
 	}
 	// The second comparison is exact: to the first, 7 is also called 007.
 	called := fmt.Sprintf("t.%[1]s = %[2]s AND t.%[1]s::text = alfred.tenant_name()", quote(c.Name), named(c, "alfred.tenant_name()"))
-	if present := s.present(s.accounts, "t"); present != "" {
+	if present := s.presentSQL(s.accounts, "t"); present != "" {
 		called += " AND " + present
 	}
 
@@ -59,29 +57,29 @@ func named(c *Column, name string) string {
 // Strangers returns Alfred's users who are no account behind the views of a schema, and so see no rows, and how many users there
 // are; none where rows belong to nobody, or to Alfred's users themselves.
 func Strangers(ctx context.Context, db DB, schema string) (names []string, users int, err error) {
+	const what = "look for users without an account"
 	tx, err := db.Begin(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("look for users without an account: %w", err)
+		return nil, 0, fmt.Errorf("%s: %w", what, err)
 	}
 	defer rollback(ctx, tx)
 	account := quote(schema, "account") + "()"
-	found, err := values[bool](ctx, tx, "look for users without an account", "SELECT to_regprocedure($1) IS NOT NULL", account)
+	found, err := values[bool](ctx, tx, what, "SELECT to_regprocedure($1) IS NOT NULL", account)
 	if err != nil || !found[0] {
 		return nil, 0, err
 	}
-	rows, _ := tx.Query(ctx, `SELECT name, CASE WHEN set_config('alfred.user_id', id::text, true) <> '' THEN `+account+` END IS NULL FROM alfred.users ORDER BY name`) // a failed query shows when its rows are read
-	var name string
-	var stranger bool
-	tag, err := pgx.ForEachRow(rows, []any{&name, &stranger}, func() error {
-		if stranger {
+	var (
+		name     string
+		stranger bool
+	)
+	sql := `SELECT name, CASE WHEN set_config('alfred.user_id', id::text, true) <> '' THEN ` + account + ` END IS NULL FROM alfred.users ORDER BY name`
+	err = eachRow(ctx, tx, what, sql, nil, []any{&name, &stranger}, func() error {
+		if users++; stranger {
 			names = append(names, name)
 		}
 
 		return nil
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("look for users without an account: %w", err)
-	}
 
-	return names, int(tag.RowsAffected()), nil
+	return names, users, err
 }

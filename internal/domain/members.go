@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -35,10 +36,7 @@ func (s *source) memberships(t *catalogTable) (found []membership, err error) {
 		if m.table == nil {
 			return nil, fmt.Errorf("%s: members: table %s.%s does not exist", e.Type, s.decl.Source.Schema, decl.Table)
 		}
-		firm, optional := s.ownerColumns(m.table)
-		if m.account = firm; firm == "" {
-			m.account = optional
-		}
+		m.account = cmp.Or(s.ownerColumns(m.table))
 		at := slices.IndexFunc(m.table.foreignKeys, func(fk catalogFK) bool { return s.leadsToShared(decl, fk, t) })
 		if m.account == "" || at < 0 {
 			return nil, fmt.Errorf("%s: members: %s has to name an account, and to reference what is shared", e.Type, decl.Table)
@@ -55,7 +53,7 @@ func (s *source) memberships(t *catalogTable) (found []membership, err error) {
 func (s *source) checkMembers(ctx context.Context, tx pgx.Tx) error {
 	for _, ways := range s.shared {
 		for _, m := range ways {
-			if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT FROM %s AS m WHERE true%s LIMIT 0", s.relation(m.table), s.counts(m, "m"))); err != nil {
+			if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT FROM %s AS m WHERE true%s LIMIT 0", s.relation(m.table), s.countsSQL(m, "m"))); err != nil {
 				return fmt.Errorf("members: %s: where: %w", m.table.Name, err)
 			}
 		}
@@ -83,14 +81,14 @@ func (s *source) sharedWith(t *catalogTable, alias string, depth int) string {
 	}
 	for _, m := range s.shared[t] {
 		mine := fmt.Sprintf("m%d", depth)
-		held := s.isAccount(mine, m.account) + s.counts(m, mine)
+		held := s.isAccount(mine, m.account) + s.countsSQL(m, mine)
 		if t != s.accounts {
 			ways = append(ways, s.among(tuple(alias, m.shared.Targets), m.table, mine, m.shared.Columns, held))
 
 			continue
 		}
 		others := fmt.Sprintf("o%d", depth)
-		beside := s.among(tuple(others, m.shared.Columns), m.table, mine, m.shared.Columns, held) + s.counts(m, others)
+		beside := s.among(tuple(others, m.shared.Columns), m.table, mine, m.shared.Columns, held) + s.countsSQL(m, others)
 		ways = append(ways, s.among(tuple(alias, []string{s.account.Name}), m.table, others, []string{m.account}, beside))
 	}
 
@@ -102,9 +100,9 @@ func (s *source) among(value string, t *catalogTable, alias string, columns []st
 	return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", value, listed(columns, alias+".%s", ", "), s.relation(t), alias, condition)
 }
 
-// counts adds to a condition that a membership counts.
-func (s *source) counts(m membership, alias string) (more string) {
-	if present := s.present(m.table, alias); present != "" {
+// countsSQL adds to a condition that a membership counts.
+func (s *source) countsSQL(m membership, alias string) (more string) {
+	if present := s.presentSQL(m.table, alias); present != "" {
 		more = " AND " + present
 	}
 	if m.where != "" {

@@ -104,7 +104,7 @@ func (s *source) relation(t *catalogTable) string {
 // ownedSQL is the SQL condition that a row of the table is the user's and not marked as deleted. alias names the row.
 func (s *source) ownedSQL(t *catalogTable, alias string, depth int) (string, error) {
 	condition, err := s.isOwn(t, alias, depth)
-	if present := s.present(t, alias); present != "" {
+	if present := s.presentSQL(t, alias); present != "" {
 		condition += " AND " + present
 	}
 
@@ -287,8 +287,8 @@ func (s *source) owningKey(t *catalogTable) *catalogFK {
 // wayUp are a table and those of the rows that its rows belong to, up to the one that says to whom.
 func (s *source) wayUp(t *catalogTable) []*catalogTable {
 	way := []*catalogTable{t}
-	for s.shared[t] == nil && s.owningKey(t) != nil {
-		t = s.cat.table(s.owningKey(t).Table)
+	for fk := s.owningKey(t); fk != nil && s.shared[t] == nil; fk = s.owningKey(t) {
+		t = s.cat.table(fk.Table)
 		way = append(way, t)
 	}
 

@@ -90,3 +90,12 @@ func trimZeros(number string) string {
 
 	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
 }
+
+// Moment is a time as people write it; any other text is unchanged.
+func Moment(text string) string {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at.Format("Jan 2, 2006 15:04")
+	}
+
+	return text
+}

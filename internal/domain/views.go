@@ -148,7 +148,7 @@ func (s *source) newViewedType(e *EntityDecl) (*viewedType, error) {
 		return nil, err
 	}
 	v.HandOver = handOver{s.function(v.Table.Name+"_write") + "()", v.Table.Owner, s.account != nil}
-	v.Present = s.present(v.Table, "t")
+	v.Present = s.presentSQL(v.Table, "t")
 	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.mayBeRestored(e) || len(v.Released()) > 0, v.whyByFunction(), v.restoredColumns()
 	var err error
 	if !e.Reference || v.Written && v.ByFunction != "" {

@@ -79,11 +79,12 @@ func (t *Teller) effectText(d *view.Effect) string {
 	case d.Result.Tool == vocab.ToolUndo:
 		return t.summaryOf(d.Result.Step)
 	case len(d.Result.Rows) == 0 && d.Result.Tool == vocab.ToolRead:
-		if nothing := t.Nothing(d); !strings.HasSuffix(nothing, ".") {
-			return "I found " + nothing + "."
+		nothing := t.Nothing(d)
+		if !strings.HasSuffix(nothing, ".") {
+			nothing = "I found " + nothing + "."
 		}
 
-		return t.Nothing(d)
+		return nothing
 	case len(d.Refs) == 0 || (d.Kind.Part && d.Result.Tool != vocab.ToolRead):
 		return ""
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -145,12 +144,11 @@ func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, t
 
 // worded writes a time as people do, for people.
 func (h hearer) worded(c *domain.Column, value string) string {
-	at, err := time.Parse(time.RFC3339, value)
-	if h != forPerson || c == nil || c.Kind != domain.KindTimestamp || err != nil {
+	if h != forPerson || c == nil || c.Kind != domain.KindTimestamp {
 		return value
 	}
 
-	return at.Format("Jan 2, 2006 15:04")
+	return domain.Moment(value)
 }
 
 // isCanonical reports whether a column references the canonical row of the row's own name, which implies it.
