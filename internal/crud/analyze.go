@@ -28,6 +28,8 @@ type analyzeOp struct {
 	limits []limit
 	rows   []map[string]any
 	total  int
+	// stranger: why somebody without an account counts nothing.
+	stranger string
 }
 
 // limit is a filter of the results by one of their numbers, as SQL's HAVING is.
@@ -216,8 +218,11 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil {
 		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters...))
 	}
+	if !slices.ContainsFunc(op.rows, counts) {
+		op.stranger, err = strangerNotice(ctx, tx, op.entity)
+	}
 
-	return nil
+	return err
 }
 
 // sql is the value of an aggregate: the first and the last of a list's values by their places.
@@ -289,7 +294,7 @@ func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result
 		}
 	}
 
-	notice := whyMissed(op.entity, op.args.Filters, slices.ContainsFunc(op.rows, counts))
+	notice := cmp.Or(op.stranger, whyMissed(op.entity, op.args.Filters, slices.ContainsFunc(op.rows, counts)))
 
 	return Result{rows: op.rows, RowCount: op.total, Notice: notice}, nil
 }

@@ -57,10 +57,10 @@ func (o *Outcome) Failed() bool {
 	return slices.ContainsFunc(o.Results, func(r Result) bool { return r.ErrorCode != "" })
 }
 
-// MayHaveMissed reports whether a call found or counted nothing and has a notice why that may be.
+// MayHaveMissed reports whether a call found or counted nothing and has a notice why another call may find something.
 func (o *Outcome) MayHaveMissed() bool {
 	return slices.ContainsFunc(o.Results, func(r Result) bool {
-		return r.Notice != "" && (r.RowCount == 0 || r.Tool == vocab.ToolAnalyze)
+		return r.Notice != "" && r.Notice != vocab.NoAccount && (r.RowCount == 0 || r.Tool == vocab.ToolAnalyze)
 	})
 }
 

@@ -163,9 +163,15 @@ func explainPgError(ctx context.Context, tx pgx.Tx, schema string, entity *domai
 	if !errors.As(err, &pgErr) {
 		return err
 	}
+	stranger, lookupErr := strangerNotice(ctx, tx, entity)
+	if lookupErr != nil {
+		return lookupErr
+	}
 	switch {
 	case raised(pgErr):
 		return fail(CodeViolation, "%s", sentences(pgErr.Message, pgErr.Detail, pgErr.Hint))
+	case stranger != "":
+		return fail(CodeNotAllowed, "%s", stranger)
 	case pgErr.Code == pgerrcode.InsufficientPrivilege:
 		return fail(CodeNotFound, "There is no such row, or it may not be changed.")
 	case pgErr.Code == pgerrcode.NotNullViolation:

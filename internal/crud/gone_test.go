@@ -118,3 +118,15 @@ func TestMarkedMeanwhile(t *testing.T) {
 	}
 	require.Equal(t, "2026-02-02 00:00:00", query[string](b, `SELECT deleted_at::text FROM desk.tickets WHERE title = 'Mouse'`))
 }
+
+// Whoever is no account sees no rows, and is told that this is why.
+func TestStrangersAreToldSo(t *testing.T) {
+	t.Parallel()
+
+	b := setupDesk(t)
+	b.exec(`DELETE FROM desk_alfred.alfred_accounts`)
+	require.Equal(t, vocab.NoAccount, b.ok("read", vocab.ToolRead, `{"table": "tickets"}`).Notice)
+	require.Equal(t, vocab.NoAccount, b.ok("analyze", vocab.ToolAnalyze, `{"table": "tickets", "aggregates": [{"fn": "count"}]}`).Notice)
+	require.Empty(t, b.ok("read", vocab.ToolRead, `{"table": "queues"}`).Notice, "what all share is shown to them too")
+	require.Equal(t, vocab.NoAccount, b.refused("write", vocab.ToolCreate, `{"table": "tickets", "data": {"title": "Scanner"}}`, crud.CodeNotAllowed))
+}

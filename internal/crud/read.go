@@ -61,6 +61,9 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		op.found, err = load(ctx, tx, op.entity, q)
 	}
 	if err == nil && op.found.total == 0 {
+		op.notice, err = strangerNotice(ctx, tx, op.entity)
+	}
+	if err == nil && op.found.total == 0 && op.notice == "" {
 		op.notice, err = similarNotice(ctx, tx, op.entity, q)
 	}
 

@@ -362,6 +362,9 @@ func (b *typeBinder) bindOwner() {
 	}
 	if b.table.View {
 		b.Viewed = true
+		if b.decl.Source.Accounts != "" {
+			b.Account = accountOf(b.decl.Schema)
+		}
 		b.bindViewOwner()
 
 		return

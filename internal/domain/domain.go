@@ -103,6 +103,9 @@ type Entity struct {
 	// Viewed: a view separates the users' rows by asking for whom the transaction acts. Without a user it shows none,
 	// and it may show a row to several users.
 	Viewed bool
+	// Account is the SQL of the account whose rows a view shows to the transaction's user, null for nobody's; "" where no
+	// account is needed to see rows.
+	Account string
 	// View: it is a view, whose rows are stored elsewhere.
 	View bool
 	// Removable and Restorable: an undo may delete rows, and insert complete ones, key included.

@@ -54,6 +54,9 @@ func named(c *Column, name string) string {
 	return fmt.Sprintf("CASE WHEN %s ~ '%s' THEN %s END", name, form, c.ofType(name))
 }
 
+// accountOf calls the function by which the views of a schema know whose rows to show.
+func accountOf(schema string) string { return quote(schema, "account") + "()" }
+
 // Strangers returns Alfred's users who are no account behind the views of a schema, and so see no rows, and how many users there
 // are; none where rows belong to nobody, or to Alfred's users themselves.
 func Strangers(ctx context.Context, db DB, schema string) (names []string, users int, err error) {
@@ -63,7 +66,7 @@ func Strangers(ctx context.Context, db DB, schema string) (names []string, users
 		return nil, 0, fmt.Errorf("%s: %w", what, err)
 	}
 	defer rollback(ctx, tx)
-	account := quote(schema, "account") + "()"
+	account := accountOf(schema)
 	found, err := values[bool](ctx, tx, what, "SELECT to_regprocedure($1) IS NOT NULL", account)
 	if err != nil || !found[0] {
 		return nil, 0, err

@@ -12,6 +12,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/llm/script"
 	"alfred/internal/testfactory"
+	"alfred/internal/vocab"
 )
 
 // shopTables is the shop of a public benchmark, as its owner has it.
@@ -115,6 +116,21 @@ turns:` + act("read", "read", "orders", `{tool: db_read, args: {table: orders, d
 	require.Equal(t, owners, c.plain(ownersView))
 	require.Equal(t, before, ownersProgram(t, c.pool), "nor afterwards")
 	require.Equal(t, "0", c.plain(`SELECT count(*)::text FROM pg_class c, aclexplode(c.relacl) x WHERE c.relnamespace = 'retail'::regnamespace AND x.grantee <> 0 AND x.grantee::regrole::text ~ 'alfred'`))
+}
+
+// Whoever has no account among the shop's hears that, instead of that there are no orders.
+func TestStrangersHearWhyNothingIsThere(t *testing.T) {
+	t.Parallel()
+	dbtest.Whole(t)
+	c := talkOver(t, shopTables)
+	d, _ := shopOf(t, c.pool)
+	model, err := script.Parse([]byte(`
+turns:
+  - understand: {intent: read, quick: order, calls: [{step: 0, tool: db_read, table: orders}]}`))
+	require.NoError(t, err)
+	c.work(d, model)
+	c.ask("What did I order?")
+	c.fact(vocab.NoAccount, `SELECT reply FROM turns WHERE session_id = $1`)
 }
 
 // asked is ask for a message that ends in a question, so its calls are not carried out.

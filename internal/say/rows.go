@@ -292,7 +292,10 @@ func Verb(tool string) string {
 func (t *Teller) Nothing(d *view.Effect) string {
 	filters := gjson.GetManyBytes(d.Result.Params, "filters", "or_filters")
 	filtered := len(filters[0].Array())+len(filters[1].Array()) > 0
-	if d.Result.Tool == vocab.ToolRead && !filtered && d.Kind.Empty != "" {
+	switch {
+	case d.Result.ErrorMessage != nil && *d.Result.ErrorMessage == vocab.NoAccount:
+		return vocab.NoAccount
+	case d.Result.Tool == vocab.ToolRead && !filtered && d.Kind.Empty != "":
 		return d.Kind.Empty
 	}
 

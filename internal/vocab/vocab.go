@@ -148,6 +148,9 @@ func names(which func(*Tool) bool) (names []string) {
 // SimilarNames begins what a read that finds no row says of the names that may have been meant. People are told it too.
 const SimilarNames = "Similar names: "
 
+// NoAccount is said where somebody sees no rows, and can save none, because no account is theirs. People are told it too.
+const NoAccount = "No account is linked to this user yet, so there are no rows to show or change; whoever runs the assistant can link one."
+
 // Aggregates are the functions of db_analyze.
 var Aggregates = []string{"count", AggregateDistinct, "sum", "avg", "min", "max"}
 
