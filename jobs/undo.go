@@ -121,7 +121,7 @@ func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 	failure := u.whyNot(target)
 	if failure == "" {
 		outcome, err = c.s.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{
-			Turn: target.ID, Number: int(target.Number), Asked: registry.Scrub(target.Asked), Refs: u.Refs, Agreed: u.agreed,
+			Turn: target.ID, Number: int(target.Number), Asked: target.Asked, Refs: u.Refs, Agreed: u.agreed,
 		})
 		if err != nil {
 			return move{}, err
@@ -141,7 +141,7 @@ func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 		return in.afterStep(&ending{outcome: db.StepOutcomeFailed, summary: failure}), nil
 	}
 	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID, Part: outcome.Part, Alone: len(c.s.Steps) == 1})
-	summary, err := c.undoSummary(ctx, target.Number, &outcome)
+	summary, err := c.undoSummary(ctx, target.Asked, &outcome)
 
 	return in.afterStep(&ending{outcome: db.StepOutcomeOk, summary: summary}), err
 }
@@ -159,6 +159,7 @@ func (u *undoing) target(ctx context.Context, c *commit) (*db.TurnUndoTargetRow,
 	if err != nil {
 		return nil, fmt.Errorf("look for the turn to undo: %w", err)
 	}
+	target.Asked = registry.Scrub(target.Asked)
 
 	return target, nil
 }
@@ -169,7 +170,7 @@ func (u *undoing) whyNot(target *db.TurnUndoTargetRow) string {
 	case target == nil || target.Undo == nil:
 		return "There is nothing to take back."
 	case *target.Undo == "done":
-		return "What " + registry.Scrub(target.Asked) + " wrote has been taken back already."
+		return "What " + target.Asked + " wrote has been taken back already."
 	case *target.Undo == "impossible" && target.UndoReason != nil && len(u.Refs) == 0:
 		return *target.UndoReason + " Nothing was changed." // it says what cannot be taken back; people know no numbers of turns
 	default:
@@ -177,8 +178,8 @@ func (u *undoing) whyNot(target *db.TurnUndoTargetRow) string {
 	}
 }
 
-// undoSummary words the result of an undo, by the names of the rows.
-func (c *commit) undoSummary(ctx context.Context, number int32, outcome *crud.Outcome) (string, error) {
+// undoSummary words the result of an undo, by the message that asked for what was taken back and the names of the rows.
+func (c *commit) undoSummary(ctx context.Context, asked string, outcome *crud.Outcome) (string, error) {
 	var parts []string
 	for i := range outcome.Results {
 		result := &outcome.Results[i]
@@ -200,12 +201,11 @@ func (c *commit) undoSummary(ctx context.Context, number int32, outcome *crud.Ou
 			parts = append(parts, namesInShort(drafts, len(drafts))+" are drafts again")
 		}
 	}
-	what := "turn"
 	if outcome.Part {
-		what = "part of turn"
+		asked = "part of " + asked
 	}
 
-	return strings.TrimSpace(fmt.Sprintf("Took back %s %d: %s. %s", what, number, strings.Join(parts, "; "), outcome.Aftermath)), nil
+	return strings.TrimSpace(fmt.Sprintf("Took back %s: %s. %s", asked, strings.Join(parts, "; "), outcome.Aftermath)), nil
 }
 
 // labelsOf are the labels of refs, of stored rows and of drafts.

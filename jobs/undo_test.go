@@ -50,7 +50,7 @@ func TestUndoIsCarriedOutAsApproved(t *testing.T) {
 	h.prompts.mu.Lock()
 	h.prompts.hasQuestion = true
 	h.prompts.mu.Unlock()
-	require.Contains(t, *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID).Reply, "Took back turn 1")
+	require.Contains(t, *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID).Reply, "Took back “hello”")
 
 	require.Equal(t, 1, h.model.count("summarize"), "the first turn's")
 	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1, Asked: "“hello”"}, {Turn: first.ID, Number: 1, Asked: "“hello”", Agreed: true}}, asked)
@@ -84,8 +84,7 @@ func TestAnUndoThatWaitedForAnApprovalFollowsIt(t *testing.T) {
 	h.prompts.mu.Unlock()
 	got := *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID).Reply
 	require.Equal(t, []int{2, 1}, undone)
-	require.Contains(t, got, "Took back turn 2")
-	require.Contains(t, got, "Took back turn 1")
+	require.Contains(t, got, "Took back “hello”")
 }
 
 // A turn is taken back once, whatever number a model names. One that cannot be says so once.
@@ -126,6 +125,6 @@ func TestAnUndoInsteadOfAnApprovalApprovesNothing(t *testing.T) {
 	h.prompts.mu.Lock()
 	h.prompts.hasQuestion = true
 	h.prompts.mu.Unlock()
-	require.Contains(t, *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "no, take back the first"}).TurnID).Reply, "Took back turn 1")
+	require.Contains(t, *h.summarized(h.enqueue(jobs.EnqueueParams{Message: "no, take back the first"}).TurnID).Reply, "Took back “hello”")
 	require.Equal(t, []crud.Undoing{{Turn: first.ID, Number: 1, Asked: "“hello”"}}, undone)
 }

@@ -74,7 +74,7 @@ func TestUndoTheDemoBackwards(t *testing.T) {
 		}
 		require.Equal(t, "possible", was.Undo.Status)
 		got := c.undo(id)
-		require.Regexp(t, "^Took back turn", got.Reply)
+		require.Regexp(t, "^Took back “", got.Reply)
 		require.Zero(t, got.Usage.Calls, "no model was asked")
 		require.Equal(t, id, *got.Undoes)
 		after := c.undoable(id)
@@ -101,7 +101,7 @@ func TestUndoInWords(t *testing.T) {
 	c.fact("3", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
 	c.fact("stored created:user", `SELECT concat_ws(' ', state, action) FROM entity_refs WHERE session_id = $1 AND label = 'Shakshuka Classic'`)
 	c.say("Show my recipes")
-	c.fact("true", `SELECT (string_agg(steps::text, ' ') LIKE '%Took back turn 2%')::text FROM turn_summaries WHERE session_id = $1`)
+	c.fact("true", `SELECT (string_agg(steps::text, ' ') LIKE '%Took back “Delete the shakshuka”%')::text FROM turn_summaries WHERE session_id = $1`)
 	again := c.undo(got.ID)
 	require.Contains(t, again.Reply, "deleted Shakshuka Classic")
 	c.fact("2", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
@@ -140,9 +140,9 @@ func TestUndoWhileTheNextTurnRuns(t *testing.T) {
 	next := c.enqueue(message{"message": "how much milk?"})
 	require.Equal(t, "queued", c.one(`SELECT status FROM turns WHERE session_id = $1 AND number = 5`))
 	require.NoError(t, tx.Rollback(t.Context()))
-	require.Contains(t, c.undoable(undo.ID).Reply, "Took back turn 2")
+	require.Contains(t, c.undoable(undo.ID).Reply, "Took back “make that three”")
 	c.end(next)
-	require.Contains(t, c.prompt(5, "think", 1), "Took back turn 2")
+	require.Contains(t, c.prompt(5, "think", 1), "Took back “make that three”")
 	c.fact("1", quantity)
 }
 
@@ -174,7 +174,7 @@ func TestImpossibleUndos(t *testing.T) {
 	require.Equal(t, "write failed", got.outcomes())
 	require.Equal(t, "possible", c.undoable(added.ID).Undo.Status)
 	c.exec(`UPDATE kitchen.inventory SET quantity = 12 WHERE user_id = $1 AND name = 'eggs' AND location = 'fridge' AND quantity = 3`)
-	require.Contains(t, c.undo(added.ID).Reply, "Took back turn 1")
+	require.Contains(t, c.undo(added.ID).Reply, "Took back “Add 12 eggs to the fridge”")
 
 	problem := func(p *person, id uuid.UUID) (int, string) {
 		var out struct {
@@ -208,7 +208,7 @@ func TestImpossibleUndos(t *testing.T) {
 	require.Equal(t, http.StatusOK, c.call(http.MethodPost, "/v1/turns/"+second.ID.String()+"/undo", nil, same, "Idempotency-Key", "k1"))
 	require.Equal(t, first.ID, same.ID)
 	c.end(running)
-	require.Contains(t, c.undoable(first.ID).Reply, "Took back turn")
+	require.Contains(t, c.undoable(first.ID).Reply, "Took back “")
 	raw, err := json.Marshal(c.undoable(first.ID))
 	require.NoError(t, err)
 	require.Contains(t, string(raw), "undo")
@@ -230,7 +230,7 @@ func TestUndoSaysWhatPartsAre(t *testing.T) {
 	t.Parallel()
 	c := converse(t, doubledButter+`    reply: Doubled.
 `)
-	require.Equal(t, "Took back turn 1: set back the recipe ingredient butter 50 g.", c.undo(c.say("Double the butter").ID).Reply)
+	require.Equal(t, "Took back “Double the butter”: set back the recipe ingredient butter 50 g.", c.undo(c.say("Double the butter").ID).Reply)
 }
 
 // A client sees from the rows what an undo did, as it does of any turn; what the person did by hand before it is not the turn's.

@@ -130,7 +130,7 @@ func TestReplayRepeatsUndos(t *testing.T) {
 	done, err := lab(t).Replay(t.Context(), &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}, session, "offline", 0, "", nil, nothing)
 	require.NoError(t, err)
 	require.Len(t, done.Turns, 3)
-	require.Contains(t, done.Turns[2].Is.Reply, "Took back turn 1", done.Text())
+	require.Contains(t, done.Turns[2].Is.Reply, "Took back “Delete the shakshuka”", done.Text())
 	require.Zero(t, done.Turns[2].Is.Models)
 	require.Equal(t, eval.Rows{Equal: done.Turns[2].Rows.Equal}, done.Turns[2].Rows, done.Text())
 }
