@@ -361,10 +361,7 @@ func (b *typeBinder) bindOwner() {
 		return
 	}
 	if b.table.View {
-		b.Viewed = true
-		if b.decl.Source.Accounts != "" {
-			b.Account = accountOf(b.decl.Schema)
-		}
+		b.Viewed, b.Account = true, b.decl.account()
 		b.bindViewOwner()
 
 		return

@@ -57,6 +57,15 @@ func named(c *Column, name string) string {
 // accountOf calls the function by which the views of a schema know whose rows to show.
 func accountOf(schema string) string { return quote(schema, "account") + "()" }
 
+// account is the account for which the declared views show rows, "" if they show all that they show to everybody.
+func (d *Declaration) account() string {
+	if d.Source.Accounts == "" {
+		return ""
+	}
+
+	return accountOf(d.Schema)
+}
+
 // Strangers returns Alfred's users who are no account behind the views of a schema, and so see no rows, and how many users there
 // are; none where rows belong to nobody, or to Alfred's users themselves.
 func Strangers(ctx context.Context, db DB, schema string) (names []string, users int, err error) {

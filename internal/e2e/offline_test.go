@@ -124,12 +124,12 @@ func TestOfflineConversations(t *testing.T) {
 		"Undone": {
 			{"Delete the pad see ew", "deleted pad see ew", []fact{{"2", recipes}}},
 			{"undo that", "brought back pad see ew", []fact{{"3", recipes}}},
-			{"redo", "took back turn 2: .*deleted pad see ew", []fact{{"2", recipes}}},
-			{"redo that", "took back turn 3|beyond me|nothing", []fact{{"2", recipes}}},
+			{"redo", "took back “undo that”: .*deleted pad see ew", []fact{{"2", recipes}}},
+			{"redo that", "took back “redo”|beyond me|nothing", []fact{{"2", recipes}}},
 			{"Draft a lentil soup", "draft of lentil soup", nil},
 			{"call it Red Soup", "red soup", nil},
 			{"undo", "not what became of a draft", []fact{{"2", recipes}, {"1", draftsLeft}}},
-			{"undo turn 3", "took back turn 3|brought back", []fact{{"3", recipes}}},
+			{"undo turn 3", "took back “redo”|brought back", []fact{{"3", recipes}}},
 		},
 		"ListedNotRenamed": {
 			{"What do I have in the fridge?", "milk", nil},

@@ -267,7 +267,7 @@ func TestPlannersKnowWhatIsOnlyRead(t *testing.T) {
 	require.Equal(t, nodes.Home{Subdomain: "recipes", Type: "ing", Plural: "ingredients"}, in.Homes["ingredients"])
 	require.Contains(t, in.Persona, "**inventory** (inventory; reads ingredients")
 	require.Contains(t, in.Persona, "\n- ingredients: name, ")
-	require.Contains(t, in.Persona, "\n- recipe_ingredients: recipe_id (recipe), ")
+	require.Contains(t, in.Persona, "\n- recipe_ingredients: recipe_id* (recipe), ingredient_id (ing), name*, quantity", "what a new row needs")
 }
 
 // Rows that are called by their day are found by a range of days, and counted by a column whose values recur.

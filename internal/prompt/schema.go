@@ -82,7 +82,7 @@ func (t *page) writableByTool(tables []string) map[string][]string {
 	return by
 }
 
-// ownTables lists the subdomain's ownTables tables with their children.
+// ownTables lists the subdomain's tables with their children.
 func (t *page) ownTables(sub *domain.Subdomain) []string {
 	if sub == nil {
 		return []string{}
@@ -139,7 +139,7 @@ func (t *page) requestedTables(step *db.TurnSteps) []string {
 	return unique(tables)
 }
 
-// readableTables lists what a step's tools may name: the readableTables of its schema and, except in a generate step, what else the
+// readableTables lists what a step's tools may name: the tables of its schema and, except in a generate step, what else the
 // subdomain may read.
 func (t *page) readableTables(step *db.TurnSteps) []string {
 	tables := t.schemaTables(step)
@@ -191,10 +191,10 @@ func (t *page) plannerPersona() string {
 			b.WriteString("Plans, by example:\n" + sub.Examples + "\n")
 		}
 	}
-	b.WriteString("\n## Columns\n") // that it may filter by and fill when it writes out a step's calls
+	b.WriteString("\n## Columns (a new row needs those with *)\n") // that it may filter by and fill when it writes out a step's calls
 	for _, def := range t.Domain.Entities {
 		if t.readable(def) || !def.Reference && !def.Part {
-			b.WriteString(columnsLine(def) + "\n")
+			b.WriteString(columnsLine(def, needed(def)...) + "\n")
 		}
 	}
 	if len(t.Domain.Operations) > 0 {
@@ -214,24 +214,39 @@ func (t *page) readable(def *domain.Entity) bool {
 	})
 }
 
-func columnsLine(def *domain.Entity) string { return "- " + def.Table + ": " + columnNames(def) }
+func columnsLine(def *domain.Entity, starred ...*domain.Column) string {
+	return "- " + def.Table + ": " + columnNames(def, starred...)
+}
+
+// needed are the columns without which a model can create no row.
+func needed(def *domain.Entity) []*domain.Column {
+	if !def.May(domain.Create) {
+		return nil
+	}
+
+	return slices.DeleteFunc(slices.Clone(def.Columns), func(c *domain.Column) bool { return !c.Writable || !c.Required() })
+}
 
 // columnNames lists a table's columns, with the allowed values of enumerations and the form of what is no plain text.
-func columnNames(def *domain.Entity) string {
+func columnNames(def *domain.Entity, starred ...*domain.Column) string {
 	var names []string
 	for _, c := range def.Columns {
+		name := c.Name
+		if slices.Contains(starred, c) {
+			name += "*"
+		}
 		switch {
 		case c.Hidden || c == def.Key:
 		case len(c.Enum) > 0:
-			names = append(names, c.Name+" ("+strings.Join(c.Enum, "|")+")")
+			names = append(names, name+" ("+strings.Join(c.Enum, "|")+")")
 		case c.FK != nil && c.FK.Entity != nil:
-			names = append(names, c.Name+" ("+c.FK.Entity.Type+")")
+			names = append(names, name+" ("+c.FK.Entity.Type+")")
 		case c.Form != "":
-			names = append(names, c.Name+" ("+c.Form+")")
+			names = append(names, name+" ("+c.Form+")")
 		case isScale(c):
-			names = append(names, c.Name+" ("+strings.TrimRight(c.Comment, ".")+")")
+			names = append(names, name+" ("+strings.TrimRight(c.Comment, ".")+")")
 		default:
-			names = append(names, c.Name)
+			names = append(names, name)
 		}
 	}
 
