@@ -12,7 +12,6 @@ import (
 
 	"alfred/internal/llm"
 	"alfred/internal/llm/anthropic"
-	"alfred/internal/llm/cassette"
 	"alfred/internal/llm/gemini"
 	"alfred/internal/llm/openai"
 	"alfred/internal/llm/provider"
@@ -81,7 +80,7 @@ func (d deck) played(t *testing.T, tape string) *wire.Model {
 	if *record {
 		key = cmp.Or(os.Getenv(strings.ToUpper(d.name)+"_API_KEY"), key)
 	}
-	client := cassette.Open(t, "testdata/"+d.name+"/"+tape+".json", cassette.Options{Record: *record, Secrets: []string{key}})
+	client := openTape(t, "testdata/"+d.name+"/"+tape+".json", *record, key)
 	model, err := d.open(&wire.Config{APIKey: key, HTTPClient: client, Model: d.model})
 	require.NoError(t, err)
 

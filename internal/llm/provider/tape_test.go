@@ -1,13 +1,13 @@
-package cassette
+package provider_test
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,25 +15,15 @@ import (
 	"sync"
 	"testing"
 
-	"alfred/internal/llm/wire"
-
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/llm/wire"
 )
 
 var errMismatch = errors.New("the request is not the recorded one; record again with -record if it should change")
 
 // keptHeaders are the headers of an answer that a provider may act on.
 var keptHeaders = []string{"Content-Type", "Retry-After", "Retry-After-Ms"}
-
-// Options say how to open a cassette.
-type Options struct {
-	// Record calls the real server.
-	Record bool
-	// Secrets are replaced wherever they occur.
-	Secrets []string
-	// Transport reaches the real server; nil is http.DefaultTransport.
-	Transport http.RoundTripper
-}
 
 // tape is the file.
 type tape struct {
@@ -61,11 +51,13 @@ type response struct {
 	Lines []string `json:"lines"`
 }
 
-// Open returns a client that plays the cassette at path, or records it.
-func Open(t testing.TB, path string, options Options) *http.Client {
+// openTape returns a client that plays the cassette at path, so that tests see a real server's answers without a network or a key,
+// or records it, without the secret. On replay, requests must equal the recorded ones in method, path, body and order, and all
+// must be made.
+func openTape(t testing.TB, path string, record bool, secret string) *http.Client {
 	t.Helper()
-	if options.Record {
-		r := &recorder{options: options}
+	if record {
+		r := &recorder{secret: secret}
 		t.Cleanup(func() { r.save(t, path) })
 
 		return &http.Client{Transport: r}
@@ -92,7 +84,7 @@ type player struct {
 
 // RoundTrip implements http.RoundTripper.
 func (p *player) RoundTrip(r *http.Request) (*http.Response, error) {
-	got, err := newRequest(r, nil)
+	got, err := tapedRequest(r, "")
 	if err != nil {
 		return nil, err
 	}
@@ -112,22 +104,22 @@ func (p *player) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // recorder calls the real server and keeps its answers.
 type recorder struct {
-	mu      sync.Mutex
-	options Options
-	tape    tape
+	mu     sync.Mutex
+	secret string // replaced wherever it occurs
+	tape   tape
 }
 
 // RoundTrip implements http.RoundTripper.
 func (r *recorder) RoundTrip(given *http.Request) (*http.Response, error) {
-	asked, err := newRequest(given, r.options.Secrets)
+	asked, err := tapedRequest(given, r.secret)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := cmp.Or(r.options.Transport, http.DefaultTransport).RoundTrip(given)
+	answer, err := http.DefaultTransport.RoundTrip(given)
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	said, err := newResponse(answer, r.options.Secrets)
+	said, err := tapedResponse(answer, r.secret)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +144,8 @@ func (r *recorder) save(t testing.TB, path string) {
 	require.NoError(t, os.WriteFile(path, text.Bytes(), 0o600))
 }
 
-// newRequest reads a request and leaves its body readable.
-func newRequest(r *http.Request, secrets []string) (*request, error) {
+// tapedRequest reads a request and leaves its body readable.
+func tapedRequest(r *http.Request, secret string) (*request, error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
@@ -163,7 +155,7 @@ func newRequest(r *http.Request, secrets []string) (*request, error) {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	read, text := &request{Method: r.Method, Path: r.URL.Path}, wire.Scrub(string(body), secrets...)
+	read, text := &request{Method: r.Method, Path: r.URL.Path}, wire.Scrub(string(body), secret)
 	if json.Unmarshal([]byte(text), &read.Body) != nil {
 		read.Body = text
 	}
@@ -171,7 +163,7 @@ func newRequest(r *http.Request, secrets []string) (*request, error) {
 	return read, nil
 }
 
-func newResponse(r *http.Response, secrets []string) (*response, error) {
+func tapedResponse(r *http.Response, secret string) (*response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err := errors.Join(err, r.Body.Close()); err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)
@@ -183,7 +175,7 @@ func newResponse(r *http.Response, secrets []string) (*response, error) {
 		}
 	}
 
-	return &response{Status: r.StatusCode, Header: header, Lines: strings.SplitAfter(wire.Scrub(string(body), secrets...), "\n")}, nil
+	return &response{Status: r.StatusCode, Header: header, Lines: strings.SplitAfter(wire.Scrub(string(body), secret), "\n")}, nil
 }
 
 func (r *response) http(request *http.Request) *http.Response {
@@ -197,4 +189,69 @@ func (r *response) http(request *http.Request) *http.Response {
 		Status: http.StatusText(r.Status), StatusCode: r.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: request,
 	}
+}
+
+const secret = "sk-very-secret"
+
+func TestTapeIsRecordedAndPlayed(t *testing.T) {
+	t.Parallel()
+
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Retry-After", "3")
+		w.Header().Set("Set-Cookie", "session="+secret)
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write([]byte("data: " + secret + "\n\ndata: " + string(body) + "\n\n"))
+	}))
+	t.Cleanup(server.Close)
+	path := filepath.Join(t.TempDir(), "sub", "tape.json")
+
+	recording := &ending{TB: t}
+	recorder := openTape(recording, path, true, secret)
+	recorded := ask(t, recorder, server.URL+"/v1/chat?key="+secret, `{"a": 1, "b": "`+secret+`"}`)
+	recording.end()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), secret)
+
+	client := openTape(t, path, false, "")
+	require.Equal(t, recorded, ask(t, client, "http://elsewhere/v1/chat", `{"b": "[secret]", "a": 1}`))
+	_, err = client.Post("http://elsewhere/v1/chat", "application/json", strings.NewReader(`{}`))
+	require.ErrorContains(t, err, "the tape has ended")
+}
+
+func TestTapeRefusesAnotherRequest(t *testing.T) {
+	t.Parallel()
+
+	path := filepath.Join(t.TempDir(), "tape.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"exchanges": [{"request": {"method": "POST", "path": "/a", "body": {"n": 1}}, "response": {"status": 200, "lines": ["ok"]}}]}`), 0o600))
+	client := openTape(t, path, false, "")
+	for target, body := range map[string]string{"http://x/a": `{"n": 2}`, "http://x/b": `{"n": 1}`} {
+		_, err := client.Post(target, "application/json", strings.NewReader(body))
+		require.ErrorContains(t, err, "not the recorded one")
+	}
+	require.Equal(t, "200  ok", ask(t, client, "http://x/a", `{"n":1}`))
+}
+
+// ending is a test whose end can be called.
+type ending struct {
+	testing.TB
+
+	end func()
+}
+
+func (e *ending) Cleanup(end func()) { e.end = end }
+
+func ask(t *testing.T, client *http.Client, target, body string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+secret)
+	response, err := client.Do(request)
+	require.NoError(t, err)
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+
+	return fmt.Sprint(response.StatusCode, " ", response.Header.Get("Retry-After"), " ", string(text))
 }
