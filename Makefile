@@ -34,15 +34,15 @@ bench: bench/turns bench/growth bench/recall ## measure everything except peers 
 
 .PHONY: bench/cost
 bench/cost: ## cost of models in a long conversation, compared with agent loops, at simulated providers; writes docs/cost.md; needs node and npm
-	@$(DATABASE); $(BENCH) -cost -o docs/cost.md
+	@$(DATABASE); $(BENCH) -o docs/cost.md cost
 
 .PHONY: bench/growth
 bench/growth: ## long sessions, large tables, memory, first words; writes docs/growth.md
-	@$(DATABASE); $(BENCH) -growth -o docs/growth.md
+	@$(DATABASE); $(BENCH) -o docs/growth.md growth
 
 .PHONY: bench/peers
 bench/peers: ## the same turn on other frameworks, bare and with the same work kept; writes docs/peers.md; needs node and npm
-	@$(DATABASE); $(BENCH) -peers -o docs/peers.md
+	@$(DATABASE); $(BENCH) -o docs/peers.md peers
 
 .PHONY: bench/recall
 bench/recall: ## quality and speed of search; writes docs/recall.md; USERS=50,1000000 for users with so many vectors, PEOPLE=directory for whole sets of conversations

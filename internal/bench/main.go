@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -8,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/pprof"
 	"strings"
 
 	"alfred/internal/engine"
@@ -18,43 +18,23 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	page := flag.String("o", "", "also write the report to this file")
-	peers := flag.Bool("peers", false, "measure Alfred beside its peers instead")
-	growth := flag.Bool("growth", false, "measure what grows, first words, memory and starts instead")
-	cost := flag.Bool("cost", false, "compute what models cost in a long conversation, beside agent loops, instead")
 	shards := flag.Float64("shards", 0, "simulate users spread over databases that carry so many turns per second each; measures nothing")
-	profile := flag.String("cpuprofile", "", "write a CPU profile of the client's and the worker's side to this file")
 	flag.Parse()
 	engine.RoomyHeap() // as a worker does
+	measure := func() error {
+		return run(ctx, os.Getenv("DATABASE_URL"), *page, cmp.Or(flag.Arg(0), "turns"), os.Stdout)
+	}
 	if *shards > 0 {
-		if err := simulateShards(os.Stdout, *shards); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1) //nolint:gocritic // as below
-		}
-
-		return
+		measure = func() error { return simulateShards(os.Stdout, *shards) }
 	}
-	if err := run(ctx, os.Getenv("DATABASE_URL"), *page, *profile, subject(*peers, *growth, *cost), os.Stdout); err != nil {
+	if err := measure(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:gocritic // nothing is left to stop
 	}
 }
 
-// subject is what a run measures, and the name of its page.
-func subject(peers, growth, cost bool) string {
-	switch {
-	case peers:
-		return "peers"
-	case growth:
-		return "growth"
-	case cost:
-		return "cost"
-	}
-
-	return "turns"
-}
-
-// run measures on its own database on the server at address, and drops it.
-func run(ctx context.Context, address, page, profile, what string, out io.Writer) (err error) {
+// run measures what is asked for, by the name of its page, on its own database on the server at address, and drops it.
+func run(ctx context.Context, address, page, what string, out io.Writer) (err error) {
 	s, err := openServer(ctx, address)
 	if err != nil {
 		return err
@@ -64,11 +44,6 @@ func run(ctx context.Context, address, page, profile, what string, out io.Writer
 	if err != nil {
 		return err
 	}
-	stop, err := profiled(profile)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	var measured any
 	var picture string
 	switch what {
@@ -78,8 +53,10 @@ func run(ctx context.Context, address, page, profile, what string, out io.Writer
 		measured, picture, err = measureSizes(ctx, s, own)
 	case "cost":
 		measured, picture, err = measureCost(ctx, own)
-	default:
+	case "turns":
 		measured, err = measureAll(ctx, s, own)
+	default:
+		err = fmt.Errorf("nothing is called %s: say turns, growth, peers or cost", what)
 	}
 	if err != nil {
 		return err
@@ -94,25 +71,6 @@ func run(ctx context.Context, address, page, profile, what string, out io.Writer
 	_, printErr := io.WriteString(out, text)
 
 	return errors.Join(err, printErr)
-}
-
-// profiled writes a CPU profile to a file, if one is named, until stop.
-func profiled(name string) (stop func(), err error) {
-	if name == "" {
-		return func() {}, nil
-	}
-	file, err := os.Create(name)
-	if err == nil {
-		err = pprof.StartCPUProfile(file)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("profile: %w", err)
-	}
-
-	return func() {
-		pprof.StopCPUProfile()
-		_ = file.Close() // a truncated profile says so itself
-	}, nil
 }
 
 // writeFile writes a page, or the picture in it if there is one.
