@@ -98,7 +98,10 @@ func (s *spans) of(t *testing.T, turn uuid.UUID, told []*telemetry.Telemetry) ma
 	t.Helper()
 
 	for _, open := range told {
-		require.NoError(t, open.Flush(t.Context()))
+		exporting, _ := open.Traces.(interface {
+			ForceFlush(ctx context.Context) error
+		})
+		require.NoError(t, exporting.ForceFlush(t.Context()))
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()

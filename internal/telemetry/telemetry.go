@@ -38,14 +38,8 @@ type Telemetry struct {
 	Traces  trace.TracerProvider
 	Metrics metric.MeterProvider
 
-	registry  *prometheus.Registry
-	providers []provider
-}
-
-// provider is what measures and exports.
-type provider interface {
-	ForceFlush(ctx context.Context) error
-	Shutdown(ctx context.Context) error
+	registry *prometheus.Registry
+	ends     []func(ctx context.Context) error // of what measures and exports
 }
 
 // Open creates the providers. An unreachable collector is not an error: what it misses is lost, and the work continues.
@@ -73,7 +67,7 @@ func Open(ctx context.Context, config Config) (*Telemetry, error) {
 		options = append(options, sdkmetric.WithReader(reader))
 	}
 	metrics := sdkmetric.NewMeterProvider(options...)
-	t.Metrics, t.providers = metrics, append(t.providers, metrics)
+	t.Metrics, t.ends = metrics, append(t.ends, metrics.Shutdown)
 
 	return t, nil
 }
@@ -85,7 +79,7 @@ func (t *Telemetry) otlp(ctx context.Context, collector string, who *resource.Re
 		return nil, fmt.Errorf("make trace exporter: %w", err)
 	}
 	traces := sdktrace.NewTracerProvider(sdktrace.WithResource(who), sdktrace.WithBatcher(spans), sdktrace.WithIDGenerator(ids{}))
-	t.Traces, t.providers = traces, append(t.providers, traces)
+	t.Traces, t.ends = traces, append(t.ends, traces.Shutdown)
 	metrics, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(collector+"/v1/metrics"))
 	if err != nil {
 		return nil, fmt.Errorf("make metric exporter: %w", err)
@@ -121,23 +115,14 @@ func (t *Telemetry) Handler() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{})
 }
 
-// Flush sends what has not been sent.
-func (t *Telemetry) Flush(ctx context.Context) error {
-	return t.each(ctx, "flush telemetry", provider.ForceFlush)
-}
-
 // Close sends what has not been sent, and ends.
 func (t *Telemetry) Close(ctx context.Context) error {
-	return t.each(ctx, "close telemetry", provider.Shutdown)
-}
-
-func (t *Telemetry) each(ctx context.Context, what string, do func(provider, context.Context) error) error {
 	var errs []error
-	for _, p := range t.providers {
-		errs = append(errs, do(p, ctx))
+	for _, end := range t.ends {
+		errs = append(errs, end(ctx))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("close telemetry: %w", err)
 	}
 
 	return nil
