@@ -9,7 +9,6 @@ TOOL := go tool -modfile=tools/go.mod
 RELEASE := go tool -modfile=tools/release/go.mod goreleaser
 # Measurements are their own module, so that the programs do not carry their dependencies.
 BENCH := go build -C internal/bench -o $(CURDIR)/bin/ . && bin/bench
-RECALL := go build -C internal/bench -o $(CURDIR)/bin/ ./recall && bin/recall
 DATABASE := url=$$(scripts/postgres url); export DATABASE_URL=$$url
 TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$url
 # make lint vets. Without debug tables, test binaries link in half the time.
@@ -46,7 +45,7 @@ bench/peers: ## the same turn on other frameworks, bare and with the same work k
 
 .PHONY: bench/recall
 bench/recall: ## quality and speed of search; writes docs/recall.md; USERS=50,1000000 for users with so many vectors, PEOPLE=directory for whole sets of conversations
-	@$(DATABASE); $(RECALL) -o docs/recall.md $(if $(USERS),-users $(USERS)) $(if $(PEOPLE),-people $(PEOPLE))
+	@$(DATABASE); $(BENCH) -o docs/recall.md $(if $(USERS),-users $(USERS)) $(if $(PEOPLE),-people $(PEOPLE)) recall
 
 .PHONY: bench/turns
 bench/turns: ## cost of a turn; writes docs/benchmarks.md

@@ -18,11 +18,15 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	page := flag.String("o", "", "also write the report to this file")
+	var search recallOptions
+	flag.StringVar(&search.users, "users", "50,5000,100000", "for recall: how many vectors each user has")
+	flag.StringVar(&search.people, "people", "internal/bench/recall/testdata", "for recall: where the conversations are that people had")
+	flag.IntVar(&search.turns, "turns", 10_000, "for recall: turns of the long conversation, 0 for none")
 	shards := flag.Float64("shards", 0, "simulate users spread over databases that carry so many turns per second each; measures nothing")
 	flag.Parse()
 	engine.RoomyHeap() // as a worker does
 	measure := func() error {
-		return run(ctx, os.Getenv("DATABASE_URL"), *page, cmp.Or(flag.Arg(0), "turns"), os.Stdout)
+		return run(ctx, os.Getenv("DATABASE_URL"), *page, cmp.Or(flag.Arg(0), "turns"), search, os.Stdout)
 	}
 	if *shards > 0 {
 		measure = func() error { return simulateShards(os.Stdout, *shards) }
@@ -34,7 +38,7 @@ func main() {
 }
 
 // run measures what is asked for, by the name of its page, on its own database on the server at address, and drops it.
-func run(ctx context.Context, address, page, what string, out io.Writer) (err error) {
+func run(ctx context.Context, address, page, what string, search recallOptions, out io.Writer) (err error) {
 	s, err := openServer(ctx, address)
 	if err != nil {
 		return err
@@ -45,7 +49,7 @@ func run(ctx context.Context, address, page, what string, out io.Writer) (err er
 		return err
 	}
 	var measured any
-	var picture string
+	var picture, text string
 	switch what {
 	case "peers":
 		measured, err = comparePeers(ctx, s)
@@ -53,15 +57,19 @@ func run(ctx context.Context, address, page, what string, out io.Writer) (err er
 		measured, picture, err = measureSizes(ctx, s, own)
 	case "cost":
 		measured, picture, err = measureCost(ctx, own)
+	case "recall":
+		text, err = measureRecall(ctx, s, own, page, search)
 	case "turns":
 		measured, err = measureAll(ctx, s, own)
 	default:
-		err = fmt.Errorf("nothing is called %s: say turns, growth, peers or cost", what)
+		err = fmt.Errorf("nothing is called %s: say turns, growth, recall, peers or cost", what)
 	}
 	if err != nil {
 		return err
 	}
-	text, err := render(what+".md", measured)
+	if text == "" {
+		text, err = render(what+".md", measured)
+	}
 	if err != nil {
 		return err
 	}

@@ -68,9 +68,8 @@ func startRigWith(ctx context.Context, address string, model llm.Model) (*rig, e
 
 // config is that of `worker run` with its defaults, except for the model.
 func (r *rig) config(ctx context.Context) (jobs.Config, error) {
-	files, file := domain.Find("kitchen")
 	var err error
-	if r.kitchen, err = domain.Open(ctx, r.pool, files, file); err != nil {
+	if r.kitchen, err = openKitchen(ctx, r.pool); err != nil {
 		return jobs.Config{}, err
 	}
 	config := jobs.Config{
@@ -82,6 +81,12 @@ func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	engine.Furnish(&config, recall.New(r.kitchen, lexical.Embedder{}), prompt.DefaultConfig())
 
 	return config, nil
+}
+
+func openKitchen(ctx context.Context, pool *pgxpool.Pool) (*domain.Domain, error) {
+	files, file := domain.Find("kitchen")
+
+	return domain.Open(ctx, pool, files, file)
 }
 
 // stop stops the worker and closes all connections, so that the server's statistics are complete.

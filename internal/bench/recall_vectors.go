@@ -141,7 +141,7 @@ func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points
 	if size > recall.ExactUpTo {
 		plan = "HNSW of their own, ef 200"
 	}
-	b.printf("| %d | %s | %.3f | %s | %s | %s |\n", size, plan, float64(right)/float64(wanted), percentile(times, 50), percentile(times, 95), percentile(exactTimes, 50))
+	b.printf("| %d | %s | %.3f | %s | %s | %s |\n", size, plan, float64(right)/float64(wanted), inMillis(times, 0.5), inMillis(times, 0.95), inMillis(exactTimes, 0.5))
 
 	return nil
 }

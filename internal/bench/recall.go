@@ -3,13 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,23 +19,17 @@ import (
 	"alfred/internal/llm"
 	"alfred/internal/llm/lexical"
 	"alfred/internal/llm/openai"
-	"alfred/internal/llm/wire"
+	serving "alfred/internal/llm/wire"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
 	"alfred/internal/scratch"
 )
 
-func main() {
-	address := flag.String("database", os.Getenv("DATABASE_URL"), "address of a server")
-	out := flag.String("o", "docs/recall.md", "where the table goes")
-	users := flag.String("users", "50,5000,100000", "how many vectors each user has")
-	turns := flag.Int("turns", 10_000, "turns of the long conversation, 0 for none")
-	people := flag.String("people", "internal/bench/recall/testdata", "where the conversations are that people had")
-	flag.Parse()
-	if err := run(context.Background(), *address, *out, *users, *people, *turns); err != nil {
-		fmt.Fprintln(os.Stderr, "recall:", err)
-		os.Exit(1)
-	}
+// recallOptions say how much of search is measured.
+type recallOptions struct {
+	users  string // how many vectors each user has, separated by commas
+	people string // the folder with the conversations that people had
+	turns  int    // of the long conversation; 0 for none
 }
 
 // bench is the database and the report under construction.
@@ -60,66 +50,49 @@ func configured() (llm.Embedder, error) {
 		return nil, fmt.Errorf("ALFRED_EMBEDDER_DIMENSIONS: %w", err)
 	}
 
-	return openai.NewEmbedder(&wire.Config{
+	return openai.NewEmbedder(&serving.Config{
 		APIKey: os.Getenv("OPENAI_API_KEY"), BaseURL: os.Getenv("OPENAI_BASE_URL"), Model: cmp.Or(os.Getenv("ALFRED_EMBEDDER_MODEL"), "text-embedding-3-small"),
 	}, length)
 }
 
-// makeDatabase makes an empty database. The index of a million vectors is built in 2 GB, and many times slower in less.
-func makeDatabase(ctx context.Context, server *scratch.Server) (name, address string, err error) {
-	name, address, err = server.Create(ctx, "template0")
-	if err == nil {
-		_, err = server.Admin.Exec(ctx, `ALTER DATABASE `+scratch.Quote(name)+` SET maintenance_work_mem = '3GB'`)
-	}
-
-	return name, address, err
-}
-
-func run(ctx context.Context, address, out, users, people string, turns int) (err error) {
+// measureRecall measures how well and how fast the past is found: vectors of users with few and many of them against exact
+// search, conversations of ten thousand turns and of people, and what a search adds to a turn. With a million vectors it wants half
+// an hour of two idle CPUs and 3 GB. Below the figures come the page's hand-written notes.
+func measureRecall(ctx context.Context, s *server, own, page string, options recallOptions) (text string, err error) {
 	embedder, err := configured()
 	if err != nil {
-		return err
+		return "", err
 	}
-	server, err := scratch.Open(ctx, address, "alfred_bench_recall_")
-	if err != nil {
-		return err
+	// The index of a million vectors is built in 2 GB, and many times slower in less.
+	if _, err := s.Admin.Exec(ctx, `ALTER DATABASE `+scratch.Quote(s.database)+` SET maintenance_work_mem = '3GB'`); err != nil {
+		return "", err
 	}
-	defer server.Close()
-	name, own, err := makeDatabase(ctx, server)
+	pool, err := openPool(ctx, own, 12, nil)
 	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.Drop(ctx, name)) }()
-	pool, err := pg.Open(ctx, pg.Config{AppName: "bench recall", MaxConns: 12, URL: own})
-	if err != nil {
-		return err
+		return "", err
 	}
 	defer pool.Close()
-	if err := pg.Migrate(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
-		return err
-	}
-	files, file := domain.Find("kitchen")
-	kitchen, err := domain.Open(ctx, pool, files, file)
+	kitchen, err := openKitchen(ctx, pool)
 	if err != nil {
-		return err
+		return "", err
 	}
 	b := &bench{pool: pool, domain: kitchen, embedder: embedder}
 	b.head(ctx)
-	if err := b.people(ctx, people); err != nil {
-		return err
+	if err := b.people(ctx, options.people); err != nil {
+		return "", err
 	}
-	if turns > 0 {
-		if err := b.conversation(ctx, turns); err != nil {
-			return err
+	if options.turns > 0 {
+		if err := b.conversation(ctx, options.turns); err != nil {
+			return "", err
 		}
 	}
-	if sizes := counts(users); len(sizes) > 0 {
+	if sizes := numbersIn(options.users); len(sizes) > 0 {
 		if err := b.vectors(ctx, sizes); err != nil {
-			return err
+			return "", err
 		}
 	}
 
-	return os.WriteFile(out, []byte(b.report.String()+remarks(out)), 0o644) //nolint:gosec // a document
+	return b.report.String() + remarks(page), nil
 }
 
 // remarks are the hand-written notes below the figures of the last run.
@@ -134,7 +107,7 @@ func remarks(page string) string {
 	return heading + text
 }
 
-func counts(list string) []int {
+func numbersIn(list string) []int {
 	var numbers []int
 	for part := range strings.SplitSeq(list, ",") {
 		if n, err := strconv.Atoi(part); err == nil {
@@ -182,10 +155,8 @@ func (b *bench) search(ctx context.Context, s *recall.Searcher, user uuid.UUID, 
 	return hits, time.Since(started), err
 }
 
-func percentile(times []time.Duration, p int) string {
-	slices.Sort(times)
-
-	return fmt.Sprintf("%.1f", float64(times[min(len(times)-1, len(times)*p/100)].Microseconds())/1000)
+func inMillis(times []time.Duration, part float64) string {
+	return fmt.Sprintf("%.1f", millis(percentile(times, part)))
 }
 
 func (b *bench) exec(ctx context.Context, sql string, args ...any) error {

@@ -35,7 +35,7 @@ var (
 )
 
 // facts are all combinations of a person and a thing, each with a secret.
-func facts() []fact {
+func saidOnce() []fact {
 	var list []fact
 	for i, person := range people {
 		for k, thing := range things {
@@ -69,7 +69,7 @@ func (b *bench) conversation(ctx context.Context, turns int) error {
 	if err != nil {
 		return err
 	}
-	said := facts()
+	said := saidOnce()
 	numbers, err := b.talk(ctx, session, user, turns, said)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 		b.printf("| %s | %.2f | %.2f | %.2f |\n", kind.name, share(words), share(vectors), share(both))
 	}
 	b.printf("\nOne search over it, embedding the question included: hybrid p50 %s ms, p95 %s ms; full text alone (as when the embedder is down) p50 %s ms, p95 %s ms; %d searches each, one client.\n\n",
-		percentile(times, 50), percentile(times, 95), percentile(wordTimes, 50), percentile(wordTimes, 95), len(times))
+		inMillis(times, 0.5), inMillis(times, 0.95), inMillis(wordTimes, 0.5), inMillis(wordTimes, 0.95), len(times))
 
 	return nil
 }
@@ -253,7 +253,7 @@ func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
 		}
 	}
 	b.printf("## In a turn\n\nTurns of that conversation whose message asks for the past, and turns that do not, in turn, with a model that answers at once (%d each): "+
-		"p50 %s ms with the search, %s ms without; p95 %s and %s ms.\n\n", pairs, percentile(with, 50), percentile(without, 50), percentile(with, 95), percentile(without, 95))
+		"p50 %s ms with the search, %s ms without; p95 %s and %s ms.\n\n", pairs, inMillis(with, 0.5), inMillis(without, 0.5), inMillis(with, 0.95), inMillis(without, 0.95))
 
 	return nil
 }
@@ -265,7 +265,7 @@ func searching(first int) []byte {
 	for n := range first + 2*pairs {
 		search := ""
 		if n >= first && n%2 == 0 {
-			search = ", recall: {query: \"" + facts()[n%len(people)].sameWords + "\"}"
+			search = ", recall: {query: \"" + saidOnce()[n%len(people)].sameWords + "\"}"
 		}
 		yaml.WriteString("  - {understand: {intent: read" + search + "}, think: {goal: g, decision: plan, steps: []}, reply: yes it is, summarize: {response_summary: s}}\n")
 	}

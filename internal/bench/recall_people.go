@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// talk is one conversation between people, two lines per turn, and the questions about it.
-type talk struct {
+// dialogue is one conversation between people, two lines per turn, and the questions about it.
+type dialogue struct {
 	turns     []said
 	questions []question
 }
@@ -32,7 +32,7 @@ type question struct {
 // set is a public collection of conversations.
 type set struct {
 	name  string
-	talks []talk
+	talks []dialogue
 }
 
 // sets reads the collections below a directory, each in its own repository's layout (testdata/README.md names the
@@ -41,7 +41,7 @@ func sets(dir string) ([]set, error) {
 	var found []set
 	for _, one := range []struct {
 		name, files string
-		read        func(raw []byte) ([]talk, error)
+		read        func(raw []byte) ([]dialogue, error)
 	}{
 		{"LoCoMo", "LoCoMo/data/locomo10.json", locomo},
 		{"REALTALK", "REALTALK/data/Chat_*.json", realtalk},
@@ -59,7 +59,7 @@ func sets(dir string) ([]set, error) {
 	return found, nil
 }
 
-func readTalks(pattern string, read func(raw []byte) ([]talk, error)) (all []talk, err error) {
+func readTalks(pattern string, read func(raw []byte) ([]dialogue, error)) (all []dialogue, err error) {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ type asked struct {
 // unanswerable is LoCoMo's category of questions that the conversation does not answer.
 const unanswerable = 5
 
-func locomo(raw []byte) ([]talk, error) {
+func locomo(raw []byte) ([]dialogue, error) {
 	var file []struct {
 		Conversation map[string]json.RawMessage `json:"conversation"`
 		QA           []asked                    `json:"qa"`
@@ -102,7 +102,7 @@ func locomo(raw []byte) ([]talk, error) {
 	if err := json.Unmarshal(raw, &file); err != nil {
 		return nil, err
 	}
-	var talks []talk
+	var talks []dialogue
 	for _, one := range file {
 		talks = append(talks, sessions(one.Conversation, one.QA))
 	}
@@ -110,7 +110,7 @@ func locomo(raw []byte) ([]talk, error) {
 	return talks, nil
 }
 
-func realtalk(raw []byte) ([]talk, error) {
+func realtalk(raw []byte) ([]dialogue, error) {
 	var file map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &file); err != nil {
 		return nil, err
@@ -120,14 +120,14 @@ func realtalk(raw []byte) ([]talk, error) {
 		return nil, err
 	}
 
-	return []talk{sessions(file, questions)}, nil
+	return []dialogue{sessions(file, questions)}, nil
 }
 
 var lineID = regexp.MustCompile(`D:?(\d+):(\d+)`)
 
 // sessions reads the conversations of LoCoMo and REALTALK, which share a format: session_1, session_1_date_time, ...
-func sessions(file map[string]json.RawMessage, questions []asked) talk {
-	var t talk
+func sessions(file map[string]json.RawMessage, questions []asked) dialogue {
+	var t dialogue
 	turnOf := map[string]int{} // by a line's id
 	for n := 1; ; n++ {
 		key := "session_" + strconv.Itoa(n)
@@ -162,14 +162,14 @@ func sessions(file map[string]json.RawMessage, questions []asked) talk {
 }
 
 // say adds lines, two of them a turn.
-func (t *talk) say(lines []string, at time.Time) {
+func (t *dialogue) say(lines []string, at time.Time) {
 	for pair := range slices.Chunk(lines, 2) {
 		t.turns = append(t.turns, said{at, pair[0], strings.Join(pair[1:], "")})
 	}
 }
 
 // ask adds a question, unless no turn answers it.
-func (t *talk) ask(text string, evidence []int) {
+func (t *dialogue) ask(text string, evidence []int) {
 	if len(evidence) > 0 {
 		t.questions = append(t.questions, question{text, evidence})
 	}
@@ -186,7 +186,7 @@ func when(text string) time.Time {
 	return time.Time{}
 }
 
-func qmsum(raw []byte) ([]talk, error) {
+func qmsum(raw []byte) ([]dialogue, error) {
 	var file struct {
 		Transcript []struct {
 			Content string `json:"content"`
@@ -199,7 +199,7 @@ func qmsum(raw []byte) ([]talk, error) {
 	if err := json.Unmarshal(raw, &file); err != nil {
 		return nil, err
 	}
-	var t talk
+	var t dialogue
 	lines := make([]string, len(file.Transcript))
 	for i, l := range file.Transcript {
 		lines[i] = l.Content
@@ -217,5 +217,5 @@ func qmsum(raw []byte) ([]talk, error) {
 		t.ask(q.Query, evidence)
 	}
 
-	return []talk{t}, nil
+	return []dialogue{t}, nil
 }

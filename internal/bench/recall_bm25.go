@@ -16,7 +16,7 @@ import (
 type bm25 struct{ turns, questions []map[string]float64 }
 
 // newBM25 uses Postgres to split the texts into words, so that only the ranking differs.
-func (b *bench) newBM25(ctx context.Context, t talk, config string) (bm25, error) {
+func (b *bench) newBM25(ctx context.Context, t dialogue, config string) (bm25, error) {
 	var texts []string
 	for _, turn := range t.turns {
 		texts = append(texts, turn.message+"\n"+turn.reply)

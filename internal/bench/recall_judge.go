@@ -13,11 +13,11 @@ import (
 )
 
 // the evidence must be among the first turns
-const firstTurns = 10
+const amongFirst = 10
 
 // heard is a conversation in the database, with a ranking of its turns by words that is independent of Alfred.
 type heard struct {
-	talk
+	dialogue
 	user         uuid.UUID
 	plain, stems bm25
 }
@@ -47,7 +47,7 @@ func (b *bench) people(ctx context.Context, dir string) error {
 	}
 	b.printf("## Evidence in conversations that people had\n\nThe share of questions for which a turn that holds the answer, by the set's own labels, is among the first %d; turns beside a hit do not count. "+
 		"Two lines are a turn; embedder: %s. BM25 over words and over stems are computed apart from Alfred, with every word's true frequency (k1 = 1.2, b = 0.75).\n\n"+
-		"| | questions | turns | BM25, words | BM25, stems | vectors | Alfred, words alone | fused | fused, with neighbours |\n|---|---|---|---|---|---|---|---|---|\n", firstTurns, b.embedder.Model())
+		"| | questions | turns | BM25, words | BM25, stems | vectors | Alfred, words alone | fused | fused, with neighbours |\n|---|---|---|---|---|---|---|---|---|\n", amongFirst, b.embedder.Model())
 	for i, one := range found {
 		if err := b.judge(ctx, searcher, one.name, heards[i]); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, hear
 		for n, q := range h.questions {
 			plain += btoi(holds(h.plain.rank(n), q))
 			stems += btoi(holds(h.stems.rank(n), q))
-			byVector, err := b.nearestTurns(ctx, h.user, q.text, firstTurns)
+			byVector, err := b.nearestTurns(ctx, h.user, q.text, amongFirst)
 			if err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w
 		h := &heards[i]
 		all += len(h.questions)
 		for _, q := range h.questions {
-			hits, _, err := b.search(ctx, s, h.user, q.text, firstTurns, w.Meaning == 0)
+			hits, _, err := b.search(ctx, s, h.user, q.text, amongFirst, w.Meaning == 0)
 			if err != nil {
 				return 0, err
 			}
@@ -157,8 +157,8 @@ func (b *bench) grid() []recall.Weights {
 }
 
 // hear writes a conversation as workers would have left it.
-func (b *bench) hear(ctx context.Context, t talk) (heard, error) {
-	h := heard{talk: t}
+func (b *bench) hear(ctx context.Context, t dialogue) (heard, error) {
+	h := heard{dialogue: t}
 	session, user, err := b.session(ctx, "people "+uuid.NewString())
 	if err != nil {
 		return h, err
@@ -194,5 +194,5 @@ func btoi(yes bool) int {
 
 // holds reports whether one of the first turns contains the answer.
 func holds(ranked []int, q question) bool {
-	return slices.ContainsFunc(ranked[:min(firstTurns, len(ranked))], func(turn int) bool { return slices.Contains(q.evidence, turn) })
+	return slices.ContainsFunc(ranked[:min(amongFirst, len(ranked))], func(turn int) bool { return slices.Contains(q.evidence, turn) })
 }
