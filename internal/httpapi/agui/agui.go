@@ -3,7 +3,6 @@ package agui
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -107,15 +106,23 @@ func (s *server) enqueue(ctx context.Context, in *input, message string) (uuid.U
 
 // play reports the run from beginning to end.
 func (r *run) play(ctx context.Context) error {
-	if err := r.send("RUN_STARTED", map[string]any{"threadId": r.in.ThreadID, "runId": r.in.RunID}); err != nil {
-		return err
-	}
-	turn, err := r.Relay(ctx, r.out, r.turn, func(event follow.Event) error { return r.event(ctx, &event) })
+	r.send("RUN_STARTED", map[string]any{"threadId": r.in.ThreadID, "runId": r.in.RunID})
+	turn, err := r.Relay(ctx, r.out, r.turn, func(event follow.Event) error {
+		r.event(ctx, &event)
+
+		return r.err
+	})
 	if err != nil {
 		return err
 	}
-
-	return errors.Join(r.finishSpeech(turn), r.finishSteps(), r.snapshot(ctx), r.send("RUN_FINISHED", map[string]any{
+	r.finishSpeech(turn)
+	for len(r.open) > 0 {
+		r.finishStep(r.open[0])
+	}
+	r.snapshot(ctx)
+	r.send("RUN_FINISHED", map[string]any{
 		"threadId": r.in.ThreadID, "runId": r.in.RunID, "result": map[string]any{"turn_id": turn.ID, "usage": turn.Usage},
-	}))
+	})
+
+	return r.err
 }
