@@ -81,9 +81,7 @@ type pump struct {
 }
 
 func (p *pump) run(ctx context.Context) error {
-	if err := p.out.Comment("stream open"); err != nil {
-		return err
-	}
+	p.out.Comment("stream open")
 	for {
 		over, err := p.drain(ctx)
 		if err != nil || over {
@@ -96,38 +94,28 @@ func (p *pump) run(ctx context.Context) error {
 			return nil
 		case <-p.signal:
 		case <-p.ping:
-			if err := p.out.Comment("ping"); err != nil {
-				return err
-			}
+			p.out.Comment("ping")
 		}
 	}
 }
 
 // drain sends all available events and reports whether the stream is over.
 func (p *pump) drain(ctx context.Context) (bool, error) {
-	for {
+	for p.out.Err() == nil {
 		events, over, err := p.next(ctx)
 		if err != nil {
 			return false, err
 		}
-		if err := p.send(events); err != nil {
-			return false, err
+		for _, ev := range events {
+			p.out.Event(ev.id, ev.name, ev.data)
+		}
+		if len(events) > 0 {
+			p.out.Flush()
 		}
 		if over || len(events) < eventBatch {
-			return over, nil
+			return over, p.out.Err()
 		}
 	}
-}
 
-func (p *pump) send(events []event) error {
-	for _, ev := range events {
-		if err := p.out.Event(ev.id, ev.name, ev.data); err != nil {
-			return err
-		}
-	}
-	if len(events) == 0 {
-		return nil
-	}
-
-	return p.out.Flush()
+	return false, p.out.Err()
 }

@@ -56,7 +56,7 @@ func (s *server) run(ctx context.Context, w http.ResponseWriter, _ *http.Request
 	if err := run.play(ctx); err != nil {
 		problem.Note(ctx, err)
 		p := problem.Of(err)
-		_ = run.out.Data(map[string]any{"type": "RUN_ERROR", "message": p.Detail, "code": p.Code}) // a disconnected client needs no answer
+		run.out.Data(map[string]any{"type": "RUN_ERROR", "message": p.Detail, "code": p.Code})
 	}
 
 	return nil

@@ -35,7 +35,8 @@ type run struct {
 func (r *run) send(kind string, fields map[string]any) {
 	fields["type"] = kind
 	if r.err == nil {
-		r.err = r.out.Data(fields)
+		r.out.Data(fields)
+		r.err = r.out.Err()
 	}
 }
 

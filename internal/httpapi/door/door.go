@@ -331,7 +331,8 @@ func (d *Door) Relay(ctx context.Context, out *sse.Writer, turn uuid.UUID, pass 
 			return d.ended(ctx, turn)
 		}
 		if err == nil && len(events) == 0 {
-			err = out.Comment("ping")
+			out.Comment("ping")
+			err = out.Err()
 		}
 		for i := 0; i < len(events) && err == nil; i++ {
 			err = pass(events[i])

@@ -1,9 +1,9 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -67,7 +67,9 @@ func (s *server) create(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	w.Header().Set(door.TurnHeader, made.TurnID.String())
 	w.Header().Set("X-Should-Retry", "false") // the message is stored; from now on, failures are the turn's
 	if in.Stream {
-		return s.stream(ctx, w, made.TurnID, in.StreamOptions.IncludeUsage)
+		s.stream(ctx, w, made.TurnID, in.StreamOptions.IncludeUsage)
+
+		return nil
 	}
 	turn, err := s.Wait(ctx, made.TurnID)
 	if err != nil {
@@ -105,31 +107,22 @@ func (s *server) enqueue(ctx context.Context, w http.ResponseWriter, r *http.Req
 }
 
 // stream streams the reply while it is generated.
-func (s *server) stream(ctx context.Context, w http.ResponseWriter, turnID uuid.UUID, includeUsage bool) error {
-	out := sse.Open(w)
-	stream := &writer{out: out, id: completionID(turnID)}
+func (s *server) stream(ctx context.Context, w http.ResponseWriter, turnID uuid.UUID, includeUsage bool) {
+	stream := &writer{out: sse.Open(w), id: completionID(turnID)}
 	if err := s.relay(ctx, stream, turnID, includeUsage); err != nil {
 		problem.Note(ctx, err)
-		if err := out.Data(errorOfProblem(problem.Of(err))); err != nil {
-			return nil //nolint:nilerr // the client has gone; the answer has begun and can be no other
-		}
+		stream.out.Data(errorOfProblem(problem.Of(err))) // the answer has begun and can be no other
 	}
-
-	return nil
 }
 
 func (s *server) relay(ctx context.Context, stream *writer, turnID uuid.UUID, includeUsage bool) error {
-	if err := stream.delta(delta{Role: door.RoleAssistant}, nil); err != nil {
-		return err
-	}
+	stream.delta(delta{Role: door.RoleAssistant}, nil)
 	speech := &follow.Speech{}
 	turn, err := s.Relay(ctx, stream.out, turnID, func(event follow.Event) error {
 		piece, err := speech.Hear(&event)
-		if err != nil {
-			return err
-		}
+		stream.say(piece)
 
-		return stream.say(piece)
+		return cmp.Or(err, stream.out.Err())
 	})
 	if err != nil {
 		return err
@@ -138,16 +131,14 @@ func (s *server) relay(ctx context.Context, stream *writer, turnID uuid.UUID, in
 	if corrected {
 		rest = "\n\n" + rest
 	}
-	if err := errors.Join(stream.say(rest), stream.delta(delta{}, new("stop"))); err != nil {
-		return err
-	}
+	stream.say(rest)
+	stream.delta(delta{}, new("stop"))
 	if includeUsage {
-		if err := stream.usage(turn); err != nil {
-			return err
-		}
+		stream.chunk([]choice{}, usageOf(turn))
 	}
+	stream.out.Text("[DONE]")
 
-	return stream.done()
+	return stream.out.Err()
 }
 
 func completionID(turnID uuid.UUID) string {

@@ -116,29 +116,21 @@ type writer struct {
 	id  string
 }
 
-func (c *writer) chunk(choices []choice, usage *usage) error {
-	return c.out.Data(completion{
+func (c *writer) chunk(choices []choice, usage *usage) {
+	c.out.Data(completion{
 		ID: c.id, Object: "chat.completion.chunk", Created: time.Now().Unix(), Model: modelName, Choices: choices, Usage: usage,
 	})
 }
 
-func (c *writer) delta(delta delta, finish *string) error {
-	return c.chunk([]choice{{Delta: &delta, FinishReason: finish}}, nil)
+func (c *writer) delta(delta delta, finish *string) {
+	c.chunk([]choice{{Delta: &delta, FinishReason: finish}}, nil)
 }
 
-func (c *writer) say(text string) error {
-	if text == "" {
-		return nil
+func (c *writer) say(text string) {
+	if text != "" {
+		c.delta(delta{Content: text}, nil)
 	}
-
-	return c.delta(delta{Content: text}, nil)
 }
-
-func (c *writer) usage(turn *follow.Turn) error {
-	return c.chunk([]choice{}, usageOf(turn))
-}
-
-func (c *writer) done() error { return c.out.Text("[DONE]") }
 
 // apiError is OpenAI's form of an error.
 type apiError struct {

@@ -16,6 +16,7 @@ const PingEvery = 15 * time.Second
 type Writer struct {
 	w       io.Writer
 	control *http.ResponseController
+	err     error
 }
 
 // Open begins a response of events.
@@ -27,52 +28,47 @@ func Open(w http.ResponseWriter) *Writer {
 	return &Writer{w: w, control: http.NewResponseController(w)}
 }
 
+// Err is the first error that a write met. After it nothing more is written.
+func (e *Writer) Err() error { return e.err }
+
 // Event writes an event with an id to resume from. It is sent by [Writer.Flush].
-func (e *Writer) Event(id, name string, data []byte) error {
-	return e.write("id: %s\nevent: %s\ndata: %s\n\n", id, name, data)
+func (e *Writer) Event(id, name string, data []byte) {
+	e.writef("id: %s\nevent: %s\ndata: %s\n\n", id, name, data)
 }
 
 // Data sends JSON without a name or an id.
-func (e *Writer) Data(value any) error {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("encode event: %w", err)
-	}
-
-	return e.Text(string(encoded))
+func (e *Writer) Data(value any) {
+	encoded, _ := json.Marshal(value) //nolint:errchkjson // made of maps, texts and numbers
+	e.Text(string(encoded))
 }
 
 // Text sends a line without a name or an id.
-func (e *Writer) Text(line string) error {
-	if err := e.write("data: %s\n\n", line); err != nil {
-		return err
-	}
-
-	return e.Flush()
+func (e *Writer) Text(line string) {
+	e.writef("data: %s\n\n", line)
+	e.Flush()
 }
 
 // Comment sends what clients pass over: a sign of life.
-func (e *Writer) Comment(text string) error {
-	if err := e.write(": %s\n\n", text); err != nil {
-		return err
-	}
-
-	return e.Flush()
+func (e *Writer) Comment(text string) {
+	e.writef(": %s\n\n", text)
+	e.Flush()
 }
 
-func (e *Writer) write(format string, values ...any) error {
-	if _, err := fmt.Fprintf(e.w, format, values...); err != nil {
-		return fmt.Errorf("write event: %w", err)
+func (e *Writer) writef(format string, values ...any) {
+	if e.err != nil {
+		return
 	}
-
-	return nil
+	if _, err := fmt.Fprintf(e.w, format, values...); err != nil {
+		e.err = fmt.Errorf("write event: %w", err)
+	}
 }
 
 // Flush sends what was written.
-func (e *Writer) Flush() error {
-	if err := e.control.Flush(); err != nil {
-		return fmt.Errorf("flush events: %w", err)
+func (e *Writer) Flush() {
+	if e.err != nil {
+		return
 	}
-
-	return nil
+	if err := e.control.Flush(); err != nil {
+		e.err = fmt.Errorf("flush events: %w", err)
+	}
 }
