@@ -16,7 +16,6 @@ import (
 
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
-	"alfred/internal/testfactory"
 )
 
 // marker is in everything that a user says and has, and nowhere else.
@@ -97,7 +96,7 @@ func TestUserExportAndErase(t *testing.T) {
 	require.NotContains(t, export["api_keys"][0], "key_hash")
 	// These are derived from what is exported, or in it.
 	kept := map[string]bool{"alfred.embeddings": true, "alfred.river_job": true, "alfred.prompt_parts": true, "alfred.user_words": true}
-	for _, line := range append(testfactory.Holding(t, pool, marker), testfactory.Holding(t, pool, user.String())...) {
+	for _, line := range append(holdingTables(t, pool, marker), holdingTables(t, pool, user.String())...) {
 		name := strings.TrimPrefix(strings.Split(line, ":")[0], "alfred.")
 		require.True(t, kept["alfred."+name] || len(export[name]) > 0, "%s is not in the export", line)
 	}
@@ -107,10 +106,10 @@ func TestUserExportAndErase(t *testing.T) {
 	}
 	erased := mustOperate(t, url, "user", "erase", "ada")
 	require.Equal(t, "erased\n", erased)
-	require.Empty(t, testfactory.Holding(t, pool, marker))
+	require.Empty(t, holdingTables(t, pool, marker))
 	stop()
 	for _, trace := range []string{marker, user.String(), session.String(), turn.String()} {
-		require.Empty(t, testfactory.Holding(t, pool, trace), "nothing that was under way came back")
+		require.Empty(t, holdingTables(t, pool, trace), "nothing that was under way came back")
 	}
 	for _, command := range []string{"export", "erase"} {
 		_, err := operate(t, url, "user", command, "ada")
@@ -154,7 +153,7 @@ func TestPartsOfPromptsGo(t *testing.T) {
 		sessions[user] = session
 	}
 	stop()
-	holding := func(user string) string { return strings.Join(testfactory.Holding(t, pool, user+marker), " ") }
+	holding := func(user string) string { return strings.Join(holdingTables(t, pool, user+marker), " ") }
 	count := func(sql string, args ...any) int { return query[int](t, pool, sql, args...) }
 	for user, session := range sessions {
 		require.Contains(t, holding(user), "prompt_parts:")
@@ -304,7 +303,7 @@ func TestPruneGivesWay(t *testing.T) {
 	execute(t, holder, `SELECT turn_event_append($1, 'plan')`, turn)
 	require.NoError(t, holder.Commit(t.Context()))
 	require.NoError(t, <-done)
-	require.Empty(t, testfactory.Holding(t, pool, "turn_events_y2024m01"))
+	require.Empty(t, holdingTables(t, pool, "turn_events_y2024m01"))
 
 	for _, name := range []string{"turn_events_other", "turns", "sessions_y2024m01", "turn_events_y2024m01; DROP TABLE turns"} {
 		_, err = pool.Exec(t.Context(), `SELECT partition_drop($1)`, name)
@@ -314,4 +313,24 @@ func TestPruneGivesWay(t *testing.T) {
 		_, err = operate(t, url, append([]string{"prune"}, args...)...)
 		require.ErrorIs(t, err, settings.ErrBad, args)
 	}
+}
+
+// holdingTables lists the tables, of any schema but Postgres's own, that contain a text anywhere, in any case, as "table: number of rows".
+func holdingTables(t *testing.T, pool *pgxpool.Pool, text string) []string {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), `SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`)
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	var found []string
+	for _, table := range tables {
+		var count int
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM `+table+` AS x WHERE strpos(lower(x::text), lower($1)) > 0`, text).Scan(&count))
+		if count > 0 {
+			found = append(found, fmt.Sprintf("%s: %d", table, count))
+		}
+	}
+
+	return found
 }

@@ -30,7 +30,7 @@ turns:
     summarize: {response_summary: planned, conversation_phase: executing, tone: informative}
 `))
 	require.NoError(t, err)
-	server := wiretest.Start(t, wiretest.OpenAI, wiretest.Play(played))
+	server := wiretest.Start(t, wiretest.OpenAI, overWire(played))
 	model, err := openai.New(&wire.Config{APIKey: wiretest.Key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
 	require.NoError(t, err)
 	c := openHouse(t, fixtures{model: func(*domain.Domain) llm.Model { return model }}).resident("ada").talk()

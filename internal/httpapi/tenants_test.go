@@ -21,7 +21,6 @@ import (
 
 	"alfred/internal/dbtest"
 	"alfred/internal/httpapi"
-	"alfred/internal/testfactory"
 )
 
 // secret is in every text of Ada's, and in no answer to Bob.
@@ -290,7 +289,7 @@ func TestNoRouteLeadsToAnotherUser(t *testing.T) {
 	all := e.probes(t)
 	described := slices.Sorted(maps.Values(wantOperations))
 	require.Len(t, e.routes(t), len(described))
-	before := testfactory.RowsOf(t, e.pool, e.ada)
+	before := rowsOf(t, e.pool, e.ada)
 	count := 0
 	for operation := range wantOperations {
 		require.NotEmpty(t, all[operation], "%s has no probe: say how it might reach another user's rows", operation)
@@ -316,7 +315,7 @@ func TestNoRouteLeadsToAnotherUser(t *testing.T) {
 			}
 			count++
 		}
-		require.Equal(t, before, testfactory.RowsOf(t, e.pool, e.ada), "%s changed something of Ada's", operation)
+		require.Equal(t, before, rowsOf(t, e.pool, e.ada), "%s changed something of Ada's", operation)
 	}
 	t.Logf("%d probes of %d operations", count, len(all))
 	require.GreaterOrEqual(t, count, 200)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"alfred/internal/llm/wiretest"
 )
@@ -23,6 +24,10 @@ const (
 )
 
 // A stand-in that rejects nothing proves nothing: each rule must reject a violation.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
 

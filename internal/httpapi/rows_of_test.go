@@ -1,7 +1,6 @@
-package testfactory
+package httpapi_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,13 +10,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 )
-
-// Querier is a pool, a connection or a transaction.
-type Querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
 
 // ownedBy maps columns by which a table's rows belong to a user to the condition; the first that a table has counts.
 var ownedBy = []struct{ column, condition string }{
@@ -27,13 +22,9 @@ var ownedBy = []struct{ column, condition string }{
 	{"llm_call_id", `x.llm_call_id IN (SELECT c.id FROM alfred.llm_calls AS c JOIN alfred.sessions AS s ON s.id = c.session_id WHERE s.user_id = $1)`},
 }
 
-// table is a table of any schema but Postgres's own, with its columns.
-type table struct {
-	Name    string
-	Columns []string
-}
-
-func tables(t testing.TB, db Querier) []table {
+// rowsOf is a hash over every row that belongs to a user, in any table of any schema but Postgres's own: it is unchanged if nobody
+// changed any. Keys are excluded, because using one changes it.
+func rowsOf(t *testing.T, db *pgxpool.Pool, user uuid.UUID) string {
 	t.Helper()
 	rows, err := db.Query(t.Context(), `
 		SELECT format('%I.%I', n.nspname, c.relname), array_agg(a.attname::text)
@@ -42,18 +33,14 @@ func tables(t testing.TB, db Querier) []table {
 		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 		GROUP BY 1 ORDER BY 1`)
 	require.NoError(t, err)
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[table])
+	type table struct {
+		Name    string
+		Columns []string
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowToStructByPos[table])
 	require.NoError(t, err)
-
-	return all
-}
-
-// RowsOf is a hash over every row that belongs to a user, in any table: it is unchanged if nobody changed any. Keys are
-// excluded, because using one changes it.
-func RowsOf(t testing.TB, db Querier, user uuid.UUID) string {
-	t.Helper()
 	sum := sha256.New()
-	for _, table := range tables(t, db) {
+	for _, table := range tables {
 		for _, owned := range ownedBy {
 			if table.Name == "alfred.api_keys" || !slices.Contains(table.Columns, owned.column) {
 				continue
@@ -69,21 +56,4 @@ func RowsOf(t testing.TB, db Querier, user uuid.UUID) string {
 	}
 
 	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// Holding lists the tables that contain a text anywhere, in any case, as "table: number of rows".
-func Holding(t testing.TB, db Querier, text string) []string {
-	t.Helper()
-	var found []string
-	for _, table := range tables(t, db) {
-		rows, err := db.Query(t.Context(), `SELECT count(*) FROM `+table.Name+` AS x WHERE strpos(lower(x::text), lower($1)) > 0`, text)
-		require.NoError(t, err)
-		count, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
-		require.NoError(t, err)
-		if count > 0 {
-			found = append(found, fmt.Sprintf("%s: %d", table.Name, count))
-		}
-	}
-
-	return found
 }
