@@ -7,15 +7,6 @@ type comparison struct {
 	Speakers []*speaker
 }
 
-// Points are the turns from which the messages are repeated.
-func (c *comparison) Points() []int { return points() }
-
-// Profiles are the providers.
-func (c *comparison) Profiles() []profile { return profiles() }
-
-// Repeated are the messages that are compared.
-func (c *comparison) Repeated() []message { return repeated() }
-
 // costGoal compares Alfred with an agent from a turn on.
 type costGoal struct {
 	Provider, Agent    string

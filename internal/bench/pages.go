@@ -15,7 +15,7 @@ var pages embed.FS
 func render(name string, measured any) (string, error) {
 	page, err := template.New(name).Funcs(template.FuncMap{
 		"at": percentile, "joined": joined, "kilo": kilo, "mega": mega, "millis": millis, "minus": func(x, y float64) float64 { return x - y },
-		"ms": ms, "ratios": ratios, "verdict": verdict,
+		"ms": ms, "points": points, "profiles": profiles, "ratios": ratios, "repeated": repeated, "verdict": verdict,
 	}).ParseFS(pages, "pages/"+name)
 	var b strings.Builder
 	if err == nil {

@@ -66,7 +66,8 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 			return nil, err
 		}
 		if len(left) == 0 {
-			return noMoreEvents(), nil
+			// Tell a browser's EventSource, which reconnects whenever a stream ends, not to come back.
+			return &huma.StreamResponse{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}, nil
 		}
 	}
 
@@ -91,11 +92,6 @@ func (a *api) turnPosition(ctx context.Context, in *eventsIn) (int32, error) {
 	}
 
 	return after, nil
-}
-
-// noMoreEvents tells a browser's EventSource, which reconnects whenever a stream ends, not to come back.
-func noMoreEvents() *huma.StreamResponse {
-	return &huma.StreamResponse{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}
 }
 
 func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {

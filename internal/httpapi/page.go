@@ -90,7 +90,10 @@ func pageFiles(withJobs bool) map[string]*pageFile {
 		address := strings.TrimPrefix(name, root)
 		switch {
 		case address == "/index.html":
-			files["/"] = newPageFile(name, indexOf(data, withJobs), anew)
+			if withJobs {
+				data = bytes.Replace(data, []byte(`href="/riverui/" hidden`), []byte(`href="/riverui/"`), 1)
+			}
+			files["/"] = newPageFile(name, data, anew)
 		case elementHashed.MatchString(address):
 			files[address], files[element] = newPageFile(name, data, forEver), newPageFile(name, data, anew)
 			files[address].everywhere, files[element].everywhere = true, true
@@ -105,15 +108,6 @@ func pageFiles(withJobs bool) map[string]*pageFile {
 	}
 
 	return files
-}
-
-// indexOf returns the document for a server with or without the queue's own page.
-func indexOf(html []byte, withJobs bool) []byte {
-	if !withJobs {
-		return html
-	}
-
-	return bytes.Replace(html, []byte(`href="/riverui/" hidden`), []byte(`href="/riverui/"`), 1)
 }
 
 func newPageFile(name string, data []byte, keep string) *pageFile {

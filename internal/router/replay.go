@@ -18,15 +18,12 @@ type replay struct {
 	end  error
 }
 
-func newReplay(request *http.Request) *replay { return &replay{body: request.Body} }
-
 // again is the request from its beginning.
 func (r *replay) again(request *http.Request) *http.Request {
-	if r.body == nil || r.body == http.NoBody {
-		return request.Clone(request.Context())
-	}
 	clone := request.Clone(request.Context())
-	clone.Body = &replayed{replay: r}
+	if r.body != nil && r.body != http.NoBody {
+		clone.Body = &replayed{replay: r}
+	}
 
 	return clone
 }

@@ -174,7 +174,7 @@ const (
 
 // serveUser tries the known database and, if that refuses or no longer knows the key, the one that the directory names.
 func (r *Router) serveUser(w http.ResponseWriter, request *http.Request, who directory.Who, user directory.User) {
-	body, until := newReplay(request), time.Time{}
+	body, until := &replay{body: request.Body}, time.Time{}
 	for length := tryPause; ; length = min(2*length, longPause) {
 		answer := &held{ResponseWriter: w, holds: refusedOrFailed}
 		began := r.serve(answer, body.again(request), user.Database)

@@ -2,7 +2,9 @@ package reference_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +33,30 @@ func TestSettingsAreDocumented(t *testing.T) {
 	require.True(t, found, "the table's marks are gone")
 	_, after, found := strings.Cut(rest, settingsEnd)
 	require.True(t, found, "the table's marks are gone")
-	same(t, "docs/operations.md", before+settingsBegin+settings.Markdown()+settingsEnd+after)
+	same(t, "docs/operations.md", before+settingsBegin+settingsTable()+settingsEnd+after)
+}
+
+// settingsTable lists every setting, in the order in which people look for them.
+func settingsTable() string {
+	var page strings.Builder
+	page.WriteString("| variable | default | read by | meaning |\n|---|---|---|---|\n")
+	reads := func(program settings.Program, s settings.Shown) bool {
+		return slices.Contains(settings.Show(nil, program), s)
+	}
+	for _, s := range settings.Show(nil, settings.API|settings.Worker) {
+		fallback, readers := "none", "both"
+		if s.Default != "" {
+			fallback = "`" + s.Default + "`"
+		}
+		if !reads(settings.API, s) {
+			readers = "worker"
+		} else if !reads(settings.Worker, s) {
+			readers = "api"
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", s.Name, fallback, readers, s.Meaning)
+	}
+
+	return page.String()
 }
 
 // same compares a document with what it should be, or writes it.

@@ -106,19 +106,3 @@ func Help(by Program) string {
 
 	return help.String()
 }
-
-// Markdown is the settings table of docs/operations.md.
-func Markdown() string {
-	var page strings.Builder
-	page.WriteString("| variable | default | read by | meaning |\n|---|---|---|---|\n")
-	for _, l := range new(Settings).table() {
-		fallback := "none"
-		if l.fallback != "" {
-			fallback = "`" + l.fallback + "`"
-		}
-		readers := map[Program]string{API: "api", Worker: "worker", both: "both"}[l.by]
-		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", l.name, fallback, readers, l.meaning)
-	}
-
-	return page.String()
-}
