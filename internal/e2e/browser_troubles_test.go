@@ -65,8 +65,10 @@ func gated(t *testing.T) (*gate, *house) {
 type road struct {
 	*httptest.Server
 
-	closed atomic.Bool
-	toll   func(*http.Request) // called before a request is forwarded
+	closed  atomic.Bool
+	away    atomic.Bool // the database
+	refused atomic.Int64
+	toll    func(*http.Request) // called before a request is forwarded
 }
 
 func roadTo(t *testing.T, h *house) *road {
@@ -81,6 +83,12 @@ func roadTo(t *testing.T, h *house) *road {
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if r.closed.Load() {
 			panic(http.ErrAbortHandler) // the connection ends without an answer
+		}
+		if r.away.Load() && strings.HasPrefix(req.URL.Path, "/v1/") {
+			r.refused.Add(1)
+			http.Error(w, "", http.StatusServiceUnavailable)
+
+			return
 		}
 		r.toll(req)
 		through.ServeHTTP(w, req)
@@ -277,6 +285,28 @@ func TestPageWhileWorking(t *testing.T) {
 	require.Equal(t, "true", b.eval(`document.querySelector("#send").disabled && document.querySelector("#message").value.length === 35000`))
 	b.look("too_long")
 	b.requireNoTrouble()
+}
+
+// While the server is there and its database is not, the page says so and does not send its message in a hurry.
+func TestPageWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	road := roadTo(t, h)
+	b := browse(t)
+	b.enter(h.resident("ada"), road.URL)
+	b.say("Show my recipes")
+	b.lastReply(1)
+
+	road.away.Store(true)
+	b.say("Show my tasks")
+	b.shows("#outbox", "Not sent yet")
+	time.Sleep(3 * time.Second)
+	require.Less(t, road.refused.Load(), int64(20))
+	require.Equal(t, "false", b.eval(`document.querySelector("#banner").hidden`))
+	road.away.Store(false)
+	b.lastReply(2)
+	require.Equal(t, "true", b.eval(`document.querySelector("#banner").hidden`))
 }
 
 // Two tabs show the same; what is deleted in one is reported gone in the other, which keeps what was typed.

@@ -1,7 +1,7 @@
 // The API as the page uses it.
 
 import { askForKey, authorization } from "./key.js";
-import { lost } from "./connection.js";
+import { away, lost } from "./connection.js";
 
 /** @import { Problem } from "../../../../client/typescript/dist/api" */
 
@@ -36,7 +36,7 @@ export async function request(path, options = {}) {
     await askForKey(sent);
     return request(path, options);
   }
-  if ([502, 503, 504].includes(response.status)) { // a proxy without a server behind it, or a server that is stopping
+  if (away(response.status)) {
     lost();
     throw new Unreachable();
   }

@@ -1,6 +1,7 @@
 // Whether the server can be reached: says so when it cannot, and tries again.
 
 import { $ } from "./dom.js";
+import { authorization } from "./key.js";
 
 const firstPause = 500;
 const longestPause = 10000;
@@ -12,9 +13,10 @@ let pause = firstPause;
 
 async function probe() {
   clearTimeout(timer);
-  const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
+  // A route that reads the database: a server without it cannot be reached either.
+  const answer = await fetch("/v1/user", { cache: "no-store", headers: authorization() }).catch(() => null);
   if (!waiting) return;
-  if (answer?.ok) {
+  if (answer && !away(answer.status)) {
     $("banner").hidden = true;
     const { resolve } = waiting;
     waiting = null;
@@ -26,6 +28,9 @@ async function probe() {
   pause = Math.min(pause * 2, longestPause);
 }
 
+// away: a proxy without a server behind it, or a server that is stopping or is without its database.
+export const away = (status) => [502, 503, 504].includes(status);
+
 // lost is called by who got no answer.
 export function lost() {
   if (waiting) return;
@@ -33,7 +38,7 @@ export function lost() {
   waiting.promise = new Promise((resolve) => { waiting.resolve = resolve; });
   pause = firstPause;
   $("banner").hidden = false;
-  probe();
+  timer = setTimeout(probe, pause);
 }
 
 // reachable resolves at once, or when the server is there again.
