@@ -287,7 +287,8 @@ func TestPageWhileWorking(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// While the server is there and its database is not, the page says so and does not send its message in a hurry.
+// While the server is there and its database is not, the page says so, does not send its message in a hurry,
+// and goes on by itself.
 func TestPageWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 
@@ -307,6 +308,13 @@ func TestPageWithoutTheDatabase(t *testing.T) {
 	road.away.Store(false)
 	b.lastReply(2)
 	require.Equal(t, "true", b.eval(`document.querySelector("#banner").hidden`))
+
+	road.away.Store(true)
+	b.do(chromedp.Reload())
+	b.until(`!document.querySelector("#banner").hidden`)
+	b.say("Show my pantry")
+	road.away.Store(false)
+	b.lastReply(3)
 }
 
 // Two tabs show the same; what is deleted in one is reported gone in the other, which keeps what was typed.

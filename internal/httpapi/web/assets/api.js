@@ -1,7 +1,7 @@
 // The API as the page uses it.
 
 import { askForKey, authorization } from "./key.js";
-import { away, lost } from "./connection.js";
+import { away, lost, reachable } from "./connection.js";
 
 /** @import { Problem } from "../../../../client/typescript/dist/api" */
 
@@ -54,8 +54,13 @@ export async function call(method, path, body, headers = {}) {
   return response.status === 204 ? null : response.json();
 }
 
+// get reads as soon as the server is there.
 /** @type {<T>(path: string) => Promise<T>} */
-export const get = (path) => call("GET", path);
+export const get = (path) => call("GET", path).catch(async (error) => {
+  if (!(error instanceof Unreachable)) throw error;
+  await reachable();
+  return get(path);
+});
 
 // whole reads a list to its end, or as many pages as given.
 /**
