@@ -160,9 +160,12 @@ func (s *scene) meansThing(c *command) bool {
 	return showLead.MatchString(c.text) && !all && s.selection(c).name != ""
 }
 
+// otherwise begins another wish than a look, which no rule has understood.
+var otherwise = regexp.MustCompile(`(?i)^(?:(?:actually|no|so|then|and),? )?(?:how|move|make|change|set|put|add|swap|replace|double|halve|increase|reduce)\b`)
+
 // acceptKnown matches a few words that are no question.
 func acceptKnown(s *scene, c *command) bool {
-	return len(words(c.object)) <= 6 && !knowledge.MatchString(c.object) && !strings.HasPrefix(strings.ToLower(c.object), "how ") && acceptLook(s, c)
+	return len(words(c.object)) <= 6 && !knowledge.MatchString(c.object) && !otherwise.MatchString(c.object) && acceptLook(s, c)
 }
 
 // emptying begins what removes all that a list holds.

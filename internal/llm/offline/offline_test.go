@@ -100,6 +100,14 @@ func planIn(t *testing.T, d *domain.Domain, message string, known ...nodes.Entit
 	return steps
 }
 
+// A change that no rule understands is not taken for a look at what it names, nor what goes with a thing for its name.
+func TestNoOtherWishIsDoneInstead(t *testing.T) {
+	t.Parallel()
+	for _, message := range []string{"move the hammer to Tuesday", "Actually, make it 4 hammers", "double the hammer", "add an order with two hammers"} {
+		require.Empty(t, plan(t, message, shown("tool_1", "Hammer")), message)
+	}
+}
+
 // A table's name may have spaces, its rows are called what its label says, and they are meant by "the berth" if there is one.
 func TestAwkwardNames(t *testing.T) {
 	t.Parallel()

@@ -363,6 +363,9 @@ func acceptAdd(s *scene, c *command) bool {
 	if c.kind = s.lex.leadingType(c.object); c.kind != nil {
 		c.object = strings.TrimSpace(namedLead.ReplaceAllString(strings.TrimLeft(s.lex.cutTypes(trimName(c.object), c.kind), " :,-"), ""))
 	}
+	if strings.HasPrefix(c.object, "with ") { // parts of it, which no rule understands
+		c.verb = verbChat
+	}
 
 	return true
 }
