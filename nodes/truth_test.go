@@ -259,7 +259,7 @@ func TestV02AnOfferIsMadeOnce(t *testing.T) {
 // An offer of rows that code names by their dates is recognized in the words that people use for dates.
 func TestOfferOfADatedDraft(t *testing.T) {
 	t.Parallel()
-	in := nodes.ReplyInput{Ask: "Shall I save Mon Nov 23 [dinner] Pad See Ew and Tue Nov 24 [dinner] Butter Chicken?", Offer: true}
+	in := nodes.ReplyInput{Ask: "Shall I save Mon 23 Nov dinner: Pad See Ew and Tue 24 Nov dinner: Butter Chicken?", Offer: true}
 	asked, shown := in.Asked("Two dinners. Shall I save Pad See Ew on Monday and Butter Chicken on Tuesday to your meal plan?")
 	require.Equal(t, "Shall I save Pad See Ew on Monday and Butter Chicken on Tuesday to your meal plan?", asked)
 	require.True(t, shown)

@@ -192,7 +192,7 @@ func TestTranslateDeletedRows(t *testing.T) {
 	}}}, nil)
 	require.NoError(t, err)
 	require.Len(t, results[0].Entries, 1)
-	require.Equal(t, "Mon Jan 12 [dinner] Soup", results[0].Entries[0].Label)
+	require.Equal(t, "Mon 12 Jan dinner: Soup", results[0].Entries[0].Label)
 }
 
 // A key in a column that does not say what it identifies becomes a ref, if a row of the session has that key.
@@ -224,8 +224,8 @@ func TestTranslateLabelsThroughLinks(t *testing.T) {
 		{Entity: b.kitchen.ByType("task"), Action: ActionRead, Rows: []map[string]any{{"id": idOf("Shop"), "title": "Shop", "meal_plan_id": idOf("Dinner")}}},
 	}, labelReader(nil, &asked))
 	require.NoError(t, err)
-	require.Equal(t, "Mon Jan 12 [dinner] Soup", results[0].Entries[0].Label)
-	require.Equal(t, "Mon Jan 12 [dinner] Soup", results[1].Rows[0]["_meal_plan_id_label"])
+	require.Equal(t, "Mon 12 Jan dinner: Soup", results[0].Entries[0].Label)
+	require.Equal(t, "Mon 12 Jan dinner: Soup", results[1].Rows[0]["_meal_plan_id_label"])
 	require.NotContains(t, asked, "recipe")
 	require.NotContains(t, asked, "task")
 
@@ -235,7 +235,7 @@ func TestTranslateLabelsThroughLinks(t *testing.T) {
 		{Entity: b.kitchen.ByType("recipe"), Action: ActionRead, Rows: []map[string]any{{"id": idOf("Curry"), "name": "Curry"}}},
 	}, nil)
 	require.NoError(t, err)
-	require.Equal(t, "Tue Jan 13 [lunch] Curry", results[0].Entries[0].Label)
+	require.Equal(t, "Tue 13 Jan lunch: Curry", results[0].Entries[0].Label)
 }
 
 func TestTranslateFilters(t *testing.T) {

@@ -206,32 +206,32 @@ func TestV12APlannedMealIsCalledByItsDish(t *testing.T) {
 	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "data": {"name": "Stew"}}`)
 
 	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "meal", "content": {"date": "2027-01-04", "meal_type": "dinner", "recipe_id": "recipe_1"}}]}`)
-	require.Equal(t, "Mon Jan 4 [dinner] Egg Curry", label("gen_meal_1"))
+	require.Equal(t, "Mon 4 Jan dinner: Egg Curry", label("gen_meal_1"))
 	b.ok("generate", vocab.ToolGenerate, `{"updates": [{"ref": "gen_meal_1", "content": {"recipe_id": "recipe_2"}}]}`)
-	require.Equal(t, "Mon Jan 4 [dinner] Stew", label("gen_meal_1"))
+	require.Equal(t, "Mon 4 Jan dinner: Stew", label("gen_meal_1"))
 	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "from_ref": "gen_meal_1"}`)
-	require.Equal(t, "Mon Jan 4 [dinner] Stew", label("gen_meal_1"))
+	require.Equal(t, "Mon 4 Jan dinner: Stew", label("gen_meal_1"))
 
 	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2027-01-05", "meal_type": "dinner", "recipe_id": "recipe_1"}}`)
-	require.Equal(t, "Tue Jan 5 [dinner] Egg Curry", label("meal_1"))
+	require.Equal(t, "Tue 5 Jan dinner: Egg Curry", label("meal_1"))
 	b.ok("read", vocab.ToolRead, `{"table": "meal_plans", "columns": ["servings"], "filters": [{"field": "id", "op": "=", "value": "meal_1"}]}`)
-	require.Equal(t, "Tue Jan 5 [dinner] Egg Curry", label("meal_1"))
+	require.Equal(t, "Tue 5 Jan dinner: Egg Curry", label("meal_1"))
 	b.ok("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_1"}], "data": {"recipe_id": "recipe_2"}}`)
-	require.Equal(t, "Tue Jan 5 [dinner] Stew", label("meal_1"))
+	require.Equal(t, "Tue 5 Jan dinner: Stew", label("meal_1"))
 	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Thaw it", "meal_plan_id": "meal_1"}}`)
 
 	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "meal_plans", "filters": []}`)).Approval
-	require.Contains(t, asked.Text, "This would delete 2 planned meals: Mon Jan 4 [dinner] Stew, Tue Jan 5 [dinner] Stew; 1 task would no longer name them. ")
+	require.Contains(t, asked.Text, "This would delete 2 planned meals: Mon 4 Jan dinner: Stew, Tue 5 Jan dinner: Stew; 1 task would no longer name them. ")
 
 	other := setupOn(t, b.tx, b.scope.UserID, b.kit) // a conversation in which nothing has a ref yet
 	other.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`)
 	other.ok("read", vocab.ToolRead, `{"table": "tasks", "filters": [{"field": "title", "op": "=", "value": "Thaw it"}]}`)
-	require.Equal(t, "Tue Jan 5 [dinner] Stew", query[string](other, `SELECT label FROM entity_refs WHERE session_id = $1 AND ref = 'meal_1'`, other.scope.SessionID))
+	require.Equal(t, "Tue 5 Jan dinner: Stew", query[string](other, `SELECT label FROM entity_refs WHERE session_id = $1 AND ref = 'meal_1'`, other.scope.SessionID))
 	gone := other.decide("write", call(vocab.ToolDelete, `{"table": "meal_plans", "filters": [{"field": "date", "op": "=", "value": "2027-01-04"}]}`)).Approval
 	require.NotNil(t, gone)
 	done := other.approve(gone)
 	require.False(t, done.Failed())
-	require.Equal(t, "Mon Jan 4 [dinner] Stew", query[string](other, `SELECT label FROM entity_refs WHERE session_id = $1 AND state = 'deleted'`, other.scope.SessionID))
+	require.Equal(t, "Mon 4 Jan dinner: Stew", query[string](other, `SELECT label FROM entity_refs WHERE session_id = $1 AND state = 'deleted'`, other.scope.SessionID))
 }
 
 // A number in a list may be written as people write it, like one that stands alone.

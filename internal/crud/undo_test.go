@@ -176,7 +176,7 @@ func TestUndoRefuses(t *testing.T) {
 	ref := query[string](b, `SELECT ref FROM entity_refs WHERE session_id = $1 AND entity_type = 'recipe' AND state = 'stored' ORDER BY number DESC LIMIT 1`, b.scope.SessionID)
 	b.nextTurn()
 	b.ok("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-04", "meal_type": "lunch", "recipe_id": "`+ref+`"}}`)
-	require.Equal(t, "The planned meal Wed Nov 4 [lunch] came later and belongs to it, by what you asked with “hello”. Nothing was taken back. Take that back first.", refused(turn, number))
+	require.Equal(t, "The planned meal Wed 4 Nov lunch came later and belongs to it, by what you asked with “hello”. Nothing was taken back. Take that back first.", refused(turn, number))
 
 	b.exec(`DELETE FROM kitchen.meal_plans WHERE user_id = $1`, b.scope.UserID)
 	id := query[string](b, `SELECT id::text FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)

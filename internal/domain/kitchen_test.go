@@ -141,7 +141,7 @@ func TestKitchenDisplay(t *testing.T) {
 		require.Equal(t, c.want, kitchen.ByType(c.entity).Display.Render(c.row))
 	}
 
-	require.Equal(t, "Mon Jan 12 [lunch] Butter Chicken", kitchen.ByType("meal").Label.Render(lunch))
+	require.Equal(t, "Mon 12 Jan lunch: Butter Chicken", kitchen.ByType("meal").Label.Render(lunch))
 }
 
 // Y07: text for people contains no column names, and dates as people write them.

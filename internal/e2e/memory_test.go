@@ -69,7 +69,7 @@ turns:
 	require.Contains(t, c.prompt(3, "act", 1), "None has cod.", "an earlier analysis is there")
 
 	c.say("Take the first two")
-	c.refs("meal", "gen_meal_1 pending generated Tue Dec 1 [dinner] Butter Chicken", "gen_meal_2 pending generated Wed Dec 2 [dinner] Pad See Ew")
+	c.refs("meal", "gen_meal_1 pending generated Tue 1 Dec dinner: Butter Chicken", "gen_meal_2 pending generated Wed 2 Dec dinner: Pad See Ew")
 	require.Contains(t, section(c.prompt(4, "act", 1), "## Constraints"), "no cod this week")
 	c.say("Save it")
 	c.fact("Butter Chicken, Pad See Ew", `SELECT string_agg(r.name, ', ' ORDER BY m.date) FROM kitchen.meal_plans m JOIN kitchen.recipes r ON r.id = m.recipe_id WHERE m.user_id = $2`)
