@@ -188,6 +188,9 @@ func TestMentions(t *testing.T) {
 	require.Contains(t, perType, "inv")
 	require.NotContains(t, perType, "ing", "reference data is nobody's to point at")
 
+	b.exec(t, `INSERT INTO kitchen.meal_plans (user_id, date, meal_type, recipe_id) SELECT $1, '2026-01-05', 'dinner', id FROM kitchen.recipes WHERE user_id = $1 AND name = 'Pad See Ew'`, b.user)
+	require.Contains(t, b.call(t, http.MethodGet, "/v1/mentions?q=pad+see", nil).raw, `"Mon 5 Jan dinner: Pad See Ew"`, "called as everywhere")
+
 	first := all.items()[0]
 	row := b.call(t, http.MethodGet, "/v1/data/"+first["ref_type"].(string)+"/"+first["uuid"].(string), nil)
 	require.Equal(t, http.StatusOK, row.status, row.raw)

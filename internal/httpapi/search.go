@@ -96,7 +96,7 @@ func (a *api) labelsOf(ctx context.Context, hits []recall.Hit) (map[string]map[s
 	err := a.readAll(ctx, func(tx pgx.Tx) error {
 		for kind, ids := range keys {
 			entity := a.Domain.ByType(kind)
-			params := crud.ListParams{Filters: []registry.Filter{{Field: entity.Key.Name, Op: "in", Value: ids}}}
+			params := crud.ListParams{Filters: []registry.Filter{{Field: entity.Key.Name, Op: "in", Value: ids}}, Named: true}
 			list, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, kind, params)
 			if err != nil {
 				return fmt.Errorf("label %s: %w", kind, err)
@@ -161,7 +161,7 @@ func (a *api) mentionList(ctx context.Context, in *mentionsIn) (mentionList, err
 			if room == 0 {
 				break
 			}
-			list, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, entity.Type, crud.ListParams{Limit: room, Query: in.Q})
+			list, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, entity.Type, crud.ListParams{Limit: room, Query: in.Q, Named: true})
 			if err != nil {
 				return fmt.Errorf("list %s: %w", entity.Table, err)
 			}
