@@ -163,7 +163,8 @@ func TestY07KitchenSpoken(t *testing.T) {
 		{"inv", "Eggs (12 count), fridge, best before 24 Mar 2027", map[string]any{"name": "Eggs", "quantity": 12.0, "unit": "count", "location": "fridge", "expiry_date": "2027-03-24"}},
 		{"task", "Buy groceries (due Thu 15 Jan 2026)", map[string]any{"title": "Buy groceries", "due_date": "2026-01-15", "completed": false}},
 		{"shop", "milk (2 l), dairy", map[string]any{"name": "milk", "quantity": 2, "unit": "l", "category": "dairy", "is_purchased": false}},
-		{"ri", "garlic 4 clove (minced)", map[string]any{"name": "garlic", "quantity": 4, "unit": "clove", "notes": "minced", "is_optional": false}},
+		{"ri", "garlic 4 clove (minced)", map[string]any{"name": "garlic", "quantity": 4, "unit": "clove", "notes": "minced", "is_optional": false, "category": "produce"}},
+		{"ri", "cilantro (to garnish), optional", map[string]any{"name": "cilantro", "quantity": nil, "notes": "to garnish", "is_optional": true, "category": "produce"}},
 		{"ing", "Garlic (vegetables)", map[string]any{"name": "Garlic", "category": "vegetables"}},
 	} {
 		require.Equal(t, c.want, kitchen.ByType(c.entity).Spoken.Render(c.row))

@@ -17,7 +17,7 @@ func TestNamedParts(t *testing.T) {
 func TestMeasuredFacts(t *testing.T) {
 	t.Parallel()
 	for want, said := range map[string][2]string{
-		", prep time: 10 minutes": {"prep_time_minutes", "10"}, ", notice: 1 day": {"notice_days", "1"}, ", best days: Fri, Sat": {"best_days", "Fri, Sat"}, ", minutes: 4": {"minutes", "4"},
+		"; prep time: 10 minutes": {"prep_time_minutes", "10"}, "; notice: 1 day": {"notice_days", "1"}, "; best days: Fri, Sat": {"best_days", "Fri, Sat"}, "; minutes: 4": {"minutes", "4"},
 	} {
 		require.Equal(t, want, forPerson.named(said[0], said[1]))
 	}

@@ -26,16 +26,16 @@ func TestLinesLeaveOutNothing(t *testing.T) {
 	}
 	row := map[string]any{"at": "2026-11-26T08:00:00+00:00", "_patient_id_label": "Bello", "vet_id": "vet_1", "_vet_id_label": "Dr. Vogt", "food_id": "food_1", "_food_id_label": "oats"}
 	require.Equal(t, "Nov 26 Bello at:2026-11-26T08:00:00+00:00 vet:Dr. Vogt", (&Teller{}).lineOf(def, row, forReply))
-	require.Equal(t, "Nov 26 Bello, vet: Dr. Vogt", (&Teller{}).lineOf(def, row, forPerson))
+	require.Equal(t, "Nov 26 Bello; vet: Dr. Vogt", (&Teller{}).lineOf(def, row, forPerson))
 
 	keeper := column("keeper_key", domain.KindText)
 	keeper.FK = &domain.ForeignKey{Entity: shared}
 	def.Columns, row["_keeper_key_label"] = append(def.Columns, keeper), "Ann Vogt"
-	require.Equal(t, "Nov 26 Bello, keeper: Ann Vogt, vet: Dr. Vogt", (&Teller{}).lineOf(def, row, forPerson), "a key of several columns")
+	require.Equal(t, "Nov 26 Bello; keeper: Ann Vogt; vet: Dr. Vogt", (&Teller{}).lineOf(def, row, forPerson), "a key of several columns")
 
 	def.Columns = append(def.Columns, column("booked_at", domain.KindTimestamp))
 	row["booked_at"] = row["at"]
-	require.Contains(t, (&Teller{}).lineOf(def, row, forPerson), ", booked at: Nov 26, 2026 08:00", "a time as people write it")
+	require.Contains(t, (&Teller{}).lineOf(def, row, forPerson), "; booked at: Nov 26, 2026 08:00", "a time as people write it")
 }
 
 // A template that asks whether there is a reference tells people of it as it tells models: a score that is lent was shown
