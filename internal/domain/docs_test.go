@@ -35,6 +35,7 @@ func TestDocsExample(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "You know the shop.", d.Persona)
 	require.Len(t, d.ByType("order").Children, 1)
+	require.True(t, d.ByType("order").Removable && d.ByType("order").Restorable, "what an assistant writes there can be undone")
 	require.True(t, d.ByType("product").Column("keywords").Fold)
 	require.Equal(t, "4 x Beans (product_1)", d.ByType("line").Display.Render(map[string]any{"pieces": 4, "product_id": "product_1", "_product_id_label": "Beans"}))
 
