@@ -242,6 +242,22 @@ func TestSwallowedErrorsEndTheirTransaction(t *testing.T) {
 
 // After a batch that acts for a user within a transaction, the transaction acts as before: otherwise, reads of the API
 // would go on with all the rights of the program.
+// Whoever reads rows looks at the error when they are read, as with pgx.
+func TestRowsSayWhyTheyWereNotAskedFor(t *testing.T) {
+	t.Parallel()
+
+	err := pg.InTx(t.Context(), dbtest.Pool(t), func(tx pgx.Tx) error {
+		broken := &pg.Batch{}
+		broken.Exec("divide", "SELECT 1 / 0", nil)
+		require.NoError(t, broken.Later(t.Context(), tx))
+		_, err := pg.Collect(t.Context(), tx, pgx.RowTo[int], "count", "SELECT 1")
+
+		return err
+	})
+	require.ErrorContains(t, err, "divide: ")
+	require.ErrorContains(t, err, "division by zero")
+}
+
 func TestBatchAsTenantLeavesAsItCame(t *testing.T) {
 	t.Parallel()
 

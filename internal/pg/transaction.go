@@ -130,7 +130,7 @@ func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn
 
 func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if err := t.flush(ctx); err != nil {
-		return nil, err
+		return refusedRows{err: err}, err
 	}
 
 	return t.conn.Query(ctx, sql, args...)
@@ -222,11 +222,26 @@ type refused struct {
 
 func (r *refused) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, r.err }
 
-func (r *refused) Query() (pgx.Rows, error) { return nil, r.err }
+func (r *refused) Query() (pgx.Rows, error) { return refusedRows{err: r.err}, r.err }
 
 func (r *refused) QueryRow() pgx.Row { return refusedRow{err: r.err} }
 
 func (r *refused) Close() error { return r.err }
+
+// refusedRows are the rows of a query that was not sent: as pgx's, they may be read without a look at the query's error.
+type refusedRows struct {
+	pgx.Rows
+
+	err error
+}
+
+func (r refusedRows) Close() {}
+
+func (r refusedRows) Next() bool { return false }
+
+func (r refusedRows) Err() error { return r.err }
+
+func (r refusedRows) CommandTag() pgconn.CommandTag { return pgconn.CommandTag{} }
 
 // refusedRow is the row of a query that was not sent.
 type refusedRow struct{ err error }
