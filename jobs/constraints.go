@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
+	"alfred/db"
 	"alfred/nodes"
 	"alfred/registry"
 )
@@ -26,7 +27,7 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 	}
 	var exclusions []uuid.UUID
 	for _, x := range u.out.Constraints {
-		id, err := reg.AddConstraint(ctx, registry.Constraint{
+		id, err := reg.AddConstraint(ctx, db.ConstraintInsertParams{
 			Text: x.Text, Kind: x.Kind, Value: x.Value, Scope: x.Scope, ExpiresAt: expiry(x, u.s.Began),
 		}, replacedConstraint(inForce, x.Replaces))
 		if err != nil {
@@ -44,13 +45,13 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 }
 
 // replacedConstraint finds the constraint that a new one refers to by its text.
-func replacedConstraint(inForce []registry.Constraint, text string) *uuid.UUID {
+func replacedConstraint(inForce []*db.Constraints, text string) *uuid.UUID {
 	if text == "" {
 		return nil
 	}
-	for i := range inForce {
-		if strings.EqualFold(strings.TrimSpace(inForce[i].Text), strings.TrimSpace(text)) {
-			return &inForce[i].ID
+	for _, c := range inForce {
+		if strings.EqualFold(strings.TrimSpace(c.Text), strings.TrimSpace(text)) {
+			return &c.ID
 		}
 	}
 

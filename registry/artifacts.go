@@ -30,19 +30,13 @@ func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error
 	changes := make([]change, len(drafts))
 	versions := make(map[string]map[string]any, len(drafts))
 	for i, d := range drafts {
-		entries[i] = r.newDraft(d.Type, refs[i])
+		e := newEntry(key{entityType: d.Type}, refs[i], ActionGenerated, r.scope.Turn)
+		e.State, e.SourceStep, e.SourceCall = StatePending, new(r.scope.Step), new(r.scope.Call)
+		entries[i], versions[refs[i]] = *e, d.Content
 		changes[i] = change{&entries[i], ActionGenerated}
-		versions[refs[i]] = d.Content
 	}
 
 	return entries, r.writeVersions(ctx, changes, versions)
-}
-
-func (r *Registry) newDraft(entityType, ref string) Entry {
-	return Entry{
-		Ref: ref, Type: entityType, State: StatePending, Action: ActionGenerated, Label: ref, LabelIsPlaceholder: true,
-		SourceStep: new(r.scope.Step), SourceCall: new(r.scope.Call), TurnCreated: r.scope.Turn, TurnLastRef: r.scope.Turn, Loaded: map[string]int{},
-	}
 }
 
 // draftLabel is the label of a draft, with those of the refs that it is made of.
@@ -96,7 +90,7 @@ func (r *Registry) writeVersions(ctx context.Context, changes []change, contents
 // UpdateEntityData replaces a draft's whole content (a new version), and its label if the new content yields one.
 // Anything but a draft is RefErrors.
 func (r *Registry) UpdateEntityData(ctx context.Context, ref string, content map[string]any) error {
-	e, err := r.lockedDraft(ctx, ref)
+	e, err := r.LockDraft(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -109,21 +103,14 @@ func (r *Registry) UpdateEntityData(ctx context.Context, ref string, content map
 	return r.writeVersions(ctx, []change{{&e, event}}, map[string]map[string]any{ref: content})
 }
 
-// lockedDraft locks the registry and returns the entry of a ref that must be pending.
-func (r *Registry) lockedDraft(ctx context.Context, ref string) (Entry, error) {
+// LockDraft returns the entry of a draft, and prevents others from changing or saving it until the transaction ends. Anything
+// but a draft is RefErrors.
+func (r *Registry) LockDraft(ctx context.Context, ref string) (Entry, error) {
 	if err := r.lock(ctx); err != nil {
 		return Entry{}, err
 	}
 
-	return r.ResolveDraft(ctx, ref)
-}
-
-// LockDraft prevents others from changing or saving a draft until the transaction ends. Anything but a draft is a
-// RefErrors.
-func (r *Registry) LockDraft(ctx context.Context, ref string) error {
-	_, err := r.lockedDraft(ctx, ref)
-
-	return err
+	return r.Resolve(ctx, ref, Want{Draft: true})
 }
 
 // NewestVersions returns the numbers of drafts' newest versions.
@@ -138,11 +125,6 @@ func (r *Registry) NewestVersions(ctx context.Context, refs ...string) (map[stri
 	}
 
 	return versions, nil
-}
-
-// ResolveDraft returns the entry of a draft. Anything else is RefErrors.
-func (r *Registry) ResolveDraft(ctx context.Context, ref string) (Entry, error) {
-	return r.Resolve(ctx, ref, Want{Draft: true})
 }
 
 // GetEntityData returns the content of drafts, and of those saved in this turn, so that rows referencing them can be
@@ -170,7 +152,7 @@ func (r *Registry) GetEntityData(ctx context.Context, refs ...string) (map[strin
 // registered in any other way: otherwise the row would have two refs, and the unique key rejects that.
 // rowVersion may be "". A ref that is not a draft is RefErrors: a draft is saved once.
 func (r *Registry) Promote(ctx context.Context, ref, entityID, rowVersion string) error {
-	e, err := r.lockedDraft(ctx, ref)
+	e, err := r.LockDraft(ctx, ref)
 	if err != nil {
 		return err
 	}

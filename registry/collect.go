@@ -49,8 +49,10 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 	case s.gone():
 		c.deleted = append(c.deleted, s)
 	case nested:
-		s.Action, s.Sets = nestedAction(of.Action), []string{"summary"}
-		c.nested = append(c.nested, s)
+		if s.Action != ActionCreated && s.Action != ActionCreatedUser {
+			s.Action = ActionRead // it was created with its row, or merely read with it
+		}
+		s.Sets, c.nested = []string{"summary"}, append(c.nested, s)
 	default:
 		s.Sets = of.Sets
 		c.rows = append(c.rows, s)
@@ -100,15 +102,6 @@ func (c *collected) looseIn(value any) {
 
 		return text
 	})
-}
-
-// nestedAction is what happened to the rows inside a row: they were created with it, or merely read with it.
-func nestedAction(action string) string {
-	if action == ActionCreated || action == ActionCreatedUser {
-		return action
-	}
-
-	return ActionRead
 }
 
 func isKey(e *domain.Entity, c *domain.Column) bool { return c.Name == e.Key.Name }

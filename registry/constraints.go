@@ -11,26 +11,14 @@ import (
 	"alfred/db"
 )
 
-// Constraint is something the user wants observed.
-type Constraint struct {
-	ID        uuid.UUID
-	Text      string
-	Kind      string // count, date_range, exclude, require, budget, other
-	Value     json.RawMessage
-	Scope     string // session or lasting
-	ExpiresAt *time.Time
-}
-
 // AddConstraint stores a constraint stated in the scope's turn and returns its id. replaces, if not nil, ends that
 // constraint and the exclusions that came with it.
-func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uuid.UUID) (uuid.UUID, error) {
+func (r *Registry) AddConstraint(ctx context.Context, c db.ConstraintInsertParams, replaces *uuid.UUID) (uuid.UUID, error) {
 	if len(c.Value) == 0 {
 		c.Value = json.RawMessage("null")
 	}
-	id, err := r.q.ConstraintInsert(ctx, r.tx, &db.ConstraintInsertParams{
-		UserID: r.scope.UserID, SessionID: r.scope.SessionID, Text: CleanText(c.Text, maxReason), Kind: c.Kind,
-		Value: c.Value, Scope: c.Scope, SourceTurn: r.turn(), ExpiresAt: c.ExpiresAt,
-	})
+	c.UserID, c.SessionID, c.SourceTurn, c.Text = r.scope.UserID, r.scope.SessionID, r.turn(), CleanText(c.Text, maxReason)
+	id, err := r.q.ConstraintInsert(ctx, r.tx, &c)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("store constraint: %w", err)
 	}
@@ -43,27 +31,23 @@ func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uu
 
 // Constraints returns those in force, oldest first: this session's and the user's lasting ones. Call ExpireConstraints
 // first.
-func (r *Registry) Constraints(ctx context.Context) ([]Constraint, error) {
+func (r *Registry) Constraints(ctx context.Context) ([]*db.Constraints, error) {
 	rows, err := r.q.ConstraintListLive(ctx, r.tx, &db.ConstraintListLiveParams{UserID: r.scope.UserID, SessionID: r.scope.SessionID})
 	if err != nil {
 		return nil, fmt.Errorf("list constraints: %w", err)
 	}
-	list := make([]Constraint, len(rows))
-	for i, row := range rows {
-		list[i] = Constraint{ID: row.ID, Text: row.Text, Kind: row.Kind, Value: row.Value, Scope: row.Scope, ExpiresAt: row.ExpiresAt}
-	}
 
-	return list, nil
+	return rows, nil
 }
 
 // ExpireConstraints ends the expired ones of [Registry.Constraints], as the system, and the exclusions that came with
 // them.
 func (r *Registry) ExpireConstraints(ctx context.Context, now time.Time) error {
-	return r.as(ActorSystem).endThose(ctx, func(c Constraint) bool { return c.ExpiresAt != nil && !c.ExpiresAt.After(now) })
+	return r.as(ActorSystem).endThose(ctx, func(c *db.Constraints) bool { return c.ExpiresAt != nil && !c.ExpiresAt.After(now) })
 }
 
 // endThose ends some of the constraints in force.
-func (r *Registry) endThose(ctx context.Context, which func(Constraint) bool) error {
+func (r *Registry) endThose(ctx context.Context, which func(*db.Constraints) bool) error {
 	live, err := r.Constraints(ctx)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/db"
+	"alfred/internal/pg"
 )
 
 // pinReason is shown for refs the user retained.
@@ -96,13 +97,7 @@ func (r *Registry) decide(ctx context.Context, action string, entries []*Entry, 
 	return nil
 }
 
-func (r *Registry) turnID() *uuid.UUID {
-	if r.scope.TurnID == uuid.Nil {
-		return nil
-	}
-
-	return &r.scope.TurnID
-}
+func (r *Registry) turnID() *uuid.UUID { return pg.OrNil(r.scope.TurnID) }
 
 // ClearAll starts afresh: it drops drafts, demotes all other refs, ends retentions, exclusions and session constraints,
 // and expires the open question. Domain rows, lasting constraints and counters stay.
@@ -125,7 +120,7 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	}); err != nil {
 		return fmt.Errorf("demote all refs: %w", err)
 	}
-	if err := r.endThose(ctx, func(c Constraint) bool { return c.Scope == "session" }); err != nil {
+	if err := r.endThose(ctx, func(c *db.Constraints) bool { return c.Scope == "session" }); err != nil {
 		return err
 	}
 	if err := r.q.DecisionInsertClearAll(ctx, r.tx, &db.DecisionInsertClearAllParams{

@@ -96,7 +96,7 @@ func TestExclusionEnds(t *testing.T) {
 
 	b.read(t, 1, "recipe", "Cod", "Wings")
 	sunday := time.Now().Add(time.Hour)
-	id, err := b.at(1).AddConstraint(ctx, Constraint{Text: "no cod this week", Kind: "exclude", Value: json.RawMessage(`"cod"`), Scope: "lasting", ExpiresAt: &sunday}, nil)
+	id, err := b.at(1).AddConstraint(ctx, db.ConstraintInsertParams{Text: "no cod this week", Kind: "exclude", Value: json.RawMessage(`"cod"`), Scope: "lasting", ExpiresAt: &sunday}, nil)
 	require.NoError(t, err)
 
 	excluded := map[string]string{"recipe_1": tierExcluded, "recipe_2": tierRecent}
@@ -126,10 +126,10 @@ func TestExclusionEnds(t *testing.T) {
 	require.NoError(t, b.at(1).ExpireConstraints(ctx, sunday))
 	free()
 
-	id, err = b.at(1).AddConstraint(ctx, Constraint{Text: "no fish", Kind: "exclude", Scope: "session"}, nil)
+	id, err = b.at(1).AddConstraint(ctx, db.ConstraintInsertParams{Text: "no fish", Kind: "exclude", Scope: "session"}, nil)
 	require.NoError(t, err)
 	exclude(&id)
-	other, err := b.at(1).AddConstraint(ctx, Constraint{Text: "fish is fine", Kind: "other", Scope: "session"}, &id)
+	other, err := b.at(1).AddConstraint(ctx, db.ConstraintInsertParams{Text: "fish is fine", Kind: "other", Scope: "session"}, &id)
 	require.NoError(t, err)
 	free()
 
@@ -148,7 +148,7 @@ func TestConstraintEndsInEverySession(t *testing.T) {
 	b := setup(t)
 	ctx := t.Context()
 
-	id, err := b.at(1).AddConstraint(ctx, Constraint{Text: "no cod", Kind: "exclude", Scope: "lasting"}, nil)
+	id, err := b.at(1).AddConstraint(ctx, db.ConstraintInsertParams{Text: "no cod", Kind: "exclude", Scope: "lasting"}, nil)
 	require.NoError(t, err)
 
 	other := *b
@@ -173,9 +173,9 @@ func TestClearAll(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.at(1).Exclude(ctx, "recipe_1", "no", nil))
 	require.NoError(t, b.asUser(1).Pin(ctx, "recipe_2"))
-	_, err = b.at(1).AddConstraint(ctx, Constraint{Text: "8 meals", Kind: "count", Scope: "session"}, nil)
+	_, err = b.at(1).AddConstraint(ctx, db.ConstraintInsertParams{Text: "8 meals", Kind: "count", Scope: "session"}, nil)
 	require.NoError(t, err)
-	_, err = b.at(1).AddConstraint(ctx, Constraint{Text: "no nuts", Kind: "exclude", Scope: "lasting"}, nil)
+	_, err = b.at(1).AddConstraint(ctx, db.ConstraintInsertParams{Text: "no nuts", Kind: "exclude", Scope: "lasting"}, nil)
 	require.NoError(t, err)
 	require.NoError(t, b.at(1).Demote(ctx, "recipe_3", ""))
 	_, err = b.tx.Exec(ctx, `WITH asked AS (SELECT enqueue_turn($1, 'draft a pie') AS turn)

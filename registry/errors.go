@@ -24,10 +24,9 @@ var ErrRefused = errors.New("refused")
 
 // RefError says that a ref cannot be used, in words for the model.
 type RefError struct {
-	Ref         string // as written, with ids replaced by [id]
-	Reason      Reason
-	Suggestions []string // refs that may have been meant, best first
-	Sentence    string   // without database ids
+	Ref      string // as written, with ids replaced by [id]
+	Reason   Reason
+	Sentence string // without database ids
 
 	wanted Want
 }

@@ -191,7 +191,8 @@ func (r *Registry) nearTypes(err *RefError) []string {
 	if err.wanted.Type != "" {
 		return []string{err.wanted.Type}
 	}
-	if e := r.typeNamedBy(err.Ref); e != nil {
+	word := strings.TrimPrefix(strings.TrimRight(strings.ToLower(err.Ref), "0123456789_"), genPrefix) // of recipes_3, Gen_Recipe_1
+	if e := r.domain.Entity(word); e != nil {
 		return []string{e.Type}
 	}
 	all := make([]string, len(r.domain.Entities))
@@ -200,11 +201,6 @@ func (r *Registry) nearTypes(err *RefError) []string {
 	}
 
 	return all
-}
-
-// typeNamedBy is the type that an invalid ref's word means: recipes_3, Gen_Recipe_1.
-func (r *Registry) typeNamedBy(ref string) *domain.Entity {
-	return r.domain.Entity(strings.TrimPrefix(strings.TrimRight(strings.ToLower(ref), "0123456789_"), genPrefix))
 }
 
 // rank orders what may have been meant: same label, same number, a label with the word in it, then most recently
@@ -243,7 +239,6 @@ func (e *RefError) complete(near []*db.EntityRefSuggestRow) {
 	}
 	names := make([]string, len(near))
 	for i, row := range near {
-		e.Suggestions = append(e.Suggestions, row.Ref)
 		names[i] = row.Ref
 		if !row.LabelIsPlaceholder {
 			names[i] += ": " + row.Label

@@ -197,13 +197,13 @@ func TestDraftsAreSavedAgain(t *testing.T) {
 	again, err = b.at(2).Unsave(ctx, "gen_recipe_1", idOf("Pie"))
 	require.NoError(t, err)
 	require.True(t, again)
-	draft, err := b.at(2).ResolveDraft(ctx, "gen_recipe_1")
+	draft, err := b.at(2).Resolve(ctx, "gen_recipe_1", Want{Draft: true})
 	require.NoError(t, err)
 	require.True(t, draft.Pending())
 	saved, err := b.at(3).SaveAgain(ctx, "gen_recipe_1", "recipe", idOf("Pie"))
 	require.NoError(t, err)
 	require.True(t, saved)
-	_, err = b.at(3).ResolveDraft(ctx, "gen_recipe_1")
+	_, err = b.at(3).Resolve(ctx, "gen_recipe_1", Want{Draft: true})
 	requireReasonOf(t, err, ReasonSaved)
 
 	again, err = b.at(4).Unsave(ctx, "gen_recipe_1", idOf("Pie"))
@@ -216,7 +216,7 @@ func TestDraftsAreSavedAgain(t *testing.T) {
 
 	require.NoError(t, b.at(5).Forget(ctx, "gen_recipe_2", ""))
 	for ref, reason := range map[string]Reason{"gen_recipe_2": ReasonDropped, "gen_recipe_7": ReasonUnknown} {
-		_, err = b.at(5).ResolveDraft(ctx, ref)
+		_, err = b.at(5).Resolve(ctx, ref, Want{Draft: true})
 		requireReasonOf(t, err, reason)
 	}
 }

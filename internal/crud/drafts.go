@@ -309,7 +309,7 @@ func (t *Tools) draftOf(ctx context.Context, tx pgx.Tx, user User, ref string) (
 		return nil, nil, err
 	}
 	d.registry = registry.New(tx, t.domain, d.scope)
-	entry, err := d.registry.ResolveDraft(ctx, ref)
+	entry, err := d.registry.Resolve(ctx, ref, registry.Want{Draft: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -319,7 +319,7 @@ func (t *Tools) draftOf(ctx context.Context, tx pgx.Tx, user User, ref string) (
 
 // lockDraft locks the draft and checks that it is as the user saw it.
 func (d *decision) lockDraft(ctx context.Context, ref string, version int) error {
-	if err := d.registry.LockDraft(ctx, ref); err != nil || version == AnyVersion {
+	if _, err := d.registry.LockDraft(ctx, ref); err != nil || version == AnyVersion {
 		return err
 	}
 

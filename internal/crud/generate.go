@@ -229,7 +229,7 @@ func (op *generateOp) lockUpdated(ctx context.Context, d *decision) error {
 	}
 	built := false
 	for _, update := range op.updates {
-		if err := d.registry.LockDraft(ctx, update.ref); err != nil {
+		if _, err := d.registry.LockDraft(ctx, update.ref); err != nil {
 			return err
 		}
 		if own, was := d.drafted[update.ref]; was {
