@@ -3,10 +3,10 @@ package scratch
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
@@ -44,7 +44,7 @@ func Open(ctx context.Context, address, prefix string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the database's address: %w", err)
 	}
-	s := &Server{prefix: prefix, run: prefix + randomName(), url: parsed}
+	s := &Server{prefix: prefix, run: prefix + strings.ToLower(rand.Text()[:8]), url: parsed}
 	config.MaxConns = 4
 	config.MinConns = 1
 	config.MaxConnIdleTime = 0
@@ -63,13 +63,6 @@ func Open(ctx context.Context, address, prefix string) (*Server, error) {
 
 // Close ends the run; the next one sweeps what it has not dropped.
 func (s *Server) Close() { s.Admin.Close() }
-
-func randomName() string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails
-
-	return hex.EncodeToString(b[:])
-}
 
 // chooseStrategy: copying files is faster unless each copy has to reach the disk.
 func (s *Server) chooseStrategy(ctx context.Context) error {
