@@ -46,7 +46,7 @@ func (r *Runner) compress(ctx context.Context, d *delivery, args CompressArgs) e
 		return err
 	}
 	err = kept.InTx(ctx, r.Pool)
-	if slices.ContainsFunc([]string{"history_summaries_session_fkey", "llm_calls_session_fkey", "prompt_parts_session_fkey"}, func(name string) bool { return pg.IsForeignKey(err, name) }) {
+	if slices.ContainsFunc([]string{"history_summaries_session_fkey", "llm_calls_session_fkey", "prompt_parts_session_fkey"}, func(name string) bool { return pg.Violates(err, name) }) {
 		return nil // forgotten meanwhile
 	}
 	if err != nil {

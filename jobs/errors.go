@@ -86,7 +86,7 @@ func packageError(err error) error {
 		return known
 	}
 	switch {
-	case pg.IsForeignKey(err, "sessions_parent_fkey"): // forgotten while it was forked
+	case pg.Violates(err, "sessions_parent_fkey"): // forgotten while it was forked
 		return ErrSessionNotFound
 	case raised.Code == codeTurnRunning:
 		return turnRunning(raised.Detail)

@@ -266,7 +266,7 @@ func TestK12UnknownTimeZonesAreRefused(t *testing.T) {
 	h := setup(t, chat(1))
 	for _, zone := range []string{"Mars/Olympus", "", "x", "EDT", "UTC+3", "<+03>-3", "europe/berlin", "Local"} {
 		_, err := h.pool.Exec(t.Context(), `UPDATE users SET timezone = $1`, zone)
-		require.True(t, pg.IsCheck(err, "users_timezone_known"), zone)
+		require.True(t, pg.Violates(err, "users_timezone_known"), zone)
 	}
 	h.exec(`UPDATE users SET timezone = 'Europe/Berlin'`)
 	require.Empty(t, column[string](h, `SELECT name FROM pg_timezone_names WHERE name !~ '^(posix|right)/' AND NOT is_timezone(name)`))

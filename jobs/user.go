@@ -17,7 +17,7 @@ var ErrTimezone = errors.New("this time zone is not known here; it is named as E
 // SetTimezone notes where a user is. Errors: [ErrTimezone].
 func SetTimezone(ctx context.Context, conn db.DBTX, user uuid.UUID, name string) error {
 	err := db.New().UserTimezoneSet(ctx, conn, &db.UserTimezoneSetParams{ID: user, Timezone: name})
-	if pg.IsCheck(err, "users_timezone_known") {
+	if pg.Violates(err, "users_timezone_known") {
 		return ErrTimezone
 	}
 	if err != nil {

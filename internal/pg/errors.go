@@ -48,18 +48,8 @@ func raised(err error) *pgconn.PgError {
 // Code returns the SQLSTATE of the Postgres error in err's chain, "" if there is none.
 func Code(err error) string { return raised(err).Code }
 
-// ConstraintName returns the constraint that the Postgres error in err's chain names, "" if there is none.
-func ConstraintName(err error) string { return raised(err).ConstraintName }
-
-// IsCheck reports whether err is a violation of the named CHECK.
-func IsCheck(err error, constraint string) bool {
-	return Code(err) == pgerrcode.CheckViolation && ConstraintName(err) == constraint
-}
-
-// IsForeignKey reports whether err is a violation of the named foreign key.
-func IsForeignKey(err error, constraint string) bool {
-	return Code(err) == pgerrcode.ForeignKeyViolation && ConstraintName(err) == constraint
-}
+// Violates reports whether err is a violation of the named constraint.
+func Violates(err error, constraint string) bool { return raised(err).ConstraintName == constraint }
 
 // codeElsewhere is the SQLSTATE of what is written for a user whom another database serves.
 const codeElsewhere = "AL010"

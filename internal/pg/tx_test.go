@@ -191,9 +191,9 @@ func TestConstraintErrors(t *testing.T) {
 	}
 	require.NoError(t, add("twice"))
 	err := add("twice")
-	require.Equal(t, "users_name_key", pg.ConstraintName(err))
-	require.False(t, pg.IsCheck(err, "users_name_key"))
-	require.True(t, pg.IsCheck(add(""), "users_name_length"))
+	require.True(t, pg.Violates(err, "users_name_key"))
+	require.False(t, pg.Violates(err, "users_name_length"))
+	require.True(t, pg.Violates(add(""), "users_name_length"))
 	require.Empty(t, pg.Code(errWork))
-	require.Empty(t, pg.ConstraintName(nil))
+	require.False(t, pg.Violates(nil, "users_name_key"))
 }
