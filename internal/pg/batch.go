@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -196,15 +195,6 @@ func CommitWith(ctx context.Context, tx pgx.Tx, last *Batch) error {
 	}
 
 	return t.Commit(ctx)
-}
-
-// committed returns an error if Postgres answered a commit with a rollback, because an earlier statement had failed.
-func committed(tag pgconn.CommandTag) error {
-	if tag.String() == "ROLLBACK" {
-		return pgx.ErrTxCommitRollback
-	}
-
-	return nil
 }
 
 // Literal is a text as SQL, for what no parameter can say.

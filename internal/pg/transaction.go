@@ -18,6 +18,8 @@ const (
 // other statements, and takes along statements that nobody waits for (see [Batch.Later]). A statement that comes
 // through pgx's methods, whose text may be wrong, is sent by itself, after everything before it.
 type transaction struct {
+	pgx.Tx // nil: what is not written here is not used
+
 	conn   *pgxpool.Conn
 	later  Batch // not sent yet, its begin included
 	points int   // number of savepoints so far, for their names
@@ -89,8 +91,8 @@ func (t *transaction) Commit(ctx context.Context) error {
 	ended, last := false, &Batch{}
 	last.add("commit transaction", "commit", nil, func(results pgx.BatchResults) error {
 		tag, err := results.Exec()
-		if err == nil {
-			ended, err = true, committed(tag)
+		if ended = err == nil; ended && tag.String() == "ROLLBACK" { // because an earlier statement had failed
+			err = pgx.ErrTxCommitRollback
 		}
 
 		return err
@@ -138,7 +140,7 @@ func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.R
 
 func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	if err := t.flush(ctx); err != nil {
-		return refusedRow{err: err}
+		return refusedRows{err: err}
 	}
 
 	return t.conn.QueryRow(ctx, sql, args...)
@@ -151,17 +153,6 @@ func (t *transaction) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResu
 
 	return t.conn.SendBatch(ctx, b)
 }
-
-func (t *transaction) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, source pgx.CopyFromSource) (int64, error) {
-	if err := t.flush(ctx); err != nil {
-		return 0, err
-	}
-
-	return t.conn.CopyFrom(ctx, table, columns, source)
-}
-
-// LargeObjects are not used here.
-func (t *transaction) LargeObjects() pgx.LargeObjects { return pgx.LargeObjects{} }
 
 func (t *transaction) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
 	return t.conn.Conn().Prepare(ctx, name, sql)
@@ -224,7 +215,7 @@ func (r *refused) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}
 
 func (r *refused) Query() (pgx.Rows, error) { return refusedRows{err: r.err}, r.err }
 
-func (r *refused) QueryRow() pgx.Row { return refusedRow{err: r.err} }
+func (r *refused) QueryRow() pgx.Row { return refusedRows{err: r.err} }
 
 func (r *refused) Close() error { return r.err }
 
@@ -241,9 +232,6 @@ func (r refusedRows) Next() bool { return false }
 
 func (r refusedRows) Err() error { return r.err }
 
+func (r refusedRows) Scan(...any) error { return r.err }
+
 func (r refusedRows) CommandTag() pgconn.CommandTag { return pgconn.CommandTag{} }
-
-// refusedRow is the row of a query that was not sent.
-type refusedRow struct{ err error }
-
-func (r refusedRow) Scan(...any) error { return r.err }
