@@ -131,8 +131,7 @@ func (b *binder) describe(sql string) (types []sqlType, refused string) {
 		for i, field := range statement.Fields {
 			oids[i] = field.DataTypeOID
 		}
-		rows, _ := inner.Query(b.ctx, typesSQL, oids) // a failed query shows when its rows are collected
-		types, err = pgx.CollectRows(rows, pgx.RowToStructByPos[sqlType])
+		types, err = collect(b.ctx, inner, pgx.RowToStructByPos[sqlType], "look for types", typesSQL, oids)
 
 		return err
 	})

@@ -337,8 +337,8 @@ func (b *typeBinder) bindLists() {
 // checkLabel keeps keys out of labels, which are rendered before keys are replaced by refs.
 func (b *typeBinder) checkLabel() {
 	for _, name := range b.Label.Columns() {
-		c := b.Column(name)
-		if c == nil || !b.Label.prints(name) {
+		c, prints := b.Column(name), func(p part) bool { return p.kind == partValue && p.column == name }
+		if c == nil || !slices.ContainsFunc(b.Label.named, prints) { // it is tested, or its label printed
 			continue
 		}
 		if c == b.Key {

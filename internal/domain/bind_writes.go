@@ -199,7 +199,8 @@ func (b *typeBinder) checkGrants() {
 			b.problemf("writes", "alfred_tenant may not write %s of %s: GRANT %s (%s)",
 				strings.Join(missing, ", "), b.Table, right.name, strings.Join(missing, ", "))
 		}
-		if extra := b.withoutGenerated(without(right.have, want)); len(extra) > 0 {
+		extra := slices.DeleteFunc(without(right.have, want), func(name string) bool { return b.Column(name).Generated }) // nobody can write these
+		if len(extra) > 0 {
 			b.problemf("writes", "alfred_tenant may %s %s of %s, which the declaration does not allow: REVOKE %s",
 				right.verb, strings.Join(extra, ", "), b.Table, right.name)
 		}
@@ -210,11 +211,6 @@ func (b *typeBinder) checkGrants() {
 	case !b.May(Delete) && b.table.TenantDelete:
 		b.problemf("writes", "alfred_tenant may delete from %s, which the declaration does not allow: REVOKE DELETE", b.Table)
 	}
-}
-
-// withoutGenerated leaves out columns that nobody can write whatever the privileges.
-func (b *typeBinder) withoutGenerated(columns []string) []string {
-	return slices.DeleteFunc(columns, func(name string) bool { return b.Column(name).Generated })
 }
 
 // without returns the elements of list that are not in other, in order.

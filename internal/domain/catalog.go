@@ -155,7 +155,7 @@ func readOnce(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 }
 
 func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) (err error) {
-	c.tables, err = collectStructs[catalogTable](ctx, tx, "tables", tablesSQL, schema)
+	c.tables, err = collect(ctx, tx, pgx.RowToAddrOfStructByPos[catalogTable], "tables", tablesSQL, schema)
 	for _, t := range c.tables {
 		t.numbers, t.from, t.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}
 	}
@@ -163,21 +163,10 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) (err
 	return err
 }
 
-// collectStructs runs a query that returns T's exported fields, in their order.
-func collectStructs[T any](ctx context.Context, tx pgx.Tx, what, sql string, args ...any) ([]*T, error) {
+// collect returns the rows of a query; what names it in an error.
+func collect[T any](ctx context.Context, tx pgx.Tx, row pgx.RowToFunc[T], what, sql string, args ...any) ([]T, error) {
 	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are collected
-	found, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[T])
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-
-	return found, nil
-}
-
-// values runs a query of one column.
-func values[T any](ctx context.Context, tx pgx.Tx, what, sql string, args ...any) ([]T, error) {
-	rows, _ := tx.Query(ctx, sql, args...) // a failed query shows when its rows are collected
-	found, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	found, err := pgx.CollectRows(rows, row)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
@@ -228,7 +217,12 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 		}
 		t.columns = append(t.columns, &column)
 		t.numbers[column.Name] = number
-		t.grant(column.Name, insert, update)
+		if insert {
+			t.insertable = append(t.insertable, column.Name)
+		}
+		if update {
+			t.updatable = append(t.updatable, column.Name)
+		}
 		for _, rule := range rules {
 			t.addCheck([]string{column.Name}, typeValue.ReplaceAllLiteralString(rule, quotedName(column.Name)))
 		}
@@ -252,15 +246,6 @@ const withoutZone = "timestamp without time zone"
 
 // lacksZone reports whether the column holds times that do not say where.
 func (c *Column) lacksZone() bool { return c.Type == withoutZone }
-
-func (t *catalogTable) grant(column string, insert, update bool) {
-	if insert {
-		t.insertable = append(t.insertable, column)
-	}
-	if update {
-		t.updatable = append(t.updatable, column)
-	}
-}
 
 var kinds = map[string]Kind{
 	"boolean": KindBool, "date": KindDate, "json": KindJSON, "jsonb": KindJSON,

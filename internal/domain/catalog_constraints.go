@@ -55,7 +55,7 @@ func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx, _ string) error {
 
 // readConstraints reads those of the schema's tables, and those of the tables below its views.
 func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) error {
-	found, err := collectStructs[constraint](ctx, tx, "constraints", constraintsSQL, c.relations())
+	found, err := collect(ctx, tx, pgx.RowToAddrOfStructByPos[constraint], "constraints", constraintsSQL, c.relations())
 	for _, k := range found {
 		k.OnDelete = deleteAction(k.OnDelete)
 		for _, t := range c.tables {

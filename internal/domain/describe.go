@@ -147,7 +147,11 @@ func (c *Column) describeType(e *Entity) string {
 		return fmt.Sprintf("ref (%s_1)", target)
 	}
 
-	return plainType(c)
+	if c.Kind == KindArray {
+		return cmp.Or(typeWords[c.Type], "list of "+cmp.Or(c.Form, string(c.Elem)))
+	}
+
+	return cmp.Or(typeWords[c.Type], kindWords[c.Kind], c.Form, string(c.Kind))
 }
 
 const lengthOfTime = "length of time (1 day 02:30:00)"
@@ -160,11 +164,3 @@ var (
 		KindBool: "true or false", KindDate: "date (2026-01-31)", KindTimestamp: "timestamp (2026-01-31T18:00)", KindTime: "time of day (18:30:00)",
 	}
 )
-
-func plainType(c *Column) string {
-	if c.Kind == KindArray {
-		return cmp.Or(typeWords[c.Type], "list of "+cmp.Or(c.Form, string(c.Elem)))
-	}
-
-	return cmp.Or(typeWords[c.Type], kindWords[c.Kind], c.Form, string(c.Kind))
-}

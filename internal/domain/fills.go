@@ -31,11 +31,6 @@ func (f *FillsDecl) initialSQL(c *Column) string {
 // ofType is an expression as a value of the column's type: without the cast, a text that says 5 would be a number.
 func (c *Column) ofType(expr string) string { return fmt.Sprintf("(%s)::%s", expr, c.Type) }
 
-// hasFills reports whether rows of the type are ever written with columns that are filled.
-func (v *viewedType) hasFills() bool {
-	return (v.Decl.may(Create) || v.Decl.may(Update)) && len(v.Decl.Fills.columns()) > 0
-}
-
 // Changed is what a change of a row sets: the columns that a writer may set, and those that are filled.
 func (v *viewedType) Changed() string {
 	set := each(v.Set(), func(name string) string { return fmt.Sprintf("%[1]s = NEW.%[1]s", quote(name)) })

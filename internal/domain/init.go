@@ -169,7 +169,7 @@ func (w *initWriter) whyLeftOut(t *catalogTable) string {
 		return "it has no single-column primary key"
 	case !keyKind(t.column(t.primary[0])):
 		return "its key is neither uuid nor an integer nor text"
-	case !t.TenantSelect && w.someReadable():
+	case !t.TenantSelect && slices.ContainsFunc(w.cat.tables, func(t *catalogTable) bool { return t.TenantSelect }): // on purpose, where grants exist already
 		return "alfred_tenant may not read it, though it may read others"
 	default:
 		return ""
@@ -213,12 +213,6 @@ func (t *catalogTable) loosePair() (kind, id *Column) {
 	}
 
 	return nil, nil
-}
-
-// someReadable reports whether the schema's grants exist already, so that a table without one is kept from the
-// assistant on purpose.
-func (w *initWriter) someReadable() bool {
-	return slices.ContainsFunc(w.cat.tables, func(t *catalogTable) bool { return t.TenantSelect })
 }
 
 // ownsRows reports whether other tables' owner column references this one.
@@ -343,11 +337,6 @@ func (e *initEntity) tellsRow(c *Column) bool {
 	said := c.Kind == KindText || c.Kind == KindDate || c.Kind == KindTimestamp
 
 	return e.source != nil && e.Folded() && len(e.Key()) > 1 && said
-}
-
-// pointedAt reports whether rows of other tables reference this table, like a catalogue.
-func (w *initWriter) pointedAt(t *catalogTable) bool {
-	return w.referenced(t, func(from *catalogTable, _ catalogFK) bool { return from != t })
 }
 
 // Source are the tables behind the views, nil if the types are the tables themselves.

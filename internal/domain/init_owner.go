@@ -25,7 +25,9 @@ func (w *initWriter) guessOwner() string {
 // peopleTable is the table that is named like people and that others reference, "" for none; of several, that of the persons.
 func (w *initWriter) peopleTable() string {
 	for _, name := range peopleNames {
-		t := find(w.cat.tables, func(t *catalogTable) bool { return t.word() == name && t.plainKey() && w.pointedAt(t) })
+		t := find(w.cat.tables, func(t *catalogTable) bool {
+			return t.word() == name && t.plainKey() && w.referenced(t, func(from *catalogTable, _ catalogFK) bool { return from != t })
+		})
 		if t != nil {
 			return t.Name
 		}

@@ -17,7 +17,7 @@ import (
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 	w.keys, w.blank, w.kinds, w.words = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}, map[*Column][]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
-	open, err := values[string](ctx, tx, "init domain",
+	open, err := collect(ctx, tx, pgx.RowTo[string], "init domain",
 		"SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name))
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
-	w.sequences, err = values[string](ctx, tx, "init domain: read sequences", sequencesSQL, w.Schema)
+	w.sequences, err = collect(ctx, tx, pgx.RowTo[string], "init domain: read sequences", sequencesSQL, w.Schema)
 
 	return err
 }
@@ -53,7 +53,7 @@ func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) e
 	if len(t.primary) != 1 || t.column(t.primary[0]).Kind != KindText {
 		return nil
 	}
-	found, err := values[string](ctx, tx, "init domain: read keys of "+t.Name,
+	found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read keys of "+t.Name,
 		fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), quote(w.Schema, t.Name)))
 	if err == nil {
 		w.keys[t] = found
@@ -89,7 +89,7 @@ func (w *initWriter) readKinds(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 	if kind == nil || kind.Kind != KindText {
 		return nil
 	}
-	found, err := values[string](ctx, tx, "init domain: read types of "+t.Name,
+	found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read types of "+t.Name,
 		fmt.Sprintf("SELECT DISTINCT %s::text FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL", quote(kind.Name), quote(w.Schema, t.Name)))
 	w.kinds[t] = each(found, func(name string) string { return Fold(snake(lastWord.FindString(name))) })
 
@@ -109,7 +109,7 @@ func (w *initWriter) readWords(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 		if !c.FreeText() || t.unique(c.Name) || t.references(c) || !codedNames.MatchString(snake(c.Name)) {
 			continue
 		}
-		found, err := values[[]string](ctx, tx, "init domain: read words of "+t.Name+"."+c.Name, fmt.Sprintf(wordsSQL, quote(c.Name), quote(w.Schema, t.Name)))
+		found, err := collect(ctx, tx, pgx.RowTo[[]string], "init domain: read words of "+t.Name+"."+c.Name, fmt.Sprintf(wordsSQL, quote(c.Name), quote(w.Schema, t.Name)))
 		if err != nil {
 			return err
 		}

@@ -252,36 +252,32 @@ func (e *initEntity) Local() []string {
 }
 
 // Display is the label and a few short facts. A row whose label names only others has its own words beside it.
-func (e *initEntity) Display() string { return e.line(fact) }
+func (e *initEntity) Display() string { return e.line(false) }
 
 // Aloud is the same for people, "" if there is nothing in it that they would say otherwise.
 func (e *initEntity) Aloud() string {
-	if aloud := e.line(spokenFact) + e.whose(); aloud != e.Display() {
+	if aloud := e.line(true) + e.whose(); aloud != e.Display() {
 		return aloud
 	}
 
 	return ""
 }
 
-func (e *initEntity) line(fact func(*Column) string) string {
+func (e *initEntity) line(spoken bool) string {
 	parts := []string{e.Label}
 	if c := find(e.plain, func(c *Column) bool { return isProse(c) && !slices.Contains(e.names, c.Name) }); c != nil && !slices.ContainsFunc(e.names, e.speaksFor) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
 	}
 	for _, c := range e.telling(displayFacts + 1 - len(parts)) {
-		parts = append(parts, fact(c))
+		parts = append(parts, fact(c, spoken))
 	}
 
 	return strings.Join(parts, "")
 }
 
-// fact is a column's value, with its name where the value does not say what it is.
-func fact(c *Column) string { return factFor(c, false) }
-
-// spokenFact is the same as people say it: without the column's spelling, with dates and times as they are written.
-func spokenFact(c *Column) string { return factFor(c, true) }
-
-func factFor(c *Column, spoken bool) string {
+// fact is a column's value, with its name where the value does not say what it is; spoken as people say it: without the column's
+// spelling, with dates and times as they are written.
+func fact(c *Column, spoken bool) string {
 	name, layout := quotedName(c.Name), ""
 	switch {
 	case hundredths.MatchString(c.FullType):
@@ -291,7 +287,8 @@ func factFor(c *Column, spoken bool) string {
 	case spoken && c.Kind == KindTime:
 		layout = ":15:04"
 	}
-	said, value := spacedName(c), "{"+name+layout+"}"
+	words := strings.ReplaceAll(camelHump.ReplaceAllString(braced(c.Name), "${1} ${2}"), "_", " ")
+	said, value := strings.ToLower(words), "{"+name+layout+"}"
 	switch {
 	case oneOfFew(c) && spoken:
 		said = ", " + value
@@ -306,10 +303,6 @@ func factFor(c *Column, spoken bool) string {
 	}
 
 	return "{?" + name + ":" + said + "}"
-}
-
-func spacedName(c *Column) string {
-	return strings.ToLower(strings.ReplaceAll(camelHump.ReplaceAllString(braced(c.Name), "${1} ${2}"), "_", " "))
 }
 
 // speaksFor reports whether a column of the label says all about a row that words can say. The name of a tag does not.

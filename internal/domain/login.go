@@ -3,6 +3,8 @@ package domain
 import (
 	"context"
 	"fmt"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // loginSQL finds the account that is called as a user of Alfred's is.
@@ -76,7 +78,7 @@ func Strangers(ctx context.Context, db DB, schema string) (names []string, users
 	}
 	defer rollback(ctx, tx)
 	account := accountOf(schema)
-	found, err := values[bool](ctx, tx, what, "SELECT to_regprocedure($1) IS NOT NULL", account)
+	found, err := collect(ctx, tx, pgx.RowTo[bool], what, "SELECT to_regprocedure($1) IS NOT NULL", account)
 	if err != nil || !found[0] {
 		return nil, 0, err
 	}

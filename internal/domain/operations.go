@@ -329,5 +329,5 @@ type catalogFunction struct {
 
 // functions finds the functions of a name: none, one, or several overloads.
 func functions(ctx context.Context, tx pgx.Tx, schema, name string) ([]*catalogFunction, error) {
-	return collectStructs[catalogFunction](ctx, tx, "read function "+name, functionsSQL, schema, name)
+	return collect(ctx, tx, pgx.RowToAddrOfStructByPos[catalogFunction], "read function "+name, functionsSQL, schema, name)
 }

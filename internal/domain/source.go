@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -37,16 +36,6 @@ type source struct {
 	above    map[*catalogTable]*catalogFK   // of other tables, the foreign key to the rows that theirs belong to
 	notes    []string
 	made     string // the comment of the views' schema, if they are what the declaration says
-}
-
-// readSource reads the tables of a schema as they are.
-func readSource(ctx context.Context, tx pgx.Tx, decl *Declaration) (*source, error) {
-	cat, err := readCatalog(ctx, tx, decl.Source.Schema)
-	if err != nil {
-		return nil, err
-	}
-
-	return newSource(decl, cat)
 }
 
 func newSource(decl *Declaration, cat *catalog) (*source, error) {

@@ -3,6 +3,7 @@ package domain
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -81,12 +82,6 @@ func (t Template) Links() (columns []string) {
 	}
 
 	return columns
-}
-
-// prints reports whether the template prints the column's own value, rather than testing it or printing the label beside
-// it.
-func (t Template) prints(column string) bool {
-	return slices.ContainsFunc(t.named, func(p part) bool { return p.kind == partValue && p.column == column })
 }
 
 // Render renders a row. It never fails: missing values are left out.
@@ -354,13 +349,5 @@ func (p *templateParser) layout(result *part) error {
 	return nil
 }
 
-// isName reports whether s is a lower-case identifier.
-func isName(s string) bool {
-	for i, r := range s {
-		if r != '_' && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-
-	return s != ""
-}
+// isName reports whether a text is a lower-case identifier.
+var isName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`).MatchString

@@ -38,7 +38,11 @@ func views(ctx context.Context, db DB, decl *Declaration) (s *source, sql string
 	if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_catalog"); err != nil { // so that Postgres prints names with their schemas
 		return nil, "", fmt.Errorf("write views: %w", err)
 	}
-	if s, err = readSource(ctx, tx, decl); err != nil {
+	cat, err := readCatalog(ctx, tx, decl.Source.Schema)
+	if err == nil {
+		s, err = newSource(decl, cat)
+	}
+	if err != nil {
 		return nil, "", fmt.Errorf("write views: %w", err)
 	}
 	if err := s.checkMembers(ctx, tx); err != nil {
@@ -178,7 +182,7 @@ func (v *viewedType) check() error {
 		return fmt.Errorf("%s: gone: %s is neither a time that may be null nor true or false", e.Type, e.Gone)
 	}
 	for _, name := range e.Columns {
-		if !v.hasColumn(name) {
+		if t.column(name) == nil && !slices.Contains(v.combinedColumns(), name) {
 			return fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
 		}
 	}
@@ -207,11 +211,6 @@ func (s *source) settings() string {
 
 func (s *source) notef(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
-}
-
-// hasColumn reports whether the table's view has a column.
-func (v *viewedType) hasColumn(name string) bool {
-	return v.Table.column(name) != nil || slices.Contains(v.combinedColumns(), name)
 }
 
 // combinedColumns are the columns that the view makes of several.
@@ -345,7 +344,7 @@ func (v *viewedType) whyByFunction() string {
 		return "a default takes a number from a sequence"
 	case v.Decl.Gone != "" && v.Decl.may(Delete):
 		return "it marks rows instead of deleting them"
-	case v.hasFills():
+	case (v.Decl.may(Create) || v.Decl.may(Update)) && len(v.Decl.Fills.columns()) > 0:
 		return "it fills columns as the owner's programs do"
 	case v.foldsKey(v.Table) || len(v.foldedKeys(v.Table)) > 0:
 		return "it has a key of several columns"
