@@ -151,7 +151,7 @@ func (w *town) move(to string, last func()) {
 
 	moved := make(chan error, 1)
 	go func() {
-		_, err := mover.New(mover.Config{
+		_, err := (&mover.Mover{
 			Directory: w.known, Domain: func() (fs.FS, string) { return domain.Find("kitchen") },
 			Patience: dbtest.Patience, Off: true, Logger: slog.New(slog.DiscardHandler),
 		}).Move(w.t.Context(), "ada", to)

@@ -232,8 +232,8 @@ func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, known *direct
 }
 
 func newMover(e settings.Env, known *directory.Directory, console *program.Console) *mover.Mover {
-	return mover.New(mover.Config{
+	return &mover.Mover{
 		Directory: known, Domain: func() (fs.FS, string) { return domain.Find(settings.Domain(e)) },
 		Logger: slog.New(slog.NewTextHandler(console.Errs, nil)),
-	})
+	}
 }

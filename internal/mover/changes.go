@@ -101,7 +101,8 @@ func (c *changes) note(data []byte) error {
 func (c *changes) keep(of relation, values []*string) {
 	key := map[string]string{}
 	for i, column := range of.columns {
-		if i < len(values) && values[i] != nil && of.table.keyed(column) {
+		keyed := slices.ContainsFunc(of.table.key, func(k keyColumn) bool { return k.Name == column })
+		if keyed && i < len(values) && values[i] != nil {
 			key[column] = *values[i]
 		}
 	}

@@ -127,7 +127,7 @@ func everyRow(t *table) string { return t.rows }
 // verify compares both sides table by table: how many rows there are that a condition over x names, and what they hold.
 // Errors: errDiffers.
 func (u *move) verify(ctx context.Context, from, to pgx.Tx, looked func(*table) string) error {
-	var sums [2][]sum
+	var sums [2][]string
 	group, within := errgroup.WithContext(ctx)
 	for i, tx := range []pgx.Tx{from, to} {
 		group.Go(func() (err error) {
@@ -173,22 +173,16 @@ func (u *move) keyTaken(t *table, key string) error {
 	return refused("a row of %s has a key that another user's row has there (%s): move this user to a database that has none of these keys, such as a new one%s; sequences with ranges of their own in each database prevent it", t.name, key, fresh)
 }
 
-// sum is of a table's rows of the user.
-type sum struct {
-	rows int64
-	hash string
-}
-
-// digests are the same for the same rows, in whatever order they come.
-func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table) string, source bool) ([]sum, error) {
-	batch, sums := &pgx.Batch{}, make([]sum, len(tables))
+// digests are by table how many rows there are, and a hash: the same for the same rows, in whatever order they come.
+func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table) string, source bool) ([]string, error) {
+	batch, sums := &pgx.Batch{}, make([]string, len(tables))
 	for i, t := range tables {
 		columns := t.columns
 		if source {
 			columns = t.sent
 		}
-		batch.Queue(`SELECT count(*), coalesce(sum(hashtextextended(ROW(` + columns + `)::text, 0)::numeric), 0)::text FROM ` + t.name + ` AS x WHERE ` + looked(&t)).
-			QueryRow(func(row pgx.Row) error { return row.Scan(&sums[i].rows, &sums[i].hash) })
+		batch.Queue(`SELECT concat_ws(' ', count(*), sum(hashtextextended(ROW(` + columns + `)::text, 0)::numeric)) FROM ` + t.name + ` AS x WHERE ` + looked(&t)).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&sums[i]) })
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("compare rows: %w", err)

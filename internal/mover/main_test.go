@@ -132,10 +132,10 @@ func (f *fleet) text(database, sql string, args ...any) string {
 }
 
 func (f *fleet) mover() *mover.Mover {
-	return mover.New(mover.Config{
+	return &mover.Mover{
 		Directory: f.directory, Domain: func() (fs.FS, string) { return domain.Find("kitchen") },
 		Patience: dbtest.Patience, Logger: slog.New(slog.DiscardHandler), Off: f.off,
-	})
+	}
 }
 
 // kept is every row of the user, table by table.

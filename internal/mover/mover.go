@@ -16,8 +16,8 @@ import (
 	"alfred/internal/pg"
 )
 
-// Config is what a mover works with.
-type Config struct {
+// Mover moves users.
+type Mover struct {
 	Directory *directory.Directory
 	// Domain finds the declaration whose rows move along.
 	Domain func() (fs.FS, string)
@@ -36,12 +36,6 @@ type Config struct {
 	// At, if set, is called before each step: tests stop there.
 	At func(directory.Step)
 }
-
-// Mover moves users.
-type Mover struct{ Config }
-
-// New returns a mover.
-func New(config Config) *Mover { return &Mover{config} }
 
 var (
 	// ErrHere says that the user is there already.

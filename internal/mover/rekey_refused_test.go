@@ -42,7 +42,7 @@ func TestMoveRefusesToRename(t *testing.T) {
 
 				return fstest.MapFS{"desk.yaml": {Data: []byte(strings.Replace(yaml, "[folders, notes]", "[folders, notes, covers]", 1))}}, "desk.yaml"
 			}
-			_, err := mover.New(mover.Config{
+			_, err := (&mover.Mover{
 				Directory: d.directory, Domain: files, Patience: dbtest.Patience, Off: true, NewKeys: true, Logger: slog.New(slog.DiscardHandler),
 			}).Move(t.Context(), "Grace", "b")
 			refusal := &mover.RefusedError{}

@@ -88,7 +88,7 @@ func openDesk(t *testing.T) *desk {
 }
 
 func (d *desk) move(to string, off, fresh bool) (mover.Report, error) {
-	report, err := mover.New(mover.Config{
+	report, err := (&mover.Mover{
 		Directory: d.directory, Domain: deskFiles, Patience: dbtest.Patience, Off: off, NewKeys: fresh, Logger: slog.New(slog.DiscardHandler),
 	}).Move(d.t.Context(), "Grace", to)
 	if err == nil {

@@ -40,10 +40,6 @@ func ofDomain(tables []table) []table {
 	return slices.DeleteFunc(slices.Clone(tables), func(t table) bool { return t.entity == nil })
 }
 
-func (t *table) keyed(column string) bool {
-	return t != nil && slices.ContainsFunc(t.key, func(k keyColumn) bool { return k.Name == column })
-}
-
 // list finds the tables that hold rows of a user, those that others refer to first: the engine's by the catalog, so that
 // none can be forgotten, the domain's by its declaration. Errors: [*RefusedError].
 func (m *Mover) list(ctx context.Context, pool *pgxpool.Pool, database string, user uuid.UUID) ([]table, error) {
