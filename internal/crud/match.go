@@ -82,9 +82,9 @@ func candidateSQL(m *domain.Match, texts []string) *statement {
 			numbers, forms, wholes = append(numbers, int32(i)), append(forms, form), append(wholes, at < len(full))
 		}
 	}
-	name, family := m.Target.Qualified(m.Target.Column(m.TargetName))+"::text", "''"
-	if m.TargetFamily != "" {
-		family = "coalesce(" + m.Target.Qualified(m.Target.Column(m.TargetFamily)) + "::text, '')"
+	name, family := m.Target.Qualified(m.Target.Column(m.Name))+"::text", "''"
+	if m.Family != "" {
+		family = "coalesce(" + m.Target.Qualified(m.Target.Column(m.Family)) + "::text, '')"
 	}
 	n, form, whole := givenRow+".n", givenRow+".form", givenRow+".whole"
 	s := &statement{}
@@ -97,9 +97,9 @@ func candidateSQL(m *domain.Match, texts []string) *statement {
 	part("false", "", whole+" AND "+name+" % "+form)
 	s.add(" UNION ALL")
 	part(whole, "", "lower("+name+") = "+form)
-	if m.TargetAliases != "" {
+	if m.Aliases != "" {
 		s.add(" UNION ALL")
-		part("true", " CROSS JOIN unnest("+m.Target.Qualified(m.Target.Column(m.TargetAliases))+`) AS " alias" (name)`, whole+` AND lower(" alias".name) = `+form)
+		part("true", " CROSS JOIN unnest("+m.Target.Qualified(m.Target.Column(m.Aliases))+`) AS " alias" (name)`, whole+` AND lower(" alias".name) = `+form)
 	}
 	s.add(" ORDER BY 1, 3, 2")
 
@@ -273,7 +273,7 @@ func linkedConditions(s *statement, m *domain.Match, sql string, found *meaning)
 	}
 	if len(found.families) > 0 {
 		ways = append(ways, m.Link.SQL()+" IN (SELECT "+m.Target.Qualified(m.Target.Key)+" FROM "+m.Target.SQL()+
-			" WHERE "+m.Target.Owned()+" AND "+m.Target.Qualified(m.Target.Column(m.TargetFamily))+"::text = ANY("+s.value(found.families)+"::text[]))")
+			" WHERE "+m.Target.Owned()+" AND "+m.Target.Qualified(m.Target.Column(m.Family))+"::text = ANY("+s.value(found.families)+"::text[]))")
 	}
 
 	return ways

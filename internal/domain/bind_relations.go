@@ -286,10 +286,7 @@ func (b *typeBinder) bindMatch(decl *MatchDecl) {
 		ok = b.columnsExistIn(target, "match.copy", decl.Copy[column]) && ok
 	}
 	if ok {
-		b.Match = &Match{
-			Column: decl.Column, Link: link, Target: target, TargetName: decl.Name,
-			TargetAliases: decl.Aliases, TargetFamily: decl.Family, Copy: decl.Copy,
-		}
+		b.Match = &Match{*decl, link, target}
 	}
 }
 

@@ -88,12 +88,14 @@ type ComputedDecl struct {
 
 // MatchDecl declares a lookup through a canonical table.
 type MatchDecl struct {
-	Column  string            `yaml:"column"`
-	Link    string            `yaml:"link"`
-	Name    string            `yaml:"name"`
-	Aliases string            `yaml:"aliases"`
-	Family  string            `yaml:"family"`
-	Copy    map[string]string `yaml:"copy"`
+	Column string `yaml:"column"` // that holds the user's word, as text
+	Link   string `yaml:"link"`   // that holds the canonical row's key
+	// Name, Aliases and Family are columns of that row; the last two may be "".
+	Name    string `yaml:"name"`
+	Aliases string `yaml:"aliases"`
+	Family  string `yaml:"family"`
+	// Copy maps columns to that row's, from which they are filled on write if the model omitted them (category).
+	Copy map[string]string `yaml:"copy"`
 }
 
 // Load reads a declaration and the files it names. Unknown and repeated fields are errors; malformed files are a

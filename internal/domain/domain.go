@@ -152,19 +152,10 @@ type Child struct {
 
 // Match is how a name finds rows: through a canonical lookup table.
 type Match struct {
-	// Column is the text column that holds the user's word, Link the foreign key to the canonical row, Target its
-	// entity type.
-	Column string
-	Link   *Column
-	Target *Entity
-	// TargetName, TargetAliases, TargetFamily are columns of the target; the
-	// last two may be "".
-	TargetName    string
-	TargetAliases string
-	TargetFamily  string
-	// Copy maps columns of this table to columns of the target from which they are filled on write if the model omitted
-	// them (category).
-	Copy map[string]string
+	MatchDecl
+
+	Link   *Column // the foreign key to the canonical row
+	Target *Entity // its entity type
 }
 
 // Merge says when two rows are the same. Texts compare case-insensitively; for the match column, two rows that link to
