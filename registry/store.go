@@ -147,10 +147,7 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 	if err != nil {
 		return fmt.Errorf("encode refs: %w", err)
 	}
-	actions, err := json.Marshal(events)
-	if err != nil {
-		return fmt.Errorf("encode events: %w", err)
-	}
+	actions, _ := json.Marshal(events) //nolint:errchkjson // texts
 	byUser := slices.ContainsFunc(changes, func(c change) bool { return strings.HasSuffix(c.event, ":user") })
 	written := r.scope.Written
 	if written == nil {

@@ -276,15 +276,11 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	if err != nil {
 		return Row{}, err
 	}
-	args, err := json.Marshal(createArgs{Table: e.Table, FromRef: ref})
-	if err != nil {
-		return Row{}, err
-	}
 	d.bounds = Bounds{StepType: vocab.StepWrite}
 	if version != AnyVersion {
 		d.bounds.Seen.Drafts = map[string]int{ref: version}
 	}
-	d.steps = []*step{{call: vocab.Call{Tool: vocab.ToolCreate, Args: args}}}
+	d.steps = []*step{{call: vocab.Call{Tool: vocab.ToolCreate, Args: encoded(createArgs{Table: e.Table, FromRef: ref})}}}
 	if err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) }); err != nil {
 		if late, ok := errors.AsType[*registry.RefError](err); ok && late.Reason == registry.ReasonSaved {
 			return Row{}, late // somebody else was faster

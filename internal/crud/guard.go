@@ -3,7 +3,6 @@ package crud
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -308,12 +307,8 @@ func Fingerprint(c vocab.Call) string {
 	if err := exact.Decode(c.Args, &args); err != nil {
 		return c.Tool + string(c.Args)
 	}
-	sorted, err := json.Marshal(args)
-	if err != nil {
-		return c.Tool + string(c.Args)
-	}
 
-	return c.Tool + string(sorted)
+	return c.Tool + string(encoded(args))
 }
 
 // repeated refuses a call that the decision or its step makes twice, if it does more then: a row is created twice, and a

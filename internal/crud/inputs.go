@@ -301,12 +301,8 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 				row["label"] = noticeName(in.entity, in.label)
 			}
 		}
-		args, err := jsonRows(map[string]string{"action": in.action})
-		if err != nil {
-			return err
-		}
 		d.steps = append(d.steps, &step{
-			call: vocab.Call{Tool: in.tool, Args: args}, entity: in.entity, result: Result{RowCount: len(rows), Refs: translated[i].Refs, rows: rows},
+			call: vocab.Call{Tool: in.tool, Args: encoded(map[string]string{"action": in.action})}, entity: in.entity, result: Result{RowCount: len(rows), Refs: translated[i].Refs, rows: rows},
 		})
 	}
 	_, err = d.store(ctx, tx)

@@ -287,19 +287,12 @@ func inUTC(text []byte) []byte {
 }
 
 // store queues what was recorded.
-func (j *journal) store(queue *pg.Batch, scope registry.Scope) error {
-	if len(j.writes) == 0 {
-		return nil
+func (j *journal) store(queue *pg.Batch, scope registry.Scope) {
+	if len(j.writes) > 0 {
+		queue.Exec("keep what was written", db.RowChangeKeep, &db.RowChangeKeepParams{
+			Step: int32(scope.Step), Call: int32(scope.Call), Changes: encoded(j.writes), TurnID: scope.TurnID,
+		})
 	}
-	changes, err := jsonRows(j.writes)
-	if err != nil {
-		return err
-	}
-	queue.Exec("keep what was written", db.RowChangeKeep, &db.RowChangeKeepParams{
-		Step: int32(scope.Step), Call: int32(scope.Call), Changes: changes, TurnID: scope.TurnID,
-	})
-
-	return nil
 }
 
 // formerCall is what row_changes stores about an operation, and about each row it affected.

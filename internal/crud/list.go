@@ -68,10 +68,11 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 		answer.Rows[i] = found.row(i)
 	}
 	if len(found.Rows) > limit {
-		answer.Next, err = cursor{Type: e.Type, Query: l.name(), At: found.at[limit-1], Names: l.names}.encode()
+		at := cursor{Type: e.Type, Query: l.name(), At: found.at[limit-1], Names: l.names}
+		answer.Next = base64.RawURLEncoding.EncodeToString(encoded(at))
 	}
 
-	return answer, err
+	return answer, nil
 }
 
 // load reads a page, and one more row if there is another page.
@@ -278,13 +279,6 @@ type cursor struct {
 	Query string   `json:"query"`
 	At    position `json:"at"`
 	Names wording  `json:"names,omitempty"`
-}
-
-// encode makes an opaque cursor: clients return it and read nothing in it.
-func (c cursor) encode() (string, error) {
-	raw, err := jsonRows(c)
-
-	return base64.RawURLEncoding.EncodeToString(raw), err
 }
 
 // decodePosition decodes a cursor of the same list; of "" it is zero.

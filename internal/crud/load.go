@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -355,14 +354,4 @@ func loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents *
 	}
 
 	return nil
-}
-
-// jsonRows encodes rows for a parameter or a result.
-func jsonRows(rows any) (json.RawMessage, error) {
-	raw, err := json.Marshal(rows)
-	if err != nil {
-		return nil, fmt.Errorf("encode rows: %w", err)
-	}
-
-	return raw, nil
 }

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -247,9 +246,8 @@ func argumentText(kind domain.Kind, value any) string {
 	if kind != domain.KindJSON {
 		return fmt.Sprint(value)
 	}
-	raw, _ := json.Marshal(value) //nolint:errchkjson // was JSON a moment ago
 
-	return string(raw)
+	return string(encoded(value))
 }
 
 // maxCompared is how many rows of a type are compared before and after an operation: the first by key, and those that

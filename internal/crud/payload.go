@@ -2,8 +2,6 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -159,14 +157,7 @@ func compareStored(e *domain.Entity, written, read map[string]any) *Error {
 	return nil
 }
 
-func jsonExcerpt(value any) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return registry.Scrub(fmt.Sprint(value))
-	}
-
-	return cut(registry.Scrub(string(raw)), 80)
-}
+func jsonExcerpt(value any) string { return cut(registry.Scrub(string(encoded(value))), 80) }
 
 // cut is the beginning of a text.
 func cut(text string, most int) string {

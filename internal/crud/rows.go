@@ -321,11 +321,7 @@ func keepEvents(ctx context.Context, tx pgx.Tx, user User, operation *string, do
 			})
 		}
 	}
-	rows, err := json.Marshal(kept)
-	if err == nil {
-		err = db.New().RowEventAdd(ctx, tx, &db.RowEventAddParams{UserID: user.ID, Operation: operation, Rows: rows})
-	}
-	if err != nil {
+	if err := db.New().RowEventAdd(ctx, tx, &db.RowEventAddParams{UserID: user.ID, Operation: operation, Rows: encoded(kept)}); err != nil {
 		return fmt.Errorf("keep what was done to rows: %w", err)
 	}
 

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -136,10 +135,10 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 	if s.result, err = read.record(ctx, d, tx); err != nil {
 		return err
 	}
-	s.call.Args, err = json.Marshal(readArgs{Table: e.Table, Filters: []registry.Filter{{Field: domain.KeyField, Op: opIn, Value: s.result.Refs}}})
+	s.call.Args = encoded(readArgs{Table: e.Table, Filters: []registry.Filter{{Field: domain.KeyField, Op: opIn, Value: s.result.Refs}}})
 	d.steps = append(d.steps, s)
 
-	return err
+	return nil
 }
 
 // requireRead refuses to overwrite or save drafts that somebody has changed since this decision read them, or since its

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -116,6 +117,13 @@ func trimPadding(c *domain.Column, value string) string {
 	}
 
 	return value
+}
+
+// encoded is a value as JSON. All of it was JSON before, or is made of texts and numbers.
+func encoded(value any) json.RawMessage {
+	raw, _ := json.Marshal(value) //nolint:errchkjson // nothing of that kind fails
+
+	return raw
 }
 
 // joinEach joins a text of each element.

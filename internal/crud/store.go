@@ -30,23 +30,19 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		}
 	}
 	for _, s := range d.steps {
-		if err := d.storeResult(rows, s); err != nil {
-			return Outcome{}, err
-		}
+		d.storeResult(rows, s)
 		outcome.Results = append(outcome.Results, s.result)
 	}
 	d.journal.finish()
 	outcome.Undo, outcome.Aftermath, outcome.Company = d.journal.prospect(), d.journal.aftermath(), d.company()
-	if err := d.journal.store(rows, d.scope); err != nil {
-		return Outcome{}, err
-	}
+	d.journal.store(rows, d.scope)
 
 	return outcome, rows.Later(ctx, tx)
 }
 
 // storeResult completes a call's result and queues its row. A notice goes into the first row, where a model will read
 // it, or into an empty result as the message.
-func (d *decision) storeResult(queue *pg.Batch, s *step) error {
+func (d *decision) storeResult(queue *pg.Batch, s *step) {
 	result, rows := &s.result, append([]map[string]any{}, s.result.rows...)
 	result.Call, result.Tool = d.number(s), s.call.Tool
 	if s.entity != nil {
@@ -63,18 +59,12 @@ func (d *decision) storeResult(queue *pg.Batch, s *step) error {
 	} else if result.Notice != "" {
 		message = result.Notice
 	}
-	raw, err := jsonRows(rows)
-	if err != nil {
-		return err
-	}
 	result.Stored = &db.TurnStepResultInsertParams{
 		TurnID: d.scope.TurnID, Step: int32(d.scope.Step), Call: int32(result.Call), Tool: result.Tool,
-		EntityType: pg.OrNil(result.EntityType), Params: storedArgs(s.call.Args), Rows: raw, RowCount: int32(result.RowCount),
+		EntityType: pg.OrNil(result.EntityType), Params: storedArgs(s.call.Args), Rows: encoded(rows), RowCount: int32(result.RowCount),
 		Refs: append([]string{}, result.Refs...), ErrorCode: pg.OrNil(string(result.ErrorCode)), ErrorMessage: pg.OrNil(message),
 	}
 	queue.Exec("store result", db.TurnStepResultInsert, result.Stored)
-
-	return nil
 }
 
 // storedArgs keeps the arguments as the model wrote them, as far as jsonb can store them.

@@ -105,12 +105,8 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	if len(what.Refs) > 0 {
 		request["refs"] = what.Refs
 	}
-	args, err := jsonRows(request)
-	if err != nil {
-		return Outcome{}, err
-	}
-	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: vocab.Call{Tool: vocab.ToolUndo, Args: args}}}}, Undoing: what}
-	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return u.takeBack(ctx, tx) })
+	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: vocab.Call{Tool: vocab.ToolUndo, Args: encoded(request)}}}}, Undoing: what}
+	err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return u.takeBack(ctx, tx) })
 	_, located := errors.AsType[*callError](err)
 	_, refused := errors.AsType[*Error](err)
 	_, changed := errors.AsType[*unworded](err)

@@ -41,12 +41,7 @@ func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 	case domain.KindTimestamp:
 		return timeText(c, value, "a time such as 2026-01-31T18:30", timestampLayouts, timestampForm)
 	case domain.KindJSON:
-		text, err := json.Marshal(value)
-		if err != nil {
-			return "", badValue(c, "has to be JSON.")
-		}
-
-		return string(text), nil
+		return string(encoded(value)), nil
 	default:
 		if number, ok := value.(json.Number); ok && kind == domain.KindText {
 			value = number.String()
