@@ -14,8 +14,7 @@ var (
 	// An identifier may be part of a word, as in img_01900000-0000-7000-8000-000000000101.png.
 	idPattern      = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,}`)
 	cutIDPattern   = regexp.MustCompile(`(?i)(^|[^0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{0,12}){0,3}(\s*…|\s*$)`)
-	addressPattern = regexp.MustCompile(`<[\w.+-]+@[\w-]+(?:\.[\w-]+)+>`)
-	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!?|｜]|/)`)
+	tagPattern     = regexp.MustCompile(`<[\w.+-]+@[\w-]+(?:\.[\w-]+)+>|<(?:/?\s*[A-Za-z_!?|｜]|/)`) // or an address
 	markerPattern  = regexp.MustCompile(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|IMG|gMASK|sMASK))\]`)
 	headingPattern = regexp.MustCompile(`(?m)^(\s*)(#+(?:\s|$)|<)`)
 	speakerPattern = regexp.MustCompile(`(?im)^(\s*)([*_>\s]*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human|tool)(?: \([^)\n]*\))?[*_]*\s*:|entities this turn))`)
@@ -127,19 +126,14 @@ func unmarked(text, by string) string {
 
 // untagged neutralizes tags, but not addresses: "Mei <mei@example.org>" stays unchanged.
 func untagged(text string) string {
-	addresses := addressPattern.FindAllStringIndex(text, -1)
-	var b strings.Builder
-	at := 0
-	for _, found := range addresses {
-		b.WriteString(withoutTags(text[at:found[0]]) + text[found[0]:found[1]])
-		at = found[1]
-	}
-	b.WriteString(withoutTags(text[at:]))
+	return tagPattern.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.HasSuffix(found, ">") {
+			return found
+		}
 
-	return b.String()
+		return "‹" + found[1:]
+	})
 }
-
-func withoutTags(text string) string { return tagPattern.ReplaceAllString(text, "‹$1") }
 
 // Block keeps a text's lines and neutralizes those that look like prompt structure.
 func Block(text string) string {
