@@ -1,6 +1,8 @@
 package domain
 
 import (
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,25 +25,19 @@ func (e *initEntity) Fills() []string {
 	if e.source == nil || e.Reference || e.Table.View {
 		return nil
 	}
-	var create, update []string
+	filled := map[Verb][]string{}
 	for _, c := range e.Table.columns {
-		fresh, kept := e.filledSQL(c)
-		if fresh != "" {
-			create = append(create, yamlName(c.Name)+": "+yamlText(fresh))
+		create, update := e.filledSQL(c)
+		for verb, sql := range map[Verb]string{Create: create, Update: update} {
+			if sql != "" {
+				filled[verb] = append(filled[verb], yamlName(c.Name)+": "+yamlText(sql))
+			}
 		}
-		if kept != "" {
-			update = append(update, yamlName(c.Name)+": "+yamlText(kept))
-		}
-	}
-	var fields []string
-	if len(create) > 0 {
-		fields = append(fields, "create: {"+strings.Join(create, ", ")+"}")
-	}
-	if len(update) > 0 {
-		fields = append(fields, "update: {"+strings.Join(update, ", ")+"}")
 	}
 
-	return fields
+	return each(slices.Sorted(maps.Keys(filled)), func(verb Verb) string {
+		return fmt.Sprintf("%s: {%s}", verb, strings.Join(filled[verb], ", "))
+	})
 }
 
 // filledSQL is SQL for a column of a new row, and at every change, "" for what nobody fills.
