@@ -24,11 +24,8 @@ const furthestName = 3
 // loadForTemplates reads what templates of rows are made of, with names of rows that are at most so far away; without a template,
 // what their own columns say of their names.
 func loadForTemplates(ctx context.Context, tenant pgx.Tx, e *domain.Entity, q *query, far int, templates ...domain.Template) (*loaded, error) {
-	sel, fault := selectedColumns(e, slices.Concat(each(templates, domain.Template.Columns)...))
-	if fault != nil {
-		return nil, fault
-	}
-	q.sel = sel
+	names := slices.Concat(each(append(templates, e.Label), domain.Template.Columns)...)
+	q.sel.columns = only(e.Columns, func(c *domain.Column) bool { return c == e.Key || slices.Contains(names, c.Name) })
 	found, err := load(ctx, tenant, e, q)
 	if err != nil {
 		return nil, err
