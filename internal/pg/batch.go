@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
 )
 
 // Batch is statements that belong together. They are sent in one round trip and run in order; the first that fails ends
@@ -212,4 +214,15 @@ func OrNil[T comparable](value T) *T {
 	}
 
 	return &value
+}
+
+// Collect returns the rows of a query; what names it in an error.
+func Collect[T any](ctx context.Context, conn db.DBTX, row pgx.RowToFunc[T], what, query string, args ...any) ([]T, error) {
+	rows, _ := conn.Query(ctx, query, args...) // a failed query shows when its rows are collected
+	found, err := pgx.CollectRows(rows, row)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+
+	return found, nil
 }
