@@ -121,6 +121,13 @@ func TestOfflineConversations(t *testing.T) {
 			{"save them as Sunday meal", "one draft under a new name", []fact{{"4", recipes}}},
 			{"save the tomato soup as Sunday Soup please", `^saved sunday soup`, []fact{{"Sunday Soup", newest}, {"1", draftsLeft}}},
 		},
+		"DeletedTogether": {
+			{"delete the shakshuka and the pad see ew", "deleted pad see ew and shakshuka classic", []fact{{"1", recipes}}},
+			{"undo that", "brought back shakshuka classic and pad see ew|brought back pad see ew and shakshuka classic", []fact{{"3", recipes}}},
+			{"delete the pad see ew, the shakshuka and the butter chicken", "deleted .* and ", []fact{{"0", recipes}}},
+			{"undo that", "brought back", []fact{{"3", recipes}}},
+			{"delete the pad see ew and the moon cake", "no recipe called pad see ew and the moon cake", []fact{{"3", recipes}}},
+		},
 		"Undone": {
 			{"Delete the pad see ew", "deleted pad see ew", []fact{{"2", recipes}}},
 			{"undo that", "brought back pad see ew", []fact{{"3", recipes}}},

@@ -148,6 +148,9 @@ func (s *scene) resolve(c *command) {
 		s.resolveRows(c)
 	case c.is(verbChange, verbRemove):
 		c.about = s.find(c.object, c.kind)
+		if c.is(verbRemove) {
+			s.findEach(&c.about, c.kind)
+		}
 		if len(c.about.entities) == 0 && c.is(verbChange) {
 			c.about = s.find(c.object)
 		}

@@ -129,6 +129,23 @@ func (s *scene) find(phrase string, want ...*domain.Entity) found {
 	return r
 }
 
+// findEach resolves the things of a list, "the soup and the curry", none unless each is known: the others would be lost unsaid.
+func (s *scene) findEach(r *found, want *domain.Entity) {
+	items, whole := splitList(r.text), func(e *nodes.Entity) bool { return slices.Equal(stems(e.Label), stems(r.name)) }
+	if len(items) < 2 || slices.ContainsFunc(r.entities, whole) {
+		return
+	}
+	r.entities, r.several, r.exact, r.name = nil, false, true, trimName(r.text)
+	for _, item := range items {
+		one := s.find(item, want)
+		if len(one.entities) != 1 {
+			r.entities = nil
+			return
+		}
+		r.entities = append(r.entities, one.entities...)
+	}
+}
+
 // byPosition resolves "the second one": a position in the list shown last.
 func (s *scene) byPosition(r *found, want []*domain.Entity) bool {
 	shown := s.shown(want)

@@ -17,7 +17,13 @@ func (p *planner) await(writes, of *domain.Entity, detail args) {
 		p.step(vocab.StepWrite, writes).ask(whichOne(r.entities))
 		return
 	}
-	p.read(of, detail, nameFilters(of, r.name)...)
+	if names := splitList(r.name); len(names) > 1 { // or one name that has them all
+		some := args{"or_filters": slices.Concat(mapped(append(names, r.name), func(name string) []filter { return nameFilters(of, trimName(name)) })...)}
+		maps.Copy(some, detail)
+		p.read(of, some)
+	} else {
+		p.read(of, detail, nameFilters(of, r.name)...)
+	}
 	p.step(vocab.StepWrite, writes).giveUp(notThere, "I found no "+of.Name+" called "+r.name+".")
 }
 
