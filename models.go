@@ -36,7 +36,7 @@ type (
 	//		Input any
 	//		// Declared are texts that may occur in Messages but, like System, come only from the program and the declaration.
 	//		Declared []string
-	//		// Node is the node that asks. With Turn and Ordinal it lets the script model find its entry; no provider sends
+	//		// Node is the node that asks. With Turn, Step and Call it lets the script model find its entry; no provider sends
 	//		// any of them.
 	//		Node string
 	//		// Holds are other nodes whose decisions the answer may contain, each under its name.

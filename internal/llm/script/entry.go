@@ -3,6 +3,7 @@ package script
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"alfred/internal/llm"
@@ -10,6 +11,7 @@ import (
 
 // entry is one answer of one node.
 type entry struct {
+	step    int
 	delay   time.Duration
 	failure *failure
 	text    string
@@ -48,4 +50,12 @@ func (e *entry) attempt(n int) *entry {
 // plain reports whether the entry contains only an answer.
 func (e *entry) plain() bool {
 	return e.failure == nil && e.delay == 0 && len(e.repairs) == 0 && json.Valid([]byte(e.text))
+}
+
+func stepped(list []*entry) bool {
+	return slices.ContainsFunc(list, func(e *entry) bool { return e.step > 0 })
+}
+
+func ofStep(list []*entry, step int) []*entry {
+	return slices.DeleteFunc(slices.Clone(list), func(e *entry) bool { return e.step != step })
 }

@@ -15,7 +15,10 @@ import (
 	"alfred/internal/vocab"
 )
 
-var errForm = errors.New("unexpected form")
+var (
+	errForm  = errors.New("unexpected form")
+	errSteps = errors.New("either all act entries of a turn carry a step or none")
+)
 
 // file is the YAML document: what each node answers, turn by turn. Entries stay untyped, because an output's fields are
 // mixed with the script's own keys.
@@ -32,6 +35,7 @@ type extras struct {
 	Error   *failure `json:"error"`
 	Raw     *string  `json:"raw"`
 	Repairs []any    `json:"repairs"`
+	Step    int      `json:"step"`
 }
 
 // call is one tool call of an act entry.
@@ -68,9 +72,9 @@ func (d *duration) UnmarshalText(text []byte) error {
 //	    summarize: {response_summary: ...}
 //	compress: {text: ...}                     # for every turn without its own
 //
-// Turns count within a session. An entry is found from the request alone (Node, Turn, Ordinal).
-// Act's list counts over the whole turn. The ends of a step (step_complete, ask_user, blocked, request_schema) are tool calls.
-// An entry may also hold:
+// Turns count within a session. An entry is found from the request alone (Node, Turn, Ordinal; Call if Ordinal is 0).
+// Act's list counts over the whole turn; if all its entries carry `step: 2` or the like, they count within that step, by
+// Call. The ends of a step (step_complete, ask_user, blocked, request_schema) are tool calls. An entry may also hold:
 //
 //	delay: 200ms                 # before the answer
 //	error: {kind: rate_limit, retry_after: 2s, times: 1}   # times 0: always
@@ -110,6 +114,9 @@ func ofTurn(values map[string]any) (map[string][]*entry, error) {
 		if turn[node], err = entries(node, value); err != nil {
 			return nil, err
 		}
+	}
+	if act := turn[vocab.NodeAct]; stepped(act) && len(ofStep(act, 0)) > 0 {
+		return nil, errSteps
 	}
 
 	return turn, nil
@@ -154,7 +161,7 @@ func newEntry(node string, value any) (*entry, error) {
 			return nil, err
 		}
 	}
-	e := &entry{delay: time.Duration(x.Delay), failure: x.Error}
+	e := &entry{step: x.Step, delay: time.Duration(x.Delay), failure: x.Error}
 	if err := e.answer(node, output, x.Raw); err != nil {
 		return nil, err
 	}
@@ -185,7 +192,7 @@ func textEntry(node, text string) (*entry, error) {
 // split separates the node's output from the script's own keys.
 func split(fields map[string]any) (output, own map[string]any) {
 	output, own = maps.Clone(fields), map[string]any{}
-	for _, key := range []string{"delay", "error", "raw", "repairs"} {
+	for _, key := range []string{"delay", "error", "raw", "repairs", "step"} {
 		if value, ok := fields[key]; ok {
 			own[key] = value
 			delete(output, key)

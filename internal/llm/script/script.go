@@ -86,7 +86,14 @@ func (m *Model) with(req *llm.Request, e *entry) *entry {
 }
 
 func (m *Model) find(req *llm.Request) (*entry, error) {
-	list, position := m.list(req), max(req.Ordinal, 1)
+	list := m.list(req)
+	position := max(req.Ordinal, 1)
+	if req.Ordinal == 0 {
+		position = max(req.Call, 1)
+	}
+	if stepped(list) {
+		list, position = ofStep(list, req.Step), max(req.Call, 1)
+	}
 	if position > len(list) {
 		return nil, fmt.Errorf("turn %d has no entry %d of %s (step %d)", req.Turn, position, req.Node, req.Step)
 	}

@@ -29,7 +29,9 @@ turns:
     reply: You have two recipes, both of them with butter. Crème brûlée is not among them.
     summarize: {response_summary: listed recipes}
   - act:
-      - {calls: [{tool: db_read}]}
+      - {step: 1, calls: [{tool: db_read}]}
+      - {step: 2, calls: [{tool: db_analyze}]}
+      - {step: 1, calls: [{tool: step_complete}]}
     reply: {text: Done., delay: 20ms}
     compress: [{text: talk}, {text: story}]
 compress: {text: earlier}
@@ -47,14 +49,17 @@ func TestModel_Generate(t *testing.T) {
 		text string
 		call string
 	}{
-		"ActCountsTheTurn": {llm.Request{Node: "act", Turn: 1, Step: 2, Call: 1, Ordinal: 2}, "", "db_create step_complete"},
-		"ActFirst":         {llm.Request{Node: "act", Turn: 1, Step: 1, Call: 1, Ordinal: 1}, "", "db_read"},
-		"CompressDefault":  {llm.Request{Node: "compress", Turn: 1, Ordinal: 1}, `{"text":"earlier"}`, ""},
-		"CompressOfTurn":   {llm.Request{Node: "compress", Turn: 2, Ordinal: 2}, `{"text":"story"}`, ""},
-		"CompressPastEnd":  {llm.Request{Node: "compress", Turn: 99, Ordinal: 1}, `{"text":"earlier"}`, ""},
-		"Replan":           {llm.Request{Node: "think", Turn: 1, Ordinal: 2}, `{"decision":"plan","goal":"again"}`, ""},
-		"Reply":            {llm.Request{Node: "reply", Turn: 2, Ordinal: 1}, "Done.", ""},
-		"Single":           {llm.Request{Node: "summarize", Turn: 1, Ordinal: 1}, `{"response_summary":"listed recipes"}`, ""},
+		"ActByStep":          {llm.Request{Node: "act", Turn: 2, Step: 1, Call: 2, Ordinal: 3}, "", "step_complete"},
+		"ActByStepSecond":    {llm.Request{Node: "act", Turn: 2, Step: 2, Call: 1, Ordinal: 2}, "", "db_analyze"},
+		"ActCountsTheTurn":   {llm.Request{Node: "act", Turn: 1, Step: 2, Call: 1, Ordinal: 2}, "", "db_create step_complete"},
+		"ActFirst":           {llm.Request{Node: "act", Turn: 1, Step: 1, Call: 1, Ordinal: 1}, "", "db_read"},
+		"CallWithoutOrdinal": {llm.Request{Node: "think", Turn: 1, Call: 2}, `{"decision":"plan","goal":"again"}`, ""},
+		"CompressDefault":    {llm.Request{Node: "compress", Turn: 1, Ordinal: 1}, `{"text":"earlier"}`, ""},
+		"CompressOfTurn":     {llm.Request{Node: "compress", Turn: 2, Ordinal: 2}, `{"text":"story"}`, ""},
+		"CompressPastEnd":    {llm.Request{Node: "compress", Turn: 99, Ordinal: 1}, `{"text":"earlier"}`, ""},
+		"Replan":             {llm.Request{Node: "think", Turn: 1, Ordinal: 2}, `{"decision":"plan","goal":"again"}`, ""},
+		"Reply":              {llm.Request{Node: "reply", Turn: 2, Ordinal: 1}, "Done.", ""},
+		"Single":             {llm.Request{Node: "summarize", Turn: 1, Ordinal: 1}, `{"response_summary":"listed recipes"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,6 +82,7 @@ func TestModel_Exhausted(t *testing.T) {
 		"NoSuchNode":     {Node: "think", Turn: 2, Ordinal: 1},
 		"NoSuchTurn":     {Node: "reply", Turn: 3, Ordinal: 1},
 		"PastEndOfList":  {Node: "act", Turn: 1, Ordinal: 3},
+		"PastEndOfStep":  {Node: "act", Turn: 2, Step: 2, Call: 2, Ordinal: 3},
 		"SecondOfSingle": {Node: "understand", Turn: 1, Ordinal: 2},
 		"UnknownNode":    {Node: "dream", Turn: 1, Ordinal: 1},
 		"ZeroTurn":       {Node: "reply"},
@@ -199,6 +205,7 @@ func TestParse_Rejects(t *testing.T) {
 	for name, tt := range map[string]struct{ text, says string }{
 		"ActAsText":     {`turns: [{act: [hello]}]`, "turn 1: act entry 1"},
 		"BadDelay":      {`turns: [{reply: {text: a, delay: soon}}]`, "soon"},
+		"MixedSteps":    {`turns: [{act: [{step: 1, calls: []}, {calls: []}]}]`, "either all act entries"},
 		"NumberAsEntry": {`turns: [{think: 3}]`, "think entry 1"},
 		"ReplyFields":   {`turns: [{reply: {txt: a}}]`, "a reply is a text"},
 		"UnknownCall":   {`turns: [{act: [{calls: [{tol: db_read}]}]}]`, "tol"},
