@@ -25,13 +25,13 @@ turns:`+introduced(`"Here is a quick one for two. Shall I save it?"`)+save)
 	got := c.say("Draft a simple Thai basil chicken")
 	require.Equal(t, `Here is a quick one for two. Shall I save it?
 
-**Thai Basil Chicken**, cuisine: thai, prep time: 10 minutes, cook time: 10 minutes, servings: 2, tags: smoky
+**Thai Basil Chicken**; cuisine: thai; prep time: 10 minutes; cook time: 10 minutes; servings: 2; tags: smoky
 
 - chicken thighs 400 g
 - thai basil 1 bunch (leaves only)
 - garlic 3 clove
 - fish sauce 0.5 tbsp
-- salt (to taste) [optional]
+- salt (to taste), optional
 
 1. Fry the garlic.
 2. Add the chicken.`, got.Reply)

@@ -248,8 +248,8 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 		},
 		"ThatRecipe": {
 			{"Draft a Thai basil chicken", "not saved", nil},
-			{"Show me that recipe", `^\*\*thai basil chicken \(draft\)\*\*, cuisine: thai`, nil},
-			{"Show me the Butter Chicken recipe", `^\*\*butter chicken\*\* \(45 min\), cuisine: indian`, nil},
+			{"Show me that recipe", `^\*\*thai basil chicken \(draft\)\*\*; cuisine: thai`, nil},
+			{"Show me the Butter Chicken recipe", `^\*\*butter chicken\*\* \(45 min\); cuisine: indian`, nil},
 		},
 		"JustSaved": {
 			{"Draft a butter chicken", `draft of a plain recipe, called butter chicken`, nil},
