@@ -5,7 +5,7 @@ import { on } from "./bus.js";
 import { running, turns } from "./conversation.js";
 import { button, h, iconButton } from "./dom.js";
 import { guarded } from "./notice.js";
-import { plain } from "./turn.js";
+import { brief } from "./turn.js";
 import { isPart } from "./types.js";
 
 /** @import { Entity, Session } from "../../../../client/typescript/dist/api" */
@@ -32,7 +32,7 @@ export async function showEntities(session, redraw) {
   const ended = turns().filter((t) => !running(t.status));
   /** @type {Entity[]} */
   const items = asOf ? await whole(`/v1/sessions/${session.id}/entities?keys=true&turn=${asOf}`) : known?.items ?? [];
-  const turnOption = (t, chosen) => h("option", { value: t.number, selected: t.number === chosen }, `turn ${t.number}: ${plain(t.message).slice(0, 40)}`);
+  const turnOption = (t, chosen) => h("option", { value: t.number, selected: t.number === chosen }, `turn ${t.number}: ${brief(t.message)}`);
   const compare = ended.length > 1 && h("p", { class: "pick" }, h("label", { for: "against" }, "Changed since"), h("select", { id: "against", onchange: (event) => { against = Number(event.target.value); redraw(); } },
     h("option", { value: 0 }, "—"), [...ended].reverse().map((t) => turnOption(t, against))));
   if (against) return [asOfPick(), compare, changes(await whole(`/v1/sessions/${session.id}/entities?turn=${against}`), items)];

@@ -6,7 +6,7 @@ import { turns } from "./conversation.js";
 import { button, h } from "./dom.js";
 import { count, duration, exactTime, plural, spent, words } from "./format.js";
 import { guarded } from "./notice.js";
-import { plain } from "./turn.js";
+import { brief } from "./turn.js";
 import { openCall } from "./prompt.js";
 import { callsOf, waterfall } from "./waterfall.js";
 
@@ -41,7 +41,7 @@ export async function showTimeline(session, redraw) {
   const lastLine = lines.at(-1)?.at;
   return [
     h("p", { class: "pick" }, h("label", { for: "which-turn" }, "Turn"), h("select", { id: "which-turn", onchange: (event) => { wanted = event.target.value; redraw(); } },
-      [...all].reverse().map((t) => h("option", { value: t.id, selected: t.id === turn.id }, `${t.number}: ${plain(t.message).slice(0, 48)}`)))),
+      [...all].reverse().map((t) => h("option", { value: t.id, selected: t.id === turn.id }, `${t.number}: ${brief(t.message)}`)))),
     h("dl", { class: "facts" }, fact("Status", detail.status), fact("Took", first ? duration(new Date(lastLine).getTime() - new Date(first).getTime()) : ""),
       fact("Models", spent(detail.usage)), detail.goal && fact("Goal", detail.goal), detail.error && fact("Error", `${detail.error.code}: ${detail.error.message}`)),
     h("h3", {}, "Where the time went"),

@@ -16,6 +16,12 @@ const mention = /@\[([^\]\n]*)\]\([^()\s]*\)/g;
 /** @param {string} message */
 export const plain = (message) => message.replace(mention, "@$1");
 
+// brief is its beginning.
+export function brief(message) {
+  const text = plain(message);
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}
+
 // said shows a message with its mentions as such.
 function said(message) {
   const parts = [];
@@ -42,7 +48,7 @@ export function turnView(turn, on) {
   const activity = h("span", { class: "activity" });
   const trouble = h("p", { class: "trouble", role: "alert", hidden: true });
   const progress = h("div", { class: "progress", hidden: true }, h("span", { class: "spinner", "aria-hidden": "true" }), activity,
-    button("Stop", on.cancel, { class: "quiet", "aria-label": `Stop: ${plain(turn.message).slice(0, 60)}` }));
+    button("Stop", on.cancel, { class: "quiet", "aria-label": `Stop: ${brief(turn.message)}` }));
   const plan = h("ol", { class: "plan", "aria-label": "Plan", hidden: true });
   const reply = h("div", { class: "reply", dir: "auto" });
   const note = h("p", { class: "soft stopped", hidden: true });
