@@ -103,7 +103,7 @@ func TestNew_Rejects(t *testing.T) {
 		config provider.Config
 		says   string
 	}{
-		"AnthropicWithoutKey": {provider.Config{Name: provider.Anthropic}, "no API key"},
+		"AnthropicWithoutKey": {provider.Config{Name: provider.Anthropic}, "no API key is set: ANTHROPIC_API_KEY"},
 		"FallbackWrong":       {provider.Config{OfflineModel: &model{}, Fallback: &provider.Config{Name: "hal"}}, "fallback: unknown provider"},
 		"GeminiWithoutKey":    {provider.Config{Name: provider.Gemini}, "no API key"},
 		"ModelOfOffline":      {provider.Config{OfflineModel: &model{}, Model: "gpt-4.1"}, "ALFRED_LLM"},

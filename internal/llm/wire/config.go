@@ -3,7 +3,9 @@ package wire
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"alfred/internal/llm"
 )
@@ -38,7 +40,7 @@ func (c Config) Open(provider, baseURL string, needsKey func(baseURL string) boo
 		return nil, nil, c.Fail(llm.KindInvalidRequest, errNoModel)
 	}
 	if c.APIKey == "" && needsKey(c.BaseURL) {
-		return nil, nil, c.Fail(llm.KindAuth, errNoKey)
+		return nil, nil, c.Fail(llm.KindAuth, fmt.Errorf("%w: %s_API_KEY", errNoKey, strings.ToUpper(c.Provider)))
 	}
 	client, err := Client(c.BaseURL, c.HTTPClient, c.Limits)
 	if err != nil {
