@@ -115,18 +115,29 @@ const takenAtATime = 10_000
 // takeIn reads the users of a database in parts: there may be millions. A user who is away is somebody else's to bring.
 func (d *Directory) takeIn(ctx context.Context, tx, from pgx.Tx, database string) (added int64, elsewhere []*entries.UserElsewhereRow, err error) {
 	for last := uuid.Nil; ; {
-		ids, names, err := page[string](ctx, from, `SELECT u.id, u.name FROM users AS u
-			WHERE u.id > $1 AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = u.id AND p.state IN ('away', 'coming')) ORDER BY u.id LIMIT $2`, last, takenAtATime)
-		if err != nil || len(ids) == 0 {
-			return added, elsewhere, err
+		var (
+			ids, users []uuid.UUID
+			names      []string
+			hashes     [][]byte
+		)
+		err := from.QueryRow(ctx, `SELECT coalesce(array_agg(u.id ORDER BY u.id), '{}'), coalesce(array_agg(u.name ORDER BY u.id), '{}') FROM (
+			SELECT u.id, u.name FROM users AS u
+			WHERE u.id > $1 AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = u.id AND p.state IN ('away', 'coming')) ORDER BY u.id LIMIT $2) AS u`,
+			last, takenAtATime).Scan(&ids, &names)
+		if err != nil {
+			return 0, nil, fmt.Errorf("read the database's users: %w", err)
+		}
+		if len(ids) == 0 {
+			return added, elsewhere, nil
 		}
 		n, others, err := d.takeUsers(ctx, tx, &entries.UserAddParams{Ids: ids, Names: names, Database: database})
 		if err != nil {
 			return 0, nil, err
 		}
-		users, hashes, err := page[[]byte](ctx, from, `SELECT k.user_id, k.key_hash FROM api_keys AS k WHERE k.revoked_at IS NULL AND k.user_id = ANY ($1)`, ids)
+		err = from.QueryRow(ctx, `SELECT coalesce(array_agg(k.user_id), '{}'), coalesce(array_agg(k.key_hash), '{}') FROM api_keys AS k
+			WHERE k.revoked_at IS NULL AND k.user_id = ANY ($1)`, ids).Scan(&users, &hashes)
 		if err != nil {
-			return 0, nil, err
+			return 0, nil, fmt.Errorf("read the database's keys: %w", err)
 		}
 		if err := d.q.KeyAdd(ctx, tx, &entries.KeyAddParams{UserIds: users, Hashes: hashes}); err != nil {
 			return 0, nil, fmt.Errorf("add keys: %w", err)
@@ -152,22 +163,4 @@ func (d *Directory) takeUsers(ctx context.Context, tx pgx.Tx, users *entries.Use
 	}
 
 	return added, elsewhere, nil
-}
-
-// page reads ids, each with a value.
-func page[T any](ctx context.Context, from pgx.Tx, query string, args ...any) (ids []uuid.UUID, beside []T, err error) {
-	rows, _ := from.Query(ctx, query, args...) // a failed query shows when its rows are read
-	var (
-		id    uuid.UUID
-		value T
-	)
-	if _, err := pgx.ForEachRow(rows, []any{&id, &value}, func() error {
-		ids, beside = append(ids, id), append(beside, value)
-
-		return nil
-	}); err != nil {
-		return nil, nil, fmt.Errorf("read the database's users: %w", err)
-	}
-
-	return ids, beside, nil
 }
