@@ -74,35 +74,28 @@ func stamped(text string) (time.Time, error) {
 
 // measureFirst runs turns on an idle machine, each followed by a client over HTTP.
 func measureFirst(ctx context.Context, address string) (*first, error) {
-	model := &stamping{}
-	rig, err := startRigWith(ctx, address, model)
-	if err != nil {
-		return nil, err
-	}
-	defer rig.stop(ctx) //nolint:errcheck // the measure is over
-	sessions, err := newSessions(ctx, rig.pool, 1)
-	if err != nil {
-		return nil, err
-	}
-	server, stop, err := serve(ctx, rig.pool, sessions[0])
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
-	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
-		return nil, err
-	}
-	f := &first{}
-	for range firstTurns {
-		if err := f.turn(ctx, rig, model, sessions[0], server.URL); err != nil {
-			return nil, err
-		}
-		if err := rig.settle(ctx); err != nil {
-			return nil, err
-		}
-	}
+	f, model := &first{}, &stamping{}
 
-	return f, nil
+	return f, onRig(ctx, address, model, 1, func(r *rig, sessions []uuid.UUID) error {
+		server, stop, err := serve(ctx, r.pool, sessions[0])
+		if err != nil {
+			return err
+		}
+		defer stop()
+		if err := r.playOut(ctx, sessions, warmUp); err != nil {
+			return err
+		}
+		for range firstTurns {
+			if err := f.turn(ctx, r, model, sessions[0], server.URL); err != nil {
+				return err
+			}
+			if err := r.settle(ctx); err != nil {
+				return err
+			}
+		}
+
+		return nil
+	})
 }
 
 // serve runs the API as it runs beside a worker, for the session's user.

@@ -41,43 +41,31 @@ func measureGrowth(ctx context.Context, address string) ([]*grown, error) {
 	return all, nil
 }
 
-func (g *grown) measure(ctx context.Context, address string) (err error) {
-	sessions, err := makeSessions(ctx, address, 1)
-	if err != nil {
-		return err
-	}
-	plain, err := openPool(ctx, address, 1, nil)
-	if err != nil {
-		return err
-	}
-	defer plain.Close()
-	if err := seedTurns(ctx, plain, sessions[0], g.Behind); err != nil {
-		return err
-	}
-	if err := analyze(ctx, plain); err != nil {
-		return err
-	}
-	rig, err := startRig(ctx, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rig.stop(ctx)) }()
-	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
-		return err
-	}
-	p, err := rig.playCounted(ctx, sessions, grownTurns)
-	if err != nil {
-		return err
-	}
-	g.Queries, g.RoundTrips = float64(p.sent.Queries)/grownTurns, float64(p.sent.RoundTrips)/grownTurns
-	g.Replied = percentile(p.times(func(l latency) time.Duration { return l.replied }), 0.5)
-	changes, err := recorded(ctx, plain, func() error { return rig.playOut(ctx, sessions, 1) })
-	if err != nil {
-		return err
-	}
-	g.Rows = len(changes)
+func (g *grown) measure(ctx context.Context, address string) error {
+	return onRig(ctx, address, answers{}, 1, func(r *rig, sessions []uuid.UUID) error {
+		if err := seedTurns(ctx, r.pool, sessions[0], g.Behind); err != nil {
+			return err
+		}
+		if err := analyze(ctx, r.pool); err != nil {
+			return err
+		}
+		if err := r.playOut(ctx, sessions, warmUp); err != nil {
+			return err
+		}
+		p, err := r.playCounted(ctx, sessions, grownTurns)
+		if err != nil {
+			return err
+		}
+		g.Queries, g.RoundTrips = float64(p.sent.Queries)/grownTurns, float64(p.sent.RoundTrips)/grownTurns
+		g.Replied = percentile(p.times(func(l latency) time.Duration { return l.replied }), 0.5)
+		changes, err := recorded(ctx, r.pool, func() error { return r.playOut(ctx, sessions, 1) })
+		if err != nil {
+			return err
+		}
+		g.Rows = len(changes)
 
-	return g.read(ctx, plain, sessions[0])
+		return g.read(ctx, r.pool, sessions[0])
+	})
 }
 
 // read queries what the rows show.
@@ -145,44 +133,33 @@ type pruned struct {
 }
 
 // measurePruning fills three past months, and drops them while turns run.
-func measurePruning(ctx context.Context, address string, prune func(context.Context) error) (p *pruned, err error) {
-	plain, err := openPool(ctx, address, 1, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer plain.Close()
-	if err := seedOld(ctx, plain); err != nil {
-		return nil, err
-	}
-	sessions, err := newSessions(ctx, plain, 1)
-	if err != nil {
-		return nil, err
-	}
-	rig, err := startRig(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rig.stop(ctx)) }()
-	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
-		return nil, err
-	}
-	p = &pruned{Rows: oldRows}
-	alone := 0
-	if p.Alone, err = rig.replies(ctx, sessions[0], func() bool { alone++; return alone <= grownTurns }); err != nil {
-		return nil, err
-	}
-	start := time.Now()
-	pruning, pruneCtx := errgroup.WithContext(ctx)
-	over, end := context.WithCancel(ctx)
-	pruning.Go(func() error {
-		defer end()
-		defer func() { p.Took = time.Since(start) }()
+func measurePruning(ctx context.Context, address string, prune func(context.Context) error) (*pruned, error) {
+	p := &pruned{Rows: oldRows}
 
-		return prune(pruneCtx)
+	return p, onRig(ctx, address, answers{}, 1, func(r *rig, sessions []uuid.UUID) (err error) {
+		if err := seedOld(ctx, r.pool); err != nil {
+			return err
+		}
+		if err := r.playOut(ctx, sessions, warmUp); err != nil {
+			return err
+		}
+		alone := 0
+		if p.Alone, err = r.replies(ctx, sessions[0], func() bool { alone++; return alone <= grownTurns }); err != nil {
+			return err
+		}
+		start := time.Now()
+		pruning, pruneCtx := errgroup.WithContext(ctx)
+		over, end := context.WithCancel(ctx)
+		pruning.Go(func() error {
+			defer end()
+			defer func() { p.Took = time.Since(start) }()
+
+			return prune(pruneCtx)
+		})
+		p.Meantime, err = r.replies(ctx, sessions[0], func() bool { return over.Err() == nil })
+
+		return errors.Join(err, pruning.Wait())
 	})
-	p.Meantime, err = rig.replies(ctx, sessions[0], func() bool { return over.Err() == nil })
-
-	return p, errors.Join(err, pruning.Wait())
 }
 
 // replies runs turns for as long as more returns true, and returns how long each reply took.

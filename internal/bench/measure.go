@@ -180,27 +180,15 @@ func makeSessions(ctx context.Context, address string, n int) ([]uuid.UUID, erro
 
 // record records one turn in the middle of a conversation, with everything it causes in the background.
 func record(ctx context.Context, address string) (changes []change, err error) {
-	plain, err := openPool(ctx, address, 1, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer plain.Close()
-	sessions, err := newSessions(ctx, plain, 1)
-	if err != nil {
-		return nil, err
-	}
-	rig, err := startRig(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rig.stop(ctx)) }()
-	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
-		return nil, err
-	}
+	err = onRig(ctx, address, answers{}, 1, func(r *rig, sessions []uuid.UUID) (err error) {
+		if err = r.playOut(ctx, sessions, warmUp); err == nil {
+			changes, err = recorded(ctx, r.pool, func() error { return r.playOut(ctx, sessions, 1) })
+		}
 
-	return recorded(ctx, plain, func() error {
-		return rig.playOut(ctx, sessions, 1)
+		return err
 	})
+
+	return changes, err
 }
 
 func median(values []float64) float64 {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -90,31 +91,24 @@ func (who contestant) run(ctx context.Context, address string, c contest, file s
 
 // alfredRun runs the turns in this process.
 func alfredRun(ctx context.Context, address string, c contest, _ string, scored *score, w watch) error {
-	sessions, err := makeSessions(ctx, address, c.Sessions)
-	if err != nil {
-		return err
-	}
-	rig, err := startRig(ctx, address)
-	if err != nil {
-		return err
-	}
-	defer rig.stop(ctx) //nolint:errcheck // the measure is over
-	if err := rig.live(ctx, sessions, c.History, min(c.History, 3*workerConns)); err != nil {
-		return err
-	}
-	if err := w.begin(ctx, 0); err != nil {
-		return err
-	}
-	p, err := rig.playCounted(ctx, sessions, c.Turns)
-	if err != nil {
-		return err
-	}
-	all := p.times(func(l latency) time.Duration { return l.whole })
-	scored.Turns, scored.Seconds = len(all), p.elapsed.Seconds()
-	scored.P50, scored.P99 = millis(percentile(all, 0.5)), millis(percentile(all, 0.99))
-	scored.sent(p.sent, len(all))
+	return onRig(ctx, address, answers{}, c.Sessions, func(r *rig, sessions []uuid.UUID) error {
+		if err := r.live(ctx, sessions, c.History, min(c.History, 3*workerConns)); err != nil {
+			return err
+		}
+		if err := w.begin(ctx, 0); err != nil {
+			return err
+		}
+		p, err := r.playCounted(ctx, sessions, c.Turns)
+		if err != nil {
+			return err
+		}
+		all := p.times(func(l latency) time.Duration { return l.whole })
+		scored.Turns, scored.Seconds = len(all), p.elapsed.Seconds()
+		scored.P50, scored.P99 = millis(percentile(all, 0.5)), millis(percentile(all, 0.99))
+		scored.sent(p.sent, len(all))
 
-	return w.end(ctx)
+		return w.end(ctx)
+	})
 }
 
 // tally counts what a peer sends.

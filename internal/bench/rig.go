@@ -66,6 +66,21 @@ func startRigWith(ctx context.Context, address string, model llm.Model) (*rig, e
 	return r, nil
 }
 
+// onRig gives work a worker on the database, and new sessions.
+func onRig(ctx context.Context, address string, model llm.Model, sessions int, work func(r *rig, sessions []uuid.UUID) error) (err error) {
+	r, err := startRigWith(ctx, address, model)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.stop(ctx)) }()
+	made, err := newSessions(ctx, r.pool, sessions)
+	if err != nil {
+		return err
+	}
+
+	return work(r, made)
+}
+
 // config is that of `worker run` with its defaults, except for the model.
 func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	var err error

@@ -192,30 +192,24 @@ type talk struct {
 
 // recordTalk holds the conversation with Alfred.
 func recordTalk(ctx context.Context, address string, messages []message) (*talk, error) {
-	model := &listening{tools: map[string]llm.Tool{}}
-	r, err := startRigWith(ctx, address, model)
-	if err != nil {
-		return nil, err
-	}
-	defer r.stop(ctx) //nolint:errcheck // all was read
-	model.Model = offline.New(r.kitchen)
-	sessions, err := newSessions(ctx, r.pool, 1)
-	if err != nil {
-		return nil, err
-	}
-	t := &talk{system: instructions(r.kitchen)}
-	for _, m := range messages {
-		model.now, model.calls = m, nil
-		turn, err := r.hold(ctx, sessions[0], m.Say)
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w", m.Say, err)
+	t, model := &talk{}, &listening{tools: map[string]llm.Tool{}}
+	err := onRig(ctx, address, model, 1, func(r *rig, sessions []uuid.UUID) error {
+		model.Model, t.system = offline.New(r.kitchen), instructions(r.kitchen)
+		for _, m := range messages {
+			model.now, model.calls = m, nil
+			turn, err := r.hold(ctx, sessions[0], m.Say)
+			if err != nil {
+				return fmt.Errorf("%q: %w", m.Say, err)
+			}
+			turn.calls = model.calls
+			t.Turns = append(t.Turns, turn)
 		}
-		turn.calls = model.calls
-		t.Turns = append(t.Turns, turn)
-	}
+
+		return nil
+	})
 	t.tools = dataTools(model.tools)
 
-	return t, nil
+	return t, err
 }
 
 // hold runs one turn and waits until all its work is done.
