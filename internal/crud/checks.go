@@ -74,14 +74,12 @@ func (t *Tools) settle(ctx context.Context, tenant pgx.Tx) error {
 	if !t.domain.Deferred {
 		return nil
 	}
-	statements := []string{"SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"}
+	sql := "SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED"
 	if t.domain.Settle != "" {
-		statements = slices.Insert(statements, 0, t.domain.Settle)
+		sql = t.domain.Settle + "; " + sql
 	}
-	for _, sql := range statements {
-		if _, err := tenant.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("check deferred constraints: %w", err)
-		}
+	if _, err := tenant.Exec(ctx, sql); err != nil {
+		return fmt.Errorf("check deferred constraints: %w", err)
 	}
 
 	return nil
