@@ -338,9 +338,11 @@ func (t *Teller) wholeRow(ref string, to hearer) string {
 	if r == nil {
 		return "- " + t.ByRef[ref].Label
 	}
-	lines := []string{"- " + t.lineOf(r.Kind, shortValues(r), to)}
-	for _, name := range ColumnOrder(r.Kind, r.Columns) {
-		value := r.Columns[name]
+	row := *r
+	row.Columns = t.withoutPartNames(r)
+	lines := []string{"- " + t.lineOf(r.Kind, shortValues(&row), to)}
+	for _, name := range ColumnOrder(r.Kind, row.Columns) {
+		value := row.Columns[name]
 		if prose, ok := value.(string); ok && IsLong(value) {
 			lines = append(lines, "  "+name+":", indent(clean.Block(prose)))
 		} else if IsLong(value) {
@@ -353,6 +355,21 @@ func (t *Teller) wholeRow(ref string, to hearer) string {
 	})
 
 	return strings.Join(lines, "\n")
+}
+
+// withoutPartNames leaves out a text that only names the row's parts, which stand below it.
+func (t *Teller) withoutPartNames(r *view.Row) map[string]any {
+	columns := maps.Clone(r.Columns)
+	for _, refs := range r.Children {
+		names := make([]string, len(refs))
+		for i, ref := range refs {
+			part := t.Rows.ByRef[ref]
+			names[i] = part.Kind.Label.Render(part.Columns)
+		}
+		maps.DeleteFunc(columns, func(_ string, value any) bool { return len(refs) > 0 && value == strings.Join(names, ", ") })
+	}
+
+	return columns
 }
 
 // InnerParts are the lines of a part's own parts, at any depth.

@@ -85,5 +85,7 @@ func TestPartsOfPartsAreShown(t *testing.T) {
 	add(back, "return_1", "defective", nil)
 	told := &Teller{&view.Scene{Rows: rows}}
 	require.Equal(t, strings.Join([]string{"- S-1", "  - Mug", "    - return: defective", "  - Lamp"}, "\n"), told.PlainRow("order_1"))
+	rows.ByRef["order_1"].Columns["contents"], rows.ByRef["order_1"].Columns["tags"] = "Mug, Lamp", []any{"new"}
+	require.Equal(t, strings.Join([]string{"- S-1 tags:new", "  - Mug", "    - return: defective", "  - Lamp"}, "\n"), told.PlainRow("order_1"), "what stands below is not said twice")
 	require.Equal(t, []string{"  - return: defective id:return_1"}, told.InnerParts(rows.ByRef["line_1"]))
 }
