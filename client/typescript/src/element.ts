@@ -350,7 +350,7 @@ export class AlfredChat extends HTMLElement {
         this.#waiting = this.#waiting.filter((other) => other !== first);
         this.#begun(made, first.text);
       } catch (error) {
-        if (!isLost(error)) {
+        if (!isLost(error) && !(error instanceof AlfredError && error.status > 500)) { // a server without its database is away as well
           this.#waiting = this.#waiting.filter((other) => other !== first);
           this.#giveBack(first.text);
           throw error;
