@@ -17,8 +17,8 @@ func TestV23ChecksOfMealPlans(t *testing.T) {
 		cook    = `{"date": "2026-12-01", "meal_type": "dinner", "recipe_id": "recipe_1", "servings": 2}`
 		rest    = `{"date": "2026-12-02", "meal_type": "lunch", "recipe_id": "recipe_1", "servings": 2, "notes": "Leftovers"}`
 		tooMuch = `{"date": "2026-12-03", "meal_type": "lunch", "recipe_id": "recipe_1", "servings": 3, "notes": "leftover"}`
-		before  = "Leftovers of Curry on 2026-12-02 need an earlier cook of it."
-		batch   = "Curry makes 4 servings; the meals of the batch before 2026-12-03 take 7."
+		before  = "Leftovers of Curry on Wed 2 Dec need an earlier cook of it."
+		batch   = "Curry makes 4 servings; the meals planned from one cooking of it, the last on Thu 3 Dec, take 7."
 	)
 	start := func(t *testing.T) *bundle {
 		t.Helper()
