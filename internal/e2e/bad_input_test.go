@@ -124,5 +124,5 @@ turns:
 	c.say("is there butter, and what do I have to do?")
 	reply := section(c.prompt(1, "reply", 1), "## Execution Results") + section(c.prompt(1, "reply", 1), "## What You Know")
 	require.NotContains(t, reply, "Butter (250 g)", "what is no longer so is not told")
-	require.Contains(t, reply, "Changed by someone else since it was read, so its values are not known: Butter")
+	require.Contains(t, reply, "Changed since it was read, so its values are not known: Butter")
 }

@@ -48,7 +48,7 @@ turns:
 		require.Contains(t, shown, "Butter Chicken (recipe) [read:full] [changed]", "V07: %s", node)
 	}
 	known = section(c.prompt(4, "reply", 1), "## What You Know")
-	require.Contains(t, known, "Changed by someone else since it was read, so its values are not known: Butter Chicken")
+	require.Contains(t, known, "Changed since it was read, so its values are not known: Butter Chicken")
 	require.NotContains(t, known, "servings:4")
 }
 

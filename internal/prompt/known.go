@@ -100,8 +100,8 @@ func (t *page) byUser(s *section) {
 // changedElsewhere names the rows that have changed since they were read.
 func (t *page) changedElsewhere(s *section) {
 	words := map[string]string{
-		view.StaleChanged: "Changed by someone else since it was read, so its values are not known: ",
-		view.StaleGone:    "Deleted by someone else since it was read: ",
+		view.StaleChanged: "Changed since it was read, so its values are not known: ",
+		view.StaleGone:    "Deleted since it was read: ",
 	}
 	for _, stale := range []string{view.StaleChanged, view.StaleGone} {
 		if changed := t.Those(func(e *view.Entity) bool { return e.Stale == stale }); len(changed) > 0 {
