@@ -134,7 +134,7 @@ var toolSpecs = map[string]toolSpec{
 				})),
 			})
 		}},
-	vocab.ToolGenerate: {"Draft content that is not saved. creates: one entry per new draft. updates: only what changes of a draft. Its children: with a position (from 1) that one changes, with an empty set it is removed, the position after the last adds one; without positions they are all there are.",
+	vocab.ToolGenerate: {"Draft content that is not saved. creates: one entry per new draft. updates: only what changes of a draft. Its children: one with a position (from 1) is changed, or removed if its set is empty; the position after the last adds one; those without positions replace all.",
 		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"creates": list("", row(fields{"type": enum("", b.EntityTypes...)})),

@@ -132,7 +132,7 @@ func writesOf(e *domain.Entity, byRef, set, children, done string) []string {
 		lines = append(lines, fmt.Sprintf(`A change: db_update {"table": "%s", "filters": %s, "set": %s, "clear": []}`, e.Table, byRef, set))
 	}
 	if e.May(domain.Delete) {
-		lines = append(lines, fmt.Sprintf(`Away with it: db_delete {"table": "%s", "filters": %s}`, e.Table, byRef))
+		lines = append(lines, fmt.Sprintf(`A deletion: db_delete {"table": "%s", "filters": %s}`, e.Table, byRef))
 	}
 
 	return lines

@@ -109,9 +109,9 @@ const (
 	headLoaded   = "Already loaded. Do NOT re-read them."
 	headPart     = "Loaded in part, only the columns that were asked for:"
 	headUnloaded = "Not loaded: read before analyzing."
-	headGone     = "No longer there, deleted by someone else since they were read:"
+	headGone     = "Deleted since they were read:"
 
-	noteSummary = "(Of those with `read:summary` the long texts and parts are not. Before a generate or write step with `needs: rows` they are read for it; an analysis of them needs a read step first.)"
+	noteSummary = "(`read:summary` is without long texts and parts. They are read for a generate or write step with `needs: rows`; to analyze them takes a read step first.)"
 )
 
 // recent lists what the window touched, loaded rows first. Refs listed elsewhere in the same prompt are left out.

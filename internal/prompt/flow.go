@@ -35,7 +35,7 @@ func (t *page) conversationFlow(s *section) {
 // replyGuidance says how to continue. It appears from the second turn on.
 func (t *page) replyGuidance(s *section) {
 	if last := t.LastReplied(); last != nil {
-		s.line("- You are in the middle of a conversation: no greeting, no introduction.")
+		s.line("- In mid-conversation: no greeting, no introduction.")
 		if heard := t.whatWasNoted(); heard != "" {
 			s.line("- Acknowledge briefly: ", heard)
 		} else {

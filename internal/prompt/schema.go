@@ -41,7 +41,7 @@ func (t *page) schema(s *section) {
 	s.shown(shown, len(tables), "; request_schema shows another")
 }
 
-const readBesides = "To read besides:"
+const readBesides = "Also readable:"
 
 // otherTables names the columns of tables the step may only read, so that filtering by one does not require requesting the
 // whole schema.

@@ -25,8 +25,8 @@ func TestStepScope(t *testing.T) {
 	schema := body(in.Frame, "## Schema")
 	require.Contains(t, schema, "meal_plans (meal)")
 	require.NotContains(t, schema, "recipes (recipe)")
-	require.Contains(t, schema, "To read besides:\n- recipes: name, ", "W11: its columns, to filter by")
-	require.NotContains(t, body(b.act(t, turn, 3).Frame, "## Schema"), "To read besides")
+	require.Contains(t, schema, "Also readable:\n- recipes: name, ", "W11: its columns, to filter by")
+	require.NotContains(t, body(b.act(t, turn, 3).Frame, "## Schema"), "Also readable")
 
 	require.Equal(t, []string{"recipes", "recipe_ingredients"}, b.act(t, turn, 2).Writable["db_create"])
 	require.Equal(t, []string{"meal_plans"}, b.act(t, turn, 3).Tables, "a draft needs nothing else")

@@ -36,7 +36,7 @@ func (t *page) currentStep(s *section) {
 	}
 	if t.introduces(step) {
 		s.line("Your reply begins here: before the call of ", vocab.ToolGenerate, ", in the same answer, write one or two sentences to the user, in their language: ",
-			"what you have drafted, what else was asked, and whether to save it. The drafts are shown below these words; do not repeat them.")
+			"say what you have drafted, answer what else was asked, and offer to save it. The drafts are shown below these words; do not repeat them.")
 		if heard := t.whatWasNoted(); heard != "" {
 			s.line("Acknowledge briefly: ", heard)
 		}

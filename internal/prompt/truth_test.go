@@ -180,7 +180,7 @@ func TestV35ExamplesAreCallsOfTheStepsType(t *testing.T) {
 		for _, one := range want {
 			require.Contains(t, persona, one, kind)
 		}
-		for other, calls := range map[db.StepType]string{db.StepTypeRead: "By name: db_read", db.StepTypeGenerate: "A new draft: generate", db.StepTypeWrite: "Away with it: db_delete"} {
+		for other, calls := range map[db.StepType]string{db.StepTypeRead: "By name: db_read", db.StepTypeGenerate: "A new draft: generate", db.StepTypeWrite: "A deletion: db_delete"} {
 			require.Equal(t, kind == other, strings.Contains(persona, calls), "%s in %s", other, kind)
 		}
 	}

@@ -295,7 +295,7 @@ func TestStaleRows(t *testing.T) {
 
 	f := b.act(t, b.running(t, 2, "go", db.StepTypeAnalyze), 1).Frame
 	require.Contains(t, text(f), "Not loaded: read before analyzing.\n- task_2: Task (task) [read] [changed]\n"+
-		"No longer there, deleted by someone else since they were read:\n- task_3: Task (task) [read] [gone]")
+		"Deleted since they were read:\n- task_3: Task (task) [read] [gone]")
 	require.Contains(t, text(f), "| task_3 | Task | task [gone] |")
 }
 
