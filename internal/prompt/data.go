@@ -153,7 +153,7 @@ func (t *page) detail(r *view.Row) string {
 	var b strings.Builder
 	for _, name := range say.ColumnOrder(r.Kind, r.Columns) {
 		if value := r.Columns[name]; say.IsLong(value) {
-			b.WriteString(name + ":\n" + say.LongValue(value) + "\n")
+			b.WriteString(strings.TrimPrefix(name, "_") + ":\n" + say.LongValue(value) + "\n")
 		}
 	}
 	for _, child := range r.Kind.Children {

@@ -131,8 +131,8 @@ func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, t
 		return ""
 	}
 	if inner, labels := strings.CutPrefix(name, "_"); labels {
-		column := strings.TrimSuffix(inner, "_label")
-		if to == forModel || slices.Contains(to.template(def).Columns(), column) {
+		column, isLabel := strings.CutSuffix(inner, "_label")
+		if to == forModel && isLabel || slices.Contains(to.template(def).Columns(), column) {
 			return ""
 		}
 
@@ -346,7 +346,7 @@ func (t *Teller) wholeRow(ref string, to hearer) string {
 		if prose, ok := value.(string); ok && IsLong(value) {
 			lines = append(lines, "  "+name+":", indent(clean.Block(prose)))
 		} else if IsLong(value) {
-			lines = append(lines, "  "+name+":", indent(LongValue(value)))
+			lines = append(lines, "  "+strings.TrimPrefix(name, "_")+":", indent(LongValue(value)))
 		}
 	}
 	t.eachPart(r, func(part *view.Row, column string) {

@@ -89,3 +89,24 @@ func TestPartsOfPartsAreShown(t *testing.T) {
 	require.Equal(t, strings.Join([]string{"- S-1 tags:new", "  - Mug", "    - return: defective", "  - Lamp"}, "\n"), told.PlainRow("order_1"), "what stands below is not said twice")
 	require.Equal(t, []string{"  - return: defective id:return_1"}, told.InnerParts(rows.ByRef["line_1"]))
 }
+
+// What an update replaced is called the same wherever a model reads it, and the row it was in is no less readable: it was "was"
+// in a line, "_was" below one, and made the tables' rows JSON.
+func TestReplacedValuesAreCalledOneThing(t *testing.T) {
+	t.Parallel()
+	template, err := domain.ParseTemplate("{name}")
+	require.NoError(t, err)
+	column := func(name string) *domain.Column { return &domain.Column{Name: name, Kind: domain.KindText} }
+	def := &domain.Entity{Type: "task", Label: template, Display: template, Key: column("id"), Columns: []*domain.Column{column("name"), column("state")}}
+	row := &view.Row{Ref: "task_1", Kind: def, Columns: map[string]any{"name": "Thaw", "state": "done", "_was": map[string]any{"state": "open"}}}
+	said := &Teller{Scene: &view.Scene{ByRef: map[string]*view.Entity{"task_1": {}}, Rows: &view.RowSet{ByRef: map[string]*view.Row{"task_1": row}}}}
+
+	const line = `Thaw state:done was:{"state":"open"}`
+	told, whole := said.FactsLine(row)
+	require.True(t, whole)
+	require.Equal(t, line, told)
+	require.Equal(t, "- "+line, said.PlainRow("task_1"))
+
+	row.Columns["_was"] = map[string]any{"state": strings.Repeat("open ", 50)}
+	require.Contains(t, said.PlainRow("task_1"), "\n  was:\n")
+}
