@@ -15,10 +15,14 @@ import (
 // Asked returns the sentence of a reply that asks Ask, "" if none does, and whether its words show what a yes does. If not,
 // whoever shows the question must say so.
 func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
-	asked := questions.FindAllString(text, -1)
+	whole := text
+	if !isEnglish(text) {
+		whole = day.ReplaceAllString(text, "${1}"+dayMark+"${2}")
+	}
+	asked := questions.FindAllString(whole, -1)
 	switch {
 	case in.Offer:
-		return in.offered(text, asked)
+		return in.offered(whole, asked)
 	case len(asked) == 0, !asks(text, in.Ask) && !in.translates(text):
 		return "", false
 	default:
@@ -78,12 +82,17 @@ var (
 	questions    = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧]`)
 	lastQuestion = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧;][^\pL\pN]*$`)
 	saves        = regexp.MustCompile(`(?i)\bsave\b`)
-	savesIt      = regexp.MustCompile(`(?i)\bsave (?:it|this|them|these|both|all|the (?:draft|recipe)s?)\b|\bsave\s*\?`)
+	// day matches a day of a month as many languages write it: "am 2. Dezember". Its period ends no sentence, so dayMark stands
+	// for it while sentences are told apart.
+	day     = regexp.MustCompile(`([\pL,(] \d{1,2})\.( \pL)`)
+	savesIt = regexp.MustCompile(`(?i)\bsave (?:it|this|them|these|both|all|the (?:draft|recipe)s?)\b|\bsave\s*\?`)
 )
+
+const dayMark = "\u2024"
 
 // bare is a sentence without the marks of lists and emphasis around it.
 func bare(sentence string) string {
-	return strings.TrimFunc(sentence, func(r rune) bool {
+	return strings.TrimFunc(strings.ReplaceAll(sentence, dayMark, "."), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("*_>-#\"'”“»«`()", r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Mn, r)
 	})
 }

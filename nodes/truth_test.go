@@ -228,21 +228,23 @@ func TestV02AnOfferIsMadeOnce(t *testing.T) {
 		asked string
 		shown bool
 	}{
-		"Hier sind beide. Soll ich Linsencurry und Pad See Ew speichern?":     {"Soll ich Linsencurry und Pad See Ew speichern?", true},
-		"¿Guardo Linsencurry y Pad See Ew?":                                   {"¿Guardo Linsencurry y Pad See Ew?", true},
-		"Here they are. Want me to save them?":                                {"Want me to save them?", true},
-		"Here they are. Shall I save?":                                        {"Shall I save?", true}, // what there is to save
-		"Here they are. Would you like to save Linsencurry and Pad See Ew? 🍜": {"Would you like to save Linsencurry and Pad See Ew?", true},
-		"Hier sind beide Rezepte. **Soll ich sie speichern?**":                {"Soll ich sie speichern?", false},
-		"Linsencurryとパッシーユーです。保存しますか？":                                        {"保存しますか？", false},
-		"Ορίστε οι συνταγές. Να τις αποθηκεύσω;":                              {"Να τις αποθηκεύσω;", false},
-		"هذه هي الوصفات. هل أحفظها؟ 😊":                                        {"هل أحفظها؟", false},
-		"Hier ist Linsencurry. Soll ich Pad See Ew speichern?":                {}, // about one of the two
-		"Schmeckt das? Sonst nehme ich weniger Chili.":                        {},
-		"Here they are. Would you like it spicier?":                           {},
-		"Here is the week. Shall I save the plan?":                            {"Shall I save the plan?", false}, // asked twice, as code names its rows
-		"Here they are. Shall I save the Linsencurry?":                        {},
-		"I saved nothing yet. Shall I make it hotter with the chili?":         {},
+		"Hier sind beide. Soll ich Linsencurry und Pad See Ew speichern?":                   {"Soll ich Linsencurry und Pad See Ew speichern?", true},
+		"¿Guardo Linsencurry y Pad See Ew?":                                                 {"¿Guardo Linsencurry y Pad See Ew?", true},
+		"Here they are. Want me to save them?":                                              {"Want me to save them?", true},
+		"Here they are. Shall I save?":                                                      {"Shall I save?", true}, // what there is to save
+		"Here they are. Would you like to save Linsencurry and Pad See Ew? 🍜":               {"Would you like to save Linsencurry and Pad See Ew?", true},
+		"Hier sind beide Rezepte. **Soll ich sie speichern?**":                              {"Soll ich sie speichern?", false},
+		"Linsencurryとパッシーユーです。保存しますか？":                                                      {"保存しますか？", false},
+		"Ορίστε οι συνταγές. Να τις αποθηκεύσω;":                                            {"Να τις αποθηκεύσω;", false},
+		"هذه هي الوصفات. هل أحفظها؟ 😊":                                                      {"هل أحفظها؟", false},
+		"Hier ist Linsencurry. Soll ich Pad See Ew speichern?":                              {}, // about one of the two
+		"Schmeckt das? Sonst nehme ich weniger Chili.":                                      {},
+		"Here they are. Would you like it spicier?":                                         {},
+		"Here is the week. Shall I save the plan?":                                          {"Shall I save the plan?", false}, // asked twice, as code names its rows
+		"Here they are. Shall I save the Linsencurry?":                                      {},
+		"I saved nothing yet. Shall I make it hotter with the chili?":                       {},
+		"Hier sind beide. Soll ich sie speichern und für Mittwoch, 2. Dezember, eintragen?": {"Soll ich sie speichern und für Mittwoch, 2. Dezember, eintragen?", false}, // a day ends no sentence
+		"Here are both for Wednesday, December 2. Shall I save them?":                       {"Shall I save them?", true},
 		"Hier sind beide.": {},
 	} {
 		asked, shown := in.Asked(text)
