@@ -127,9 +127,9 @@ func (w written) flatten() (inParts bool) {
 		delete(memory, "summary")
 		w.add("curation", map[string]any(memory)) // what is left
 	}
-	besides, inParts := w["besides"]
-	if inParts && besides == nil { // only an open question can be confirmed or answered
-		w.add("answers_question", w["intent"] == "confirm" || w["intent"] == "answer")
+	_, inParts = w["besides"]
+	if inParts && (w["intent"] == "confirm" || w["intent"] == "answer") { // only an open question can be
+		w.add("answers_question", true)
 	}
 	if besides, ok := w.part("besides"); ok {
 		for name, value := range besides {

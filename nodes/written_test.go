@@ -48,6 +48,10 @@ func TestUnderstand_Parts(t *testing.T) {
 			`{"intent":"chat","mentions":[],"quick":"null","memory":null,"besides":{"answers_question":false,"disambiguation":{"question":"","options":[]},"clarification":["None"],"recall":"N/A"},"calls":[],"think":{"goal":"","steps":[],"proposal":"None.","questions":[""]},"say":"null"}`,
 			`{"intent":"chat","calls":[],"think":{"goal":"","steps":[],"proposal":"","questions":[]},"say":""}`,
 		},
+		"an intent that answers, and a recall": {
+			`{"intent":"confirm","memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":"the first idea"}}`,
+			`{"intent":"confirm","answers_question":true,"recall":{"query":"the first idea"}}`,
+		},
 		"an intent that answers": {`{"intent":"confirm","memory":null,"besides":null}`, `{"intent":"confirm","answers_question":true}`},
 	} {
 		var decisions [2]string
