@@ -96,7 +96,7 @@ func (p *Permission) words() string {
 		why = ", " + why
 	}
 	if !p.Allowed {
-		return "Write steps: not allowed" + why + "; propose instead"
+		return "Write steps: not allowed" + why + "; leave them out or propose them"
 	}
 	lines := []string{"Write steps: allowed" + why}
 	for _, w := range p.Writes {

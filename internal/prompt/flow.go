@@ -53,7 +53,7 @@ func (t *page) replyGuidance(s *section) {
 	}
 	offers := t.draftedNow() && t.ToAsk() == nil
 	if offers {
-		s.line("- Drafts are waiting: offer once to save them. Name them, in the user's language.")
+		s.line("- Drafts are waiting: name them and offer once to save them.")
 	}
 	if left := t.viableEntities(); len(left) > 0 {
 		s.line("- Not excluded, still to choose from: ", enumerate(view.Labels(left)), ".")

@@ -246,7 +246,7 @@ func TestV38ADraftIsOfferedOnce(t *testing.T) {
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "gen_recipe_1", Label: "Curry"})
 	turn := b.running(t, 1, "draft a curry", db.StepTypeGenerate)
 	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "generate", Type: "recipe", Rows: `[{"id": "gen_recipe_1", "name": "Curry"}]`})
-	const offer = "Drafts are waiting: offer once to save them."
+	const offer = "Drafts are waiting: name them and offer once to save them."
 	require.Contains(t, body(b.reply(t, turn).Frame, "## Reply Guidance"), offer)
 	require.NotContains(t, body(b.reply(t, b.running(t, 2, "thanks", db.StepTypeRead)).Frame, "## Reply Guidance"), offer)
 }
