@@ -121,6 +121,10 @@ func TestOfflineConversations(t *testing.T) {
 			{"save them as Sunday meal", "one draft under a new name", []fact{{"4", recipes}}},
 			{"save the tomato soup as Sunday Soup please", `^saved sunday soup`, []fact{{"Sunday Soup", newest}, {"1", draftsLeft}}},
 		},
+		"ShownAtFirst": {
+			{"give me the recipe for pad see ew", `^\*\*pad see ew\*\*(?s:.*)- wide rice noodles 250 g`, nil},
+			{"show the butter chicken recipe", `^\*\*butter chicken\*\*.*one-pan\n(?s:.*)- chicken thighs 600 g`, nil},
+		},
 		"DeletedTogether": {
 			{"delete the shakshuka and the pad see ew", "deleted pad see ew and shakshuka classic", []fact{{"1", recipes}}},
 			{"undo that", "brought back shakshuka classic and pad see ew|brought back pad see ew and shakshuka classic", []fact{{"3", recipes}}},

@@ -1,7 +1,6 @@
 package say
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -55,7 +54,7 @@ func (t *Teller) contentOf(ref string) map[string]any {
 	if r == nil {
 		return map[string]any{}
 	}
-	content := maps.Clone(r.Columns)
+	content := t.withoutPartNames(r)
 	delete(content, r.Kind.Key.Name)
 	for _, child := range r.Kind.Children {
 		var rows []any

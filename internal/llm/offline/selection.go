@@ -78,11 +78,20 @@ func (s *scene) restOf(text string, kinds ...*domain.Entity) string {
 		}
 	}
 
-	telling := filtered(strings.Fields(text), func(w string) bool {
+	telling := strings.Fields(text)
+	tells := func(w string) bool {
 		return indexWords(fillers, stems(w)) < 0 && !slices.ContainsFunc(kinds, func(e *domain.Entity) bool { return namesDay(w, e) })
-	})
+	}
+	first := slices.IndexFunc(telling, tells)
+	if first < 0 {
+		return ""
+	}
+	last := len(telling) // words within a name are its own: Pad See Ew
+	for !tells(telling[last-1]) {
+		last--
+	}
 
-	return trimName(strings.Join(telling, " "))
+	return trimName(strings.Join(telling[first:last], " "))
 }
 
 // namesDay reports whether a text names the day that rows of a type have: "expires" the expiry date.
