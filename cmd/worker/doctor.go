@@ -35,8 +35,8 @@ var health = []struct{ name, sql string }{
 		ELSE 'changed since workers were started: ' || string_agg(DISTINCT d, ', ') || '; start the workers again with a declaration that fits' END
 		FROM workers, unnest(differences) AS d WHERE beat_at > clock_timestamp() - interval '3 seconds'`},
 	{"queue", `SELECT coalesce(max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available') < interval '1 minute', true),
-		count(*) || ' jobs wait or run, the oldest waits for ' ||
-		coalesce(round(extract(epoch FROM max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available' AND scheduled_at < clock_timestamp()))), 0) || ' s' FROM v_queue`},
+		count(*) || ' jobs wait or run' || coalesce(', the oldest waits for ' ||
+		round(extract(epoch FROM max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available' AND scheduled_at < clock_timestamp()))) || ' s', '') FROM v_queue`},
 	{"retries", `SELECT count(*) = 0, count(*) || ' jobs failed three times or more and are tried again' ||
 		coalesce('; the last one: ' || one_line((array_agg(error ORDER BY attempted_at DESC))[1], 200), '') FROM v_queue WHERE attempt >= 3 AND error IS NOT NULL`},
 	{"turns", `SELECT count(*) = 0, count(*) || ' turns run for more than 10 minutes: see v_turns' FROM turns

@@ -133,7 +133,7 @@ func TestKitchenDisplay(t *testing.T) {
 		{"meal", "2026-01-13 [dinner] → no recipe", map[string]any{"date": "2026-01-13", "meal_type": "dinner", "recipe_id": nil, "notes": nil}},
 		{"inv", "Eggs (12 count) [fridge]", map[string]any{"name": "Eggs", "quantity": 12.0, "unit": "count", "location": "fridge"}},
 		{"inv", "Saffron", map[string]any{"name": "Saffron", "quantity": nil, "unit": nil, "location": nil}},
-		{"task", "Buy groceries @2026-01-15 [pending]", map[string]any{"title": "Buy groceries", "due_date": "2026-01-15", "completed": false}},
+		{"task", "Buy groceries due:2026-01-15 [pending]", map[string]any{"title": "Buy groceries", "due_date": "2026-01-15", "completed": false}},
 		{"task", "Thaw cod [done]", map[string]any{"title": "Thaw cod", "completed": true}},
 		{"shop", "milk (2 l) (dairy)", map[string]any{"name": "milk", "quantity": 2, "unit": "l", "category": "dairy", "is_purchased": false}},
 		{"ri", "garlic 4 clove (minced)", map[string]any{"name": "garlic", "quantity": 4, "unit": "clove", "notes": "minced", "is_optional": false}},
