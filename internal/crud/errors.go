@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -158,12 +159,17 @@ const classOfNames = "42"
 
 // explainPgError converts a database error caused by the data to an *Error and returns any other error unchanged. It must run
 // outside the savepoint that the error aborted, because it looks up the constraint.
-func explainPgError(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entity, err error) error {
+func explainPgError(ctx context.Context, tx pgx.Tx, user uuid.UUID, schema string, entity *domain.Entity, err error) error {
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) {
 		return err
 	}
-	stranger, lookupErr := strangerNotice(ctx, tx, entity)
+	var stranger string
+	lookupErr := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) (err error) {
+		stranger, err = strangerNotice(ctx, tenant, entity)
+
+		return err
+	})
 	if lookupErr != nil {
 		return lookupErr
 	}

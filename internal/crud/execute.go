@@ -357,7 +357,7 @@ func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *dom
 		return changed
 	}
 	_, refused := errors.AsType[*pgconn.PgError](err)
-	err = explainPgError(ctx, tx, t.domain.Schema, e, err)
+	err = explainPgError(ctx, tx, user, t.domain.Schema, e, err)
 	if fault, ok := errors.AsType[*Error](err); ok {
 		fault.Refused = refused
 

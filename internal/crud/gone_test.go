@@ -19,7 +19,7 @@ const desk = `
 CREATE SCHEMA desk;
 CREATE TABLE desk.users (id integer PRIMARY KEY, name text NOT NULL);
 CREATE TABLE desk.queues (id integer PRIMARY KEY, name text NOT NULL, discarded_at timestamptz);
-CREATE TABLE desk.tickets (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES desk.users, title text NOT NULL,
+CREATE TABLE desk.tickets (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES desk.users, title text NOT NULL CHECK (length(title) < 40),
     queue_id integer REFERENCES desk.queues, lock_version integer NOT NULL DEFAULT 0, deleted_at timestamp(6), updated_at timestamp(6) NOT NULL DEFAULT '2020-01-01');
 CREATE TABLE desk.comments (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, ticket_id integer NOT NULL REFERENCES desk.tickets ON DELETE CASCADE, body text NOT NULL);
 CREATE TABLE desk.labels (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES desk.users, name text NOT NULL, is_deleted boolean NOT NULL DEFAULT false);
@@ -129,4 +129,12 @@ func TestStrangersAreToldSo(t *testing.T) {
 	require.Equal(t, vocab.NoAccount, b.ok("analyze", vocab.ToolAnalyze, `{"table": "tickets", "aggregates": [{"fn": "count"}]}`).Notice)
 	require.Empty(t, b.ok("read", vocab.ToolRead, `{"table": "queues"}`).Notice, "what all share is shown to them too")
 	require.Equal(t, vocab.NoAccount, b.refused("write", vocab.ToolCreate, `{"table": "tickets", "data": {"title": "Scanner"}}`, crud.CodeNotAllowed))
+}
+
+// Whoever has an account is told which rule a row breaks, not that they have none.
+func TestRulesOfTablesBehindViews(t *testing.T) {
+	t.Parallel()
+
+	b := setupDesk(t)
+	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "tickets", "data": {"title": "`+strings.Repeat("Scanner ", 6)+`"}}`, crud.CodeViolation), "title")
 }
