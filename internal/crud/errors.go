@@ -264,7 +264,7 @@ func violation(code string, rule constraintRule) *Error {
 
 		return failColumn(CodeConflict, column, "There is already a row with the same %s%s.", cmp.Or(names, "key"), where)
 	case code == pgerrcode.ExclusionViolation:
-		return failColumn(CodeConflict, column, "It cannot stand beside a row that is there: %s.", rule.definition)
+		return failColumn(CodeConflict, column, "%s.", exclusionInWords(rule.definition, columns))
 	case code == pgerrcode.ForeignKeyViolation:
 		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", cmp.Or(column, "A reference"))
 	case len(columns) > 1:
@@ -336,48 +336,4 @@ func constraint(ctx context.Context, tx pgx.Tx, schema, table, name string) (con
 	}
 
 	return rule, nil
-}
-
-// Most rules of a table require a column to be between bounds, to have a certain length, or to be one of a few words.
-// Postgres writes them with casts and functions; people and models read a sentence.
-var (
-	ruleCompared = regexp.MustCompile(`^(char_length|length)?\(?("[^"]+"|[a-z_][a-z0-9_]*)\)? (>=|>|<=|<) \(?'?(-?[0-9][0-9.:-]*)'?\)?$`)
-	ruleListed   = regexp.MustCompile(`^("[^"]+"|[a-z_][a-z0-9_]*) = ANY \(\(?ARRAY\[(.+)\]\)?\)$`)
-	ruleWords    = regexp.MustCompile(`'((?:[^']|'')*)'|(-?[0-9][0-9.]*)`)
-)
-
-var ruleBounds = map[string]string{">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
-
-// ruleInWords says what a CHECK asks of its column, after the column's name.
-func ruleInWords(definition string) string {
-	definition = domain.WithoutCasts(definition)
-	if found := ruleListed.FindStringSubmatch(definition); found != nil {
-		if words := ruleWords.FindAllStringSubmatch(found[2], -1); len(words) > 0 {
-			return "has to be " + joinLast(each(words, func(word []string) string { return strings.ReplaceAll(word[1]+word[2], "''", "'") }), " or ")
-		}
-	}
-	if bounds := boundsInWords(strings.Split(definition, " AND ")); bounds != "" {
-		return bounds
-	}
-
-	return "breaks the rule " + definition
-}
-
-// boundsInWords words bounds that all concern one column, "" for other rules.
-func boundsInWords(parts []string) string {
-	said, function, column := []string{}, "", ""
-	for i, part := range parts {
-		found := ruleCompared.FindStringSubmatch(strings.TrimSpace(part))
-		if found == nil || (i > 0 && (found[1] != function || found[2] != column)) {
-			return ""
-		}
-		function, column = found[1], found[2]
-		said = append(said, ruleBounds[found[3]]+" "+found[4])
-	}
-	text := strings.Join(said, " and ")
-	if function != "" {
-		return "has to have " + text + " characters"
-	}
-
-	return "has to be " + text
 }

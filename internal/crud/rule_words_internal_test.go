@@ -31,3 +31,16 @@ func TestY10RulesInWords(t *testing.T) {
 		require.Equal(t, want, ruleInWords(definition), definition)
 	}
 }
+
+func TestExclusionsInWords(t *testing.T) {
+	t.Parallel()
+
+	for definition, want := range map[string]string{
+		"EXCLUDE USING gist (company_id WITH =, plate WITH =, slot WITH &&)":                                                   "Its slot overlaps that of another row with the same plate",
+		`EXCLUDE USING gist ("roomId" WITH =, tstzrange(starts_at, ends_at, '[)'::text) WITH &&) WHERE (state <> 'off'::text)`: "Its starts_at to ends_at overlaps that of another row with the same roomId, where state <> 'off'",
+		"EXCLUDE USING btree (plate WITH =) DEFERRABLE":                                                                        "There is another row with the same plate",
+		"EXCLUDE USING gist (lower(plate) WITH =)":                                                                             "It cannot stand beside a row that is there: EXCLUDE USING gist (lower(plate) WITH =)",
+	} {
+		require.Equal(t, want, exclusionInWords(definition, []string{"plate", "slot", "roomId"}))
+	}
+}
