@@ -7,7 +7,7 @@ import (
 )
 
 var datePattern = regexp.MustCompile(`(?:\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?\b\d{4}-\d{2}-\d{2}` +
-	`(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?|\b)(?: \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun))?`)
+	`(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?|\b)(?: \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun))?`)
 
 // Weekdays adds the weekday after every date and time that lacks one: models get weekdays wrong.
 func Weekdays(text string) string {
