@@ -81,7 +81,8 @@ func TestV06KnownIsByColumn(t *testing.T) {
 		require.Equal(t, composed, s.Composed([]string{"inv_1"}, []string{"name", "notes"}), "to %s one may have meant to add", value)
 	}
 	s.Rows.ByRef["inv_1"].Columns["name"] = "Oat milk"
-	require.False(t, s.Composed([]string{"inv_1"}, []string{"name"}), "a name is one value")
+	s.Rows.ByRef["inv_1"].Columns["location"] = "the fridge"
+	require.False(t, s.Composed([]string{"inv_1"}, []string{"name", "location"}), "a name is one value, and so is a word of a list")
 	s.ByRef["inv_1"].Stale = view.StaleChanged
 	require.False(t, s.Knows([]string{"inv_1"}, []string{"name"}))
 }

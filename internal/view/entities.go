@@ -109,7 +109,8 @@ func (t *Scene) Knows(refs, columns []string) bool {
 }
 
 // Composed reports whether one of these columns, in the row of one of these refs, holds something that can be added to:
-// a list, an object, or a text of several words. A row's name is one value, however many words it has.
+// a list, an object, or a text of several words. A row's name is one value, however many words it has, and so is a word of a closed list
+// and what has a form, as a range.
 func (t *Scene) Composed(refs, columns []string) bool {
 	return slices.ContainsFunc(refs, func(ref string) bool {
 		r := t.Rows.ByRef[ref]
@@ -117,7 +118,9 @@ func (t *Scene) Composed(refs, columns []string) bool {
 		return r != nil && slices.ContainsFunc(columns, func(name string) bool {
 			switch value := r.Columns[name].(type) {
 			case string:
-				return strings.Contains(value, " ") && !slices.Contains(r.Kind.Label.Columns(), name)
+				c := r.Kind.Column(name)
+
+				return strings.Contains(value, " ") && !slices.Contains(r.Kind.Label.Columns(), name) && (c == nil || c.Form == "" && len(c.Enum) == 0)
 			case []any, map[string]any:
 				return !clean.IsEmpty(value)
 			default:
