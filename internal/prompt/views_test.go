@@ -277,6 +277,19 @@ func TestReplan(t *testing.T) {
 	require.Contains(t, results(), "Outcome: done\n")
 }
 
+// A step that wrote something and then asks or fails has done a part.
+func TestOutcomeOfAStepThatWroteAndStopped(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "two things", db.StepTypeWrite)
+	b.exec(t, `UPDATE turn_steps SET outcome = 'partial' WHERE turn_id = $1`, turn.ID)
+	results := func() string { return body(b.reply(t, turn).Frame, "## Execution Results") }
+	require.Contains(t, results(), "Outcome: not done\n")
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "inv_1"})
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "db_update", Type: "inv", Rows: `[{"id": "inv_1", "name": "Milk"}]`})
+	require.Contains(t, results(), "Outcome: done in part\n")
+}
+
 // Act is told that a row was changed or deleted by somebody else.
 func TestStaleRows(t *testing.T) {
 	t.Parallel()

@@ -258,7 +258,7 @@ func (t *Teller) Outcome() string {
 		return "nothing was read or changed in this turn"
 	case short == 0:
 		return "done"
-	case done == 0:
+	case done == 0 && !slices.ContainsFunc(t.OwnResults(), func(r *view.Result) bool { return vocab.Writes(r.Tool) && !r.Failed() && len(r.Refs) > 0 }):
 		return "not done"
 	default:
 		return "done in part"
