@@ -401,7 +401,7 @@ func TestReplyTellsFacts(t *testing.T) {
 
 	in := b.reply(t, turn)
 	facts := body(in.Frame, "## Execution Results")
-	require.Contains(t, facts, "Outcome: not done")
+	require.Contains(t, facts, "Outcome: done in part")
 	require.Contains(t, facts, "partial. Added Milk, not the rest.")
 	require.Contains(t, facts, "Saved in this turn: Milk")
 	require.Contains(t, facts, "- 2026-01-12 (Mon) [lunch] → Butter Chicken servings:2")
