@@ -164,20 +164,13 @@ func explainPgError(ctx context.Context, tx pgx.Tx, user uuid.UUID, schema strin
 	if !errors.As(err, &pgErr) {
 		return err
 	}
-	var stranger string
-	lookupErr := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) (err error) {
-		stranger, err = strangerNotice(ctx, tenant, entity)
-
-		return err
-	})
-	if lookupErr != nil {
+	if raised(pgErr) {
+		return fail(CodeViolation, "%s", sentences(pgErr.Message, pgErr.Detail, pgErr.Hint))
+	}
+	if lookupErr := refuseStranger(ctx, tx, user, entity); lookupErr != nil {
 		return lookupErr
 	}
 	switch {
-	case raised(pgErr):
-		return fail(CodeViolation, "%s", sentences(pgErr.Message, pgErr.Detail, pgErr.Hint))
-	case stranger != "":
-		return fail(CodeNotAllowed, "%s", stranger)
 	case pgErr.Code == pgerrcode.InsufficientPrivilege:
 		return fail(CodeNotFound, "There is no such row, or it may not be changed.")
 	case pgErr.Code == pgerrcode.NotNullViolation:
@@ -205,6 +198,22 @@ func explainPgError(ctx context.Context, tx pgx.Tx, user uuid.UUID, schema strin
 	}
 
 	return violation(pgErr.Code, rule)
+}
+
+// refuseStranger refuses a user without an account: whatever rule the row broke, that is why.
+func refuseStranger(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity) error {
+	if e == nil || e.Account == "" {
+		return nil
+	}
+
+	return pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
+		stranger, err := strangerNotice(ctx, tenant, e)
+		if err == nil && stranger != "" {
+			err = fail(CodeNotAllowed, "%s", stranger)
+		}
+
+		return err
+	})
 }
 
 // raised reports whether the message is the owner's own sentence: from a RAISE with any SQLSTATE, or with an SQLSTATE

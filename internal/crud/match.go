@@ -235,7 +235,7 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition, written asWri
 
 // strangerNotice says that no rows are shown because the user has no account, "" if that is not why.
 func strangerNotice(ctx context.Context, tx pgx.Tx, e *domain.Entity) (string, error) {
-	if e == nil || e.Account == "" {
+	if e.Account == "" {
 		return "", nil
 	}
 	var stranger bool
