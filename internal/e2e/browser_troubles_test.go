@@ -142,6 +142,7 @@ func TestStopKeepsWhatWasSaid(t *testing.T) {
 	b.until(`document.querySelector(".turn .reply.streaming").textContent.length > 0`)
 	b.click(".turn .progress button")
 	b.shows(".turn .stopped", "Stopped here.")
+	b.until(`document.activeElement.id === "message"`) // who types goes on where they can be heard
 	said := b.text(".turn .reply")
 	b.do(chromedp.Reload())
 	b.shows(".turn .stopped", "Stopped here.")

@@ -2,7 +2,7 @@
 
 import { ApiError, get, whole, call } from "./api.js";
 import { emit, on } from "./bus.js";
-import { $, h } from "./dom.js";
+import { $, focusMessage, h } from "./dom.js";
 import { guarded, notice } from "./notice.js";
 import { events } from "./stream.js";
 import { prepare } from "./text.js";
@@ -214,6 +214,7 @@ export const turns = () => [...views].map(([id, view]) => ({ id, number: view.nu
 
 // cancel ends a turn. The stream tells of it in its place, which for one that waits is behind the one that runs.
 async function cancel(id) {
+  focusMessage(); // the button that was clicked goes away
   await call("POST", `/v1/turns/${id}/cancel`);
   /** @type {Turn} */
   const turn = await get(`/v1/turns/${id}`);

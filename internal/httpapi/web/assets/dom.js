@@ -10,5 +10,11 @@ export const address = (name) => document.querySelector(`meta[name="${name}"]`).
 
 export { button, h, icon, iconButton } from "../../../../client/typescript/src/dom.ts";
 
+// focusMessage lets who has a keyboard go on writing; on a screen that is touched it would open one.
+export function focusMessage() {
+  const touched = window.matchMedia("(pointer: coarse)").matches;
+  if (!touched && !document.querySelector("dialog[open]")) $("message").focus();
+}
+
 // announce tells those who listen what others see.
 export function announce(text) { $("announcer").textContent = text; }

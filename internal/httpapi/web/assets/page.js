@@ -5,7 +5,7 @@ import { call, get } from "./api.js";
 import { on } from "./bus.js";
 import { carry, editing, giveBack, onRecall, openComposer, prefill, sendEarly, typedText } from "./composer.js";
 import { blank, current, end, instead, newest, open } from "./conversation.js";
-import { $, button, h } from "./dom.js";
+import { $, button, focusMessage, h } from "./dom.js";
 import { look } from "./drafts.js";
 import "./inspector.js";
 import { clearNotices, guarded, notice } from "./notice.js";
@@ -18,16 +18,10 @@ import { loadTypes, markType, typeOf, types } from "./types.js";
 
 let orphan = ""; // what was typed in a conversation that is gone, until it has found a place
 
-const isTouch = window.matchMedia("(pointer: coarse)").matches;
-
 // refused is what becomes of a text that was not sent.
 function refused(text, error) {
   giveBack(text);
   explain(error, reopen);
-}
-
-function focusMessage() {
-  if (!isTouch && !document.querySelector("dialog[open]")) $("message").focus();
 }
 
 async function show(session) {
