@@ -81,7 +81,8 @@ func TestInitDisplaysARowsOwnWords(t *testing.T) {
 			bill_id bigint NOT NULL REFERENCES ledger.bills, called_on date NOT NULL, wording text NOT NULL);
 		CREATE TABLE ledger.visits (visit_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts,
 			bill_id bigint NOT NULL REFERENCES ledger.bills, starts_at timestamptz NOT NULL);
-		CREATE TABLE ledger.opening_hours (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts, opens time NOT NULL);`)
+		CREATE TABLE ledger.opening_hours (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts, opens time NOT NULL);
+		CREATE TABLE ledger.leases (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id bigint NOT NULL REFERENCES ledger.accounts, title text NOT NULL, days daterange, hours tstzrange);`)
 	text, err := domain.Init(t.Context(), tx, "ledger")
 	require.NoError(t, err)
 	require.Contains(t, text, `display: "{wording}{?pieces: pieces:{pieces}}"`)
@@ -91,6 +92,7 @@ func TestInitDisplaysARowsOwnWords(t *testing.T) {
 	require.Contains(t, text, `display: "{title}"`)
 	require.Contains(t, text, `spoken: "{wording}{?pieces:, pieces: {pieces}}{?bill_id:, bill: {_bill_id_label}}"`)
 	require.Contains(t, text, `spoken: "opening hour{?opens:, opens: {opens:15:04}}"`)
+	require.Contains(t, text, `spoken: "{title}{?days:, days: {days:Jan 2, 2006}}{?hours:, hours: {hours:Jan 2, 2006 15:04}}"`)
 }
 
 // A row is called by what tells it apart from others: a flat by its house as well, a member by the group and the person, not by the

@@ -282,8 +282,10 @@ func fact(c *Column, spoken bool) string {
 	switch {
 	case hundredths.MatchString(c.FullType):
 		layout = ":0.00"
-	case spoken && c.Kind == KindDate:
+	case spoken && (c.Kind == KindDate || c.Holds == "date"):
 		layout = ":Jan 2, 2006"
+	case spoken && strings.HasPrefix(c.Holds, "timestamp"):
+		layout = ":Jan 2, 2006 15:04"
 	case spoken && c.Kind == KindTime:
 		layout = ":15:04"
 	}

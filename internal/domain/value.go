@@ -3,13 +3,14 @@ package domain
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // layouts of dates and times in rows decoded from JSON.
-var layouts = []string{time.DateOnly, time.TimeOnly, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"}
+var layouts = []string{time.DateOnly, time.TimeOnly, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07", time.DateTime}
 
 // present reports whether a value decoded from JSON carries information: not null, "", empty lists and objects, or
 // false.
@@ -59,13 +60,57 @@ func formatText(text, layout string) string {
 	if layout == "" {
 		return text
 	}
+	if at, ok := parsed(text); ok {
+		return at.Format(layout)
+	}
+
+	return formatRange(text, layout)
+}
+
+func parsed(text string) (at time.Time, ok bool) {
 	for _, known := range layouts {
 		if at, err := time.Parse(known, text); err == nil {
-			return at.Format(layout)
+			return at, true
 		}
 	}
 
-	return text
+	return at, false
+}
+
+// rangeText finds the bounds of a range as Postgres writes it.
+var rangeText = regexp.MustCompile(`^[\[(]"?([^",]*)"?,"?([^",]*)"?([\])])$`)
+
+// formatRange says from when to when a range of dates or times goes: a date that ends it without being part of it is the day after.
+func formatRange(text, layout string) string {
+	found := rangeText.FindStringSubmatch(text)
+	if found == nil {
+		return text
+	}
+	from, begins := parsed(found[1])
+	to, ends := parsed(found[2])
+	if begins == (found[1] == "") || ends == (found[2] == "") || !begins && !ends {
+		return text
+	}
+	if max(len(found[1]), len(found[2])) == len(time.DateOnly) {
+		layout = strings.TrimSuffix(layout, " 15:04")
+		if found[3] == ")" {
+			to = to.AddDate(0, 0, -1)
+		}
+	}
+	first, last := from.Format(layout), to.Format(layout)
+	if from.Format(time.DateOnly) == to.Format(time.DateOnly) && strings.HasSuffix(layout, " 15:04") {
+		last = to.Format("15:04")
+	}
+	switch {
+	case !ends:
+		return "from " + first
+	case !begins:
+		return "until " + last
+	case first == last:
+		return first
+	default:
+		return first + " to " + last
+	}
 }
 
 // padDecimals adds zeros until a number has as many decimals as its layout. None are cut: the number stays what it is.
@@ -91,11 +136,11 @@ func trimZeros(number string) string {
 	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
 }
 
-// Moment is a time as people write it; any other text is unchanged.
+// Moment is a time, or a range of times or dates, as people write it; any other text is unchanged.
 func Moment(text string) string {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.Format("Jan 2, 2006 15:04")
 	}
 
-	return text
+	return formatRange(text, "Jan 2, 2006 15:04")
 }

@@ -142,9 +142,9 @@ func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, t
 	return to.named(name, to.worded(def.Column(name), clean.Value(value)))
 }
 
-// worded writes a time as people do, for people.
+// worded writes a time, or a range, as people do, for people.
 func (h hearer) worded(c *domain.Column, value string) string {
-	if h != forPerson || c == nil || c.Kind != domain.KindTimestamp {
+	if h != forPerson || c == nil || c.Kind != domain.KindTimestamp && c.Holds == "" {
 		return value
 	}
 
